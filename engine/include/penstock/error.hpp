@@ -1,0 +1,41 @@
+// The one exception type that Penstock throws, and the list of its causes.
+// Thrown by the caller's thread only; the engine's own threads turn errors into messages.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace penstock {
+
+enum class Errc {
+  invalid_argument,  ///< A value that a caller passed is outside its documented range.
+  invalid_model,     ///< The model's graph breaks a rule: no loss, a name used twice, ...
+  invalid_topology,  ///< Blocks, stages, IPUs and replicas do not fit together.
+  shape_mismatch,    ///< A tensor's shape or dtype is not what was expected.
+  invalid_data,      ///< A sample or label is unusable, or there are too few of them.
+  corrupt_file,      ///< A file's content breaks its format.
+  io_error,          ///< The operating system refused to read or write.
+  stage_failed,      ///< A stage failed while it ran; the text names stage and micro-batch.
+  stalled,      ///< Nothing moved for longer than the limit; the text names who waits for what.
+  closed,       ///< The object was shut down, or failed earlier and cannot go on.
+  unsupported,  ///< Legal, but not provided by this build.
+  internal,     ///< A bug in Penstock.
+};
+
+/// The enumerator's own name, e.g. "invalid_topology".
+std::string_view to_string(Errc code) noexcept;
+
+/// Says who, what was expected, what came, and, where it helps, what to do:
+/// `conv2d "conv2": expected 10 input channels, got 12`.
+class Error : public std::runtime_error {
+ public:
+  Error(Errc code, const std::string& what) : std::runtime_error(what), code_(code) {}
+
+  Errc code() const noexcept { return code_; }
+
+ private:
+  Errc code_;
+};
+
+}  // namespace penstock

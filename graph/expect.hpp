@@ -1,0 +1,22 @@
+// The checks that shape rules share. Each throws Error shape_mismatch with a text that fits after
+// `conv2d "conv2": `.
+#pragma once
+
+#include <string_view>
+
+#include "graph/op.hpp"
+
+namespace penstock::graph {
+
+/// "expected 3 inputs (x, weight, bias), got 2"; `names` lists them.
+void expect_inputs(Types inputs, std::size_t count, std::string_view names);
+/// "expected x of type f32, got i64[40]".
+void expect_dtype(const TensorType& type, DType dtype, std::string_view name);
+/// "expected x of rank 4, got f32[40,320]".
+void expect_rank(const TensorType& type, std::size_t rank, std::string_view name);
+/// "expected weight of shape [10,320], got [10,256]".
+void expect_shape(const TensorType& type, const Shape& shape, std::string_view name);
+/// Throws Error shape_mismatch with `text` unless `holds`.
+void expect(bool holds, const std::string& text);
+
+}  // namespace penstock::graph

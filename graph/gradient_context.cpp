@@ -1,0 +1,39 @@
+#include <string>
+
+#include "graph/op.hpp"
+
+namespace penstock::graph {
+
+GradientContext::GradientContext(Graph& graph, NodeId node, std::vector<ValueId> output_gradients,
+                                 std::vector<bool> needed)
+    : graph_(graph),
+      node_(node),
+      output_gradients_(std::move(output_gradients)),
+      needed_(std::move(needed)),
+      input_gradients_(graph.node(node).inputs.size(), none) {}
+
+std::vector<ValueId> GradientContext::emit_all(const Op& op, std::vector<ValueId> inputs,
+                                               Attributes attributes) {
+  const std::string base = graph_.node(node_).name + "/" + std::string(op.name);
+  std::string name = base;
+  for (int copy = 2;; ++copy) {  // an op may emit the same kind of node twice (matmul)
+    bool used = false;
+    for (auto n = graph_.nodes.rbegin(); n != graph_.nodes.rend() && n->forward_of == node_; ++n)
+      used = used || n->name == name;
+    if (!used) break;
+    name = base + "_" + std::to_string(copy);
+  }
+  const NodeId id = append(graph_, op, std::move(inputs), std::move(attributes), std::move(name));
+  Node& emitted = graph_.node(id);
+  emitted.backward = true;
+  emitted.forward_of = node_;
+  emitted.block = graph_.node(node_).block;
+  return emitted.outputs;
+}
+
+ValueId GradientContext::emit(const Op& op, std::vector<ValueId> inputs, Attributes attributes,
+                              std::size_t output) {
+  return emit_all(op, std::move(inputs), std::move(attributes))[output];
+}
+
+}  // namespace penstock::graph

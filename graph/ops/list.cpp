@@ -1,0 +1,30 @@
+// Every op, once. To add an op: write its file pair, include it here, add it to the list.
+#include <array>
+#include <string>
+
+#include "graph/op.hpp"
+#include "graph/ops/channel_sum.hpp"
+#include "graph/ops/linear.hpp"
+#include "graph/ops/relu.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock::graph {
+namespace {
+
+constexpr std::array ops{
+    &channel_sum, &linear, &linear_input_gradient, &linear_weight_gradient, &relu, &relu_gradient,
+};
+
+}  // namespace
+
+std::span<const Op* const> all_ops() {
+  return ops;
+}
+
+const Op& find_op(std::string_view name) {
+  for (const Op* op : ops)
+    if (op->name == name) return *op;
+  throw Error(Errc::invalid_model, "there is no op named \"" + std::string(name) + "\"");
+}
+
+}  // namespace penstock::graph

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "graph/op.hpp"
+
+namespace penstock::graph {
+
+/// y = max(x, 0); a NaN stays a NaN. Input x of any shape.
+extern const Op relu;
+/// (y, dy) -> dx = dy where y > 0, else 0.
+extern const Op relu_gradient;
+
+}  // namespace penstock::graph

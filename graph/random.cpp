@@ -1,0 +1,40 @@
+#include "graph/random.hpp"
+
+namespace penstock::graph {
+namespace {
+
+using Counter = std::array<std::uint32_t, 4>;
+
+constexpr std::uint64_t mix(std::uint64_t x) noexcept {  // splitmix64's finaliser
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+constexpr Counter round_of(const Counter& c, std::uint32_t k0, std::uint32_t k1) noexcept {
+  const std::uint64_t a = std::uint64_t{0xD2511F53u} * c[0];
+  const std::uint64_t b = std::uint64_t{0xCD9E8D57u} * c[2];
+  return {static_cast<std::uint32_t>(b >> 32) ^ c[1] ^ k0, static_cast<std::uint32_t>(b),
+          static_cast<std::uint32_t>(a >> 32) ^ c[3] ^ k1, static_cast<std::uint32_t>(a)};
+}
+
+}  // namespace
+
+std::array<std::uint32_t, 4> philox(const RandomKey& key, std::uint64_t index) noexcept {
+  // The 64-bit Philox key and the upper half of the counter hold a digest of the key's fields, each
+  // mixed in turn, so that neighbouring updates or micro-batches share nothing.
+  const std::uint64_t where = mix(mix(key.update + 0x9e3779b97f4a7c15u) ^
+                                  (std::uint64_t{key.replica} << 32 | key.micro_batch));
+  const std::uint64_t who = mix(mix(key.seed + 0x9e3779b97f4a7c15u) ^ key.name);
+  Counter counter{static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(index >> 32),
+                  static_cast<std::uint32_t>(where), static_cast<std::uint32_t>(where >> 32)};
+  std::uint32_t k0 = static_cast<std::uint32_t>(who), k1 = static_cast<std::uint32_t>(who >> 32);
+  for (int round = 0; round < 10; ++round) {
+    counter = round_of(counter, k0, k1);
+    k0 += 0x9E3779B9u;
+    k1 += 0xBB67AE85u;
+  }
+  return counter;
+}
+
+}  // namespace penstock::graph

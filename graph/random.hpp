@@ -1,0 +1,35 @@
+// Counter-based random numbers (Philox 4x32-10, Salmon et al., SC 2011): a draw depends on its key
+// and index alone, never on what was drawn before it or on which thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace penstock::graph {
+
+/// What a draw belongs to: the same everywhere, whatever the topology.
+struct RandomKey {
+  std::uint64_t seed = 0;
+  std::uint64_t update = 0;  ///< weight updates done since the run began
+  std::uint32_t replica = 0;
+  std::uint32_t micro_batch = 0;  ///< within its accumulation window
+  std::uint64_t name = 0;         ///< hash_name() of the op's name in the model
+};
+
+/// Four independent 32-bit draws: numbers 4*index to 4*index+3 of the key's sequence.
+std::array<std::uint32_t, 4> philox(const RandomKey& key, std::uint64_t index) noexcept;
+
+/// A draw mapped to [0, 1): multiples of 2^-24.
+constexpr float to_unit(std::uint32_t draw) noexcept {
+  return static_cast<float>(draw >> 8) * 0x1p-24f;
+}
+
+/// FNV-1a, 64 bits: stable across builds and machines.
+constexpr std::uint64_t hash_name(std::string_view name) noexcept {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return hash;
+}
+
+}  // namespace penstock::graph

@@ -1,0 +1,43 @@
+#include "graph/graph.hpp"
+
+#include <gtest/gtest.h>
+
+#include "graph/op.hpp"
+#include "graph/ops/linear.hpp"
+#include "graph/ops/relu.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock::graph {
+namespace {
+
+ValueId add_value(Graph& graph, std::string name, TensorType type, ValueKind kind) {
+  graph.values.push_back({.name = std::move(name), .type = type, .kind = kind});
+  const auto id = static_cast<ValueId>(graph.values.size() - 1);
+  if (kind == ValueKind::input) graph.inputs.push_back(id);
+  return id;
+}
+
+TEST(Graph, InfersAgainForAnotherBatch) {
+  Graph graph;
+  const auto x = add_value(graph, "x", {DType::f32, {1, 4}}, ValueKind::input);
+  const auto w = add_value(graph, "w", {DType::f32, {3, 4}}, ValueKind::parameter);
+  const auto y = graph.node(append(graph, linear, {x, w})).outputs[0];
+  const auto z = graph.node(append(graph, relu, {y})).outputs[0];
+  EXPECT_EQ(with_batch(graph, 40).type(z).shape, (Shape{40, 3}));
+}
+
+TEST(Graph, NamesOpAndNodeWhenShapesDoNotFit) {
+  Graph graph;
+  const auto x = add_value(graph, "x", {DType::f32, {1, 5}}, ValueKind::input);
+  const auto w = add_value(graph, "w", {DType::f32, {3, 4}}, ValueKind::parameter);
+  try {
+    append(graph, linear, {x, w}, {}, "fc1");
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Errc::shape_mismatch);
+    EXPECT_STREQ(error.what(), "linear \"fc1\": expected 4 input features, got 5");
+  }
+}
+
+}  // namespace
+}  // namespace penstock::graph
