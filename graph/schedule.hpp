@@ -1,0 +1,42 @@
+// Schedule: the policy that shapes a pipeline, as plain data. One file pair per schedule under
+// schedules/, one entry in schedules/list.cpp. Pure: any thread, no state; nothing here says when
+// anything runs, only how much a stage may hold and which ready work it does first.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace penstock::graph {
+
+enum class Direction : std::uint8_t { forward, backward };
+
+/// "forward" or "backward".
+std::string_view to_string(Direction direction) noexcept;
+
+struct Schedule {
+  /// The name in options and messages, e.g. "grouped".
+  std::string_view name;
+  /// How many micro-batches stage `stage` (0 = first) of `stages` may hold: each from the start of
+  /// its forward to the end of its backward. At least 1; nothing but this bounds a stage's stash.
+  int (*in_flight)(int stage, int stages);
+  /// Which work goes first where a stage could do either.
+  Direction prefers;
+  /// The whole pipeline holds one micro-batch at a time, in inference too: it enters the first
+  /// stage only after the one before it has left the pipeline.
+  bool one_at_a_time = false;
+};
+
+/// What a stage does next: `forward_ready` says that a forward's inputs are there and the stage
+/// holds fewer than `in_flight` micro-batches, `backward_ready` that a backward's inputs are there.
+/// Nothing if neither is ready.
+std::optional<Direction> next_direction(const Schedule& schedule, bool forward_ready,
+                                        bool backward_ready) noexcept;
+
+/// The schedule of that name. @throws Error invalid_argument if there is none; lists the names.
+const Schedule& find_schedule(std::string_view name);
+/// Every schedule, by name.
+std::span<const Schedule* const> all_schedules();
+
+}  // namespace penstock::graph
