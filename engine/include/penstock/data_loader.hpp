@@ -1,0 +1,86 @@
+// DataLoader: shuffles a dataset and assembles what one step of a model takes, ahead of time if
+// asked to. Owns its worker threads; used from one thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "penstock/dataset.hpp"
+#include "penstock/options.hpp"
+#include "penstock/tensor.hpp"
+
+namespace penstock {
+
+/// One tensor per field, [samples, field...]: rows in the order device iteration, accumulation
+/// step, replica, sample.
+using Batch = std::vector<Tensor>;
+
+enum class LoaderMode : std::uint8_t {
+  sync,   ///< a batch is assembled when it is asked for
+  async,  ///< workers assemble batches ahead, `buffered` at the most
+};
+
+struct DataLoaderOptions {
+  bool shuffle = false;   ///< another order every epoch, from `seed` and the epoch's number
+  bool drop_last = true;  ///< leave out the samples that do not fill a batch
+  LoaderMode mode = LoaderMode::async;
+  int workers = 2;   ///< threads that read samples; 0: the loader's own
+  int buffered = 3;  ///< batches assembled ahead, in async mode
+  std::uint64_t seed = 0;
+  double timeout_seconds = 60;  ///< a wait for a batch longer than this fails, and says for what
+};
+
+class DataLoader {
+ public:
+  /// Batches of `samples_per_batch` samples. @throws Error invalid_argument, or invalid_data if the
+  /// dataset is empty or, with drop_last, smaller than one batch.
+  DataLoader(std::shared_ptr<const Dataset> dataset, std::int64_t samples_per_batch,
+             const DataLoaderOptions& options = {});
+  /// Batches for one step of a model run with `model` (b·D·G·R samples).
+  DataLoader(std::shared_ptr<const Dataset> dataset, const Options& model,
+             const DataLoaderOptions& options = {});
+  ~DataLoader();
+  DataLoader(DataLoader&&) noexcept;
+  DataLoader& operator=(DataLoader&&) noexcept;
+
+  std::int64_t samples_per_batch() const noexcept;
+  /// Batches per epoch.
+  std::int64_t batches() const noexcept;
+  /// Samples that each epoch leaves out.
+  std::int64_t dropped_samples() const noexcept;
+
+  /// Begins the next epoch, whether or not the last one was read to its end.
+  void start_epoch();
+  /// The next batch of the epoch; nothing at its end. The batch stays valid as long as it is held,
+  /// but memory is reused: hold few.
+  /// @throws Error invalid_data naming the sample if reading failed; stalled after the timeout.
+  std::optional<Batch> next();
+
+  /// For `for (Batch& batch : loader)`: begin() starts an epoch.
+  class Iterator;
+  Iterator begin();
+  std::nullptr_t end() noexcept { return nullptr; }
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+class DataLoader::Iterator {
+ public:
+  explicit Iterator(DataLoader& loader) : loader_(&loader), batch_(loader.next()) {}
+  Batch& operator*() noexcept { return *batch_; }
+  Iterator& operator++() {
+    batch_ = loader_->next();
+    return *this;
+  }
+  bool operator==(std::nullptr_t) const noexcept { return !batch_; }
+
+ private:
+  DataLoader* loader_;
+  std::optional<Batch> batch_;
+};
+
+}  // namespace penstock

@@ -1,0 +1,66 @@
+// Dataset: samples by number. Penstock's readers and generators, and the interface for one's own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "penstock/shape.hpp"
+#include "penstock/tensor.hpp"
+
+namespace penstock {
+
+/// One tensor of a sample, e.g. {"image", f32, [1,28,28]} or {"label", i64, []}.
+struct Field {
+  std::string name;
+  DType dtype = DType::f32;
+  Shape shape = {};
+};
+
+/// Samples numbered from 0. `read` is called from several threads at once.
+class Dataset {
+ public:
+  virtual ~Dataset() = default;
+  virtual std::int64_t size() const = 0;
+  virtual const std::vector<Field>& fields() const = 0;
+  /// Writes every element of sample `index` to `destinations`, one pointer per field. What it
+  /// throws reaches the loader's caller as Error invalid_data.
+  virtual void read(std::int64_t index, std::span<std::byte* const> destinations) const = 0;
+};
+
+/// (x/255 - mean) / std
+struct Normalization {
+  double mean = 0;
+  double std = 1;
+};
+
+enum class Split : std::uint8_t { train, test };
+
+/// Images and labels in the IDX format of MNIST, gzipped or plain: fields image f32
+/// [1,rows,columns] and label i64 []. Kept as bytes, normalised when read.
+/// @throws Error io_error, corrupt_file (magic, length, counts), invalid_data (a label of `classes`
+/// or more); the text names the file.
+std::shared_ptr<const Dataset> read_idx(const std::string& images, const std::string& labels,
+                                        const Normalization& normalization, int classes = 10);
+/// The same from a directory with the usual names (train-images-idx3-ubyte, t10k-..., with or
+/// without .gz).
+std::shared_ptr<const Dataset> read_idx(const std::string& directory, Split split,
+                                        const Normalization& normalization, int classes = 10);
+
+/// `count` images like handwritten digits, 28x28, ten classes, all from `seed`: the same fields as
+/// read_idx() gives. Needs no files; a small network learns it well.
+std::shared_ptr<const Dataset> synthetic_digits(std::int64_t count, std::uint64_t seed,
+                                                const Normalization& normalization);
+
+/// One field per tensor; sample i is row i of each. @throws Error shape_mismatch if they disagree
+/// in dimension 0, invalid_data if there are none.
+std::shared_ptr<const Dataset> tensor_dataset(std::vector<Tensor> tensors);
+
+/// The first `count` samples of another dataset. @throws Error invalid_data if it has fewer.
+std::shared_ptr<const Dataset> first_samples(std::shared_ptr<const Dataset> dataset,
+                                             std::int64_t count);
+
+}  // namespace penstock

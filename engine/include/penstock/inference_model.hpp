@@ -1,0 +1,43 @@
+// InferenceModel: a Model compiled for inference and running as actors. Owns its threads; used from
+// one thread at a time.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "penstock/training_model.hpp"
+
+namespace penstock {
+
+class InferenceModel {
+ public:
+  /// Compiles what the model's outputs need and starts. Weights are those of `model` at each call:
+  /// copied once after they have changed, and not otherwise.
+  InferenceModel(const Model& model, const Options& options);
+  ~InferenceModel();
+  InferenceModel(InferenceModel&&) noexcept;
+  InferenceModel& operator=(InferenceModel&&) noexcept;
+
+  /// Names of the inputs that the outputs depend on, in the order `run` takes them.
+  const std::vector<std::string>& inputs() const noexcept;
+
+  /// Runs on any number of samples up to b·D·R per call; a last micro-batch may be shorter (a
+  /// second plan is then compiled and kept).
+  /// @throws Error shape_mismatch before anything has run; stage_failed, stalled or closed
+  /// afterwards, and from every later call.
+  StepResult run(std::span<const Tensor> inputs);
+  StepResult run(const std::vector<Tensor>& inputs) { return run(std::span(inputs)); }
+
+  /// How often weights have been copied to the IPUs.
+  std::uint64_t weight_uploads() const noexcept;
+  const CompileReport& compile_report() const noexcept;
+  std::vector<StageReport> stage_reports() const;
+  std::vector<TraceEvent> take_trace();
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace penstock

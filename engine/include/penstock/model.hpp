@@ -1,0 +1,172 @@
+// Model: a network written down layer by layer, in blocks, with its weights. A Model is a handle:
+// copies share the network and the weights, and so do the training and inference models made from
+// it. Not for several threads at once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "penstock/options.hpp"
+#include "penstock/shape.hpp"
+#include "penstock/tensor.hpp"
+
+namespace penstock {
+
+/// A tensor that a model will compute; belongs to the model that gave it.
+class Value {
+ public:
+  Value() = default;
+
+ private:
+  friend class Model;
+  explicit Value(std::int32_t id) : id_(id) {}
+  std::int32_t id_ = -1;
+};
+
+struct Conv2dOptions {
+  std::int64_t out_channels = 0;
+  std::int64_t kernel = 0;  ///< square
+  std::int64_t stride = 1;
+  std::int64_t padding = 0;
+  std::int64_t dilation = 1;
+  std::int64_t groups = 1;
+  bool bias = true;
+};
+
+struct Pool2dOptions {
+  std::int64_t kernel = 2;  ///< square
+  std::int64_t stride = 0;  ///< 0: the kernel's size
+  std::int64_t padding = 0;
+};
+
+/// How a loss becomes a number: over all elements, or over the targets that are not ignored.
+enum class LossReduction : std::uint8_t { mean, sum, none };
+
+struct CrossEntropyOptions {
+  LossReduction reduction = LossReduction::mean;
+  double label_smoothing = 0;
+  std::int64_t ignore_index = -100;
+};
+
+struct ParameterInfo {
+  std::string name;
+  Shape shape;
+  bool trainable = true;  ///< false: a buffer, such as a running mean
+};
+
+/// What belongs to a block lasts from its construction to its destruction.
+class BlockScope {
+ public:
+  BlockScope(const BlockScope&) = delete;
+  BlockScope& operator=(const BlockScope&) = delete;
+  ~BlockScope();
+
+ private:
+  friend class Model;
+  struct State;
+  explicit BlockScope(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  std::shared_ptr<State> state_;
+};
+
+/// Layers check their input's shape at once and throw Error shape_mismatch or invalid_model,
+/// opening with the op and the layer's name. `[N,...]` is a micro-batch of N samples.
+class Model {
+ public:
+  /// Weights are drawn as PyTorch's layers draw theirs, from `seed` and the parameter's name.
+  explicit Model(std::string name = "model", std::uint64_t seed = 0);
+
+  const std::string& name() const noexcept;
+
+  /// A tensor that the host provides: one sample has shape `sample`, a micro-batch `[N,
+  /// sample...]`.
+  Value input(const std::string& name, const Shape& sample, DType dtype = DType::f32);
+  /// Class numbers: an i64 input of shape [N].
+  Value labels(const std::string& name = "labels") { return input(name, {}, DType::i64); }
+
+  /// Everything added until the result goes out of scope belongs to block `name`; a name may come
+  /// back later. Scopes nest: after an inner one the outer one goes on.
+  [[nodiscard]] BlockScope block(const std::string& name, int ipu = -1);
+
+  /// x [N,C,H,W] -> [N,out_channels,H',W']. Parameters NAME.weight [O,C/groups,k,k], NAME.bias [O].
+  Value conv2d(const std::string& name, Value x, const Conv2dOptions& options);
+  /// x [N,K] -> [N,out_features]. Parameters NAME.weight [out,K], NAME.bias [out].
+  Value linear(const std::string& name, Value x, std::int64_t out_features, bool bias = true);
+  /// Parameters NAME.weight [C], NAME.bias [C].
+  Value group_norm(const std::string& name, Value x, std::int64_t groups, double eps = 1e-5);
+  /// Over the last `axes` axes. Parameters NAME.weight and NAME.bias of those axes' shape.
+  Value layer_norm(const std::string& name, Value x, int axes = 1, double eps = 1e-5);
+  /// x [N,C,H,W]. Parameters NAME.weight [C], NAME.bias [C]; buffers NAME.running_mean [C],
+  /// NAME.running_var [C], updated by every micro-batch in training, used in inference.
+  Value batch_norm2d(const std::string& name, Value x, double eps = 1e-5, double momentum = 0.1);
+  /// ids i64 of any shape -> [..., size]. Parameter NAME.weight [count,size].
+  Value embedding(const std::string& name, Value ids, std::int64_t count, std::int64_t size);
+  /// Active in training only; the mask depends on seed, update, replica, micro-batch and `name`.
+  Value dropout(const std::string& name, Value x, double probability);
+
+  Value relu(Value x);
+  Value leaky_relu(Value x, double negative_slope = 0.01);
+  Value sigmoid(Value x);
+  Value tanh(Value x);
+  Value gelu(Value x);
+  Value silu(Value x);
+  Value softmax(Value x, int axis = 1);
+  Value log_softmax(Value x, int axis = 1);
+  Value max_pool2d(Value x, const Pool2dOptions& options = {});
+  Value avg_pool2d(Value x, const Pool2dOptions& options = {});
+  /// [N,C,H,W] -> [N,C,1,1].
+  Value global_avg_pool2d(Value x);
+  /// [N,...] -> [N,K].
+  Value flatten(Value x);
+  /// To `[N, sample...]`; one dimension may be -1.
+  Value reshape(Value x, const std::vector<std::int64_t>& sample);
+  Value transpose(Value x, const std::vector<std::int64_t>& axes);
+  Value concat(const std::vector<Value>& parts, int axis = 1);
+  /// Elements [begin, end) of `axis`.
+  Value slice(Value x, int axis, std::int64_t begin, std::int64_t end);
+  /// Broadcasting as in NumPy.
+  Value add(Value a, Value b);
+  Value sub(Value a, Value b);
+  Value mul(Value a, Value b);
+  Value scale(Value x, double factor);
+  /// [...,M,K]·[...,K,N] -> [...,M,N].
+  Value matmul(Value a, Value b);
+  /// softmax(q·kᵀ/√d)·v over the last two axes; `causal` hides what comes later.
+  Value attention(Value q, Value k, Value v, bool causal = false);
+
+  /// log-softmax over axis 1 and negative log-likelihood of `labels` [N] (or [N,...]).
+  Value cross_entropy(Value logits, Value labels, const CrossEntropyOptions& options = {});
+  Value nll_loss(Value log_probabilities, Value labels,
+                 LossReduction reduction = LossReduction::mean, std::int64_t ignore_index = -100);
+  Value mse_loss(Value x, Value target, LossReduction reduction = LossReduction::mean);
+  Value l1_loss(Value x, Value target, LossReduction reduction = LossReduction::mean);
+  Value identity_loss(Value x, LossReduction reduction = LossReduction::mean);
+
+  /// What a call returns, under this name.
+  void output(const std::string& name, Value value);
+  /// What training minimises: exactly one. @throws Error invalid_model at the second call.
+  void loss(Value value);
+
+  /// Shape of `value` for a micro-batch of one sample.
+  Shape shape(Value value) const;
+
+  std::vector<ParameterInfo> parameters() const;
+  /// The newest value of a parameter or buffer: after training steps this fetches the weights from
+  /// the IPUs, once. @throws Error invalid_argument naming the parameter if there is none.
+  Tensor weight(const std::string& name) const;
+  /// @throws Error shape_mismatch; the new value is used from the next call of any model on.
+  void set_weight(const std::string& name, const Tensor& value);
+  /// All weights in the safetensors format, whole or not at all. @throws Error io_error
+  void save_weights(const std::string& path) const;
+  /// Every parameter must be there, with its shape, and nothing else.
+  /// @throws Error corrupt_file, io_error, shape_mismatch; then no weight has changed.
+  void load_weights(const std::string& path);
+
+ private:
+  friend struct ModelAccess;  // for training and inference models
+  struct Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace penstock

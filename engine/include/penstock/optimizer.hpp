@@ -1,0 +1,91 @@
+// Optimizer: which rule updates the weights, with which constants, for which parameters. A value.
+#pragma once
+
+#include <string>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+namespace penstock {
+
+/// torch.optim.SGD. `dampen_first_step` is PopTorch's rule: dampening applies from the first step
+/// on, and without momentum too.
+struct Sgd {
+  double learning_rate = 0.01;
+  double momentum = 0;
+  double dampening = 0;
+  double weight_decay = 0;
+  bool nesterov = false;
+  bool dampen_first_step = false;
+};
+
+/// torch.optim.Adam: weight decay is added to the gradient.
+struct Adam {
+  double learning_rate = 1e-3;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double eps = 1e-8;
+  double weight_decay = 0;
+  bool bias_correction = true;
+};
+
+/// torch.optim.AdamW: weight decay is decoupled.
+struct AdamW {
+  double learning_rate = 1e-3;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double eps = 1e-8;
+  double weight_decay = 1e-2;
+  bool bias_correction = true;
+};
+
+/// torch.optim.RMSprop. `tf_variant`: eps inside the root, mean square starts at one, learning rate
+/// inside the momentum buffer.
+struct RmsProp {
+  double learning_rate = 1e-2;
+  double alpha = 0.99;
+  double eps = 1e-8;
+  double momentum = 0;
+  double weight_decay = 0;
+  bool centered = false;
+  bool tf_variant = false;
+};
+
+/// You et al., "Large Batch Optimization for Deep Learning" (LAMB), as PopTorch has it.
+struct Lamb {
+  double learning_rate = 1e-3;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double eps = 1e-8;
+  double weight_decay = 1e-2;
+  double max_weight_norm = 65500;
+  bool bias_correction = true;
+};
+
+using OptimizerSettings = std::variant<Sgd, Adam, AdamW, RmsProp, Lamb>;
+
+struct ParameterGroup {
+  std::vector<std::string> parameters;
+  OptimizerSettings settings;
+};
+
+struct Optimizer {
+  OptimizerSettings settings = Sgd{};
+  std::vector<ParameterGroup> groups = {};  ///< exceptions; of the same kind as `settings`
+  /// Limit of the global L2 norm of the final gradient, over all stages; 0: no limit.
+  double max_grad_norm = 0;
+
+  Optimizer() = default;
+  template <class Settings>
+  requires std::is_constructible_v<OptimizerSettings, Settings> Optimizer(const Settings& rule)
+      : settings(rule) {}  // an AdamW is an Optimizer
+
+  /// Sets the learning rate of every group.
+  void set_learning_rate(double learning_rate);
+  double learning_rate() const;
+
+  /// @throws Error invalid_argument naming the constant, what it may be, and what it is.
+  void validate() const;
+};
+
+}  // namespace penstock

@@ -1,0 +1,106 @@
+// Options: how a model is run. A few small groups with defaults and one check for each.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace penstock {
+
+enum class Strategy : std::uint8_t {
+  pipelined,  ///< stages work on different micro-batches at the same time
+  sharded,    ///< one micro-batch at a time, one IPU busy at a time
+};
+
+/// Which work a pipelined stage prefers, and how many micro-batches it may hold.
+enum class PipelineSchedule : std::uint8_t {
+  grouped,      ///< forward while it may hold more: highest throughput, most activations
+  interleaved,  ///< backward first (1F1B): about half the activations
+  sequential,   ///< one micro-batch in the whole pipeline: for debugging
+};
+
+/// How the gradients of a window's micro-batches and replicas become one.
+enum class Reduction : std::uint8_t { mean, sum };
+
+/// Which micro-batches' outputs a call returns.
+enum class OutputMode : std::uint8_t {
+  automatic,  ///< `final` in training, `all` in inference
+  final,      ///< the last micro-batch of each replica
+  every_n,    ///< micro-batches N, 2N, ... (counted from 1)
+  all,        ///< every micro-batch
+  sum,        ///< the element-wise sum over each replica's micro-batches
+};
+
+/// Blocks that run together on one IPU.
+struct Stage {
+  std::vector<std::string> blocks = {};
+  int ipu = -1;  ///< -1: as `Topology::ipus` says
+
+  Stage() = default;
+  Stage(std::initializer_list<std::string> names) : blocks(names) {}
+  explicit Stage(std::vector<std::string> names) : blocks(std::move(names)) {}
+  /// The same stage, placed: `Stage{"B1", "B2"}.on(0)`.
+  Stage on(int number) const {
+    Stage placed = *this;
+    placed.ipu = number;
+    return placed;
+  }
+};
+
+struct Topology {
+  Strategy strategy = Strategy::pipelined;
+  PipelineSchedule schedule = PipelineSchedule::grouped;
+  std::vector<Stage> stages = {};  ///< empty: one stage per block, in the model's order
+  std::vector<int> ipus = {};      ///< IPU of each stage that does not say; empty: 0, 1, 2, ...
+  int replication_factor = 1;  ///< replica r uses IPU numbers shifted by r times the IPUs of one
+};
+
+struct TrainingOptions {
+  int gradient_accumulation = 1;  ///< micro-batches per replica and weight update
+  Reduction reduction = Reduction::mean;
+  bool offload_optimizer_state = false;  ///< keep it in the host store between updates
+};
+
+struct OutputOptions {
+  OutputMode mode = OutputMode::automatic;
+  int period = 1;  ///< N of `every_n`
+};
+
+struct RuntimeOptions {
+  int threads = 0;            ///< worker threads of the engine; 0: one per core
+  bool trace = false;         ///< record every program run
+  double stall_seconds = 60;  ///< a call in which nothing moves for so long fails, and says why
+  /// Receives one line per noteworthy event, from any of the engine's threads, one at a time.
+  std::function<void(std::string_view)> log = {};
+};
+
+struct Options {
+  int batch_size = 1;         ///< samples per micro-batch
+  int device_iterations = 1;  ///< weight updates (training) or micro-batches (inference) per call
+  std::uint64_t seed = 0;     ///< of dropout and other random ops
+  Topology topology = {};
+  TrainingOptions training = {};
+  OutputOptions output = {};
+  RuntimeOptions runtime = {};
+
+  /// @throws Error invalid_argument naming the field, what it may be, and what it is.
+  void validate() const;
+
+  /// Rows of dimension 0 that one full call takes: b·D·G·R in training.
+  std::int64_t samples_per_step() const noexcept {
+    return std::int64_t{batch_size} * device_iterations * training.gradient_accumulation *
+           topology.replication_factor;
+  }
+};
+
+std::string_view to_string(Strategy value) noexcept;
+std::string_view to_string(PipelineSchedule value) noexcept;
+std::string_view to_string(Reduction value) noexcept;
+std::string_view to_string(OutputMode value) noexcept;
+
+/// Stages from a text such as "B1,B2|B3,B4". @throws Error invalid_argument if it is malformed.
+std::vector<Stage> parse_stages(std::string_view text);
+
+}  // namespace penstock

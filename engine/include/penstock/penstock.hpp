@@ -1,0 +1,15 @@
+// Everything a host application needs.
+#pragma once
+
+#include "penstock/data_loader.hpp"
+#include "penstock/dataset.hpp"
+#include "penstock/error.hpp"
+#include "penstock/inference_model.hpp"
+#include "penstock/model.hpp"
+#include "penstock/optimizer.hpp"
+#include "penstock/options.hpp"
+#include "penstock/report.hpp"
+#include "penstock/shape.hpp"
+#include "penstock/tensor.hpp"
+#include "penstock/trace.hpp"
+#include "penstock/training_model.hpp"

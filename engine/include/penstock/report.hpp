@@ -1,0 +1,50 @@
+// Reports: what the compiler decided and what a run did. Plain data.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace penstock {
+
+/// What one stage of one replica has done since its model was built.
+struct StageReport {
+  int replica = 0;
+  int stage = 0;
+  int ipu = 0;
+  std::uint64_t forward_runs = 0;
+  std::uint64_t backward_runs = 0;
+  int max_in_flight = 0;        ///< micro-batches forwarded but not yet backwarded, at most
+  double busy_seconds = 0;      ///< in its programs and weight updates
+  std::int64_t peak_bytes = 0;  ///< tensor memory of the stage on its IPU
+  std::int64_t optimizer_bytes_on_ipu = 0;  ///< optimizer state kept there between updates
+};
+
+struct CompilePhase {
+  std::string name;
+  double seconds = 0;
+};
+
+struct StagePlanReport {
+  int stage = 0;
+  int ipu = 0;  ///< of replica 0
+  std::vector<std::string> blocks = {};
+  std::int64_t parameters = 0;  ///< elements
+  double forward_flops = 0;     ///< per micro-batch
+  double backward_flops = 0;
+  int in_flight_limit = 0;
+  std::int64_t bytes = 0;  ///< weights, accumulators, stash and scratch
+};
+
+struct CompileReport {
+  double seconds = 0;
+  std::vector<CompilePhase> phases = {};
+  std::vector<StagePlanReport> stages = {};
+  double expected_utilization = 0;  ///< of the IPUs, from the schedule and the stages' costs
+  std::vector<std::string> warnings = {};
+};
+
+/// A table that a person can read.
+std::string to_string(const CompileReport& report);
+
+}  // namespace penstock

@@ -1,0 +1,29 @@
+// Trace: what ran where and when, one event per program run.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace penstock {
+
+enum class Direction : std::uint8_t { forward, backward };
+std::string_view to_string(Direction direction) noexcept;
+
+/// One run of a stage's program on an IPU. Times are nanoseconds of the steady clock.
+struct TraceEvent {
+  std::int32_t ipu = 0;
+  std::int32_t replica = 0;
+  std::int32_t stage = 0;
+  Direction direction = Direction::forward;
+  std::int64_t micro_batch = 0;  ///< counted per replica since the model was built
+  std::int64_t begin_ns = 0;
+  std::int64_t end_ns = 0;
+};
+
+/// Writes Chrome trace events (chrome://tracing, Perfetto): a row per IPU. An existing file is
+/// replaced, whole or not at all. @throws Error io_error
+void write_chrome_trace(const std::string& path, std::span<const TraceEvent> events);
+
+}  // namespace penstock

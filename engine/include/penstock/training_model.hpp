@@ -1,0 +1,67 @@
+// TrainingModel: a Model compiled for training and running as actors. Owns its threads; used from
+// one thread at a time.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "penstock/model.hpp"
+#include "penstock/optimizer.hpp"
+#include "penstock/options.hpp"
+#include "penstock/report.hpp"
+#include "penstock/tensor.hpp"
+#include "penstock/trace.hpp"
+
+namespace penstock {
+
+struct NamedTensor {
+  std::string name;
+  Tensor tensor;
+};
+
+/// What a call returns, in the order of Model::output(). Dimension 0 counts the micro-batches that
+/// the output mode selects, in the order device iteration, accumulation step, replica.
+struct StepResult {
+  Tensor loss;  ///< one number per selected micro-batch: [k], or [] if k is 1; empty in inference
+  std::vector<NamedTensor> outputs = {};
+
+  /// @throws Error invalid_argument if there is no output of that name.
+  const Tensor& output(const std::string& name) const;
+};
+
+class TrainingModel {
+ public:
+  /// Compiles and starts; weights are taken from `model`, and `model` sees the trained ones.
+  /// @throws Error invalid_model, invalid_topology, invalid_argument, shape_mismatch.
+  TrainingModel(const Model& model, const Options& options, const Optimizer& optimizer);
+  ~TrainingModel();
+  TrainingModel(TrainingModel&&) noexcept;
+  TrainingModel& operator=(TrainingModel&&) noexcept;
+
+  /// Trains on one tensor per model input, in the order of their declaration. Dimension 0 is a
+  /// multiple of b·G·R: as many weight updates as that holds are done, at most
+  /// `device_iterations`.
+  /// @throws Error shape_mismatch, invalid_data before anything has changed; stage_failed, stalled
+  /// or closed afterwards, and from every later call.
+  StepResult step(std::span<const Tensor> inputs);
+  StepResult step(const std::vector<Tensor>& inputs) { return step(std::span(inputs)); }
+
+  /// Other constants for the same rule, from the next step on; state is kept.
+  /// @throws Error invalid_argument if the kind of rule or the groups' parameters change.
+  void set_optimizer(const Optimizer& optimizer);
+  const Optimizer& optimizer() const noexcept;
+
+  std::uint64_t updates() const noexcept;
+  const CompileReport& compile_report() const noexcept;
+  std::vector<StageReport> stage_reports() const;
+  /// Events recorded since the last call, if Options::runtime.trace is set.
+  std::vector<TraceEvent> take_trace();
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace penstock
