@@ -16,11 +16,15 @@ std::vector<TensorType> infer(const Attributes&, Types in) {
   expect_inputs(in, in.size() == 2 ? 2 : 3, "x, weight, bias");
   expect_dtype(in[0], DType::f32, "x");
   expect_rank(in[0], 2, "x");
+  expect_dtype(in[1], DType::f32, "weight");
   expect_rank(in[1], 2, "weight");
   expect(in[0].shape[1] == in[1].shape[1], "expected " + std::to_string(in[1].shape[1]) +
                                                " input features, got " +
                                                std::to_string(in[0].shape[1]));
-  if (in.size() == 3) expect_shape(in[2], {in[1].shape[0]}, "bias");
+  if (in.size() == 3) {
+    expect_dtype(in[2], DType::f32, "bias");
+    expect_shape(in[2], {in[1].shape[0]}, "bias");
+  }
   return {{DType::f32, {in[0].shape[0], in[1].shape[0]}}};
 }
 

@@ -1,0 +1,115 @@
+#include "tests/support/op_call.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+#include "engine/values/memory.hpp"
+
+namespace penstock::testing {
+namespace {
+
+using graph::Operand;
+using graph::TensorType;
+
+/// Memory for a kernel to write, poisoned, with a border after it.
+class WatchedBlock {
+ public:
+  WatchedBlock(std::int64_t bytes, unsigned char poison)
+      : bytes_(static_cast<std::size_t>(bytes)),
+        poison_(static_cast<std::byte>(poison)),
+        block_(allocate_block(bytes_ + border)) {
+    std::fill_n(block_.get(), bytes_ + border, poison_);
+  }
+
+  const std::shared_ptr<std::byte>& block() const { return block_; }
+  std::span<std::byte> bytes() const { return {block_.get(), bytes_}; }
+  bool border_intact() const {
+    return std::all_of(block_.get() + bytes_, block_.get() + bytes_ + border,
+                       [&](std::byte byte) { return byte == poison_; });
+  }
+
+ private:
+  static constexpr std::size_t border = 256;
+  std::size_t bytes_;
+  std::byte poison_;
+  std::shared_ptr<std::byte> block_;
+};
+
+WatchedBlock copy_of(const Tensor& tensor, unsigned char poison) {
+  WatchedBlock block(static_cast<std::int64_t>(tensor.bytes()), poison);
+  std::memcpy(block.bytes().data(), tensor.raw(), tensor.bytes());
+  return block;
+}
+
+std::int64_t workspace_bytes(const OpCall& call, graph::Types in, graph::Types out) {
+  return call.op->workspace ? call.op->workspace(call.attributes, in, out) : 0;
+}
+
+void refuse(const OpCall& call, const std::string& what) {
+  throw std::logic_error(std::string(call.op->name) + " " + what);
+}
+
+void check_borders(const OpCall& call, const std::vector<WatchedBlock>& inputs,
+                   const std::vector<WatchedBlock>& outputs, const WatchedBlock& workspace,
+                   const CallMemory& memory) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const bool overwritten =
+        memory.in_place && static_cast<std::size_t>(memory.in_place->input) == i;
+    const Tensor& before = call.inputs[i];
+    if (!overwritten && std::memcmp(inputs[i].bytes().data(), before.raw(), before.bytes()) != 0)
+      refuse(call, "changed input " + std::to_string(i));
+    if (!inputs[i].border_intact()) refuse(call, "wrote past input " + std::to_string(i));
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    if (!outputs[i].border_intact()) refuse(call, "wrote past output " + std::to_string(i));
+  if (!workspace.border_intact()) refuse(call, "wrote past its workspace");
+}
+
+std::vector<Operand> operands(const std::vector<TensorType>& types,
+                              const std::vector<WatchedBlock>& blocks) {
+  std::vector<Operand> result;
+  for (std::size_t i = 0; i < types.size(); ++i)
+    result.push_back({&types[i], blocks[i].bytes().data()});
+  return result;
+}
+
+}  // namespace
+
+std::vector<TensorType> input_types(const OpCall& call) {
+  std::vector<TensorType> types;
+  for (const Tensor& input : call.inputs) types.push_back({input.dtype(), input.shape()});
+  return types;
+}
+
+std::vector<TensorType> output_types(const OpCall& call) {
+  return call.op->infer(call.attributes, input_types(call));
+}
+
+std::vector<Tensor> run(const OpCall& call, const CallMemory& memory) {
+  const auto in_types = input_types(call), out_types = output_types(call);
+  std::vector<WatchedBlock> inputs, outputs;
+  for (const Tensor& input : call.inputs) inputs.push_back(copy_of(input, memory.poison));
+  for (const TensorType& type : out_types) outputs.emplace_back(type.bytes(), memory.poison);
+  if (memory.in_place)
+    outputs[static_cast<std::size_t>(memory.in_place->output)] =
+        inputs[static_cast<std::size_t>(memory.in_place->input)];
+  const WatchedBlock workspace(workspace_bytes(call, in_types, out_types), memory.poison);
+
+  const auto in = operands(in_types, inputs), out = operands(out_types, outputs);
+  call.op->forward({call.attributes, in, out, workspace.bytes(), call.random});
+
+  check_borders(call, inputs, outputs, workspace, memory);
+  std::vector<Tensor> results;
+  for (std::size_t i = 0; i < out_types.size(); ++i)
+    results.push_back(Tensor::wrap(out_types[i].dtype, out_types[i].shape, outputs[i].block()));
+  return results;
+}
+
+bool same_bits(const Tensor& a, const Tensor& b) {
+  return a.dtype() == b.dtype() && a.shape() == b.shape() &&
+         std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
+}
+
+}  // namespace penstock::testing

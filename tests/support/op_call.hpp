@@ -1,0 +1,36 @@
+// OpCall: one call of an op's kernel that can be made again and again, in poisoned memory, in
+// place, with its borders watched.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "graph/op.hpp"
+#include "penstock/tensor.hpp"
+
+namespace penstock::testing {
+
+struct OpCall {
+  const graph::Op* op = nullptr;
+  graph::Attributes attributes = {};
+  std::vector<Tensor> inputs = {};
+  graph::RandomKey random = {};
+};
+
+struct CallMemory {
+  unsigned char poison = 0xff;  ///< every byte of outputs and workspace before; 0xff.. is a NaN
+  std::optional<graph::Overwrite> in_place = {};  ///< this output shares that input's memory
+};
+
+std::vector<graph::TensorType> input_types(const OpCall& call);
+std::vector<graph::TensorType> output_types(const OpCall& call);
+
+/// The outputs. Inputs are never changed: an output computed in place works on a copy.
+/// @throws std::logic_error if the kernel changed an input or wrote past an output or its
+/// workspace.
+std::vector<Tensor> run(const OpCall& call, const CallMemory& memory = {});
+
+/// Same type and same bytes.
+bool same_bits(const Tensor& a, const Tensor& b);
+
+}  // namespace penstock::testing

@@ -1,0 +1,56 @@
+#include "tests/support/random_tensor.hpp"
+
+#include <numeric>
+#include <utility>
+
+#include "graph/random.hpp"
+
+namespace penstock::testing {
+namespace {
+
+std::uint32_t draw(std::uint64_t seed, std::size_t index) {
+  return graph::philox({.seed = seed}, index / 4)[index % 4];
+}
+
+/// The numbers 0 to count-1 in random order (Fisher and Yates).
+std::vector<std::size_t> permutation(std::size_t count, std::uint64_t seed) {
+  std::vector<std::size_t> order(count);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  for (std::size_t i = count; i > 1; --i) std::swap(order[i - 1], order[draw(seed, i) % i]);
+  return order;
+}
+
+}  // namespace
+
+Tensor uniform(const Shape& shape, std::uint64_t seed, double low, double high) {
+  std::vector<float> values(static_cast<std::size_t>(shape.elements()));
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<float>(low + (high - low) * graph::to_unit(draw(seed, i)));
+  return {shape, std::span<const float>(values)};
+}
+
+Tensor spread(const Shape& shape, std::uint64_t seed, double low, double high) {
+  const auto count = static_cast<std::size_t>(shape.elements());
+  std::vector<float> values;
+  values.reserve(count);
+  for (const std::size_t rank : permutation(count, seed))
+    values.push_back(static_cast<float>(low + (high - low) * (static_cast<double>(rank) + 0.25) /
+                                                  static_cast<double>(count)));
+  return {shape, std::span<const float>(values)};
+}
+
+Tensor labels(const Shape& shape, std::uint64_t seed, std::int64_t limit) {
+  std::vector<std::int64_t> values(static_cast<std::size_t>(shape.elements()));
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = draw(seed, i) % limit;
+  return {shape, std::span<const std::int64_t>(values)};
+}
+
+std::vector<Tensor> draw_inputs(const graph::OpSample& sample, std::uint64_t seed) {
+  std::vector<Tensor> inputs;
+  for (const graph::TensorType& type : sample.inputs)
+    inputs.push_back(type.dtype == DType::f32 ? spread(type.shape, ++seed, sample.low, sample.high)
+                                              : labels(type.shape, ++seed, sample.labels));
+  return inputs;
+}
+
+}  // namespace penstock::testing

@@ -1,0 +1,51 @@
+// Tape: ops applied one after the other, each at once, every value in a block of its own, and the
+// way back through them. The simplest thing that runs a graph; what is cleverer is compared with
+// it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "graph/graph.hpp"
+#include "graph/op.hpp"
+#include "penstock/tensor.hpp"
+#include "tests/support/op_call.hpp"
+
+namespace penstock::testing {
+
+class Tape {
+ public:
+  /// A value that no node computes.
+  graph::ValueId leaf(Tensor tensor);
+  /// Appends and runs a node; returns its outputs.
+  std::vector<graph::ValueId> apply(const graph::Op& op, std::vector<graph::ValueId> inputs,
+                                    graph::Attributes attributes = {});
+
+  /// Emits and runs the gradient nodes of everything that `output` was computed from; what a value
+  /// contributes by several uses is summed. Gradients are asked for every f32 value, or for those
+  /// in `wanted` and everything between them and the output.
+  void backward(graph::ValueId output, const Tensor& gradient,
+                const std::vector<graph::ValueId>& wanted = {});
+  /// What `backward` found; empty: the output does not depend on it differentiably.
+  const Tensor& gradient(graph::ValueId value) const { return gradients_[index(value)]; }
+
+  const Tensor& operator[](graph::ValueId value) const { return tensors_[index(value)]; }
+  const graph::Graph& graph() const { return graph_; }
+  /// Every kernel call so far, forward and backward, in order.
+  const std::vector<OpCall>& calls() const { return calls_; }
+
+ private:
+  static std::size_t index(graph::ValueId value) { return static_cast<std::size_t>(value); }
+  void run_new_nodes();
+  void add_gradient(graph::ValueId value, const Tensor& contribution);
+  std::vector<graph::ValueId> gradient_leaves(const std::vector<graph::ValueId>& outputs);
+  std::vector<bool> wanted_values(const std::vector<graph::ValueId>& wanted) const;
+  void backward_of(graph::NodeId node, const std::vector<bool>& wanted);
+
+  graph::Graph graph_;
+  std::vector<Tensor> tensors_;    ///< by ValueId
+  std::vector<Tensor> gradients_;  ///< by ValueId
+  std::vector<OpCall> calls_;      ///< by NodeId
+};
+
+}  // namespace penstock::testing
