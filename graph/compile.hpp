@@ -1,0 +1,38 @@
+// Compile: from a model's graph to a plan. Pure; the only file that knows every pass.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "graph/graph.hpp"
+#include "graph/plan.hpp"
+#include "penstock/report.hpp"
+
+namespace penstock::graph {
+
+struct StageRequest {
+  std::vector<std::string> blocks = {};
+  std::int32_t ipu = none;  ///< none: the block's own placement, else the stage's number
+};
+
+struct CompileRequest {
+  bool training = false;
+  std::int64_t batch = 1;                  ///< samples per micro-batch
+  std::vector<StageRequest> stages = {};   ///< empty: one stage per block, in order of appearance
+  std::vector<std::int32_t> ipus = {};     ///< of the stages that do not say; empty: as above
+  const Schedule* schedule = nullptr;
+  std::int64_t gradient_accumulation = 1;  ///< for the warnings and the expected utilisation
+};
+
+struct Compiled {
+  Plan plan;
+  CompileReport report;
+};
+
+/// @throws Error invalid_model (no loss in training, no output in inference), invalid_topology
+/// (unknown block, block in two stages or in none, empty stage, a value used in an earlier stage
+/// than the one that computes it, wrong number of IPUs, a parameter used in two stages).
+Compiled compile(const Graph& model, const CompileRequest& request);
+
+}  // namespace penstock::graph

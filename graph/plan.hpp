@@ -1,0 +1,142 @@
+// Plan: what the actors execute. Immutable plain data; whatever can be decided before a run is
+// decided here: which program runs where, where each tensor lies, who sends what to whom.
+//
+// A micro-batch visits every stage twice: forward in stage order, backward in reverse. Consecutive
+// stages are always joined by an edge in each direction (of kind `order` where no tensor travels),
+// so a stage's backward turn comes last of all that happens to that micro-batch from it onwards:
+// then everything it stashed or received may be reused. Inference has empty backward programs.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "graph/op.hpp"
+#include "graph/schedule.hpp"
+
+namespace penstock::graph {
+
+enum class Space : std::uint8_t {
+  parameters,    ///< the stage's weights and buffers
+  accumulators,  ///< the stage's gradient sums, zero when a window begins
+  stash,         ///< of this micro-batch, from its forward to the end of its backward turn
+  scratch,       ///< only while the program runs
+  received,      ///< `index`: position in forward_receives, then backward_receives
+  sent_back,     ///< `index`: position in backward_sends; a buffer of this micro-batch for the edge
+};
+
+struct Location {
+  Space space = Space::scratch;
+  std::int32_t index = 0;   ///< of `received` and `sent_back`
+  std::int64_t offset = 0;  ///< bytes, a multiple of 64
+
+  bool operator==(const Location&) const = default;
+};
+
+/// One kernel call.
+struct Instruction {
+  std::string name;              ///< the node's name in the model
+  std::uint64_t name_hash = 0;   ///< hash_name(name)
+  const Op* op = nullptr;
+  Attributes attributes = {};
+  std::vector<TensorType> input_types = {};
+  std::vector<TensorType> output_types = {};
+  std::vector<Location> inputs = {};
+  std::vector<Location> outputs = {};
+  std::int64_t workspace_offset = 0;  ///< in scratch
+  std::int64_t workspace_bytes = 0;
+};
+
+struct Program {
+  std::vector<Instruction> instructions = {};
+  Cost cost = {};
+};
+
+enum class EdgeKind : std::uint8_t {
+  input,       ///< from the host's loader to a stage's forward
+  activation,  ///< forward to a later stage's forward
+  gradient,    ///< backward to an earlier stage's backward
+  order,       ///< no tensor: between neighbours that exchange none, in either direction
+};
+
+inline constexpr std::int32_t host = -1;
+
+struct Edge {
+  EdgeKind kind = EdgeKind::order;
+  std::int32_t from = host;  ///< stage
+  std::int32_t to = host;    ///< stage
+  std::string name = {};     ///< of the value that travels, "" for `order`
+  TensorType type = {};
+  std::int32_t input = none;  ///< of kind `input`: position in Plan::inputs
+  Location source = {};       ///< where the sender finds it: stash, or sent_back
+};
+
+/// A parameter or buffer as its stage holds it.
+struct VariablePlan {
+  std::int32_t variable = none;  ///< position in Plan::variables
+  TensorType type = {};
+  std::int64_t offset = 0;  ///< in the stage's parameters
+  bool trainable = false;
+  /// Offsets of its gradient sums, one per use, in model order; the gradient is their sum.
+  std::vector<std::int64_t> accumulators = {};
+};
+
+struct OutputPlan {
+  std::int32_t output = none;  ///< position in Plan::outputs
+  Location source = {};        ///< in the stash
+};
+
+struct StagePlan {
+  std::int32_t ipu = 0;  ///< of replica 0
+  std::vector<std::string> blocks = {};
+  Program forward = {};
+  Program backward = {};  ///< no instructions in inference
+  std::vector<std::int32_t> forward_receives = {};   ///< positions in Plan::edges
+  std::vector<std::int32_t> forward_sends = {};
+  std::vector<std::int32_t> backward_receives = {};
+  std::vector<std::int32_t> backward_sends = {};
+  std::vector<OutputPlan> outputs = {};  ///< computed by forward, sent to the host
+  std::vector<VariablePlan> variables = {};  ///< in model order
+  std::int64_t parameter_bytes = 0;
+  std::int64_t accumulator_bytes = 0;
+  std::int64_t stash_bytes = 0;    ///< of one micro-batch
+  std::int64_t scratch_bytes = 0;  ///< of the larger program
+  std::int32_t in_flight = 1;      ///< micro-batches between forward and backward, at most
+  std::int32_t stash_slots = 1;    ///< in_flight, and two more where the host reads outputs
+};
+
+struct VariableInfo {
+  std::string name;
+  TensorType type = {};
+  bool trainable = true;
+  std::int32_t stage = none;
+};
+
+struct TensorInfo {
+  std::string name;
+  TensorType type = {};  ///< of one micro-batch
+};
+
+struct Plan {
+  std::string name;
+  bool training = false;
+  std::int64_t batch = 1;
+  const Schedule* schedule = nullptr;
+  std::vector<StagePlan> stages = {};
+  std::vector<Edge> edges = {};
+  std::vector<TensorInfo> inputs = {};      ///< that the plan needs, in the model's order
+  std::vector<TensorInfo> outputs = {};     ///< in the model's order; in training the loss is last
+  std::optional<std::int32_t> loss = {};    ///< position in outputs, in training
+  std::vector<VariableInfo> variables = {}; ///< that the plan needs, in model order
+};
+
+/// Bytes of one stage of one replica on its IPU: weights, accumulators, stash, scratch and the
+/// buffers of the gradients it sends back.
+std::int64_t stage_bytes(const Plan& plan, std::size_t stage);
+
+/// Micro-batches for which a gradient or order edge needs its own buffer: as many as its receiver
+/// holds in flight, for only then can the one before last still be unread.
+std::int32_t edge_depth(const Plan& plan, const Edge& edge);
+
+}  // namespace penstock::graph
