@@ -1,5 +1,6 @@
 #include "graph/expect.hpp"
 
+#include <sstream>
 #include <string>
 
 #include "penstock/error.hpp"
@@ -32,6 +33,28 @@ void expect_shape(const TensorType& type, const Shape& shape, std::string_view n
   if (type.shape == shape) return;
   expect(false, "expected " + std::string(name) + " of shape " + to_string(shape) + ", got " +
                     to_string(type.shape));
+}
+
+void expect_rank_from(const TensorType& type, std::size_t rank, std::string_view name) {
+  if (type.shape.rank() >= rank) return;
+  expect(false, "expected " + std::string(name) + " of rank " + std::to_string(rank) +
+                    " or more, got " + to_string(type));
+}
+
+std::size_t expect_axis(std::int64_t axis, const TensorType& type, std::string_view name) {
+  const auto rank = static_cast<std::int64_t>(type.shape.rank());
+  expect(rank > 0, "expected x of rank 1 or more, got " + to_string(type));
+  if (axis < -rank || axis >= rank)
+    expect(false, "expected " + std::string(name) + " from " + std::to_string(-rank) + " to " +
+                      std::to_string(rank - 1) + ", got " + std::to_string(axis));
+  return static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
+}
+
+double expect_between(double value, double low, double high, std::string_view name) {
+  if (value >= low && value <= high) return value;
+  std::ostringstream text;
+  text << "expected " << name << " from " << low << " to " << high << ", got " << value;
+  throw Error(Errc::invalid_argument, text.str());
 }
 
 }  // namespace penstock::graph

@@ -16,6 +16,13 @@ void expect_dtype(const TensorType& type, DType dtype, std::string_view name);
 void expect_rank(const TensorType& type, std::size_t rank, std::string_view name);
 /// "expected weight of shape [10,320], got [10,256]".
 void expect_shape(const TensorType& type, const Shape& shape, std::string_view name);
+/// "expected x of rank 2 or more, got f32[3]".
+void expect_rank_from(const TensorType& type, std::size_t rank, std::string_view name);
+/// The axis counted from the first, where a negative one counts from the end:
+/// "expected axis from -2 to 1, got 5".
+std::size_t expect_axis(std::int64_t axis, const TensorType& type, std::string_view name = "axis");
+/// The value, an attribute's: "expected p from 0 to 1, got 1.5", with Error invalid_argument.
+double expect_between(double value, double low, double high, std::string_view name);
 /// Throws Error shape_mismatch with `text` unless `holds`.
 void expect(bool holds, const std::string& text);
 

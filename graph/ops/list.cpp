@@ -4,15 +4,40 @@
 
 #include "graph/op.hpp"
 #include "graph/ops/channel_sum.hpp"
+#include "graph/ops/gelu.hpp"
+#include "graph/ops/leaky_relu.hpp"
 #include "graph/ops/linear.hpp"
 #include "graph/ops/relu.hpp"
+#include "graph/ops/sigmoid.hpp"
+#include "graph/ops/silu.hpp"
+#include "graph/ops/softmax.hpp"
+#include "graph/ops/tanh.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::graph {
 namespace {
 
 constexpr std::array ops{
-    &channel_sum, &linear, &linear_input_gradient, &linear_weight_gradient, &relu, &relu_gradient,
+    &channel_sum,
+    &gelu,
+    &gelu_gradient,
+    &leaky_relu,
+    &leaky_relu_gradient,
+    &linear,
+    &linear_input_gradient,
+    &linear_weight_gradient,
+    &log_softmax,
+    &log_softmax_gradient,
+    &relu,
+    &relu_gradient,
+    &sigmoid,
+    &sigmoid_gradient,
+    &silu,
+    &silu_gradient,
+    &softmax,
+    &softmax_gradient,
+    &tanh,
+    &tanh_gradient,
 };
 
 }  // namespace

@@ -7,13 +7,30 @@ ValueId linear(ReferenceTape& tape) {
   return tape.apply("linear", {tape.in("x"), tape.in("weight"), tape.in("bias")})[0];
 }
 
-ValueId relu(ReferenceTape& tape) {
-  return tape.apply("relu", {tape.in("x")})[0];
+/// The op that has the file's name, of one input, without attributes.
+ValueId unary(ReferenceTape& tape) {
+  return tape.apply(tape.text("op"), {tape.in("x")})[0];
+}
+
+ValueId leaky_relu(ReferenceTape& tape) {
+  return tape.apply("leaky_relu", {tape.in("x")},
+                    {{"negative_slope", tape.real("negative_slope")}})[0];
+}
+
+ValueId along_axis(ReferenceTape& tape) {
+  return tape.apply(tape.text("op"), {tape.in("x")}, {{"axis", tape.integer("dim")}})[0];
 }
 
 constexpr ReferenceCase cases[] = {
     {"linear", linear},
-    {"relu", relu},
+    {"gelu", unary},
+    {"leaky_relu", leaky_relu},
+    {"log_softmax", along_axis},
+    {"relu", unary},
+    {"sigmoid", unary},
+    {"silu", unary},
+    {"softmax", along_axis},
+    {"tanh", unary},
 };
 
 }  // namespace

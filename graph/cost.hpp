@@ -1,0 +1,20 @@
+// The cost of ops that read and write every operand once.
+#pragma once
+
+#include <algorithm>
+
+#include "graph/op.hpp"
+
+namespace penstock::graph {
+
+/// So many operations for each element of input 0 or output 0, whichever has more.
+template <int flops_per_element>
+Cost streaming_cost(const Attributes&, Types inputs, Types outputs) {
+  const auto elements = std::max(inputs[0].shape.elements(), outputs[0].shape.elements());
+  Cost cost{.flops = flops_per_element * static_cast<double>(elements)};
+  for (const TensorType& type : inputs) cost.bytes += static_cast<double>(type.bytes());
+  for (const TensorType& type : outputs) cost.bytes += static_cast<double>(type.bytes());
+  return cost;
+}
+
+}  // namespace penstock::graph
