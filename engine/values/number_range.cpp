@@ -1,0 +1,41 @@
+#include "engine/values/number_range.hpp"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+
+#include "penstock/error.hpp"
+
+namespace penstock {
+
+bool NumberRange::contains(double number) const noexcept {
+  const bool above = above_low ? number > low : number >= low;
+  const bool below = below_high ? number < high : number <= high;
+  return std::isfinite(number) && above && below;
+}
+
+std::string to_string(const NumberRange& range) {
+  const std::string low = number_text(range.low), high = number_text(range.high);
+  const std::string from = range.above_low ? "more than " + low : low + " or more";
+  if (std::isinf(range.high)) return from;
+  if (range.below_high) return from + " and below " + high;
+  return range.above_low ? from + " and at most " + high : low + " to " + high;
+}
+
+std::string number_text(double number) {
+  constexpr double exact = 0x1p53;
+  if (std::abs(number) <= exact && number == std::trunc(number))
+    return std::to_string(static_cast<std::int64_t>(number));
+  std::array<char, 32> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), number).ptr;
+  return {text.data(), end};
+}
+
+void check_number(std::string_view field, double number, const NumberRange& range) {
+  if (range.contains(number)) return;
+  throw Error(Errc::invalid_argument, std::string(field) + ": expected " + to_string(range) +
+                                          ", got " + number_text(number));
+}
+
+}  // namespace penstock

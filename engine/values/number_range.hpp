@@ -1,0 +1,29 @@
+// NumberRange: which numbers an option may be, checked and said in words. Pure.
+#pragma once
+
+#include <limits>
+#include <string>
+#include <string_view>
+
+namespace penstock {
+
+struct NumberRange {
+  double low = 0;
+  double high = std::numeric_limits<double>::infinity();
+  bool above_low = false;   ///< `low` itself is outside
+  bool below_high = false;  ///< `high` itself is outside
+
+  bool contains(double number) const noexcept;
+};
+
+/// "1 or more", "0 to 1024", "more than 0", "0 or more and below 1".
+std::string to_string(const NumberRange& range);
+
+/// The shortest text that reads back as the same number; whole numbers without an exponent.
+std::string number_text(double number);
+
+/// @throws Error invalid_argument such as "options.batch_size: expected 1 or more, got 0" unless
+/// `number` is finite and in `range`.
+void check_number(std::string_view field, double number, const NumberRange& range);
+
+}  // namespace penstock

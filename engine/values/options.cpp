@@ -1,0 +1,156 @@
+#include "penstock/options.hpp"
+
+#include <array>
+#include <limits>
+#include <span>
+
+#include "engine/values/number_range.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock {
+namespace {
+
+constexpr std::array<std::string_view, 2> strategies{"pipelined", "sharded"};
+constexpr std::array<std::string_view, 3> schedules{"grouped", "interleaved", "sequential"};
+constexpr std::array<std::string_view, 2> reductions{"mean", "sum"};
+constexpr std::array<std::string_view, 5> output_modes{"automatic", "final", "every_n", "all",
+                                                       "sum"};
+
+using Names = std::span<const std::string_view>;
+
+template <class Enum>
+std::string_view name_of(Names names, Enum value) noexcept {
+  const auto index = static_cast<std::size_t>(value);
+  return index < names.size() ? names[index] : "unknown";
+}
+
+template <class Enum>
+void check_enumerator(std::string_view field, Names names, Enum value) {
+  if (static_cast<std::size_t>(value) < names.size()) return;
+  std::string known;
+  for (const std::string_view name : names)
+    known += (known.empty() ? "" : ", ") + std::string(name);
+  throw Error(Errc::invalid_argument, std::string(field) + ": expected one of " + known +
+                                          ", got number " +
+                                          std::to_string(static_cast<int>(value)));
+}
+
+constexpr NumberRange positive{.low = 1};
+constexpr NumberRange ipu_numbers{.low = 0, .high = 65535};
+
+void check_stage(const std::string& field, const Stage& stage) {
+  if (stage.blocks.empty())
+    throw Error(Errc::invalid_argument, field + ".blocks: expected at least one block, got none");
+  for (const std::string& block : stage.blocks)
+    if (block.empty())
+      throw Error(Errc::invalid_argument, field + ".blocks: expected names of blocks, got \"\"");
+  if (stage.ipu != -1) check_number(field + ".ipu", stage.ipu, ipu_numbers);
+}
+
+void check(const Topology& topology) {
+  const std::string group = "options.topology.";
+  check_enumerator(group + "strategy", strategies, topology.strategy);
+  check_enumerator(group + "schedule", schedules, topology.schedule);
+  for (std::size_t i = 0; i < topology.stages.size(); ++i)
+    check_stage(group + "stages[" + std::to_string(i) + "]", topology.stages[i]);
+  for (std::size_t i = 0; i < topology.ipus.size(); ++i)
+    check_number(group + "ipus[" + std::to_string(i) + "]", topology.ipus[i], ipu_numbers);
+  check_number(group + "replication_factor", topology.replication_factor, {.low = 1, .high = 1024});
+}
+
+void check(const TrainingOptions& training) {
+  check_number("options.training.gradient_accumulation", training.gradient_accumulation, positive);
+  check_enumerator("options.training.reduction", reductions, training.reduction);
+}
+
+void check(const OutputOptions& output) {
+  check_enumerator("options.output.mode", output_modes, output.mode);
+  check_number("options.output.period", output.period, positive);
+}
+
+void check(const RuntimeOptions& runtime) {
+  check_number("options.runtime.threads", runtime.threads, {.low = 0, .high = 1024});
+  check_number("options.runtime.stall_seconds", runtime.stall_seconds,
+               {.low = 0, .high = 1e6, .above_low = true});
+}
+
+/// In double, where the product of four ints cannot overflow and is exact up to the limit.
+void check_samples_per_step(const Options& options) {
+  constexpr auto limit = std::numeric_limits<std::int32_t>::max();
+  const double samples = double{1} * options.batch_size * options.device_iterations *
+                         options.training.gradient_accumulation *
+                         options.topology.replication_factor;
+  check_number(
+      "options: batch_size * device_iterations * gradient_accumulation * "
+      "replication_factor",
+      samples, {.low = 1, .high = limit});
+}
+
+std::string_view trim(std::string_view text) noexcept {
+  constexpr std::string_view blanks = " \t";
+  const auto begin = text.find_first_not_of(blanks);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
+}
+
+/// The trimmed parts between separators: one more than there are separators.
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (auto end = text.find(separator); end != std::string_view::npos; end = text.find(separator)) {
+    parts.push_back(trim(text.substr(0, end)));
+    text.remove_prefix(end + 1);
+  }
+  parts.push_back(trim(text));
+  return parts;
+}
+
+[[noreturn]] void refuse_stages(std::string_view text, const std::string& why) {
+  throw Error(
+      Errc::invalid_argument,
+      "stages \"" + std::string(text) + "\": expected a text such as \"B1,B2|B3,B4\", but " + why);
+}
+
+}  // namespace
+
+std::string_view to_string(Strategy value) noexcept {
+  return name_of(strategies, value);
+}
+
+std::string_view to_string(PipelineSchedule value) noexcept {
+  return name_of(schedules, value);
+}
+
+std::string_view to_string(Reduction value) noexcept {
+  return name_of(reductions, value);
+}
+
+std::string_view to_string(OutputMode value) noexcept {
+  return name_of(output_modes, value);
+}
+
+void Options::validate() const {
+  check_number("options.batch_size", batch_size, positive);
+  check_number("options.device_iterations", device_iterations, positive);
+  check(topology);
+  check(training);
+  check(output);
+  check(runtime);
+  check_samples_per_step(*this);
+}
+
+std::vector<Stage> parse_stages(std::string_view text) {
+  std::vector<Stage> stages;
+  for (const std::string_view stage : split(text, '|')) {
+    const std::string number = std::to_string(stages.size() + 1);
+    if (stage.empty()) refuse_stages(text, "stage " + number + " has no block");
+    Stage parsed;
+    for (const std::string_view block : split(stage, ',')) {
+      if (block.empty()) refuse_stages(text, "stage " + number + " has a block without a name");
+      parsed.blocks.emplace_back(block);
+    }
+    stages.push_back(std::move(parsed));
+  }
+  return stages;
+}
+
+}  // namespace penstock

@@ -1,0 +1,144 @@
+#include "penstock/options.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "penstock/error.hpp"
+
+namespace penstock {
+namespace {
+
+constexpr int int_max = std::numeric_limits<int>::max();
+
+std::string refusal(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Errc::invalid_argument);
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(Options, DefaultsAreValid) {
+  EXPECT_NO_THROW(Options{}.validate());
+}
+
+TEST(Options, LimitsThemselvesAreValid) {
+  Options options;
+  options.batch_size = int_max;
+  options.runtime = {.threads = 1024, .stall_seconds = 1e6};
+  options.topology = {.stages = {Stage{"A"}.on(65535)}, .ipus = {0}};
+  EXPECT_NO_THROW(options.validate());
+}
+
+struct Refused {
+  const char* text;
+  std::function<void(Options&)> change;
+};
+
+TEST(Options, EachFieldIsRefusedOutsideItsRangeByName) {
+  const double nan = std::nan(""), infinity = std::numeric_limits<double>::infinity();
+  const std::vector<Refused> cases{
+      {"options.batch_size: expected 1 or more, got 0", [](Options& o) { o.batch_size = 0; }},
+      {"options.device_iterations: expected 1 or more, got -1",
+       [](Options& o) { o.device_iterations = -1; }},
+      {"options.topology.strategy: expected one of pipelined, sharded, got number 7",
+       [](Options& o) { o.topology.strategy = static_cast<Strategy>(7); }},
+      {"options.topology.schedule: expected one of grouped, interleaved, sequential, got number 3",
+       [](Options& o) { o.topology.schedule = static_cast<PipelineSchedule>(3); }},
+      {"options.topology.stages[1].blocks: expected at least one block, got none",
+       [](Options& o) {
+         o.topology.stages = {Stage{"A"}, Stage{}};
+       }},
+      {"options.topology.stages[0].blocks: expected names of blocks, got \"\"",
+       [](Options& o) {
+         o.topology.stages = {Stage{"A", ""}};
+       }},
+      {"options.topology.stages[0].ipu: expected 0 to 65535, got -2",
+       [](Options& o) { o.topology.stages = {Stage{"A"}.on(-2)}; }},
+      {"options.topology.ipus[1]: expected 0 to 65535, got -1",
+       [](Options& o) {
+         o.topology.ipus = {0, -1};
+       }},
+      {"options.topology.replication_factor: expected 1 to 1024, got 0",
+       [](Options& o) { o.topology.replication_factor = 0; }},
+      {"options.training.gradient_accumulation: expected 1 or more, got 0",
+       [](Options& o) { o.training.gradient_accumulation = 0; }},
+      {"options.training.reduction: expected one of mean, sum, got number 2",
+       [](Options& o) { o.training.reduction = static_cast<Reduction>(2); }},
+      {"options.output.mode: expected one of automatic, final, every_n, all, sum, got number 5",
+       [](Options& o) { o.output.mode = static_cast<OutputMode>(5); }},
+      {"options.output.period: expected 1 or more, got 0", [](Options& o) { o.output.period = 0; }},
+      {"options.runtime.threads: expected 0 to 1024, got 1025",
+       [](Options& o) { o.runtime.threads = 1025; }},
+      {"options.runtime.stall_seconds: expected more than 0 and at most 1000000, got 0",
+       [](Options& o) { o.runtime.stall_seconds = 0; }},
+      {"options.runtime.stall_seconds: expected more than 0 and at most 1000000, got nan",
+       [nan](Options& o) { o.runtime.stall_seconds = nan; }},
+      {"options.runtime.stall_seconds: expected more than 0 and at most 1000000, got inf",
+       [infinity](Options& o) { o.runtime.stall_seconds = infinity; }},
+  };
+  for (const Refused& refused : cases) {
+    Options options;
+    refused.change(options);
+    EXPECT_EQ(refusal([&] { options.validate(); }), refused.text);
+  }
+}
+
+TEST(Options, AStepOfMoreSamplesThanFitAnIntIsRefused) {
+  Options options;
+  options.batch_size = int_max;
+  options.device_iterations = int_max;
+  options.training.gradient_accumulation = int_max;
+  options.topology.replication_factor = 1024;
+  const std::string text = refusal([&] { options.validate(); });
+  EXPECT_NE(text.find("batch_size * device_iterations * gradient_accumulation * "
+                      "replication_factor: expected 1 to 2147483647, got 1.0141"),
+            std::string::npos)
+      << text;
+}
+
+TEST(Options, EnumeratorsAreNamedAsTheyAreSpelled) {
+  EXPECT_EQ(to_string(Strategy::sharded), "sharded");
+  EXPECT_EQ(to_string(PipelineSchedule::interleaved), "interleaved");
+  EXPECT_EQ(to_string(Reduction::sum), "sum");
+  EXPECT_EQ(to_string(OutputMode::every_n), "every_n");
+  EXPECT_EQ(to_string(static_cast<OutputMode>(9)), "unknown");
+}
+
+std::vector<std::vector<std::string>> blocks_of(std::string_view text) {
+  std::vector<std::vector<std::string>> result;
+  for (const Stage& stage : parse_stages(text)) result.push_back(stage.blocks);
+  return result;
+}
+
+TEST(ParseStages, SeparatesStagesByBarsAndBlocksByCommas) {
+  using Expected = std::vector<std::vector<std::string>>;
+  EXPECT_EQ(blocks_of("B1,B2|B3,B4"), (Expected{{"B1", "B2"}, {"B3", "B4"}}));
+  EXPECT_EQ(blocks_of(" B1 ,\tB2 | layer 3 "), (Expected{{"B1", "B2"}, {"layer 3"}}));
+  EXPECT_EQ(blocks_of("B1"), (Expected{{"B1"}}));
+}
+
+TEST(ParseStages, SaysWhichPartIsEmpty) {
+  const std::string expected = ": expected a text such as \"B1,B2|B3,B4\", but ";
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"", "stage 1 has no block"},
+      {"  ", "stage 1 has no block"},
+      {"B1||B2", "stage 2 has no block"},
+      {"B1|", "stage 2 has no block"},
+      {"B1,,B2", "stage 1 has a block without a name"},
+      {"B1|B2, ", "stage 2 has a block without a name"},
+  };
+  for (const auto& [text, why] : cases)
+    EXPECT_EQ(refusal([&text = text] { parse_stages(text); }),
+              "stages \"" + text + "\"" + expected + why);
+}
+
+}  // namespace
+}  // namespace penstock
