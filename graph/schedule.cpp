@@ -2,10 +2,6 @@
 
 namespace penstock::graph {
 
-std::string_view to_string(Direction direction) noexcept {
-  return direction == Direction::forward ? "forward" : "backward";
-}
-
 std::optional<Direction> next_direction(const Schedule& schedule, bool forward_ready,
                                         bool backward_ready) noexcept {
   if (forward_ready && backward_ready) return schedule.prefers;

@@ -3,17 +3,15 @@
 // anything runs, only how much a stage may hold and which ready work it does first.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
 
+#include "penstock/trace.hpp"
+
 namespace penstock::graph {
 
-enum class Direction : std::uint8_t { forward, backward };
-
-/// "forward" or "backward".
-std::string_view to_string(Direction direction) noexcept;
+using penstock::Direction;
 
 struct Schedule {
   /// The name in options and messages, e.g. "grouped".
