@@ -21,39 +21,7 @@ ValueId along_axis(ReferenceTape& tape) {
   return tape.apply(tape.text("op"), {tape.in("x")}, {{"axis", tape.integer("dim")}})[0];
 }
 
-/// "mul" from "mul_broadcast".
-ValueId broadcast(ReferenceTape& tape) {
-  const std::string& file = tape.text("op");
-  return tape.apply(file.substr(0, file.find('_')), {tape.in("a"), tape.in("b")})[0];
-}
-
-ValueId mse_loss(ReferenceTape& tape) {
-  return tape.apply("mse_loss", {tape.in("x"), tape.in("target")},
-                    {{"reduction", tape.text("reduction")}})[0];
-}
-
-ValueId nll_loss(ReferenceTape& tape) {
-  const auto log_probabilities = tape.apply("log_softmax", {tape.in("x")});
-  return tape.apply("nll_loss", {log_probabilities[0], tape.in("labels")},
-                    {{"reduction", tape.text("reduction")}})[0];
-}
-
-ValueId cross_entropy(ReferenceTape& tape) {
-  const bool smoothed = tape.file().metadata.contains("label_smoothing");
-  return tape.apply("cross_entropy", {tape.in("x"), tape.in("labels")},
-                    {{"reduction", tape.text("reduction")},
-                     {"label_smoothing", smoothed ? tape.real("label_smoothing") : 0.0}})[0];
-}
-
 constexpr ReferenceCase cases[] = {
-    {"add_broadcast", broadcast},
-    {"cross_entropy_label_smoothing", cross_entropy},
-    {"cross_entropy_mean", cross_entropy},
-    {"cross_entropy_sum", cross_entropy},
-    {"mse_loss", mse_loss},
-    {"mul_broadcast", broadcast},
-    {"nll_loss_mean", nll_loss},
-    {"nll_loss_sum", nll_loss},
     {"linear", linear},
     {"gelu", unary},
     {"leaky_relu", leaky_relu},

@@ -1,0 +1,60 @@
+// OptimizerRule: how weights follow their gradients, as plain data. One file pair per optimizer
+// under optimizers/, one entry in optimizers/list.cpp. Pure: a rule has no state of its own and may
+// run on any thread; it works in f32, each element by itself, so a parameter's bits depend on
+// nothing but that parameter.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace penstock::graph {
+
+/// The constants of a rule; each rule reads the ones that it knows. Zero is legal for momentum,
+/// dampening and weight decay, and for a learning rate.
+struct Hyper {
+  double learning_rate = 1e-3;
+  double momentum = 0;
+  double dampening = 0;
+  double weight_decay = 0;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double eps = 1e-8;
+  double alpha = 0.99;
+  double max_weight_norm = 65500;
+  bool nesterov = false;
+  bool bias_correction = true;
+  bool centered = false;
+  bool tf_variant = false;         ///< rmsprop as TensorFlow has it, see optimizers/rmsprop.hpp
+  bool dampen_first_step = false;  ///< sgd as PopTorch has it, see optimizers/sgd.hpp
+};
+
+/// A tensor of the parameter's size that a rule keeps from update to update.
+struct StateTensor {
+  std::string_view name;  ///< as in PyTorch's state, e.g. "exp_avg"
+  float initial = 0;      ///< what each element is before the first update
+};
+
+struct OptimizerRule {
+  /// The name in options and messages, e.g. "adamw".
+  std::string_view name;
+  /// The state that a parameter needs with these constants, in the order that `update` takes it.
+  std::vector<StateTensor> (*state)(const Hyper&);
+  /// Updates one parameter and its state from its final gradient (reduced, un-scaled, clipped).
+  /// `step` counts updates from 1; all spans have the same size.
+  void (*update)(const Hyper&, std::int64_t step, std::span<float> weight,
+                 std::span<const float> gradient, std::span<const std::span<float>> state);
+  /// Rules between the constants; null: none. @throws Error invalid_argument
+  void (*check)(const Hyper&) = nullptr;
+};
+
+/// @throws Error invalid_argument naming rule and constant, what it may be, and what it is.
+void validate(const OptimizerRule& rule, const Hyper& hyper);
+
+/// The rule of that name. @throws Error invalid_argument if there is none; lists the names.
+const OptimizerRule& find_optimizer_rule(std::string_view name);
+/// Every rule, by name.
+std::span<const OptimizerRule* const> all_optimizer_rules();
+
+}  // namespace penstock::graph

@@ -1,0 +1,37 @@
+// Every optimizer rule, once. To add one: write its file pair, include it here, add it to the list.
+#include <array>
+#include <string>
+
+#include "graph/optimizer_rule.hpp"
+#include "graph/optimizers/adam.hpp"
+#include "graph/optimizers/lamb.hpp"
+#include "graph/optimizers/rmsprop.hpp"
+#include "graph/optimizers/sgd.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock::graph {
+namespace {
+
+constexpr std::array rules{&adam, &adamw, &lamb, &rmsprop, &sgd};
+
+std::string names() {
+  std::string text;
+  for (const OptimizerRule* rule : rules)
+    text += (text.empty() ? "" : ", ") + std::string(rule->name);
+  return text;
+}
+
+}  // namespace
+
+std::span<const OptimizerRule* const> all_optimizer_rules() {
+  return rules;
+}
+
+const OptimizerRule& find_optimizer_rule(std::string_view name) {
+  for (const OptimizerRule* rule : rules)
+    if (rule->name == name) return *rule;
+  throw Error(Errc::invalid_argument,
+              "there is no optimizer named \"" + std::string(name) + "\"; there are " + names());
+}
+
+}  // namespace penstock::graph

@@ -1,0 +1,72 @@
+#include "graph/optimizers/norm.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tests/graph/optimizers/run.hpp"
+
+namespace penstock::graph {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+double naive(std::span<const float> elements) {
+  long double sum = 0;
+  for (const float element : elements) sum += static_cast<long double>(element) * element;
+  return static_cast<double>(sum);
+}
+
+TEST(SquaredNorm, AddsUpEveryElementWhateverTheSize) {
+  std::mt19937 random(1);
+  for (const std::size_t size : {0u, 1u, 15u, 16u, 17u, 8191u, 8192u, 8193u, 20000u}) {
+    const Vector elements = drawn(random, size);
+    EXPECT_NEAR(squared_norm(elements), naive(elements), 1e-12 * static_cast<double>(size)) << size;
+  }
+}
+
+TEST(SquaredNorm, IsTheSumOfItsBlocksToTheBit) {
+  std::mt19937 random(2);
+  const Vector elements = drawn(random, 3 * norm_block + 5);
+  double sum = 0;
+  for (std::size_t begin = 0; begin < elements.size(); begin += norm_block)
+    sum += squared_norm(
+        std::span(elements).subspan(begin).first(std::min(norm_block, elements.size() - begin)));
+  EXPECT_EQ(squared_norm(elements), sum);
+}
+
+TEST(SquaredNorm, BitsDoNotDependOnTheAddress) {
+  std::mt19937 random(3);
+  const Vector elements = drawn(random, 10000);
+  for (std::size_t offset = 1; offset < 16; ++offset) {
+    Vector moved(offset + elements.size());
+    std::ranges::copy(elements, moved.begin() + static_cast<std::ptrdiff_t>(offset));
+    EXPECT_EQ(squared_norm(std::span(moved).subspan(offset)), squared_norm(elements));
+  }
+}
+
+TEST(SquaredNorm, DoesNotOverflowWhereF32Would) {
+  EXPECT_DOUBLE_EQ(squared_norm(Vector{1e30f, 1e30f}), 2 * std::pow(double{1e30f}, 2));
+}
+
+TEST(ClipFactor, BringsTheCommonNormDownToTheLimit) {
+  const std::vector<double> squared_norms{9, 16};
+  EXPECT_DOUBLE_EQ(clip_factor(squared_norms, 1), 1 / (5 + 1e-6));
+  EXPECT_DOUBLE_EQ(clip_factor(squared_norms, 0.001), 0.001 / (5 + 1e-6));
+}
+
+TEST(ClipFactor, NeverScalesUp) {
+  EXPECT_EQ(clip_factor(std::vector<double>{9, 16}, 6), 1);
+  EXPECT_EQ(clip_factor(std::vector<double>{9, 16}, infinity), 1);
+  EXPECT_EQ(clip_factor(std::vector<double>{0}, 1e-3), 1);
+  EXPECT_EQ(clip_factor({}, 1), 1);
+}
+
+TEST(ClipFactor, LetsANanThrough) {
+  EXPECT_TRUE(std::isnan(clip_factor(std::vector<double>{1, std::nan("")}, 1)));
+}
+
+}  // namespace
+}  // namespace penstock::graph

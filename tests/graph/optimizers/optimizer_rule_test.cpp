@@ -1,0 +1,296 @@
+#include "graph/optimizer_rule.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "penstock/error.hpp"
+#include "tests/graph/optimizers/run.hpp"
+
+namespace penstock::graph {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// By hand: the weights after one update per gradient.
+struct Worked {
+  const char* name;
+  const char* rule;
+  Hyper hyper;
+  Vector weight;
+  std::vector<Vector> gradients;
+  std::vector<double> expected;
+};
+
+void PrintTo(const Worked& worked, std::ostream* os) {
+  *os << worked.name;
+}
+
+const double root2 = std::sqrt(2.0);
+
+const Worked worked_examples[] = {
+    {"SgdDescends", "sgd", {.learning_rate = 0.5}, {1, -1}, {{2, 4}}, {0, -3}},
+    {"SgdAddsTheDecayToTheGradient",
+     "sgd",
+     {.learning_rate = 1, .weight_decay = 0.5},
+     {2},
+     {{1}},
+     {0}},
+    {"SgdIgnoresDampeningWithoutMomentum",
+     "sgd",
+     {.learning_rate = 1, .dampening = 0.5},
+     {0},
+     {{1}},
+     {-1}},
+    {"SgdAsPopTorchDampensWithoutMomentum",
+     "sgd",
+     {.learning_rate = 1, .dampening = 0.5, .dampen_first_step = true},
+     {0},
+     {{1}},
+     {-0.5}},
+    {"SgdDoesNotDampenTheFirstStep",
+     "sgd",
+     {.learning_rate = 1, .momentum = 0.5, .dampening = 0.5},
+     {0},
+     {{1}, {1}},
+     {-2}},
+    {"SgdAsPopTorchDampensTheFirstStep",
+     "sgd",
+     {.learning_rate = 1, .momentum = 0.5, .dampening = 0.5, .dampen_first_step = true},
+     {0},
+     {{1}, {1}},
+     {-1.25}},
+    {"SgdLooksAheadWithNesterov",
+     "sgd",
+     {.learning_rate = 1, .momentum = 0.5, .nesterov = true},
+     {0},
+     {{1}, {1}},
+     {-3.25}},
+    {"AdamsFirstStepIsTheLearningRate",
+     "adam",
+     {.learning_rate = 0.25, .eps = 0},
+     {0, 0},
+     {{3, -1e-4f}},
+     {-0.25, 0.25}},
+    {"AdamWithoutBiasCorrectionStartsFromTheBareMoments",
+     "adam",
+     {.learning_rate = 1, .eps = 0, .bias_correction = false},
+     {0},
+     {{1}},
+     {-0.1 / std::sqrt(0.001)}},
+    {"AdamAddsEpsToTheCorrectedRoot", "adam", {.learning_rate = 1, .eps = 1}, {0}, {{1}}, {-0.5}},
+    {"AdamDecaysThroughTheGradient",
+     "adam",
+     {.learning_rate = 0.5, .weight_decay = 0.25, .eps = 0},
+     {2},
+     {{0}},
+     {1.5}},
+    {"AdamWDecaysTheWeightItself",
+     "adamw",
+     {.learning_rate = 0.5, .weight_decay = 0.25},
+     {2},
+     {{0}},
+     {1.75}},
+    {"AdamWWithoutBiasCorrectionDoesNotCorrect",
+     "adamw",
+     {.learning_rate = 1, .eps = 0, .bias_correction = false},
+     {0},
+     {{1}},
+     {-0.1 / std::sqrt(0.001)}},
+    {"RmsPropAddsEpsToTheRoot",
+     "rmsprop",
+     {.learning_rate = 1, .eps = 0.5, .alpha = 0.75},
+     {0},
+     {{1}},
+     {-1}},
+    {"RmsPropAsTensorFlowStartsAtOneWithEpsInTheRoot",
+     "rmsprop",
+     {.learning_rate = 1, .eps = 0.44, .alpha = 0.75, .tf_variant = true},
+     {0},
+     {{1}},
+     {-1 / 1.2}},
+    {"RmsPropCenteredDividesByTheStandardDeviation",
+     "rmsprop",
+     {.learning_rate = 1, .eps = 0, .alpha = 0.75, .centered = true},
+     {0},
+     {{1}},
+     {-1 / std::sqrt(0.25 - 0.0625)}},
+    {"RmsPropCenteredNeverTakesTheRootOfANegativeNumber",
+     "rmsprop",
+     {.learning_rate = 1, .eps = 0.5, .alpha = 0, .centered = true},
+     {0},
+     {{0.1f}},
+     {-0.2}},
+    {"RmsPropGathersMomentum",
+     "rmsprop",
+     {.learning_rate = 1, .momentum = 0.5, .eps = 0, .alpha = 0},
+     {0},
+     {{1}, {1}},
+     {-2.5}},
+    {"LambScalesTheStepByTheTrustRatio",
+     "lamb",
+     {.learning_rate = 0.1, .eps = 0},
+     {3, 4},
+     {{1, 1}},
+     {3 - 0.5 / root2, 4 - 0.5 / root2}},
+    {"LambLimitsTheWeightNorm",
+     "lamb",
+     {.learning_rate = 0.1, .eps = 0, .max_weight_norm = 1},
+     {3, 4},
+     {{1, 1}},
+     {3 - 0.1 / root2, 4 - 0.1 / root2}},
+    {"LambTrustsZeroWeightsByOne",
+     "lamb",
+     {.learning_rate = 0.1, .eps = 0},
+     {0, 0},
+     {{1, -2}},
+     {-0.1, 0.1}},
+    {"LambLeavesWeightsWithoutADirectionAlone",
+     "lamb",
+     {.learning_rate = 0.1, .eps = 1},
+     {3, 4},
+     {{0, 0}},
+     {3, 4}},
+    {"LambDecaysAsPartOfTheDirection",
+     "lamb",
+     {.learning_rate = 0.5, .weight_decay = 0.25, .eps = 1},
+     {3, 4},
+     {{0, 0}},
+     {1.5, 2}},
+};
+
+class WorkedExample : public testing::TestWithParam<Worked> {};
+
+TEST_P(WorkedExample, GivesTheWeightsWorkedOutByHand) {
+  const auto& [name, rule, hyper, weight, gradients, expected] = GetParam();
+  const Vector result = updated(find_optimizer_rule(rule), hyper, weight, gradients);
+  ASSERT_EQ(result.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(result[i], expected[i], 1e-6);
+}
+
+INSTANTIATE_TEST_SUITE_P(Optimizer, WorkedExample, testing::ValuesIn(worked_examples),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(OptimizerRule, RmsPropKeepsAChangedLearningRateOutOfTheBufferUnlessAsTensorFlow) {
+  for (const bool tf_variant : {false, true}) {
+    Hyper hyper{
+        .learning_rate = 1, .momentum = 0.5, .eps = 0, .alpha = 0, .tf_variant = tf_variant};
+    Parameter parameter(find_optimizer_rule("rmsprop"), hyper, {0});
+    parameter.update(hyper, {1});
+    hyper.learning_rate = 0.5;
+    parameter.update(hyper, {1});
+    EXPECT_FLOAT_EQ(parameter.weight[0], tf_variant ? -2 : -1.75);
+  }
+}
+
+TEST(OptimizerRule, StateFollowsTheConstants) {
+  const auto names = [](const char* rule, const Hyper& hyper) {
+    std::string text;
+    for (const StateTensor& tensor : find_optimizer_rule(rule).state(hyper))
+      text +=
+          std::string(tensor.name) + "=" + std::to_string(static_cast<int>(tensor.initial)) + " ";
+    return text;
+  };
+  EXPECT_EQ(names("sgd", {}), "");
+  EXPECT_EQ(names("sgd", {.momentum = 0.9}), "momentum_buffer=0 ");
+  for (const char* rule : {"adam", "adamw", "lamb"})
+    EXPECT_EQ(names(rule, {}), "exp_avg=0 exp_avg_sq=0 ");
+  EXPECT_EQ(names("rmsprop", {}), "square_avg=0 ");
+  EXPECT_EQ(names("rmsprop", {.momentum = 0.9, .centered = true, .tf_variant = true}),
+            "square_avg=1 grad_avg=0 momentum_buffer=0 ");
+}
+
+TEST(OptimizerRule, ALearningRateOfZeroLeavesTheWeightsAlone) {
+  std::mt19937 random(1);
+  const Vector weight = drawn(random, 100);
+  const std::vector<Vector> gradients{drawn(random, 100), drawn(random, 100)};
+  for (const OptimizerRule* rule : all_optimizer_rules())
+    for (const double momentum : {0.0, 0.9}) {
+      const Hyper hyper{.learning_rate = 0, .momentum = momentum, .weight_decay = 0.1};
+      EXPECT_EQ(updated(*rule, hyper, weight, gradients), weight) << rule->name;
+    }
+}
+
+TEST(OptimizerRule, BitsDoNotDependOnWhereAnElementStands) {
+  constexpr std::size_t size = 1000;
+  std::mt19937 random(2);
+  const Vector weight = drawn(random, size);
+  const std::vector<Vector> gradients{drawn(random, size), drawn(random, size)};
+  const auto tail = [](const Vector& v, std::size_t cut) {
+    return Vector(v.begin() + static_cast<std::ptrdiff_t>(cut), v.end());
+  };
+  const Hyper hyper{.momentum = 0.9, .weight_decay = 0.1, .centered = true};
+  for (const char* rule : {"sgd", "adam", "adamw", "rmsprop"})
+    for (const std::size_t cut : {1u, 7u, 500u, 993u, 999u}) {
+      const Vector whole = updated(find_optimizer_rule(rule), hyper, weight, gradients);
+      const Vector part = updated(find_optimizer_rule(rule), hyper, tail(weight, cut),
+                                  {tail(gradients[0], cut), tail(gradients[1], cut)});
+      EXPECT_EQ(std::memcmp(part.data(), whole.data() + cut, part.size() * sizeof(float)), 0)
+          << rule << " cut at " << cut;
+    }
+}
+
+struct Refused {
+  const char* rule;
+  Hyper hyper;
+  const char* text;
+};
+
+const Refused refused[] = {
+    {"adamw", {.learning_rate = -1}, "adamw.learning_rate: expected 0 or more, got -1"},
+    {"sgd", {.learning_rate = nan}, "sgd.learning_rate: expected 0 or more, got nan"},
+    {"sgd",
+     {.learning_rate = 1e39},
+     "sgd.learning_rate: expected -3.4028234663852886e+38 to 3.4028234663852886e+38, got 1e+39"},
+    {"sgd", {.momentum = -0.5}, "sgd.momentum: expected 0 or more, got -0.5"},
+    {"sgd", {.dampening = infinity}, "sgd.dampening: expected 0 or more, got inf"},
+    {"lamb", {.weight_decay = -0.25}, "lamb.weight_decay: expected 0 or more, got -0.25"},
+    {"adam", {.beta1 = 1}, "adam.beta1: expected 0 or more and below 1, got 1"},
+    {"adam", {.beta2 = -0.5}, "adam.beta2: expected 0 or more and below 1, got -0.5"},
+    {"adam", {.beta2 = nan}, "adam.beta2: expected 0 or more and below 1, got nan"},
+    {"adam", {.eps = -1e-8}, "adam.eps: expected 0 or more, got -1e-08"},
+    {"rmsprop", {.alpha = 1.5}, "rmsprop.alpha: expected 0 or more and below 1, got 1.5"},
+    {"lamb", {.max_weight_norm = 0}, "lamb.max_weight_norm: expected more than 0, got 0"},
+    {"sgd",
+     {.nesterov = true},
+     "sgd.nesterov: expected a momentum of more than 0 and a dampening of 0, got 0 and 0"},
+    {"sgd",
+     {.momentum = 0.5, .dampening = 0.25, .nesterov = true},
+     "sgd.nesterov: expected a momentum of more than 0 and a dampening of 0, got 0.5 and 0.25"},
+};
+
+TEST(OptimizerRule, RefusesConstantsOutOfRangeByName) {
+  for (const auto& [rule, hyper, text] : refused) try {
+      validate(find_optimizer_rule(rule), hyper);
+      ADD_FAILURE() << "accepted: " << text;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Errc::invalid_argument);
+      EXPECT_STREQ(error.what(), text);
+    }
+}
+
+TEST(OptimizerRule, AcceptsDefaultsAndZeros) {
+  const Hyper zeros{.learning_rate = 0, .beta1 = 0, .beta2 = 0, .eps = 0, .alpha = 0};
+  for (const OptimizerRule* rule : all_optimizer_rules()) {
+    EXPECT_NO_THROW(validate(*rule, {}));
+    EXPECT_NO_THROW(validate(*rule, zeros));
+  }
+  EXPECT_NO_THROW(validate(find_optimizer_rule("sgd"), {.momentum = 0.9, .nesterov = true}));
+}
+
+TEST(OptimizerRule, AnUnknownNameIsRefusedWithTheKnownOnes) {
+  try {
+    find_optimizer_rule("adagrad");
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_STREQ(
+        error.what(),
+        "there is no optimizer named \"adagrad\"; there are adam, adamw, lamb, rmsprop, sgd");
+  }
+}
+
+}  // namespace
+}  // namespace penstock::graph
