@@ -4,6 +4,7 @@
 
 #include "graph/op.hpp"
 #include "graph/ops/channel_sum.hpp"
+#include "graph/ops/conv2d.hpp"
 #include "graph/ops/gelu.hpp"
 #include "graph/ops/leaky_relu.hpp"
 #include "graph/ops/linear.hpp"
@@ -19,6 +20,9 @@ namespace {
 
 constexpr std::array ops{
     &channel_sum,
+    &conv2d,
+    &conv2d_input_gradient,
+    &conv2d_weight_gradient,
     &gelu,
     &gelu_gradient,
     &leaky_relu,

@@ -3,6 +3,14 @@
 namespace penstock::graph {
 namespace {
 
+ValueId conv2d(ReferenceTape& tape) {
+  return tape.apply("conv2d", {tape.in("x"), tape.in("weight"), tape.in("bias")},
+                    {{"stride", tape.integer("stride")},
+                     {"padding", tape.integer("padding")},
+                     {"dilation", tape.integer("dilation")},
+                     {"groups", tape.integer("groups")}})[0];
+}
+
 ValueId linear(ReferenceTape& tape) {
   return tape.apply("linear", {tape.in("x"), tape.in("weight"), tape.in("bias")})[0];
 }
@@ -22,6 +30,13 @@ ValueId along_axis(ReferenceTape& tape) {
 }
 
 constexpr ReferenceCase cases[] = {
+    {"conv2d_depthwise", conv2d},
+    {"conv2d_dil2_groups2", conv2d},
+    {"conv2d_k1_s2", conv2d},
+    {"conv2d_k3_s2_p1", conv2d},
+    {"conv2d_k5", conv2d},
+    {"conv2d_k5_c10", conv2d},
+    {"conv2d_k7_s2_p3", conv2d},
     {"linear", linear},
     {"gelu", unary},
     {"leaky_relu", leaky_relu},

@@ -1,0 +1,31 @@
+#include "graph/kernels/conv2d/geometry.hpp"
+
+#include <algorithm>
+
+namespace penstock::graph {
+
+Conv2dGeometry::Conv2dGeometry(const Attributes& attributes, const Shape& x, const Shape& weight,
+                               const Shape& y)
+    : n(x[0]),
+      c(x[1]),
+      h(x[2]),
+      w(x[3]),
+      o(y[1]),
+      oh(y[2]),
+      ow(y[3]),
+      groups(attributes.integer("groups", 1)),
+      window(conv_window(attributes, {weight[2], weight[3]})) {}
+
+std::int64_t Conv2dGeometry::samples_per_pass() const noexcept {
+  constexpr std::int64_t enough_columns = 64;  // measured: more make the product no faster
+  if (n == 0 || pixels() >= enough_columns) return 1;
+  return std::min(n, (enough_columns + pixels() - 1) / pixels());
+}
+
+Cost Conv2dGeometry::cost() const noexcept {
+  const auto outputs = static_cast<double>(n * o * pixels());
+  const auto cells = static_cast<double>(n * c * h * w + o * depth()) + outputs;
+  return {.flops = 2 * outputs * static_cast<double>(depth()), .bytes = 4 * cells};
+}
+
+}  // namespace penstock::graph

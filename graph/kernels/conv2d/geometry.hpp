@@ -1,0 +1,30 @@
+// Conv2dGeometry: the sizes of a convolution and of the matrix products that compute it.
+#pragma once
+
+#include <cstdint>
+
+#include "graph/window2d.hpp"
+
+namespace penstock::graph {
+
+/// x [N,C,H,W], weight [O,C/groups,kh,kw], y [N,O,OH,OW].
+struct Conv2dGeometry {
+  std::int64_t n, c, h, w;
+  std::int64_t o, oh, ow;
+  std::int64_t groups;
+  Window2d window;
+
+  Conv2dGeometry(const Attributes& attributes, const Shape& x, const Shape& weight, const Shape& y);
+
+  std::int64_t group_inputs() const noexcept { return c / groups; }
+  std::int64_t group_outputs() const noexcept { return o / groups; }
+  std::int64_t pixels() const noexcept { return oh * ow; }
+  /// What one output element sums over.
+  std::int64_t depth() const noexcept { return group_inputs() * window.cells(); }
+  /// How many samples are multiplied at once; depends on the shapes alone.
+  std::int64_t samples_per_pass() const noexcept;
+
+  Cost cost() const noexcept;
+};
+
+}  // namespace penstock::graph

@@ -1,0 +1,53 @@
+// Window2d: how a window slides over the last two axes of [N,C,H,W]; what convolution and pooling
+// share. Pure values.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "graph/op.hpp"
+
+namespace penstock::graph {
+
+/// Height first, then width.
+using Pair = std::array<std::int64_t, 2>;
+
+struct Window2d {
+  Pair kernel = {1, 1};
+  Pair stride = {1, 1};
+  Pair padding = {0, 0};
+  Pair dilation = {1, 1};
+
+  /// How far the window reaches along `axis` (0 height, 1 width).
+  std::int64_t extent(std::size_t axis) const noexcept {
+    return dilation[axis] * (kernel[axis] - 1) + 1;
+  }
+  /// Where in the input window position `k` of output `out` lies; outside it in the padding.
+  std::int64_t position(std::size_t axis, std::int64_t out, std::int64_t k) const noexcept {
+    return out * stride[axis] - padding[axis] + k * dilation[axis];
+  }
+  std::int64_t cells() const noexcept { return kernel[0] * kernel[1]; }
+};
+
+/// Reads an attribute that is one integer for both axes or a list of two.
+/// @throws Error shape_mismatch: "expected stride of one or two integers, got 3".
+Pair pair_attribute(const Attributes& attributes, std::string_view name, Pair fallback);
+
+/// The window of a convolution: stride, padding and dilation from the attributes.
+Window2d conv_window(const Attributes& attributes, Pair kernel);
+/// The window of a pooling: kernel, stride (by default the kernel) and padding.
+Window2d pool_window(const Attributes& attributes);
+
+/// How many windows fit into each axis of `x` [N,C,H,W].
+/// @throws Error shape_mismatch, naming what is out of range or that the kernel is too large.
+Pair window_counts(const Window2d& window, const TensorType& x);
+
+/// The outputs [begin, end) of `count` whose window position `k` lies inside an input of `size`.
+struct Range {
+  std::int64_t begin;
+  std::int64_t end;
+};
+Range inside(const Window2d& window, std::size_t axis, std::int64_t k, std::int64_t size,
+             std::int64_t count) noexcept;
+
+}  // namespace penstock::graph
