@@ -8,6 +8,7 @@
 #include "graph/ops/gelu.hpp"
 #include "graph/ops/leaky_relu.hpp"
 #include "graph/ops/linear.hpp"
+#include "graph/ops/matmul.hpp"
 #include "graph/ops/relu.hpp"
 #include "graph/ops/sigmoid.hpp"
 #include "graph/ops/silu.hpp"
@@ -32,6 +33,7 @@ constexpr std::array ops{
     &linear_weight_gradient,
     &log_softmax,
     &log_softmax_gradient,
+    &matmul,
     &relu,
     &relu_gradient,
     &sigmoid,

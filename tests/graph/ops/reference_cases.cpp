@@ -29,6 +29,10 @@ ValueId along_axis(ReferenceTape& tape) {
   return tape.apply(tape.text("op"), {tape.in("x")}, {{"axis", tape.integer("dim")}})[0];
 }
 
+ValueId matmul(ReferenceTape& tape) {
+  return tape.apply("matmul", {tape.in("a"), tape.in("b")})[0];
+}
+
 constexpr ReferenceCase cases[] = {
     {"conv2d_depthwise", conv2d},
     {"conv2d_dil2_groups2", conv2d},
@@ -37,10 +41,11 @@ constexpr ReferenceCase cases[] = {
     {"conv2d_k5", conv2d},
     {"conv2d_k5_c10", conv2d},
     {"conv2d_k7_s2_p3", conv2d},
-    {"linear", linear},
     {"gelu", unary},
     {"leaky_relu", leaky_relu},
+    {"linear", linear},
     {"log_softmax", along_axis},
+    {"matmul_batched", matmul},
     {"relu", unary},
     {"sigmoid", unary},
     {"silu", unary},
