@@ -68,6 +68,16 @@ Pair window_counts(const Window2d& window, const TensorType& x) {
   return counts;
 }
 
+Attributes with_input_size(Attributes attributes, const Shape& x) {
+  attributes.set("input_size", std::vector<std::int64_t>{x[2], x[3]});
+  return attributes;
+}
+
+Shape image_shape(const Attributes& attributes, const Shape& pooled) {
+  const Pair size = pair_attribute(attributes, "input_size", {0, 0});
+  return pooled.with(2, size[0]).with(3, size[1]);
+}
+
 Range inside(const Window2d& window, std::size_t axis, std::int64_t k, std::int64_t size,
              std::int64_t count) noexcept {
   const std::int64_t first = window.position(axis, 0, k), stride = window.stride[axis];

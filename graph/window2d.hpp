@@ -42,6 +42,11 @@ Window2d pool_window(const Attributes& attributes);
 /// @throws Error shape_mismatch, naming what is out of range or that the kernel is too large.
 Pair window_counts(const Window2d& window, const TensorType& x);
 
+/// A gradient's image size is not what its inputs tell: it is the attribute `input_size`.
+Attributes with_input_size(Attributes attributes, const Shape& x);
+/// `pooled` [N,C,OH,OW] with the height and width of `input_size`.
+Shape image_shape(const Attributes& attributes, const Shape& pooled);
+
 /// The outputs [begin, end) of `count` whose window position `k` lies inside an input of `size`.
 struct Range {
   std::int64_t begin;

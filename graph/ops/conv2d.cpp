@@ -64,9 +64,9 @@ void forward(const KernelCall& call) {
 
 void backward(GradientContext& context) {
   const ValueId x = context.input(0), weight = context.input(1), dy = context.gradient(0);
-  const Shape &image = context.type(x).shape, &kernel = context.type(weight).shape;
-  Attributes for_input = context.attributes(), for_weight = context.attributes();
-  for_input.set("input_size", std::vector<std::int64_t>{image[2], image[3]});
+  const Shape& kernel = context.type(weight).shape;
+  Attributes for_input = with_input_size(context.attributes(), context.type(x).shape);
+  Attributes for_weight = context.attributes();
   for_weight.set("kernel", std::vector<std::int64_t>{kernel[2], kernel[3]});
   if (context.needs(0))
     context.set(0, context.emit(conv2d_input_gradient, {dy, weight}, std::move(for_input)));
@@ -92,9 +92,8 @@ std::vector<OpSample> samples() {
 
 std::vector<TensorType> infer_input_gradient(const Attributes& attributes, Types in) {
   expect_inputs(in, 2, "dy, weight");
-  const Pair size = pair_attribute(attributes, "input_size", {0, 0});
   const std::int64_t channels = in[1].shape[1] * attributes.integer("groups", 1);
-  return {{DType::f32, {in[0].shape[0], channels, size[0], size[1]}}};
+  return {{DType::f32, image_shape(attributes, in[0].shape).with(1, channels)}};
 }
 
 Conv2dGeometry input_gradient_geometry(const Attributes& attributes, Types in, Types out) {

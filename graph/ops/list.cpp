@@ -3,12 +3,15 @@
 #include <string>
 
 #include "graph/op.hpp"
+#include "graph/ops/avg_pool2d.hpp"
 #include "graph/ops/channel_sum.hpp"
 #include "graph/ops/conv2d.hpp"
 #include "graph/ops/gelu.hpp"
+#include "graph/ops/global_avg_pool2d.hpp"
 #include "graph/ops/leaky_relu.hpp"
 #include "graph/ops/linear.hpp"
 #include "graph/ops/matmul.hpp"
+#include "graph/ops/max_pool2d.hpp"
 #include "graph/ops/relu.hpp"
 #include "graph/ops/sigmoid.hpp"
 #include "graph/ops/silu.hpp"
@@ -20,12 +23,16 @@ namespace penstock::graph {
 namespace {
 
 constexpr std::array ops{
+    &avg_pool2d,
+    &avg_pool2d_gradient,
     &channel_sum,
     &conv2d,
     &conv2d_input_gradient,
     &conv2d_weight_gradient,
     &gelu,
     &gelu_gradient,
+    &global_avg_pool2d,
+    &global_avg_pool2d_gradient,
     &leaky_relu,
     &leaky_relu_gradient,
     &linear,
@@ -34,6 +41,8 @@ constexpr std::array ops{
     &log_softmax,
     &log_softmax_gradient,
     &matmul,
+    &max_pool2d,
+    &max_pool2d_gradient,
     &relu,
     &relu_gradient,
     &sigmoid,

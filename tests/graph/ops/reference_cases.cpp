@@ -29,11 +29,24 @@ ValueId along_axis(ReferenceTape& tape) {
   return tape.apply(tape.text("op"), {tape.in("x")}, {{"axis", tape.integer("dim")}})[0];
 }
 
+ValueId avg_pool2d(ReferenceTape& tape) {
+  return tape.apply("avg_pool2d", {tape.in("x")},
+                    {{"kernel", tape.integer("kernel")}, {"stride", tape.integer("stride")}})[0];
+}
+
+ValueId max_pool2d(ReferenceTape& tape) {
+  return tape.apply("max_pool2d", {tape.in("x")},
+                    {{"kernel", tape.integer("kernel")},
+                     {"stride", tape.integer("stride")},
+                     {"padding", tape.integer("padding")}})[0];
+}
+
 ValueId matmul(ReferenceTape& tape) {
   return tape.apply("matmul", {tape.in("a"), tape.in("b")})[0];
 }
 
 constexpr ReferenceCase cases[] = {
+    {"avg_pool2d_k2", avg_pool2d},
     {"conv2d_depthwise", conv2d},
     {"conv2d_dil2_groups2", conv2d},
     {"conv2d_k1_s2", conv2d},
@@ -42,10 +55,13 @@ constexpr ReferenceCase cases[] = {
     {"conv2d_k5_c10", conv2d},
     {"conv2d_k7_s2_p3", conv2d},
     {"gelu", unary},
+    {"global_avg_pool2d", unary},
     {"leaky_relu", leaky_relu},
     {"linear", linear},
     {"log_softmax", along_axis},
     {"matmul_batched", matmul},
+    {"max_pool2d_2", max_pool2d},
+    {"max_pool2d_k3_s2_p1", max_pool2d},
     {"relu", unary},
     {"sigmoid", unary},
     {"silu", unary},

@@ -1,0 +1,12 @@
+// What the poolings with a window share: their shape rule and their samples. No op of its own.
+#pragma once
+
+#include "graph/op.hpp"
+
+namespace penstock::graph {
+
+/// x [N,C,H,W] -> [N,C,OH,OW].
+TensorType infer_pool2d(const Attributes& attributes, Types in);
+std::vector<OpSample> pool2d_samples();
+
+}  // namespace penstock::graph
