@@ -24,18 +24,25 @@ std::vector<TensorType> infer(const Graph& graph, const Op& op, const std::strin
   }
 }
 
+bool is_used(const Graph& graph, const std::string& name) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                     [&](const Node& node) { return node.name == name; });
+}
+
 void refuse_used_name(const Graph& graph, const std::string& name) {
-  const bool used = std::any_of(graph.nodes.begin(), graph.nodes.end(),
-                                [&](const Node& node) { return node.name == name; });
-  if (used)
+  if (is_used(graph, name))
     throw Error(Errc::invalid_model,
                 "model \"" + graph.name + "\": the name \"" + name + "\" is used twice");
 }
 
 std::string numbered(const Graph& graph, const Op& op) {
-  const auto count = std::count_if(graph.nodes.begin(), graph.nodes.end(),
-                                   [&](const Node& node) { return node.op == &op; });
-  return std::string(op.name) + "_" + std::to_string(count + 1);
+  auto number = std::count_if(graph.nodes.begin(), graph.nodes.end(),
+                              [&](const Node& node) { return node.op == &op; });
+  std::string name;
+  do {
+    name = std::string(op.name) + "_" + std::to_string(++number);
+  } while (is_used(graph, name));
+  return name;
 }
 
 }  // namespace

@@ -39,5 +39,12 @@ TEST(Graph, NamesOpAndNodeWhenShapesDoNotFit) {
   }
 }
 
+TEST(Graph, AGivenNameKeepsItsPlaceAmongTheNumberedOnes) {
+  Graph graph;
+  const auto x = add_value(graph, "x", {DType::f32, {1, 5}}, ValueKind::input);
+  append(graph, relu, {x}, {}, "relu_2");
+  EXPECT_EQ(graph.node(append(graph, relu, {x})).name, "relu_3");
+}
+
 }  // namespace
 }  // namespace penstock::graph

@@ -1,0 +1,17 @@
+// How a parameter starts: drawn from its model's seed and its own name, so that neither the order
+// of declaration nor anything else in the model has a say in it. Pure.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "graph/graph.hpp"
+#include "penstock/tensor.hpp"
+
+namespace penstock {
+
+/// An f32 tensor of `shape` for the parameter `name`.
+Tensor initial_values(const graph::Initializer& initializer, const Shape& shape,
+                      std::uint64_t seed, std::string_view name);
+
+}  // namespace penstock

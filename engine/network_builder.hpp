@@ -1,0 +1,73 @@
+// NetworkBuilder: a model's graph while layers are being added to it: unique names, blocks,
+// parameters, outputs. Samples come one at a time here: every input's dimension 0 is 1. Used from
+// one thread at a time.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/graph.hpp"
+#include "graph/op.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock {
+
+class NetworkBuilder {
+ public:
+  explicit NetworkBuilder(const std::string& name) { graph_.name = name; }
+
+  const graph::Graph& graph() const noexcept { return graph_; }
+
+  /// Names: @throws Error invalid_model if one is empty or used already.
+  graph::ValueId input(const std::string& name, const Shape& sample, DType dtype);
+  /// A parameter or buffer of type f32.
+  graph::ValueId variable(const std::string& name, const Shape& shape,
+                          const graph::Initializer& initializer, graph::ValueKind kind);
+  /// A node of the innermost open block; returns its first output. Without a name it gets one.
+  graph::ValueId node(const graph::Op& op, std::vector<graph::ValueId> inputs,
+                      graph::Attributes attributes = {}, const std::string& name = "");
+  void output(const std::string& name, graph::ValueId value);
+  /// @throws Error invalid_model at the second call, shape_mismatch if it is not f32.
+  void loss(graph::ValueId value);
+
+  /// @throws Error invalid_model if a layer must not be called so.
+  void expect_new_layer(const graph::Op& op, const std::string& name) const;
+
+  /// Opens a block, inside those that are open already, and returns a number to close it by.
+  /// @throws Error invalid_model for an empty name, invalid_topology for an `ipu` below -1 or
+  /// another one than before.
+  int open_block(const std::string& name, int ipu);
+  void close_block(int scope) noexcept;
+
+  /// Takes back the nodes and variables added since it was made, unless they are kept.
+  class Draft {
+   public:
+    explicit Draft(NetworkBuilder& builder);
+    Draft(const Draft&) = delete;
+    Draft& operator=(const Draft&) = delete;
+    ~Draft();
+    void keep() noexcept { kept_ = true; }
+
+   private:
+    graph::Graph& graph_;
+    std::size_t values_, nodes_, variables_;
+    bool kept_ = false;
+  };
+
+ private:
+  struct Scope {
+    int number;
+    graph::BlockId block;
+  };
+
+  [[noreturn]] void refuse(Errc code, const std::string& text) const;
+  void expect_new(bool used, std::string_view kind, const std::string& name) const;
+  graph::BlockId find_or_add_block(const std::string& name);
+
+  graph::Graph graph_;
+  std::vector<Scope> open_;
+  int scopes_ = 0;
+};
+
+}  // namespace penstock

@@ -1,0 +1,77 @@
+// ParameterStore: the host's copy of a model's parameters and buffers, in model order, and where
+// newer values are if a running training model has them. Used from one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "penstock/error.hpp"
+#include "penstock/model.hpp"
+#include "penstock/tensor.hpp"
+
+namespace penstock {
+
+/// What holds newer weights than the host: a training model after a step.
+class WeightSource {
+ public:
+  /// The values of the store's parameters, in its order. A source that was made before the model's
+  /// last layers knows only the leading ones and returns those.
+  virtual std::vector<Tensor> read_weights() = 0;
+
+ protected:
+  ~WeightSource() = default;
+};
+
+class ParameterStore {
+ public:
+  /// `model` opens the text of every error.
+  explicit ParameterStore(std::string model) : model_(std::move(model)) {}
+
+  /// Appends a parameter with its first value.
+  void add(ParameterInfo info, Tensor value);
+  const std::vector<ParameterInfo>& parameters() const noexcept { return parameters_; }
+
+  /// Every parameter's newest value, fetched from the source that holds it, if one does.
+  /// @throws Error once if that fails; the host's last copy is then the newest.
+  const std::vector<Tensor>& newest();
+  /// @throws Error invalid_argument if there is no parameter `name`; as newest() otherwise.
+  Tensor newest(const std::string& name);
+
+  /// @throws Error invalid_argument, shape_mismatch; as newest().
+  void set(const std::string& name, const Tensor& value);
+  /// Replaces every parameter at once; what a source holds is then out of date.
+  /// @throws Error shape_mismatch; then nothing has changed.
+  void replace(std::vector<Tensor> values);
+
+  /// Counts changes of the newest values, wherever they are. Who holds a copy of one version needs
+  /// another when this differs: `if (held != store.version()) { copy(store.newest()); held =
+  /// store.version(); }`.
+  std::uint64_t version() const noexcept { return version_; }
+  /// How often a source was read.
+  std::uint64_t fetches() const noexcept { return fetches_; }
+
+  /// From now on the newest values are in `source`, which holds the version returned.
+  std::uint64_t mark_newer(WeightSource& source);
+  /// Forgets `source`, after reading it if it holds the newest values. Should that fail, the next
+  /// reader is told.
+  void detach(WeightSource& source) noexcept;
+
+ private:
+  std::size_t find(const std::string& name) const;
+  void expect(std::size_t index, const Tensor& value) const;
+  void fetch();
+  void accept(std::vector<Tensor> values);
+  Error lost(Errc code, const std::string& why) const;
+
+  std::string model_;
+  std::vector<ParameterInfo> parameters_;
+  std::vector<Tensor> values_;
+  WeightSource* newer_ = nullptr;
+  std::optional<Error> loss_;  ///< why values were lost, until somebody is told
+  std::uint64_t version_ = 1;
+  std::uint64_t fetches_ = 0;
+};
+
+}  // namespace penstock
