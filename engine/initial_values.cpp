@@ -45,8 +45,8 @@ void draw(std::span<float> elements, const graph::RandomKey& key, auto&& four_fr
 
 }  // namespace
 
-Tensor initial_values(const graph::Initializer& initializer, const Shape& shape,
-                      std::uint64_t seed, std::string_view name) {
+Tensor initial_values(const graph::Initializer& initializer, const Shape& shape, std::uint64_t seed,
+                      std::string_view name) {
   using Kind = graph::Initializer::Kind;
   const auto count = static_cast<std::size_t>(shape.elements());
   const auto memory = allocate_block(count * sizeof(float));

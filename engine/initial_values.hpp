@@ -11,7 +11,7 @@
 namespace penstock {
 
 /// An f32 tensor of `shape` for the parameter `name`.
-Tensor initial_values(const graph::Initializer& initializer, const Shape& shape,
-                      std::uint64_t seed, std::string_view name);
+Tensor initial_values(const graph::Initializer& initializer, const Shape& shape, std::uint64_t seed,
+                      std::string_view name);
 
 }  // namespace penstock

@@ -18,7 +18,7 @@ class Layer {
   Layer(NetworkBuilder& network, const graph::Op& op, const std::string& name, graph::ValueId x);
 
   /// The shape of x, for one sample.
-  const Shape& shape() const;
+  const Shape& shape() const noexcept { return shape_; }
   /// @throws Error shape_mismatch, opening with the op's and the layer's name, unless `holds`.
   void expect(bool holds, const std::string& text) const;
   /// @throws as expect(), unless `number`, which is called `what`, is 1 or more.

@@ -9,7 +9,8 @@ namespace {
 
 using Kind = graph::Initializer::Kind;
 
-/// Weights and biases of PyTorch's linear and convolution layers (kaiming_uniform_ with a = sqrt 5).
+/// Weights and biases of PyTorch's linear and convolution layers (kaiming_uniform_ with a = sqrt
+/// 5).
 graph::Initializer fan_in_uniform(std::int64_t fan_in) {
   return {.kind = Kind::uniform, .value = 1 / std::sqrt(static_cast<double>(fan_in))};
 }

@@ -85,8 +85,8 @@ int NetworkBuilder::open_block(const std::string& name, int ipu) {
   graph::Block& block = graph_.blocks[static_cast<std::size_t>(id)];
   if (ipu != graph::none && block.ipu != graph::none && block.ipu != ipu)
     refuse(Errc::invalid_topology, "block \"" + name + "\": expected IPU " +
-                                    std::to_string(block.ipu) + " as before, got " +
-                                    std::to_string(ipu));
+                                       std::to_string(block.ipu) + " as before, got " +
+                                       std::to_string(ipu));
   if (ipu != graph::none) block.ipu = ipu;
   open_.push_back({.number = scopes_, .block = id});
   return scopes_++;
@@ -113,7 +113,7 @@ void NetworkBuilder::refuse(Errc code, const std::string& text) const {
 void NetworkBuilder::expect_new(bool used, std::string_view kind, const std::string& name) const {
   const std::string what(kind);
   if (name.empty()) refuse(Errc::invalid_model, what + ": expected a name, got \"\"");
-  if (used) refuse(Errc::invalid_model, "the " + what + " \"" + name + "\" is declared twice");
+  if (used) refuse(Errc::invalid_model, what + " \"" + name + "\": the name is used already");
 }
 
 NetworkBuilder::Draft::Draft(NetworkBuilder& builder)

@@ -100,9 +100,9 @@ void ParameterStore::accept(std::vector<Tensor> values) {
 }
 
 Error ParameterStore::lost(Errc code, const std::string& why) const {
-  return Error(code, "model \"" + model_ +
-                         "\": the newest weights could not be read, those before them stay: " +
-                         why);
+  return Error(code,
+               "model \"" + model_ +
+                   "\": the newest weights could not be read, those before them stay: " + why);
 }
 
 }  // namespace penstock

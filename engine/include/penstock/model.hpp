@@ -21,7 +21,8 @@ class Value {
 
  private:
   friend class Model;
-  explicit Value(std::int32_t id) : id_(id) {}
+  Value(std::uint64_t model, std::int32_t id) : model_(model), id_(id) {}
+  std::uint64_t model_ = 0;  // 0: of none
   std::int32_t id_ = -1;
 };
 

@@ -1,0 +1,25 @@
+// What an action that must be refused says.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "penstock/error.hpp"
+
+namespace penstock::testing {
+
+/// The text of the Error that `action` throws, which must have that code; "accepted" if it throws
+/// none.
+template <class Action>
+std::string refusal(Errc code, Action&& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    EXPECT_EQ(to_string(error.code()), to_string(code)) << error.what();
+    return error.what();
+  }
+  return "accepted";
+}
+
+}  // namespace penstock::testing
