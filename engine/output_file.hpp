@@ -1,0 +1,45 @@
+// OutputFile: a file that appears whole or not at all. Owns a temporary beside the target, which
+// replaces it at `commit` and goes away otherwise. Used from one thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace penstock {
+
+class OutputFile {
+ public:
+  /// Creates the temporary, so that a target that cannot be written is refused at once. A link is
+  /// followed; an existing target keeps its permissions.
+  /// @throws Error io_error naming the target if its directory is missing or not writable, or if it
+  /// is something other than a writable regular file.
+  explicit OutputFile(const std::filesystem::path& target);
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  /// Appends. @throws Error io_error, e.g. if the disk is full.
+  void write(std::string_view text);
+  void write(std::span<const std::byte> bytes);
+
+  /// Replaces the target by what was written; nothing may be written afterwards.
+  /// @throws Error io_error; the target is then as it was.
+  void commit();
+
+ private:
+  void create_temporary();
+  void flush();
+  void close() noexcept;
+  [[noreturn]] void fail(int error_number) const;
+
+  std::string name_;  ///< as the caller gave it, for messages
+  std::filesystem::path target_;
+  std::filesystem::path temporary_;
+  std::string buffer_;
+  int descriptor_ = -1;
+};
+
+}  // namespace penstock
