@@ -1,0 +1,28 @@
+// From a host's Optimizer to the rules that the graph floor has. Pure.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "graph/optimizer_rule.hpp"
+#include "penstock/optimizer.hpp"
+
+namespace penstock {
+
+/// How one parameter is updated.
+struct ParameterRule {
+  const graph::OptimizerRule* rule = nullptr;
+  graph::Hyper hyper = {};
+};
+
+ParameterRule rule_of(const OptimizerSettings& settings);
+
+/// The rule of each of a model's trainable `parameters`, in their order: that of the group which
+/// names it, else the optimizer's own.
+/// @throws Error invalid_argument naming a group's parameter that is not among them; and as
+/// Optimizer::validate(), which is called first.
+std::vector<ParameterRule> parameter_rules(const Optimizer& optimizer,
+                                           std::span<const std::string> parameters);
+
+}  // namespace penstock
