@@ -3,16 +3,23 @@
 #include <string>
 
 #include "graph/op.hpp"
+#include "graph/ops/arithmetic.hpp"
 #include "graph/ops/avg_pool2d.hpp"
 #include "graph/ops/channel_sum.hpp"
 #include "graph/ops/conv2d.hpp"
+#include "graph/ops/cross_entropy.hpp"
+#include "graph/ops/difference_loss.hpp"
 #include "graph/ops/gelu.hpp"
 #include "graph/ops/global_avg_pool2d.hpp"
+#include "graph/ops/identity_loss.hpp"
 #include "graph/ops/leaky_relu.hpp"
 #include "graph/ops/linear.hpp"
 #include "graph/ops/matmul.hpp"
 #include "graph/ops/max_pool2d.hpp"
+#include "graph/ops/nll_loss.hpp"
+#include "graph/ops/reduce_to.hpp"
 #include "graph/ops/relu.hpp"
+#include "graph/ops/scale.hpp"
 #include "graph/ops/sigmoid.hpp"
 #include "graph/ops/silu.hpp"
 #include "graph/ops/softmax.hpp"
@@ -23,16 +30,23 @@ namespace penstock::graph {
 namespace {
 
 constexpr std::array ops{
+    &add,
     &avg_pool2d,
     &avg_pool2d_gradient,
     &channel_sum,
     &conv2d,
     &conv2d_input_gradient,
     &conv2d_weight_gradient,
+    &cross_entropy,
+    &cross_entropy_gradient,
     &gelu,
     &gelu_gradient,
     &global_avg_pool2d,
     &global_avg_pool2d_gradient,
+    &identity_loss,
+    &identity_loss_gradient,
+    &l1_loss,
+    &l1_loss_gradient,
     &leaky_relu,
     &leaky_relu_gradient,
     &linear,
@@ -43,14 +57,22 @@ constexpr std::array ops{
     &matmul,
     &max_pool2d,
     &max_pool2d_gradient,
+    &mse_loss,
+    &mse_loss_gradient,
+    &mul,
+    &nll_loss,
+    &nll_loss_gradient,
+    &reduce_to,
     &relu,
     &relu_gradient,
+    &scale,
     &sigmoid,
     &sigmoid_gradient,
     &silu,
     &silu_gradient,
     &softmax,
     &softmax_gradient,
+    &sub,
     &tanh,
     &tanh_gradient,
 };

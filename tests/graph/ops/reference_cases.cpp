@@ -45,7 +45,32 @@ ValueId matmul(ReferenceTape& tape) {
   return tape.apply("matmul", {tape.in("a"), tape.in("b")})[0];
 }
 
+/// "mul" from "mul_broadcast".
+ValueId broadcast(ReferenceTape& tape) {
+  const std::string& file = tape.text("op");
+  return tape.apply(file.substr(0, file.find('_')), {tape.in("a"), tape.in("b")})[0];
+}
+
+ValueId mse_loss(ReferenceTape& tape) {
+  return tape.apply("mse_loss", {tape.in("x"), tape.in("target")},
+                    {{"reduction", tape.text("reduction")}})[0];
+}
+
+ValueId nll_loss(ReferenceTape& tape) {
+  const auto log_probabilities = tape.apply("log_softmax", {tape.in("x")});
+  return tape.apply("nll_loss", {log_probabilities[0], tape.in("labels")},
+                    {{"reduction", tape.text("reduction")}})[0];
+}
+
+ValueId cross_entropy(ReferenceTape& tape) {
+  const bool smoothed = tape.file().metadata.contains("label_smoothing");
+  return tape.apply("cross_entropy", {tape.in("x"), tape.in("labels")},
+                    {{"reduction", tape.text("reduction")},
+                     {"label_smoothing", smoothed ? tape.real("label_smoothing") : 0.0}})[0];
+}
+
 constexpr ReferenceCase cases[] = {
+    {"add_broadcast", broadcast},
     {"avg_pool2d_k2", avg_pool2d},
     {"conv2d_depthwise", conv2d},
     {"conv2d_dil2_groups2", conv2d},
@@ -54,6 +79,9 @@ constexpr ReferenceCase cases[] = {
     {"conv2d_k5", conv2d},
     {"conv2d_k5_c10", conv2d},
     {"conv2d_k7_s2_p3", conv2d},
+    {"cross_entropy_label_smoothing", cross_entropy},
+    {"cross_entropy_mean", cross_entropy},
+    {"cross_entropy_sum", cross_entropy},
     {"gelu", unary},
     {"global_avg_pool2d", unary},
     {"leaky_relu", leaky_relu},
@@ -62,6 +90,10 @@ constexpr ReferenceCase cases[] = {
     {"matmul_batched", matmul},
     {"max_pool2d_2", max_pool2d},
     {"max_pool2d_k3_s2_p1", max_pool2d},
+    {"mse_loss", mse_loss},
+    {"mul_broadcast", broadcast},
+    {"nll_loss_mean", nll_loss},
+    {"nll_loss_sum", nll_loss},
     {"relu", unary},
     {"sigmoid", unary},
     {"silu", unary},

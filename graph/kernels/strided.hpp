@@ -1,0 +1,90 @@
+// Walks several tensors of up to eight dimensions in step, each with strides of its own.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "penstock/shape.hpp"
+
+namespace penstock::graph::kernels {
+
+using Strides = std::array<std::int64_t, Shape::max_rank>;
+
+/// The strides of a dense row-major tensor of that shape.
+Strides dense_strides(const Shape& shape);
+/// The strides with which a tensor of shape `from` is read as one of shape `to`, which it
+/// broadcasts to: 0 along what is repeated.
+Strides broadcast_strides(const Shape& from, const Shape& to);
+
+/// K tensors walked over one index space, row-major. Dimensions that no tensor tells apart are
+/// merged, so that rows are as long as they can be.
+template <std::size_t K>
+class StridedWalk {
+ public:
+  using Offsets = std::array<std::int64_t, K>;
+
+  StridedWalk(const Shape& shape, const std::array<Strides, K>& strides) {
+    for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
+      Offsets steps;
+      for (std::size_t k = 0; k < K; ++k) steps[k] = strides[k][axis];
+      append(shape.begin()[axis], steps);
+    }
+    if (rank_ == 0) append_new(1, {});
+  }
+
+  /// Elements of a row, and how far apart they are in each tensor.
+  std::int64_t length() const { return dims_[rank_ - 1]; }
+  const Offsets& steps() const { return steps_[rank_ - 1]; }
+
+  /// Calls `visit(offsets)` for each row's first elements.
+  template <class Visit>
+  void for_each_row(Visit visit) const {
+    if (empty_) return;
+    Offsets offsets{};
+    std::array<std::int64_t, Shape::max_rank> index{};
+    do visit(offsets);
+    while (advance(index, offsets));
+  }
+
+ private:
+  void append(std::int64_t size, const Offsets& steps) {
+    empty_ = empty_ || size == 0;
+    if (size == 1) return;
+    if (rank_ > 0 && merges(size, steps)) {
+      dims_[rank_ - 1] *= size;
+      steps_[rank_ - 1] = steps;
+    } else {
+      append_new(size, steps);
+    }
+  }
+
+  void append_new(std::int64_t size, const Offsets& steps) {
+    dims_[rank_] = size;
+    steps_[rank_++] = steps;
+  }
+
+  bool merges(std::int64_t size, const Offsets& steps) const {
+    for (std::size_t k = 0; k < K; ++k)
+      if (steps_[rank_ - 1][k] != steps[k] * size) return false;
+    return true;
+  }
+
+  /// The next row; false after the last.
+  bool advance(std::array<std::int64_t, Shape::max_rank>& index, Offsets& offsets) const {
+    for (std::size_t axis = rank_ - 1; axis-- > 0;) {
+      const bool wraps = ++index[axis] == dims_[axis];
+      for (std::size_t k = 0; k < K; ++k)
+        offsets[k] += steps_[axis][k] - (wraps ? steps_[axis][k] * dims_[axis] : 0);
+      if (!wraps) return true;
+      index[axis] = 0;
+    }
+    return false;
+  }
+
+  std::array<std::int64_t, Shape::max_rank> dims_{};
+  std::array<Offsets, Shape::max_rank> steps_{};
+  std::size_t rank_ = 0;
+  bool empty_ = false;
+};
+
+}  // namespace penstock::graph::kernels

@@ -1,0 +1,29 @@
+// How a loss becomes a number: attribute `reduction`, "mean" (the default), "sum" or "none".
+#pragma once
+
+#include "graph/op.hpp"
+
+namespace penstock::graph {
+
+enum class LossForm : std::uint8_t { mean, sum, each };
+
+/// @throws Error invalid_argument if the attribute is another text.
+LossForm loss_form(const Attributes& attributes);
+/// The type of a loss whose single terms have shape `terms`.
+TensorType loss_type(const Attributes& attributes, const Shape& terms);
+/// Checks the shape of the gradient fed into such a loss, input `dloss` of a gradient op.
+void expect_loss_gradient(const Attributes& attributes, const TensorType& dloss,
+                          const Shape& terms);
+
+/// The gradients of a loss's terms, from that of the loss; `count` terms make the mean.
+class TermGradients {
+ public:
+  TermGradients(const Attributes& attributes, const Operand& dloss, std::int64_t count);
+  float operator[](std::int64_t term) const { return each_ ? each_[term] : all_; }
+
+ private:
+  const float* each_ = nullptr;
+  float all_ = 0;
+};
+
+}  // namespace penstock::graph

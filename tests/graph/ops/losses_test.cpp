@@ -1,0 +1,127 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "penstock/error.hpp"
+#include "tests/support/op_call.hpp"
+#include "tests/support/random_tensor.hpp"
+#include "tests/support/tape.hpp"
+
+namespace penstock::graph {
+namespace {
+
+using testing::OpCall;
+using testing::run;
+using testing::Tape;
+
+Tensor labels_of(const Shape& shape, std::vector<std::int64_t> values) {
+  return {shape, std::span<const std::int64_t>(values)};
+}
+
+struct BadLabel {
+  Shape scores;
+  Shape labels;
+  std::int64_t label;  ///< the last one, the others are 0
+  std::string text;
+};
+
+TEST(Losses, NameALabelThatIsNoClass) {
+  const BadLabel table[] = {
+      {{4, 10}, {4}, 12, "label 12 at sample 3: expected 0 to 9"},
+      {{4, 10}, {4}, 10, "label 10 at sample 3: expected 0 to 9"},
+      {{1, 3}, {1}, -1, "label -1 at sample 0: expected 0 to 2"},
+      {{2, 3, 5}, {2, 5}, 3, "label 3 at sample 1: expected 0 to 2"},
+  };
+  for (const BadLabel& bad : table)
+    for (const std::string_view op : {"nll_loss", "cross_entropy"}) {
+      std::vector<std::int64_t> values(static_cast<std::size_t>(bad.labels.elements()), 0);
+      values.back() = bad.label;
+      try {
+        run({.op = &find_op(op),
+             .inputs = {Tensor::zeros(DType::f32, bad.scores), labels_of(bad.labels, values)}});
+        FAIL() << op << " accepted " << bad.text;
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), Errc::invalid_data);
+        EXPECT_EQ(error.what(), bad.text);
+      }
+    }
+}
+
+TEST(Losses, LeaveIgnoredLabelsOutOfTheMean) {
+  const Tensor x = testing::uniform({4, 3}, 1);
+  for (const std::string_view op : {"nll_loss", "cross_entropy"}) {
+    Tape all, two;
+    const ValueId x_all = all.leaf(x), x_two = two.leaf(x.rows(0, 2));
+    const auto loss_all =
+        all.apply(find_op(op), {x_all, all.leaf(labels_of({4}, {2, 0, -100, -100}))})[0];
+    const auto loss_two = two.apply(find_op(op), {x_two, two.leaf(labels_of({2}, {2, 0}))})[0];
+    EXPECT_EQ(all[loss_all].item(), two[loss_two].item()) << op;
+
+    all.backward(loss_all, Tensor({}, {1.0f}));
+    two.backward(loss_two, Tensor({}, {1.0f}));
+    EXPECT_TRUE(testing::same_bits(all.gradient(x_all).rows(0, 2), two.gradient(x_two))) << op;
+    for (const float ignored : all.gradient(x_all).rows(2, 4).as<float>())
+      EXPECT_EQ(ignored, 0) << op;
+  }
+}
+
+TEST(Losses, AreNotANumberWhenEveryLabelIsIgnored) {
+  for (const std::string_view op : {"nll_loss", "cross_entropy"}) {
+    const auto loss = run({.op = &find_op(op),
+                           .attributes = {{"ignore_index", std::int64_t{1}}},
+                           .inputs = {testing::uniform({2, 3}, 1), labels_of({2}, {1, 1})}})[0];
+    EXPECT_TRUE(std::isnan(loss.item())) << op;
+  }
+}
+
+TEST(Losses, AreTheirTermsReduced) {
+  const Tensor x = testing::uniform({40, 3}, 1), y = testing::uniform({40, 3}, 2);
+  const Tensor labels = testing::labels({40}, 3, 3);
+  const std::vector<std::pair<std::string_view, std::vector<Tensor>>> losses = {
+      {"nll_loss", {x, labels}}, {"cross_entropy", {x, labels}}, {"mse_loss", {x, y}},
+      {"l1_loss", {x, y}},       {"identity_loss", {x}},
+  };
+  for (const auto& [op, inputs] : losses) {
+    const auto loss = [&op = op, &inputs = inputs](const char* reduction) {
+      return run(
+          {.op = &find_op(op), .attributes = {{"reduction", reduction}}, .inputs = inputs})[0];
+    };
+    const Tensor terms = loss("none");
+    double sum = 0;
+    for (const float term : terms.as<float>()) sum += term;
+    EXPECT_NEAR(loss("sum").item(), sum, 1e-4) << op;
+    EXPECT_NEAR(loss("mean").item(), sum / static_cast<double>(terms.elements()), 1e-6) << op;
+  }
+}
+
+TEST(CrossEntropy, GivesLogProbabilitiesThatMayBeTrainedOnToo) {
+  const Tensor x = testing::uniform({4, 3}, 1), labels = testing::labels({4}, 2, 3);
+  const Tensor one({}, {1.0f}), weights = testing::uniform({4, 3}, 3);
+  Tape fused, apart;
+  const ValueId fused_x = fused.leaf(x), apart_x = apart.leaf(x);
+  const auto both = fused.apply(find_op("cross_entropy"), {fused_x, fused.leaf(labels)});
+  const auto weighted = fused.apply(find_op("mul"), {both[1], fused.leaf(weights)})[0];
+  const auto total = fused.apply(find_op("identity_loss"), {weighted})[0];
+  fused.backward(fused.apply(find_op("add"), {both[0], total})[0], one);
+
+  const auto scores = apart.apply(find_op("log_softmax"), {apart_x})[0];
+  const auto nll = apart.apply(find_op("nll_loss"), {scores, apart.leaf(labels)})[0];
+  const auto product = apart.apply(find_op("mul"), {scores, apart.leaf(weights)})[0];
+  const auto mean = apart.apply(find_op("identity_loss"), {product})[0];
+  apart.backward(apart.apply(find_op("add"), {nll, mean})[0], one);
+
+  for (std::size_t i = 0; i < 12; ++i)
+    EXPECT_NEAR(fused.gradient(fused_x).as<float>()[i], apart.gradient(apart_x).as<float>()[i],
+                1e-6);
+}
+
+TEST(Losses, SumAMillionTermsToFullPrecision) {
+  const std::vector<float> tenths(1 << 20, 0.1f);
+  const auto loss = run({.op = &find_op("identity_loss"),
+                         .attributes = {{"reduction", "sum"}},
+                         .inputs = {Tensor({1 << 20}, std::span<const float>(tenths))}})[0];
+  EXPECT_FLOAT_EQ(loss.item(), (1 << 20) * 0.1f);
+}
+
+}  // namespace
+}  // namespace penstock::graph
