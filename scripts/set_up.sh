@@ -1,0 +1,99 @@
+# Sourced by train and test: installs missing packages and builds, silently while all goes well.
+# Nothing asks a question. Whatever fails here ends the script with status 2 and one line that says
+# what to do.
+
+root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
+
+# Names in Debian 12, Ubuntu 22.04 and later.
+build_packages=(g++ meson ninja-build pkg-config libboost-program-options-dev libcaf-dev
+  libeigen3-dev nlohmann-json3-dev zlib1g-dev)
+test_packages=(cmake libgtest-dev)
+data_packages=(dataset-fashion-mnist)
+
+say() {
+  echo "${0##*/}: $*" >&2
+}
+
+fail() {
+  say "$@"
+  exit 2
+}
+
+# quietly COMMAND...: what it prints is shown only if it fails.
+quietly() {
+  local log status=0
+  log=$(mktemp)
+  "$@" >"$log" 2>&1 </dev/null || status=$?
+  [ $status -eq 0 ] || cat "$log" >&2
+  rm -f "$log"
+  return $status
+}
+
+missing_of() {
+  local package
+  for package; do
+    [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] ||
+      echo "$package"
+  done
+}
+
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo -n "$@"; fi
+}
+
+apt_get() {
+  quietly as_root env DEBIAN_FRONTEND=noninteractive apt-get -y -o DPkg::Lock::Timeout=300 "$@"
+}
+
+require_tools() {
+  local tool
+  for tool in "${CXX:-c++}" meson ninja pkg-config; do
+    command -v "${tool%% *}" >/dev/null || fail "missing: $tool, and no apt-get to install it with"
+  done
+}
+
+install_missing() {
+  if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+    require_tools  # Meson names the libraries that are missing.
+    return
+  fi
+  local missing
+  mapfile -t missing < <(missing_of "$@")
+  [ ${#missing[@]} -gt 0 ] || return 0
+  as_root true 2>/dev/null || fail "not root, and sudo is missing or asks for a password;" \
+    "install the missing packages yourself: apt-get install ${missing[*]}"
+  say "installing ${missing[*]}"
+  apt_get update || say "apt-get update failed; trying with the lists that are here"
+  apt_get install --no-install-recommends "${missing[@]}" ||
+    fail "apt-get could not install ${missing[*]}; its output is above"
+}
+
+# configure DIRECTORY OPTION...: keeps a build directory as long as everything that it was set up
+# for stays the same, this machine's processor included.
+configure() {
+  local directory=$1 wanted
+  shift
+  wanted="$root | $* | Meson $(meson --version) | $(${CXX:-c++} --version | head -n 1) | $(
+    grep -m 1 'model name' /proc/cpuinfo)"
+  [ "$(cat "$directory/set_up_for" 2>/dev/null)" = "$wanted" ] && return
+  rm -rf "$directory"
+  quietly meson setup "$directory" "$root" "$@" || fail "meson setup failed; its output is above"
+  echo "$wanted" >"$directory/set_up_for"
+}
+
+# build DIRECTORY TARGET...: `all` is everything.
+build() {
+  ninja -n -C "$@" 2>/dev/null | grep -q 'no work to do' && return
+  say "building in $1"
+  quietly ninja -C "$@" || fail "the build failed; its output is above"
+}
+
+# One set-up at a time; the lock ends with `unlock` or with the script.
+lock() {
+  exec {lock_descriptor}<"$root/scripts"
+  flock "$lock_descriptor"
+}
+
+unlock() {
+  exec {lock_descriptor}<&-
+}
