@@ -1,0 +1,128 @@
+#include "apps/trainer/option_table.hpp"
+
+namespace trainer {
+namespace {
+
+using penstock::PipelineSchedule;
+using penstock::Reduction;
+using penstock::Strategy;
+
+/// More threads or replicas than this are a slip of the keyboard, and might bring a machine down.
+constexpr int most_threads = 1024;
+
+constexpr NumberRange positive{.open_least = true};
+constexpr NumberRange from_zero{};
+constexpr NumberRange zero_to_one{.most = 1};
+constexpr NumberRange below_one{.most = 1, .open_most = true};
+
+OptionGroup network_group() {
+  return OptionRows("Network", &TrainerOptions::network)
+      .add("model", &NetworkOptions::model, one_of({"mnist-cnn", "fashion-cnn", "mlp"}),
+           "network to train")
+      .add("seed", &NetworkOptions::seed, whole_number<std::uint64_t>(0),
+           "of the first weights and of the order of the images")
+      .add("init-weights", &NetworkOptions::init_weights, path("FILE"),
+           "start from these weights (safetensors) instead of random ones")
+      .take();
+}
+
+OptionGroup data_group() {
+  return OptionRows("Data", &TrainerOptions::data)
+      .add("dataset", &DataOptions::dataset,
+           one_of<DatasetName>(
+               {DatasetName::fashion_mnist, DatasetName::mnist, DatasetName::synthetic}),
+           "images to train and test on")
+      .add("data-dir", &DataOptions::data_dir, path("DIR"),
+           "directory of the IDX files, gzipped or plain; fashion-mnist has one by default, "
+           "/usr/share/datasets/fashion-mnist")
+      .add("no-shuffle", &DataOptions::no_shuffle, "train on the images in the files' order")
+      .add("num-workers", &DataOptions::num_workers, whole_number(0, most_threads),
+           "threads that prepare batches")
+      .take();
+}
+
+OptionGroup training_group() {
+  return OptionRows("Training", &TrainerOptions::training)
+      .add("batch-size", &TrainingOptions::batch_size, whole_number(1), "images per micro-batch")
+      .add("device-iterations", &TrainingOptions::device_iterations, whole_number(1),
+           "weight updates per step")
+      .add("gradient-accumulation", &TrainingOptions::gradient_accumulation, whole_number(1),
+           "micro-batches per replica and weight update")
+      .add("epochs", &TrainingOptions::epochs, whole_number(1), "times through the images")
+      .add("max-updates", &TrainingOptions::max_updates, whole_number<std::int64_t>(1),
+           "stop after so many weight updates, whether or not the epochs are over")
+      .add("test-batch-size", &TrainingOptions::test_batch_size, whole_number(1),
+           "images per micro-batch of the test")
+      .take();
+}
+
+OptionGroup optimizer_group() {
+  return OptionRows("Optimizer", &TrainerOptions::optimizer)
+      .add("optimizer", &OptimizerOptions::name,
+           one_of<OptimizerName>({OptimizerName::adamw, OptimizerName::adam, OptimizerName::sgd,
+                                  OptimizerName::rmsprop, OptimizerName::lamb}),
+           "rule that updates the weights")
+      .add("learning-rate", &OptimizerOptions::learning_rate, number(positive), "learning rate")
+      .add("momentum", &OptimizerOptions::momentum, number(below_one), "of sgd and rmsprop [0]")
+      .add("dampening", &OptimizerOptions::dampening, number(zero_to_one), "of sgd [0]")
+      .add("nesterov", &OptimizerOptions::nesterov, "Nesterov's momentum, for sgd")
+      .add("weight-decay", &OptimizerOptions::weight_decay, number(from_zero),
+           "how weights shrink [0.01 for adamw and lamb, else 0]")
+      .add("beta1", &OptimizerOptions::beta1, number(below_one), "of adamw, adam and lamb [0.9]")
+      .add("beta2", &OptimizerOptions::beta2, number(below_one), "of adamw, adam and lamb [0.999]")
+      .add("eps", &OptimizerOptions::eps, number(positive), "of all but sgd [1e-8]")
+      .add("alpha", &OptimizerOptions::alpha, number(below_one), "of rmsprop [0.99]")
+      .add("max-grad-norm", &OptimizerOptions::max_grad_norm, number(positive),
+           "limit of the whole gradient's L2 norm; without it there is none")
+      .take();
+}
+
+OptionGroup pipeline_group() {
+  return OptionRows("Pipeline", &TrainerOptions::pipeline)
+      .add("strategy", &PipelineOptions::strategy,
+           one_of<Strategy>({Strategy::pipelined, Strategy::sharded}),
+           "whether stages work at the same time")
+      .add("schedule", &PipelineOptions::schedule,
+           one_of<PipelineSchedule>({PipelineSchedule::grouped, PipelineSchedule::interleaved,
+                                     PipelineSchedule::sequential}),
+           "what a pipelined stage does first")
+      .add("stages", &PipelineOptions::stages, stage_list("STAGES"),
+           "blocks of each stage, as in \"B1,B2|B3,B4\"; by default a stage per block")
+      .add("ipus", &PipelineOptions::ipus, number_list("LIST"),
+           "IPU of each stage, as in 0,1,2,3; stages may share one; by default in order")
+      .add("replication-factor", &PipelineOptions::replication_factor,
+           whole_number(1, most_threads), "copies of the pipeline that train together")
+      .add("reduction", &PipelineOptions::reduction,
+           one_of<Reduction>({Reduction::mean, Reduction::sum}),
+           "how the micro-batches' gradients become one")
+      .add("offload-optimiser", &PipelineOptions::offload_optimiser,
+           "keep the optimizer's state off the IPUs between updates")
+      .add("threads", &PipelineOptions::threads, whole_number(1, most_threads),
+           "worker threads of the engine; by default one per core")
+      .take();
+}
+
+OptionGroup output_group() {
+  return OptionRows("Output", &TrainerOptions::output)
+      .add("save-weights", &OutputOptions::save_weights, path("FILE"),
+           "write the trained weights (safetensors)")
+      .add("metrics", &OutputOptions::metrics, path("FILE"),
+           "write a line of JSON per step, and one of the whole run")
+      .add("profile", &OutputOptions::profile,
+           "record what ran when: training/trace.json and inference/trace.json, for "
+           "chrome://tracing or Perfetto")
+      .add("profile-dir", &OutputOptions::profile_dir, path("DIR"), "directory of the profile")
+      .add("debug", &OutputOptions::debug, "log what the engine does to stderr")
+      .take();
+}
+
+}  // namespace
+
+const std::vector<OptionGroup>& option_groups() {
+  static const std::vector<OptionGroup> groups{network_group(),  data_group(),
+                                               training_group(), optimizer_group(),
+                                               pipeline_group(), output_group()};
+  return groups;
+}
+
+}  // namespace trainer

@@ -1,0 +1,108 @@
+#include "apps/trainer/options.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "penstock/error.hpp"
+
+namespace trainer {
+namespace {
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw penstock::Error(penstock::Errc::invalid_argument, what);
+}
+
+/// A constant that only some rules have.
+struct RuleConstant {
+  std::string option;
+  bool given;
+  std::vector<OptimizerName> rules;
+};
+
+std::vector<RuleConstant> rule_constants(const OptimizerOptions& options) {
+  using enum OptimizerName;
+  return {{"momentum", options.momentum.has_value(), {sgd, rmsprop}},
+          {"dampening", options.dampening.has_value(), {sgd}},
+          {"nesterov", options.nesterov, {sgd}},
+          {"beta1", options.beta1.has_value(), {adamw, adam, lamb}},
+          {"beta2", options.beta2.has_value(), {adamw, adam, lamb}},
+          {"eps", options.eps.has_value(), {adamw, adam, rmsprop, lamb}},
+          {"alpha", options.alpha.has_value(), {rmsprop}}};
+}
+
+/// "sgd", "sgd and rmsprop", "adamw, adam and lamb".
+std::string enumeration(const std::vector<OptimizerName>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) text += i + 1 == names.size() ? " and " : ", ";
+    text += to_string(names[i]);
+  }
+  return text;
+}
+
+void validate(const OptimizerOptions& options) {
+  for (const RuleConstant& constant : rule_constants(options)) {
+    const auto& rules = constant.rules;
+    if (!constant.given || std::count(rules.begin(), rules.end(), options.name)) continue;
+    refuse("--" + constant.option + ": " + std::string(to_string(options.name)) + " has no " +
+           constant.option + "; it belongs to " + enumeration(rules));
+  }
+  if (options.nesterov && (options.momentum.value_or(0) == 0 || options.dampening.value_or(0) != 0))
+    refuse("--nesterov: needs a --momentum above 0 and no --dampening");
+}
+
+void validate(const DataOptions& options) {
+  if (options.dataset == DatasetName::mnist && !options.data_dir)
+    refuse("--dataset mnist: needs --data-dir, the directory of its four IDX files");
+  if (options.dataset == DatasetName::synthetic && options.data_dir)
+    refuse("--data-dir: synthetic images are generated, not read");
+}
+
+/// The same text for all names of a file, whether or not it exists.
+std::filesystem::path location(const std::string& file) {
+  return std::filesystem::weakly_canonical(std::filesystem::absolute(file));
+}
+
+void validate(const OutputOptions& options) {
+  if (options.metrics && options.save_weights &&
+      location(*options.metrics) == location(*options.save_weights))
+    refuse("--metrics: is the same file as --save-weights, " + *options.metrics);
+}
+
+}  // namespace
+
+void TrainerOptions::validate() const {
+  trainer::validate(optimizer);
+  trainer::validate(data);
+  trainer::validate(output);
+}
+
+std::string_view to_string(DatasetName name) noexcept {
+  switch (name) {
+    case DatasetName::fashion_mnist:
+      return "fashion-mnist";
+    case DatasetName::mnist:
+      return "mnist";
+    case DatasetName::synthetic:
+      return "synthetic";
+  }
+  return "";
+}
+
+std::string_view to_string(OptimizerName name) noexcept {
+  switch (name) {
+    case OptimizerName::adamw:
+      return "adamw";
+    case OptimizerName::adam:
+      return "adam";
+    case OptimizerName::sgd:
+      return "sgd";
+    case OptimizerName::rmsprop:
+      return "rmsprop";
+    case OptimizerName::lamb:
+      return "lamb";
+  }
+  return "";
+}
+
+}  // namespace trainer

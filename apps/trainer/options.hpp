@@ -1,0 +1,89 @@
+// TrainerOptions: what a command line of penstock-train says, as plain values with their defaults.
+// How each is spelled, explained and checked is in option_table.cpp, one row per field.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "penstock/options.hpp"
+
+namespace trainer {
+
+enum class DatasetName : std::uint8_t { fashion_mnist, mnist, synthetic };
+enum class OptimizerName : std::uint8_t { adamw, adam, sgd, rmsprop, lamb };
+
+struct NetworkOptions {
+  std::string model = "mnist-cnn";
+  std::uint64_t seed = 0;                        ///< of the weights and of the shuffling
+  std::optional<std::string> init_weights = {};  ///< file
+};
+
+struct DataOptions {
+  DatasetName dataset = DatasetName::fashion_mnist;
+  std::optional<std::string> data_dir = {};
+  bool no_shuffle = false;
+  int num_workers = 2;  ///< threads that read samples
+};
+
+struct TrainingOptions {
+  int batch_size = 40;  ///< samples per micro-batch
+  int device_iterations = 10;
+  int gradient_accumulation = 10;
+  int epochs = 3;
+  std::optional<std::int64_t> max_updates = {};
+  int test_batch_size = 8;
+};
+
+/// Constants that are not given keep PyTorch's defaults.
+struct OptimizerOptions {
+  OptimizerName name = OptimizerName::adamw;
+  double learning_rate = 0.001;
+  std::optional<double> momentum = {};
+  std::optional<double> dampening = {};
+  bool nesterov = false;
+  std::optional<double> weight_decay = {};
+  std::optional<double> beta1 = {};
+  std::optional<double> beta2 = {};
+  std::optional<double> eps = {};
+  std::optional<double> alpha = {};
+  std::optional<double> max_grad_norm = {};
+};
+
+struct PipelineOptions {
+  penstock::Strategy strategy = penstock::Strategy::pipelined;
+  penstock::PipelineSchedule schedule = penstock::PipelineSchedule::grouped;
+  std::optional<std::vector<penstock::Stage>> stages = {};
+  std::optional<std::vector<int>> ipus = {};
+  int replication_factor = 1;
+  penstock::Reduction reduction = penstock::Reduction::mean;
+  bool offload_optimiser = false;
+  std::optional<int> threads = {};
+};
+
+struct OutputOptions {
+  std::optional<std::string> save_weights = {};  ///< file
+  std::optional<std::string> metrics = {};       ///< file
+  bool profile = false;
+  std::string profile_dir = "./profile";
+  bool debug = false;
+};
+
+struct TrainerOptions {
+  NetworkOptions network = {};
+  DataOptions data = {};
+  TrainingOptions training = {};
+  OptimizerOptions optimizer = {};
+  PipelineOptions pipeline = {};
+  OutputOptions output = {};
+
+  /// Checks what no single option can tell. @throws penstock::Error invalid_argument, its text
+  /// opening with the option that does not fit the others.
+  void validate() const;
+};
+
+std::string_view to_string(DatasetName name) noexcept;
+std::string_view to_string(OptimizerName name) noexcept;
+
+}  // namespace trainer

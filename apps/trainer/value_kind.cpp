@@ -1,0 +1,120 @@
+#include "apps/trainer/value_kind.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "penstock/error.hpp"
+
+namespace trainer {
+namespace {
+
+[[noreturn]] void refuse(const std::string& expected, std::string_view got) {
+  throw penstock::Error(penstock::Errc::invalid_argument,
+                        "expected " + expected + ", got \"" + std::string(got) + '"');
+}
+
+/// Whether `text` is one number of type T and nothing else.
+template <class T>
+bool reads_as(std::string_view text, T& value) {
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc() && stop == end;
+}
+
+std::string shortest(double value) {
+  char text[32];
+  return {text, std::to_chars(std::begin(text), std::end(text), value).ptr};
+}
+
+std::string describe(const NumberRange& range) {
+  std::string text = range.open_least ? "a finite number above " : "a finite number from ";
+  text += shortest(range.least);
+  if (range.most == NumberRange{}.most) return text + (range.open_least ? "" : " up");
+  return text + (range.open_most ? " and below " : " to ") + shortest(range.most);
+}
+
+bool contains(const NumberRange& range, double value) {
+  const bool above = range.open_least ? value > range.least : value >= range.least;
+  const bool below = range.open_most ? value < range.most : value <= range.most;
+  return std::isfinite(value) && above && below;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  std::size_t begin = 0;
+  for (std::size_t end; (end = text.find(separator, begin)) != text.npos; begin = end + 1)
+    parts.push_back(text.substr(begin, end - begin));
+  parts.push_back(text.substr(begin));
+  return parts;
+}
+
+std::vector<int> read_number_list(std::string_view text) {
+  std::vector<int> numbers;
+  for (const std::string_view part : split(text, ',')) {
+    int number = -1;
+    if (!reads_as(part, number) || number < 0)
+      refuse("whole numbers from 0 up, separated by commas", text);
+    numbers.push_back(number);
+  }
+  return numbers;
+}
+
+}  // namespace
+
+template <class T>
+ValueKind<T> whole_number(T least, T most) {
+  const auto read = [=](std::string_view text) {
+    T value{};
+    if (!reads_as(text, value) || value < least || value > most)
+      refuse("a whole number from " + std::to_string(least) + " to " + std::to_string(most), text);
+    return value;
+  };
+  return {"N", read, [](const T& value) { return std::to_string(value); }};
+}
+
+template ValueKind<int> whole_number(int, int);
+template ValueKind<std::int64_t> whole_number(std::int64_t, std::int64_t);
+template ValueKind<std::uint64_t> whole_number(std::uint64_t, std::uint64_t);
+
+ValueKind<double> number(const NumberRange& range) {
+  const auto read = [range](std::string_view text) {
+    double value = 0;
+    if (!reads_as(text, value) || !contains(range, value)) refuse(describe(range), text);
+    return value;
+  };
+  return {"X", read, shortest};
+}
+
+ValueKind<std::string> path(const std::string& value_name) {
+  const auto read = [value_name](std::string_view text) {
+    if (text.empty()) refuse(value_name == "DIR" ? "a directory" : "a file's name", text);
+    return std::string(text);
+  };
+  return {value_name, read, [](const std::string& value) { return value; }};
+}
+
+ValueKind<std::string> one_of(const std::vector<std::string>& values) {
+  const auto read = [values](std::string_view text) {
+    if (std::find(values.begin(), values.end(), text) == values.end())
+      refuse("one of " + joined(values), text);
+    return std::string(text);
+  };
+  return {"NAME", read, [](const std::string& value) { return value; }, joined(values)};
+}
+
+ValueKind<std::vector<int>> number_list(const std::string& value_name) {
+  return {value_name, read_number_list, {}};
+}
+
+ValueKind<std::vector<penstock::Stage>> stage_list(const std::string& value_name) {
+  return {value_name, penstock::parse_stages, {}};
+}
+
+}  // namespace trainer
