@@ -1,0 +1,128 @@
+#include "apps/trainer/engine_options.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+
+namespace trainer {
+namespace {
+
+void log_to_stderr(std::string_view line) {
+  const std::string text = std::string(line) + '\n';
+  std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+penstock::Topology topology(const PipelineOptions& options) {
+  penstock::Topology topology;
+  topology.strategy = options.strategy;
+  topology.schedule = options.schedule;
+  if (options.stages) topology.stages = *options.stages;
+  if (options.ipus) topology.ipus = *options.ipus;
+  topology.replication_factor = options.replication_factor;
+  return topology;
+}
+
+/// What training and inference have in common.
+penstock::Options engine_options(const TrainerOptions& options) {
+  penstock::Options engine;
+  engine.seed = options.network.seed;
+  engine.topology = topology(options.pipeline);
+  engine.output.mode = penstock::OutputMode::all;
+  engine.runtime.threads = options.pipeline.threads.value_or(0);
+  engine.runtime.trace = options.output.profile;
+  if (options.output.debug) engine.runtime.log = log_to_stderr;
+  return engine;
+}
+
+/// The constants that only some rules have; absent ones keep the rule's default.
+void set_constants(penstock::Sgd& rule, const OptimizerOptions& options) {
+  rule.momentum = options.momentum.value_or(rule.momentum);
+  rule.dampening = options.dampening.value_or(rule.dampening);
+  rule.nesterov = options.nesterov;
+}
+
+void set_constants(penstock::RmsProp& rule, const OptimizerOptions& options) {
+  rule.momentum = options.momentum.value_or(rule.momentum);
+  rule.alpha = options.alpha.value_or(rule.alpha);
+  rule.eps = options.eps.value_or(rule.eps);
+}
+
+template <class Moments>  // Adam, AdamW, Lamb
+void set_constants(Moments& rule, const OptimizerOptions& options) {
+  rule.beta1 = options.beta1.value_or(rule.beta1);
+  rule.beta2 = options.beta2.value_or(rule.beta2);
+  rule.eps = options.eps.value_or(rule.eps);
+}
+
+penstock::OptimizerSettings default_settings(OptimizerName name) {
+  switch (name) {
+    case OptimizerName::adamw:
+      return penstock::AdamW{};
+    case OptimizerName::adam:
+      return penstock::Adam{};
+    case OptimizerName::sgd:
+      return penstock::Sgd{};
+    case OptimizerName::rmsprop:
+      return penstock::RmsProp{};
+    case OptimizerName::lamb:
+      return penstock::Lamb{};
+  }
+  return penstock::AdamW{};
+}
+
+}  // namespace
+
+penstock::Options training_options(const TrainerOptions& options) {
+  penstock::Options engine = engine_options(options);
+  const std::int64_t iterations = options.training.device_iterations;
+  engine.batch_size = options.training.batch_size;
+  engine.device_iterations =
+      static_cast<int>(std::min(iterations, options.training.max_updates.value_or(iterations)));
+  engine.training.gradient_accumulation = options.training.gradient_accumulation;
+  engine.training.reduction = options.pipeline.reduction;
+  engine.training.offload_optimizer_state = options.pipeline.offload_optimiser;
+  return engine;
+}
+
+penstock::Options inference_options(const TrainerOptions& options, std::int64_t test_samples) {
+  penstock::Options engine = engine_options(options);
+  const auto ceil_div = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
+  const std::int64_t batch = std::min<std::int64_t>(options.training.test_batch_size, test_samples);
+  const std::int64_t iterations =
+      std::int64_t{options.training.device_iterations} * options.training.gradient_accumulation;
+  const std::int64_t useful = ceil_div(test_samples, batch * engine.topology.replication_factor);
+  engine.batch_size = static_cast<int>(batch);
+  engine.device_iterations = static_cast<int>(std::min(iterations, useful));
+  return engine;
+}
+
+penstock::Optimizer make_optimizer(const OptimizerOptions& options) {
+  penstock::Optimizer optimizer;
+  optimizer.settings = default_settings(options.name);
+  std::visit(
+      [&](auto& rule) {
+        rule.learning_rate = options.learning_rate;
+        rule.weight_decay = options.weight_decay.value_or(rule.weight_decay);
+        set_constants(rule, options);
+      },
+      optimizer.settings);
+  optimizer.max_grad_norm = options.max_grad_norm.value_or(0);
+  return optimizer;
+}
+
+penstock::DataLoaderOptions training_loader_options(const TrainerOptions& options) {
+  penstock::DataLoaderOptions loader;
+  loader.shuffle = !options.data.no_shuffle;
+  loader.workers = options.data.num_workers;
+  loader.seed = options.network.seed;
+  return loader;
+}
+
+penstock::DataLoaderOptions test_loader_options(const TrainerOptions& options) {
+  penstock::DataLoaderOptions loader;
+  loader.drop_last = false;
+  loader.workers = options.data.num_workers;
+  return loader;
+}
+
+}  // namespace trainer
