@@ -1,0 +1,41 @@
+// JsonLine: writes one JSON value on one line, piece by piece. Numbers read back as the same
+// numbers; what JSON has no word for (nan, infinity) becomes null.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace trainer {
+
+class JsonLine {
+ public:
+  JsonLine& begin_object() { return open('{'); }
+  JsonLine& end_object() { return close('}'); }
+  JsonLine& begin_array() { return open('['); }
+  JsonLine& end_array() { return close(']'); }
+
+  /// The name of the next value, which JSON needs no escapes for.
+  JsonLine& key(std::string_view name);
+  JsonLine& value(double number);
+  JsonLine& value(std::integral auto number) { return item(std::to_string(number)); }
+
+  template <class T>
+  JsonLine& field(std::string_view name, const T& content) {
+    return key(name).value(content);
+  }
+
+  const std::string& text() const noexcept { return text_; }
+
+ private:
+  JsonLine& open(char bracket);
+  JsonLine& close(char bracket);
+  JsonLine& item(std::string_view text);
+  void separate();
+
+  std::string text_;
+  bool first_ = true;  ///< of its object or array, or right after its key
+};
+
+}  // namespace trainer

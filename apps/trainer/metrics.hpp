@@ -1,0 +1,39 @@
+// The lines of the metrics file: one per training step, and one for the whole run.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "penstock/report.hpp"
+
+namespace trainer {
+
+/// What one training step did.
+struct StepMetrics {
+  int epoch = 1;                   ///< from 1
+  std::int64_t step = 1;           ///< of the epoch, from 1
+  std::uint64_t updates = 0;       ///< of the run so far
+  std::vector<float> losses = {};  ///< of every micro-batch, in the order of the data
+  double accuracy = 0;             ///< fraction
+  double samples_per_second = 0;   ///< from asking for the data to the step's return
+
+  /// Mean of `losses`.
+  double loss() const noexcept;
+};
+
+struct RunMetrics {
+  double compile_seconds = 0;
+  double train_samples_per_second = 0;
+  double inference_samples_per_second = 0;
+  double test_accuracy = 0;  ///< fraction
+  std::int64_t peak_rss_bytes = 0;
+  std::vector<penstock::StageReport> stages = {};  ///< of the training model
+};
+
+/// One line of JSON, without its end.
+std::string to_json(const StepMetrics& step);
+std::string to_json(const RunMetrics& run);
+
+}  // namespace trainer
