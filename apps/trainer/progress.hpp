@@ -1,0 +1,57 @@
+// Progress: how far a run is, on stderr: a bar that is drawn over itself on a terminal, and now and
+// then a plain line elsewhere. Used from one thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace trainer {
+
+/// "Loss:0.1422 | Accuracy:95.78%: 100%|██████████| 15/15 [00:01<00:00, 14.89it/s]"; the text
+/// before the first colon and its colon are left out if `description` is empty.
+std::string bar_line(const std::string& description, std::int64_t done, std::int64_t total,
+                     double seconds);
+
+/// The same among other lines: "Epoch 1/3: 3/15 [00:01<00:04, 2.81it/s] Loss:0.1422".
+std::string plain_line(const std::string& title, const std::string& description, std::int64_t done,
+                       std::int64_t total, double seconds);
+
+struct ProgressStream {
+  bool terminal = false;
+  std::function<void(const std::string&)> write = {};
+  std::function<double()> seconds = {};  ///< a clock that never goes back
+
+  /// The process's stderr and steady clock. With `among_lines`, others write there too, and a
+  /// terminal gets no bar that they would break.
+  static ProgressStream standard_error(bool among_lines);
+};
+
+/// One task of `total` steps. Ends its line when it goes out of scope.
+class Progress {
+ public:
+  Progress(const ProgressStream& stream, std::string title, std::int64_t total);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  /// One more step is done.
+  void advance(const std::string& description);
+
+ private:
+  bool bar_is_due(double now) const;
+  bool line_is_due() const;
+  void draw_bar(const std::string& description, double now);
+  void write_line(const std::string& description, double now);
+
+  const ProgressStream& stream_;
+  std::string title_;
+  std::int64_t total_;
+  std::int64_t done_ = 0;
+  std::int64_t shown_ = 0;  ///< `done_` when last shown
+  double begin_;
+  double shown_at_;
+  std::size_t bar_bytes_ = 0;  ///< of the bar that stands on the terminal's line; 0: none does
+};
+
+}  // namespace trainer
