@@ -1,0 +1,51 @@
+// ActorSystem: CAF's actor system, configured for an engine that lives in somebody else's process:
+// no files read, nothing printed. Owns the worker threads; destroy it after the last actor has been
+// told to end, for the destructor waits for them.
+#pragma once
+
+#include <caf/actor_system.hpp>
+#include <caf/actor_system_config.hpp>
+#include <caf/spawn_options.hpp>
+#include <cstdint>
+#include <utility>
+
+namespace penstock::actors {
+
+struct SystemOptions {
+  int threads = 0;             ///< worker threads for scheduled actors; 0: one per core
+  bool deterministic = false;  ///< no threads: the caller runs every job, under a virtual clock
+};
+
+/// Where an actor's handlers run.
+enum class RunsOn : std::uint8_t {
+  workers,     ///< on the system's worker threads; its handlers never block
+  own_thread,  ///< on a thread of its own, where a handler may block or compute for long
+};
+
+class ActorSystem {
+ public:
+  explicit ActorSystem(const SystemOptions& options = {});
+
+  bool deterministic() const noexcept { return config_.deterministic; }
+  caf::actor_system& caf() noexcept { return system_; }
+
+  /// Starts the function-based actor `body`, which calls base_init() first. A deterministic system
+  /// has no threads to give away: there every actor is scheduled.
+  template <class Body, class... Args>
+  auto spawn(RunsOn where, Body body, Args&&... args) {
+    if (where == RunsOn::own_thread && !deterministic())
+      return system_.spawn<caf::detached>(body, std::forward<Args>(args)...);
+    return system_.spawn(body, std::forward<Args>(args)...);
+  }
+
+ private:
+  struct Config : caf::actor_system_config {
+    explicit Config(const SystemOptions& options);
+    bool deterministic;
+  };
+
+  Config config_;
+  caf::actor_system system_;
+};
+
+}  // namespace penstock::actors

@@ -1,0 +1,38 @@
+// DeterministicRun: executes the actors of a deterministic ActorSystem on the calling thread, one
+// message at a time, in an order drawn from a seed: the same seed, the same order. Actors end only
+// in a step, too: run() once more after telling them to, or the system's destructor waits for ever.
+#pragma once
+
+#include <caf/scheduler/test_coordinator.hpp>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <random>
+
+#include "actors/actor_system.hpp"
+
+namespace penstock::testing {
+
+class DeterministicRun {
+ public:
+  /// `system` was made with SystemOptions::deterministic. @throws std::bad_cast if it was not.
+  DeterministicRun(actors::ActorSystem& system, std::uint64_t seed);
+
+  /// Lets one actor, drawn among those that have mail, handle one message; false if none has.
+  bool step();
+  /// Steps until nobody has mail. @returns how many.
+  /// @throws std::runtime_error after `limit` steps: the actors keep each other busy for ever.
+  std::size_t run(std::size_t limit = 10'000'000);
+  /// Steps until `done()` holds; false if nobody has mail before it does.
+  bool run_until(const std::function<bool()>& done, std::size_t limit = 10'000'000);
+
+  /// Moves the virtual clock: delayed messages and timeouts that fall due become mail.
+  void advance(std::chrono::nanoseconds time);
+
+ private:
+  caf::scheduler::test_coordinator& scheduler_;
+  std::mt19937_64 random_;
+};
+
+}  // namespace penstock::testing
