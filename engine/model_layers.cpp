@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "engine/model_state.hpp"
+#include "graph/ops/conv2d.hpp"
 #include "graph/ops/linear.hpp"
 
 namespace penstock {
@@ -9,20 +10,37 @@ namespace {
 
 using Kind = graph::Initializer::Kind;
 
-/// Weights and biases of PyTorch's linear and convolution layers (kaiming_uniform_ with a = sqrt
-/// 5).
-graph::Initializer fan_in_uniform(std::int64_t fan_in) {
-  return {.kind = Kind::uniform, .value = 1 / std::sqrt(static_cast<double>(fan_in))};
+/// Weights and biases of PyTorch's linear and convolution layers: kaiming_uniform_ with a =
+/// sqrt(5).
+graph::Initializer fan_in_uniform(double fan_in) {
+  return {.kind = Kind::uniform, .value = 1 / std::sqrt(fan_in)};
 }
 
 }  // namespace
+
+Value Model::conv2d(const std::string& name, Value x, const Conv2dOptions& options) {
+  Layer layer = impl_->layer(graph::conv2d, name, x);
+  layer.expect_rank(4);
+  layer.expect_positive("out_channels", options.out_channels);
+  layer.expect_positive("kernel", options.kernel);
+  layer.expect_positive("groups", options.groups);
+  const std::int64_t channels = layer.shape()[1] / options.groups, kernel = options.kernel;
+  const double side = static_cast<double>(kernel);
+  const auto start = fan_in_uniform(static_cast<double>(channels) * side * side);
+  layer.parameter("weight", {options.out_channels, channels, kernel, kernel}, start);
+  if (options.bias) layer.parameter("bias", {options.out_channels}, start);
+  return impl_->finish(layer, {{"stride", options.stride},
+                               {"padding", options.padding},
+                               {"dilation", options.dilation},
+                               {"groups", options.groups}});
+}
 
 Value Model::linear(const std::string& name, Value x, std::int64_t out_features, bool bias) {
   Layer layer = impl_->layer(graph::linear, name, x);
   layer.expect_rank(2);
   layer.expect_positive("out_features", out_features);
   const std::int64_t in_features = layer.shape()[1];
-  const auto start = fan_in_uniform(in_features);
+  const auto start = fan_in_uniform(static_cast<double>(in_features));
   layer.parameter("weight", {out_features, in_features}, start);
   if (bias) layer.parameter("bias", {out_features}, start);
   return impl_->finish(layer);

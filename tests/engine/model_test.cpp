@@ -59,16 +59,6 @@ TEST(Model, ALayersWeightsComeFromItsNameAndTheSeedAlone) {
   EXPECT_NE(weight(1, false), weight(2, false));
 }
 
-TEST(Model, WeightsOfALinearLayerStartWithinTheInverseRootOfItsInputs) {
-  Model model;
-  model.linear("fc", model.input("x", {100}), 50);
-  float most = 0;
-  for (const char* name : {"fc.weight", "fc.bias"})
-    for (const float value : model.weight(name).as<float>()) most = std::max(most, std::abs(value));
-  EXPECT_LE(most, 0.1f);
-  EXPECT_GT(most, 0.099f);
-}
-
 TEST(Model, NodesBelongToTheInnermostOpenBlock) {
   Model model;
   Value x = model.input("x", {4});
