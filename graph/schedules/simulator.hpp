@@ -10,8 +10,9 @@
 
 namespace penstock::graph {
 
-/// When a stage may start what its schedule lets it do. In lock step every run takes one unit, and
-/// what one stage makes reaches the others at the end of the slot.
+/// When a stage may start what its schedule lets it do. In lock step every run takes one unit, what
+/// one stage makes reaches the others at the end of the slot, and the unit decides the direction:
+/// of the schedule only its bounds count.
 enum class Discipline : std::uint8_t {
   free_running,         ///< as soon as inputs, credit and IPU are there: what the actors do
   popart_cycle,         ///< a slot of two units: each stage a forward, then a backward
