@@ -3,14 +3,17 @@
 #include <string>
 
 #include "graph/op.hpp"
+#include "graph/ops/accumulate.hpp"
 #include "graph/ops/arithmetic.hpp"
 #include "graph/ops/avg_pool2d.hpp"
 #include "graph/ops/channel_sum.hpp"
 #include "graph/ops/conv2d.hpp"
 #include "graph/ops/cross_entropy.hpp"
 #include "graph/ops/difference_loss.hpp"
+#include "graph/ops/fill.hpp"
 #include "graph/ops/gelu.hpp"
 #include "graph/ops/global_avg_pool2d.hpp"
+#include "graph/ops/identity.hpp"
 #include "graph/ops/identity_loss.hpp"
 #include "graph/ops/leaky_relu.hpp"
 #include "graph/ops/linear.hpp"
@@ -30,6 +33,7 @@ namespace penstock::graph {
 namespace {
 
 constexpr std::array ops{
+    &accumulate,
     &add,
     &avg_pool2d,
     &avg_pool2d_gradient,
@@ -39,10 +43,12 @@ constexpr std::array ops{
     &conv2d_weight_gradient,
     &cross_entropy,
     &cross_entropy_gradient,
+    &fill,
     &gelu,
     &gelu_gradient,
     &global_avg_pool2d,
     &global_avg_pool2d_gradient,
+    &identity,
     &identity_loss,
     &identity_loss_gradient,
     &l1_loss,

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "graph/op.hpp"
+
+namespace penstock::graph {
+
+/// A copy of x, of any shape; its gradient is dy itself.
+extern const Op identity;
+
+}  // namespace penstock::graph
