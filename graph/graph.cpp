@@ -51,6 +51,10 @@ std::string to_string(const TensorType& type) {
   return std::string(to_string(type.dtype)) + to_string(type.shape);
 }
 
+std::string to_string(const Node& node) {
+  return std::string(node.op->name) + " \"" + node.name + "\"";
+}
+
 NodeId append(Graph& graph, const Op& op, std::vector<ValueId> inputs, Attributes attributes,
               std::string name) {
   if (name.empty()) name = numbered(graph, op);

@@ -2,6 +2,7 @@
 // group nodes. Plain data; passes take a graph and give a graph.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -19,6 +20,11 @@ using NodeId = std::int32_t;
 using BlockId = std::int32_t;
 inline constexpr std::int32_t none = -1;
 
+/// A number that is not `none`, as a position in its list.
+constexpr std::size_t index(std::int32_t id) noexcept {
+  return static_cast<std::size_t>(id);
+}
+
 struct TensorType {
   DType dtype = DType::f32;
   Shape shape;
@@ -32,10 +38,11 @@ struct TensorType {
 std::string to_string(const TensorType& type);
 
 enum class ValueKind : std::uint8_t {
-  input,      ///< comes from the host with each micro-batch; dimension 0 is the batch
-  parameter,  ///< trained
-  buffer,     ///< kept between micro-batches but not trained: running statistics
-  computed,   ///< a node's output
+  input,        ///< comes from the host with each micro-batch; dimension 0 is the batch
+  parameter,    ///< trained
+  buffer,       ///< kept between micro-batches but not trained: running statistics
+  accumulator,  ///< sum of a gradient over a window's micro-batches; made by differentiate()
+  computed,     ///< a node's output
 };
 
 struct Value {
@@ -55,6 +62,9 @@ struct Node {
   bool backward = false;     ///< emitted by automatic differentiation
   NodeId forward_of = none;  ///< of a backward node: the forward node whose gradient it serves
 };
+
+/// `conv2d "conv2"`: how messages name a node.
+std::string to_string(const Node& node);
 
 /// How a parameter or buffer starts; `uniform` draws from [-bound, bound).
 struct Initializer {
@@ -78,11 +88,12 @@ struct Output {
   ValueId value = none;
 };
 
-/// The gradient of one use of a parameter: what `node` contributes.
+/// The gradient of one use of a parameter, and where it is summed over micro-batches.
 struct ParameterGradient {
   ValueId parameter = none;
   ValueId gradient = none;
-  NodeId use = none;
+  ValueId sum = none;  ///< of kind accumulator
+  NodeId use = none;   ///< the node that uses the parameter
 };
 
 struct Graph {
@@ -90,16 +101,16 @@ struct Graph {
   std::vector<Value> values;
   std::vector<Node> nodes;
   std::vector<Block> blocks;
-  std::vector<ValueId> inputs = {};      ///< in the order of their declaration
-  std::vector<Variable> variables;  ///< parameters and buffers, in model order
+  std::vector<ValueId> inputs = {};  ///< in the order of their declaration
+  std::vector<Variable> variables;   ///< parameters and buffers, in model order
   std::vector<Output> outputs;
   ValueId loss = none;
-  std::vector<ParameterGradient> parameter_gradients;  ///< filled by differentiate()
+  std::vector<ParameterGradient> parameter_gradients;  ///< filled by differentiate(), model order
 
-  const Value& value(ValueId id) const { return values[static_cast<std::size_t>(id)]; }
-  Value& value(ValueId id) { return values[static_cast<std::size_t>(id)]; }
-  const Node& node(NodeId id) const { return nodes[static_cast<std::size_t>(id)]; }
-  Node& node(NodeId id) { return nodes[static_cast<std::size_t>(id)]; }
+  const Value& value(ValueId id) const { return values[index(id)]; }
+  Value& value(ValueId id) { return values[index(id)]; }
+  const Node& node(NodeId id) const { return nodes[index(id)]; }
+  Node& node(NodeId id) { return nodes[index(id)]; }
   const TensorType& type(ValueId id) const { return value(id).type; }
 };
 
