@@ -1,47 +1,16 @@
 #include "tests/support/op_call.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <stdexcept>
 #include <string>
 
-#include "engine/values/memory.hpp"
+#include "tests/support/watched_block.hpp"
 
 namespace penstock::testing {
 namespace {
 
 using graph::Operand;
 using graph::TensorType;
-
-/// Memory for a kernel to write, poisoned, with a border after it.
-class WatchedBlock {
- public:
-  WatchedBlock(std::int64_t bytes, unsigned char poison)
-      : bytes_(static_cast<std::size_t>(bytes)),
-        poison_(static_cast<std::byte>(poison)),
-        block_(allocate_block(bytes_ + border)) {
-    std::fill_n(block_.get(), bytes_ + border, poison_);
-  }
-
-  const std::shared_ptr<std::byte>& block() const { return block_; }
-  std::span<std::byte> bytes() const { return {block_.get(), bytes_}; }
-  bool border_intact() const {
-    return std::all_of(block_.get() + bytes_, block_.get() + bytes_ + border,
-                       [&](std::byte byte) { return byte == poison_; });
-  }
-
- private:
-  static constexpr std::size_t border = 256;
-  std::size_t bytes_;
-  std::byte poison_;
-  std::shared_ptr<std::byte> block_;
-};
-
-WatchedBlock copy_of(const Tensor& tensor, unsigned char poison) {
-  WatchedBlock block(static_cast<std::int64_t>(tensor.bytes()), poison);
-  std::memcpy(block.bytes().data(), tensor.raw(), tensor.bytes());
-  return block;
-}
 
 std::int64_t workspace_bytes(const OpCall& call, graph::Types in, graph::Types out) {
   return call.op->workspace ? call.op->workspace(call.attributes, in, out) : 0;
@@ -90,7 +59,8 @@ std::vector<TensorType> output_types(const OpCall& call) {
 std::vector<Tensor> run(const OpCall& call, const CallMemory& memory) {
   const auto in_types = input_types(call), out_types = output_types(call);
   std::vector<WatchedBlock> inputs, outputs;
-  for (const Tensor& input : call.inputs) inputs.push_back(copy_of(input, memory.poison));
+  for (const Tensor& input : call.inputs)
+    inputs.push_back(WatchedBlock::copy_of(input, memory.poison));
   for (const TensorType& type : out_types) outputs.emplace_back(type.bytes(), memory.poison);
   if (memory.in_place)
     outputs[static_cast<std::size_t>(memory.in_place->output)] =

@@ -1,0 +1,32 @@
+// WatchedBlock: memory for a kernel to write, poisoned, with a border after it that nobody may
+// touch.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "penstock/tensor.hpp"
+
+namespace penstock::testing {
+
+class WatchedBlock {
+ public:
+  /// `poison` fills every byte; four times 0xff is a NaN.
+  explicit WatchedBlock(std::int64_t bytes, unsigned char poison = 0xff);
+  static WatchedBlock copy_of(const Tensor& tensor, unsigned char poison = 0xff);
+
+  const std::shared_ptr<std::byte>& block() const { return block_; }
+  std::byte* data() const { return block_.get(); }
+  std::span<std::byte> bytes() const { return {block_.get(), bytes_}; }
+  void fill(unsigned char byte) const;
+  bool border_intact() const;
+
+ private:
+  std::size_t bytes_;
+  std::byte poison_;
+  std::shared_ptr<std::byte> block_;
+};
+
+}  // namespace penstock::testing
