@@ -7,22 +7,21 @@
 
 #include "graph/graph.hpp"
 #include "graph/plan.hpp"
+#include "graph/stages.hpp"
 #include "penstock/report.hpp"
 
 namespace penstock::graph {
 
-struct StageRequest {
-  std::vector<std::string> blocks = {};
-  std::int32_t ipu = none;  ///< none: the block's own placement, else the stage's number
-};
-
 struct CompileRequest {
   bool training = false;
-  std::int64_t batch = 1;                  ///< samples per micro-batch
-  std::vector<StageRequest> stages = {};   ///< empty: one stage per block, in order of appearance
-  std::vector<std::int32_t> ipus = {};     ///< of the stages that do not say; empty: as above
-  const Schedule* schedule = nullptr;
-  std::int64_t gradient_accumulation = 1;  ///< for the warnings and the expected utilisation
+  std::int64_t batch = 1;                 ///< samples per micro-batch
+  std::vector<StageRequest> stages = {};  ///< empty: one stage per block, in order of appearance
+  std::vector<std::int32_t> ipus = {};    ///< of the stages that do not say; empty: as above
+  const Schedule* schedule = nullptr;     ///< null: grouped
+  /// Micro-batches from a full to an empty pipeline: of a window in training, of a call in
+  /// inference. For the warnings and the expected utilisation only.
+  std::int64_t gradient_accumulation = 1;
+  bool in_place = true;  ///< outputs may overwrite inputs that nobody needs any more
 };
 
 struct Compiled {

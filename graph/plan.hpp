@@ -36,8 +36,8 @@ struct Location {
 
 /// One kernel call.
 struct Instruction {
-  std::string name;              ///< the node's name in the model
-  std::uint64_t name_hash = 0;   ///< hash_name(name)
+  std::string name;             ///< the node's name in the model
+  std::uint64_t name_hash = 0;  ///< hash_name(name)
   const Op* op = nullptr;
   Attributes attributes = {};
   std::vector<TensorType> input_types = {};
@@ -91,12 +91,12 @@ struct StagePlan {
   std::int32_t ipu = 0;  ///< of replica 0
   std::vector<std::string> blocks = {};
   Program forward = {};
-  Program backward = {};  ///< no instructions in inference
-  std::vector<std::int32_t> forward_receives = {};   ///< positions in Plan::edges
+  Program backward = {};                            ///< no instructions in inference
+  std::vector<std::int32_t> forward_receives = {};  ///< positions in Plan::edges
   std::vector<std::int32_t> forward_sends = {};
   std::vector<std::int32_t> backward_receives = {};
   std::vector<std::int32_t> backward_sends = {};
-  std::vector<OutputPlan> outputs = {};  ///< computed by forward, sent to the host
+  std::vector<OutputPlan> outputs = {};      ///< computed by forward, sent to the host
   std::vector<VariablePlan> variables = {};  ///< in model order
   std::int64_t parameter_bytes = 0;
   std::int64_t accumulator_bytes = 0;
@@ -125,10 +125,10 @@ struct Plan {
   const Schedule* schedule = nullptr;
   std::vector<StagePlan> stages = {};
   std::vector<Edge> edges = {};
-  std::vector<TensorInfo> inputs = {};      ///< that the plan needs, in the model's order
-  std::vector<TensorInfo> outputs = {};     ///< in the model's order; in training the loss is last
-  std::optional<std::int32_t> loss = {};    ///< position in outputs, in training
-  std::vector<VariableInfo> variables = {}; ///< that the plan needs, in model order
+  std::vector<TensorInfo> inputs = {};       ///< that the plan needs, in the model's order
+  std::vector<TensorInfo> outputs = {};      ///< in the model's order; in training the loss is last
+  std::optional<std::int32_t> loss = {};     ///< position in outputs, in training
+  std::vector<VariableInfo> variables = {};  ///< that the plan needs, in model order
 };
 
 /// Bytes of one stage of one replica on its IPU: weights, accumulators, stash, scratch and the

@@ -1,0 +1,15 @@
+// Buffer: memory that a program needs for some of its time. Plain data.
+#pragma once
+
+#include <cstdint>
+
+namespace penstock::graph {
+
+/// Needed from instruction `first` to instruction `last` of a program, both included.
+struct Buffer {
+  std::int32_t first = 0;
+  std::int32_t last = 0;
+  std::int64_t bytes = 0;
+};
+
+}  // namespace penstock::graph

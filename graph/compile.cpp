@@ -1,0 +1,271 @@
+#include "graph/compile.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "graph/compile_report.hpp"
+#include "graph/differentiate.hpp"
+#include "graph/inference_form.hpp"
+#include "graph/layout.hpp"
+#include "graph/liveness.hpp"
+#include "graph/lower.hpp"
+#include "graph/memory_plan.hpp"
+#include "graph/partition.hpp"
+#include "graph/prune.hpp"
+#include "graph/schedules/grouped.hpp"
+#include "graph/stage_assignment.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock::graph {
+namespace {
+
+/// The values that a plan is made for.
+std::vector<ValueId> wanted_values(const Graph& model, bool training) {
+  const auto refuse = [&](const std::string& text) {
+    throw Error(Errc::invalid_model, "model \"" + model.name + "\": " + text);
+  };
+  if (training && model.loss == none) refuse("has no loss, and training needs one");
+  if (!training && model.outputs.empty()) refuse("has no output, and inference needs one");
+  std::vector<ValueId> wanted;
+  if (training) wanted.push_back(model.loss);
+  for (const Output& output : model.outputs) {
+    if (model.value(output.value).producer == none)
+      refuse("the output \"" + output.name + "\" is not computed by any layer");
+    wanted.push_back(output.value);
+  }
+  return wanted;
+}
+
+/// In the model's order; in training the loss is last.
+std::vector<Output> outputs_of(const Graph& graph, bool training) {
+  std::vector<Output> outputs = graph.outputs;
+  if (training) outputs.push_back({"loss", graph.loss});
+  return outputs;
+}
+
+std::vector<bool> has_sum(const Graph& graph) {
+  std::vector<bool> trained(graph.values.size());
+  for (const ParameterGradient& gradient : graph.parameter_gradients)
+    trained[index(gradient.parameter)] = true;
+  return trained;
+}
+
+class Compilation {
+ public:
+  Compilation(const Graph& model, const CompileRequest& request)
+      : model_(model), request_(request) {
+    if (request.batch < 1)
+      throw Error(Errc::invalid_argument, "expected at least one sample per micro-batch, got " +
+                                              std::to_string(request.batch));
+  }
+
+  Compiled run() {
+    const auto start = Clock::now();
+    phase("shapes", [&] { prepare(); });
+    phase("stages", [&] {
+      assignment_ = assign_stages(graph_, request_.stages, request_.ipus, request_.training);
+    });
+    if (request_.training) phase("gradients", [&] { add_gradients(); });
+    phase("partition", [&] { partition_ = partition(graph_, assignment_); });
+    phase("memory", [&] { build_plan(); });
+    phase("report", [&] { describe(); });
+    compiled_.report.seconds = seconds_since(start);
+    return std::move(compiled_);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  static double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  }
+
+  template <class Work>
+  void phase(const char* name, Work work) {
+    const auto start = Clock::now();
+    work();
+    compiled_.report.phases.push_back({name, seconds_since(start)});
+  }
+
+  void prepare() {
+    graph_ = with_batch(model_, request_.batch);
+    if (!request_.training) graph_ = inference_form(graph_);
+    wanted_ = wanted_values(graph_, request_.training);
+    graph_ = prune(graph_, wanted_);
+  }
+
+  void add_gradients() { graph_ = prune(differentiate(std::move(graph_)), wanted_); }
+
+  void describe() {
+    const auto phases = std::move(compiled_.report.phases);
+    compiled_.report = report_on(compiled_.plan, request_.gradient_accumulation);
+    compiled_.report.phases = phases;
+    auto& warnings = compiled_.report.warnings;
+    warnings.insert(warnings.begin(), assignment_.warnings.begin(), assignment_.warnings.end());
+    if (request_.training) warn_of_untrained(warnings);
+  }
+
+  void warn_of_untrained(std::vector<std::string>& warnings) const {
+    const auto trained = has_sum(graph_);
+    for (const Variable& variable : model_.variables)
+      if (const Value& value = model_.value(variable.value);
+          value.kind == ValueKind::parameter && !trained[index(variable.value)])
+        warnings.push_back("parameter \"" + value.name +
+                           "\" does not influence the loss and is not trained");
+  }
+
+  void build_plan() {
+    Plan& plan = compiled_.plan;
+    plan.name = graph_.name;
+    plan.training = request_.training;
+    plan.batch = request_.batch;
+    plan.schedule = request_.schedule ? request_.schedule : &grouped;
+    outputs_ = outputs_of(graph_, request_.training);
+    for (const ValueId input : graph_.inputs)
+      plan.inputs.push_back({graph_.value(input).name, graph_.type(input)});
+    for (const Output& output : outputs_)
+      plan.outputs.push_back({output.name, graph_.type(output.value)});
+    if (plan.training) plan.loss = static_cast<std::int32_t>(outputs_.size()) - 1;
+    add_variables();
+    for (std::size_t stage = 0; stage < partition_.stages.size(); ++stage) add_stage(stage);
+    for (const StageEdge& edge : partition_.edges) add_edge(edge);
+  }
+
+  void add_variables() {
+    const auto trained = has_sum(graph_);
+    for (const Variable& variable : graph_.variables) {
+      const Value& value = graph_.value(variable.value);
+      const bool trainable =
+          request_.training ? trained[index(variable.value)] : value.kind == ValueKind::parameter;
+      compiled_.plan.variables.push_back(
+          {.name = value.name, .type = value.type, .trainable = trainable});
+    }
+  }
+
+  void add_stage(std::size_t number) {
+    const StageGraph& share = partition_.stages[number];
+    layouts_.push_back(lay_out(graph_, partition_, static_cast<std::int32_t>(number), outputs_));
+    const StageLayout& layout = layouts_.back();
+    StagePlan stage{.ipu = assignment_.stages[number].ipu,
+                    .blocks = assignment_.stages[number].blocks,
+                    .forward_receives = share.forward_receives,
+                    .forward_sends = share.forward_sends,
+                    .backward_receives = share.backward_receives,
+                    .backward_sends = share.backward_sends,
+                    .parameter_bytes = layout.parameter_bytes,
+                    .accumulator_bytes = layout.accumulator_bytes,
+                    .stash_bytes = layout.stash_bytes};
+    stage.forward = program_of(share.forward, layout, stage.scratch_bytes);
+    stage.backward = program_of(share.backward, layout, stage.scratch_bytes);
+    for (const GradientCopy& copy : layout.copies)
+      append_copy(graph_, copy.value, *layout.places[index(copy.value)], copy.target,
+                  stage.backward);
+    add_outputs(share, layout, stage);
+    add_stage_variables(number, layout, stage);
+    limit_in_flight(number, stage);
+    compiled_.plan.stages.push_back(std::move(stage));
+  }
+
+  /// The instructions of `nodes`; raises `scratch_bytes` to what they need.
+  Program program_of(const std::vector<NodeId>& nodes, const StageLayout& layout,
+                     std::int64_t& scratch_bytes) const {
+    std::vector<bool> temporary(graph_.values.size());
+    for (std::size_t i = 0; i < temporary.size(); ++i) temporary[i] = !layout.places[i];
+    const Liveness live = find_liveness(graph_, nodes, temporary, {.in_place = request_.in_place});
+    const MemoryPlan memory = plan_memory(live.buffers);
+    Places places{.of_value = layout.places};
+    for (const auto& [value, buffer] : live.values)
+      places.of_value[index(value)] = Location{.offset = memory.offsets[buffer]};
+    for (const auto& [buffer, bytes] : live.workspaces) {
+      places.workspace_offsets.push_back(bytes > 0 ? memory.offsets[buffer] : 0);
+      places.workspace_bytes.push_back(bytes);
+    }
+    scratch_bytes = std::max(scratch_bytes, memory.bytes);
+    return lower(graph_, nodes, places);
+  }
+
+  void add_outputs(const StageGraph& share, const StageLayout& layout, StagePlan& stage) const {
+    for (std::size_t i = 0; i < outputs_.size(); ++i)
+      if (std::ranges::count(share.forward, graph_.value(outputs_[i].value).producer) > 0)
+        stage.outputs.push_back(
+            {static_cast<std::int32_t>(i), *layout.places[index(outputs_[i].value)]});
+  }
+
+  void add_stage_variables(std::size_t stage, const StageLayout& layout, StagePlan& plan) {
+    for (std::size_t i = 0; i < graph_.variables.size(); ++i) {
+      const ValueId value = graph_.variables[i].value;
+      if (std::ranges::count(layout.variables, value) == 0) continue;
+      VariableInfo& info = compiled_.plan.variables[i];
+      info.stage = static_cast<std::int32_t>(stage);
+      plan.variables.push_back({.variable = static_cast<std::int32_t>(i),
+                                .type = info.type,
+                                .offset = layout.places[index(value)]->offset,
+                                .trainable = info.trainable,
+                                .accumulators = accumulators_of(value, layout)});
+    }
+  }
+
+  std::vector<std::int64_t> accumulators_of(ValueId parameter, const StageLayout& layout) const {
+    std::vector<std::int64_t> offsets;
+    for (const ParameterGradient& gradient : graph_.parameter_gradients)
+      if (gradient.parameter == parameter)
+        offsets.push_back(layout.places[index(gradient.sum)]->offset);
+    return offsets;
+  }
+
+  void limit_in_flight(std::size_t number, StagePlan& stage) const {
+    stage.in_flight = compiled_.plan.schedule->in_flight(
+        static_cast<int>(number), static_cast<int>(partition_.stages.size()));
+    stage.stash_slots = stage.in_flight + (stage.outputs.empty() ? 0 : 2);
+  }
+
+  void add_edge(const StageEdge& edge) {
+    Edge result{.kind = edge.kind, .from = edge.from, .to = edge.to};
+    if (edge.value != none) {
+      result.name = graph_.value(edge.value).name;
+      result.type = graph_.type(edge.value);
+    }
+    const auto position = static_cast<std::int32_t>(compiled_.plan.edges.size());
+    switch (edge.kind) {
+      case EdgeKind::input:
+        result.input = static_cast<std::int32_t>(std::ranges::find(graph_.inputs, edge.value) -
+                                                 graph_.inputs.begin());
+        break;
+      case EdgeKind::activation:
+        result.source = *layouts_[index(edge.from)].places[index(edge.value)];
+        break;
+      case EdgeKind::gradient:
+        result.source = {.space = Space::sent_back, .index = send_of(edge.from, position)};
+        break;
+      case EdgeKind::order:
+        break;
+    }
+    compiled_.plan.edges.push_back(std::move(result));
+  }
+
+  /// The position of an edge among those that a stage's backward sends.
+  std::int32_t send_of(std::int32_t stage, std::int32_t edge) const {
+    const auto& sends = partition_.stages[index(stage)].backward_sends;
+    return static_cast<std::int32_t>(std::ranges::find(sends, edge) - sends.begin());
+  }
+
+  const Graph& model_;
+  const CompileRequest& request_;
+  Graph graph_;
+  std::vector<ValueId> wanted_;
+  std::vector<Output> outputs_;
+  StageAssignment assignment_;
+  Partition partition_;
+  std::vector<StageLayout> layouts_;
+  Compiled compiled_;
+};
+
+}  // namespace
+
+Compiled compile(const Graph& model, const CompileRequest& request) {
+  return Compilation(model, request).run();
+}
+
+}  // namespace penstock::graph

@@ -1,0 +1,14 @@
+// What a plan promises, for people: a row per stage, the expected utilisation, warnings. Pure.
+#pragma once
+
+#include <cstdint>
+
+#include "graph/plan.hpp"
+#include "penstock/report.hpp"
+
+namespace penstock::graph {
+
+/// `micro_batches`: from an empty to an empty pipeline. `seconds` and `phases` are left open.
+CompileReport report_on(const Plan& plan, std::int64_t micro_batches);
+
+}  // namespace penstock::graph

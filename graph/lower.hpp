@@ -1,0 +1,28 @@
+// Pass: from nodes whose values have places to the instructions of a program. Pure.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "graph/graph.hpp"
+#include "graph/plan.hpp"
+
+namespace penstock::graph {
+
+/// Where a program's nodes work.
+struct Places {
+  std::vector<std::optional<Location>> of_value = {};  ///< by ValueId
+  std::vector<std::int64_t> workspace_offsets = {};    ///< of each node
+  std::vector<std::int64_t> workspace_bytes = {};
+};
+
+/// One instruction per node, in order. A backward node draws the same random numbers as the node
+/// whose gradient it serves.
+Program lower(const Graph& graph, std::span<const NodeId> nodes, const Places& places);
+
+/// Appends a copy of `value` to `target`.
+void append_copy(const Graph& graph, ValueId value, const Location& source, const Location& target,
+                 Program& program);
+
+}  // namespace penstock::graph

@@ -1,0 +1,171 @@
+#include "tests/support/plan_runner.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+#include <utility>
+
+#include "tests/support/random_tensor.hpp"
+#include "tests/support/watched_block.hpp"
+
+namespace penstock::testing {
+
+using graph::EdgeKind;
+using graph::index;
+using graph::Location;
+using graph::Space;
+using graph::StagePlan;
+using graph::TensorType;
+
+/// What a stage holds between micro-batches.
+struct PlanRunner::Stage {
+  explicit Stage(const StagePlan& plan)
+      : parameters(plan.parameter_bytes),
+        accumulators(plan.accumulator_bytes),
+        scratch(plan.scratch_bytes) {}
+
+  WatchedBlock parameters, accumulators, scratch;
+};
+
+/// What a micro-batch holds: by stage, and by edge.
+struct PlanRunner::MicroBatch {
+  MicroBatch(const graph::Plan& plan, std::size_t number, const std::vector<Tensor>& tensors)
+      : number(number), inputs(tensors) {
+    for (const StagePlan& stage : plan.stages) stashes.emplace_back(stage.stash_bytes);
+    for (const graph::Edge& edge : plan.edges)
+      sent_back.emplace_back(edge.kind == EdgeKind::gradient ? edge.type.bytes() : 0);
+  }
+
+  std::size_t number;
+  const std::vector<Tensor>& inputs;
+  std::vector<WatchedBlock> stashes, sent_back;
+};
+
+namespace {
+
+void expect_intact(const WatchedBlock& block, const std::string& what) {
+  if (!block.border_intact()) throw std::logic_error("written past the end of " + what);
+}
+
+Tensor copy(const TensorType& type, const std::byte* from) {
+  const auto bytes = WatchedBlock(type.bytes());
+  std::memcpy(bytes.data(), from, static_cast<std::size_t>(type.bytes()));
+  return Tensor::wrap(type.dtype, type.shape, bytes.block());
+}
+
+}  // namespace
+
+PlanRunner::PlanRunner(graph::Plan plan) : plan_(std::move(plan)) {
+  for (const StagePlan& stage : plan_.stages) stages_.push_back(std::make_shared<Stage>(stage));
+  for (const graph::VariableInfo& info : plan_.variables)
+    set_variable(info.name, uniform(info.type.shape, graph::hash_name(info.name), 0.1, 1));
+}
+
+PlanRunner::Stage& PlanRunner::stage_of(const graph::VariableInfo& info) const {
+  return *stages_[index(info.stage)];
+}
+
+const graph::VariablePlan& PlanRunner::plan_of(const std::string& name) const {
+  for (const StagePlan& stage : plan_.stages)
+    for (const graph::VariablePlan& variable : stage.variables)
+      if (plan_.variables[index(variable.variable)].name == name) return variable;
+  throw std::logic_error("the plan has no variable " + name);
+}
+
+void PlanRunner::set_variable(const std::string& name, const Tensor& value) {
+  const auto& variable = plan_of(name);
+  std::memcpy(
+      stage_of(plan_.variables[index(variable.variable)]).parameters.data() + variable.offset,
+      value.raw(), value.bytes());
+}
+
+Tensor PlanRunner::variable(const std::string& name) const {
+  const auto& variable = plan_of(name);
+  return copy(variable.type, stage_of(plan_.variables[index(variable.variable)]).parameters.data() +
+                                 variable.offset);
+}
+
+std::vector<Tensor> PlanRunner::gradients(const std::string& name) const {
+  const auto& variable = plan_of(name);
+  const Stage& stage = stage_of(plan_.variables[index(variable.variable)]);
+  std::vector<Tensor> sums;
+  for (const std::int64_t offset : variable.accumulators)
+    sums.push_back(copy(variable.type, stage.accumulators.data() + offset));
+  return sums;
+}
+
+std::vector<std::vector<Tensor>> PlanRunner::run(
+    const std::vector<std::vector<Tensor>>& micro_batches) {
+  for (const auto& stage : stages_) stage->accumulators.fill(0);
+  std::vector<MicroBatch> batches;
+  for (std::size_t m = 0; m < micro_batches.size(); ++m)
+    batches.emplace_back(plan_, m, micro_batches[m]);
+  for (MicroBatch& batch : batches)
+    for (std::size_t stage = 0; stage < stages_.size(); ++stage)
+      run_program(plan_.stages[stage].forward, stage, batch);
+  std::vector<std::vector<Tensor>> results;
+  for (const MicroBatch& batch : batches) results.push_back(outputs(batch));
+  for (MicroBatch& batch : batches)
+    for (std::size_t stage = stages_.size(); stage-- > 0;)
+      run_program(plan_.stages[stage].backward, stage, batch);
+  return results;
+}
+
+void PlanRunner::run_program(const graph::Program& program, std::size_t stage, MicroBatch& batch) {
+  const Stage& memory = *stages_[stage];
+  memory.scratch.fill(0xff);
+  const auto received = this->received(stage, batch);
+  std::vector<std::byte*> sent_back;
+  for (const std::int32_t edge : plan_.stages[stage].backward_sends)
+    sent_back.push_back(batch.sent_back[index(edge)].data());
+  graph::run(program,
+             {.parameters = memory.parameters.data(),
+              .accumulators = memory.accumulators.data(),
+              .stash = batch.stashes[stage].data(),
+              .scratch = memory.scratch.data(),
+              .received = received,
+              .sent_back = sent_back,
+              .random = {.seed = 3, .micro_batch = static_cast<std::uint32_t>(batch.number)}});
+  expect_intact(memory.parameters, "the parameters");
+  expect_intact(memory.accumulators, "the accumulators");
+  expect_intact(memory.scratch, "the scratch memory");
+  expect_intact(batch.stashes[stage], "the stash");
+  for (const std::int32_t edge : plan_.stages[stage].backward_sends)
+    expect_intact(batch.sent_back[index(edge)], "a gradient that is sent");
+}
+
+std::vector<const std::byte*> PlanRunner::received(std::size_t stage,
+                                                   const MicroBatch& batch) const {
+  std::vector<const std::byte*> result;
+  const StagePlan& plan = plan_.stages[stage];
+  for (const auto* receives : {&plan.forward_receives, &plan.backward_receives})
+    for (const std::int32_t position : *receives) {
+      const graph::Edge& edge = plan_.edges[index(position)];
+      switch (edge.kind) {
+        case EdgeKind::input:
+          result.push_back(batch.inputs[index(edge.input)].raw());
+          break;
+        case EdgeKind::activation:
+          result.push_back(batch.stashes[index(edge.from)].data() + edge.source.offset);
+          break;
+        case EdgeKind::gradient:
+          result.push_back(batch.sent_back[index(position)].data());
+          break;
+        case EdgeKind::order:
+          result.push_back(nullptr);
+          break;
+      }
+    }
+  return result;
+}
+
+std::vector<Tensor> PlanRunner::outputs(const MicroBatch& batch) const {
+  std::vector<Tensor> result(plan_.outputs.size());
+  for (std::size_t stage = 0; stage < plan_.stages.size(); ++stage)
+    for (const graph::OutputPlan& output : plan_.stages[stage].outputs)
+      result[index(output.output)] = copy(plan_.outputs[index(output.output)].type,
+                                          batch.stashes[stage].data() + output.source.offset);
+  return result;
+}
+
+}  // namespace penstock::testing

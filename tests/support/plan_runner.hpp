@@ -1,0 +1,48 @@
+// PlanRunner: executes a plan in the simplest way there is, in one thread: the forwards of every
+// micro-batch through all stages, then the backwards. Memory holds NaNs wherever the plan promises
+// nothing, and has watched borders.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "graph/plan.hpp"
+#include "graph/program.hpp"
+#include "penstock/tensor.hpp"
+
+namespace penstock::testing {
+
+class PlanRunner {
+ public:
+  /// Variables are drawn from their names, whatever the plan.
+  explicit PlanRunner(graph::Plan plan);
+
+  /// One window from zeroed accumulators. `micro_batches[m]` are the plan's inputs; returns the
+  /// plan's outputs of each.
+  std::vector<std::vector<Tensor>> run(const std::vector<std::vector<Tensor>>& micro_batches);
+
+  void set_variable(const std::string& name, const Tensor& value);
+  Tensor variable(const std::string& name) const;
+  /// The sum over the last window's micro-batches, one per use.
+  std::vector<Tensor> gradients(const std::string& variable) const;
+
+  const graph::Plan& plan() const { return plan_; }
+
+ private:
+  struct Stage;
+  struct MicroBatch;
+
+  Stage& stage_of(const graph::VariableInfo& info) const;
+  const graph::VariablePlan& plan_of(const std::string& variable) const;
+  void run_program(const graph::Program& program, std::size_t stage, MicroBatch& batch);
+  std::vector<const std::byte*> received(std::size_t stage, const MicroBatch& batch) const;
+  std::vector<Tensor> outputs(const MicroBatch& batch) const;
+
+  graph::Plan plan_;
+  std::vector<std::shared_ptr<Stage>> stages_;
+};
+
+}  // namespace penstock::testing
