@@ -99,16 +99,4 @@ Shape Model::shape(Value value) const {
   return impl_->network.graph().type(impl_->id("shape", value)).shape;
 }
 
-std::vector<ParameterInfo> Model::parameters() const {
-  return impl_->weights.parameters();
-}
-
-Tensor Model::weight(const std::string& name) const {
-  return impl_->weights.newest(name);
-}
-
-void Model::set_weight(const std::string& name, const Tensor& value) {
-  impl_->weights.set(name, value);
-}
-
 }  // namespace penstock

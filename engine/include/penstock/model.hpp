@@ -161,7 +161,8 @@ class Model {
   /// All weights in the safetensors format, whole or not at all. @throws Error io_error
   void save_weights(const std::string& path) const;
   /// Every parameter must be there, with its shape, and nothing else.
-  /// @throws Error corrupt_file, io_error, shape_mismatch; then no weight has changed.
+  /// @throws Error io_error, corrupt_file, unsupported (of another type than f32 or i64),
+  /// shape_mismatch naming file and tensor; then no weight has changed.
   void load_weights(const std::string& path);
 
  private:
