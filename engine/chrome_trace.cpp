@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "engine/output_file.hpp"
+#include "penstock/output_file.hpp"
 #include "penstock/trace.hpp"
 
 namespace penstock {
@@ -52,8 +52,7 @@ std::int64_t first_begin(std::span<const TraceEvent> events) {
 
 }  // namespace
 
-void write_chrome_trace(const std::string& path, std::span<const TraceEvent> events) {
-  OutputFile file(path);
+void write_chrome_trace(OutputFile& file, std::span<const TraceEvent> events) {
   const char* separator = "\n";
   const auto write = [&](const Json& event) {
     file.write(separator + event.dump());
@@ -66,6 +65,11 @@ void write_chrome_trace(const std::string& path, std::span<const TraceEvent> eve
   const std::int64_t origin_ns = first_begin(events);
   for (const TraceEvent& event : events) write(program_run(event, origin_ns));
   file.write("\n]}\n");
+}
+
+void write_chrome_trace(const std::string& path, std::span<const TraceEvent> events) {
+  OutputFile file(path);
+  write_chrome_trace(file, events);
   file.commit();
 }
 

@@ -1,4 +1,4 @@
-#include "engine/output_file.hpp"
+#include "penstock/output_file.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

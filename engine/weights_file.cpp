@@ -9,10 +9,10 @@
 #include <system_error>
 #include <utility>
 
-#include "engine/output_file.hpp"
 #include "engine/values/memory.hpp"
 #include "engine/weights_header.hpp"
 #include "penstock/error.hpp"
+#include "penstock/output_file.hpp"
 
 namespace penstock {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "penstock/output_file.hpp"
 #include "penstock/trace.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -69,6 +70,15 @@ TEST(ChromeTrace, APathThatCannotBeWrittenIsNamed) {
   const std::string text = testing::refusal(
       Errc::io_error, [] { write_chrome_trace("/nonexistent/trace.json", events); });
   EXPECT_NE(text.find("/nonexistent/trace.json"), std::string::npos) << text;
+}
+
+TEST(ChromeTrace, IntoAnOpenFileAppearsWhenThatIsCommitted) {
+  TemporaryDirectory directory;
+  OutputFile file(directory / "trace.json");
+  write_chrome_trace(file, events);
+  EXPECT_FALSE(std::filesystem::exists(directory / "trace.json"));
+  file.commit();
+  EXPECT_EQ(Json::parse(file_content(directory / "trace.json")).at("traceEvents"), written(events));
 }
 
 }  // namespace

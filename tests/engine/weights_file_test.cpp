@@ -6,8 +6,8 @@
 #include <random>
 #include <sstream>
 
-#include "engine/output_file.hpp"
 #include "penstock/error.hpp"
+#include "penstock/output_file.hpp"
 #include "tests/support/data_path.hpp"
 #include "tests/support/reference_file.hpp"
 #include "tests/support/temporary_directory.hpp"

@@ -8,6 +8,7 @@
 #include "penstock/model.hpp"
 #include "penstock/optimizer.hpp"
 #include "penstock/options.hpp"
+#include "penstock/output_file.hpp"
 #include "penstock/report.hpp"
 #include "penstock/shape.hpp"
 #include "penstock/tensor.hpp"

@@ -8,6 +8,8 @@
 
 namespace penstock {
 
+class OutputFile;
+
 enum class Direction : std::uint8_t { forward, backward };
 std::string_view to_string(Direction direction) noexcept;
 
@@ -25,5 +27,7 @@ struct TraceEvent {
 /// Writes Chrome trace events (chrome://tracing, Perfetto): a row per IPU. An existing file is
 /// replaced, whole or not at all. @throws Error io_error
 void write_chrome_trace(const std::string& path, std::span<const TraceEvent> events);
+/// The same into a file that the caller commits.
+void write_chrome_trace(OutputFile& file, std::span<const TraceEvent> events);
 
 }  // namespace penstock
