@@ -74,7 +74,7 @@ configure() {
   local directory=$1 wanted
   shift
   wanted="$root | $* | Meson $(meson --version) | $(${CXX:-c++} --version | head -n 1) | $(
-    grep -m 1 'model name' /proc/cpuinfo)"
+    grep -m 1 -E '^(model name|CPU part)' /proc/cpuinfo || true)"
   [ "$(cat "$directory/set_up_for" 2>/dev/null)" = "$wanted" ] && return
   rm -rf "$directory"
   quietly meson setup "$directory" "$root" "$@" || fail "meson setup failed; its output is above"

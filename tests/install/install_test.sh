@@ -36,6 +36,9 @@ if ! command -v cmake >/dev/null; then
   exit 77
 fi
 # A compiler cache in front is not a compiler to CMake.
-cmake -S . -B by_cmake -DCMAKE_PREFIX_PATH="$installed" -DCMAKE_CXX_COMPILER="${compiler[-1]}" \
-  >cmake.log 2>&1 && cmake --build by_cmake >>cmake.log 2>&1 || { cat cmake.log; exit 1; }
+by_cmake() {
+  cmake -G Ninja -S . -B by_cmake -Dpenstock_DIR="$installed/$libdir/cmake/penstock" \
+    -DCMAKE_CXX_COMPILER="${compiler[-1]}" && cmake --build by_cmake
+}
+by_cmake >cmake.log 2>&1 || { cat cmake.log && exit 1; }
 run_host by_cmake/host
