@@ -12,8 +12,9 @@ namespace {
 std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   const TensorType y = infer_pool2d(attributes, in);
   constexpr std::int64_t most_cells = std::int64_t{1} << 24;  // what a float counts exactly
-  expect(pool_window(attributes).cells() <= most_cells,
-         "expected a kernel of at most " + std::to_string(most_cells) + " cells");
+  const std::int64_t cells = pool_window(attributes).cells();
+  expect(cells <= most_cells, "expected a kernel of at most " + std::to_string(most_cells) +
+                                  " cells, got " + std::to_string(cells));
   return {y, y};
 }
 
