@@ -1,0 +1,107 @@
+#include "engine/datasets/file_bytes.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+#include <new>
+
+#include "penstock/error.hpp"
+
+namespace penstock {
+namespace {
+
+constexpr std::size_t buffer_bytes = 64 << 10;
+// Deflate spends at least one bit of every 258 bytes' length and one of their distance.
+constexpr std::uint64_t most_inflation = 1032;
+
+std::uint64_t size_of_regular_file(const std::string& path) {
+  std::error_code code;
+  const auto status = std::filesystem::status(path, code);
+  if (!std::filesystem::exists(status)) throw Error(Errc::io_error, path + ": no such file");
+  if (!std::filesystem::is_regular_file(status))
+    throw Error(Errc::io_error, path + ": expected a file, got a directory or device");
+  const auto size = std::filesystem::file_size(path, code);
+  if (code) throw Error(Errc::io_error, path + ": " + code.message());
+  return size;
+}
+
+}  // namespace
+
+FileBytes::FileBytes(const std::string& path)
+    : path_(path),
+      file_bytes_(size_of_regular_file(path)),
+      file_(path, std::ios::binary),
+      buffer_(buffer_bytes) {
+  if (!file_) throw Error(Errc::io_error, path_ + ": cannot be opened for reading");
+  refill();
+  gzipped_ = zlib_.avail_in >= 2 && buffer_[0] == 0x1f && buffer_[1] == 0x8b;
+  constexpr int gzip_only = 16;
+  if (gzipped_ && inflateInit2(&zlib_, MAX_WBITS + gzip_only) != Z_OK) throw std::bad_alloc();
+}
+
+FileBytes::~FileBytes() {
+  if (gzipped_) inflateEnd(&zlib_);
+}
+
+std::uint64_t FileBytes::most_bytes() const noexcept {
+  if (!gzipped_) return file_bytes_;
+  const bool overflows = file_bytes_ > std::numeric_limits<std::uint64_t>::max() / most_inflation;
+  return overflows ? std::numeric_limits<std::uint64_t>::max() : file_bytes_ * most_inflation;
+}
+
+void FileBytes::refill() {
+  file_.read(reinterpret_cast<char*>(buffer_.data()), static_cast<std::streamsize>(buffer_bytes));
+  if (file_.bad()) throw Error(Errc::io_error, path_ + ": reading failed");
+  zlib_.next_in = buffer_.data();
+  zlib_.avail_in = static_cast<uInt>(file_.gcount());
+}
+
+std::size_t FileBytes::read(std::span<std::uint8_t> destination) {
+  if (!gzipped_) return copy(destination);
+  std::size_t done = 0;
+  while (done < destination.size() && !ended_) {
+    const std::size_t wanted =
+        std::min<std::size_t>(destination.size() - done, std::numeric_limits<uInt>::max());
+    zlib_.next_out = destination.data() + done;
+    zlib_.avail_out = static_cast<uInt>(wanted);
+    inflate_some();
+    done += wanted - zlib_.avail_out;
+  }
+  return done;
+}
+
+std::size_t FileBytes::copy(std::span<std::uint8_t> destination) {
+  std::size_t done = 0;
+  while (done < destination.size()) {
+    if (zlib_.avail_in == 0) refill();
+    const std::size_t count = std::min<std::size_t>(destination.size() - done, zlib_.avail_in);
+    if (count == 0) break;
+    std::memcpy(destination.data() + done, zlib_.next_in, count);
+    zlib_.next_in += count;
+    zlib_.avail_in -= static_cast<uInt>(count);
+    done += count;
+  }
+  return done;
+}
+
+void FileBytes::inflate_some() {
+  if (zlib_.avail_in == 0) refill();
+  if (zlib_.avail_in == 0)
+    throw Error(Errc::corrupt_file, path_ + ": truncated: the gzip stream breaks off");
+  const int result = inflate(&zlib_, Z_NO_FLUSH);
+  if (result == Z_MEM_ERROR) throw std::bad_alloc();
+  if (result == Z_STREAM_END) return end_member();
+  if (result != Z_OK && result != Z_BUF_ERROR)
+    throw Error(Errc::corrupt_file,
+                path_ + ": corrupt gzip stream" + (zlib_.msg ? std::string(": ") + zlib_.msg : ""));
+}
+
+void FileBytes::end_member() {
+  // A gzip file may have several members, one after the other; anything else is damage.
+  if (zlib_.avail_in == 0) refill();
+  ended_ = zlib_.avail_in == 0;
+  if (!ended_) inflateReset(&zlib_);
+}
+
+}  // namespace penstock

@@ -1,0 +1,47 @@
+// FileBytes: a file's content as one stream of bytes, inflated on the way if the file is gzipped,
+// which its first bytes tell, never its name. Made for files that may be damaged or hostile.
+#pragma once
+
+#include <zlib.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <fstream>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace penstock {
+
+class FileBytes {
+ public:
+  /// @throws Error io_error naming the file.
+  explicit FileBytes(const std::string& path);
+  ~FileBytes();
+  FileBytes(const FileBytes&) = delete;
+  FileBytes& operator=(const FileBytes&) = delete;
+
+  /// Fills `destination` and returns how much of it; less than all only at the end.
+  /// @throws Error io_error, corrupt_file naming the file.
+  std::size_t read(std::span<std::uint8_t> destination);
+
+  /// No stream from this file is longer: the file's size, or what that can inflate to.
+  std::uint64_t most_bytes() const noexcept;
+  const std::string& path() const noexcept { return path_; }
+
+ private:
+  void refill();
+  std::size_t copy(std::span<std::uint8_t> destination);
+  void inflate_some();
+  void end_member();
+
+  std::string path_;
+  std::uint64_t file_bytes_ = 0;
+  std::ifstream file_;
+  std::vector<std::uint8_t> buffer_;
+  z_stream zlib_{};  // next_in, avail_in: what is left in buffer_, whether gzipped or not
+  bool gzipped_ = false;
+  bool ended_ = false;
+};
+
+}  // namespace penstock

@@ -1,0 +1,28 @@
+// Normalizer: from a byte of an image to the number that a network sees, by table.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "penstock/dataset.hpp"
+
+namespace penstock {
+
+class Normalizer {
+ public:
+  /// @throws Error invalid_argument unless mean is finite and std finite and positive.
+  explicit Normalizer(const Normalization& normalization);
+
+  float operator()(std::uint8_t byte) const noexcept { return table_[byte]; }
+  /// `destination` has room for as many floats.
+  void apply(std::span<const std::uint8_t> bytes, float* destination) const noexcept;
+
+ private:
+  std::array<float, 256> table_;
+};
+
+/// Fields of an image with a label: image f32 [1,rows,columns], label i64 [].
+std::vector<Field> image_fields(std::int64_t rows, std::int64_t columns);
+
+}  // namespace penstock
