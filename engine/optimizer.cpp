@@ -15,7 +15,7 @@ namespace {
 }
 
 void validate(const OptimizerSettings& settings) {
-  const ParameterRule rule = rule_of(settings);
+  const graph::ParameterRule rule = rule_of(settings);
   graph::validate(*rule.rule, rule.hyper);
 }
 

@@ -23,7 +23,7 @@ graph::Hyper moments_hyper(const auto& s) {
   return hyper;
 }
 
-ParameterRule convert(const Sgd& s) {
+graph::ParameterRule convert(const Sgd& s) {
   graph::Hyper hyper;
   hyper.learning_rate = s.learning_rate;
   hyper.momentum = s.momentum;
@@ -34,15 +34,15 @@ ParameterRule convert(const Sgd& s) {
   return {&graph::sgd, hyper};
 }
 
-ParameterRule convert(const Adam& s) {
+graph::ParameterRule convert(const Adam& s) {
   return {&graph::adam, moments_hyper(s)};
 }
 
-ParameterRule convert(const AdamW& s) {
+graph::ParameterRule convert(const AdamW& s) {
   return {&graph::adamw, moments_hyper(s)};
 }
 
-ParameterRule convert(const RmsProp& s) {
+graph::ParameterRule convert(const RmsProp& s) {
   graph::Hyper hyper;
   hyper.learning_rate = s.learning_rate;
   hyper.alpha = s.alpha;
@@ -54,22 +54,22 @@ ParameterRule convert(const RmsProp& s) {
   return {&graph::rmsprop, hyper};
 }
 
-ParameterRule convert(const Lamb& s) {
-  ParameterRule result{&graph::lamb, moments_hyper(s)};
+graph::ParameterRule convert(const Lamb& s) {
+  graph::ParameterRule result{&graph::lamb, moments_hyper(s)};
   result.hyper.max_weight_norm = s.max_weight_norm;
   return result;
 }
 
 }  // namespace
 
-ParameterRule rule_of(const OptimizerSettings& settings) {
+graph::ParameterRule rule_of(const OptimizerSettings& settings) {
   return std::visit([](const auto& rule) { return convert(rule); }, settings);
 }
 
-std::vector<ParameterRule> parameter_rules(const Optimizer& optimizer,
-                                           std::span<const std::string> parameters) {
+std::vector<graph::ParameterRule> parameter_rules(const Optimizer& optimizer,
+                                                  std::span<const std::string> parameters) {
   optimizer.validate();
-  std::vector<ParameterRule> rules(parameters.size(), rule_of(optimizer.settings));
+  std::vector<graph::ParameterRule> rules(parameters.size(), rule_of(optimizer.settings));
   for (std::size_t group = 0; group < optimizer.groups.size(); ++group)
     for (const std::string& name : optimizer.groups[group].parameters) {
       const auto at = std::find(parameters.begin(), parameters.end(), name);

@@ -10,19 +10,13 @@
 
 namespace penstock {
 
-/// How one parameter is updated.
-struct ParameterRule {
-  const graph::OptimizerRule* rule = nullptr;
-  graph::Hyper hyper = {};
-};
-
-ParameterRule rule_of(const OptimizerSettings& settings);
+graph::ParameterRule rule_of(const OptimizerSettings& settings);
 
 /// The rule of each of a model's trainable `parameters`, in their order: that of the group which
 /// names it, else the optimizer's own.
 /// @throws Error invalid_argument naming a group's parameter that is not among them; and as
 /// Optimizer::validate(), which is called first.
-std::vector<ParameterRule> parameter_rules(const Optimizer& optimizer,
-                                           std::span<const std::string> parameters);
+std::vector<graph::ParameterRule> parameter_rules(const Optimizer& optimizer,
+                                                  std::span<const std::string> parameters);
 
 }  // namespace penstock

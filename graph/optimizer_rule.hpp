@@ -49,6 +49,12 @@ struct OptimizerRule {
   void (*check)(const Hyper&) = nullptr;
 };
 
+/// How one parameter is updated; a buffer, which is not trained, has no rule.
+struct ParameterRule {
+  const OptimizerRule* rule = nullptr;
+  Hyper hyper = {};
+};
+
 /// @throws Error invalid_argument naming rule and constant, what it may be, and what it is.
 void validate(const OptimizerRule& rule, const Hyper& hyper);
 

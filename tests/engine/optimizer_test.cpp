@@ -17,7 +17,7 @@ const std::vector<std::string> parameters{"fc1.weight", "fc1.bias", "fc2.weight"
 
 std::vector<double> learning_rates(const Optimizer& optimizer) {
   std::vector<double> rates;
-  for (const ParameterRule& rule : parameter_rules(optimizer, parameters))
+  for (const graph::ParameterRule& rule : parameter_rules(optimizer, parameters))
     rates.push_back(rule.hyper.learning_rate);
   return rates;
 }
