@@ -9,12 +9,9 @@
 #include <cstdint>
 #include <utility>
 
-namespace penstock::actors {
+#include "actors/system_options.hpp"
 
-struct SystemOptions {
-  int threads = 0;             ///< worker threads for scheduled actors; 0: one per core
-  bool deterministic = false;  ///< no threads: the caller runs every job, under a virtual clock
-};
+namespace penstock::actors {
 
 /// Where an actor's handlers run.
 enum class RunsOn : std::uint8_t {

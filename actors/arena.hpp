@@ -1,0 +1,77 @@
+// Arena: the memory of one stage of one replica, allocated once: weights, gradient sums, a ring of
+// stash slots, rings of gradients to send back, and what neighbours have sent. Shared by the
+// stage's actor, its optimizer and its IPU, which take turns by protocol: the IPU while a program
+// runs, the optimizer between the stage's last backward of a window and its answer.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "graph/program.hpp"
+#include "penstock/tensor.hpp"
+#include "penstock/trace.hpp"
+
+namespace penstock::actors {
+
+class Arena {
+ public:
+  /// For stage `stage` of `plan`; at most `live` consecutive micro-batches are known at any time.
+  Arena(std::shared_ptr<const graph::Plan> plan, std::size_t stage, std::int64_t live);
+
+  const graph::StagePlan& stage() const { return plan_->stages[stage_]; }
+  std::size_t number() const { return stage_; }
+
+  /// Keeps what an edge brought until release(); `position` as in graph::Space::received.
+  void receive(std::size_t position, std::int64_t micro_batch, Tensor tensor);
+  void release(std::int64_t micro_batch);
+
+  /// Runs a program of the stage. `random` lacks only the ops' names.
+  void run(Direction direction, std::int64_t micro_batch, std::byte* scratch,
+           const graph::RandomKey& random);
+
+  /// What forward_sends[position] carries; empty for an edge without a tensor.
+  const Tensor& sends_forward(std::size_t position, std::int64_t micro_batch) const;
+  /// What backward_sends[position] carries; empty for an edge without a tensor.
+  const Tensor& sends_back(std::size_t position, std::int64_t micro_batch) const;
+  /// The stage's outputs for the host, in the order of StagePlan::outputs.
+  const std::shared_ptr<const std::vector<Tensor>>& outputs(std::int64_t micro_batch) const;
+
+  /// Elements of variables[k].
+  std::span<float> variable(std::size_t k);
+  /// The gradient sum at `offset` for a variable of `elements` elements.
+  std::span<float> accumulator(std::int64_t offset, std::int64_t elements);
+  std::span<std::byte> accumulators();
+
+  Tensor read_variable(std::size_t k) const;  ///< a copy
+  void write_variable(std::size_t k, const Tensor& value);
+
+  /// Allocated for this stage, scratch (which is the IPU's) apart.
+  std::int64_t bytes() const { return bytes_; }
+
+ private:
+  using Block = std::shared_ptr<std::byte>;
+  Block allocate(std::int64_t bytes);
+  std::size_t slot(std::int64_t micro_batch, std::size_t ring) const {
+    return static_cast<std::size_t>(micro_batch) % ring;
+  }
+  void make_stash();
+  void make_sent_back();
+
+  std::shared_ptr<const graph::Plan> plan_;
+  std::size_t stage_;
+  std::size_t live_;
+  std::int64_t bytes_ = 0;
+  Block parameters_;
+  Block accumulators_;
+  Block stash_;
+  std::vector<std::vector<Tensor>> received_;                        // [micro-batch ring][position]
+  std::vector<std::vector<Tensor>> sends_forward_;                   // [stash slot][position]
+  std::vector<std::vector<Tensor>> sends_back_;                      // [position][edge ring]
+  std::vector<std::shared_ptr<const std::vector<Tensor>>> outputs_;  // [stash slot]
+  std::vector<const std::byte*> received_at_;                        // bound anew for every run
+  std::vector<std::byte*> sent_back_at_;
+};
+
+}  // namespace penstock::actors

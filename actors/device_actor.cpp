@@ -1,0 +1,76 @@
+#include "actors/device_actor.hpp"
+
+#include <chrono>
+#include <functional>
+
+#include "actors/base_init.hpp"
+#include "actors/errors.hpp"
+#include "engine/values/memory.hpp"
+
+namespace penstock::actors {
+namespace {
+
+std::int64_t now_ns() {
+  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+}
+
+graph::RandomKey random_key(const PipelineSetup& setup, const RunProgram& request) {
+  const auto window = setup.gradient_accumulation;
+  return {.seed = setup.seed,
+          .update = static_cast<std::uint64_t>(request.work.micro_batch / window),
+          .replica = static_cast<std::uint32_t>(request.replica),
+          .micro_batch = static_cast<std::uint32_t>(request.work.micro_batch % window)};
+}
+
+}  // namespace
+
+void DeviceState::start(DeviceHandle::pointer actor, DeviceSetup given) {
+  self = actor;
+  setup = std::move(given);
+  scratch = allocate_block(static_cast<std::size_t>(setup.scratch_bytes));
+}
+
+template <class Run>
+bool DeviceState::run_or_report(Run run, const std::function<std::string()>& what) {
+  try {
+    run();
+  } catch (const std::exception& error) {
+    self->send(setup.supervisor, Failed{{Errc::stage_failed, what() + ": " + error.what()}});
+    return false;
+  }
+  setup.pipeline->host->progress();
+  return true;
+}
+
+void DeviceState::on_run_program(RunProgram& request) {
+  const std::int64_t begin = now_ns();
+  const auto run = [&] {
+    request.arena->run(request.work.direction, request.work.micro_batch, scratch.get(),
+                       random_key(*setup.pipeline, request));
+  };
+  const auto what = [&] {
+    return stage_name(*setup.pipeline, request.replica, request.arena->number()) + ", " +
+           std::string(to_string(request.work.direction)) + " of micro-batch " +
+           std::to_string(request.work.micro_batch);
+  };
+  if (run_or_report(run, what))
+    self->send(request.stage, ProgramDone{request.work, begin, now_ns()});
+}
+
+void DeviceState::on_run_update(RunUpdate& request) {
+  const std::int64_t begin = now_ns();
+  const auto run = [&] { request.update->run(request.phase); };
+  const auto what = [&] { return request.who + ", weight update"; };
+  if (run_or_report(run, what))
+    self->send(request.optimizer, UpdateDone{request.phase, begin, now_ns()});
+}
+
+DeviceHandle::behavior_type device_actor(DeviceHandle::stateful_pointer<DeviceState> self,
+                                         DeviceSetup setup) {
+  base_init(self);
+  self->state.start(self, std::move(setup));
+  return {[=](RunProgram& request) { self->state.on_run_program(request); },
+          [=](RunUpdate& request) { self->state.on_run_update(request); }};
+}
+
+}  // namespace penstock::actors

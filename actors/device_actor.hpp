@@ -1,0 +1,34 @@
+// Device: an IPU. Runs one program or weight update at a time, in the order of their arrival, and
+// owns the scratch memory that its stages' programs share.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "actors/messages.hpp"
+
+namespace penstock::actors {
+
+struct DeviceSetup {
+  std::shared_ptr<const PipelineSetup> pipeline = {};
+  std::int64_t scratch_bytes = 0;
+  SupervisorHandle supervisor = {};
+};
+
+struct DeviceState {
+  void start(DeviceHandle::pointer actor, DeviceSetup setup);
+  void on_run_program(RunProgram& request);
+  void on_run_update(RunUpdate& request);
+  /// What `run` throws becomes the host's failure, after `what` it was about; then false.
+  template <class Run>
+  bool run_or_report(Run run, const std::function<std::string()>& what);
+
+  DeviceHandle::pointer self = nullptr;
+  DeviceSetup setup;
+  std::shared_ptr<std::byte> scratch;
+};
+
+DeviceHandle::behavior_type device_actor(DeviceHandle::stateful_pointer<DeviceState> self,
+                                         DeviceSetup setup);
+
+}  // namespace penstock::actors

@@ -1,0 +1,43 @@
+// Optimizer: updates the weights of one stage of one replica, once per window: gradients from its
+// stage (through the reducer of the replicas, if there are any), leave from the gate, state from
+// the host store if it is kept there, the arithmetic on the stage's IPU.
+#pragma once
+
+#include "actors/messages.hpp"
+
+namespace penstock::actors {
+
+struct OptimizerSetup {
+  std::shared_ptr<const PipelineSetup> pipeline = {};
+  std::int32_t replica = 0;
+  std::int32_t stage = 0;
+  std::shared_ptr<Arena> arena = {};
+  std::shared_ptr<WeightUpdate> update = {};
+};
+
+struct OptimizerState {
+  void start(OptimizerHandle::pointer actor, OptimizerSetup given);
+  void on_links(OptimizerLinks& given);
+  void on_window_complete(const WindowComplete& window);
+  void on_reduced(const Reduced& reduced);
+  void on_apply_update(const ApplyUpdate& apply);
+  void on_fetched_state(FetchedState& fetched);
+  void on_update_done(const UpdateDone& done);
+  void on_set_rules(const SetRules& message) { setup.update->set_rules(message.rules); }
+
+  void use_sums(std::shared_ptr<const std::byte> sums);
+  void fetch_state();
+  void run(UpdatePhase phase);
+  std::int64_t key() const;
+
+  OptimizerHandle::pointer self = nullptr;
+  OptimizerSetup setup;
+  OptimizerLinks links;
+  std::int64_t update_number = 0;
+  double busy_seconds = 0;
+};
+
+OptimizerHandle::behavior_type optimizer_actor(
+    OptimizerHandle::stateful_pointer<OptimizerState> self, OptimizerSetup setup);
+
+}  // namespace penstock::actors

@@ -1,0 +1,131 @@
+#include "actors/pipeline_cast.hpp"
+
+#include <algorithm>
+
+#include "actors/device_actor.hpp"
+#include "actors/feed_actor.hpp"
+#include "actors/gate_actor.hpp"
+#include "actors/host_store_actor.hpp"
+#include "actors/optimizer_actor.hpp"
+#include "actors/reducer_actor.hpp"
+#include "actors/stage_actor.hpp"
+#include "actors/step_actor.hpp"
+#include "actors/supervisor_actor.hpp"
+
+namespace penstock::actors {
+namespace {
+
+class Casting {
+ public:
+  Casting(ActorSystem& system, std::shared_ptr<const PipelineSetup> setup,
+          std::shared_ptr<const UpdateRules> rules)
+      : system_(system), setup_(std::move(setup)), rules_(std::move(rules)) {}
+
+  PipelineCast run() {
+    supervisor_ = system_.spawn(RunsOn::own_thread, supervisor_actor, setup_);
+    step_ = keep(system_.spawn(RunsOn::workers, step_actor, setup_));
+    feed_ = keep(system_.spawn(RunsOn::workers, feed_actor, setup_, supervisor_));
+    spawn_devices();
+    for (std::int64_t replica = 0; replica < setup_->replicas; ++replica) spawn_stages(replica);
+    if (setup_->plan->training) spawn_updaters();
+    introduce();
+    std::reverse(others_.begin(), others_.end());
+    return {step_, supervisor_, others_};
+  }
+
+ private:
+  template <class Handle>
+  Handle keep(Handle handle) {
+    others_.push_back(caf::actor_cast<caf::actor>(handle));
+    return handle;
+  }
+
+  void spawn_devices() {
+    for (std::int64_t replica = 0; replica < setup_->replicas; ++replica)
+      for (std::size_t stage = 0; stage < setup_->stages(); ++stage) {
+        auto& bytes = scratch_bytes_[setup_->ipu(replica, stage)];
+        bytes = std::max(bytes, setup_->plan->stages[stage].scratch_bytes);
+      }
+    for (const auto& [ipu, bytes] : scratch_bytes_)
+      devices_[ipu] = keep(
+          system_.spawn(RunsOn::workers, device_actor, DeviceSetup{setup_, bytes, supervisor_}));
+  }
+
+  void spawn_stages(std::int64_t replica) {
+    auto& stages = stages_.emplace_back();
+    for (std::size_t stage = 0; stage < setup_->stages(); ++stage) {
+      const auto arena = std::make_shared<Arena>(setup_->plan, stage, setup_->live_micro_batches());
+      const auto r = static_cast<std::int32_t>(replica), s = static_cast<std::int32_t>(stage);
+      StageSetup own{setup_, r, s, arena, scratch_bytes_.at(setup_->ipu(replica, stage)), 0};
+      if (setup_->plan->training) {
+        const auto update = std::make_shared<WeightUpdate>(setup_, stage, arena, rules_);
+        own.optimizer_bytes = update->state_bytes();
+        optimizers_.push_back(keep(system_.spawn(RunsOn::workers, optimizer_actor,
+                                                 OptimizerSetup{setup_, r, s, arena, update})));
+      }
+      stages.push_back(keep(system_.spawn(RunsOn::workers, stage_actor, std::move(own))));
+    }
+  }
+
+  void spawn_updaters() {
+    gate_ = keep(system_.spawn(RunsOn::workers, gate_actor, setup_, rules_));
+    if (setup_->offload_optimizer_state)
+      host_store_ = keep(system_.spawn(RunsOn::workers, host_store_actor));
+    if (setup_->replicas == 1) return;
+    for (const graph::StagePlan& stage : setup_->plan->stages)
+      reducers_.push_back(keep(system_.spawn(RunsOn::workers, reducer_actor, setup_->replicas,
+                                             stage.accumulator_bytes)));
+  }
+
+  void introduce() {
+    for (std::int64_t replica = 0; replica < setup_->replicas; ++replica)
+      for (std::size_t stage = 0; stage < setup_->stages(); ++stage)
+        introduce_stage(static_cast<std::size_t>(replica), stage);
+    caf::anon_send(feed_, FeedLinks{stages_});
+    caf::anon_send(step_, StepLinks{feed_, stages_, optimizers_, gate_});
+    if (gate_) caf::anon_send(gate_, GateLinks{optimizers_, step_});
+    SupervisorLinks watched{others_, {}, feed_};
+    for (const auto& stages : stages_)
+      watched.stages.insert(watched.stages.end(), stages.begin(), stages.end());
+    caf::anon_send(supervisor_, std::move(watched));
+  }
+
+  void introduce_stage(std::size_t replica, std::size_t stage) {
+    const StageHandle& self = stages_[replica][stage];
+    const DeviceHandle& device =
+        devices_.at(setup_->ipu(static_cast<std::int64_t>(replica), stage));
+    StageLinks links{device, stages_[replica], {}, feed_, step_, supervisor_};
+    if (setup_->plan->training) {
+      links.optimizer = optimizers_[replica * setup_->stages() + stage];
+      caf::anon_send(
+          links.optimizer,
+          OptimizerLinks{device, self, reducers_.empty() ? ReducerHandle{} : reducers_[stage],
+                         gate_, host_store_, supervisor_});
+    }
+    caf::anon_send(self, std::move(links));
+  }
+
+  ActorSystem& system_;
+  std::shared_ptr<const PipelineSetup> setup_;
+  std::shared_ptr<const UpdateRules> rules_;
+  SupervisorHandle supervisor_;
+  StepHandle step_;
+  FeedHandle feed_;
+  GateHandle gate_;
+  HostStoreHandle host_store_;
+  std::map<std::int32_t, std::int64_t> scratch_bytes_;  // by IPU
+  std::map<std::int32_t, DeviceHandle> devices_;        // by IPU
+  std::vector<std::vector<StageHandle>> stages_;        // [replica][stage]
+  std::vector<OptimizerHandle> optimizers_;             // replica by replica
+  std::vector<ReducerHandle> reducers_;                 // by stage
+  std::vector<caf::actor> others_;
+};
+
+}  // namespace
+
+PipelineCast spawn_pipeline(ActorSystem& system, std::shared_ptr<const PipelineSetup> setup,
+                            std::shared_ptr<const UpdateRules> rules) {
+  return Casting(system, std::move(setup), std::move(rules)).run();
+}
+
+}  // namespace penstock::actors

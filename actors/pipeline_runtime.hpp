@@ -1,0 +1,56 @@
+// PipelineRuntime: a running model, for those who know nothing of CAF. Spawns the actors, carries
+// the host's calls to them, ends them. Used from one thread.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "actors/host_port.hpp"
+#include "actors/pipeline_setup.hpp"
+#include "actors/system_options.hpp"
+
+namespace penstock::actors {
+
+class ActorSystem;
+
+class PipelineRuntime {
+ public:
+  /// `setup.host` is filled in; `rules` are ignored in inference.
+  PipelineRuntime(PipelineSetup setup, UpdateRules rules, const SystemOptions& system);
+  ~PipelineRuntime();
+  PipelineRuntime(const PipelineRuntime&) = delete;
+  PipelineRuntime& operator=(const PipelineRuntime&) = delete;
+
+  /// Runs `micro_batches` per replica on tensors that hold just as many rows. In training, a
+  /// multiple of the gradient accumulation. @throws Error stage_failed, stalled, closed.
+  Outputs step(std::vector<Tensor> inputs, std::int64_t micro_batches);
+
+  /// The same in two halves, for those who drive a deterministic system between them.
+  void begin_step(std::vector<Tensor> inputs, std::int64_t micro_batches);
+  bool answered() const;
+  Outputs finish_step();
+
+  Variables read_variables();                        ///< of replica 0
+  void write_variables(const Variables& variables);  ///< to every replica
+  void set_rules(UpdateRules rules);
+  /// Of every stage of every replica; traces are handed over and forgotten.
+  std::vector<StageStatus> read_status();
+
+  ActorSystem& system();
+
+ private:
+  struct Cast;  // the actors
+  template <class Message>
+  Answer call(Message message);
+  template <class Message>
+  void begin(Message message);
+  Answer finish();
+
+  std::shared_ptr<const PipelineSetup> setup_;
+  std::unique_ptr<ActorSystem> system_;
+  std::unique_ptr<Cast> cast_;
+  std::int64_t micro_batches_begun_ = 0;
+};
+
+}  // namespace penstock::actors

@@ -1,0 +1,53 @@
+// PipelineSetup: what every actor of a running model may read. Immutable while the actors live.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "graph/optimizer_rule.hpp"
+#include "graph/plan.hpp"
+#include "penstock/options.hpp"
+
+namespace penstock::actors {
+
+class HostPort;
+
+/// The optimizer as the actors see it; replaced as a whole between steps.
+struct UpdateRules {
+  std::vector<graph::ParameterRule> variables = {};  ///< in the order of Plan::variables
+  double max_grad_norm = 0;                          ///< 0: no clipping
+};
+
+struct PipelineSetup {
+  std::shared_ptr<const graph::Plan> plan;
+  std::int64_t replicas = 1;
+  std::int64_t gradient_accumulation = 1;  ///< 1 in inference
+  Reduction reduction = Reduction::mean;
+  bool offload_optimizer_state = false;
+  std::uint64_t seed = 0;
+  OutputMode output_mode = OutputMode::all;
+  std::int64_t output_period = 1;
+  bool trace = false;
+  double stall_seconds = 60;
+  std::function<void(std::string_view)> log = {};
+  std::shared_ptr<HostPort> host = {};
+
+  std::size_t stages() const { return plan->stages.size(); }
+  /// Micro-batches of one replica that are anywhere between the feed and the end of their last
+  /// backward turn: numbers within one such span, so rings of this length never clash.
+  std::int64_t live_micro_batches() const { return plan->stages.front().in_flight + 2; }
+  /// Replica r's IPUs are the plan's, shifted by r times the number of stages.
+  std::int32_t ipu(std::int64_t replica, std::size_t stage) const {
+    return plan->stages[stage].ipu +
+           static_cast<std::int32_t>(replica * static_cast<std::int64_t>(stages()));
+  }
+};
+
+/// "stage 2 (replica 0, IPU 2)"
+std::string stage_name(const PipelineSetup& setup, std::int64_t replica, std::size_t stage);
+
+}  // namespace penstock::actors

@@ -1,0 +1,81 @@
+// StageCore: what a stage does next, decided by counting. No CAF, no memory, no time: the stage's
+// actor tells it what has arrived and finished, and asks it what to run.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "graph/plan.hpp"
+#include "penstock/trace.hpp"
+
+namespace penstock::actors {
+
+struct Work {
+  Direction direction = Direction::forward;
+  std::int64_t micro_batch = 0;
+  bool operator==(const Work&) const = default;
+};
+
+class StageCore {
+ public:
+  /// For a stage of a plan whose updates come after every `window` micro-batches (0: never). At
+  /// most `live` consecutive micro-batches are known at any time.
+  StageCore(const graph::Plan& plan, std::size_t stage, std::int64_t window, std::int64_t live);
+
+  /// One of the stage's edges has delivered; `position` counts forward_receives, then
+  /// backward_receives. Any order is legal. @throws Error internal for a message out of protocol.
+  void received(std::size_t position, std::int64_t micro_batch);
+  /// The host has read the outputs of one more micro-batch.
+  void outputs_taken() { ++outputs_taken_; }
+  /// The update is done: the next window may begin.
+  void weights_ready();
+
+  /// The work to start now, if any: one piece at a time, in micro-batch order for each direction.
+  std::optional<Work> next() const;
+  void started(const Work& work);
+  void finished(const Work& work);
+
+  /// All micro-batches of the window have been through backward; no work until weights_ready().
+  bool window_complete() const { return updating_; }
+  bool busy() const { return running_.has_value(); }
+  std::int64_t in_flight() const { return next_forward_ - next_backward_; }
+  std::int64_t max_in_flight() const { return max_in_flight_; }
+  /// Between micro-batches, windows and calls.
+  bool idle() const { return !running_ && in_flight() == 0 && !updating_; }
+
+  /// What the stage waits for, in words: 'waits for activation "relu_1" of micro-batch 7 from
+  /// stage 0'.
+  std::string waits_for() const;
+
+ private:
+  struct Arrivals {
+    std::vector<bool> there;
+    std::size_t forward_missing;
+    std::size_t backward_missing;
+  };
+  Arrivals& arrivals(std::int64_t micro_batch);
+  const Arrivals& arrivals(std::int64_t micro_batch) const;
+  void reset(Arrivals& arrivals) const;
+  bool may_begin_forward() const;
+  bool forward_ready() const;
+  bool backward_ready() const;
+  std::string missing(const char* what, std::int64_t micro_batch, std::size_t begin,
+                      std::size_t end) const;
+
+  const graph::Plan& plan_;
+  const graph::StagePlan& stage_;
+  std::size_t stage_number_;
+  std::int64_t window_;
+  std::int64_t next_forward_ = 0;
+  std::int64_t next_backward_ = 0;
+  std::int64_t window_end_;
+  std::int64_t outputs_taken_ = 0;
+  std::int64_t max_in_flight_ = 0;
+  bool updating_ = false;
+  std::optional<Work> running_;
+  std::vector<Arrivals> arrivals_;
+};
+
+}  // namespace penstock::actors

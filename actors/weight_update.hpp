@@ -1,0 +1,71 @@
+// WeightUpdate: one stage's share of a weight update, without CAF: final gradients from gradient
+// sums, their norms, then the rule. Owned by the optimizer's actor, run by the IPU, in turns.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "actors/arena.hpp"
+#include "actors/pipeline_setup.hpp"
+
+namespace penstock::actors {
+
+enum class UpdatePhase : std::uint8_t {
+  measure,  ///< final gradients and their norms
+  apply,    ///< final gradients, clipping, the rule; then the sums are zero again
+};
+
+struct VariableNorm {
+  std::int32_t variable = 0;  ///< position in Plan::variables
+  double squared = 0;
+};
+
+class WeightUpdate {
+ public:
+  WeightUpdate(std::shared_ptr<const PipelineSetup> setup, std::size_t stage,
+               std::shared_ptr<Arena> arena, std::shared_ptr<const UpdateRules> rules);
+
+  void set_rules(std::shared_ptr<const UpdateRules> rules) { rules_ = std::move(rules); }
+  bool clips() const { return rules_->max_grad_norm > 0; }
+
+  /// The sums to read: the replicas' total; without replicas the arena's own.
+  void set_sums(std::shared_ptr<const std::byte> sums) { sums_ = std::move(sums); }
+  void set_clip_factor(double factor) { clip_factor_ = factor; }
+
+  /// The optimizer state of the stage's variables, one block; empty if the rule keeps none.
+  std::shared_ptr<std::byte> new_state() const;
+  void set_state(std::shared_ptr<std::byte> state) { state_ = std::move(state); }
+  std::shared_ptr<std::byte> take_state() { return std::move(state_); }
+  /// Bytes of its elements (the block is a little larger for alignment).
+  std::int64_t state_bytes() const;
+
+  void run(UpdatePhase phase);
+  /// After `measure`: of each trained variable of the stage.
+  const std::vector<VariableNorm>& squared_norms() const { return norms_; }
+
+ private:
+  struct Trained {
+    std::size_t position;  // in StagePlan::variables
+    std::int32_t variable;
+    std::vector<std::int64_t> state_offsets;
+  };
+  void finish_gradients();
+  void finish_gradient(const Trained& trained, float scale);
+  void measure();
+  void apply();
+
+  std::shared_ptr<const PipelineSetup> setup_;
+  std::shared_ptr<Arena> arena_;
+  std::shared_ptr<const UpdateRules> rules_;
+  std::vector<Trained> trained_;
+  std::int64_t state_block_bytes_ = 0;
+  std::shared_ptr<const std::byte> sums_;
+  std::shared_ptr<std::byte> state_;
+  double clip_factor_ = 1;
+  bool finished_gradients_ = false;
+  std::int64_t step_ = 0;  // updates done
+  std::vector<VariableNorm> norms_;
+};
+
+}  // namespace penstock::actors
