@@ -1,0 +1,126 @@
+#include "penstock/inference_model.hpp"
+
+#include <cstring>
+#include <map>
+
+#include "engine/running_model.hpp"
+#include "engine/values/memory.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock {
+namespace {
+
+/// `head` and `tail` one after the other along dimension 0; scalars count as one row each.
+Tensor joined(const Tensor& head, const Tensor& tail) {
+  const auto rows = [](const Tensor& t) { return t.shape().rank() > 0 ? t.shape()[0] : 1; };
+  const Shape rest = head.shape().rank() > 0 ? head.shape() : Shape{1};
+  const auto block = allocate_block(head.bytes() + tail.bytes());
+  std::memcpy(block.get(), head.raw(), head.bytes());
+  std::memcpy(block.get() + head.bytes(), tail.raw(), tail.bytes());
+  return Tensor::wrap(head.dtype(), rest.with(0, rows(head) + rows(tail)), block);
+}
+
+}  // namespace
+
+class InferenceModel::Impl {
+ public:
+  Impl(const Model& model, const Options& options)
+      : model_(model), options_(options), running_(model, options, nullptr) {
+    for (const graph::TensorInfo& input : running_.plan().inputs) inputs_.push_back(input.name);
+  }
+
+  StepResult run(std::span<const Tensor> inputs) {
+    const std::int64_t rows = running_.check(inputs);
+    expect_rows(rows);
+    const std::int64_t micro_batches = rows / round();
+    const std::int64_t whole = micro_batches * round();
+    if (whole == rows) return running_.run(inputs, micro_batches);
+    const StepResult tail = run_rest(part(inputs, whole, rows));
+    if (whole == 0) return tail;
+    StepResult result = running_.run(part(inputs, 0, whole), micro_batches);
+    for (std::size_t i = 0; i < result.outputs.size(); ++i)
+      result.outputs[i].tensor = joined(result.outputs[i].tensor, tail.outputs[i].tensor);
+    return result;
+  }
+
+  const std::vector<std::string>& inputs() const { return inputs_; }
+  RunningModel& running() { return running_; }
+
+  std::uint64_t weight_uploads() const {
+    std::uint64_t uploads = running_.weight_uploads();
+    for (const auto& [rows, rest] : rests_) uploads += rest->weight_uploads();
+    return uploads;
+  }
+
+ private:
+  std::int64_t round() const {
+    return std::int64_t{options_.batch_size} * options_.topology.replication_factor;
+  }
+
+  void expect_rows(std::int64_t rows) const {
+    const std::int64_t most = round() * options_.device_iterations;
+    if (rows < 1 || rows > most)
+      throw Error(Errc::shape_mismatch, "run: expected 1 to " + std::to_string(most) +
+                                            " samples (batch size x device iterations x replicas), "
+                                            "got " +
+                                            std::to_string(rows));
+    const OutputMode mode = options_.output.mode;
+    if (rows % round() != 0 && mode != OutputMode::automatic && mode != OutputMode::all)
+      throw Error(Errc::shape_mismatch, "run: output mode " + std::string(to_string(mode)) +
+                                            " needs a multiple of " + std::to_string(round()) +
+                                            " samples, got " + std::to_string(rows));
+  }
+
+  static std::vector<Tensor> part(std::span<const Tensor> inputs, std::int64_t begin,
+                                  std::int64_t end) {
+    std::vector<Tensor> rows;
+    for (const Tensor& input : inputs) rows.push_back(input.rows(begin, end));
+    return rows;
+  }
+
+  /// What does not fill a micro-batch for every replica: one shorter micro-batch, on its own plan.
+  StepResult run_rest(const std::vector<Tensor>& inputs) {
+    const std::int64_t rows = inputs.front().shape()[0];
+    auto& rest = rests_[rows];
+    if (!rest) {
+      Options options = options_;
+      options.batch_size = static_cast<int>(rows);
+      options.topology.replication_factor = 1;
+      rest = std::make_unique<RunningModel>(model_, options, nullptr);
+    }
+    return rest->run(inputs, 1);
+  }
+
+  Model model_;
+  Options options_;
+  RunningModel running_;
+  std::vector<std::string> inputs_;
+  std::map<std::int64_t, std::unique_ptr<RunningModel>> rests_;  // by rows
+};
+
+InferenceModel::InferenceModel(const Model& model, const Options& options)
+    : impl_(std::make_unique<Impl>(model, options)) {}
+InferenceModel::~InferenceModel() = default;
+InferenceModel::InferenceModel(InferenceModel&&) noexcept = default;
+InferenceModel& InferenceModel::operator=(InferenceModel&&) noexcept = default;
+
+const std::vector<std::string>& InferenceModel::inputs() const noexcept {
+  return impl_->inputs();
+}
+StepResult InferenceModel::run(std::span<const Tensor> inputs) {
+  return impl_->run(inputs);
+}
+std::uint64_t InferenceModel::weight_uploads() const noexcept {
+  return impl_->weight_uploads();
+}
+const CompileReport& InferenceModel::compile_report() const noexcept {
+  return impl_->running().compile_report();
+}
+std::vector<StageReport> InferenceModel::stage_reports() const {
+  return impl_->running().stage_reports();
+}
+std::vector<TraceEvent> InferenceModel::take_trace() {
+  return impl_->running().take_trace();
+}
+
+}  // namespace penstock

@@ -1,0 +1,213 @@
+#include "engine/running_model.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+
+#include "actors/system_options.hpp"
+#include "engine/model_access.hpp"
+#include "engine/optimizer_rules.hpp"
+#include "graph/compile.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock {
+namespace {
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+const graph::Schedule& schedule_of(const Topology& topology) {
+  const bool sharded = topology.strategy == Strategy::sharded;
+  return graph::find_schedule(sharded ? "sequential" : to_string(topology.schedule));
+}
+
+graph::CompileRequest request_for(const Options& options, bool training) {
+  graph::CompileRequest request{
+      .training = training,
+      .batch = options.batch_size,
+      .schedule = &schedule_of(options.topology),
+      .gradient_accumulation =
+          training ? options.training.gradient_accumulation : options.device_iterations};
+  for (const Stage& stage : options.topology.stages)
+    request.stages.push_back({stage.blocks, stage.ipu});
+  request.ipus.assign(options.topology.ipus.begin(), options.topology.ipus.end());
+  return request;
+}
+
+OutputMode output_mode(const Options& options, bool training) {
+  if (options.output.mode != OutputMode::automatic) return options.output.mode;
+  return training ? OutputMode::final : OutputMode::all;
+}
+
+/// Lines from several threads, one at a time.
+std::function<void(std::string_view)> serialized(std::function<void(std::string_view)> log) {
+  if (!log) return {};
+  return [log = std::move(log), mutex = std::make_shared<std::mutex>()](std::string_view line) {
+    const std::lock_guard lock(*mutex);
+    log(line);
+  };
+}
+
+actors::PipelineSetup setup_for(const Options& options, std::shared_ptr<const graph::Plan> plan) {
+  const bool training = plan->training;
+  return {.plan = std::move(plan),
+          .replicas = options.topology.replication_factor,
+          .gradient_accumulation = training ? options.training.gradient_accumulation : 1,
+          .reduction = options.training.reduction,
+          .offload_optimizer_state = options.training.offload_optimizer_state,
+          .seed = options.seed,
+          .output_mode = output_mode(options, training),
+          .output_period = options.output.period,
+          .trace = options.runtime.trace,
+          .stall_seconds = options.runtime.stall_seconds,
+          .log = serialized(options.runtime.log)};
+}
+
+void log_compilation(const std::function<void(std::string_view)>& log, const graph::Plan& plan,
+                     const CompileReport& report) {
+  if (!log) return;
+  log("compiled \"" + plan.name + "\" for " + (plan.training ? "training" : "inference"));
+  log(to_string(report));
+}
+
+}  // namespace
+
+RunningModel::RunningModel(const Model& model, const Options& options, const Optimizer* optimizer)
+    : weights_(ModelAccess::weights(model)) {
+  const auto start = std::chrono::steady_clock::now();
+  options.validate();
+  graph::Compiled compiled =
+      graph::compile(ModelAccess::graph(model), request_for(options, optimizer != nullptr));
+  plan_ = std::make_shared<const graph::Plan>(std::move(compiled.plan));
+  report_ = std::move(compiled.report);
+
+  const auto& parameters = weights_->parameters();
+  for (const graph::VariableInfo& variable : plan_->variables) {
+    const auto found = std::find_if(parameters.begin(), parameters.end(),
+                                    [&](const auto& p) { return p.name == variable.name; });
+    store_index_.push_back(static_cast<std::size_t>(found - parameters.begin()));
+  }
+
+  const auto before_actors = std::chrono::steady_clock::now();
+  auto setup = setup_for(options, plan_);
+  const auto log = setup.log;
+  runtime_ = std::make_unique<actors::PipelineRuntime>(
+      std::move(setup), optimizer ? update_rules(*optimizer) : actors::UpdateRules{},
+      actors::SystemOptions{.threads = options.runtime.threads});
+  report_.phases.push_back({"start actors", seconds_since(before_actors)});
+  report_.seconds = seconds_since(start);
+  log_compilation(log, *plan_, report_);
+}
+
+RunningModel::~RunningModel() {
+  weights_->detach(*this);
+}
+
+actors::UpdateRules RunningModel::update_rules(const Optimizer& optimizer) const {
+  std::vector<std::string> names;
+  for (const ParameterInfo& parameter : weights_->parameters())
+    if (parameter.trainable) names.push_back(parameter.name);
+  const std::vector<graph::ParameterRule> rules = parameter_rules(optimizer, names);
+
+  actors::UpdateRules result{.variables = {}, .max_grad_norm = optimizer.max_grad_norm};
+  for (const graph::VariableInfo& variable : plan_->variables) {
+    const auto found = std::find(names.begin(), names.end(), variable.name);
+    if (found == names.end())
+      result.variables.emplace_back();
+    else
+      result.variables.push_back(rules[static_cast<std::size_t>(found - names.begin())]);
+  }
+  return result;
+}
+
+void RunningModel::set_rules(const Optimizer& optimizer) {
+  runtime_->set_rules(update_rules(optimizer));
+}
+
+std::int64_t RunningModel::check(std::span<const Tensor> inputs) const {
+  const auto refuse = [&](const std::string& text) {
+    throw Error(Errc::shape_mismatch, "model \"" + plan_->name + "\": " + text);
+  };
+  if (inputs.size() != plan_->inputs.size())
+    refuse("expected " + std::to_string(plan_->inputs.size()) + " input tensors, got " +
+           std::to_string(inputs.size()));
+  std::int64_t rows = -1;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const auto& [name, type] = plan_->inputs[i];
+    if (!inputs[i]) refuse("input \"" + name + "\" is an empty tensor");
+    const Shape& shape = inputs[i].shape();
+    const bool fits = inputs[i].dtype() == type.dtype && shape.rank() == type.shape.rank() &&
+                      shape.with(0, 1) == type.shape.with(0, 1);
+    if (!fits)
+      refuse("input \"" + name + "\": expected " + graph::to_string(type) +
+             " with any number of rows, got " +
+             graph::to_string(graph::TensorType{inputs[i].dtype(), shape}));
+    if (rows >= 0 && shape[0] != rows)
+      refuse("input \"" + name + "\": expected " + std::to_string(rows) +
+             " rows like the inputs before it, got " + std::to_string(shape[0]));
+    rows = shape[0];
+  }
+  return rows;
+}
+
+StepResult RunningModel::run(std::span<const Tensor> inputs, std::int64_t micro_batches) {
+  if (held_version_ != weights_->version()) upload_weights();
+  const bool training = plan_->training;
+  StepResult result =
+      result_of(runtime_->step(std::vector<Tensor>(inputs.begin(), inputs.end()), micro_batches));
+  if (training) held_version_ = weights_->mark_newer(*this);
+  return result;
+}
+
+void RunningModel::upload_weights() {
+  uploaded_ = weights_->newest();
+  const std::uint64_t version = weights_->version();
+  std::vector<Tensor> values;
+  for (const std::size_t index : store_index_) values.push_back(uploaded_[index]);
+  runtime_->write_variables(values);
+  held_version_ = version;
+  ++uploads_;
+}
+
+std::vector<Tensor> RunningModel::read_weights() {
+  const std::vector<Tensor> values = runtime_->read_variables();
+  for (std::size_t i = 0; i < values.size(); ++i) uploaded_[store_index_[i]] = values[i];
+  return uploaded_;
+}
+
+StepResult RunningModel::result_of(std::vector<Tensor> outputs) const {
+  StepResult result;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (plan_->loss && static_cast<std::size_t>(*plan_->loss) == i)
+      result.loss = std::move(outputs[i]);
+    else
+      result.outputs.push_back({plan_->outputs[i].name, std::move(outputs[i])});
+  }
+  return result;
+}
+
+void RunningModel::read_status() {
+  reports_.clear();
+  for (actors::StageStatus& status : runtime_->read_status()) {
+    reports_.push_back(status.report);
+    trace_.insert(trace_.end(), status.trace.begin(), status.trace.end());
+  }
+}
+
+std::vector<StageReport> RunningModel::stage_reports() {
+  read_status();
+  return reports_;
+}
+
+std::vector<TraceEvent> RunningModel::take_trace() {
+  read_status();
+  std::vector<TraceEvent> events;
+  events.swap(trace_);
+  std::sort(events.begin(), events.end(), [](const TraceEvent& a, const TraceEvent& b) {
+    return std::pair(a.begin_ns, a.ipu) < std::pair(b.begin_ns, b.ipu);
+  });
+  return events;
+}
+
+}  // namespace penstock

@@ -1,0 +1,67 @@
+// RunningModel: a model compiled and running, for training and for inference alike: the plan, the
+// actors that execute it, and the weights' way in and out. Used from one thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "actors/pipeline_runtime.hpp"
+#include "engine/parameter_store.hpp"
+#include "graph/plan.hpp"
+#include "penstock/model.hpp"
+#include "penstock/optimizer.hpp"
+#include "penstock/options.hpp"
+#include "penstock/report.hpp"
+#include "penstock/training_model.hpp"
+
+namespace penstock {
+
+class RunningModel : public WeightSource {
+ public:
+  /// For training, with an optimizer; without one for inference.
+  RunningModel(const Model& model, const Options& options, const Optimizer* optimizer);
+  ~RunningModel();
+  RunningModel(const RunningModel&) = delete;
+  RunningModel& operator=(const RunningModel&) = delete;
+
+  const graph::Plan& plan() const { return *plan_; }
+  const CompileReport& compile_report() const { return report_; }
+
+  /// Rows of dimension 0, the same for all inputs.
+  /// @throws Error shape_mismatch naming the input, what was expected and what came.
+  std::int64_t check(std::span<const Tensor> inputs) const;
+
+  /// Sends newer weights to the IPUs first, if there are any; then runs `micro_batches` per
+  /// replica.
+  StepResult run(std::span<const Tensor> inputs, std::int64_t micro_batches);
+
+  void set_rules(const Optimizer& optimizer);
+  std::vector<StageReport> stage_reports();
+  std::vector<TraceEvent> take_trace();
+  std::uint64_t weight_uploads() const { return uploads_; }
+
+  std::vector<Tensor> read_weights() override;
+
+ private:
+  actors::UpdateRules update_rules(const Optimizer& optimizer) const;
+  void upload_weights();
+  void read_status();
+  StepResult result_of(std::vector<Tensor> outputs) const;
+
+  std::shared_ptr<ParameterStore> weights_;
+  std::shared_ptr<const graph::Plan> plan_;
+  std::vector<std::size_t> store_index_;  // in the store, by position in Plan::variables
+  CompileReport report_;
+  std::unique_ptr<actors::PipelineRuntime> runtime_;
+  std::vector<Tensor> uploaded_;    // the store's values when weights were last uploaded
+  std::uint64_t held_version_ = 0;  // of the store
+  std::uint64_t uploads_ = 0;
+  std::vector<StageReport> reports_;
+  std::vector<TraceEvent> trace_;
+};
+
+}  // namespace penstock

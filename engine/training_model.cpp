@@ -1,0 +1,97 @@
+#include "penstock/training_model.hpp"
+
+#include <algorithm>
+
+#include "engine/running_model.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock {
+namespace {
+
+/// State tensors of a rule's kind and constants; the memory that training keeps depends on it.
+bool same_state(const Optimizer& a, const Optimizer& b) {
+  if (a.settings.index() != b.settings.index() || a.groups.size() != b.groups.size()) return false;
+  for (std::size_t i = 0; i < a.groups.size(); ++i)
+    if (a.groups[i].parameters != b.groups[i].parameters) return false;
+  return true;
+}
+
+}  // namespace
+
+const Tensor& StepResult::output(const std::string& name) const {
+  for (const NamedTensor& output : outputs)
+    if (output.name == name) return output.tensor;
+  throw Error(Errc::invalid_argument, "there is no output named \"" + name + "\"");
+}
+
+class TrainingModel::Impl {
+ public:
+  Impl(const Model& model, const Options& options, const Optimizer& optimizer)
+      : options_(options), optimizer_(optimizer), running_(model, options, &optimizer) {}
+
+  StepResult step(std::span<const Tensor> inputs) {
+    const std::int64_t updates = updates_in(running_.check(inputs));
+    StepResult result = running_.run(inputs, updates * options_.training.gradient_accumulation);
+    updates_ += static_cast<std::uint64_t>(updates);
+    return result;
+  }
+
+  void set_optimizer(const Optimizer& optimizer) {
+    if (!same_state(optimizer, optimizer_))
+      throw Error(Errc::invalid_argument,
+                  "optimizer: expected the same kind of rule and the same groups as before; make a "
+                  "new TrainingModel to change them");
+    running_.set_rules(optimizer);
+    optimizer_ = optimizer;
+  }
+
+  const Optimizer& optimizer() const { return optimizer_; }
+  std::uint64_t updates() const { return updates_; }
+  RunningModel& running() { return running_; }
+
+ private:
+  std::int64_t updates_in(std::int64_t rows) const {
+    const std::int64_t per_update = options_.samples_per_step() / options_.device_iterations;
+    if (rows > 0 && rows % per_update == 0 && rows / per_update <= options_.device_iterations)
+      return rows / per_update;
+    throw Error(Errc::shape_mismatch,
+                "step: expected a multiple of " + std::to_string(per_update) +
+                    " samples (batch size x gradient accumulation x replicas), at most " +
+                    std::to_string(options_.samples_per_step()) + ", got " + std::to_string(rows));
+  }
+
+  Options options_;
+  Optimizer optimizer_;
+  RunningModel running_;
+  std::uint64_t updates_ = 0;
+};
+
+TrainingModel::TrainingModel(const Model& model, const Options& options, const Optimizer& optimizer)
+    : impl_(std::make_unique<Impl>(model, options, optimizer)) {}
+TrainingModel::~TrainingModel() = default;
+TrainingModel::TrainingModel(TrainingModel&&) noexcept = default;
+TrainingModel& TrainingModel::operator=(TrainingModel&&) noexcept = default;
+
+StepResult TrainingModel::step(std::span<const Tensor> inputs) {
+  return impl_->step(inputs);
+}
+void TrainingModel::set_optimizer(const Optimizer& optimizer) {
+  impl_->set_optimizer(optimizer);
+}
+const Optimizer& TrainingModel::optimizer() const noexcept {
+  return impl_->optimizer();
+}
+std::uint64_t TrainingModel::updates() const noexcept {
+  return impl_->updates();
+}
+const CompileReport& TrainingModel::compile_report() const noexcept {
+  return impl_->running().compile_report();
+}
+std::vector<StageReport> TrainingModel::stage_reports() const {
+  return impl_->running().stage_reports();
+}
+std::vector<TraceEvent> TrainingModel::take_trace() {
+  return impl_->running().take_trace();
+}
+
+}  // namespace penstock
