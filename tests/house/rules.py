@@ -1,0 +1,104 @@
+"""The rules of the house that a reader of text can check, as functions from a file to complaints."""
+
+import re
+from pathlib import PurePosixPath
+
+# Public headers that hold plain values; graph/ and actors/ see these and no other of engine's.
+VALUE_HEADERS = [f'penstock/{name}.hpp'
+                 for name in ('error', 'options', 'report', 'shape', 'tensor', 'trace')]
+STANDARD = r'[a-z_0-9]+'  # Only the standard library's headers have neither slash nor suffix.
+POSIX = r'fcntl\.h|unistd\.h|sys/[a-z]+\.h'
+
+# Floor: the quoted includes that it may use, by prefix, and the others, by pattern. First match wins.
+FLOORS = [
+    ('engine/include/penstock/', ['penstock/'], STANDARD),
+    ('engine/values/', ['engine/values/', *VALUE_HEADERS], STANDARD),
+    ('graph/', ['graph/', 'engine/values/', *VALUE_HEADERS],
+     rf'{STANDARD}|Eigen/\w+|unsupported/Eigen/\w+'),
+    ('actors/', ['actors/', 'graph/', 'engine/values/', *VALUE_HEADERS],
+     rf'{STANDARD}|caf/.+|{POSIX}'),
+    ('engine/', ['engine/', 'actors/', 'graph/', 'penstock/'],
+     rf'{STANDARD}|nlohmann/json\.hpp|zlib\.h|{POSIX}'),
+    ('apps/', ['apps/', 'penstock/'],
+     rf'{STANDARD}|penstock/\w+\.hpp|boost/program_options\.hpp|{POSIX}'),
+]
+
+# The passes of the compiler: only compile sees more than one of them.
+PASSES = {'compile_report', 'differentiate', 'inference_form', 'layout', 'liveness', 'lower',
+          'memory_plan', 'partition', 'prune', 'stage_assignment'}
+
+CAF_ROOMS = ('actors/', 'tests/actors/', 'tests/support/')
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
+FORBIDDEN = [
+    (re.compile(r'(?<![\w.])/(?:home|root|tmp|work|Users)/'), "a path of somebody's machine"),
+    (re.compile(r'\b(?:TO' r'DO|FIX' r'ME|XX' r'X)\b'), 'a note of unfinished work'),
+    (re.compile(r'\b(?:GTEST_SK' r'IP|DISABLED' r'_\w+)'), 'a test that does not run'),
+]
+
+
+def includes(text):
+    """[(is_quoted, name), ...] in the order of the text."""
+    return [(quote == '"', name) for quote, name in INCLUDE.findall(text)]
+
+
+def floor_rule(path, text):
+    """Includes go down only."""
+    for folder, quoted, others in FLOORS:
+        if path.startswith(folder):
+            for is_quoted, name in includes(text):
+                if is_quoted and not name.startswith(tuple(quoted)):
+                    yield f'{folder} may not include "{name}"'
+                if not is_quoted and not re.fullmatch(others, name):
+                    yield f'{folder} may not include <{name}>'
+            return
+
+
+def pass_rule(path, text):
+    """Inside graph/, passes do not include each other."""
+    own = PurePosixPath(path).stem
+    if not path.startswith('graph/') or own not in PASSES:
+        return
+    for is_quoted, name in includes(text):
+        other = PurePosixPath(name).stem
+        if is_quoted and name == f'graph/{other}.hpp' and other in PASSES - {own}:
+            yield f'the pass {own} includes the pass {other}'
+
+
+def caf_rule(path, text):
+    """Every spelling of CAF stays in its rooms."""
+    if not path.startswith(CAF_ROOMS) and re.search(r'\bcaf::|<caf/', text):
+        yield 'spells CAF outside ' + ', '.join(CAF_ROOMS)
+
+
+def first_include_rule(path, text, sources):
+    """A source includes its own header first, which proves that the header stands alone."""
+    header = str(PurePosixPath(path).with_suffix('.hpp'))
+    if not path.endswith('.cpp') or header not in sources:
+        return
+    found = includes(text)
+    if not found or found[0] != (True, header):
+        yield f'does not include "{header}" first'
+
+
+def guard_rule(path, text):
+    """A header may be included twice."""
+    if path.endswith('.hpp') and '#pragma once' not in text:
+        yield 'lacks #pragma once'
+
+
+def word_rule(text):
+    for pattern, what in FORBIDDEN:
+        for found in pattern.finditer(text):
+            yield f'{what}: {found.group()}'
+
+
+def built_rule(path, build_files):
+    """A source is built: its folder's build file, or one further up, names it."""
+    source = PurePosixPath(path)
+    if source.suffix != '.cpp':
+        return
+    for folder in source.parents:
+        if f"'{source.relative_to(folder)}'" in build_files.get(str(folder / 'meson.build'), ''):
+            return
+    yield 'is named in no meson.build'
