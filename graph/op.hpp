@@ -64,7 +64,8 @@ struct OpSample {
   Attributes attributes = {};
   double low = -1;  ///< f32 inputs are drawn from [low, high)
   double high = 1;
-  std::int64_t labels = 0;  ///< i64 inputs are drawn from [0, labels)
+  std::int64_t labels = 0;                  ///< i64 inputs are drawn from [0, labels)
+  std::vector<std::size_t> constants = {};  ///< f32 inputs that get no gradient by definition
 };
 
 struct Op {

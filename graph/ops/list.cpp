@@ -6,6 +6,8 @@
 #include "graph/ops/accumulate.hpp"
 #include "graph/ops/arithmetic.hpp"
 #include "graph/ops/avg_pool2d.hpp"
+#include "graph/ops/batch_norm2d.hpp"
+#include "graph/ops/batch_norm2d_inference.hpp"
 #include "graph/ops/channel_sum.hpp"
 #include "graph/ops/conv2d.hpp"
 #include "graph/ops/cross_entropy.hpp"
@@ -13,8 +15,10 @@
 #include "graph/ops/fill.hpp"
 #include "graph/ops/gelu.hpp"
 #include "graph/ops/global_avg_pool2d.hpp"
+#include "graph/ops/group_norm.hpp"
 #include "graph/ops/identity.hpp"
 #include "graph/ops/identity_loss.hpp"
+#include "graph/ops/layer_norm.hpp"
 #include "graph/ops/leaky_relu.hpp"
 #include "graph/ops/linear.hpp"
 #include "graph/ops/matmul.hpp"
@@ -37,6 +41,12 @@ constexpr std::array ops{
     &add,
     &avg_pool2d,
     &avg_pool2d_gradient,
+    &batch_norm2d,
+    &batch_norm2d_inference,
+    &batch_norm2d_inference_input_gradient,
+    &batch_norm2d_inference_weight_gradient,
+    &batch_norm2d_input_gradient,
+    &batch_norm2d_weight_gradient,
     &channel_sum,
     &conv2d,
     &conv2d_input_gradient,
@@ -48,11 +58,17 @@ constexpr std::array ops{
     &gelu_gradient,
     &global_avg_pool2d,
     &global_avg_pool2d_gradient,
+    &group_norm,
+    &group_norm_input_gradient,
+    &group_norm_weight_gradient,
     &identity,
     &identity_loss,
     &identity_loss_gradient,
     &l1_loss,
     &l1_loss_gradient,
+    &layer_norm,
+    &layer_norm_input_gradient,
+    &layer_norm_weight_gradient,
     &leaky_relu,
     &leaky_relu_gradient,
     &linear,

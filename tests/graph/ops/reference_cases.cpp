@@ -69,7 +69,42 @@ ValueId cross_entropy(ReferenceTape& tape) {
                      {"label_smoothing", smoothed ? tape.real("label_smoothing") : 0.0}})[0];
 }
 
+ValueId batch_norm2d_eval(ReferenceTape& tape) {
+  return tape.apply("batch_norm2d_inference",
+                    {tape.in("x"), tape.in("weight"), tape.in("bias"), tape.in("running_mean"),
+                     tape.in("running_var")},
+                    {{"eps", tape.real("eps")}})[0];
+}
+
+/// The running statistics start where PyTorch's do.
+ValueId batch_norm2d_train(ReferenceTape& tape) {
+  const Shape channels{6};
+  const std::vector<float> ones(6, 1.0f);
+  const ValueId mean = tape.tape().leaf(Tensor::zeros(DType::f32, channels));
+  const ValueId variance = tape.tape().leaf({channels, std::span<const float>(ones)});
+  const auto outputs =
+      tape.apply("batch_norm2d", {tape.in("x"), tape.in("weight"), tape.in("bias"), mean, variance},
+                 {{"eps", tape.real("eps")}, {"momentum", tape.real("momentum")}});
+  tape.also_computes("running_mean", outputs[3]);
+  tape.also_computes("running_var", outputs[4]);
+  return outputs[0];
+}
+
+ValueId group_norm(ReferenceTape& tape) {
+  return tape.apply("group_norm", {tape.in("x"), tape.in("weight"), tape.in("bias")},
+                    {{"num_groups", tape.integer("num_groups")}, {"eps", tape.real("eps")}})[0];
+}
+
+ValueId layer_norm(ReferenceTape& tape) {
+  return tape.apply("layer_norm", {tape.in("x"), tape.in("weight"), tape.in("bias")},
+                    {{"eps", tape.real("eps")}})[0];
+}
+
 constexpr ReferenceCase cases[] = {
+    {"batch_norm2d_eval", batch_norm2d_eval},
+    {"batch_norm2d_train", batch_norm2d_train},
+    {"group_norm", group_norm},
+    {"layer_norm", layer_norm},
     {"add_broadcast", broadcast},
     {"avg_pool2d_k2", avg_pool2d},
     {"conv2d_depthwise", conv2d},

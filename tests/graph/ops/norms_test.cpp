@@ -1,0 +1,87 @@
+// What the generic tests of the norms don't reach.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "graph/ops/batch_norm2d.hpp"
+#include "graph/ops/batch_norm2d_inference.hpp"
+#include "penstock/error.hpp"
+#include "tests/support/op_call.hpp"
+#include "tests/support/random_tensor.hpp"
+
+namespace penstock::graph {
+namespace {
+
+using testing::OpCall;
+using testing::run;
+
+Tensor filled(const Shape& shape, float value) {
+  const std::vector<float> values(static_cast<std::size_t>(shape.elements()), value);
+  return {shape, std::span<const float>(values)};
+}
+
+OpCall batch_norm(const Tensor& x) {
+  const Shape channels{x.shape()[1]};
+  return {.op = &batch_norm2d,
+          .inputs = {x, filled(channels, 1), filled(channels, 0), filled(channels, 0),
+                     filled(channels, 1)}};
+}
+
+/// Every norm over all of x, which has one group of one channel.
+std::vector<OpCall> norms(const Tensor& x) {
+  return {batch_norm(x),
+          {.op = &find_op("group_norm"), .inputs = {x}},
+          {.op = &find_op("layer_norm"), .inputs = {x, filled(x.shape(), 1)}}};
+}
+
+TEST(Norms, KeepTheirPrecisionFarFromZero) {
+  const Shape shape{1, 1, 64, 64};
+  const Tensor far = testing::uniform(shape, 1, 1000, 1001);
+  double sum = 0, squares = 0;
+  for (const float value : far.as<float>()) sum += value;
+  const double mean = sum / 4096;
+  for (const float value : far.as<float>()) squares += (value - mean) * (value - mean);
+  const double inverse_std = 1 / std::sqrt(squares / 4096 + 1e-5);
+  for (const OpCall& call : norms(far)) {
+    const auto outputs = run(call);
+    for (std::size_t i = 0; i < 4096; ++i)
+      ASSERT_NEAR(outputs[0].as<float>()[i], (far.as<float>()[i] - mean) * inverse_std, 5e-4)
+          << call.op->name;
+    EXPECT_NEAR(outputs[2].item(), inverse_std, 1e-5 * inverse_std) << call.op->name;
+  }
+}
+
+TEST(Norms, GiveTheBiasWhereNothingVaries) {
+  for (const OpCall& call : norms(filled({1, 1, 8, 8}, 3.25f))) {
+    const Tensor y = run(call)[0];
+    for (const float value : y.as<float>()) EXPECT_EQ(value, 0) << call.op->name;
+  }
+}
+
+TEST(BatchNorm2d, RefusesToTrainOnOneValuePerChannel) {
+  try {
+    run(batch_norm(filled({1, 6, 1, 1}, 2)));
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Errc::shape_mismatch);
+    EXPECT_STREQ(error.what(),
+                 "expected more than one value per channel to train on, got f32[1,6,1,1]");
+  }
+}
+
+TEST(BatchNorm2d, BecomesItsInferenceFormOnTheRunningStatistics) {
+  ASSERT_EQ(&batch_norm2d.inference(), &batch_norm2d_inference);
+  const Tensor x = testing::uniform({5, 3, 4, 4}, 1);
+  OpCall call = batch_norm(x);
+  call.attributes.set("momentum", 1.0);  // the running statistics become this micro-batch's
+  const auto trained = run(call);
+  const double unbiased = 80.0 / 79;
+  const auto y = run({.op = &batch_norm2d_inference,
+                      .inputs = {x, call.inputs[1], call.inputs[2], trained[3], trained[4]}})[0];
+  for (std::size_t i = 0; i < y.as<float>().size(); ++i)
+    EXPECT_NEAR(y.as<float>()[i] * std::sqrt(unbiased), trained[0].as<float>()[i], 1e-4);
+}
+
+}  // namespace
+}  // namespace penstock::graph
