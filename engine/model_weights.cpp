@@ -4,6 +4,7 @@
 #include "engine/model_state.hpp"
 #include "engine/weights_file.hpp"
 #include "penstock/error.hpp"
+#include "penstock/output_file.hpp"
 
 namespace penstock {
 namespace {
@@ -45,12 +46,18 @@ void Model::set_weight(const std::string& name, const Tensor& value) {
 }
 
 void Model::save_weights(const std::string& path) const {
-  WeightsFile file;
+  OutputFile file(path);
+  save_weights(file);
+  file.commit();
+}
+
+void Model::save_weights(OutputFile& file) const {
+  WeightsFile weights;
   const std::vector<Tensor>& values = impl_->weights.newest();
   const std::vector<ParameterInfo>& parameters = impl_->weights.parameters();
   for (std::size_t i = 0; i < values.size(); ++i)
-    file.tensors.emplace(parameters[i].name, values[i]);
-  write_weights_file(path, file);
+    weights.tensors.emplace(parameters[i].name, values[i]);
+  write_weights(file, weights);
 }
 
 void Model::load_weights(const std::string& path) {

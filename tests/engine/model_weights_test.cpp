@@ -3,6 +3,7 @@
 #include "engine/model_access.hpp"
 #include "engine/weights_file.hpp"
 #include "penstock/model.hpp"
+#include "penstock/output_file.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/temporary_directory.hpp"
 
@@ -55,6 +56,17 @@ TEST(ModelWeights, SavedOnesAreTheTrainedOnes) {
   ModelAccess::weights(model)->mark_newer(source);
   model.save_weights(path);
   EXPECT_EQ(read_weights_file(path).tensors.at("fc.bias").as<float>()[1], 8);
+}
+
+TEST(ModelWeights, IntoAnOpenFileAppearWhenThatIsCommitted) {
+  TemporaryDirectory directory;
+  const std::string by_path = (directory / "by_path").string();
+  OutputFile file(directory / "open");
+  small_model(1).save_weights(file);
+  small_model(1).save_weights(by_path);
+  EXPECT_FALSE(std::filesystem::exists(directory / "open"));
+  file.commit();
+  EXPECT_EQ(testing::file_content(directory / "open"), testing::file_content(by_path));
 }
 
 struct Refused {

@@ -14,6 +14,8 @@
 
 namespace penstock {
 
+class OutputFile;
+
 /// A tensor that a model will compute; belongs to the model that gave it.
 class Value {
  public:
@@ -160,6 +162,8 @@ class Model {
   void set_weight(const std::string& name, const Tensor& value);
   /// All weights in the safetensors format, whole or not at all. @throws Error io_error
   void save_weights(const std::string& path) const;
+  /// The same into a file that the caller commits.
+  void save_weights(OutputFile& file) const;
   /// Every parameter must be there, with its shape, and nothing else.
   /// @throws Error io_error, corrupt_file, unsupported (of another type than f32 or i64),
   /// shape_mismatch naming file and tensor; then no weight has changed.
