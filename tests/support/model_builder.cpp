@@ -38,12 +38,16 @@ ModelBuilder& ModelBuilder::block(const std::string& name, std::int32_t ipu) {
   return *this;
 }
 
-ValueId ModelBuilder::apply(const std::string& op, std::vector<ValueId> inputs,
+ValueId ModelBuilder::apply(const graph::Op& op, std::vector<ValueId> inputs,
                             graph::Attributes attributes, const std::string& name) {
-  const auto node =
-      append(graph_, graph::find_op(op), std::move(inputs), std::move(attributes), name);
+  const auto node = append(graph_, op, std::move(inputs), std::move(attributes), name);
   graph_.node(node).block = block_;
   return graph_.node(node).outputs[0];
+}
+
+ValueId ModelBuilder::apply(const std::string& op, std::vector<ValueId> inputs,
+                            graph::Attributes attributes, const std::string& name) {
+  return apply(graph::find_op(op), std::move(inputs), std::move(attributes), name);
 }
 
 ValueId ModelBuilder::linear(const std::string& name, ValueId x, std::int64_t features) {

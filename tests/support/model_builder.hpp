@@ -21,6 +21,8 @@ class ModelBuilder {
   /// What follows belongs to this block; a name may come back later.
   ModelBuilder& block(const std::string& name, std::int32_t ipu = graph::none);
   /// Appends a node and returns its first output.
+  graph::ValueId apply(const graph::Op& op, std::vector<graph::ValueId> inputs,
+                       graph::Attributes attributes = {}, const std::string& name = "");
   graph::ValueId apply(const std::string& op, std::vector<graph::ValueId> inputs,
                        graph::Attributes attributes = {}, const std::string& name = "");
   /// A linear layer with parameters NAME.weight and NAME.bias.
