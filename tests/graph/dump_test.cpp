@@ -1,0 +1,78 @@
+#include "graph/dump.hpp"
+
+#include <gtest/gtest.h>
+
+#include "graph/compile.hpp"
+#include "graph/differentiate.hpp"
+#include "tests/support/model_builder.hpp"
+
+namespace penstock::graph {
+namespace {
+
+Graph two_layers() {
+  testing::ModelBuilder model;
+  const auto x = model.input("x", {5}), target = model.input("target", {2});
+  const auto h = model.block("A").apply("relu", {model.linear("fc1", x, 4)}, {}, "hidden");
+  const auto y = model.block("B").linear("fc2", h, 2);
+  model.output("y", y);
+  model.loss(model.apply("mse_loss", {y, target}, {}, "mse"));
+  return model.graph();
+}
+
+TEST(Dump, ShowsAGraph) {
+  EXPECT_EQ(dump(two_layers()), R"(model "test"
+input x f32[1,5]
+input target f32[1,2]
+parameter fc1.weight f32[4,5]
+parameter fc1.bias f32[4]
+parameter fc2.weight f32[2,4]
+parameter fc2.bias f32[2]
+fc1 f32[1,4] = linear(x, fc1.weight, fc1.bias)  # A
+hidden f32[1,4] = relu(fc1)  # A
+fc2 f32[1,2] = linear(hidden, fc2.weight, fc2.bias)  # B
+mse f32[] = mse_loss(fc2, target)  # B
+output y = fc2
+loss mse
+)");
+}
+
+TEST(Dump, ShowsAPlan) {
+  EXPECT_EQ(dump(compile(two_layers(), {.training = true, .batch = 3}).plan),
+            R"(plan "test": training, micro-batches of 3, schedule grouped
+edge 0: input x f32[3,5]: host -> stage 0
+edge 1: input target f32[3,2]: host -> stage 1
+edge 2: activation hidden f32[3,4]: stage 0 stash+0 -> stage 1
+edge 3: gradient fc2/linear_input_gradient f32[3,4]: stage 1 sent_back[0] -> stage 0
+stage 0 on IPU 0 (A): 3 in flight, 3 stash slots; bytes: parameters 192, accumulators 192, stash 64, scratch 256
+  fc1.weight f32[4,5]: parameters+0, accumulators+0
+  fc1.bias f32[4]: parameters+128, accumulators+128
+  forward: receives [0], sends [2]
+    linear "fc1" (received[0], parameters+0, parameters+128) -> scratch+0
+    relu "hidden" (scratch+0) -> stash+0
+  backward: receives [3], sends []
+    relu_gradient "hidden/relu_gradient" (stash+0, received[1]) -> scratch+128
+    linear_weight_gradient "fc1/linear_weight_gradient" (received[0], scratch+128) -> scratch+0
+    channel_sum "fc1/channel_sum" (scratch+128) -> scratch+192
+    accumulate "fc1/accumulate" (accumulators+0, scratch+0) -> accumulators+0
+    accumulate "fc1/accumulate_2" (accumulators+128, scratch+192) -> accumulators+128
+stage 1 on IPU 1 (B): 1 in flight, 3 stash slots; bytes: parameters 128, accumulators 128, stash 128, scratch 192
+  fc2.weight f32[2,4]: parameters+0, accumulators+0
+  fc2.bias f32[2]: parameters+64, accumulators+64
+  forward: receives [1, 2], sends []
+    linear "fc2" (received[1], parameters+0, parameters+64) -> stash+0
+    mse_loss "mse" (stash+0, received[0]) -> stash+64
+  backward: receives [], sends [3]
+    fill "mse/fill" () -> scratch+0
+    mse_loss_gradient "mse/mse_loss_gradient" (stash+0, received[0], scratch+0) -> scratch+64
+    linear_input_gradient "fc2/linear_input_gradient" (scratch+64, parameters+0) -> sent_back[0]
+    linear_weight_gradient "fc2/linear_weight_gradient" (received[1], scratch+64) -> scratch+0
+    channel_sum "fc2/channel_sum" (scratch+64) -> scratch+128
+    accumulate "fc2/accumulate" (accumulators+0, scratch+0) -> accumulators+0
+    accumulate "fc2/accumulate_2" (accumulators+64, scratch+128) -> accumulators+64
+  output y: stash+0
+  output loss: stash+64
+)");
+}
+
+}  // namespace
+}  // namespace penstock::graph
