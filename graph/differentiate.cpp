@@ -6,6 +6,7 @@
 
 #include "graph/op.hpp"
 #include "graph/ops/accumulate.hpp"
+#include "graph/ops/arithmetic.hpp"
 #include "graph/ops/fill.hpp"
 #include "penstock/error.hpp"
 
@@ -65,7 +66,7 @@ class Differentiation {
     if (parts.empty()) return none;
     ValueId sum = parts[0];
     for (std::size_t i = 1; i < parts.size(); ++i)
-      sum = context_of(graph_.value(value).producer).emit(find_op("add"), {sum, parts[i]});
+      sum = context_of(graph_.value(value).producer).emit(add, {sum, parts[i]});
     return sum;
   }
 

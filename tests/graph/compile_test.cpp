@@ -2,41 +2,365 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <string>
+
 #include "graph/op.hpp"
-#include "penstock/error.hpp"
+#include "graph/schedules/interleaved.hpp"
+#include "graph/schedules/sequential.hpp"
 #include "tests/support/model_builder.hpp"
 #include "tests/support/op_call.hpp"
 #include "tests/support/plan_runner.hpp"
+#include "tests/support/random_network.hpp"
 #include "tests/support/random_tensor.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace penstock::graph {
 namespace {
 
 using testing::ModelBuilder;
 using testing::PlanRunner;
+using testing::refusal;
 using testing::same_bits;
 using testing::uniform;
+using Inputs = std::vector<std::vector<Tensor>>;  ///< by micro-batch
 
-/// B1: linear and relu; B2: linear; B3: the mean squared error.
+/// A: fc1 and relu; B: fc2, with a skip from A; C: the loss, on fc2 and the target.
 ModelBuilder small_network() {
   ModelBuilder model;
-  const auto x = model.input("x", {5}), target = model.input("target", {2});
-  model.block("B1");
-  const auto hidden = model.apply("relu", {model.linear("fc1", x, 4)});
-  model.block("B2");
-  const auto y = model.linear("fc2", hidden, 2);
+  const auto x = model.input("x", {5}), target = model.input("target", {4});
+  const auto hidden = model.block("A").apply("relu", {model.linear("fc1", x, 4)}, {}, "hidden");
+  const auto y = model.block("B").apply("add", {model.linear("fc2", hidden, 4), hidden}, {}, "y");
   model.output("y", y);
-  model.block("B3");
-  model.loss(model.apply("mse_loss", {y, target}));
+  model.loss(model.block("C").apply("mse_loss", {y, target}, {}, "mse"));
   return model;
 }
 
-TEST(Compile, MakesAPlanThatTrains) {
-  const auto compiled = compile(small_network().graph(), {.training = true, .batch = 3});
-  PlanRunner runner(compiled.plan);
-  const auto outputs = runner.run({{uniform({3, 5}, 1), uniform({3, 2}, 2)}});
-  EXPECT_GT(outputs[0][1].item(), 0);
+CompileRequest training(std::vector<StageRequest> stages = {}) {
+  return {.training = true, .batch = 3, .stages = std::move(stages)};
 }
+
+/// Everything that a window computes: outputs of each micro-batch, then gradients and variables.
+std::vector<Tensor> results(const Plan& plan, const Inputs& inputs) {
+  PlanRunner runner(plan);
+  std::vector<Tensor> all;
+  for (const auto& outputs : runner.run(inputs))
+    all.insert(all.end(), outputs.begin(), outputs.end());
+  for (const VariableInfo& variable : plan.variables) {
+    const auto sums = runner.gradients(variable.name);
+    all.insert(all.end(), sums.begin(), sums.end());
+    all.push_back(runner.variable(variable.name));
+  }
+  return all;
+}
+
+void expect_same(const std::vector<Tensor>& actual, const std::vector<Tensor>& expected) {
+  ASSERT_EQ(actual.size(), expected.size());
+  for (std::size_t i = 0; i < actual.size(); ++i)
+    EXPECT_TRUE(same_bits(actual[i], expected[i])) << "result " << i;
+}
+
+Inputs random_inputs(const Plan& plan, std::size_t micro_batches) {
+  Inputs inputs(micro_batches);
+  std::uint64_t seed = 10;
+  for (auto& batch : inputs)
+    for (const TensorInfo& input : plan.inputs) batch.push_back(uniform(input.type.shape, ++seed));
+  return inputs;
+}
+
+bool finite(const Tensor& tensor) {
+  return std::ranges::all_of(tensor.as<float>(), [](float x) { return std::isfinite(x); });
+}
+
+const std::vector<StageRequest> cuts[] = {
+    {{{"B0", "B1"}}, {{"B2", "B3"}}},
+    {{{"B0"}}, {{"B1", "B2", "B3"}}},
+    {{{"B0"}}, {{"B1", "B2"}}, {{"B3"}}},
+    {{{"B0"}}, {{"B1"}}, {{"B2"}}, {{"B3"}}},
+};
+
+TEST(Compile, GivesTheSameBitsWhereverTheModelIsCut) {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    SCOPED_TRACE("network " + std::to_string(seed));
+    const ModelBuilder model = testing::random_network(seed);
+    const auto whole = compile(model.graph(), training({{{"B0", "B1", "B2", "B3"}}})).plan;
+    const Inputs inputs = random_inputs(whole, 3);
+    const auto expected = results(whole, inputs);
+    EXPECT_TRUE(std::ranges::all_of(expected, finite));
+    for (const auto& cut : cuts) {
+      SCOPED_TRACE(std::to_string(cut.size()) + " stages");
+      expect_same(results(compile(model.graph(), training(cut)).plan, inputs), expected);
+    }
+  }
+}
+
+TEST(Compile, GivesTheSameBitsInPlaceOrNot) {
+  std::int64_t saved = 0;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    SCOPED_TRACE("network " + std::to_string(seed));
+    const ModelBuilder model = testing::random_network(seed);
+    CompileRequest request = training(cuts[0]);
+    const Plan in_place = compile(model.graph(), request).plan;
+    request.in_place = false;
+    const Plan apart = compile(model.graph(), request).plan;
+    const Inputs inputs = random_inputs(apart, 2);
+    expect_same(results(in_place, inputs), results(apart, inputs));
+    for (std::size_t stage = 0; stage < apart.stages.size(); ++stage)
+      saved += apart.stages[stage].scratch_bytes - in_place.stages[stage].scratch_bytes;
+  }
+  EXPECT_GT(saved, 0) << "scratch memory";
+}
+
+TEST(Compile, GivesTheSameBitsUnderEverySchedule) {
+  const ModelBuilder model = testing::random_network(4);
+  CompileRequest request = training(cuts[3]);
+  const Plan grouped = compile(model.graph(), request).plan;
+  const Inputs inputs = random_inputs(grouped, 2);
+  for (const Schedule* schedule : {&interleaved, &sequential}) {
+    request.schedule = schedule;
+    expect_same(results(compile(model.graph(), request).plan, inputs), results(grouped, inputs));
+  }
+}
+
+/// (f(p + step) - f(p - step)) / 2 step, in the loss of one micro-batch.
+double difference_quotient(PlanRunner& runner, const Inputs& inputs, const std::string& name,
+                           std::size_t element, float step) {
+  const Tensor before = runner.variable(name);
+  const auto loss_at = [&](float shift) {
+    std::vector<float> values(before.as<float>().begin(), before.as<float>().end());
+    values[element] += shift;
+    runner.set_variable(name, Tensor(before.shape(), std::span<const float>(values)));
+    return static_cast<double>(runner.run(inputs)[0].back().item());
+  };
+  const double difference = loss_at(step) - loss_at(-step);
+  runner.set_variable(name, before);
+  return difference / (2 * static_cast<double>(step));
+}
+
+/// The sum over a parameter's uses.
+std::vector<float> gradient_of(const PlanRunner& runner, const std::string& name) {
+  std::vector<float> sum(static_cast<std::size_t>(runner.variable(name).elements()));
+  for (const Tensor& use : runner.gradients(name))
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += use.as<float>()[i];
+  return sum;
+}
+
+void expect_slope(PlanRunner& runner, const Inputs& inputs, const std::string& name) {
+  runner.run(inputs);
+  const auto gradient = gradient_of(runner, name);
+  float largest = 1e-3f;
+  for (const float g : gradient) largest = std::max(largest, std::abs(g));
+  for (std::size_t i = 0; i < gradient.size(); ++i)
+    EXPECT_NEAR(difference_quotient(runner, inputs, name, i, 1e-2f), gradient[i], 0.02 * largest)
+        << name << "[" << i << "]";
+}
+
+TEST(Compile, ComputesTheSlopeOfTheLossForEveryParameter) {
+  ModelBuilder model;
+  const auto x = model.input("x", {3}), target = model.input("target", {3});
+  const auto tied = model.parameter("tied", {3, 3});
+  const auto h = model.block("A").apply("tanh", {model.linear("fc1", x, 3)});
+  const auto a = model.block("B").apply("sigmoid", {model.apply("linear", {h, tied})});
+  const auto b = model.apply("mul", {model.apply("linear", {a, tied}), h});
+  const auto y = model.block("C").apply("add", {model.apply("add", {b, h}), x});
+  model.loss(model.apply("mse_loss", {y, target}));
+  PlanRunner runner(compile(model.graph(), training()).plan);
+  const Inputs inputs = random_inputs(runner.plan(), 1);
+  for (const char* name : {"tied", "fc1.weight", "fc1.bias"}) expect_slope(runner, inputs, name);
+  EXPECT_EQ(runner.gradients("tied").size(), 2u) << "one sum per use";
+}
+
+TEST(Compile, AddsGradientsOverMicroBatches) {
+  const Plan plan = compile(small_network().graph(), training()).plan;
+  PlanRunner runner(plan);
+  const Inputs inputs = random_inputs(plan, 3);
+  std::vector<float> expected(4);
+  for (const auto& batch : inputs) {
+    runner.run({batch});
+    const Tensor sum = runner.gradients("fc2.bias")[0];
+    for (std::size_t i = 0; i < expected.size(); ++i) expected[i] += sum.as<float>()[i];
+  }
+  runner.run(inputs);
+  expect_same(runner.gradients("fc2.bias"), {Tensor({4}, std::span<const float>(expected))});
+}
+
+TEST(Compile, PutsTheLossLastAmongTheOutputs) {
+  const Plan plan = compile(small_network().graph(), training()).plan;
+  ASSERT_EQ(plan.outputs.size(), 2u);
+  EXPECT_EQ(plan.outputs[0].name, "y");
+  EXPECT_EQ(plan.outputs[1].type.shape, Shape{});
+  EXPECT_EQ(plan.loss, 1);
+}
+
+TEST(Compile, LeavesOutOfInferenceWhatOnlyTheLossNeeds) {
+  const auto compiled = compile(small_network().graph(), {.batch = 2});
+  const Plan& plan = compiled.plan;
+  ASSERT_EQ(plan.inputs.size(), 1u);
+  EXPECT_EQ(plan.inputs[0].name, "x");
+  EXPECT_EQ(plan.outputs.size(), 1u);
+  EXPECT_FALSE(plan.loss.has_value());
+  ASSERT_EQ(plan.stages.size(), 2u);
+  for (const StagePlan& stage : plan.stages) {
+    EXPECT_TRUE(stage.backward.instructions.empty());
+    EXPECT_EQ(stage.accumulator_bytes, 0);
+  }
+  EXPECT_EQ(compiled.report.warnings.size(), 1u) << "block C has nothing to do";
+}
+
+TEST(Compile, ComputesInInferenceWhatItComputesInTraining) {
+  const Plan trained = compile(small_network().graph(), training()).plan;
+  const Plan served = compile(small_network().graph(), {.batch = 3}).plan;
+  const Inputs inputs = random_inputs(trained, 1);
+  const Tensor y = PlanRunner(trained).run(inputs)[0][0];
+  EXPECT_TRUE(same_bits(PlanRunner(served).run({{inputs[0][0]}})[0][0], y));
+}
+
+/// (x, count [1]) -> (x + count, count + 1); in inference just x.
+const Op counted{.name = "counted",
+                 .infer =
+                     [](const Attributes&, Types in) {
+                       return std::vector<TensorType>{in[0], in[1]};
+                     },
+                 .forward =
+                     [](const KernelCall& call) {
+                       const float count = call.inputs[1].f32()[0];
+                       for (std::size_t i = 0; i < call.inputs[0].f32().size(); ++i)
+                         call.outputs[0].f32()[i] = call.inputs[0].f32()[i] + count;
+                       call.outputs[1].f32()[0] = count + 1;
+                     },
+                 .backward = [](GradientContext& context) { context.set(0, context.gradient(0)); },
+                 .updates = {{1, 1}},
+                 .inference = []() -> const Op& { return find_op("identity"); }};
+
+ModelBuilder counting_network() {
+  ModelBuilder model;
+  const auto x = model.input("x", {2});
+  const auto h = model.linear("fc", x, 2);
+  const auto y = model.apply(counted, {h, model.buffer("count", {1})}, {}, "counted");
+  model.output("y", y);
+  model.loss(y);
+  return model;
+}
+
+TEST(Compile, UpdatesABufferInPlaceOncePerMicroBatch) {
+  const Plan plan = compile(counting_network().graph(), training()).plan;
+  PlanRunner runner(plan);
+  runner.set_variable("count", Tensor({1}, {5.0f}));
+  const auto batch = random_inputs(plan, 1)[0];
+  const auto outputs = runner.run({batch, batch});
+  EXPECT_EQ(runner.variable("count").item(), 7);
+  EXPECT_FLOAT_EQ(outputs[1][0].as<float>()[0] - outputs[0][0].as<float>()[0], 1);
+  EXPECT_TRUE(runner.gradients("count").empty());
+  EXPECT_FALSE(plan.variables.back().trainable);
+}
+
+TEST(Compile, LeavesBuffersAloneInInference) {
+  const Plan plan = compile(counting_network().graph(), {.batch = 3}).plan;
+  for (const VariableInfo& variable : plan.variables) EXPECT_NE(variable.name, "count");
+  const auto& instructions = plan.stages[0].forward.instructions;
+  EXPECT_EQ(instructions.back().op->name, "identity");
+  EXPECT_EQ(instructions.back().name, "counted");
+}
+
+const Instruction& named(const Program& program, const std::string& name) {
+  return *std::ranges::find(program.instructions, name, &Instruction::name);
+}
+
+TEST(Compile, DrawsTheSameNumbersForwardAndBackward) {
+  const Plan plan = compile(small_network().graph(), training()).plan;
+  const StagePlan& a = plan.stages[0];
+  EXPECT_EQ(named(a.forward, "hidden").name_hash, hash_name("hidden"));
+  EXPECT_EQ(named(a.backward, "hidden/relu_gradient").name_hash, hash_name("hidden"));
+}
+
+TEST(Compile, GivesAStageTheSlotsThatItsScheduleAllows) {
+  CompileRequest request = training();
+  request.schedule = &interleaved;
+  const Plan plan = compile(small_network().graph(), request).plan;
+  for (std::size_t stage = 0; stage < 3; ++stage) {
+    const StagePlan& s = plan.stages[stage];
+    EXPECT_EQ(s.in_flight, 3 - static_cast<int>(stage));
+    EXPECT_EQ(s.stash_slots, s.in_flight + (stage == 0 ? 0 : 2)) << "B has an output, C the loss";
+  }
+}
+
+TEST(Compile, AddsUpTheBytesOfAStage) {
+  const Plan plan = compile(small_network().graph(), training()).plan;
+  // B: weight 4x4 and bias 4, each with one sum; stashed: y [3,4]; sent back to A: the sum of two
+  // gradients would be A's, so two tensors [3,4], each for the five that A may hold.
+  const StagePlan& b = plan.stages[1];
+  EXPECT_EQ(b.parameter_bytes, 64 + 64);
+  EXPECT_EQ(b.accumulator_bytes, 64 + 64);
+  EXPECT_EQ(b.stash_bytes, 64);
+  EXPECT_EQ(stage_bytes(plan, 1), 256 + b.stash_slots * 64 + b.scratch_bytes + 5 * 64);
+}
+
+TEST(Compile, WarnsOfParametersThatTheLossDoesNotSee) {
+  ModelBuilder model;
+  const auto x = model.input("x", {2});
+  model.output("aside", model.linear("aside", x, 2));
+  model.loss(model.linear("fc", x, 2));
+  model.parameter("idle", {3});
+  const auto compiled = compile(model.graph(), training());
+  EXPECT_EQ(compiled.report.warnings,
+            (std::vector<std::string>{
+                "parameter \"aside.weight\" does not influence the loss and is not trained",
+                "parameter \"aside.bias\" does not influence the loss and is not trained",
+                "parameter \"idle\" does not influence the loss and is not trained"}));
+  ASSERT_EQ(compiled.plan.variables.size(), 4u);
+  EXPECT_FALSE(compiled.plan.variables[0].trainable);
+  EXPECT_TRUE(compiled.plan.stages[0].variables[0].accumulators.empty());
+  EXPECT_TRUE(compiled.plan.variables[2].trainable);
+}
+
+struct Refusal {
+  const char* name;
+  Graph model;
+  CompileRequest request;
+  Errc code;
+  const char* text;
+};
+
+Graph without(void (*remove)(Graph&)) {
+  Graph graph = small_network().graph();
+  remove(graph);
+  return graph;
+}
+
+std::vector<Refusal> refusals() {
+  CompileRequest nothing = training();
+  nothing.batch = 0;
+  return {
+      {"TrainingWithoutLoss", without([](Graph& g) { g.loss = none; }), training(),
+       Errc::invalid_model, "model \"test\": has no loss, and training needs one"},
+      {"InferenceWithoutOutput",
+       without([](Graph& g) { g.outputs.clear(); }),
+       {},
+       Errc::invalid_model,
+       "model \"test\": has no output, and inference needs one"},
+      {"OutputThatIsAnInput",
+       without([](Graph& g) { g.outputs[0].value = g.inputs[0]; }),
+       {},
+       Errc::invalid_model,
+       "model \"test\": the output \"y\" is not computed by any layer"},
+      {"NoSamples", small_network().graph(), nothing, Errc::invalid_argument,
+       "expected at least one sample per micro-batch, got 0"},
+      {"UnknownBlock", small_network().graph(), training({{{"A", "Z"}}, {{"B", "C"}}}),
+       Errc::invalid_topology,
+       "stage 0: there is no block \"Z\"; the model has \"A\", \"B\", \"C\""},
+  };
+}
+
+class CompileRefuses : public ::testing::TestWithParam<Refusal> {};
+
+TEST_P(CompileRefuses, AndSaysWhy) {
+  const Refusal& r = GetParam();
+  EXPECT_EQ(refusal(r.code, [&] { compile(r.model, r.request); }), r.text);
+}
+
+INSTANTIATE_TEST_SUITE_P(Requests, CompileRefuses, ::testing::ValuesIn(refusals()),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
 }  // namespace penstock::graph

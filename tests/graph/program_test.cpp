@@ -1,0 +1,131 @@
+#include "graph/program.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "engine/values/memory.hpp"
+#include "graph/op.hpp"
+#include "penstock/error.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace penstock::graph {
+namespace {
+
+const TensorType pair_of_floats{DType::f32, {2}};
+
+/// What a probe's kernel was called with.
+struct Seen {
+  std::vector<const void*> inputs, outputs;
+  const void* workspace = nullptr;
+  std::size_t workspace_bytes = 0;
+  RandomKey random;
+};
+Seen seen;
+
+const Op probe{.name = "probe", .forward = [](const KernelCall& call) {
+                 seen = {};
+                 for (const Operand& input : call.inputs) seen.inputs.push_back(input.data);
+                 for (const Operand& output : call.outputs) seen.outputs.push_back(output.data);
+                 seen.workspace = call.workspace.data();
+                 seen.workspace_bytes = call.workspace.size();
+                 seen.random = call.random;
+               }};
+
+/// y = x + 1.
+const Op increment{.name = "increment", .forward = [](const KernelCall& call) {
+                     for (std::size_t i = 0; i < call.inputs[0].f32().size(); ++i)
+                       call.outputs[0].f32()[i] = call.inputs[0].f32()[i] + 1;
+                   }};
+
+const Op refuses{.name = "refuses", .forward = [](const KernelCall&) {
+                   throw Error(Errc::invalid_data, "label 12 of sample 3");
+                 }};
+
+const Op breaks{.name = "breaks",
+                .forward = [](const KernelCall&) { throw std::runtime_error("no luck"); }};
+
+Instruction instruction(const Op& op, std::vector<Location> inputs, std::vector<Location> outputs) {
+  return {.name = "node",
+          .name_hash = 77,
+          .op = &op,
+          .input_types = std::vector<TensorType>(inputs.size(), pair_of_floats),
+          .output_types = std::vector<TensorType>(outputs.size(), pair_of_floats),
+          .inputs = std::move(inputs),
+          .outputs = std::move(outputs)};
+}
+
+/// Memory for every space, and its bindings.
+struct Memory {
+  std::vector<std::shared_ptr<std::byte>> blocks;
+  std::vector<const std::byte*> received;
+  std::vector<std::byte*> sent_back;
+
+  Memory() {
+    for (int i = 0; i < 8; ++i) blocks.push_back(allocate_block(256));
+    received = {blocks[4].get(), blocks[5].get()};
+    sent_back = {blocks[6].get(), blocks[7].get()};
+  }
+  Bindings bindings() const {
+    return {.parameters = blocks[0].get(),
+            .accumulators = blocks[1].get(),
+            .stash = blocks[2].get(),
+            .scratch = blocks[3].get(),
+            .received = received,
+            .sent_back = sent_back,
+            .random = {.seed = 1, .update = 2, .replica = 3, .micro_batch = 4}};
+  }
+};
+
+TEST(Program, FindsEverySpace) {
+  const Memory memory;
+  run({.instructions = {instruction(
+           probe, {{Space::parameters, 0, 64}, {Space::received, 1, 0}, {Space::stash, 0, 128}},
+           {{Space::accumulators, 0, 0}, {Space::scratch, 0, 64}, {Space::sent_back, 1, 0}})}},
+      memory.bindings());
+  const auto at = [&](std::size_t block, std::size_t offset) -> const void* {
+    return memory.blocks[block].get() + offset;
+  };
+  EXPECT_EQ(seen.inputs, (std::vector{at(0, 64), at(5, 0), at(2, 128)}));
+  EXPECT_EQ(seen.outputs, (std::vector{at(1, 0), at(3, 64), at(7, 0)}));
+}
+
+TEST(Program, GivesEachCallItsWorkspaceAndItsKey) {
+  const Memory memory;
+  Program program{.instructions = {instruction(probe, {}, {})}};
+  program.instructions[0].workspace_offset = 64;
+  program.instructions[0].workspace_bytes = 100;
+  run(program, memory.bindings());
+  EXPECT_EQ(seen.workspace, memory.blocks[3].get() + 64);
+  EXPECT_EQ(seen.workspace_bytes, 100u);
+  EXPECT_EQ(seen.random.name, 77u);
+  EXPECT_EQ(seen.random.seed, 1u);
+  EXPECT_EQ(seen.random.update, 2u);
+  EXPECT_EQ(seen.random.replica, 3u);
+  EXPECT_EQ(seen.random.micro_batch, 4u);
+}
+
+TEST(Program, RunsItsInstructionsInOrder) {
+  const Memory memory;
+  const Location a{Space::stash, 0, 0}, b{Space::scratch, 0, 0};
+  run({.instructions = {instruction(increment, {a}, {b}), instruction(increment, {b}, {b}),
+                        instruction(increment, {b}, {a})}},
+      memory.bindings());
+  EXPECT_EQ(*reinterpret_cast<const float*>(memory.blocks[2].get()), 3);
+}
+
+std::string failure_of(const Op& op, Errc code) {
+  const Memory memory;
+  const Program program{.instructions = {instruction(op, {}, {})}};
+  return testing::refusal(code, [&] { run(program, memory.bindings()); });
+}
+
+TEST(Program, NamesOpAndNodeThatFailed) {
+  EXPECT_EQ(failure_of(refuses, Errc::invalid_data), "refuses \"node\": label 12 of sample 3");
+  EXPECT_EQ(failure_of(breaks, Errc::internal), "breaks \"node\": no luck");
+}
+
+}  // namespace
+}  // namespace penstock::graph
