@@ -20,21 +20,25 @@ constexpr Counter round_of(const Counter& c, std::uint32_t k0, std::uint32_t k1)
 
 }  // namespace
 
+std::array<std::uint32_t, 4> philox4x32_10(std::array<std::uint32_t, 4> counter,
+                                           std::array<std::uint32_t, 2> key) noexcept {
+  for (int round = 0; round < 10; ++round) {
+    counter = round_of(counter, key[0], key[1]);
+    key[0] += 0x9E3779B9u;
+    key[1] += 0xBB67AE85u;
+  }
+  return counter;
+}
+
 std::array<std::uint32_t, 4> philox(const RandomKey& key, std::uint64_t index) noexcept {
   // The 64-bit Philox key and the upper half of the counter hold a digest of the key's fields, each
   // mixed in turn, so that neighbouring updates or micro-batches share nothing.
   const std::uint64_t where = mix(mix(key.update + 0x9e3779b97f4a7c15u) ^
                                   (std::uint64_t{key.replica} << 32 | key.micro_batch));
   const std::uint64_t who = mix(mix(key.seed + 0x9e3779b97f4a7c15u) ^ key.name);
-  Counter counter{static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(index >> 32),
-                  static_cast<std::uint32_t>(where), static_cast<std::uint32_t>(where >> 32)};
-  std::uint32_t k0 = static_cast<std::uint32_t>(who), k1 = static_cast<std::uint32_t>(who >> 32);
-  for (int round = 0; round < 10; ++round) {
-    counter = round_of(counter, k0, k1);
-    k0 += 0x9E3779B9u;
-    k1 += 0xBB67AE85u;
-  }
-  return counter;
+  const auto low = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
+  const auto high = [](std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); };
+  return philox4x32_10({low(index), high(index), low(where), high(where)}, {low(who), high(who)});
 }
 
 }  // namespace penstock::graph

@@ -17,6 +17,10 @@ struct RandomKey {
   std::uint64_t name = 0;         ///< hash_name() of the op's name in the model
 };
 
+/// The bare generator: Philox 4x32 with ten rounds.
+std::array<std::uint32_t, 4> philox4x32_10(std::array<std::uint32_t, 4> counter,
+                                           std::array<std::uint32_t, 2> key) noexcept;
+
 /// Four independent 32-bit draws: numbers 4*index to 4*index+3 of the key's sequence.
 std::array<std::uint32_t, 4> philox(const RandomKey& key, std::uint64_t index) noexcept;
 
