@@ -8,10 +8,14 @@
 #include "graph/ops/avg_pool2d.hpp"
 #include "graph/ops/batch_norm2d.hpp"
 #include "graph/ops/batch_norm2d_inference.hpp"
+#include "graph/ops/causal_mask.hpp"
 #include "graph/ops/channel_sum.hpp"
+#include "graph/ops/concat.hpp"
 #include "graph/ops/conv2d.hpp"
 #include "graph/ops/cross_entropy.hpp"
 #include "graph/ops/difference_loss.hpp"
+#include "graph/ops/dropout.hpp"
+#include "graph/ops/embedding.hpp"
 #include "graph/ops/fill.hpp"
 #include "graph/ops/gelu.hpp"
 #include "graph/ops/global_avg_pool2d.hpp"
@@ -26,11 +30,14 @@
 #include "graph/ops/nll_loss.hpp"
 #include "graph/ops/reduce_to.hpp"
 #include "graph/ops/relu.hpp"
+#include "graph/ops/reshape.hpp"
 #include "graph/ops/scale.hpp"
 #include "graph/ops/sigmoid.hpp"
 #include "graph/ops/silu.hpp"
+#include "graph/ops/slice.hpp"
 #include "graph/ops/softmax.hpp"
 #include "graph/ops/tanh.hpp"
+#include "graph/ops/transpose.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::graph {
@@ -47,13 +54,21 @@ constexpr std::array ops{
     &batch_norm2d_inference_weight_gradient,
     &batch_norm2d_input_gradient,
     &batch_norm2d_weight_gradient,
+    &causal_mask,
+    &causal_mask_gradient,
     &channel_sum,
+    &concat,
     &conv2d,
     &conv2d_input_gradient,
     &conv2d_weight_gradient,
     &cross_entropy,
     &cross_entropy_gradient,
+    &dropout,
+    &dropout_gradient,
+    &embedding,
+    &embedding_gradient,
     &fill,
+    &flatten,
     &gelu,
     &gelu_gradient,
     &global_avg_pool2d,
@@ -87,16 +102,20 @@ constexpr std::array ops{
     &reduce_to,
     &relu,
     &relu_gradient,
+    &reshape,
     &scale,
     &sigmoid,
     &sigmoid_gradient,
     &silu,
     &silu_gradient,
+    &slice,
+    &slice_gradient,
     &softmax,
     &softmax_gradient,
     &sub,
     &tanh,
     &tanh_gradient,
+    &transpose,
 };
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "tests/graph/ops/reference_cases.hpp"
 
+#include <cmath>
+
 namespace penstock::graph {
 namespace {
 
@@ -100,7 +102,25 @@ ValueId layer_norm(ReferenceTape& tape) {
                     {{"eps", tape.real("eps")}})[0];
 }
 
+ValueId embedding(ReferenceTape& tape) {
+  return tape.apply("embedding", {tape.in("weight"), tape.in("ids")})[0];
+}
+
+/// softmax(mask(q·kᵀ/√d))·v.
+ValueId causal_attention(ReferenceTape& tape) {
+  const ValueId q = tape.in("q"), k = tape.in("k"), v = tape.in("v");
+  const double size = static_cast<double>(tape.tape()[q].shape()[-1]);
+  const auto transposed =
+      tape.apply("transpose", {k}, {{"axes", std::vector<std::int64_t>{0, 1, 3, 2}}});
+  const auto products = tape.apply("matmul", {q, transposed[0]});
+  const auto scores = tape.apply("scale", products, {{"factor", 1 / std::sqrt(size)}});
+  const auto weights = tape.apply("softmax", tape.apply("causal_mask", scores));
+  return tape.apply("matmul", {weights[0], v})[0];
+}
+
 constexpr ReferenceCase cases[] = {
+    {"causal_attention", causal_attention},
+    {"embedding", embedding},
     {"batch_norm2d_eval", batch_norm2d_eval},
     {"batch_norm2d_train", batch_norm2d_train},
     {"group_norm", group_norm},

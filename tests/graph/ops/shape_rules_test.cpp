@@ -1,6 +1,7 @@
 // What the shape rules refuse, and in which words. One row per mistake.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 
 #include "graph/op.hpp"
@@ -20,6 +21,7 @@ struct Refused {
   std::vector<TensorType> inputs;
   Attributes attributes;
   std::string text;
+  Errc code = Errc::shape_mismatch;
 };
 
 void PrintTo(const Refused& refused, std::ostream* stream) {
@@ -29,12 +31,12 @@ void PrintTo(const Refused& refused, std::ostream* stream) {
 class ShapeRules : public ::testing::TestWithParam<Refused> {};
 
 TEST_P(ShapeRules, SayWhatWasExpectedAndWhatCame) {
-  const auto& [op, inputs, attributes, text] = GetParam();
+  const auto& [op, inputs, attributes, text, code] = GetParam();
   try {
     find_op(op).infer(attributes, inputs);
     FAIL() << "accepted";
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), Errc::shape_mismatch);
+    EXPECT_EQ(error.code(), code);
     EXPECT_EQ(error.what(), text);
   }
 }
@@ -144,6 +146,126 @@ INSTANTIATE_TEST_SUITE_P(
                 {f32({5, 7}), f32({7, 5})},
                 {{"transpose_a", 1}},
                 "expected b with 5 rows, got 7"}));
+
+const TensorType scores = f32({6, 10}), labels{DType::i64, {6}}, ten = f32({10});
+
+INSTANTIATE_TEST_SUITE_P(
+    ActivationsAndSoftmaxes, ShapeRules,
+    ::testing::Values(
+        Refused{"gelu", {scores, scores}, {}, "expected 1 input (x), got 2"},
+        Refused{"tanh", {labels}, {}, "expected x of type f32, got i64[6]"},
+        Refused{"sigmoid_gradient", {scores, ten}, {}, "expected dy of shape [6,10], got [10]"},
+        Refused{"softmax", {scores}, {{"axis", 2}}, "expected axis from -2 to 1, got 2"},
+        Refused{"log_softmax", {scores}, {{"axis", -3}}, "expected axis from -2 to 1, got -3"},
+        Refused{"softmax", {f32({})}, {}, "expected x of rank 1 or more, got f32[]"},
+        Refused{"causal_mask",
+                {f32({2, 3, 4})},
+                {},
+                "expected the last two dimensions of x to be the same, got [2,3,4]"},
+        Refused{"dropout",
+                {scores},
+                {{"p", 1.5}},
+                "expected p from 0 to 1, got 1.5",
+                Errc::invalid_argument},
+        Refused{"dropout",
+                {scores},
+                {{"p", std::nan("")}},
+                "expected p from 0 to 1, got nan",
+                Errc::invalid_argument}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Losses, ShapeRules,
+    ::testing::Values(
+        Refused{"nll_loss", {scores}, {}, "expected 2 inputs (log_probabilities, labels), got 1"},
+        Refused{"nll_loss",
+                {ten, labels},
+                {},
+                "expected log_probabilities of rank 2 or more, got f32[10]"},
+        Refused{
+            "cross_entropy", {scores, scores}, {}, "expected labels of type i64, got f32[6,10]"},
+        Refused{"cross_entropy",
+                {f32({6, 10, 4}), labels},
+                {},
+                "expected labels of shape [6,4], got [6]"},
+        Refused{"cross_entropy",
+                {scores, labels},
+                {{"label_smoothing", -0.1}},
+                "expected label_smoothing from 0 to 1, got -0.1",
+                Errc::invalid_argument},
+        Refused{"mse_loss", {scores, ten}, {}, "expected target of shape [6,10], got [10]"},
+        Refused{"identity_loss",
+                {scores},
+                {{"reduction", "max"}},
+                "expected reduction \"mean\", \"sum\" or \"none\", got \"max\"",
+                Errc::invalid_argument}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Norms, ShapeRules,
+    ::testing::Values(
+        Refused{"group_norm", {image, f32({4})}, {}, "expected 3 inputs (x, weight, bias), got 2"},
+        Refused{"group_norm",
+                {image},
+                {{"num_groups", 3}},
+                "expected channels that form 3 groups of the same size, got 4"},
+        Refused{"group_norm",
+                {image},
+                {{"num_groups", 0}},
+                "expected channels that form 0 groups of the same size, got 4"},
+        Refused{
+            "group_norm", {image, f32({4}), f32({8})}, {}, "expected bias of shape [4], got [8]"},
+        Refused{"layer_norm",
+                {scores, f32({6})},
+                {},
+                "expected weight of the shape of x's last axes, got [6] for x [6,10]"},
+        Refused{"layer_norm", {scores, ten, f32({6})}, {}, "expected bias of shape [10], got [6]"},
+        Refused{"batch_norm2d",
+                {scores, ten, ten, ten, ten},
+                {},
+                "expected x of rank 4, got f32[6,10]"},
+        Refused{"batch_norm2d",
+                {image, f32({4}), f32({4}), f32({4}), f32({8})},
+                {},
+                "expected running_var of shape [4], got [8]"},
+        Refused{"batch_norm2d",
+                {image, f32({4}), f32({4}), f32({4}), f32({4})},
+                {{"momentum", 2.0}},
+                "expected momentum from 0 to 1, got 2",
+                Errc::invalid_argument}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Rearranging, ShapeRules,
+    ::testing::Values(
+        Refused{
+            "add", {scores, f32({6})}, {}, "expected shapes that broadcast, got [6,10] and [6]"},
+        Refused{"reduce_to",
+                {scores},
+                {{"shape", List{6}}},
+                "expected a shape that broadcasts to [6,10], got [6]"},
+        Refused{"reshape",
+                {scores},
+                {{"shape", List{7, -1}}},
+                "expected a shape with 60 elements for x [6,10], got [7,-1]"},
+        Refused{"reshape",
+                {scores},
+                {{"shape", List{-1, -1}}},
+                "expected a shape with no negative dimension but one -1, got [-1,-1]"},
+        Refused{"reshape",
+                {scores},
+                {{"shape", List{30, 2, 0}}},
+                "expected a dimension of x to keep at position 2, got x [6,10]"},
+        Refused{"flatten", {ten}, {}, "expected start_axis from -1 to 0, got 1"},
+        Refused{"transpose",
+                {scores},
+                {{"axes", List{1, 1}}},
+                "expected axes to name each axis of x [6,10] once"},
+        Refused{"slice",
+                {scores},
+                {{"axis", 1}, {"begin", 2}, {"end", 11}},
+                "expected 0 <= begin <= end <= 10, got begin 2 and end 11"},
+        Refused{"concat", {}, {}, "expected 1 input or more, got 0"},
+        Refused{"concat", {scores, f32({6, 9})}, {}, "expected input 1 of shape [6,10], got [6,9]"},
+        Refused{"embedding", {ten, labels}, {}, "expected weight of rank 2, got f32[10]"},
+        Refused{"embedding", {scores, scores}, {}, "expected ids of type i64, got f32[6,10]"}));
 
 }  // namespace
 }  // namespace penstock::graph

@@ -1,0 +1,98 @@
+// Ops that move elements about: each puts every element where its definition says.
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "penstock/error.hpp"
+#include "tests/support/op_call.hpp"
+
+namespace penstock::graph {
+namespace {
+
+using List = std::vector<std::int64_t>;
+
+/// 0, 1, 2, ...
+Tensor counted(const Shape& shape, float first = 0) {
+  std::vector<float> values(static_cast<std::size_t>(shape.elements()));
+  std::iota(values.begin(), values.end(), first);
+  return {shape, std::span<const float>(values)};
+}
+
+struct Moved {
+  std::string_view op;
+  std::vector<Tensor> inputs;
+  Attributes attributes;
+  Tensor expected;
+};
+
+const Tensor pair_of_rows({2, 3}, {0, 1, 2, 3, 4, 5});
+
+TEST(Rearranging, PutsEveryElementInItsPlace) {
+  const Moved table[] = {
+      {"reshape", {pair_of_rows}, {{"shape", List{3, -1}}}, Tensor({3, 2}, {0, 1, 2, 3, 4, 5})},
+      {"reshape", {pair_of_rows}, {{"shape", List{0, 1, -1}}}, counted({2, 1, 3})},
+      {"reshape", {counted({1, 1})}, {{"shape", List{}}}, counted({})},
+      {"flatten", {counted({2, 3, 4})}, {}, counted({2, 12})},
+      {"flatten", {counted({2, 3, 4})}, {{"start_axis", 0}}, counted({24})},
+      {"flatten", {counted({2, 3, 4})}, {{"start_axis", -2}}, counted({2, 12})},
+      {"transpose", {pair_of_rows}, {{"axes", List{1, 0}}}, Tensor({3, 2}, {0, 3, 1, 4, 2, 5})},
+      {"transpose",
+       {counted({2, 2, 2})},
+       {{"axes", List{1, 0, 2}}},
+       Tensor({2, 2, 2}, {0, 1, 4, 5, 2, 3, 6, 7})},
+      {"transpose",
+       {counted({2, 2, 2})},
+       {{"axes", List{2, 0, 1}}},
+       Tensor({2, 2, 2}, {0, 2, 4, 6, 1, 3, 5, 7})},
+      {"slice",
+       {pair_of_rows},
+       {{"axis", 1}, {"begin", 1}, {"end", 3}},
+       Tensor({2, 2}, {1, 2, 4, 5})},
+      {"slice", {pair_of_rows}, {{"begin", 1}, {"end", 2}}, Tensor({1, 3}, {3, 4, 5})},
+      {"slice_gradient",
+       {Tensor({2, 1}, {7, 8})},
+       {{"axis", -1}, {"begin", 1}, {"size", 3}},
+       Tensor({2, 3}, {0, 7, 0, 0, 8, 0})},
+      {"concat",
+       {pair_of_rows, Tensor({2, 1}, {7, 8})},
+       {{"axis", 1}},
+       Tensor({2, 4}, {0, 1, 2, 7, 3, 4, 5, 8})},
+      {"concat",
+       {pair_of_rows, Tensor({1, 3}, {6, 7, 8}), Tensor({0, 3}, {})},
+       {},
+       counted({3, 3})},
+      {"causal_mask_gradient", {counted({2, 2}, 1)}, {}, Tensor({2, 2}, {1, 0, 3, 4})},
+  };
+  for (const auto& [op, inputs, attributes, expected] : table) {
+    const Tensor result =
+        testing::run({.op = &find_op(op), .attributes = attributes, .inputs = inputs})[0];
+    EXPECT_TRUE(testing::same_bits(result, expected)) << op << " to " << to_string(result.shape());
+  }
+}
+
+TEST(CausalMask, HidesWhatComesLaterInEveryMatrix) {
+  const Tensor y =
+      testing::run({.op = &find_op("causal_mask"), .inputs = {counted({2, 3, 4, 4})}})[0];
+  for (std::size_t i = 0; i < y.as<float>().size(); ++i) {
+    const std::size_t row = i / 4 % 4, column = i % 4;
+    EXPECT_EQ(y.as<float>()[i],
+              column > row ? -std::numeric_limits<float>::infinity() : static_cast<float>(i));
+  }
+}
+
+TEST(Embedding, NamesAnIdThatIsNoRow) {
+  for (const std::int64_t id : {-1, 5}) {
+    const List ids{0, 1, 4, id};
+    try {
+      testing::run({.op = &find_op("embedding"),
+                    .inputs = {counted({5, 3}), Tensor({4}, std::span<const std::int64_t>(ids))}});
+      FAIL() << "accepted " << id;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Errc::invalid_data);
+      EXPECT_EQ(error.what(), "id " + std::to_string(id) + " at position 3: expected 0 to 4");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace penstock::graph
