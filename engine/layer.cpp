@@ -29,12 +29,17 @@ void Layer::expect_rank(std::size_t rank) const {
 
 void Layer::parameter(const std::string& suffix, const std::vector<std::int64_t>& dims,
                       const graph::Initializer& initializer) {
-  variable(suffix, dims, initializer, graph::ValueKind::parameter);
+  inputs_.push_back(variable(suffix, dims, initializer, graph::ValueKind::parameter));
+}
+
+void Layer::leading_parameter(const std::string& suffix, const std::vector<std::int64_t>& dims,
+                              const graph::Initializer& initializer) {
+  inputs_.insert(inputs_.begin(), variable(suffix, dims, initializer, graph::ValueKind::parameter));
 }
 
 void Layer::buffer(const std::string& suffix, const std::vector<std::int64_t>& dims,
                    const graph::Initializer& initializer) {
-  variable(suffix, dims, initializer, graph::ValueKind::buffer);
+  inputs_.push_back(variable(suffix, dims, initializer, graph::ValueKind::buffer));
 }
 
 graph::ValueId Layer::finish(graph::Attributes attributes) {
@@ -44,15 +49,15 @@ graph::ValueId Layer::finish(graph::Attributes attributes) {
   return result;
 }
 
-void Layer::variable(const std::string& suffix, const std::vector<std::int64_t>& dims,
-                     const graph::Initializer& initializer, graph::ValueKind kind) {
+graph::ValueId Layer::variable(const std::string& suffix, const std::vector<std::int64_t>& dims,
+                               const graph::Initializer& initializer, graph::ValueKind kind) {
   Shape shape;
   try {
     shape = Shape(dims);
   } catch (const Error& error) {
     expect(false, suffix + ": " + error.what());
   }
-  inputs_.push_back(network_.variable(name_ + "." + suffix, shape, initializer, kind));
+  return network_.variable(name_ + "." + suffix, shape, initializer, kind);
 }
 
 }  // namespace penstock

@@ -29,7 +29,10 @@ class Layer {
   /// Adds NAME.suffix, of shape `dims`, to the op's inputs. @throws as expect()
   void parameter(const std::string& suffix, const std::vector<std::int64_t>& dims,
                  const graph::Initializer& initializer);
-  /// The same for a tensor that is not trained.
+  /// The same, before x and not after what is there.
+  void leading_parameter(const std::string& suffix, const std::vector<std::int64_t>& dims,
+                         const graph::Initializer& initializer);
+  /// As parameter(), for a tensor that is not trained.
   void buffer(const std::string& suffix, const std::vector<std::int64_t>& dims,
               const graph::Initializer& initializer);
 
@@ -37,8 +40,8 @@ class Layer {
   graph::ValueId finish(graph::Attributes attributes);
 
  private:
-  void variable(const std::string& suffix, const std::vector<std::int64_t>& dims,
-                const graph::Initializer& initializer, graph::ValueKind kind);
+  graph::ValueId variable(const std::string& suffix, const std::vector<std::int64_t>& dims,
+                          const graph::Initializer& initializer, graph::ValueKind kind);
 
   NetworkBuilder& network_;
   const graph::Op& op_;

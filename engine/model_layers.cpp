@@ -1,8 +1,10 @@
-// Model's layers with parameters: their shapes, and how they start.
+// Model's layers with a name: the shapes of their parameters, and how those start.
 #include <cmath>
 
 #include "engine/model_state.hpp"
 #include "graph/ops/conv2d.hpp"
+#include "graph/ops/dropout.hpp"
+#include "graph/ops/embedding.hpp"
 #include "graph/ops/linear.hpp"
 
 namespace penstock {
@@ -44,6 +46,19 @@ Value Model::linear(const std::string& name, Value x, std::int64_t out_features,
   layer.parameter("weight", {out_features, in_features}, start);
   if (bias) layer.parameter("bias", {out_features}, start);
   return impl_->finish(layer);
+}
+
+Value Model::embedding(const std::string& name, Value ids, std::int64_t count, std::int64_t size) {
+  Layer layer = impl_->layer(graph::embedding, name, ids);
+  layer.expect_positive("count", count);
+  layer.expect_positive("size", size);
+  layer.leading_parameter("weight", {count, size}, {.kind = Kind::normal, .value = 1});
+  return impl_->finish(layer);
+}
+
+Value Model::dropout(const std::string& name, Value x, double probability) {
+  Layer layer = impl_->layer(graph::dropout, name, x);
+  return impl_->finish(layer, {{"p", probability}});
 }
 
 }  // namespace penstock

@@ -7,7 +7,7 @@
 namespace penstock {
 
 void ParameterStore::add(ParameterInfo info, Tensor value) {
-  parameters_.reserve(parameters_.size() + 1);
+  parameters_.reserve(parameters_.size() + 1);  // so that both lists grow, or neither
   values_.push_back(std::move(value));
   parameters_.push_back(std::move(info));
   ++version_;

@@ -93,6 +93,36 @@ const std::vector<Case> layers_with_parameters{
      {1, 5},
      {},
      {{"fc.weight", {5, 6}}}},
+    {"embedding",
+     [](Model& m, const Inputs& in) { return m.embedding("e", in.labels, 9, 5); },
+     {1, 5},
+     {},
+     {{"e.weight", {9, 5}}}},
+    {"dropout",
+     [](Model& m, const Inputs& in) { return m.dropout("d", in.matrix, 0.3); },
+     {1, 3, 6},
+     {{"p", 0.3}}},
+};
+
+const std::vector<Case> norms{
+    {"group_norm",
+     [](Model& m, const Inputs& in) { return m.group_norm("n", in.image, 2, 1e-3); },
+     {1, 4, 9, 8},
+     {{"num_groups", std::int64_t{2}}, {"eps", 1e-3}},
+     {{"n.weight", {4}}, {"n.bias", {4}}}},
+    {"layer_norm",
+     [](Model& m, const Inputs& in) { return m.layer_norm("n", in.image, 2); },
+     {1, 4, 9, 8},
+     {{"eps", 1e-5}},
+     {{"n.weight", {9, 8}}, {"n.bias", {9, 8}}}},
+    {"batch_norm2d",
+     [](Model& m, const Inputs& in) { return m.batch_norm2d("n", in.image, 1e-3, 0.2); },
+     {1, 4, 9, 8},
+     {{"eps", 1e-3}, {"momentum", 0.2}},
+     {{"n.weight", {4}},
+      {"n.bias", {4}},
+      {"n.running_mean", {4}, false},
+      {"n.running_var", {4}, false}}},
 };
 
 const std::vector<Case> activations{
@@ -129,6 +159,32 @@ const std::vector<Case> poolings{
     {"global_avg_pool2d",
      [](Model& m, const Inputs& in) { return m.global_avg_pool2d(in.image); },
      {1, 4, 1, 1}},
+};
+
+const std::vector<Case> shapes{
+    {"flatten", [](Model& m, const Inputs& in) { return m.flatten(in.image); }, {1, 288}},
+    {"reshape",
+     [](Model& m, const Inputs& in) {
+       return m.reshape(in.image, {-1, 12});
+     },
+     {1, 24, 12},
+     {{"shape", Integers{0, -1, 12}}}},
+    {"transpose",
+     [](Model& m, const Inputs& in) {
+       return m.transpose(in.image, {0, 2, 3, 1});
+     },
+     {1, 9, 8, 4},
+     {{"axes", Integers{0, 2, 3, 1}}}},
+    {"concat",
+     [](Model& m, const Inputs& in) {
+       return m.concat({in.matrix, in.matrix, in.matrix}, 2);
+     },
+     {1, 3, 18},
+     {{"axis", std::int64_t{2}}}},
+    {"slice",
+     [](Model& m, const Inputs& in) { return m.slice(in.image, 2, 1, 5); },
+     {1, 4, 4, 8},
+     {{"axis", std::int64_t{2}}, {"begin", std::int64_t{1}}, {"end", std::int64_t{5}}}},
 };
 
 const std::vector<Case> arithmetic{
@@ -176,8 +232,10 @@ const std::vector<Case> losses{
 };
 
 INSTANTIATE_TEST_SUITE_P(Parameters, ModelLayers, ::testing::ValuesIn(layers_with_parameters));
+INSTANTIATE_TEST_SUITE_P(Norms, ModelLayers, ::testing::ValuesIn(norms));
 INSTANTIATE_TEST_SUITE_P(Activations, ModelLayers, ::testing::ValuesIn(activations));
 INSTANTIATE_TEST_SUITE_P(Poolings, ModelLayers, ::testing::ValuesIn(poolings));
+INSTANTIATE_TEST_SUITE_P(Shapes, ModelLayers, ::testing::ValuesIn(shapes));
 INSTANTIATE_TEST_SUITE_P(Arithmetic, ModelLayers, ::testing::ValuesIn(arithmetic));
 INSTANTIATE_TEST_SUITE_P(Losses, ModelLayers, ::testing::ValuesIn(losses));
 
@@ -199,6 +257,52 @@ TEST(ModelParameters, StartLikePyTorchs) {
   }
 }
 
+std::vector<std::string_view> ops_of(const Model& model) {
+  std::vector<std::string_view> ops;
+  for (const graph::Node& node : ModelAccess::graph(model).nodes) ops.push_back(node.op->name);
+  return ops;
+}
+
+TEST(ModelAttention, IsMadeOfItsParts) {
+  Model model;
+  const Value q = model.input("q", {2, 5, 16}), k = model.input("k", {2, 5, 16}),
+              v = model.input("v", {2, 5, 7});
+  EXPECT_EQ(model.shape(model.attention(q, k, v, true)), (Shape{1, 2, 5, 7}));
+  EXPECT_EQ(ops_of(model),
+            (std::vector<std::string_view>{"matmul", "scale", "causal_mask", "softmax", "matmul"}));
+  EXPECT_EQ(ModelAccess::graph(model).nodes[1].attributes, (Attributes{{"factor", 0.25}}));
+}
+
+TEST(ModelAttention, RefusedLeavesNothingBehind) {
+  Model model;
+  const Value q = model.input("q", {5, 16}), v = model.input("v", {6, 7});
+  const Value flat = model.input("flat", {16});
+  EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { model.attention(flat, q, v); }),
+            "attention: expected q of rank 3 or more, [N,...,S,D], got [1,16]");
+  EXPECT_NE(refusal(Errc::shape_mismatch, [&] { model.attention(q, q, v); }), "accepted");
+  EXPECT_TRUE(ops_of(model).empty());
+}
+
+TEST(ModelParameters, OfAnEmbeddingStartNormal) {
+  Model model;
+  model.embedding("e", model.labels(), 100, 50);
+  double squares = 0;
+  const Tensor weight = model.weight("e.weight");
+  for (const float value : weight.as<float>()) squares += double{value} * double{value};
+  EXPECT_NEAR(squares / 5000, 1, 0.1);
+}
+
+TEST(ModelParameters, OfNormsStartAsTheIdentity) {
+  Model model;
+  model.batch_norm2d("n", Inputs(model).image);
+  const std::vector<std::pair<const char*, float>> values{
+      {"n.weight", 1.f}, {"n.bias", 0.f}, {"n.running_mean", 0.f}, {"n.running_var", 1.f}};
+  for (const auto& [name, value] : values) {
+    const Tensor weight = model.weight(name);
+    for (const float element : weight.as<float>()) EXPECT_EQ(element, value) << name;
+  }
+}
+
 TEST(ModelLayer, OptionsThatMakeNoSenseAreNamed) {
   Model model;
   const Inputs in(model);
@@ -213,6 +317,12 @@ TEST(ModelLayer, OptionsThatMakeNoSenseAreNamed) {
        [&] { model.conv2d("c", in.image, {.out_channels = 1, .kernel = 1, .groups = 0}); }},
       {"conv2d \"c\": weight: shape: more elements than any machine holds",
        [&] { model.conv2d("c", in.image, {.out_channels = 1, .kernel = std::int64_t{1} << 62}); }},
+      {"embedding \"e\": expected count of 1 or more, got 0",
+       [&] { model.embedding("e", in.labels, 0, 5); }},
+      {"group_norm \"n\": expected eps of more than 0, got 0",
+       [&] { model.group_norm("n", in.image, 2, 0); }},
+      {"layer_norm \"n\": expected the last 1 to 2 axes of [1,3,6], got 3",
+       [&] { model.layer_norm("n", in.matrix, 3); }},
       {"max_pool2d \"max_pool2d_1\": expected stride of at least 1, got -1",
        [&] { model.max_pool2d(in.image, {.stride = -1}); }},
   };

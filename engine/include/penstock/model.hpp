@@ -122,7 +122,7 @@ class Model {
   Value global_avg_pool2d(Value x);
   /// [N,...] -> [N,K].
   Value flatten(Value x);
-  /// To `[N, sample...]`; one dimension may be -1.
+  /// To `[N, sample...]`: one dimension may be -1, whatever is left; a 0 keeps x's at that place.
   Value reshape(Value x, const std::vector<std::int64_t>& sample);
   Value transpose(Value x, const std::vector<std::int64_t>& axes);
   Value concat(const std::vector<Value>& parts, int axis = 1);
