@@ -32,8 +32,9 @@ void keep_dimensions(Dims& dims, const Shape& x) {
 void fill_open_dimension(Dims& dims, std::int64_t elements) {
   const auto open = std::find(dims.begin(), dims.end(), -1);
   if (open == dims.end()) return;
-  *open = 1;
-  const std::int64_t others = Shape(dims).elements();  // refuses what would overflow
+  std::int64_t others = 1;
+  for (const std::int64_t dim : dims)
+    if (dim != -1) others *= dim;
   *open = others > 0 && elements % others == 0 ? elements / others : 0;
 }
 
