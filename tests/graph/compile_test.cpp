@@ -123,6 +123,36 @@ TEST(Compile, GivesTheSameBitsUnderEverySchedule) {
   }
 }
 
+/// Convolutions, batch norm with running statistics, pooling and class labels, in four blocks.
+ModelBuilder convolutional_network() {
+  ModelBuilder model;
+  const auto x = model.input("x", {1, 8, 8}), labels = model.input("labels", {1, 1}, DType::i64);
+  const auto c1 = model.block("B0").apply("conv2d", {x, model.parameter("c1", {3, 1, 3, 3})});
+  const auto p1 = model.apply("relu", {model.apply("max_pool2d", {c1}, {{"kernel", 2}})});
+  const auto norm = model.block("B1").apply(
+      "batch_norm2d", {p1, model.parameter("gamma", {3}), model.parameter("beta", {3}),
+                       model.buffer("mean", {3}), model.buffer("variance", {3})});
+  const auto c2 =
+      model.block("B2").apply("conv2d", {norm, model.parameter("c2", {5, 3, 2, 2})}, {}, "c2");
+  const auto pooled = model.apply("avg_pool2d", {c2}, {{"kernel", 2}});
+  model.block("B3");
+  model.output("pooled", pooled);
+  model.loss(model.apply("cross_entropy", {model.apply("identity", {pooled}), labels},
+                         {{"reduction", "mean"}}));
+  return model;
+}
+
+TEST(Compile, GivesTheSameBitsWhereverAConvolutionalNetworkIsCut) {
+  const Graph model = convolutional_network().graph();
+  const Plan whole = compile(model, training({{{"B0", "B1", "B2", "B3"}}})).plan;
+  Inputs inputs;
+  for (std::uint64_t seed : {1, 2})
+    inputs.push_back({uniform({3, 1, 8, 8}, seed), testing::labels({3, 1, 1}, seed, 5)});
+  const auto expected = results(whole, inputs);
+  for (const auto& cut : cuts)
+    expect_same(results(compile(model, training(cut)).plan, inputs), expected);
+}
+
 /// (f(p + step) - f(p - step)) / 2 step, in the loss of one micro-batch.
 double difference_quotient(PlanRunner& runner, const Inputs& inputs, const std::string& name,
                            std::size_t element, float step) {
@@ -312,6 +342,26 @@ TEST(Compile, WarnsOfParametersThatTheLossDoesNotSee) {
   EXPECT_FALSE(compiled.plan.variables[0].trainable);
   EXPECT_TRUE(compiled.plan.stages[0].variables[0].accumulators.empty());
   EXPECT_TRUE(compiled.plan.variables[2].trainable);
+}
+
+/// A copy that fills its workspace with what would spoil any tensor there.
+const Op scribbling{
+    .name = "scribbling",
+    .infer = [](const Attributes&, Types in) { return std::vector<TensorType>{in[0]}; },
+    .forward =
+        [](const KernelCall& call) {
+          std::ranges::fill(call.workspace, std::byte{0xff});
+          std::ranges::copy(call.inputs[0].f32(), call.outputs[0].f32().begin());
+        },
+    .workspace = [](const Attributes&, Types, Types) { return std::int64_t{100}; }};
+
+TEST(Compile, KeepsWorkspacesAwayFromTensors) {
+  ModelBuilder model;
+  const auto h = model.linear("fc1", model.input("x", {20}), 40);
+  model.output("y", model.linear("fc2", model.apply("add", {h, model.apply(scribbling, {h})}), 4));
+  const Plan plan = compile(model.graph(), {.batch = 3}).plan;
+  EXPECT_TRUE(finite(PlanRunner(plan).run(random_inputs(plan, 1))[0][0]));
+  EXPECT_GE(plan.stages[0].scratch_bytes, 100 + 2 * 480) << "a workspace and two tensors";
 }
 
 struct Refusal {
