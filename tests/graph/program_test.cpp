@@ -9,6 +9,7 @@
 #include "engine/values/memory.hpp"
 #include "graph/op.hpp"
 #include "penstock/error.hpp"
+#include "tests/support/allocation_counter.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace penstock::graph {
@@ -114,6 +115,23 @@ TEST(Program, RunsItsInstructionsInOrder) {
                         instruction(increment, {b}, {a})}},
       memory.bindings());
   EXPECT_EQ(*reinterpret_cast<const float*>(memory.blocks[2].get()), 3);
+}
+
+TEST(Program, TakesNothingFromTheHeapOnceItHasRun) {
+  const Memory memory;
+  const Location a{Space::stash, 0, 0}, b{Space::scratch, 0, 0};
+  const Program program{
+      .instructions = {instruction(increment, {a}, {b}), instruction(increment, {b, a, a}, {a})}};
+  run(program, memory.bindings());
+  const auto before = testing::heap_allocations();
+  for (int i = 0; i < 10; ++i) run(program, memory.bindings());
+  EXPECT_EQ(testing::heap_allocations(), before);
+}
+
+TEST(AllocationCounter, Counts) {
+  const auto before = testing::heap_allocations();
+  const auto block = allocate_block(64);
+  EXPECT_GT(testing::heap_allocations(), before);
 }
 
 std::string failure_of(const Op& op, Errc code) {
