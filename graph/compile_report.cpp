@@ -25,8 +25,9 @@ double expected_utilization(const Plan& plan, std::int64_t micro_batches) {
   const auto stages = static_cast<std::int64_t>(plan.stages.size());
   std::vector<int> ipus;
   for (const StagePlan& stage : plan.stages) ipus.push_back(stage.ipu);
-  // What begins and ends a window hardly shows in one that is longer.
-  const auto enough = std::clamp<std::int64_t>(micro_batches, 1, 16 * stages);
+  // What begins and ends a window hardly shows in one that is longer; many stages take long enough.
+  const auto longest = std::max(2 * stages, std::min(16 * stages, 4096 / stages));
+  const auto enough = std::clamp<std::int64_t>(micro_batches, 1, longest);
   return utilisation(simulate({.schedule = *plan.schedule,
                                .stages = static_cast<int>(stages),
                                .micro_batches = static_cast<int>(enough),
