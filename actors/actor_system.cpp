@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <caf/atom.hpp>
+#include <caf/logger.hpp>
 #include <thread>
 
 namespace penstock::actors {
@@ -14,6 +15,10 @@ std::size_t worker_threads(int asked) {
 
 }  // namespace
 
+HostThreadGuard::~HostThreadGuard() {
+  caf::logger::set_current_actor_system(nullptr);
+}
+
 ActorSystem::Config::Config(const SystemOptions& options) : deterministic(options.deterministic) {
   // "sharing" hands a message from a foreign thread over about ten times faster than the default
   // "stealing"; a bounded throughput keeps one busy actor from starving the others.
@@ -23,6 +28,8 @@ ActorSystem::Config::Config(const SystemOptions& options) : deterministic(option
   set("logger.verbosity", caf::atom("quiet"));
 }
 
-ActorSystem::ActorSystem(const SystemOptions& options) : config_(options), system_(config_) {}
+ActorSystem::ActorSystem(const SystemOptions& options) : config_(options), system_(config_) {
+  const HostThreadGuard constructing_counts_too;
+}
 
 }  // namespace penstock::actors

@@ -19,17 +19,31 @@ enum class RunsOn : std::uint8_t {
   own_thread,  ///< on a thread of its own, where a handler may block or compute for long
 };
 
+/// For host threads: at its end, the thread has nothing to do with an actor system any more. CAF
+/// leaves a reference to the system's logger behind in each thread that spawns an actor or uses a
+/// scoped one, and a system's destructor waits until all of them are gone, except for its own
+/// thread's: it would wait for ever for another host thread that is still there.
+struct HostThreadGuard {
+  HostThreadGuard() = default;
+  HostThreadGuard(const HostThreadGuard&) = delete;
+  HostThreadGuard& operator=(const HostThreadGuard&) = delete;
+  ~HostThreadGuard();
+};
+
+/// Made, used and destroyed on any threads.
 class ActorSystem {
  public:
   explicit ActorSystem(const SystemOptions& options = {});
 
   bool deterministic() const noexcept { return config_.deterministic; }
+  /// Host threads that use it for more than sending hold a HostThreadGuard meanwhile.
   caf::actor_system& caf() noexcept { return system_; }
 
   /// Starts the function-based actor `body`, which calls base_init() first. A deterministic system
   /// has no threads to give away: there every actor is scheduled.
   template <class Body, class... Args>
   auto spawn(RunsOn where, Body body, Args&&... args) {
+    const HostThreadGuard guard;
     if (where == RunsOn::own_thread && !deterministic())
       return system_.spawn<caf::detached>(body, std::forward<Args>(args)...);
     return system_.spawn(body, std::forward<Args>(args)...);

@@ -4,6 +4,7 @@
 
 #include <caf/event_based_actor.hpp>
 #include <caf/scoped_actor.hpp>
+#include <future>
 #include <set>
 #include <string>
 #include <thread>
@@ -54,6 +55,19 @@ TEST(ActorSystem, GivesAnActorAThreadOfItsOwnIfAsked) {
   const auto detached = system.spawn(RunsOn::own_thread, probe, 0);
   EXPECT_EQ(thread_of(asker, scheduled), thread_of(asker, scheduled_too));
   EXPECT_NE(thread_of(asker, scheduled), thread_of(asker, detached));
+}
+
+TEST(ActorSystem, MayBeDestroyedOnAnotherThreadThanItWasUsedOn) {
+  auto system = std::make_unique<ActorSystem>(SystemOptions{.threads = 1});
+  {
+    const HostThreadGuard guard;
+    caf::scoped_actor asker{system->caf()};
+    const auto detached = system->spawn(RunsOn::own_thread, probe, 0);
+    EXPECT_NE(thread_of(asker, detached), 0u);
+  }
+  system->spawn(RunsOn::workers, probe, 0);
+  auto ended = std::async(std::launch::async, [&] { system.reset(); });
+  ASSERT_EQ(ended.wait_for(std::chrono::seconds(20)), std::future_status::ready);
 }
 
 TEST(ActorSystem, RunsEveryActorOnTheCallersThreadIfDeterministic) {
