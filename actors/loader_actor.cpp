@@ -1,0 +1,81 @@
+#include "actors/loader_actor.hpp"
+
+#include <algorithm>
+
+#include "actors/base_init.hpp"
+#include "actors/errors.hpp"
+
+namespace penstock::actors {
+namespace {
+
+LoaderActor::behavior_type loader(LoaderActor::stateful_pointer<LoaderActorState> self,
+                                  const std::shared_ptr<const LoaderSource>& source,
+                                  const LoaderSettings& settings,
+                                  const std::vector<LoaderWorker>& workers) {
+  base_init(self);
+  self->state.self = self;
+  self->state.core.emplace(*source, settings);
+  self->state.idle = workers;
+  for (const LoaderWorker& worker : workers) self->link_to(worker);
+  return {[self](const StartEpoch& message) { self->state.on_start_epoch(message); },
+          [self](const TakeBatch& message) { return self->state.on_take_batch(message); }};
+}
+
+}  // namespace
+
+void LoaderActorState::on_start_epoch(const StartEpoch& message) {
+  core->start_epoch(message.epoch);
+  consumer = {};
+  advance();
+}
+
+caf::typed_response_promise<LoadedBatch> LoaderActorState::on_take_batch(const TakeBatch& message) {
+  core->ask(message.batch);
+  consumer = self->make_response_promise<LoadedBatch>();
+  const auto answer = consumer;
+  advance();
+  return answer;
+}
+
+void LoaderActorState::on_read(const LoaderWorker& worker, const ReadResult& result) {
+  idle.push_back(worker);
+  core->finish(result);
+  advance();
+}
+
+void LoaderActorState::advance() {
+  if (consumer.pending())
+    if (auto batch = core->asked_batch()) deliver(std::move(*batch));
+  while (!idle.empty()) {
+    auto task = core->next_task();
+    if (!task) return;
+    const LoaderWorker worker = idle.back();
+    idle.pop_back();
+    assign(worker, std::move(*task));
+  }
+}
+
+void LoaderActorState::assign(const LoaderWorker& worker, ReadTask task) {
+  self->request(worker, caf::infinite, std::move(task))
+      .then([this, worker](const ReadResult& result) { on_read(worker, result); },
+            [this](caf::error& error) { self->quit(std::move(error)); });
+}
+
+void LoaderActorState::deliver(LoadedBatch batch) {
+  if (batch.failure)
+    consumer.deliver(to_caf(Errc::invalid_data, *batch.failure));
+  else
+    consumer.deliver(std::move(batch));
+  consumer = {};
+}
+
+LoaderActor spawn_loader(ActorSystem& system, std::shared_ptr<const LoaderSource> source,
+                         const LoaderSettings& settings, std::shared_ptr<LoaderWatch> watch) {
+  const RunsOn where = settings.workers > 0 ? RunsOn::own_thread : RunsOn::workers;
+  std::vector<LoaderWorker> workers;
+  for (int number = 0; number < std::max(1, settings.workers); ++number)
+    workers.push_back(system.spawn(where, loader_worker, number, source, watch));
+  return system.spawn(RunsOn::workers, loader, std::move(source), settings, std::move(workers));
+}
+
+}  // namespace penstock::actors

@@ -1,0 +1,39 @@
+// LoaderBuffers: the memory of batches, lent out and used again once nobody refers to it any more.
+// What is still lent when the pool is destroyed is freed by its last holder. Lending: one thread;
+// giving back: any.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace penstock::actors {
+
+/// One block per field of the samples.
+using BatchBuffer = std::vector<std::shared_ptr<std::byte>>;
+
+class LoaderBuffers {
+ public:
+  /// @param block_bytes what each field of a whole batch takes
+  explicit LoaderBuffers(std::vector<std::size_t> block_bytes);
+
+  /// A buffer that has come back; null if none has.
+  std::shared_ptr<const BatchBuffer> reuse();
+  /// A new one. @throws std::bad_alloc
+  std::shared_ptr<const BatchBuffer> allocate();
+  int allocated() const noexcept { return allocated_; }
+
+ private:
+  struct Shelf {
+    std::mutex mutex;
+    std::vector<std::unique_ptr<const BatchBuffer>> buffers;
+  };
+  std::shared_ptr<const BatchBuffer> lend(std::unique_ptr<const BatchBuffer> buffer);
+
+  std::vector<std::size_t> block_bytes_;
+  int allocated_ = 0;
+  std::shared_ptr<Shelf> shelf_ = std::make_shared<Shelf>();
+};
+
+}  // namespace penstock::actors

@@ -1,0 +1,68 @@
+#include "actors/loader_worker_actor.hpp"
+
+#include <exception>
+
+#include "actors/base_init.hpp"
+
+namespace penstock::actors {
+namespace {
+
+std::string text_of_current_exception() {
+  try {
+    throw;
+  } catch (const std::exception& error) {
+    return error.what();
+  } catch (...) {
+    return "an exception that is no std::exception";
+  }
+}
+
+}  // namespace
+
+ReadResult LoaderWorkerState::on_read(ReadTask& task) {
+  // A task of its own, to let go of the buffer before the answer leaves.
+  const ReadTask mine = std::move(task);
+  return {mine.epoch, mine.batch, read_rows(mine)};
+}
+
+std::optional<ReadFailure> LoaderWorkerState::read_rows(const ReadTask& task) {
+  for (std::int64_t row = task.rows.begin; row < task.rows.end && watch->wanted(task.epoch); ++row)
+    if (auto failure = read_row(task, row)) return failure;
+  return std::nullopt;
+}
+
+std::optional<ReadFailure> LoaderWorkerState::read_row(const ReadTask& task, std::int64_t row) {
+  const std::int64_t sample = (*task.order)[static_cast<std::size_t>(task.first + row)];
+  std::optional<ReadFailure> failure;
+  point_to(*task.buffer, row);
+  watch->begin_read(number, sample);
+  try {
+    source->read(sample, destinations);
+  } catch (...) {
+    failure = {row, "data loader: reading sample " + std::to_string(sample) +
+                        " failed: " + text_of_current_exception()};
+  }
+  watch->end_read(number);
+  return failure;
+}
+
+void LoaderWorkerState::point_to(const BatchBuffer& buffer, std::int64_t row) {
+  destinations.resize(buffer.size());
+  for (std::size_t i = 0; i < buffer.size(); ++i) {
+    const SourceField& field = source->fields[i];
+    const auto bytes = field.shape.elements() * static_cast<std::int64_t>(size_of(field.dtype));
+    destinations[i] = buffer[i].get() + row * bytes;
+  }
+}
+
+LoaderWorker::behavior_type loader_worker(LoaderWorker::stateful_pointer<LoaderWorkerState> self,
+                                          int number, std::shared_ptr<const LoaderSource> source,
+                                          std::shared_ptr<LoaderWatch> watch) {
+  base_init(self);
+  self->state.number = number;
+  self->state.source = std::move(source);
+  self->state.watch = std::move(watch);
+  return {[self](ReadTask& task) { return self->state.on_read(task); }};
+}
+
+}  // namespace penstock::actors
