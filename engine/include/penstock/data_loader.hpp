@@ -19,11 +19,11 @@ using Batch = std::vector<Tensor>;
 
 enum class LoaderMode : std::uint8_t {
   sync,   ///< a batch is assembled when it is asked for
-  async,  ///< workers assemble batches ahead, `buffered` at the most
+  async,  ///< batches are assembled ahead, `buffered` at the most
 };
 
 struct DataLoaderOptions {
-  bool shuffle = false;   ///< another order every epoch, from `seed` and the epoch's number
+  bool shuffle = false;   ///< another order every epoch, from `seed` and the epoch's number alone
   bool drop_last = true;  ///< leave out the samples that do not fill a batch
   LoaderMode mode = LoaderMode::async;
   int workers = 2;   ///< threads that read samples; 0: the loader's own
@@ -32,6 +32,8 @@ struct DataLoaderOptions {
   double timeout_seconds = 60;  ///< a wait for a batch longer than this fails, and says for what
 };
 
+/// The content of the batches depends on the dataset, `shuffle`, `seed` and the number of epochs
+/// begun; never on mode, workers or timing.
 class DataLoader {
  public:
   /// Batches of `samples_per_batch` samples. @throws Error invalid_argument, or invalid_data if the
@@ -41,6 +43,7 @@ class DataLoader {
   /// Batches for one step of a model run with `model` (b·D·G·R samples).
   DataLoader(std::shared_ptr<const Dataset> dataset, const Options& model,
              const DataLoaderOptions& options = {});
+  /// Waits until the samples that are just being read have been, and for nothing else.
   ~DataLoader();
   DataLoader(DataLoader&&) noexcept;
   DataLoader& operator=(DataLoader&&) noexcept;
@@ -53,9 +56,13 @@ class DataLoader {
 
   /// Begins the next epoch, whether or not the last one was read to its end.
   void start_epoch();
-  /// The next batch of the epoch; nothing at its end. The batch stays valid as long as it is held,
-  /// but memory is reused: hold few.
-  /// @throws Error invalid_data naming the sample if reading failed; stalled after the timeout.
+  /// The next batch of the epoch; nothing at its end. The first call begins the first epoch unless
+  /// start_epoch() has. Tensors stay as they are for as long as they are held. The memory of those
+  /// that were dropped is used again: a caller who holds one batch at a time makes the loader
+  /// allocate `buffered` + 1 of them in all, and another one for each that it holds besides.
+  /// @throws Error invalid_data naming the sample if reading failed, again and again until the next
+  /// epoch; stalled after the timeout, naming what is being read (the next call waits for the same
+  /// batch again).
   std::optional<Batch> next();
 
   /// For `for (Batch& batch : loader)`: begin() starts an epoch.
@@ -73,6 +80,7 @@ class DataLoader::Iterator {
   explicit Iterator(DataLoader& loader) : loader_(&loader), batch_(loader.next()) {}
   Batch& operator*() noexcept { return *batch_; }
   Iterator& operator++() {
+    batch_.reset();  // its memory may serve again
     batch_ = loader_->next();
     return *this;
   }

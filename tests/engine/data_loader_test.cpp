@@ -1,0 +1,374 @@
+#include "penstock/data_loader.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <future>
+#include <latch>
+#include <numeric>
+#include <stdexcept>
+
+#include "engine/values/memory.hpp"
+#include "tests/support/numbered_samples.hpp"
+#include "tests/support/refusal.hpp"
+#include "tests/support/thread_count.hpp"
+
+namespace penstock {
+namespace {
+
+using testing::NumberedSamples;
+using testing::refusal;
+
+/// The samples of one batch after the other.
+using Numbers = std::vector<std::int64_t>;
+
+/// The numbers of a batch, after checking that both fields agree.
+Numbers numbers_of(const Batch& batch) {
+  const auto labels = batch.at(1).as<std::int64_t>();
+  const auto values = batch.at(0).as<float>();
+  EXPECT_EQ(values.size(), 2 * labels.size());
+  for (std::size_t row = 0; row < labels.size(); ++row)
+    EXPECT_EQ(values[2 * row + 1], static_cast<float>(labels[row]));
+  return {labels.begin(), labels.end()};
+}
+
+std::vector<Numbers> rest_of_epoch(DataLoader& loader) {
+  std::vector<Numbers> batches;
+  while (const auto batch = loader.next()) batches.push_back(numbers_of(*batch));
+  return batches;
+}
+
+std::vector<Numbers> next_epoch(DataLoader& loader) {
+  loader.start_epoch();
+  return rest_of_epoch(loader);
+}
+
+Numbers joined(const std::vector<Numbers>& batches) {
+  Numbers all;
+  for (const Numbers& batch : batches) all.insert(all.end(), batch.begin(), batch.end());
+  return all;
+}
+
+Numbers sorted(Numbers numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+
+std::shared_ptr<NumberedSamples> numbered(std::int64_t count) {
+  return std::make_shared<NumberedSamples>(count);
+}
+
+TEST(DataLoader, KeepsTheFilesOrderAndDropsTheRestLoudly) {
+  DataLoader loader(numbered(10), 4);
+  EXPECT_EQ(loader.samples_per_batch(), 4);
+  EXPECT_EQ(loader.batches(), 2);
+  EXPECT_EQ(loader.dropped_samples(), 2);
+  EXPECT_EQ(next_epoch(loader), (std::vector<Numbers>{{0, 1, 2, 3}, {4, 5, 6, 7}}));
+}
+
+TEST(DataLoader, MayEndWithAShortBatch) {
+  DataLoader loader(numbered(10), 4, {.drop_last = false});
+  EXPECT_EQ(loader.batches(), 3);
+  EXPECT_EQ(loader.dropped_samples(), 0);
+  EXPECT_EQ(next_epoch(loader), (std::vector<Numbers>{{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9}}));
+  DataLoader one_batch(numbered(3), 1'000'000'000'000'000'000, {.drop_last = false});
+  EXPECT_EQ(next_epoch(one_batch), (std::vector<Numbers>{{0, 1, 2}}));
+}
+
+TEST(DataLoader, TakesWhatOneStepOfAModelTakes) {
+  Options model{.batch_size = 2, .device_iterations = 3};
+  model.training.gradient_accumulation = 4;
+  EXPECT_EQ(DataLoader(numbered(100), model).samples_per_batch(), 24);
+}
+
+TEST(DataLoader, GivesTensorsOfTheDatasetsFields) {
+  DataLoader loader(numbered(10), 4);
+  const auto batch = loader.next();
+  ASSERT_EQ(batch->size(), 2u);
+  EXPECT_EQ((*batch)[0].shape(), (Shape{4, 2}));
+  EXPECT_EQ((*batch)[0].dtype(), DType::f32);
+  EXPECT_EQ((*batch)[1].shape(), Shape{4});
+  EXPECT_EQ((*batch)[1].dtype(), DType::i64);
+}
+
+TEST(DataLoader, EndsAnEpochOnceAndForAll) {
+  DataLoader loader(numbered(4), 4);
+  EXPECT_TRUE(loader.next());
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(loader.next());
+  loader.start_epoch();
+  EXPECT_TRUE(loader.next());
+}
+
+TEST(DataLoader, ShufflesEveryEpochAnewFromItsSeed) {
+  const auto two_epochs = [](std::uint64_t seed) {
+    DataLoader loader(numbered(100), 10, {.shuffle = true, .seed = seed});
+    const auto first = next_epoch(loader);
+    return std::pair(joined(first), joined(next_epoch(loader)));
+  };
+  const auto [first, second] = two_epochs(1);
+  Numbers every(100);
+  std::iota(every.begin(), every.end(), 0);
+  EXPECT_EQ(sorted(first), every);
+  EXPECT_EQ(sorted(second), every);
+  EXPECT_NE(first, every);
+  EXPECT_NE(first, second);
+  EXPECT_EQ(two_epochs(1), std::pair(first, second));
+  EXPECT_NE(two_epochs(2).first, first);
+}
+
+TEST(DataLoader, GivesTheSameWhateverItsModeWorkersAndBuffers) {
+  for (const bool drop_last : {true, false}) {
+    std::vector<std::vector<Numbers>> epochs;
+    for (const LoaderMode mode : {LoaderMode::sync, LoaderMode::async})
+      for (const int workers : {0, 1, 2, 5})
+        for (const int buffered : {1, 4}) {
+          DataLoader loader(numbered(103), 10,
+                            {.shuffle = true,
+                             .drop_last = drop_last,
+                             .mode = mode,
+                             .workers = workers,
+                             .buffered = buffered,
+                             .seed = 3});
+          for (std::size_t epoch = 0; epoch < 3; ++epoch) {
+            if (epochs.size() == epoch)
+              epochs.push_back(next_epoch(loader));
+            else
+              ASSERT_EQ(next_epoch(loader), epochs[epoch])
+                  << workers << " workers, buffered " << buffered;
+          }
+        }
+    EXPECT_EQ(epochs[0].size(), drop_last ? 10u : 11u);
+  }
+}
+
+TEST(DataLoader, BeginsTheNextEpochInTheMiddleOfOne) {
+  for (const LoaderMode mode : {LoaderMode::sync, LoaderMode::async}) {
+    DataLoader interrupted(numbered(40), 4, {.shuffle = true, .mode = mode});
+    DataLoader whole(numbered(40), 4, {.shuffle = true, .mode = mode});
+    for (int epoch = 0; epoch < 20; ++epoch) {
+      interrupted.start_epoch();
+      for (int batch = 0; batch < epoch % 4; ++batch) interrupted.next();
+      whole.start_epoch();
+    }
+    EXPECT_EQ(next_epoch(interrupted), next_epoch(whole));
+  }
+}
+
+TEST(DataLoader, IsARangeOfTheNextEpochsBatches) {
+  DataLoader loader(numbered(10), 4, {.shuffle = true}), same(numbered(10), 4, {.shuffle = true});
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    std::vector<Numbers> batches;
+    for (const Batch& batch : loader) batches.push_back(numbers_of(batch));
+    EXPECT_EQ(batches, next_epoch(same));
+  }
+}
+
+TEST(DataLoader, LeavesBatchesAloneThatAreHeldEvenAfterItsEnd) {
+  std::vector<Batch> held;
+  {
+    DataLoader loader(numbered(40), 4, {.buffered = 2});
+    while (auto batch = loader.next()) held.push_back(std::move(*batch));
+  }
+  ASSERT_EQ(held.size(), 10u);
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    const auto first = static_cast<std::int64_t>(4 * i);
+    EXPECT_EQ(numbers_of(held[i]), (Numbers{first, first + 1, first + 2, first + 3}));
+  }
+}
+
+TEST(DataLoader, AllocatesNoTensorMemoryInSteadyState) {
+  for (const LoaderMode mode : {LoaderMode::sync, LoaderMode::async}) {
+    DataLoader loader(numbered(400), 4, {.mode = mode, .buffered = 3});
+    rest_of_epoch(loader);
+    const auto before = memory_counters().blocks_allocated;
+    for (int epoch = 0; epoch < 5; ++epoch) EXPECT_EQ(next_epoch(loader).size(), 100u);
+    for (const Batch& batch : loader) EXPECT_EQ(batch.size(), 2u);
+    EXPECT_EQ(memory_counters().blocks_allocated, before);
+  }
+}
+
+TEST(DataLoader, GivesItsMemoryBack) {
+  const auto before = memory_counters().bytes_live;
+  {
+    DataLoader loader(numbered(40), 4);
+    loader.next();
+    EXPECT_GT(memory_counters().bytes_live, before);
+  }
+  EXPECT_EQ(memory_counters().bytes_live, before);
+}
+
+/// What a dataset may throw, and what becomes of it.
+struct Thrown {
+  std::function<void()> action;
+  std::string text;
+};
+
+TEST(DataLoader, ReportsWhatADatasetThrowsNamingTheSampleAndStaysUsable) {
+  const std::vector<Thrown> table{
+      {[] { throw std::runtime_error("bad sector"); }, "bad sector"},
+      {[] { throw Error(Errc::io_error, "disk is gone"); }, "disk is gone"},
+      {[] { throw 7; }, "an exception that is no std::exception"}};
+  for (const auto& [action, text] : table)
+    for (const int workers : {0, 3}) {
+      const auto dataset = numbered(12);
+      std::atomic<bool> broken{true};
+      dataset->before_read = [&, &act = action](std::int64_t sample) {
+        if (broken && sample >= 6) act();
+      };
+      DataLoader loader(dataset, 4, {.workers = workers});
+      EXPECT_EQ(numbers_of(*loader.next()), (Numbers{0, 1, 2, 3}));
+      for (int again = 0; again < 2; ++again)
+        EXPECT_EQ(refusal(Errc::invalid_data, [&] { loader.next(); }),
+                  "data loader: reading sample 6 failed: " + text);
+      broken = false;
+      EXPECT_EQ(next_epoch(loader).size(), 3u);
+    }
+}
+
+/// A dataset whose sample 0 is not read before `release` says so.
+struct HeldUp {
+  explicit HeldUp(std::int64_t count) : dataset(numbered(count)) {
+    dataset->before_read = [this](std::int64_t sample) {
+      if (sample != 0 || first_read.test_and_set()) return;
+      begun.count_down();
+      release.wait();
+    };
+  }
+
+  std::shared_ptr<NumberedSamples> dataset;
+  std::atomic_flag first_read;
+  std::latch begun{1};
+  std::latch release{1};
+};
+
+std::optional<Batch> next_patiently(DataLoader& loader) {
+  for (;;) try {
+      return loader.next();
+    } catch (const Error& error) {
+      if (error.code() != Errc::stalled) throw;
+    }
+}
+
+TEST(DataLoader, SaysWhichWorkerAndSampleAStallIsAboutAndLosesNothing) {
+  HeldUp held_up(8);
+  DataLoader loader(held_up.dataset, 4, {.workers = 2, .buffered = 1, .timeout_seconds = 0.02});
+  loader.start_epoch();
+  held_up.begun.wait();
+  const std::string text = refusal(Errc::stalled, [&] { loader.next(); });
+  EXPECT_EQ(text.find("data loader: no batch for 0.02 s: worker "), 0u) << text;
+  EXPECT_NE(text.find(" has not finished reading sample 0"), std::string::npos) << text;
+  refusal(Errc::stalled, [&] { loader.next(); });
+  held_up.release.count_down();
+  EXPECT_EQ(numbers_of(*next_patiently(loader)), (Numbers{0, 1, 2, 3}));
+  EXPECT_EQ(numbers_of(*next_patiently(loader)), (Numbers{4, 5, 6, 7}));
+}
+
+TEST(DataLoader, StopsReadingForAnEpochThatIsOver) {
+  for (const int workers : {0, 1}) {
+    HeldUp held_up(1000);
+    DataLoader loader(held_up.dataset, 1000, {.workers = workers});
+    loader.start_epoch();
+    held_up.begun.wait();
+    loader.start_epoch();
+    held_up.release.count_down();
+    EXPECT_EQ(numbers_of(*loader.next()).size(), 1000u);
+    EXPECT_EQ(held_up.dataset->reads(), 1 + 1000);
+  }
+}
+
+TEST(DataLoader, EndsAsSoonAsTheSampleBeingReadHasBeen) {
+  HeldUp held_up(1000);
+  auto loader =
+      std::make_unique<DataLoader>(held_up.dataset, 1000, DataLoaderOptions{.workers = 1});
+  loader->start_epoch();
+  held_up.begun.wait();
+  auto ended = std::async(std::launch::async, [&] { loader.reset(); });
+  held_up.release.count_down();
+  EXPECT_EQ(ended.wait_for(std::chrono::seconds(20)), std::future_status::ready);
+}
+
+TEST(DataLoader, TwoHundredOfThemComeAndGoWithoutLeavingAThread) {
+  { DataLoader first(numbered(4), 4); }  // whatever the process starts once for all
+  const std::size_t threads = testing::thread_count();
+  for (int i = 0; i < 200; ++i) {
+    DataLoader loader(numbered(40), 4, {.workers = i % 4, .buffered = 1 + i % 3});
+    loader.start_epoch();
+    for (int batch = 0; batch < i % 5; ++batch) EXPECT_TRUE(loader.next());
+  }
+  EXPECT_TRUE(testing::threads_fall_to(threads));
+}
+
+TEST(DataLoader, MovesWithItsEpoch) {
+  DataLoader loader(numbered(8), 4);
+  loader.next();
+  DataLoader moved(std::move(loader));
+  EXPECT_EQ(rest_of_epoch(moved), (std::vector<Numbers>{{4, 5, 6, 7}}));
+}
+
+struct Refused {
+  std::int64_t samples;
+  std::int64_t rows;
+  DataLoaderOptions options;
+  Errc code;
+  std::string text;
+};
+
+TEST(DataLoader, RefusesWhatCannotMakeABatch) {
+  const std::vector<Refused> table{
+      {0, 4, {}, Errc::invalid_data, "data loader: the dataset is empty"},
+      {3, 4, {}, Errc::invalid_data, "data loader: a batch takes 4 samples, the dataset has 3"},
+      {3,
+       0,
+       {},
+       Errc::invalid_argument,
+       "data_loader.samples_per_batch: expected 1 or more, got 0"},
+      {3,
+       1,
+       {.workers = -1},
+       Errc::invalid_argument,
+       "data_loader.workers: expected 0 to 1024, got -1"},
+      {3,
+       1,
+       {.buffered = 0},
+       Errc::invalid_argument,
+       "data_loader.buffered: expected 1 to 1024, got 0"},
+      {3,
+       1,
+       {.timeout_seconds = 0},
+       Errc::invalid_argument,
+       "data_loader.timeout_seconds: expected more than 0 and at most 1000000000, got 0"},
+  };
+  for (const Refused& row : table)
+    EXPECT_EQ(refusal(row.code, [&] { DataLoader(numbered(row.samples), row.rows, row.options); }),
+              row.text);
+  EXPECT_EQ(refusal(Errc::invalid_argument, [] { DataLoader(nullptr, 1); }),
+            "data loader: expected a dataset, got none");
+}
+
+/// Fields that nobody can have a batch of.
+class Vast : public NumberedSamples {
+ public:
+  explicit Vast(const Shape& shape) : NumberedSamples(1'000'000), vast_{{"x", DType::f32, shape}} {}
+  const std::vector<Field>& fields() const override { return vast_; }
+
+ private:
+  std::vector<Field> vast_;
+};
+
+TEST(DataLoader, RefusesFieldsThatMakeNoBatch) {
+  EXPECT_EQ(
+      refusal(Errc::invalid_argument,
+              [] { DataLoader(std::make_shared<Vast>(Shape{1'000'000'000'000}), 1000); }),
+      "data loader: 1000 samples of \"x\" [1000000000000] make no batch: shape: more elements "
+      "than any machine holds");
+  EXPECT_EQ(
+      refusal(Errc::invalid_argument,
+              [] {
+                DataLoader(std::make_shared<Vast>(Shape{1, 1, 1, 1, 1, 1, 1, 1}), 1);
+              }),
+      "data loader: 1 samples of \"x\" [1,1,1,1,1,1,1,1] make no batch: shape: expected at most 8 "
+      "dimensions, got 9");
+}
+
+}  // namespace
+}  // namespace penstock

@@ -1,0 +1,31 @@
+// NumberedSamples: a dataset whose sample i is the number i as f32 [2] and as i64 [], and whose
+// reads a test can count, hold up or make fail.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+
+#include "penstock/dataset.hpp"
+
+namespace penstock::testing {
+
+class NumberedSamples : public Dataset {
+ public:
+  explicit NumberedSamples(std::int64_t count) : count_(count) {}
+
+  /// Called before each read, on the reading thread.
+  std::function<void(std::int64_t sample)> before_read = [](std::int64_t) {};
+  std::int64_t reads() const noexcept { return reads_.load(); }
+
+  std::int64_t size() const override { return count_; }
+  const std::vector<Field>& fields() const override { return fields_; }
+  void read(std::int64_t index, std::span<std::byte* const> destinations) const override;
+
+ private:
+  std::int64_t count_;
+  std::vector<Field> fields_{{"number", DType::f32, {2}}, {"label", DType::i64, {}}};
+  mutable std::atomic<std::int64_t> reads_{0};
+};
+
+}  // namespace penstock::testing
