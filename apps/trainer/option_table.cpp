@@ -1,5 +1,7 @@
 #include "apps/trainer/option_table.hpp"
 
+#include "apps/networks/networks.hpp"
+
 namespace trainer {
 namespace {
 
@@ -15,10 +17,16 @@ constexpr NumberRange from_zero{};
 constexpr NumberRange zero_to_one{.most = 1};
 constexpr NumberRange below_one{.most = 1, .open_most = true};
 
+std::vector<std::string> network_names() {
+  std::vector<std::string> names;
+  for (const penstock::networks::Network* network : penstock::networks::all_networks())
+    names.emplace_back(network->name);
+  return names;
+}
+
 OptionGroup network_group() {
   return OptionRows("Network", &TrainerOptions::network)
-      .add("model", &NetworkOptions::model, one_of({"mnist-cnn", "fashion-cnn", "mlp"}),
-           "network to train")
+      .add("model", &NetworkOptions::model, one_of(network_names()), "network to train")
       .add("seed", &NetworkOptions::seed, whole_number<std::uint64_t>(0),
            "of the first weights and of the order of the images")
       .add("init-weights", &NetworkOptions::init_weights, path("FILE"),

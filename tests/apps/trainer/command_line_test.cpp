@@ -203,7 +203,7 @@ TEST(CommandLine, RefusesWithTheArgumentsNameFirst) {
       {{"--beta1", "1"}, "--beta1: expected a finite number from 0 and below 1"},
       {{"--eps", "0"}, "--eps: expected a finite number above 0"},
       {{"--max-grad-norm", "0"}, "--max-grad-norm: expected a finite number above 0"},
-      {{"--model", "resnet"}, "--model: expected one of mnist-cnn, fashion-cnn, mlp"},
+      {{"--model", "resnet"}, "--model: expected one of fashion-cnn, mlp, mnist-cnn"},
       {{"--dataset", "cifar"}, "--dataset: expected one of fashion-mnist, mnist, synthetic"},
       {{"--strategy", "phased"}, "--strategy: expected one of pipelined, sharded"},
       {{"--schedule", "1f1b"}, "--schedule: expected one of grouped, interleaved, sequential"},

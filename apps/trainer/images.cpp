@@ -1,0 +1,58 @@
+#include "apps/trainer/images.hpp"
+
+#include <filesystem>
+
+#include "penstock/error.hpp"
+
+namespace trainer {
+namespace {
+
+constexpr std::int64_t synthetic_training_images = 12000;
+constexpr std::int64_t synthetic_test_images = 2000;
+
+constexpr const char* fashion_mnist_directory = "/usr/share/datasets/fashion-mnist";
+
+/// The test's images come from another stream of numbers than those of any other seed.
+Images synthetic_images(std::uint64_t seed, const penstock::Normalization& normalization) {
+  constexpr std::uint64_t test = std::uint64_t{1} << 63;
+  return {penstock::synthetic_digits(synthetic_training_images, seed, normalization),
+          penstock::synthetic_digits(synthetic_test_images, seed ^ test, normalization)};
+}
+
+std::string directory(const DataOptions& options) {
+  if (options.data_dir) return *options.data_dir;
+  std::error_code ignored;
+  if (!std::filesystem::exists(fashion_mnist_directory, ignored))
+    throw penstock::Error(
+        penstock::Errc::io_error,
+        std::string(fashion_mnist_directory) +
+            ": does not exist; install Debian's package dataset-fashion-mnist, or tell with "
+            "--data-dir where its IDX files are");
+  return fashion_mnist_directory;
+}
+
+void check(const penstock::Dataset& images, const penstock::Shape& expected,
+           const std::string& where) {
+  const penstock::Shape& shape = images.fields().front().shape;
+  if (shape != expected)
+    throw penstock::Error(
+        penstock::Errc::invalid_data,
+        where + ": expected images of " + to_string(expected) + ", got " + to_string(shape));
+  if (images.size() == 0)
+    throw penstock::Error(penstock::Errc::invalid_data, where + ": there are no images");
+}
+
+}  // namespace
+
+Images open_images(const DataOptions& options, std::uint64_t seed,
+                   const penstock::Normalization& normalization, const penstock::Shape& image) {
+  if (options.dataset == DatasetName::synthetic) return synthetic_images(seed, normalization);
+  const std::string where = directory(options);
+  Images images{penstock::read_idx(where, penstock::Split::train, normalization),
+                penstock::read_idx(where, penstock::Split::test, normalization)};
+  check(*images.train, image, where + ", training images");
+  check(*images.test, image, where + ", test images");
+  return images;
+}
+
+}  // namespace trainer

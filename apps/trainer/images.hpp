@@ -1,0 +1,21 @@
+// The data sets that penstock-train knows, opened and checked.
+#pragma once
+
+#include <memory>
+
+#include "apps/trainer/options.hpp"
+#include "penstock/dataset.hpp"
+
+namespace trainer {
+
+struct Images {
+  std::shared_ptr<const penstock::Dataset> train;  ///< fields: image, label
+  std::shared_ptr<const penstock::Dataset> test;
+};
+
+/// Reads both splits. @throws penstock::Error naming the file, or what the images are instead of
+/// `image` shaped.
+Images open_images(const DataOptions& options, std::uint64_t seed,
+                   const penstock::Normalization& normalization, const penstock::Shape& image);
+
+}  // namespace trainer

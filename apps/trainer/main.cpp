@@ -1,0 +1,26 @@
+// penstock-train: trains a network on images and tests it. --help tells the rest.
+
+#include <exception>
+#include <new>
+
+#include "apps/trainer/command_line.hpp"
+#include "apps/trainer/console.hpp"
+#include "apps/trainer/run.hpp"
+
+int main(int argc, char** argv) {
+  constexpr int refused_code = 2, failed_code = 1;
+  int code = refused_code;
+  try {
+    const auto options = trainer::read_command_line(argc, argv);
+    if (options)
+      trainer::Run(*options).execute([&] { code = failed_code; });
+    else
+      trainer::print(trainer::help_text());
+    return 0;
+  } catch (const std::bad_alloc&) {
+    trainer::print_failure("not enough memory");
+  } catch (const std::exception& error) {
+    trainer::print_failure(error.what());
+  }
+  return code;
+}

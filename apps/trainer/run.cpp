@@ -1,0 +1,147 @@
+#include "apps/trainer/run.hpp"
+
+#include <cstdio>
+#include <string>
+
+#include "apps/trainer/console.hpp"
+#include "apps/trainer/engine_options.hpp"
+#include "apps/trainer/peak_memory.hpp"
+#include "apps/trainer/training.hpp"
+#include "penstock/error.hpp"
+
+namespace trainer {
+namespace {
+
+constexpr const char* scores = "logits";
+
+/// A sample's image, for every network.
+const penstock::Shape image{1, 28, 28};
+
+penstock::Model make_model(const penstock::networks::Network& network,
+                           const NetworkOptions& options) {
+  penstock::Model model = network.build(options.seed);
+  if (options.init_weights) model.load_weights(*options.init_weights);
+  return model;
+}
+
+std::string percent(double fraction) {
+  char text[16];
+  std::snprintf(text, sizeof text, "%.2f%%", 100 * fraction);
+  return text;
+}
+
+std::string describe(const StepMetrics& step) {
+  char loss[32];
+  std::snprintf(loss, sizeof loss, "Loss:%.4f", step.loss());
+  return loss + std::string(" | Accuracy:") + percent(step.accuracy);
+}
+
+/// How a step's number of images comes about.
+std::string step_size(const penstock::Options& options) {
+  return "batch size " + std::to_string(options.batch_size) + " x gradient accumulation " +
+         std::to_string(options.training.gradient_accumulation) + " x device iterations " +
+         std::to_string(options.device_iterations) + " x replication factor " +
+         std::to_string(options.topology.replication_factor);
+}
+
+/// The options, if they are legal and `images` are enough for a step.
+penstock::Options checked(const penstock::Options& options, std::int64_t images) {
+  options.validate();
+  if (options.samples_per_step() > images)
+    throw penstock::Error(penstock::Errc::invalid_data,
+                          "one step needs " + std::to_string(options.samples_per_step()) +
+                              " training images (" + step_size(options) + "), there are " +
+                              std::to_string(images) + ": lower one of these options");
+  return options;
+}
+
+void note_dropped(const penstock::DataLoader& loader, std::int64_t images) {
+  if (loader.dropped_samples() == 0) return;
+  print_note("each epoch leaves out " + std::to_string(loader.dropped_samples()) + " of " +
+             std::to_string(images) + " training images: a step takes " +
+             std::to_string(loader.samples_per_batch()) + ", no less");
+}
+
+void note_warnings(const penstock::CompileReport& report) {
+  for (const std::string& warning : report.warnings) print_note(warning);
+}
+
+TrainingPlan training_plan(const TrainingOptions& training, const penstock::Options& engine) {
+  TrainingPlan plan;
+  plan.epochs = training.epochs;
+  plan.max_updates = training.max_updates;
+  plan.samples_per_step = engine.samples_per_step();
+  plan.samples_per_update = engine.samples_per_step() / engine.device_iterations;
+  return plan;
+}
+
+}  // namespace
+
+Run::Run(const TrainerOptions& options)
+    : options_(options),
+      network_(penstock::networks::find_network(options.network.model)),
+      model_(make_model(network_, options.network)),
+      images_(open_images(options.data, options.network.seed, network_.normalization, image)),
+      training_options_(checked(training_options(options), images_.train->size())),
+      training_loader_(images_.train, training_options_, training_loader_options(options)),
+      inference_options_(inference_options(options, images_.test->size())),
+      test_loader_(images_.test, inference_options_, test_loader_options(options)),
+      training_(model_, training_options_, make_optimizer(options.optimizer)),
+      inference_(model_, inference_options_),
+      outputs_(options.output),
+      progress_(ProgressStream::standard_error(options.output.debug)) {
+  note_dropped(training_loader_, images_.train->size());
+  note_warnings(training_.compile_report());
+}
+
+void Run::execute(const std::function<void()>& on_first_step) {
+  const double train_samples_per_second = train(on_first_step);
+  const Evaluation evaluation = evaluate();
+  print("Accuracy on test set: " + percent(evaluation.accuracy) + '\n');
+  outputs_.add_traces(training_.take_trace(), inference_.take_trace());
+  outputs_.add_weights(model_);
+  outputs_.add(summary(train_samples_per_second, evaluation));
+  outputs_.commit();
+}
+
+double Run::train(const std::function<void()>& on_first_step) {
+  std::optional<Progress> progress;
+  const TrainingStep step = [&](const penstock::Batch& batch) {
+    if (training_.updates() == 0) on_first_step();
+    return training_.step(batch);
+  };
+  TrainingEvents events;
+  events.on_epoch = [&](int epoch, std::int64_t steps) {
+    progress.reset();
+    progress.emplace(
+        progress_,
+        "Epoch " + std::to_string(epoch) + '/' + std::to_string(options_.training.epochs), steps);
+  };
+  events.on_step = [&](const StepMetrics& metrics) {
+    outputs_.add(metrics);
+    progress->advance(describe(metrics));
+  };
+  return trainer::train(training_loader_, training_plan(options_.training, training_options_),
+                        scores, step, events);
+}
+
+Evaluation Run::evaluate() {
+  Progress progress(progress_, "Test", test_loader_.batches());
+  const Inference infer = [&](const penstock::Tensor& images) {
+    return inference_.run(std::span(&images, 1));
+  };
+  return trainer::evaluate(test_loader_, scores, infer, [&] { progress.advance(""); });
+}
+
+RunMetrics Run::summary(double train_samples_per_second, const Evaluation& evaluation) const {
+  RunMetrics run;
+  run.compile_seconds = training_.compile_report().seconds + inference_.compile_report().seconds;
+  run.train_samples_per_second = train_samples_per_second;
+  run.inference_samples_per_second = evaluation.samples_per_second;
+  run.test_accuracy = evaluation.accuracy;
+  run.peak_rss_bytes = peak_resident_bytes();
+  run.stages = training_.stage_reports();
+  return run;
+}
+
+}  // namespace trainer

@@ -1,0 +1,47 @@
+// Run: one run of the trainer, from its options to its files. Everything that can be refused is
+// refused by the constructor; used from one thread.
+#pragma once
+
+#include <functional>
+
+#include "apps/networks/networks.hpp"
+#include "apps/trainer/evaluation.hpp"
+#include "apps/trainer/images.hpp"
+#include "apps/trainer/metrics.hpp"
+#include "apps/trainer/options.hpp"
+#include "apps/trainer/outputs.hpp"
+#include "apps/trainer/progress.hpp"
+#include "penstock/penstock.hpp"
+
+namespace trainer {
+
+class Run {
+ public:
+  /// Reads and checks every input, compiles both models, and opens every output.
+  /// @throws penstock::Error
+  explicit Run(const TrainerOptions& options);
+
+  /// Trains, tests, prints the accuracy and puts the files in place. `on_first_step` is called
+  /// right before the first step. @throws penstock::Error; then no file has been replaced.
+  void execute(const std::function<void()>& on_first_step);
+
+ private:
+  double train(const std::function<void()>& on_first_step);
+  Evaluation evaluate();
+  RunMetrics summary(double train_samples_per_second, const Evaluation& evaluation) const;
+
+  TrainerOptions options_;
+  const penstock::networks::Network& network_;
+  penstock::Model model_;
+  Images images_;
+  penstock::Options training_options_;
+  penstock::DataLoader training_loader_;
+  penstock::Options inference_options_;
+  penstock::DataLoader test_loader_;
+  penstock::TrainingModel training_;
+  penstock::InferenceModel inference_;
+  Outputs outputs_;
+  ProgressStream progress_;
+};
+
+}  // namespace trainer
