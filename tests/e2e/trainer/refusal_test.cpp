@@ -1,0 +1,73 @@
+// What the trainer refuses for its options, its topology and its outputs.
+#include "tests/e2e/trainer/refusal.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace penstock::testing {
+namespace {
+
+TEST_P(TrainerRefusal, IsOneLineAndCode2AndTouchesNoFile) {
+  const TemporaryDirectory inputs, outputs;
+  write_file(outputs / "metrics", "before");
+  Arguments arguments = GetParam().run(inputs);
+  if (!std::count(arguments.begin(), arguments.end(), "--metrics"))
+    arguments = arguments + Arguments{"--metrics", (outputs / "metrics").string()};
+  const CommandResult result = train(arguments);
+  EXPECT_EQ(result.code, 2);
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(result.err.rfind("penstock-train: ", 0), 0U) << result.err;
+  EXPECT_NE(result.err.find(GetParam().text), result.err.npos) << result.err;
+  EXPECT_EQ(result.err.find('\n'), result.err.size() - 1) << result.err;
+  EXPECT_EQ(file_content(outputs / "metrics"), "before");
+  EXPECT_EQ(outputs.entries(), std::set<std::string>{"metrics"});
+}
+
+/// A run on synthetic images.
+BadRun with(const Arguments& more) {
+  return [=](const TemporaryDirectory&) { return Arguments{"--dataset", "synthetic"} + more; };
+}
+
+const std::vector<Refusal> options{
+    {"UnknownOption", with({"--layers", "3"}), "--layers"},
+    {"ExtraArgument", with({"mnist"}), "\"mnist\""},
+    {"NoNumber", with({"--epochs", "3x"}), "--epochs"},
+    {"OutOfRange", with({"--batch-size", "0"}), "--batch-size"},
+    {"Overflow", with({"--learning-rate", "1e999"}), "--learning-rate"},
+    {"NotFinite", with({"--weight-decay", "nan"}), "--weight-decay"},
+    {"ForeignConstant", with({"--momentum", "0.9"}), "--momentum"},
+    {"HugeStep", with({"--batch-size", "2147483647", "--device-iterations", "2147483647"}),
+     "batch_size"},
+    {"TooFewSamples", with({"--device-iterations", "100"}),
+     "one step needs 40000 training images"}};
+
+const std::vector<Refusal> topologies{
+    {"UnknownBlock", with({"--stages", "B1|B2|B3|B4,B9"}), "\"B9\""},
+    {"BlockInTwoStages", with({"--stages", "B1,B2|B2,B3|B4"}), "\"B2\""},
+    {"StageWithoutBlock", with({"--stages", "B1||B2,B3,B4"}), "stage 2"},
+    {"BlockInNoStage", with({"--stages", "B1|B2|B4"}), "\"B3\""},
+    {"AgainstTheDataFlow", with({"--stages", "B1|B3|B2|B4"}), "needs the output of"},
+    {"TooFewIpus", with({"--ipus", "0,1"}), "IPU"},
+    {"TooManyIpus", with({"--ipus", "0,1,2,3,4"}), "IPU"},
+    {"IpuOutOfRange", with({"--ipus", "0,1,2,70000"}), "70000"}};
+
+Arguments profile_below_a_file(const TemporaryDirectory& inputs) {
+  write_file(inputs / "file", "");
+  return {"--dataset", "synthetic", "--profile", "--profile-dir", (inputs / "file").string()};
+}
+
+const std::vector<Refusal> outputs{
+    {"MetricsInNoDirectory", with({"--metrics", "/nowhere/metrics"}), "/nowhere/metrics"},
+    {"MetricsIsADirectory", with({"--metrics", "/usr"}), "/usr"},
+    {"MetricsIsADevice", with({"--metrics", "/dev/full"}), "/dev/full"},
+    {"WeightsInNoDirectory", with({"--save-weights", "/nowhere/weights"}), "/nowhere/weights"},
+    {"ProfileBelowAFile", profile_below_a_file, "file/training"}};
+
+using ::testing::ValuesIn;
+INSTANTIATE_TEST_SUITE_P(Options, TrainerRefusal, ValuesIn(options), refusal_name);
+INSTANTIATE_TEST_SUITE_P(Topologies, TrainerRefusal, ValuesIn(topologies), refusal_name);
+INSTANTIATE_TEST_SUITE_P(Outputs, TrainerRefusal, ValuesIn(outputs), refusal_name);
+
+}  // namespace
+}  // namespace penstock::testing

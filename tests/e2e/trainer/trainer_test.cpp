@@ -1,0 +1,229 @@
+// The trainer from its command line to its files, on synthetic images.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <regex>
+#include <sstream>
+
+#include "tests/e2e/trainer/trainer.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+namespace penstock::testing {
+namespace {
+
+using nlohmann::json;
+
+/// Three steps of 5, 5 and 2 updates of 2 micro-batches of 8 images.
+const Arguments quick{"--dataset",
+                      "synthetic",
+                      "--batch-size",
+                      "8",
+                      "--device-iterations",
+                      "5",
+                      "--gradient-accumulation",
+                      "2",
+                      "--max-updates",
+                      "12"};
+const Arguments quick_mlp = quick + Arguments{"--model", "mlp"};
+
+void expect_success(const CommandResult& result) {
+  EXPECT_EQ(result.code, 0) << result.err;
+}
+
+std::vector<json> json_lines(const std::filesystem::path& path) {
+  std::vector<json> lines;
+  std::istringstream text(file_content(path));
+  for (std::string line; std::getline(text, line);) lines.push_back(json::parse(line));
+  return lines;
+}
+
+/// The accuracy in percent that the run printed as its only result; -1 if it did not.
+double printed_accuracy(const CommandResult& result) {
+  const std::regex only_line("Accuracy on test set: ([0-9]+\\.[0-9]{2})%\n");
+  std::smatch match;
+  return std::regex_match(result.out, match, only_line) ? std::stod(match[1]) : -1;
+}
+
+TEST(Trainer, PrintsTheTestAccuracyAndItsProgress) {
+  const CommandResult result = train(quick);
+  expect_success(result);
+  EXPECT_GE(printed_accuracy(result), 0) << result.out;
+  const std::regex line("Epoch 1/3: 3/3 \\[.*\\] Loss:[0-9.]+ \\| Accuracy:[0-9.]+%\n");
+  EXPECT_TRUE(std::regex_search(result.err, line)) << result.err;
+}
+
+TEST(Trainer, LearnsTheSyntheticImages) {
+  const CommandResult result = train({"--dataset", "synthetic", "--batch-size", "20",
+                                      "--gradient-accumulation", "2", "--epochs", "1"});
+  expect_success(result);
+  EXPECT_GT(printed_accuracy(result), 90);
+}
+
+void expect_step(const json& line, int step, int updates, std::size_t micro_batches) {
+  EXPECT_EQ(line.at("epoch"), 1);
+  EXPECT_EQ(line.at("step"), step);
+  EXPECT_EQ(line.at("updates"), updates);
+  const auto losses = line.at("losses").get<std::vector<double>>();
+  ASSERT_EQ(losses.size(), micro_batches);
+  const double sum = std::accumulate(losses.begin(), losses.end(), 0.0);
+  EXPECT_DOUBLE_EQ(line.at("loss"), sum / static_cast<double>(losses.size()));
+  EXPECT_GE(line.at("accuracy"), 0.0);
+  EXPECT_LE(line.at("accuracy"), 1.0);
+  EXPECT_GT(line.at("samples_per_second"), 0.0);
+}
+
+TEST(Trainer, MetricsTellEveryStepAndTheWholeRun) {
+  const TemporaryDirectory directory;
+  const CommandResult result =
+      train(quick + Arguments{"--metrics", (directory / "metrics").string()});
+  expect_success(result);
+  const std::vector<json> lines = json_lines(directory / "metrics");
+  ASSERT_EQ(lines.size(), 4U);
+  expect_step(lines[0], 1, 5, 10);
+  expect_step(lines[1], 2, 10, 10);
+  expect_step(lines[2], 3, 12, 4);
+  const json& summary = lines[3].at("summary");
+  EXPECT_NEAR(100 * summary.at("test_accuracy").get<double>(), printed_accuracy(result), 0.00501);
+  for (const char* positive : {"compile_seconds", "train_samples_per_second",
+                               "inference_samples_per_second", "peak_rss_bytes"})
+    EXPECT_GT(summary.at(positive), 0) << positive;
+}
+
+TEST(Trainer, MetricsCountTheRunsOfEveryStageOfEveryReplica) {
+  const TemporaryDirectory directory;
+  expect_success(
+      train(quick + Arguments{"--stages", "B1,B2|B3,B4", "--ipus", "1,0", "--replication-factor",
+                              "2", "--metrics", (directory / "metrics").string()}));
+  const json stages = json_lines(directory / "metrics").back().at("summary").at("stages");
+  ASSERT_EQ(stages.size(), 4U);
+  std::set<std::pair<int, int>> places;
+  for (const json& stage : stages) {
+    const int replica = stage.at("replica"), number = stage.at("stage");
+    places.emplace(replica, number);
+    EXPECT_EQ(stage.at("ipu"), 2 * replica + (number == 0 ? 1 : 0));
+    EXPECT_EQ(stage.at("forward_runs"), 24);
+    EXPECT_EQ(stage.at("backward_runs"), 24);
+    EXPECT_GE(stage.at("max_in_flight"), 1);
+    EXPECT_GT(stage.at("busy_seconds"), 0.0);
+    EXPECT_GT(stage.at("peak_bytes"), 0);
+    EXPECT_GT(stage.at("optimizer_bytes_on_ipu"), 0);
+  }
+  EXPECT_EQ(places.size(), 4U);
+}
+
+TEST(Trainer, ProfileHasAnEventPerProgramRun) {
+  const TemporaryDirectory directory;
+  const auto profile = directory / "new" / "profile";
+  expect_success(train(quick_mlp + Arguments{"--test-batch-size", "50", "--profile",
+                                             "--profile-dir", profile.string()}));
+  const auto runs = [&](const char* part, const char* direction) {
+    const json trace = json::parse(file_content(profile / part / "trace.json"));
+    const json& events = trace.at("traceEvents");
+    return std::count_if(events.begin(), events.end(),
+                         [&](const json& event) { return event.value("cat", "") == direction; });
+  };
+  EXPECT_EQ(runs("training", "forward"), 4 * 24);
+  EXPECT_EQ(runs("training", "backward"), 4 * 24);
+  EXPECT_EQ(runs("inference", "forward"), 4 * 2000 / 50);
+  EXPECT_EQ(runs("inference", "backward"), 0);
+}
+
+TEST(Trainer, StartsFromSavedWeights) {
+  const TemporaryDirectory directory;
+  const std::string weights = (directory / "weights").string();
+  const CommandResult first = train(quick_mlp + Arguments{"--save-weights", weights});
+  const std::string saved = file_content(weights);
+  // With a learning rate that moves no weight, accuracy and bytes stay as they are.
+  const CommandResult second =
+      train(quick_mlp + Arguments{"--init-weights", weights, "--save-weights", weights,
+                                  "--optimizer", "sgd", "--learning-rate", "1e-30"});
+  expect_success(second);
+  EXPECT_TRUE(file_content(weights) == saved);
+  EXPECT_EQ(second.out, first.out);
+}
+
+/// The weights file of a quick run with these arguments more.
+std::string trained_weights(const Arguments& more) {
+  const TemporaryDirectory directory;
+  const std::string path = (directory / "weights").string();
+  expect_success(train(quick + more + Arguments{"--save-weights", path}));
+  return file_content(path);
+}
+
+TEST(Trainer, TheSeedDecidesTheWeights) {
+  const std::string zero = trained_weights({"--seed", "0"});
+  EXPECT_TRUE(trained_weights({"--seed", "1"}) != zero);
+  EXPECT_TRUE(trained_weights({"--seed", "0"}) == zero);
+}
+
+TEST(Trainer, WeightsDoNotDependOnWhereAndInWhichOrderStagesRun) {
+  const std::string expected = trained_weights({});
+  for (const Arguments& topology : std::vector<Arguments>{
+           {"--strategy", "sharded", "--ipus", "0,0,1,1"},
+           {"--schedule", "interleaved", "--threads", "1"},
+           {"--schedule", "sequential", "--offload-optimiser"},
+           {"--stages", "B1,B2,B3,B4"},
+           {"--stages", "B1,B2|B3,B4", "--ipus", "0,0", "--threads", "2", "--num-workers", "0"}})
+    EXPECT_TRUE(trained_weights(topology) == expected) << topology[1];
+}
+
+TEST(Trainer, SaysHowManyImagesAnEpochLeavesOut) {
+  const CommandResult result =
+      train({"--dataset", "synthetic", "--model", "mlp", "--batch-size", "70", "--epochs", "1"});
+  expect_success(result);
+  EXPECT_NE(result.err.find("each epoch leaves out 5000 of 12000 training images"), result.err.npos)
+      << result.err;
+}
+
+TEST(Trainer, DebugTellsWhatTheEngineDoes) {
+  const auto lines = [](const CommandResult& result) {
+    return std::count(result.err.begin(), result.err.end(), '\n');
+  };
+  EXPECT_GT(lines(train(quick_mlp + Arguments{"--debug"})), lines(train(quick_mlp)));
+}
+
+TEST(Trainer, ReplacesFilesThatAreThere) {
+  const TemporaryDirectory directory;
+  write_file(directory / "metrics", "before");
+  expect_success(train(quick_mlp + Arguments{"--metrics", (directory / "metrics").string()}));
+  EXPECT_EQ(json_lines(directory / "metrics").size(), 4U);
+  EXPECT_EQ(directory.entries(), std::set<std::string>{"metrics"});
+}
+
+TEST(Trainer, HelpIsAResult) {
+  const CommandResult result = train({"--help"});
+  expect_success(result);
+  EXPECT_EQ(result.err, "");
+  EXPECT_NE(result.out.find("--max-updates"), result.out.npos);
+}
+
+/// A run that trains and then cannot finish.
+void expect_failure_after_training(const CommandOptions& options, const std::string& reason) {
+  const TemporaryDirectory directory;
+  write_file(directory / "metrics", "before");
+  const CommandResult result =
+      train(quick_mlp + Arguments{"--metrics", (directory / "metrics").string(), "--save-weights",
+                                  (directory / "weights").string()},
+            options);
+  EXPECT_EQ(result.code, 1);
+  ASSERT_GT(result.err.size(), 1U);
+  const auto last_line = result.err.substr(result.err.rfind('\n', result.err.size() - 2) + 1);
+  EXPECT_EQ(last_line.rfind("penstock-train: cannot write", 0), 0U) << last_line;
+  EXPECT_NE(last_line.find(reason), last_line.npos) << last_line;
+  EXPECT_EQ(file_content(directory / "metrics"), "before");
+  EXPECT_EQ(directory.entries(), std::set<std::string>{"metrics"});
+}
+
+TEST(Trainer, ADiskThatFillsUpFailsTheRunAndLeavesFilesAsTheyWere) {
+  expect_failure_after_training({.file_bytes = 2000}, "File too large");
+}
+
+TEST(Trainer, AResultThatNobodyGetsFailsTheRunAndLeavesFilesAsTheyWere) {
+  expect_failure_after_training({.out = "/dev/full"}, "the standard output");
+}
+
+}  // namespace
+}  // namespace penstock::testing

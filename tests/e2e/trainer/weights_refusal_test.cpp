@@ -1,0 +1,88 @@
+// What the trainer refuses for the weights that it should start from.
+
+#include <gtest/gtest.h>
+
+#include "engine/weights_file.hpp"
+#include "tests/e2e/trainer/refusal.hpp"
+
+namespace penstock::testing {
+namespace {
+
+Arguments starting_from(const std::filesystem::path& weights) {
+  return {"--dataset",      "synthetic",    "--model", "mlp",           "--init-weights",
+          weights.string(), "--batch-size", "8",       "--max-updates", "1"};
+}
+
+/// Weights of the network, as the trainer itself writes them.
+void write_good_weights(const std::filesystem::path& path) {
+  const CommandResult result = train({"--dataset", "synthetic", "--model", "mlp", "--batch-size",
+                                      "8", "--max-updates", "1", "--save-weights", path.string()});
+  ASSERT_EQ(result.code, 0) << result.err;
+}
+
+TEST(TrainerWeights, AreAcceptedIfNothingIsWrongWithThem) {
+  const TemporaryDirectory directory;
+  write_good_weights(directory / "weights");
+  write_weights_file(directory / "weights", read_weights_file(directory / "weights"));
+  const CommandResult result = train(starting_from(directory / "weights"));
+  EXPECT_EQ(result.code, 0) << result.err;
+}
+
+/// Weights that were right until `change`.
+BadRun changed(const std::function<void(std::map<std::string, Tensor>&)>& change) {
+  return [=](const TemporaryDirectory& inputs) {
+    const auto path = inputs / "weights";
+    write_good_weights(path);
+    WeightsFile weights = read_weights_file(path);
+    change(weights.tensors);
+    write_weights_file(path, weights);
+    return starting_from(path);
+  };
+}
+
+BadRun file_of(const std::string& bytes) {
+  return [=](const TemporaryDirectory& inputs) {
+    write_file(inputs / "weights", bytes);
+    return starting_from(inputs / "weights");
+  };
+}
+
+Arguments no_file(const TemporaryDirectory&) {
+  return starting_from("/nowhere/weights");
+}
+
+/// u64, little-endian.
+std::string size_bytes(std::uint64_t size) {
+  std::string bytes;
+  for (int shift = 0; shift < 64; shift += 8) bytes += static_cast<char>(size >> shift & 0xFF);
+  return bytes;
+}
+
+std::string two_tensors_at_one_place() {
+  const std::string header = R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
+                             R"("b":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})";
+  return size_bytes(header.size()) + header + std::string(4, '\0');
+}
+
+const std::string file = "/weights\"";
+
+const std::vector<Refusal> refusals{
+    {"MissingFile", no_file, "/nowhere/weights"},
+    {"MissingTensor", changed([](auto& tensors) { tensors.erase("dense64.bias"); }),
+     "\"dense64.bias\""},
+    {"ExtraTensor",
+     changed([](auto& tensors) { tensors["dense16.bias"] = Tensor::zeros(DType::f32, {16}); }),
+     "\"dense16.bias\""},
+    {"MisshapenTensor", changed([](auto& tensors) {
+       tensors["dense64.bias"] = Tensor::zeros(DType::f32, {8, 8});
+     }),
+     "\"dense64.bias\""},
+    {"OverlappingTensors", file_of(two_tensors_at_one_place()), "\"b\""},
+    {"HugeHeader", file_of(size_bytes(1'000'000'000'000'000'000) + "{}"), "1000000000000000000"},
+    {"EmptyFile", file_of(""), file},
+    {"NoWeights", file_of("these are no weights at all"), file}};
+
+INSTANTIATE_TEST_SUITE_P(Weights, TrainerRefusal, ::testing::ValuesIn(refusals), refusal_name);
+
+}  // namespace
+}  // namespace penstock::testing

@@ -1,0 +1,67 @@
+#include "tests/support/command.hpp"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <stdexcept>
+
+#include "tests/support/temporary_directory.hpp"
+
+namespace penstock::testing {
+namespace {
+
+constexpr int cannot_start = 127;
+
+void redirect(int descriptor, const char* path) {
+  const int file = ::open(path, O_WRONLY | O_CREAT, 0600);
+  if (file < 0 || ::dup2(file, descriptor) < 0) ::_exit(cannot_start);
+}
+
+/// A write past the limit then fails, instead of ending the program.
+void limit_files(std::uint64_t bytes) {
+  const rlimit limit{bytes, bytes};
+  if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) ::_exit(cannot_start);
+  std::signal(SIGXFSZ, SIG_IGN);
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& words) {
+  std::vector<char*> result;
+  for (const std::string& word : words) result.push_back(const_cast<char*>(word.c_str()));
+  result.push_back(nullptr);
+  return result;
+}
+
+int wait_for(pid_t process) {
+  int status = 0;
+  if (::waitpid(process, &status, 0) != process) throw std::runtime_error("cannot wait");
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+}  // namespace
+
+CommandResult run_command(const std::vector<std::string>& command, const CommandOptions& options) {
+  const TemporaryDirectory directory;
+  const std::string out = options.out.value_or((directory / "out").string());
+  const std::string err = (directory / "err").string();
+  const std::vector<char*> arguments = pointers(command);
+  const pid_t process = ::fork();
+  if (process < 0) throw std::runtime_error("cannot fork");
+  if (process == 0) {
+    redirect(STDOUT_FILENO, out.c_str());
+    redirect(STDERR_FILENO, err.c_str());
+    if (options.file_bytes) limit_files(*options.file_bytes);
+    ::execv(arguments[0], arguments.data());
+    ::_exit(cannot_start);
+  }
+  CommandResult result;
+  result.code = wait_for(process);
+  if (result.code == cannot_start) throw std::runtime_error("cannot start " + command[0]);
+  if (!options.out) result.out = file_content(out);
+  result.err = file_content(err);
+  return result;
+}
+
+}  // namespace penstock::testing

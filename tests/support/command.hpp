@@ -1,0 +1,28 @@
+// Runs a program to its end, and gives back all that it said.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace penstock::testing {
+
+struct CommandResult {
+  int code = -1;  ///< exit code; -1 if a signal ended the program
+  std::string out;
+  std::string err;
+};
+
+struct CommandOptions {
+  /// Where stdout goes instead of into the result.
+  std::optional<std::string> out = {};
+  /// Files may have no more bytes than this, as on a disk that fills up.
+  std::optional<std::uint64_t> file_bytes = {};
+};
+
+/// @throws std::runtime_error if the program cannot be started.
+CommandResult run_command(const std::vector<std::string>& command,
+                          const CommandOptions& options = {});
+
+}  // namespace penstock::testing
