@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "graph/optimizer_rule.hpp"
+#include "graph/optimizers/multiply_add.hpp"
 
 namespace penstock::graph {
 
@@ -24,7 +25,7 @@ struct Moments {
         correction2_root(std::sqrt(correction(hyper, hyper.beta2, step))) {}
 
   void advance(float gradient, float& m, float& v) const noexcept {
-    m = beta1 * m + inflow1 * gradient;
+    m = multiply_add(inflow1, gradient, beta1 * m);
     v = beta2 * v + inflow2 * gradient * gradient;
   }
 

@@ -1,6 +1,7 @@
 #include "graph/optimizers/sgd.hpp"
 
 #include "engine/values/number_range.hpp"
+#include "graph/optimizers/multiply_add.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::graph {
@@ -16,7 +17,7 @@ void descend(const Hyper& hyper, std::span<float> weight, std::span<const float>
   const auto rate = static_cast<float>(hyper.learning_rate * undampened);
   const auto decay = static_cast<float>(hyper.weight_decay);
   for (std::size_t i = 0; i < weight.size(); ++i)
-    weight[i] -= rate * (gradient[i] + decay * weight[i]);
+    weight[i] = multiply_add(-rate, multiply_add(decay, weight[i], gradient[i]), weight[i]);
 }
 
 void update(const Hyper& hyper, std::int64_t step, std::span<float> weight,
@@ -30,10 +31,10 @@ void update(const Hyper& hyper, std::int64_t step, std::span<float> weight,
   const bool nesterov = hyper.nesterov;
   const std::span<float> velocity = state[0];
   for (std::size_t i = 0; i < weight.size(); ++i) {
-    const float g = gradient[i] + decay * weight[i];
-    const float v = momentum * velocity[i] + inflow * g;
+    const float g = multiply_add(decay, weight[i], gradient[i]);
+    const float v = multiply_add(inflow, g, momentum * velocity[i]);
     velocity[i] = v;
-    weight[i] -= rate * (nesterov ? g + momentum * v : v);
+    weight[i] = multiply_add(-rate, nesterov ? multiply_add(momentum, v, g) : v, weight[i]);
   }
 }
 
