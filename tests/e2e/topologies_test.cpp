@@ -1,0 +1,152 @@
+// The same bits from every topology: the strongest test there is.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "apps/networks/networks.hpp"
+#include "tests/support/data_path.hpp"
+#include "tests/support/training_run.hpp"
+
+namespace penstock::testing {
+namespace {
+
+constexpr std::int64_t updates = 5;
+
+/// Blocks to stages to IPUs.
+struct Placement {
+  const char* stages;
+  std::vector<int> ipus;
+};
+
+const Placement placements[] = {
+    {"B1,B2,B3,B4", {0}},          {"B1,B2|B3,B4", {0, 0}},       {"B1,B2|B3,B4", {0, 1}},
+    {"B1|B2|B3|B4", {0, 0, 0, 0}}, {"B1|B2|B3|B4", {0, 1, 1, 0}}, {"B1|B2|B3|B4", {0, 1, 2, 3}},
+};
+
+/// A schedule, or sharded execution.
+struct Execution {
+  const char* name;
+  Strategy strategy;
+  PipelineSchedule schedule;
+};
+
+const Execution executions[] = {
+    {"grouped", Strategy::pipelined, PipelineSchedule::grouped},
+    {"interleaved", Strategy::pipelined, PipelineSchedule::interleaved},
+    {"sequential", Strategy::pipelined, PipelineSchedule::sequential},
+    {"sharded", Strategy::sharded, PipelineSchedule::grouped},
+};
+
+Options options_for(const Placement& placement, const Execution& execution) {
+  Options options{.batch_size = 4, .device_iterations = 1};
+  options.topology.strategy = execution.strategy;
+  options.topology.schedule = execution.schedule;
+  options.topology.stages = parse_stages(placement.stages);
+  options.topology.ipus = placement.ipus;
+  options.training.gradient_accumulation = 4;
+  return options;
+}
+
+const std::vector<Tensor>& digits() {
+  static const std::vector<Tensor> samples = all_samples(
+      *first_samples(read_idx(data_path("mnist"), Split::train, {.mean = 0.1307, .std = 0.3081}),
+                     4 * 4 * 2 * updates));
+  return samples;
+}
+
+TrainingRun run(const Options& options, const Optimizer& optimizer = AdamW{.learning_rate = 0.01}) {
+  return train(networks::find_network("mnist-cnn").build(3), options, optimizer, digits(), updates);
+}
+
+const TrainingRun& single_device() {
+  static const TrainingRun result = run(options_for(placements[0], executions[0]));
+  return result;
+}
+
+class Topologies
+    : public ::testing::TestWithParam<std::tuple<Execution, Placement, bool, int, int>> {};
+
+TEST_P(Topologies, GiveTheBitsOfASingleDevice) {
+  const auto& [execution, placement, offload, threads, iterations] = GetParam();
+  Options options = options_for(placement, execution);
+  options.training.offload_optimizer_state = offload;
+  options.runtime.threads = threads;
+  options.device_iterations = iterations;
+  EXPECT_EQ(first_difference(run(options), single_device()), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Topologies,
+                         ::testing::Combine(::testing::ValuesIn(executions),
+                                            ::testing::ValuesIn(placements), ::testing::Bool(),
+                                            ::testing::Values(1, 2), ::testing::Values(1, 5)));
+
+TEST(Topologies, RepeatTheirBits) {
+  const Options options = options_for(placements[5], executions[0]);
+  for (int i = 0; i < 10; ++i) ASSERT_EQ(first_difference(run(options), single_device()), "");
+}
+
+Options replicated(const Placement& placement, const Execution& execution) {
+  Options options = options_for(placement, execution);
+  options.topology.replication_factor = 2;
+  return options;
+}
+
+TEST(Replication, GivesTheSameBitsForEveryTopology) {
+  const TrainingRun reference = run(replicated(placements[0], executions[0]));
+  for (const Execution& execution : executions)
+    for (const Placement& placement : placements)
+      EXPECT_EQ(first_difference(run(replicated(placement, execution)), reference), "")
+          << execution.name << " " << placement.stages;
+}
+
+// With plain descent: Adam's first steps would turn the rounding of a gradient near 0 into its
+// sign.
+TEST(Replication, DiffersFromLongerAccumulationOnlyByRounding) {
+  const Optimizer descent = Sgd{.learning_rate = 0.05, .momentum = 0.9};
+  Options longer = options_for(placements[5], executions[0]);
+  longer.training.gradient_accumulation = 8;
+  const TrainingRun one = run(longer, descent);
+  const TrainingRun two = run(replicated(placements[5], executions[0]), descent);
+  EXPECT_NE(first_difference(one, two), "") << "the sum is grouped differently";
+  for (const auto& [name, tensor] : one.weights) {
+    const auto a = tensor.as<float>(), b = two.weights.at(name).as<float>();
+    for (std::size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], 1e-5) << name;
+  }
+}
+
+TEST(Replication, CountsTheRunsOfEachReplica) {
+  const TrainingRun two = run(replicated(placements[5], executions[0]));
+  ASSERT_EQ(two.stages.size(), 8u);
+  for (const StageReport& stage : two.stages) {
+    EXPECT_EQ(stage.forward_runs, 4u * updates) << stage.replica << "/" << stage.stage;
+    EXPECT_EQ(stage.backward_runs, 4u * updates) << stage.replica << "/" << stage.stage;
+    EXPECT_EQ(stage.ipu, stage.replica * 4 + stage.stage);
+  }
+}
+
+TEST(Offload, LeavesNoOptimizerStateOnTheIpus) {
+  Options options = options_for(placements[5], executions[0]);
+  std::int64_t on_ipus = 0;
+  for (const StageReport& stage : run(options).stages) on_ipus += stage.optimizer_bytes_on_ipu;
+  EXPECT_EQ(on_ipus, 720'208) << "two moments of 90,026 parameters";
+
+  options.training.offload_optimizer_state = true;
+  for (const StageReport& stage : run(options).stages) EXPECT_EQ(stage.optimizer_bytes_on_ipu, 0);
+}
+
+TEST(Clipping, ReachesOverAllStagesAndKeepsTheBits) {
+  const auto clipped = [](const Options& options) {
+    Optimizer optimizer = Sgd{.learning_rate = 0.1, .momentum = 0.9};
+    optimizer.max_grad_norm = 0.5;
+    return run(options, optimizer);
+  };
+  const TrainingRun reference = clipped(options_for(placements[0], executions[0]));
+  EXPECT_NE(first_difference(reference, single_device()), "");
+  for (const Execution& execution : executions)
+    for (const Placement& placement : placements)
+      EXPECT_EQ(first_difference(clipped(options_for(placement, execution)), reference), "")
+          << execution.name << " " << placement.stages;
+}
+
+}  // namespace
+}  // namespace penstock::testing

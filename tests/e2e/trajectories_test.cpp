@@ -1,0 +1,80 @@
+// Training runs against PyTorch's, micro-batch by micro-batch.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "apps/networks/networks.hpp"
+#include "tests/support/data_path.hpp"
+#include "tests/support/reference_file.hpp"
+#include "tests/support/training_run.hpp"
+
+namespace penstock::testing {
+namespace {
+
+struct Trajectory {
+  const char* file;
+  const char* data;  ///< folder under tests/data
+  Optimizer optimizer;
+};
+
+std::ostream& operator<<(std::ostream& out, const Trajectory& t) {
+  return out << t.file;
+}
+
+class Trajectories : public ::testing::TestWithParam<Trajectory> {};
+
+double largest(const Tensor& tensor) {
+  double most = 0;
+  for (const float value : tensor.as<float>()) most = std::max(most, std::abs(double{value}));
+  return most;
+}
+
+void expect_close(const Tensor& actual, const Tensor& expected, double tolerance,
+                  const std::string& what) {
+  ASSERT_EQ(actual.shape(), expected.shape()) << what;
+  const double limit = tolerance * largest(expected);
+  for (std::size_t i = 0; i < actual.as<float>().size(); ++i)
+    ASSERT_NEAR(actual.as<float>()[i], expected.as<float>()[i], limit) << what << "[" << i << "]";
+}
+
+TEST_P(Trajectories, FollowsPyTorchInLossesAndWeights) {
+  const ReferenceFile reference =
+      read_reference(data_path(std::string("trajectories/") + GetParam().file));
+  const auto number = [&](const char* key) { return std::stoi(reference.metadata.at(key)); };
+  const networks::Network& network = networks::find_network(reference.metadata.at("model"));
+  const Model model = [&] {
+    Model fresh = network.build(0);
+    for (const ParameterInfo& parameter : fresh.parameters())
+      fresh.set_weight(parameter.name, reference.tensors.at("init." + parameter.name));
+    return fresh;
+  }();
+  Options options{.batch_size = number("batch_size"), .device_iterations = 5};
+  options.training.gradient_accumulation = number("gradient_accumulation");
+  const auto dataset = read_idx(data_path(GetParam().data), Split::train, network.normalization);
+
+  const TrainingRun run =
+      train(model, options, GetParam().optimizer, all_samples(*dataset), number("updates"));
+
+  const auto losses = reference.tensors.at("losses").as<float>();
+  ASSERT_EQ(run.losses.size(), losses.size());
+  for (std::size_t i = 0; i < losses.size(); ++i)
+    EXPECT_NEAR(run.losses[i], losses[i], 2e-4 * std::abs(losses[i])) << "micro-batch " << i;
+  for (const auto& [name, weight] : run.weights)
+    expect_close(weight, reference.tensors.at("final." + name), 2e-4, name);
+}
+
+INSTANTIATE_TEST_SUITE_P(PyTorch, Trajectories,
+                         ::testing::Values(Trajectory{"mnist_cnn_adamw.safetensors", "mnist",
+                                                      AdamW{.learning_rate = 0.001}},
+                                           Trajectory{"fashion_cnn_sgd_momentum.safetensors",
+                                                      "fashion",
+                                                      Sgd{.learning_rate = 0.001, .momentum = 0.9}},
+                                           Trajectory{"mlp_sgd_momentum.safetensors", "mnist",
+                                                      Sgd{.learning_rate = 0.01, .momentum = 0.9}}),
+                         [](const auto& info) {
+                           const std::string file = info.param.file;
+                           return file.substr(0, file.find('.'));
+                         });
+
+}  // namespace
+}  // namespace penstock::testing
