@@ -1,0 +1,139 @@
+// The trainer against PyTorch: runs of a few updates from the same weights on the same images.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "engine/weights_file.hpp"
+#include "tests/e2e/trainer/trainer.hpp"
+#include "tests/support/data_path.hpp"
+#include "tests/support/reference_file.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+namespace penstock::testing {
+namespace {
+
+constexpr double tolerance = 2e-4;
+
+class TrainerTrajectory : public ::testing::TestWithParam<const char*> {
+ protected:
+  TrainerTrajectory()
+      : reference_(read_reference(data_path("trajectories/" + std::string(GetParam())))) {}
+
+  const std::string& metadata(const std::string& key) const { return reference_.metadata.at(key); }
+
+  /// The tensors whose name opens with `prefix`, without it.
+  std::map<std::string, Tensor> tensors(const std::string& prefix) const {
+    std::map<std::string, Tensor> found;
+    for (const auto& [name, tensor] : reference_.tensors)
+      if (name.rfind(prefix, 0) == 0) found.emplace(name.substr(prefix.size()), tensor);
+    return found;
+  }
+
+  /// The images that PyTorch saw; those of the test do not matter.
+  std::filesystem::path images() const {
+    const auto images = directory_ / "images";
+    std::filesystem::create_directory(images);
+    const bool fashion = metadata("dataset") == "fashion-mnist";
+    for (const std::string kind : {"images-idx3-ubyte.gz", "labels-idx1-ubyte.gz"}) {
+      link(data_path(fashion ? "fashion" : "mnist") / ("train-" + kind), images);
+      link(data_path("mnist") / ("t10k-" + kind), images);
+    }
+    return images;
+  }
+
+  static void link(const std::filesystem::path& file, const std::filesystem::path& directory) {
+    std::filesystem::create_symlink(file, directory / file.filename());
+  }
+
+  CommandResult run(const Arguments& more) const {
+    write_weights_file(directory_ / "init", {.tensors = tensors("init.")});
+    Arguments arguments{"--model",
+                        metadata("model"),
+                        "--dataset",
+                        "mnist",
+                        "--data-dir",
+                        images().string(),
+                        "--no-shuffle",
+                        "--epochs",
+                        "1",
+                        "--optimizer",
+                        metadata("optimizer"),
+                        "--learning-rate",
+                        metadata("lr"),
+                        "--batch-size",
+                        metadata("batch_size"),
+                        "--gradient-accumulation",
+                        metadata("gradient_accumulation"),
+                        "--max-updates",
+                        metadata("updates"),
+                        "--init-weights",
+                        (directory_ / "init").string(),
+                        "--save-weights",
+                        (directory_ / "final").string(),
+                        "--metrics",
+                        (directory_ / "metrics").string()};
+    if (reference_.metadata.count("momentum"))
+      arguments = arguments + Arguments{"--momentum", metadata("momentum")};
+    return train(arguments + more);
+  }
+
+  /// The losses of all steps, micro-batch by micro-batch.
+  std::vector<double> losses() const {
+    std::vector<double> losses;
+    std::istringstream lines(file_content(directory_ / "metrics"));
+    for (std::string line; std::getline(lines, line);) {
+      const auto object = nlohmann::json::parse(line);
+      if (object.contains("losses"))
+        for (const double loss : object["losses"]) losses.push_back(loss);
+    }
+    return losses;
+  }
+
+  void expect_the_same_losses() const {
+    const auto expected = reference_.tensors.at("losses").as<float>();
+    const std::vector<double> got = losses();
+    ASSERT_EQ(got.size(), expected.size());
+    for (std::size_t i = 0; i < got.size(); ++i)
+      EXPECT_NEAR(got[i], expected[i], tolerance * std::abs(expected[i])) << "micro-batch " << i;
+  }
+
+  void expect_the_same_weights() const {
+    const auto got = read_weights_file(directory_ / "final").tensors;
+    for (const auto& [name, tensor] : tensors("final.")) {
+      const auto expected = tensor.as<float>(), values = got.at(name).as<float>();
+      ASSERT_EQ(values.size(), expected.size()) << name;
+      double largest = 0, error = 0;
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        largest = std::max(largest, std::abs(double{expected[i]}));
+        error = std::max(error, std::abs(double{expected[i]} - double{values[i]}));
+      }
+      EXPECT_LE(error, tolerance * largest) << name;
+    }
+  }
+
+  ReferenceFile reference_;
+  TemporaryDirectory directory_;
+};
+
+TEST_P(TrainerTrajectory, IsPyTorchs) {
+  const CommandResult result = run({});
+  ASSERT_EQ(result.code, 0) << result.err;
+  expect_the_same_losses();
+  expect_the_same_weights();
+}
+
+INSTANTIATE_TEST_SUITE_P(PyTorch, TrainerTrajectory,
+                         ::testing::Values("mnist_cnn_adamw.safetensors",
+                                           "fashion_cnn_sgd_momentum.safetensors",
+                                           "mlp_sgd_momentum.safetensors"),
+                         [](const auto& info) {
+                           const std::string file = info.param;
+                           return file.substr(0, file.find('.'));
+                         });
+
+}  // namespace
+}  // namespace penstock::testing
