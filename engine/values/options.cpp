@@ -141,7 +141,7 @@ void Options::validate() const {
 std::vector<Stage> parse_stages(std::string_view text) {
   std::vector<Stage> stages;
   for (const std::string_view stage : split(text, '|')) {
-    const std::string number = std::to_string(stages.size() + 1);
+    const std::string number = std::to_string(stages.size());
     if (stage.empty()) refuse_stages(text, "stage " + number + " has no block");
     Stage parsed;
     for (const std::string_view block : split(stage, ',')) {

@@ -45,7 +45,7 @@ const std::vector<Refusal> options{
 const std::vector<Refusal> topologies{
     {"UnknownBlock", with({"--stages", "B1|B2|B3|B4,B9"}), "\"B9\""},
     {"BlockInTwoStages", with({"--stages", "B1,B2|B2,B3|B4"}), "\"B2\""},
-    {"StageWithoutBlock", with({"--stages", "B1||B2,B3,B4"}), "stage 2"},
+    {"StageWithoutBlock", with({"--stages", "B1||B2,B3,B4"}), "stage 1"},
     {"BlockInNoStage", with({"--stages", "B1|B2|B4"}), "\"B3\""},
     {"AgainstTheDataFlow", with({"--stages", "B1|B3|B2|B4"}), "needs the output of"},
     {"TooFewIpus", with({"--ipus", "0,1"}), "IPU"},

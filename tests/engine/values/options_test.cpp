@@ -128,12 +128,12 @@ TEST(ParseStages, SeparatesStagesByBarsAndBlocksByCommas) {
 TEST(ParseStages, SaysWhichPartIsEmpty) {
   const std::string expected = ": expected a text such as \"B1,B2|B3,B4\", but ";
   const std::vector<std::pair<std::string, std::string>> cases{
-      {"", "stage 1 has no block"},
-      {"  ", "stage 1 has no block"},
-      {"B1||B2", "stage 2 has no block"},
-      {"B1|", "stage 2 has no block"},
-      {"B1,,B2", "stage 1 has a block without a name"},
-      {"B1|B2, ", "stage 2 has a block without a name"},
+      {"", "stage 0 has no block"},
+      {"  ", "stage 0 has no block"},
+      {"B1||B2", "stage 1 has no block"},
+      {"B1|", "stage 1 has no block"},
+      {"B1,,B2", "stage 0 has a block without a name"},
+      {"B1|B2, ", "stage 1 has a block without a name"},
   };
   for (const auto& [text, why] : cases)
     EXPECT_EQ(refusal([&text = text] { parse_stages(text); }),
