@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <caf/atom.hpp>
 #include <caf/logger.hpp>
+#include <caf/scheduler/test_coordinator.hpp>
 #include <thread>
 
 namespace penstock::actors {
@@ -30,6 +31,17 @@ ActorSystem::Config::Config(const SystemOptions& options) : deterministic(option
 
 ActorSystem::ActorSystem(const SystemOptions& options) : config_(options), system_(config_) {
   const HostThreadGuard constructing_counts_too;
+}
+
+ActorSystem::~ActorSystem() {
+  run_pending();
+}
+
+void ActorSystem::run_pending() {
+  if (!deterministic()) return;
+  const HostThreadGuard guard;
+  auto& scheduler = dynamic_cast<caf::scheduler::test_coordinator&>(system_.scheduler());
+  while (scheduler.try_run_once()) continue;
 }
 
 }  // namespace penstock::actors

@@ -1,6 +1,6 @@
 // ActorSystem: CAF's actor system, configured for an engine that lives in somebody else's process:
 // no files read, nothing printed. Owns the worker threads; destroy it after the last actor has been
-// told to end, for the destructor waits for them.
+// told to end, for the destructor waits for them (a deterministic one lets them end).
 #pragma once
 
 #include <caf/actor_system.hpp>
@@ -34,10 +34,17 @@ struct HostThreadGuard {
 class ActorSystem {
  public:
   explicit ActorSystem(const SystemOptions& options = {});
+  ~ActorSystem();
+  ActorSystem(const ActorSystem&) = delete;
+  ActorSystem& operator=(const ActorSystem&) = delete;
 
   bool deterministic() const noexcept { return config_.deterministic; }
   /// Host threads that use it for more than sending hold a HostThreadGuard meanwhile.
   caf::actor_system& caf() noexcept { return system_; }
+
+  /// In a deterministic system: handles all mail, first come, first served, on the calling thread.
+  /// Otherwise nothing: the workers do that.
+  void run_pending();
 
   /// Starts the function-based actor `body`, which calls base_init() first. A deterministic system
   /// has no threads to give away: there every actor is scheduled.

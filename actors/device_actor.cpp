@@ -32,11 +32,16 @@ void DeviceState::start(DeviceHandle::pointer actor, DeviceSetup given) {
 
 template <class Run>
 bool DeviceState::run_or_report(Run run, const std::function<std::string()>& what) {
+  const auto failed = [&](const std::string& why) {
+    self->send(setup.supervisor, Failed{{Errc::stage_failed, what() + ": " + why}});
+    return false;
+  };
   try {
     run();
   } catch (const std::exception& error) {
-    self->send(setup.supervisor, Failed{{Errc::stage_failed, what() + ": " + error.what()}});
-    return false;
+    return failed(error.what());
+  } catch (...) {
+    return failed("an exception that is no std::exception");
   }
   setup.pipeline->host->progress();
   return true;

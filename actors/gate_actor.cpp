@@ -21,6 +21,7 @@ void GateState::on_gradients_ready(const GradientsReady& ready) {
 }
 
 void GateState::open() {
+  if (!setup->host->update_begins()) return;
   ready_count = 0;
   applied_count = 0;
   factor = rules->max_grad_norm > 0 ? graph::clip_factor(squared_norms, rules->max_grad_norm) : 1.0;
@@ -31,6 +32,7 @@ void GateState::open() {
 
 void GateState::on_update_applied(const UpdateApplied& applied) {
   if (++applied_count == links.optimizers.size()) {
+    setup->host->update_ended();
     self->send(links.step, applied);
     return;
   }

@@ -1,6 +1,7 @@
 // Gate: the rendezvous before a weight update. Holds it back until every stage of every replica has
-// its final gradients, so that weights never change inside a window and a failure inside a window
-// leaves all of them at the last update; computes the clipping factor of the global norm.
+// its final gradients, so that weights never change inside a window; opens no more once the model
+// has failed, so that all weights stay at the same update; computes the clipping factor of the
+// global norm.
 #pragma once
 
 #include "actors/messages.hpp"

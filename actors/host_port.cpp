@@ -10,6 +10,7 @@ void HostPort::begin_call() {
     throw Error(Errc::closed, "the model has failed before and cannot go on: " + failure_->text);
   answer_.reset();
   in_call_ = true;
+  progress();  // the time before the call is no part of its silence
 }
 
 bool HostPort::in_call() const {
@@ -36,18 +37,44 @@ bool HostPort::answered() const {
   return answer_ || failure_;
 }
 
-Answer HostPort::wait(double limit_seconds) {
+bool HostPort::failed() const {
+  const std::lock_guard lock(mutex_);
+  return failure_.has_value();
+}
+
+Answer HostPort::wait(double quiet_seconds) {
   std::unique_lock lock(mutex_);
-  const bool in_time = changed_.wait_for(lock, std::chrono::duration<double>(limit_seconds),
-                                         [this] { return answer_ || failure_; });
-  if (failure_) throw Error(failure_->code, failure_->text);
-  if (!in_time) {
-    failure_ = Failure{Errc::stalled, "the engine has not answered, and its watchdog is silent"};
-    throw Error(failure_->code, failure_->text);
+  const std::chrono::duration<double> quiet(quiet_seconds);
+  const auto ended = [this] { return answer_ || failure_; };
+  for (std::uint64_t seen = progressed(); !changed_.wait_for(lock, quiet, ended);) {
+    if (progressed() == seen) {
+      failure_ = Failure{Errc::stalled, "the engine has not answered, and its watchdog is silent"};
+      in_call_ = false;
+    }
+    seen = progressed();
   }
+  if (failure_) throw Error(failure_->code, failure_->text);
   Answer answer = std::move(*answer_);
   answer_.reset();
   return answer;
+}
+
+bool HostPort::update_begins() {
+  const std::lock_guard lock(mutex_);
+  updating_ = !failure_;
+  return updating_;
+}
+
+void HostPort::update_ended() {
+  const std::lock_guard lock(mutex_);
+  updating_ = false;
+  changed_.notify_all();
+}
+
+void HostPort::await_update_end(double limit_seconds) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, std::chrono::duration<double>(limit_seconds),
+                    [this] { return !updating_; });
 }
 
 }  // namespace penstock::actors

@@ -43,10 +43,18 @@ class HostPort {
   /// The first failure stays: it ends this call, and every later one says what it was.
   void fail(const Failure& failure);
   bool answered() const;
+  bool failed() const;
 
-  /// Waits for the answer. @throws Error with the failure; stalled if neither an answer nor a
-  /// failure comes within `limit_seconds`, which means that the watchdog itself is gone.
-  Answer wait(double limit_seconds);
+  /// Waits for the answer. @throws Error with the failure; stalled if nothing has moved for
+  /// `quiet_seconds` and neither an answer nor a failure has come: the watchdog itself is gone.
+  Answer wait(double quiet_seconds);
+
+  /// Weights are about to change; false if they must not any more, for the model has failed. An
+  /// update that has begun is finished by all stages whatever fails meanwhile, so that they agree.
+  bool update_begins();
+  void update_ended();
+  /// Waits until no update is under way, at most `limit_seconds`.
+  void await_update_end(double limit_seconds);
 
   /// Counts everything that moves: the watchdog's sign of life. Any thread.
   void progress() noexcept { progress_.fetch_add(1, std::memory_order_relaxed); }
@@ -58,6 +66,7 @@ class HostPort {
   bool in_call_ = false;
   std::optional<Answer> answer_;
   std::optional<Failure> failure_;
+  bool updating_ = false;
   std::atomic<std::uint64_t> progress_{0};
 };
 

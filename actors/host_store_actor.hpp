@@ -11,10 +11,12 @@ struct HostStoreState {
   void on_store(StoreState& message) { blocks[message.key] = std::move(message.state); }
   caf::result<FetchedState> on_fetch(const FetchState& message);
 
+  std::shared_ptr<const PipelineSetup> setup;
   std::map<std::int64_t, std::shared_ptr<std::byte>> blocks;
 };
 
 HostStoreHandle::behavior_type host_store_actor(
-    HostStoreHandle::stateful_pointer<HostStoreState> self);
+    HostStoreHandle::stateful_pointer<HostStoreState> self,
+    const std::shared_ptr<const PipelineSetup>& setup);
 
 }  // namespace penstock::actors

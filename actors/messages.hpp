@@ -165,9 +165,9 @@ struct Failed {
 };
 /// Host -> supervisor: a call has begun; watch it until it is answered.
 struct WatchCall {};
-/// Supervisor -> itself.
+/// Supervisor -> itself, delayed; only the last one counts.
 struct WatchTick {
-  std::uint64_t progressed = 0;
+  std::uint64_t number = 0;
 };
 /// Supervisor -> stages and feed: what do you wait for? The answer is WaitsFor.
 struct ExplainWait {};
@@ -256,8 +256,13 @@ struct StepLinks {
   std::vector<OptimizerHandle> optimizers = {};       ///< none in inference
   GateHandle gate = {};
 };
+/// An actor to watch, and what messages call it.
+struct Child {
+  caf::actor actor = {};
+  std::string name = {};
+};
 struct SupervisorLinks {
-  std::vector<caf::actor> children = {};
+  std::vector<Child> children = {};
   std::vector<StageHandle> stages = {};
   FeedHandle feed = {};
 };

@@ -1,6 +1,8 @@
 #include "actors/pipeline_cast.hpp"
 
 #include <algorithm>
+#include <caf/scoped_actor.hpp>
+#include <chrono>
 
 #include "actors/device_actor.hpp"
 #include "actors/feed_actor.hpp"
@@ -23,20 +25,20 @@ class Casting {
 
   PipelineCast run() {
     supervisor_ = system_.spawn(RunsOn::own_thread, supervisor_actor, setup_);
-    step_ = keep(system_.spawn(RunsOn::workers, step_actor, setup_));
-    feed_ = keep(system_.spawn(RunsOn::workers, feed_actor, setup_, supervisor_));
+    step_ = keep("step", system_.spawn(RunsOn::workers, step_actor, setup_));
+    feed_ = keep("feed", system_.spawn(RunsOn::workers, feed_actor, setup_, supervisor_));
     spawn_devices();
     for (std::int64_t replica = 0; replica < setup_->replicas; ++replica) spawn_stages(replica);
     if (setup_->plan->training) spawn_updaters();
     introduce();
     std::reverse(others_.begin(), others_.end());
-    return {step_, supervisor_, others_};
+    return {step_, supervisor_, others_, memory_};
   }
 
  private:
   template <class Handle>
-  Handle keep(Handle handle) {
-    others_.push_back(caf::actor_cast<caf::actor>(handle));
+  Handle keep(std::string name, Handle handle) {
+    others_.push_back({caf::actor_cast<caf::actor>(handle), std::move(name)});
     return handle;
   }
 
@@ -48,33 +50,39 @@ class Casting {
       }
     for (const auto& [ipu, bytes] : scratch_bytes_)
       devices_[ipu] = keep(
+          "IPU " + std::to_string(ipu),
           system_.spawn(RunsOn::workers, device_actor, DeviceSetup{setup_, bytes, supervisor_}));
   }
 
   void spawn_stages(std::int64_t replica) {
     auto& stages = stages_.emplace_back();
     for (std::size_t stage = 0; stage < setup_->stages(); ++stage) {
+      const std::string name = stage_name(*setup_, replica, stage);
       const auto arena = std::make_shared<Arena>(setup_->plan, stage, setup_->live_micro_batches());
       const auto r = static_cast<std::int32_t>(replica), s = static_cast<std::int32_t>(stage);
       StageSetup own{setup_, r, s, arena, scratch_bytes_.at(setup_->ipu(replica, stage)), 0};
+      std::shared_ptr<WeightUpdate> update;
       if (setup_->plan->training) {
-        const auto update = std::make_shared<WeightUpdate>(setup_, stage, arena, rules_);
+        update = std::make_shared<WeightUpdate>(setup_, stage, arena, rules_);
         own.optimizer_bytes = update->state_bytes();
-        optimizers_.push_back(keep(system_.spawn(RunsOn::workers, optimizer_actor,
+        optimizers_.push_back(keep("optimizer of " + name,
+                                   system_.spawn(RunsOn::workers, optimizer_actor,
                                                  OptimizerSetup{setup_, r, s, arena, update})));
       }
-      stages.push_back(keep(system_.spawn(RunsOn::workers, stage_actor, std::move(own))));
+      stages.push_back(keep(name, system_.spawn(RunsOn::workers, stage_actor, std::move(own))));
+      if (replica == 0) memory_.push_back({arena, update});
     }
   }
 
   void spawn_updaters() {
-    gate_ = keep(system_.spawn(RunsOn::workers, gate_actor, setup_, rules_));
+    gate_ = keep("gate", system_.spawn(RunsOn::workers, gate_actor, setup_, rules_));
     if (setup_->offload_optimizer_state)
-      host_store_ = keep(system_.spawn(RunsOn::workers, host_store_actor));
+      host_store_ = keep("host store", system_.spawn(RunsOn::workers, host_store_actor, setup_));
     if (setup_->replicas == 1) return;
-    for (const graph::StagePlan& stage : setup_->plan->stages)
-      reducers_.push_back(keep(system_.spawn(RunsOn::workers, reducer_actor, setup_->replicas,
-                                             stage.accumulator_bytes)));
+    for (std::size_t stage = 0; stage < setup_->stages(); ++stage)
+      reducers_.push_back(keep("reducer of stage " + std::to_string(stage),
+                               system_.spawn(RunsOn::workers, reducer_actor, setup_->replicas,
+                                             setup_->plan->stages[stage].accumulator_bytes)));
   }
 
   void introduce() {
@@ -118,7 +126,8 @@ class Casting {
   std::vector<std::vector<StageHandle>> stages_;        // [replica][stage]
   std::vector<OptimizerHandle> optimizers_;             // replica by replica
   std::vector<ReducerHandle> reducers_;                 // by stage
-  std::vector<caf::actor> others_;
+  std::vector<Child> others_;
+  std::vector<StageMemory> memory_;  // of replica 0
 };
 
 }  // namespace
@@ -126,6 +135,42 @@ class Casting {
 PipelineCast spawn_pipeline(ActorSystem& system, std::shared_ptr<const PipelineSetup> setup,
                             std::shared_ptr<const UpdateRules> rules) {
   return Casting(system, std::move(setup), std::move(rules)).run();
+}
+
+void end(const PipelineCast& cast) {
+  caf::anon_send_exit(cast.supervisor, caf::exit_reason::user_shutdown);
+  for (const Child& child : cast.others)
+    caf::anon_send_exit(child.actor, caf::exit_reason::user_shutdown);
+}
+
+bool await_end(ActorSystem& system, const PipelineCast& cast, double limit_seconds) {
+  const HostThreadGuard guard;
+  caf::scoped_actor waiter{system.caf()};
+  for (const Child& child : cast.others) waiter->monitor(child.actor);
+  const auto deadline =
+      std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                             std::chrono::duration<double>(limit_seconds));
+  bool in_time = true;
+  for (std::size_t i = 0; in_time && i < cast.others.size(); ++i)
+    waiter->receive(
+        [](const caf::down_msg&) {},
+        caf::after(deadline - std::chrono::steady_clock::now()) >> [&] { in_time = false; });
+  return in_time;
+}
+
+Variables variables_after_end(const graph::Plan& plan, const std::vector<StageMemory>& memory) {
+  Variables variables(plan.variables.size());
+  for (const auto& [arena, update] : memory) {
+    if (update && !(update->whole() && update->updates() == memory[0].update->updates()))
+      throw Error(Errc::closed,
+                  "the weights cannot be read: the failure came in the middle of an update, which "
+                  "stage " +
+                      std::to_string(arena->number()) + " has not done like stage 0");
+    const auto& held = arena->stage().variables;
+    for (std::size_t k = 0; k < held.size(); ++k)
+      variables[static_cast<std::size_t>(held[k].variable)] = arena->read_variable(k);
+  }
+  return variables;
 }
 
 }  // namespace penstock::actors

@@ -13,21 +13,26 @@ std::shared_ptr<const PipelineSetup> with_host(PipelineSetup setup) {
   return std::make_shared<const PipelineSetup>(std::move(setup));
 }
 
+std::vector<std::string_view> state_names(const graph::ParameterRule& rule) {
+  std::vector<std::string_view> names;
+  if (rule.rule)
+    for (const graph::StateTensor& tensor : rule.rule->state(rule.hyper))
+      names.push_back(tensor.name);
+  return names;
+}
+
 }  // namespace
 
 PipelineRuntime::PipelineRuntime(PipelineSetup setup, UpdateRules rules,
                                  const SystemOptions& system)
     : setup_(with_host(std::move(setup))),
+      rules_(std::make_shared<const UpdateRules>(std::move(rules))),
       system_(std::make_unique<ActorSystem>(system)),
-      cast_(std::make_unique<Cast>(Cast{spawn_pipeline(
-          *system_, setup_, std::make_shared<const UpdateRules>(std::move(rules)))})) {}
+      cast_(std::make_unique<Cast>(Cast{spawn_pipeline(*system_, setup_, rules_)})) {}
 
-// Stages know each other, so nobody ends by running out of handles: each is told. What still runs
-// on an IPU is waited for by the system's destructor.
+// What still runs on an IPU is waited for by the system's destructor.
 PipelineRuntime::~PipelineRuntime() {
-  caf::anon_send_exit(cast_->supervisor, caf::exit_reason::user_shutdown);
-  for (const caf::actor& actor : cast_->others)
-    caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
+  end(*cast_);
   cast_.reset();
 }
 
@@ -39,8 +44,9 @@ void PipelineRuntime::begin(Message message) {
 }
 
 Answer PipelineRuntime::finish() {
-  // The watchdog answers within two intervals and a second; this is for the day it does not.
-  return setup_->host->wait(3 * setup_->stall_seconds + 10);
+  if (!answered()) system_->run_pending();
+  // The watchdog speaks after two quiet intervals and a second; this is for the day it does not.
+  return setup_->host->wait(system_->deterministic() ? 0 : 3 * setup_->stall_seconds + 10);
 }
 
 template <class Message>
@@ -68,7 +74,19 @@ Outputs PipelineRuntime::step(std::vector<Tensor> inputs, std::int64_t micro_bat
 }
 
 Variables PipelineRuntime::read_variables() {
+  if (setup_->host->failed()) return rescue_variables();
   return std::get<Variables>(call(ReadVariables{}));
+}
+
+Variables PipelineRuntime::rescue_variables() {
+  const double limit = system_->deterministic() ? 0 : setup_->stall_seconds;
+  system_->run_pending();
+  setup_->host->await_update_end(limit);
+  end(*cast_);
+  system_->run_pending();
+  if (!await_end(*system_, *cast_, limit))
+    throw Error(Errc::stalled, "the weights cannot be read: an IPU is still busy");
+  return variables_after_end(*setup_->plan, cast_->memory);
 }
 
 void PipelineRuntime::write_variables(const Variables& variables) {
@@ -76,7 +94,13 @@ void PipelineRuntime::write_variables(const Variables& variables) {
 }
 
 void PipelineRuntime::set_rules(UpdateRules rules) {
-  call(SetRules{std::make_shared<const UpdateRules>(std::move(rules))});
+  for (std::size_t i = 0; i < rules.variables.size(); ++i)
+    if (state_names(rules.variables[i]) != state_names(rules_->variables[i]))
+      throw Error(Errc::invalid_argument, setup_->plan->variables[i].name +
+                                              ": expected constants that need the same optimizer "
+                                              "state as before; this change needs a new model");
+  rules_ = std::make_shared<const UpdateRules>(std::move(rules));
+  call(SetRules{rules_});
 }
 
 std::vector<StageStatus> PipelineRuntime::read_status() {

@@ -31,8 +31,13 @@ class PipelineRuntime {
   bool answered() const;
   Outputs finish_step();
 
-  Variables read_variables();                        ///< of replica 0
+  /// Of replica 0. After a failure too, as they were after the last update: this ends the actors.
+  /// @throws Error closed if the failure came in the middle of an update, stalled if a kernel does
+  /// not end.
+  Variables read_variables();
   void write_variables(const Variables& variables);  ///< to every replica
+  /// From the next update on. @throws Error invalid_argument if a rule needs other state than the
+  /// one before.
   void set_rules(UpdateRules rules);
   /// Of every stage of every replica; traces are handed over and forgotten.
   std::vector<StageStatus> read_status();
@@ -46,8 +51,10 @@ class PipelineRuntime {
   template <class Message>
   void begin(Message message);
   Answer finish();
+  Variables rescue_variables();
 
   std::shared_ptr<const PipelineSetup> setup_;
+  std::shared_ptr<const UpdateRules> rules_;
   std::unique_ptr<ActorSystem> system_;
   std::unique_ptr<Cast> cast_;
   std::int64_t micro_batches_begun_ = 0;

@@ -11,7 +11,6 @@ StageCore::StageCore(const graph::Plan& plan, std::size_t stage, std::int64_t wi
                      std::int64_t live)
     : plan_(plan),
       stage_(plan.stages[stage]),
-      stage_number_(stage),
       window_(window),
       window_end_(window > 0 ? window : std::numeric_limits<std::int64_t>::max()),
       arrivals_(static_cast<std::size_t>(live)) {
@@ -37,9 +36,11 @@ void StageCore::received(std::size_t position, std::int64_t micro_batch) {
   Arrivals& arrived = arrivals(micro_batch);
   if (micro_batch < next_backward_ || micro_batch >= next_backward_ + live ||
       position >= arrived.there.size() || arrived.there[position])
-    throw Error(Errc::internal, "stage " + std::to_string(stage_number_) +
-                                    ": unexpected tensor for micro-batch " +
-                                    std::to_string(micro_batch));
+    throw Error(Errc::internal, "unexpected tensor at position " + std::to_string(position) +
+                                    " of micro-batch " + std::to_string(micro_batch) +
+                                    ": expected each position of micro-batches " +
+                                    std::to_string(next_backward_) + " to " +
+                                    std::to_string(next_backward_ + live - 1) + " once");
   arrived.there[position] = true;
   --(position < stage_.forward_receives.size() ? arrived.forward_missing
                                                : arrived.backward_missing);

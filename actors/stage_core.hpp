@@ -45,8 +45,7 @@ class StageCore {
   /// Between micro-batches, windows and calls.
   bool idle() const { return !running_ && in_flight() == 0 && !updating_; }
 
-  /// What the stage waits for, in words: 'waits for activation "relu_1" of micro-batch 7 from
-  /// stage 0'.
+  /// What the stage waits for, in words: 'waits for input "relu_1" from stage 0 for micro-batch 7'.
   std::string waits_for() const;
 
  private:
@@ -66,7 +65,6 @@ class StageCore {
 
   const graph::Plan& plan_;
   const graph::StagePlan& stage_;
-  std::size_t stage_number_;
   std::int64_t window_;
   std::int64_t next_forward_ = 0;
   std::int64_t next_backward_ = 0;

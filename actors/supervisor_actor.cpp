@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <sstream>
 
 #include "actors/base_init.hpp"
 #include "actors/errors.hpp"
@@ -9,8 +10,14 @@
 namespace penstock::actors {
 namespace {
 
-/// Actors that cannot answer within this are named as silent.
-constexpr std::chrono::seconds answer_time{1};
+/// Actors that cannot answer within this are counted as silent.
+constexpr double answer_seconds = 1;
+
+std::string seconds_text(double seconds) {
+  std::ostringstream text;
+  text << seconds << " s";
+  return text.str();
+}
 
 }  // namespace
 
@@ -22,42 +29,56 @@ void SupervisorState::start(SupervisorHandle::pointer actor,
 
 void SupervisorState::on_links(SupervisorLinks& given) {
   links = std::move(given);
-  for (const caf::actor& child : links.children) self->monitor(child);
+  for (const Child& child : links.children) {
+    names[child.actor.address()] = child.name;
+    self->monitor(child.actor);
+  }
 }
 
 void SupervisorState::on_failed(const Failed& failed) {
-  if (setup->log) setup->log(failed.failure.text);
   setup->host->fail(failed.failure);
+  if (setup->log) setup->log(failed.failure.text);
 }
 
-void SupervisorState::on_down(const caf::error& reason) {
-  if (!reason) return;  // it was asked to end
-  const Error error = to_error(reason);
-  on_failed(Failed{{error.code(), error.what()}});
+// The supervisor is the first to be told to end, so whoever else ends before it has failed.
+void SupervisorState::on_down(const caf::down_msg& down) {
+  if (down.reason == caf::exit_reason::user_shutdown) return;
+  const Error error = to_error(down.reason);
+  const Errc code = error.code() == Errc::closed ? Errc::internal : error.code();
+  on_failed(Failed{{code, names[down.source] + ": " + error.what()}});
 }
 
 void SupervisorState::on_watch_call() {
   if (watching) return;
   watching = true;
-  tick_later();
+  watch();
 }
 
-void SupervisorState::tick_later() {
-  const auto interval = std::chrono::duration<double>(setup->stall_seconds);
+void SupervisorState::watch() {
+  asking = false;
+  seen_progress = setup->host->progressed();
+  tick_after(setup->stall_seconds);
+}
+
+void SupervisorState::tick_after(double seconds) {
+  const std::chrono::duration<double> interval(seconds);
   self->delayed_send(self, std::chrono::duration_cast<std::chrono::nanoseconds>(interval),
-                     WatchTick{setup->host->progressed()});
+                     WatchTick{++last_tick});
+}
+
+void SupervisorState::on_watch_tick(const WatchTick& tick) {
+  if (tick.number == last_tick) look();
 }
 
 // Progress is compared over a whole interval, so a stall is reported after one to two of them.
-void SupervisorState::on_watch_tick(const WatchTick& tick) {
-  if (asking) {
-    report_stall();
-    return;
-  }
+void SupervisorState::look() {
+  const bool moved = setup->host->progressed() != seen_progress;
   watching = setup->host->in_call();
   if (!watching) return;
-  if (setup->host->progressed() != tick.progressed)
-    tick_later();
+  if (moved)
+    watch();
+  else if (asking)
+    report_stall();
   else
     ask_what_is_awaited();
 }
@@ -67,20 +88,18 @@ void SupervisorState::ask_what_is_awaited() {
   waits.clear();
   self->send(links.feed, ExplainWait{});
   for (const StageHandle& stage : links.stages) self->send(stage, ExplainWait{});
-  self->delayed_send(self, answer_time, WatchTick{});
+  tick_after(answer_seconds);
 }
 
 void SupervisorState::on_waits_for(WaitsFor& answer) {
   waits.push_back(std::move(answer.text));
-  if (asking && waits.size() == links.stages.size() + 1) report_stall();
+  if (watching && asking && waits.size() == links.stages.size() + 1) look();
 }
 
 void SupervisorState::report_stall() {
-  asking = false;
   watching = false;
-  if (!setup->host->in_call()) return;
   std::sort(waits.begin(), waits.end());
-  std::string text = "nothing has moved for " + std::to_string(setup->stall_seconds) + " s";
+  std::string text = "nothing has moved for " + seconds_text(setup->stall_seconds);
   for (const std::string& one : waits) text += "; " + one;
   const std::size_t silent = links.stages.size() + 1 - waits.size();
   if (silent > 0)
@@ -92,7 +111,7 @@ SupervisorHandle::behavior_type supervisor_actor(
     SupervisorHandle::stateful_pointer<SupervisorState> self,
     std::shared_ptr<const PipelineSetup> setup) {
   base_init(self);
-  self->set_down_handler([=](caf::down_msg& down) { self->state.on_down(down.reason); });
+  self->set_down_handler([=](caf::down_msg& down) { self->state.on_down(down); });
   self->state.start(self, std::move(setup));
   return {[=](SupervisorLinks& links) { self->state.on_links(links); },
           [=](const Failed& failed) { self->state.on_failed(failed); },

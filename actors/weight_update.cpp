@@ -91,7 +91,7 @@ void WeightUpdate::measure() {
 }
 
 void WeightUpdate::apply() {
-  ++step_;
+  applying_ = true;
   const auto clip = static_cast<float>(clip_factor_);
   for (const Trained& trained : trained_) {
     const graph::VariablePlan& variable = arena_->stage().variables[trained.position];
@@ -105,11 +105,13 @@ void WeightUpdate::apply() {
     std::vector<std::span<float>> state;
     for (const std::int64_t offset : trained.state_offsets)
       state.emplace_back(reinterpret_cast<float*>(state_.get() + offset), weight.size());
-    rule.rule->update(rule.hyper, step_, weight, gradient, state);
+    rule.rule->update(rule.hyper, step_ + 1, weight, gradient, state);
   }
   const auto sums = arena_->accumulators();
   std::memset(sums.data(), 0, sums.size());
   finished_gradients_ = false;
+  ++step_;
+  applying_ = false;
 }
 
 }  // namespace penstock::actors

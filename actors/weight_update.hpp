@@ -41,6 +41,9 @@ class WeightUpdate {
   std::int64_t state_bytes() const;
 
   void run(UpdatePhase phase);
+  std::int64_t updates() const { return step_; }
+  /// Whether the weights are those after updates() updates, not between two.
+  bool whole() const { return !applying_; }
   /// After `measure`: of each trained variable of the stage.
   const std::vector<VariableNorm>& squared_norms() const { return norms_; }
 
@@ -65,6 +68,7 @@ class WeightUpdate {
   double clip_factor_ = 1;
   bool finished_gradients_ = false;
   std::int64_t step_ = 0;  // updates done
+  bool applying_ = false;
   std::vector<VariableNorm> norms_;
 };
 

@@ -153,11 +153,10 @@ std::int64_t RunningModel::check(std::span<const Tensor> inputs) const {
 
 StepResult RunningModel::run(std::span<const Tensor> inputs, std::int64_t micro_batches) {
   if (held_version_ != weights_->version()) upload_weights();
-  const bool training = plan_->training;
-  StepResult result =
-      result_of(runtime_->step(std::vector<Tensor>(inputs.begin(), inputs.end()), micro_batches));
-  if (training) held_version_ = weights_->mark_newer(*this);
-  return result;
+  // From here on the newest weights are on the IPUs, even if a later update of this call fails.
+  if (plan_->training) held_version_ = weights_->mark_newer(*this);
+  return result_of(
+      runtime_->step(std::vector<Tensor>(inputs.begin(), inputs.end()), micro_batches));
 }
 
 void RunningModel::upload_weights() {
