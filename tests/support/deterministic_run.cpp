@@ -1,19 +1,27 @@
 #include "tests/support/deterministic_run.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
 namespace penstock::testing {
 
+DeterministicRun::DeterministicRun(actors::ActorSystem& system)
+    : scheduler_(dynamic_cast<caf::scheduler::test_coordinator&>(system.caf().scheduler())) {}
+
 DeterministicRun::DeterministicRun(actors::ActorSystem& system, std::uint64_t seed)
-    : scheduler_(dynamic_cast<caf::scheduler::test_coordinator&>(system.caf().scheduler())),
-      random_(seed) {}
+    : DeterministicRun(system) {
+  random_.emplace(seed);
+}
 
 bool DeterministicRun::step() {
   auto& jobs = scheduler_.jobs;
   if (jobs.empty()) return false;
-  std::swap(jobs.front(), jobs[random_() % jobs.size()]);
+  if (random_) std::swap(jobs.front(), jobs[(*random_)() % jobs.size()]);
+  const auto* job = jobs.front();
   scheduler_.run_once();
+  // Who has more mail is put first again; its turn comes after everybody else's.
+  if (!random_ && !jobs.empty() && jobs.front() == job) std::ranges::rotate(jobs, jobs.begin() + 1);
   return true;
 }
 

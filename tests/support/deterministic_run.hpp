@@ -1,6 +1,6 @@
 // DeterministicRun: executes the actors of a deterministic ActorSystem on the calling thread, one
-// message at a time, in an order drawn from a seed: the same seed, the same order. Actors end only
-// in a step, too: run() once more after telling them to, or the system's destructor waits for ever.
+// message at a time: in an order drawn from a seed (the same seed, the same order), or actor after
+// actor in turn, as if each message took the same time.
 #pragma once
 
 #include <caf/scheduler/test_coordinator.hpp>
@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <random>
 
 #include "actors/actor_system.hpp"
@@ -18,8 +19,10 @@ class DeterministicRun {
  public:
   /// `system` was made with SystemOptions::deterministic. @throws std::bad_cast if it was not.
   DeterministicRun(actors::ActorSystem& system, std::uint64_t seed);
+  /// In turn, without a seed.
+  explicit DeterministicRun(actors::ActorSystem& system);
 
-  /// Lets one actor, drawn among those that have mail, handle one message; false if none has.
+  /// Lets one actor that has mail handle one message; false if none has.
   bool step();
   /// Steps until nobody has mail. @returns how many.
   /// @throws std::runtime_error after `limit` steps: the actors keep each other busy for ever.
@@ -32,7 +35,7 @@ class DeterministicRun {
 
  private:
   caf::scheduler::test_coordinator& scheduler_;
-  std::mt19937_64 random_;
+  std::optional<std::mt19937_64> random_;  // none: in turn
 };
 
 }  // namespace penstock::testing
