@@ -1,0 +1,208 @@
+// A whole small engine under thousands of message orders, each drawn from a seed.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <map>
+#include <optional>
+
+#include "tests/support/deterministic_run.hpp"
+#include "tests/support/plan_runner.hpp"
+#include "tests/support/small_engine.hpp"
+
+namespace penstock::actors {
+namespace {
+
+using testing::DeterministicRun;
+using testing::same_bits;
+using testing::SmallEngine;
+using testing::SmallEngineOptions;
+
+constexpr int calls = 2;
+constexpr std::int64_t windows = 2;  // per call
+
+struct Result {
+  std::vector<Tensor> tensors;     // the outputs of all calls, then the weights
+  std::vector<int> max_in_flight;  // by stage; the largest of any replica
+};
+
+DeterministicRun order_for(PipelineRuntime& runtime, std::optional<std::uint64_t> seed) {
+  return seed ? DeterministicRun(runtime.system(), *seed) : DeterministicRun(runtime.system());
+}
+
+Result train(const SmallEngineOptions& options, std::optional<std::uint64_t> seed) {
+  SmallEngine engine(options);
+  PipelineRuntime& runtime = engine.runtime();
+  DeterministicRun order = order_for(runtime, seed);
+  Result result;
+  for (int call = 0; call < calls; ++call) {
+    engine.begin(windows);
+    EXPECT_TRUE(order.run_until([&] { return runtime.answered(); })) << "it stands still";
+    for (Tensor& output : runtime.finish_step()) result.tensors.push_back(std::move(output));
+  }
+  for (Tensor& variable : runtime.read_variables()) result.tensors.push_back(std::move(variable));
+  result.max_in_flight.assign(engine.plan().stages.size(), 0);
+  for (const StageStatus& status : runtime.read_status()) {
+    int& highest = result.max_in_flight[static_cast<std::size_t>(status.report.stage)];
+    highest = std::max(highest, status.report.max_in_flight);
+  }
+  return result;
+}
+
+std::uint64_t orders() {
+  const char* wanted = std::getenv("PENSTOCK_TEST_ORDERS");
+  return wanted ? std::strtoull(wanted, nullptr, 10) : 2000;
+}
+
+const std::map<std::string, std::vector<int>> limits = {
+    {"grouped", {7, 5, 3, 1}}, {"interleaved", {4, 3, 2, 1}}, {"sequential", {1, 1, 1, 1}}};
+
+std::vector<SmallEngineOptions> variants() {
+  std::vector<SmallEngineOptions> all;
+  for (const auto& [schedule, limit] : limits)
+    for (const std::int64_t replicas : {1, 2})
+      for (const double max_grad_norm : {0.0, 0.05})
+        for (const bool offload : {false, true})
+          all.push_back({.schedule = schedule,
+                         .replicas = replicas,
+                         .max_grad_norm = max_grad_norm,
+                         .offload = offload});
+  return all;
+}
+
+/// What a single stage computes: the same bits as any other cut, schedule or order.
+const Result& reference(std::int64_t replicas, double max_grad_norm) {
+  static std::map<std::pair<std::int64_t, double>, Result> results;
+  auto [at, is_new] = results.try_emplace({replicas, max_grad_norm});
+  if (is_new)
+    at->second = train({.schedule = "sequential",
+                        .stages = 1,
+                        .replicas = replicas,
+                        .max_grad_norm = max_grad_norm},
+                       std::nullopt);
+  return at->second;
+}
+
+TEST(PipelineOrders, NeverChangeABitNorExceedALimit) {
+  const auto all = variants();
+  const std::uint64_t count = orders();
+  for (std::uint64_t seed = 0; seed < count; ++seed) {
+    const SmallEngineOptions& options = all[seed % all.size()];
+    SCOPED_TRACE(options.schedule + ", seed " + std::to_string(seed));
+    const Result result = train(options, seed);
+    ASSERT_TRUE(
+        same_bits(result.tensors, reference(options.replicas, options.max_grad_norm).tensors));
+    const auto& limit = limits.at(options.schedule);
+    for (std::size_t stage = 0; stage < limit.size(); ++stage)
+      ASSERT_LE(result.max_in_flight[stage], limit[stage]);
+  }
+}
+
+TEST(PipelineOrders, ClippingAndReplicasDoChangeBits) {
+  EXPECT_FALSE(same_bits(reference(1, 0).tensors, reference(1, 0.05).tensors));
+  EXPECT_FALSE(same_bits(reference(1, 0).tensors, reference(2, 0).tensors));
+}
+
+TEST(PipelineOrders, ReachEveryLimitWhereStagesCostTheSame) {
+  for (const auto& [schedule, limit] : limits)
+    for (const std::int64_t accumulation : {7, 16}) {
+      SCOPED_TRACE(schedule + ", " + std::to_string(accumulation) + " micro-batches");
+      EXPECT_EQ(train({.schedule = schedule, .gradient_accumulation = accumulation}, std::nullopt)
+                    .max_in_flight,
+                limit);
+    }
+}
+
+TEST(PipelineOrders, ReachNoMoreThanTheWindowHolds) {
+  EXPECT_EQ(train({.gradient_accumulation = 2}, std::nullopt).max_in_flight,
+            (std::vector<int>{2, 2, 2, 1}));
+}
+
+/// Windows computed by hand: the same weights for all of a window's micro-batches, then one update.
+class HandComputation {
+ public:
+  explicit HandComputation(const SmallEngine& engine)
+      : engine_(engine),
+        rules_(engine.rules()),
+        runner_(engine.plan()),
+        variables_(engine.first_variables()),
+        states_(variables_.size()) {}
+
+  /// The losses of the window's micro-batches.
+  std::vector<float> window(const std::vector<Tensor>& inputs, std::int64_t number) {
+    set_variables();
+    const std::int64_t accumulation = engine_.options().gradient_accumulation;
+    std::vector<std::vector<Tensor>> micro_batches;
+    for (std::int64_t m = number * accumulation; m < (number + 1) * accumulation; ++m) {
+      auto& tensors = micro_batches.emplace_back();
+      for (const Tensor& input : inputs) tensors.push_back(rows_of(input, m * SmallEngine::batch));
+    }
+    std::vector<float> losses;
+    for (const auto& outputs : runner_.run(micro_batches)) losses.push_back(outputs.back().item());
+    update();
+    return losses;
+  }
+  const std::vector<Tensor>& variables() const { return variables_; }
+
+ private:
+  static Tensor rows_of(const Tensor& input, std::int64_t first) {
+    return Tensor({SmallEngine::batch, SmallEngine::features},
+                  input.rows(first, first + SmallEngine::batch).as<float>());
+  }
+
+  void set_variables() {
+    for (std::size_t i = 0; i < variables_.size(); ++i)
+      runner_.set_variable(engine_.plan().variables[i].name, variables_[i]);
+  }
+
+  void update() {
+    ++step_;
+    const auto scale =
+        static_cast<float>(1.0 / static_cast<double>(engine_.options().gradient_accumulation));
+    for (std::size_t i = 0; i < variables_.size(); ++i) {
+      const Tensor sum = runner_.gradients(engine_.plan().variables[i].name)[0];
+      std::vector<float> gradient(sum.as<float>().begin(), sum.as<float>().end());
+      for (float& g : gradient) g *= scale;
+      const auto old = variables_[i].as<float>();
+      std::vector<float> weight(old.begin(), old.end());
+      apply(i, weight, gradient);
+      variables_[i] = Tensor(variables_[i].shape(), std::span<const float>(weight));
+    }
+  }
+
+  void apply(std::size_t i, std::span<float> weight, std::span<const float> gradient) {
+    const graph::ParameterRule& rule = rules_.variables[i];
+    std::vector<std::vector<float>>& state = states_[i];
+    for (const auto& tensor : rule.rule->state(rule.hyper))
+      if (step_ == 1) state.emplace_back(weight.size(), tensor.initial);
+    const std::vector<std::span<float>> spans(state.begin(), state.end());
+    rule.rule->update(rule.hyper, step_, weight, gradient, spans);
+  }
+
+  const SmallEngine& engine_;
+  UpdateRules rules_;
+  testing::PlanRunner runner_;
+  std::vector<Tensor> variables_;
+  std::vector<std::vector<std::vector<float>>> states_;  // [variable][tensor][element]
+  std::int64_t step_ = 0;
+};
+
+TEST(PipelineOrders, KeepWeightsConstantInsideAWindowAndUpdateThemOnceAfterIt) {
+  for (const auto& [schedule, limit] : limits) {
+    SmallEngine engine({.schedule = schedule, .rule = "sgd", .momentum = 0.9});
+    HandComputation by_hand(engine);
+    engine.begin(3);
+    DeterministicRun(engine.runtime().system(), 1).run_until([&] {
+      return engine.runtime().answered();
+    });
+    const Tensor losses = engine.runtime().finish_step().back();
+    std::vector<float> expected;
+    for (std::int64_t window = 0; window < 3; ++window)
+      for (const float loss : by_hand.window(engine.inputs(3), window)) expected.push_back(loss);
+    EXPECT_TRUE(same_bits({losses}, {Tensor(losses.shape(), std::span<const float>(expected))}));
+    EXPECT_TRUE(same_bits(engine.runtime().read_variables(), by_hand.variables()));
+  }
+}
+
+}  // namespace
+}  // namespace penstock::actors

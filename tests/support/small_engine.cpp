@@ -1,0 +1,144 @@
+#include "tests/support/small_engine.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "graph/compile.hpp"
+#include "tests/support/model_builder.hpp"
+#include "tests/support/random_tensor.hpp"
+
+namespace penstock::testing {
+namespace {
+
+using graph::TensorType;
+
+std::function<void(const ProbeRun&)> hook;
+
+void run_probe(const graph::KernelCall& call, Direction direction) {
+  if (hook) hook({call.attributes.integer("stage"), direction, call.random});
+  std::memcpy(call.outputs[0].data, call.inputs[0].data,
+              static_cast<std::size_t>(call.inputs[0].type->bytes()));
+}
+
+std::vector<TensorType> infer_same(const graph::Attributes&, graph::Types inputs) {
+  return {inputs[0]};
+}
+
+graph::Cost no_cost(const graph::Attributes&, graph::Types, graph::Types) {
+  return {};
+}
+
+const graph::Op probe_gradient{
+    .name = "probe_gradient",
+    .infer = infer_same,
+    .forward = [](const graph::KernelCall& call) { run_probe(call, Direction::backward); },
+    .cost = no_cost};
+
+void differentiate_probe(graph::GradientContext& context) {
+  context.set(0, context.emit(probe_gradient, {context.gradient(0)}, context.attributes()));
+}
+
+/// y = x.
+const graph::Op probe{
+    .name = "probe",
+    .infer = infer_same,
+    .forward = [](const graph::KernelCall& call) { run_probe(call, Direction::forward); },
+    .backward = differentiate_probe,
+    .cost = no_cost};
+
+constexpr std::int64_t layers = 4;
+
+graph::Graph network(std::int64_t stages) {
+  ModelBuilder builder;
+  graph::ValueId x = builder.input("x", {SmallNetwork::features});
+  const graph::ValueId y = builder.input("y", {SmallNetwork::features});
+  for (std::int64_t layer = 0; layer < layers; ++layer) {
+    const std::int64_t stage = layer * stages / layers;
+    const std::string number = std::to_string(layer);
+    builder.block("B" + std::to_string(stage));
+    x = builder.linear("fc" + number, x, SmallNetwork::features);
+    x = builder.apply(probe, {x}, {{"stage", stage}}, "probe" + number);
+  }
+  builder.output("out", x);
+  builder.loss(builder.apply("mse_loss", {x, y}, {}, "loss"));
+  return builder.graph();
+}
+
+std::shared_ptr<const graph::Plan> compiled(const SmallEngineOptions& options) {
+  const graph::CompileRequest request{.training = options.training,
+                                      .batch = SmallNetwork::batch,
+                                      .schedule = &graph::find_schedule(options.schedule),
+                                      .gradient_accumulation = options.gradient_accumulation};
+  return std::make_shared<const graph::Plan>(graph::compile(network(options.stages), request).plan);
+}
+
+}  // namespace
+
+SmallNetwork::SmallNetwork(const SmallEngineOptions& options)
+    : options_(options), plan_(compiled(options)) {}
+
+actors::PipelineSetup SmallNetwork::setup() const {
+  return {.plan = plan_,
+          .replicas = options_.replicas,
+          .gradient_accumulation = micro_batches(1),
+          .reduction = options_.reduction,
+          .offload_optimizer_state = options_.offload,
+          .output_mode = options_.output_mode,
+          .output_period = options_.output_period,
+          .trace = options_.trace,
+          .stall_seconds = options_.stall_seconds,
+          .log = options_.log};
+}
+
+actors::UpdateRules SmallNetwork::rules() const {
+  const graph::Hyper hyper{.learning_rate = 0.05, .momentum = options_.momentum};
+  actors::UpdateRules rules{.variables = {}, .max_grad_norm = options_.max_grad_norm};
+  rules.variables.assign(plan_->variables.size(),
+                         {&graph::find_optimizer_rule(options_.rule), hyper});
+  return rules;
+}
+
+std::int64_t SmallNetwork::micro_batches(std::int64_t windows) const {
+  return windows * (options_.training ? options_.gradient_accumulation : 1);
+}
+
+std::vector<Tensor> SmallNetwork::inputs(std::int64_t windows) const {
+  const std::int64_t rows = micro_batches(windows) * options_.replicas * batch;
+  std::vector<Tensor> tensors;
+  for (const graph::TensorInfo& input : plan_->inputs)
+    tensors.push_back(uniform({rows, features}, graph::hash_name(input.name)));
+  return tensors;
+}
+
+std::vector<Tensor> SmallNetwork::first_variables() const {
+  std::vector<Tensor> variables;
+  for (const graph::VariableInfo& variable : plan_->variables)
+    variables.push_back(uniform(variable.type.shape, graph::hash_name(variable.name), -0.5, 0.5));
+  return variables;
+}
+
+SmallEngine::SmallEngine(const SmallEngineOptions& options)
+    : SmallNetwork(options),
+      runtime_(std::make_unique<actors::PipelineRuntime>(
+          setup(), rules(),
+          actors::SystemOptions{.threads = options.threads,
+                                .deterministic = options.deterministic})) {
+  runtime_->write_variables(first_variables());
+}
+
+ProbeHook::ProbeHook(std::function<void(const ProbeRun&)> function) {
+  hook = std::move(function);
+}
+
+ProbeHook::~ProbeHook() {
+  hook = nullptr;
+}
+
+bool same_bits(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
+  return std::ranges::equal(a, b, [](const Tensor& left, const Tensor& right) {
+    return left.dtype() == right.dtype() && left.shape() == right.shape() &&
+           std::memcmp(left.raw(), right.raw(), left.bytes()) == 0;
+  });
+}
+
+}  // namespace penstock::testing

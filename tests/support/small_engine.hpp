@@ -1,0 +1,97 @@
+// SmallNetwork and SmallEngine: a running model for tests of the actors: four stages of equal cost,
+// each a linear layer 8x8 and a probe that a test may hook, then a mean of squares as the loss.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "actors/pipeline_runtime.hpp"
+#include "graph/op.hpp"
+
+namespace penstock::testing {
+
+/// Which program run a probe sees.
+struct ProbeRun {
+  std::int64_t stage = 0;
+  Direction direction = Direction::forward;
+  graph::RandomKey key = {};
+};
+
+struct SmallEngineOptions {
+  std::string schedule = "grouped";
+  std::int64_t stages = 4;  ///< 1, 2 or 4
+  bool training = true;
+  std::int64_t replicas = 1;
+  std::int64_t gradient_accumulation = 8;
+  double max_grad_norm = 0;
+  bool offload = false;
+  Reduction reduction = Reduction::mean;
+  OutputMode output_mode = OutputMode::all;
+  std::int64_t output_period = 1;
+  bool trace = false;
+  double stall_seconds = 60;
+  std::string rule = "adamw";
+  double momentum = 0;
+  std::function<void(std::string_view)> log = {};
+  int threads = 2;
+  bool deterministic = true;
+};
+
+/// The network compiled, and what its actors are given.
+class SmallNetwork {
+ public:
+  static constexpr std::int64_t batch = 2;
+  static constexpr std::int64_t features = 8;
+
+  explicit SmallNetwork(const SmallEngineOptions& options);
+
+  const SmallEngineOptions& options() const { return options_; }
+  const graph::Plan& plan() const { return *plan_; }
+  actors::PipelineSetup setup() const;
+  actors::UpdateRules rules() const;
+
+  /// Micro-batches per replica of `windows` windows (in inference a window is one).
+  std::int64_t micro_batches(std::int64_t windows) const;
+  /// Inputs for so many windows; the same for every network.
+  std::vector<Tensor> inputs(std::int64_t windows) const;
+  /// What every network's variables are at first, by position in the plan.
+  std::vector<Tensor> first_variables() const;
+
+ private:
+  SmallEngineOptions options_;
+  std::shared_ptr<const graph::Plan> plan_;
+};
+
+class SmallEngine : public SmallNetwork {
+ public:
+  /// With the first variables written.
+  explicit SmallEngine(const SmallEngineOptions& options = {});
+
+  actors::PipelineRuntime& runtime() { return *runtime_; }
+  void begin(std::int64_t windows) {
+    runtime_->begin_step(inputs(windows), micro_batches(windows));
+  }
+  actors::Outputs step(std::int64_t windows) {
+    return runtime_->step(inputs(windows), micro_batches(windows));
+  }
+
+ private:
+  std::unique_ptr<actors::PipelineRuntime> runtime_;
+};
+
+/// While it lives, every probe calls `hook`, on whatever thread runs it.
+class ProbeHook {
+ public:
+  explicit ProbeHook(std::function<void(const ProbeRun&)> hook);
+  ~ProbeHook();
+  ProbeHook(const ProbeHook&) = delete;
+  ProbeHook& operator=(const ProbeHook&) = delete;
+};
+
+/// Whether the tensors' types and elements are the same, bit for bit.
+bool same_bits(const std::vector<Tensor>& a, const std::vector<Tensor>& b);
+
+}  // namespace penstock::testing
