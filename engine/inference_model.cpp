@@ -25,9 +25,7 @@ Tensor joined(const Tensor& head, const Tensor& tail) {
 class InferenceModel::Impl {
  public:
   Impl(const Model& model, const Options& options)
-      : model_(model), options_(options), running_(model, options, nullptr) {
-    for (const graph::TensorInfo& input : running_.plan().inputs) inputs_.push_back(input.name);
-  }
+      : model_(model), options_(options), running_(model, options, nullptr) {}
 
   StepResult run(std::span<const Tensor> inputs) {
     const std::int64_t rows = running_.check(inputs);
@@ -43,7 +41,7 @@ class InferenceModel::Impl {
     return result;
   }
 
-  const std::vector<std::string>& inputs() const { return inputs_; }
+  const std::vector<std::string>& inputs() const { return running_.inputs(); }
   RunningModel& running() { return running_; }
 
   std::uint64_t weight_uploads() const {
@@ -94,7 +92,6 @@ class InferenceModel::Impl {
   Model model_;
   Options options_;
   RunningModel running_;
-  std::vector<std::string> inputs_;
   std::map<std::int64_t, std::unique_ptr<RunningModel>> rests_;  // by rows
 };
 

@@ -81,6 +81,7 @@ RunningModel::RunningModel(const Model& model, const Options& options, const Opt
       graph::compile(ModelAccess::graph(model), request_for(options, optimizer != nullptr));
   plan_ = std::make_shared<const graph::Plan>(std::move(compiled.plan));
   report_ = std::move(compiled.report);
+  for (const graph::TensorInfo& input : plan_->inputs) inputs_.push_back(input.name);
 
   const auto& parameters = weights_->parameters();
   for (const graph::VariableInfo& variable : plan_->variables) {
@@ -92,9 +93,9 @@ RunningModel::RunningModel(const Model& model, const Options& options, const Opt
   const auto before_actors = std::chrono::steady_clock::now();
   auto setup = setup_for(options, plan_);
   const auto log = setup.log;
+  if (optimizer) rules_ = update_rules(*optimizer);
   runtime_ = std::make_unique<actors::PipelineRuntime>(
-      std::move(setup), optimizer ? update_rules(*optimizer) : actors::UpdateRules{},
-      actors::SystemOptions{.threads = options.runtime.threads});
+      std::move(setup), rules_, actors::SystemOptions{.threads = options.runtime.threads});
   report_.phases.push_back({"start actors", seconds_since(before_actors)});
   report_.seconds = seconds_since(start);
   log_compilation(log, *plan_, report_);
@@ -121,8 +122,26 @@ actors::UpdateRules RunningModel::update_rules(const Optimizer& optimizer) const
   return result;
 }
 
+void RunningModel::expect_same_state(const actors::UpdateRules& rules) const {
+  for (std::size_t i = 0; i < rules.variables.size(); ++i) {
+    const graph::ParameterRule& before = rules_.variables[i];
+    const graph::ParameterRule& after = rules.variables[i];
+    const bool same =
+        before.rule == after.rule && (!after.rule || before.rule->state(before.hyper).size() ==
+                                                         after.rule->state(after.hyper).size());
+    if (!same)
+      throw Error(Errc::invalid_argument,
+                  "optimizer: parameter \"" + plan_->variables[i].name +
+                      "\" would need other state than it has; make a new TrainingModel to change "
+                      "the rule, or whether it has momentum");
+  }
+}
+
 void RunningModel::set_rules(const Optimizer& optimizer) {
-  runtime_->set_rules(update_rules(optimizer));
+  actors::UpdateRules rules = update_rules(optimizer);
+  expect_same_state(rules);
+  runtime_->set_rules(rules);
+  rules_ = std::move(rules);
 }
 
 std::int64_t RunningModel::check(std::span<const Tensor> inputs) const {

@@ -30,6 +30,8 @@ class RunningModel : public WeightSource {
 
   const graph::Plan& plan() const { return *plan_; }
   const CompileReport& compile_report() const { return report_; }
+  /// Names of the inputs that the plan needs, in the model's order.
+  const std::vector<std::string>& inputs() const { return inputs_; }
 
   /// Rows of dimension 0, the same for all inputs.
   /// @throws Error shape_mismatch naming the input, what was expected and what came.
@@ -39,6 +41,8 @@ class RunningModel : public WeightSource {
   /// replica.
   StepResult run(std::span<const Tensor> inputs, std::int64_t micro_batches);
 
+  /// @throws Error invalid_argument, before anything has changed, if a parameter's rule or the
+  /// state that it keeps would be another.
   void set_rules(const Optimizer& optimizer);
   std::vector<StageReport> stage_reports();
   std::vector<TraceEvent> take_trace();
@@ -48,14 +52,17 @@ class RunningModel : public WeightSource {
 
  private:
   actors::UpdateRules update_rules(const Optimizer& optimizer) const;
+  void expect_same_state(const actors::UpdateRules& rules) const;
   void upload_weights();
   void read_status();
   StepResult result_of(std::vector<Tensor> outputs) const;
 
   std::shared_ptr<ParameterStore> weights_;
   std::shared_ptr<const graph::Plan> plan_;
+  std::vector<std::string> inputs_;
   std::vector<std::size_t> store_index_;  // in the store, by position in Plan::variables
   CompileReport report_;
+  actors::UpdateRules rules_;  // none in inference
   std::unique_ptr<actors::PipelineRuntime> runtime_;
   std::vector<Tensor> uploaded_;    // the store's values when weights were last uploaded
   std::uint64_t held_version_ = 0;  // of the store

@@ -6,17 +6,6 @@
 #include "penstock/error.hpp"
 
 namespace penstock {
-namespace {
-
-/// State tensors of a rule's kind and constants; the memory that training keeps depends on it.
-bool same_state(const Optimizer& a, const Optimizer& b) {
-  if (a.settings.index() != b.settings.index() || a.groups.size() != b.groups.size()) return false;
-  for (std::size_t i = 0; i < a.groups.size(); ++i)
-    if (a.groups[i].parameters != b.groups[i].parameters) return false;
-  return true;
-}
-
-}  // namespace
 
 const Tensor& StepResult::output(const std::string& name) const {
   for (const NamedTensor& output : outputs)
@@ -37,14 +26,11 @@ class TrainingModel::Impl {
   }
 
   void set_optimizer(const Optimizer& optimizer) {
-    if (!same_state(optimizer, optimizer_))
-      throw Error(Errc::invalid_argument,
-                  "optimizer: expected the same kind of rule and the same groups as before; make a "
-                  "new TrainingModel to change them");
     running_.set_rules(optimizer);
     optimizer_ = optimizer;
   }
 
+  const std::vector<std::string>& inputs() const { return running_.inputs(); }
   const Optimizer& optimizer() const { return optimizer_; }
   std::uint64_t updates() const { return updates_; }
   RunningModel& running() { return running_; }
@@ -72,6 +58,9 @@ TrainingModel::~TrainingModel() = default;
 TrainingModel::TrainingModel(TrainingModel&&) noexcept = default;
 TrainingModel& TrainingModel::operator=(TrainingModel&&) noexcept = default;
 
+const std::vector<std::string>& TrainingModel::inputs() const noexcept {
+  return impl_->inputs();
+}
 StepResult TrainingModel::step(std::span<const Tensor> inputs) {
   return impl_->step(inputs);
 }

@@ -40,16 +40,20 @@ class TrainingModel {
   TrainingModel(TrainingModel&&) noexcept;
   TrainingModel& operator=(TrainingModel&&) noexcept;
 
-  /// Trains on one tensor per model input, in the order of their declaration. Dimension 0 is a
-  /// multiple of b·G·R: as many weight updates as that holds are done, at most
-  /// `device_iterations`.
+  /// Names of the inputs that the loss and the outputs depend on, in the order `step` takes them:
+  /// that of their declaration.
+  const std::vector<std::string>& inputs() const noexcept;
+
+  /// Trains on one tensor per input. Dimension 0 is a multiple of b·G·R: as many weight updates as
+  /// that holds are done, at most `device_iterations`.
   /// @throws Error shape_mismatch, invalid_data before anything has changed; stage_failed, stalled
   /// or closed afterwards, and from every later call.
   StepResult step(std::span<const Tensor> inputs);
   StepResult step(const std::vector<Tensor>& inputs) { return step(std::span(inputs)); }
 
-  /// Other constants for the same rule, from the next step on; state is kept.
-  /// @throws Error invalid_argument if the kind of rule or the groups' parameters change.
+  /// Other constants for the same rules, from the next step on; state is kept.
+  /// @throws Error invalid_argument if a parameter's rule, or whether it has momentum, would
+  /// change.
   void set_optimizer(const Optimizer& optimizer);
   const Optimizer& optimizer() const noexcept;
 

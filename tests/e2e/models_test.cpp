@@ -1,0 +1,256 @@
+// Training and inference models as a host uses them: weights shared between objects, calls of every
+// size, optimizers changed between steps, and what is refused.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "tests/support/refusal.hpp"
+#include "tests/support/training_run.hpp"
+
+namespace penstock::testing {
+namespace {
+
+/// Four blocks with a skip connection from the first to the third.
+Model small_model(std::uint64_t seed = 1) {
+  Model model("small", seed);
+  const Value x = model.input("x", {6});
+  const Value labels = model.labels();
+  Value first, second, third;
+  {
+    const auto block = model.block("B1");
+    first = model.relu(model.linear("fc1", x, 8));
+  }
+  {
+    const auto block = model.block("B2");
+    second = model.relu(model.linear("fc2", first, 8));
+  }
+  {
+    const auto block = model.block("B3");
+    third = model.relu(model.linear("fc3", model.add(second, first), 8));
+  }
+  const auto block = model.block("B4");
+  const Value logits = model.linear("fc4", third, 3);
+  model.output("logits", logits);
+  model.loss(model.cross_entropy(logits, labels));
+  return model;
+}
+
+std::vector<Tensor> samples(std::int64_t count) {
+  std::vector<float> values;
+  std::vector<std::int64_t> labels;
+  for (std::int64_t i = 0; i < count; ++i) {
+    labels.push_back(i % 3);
+    for (int k = 0; k < 6; ++k)
+      values.push_back(static_cast<float>((i * 31 + k * 17) % 23) / 11.5f - 1.0f);
+  }
+  return {Tensor({count, 6}, values), Tensor({count}, labels)};
+}
+
+Options options_for(int accumulation, int iterations) {
+  Options options{.batch_size = 2, .device_iterations = iterations};
+  options.training.gradient_accumulation = accumulation;
+  return options;
+}
+
+bool same_bits(const Tensor& a, const Tensor& b) {
+  return a.shape() == b.shape() && std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
+}
+
+TEST(SharedWeights, ReachInferenceOnceAfterTheyChanged) {
+  const Model model = small_model();
+  TrainingModel training(model, options_for(4, 1), AdamW{});
+  InferenceModel serving(model, {.batch_size = 4});
+  const auto batch = samples(8);
+  const std::vector<Tensor> question{batch[0].rows(0, 4)};
+
+  const Tensor before = serving.run(question).output("logits");
+  serving.run(question);
+  EXPECT_EQ(serving.weight_uploads(), 1u);
+  training.step(batch);
+  training.step(batch);
+  const Tensor after = serving.run(question).output("logits");
+  serving.run(question);
+  EXPECT_EQ(serving.weight_uploads(), 2u);
+  EXPECT_FALSE(same_bits(before, after));
+}
+
+TEST(SharedWeights, SetByTheHostReachTheRunningTraining) {
+  Model model = small_model();
+  TrainingModel training(model, options_for(4, 1), Sgd{.learning_rate = 0});
+  const auto batch = samples(8);
+  const float before = training.step(batch).loss.item();
+  const Model other = small_model(2);
+  for (const ParameterInfo& parameter : other.parameters())
+    model.set_weight(parameter.name, other.weight(parameter.name));
+  const float after = training.step(batch).loss.item();
+  TrainingModel reference(other, options_for(4, 1), Sgd{.learning_rate = 0});
+  EXPECT_NE(before, after);
+  EXPECT_EQ(after, reference.step(batch).loss.item());
+}
+
+TEST(SharedWeights, OutliveTheTrainingModel) {
+  const Model model = small_model();
+  const Tensor initial = model.weight("fc1.weight");
+  {
+    TrainingModel training(model, options_for(4, 1), AdamW{});
+    training.step(samples(8));
+  }
+  EXPECT_FALSE(same_bits(model.weight("fc1.weight"), initial));
+}
+
+TEST(InferenceModel, RunsAnyNumberOfSamplesUpToACall) {
+  const Model model = small_model();
+  InferenceModel one_by_one(model, {.batch_size = 1, .device_iterations = 30});
+  Options options{.batch_size = 4, .device_iterations = 3};
+  options.topology.replication_factor = 2;
+  InferenceModel serving(model, options);
+  const Tensor x = samples(24)[0];
+  const Tensor expected = one_by_one.run({x}).output("logits");
+  for (std::int64_t count = 1; count <= 24; ++count) {
+    const Tensor logits = serving.run({x.rows(0, count)}).output("logits");
+    ASSERT_EQ(logits.shape(), (Shape{count, 3}));
+    for (std::int64_t i = 0; i < count * 3; ++i)
+      ASSERT_NEAR(logits.as<float>()[static_cast<std::size_t>(i)],
+                  expected.as<float>()[static_cast<std::size_t>(i)], 1e-6);
+  }
+  EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { serving.run({x.rows(0, 0)}); }),
+            "run: expected 1 to 24 samples (batch size x device iterations x replicas), got 0");
+}
+
+TEST(InferenceModel, TakesOnlyTheInputsThatItsOutputsNeed) {
+  const Model model = small_model();
+  EXPECT_EQ(InferenceModel(model, {}).inputs(), std::vector<std::string>{"x"});
+  EXPECT_EQ(TrainingModel(model, {}, Sgd{}).inputs(), (std::vector<std::string>{"x", "labels"}));
+}
+
+TEST(TrainingModel, ReturnsOutputsAsTheModeSays) {
+  struct Row {
+    OutputMode mode;
+    int period;
+    Shape loss, logits;
+  };
+  // b = 2, D = 2, G = 4, R = 2: 16 micro-batches.
+  const Row rows[] = {{OutputMode::automatic, 1, {2}, {4, 3}},
+                      {OutputMode::final, 1, {2}, {4, 3}},
+                      {OutputMode::every_n, 4, {4}, {8, 3}},
+                      {OutputMode::all, 1, {16}, {32, 3}},
+                      {OutputMode::sum, 1, {2}, {4, 3}}};
+  for (const Row& row : rows) {
+    Options options = options_for(4, 2);
+    options.topology.replication_factor = 2;
+    options.output = {.mode = row.mode, .period = row.period};
+    TrainingModel training(small_model(), options, Sgd{});
+    const StepResult result = training.step(samples(32));
+    EXPECT_EQ(result.loss.shape(), row.loss) << to_string(row.mode);
+    EXPECT_EQ(result.output("logits").shape(), row.logits) << to_string(row.mode);
+  }
+}
+
+TEST(TrainingModel, DoesAsManyUpdatesAsTheSamplesHold) {
+  TrainingModel training(small_model(), options_for(4, 3), Sgd{});
+  training.step(samples(24));
+  training.step(samples(8));
+  EXPECT_EQ(training.updates(), 4u);
+  EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { training.step(samples(12)); }),
+            "step: expected a multiple of 8 samples (batch size x gradient accumulation x "
+            "replicas), at most 24, got 12");
+  EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { training.step(samples(32)); }),
+            "step: expected a multiple of 8 samples (batch size x gradient accumulation x "
+            "replicas), at most 24, got 32");
+  training.step(samples(16));
+  EXPECT_EQ(training.updates(), 6u) << "a refused call changes nothing";
+}
+
+TEST(TrainingModel, RefusesTensorsThatDoNotFit) {
+  TrainingModel training(small_model(), options_for(4, 1), Sgd{});
+  const auto good = samples(8);
+  EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { training.step({good[0]}); }),
+            "model \"small\": expected 2 input tensors, got 1");
+  EXPECT_EQ(refusal(Errc::shape_mismatch,
+                    [&] {
+                      training.step({good[1], good[1]});
+                    }),
+            "model \"small\": input \"x\": expected f32[2,6] with any number of rows, got i64[8]");
+  EXPECT_EQ(refusal(Errc::shape_mismatch,
+                    [&] {
+                      training.step({good[0], good[1].rows(0, 4)});
+                    }),
+            "model \"small\": input \"labels\": expected 8 rows like the inputs before it, got 4");
+  EXPECT_EQ(refusal(Errc::shape_mismatch,
+                    [&] {
+                      training.step({good[0], Tensor()});
+                    }),
+            "model \"small\": input \"labels\" is an empty tensor");
+}
+
+TEST(TrainingModel, ChangesItsLearningRateBetweenSteps) {
+  const Model model = small_model();
+  Optimizer optimizer = Sgd{.learning_rate = 0.1, .momentum = 0.9};
+  TrainingModel training(model, options_for(4, 1), optimizer);
+  training.step(samples(8));
+  const Tensor before = model.weight("fc2.weight");
+  optimizer.set_learning_rate(0);
+  training.set_optimizer(optimizer);
+  training.step(samples(8));
+  EXPECT_TRUE(same_bits(model.weight("fc2.weight"), before));
+}
+
+TEST(TrainingModel, RefusesAnOptimizerWithOtherState) {
+  TrainingModel training(small_model(), options_for(4, 1), Sgd{.learning_rate = 0.1});
+  const std::string expected =
+      "optimizer: parameter \"fc1.weight\" would need other state than it has; make a new "
+      "TrainingModel to change the rule, or whether it has momentum";
+  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { training.set_optimizer(AdamW{}); }), expected);
+  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { training.set_optimizer(Sgd{.momentum = 0.9}); }),
+            expected);
+  training.step(samples(8));
+}
+
+TEST(ParameterGroups, FollowTheirOwnConstants) {
+  const Model model = small_model();
+  Optimizer optimizer = AdamW{.learning_rate = 0.01};
+  optimizer.groups = {{{"fc1.weight", "fc3.bias"}, AdamW{.learning_rate = 0, .weight_decay = 0}}};
+  const Tensor frozen = model.weight("fc1.weight"), free = model.weight("fc2.weight");
+  TrainingModel training(model, options_for(4, 2), optimizer);
+  training.step(samples(16));
+  EXPECT_TRUE(same_bits(model.weight("fc1.weight"), frozen));
+  EXPECT_FALSE(same_bits(model.weight("fc2.weight"), free));
+}
+
+TEST(Dropout, DrawsTheSameMasksOnEveryTopology) {
+  const auto build = [] {
+    Model model("dropping", 5);
+    Value x = model.input("x", {6});
+    const Value labels = model.labels();
+    {
+      const auto block = model.block("A");
+      x = model.dropout("drop1", model.relu(model.linear("fc1", x, 16)), 0.5);
+    }
+    const auto block = model.block("B");
+    x = model.dropout("drop2", model.linear("fc2", x, 3), 0.2);
+    model.output("logits", x);
+    model.loss(model.cross_entropy(x, labels));
+    return model;
+  };
+  Options one = options_for(4, 1);
+  one.seed = 9;
+  one.topology.stages = parse_stages("A,B");
+  Options two = options_for(4, 2);
+  two.seed = 9;
+  const TrainingRun a = train(build(), one, Sgd{}, samples(32), 4);
+  const TrainingRun b = train(build(), two, Sgd{}, samples(32), 4);
+  EXPECT_EQ(first_difference(a, b), "");
+  two.seed = 10;
+  EXPECT_NE(first_difference(a, train(build(), two, Sgd{}, samples(32), 4)), "");
+}
+
+TEST(Reduction, SumEqualsMeanAtAScaledLearningRate) {
+  Options mean = options_for(4, 1), sum = mean;
+  sum.training.reduction = Reduction::sum;
+  const TrainingRun a = train(small_model(), mean, Sgd{.learning_rate = 0.5}, samples(32), 4);
+  const TrainingRun b = train(small_model(), sum, Sgd{.learning_rate = 0.125}, samples(32), 4);
+  EXPECT_EQ(first_difference(a, b), "") << "a quarter is a power of two: no rounding";
+}
+
+}  // namespace
+}  // namespace penstock::testing
