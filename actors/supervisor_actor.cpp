@@ -44,8 +44,11 @@ void SupervisorState::on_failed(const Failed& failed) {
 void SupervisorState::on_down(const caf::down_msg& down) {
   if (down.reason == caf::exit_reason::user_shutdown) return;
   const Error error = to_error(down.reason);
-  const Errc code = error.code() == Errc::closed ? Errc::internal : error.code();
-  on_failed(Failed{{code, names[down.source] + ": " + error.what()}});
+  const std::string& name = names[down.source];
+  if (error.code() == Errc::closed)
+    on_failed(Failed{{Errc::internal, name + " has ended"}});
+  else
+    on_failed(Failed{{error.code(), name + ": " + error.what()}});
 }
 
 void SupervisorState::on_watch_call() {

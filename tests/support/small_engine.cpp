@@ -83,6 +83,7 @@ actors::PipelineSetup SmallNetwork::setup() const {
           .gradient_accumulation = micro_batches(1),
           .reduction = options_.reduction,
           .offload_optimizer_state = options_.offload,
+          .seed = options_.seed,
           .output_mode = options_.output_mode,
           .output_period = options_.output_period,
           .trace = options_.trace,

@@ -38,6 +38,7 @@ struct SmallEngineOptions {
   std::function<void(std::string_view)> log = {};
   int threads = 2;
   bool deterministic = true;
+  std::uint64_t seed = 0;
 };
 
 /// The network compiled, and what its actors are given.

@@ -1,0 +1,101 @@
+// Engines come and go in a process that lives on.
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <thread>
+
+#include "engine/values/memory.hpp"
+#include "tests/support/latch.hpp"
+#include "tests/support/small_engine.hpp"
+#include "tests/support/thread_count.hpp"
+
+namespace penstock::actors {
+namespace {
+
+using testing::Latch;
+using testing::ProbeHook;
+using testing::ProbeRun;
+using testing::same_bits;
+using testing::SmallEngine;
+using testing::SmallEngineOptions;
+using testing::thread_count;
+using testing::threads_fall_to;
+
+const SmallEngineOptions threaded{.replicas = 2, .offload = true, .deterministic = false};
+
+TEST(PipelineLifetime, TwoHundredEnginesLeaveNothingBehind) {
+  ::testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStderr();
+  SmallEngine(threaded).step(1);
+  const std::size_t threads = thread_count();
+  const std::uint64_t bytes = memory_counters().bytes_live;
+  for (int i = 0; i < 200; ++i) {
+    SmallEngine engine(threaded);
+    engine.begin(2);
+    if (i % 2 == 0) engine.runtime().finish_step();  // the others end in the middle of it
+  }
+  EXPECT_TRUE(threads_fall_to(threads));
+  EXPECT_EQ(memory_counters().bytes_live, bytes);
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+}
+
+TEST(PipelineLifetime, SeveralEnginesOfOneProcessComputeTheSame) {
+  std::vector<std::unique_ptr<SmallEngine>> engines;
+  for (int i = 0; i < 4; ++i) engines.push_back(std::make_unique<SmallEngine>(threaded));
+  for (const auto& engine : engines) engine->begin(2);
+  std::vector<std::vector<Tensor>> results;
+  for (const auto& engine : engines) {
+    engine->runtime().finish_step();
+    results.push_back(engine->runtime().read_variables());
+  }
+  for (const auto& result : results) EXPECT_TRUE(same_bits(result, results[0]));
+}
+
+TEST(PipelineLifetime, EndsWhileAKernelRuns) {
+  Latch running, release;
+  std::thread releaser;
+  {
+    const ProbeHook hook([&](const ProbeRun& run) {
+      if (run.stage != 2) return;
+      running.open();
+      EXPECT_TRUE(release.wait());
+    });
+    SmallEngine engine(threaded);
+    engine.begin(1);
+    ASSERT_TRUE(running.wait());
+    releaser = std::thread([&] { release.open(); });
+  }
+  releaser.join();
+}
+
+TEST(PipelineLifetime, EndsUnused) {
+  const std::size_t threads = thread_count();
+  for (const bool training : {true, false}) {
+    SmallEngineOptions options = threaded;
+    options.training = training;
+    SmallEngine engine(options);
+  }
+  EXPECT_TRUE(threads_fall_to(threads));
+}
+
+TEST(PipelineLifetime, AllocatesNoTensorMemoryOnceItIsWarm) {
+  for (const std::int64_t replicas : {1, 2})
+    for (const std::int64_t windows : {1, 3}) {
+      SmallEngineOptions options = threaded;
+      options.replicas = replicas;
+      SmallEngine engine(options);
+      const std::vector<Tensor> inputs = engine.inputs(windows);
+      const auto step = [&] { engine.runtime().step(inputs, engine.micro_batches(windows)); };
+      for (int warm = 0; warm < 2; ++warm) step();
+      const std::uint64_t blocks = memory_counters().blocks_allocated;
+      for (int i = 3; i <= 20; ++i) {
+        step();
+        ASSERT_EQ(memory_counters().blocks_allocated, blocks) << "step " << i;
+      }
+    }
+}
+
+}  // namespace
+}  // namespace penstock::actors

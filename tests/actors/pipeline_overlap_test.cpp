@@ -1,0 +1,82 @@
+// What runs at the same time, and what never does, on real threads.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/support/latch.hpp"
+#include "tests/support/small_engine.hpp"
+
+namespace penstock::actors {
+namespace {
+
+using testing::Latch;
+using testing::ProbeHook;
+using testing::ProbeRun;
+using testing::SmallEngine;
+using testing::SmallEngineOptions;
+
+/// The program runs of one step of 16 micro-batches, in the order of their beginning.
+std::vector<TraceEvent> trace_of(SmallEngineOptions options) {
+  options.gradient_accumulation = 16;
+  options.trace = true;
+  options.deterministic = false;
+  SmallEngine engine(options);
+  engine.step(1);
+  std::vector<TraceEvent> events;
+  for (const StageStatus& status : engine.runtime().read_status())
+    events.insert(events.end(), status.trace.begin(), status.trace.end());
+  std::ranges::sort(events, {}, &TraceEvent::begin_ns);
+  EXPECT_EQ(events.size(), static_cast<std::size_t>(2 * 4 * 16 * options.replicas));
+  return events;
+}
+
+/// Pairs of runs of one replica that overlap in time on different IPUs.
+int overlaps(const std::vector<TraceEvent>& events) {
+  int count = 0;
+  for (std::size_t i = 0; i < events.size(); ++i)
+    for (std::size_t k = i + 1; k < events.size() && events[k].begin_ns < events[i].end_ns; ++k)
+      if (events[k].replica == events[i].replica) ++count;
+  return count;
+}
+
+TEST(PipelineOverlap, IsRealBetweenStagesThatWorkOnDifferentMicroBatches) {
+  for (const std::string schedule : {"grouped", "interleaved"}) {
+    // Each of the two runs ends only once the other has begun.
+    Latch first, second;
+    const ProbeHook hook([&](const ProbeRun& run) {
+      if (run.direction == Direction::backward) return;
+      if (run.stage == 0 && run.key.micro_batch == 1) {
+        first.open();
+        EXPECT_TRUE(second.wait());
+      }
+      if (run.stage == 1 && run.key.micro_batch == 0) {
+        second.open();
+        EXPECT_TRUE(first.wait());
+      }
+    });
+    EXPECT_GT(overlaps(trace_of({.schedule = schedule})), 0);
+  }
+}
+
+TEST(PipelineOverlap, DoesNotHappenInsideAReplicaWhereOneMicroBatchIsAllowed) {
+  for (const std::int64_t replicas : {1, 2}) {
+    const auto events = trace_of({.schedule = "sequential", .replicas = replicas});
+    EXPECT_EQ(overlaps(events), 0);
+  }
+}
+
+TEST(PipelineOverlap, NeverHappensOnOneIpu) {
+  const auto events = trace_of({.replicas = 2});
+  for (std::int32_t ipu = 0; ipu < 8; ++ipu) {
+    std::int64_t free_at = 0;
+    for (const TraceEvent& event : events) {
+      if (event.ipu != ipu) continue;
+      EXPECT_GE(event.begin_ns, free_at);
+      free_at = event.end_ns;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace penstock::actors

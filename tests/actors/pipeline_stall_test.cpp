@@ -1,0 +1,130 @@
+// A call in which nothing moves fails and says who waits for what; one that moves does not.
+
+#include <gtest/gtest.h>
+
+#include <caf/event_based_actor.hpp>
+
+#include "tests/support/deterministic_run.hpp"
+#include "tests/support/latch.hpp"
+#include "tests/support/refusal.hpp"
+#include "tests/support/small_cast.hpp"
+
+namespace penstock::actors {
+namespace {
+
+using std::chrono::seconds;
+using testing::DeterministicRun;
+using testing::Latch;
+using testing::ProbeHook;
+using testing::ProbeRun;
+using testing::refusal;
+using testing::same_bits;
+using testing::SmallCast;
+using testing::SmallEngine;
+
+/// Stage 1 talks to somebody who never does anything instead of stage 2.
+void cut_off(SmallCast& cast, const caf::actor& nobody) {
+  StageLinks links{.device = cast.actor<DeviceHandle>("IPU 1"),
+                   .optimizer = cast.actor<OptimizerHandle>("optimizer of " + cast.stage_name(1)),
+                   .feed = cast.actor<FeedHandle>("feed"),
+                   .step = cast.actor<StepHandle>("step"),
+                   .supervisor = cast.cast().supervisor};
+  for (std::size_t stage = 0; stage < 4; ++stage)
+    links.stages.push_back(cast.actor<StageHandle>(cast.stage_name(stage)));
+  links.stages[2] = caf::actor_cast<StageHandle>(nobody);
+  caf::anon_send(cast.actor<StageHandle>(cast.stage_name(1)), std::move(links));
+}
+
+caf::behavior swallow(caf::event_based_actor*, int) {
+  return {[](const EdgeTensor&) {}};
+}
+
+TEST(PipelineStall, FailsTheCallAndSaysWhoWaitsForWhat) {
+  SmallCast cast;
+  const auto nobody = cast.system().spawn(RunsOn::workers, swallow, 0);
+  cut_off(cast, nobody);
+  cast.begin_windows(1);
+  DeterministicRun order(cast.system(), 7);
+  order.run();
+  EXPECT_FALSE(cast.host().answered());
+  for (int interval = 0; interval < 2; ++interval) {
+    EXPECT_FALSE(cast.host().answered()) << "reported before it was silent for an interval";
+    order.advance(seconds(60));
+    order.run();
+  }
+  ASSERT_TRUE(cast.host().answered());
+  EXPECT_EQ(refusal(Errc::stalled, [&] { cast.host().wait(0); }),
+            "nothing has moved for 60 s; feed has sent all of replica 0; "
+            "stage 0 (replica 0, IPU 0) waits for gradient \"fc1/linear_input_gradient\" from "
+            "stage 1 for micro-batch 0 (holds 7 micro-batches, its limit); "
+            "stage 1 (replica 0, IPU 1) waits for gradient \"fc2/linear_input_gradient\" from "
+            "stage 2 for micro-batch 0 (holds 5 micro-batches, its limit); "
+            "stage 2 (replica 0, IPU 2) waits for input \"probe1\" from stage 1 for micro-batch 0; "
+            "stage 3 (replica 0, IPU 3) waits for input \"probe2\" from stage 2 for micro-batch 0");
+  EXPECT_TRUE(same_bits(cast.variables_after_end(), cast.first_variables()));
+  caf::anon_send_exit(nobody, caf::exit_reason::user_shutdown);
+}
+
+TEST(PipelineStall, IsNotSeenInTheTimeBetweenCalls) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    SmallCast cast;
+    DeterministicRun order(cast.system(), seed);
+    cast.begin_windows(1);
+    for (int step = 0; step < 100; ++step) order.step();
+    order.advance(seconds(60));
+    order.run();
+    cast.host().wait(0);
+    order.advance(seconds(59));  // nobody calls
+    cast.begin_windows(1);
+    order.advance(seconds(1));  // the watchdog looks before anybody has begun
+    order.run();
+    ASSERT_EQ(refusal(Errc::stalled, [&] { cast.host().wait(0); }), "accepted") << "seed " << seed;
+  }
+}
+
+TEST(PipelineStall, IsNotReportedIfSomethingMovesWhileTheWatchdogAsks) {
+  SmallCast cast;
+  DeterministicRun order(cast.system());
+  cast.begin_windows(1);
+  for (int step = 0; step < 50; ++step) order.step();
+  for (int interval = 0; interval < 20; ++interval) {
+    order.advance(seconds(60));
+    for (int step = 0; step < 5; ++step) order.step();  // slow, but it moves
+    ASSERT_FALSE(cast.host().failed());
+  }
+  order.run();
+  EXPECT_TRUE(cast.host().answered());
+}
+
+TEST(PipelineStall, OfARunningKernelIsReportedWhileItRuns) {
+  Latch release;
+  {
+    const ProbeHook hook([&](const ProbeRun& run) {
+      if (run.stage != 1 || run.direction != Direction::forward) return;
+      EXPECT_TRUE(release.wait());
+    });
+    SmallEngine engine({.stall_seconds = 0.2, .threads = 2, .deterministic = false});
+    const auto text = refusal(Errc::stalled, [&] { engine.step(1); });
+    EXPECT_EQ(text.find("nothing has moved for 0.2 s"), 0u) << text;
+    EXPECT_NE(text.find("stage 1 (replica 0, IPU 1) runs forward of micro-batch 0"),
+              std::string::npos)
+        << text;
+    EXPECT_EQ(refusal(Errc::stalled, [&] { engine.runtime().read_variables(); }),
+              "the weights cannot be read: an IPU is still busy");
+    release.open();
+    EXPECT_TRUE(same_bits(engine.runtime().read_variables(), engine.first_variables()));
+  }
+}
+
+TEST(PipelineStall, IsReportedEvenIfEveryWorkerIsBusy) {
+  Latch release;
+  const ProbeHook hook([&](const ProbeRun&) { EXPECT_TRUE(release.wait()); });
+  SmallEngine engine({.stall_seconds = 0.1, .threads = 1, .deterministic = false});
+  const auto text = refusal(Errc::stalled, [&] { engine.step(1); });
+  EXPECT_NE(text.find("actors do not answer: every worker thread is busy"), std::string::npos)
+      << text;
+  release.open();
+}
+
+}  // namespace
+}  // namespace penstock::actors

@@ -1,0 +1,49 @@
+// SmallCast: the actors of a small network in a deterministic system, each within a test's reach.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "actors/pipeline_cast.hpp"
+#include "tests/support/small_engine.hpp"
+
+namespace penstock::testing {
+
+class SmallCast : public SmallNetwork {
+ public:
+  /// With the first variables written. `options.deterministic` has no say.
+  explicit SmallCast(const SmallEngineOptions& options = {});
+  ~SmallCast() { actors::end(cast_); }
+
+  actors::ActorSystem& system() { return system_; }
+  actors::HostPort& host() { return *setup_->host; }
+  const actors::PipelineCast& cast() const { return cast_; }
+  /// By the name that messages call it.
+  caf::actor actor(const std::string& name) const;
+  template <class Handle>
+  Handle actor(const std::string& name) const {
+    return caf::actor_cast<Handle>(actor(name));
+  }
+  std::string stage_name(std::size_t stage, std::int64_t replica = 0) const {
+    return actors::stage_name(*setup_, replica, stage);
+  }
+
+  /// Begins a call, without letting any actor do anything.
+  template <class Message>
+  void begin(Message message) {
+    host().begin_call();
+    caf::anon_send(cast_.supervisor, actors::WatchCall{});
+    caf::anon_send(cast_.step, std::move(message));
+  }
+  void begin_windows(std::int64_t windows);
+  /// Ends the actors. @throws Error as actors::variables_after_end().
+  actors::Variables variables_after_end();
+
+ private:
+  actors::ActorSystem system_;
+  std::shared_ptr<const actors::PipelineSetup> setup_;
+  actors::PipelineCast cast_;
+  std::int64_t micro_batches_begun_ = 0;
+};
+
+}  // namespace penstock::testing
