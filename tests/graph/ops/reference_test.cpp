@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <set>
 #include <string>
 
@@ -62,6 +63,14 @@ TEST_P(ReferenceValues, AreReproduced) {
 
 INSTANTIATE_TEST_SUITE_P(PyTorch, ReferenceValues, ::testing::ValuesIn(reference_cases()),
                          [](const auto& info) { return std::string(info.param.file); });
+
+TEST(ReferenceCases, UseEveryFile) {
+  std::set<std::string> files, used;
+  for (const auto& entry : std::filesystem::directory_iterator(testing::data_path("ops")))
+    files.insert(entry.path().stem().string());
+  for (const ReferenceCase& row : reference_cases()) used.emplace(row.file);
+  EXPECT_EQ(used, files);
+}
 
 }  // namespace
 }  // namespace penstock::graph
