@@ -1,34 +1,40 @@
 #!/bin/bash
-# Installs a build into an empty directory, then builds and runs a host application against that
+# Installs a build into an empty directory, then builds and runs host applications against that
 # copy alone: once through pkg-config, once through CMake's find_package.
-# Usage: install_test.sh BUILD_DIR PREFIX LIBDIR COMPILER...
+# Usage: install_test.sh BUILD_DIR PREFIX LIBDIR SOURCE... -- COMPILER...
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
 build=$1 prefix=$2 libdir=$3
 shift 3
-compiler=("$@")
-
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-installed=$scratch/installed$prefix
-cp "$here"/host.cpp "$here"/CMakeLists.txt "$scratch"
+hosts=()
+while [ "$1" != -- ]; do
+  cp "$1" "$scratch"
+  hosts+=("$(basename "$1" .cpp)")
+  shift
+done
+shift
+compiler=("$@")
+cp "$here/CMakeLists.txt" "$scratch"
 cd "$scratch"
+installed=$scratch/installed$prefix
 
-run_host() {
+run_installed() {
   LD_LIBRARY_PATH=$installed/$libdir "$@"
 }
 
 DESTDIR=$scratch/installed meson install -C "$build" --no-rebuild --quiet
+for program in "$installed"/bin/*; do
+  [ ! -x "$program" ] || run_installed "$program" --help >/dev/null
+done
 
 export PKG_CONFIG_PATH=$installed/$libdir/pkgconfig
-flags=$(pkg-config --define-variable=prefix="$installed" --cflags --libs penstock)
-# Unquoted: flags are words.
-"${compiler[@]}" -std=c++20 -Wall -Wextra -Wpedantic -Werror host.cpp -o by_pkg_config $flags
-run_host ./by_pkg_config
-
-for program in "$installed"/bin/*; do
-  [ ! -x "$program" ] || run_host "$program" --help >/dev/null
+read -ra flags < <(pkg-config --define-variable=prefix="$installed" --cflags --libs penstock)
+for host in "${hosts[@]}"; do
+  "${compiler[@]}" -std=c++20 -Wall -Wextra -Wpedantic "$host.cpp" -o "$host" "${flags[@]}"
+  run_installed "./$host"
 done
 
 if ! command -v cmake >/dev/null; then
@@ -41,4 +47,6 @@ by_cmake() {
     -DCMAKE_CXX_COMPILER="${compiler[-1]}" && cmake --build by_cmake
 }
 by_cmake >cmake.log 2>&1 || { cat cmake.log && exit 1; }
-run_host by_cmake/host
+for host in "${hosts[@]}"; do
+  run_installed "by_cmake/$host"
+done
