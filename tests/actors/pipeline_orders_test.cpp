@@ -60,7 +60,7 @@ const std::map<std::string, std::vector<int>> limits = {
 std::vector<SmallEngineOptions> variants() {
   std::vector<SmallEngineOptions> all;
   for (const auto& [schedule, limit] : limits)
-    for (const std::int64_t replicas : {1, 2})
+    for (const std::int64_t replicas : {1, 2, 3})  // of three, the order of addition shows
       for (const double max_grad_norm : {0.0, 0.05})
         for (const bool offload : {false, true})
           all.push_back({.schedule = schedule,

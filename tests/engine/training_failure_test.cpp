@@ -1,0 +1,105 @@
+// What a host sees of a model that fails in the middle of training.
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+#include "penstock/inference_model.hpp"
+#include "penstock/training_model.hpp"
+#include "tests/support/random_tensor.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace penstock {
+namespace {
+
+using testing::refusal;
+
+constexpr int batch = 2, accumulation = 2, updates = 3;
+constexpr std::int64_t samples = batch * accumulation * updates;
+
+Model classifier() {
+  Model model("classifier");
+  Value x = model.input("x", {6});
+  const Value labels = model.labels();
+  {
+    const auto block = model.block("B1");
+    x = model.relu(model.linear("fc1", x, 8));
+  }
+  const auto block = model.block("B2");
+  x = model.log_softmax(model.linear("fc2", x, 4));
+  model.output("log_probabilities", x);
+  model.loss(model.nll_loss(x, labels));
+  return model;
+}
+
+Options options() {
+  Options options{.batch_size = batch, .device_iterations = updates};
+  options.training.gradient_accumulation = accumulation;
+  options.runtime.threads = 2;
+  return options;
+}
+
+std::vector<Tensor> inputs(std::int64_t rows) {
+  return {testing::uniform({samples, 6}, 1).rows(0, rows),
+          testing::labels({samples}, 2, 4).rows(0, rows)};
+}
+
+/// The same samples, but the label at `row` does not exist.
+std::vector<Tensor> inputs_with_label_12_at(std::size_t row) {
+  auto tensors = inputs(samples);
+  const auto labels = tensors[1].as<std::int64_t>();
+  std::vector<std::int64_t> spoilt(labels.begin(), labels.end());
+  spoilt[row] = 12;
+  tensors[1] = Tensor({samples}, std::span<const std::int64_t>(spoilt));
+  return tensors;
+}
+
+bool same_bits(const Tensor& a, const Tensor& b) {
+  return a.bytes() == b.bytes() && std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
+}
+
+TEST(TrainingFailure, NamesStageMicroBatchOpAndSample) {
+  const Model model = classifier();
+  TrainingModel training(model, options(), Sgd{.learning_rate = 0.1});
+  const auto text = refusal(Errc::stage_failed, [&] { training.step(inputs_with_label_12_at(7)); });
+  EXPECT_EQ(text.find("stage 1 (replica 0, IPU 1), forward of micro-batch 3: nll_loss \""), 0u)
+      << text;
+  EXPECT_NE(text.find("label 12 at sample 1: expected 0 to 3"), std::string::npos) << text;
+  EXPECT_EQ(refusal(Errc::closed, [&] { training.step(inputs(samples)); }),
+            "the model has failed before and cannot go on: " + text);
+}
+
+TEST(TrainingFailure, LeavesTheWeightsOfTheLastUpdateToTheModel) {
+  for (const std::int64_t done : {0, 1, 2}) {
+    const Model broken = classifier(), shorter = classifier();
+    {
+      TrainingModel training(broken, options(), Sgd{.learning_rate = 0.1});
+      const auto bad = static_cast<std::size_t>(done * batch * accumulation + 1);
+      EXPECT_NE(refusal(Errc::stage_failed, [&] { training.step(inputs_with_label_12_at(bad)); }),
+                "accepted");
+    }
+    TrainingModel training(shorter, options(), Sgd{.learning_rate = 0.1});
+    if (done > 0) training.step(inputs(done * batch * accumulation));
+    for (const ParameterInfo& parameter : broken.parameters())
+      EXPECT_TRUE(same_bits(broken.weight(parameter.name), shorter.weight(parameter.name)))
+          << parameter.name << " after " << done << " updates";
+  }
+}
+
+TEST(TrainingFailure, LeavesTheModelFitForAnotherTraining) {
+  const Model model = classifier();
+  TrainingModel broken(model, options(), Sgd{.learning_rate = 0.1});
+  EXPECT_NE(refusal(Errc::stage_failed, [&] { broken.step(inputs_with_label_12_at(0)); }),
+            "accepted");
+  TrainingModel next(model, options(), Sgd{.learning_rate = 0.1});
+  EXPECT_EQ(next.step(inputs(samples)).loss.shape(), Shape{});
+  InferenceModel inference(model, {.batch_size = batch});
+  EXPECT_EQ(inference.run(std::vector{inputs(batch)[0]}).output("log_probabilities").shape(),
+            (Shape{batch, 4}));
+  EXPECT_NE(refusal(Errc::closed, [&] { broken.step(inputs(samples)); }), "accepted");
+  EXPECT_EQ(refusal(Errc::closed, [&] { next.step(inputs(samples)); }), "accepted");
+}
+
+}  // namespace
+}  // namespace penstock

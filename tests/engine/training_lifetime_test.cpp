@@ -1,0 +1,95 @@
+// Training models are made, moved, dropped, and used for long, without growing.
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <utility>
+
+#include "engine/values/memory.hpp"
+#include "penstock/training_model.hpp"
+#include "tests/support/random_tensor.hpp"
+#include "tests/support/thread_count.hpp"
+
+namespace penstock {
+namespace {
+
+constexpr int batch = 3;
+
+Model regression() {
+  Model model("regression");
+  Value x = model.input("x", {5});
+  const Value y = model.input("y", {2});
+  for (const char* name : {"B1", "B2"}) {
+    const auto block = model.block(name);
+    x = model.linear(std::string("fc") + name, x, 2);
+  }
+  const auto block = model.block("B2");
+  model.output("out", x);
+  model.loss(model.mse_loss(x, y));
+  return model;
+}
+
+Options options() {
+  Options options{.batch_size = batch, .device_iterations = 2};
+  options.training.gradient_accumulation = 4;
+  options.topology.replication_factor = 2;
+  options.output.mode = OutputMode::all;
+  options.runtime.threads = 2;
+  return options;
+}
+
+std::vector<Tensor> inputs() {
+  const std::int64_t rows = options().samples_per_step();
+  return {testing::uniform({rows, 5}, 1), testing::uniform({rows, 2}, 2)};
+}
+
+TEST(TrainingModel, AllocatesNoTensorMemoryInSteadyState) {
+  TrainingModel training(regression(), options(), AdamW{});
+  // Rows of a micro-batch begin anywhere in a cache line, so the feed has to copy them.
+  const auto tensors = inputs();
+  for (int step = 1; step <= 2; ++step) training.step(tensors);
+  const std::uint64_t blocks = memory_counters().blocks_allocated;
+  for (int step = 3; step <= 20; ++step) {
+    training.step(tensors);
+    ASSERT_EQ(memory_counters().blocks_allocated, blocks) << "step " << step;
+  }
+}
+
+TEST(TrainingModel, GoesOnWhereItIsMovedTo) {
+  const std::size_t threads = testing::thread_count();
+  {
+    TrainingModel first(regression(), options(), AdamW{});
+    first.step(inputs());
+    TrainingModel second(std::move(first));
+    second.step(inputs());
+    TrainingModel third(regression(), options(), AdamW{});
+    third = std::move(second);
+    third.step(inputs());
+    EXPECT_EQ(third.updates(), 6u);
+  }
+  EXPECT_TRUE(testing::threads_fall_to(threads));
+}
+
+TEST(TrainingModel, MayBeDroppedUnused) {
+  const std::size_t threads = testing::thread_count();
+  const std::uint64_t bytes = memory_counters().bytes_live;
+  TrainingModel(regression(), options(), AdamW{});
+  EXPECT_TRUE(testing::threads_fall_to(threads));
+  EXPECT_EQ(memory_counters().bytes_live, bytes);
+}
+
+TEST(TrainingModel, KeepsItsWeightsBeyondItsEnd) {
+  const Model model = regression();
+  const Tensor before = model.weight("fcB1.weight");
+  std::optional<TrainingModel> training(std::in_place, model, options(), AdamW{});
+  training->step(inputs());
+  const Tensor while_it_lives = model.weight("fcB1.weight");
+  training->step(inputs());
+  training.reset();
+  const Tensor after = model.weight("fcB1.weight");
+  EXPECT_NE(before.as<float>()[0], while_it_lives.as<float>()[0]);
+  EXPECT_NE(while_it_lives.as<float>()[0], after.as<float>()[0]);
+}
+
+}  // namespace
+}  // namespace penstock
