@@ -15,6 +15,7 @@ void FeedState::start(FeedHandle::pointer actor, std::shared_ptr<const PipelineS
   supervisor = std::move(watcher);
   credits.assign(static_cast<std::size_t>(setup->replicas), setup->live_micro_batches());
   next.assign(static_cast<std::size_t>(setup->replicas), 0);
+  copies.resize(setup->plan->inputs.size());
 }
 
 void FeedState::on_step_call(StepCall& given) {
@@ -56,9 +57,21 @@ Tensor FeedState::micro_batch_of(std::size_t input, std::size_t replica, std::in
       (micro_batch - call.first_micro_batch) * setup->replicas + static_cast<std::int64_t>(replica);
   Tensor rows = call.inputs[input].rows(number * batch, (number + 1) * batch);
   if (reinterpret_cast<std::uintptr_t>(rows.raw()) % tensor_alignment == 0) return rows;
-  const auto copy = copies.take(rows.bytes());
-  std::memcpy(copy.get(), rows.raw(), rows.bytes());
-  return Tensor::wrap(rows.dtype(), rows.shape(), copy);
+  return copied(rows, input, replica, micro_batch);
+}
+
+// A ring of as many places as a replica has credits: the one whose place this was has left the
+// pipeline. Made whole at once, so that what is allocated does not depend on timing.
+Tensor FeedState::copied(const Tensor& rows, std::size_t input, std::size_t replica,
+                         std::int64_t micro_batch) {
+  const auto bytes = static_cast<std::size_t>(aligned(static_cast<std::int64_t>(rows.bytes())));
+  const auto ring = static_cast<std::size_t>(setup->live_micro_batches());
+  auto& block = copies[input];
+  if (!block) block = allocate_block(bytes * ring * credits.size());
+  std::byte* place =
+      block.get() + bytes * (replica * ring + static_cast<std::size_t>(micro_batch) % ring);
+  std::memcpy(place, rows.raw(), rows.bytes());
+  return Tensor::wrap(rows.dtype(), rows.shape(), {block, place});
 }
 
 void FeedState::on_explain_wait() {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "actors/messages.hpp"
-#include "engine/values/block_pool.hpp"
 
 namespace penstock::actors {
 
@@ -20,15 +19,17 @@ struct FeedState {
   /// Rows of one micro-batch: a view where that is 64-byte aligned, as kernels need it; a copy
   /// otherwise.
   Tensor micro_batch_of(std::size_t input, std::size_t replica, std::int64_t micro_batch);
+  Tensor copied(const Tensor& rows, std::size_t input, std::size_t replica,
+                std::int64_t micro_batch);
 
   FeedHandle::pointer self = nullptr;
   std::shared_ptr<const PipelineSetup> setup;
   SupervisorHandle supervisor;
   FeedLinks links;
   StepCall call;
-  std::vector<std::int64_t> credits;  // per replica
-  std::vector<std::int64_t> next;     // per replica: micro-batch to send next
-  BlockPool copies;
+  std::vector<std::int64_t> credits;               // per replica
+  std::vector<std::int64_t> next;                  // per replica: micro-batch to send next
+  std::vector<std::shared_ptr<std::byte>> copies;  // by input; made when first needed
 };
 
 FeedHandle::behavior_type feed_actor(FeedHandle::stateful_pointer<FeedState> self,
