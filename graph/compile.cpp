@@ -8,6 +8,7 @@
 #include "graph/compile_report.hpp"
 #include "graph/differentiate.hpp"
 #include "graph/inference_form.hpp"
+#include "graph/kernels/isa.hpp"
 #include "graph/layout.hpp"
 #include "graph/liveness.hpp"
 #include "graph/lower.hpp"
@@ -217,6 +218,7 @@ class Compilation {
     if (request.batch < 1)
       throw Error(Errc::invalid_argument, "expected at least one sample per micro-batch, got " +
                                               std::to_string(request.batch));
+    isa();  // refuses a PENSTOCK_ISA that the machine lacks here, not in the first kernel
   }
 
   Compiled run() {

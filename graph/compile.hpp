@@ -31,7 +31,8 @@ struct Compiled {
 
 /// @throws Error invalid_model (no loss in training, no output in inference), invalid_topology
 /// (unknown block, block in two stages or in none, empty stage, a value used in an earlier stage
-/// than the one that computes it, wrong number of IPUs, a parameter used in two stages).
+/// than the one that computes it, wrong number of IPUs, a parameter used in two stages),
+/// invalid_argument (a PENSTOCK_ISA that the machine lacks).
 Compiled compile(const Graph& model, const CompileRequest& request);
 
 }  // namespace penstock::graph

@@ -1,0 +1,15 @@
+// Convolution with lanes and its gradients. Compiled once per instruction set.
+#pragma once
+
+#include "graph/kernels/lanes/table.hpp"
+
+namespace penstock::graph::PENSTOCK_ISA {
+
+void convolve(const LaneConvolution& conv, const float* x, const float* weight, const float* bias,
+              float* y, float* workspace);
+void convolve_input_gradient(const LaneConvolution& conv, const float* dy, const float* weight,
+                             float* dx, float* workspace);
+void convolve_weight_gradient(const LaneConvolution& conv, const float* x, const float* dy,
+                              float* dweight, float* workspace);
+
+}  // namespace penstock::graph::PENSTOCK_ISA

@@ -1,0 +1,25 @@
+// Blocks with a border of zeros, which let a convolution with padding be computed as one without.
+// Compiled once per instruction set.
+#pragma once
+
+#include "graph/kernels/lanes/table.hpp"
+
+namespace penstock::graph::PENSTOCK_ISA {
+
+inline bool has_padding(const LaneConvolution& conv) {
+  return conv.padding_height != 0 || conv.padding_width != 0;
+}
+inline std::int64_t padded_height(const LaneConvolution& conv) {
+  return conv.height + 2 * conv.padding_height;
+}
+inline std::int64_t padded_width(const LaneConvolution& conv) {
+  return conv.width + 2 * conv.padding_width;
+}
+
+/// Block x [C,H,W,16] with its border, written to `workspace`; x itself where there is no padding.
+const float* with_padding(const LaneConvolution& conv, const float* x, float* workspace);
+
+/// The inner part of `padded`, which has a border, to x [C,H,W,16].
+void without_padding(const LaneConvolution& conv, const float* padded, float* x);
+
+}  // namespace penstock::graph::PENSTOCK_ISA

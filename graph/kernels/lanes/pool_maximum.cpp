@@ -1,0 +1,81 @@
+#include "graph/kernels/lanes/pool_maximum.hpp"
+
+#include "graph/kernels/lanes/tiles.hpp"
+#include "graph/kernels/vector.hpp"
+
+namespace penstock::graph::PENSTOCK_ISA {
+namespace {
+
+/// The part of a window, [begin, end) of its positions along one axis, that lies in the image.
+struct Span {
+  std::int64_t begin, end;
+
+  Span(std::int64_t first_pixel, std::int64_t kernel, std::int64_t size)
+      : begin(first_pixel < 0 ? -first_pixel : 0),
+        end(first_pixel + kernel > size ? size - first_pixel : kernel) {}
+};
+
+/// Calls `work(position, pixel)` for each position of the window of an output pixel that lies in
+/// the image, in order; `pixel` is its offset in the plane.
+template <class Work>
+[[gnu::always_inline]] inline void for_each_position(const LanePooling& pool, std::int64_t out_row,
+                                                     std::int64_t out_column, Work work) {
+  const std::int64_t row = out_row * pool.stride_height - pool.padding_height;
+  const std::int64_t column = out_column * pool.stride_width - pool.padding_width;
+  const Span rows(row, pool.kernel_height, pool.height);
+  const Span columns(column, pool.kernel_width, pool.width);
+  for (std::int64_t kh = rows.begin; kh < rows.end; ++kh)
+    for (std::int64_t kw = columns.begin; kw < columns.end; ++kw)
+      work(static_cast<std::int32_t>(kh * pool.kernel_width + kw),
+           ((row + kh) * pool.width + column + kw) * lanes);
+}
+
+/// Calls `work(out_row, out_column, plane, pixel)` for every output pixel: where its plane of the
+/// image begins and where it lies itself.
+template <class Work>
+void for_each_output(const LanePooling& pool, Work work) {
+  std::int64_t pixel = 0;
+  for (std::int64_t plane = 0; plane < pool.planes; ++plane)
+    for (std::int64_t row = 0; row < pool.out_height; ++row)
+      for (std::int64_t column = 0; column < pool.out_width; ++column, pixel += lanes)
+        for (std::int64_t lane = 0; lane < lanes; lane += vector_size)
+          work(row, column, plane * pool.height * pool.width * lanes + lane, pixel + lane);
+}
+
+}  // namespace
+
+void pool_maximum(const LanePooling& pool, const float* x, float* y, std::uint8_t* winners) {
+  for_each_output(
+      pool, [&](std::int64_t row, std::int64_t column, std::int64_t plane, std::int64_t pixel) {
+        Vector best{};
+        Mask winner = Mask{} - 1;  // nobody yet
+        for_each_position(pool, row, column, [&](std::int32_t position, std::int64_t offset) {
+          const Vector challenger = load(x + plane + offset);
+          const Mask wins = (challenger > best) | (challenger != challenger) | (winner < 0);
+          best = wins ? challenger : best;
+          winner = wins ? Mask{} + position : winner;
+        });
+        store(y + pixel, best);
+        const Bytes bytes = __builtin_convertvector(winner, Bytes);
+        __builtin_memcpy(winners + pixel, &bytes, sizeof bytes);
+      });
+}
+
+void pool_maximum_gradient(const LanePooling& pool, const std::uint8_t* winners, const float* dy,
+                           float* dx) {
+  const std::int64_t floats = pool.planes * pool.height * pool.width * lanes;
+  __builtin_memset(dx, 0, sizeof(float) * static_cast<std::size_t>(floats));
+  for_each_output(
+      pool, [&](std::int64_t row, std::int64_t column, std::int64_t plane, std::int64_t pixel) {
+        Bytes bytes;
+        __builtin_memcpy(&bytes, winners + pixel, sizeof bytes);
+        const Mask winner = __builtin_convertvector(bytes, Mask);
+        const Vector gradient = load(dy + pixel);
+        for_each_position(pool, row, column, [&](std::int32_t position, std::int64_t offset) {
+          float* const target = dx + plane + offset;
+          store(target, load(target) + (winner == position ? gradient : Vector{}));
+        });
+      });
+}
+
+}  // namespace penstock::graph::PENSTOCK_ISA

@@ -1,0 +1,12 @@
+// Max pooling with lanes and its gradient. Compiled once per instruction set.
+#pragma once
+
+#include "graph/kernels/lanes/table.hpp"
+
+namespace penstock::graph::PENSTOCK_ISA {
+
+void pool_maximum(const LanePooling& pool, const float* x, float* y, std::uint8_t* winners);
+void pool_maximum_gradient(const LanePooling& pool, const std::uint8_t* winners, const float* dy,
+                           float* dx);
+
+}  // namespace penstock::graph::PENSTOCK_ISA

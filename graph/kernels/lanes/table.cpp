@@ -1,0 +1,18 @@
+#include "graph/kernels/lanes/table.hpp"
+
+#include "graph/kernels/lanes/convolve.hpp"
+#include "graph/kernels/lanes/pool_maximum.hpp"
+#include "graph/kernels/lanes/transpose.hpp"
+
+namespace penstock::graph::PENSTOCK_ISA {
+
+extern const LaneKernels kernels;
+const LaneKernels kernels{.to_lanes = to_lanes,
+                          .from_lanes = from_lanes,
+                          .convolve = convolve,
+                          .convolve_input_gradient = convolve_input_gradient,
+                          .convolve_weight_gradient = convolve_weight_gradient,
+                          .pool_maximum = pool_maximum,
+                          .pool_maximum_gradient = pool_maximum_gradient};
+
+}  // namespace penstock::graph::PENSTOCK_ISA

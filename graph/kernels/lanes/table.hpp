@@ -1,0 +1,52 @@
+// LaneKernels: the numeric kernels of the batch-lane layout (graph/lane_shape.hpp) as a table of
+// functions, one table per instruction set. Each kernel writes every element of its result,
+// allocates nothing and runs on the caller's thread. Declarations only: sources compiled for
+// different instruction sets must not share a function that the linker would merge.
+#pragma once
+
+#include <cstdint>
+
+namespace penstock::graph {
+
+/// The sizes of a convolution with stride 1.
+struct LaneConvolution {
+  std::int64_t blocks;  ///< of 16 samples
+  std::int64_t inputs, height, width;
+  std::int64_t outputs, out_height, out_width;
+  std::int64_t kernel_height, kernel_width;
+  std::int64_t padding_height, padding_width;
+};
+
+struct LanePooling {
+  std::int64_t planes;  ///< blocks * channels
+  std::int64_t height, width, out_height, out_width;
+  std::int64_t kernel_height, kernel_width;
+  std::int64_t stride_height, stride_width;
+  std::int64_t padding_height, padding_width;
+};
+
+struct LaneKernels {
+  /// x [samples,length] -> lanes [ceil(samples/16),length,16]; padding lanes become zero.
+  void (*to_lanes)(std::int64_t samples, std::int64_t length, const float* x, float* lanes);
+  /// The way back; padding lanes are dropped.
+  void (*from_lanes)(std::int64_t samples, std::int64_t length, const float* lanes, float* x);
+
+  /// y [B,O,OH,OW,16]; `bias` may be null. Workspace: `padded_floats`.
+  void (*convolve)(const LaneConvolution&, const float* x, const float* weight, const float* bias,
+                   float* y, float* workspace);
+  /// dx [B,C,H,W,16]. Workspace: `padded_floats`.
+  void (*convolve_input_gradient)(const LaneConvolution&, const float* dy, const float* weight,
+                                  float* dx, float* workspace);
+  /// dweight [O,C,kh,kw], each lane summed over blocks and pixels, then the lanes. Workspace:
+  /// `padded_floats` and 16 per weight.
+  void (*convolve_weight_gradient)(const LaneConvolution&, const float* x, const float* dy,
+                                   float* dweight, float* workspace);
+
+  /// Of equal pixels the first wins, and a NaN over every number. `winners`: one byte per element,
+  /// the window position kh * kernel_width + kw.
+  void (*pool_maximum)(const LanePooling&, const float* x, float* y, std::uint8_t* winners);
+  void (*pool_maximum_gradient)(const LanePooling&, const std::uint8_t* winners, const float* dy,
+                                float* dx);
+};
+
+}  // namespace penstock::graph

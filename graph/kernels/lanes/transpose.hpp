@@ -1,0 +1,11 @@
+// Between batch-major tensors and lanes. Compiled once per instruction set.
+#pragma once
+
+#include <cstdint>
+
+namespace penstock::graph::PENSTOCK_ISA {
+
+void to_lanes(std::int64_t samples, std::int64_t length, const float* x, float* lanes);
+void from_lanes(std::int64_t samples, std::int64_t length, const float* lanes, float* x);
+
+}  // namespace penstock::graph::PENSTOCK_ISA

@@ -1,0 +1,21 @@
+// The batch-lane layout: 16 samples side by side in the last axis, [N,C,H,W] as
+// [ceil(N/16),C,H,W,16] and [N,K] as [ceil(N/16),K,16], so that one vector instruction works on 16
+// samples. Where N is no multiple of 16 the last block has padding lanes. Invariant: they are
+// finite in forward values and zero in gradients, so that no sum over lanes notices them.
+#pragma once
+
+#include "graph/op.hpp"
+
+namespace penstock::graph {
+
+inline constexpr std::int64_t lane_count = 16;
+
+/// [N,...] -> [ceil(N/16),...,16].
+Shape lane_shape(const Shape& batch_major);
+/// [B,...,16] -> [batch,...].
+Shape batch_shape(const Shape& lanes, std::int64_t batch);
+
+/// "expected x of shape [blocks,C,H,W,16], got f32[3,10,12,12]", for a rank of 5.
+void expect_lanes(const TensorType& type, std::size_t rank, std::string_view name);
+
+}  // namespace penstock::graph
