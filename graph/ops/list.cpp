@@ -22,6 +22,9 @@
 #include "graph/ops/group_norm.hpp"
 #include "graph/ops/identity.hpp"
 #include "graph/ops/identity_loss.hpp"
+#include "graph/ops/lanes/conv2d_lanes.hpp"
+#include "graph/ops/lanes/max_pool2d_lanes.hpp"
+#include "graph/ops/lanes/to_lanes.hpp"
 #include "graph/ops/layer_norm.hpp"
 #include "graph/ops/leaky_relu.hpp"
 #include "graph/ops/linear.hpp"
@@ -60,6 +63,9 @@ constexpr std::array ops{
     &concat,
     &conv2d,
     &conv2d_input_gradient,
+    &conv2d_lanes,
+    &conv2d_lanes_input_gradient,
+    &conv2d_lanes_weight_gradient,
     &conv2d_weight_gradient,
     &cross_entropy,
     &cross_entropy_gradient,
@@ -71,6 +77,7 @@ constexpr std::array ops{
     &flatten,
     &gelu,
     &gelu_gradient,
+    &from_lanes,
     &global_avg_pool2d,
     &global_avg_pool2d_gradient,
     &group_norm,
@@ -94,6 +101,8 @@ constexpr std::array ops{
     &matmul,
     &max_pool2d,
     &max_pool2d_gradient,
+    &max_pool2d_lanes,
+    &max_pool2d_lanes_gradient,
     &mse_loss,
     &mse_loss_gradient,
     &mul,
@@ -115,6 +124,7 @@ constexpr std::array ops{
     &sub,
     &tanh,
     &tanh_gradient,
+    &to_lanes,
     &transpose,
 };
 

@@ -7,20 +7,24 @@
 
 namespace penstock::graph {
 
-TensorType infer_pool2d(const Attributes& attributes, Types in) {
-  expect_inputs(in, 1, "x");
-  expect_dtype(in[0], DType::f32, "x");
-  expect_rank(in[0], 4, "x");
-  expect(in[0].shape[2] > 0 && in[0].shape[3] > 0,
-         "expected x with at least one pixel, got " + to_string(in[0]));
+Shape pooled_shape(const Attributes& attributes, const TensorType& x) {
+  expect(x.shape[2] > 0 && x.shape[3] > 0,
+         "expected x with at least one pixel, got " + to_string(x));
   const Window2d window = pool_window(attributes);
-  const Pair counts = window_counts(window, in[0]);
+  const Pair counts = window_counts(window, x);
   for (std::size_t axis = 0; axis < 2; ++axis)  // or a window would see nothing but padding
     expect(2 * window.padding[axis] <= window.kernel[axis],
            "expected padding of at most half the kernel, which is " +
                std::to_string(window.kernel[axis]) + ", got " +
                std::to_string(window.padding[axis]));
-  return {DType::f32, in[0].shape.with(2, counts[0]).with(3, counts[1])};
+  return x.shape.with(2, counts[0]).with(3, counts[1]);
+}
+
+TensorType infer_pool2d(const Attributes& attributes, Types in) {
+  expect_inputs(in, 1, "x");
+  expect_dtype(in[0], DType::f32, "x");
+  expect_rank(in[0], 4, "x");
+  return {DType::f32, pooled_shape(attributes, in[0])};
 }
 
 std::vector<OpSample> pool2d_samples() {

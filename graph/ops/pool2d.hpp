@@ -5,6 +5,8 @@
 
 namespace penstock::graph {
 
+/// x [N,C,H,W,...] -> [N,C,OH,OW,...], after checking the window against x.
+Shape pooled_shape(const Attributes& attributes, const TensorType& x);
 /// x [N,C,H,W] -> [N,C,OH,OW].
 TensorType infer_pool2d(const Attributes& attributes, Types in);
 std::vector<OpSample> pool2d_samples();

@@ -1,0 +1,141 @@
+#include "graph/ops/lanes/conv2d_lanes.hpp"
+
+#include "graph/expect.hpp"
+#include "graph/lane_shape.hpp"
+#include "graph/ops/channel_sum.hpp"
+#include "graph/ops/lanes/lane_convolution.hpp"
+#include "graph/window2d.hpp"
+
+namespace penstock::graph {
+namespace {
+
+constexpr std::int64_t float_bytes = sizeof(float);
+
+float* floats(std::span<std::byte> workspace) {
+  return reinterpret_cast<float*>(workspace.data());
+}
+
+std::vector<TensorType> infer(const Attributes& attributes, Types in) {
+  return {infer_lane_convolution(attributes, in)};
+}
+
+LaneConvolution sizes(const Attributes& attributes, Types in, Types out) {
+  return lane_convolution(attributes, in[0].shape, in[1].shape, out[0].shape);
+}
+
+std::int64_t workspace(const Attributes& attributes, Types in, Types out) {
+  return float_bytes * padded_floats(sizes(attributes, in, out));
+}
+
+Cost cost(const Attributes& attributes, Types in, Types out) {
+  return lane_convolution_cost(sizes(attributes, in, out), in, out);
+}
+
+void forward(const KernelCall& call) {
+  const Operand &x = call.inputs[0], &weight = call.inputs[1], &y = call.outputs[0];
+  lane_kernels().convolve(lane_convolution(call.attributes, x.shape(), weight.shape(), y.shape()),
+                          x.f32().data(), weight.f32().data(),
+                          call.inputs.size() == 3 ? call.inputs[2].f32().data() : nullptr,
+                          y.f32().data(), floats(call.workspace));
+}
+
+void backward(GradientContext& context) {
+  const ValueId x = context.input(0), weight = context.input(1), dy = context.gradient(0);
+  if (context.needs(0))
+    context.set(0, context.emit(conv2d_lanes_input_gradient, {dy, weight}, context.attributes()));
+  if (context.needs(1))
+    context.set(1, context.emit(conv2d_lanes_weight_gradient, {x, dy}, context.attributes()));
+  if (context.input_count() == 3 && context.needs(2))
+    context.set(2, context.emit(channel_sum, {dy}));
+}
+
+std::vector<OpSample> samples() {
+  const auto f32 = [](Shape shape) { return TensorType{DType::f32, shape}; };
+  return {
+      {.inputs = {f32({1, 2, 5, 6, 16}), f32({7, 2, 3, 3}), f32({7})}},
+      {.inputs = {f32({2, 4, 3, 7, 16}), f32({3, 4, 2, 6})},
+       .attributes = {{"padding", std::vector<std::int64_t>{1, 0}}}},
+      {.inputs = {f32({1, 1, 2, 2, 16}), f32({2, 1, 1, 1}), f32({2})},
+       .attributes = {{"padding", 2}}},
+  };
+}
+
+std::vector<TensorType> infer_input_gradient(const Attributes& attributes, Types in) {
+  expect_inputs(in, 2, "dy, weight");
+  const Shape &dy = in[0].shape, &weight = in[1].shape;
+  const Pair padding = pair_attribute(attributes, "padding", {0, 0});
+  return {{DType::f32,
+           {dy[0], weight[1], dy[2] + weight[2] - 1 - 2 * padding[0],
+            dy[3] + weight[3] - 1 - 2 * padding[1], lane_count}}};
+}
+
+LaneConvolution sizes_input_gradient(const Attributes& attributes, Types in, Types out) {
+  return lane_convolution(attributes, out[0].shape, in[1].shape, in[0].shape);
+}
+
+std::int64_t workspace_input_gradient(const Attributes& attributes, Types in, Types out) {
+  return float_bytes * padded_floats(sizes_input_gradient(attributes, in, out));
+}
+
+Cost cost_input_gradient(const Attributes& attributes, Types in, Types out) {
+  return lane_convolution_cost(sizes_input_gradient(attributes, in, out), in, out);
+}
+
+void forward_input_gradient(const KernelCall& call) {
+  const Operand &dy = call.inputs[0], &weight = call.inputs[1], &dx = call.outputs[0];
+  lane_kernels().convolve_input_gradient(
+      lane_convolution(call.attributes, dx.shape(), weight.shape(), dy.shape()), dy.f32().data(),
+      weight.f32().data(), dx.f32().data(), floats(call.workspace));
+}
+
+std::vector<TensorType> infer_weight_gradient(const Attributes& attributes, Types in) {
+  expect_inputs(in, 2, "x, dy");
+  const Shape &x = in[0].shape, &dy = in[1].shape;
+  const Pair padding = pair_attribute(attributes, "padding", {0, 0});
+  return {{DType::f32,
+           {dy[1], x[1], x[2] + 2 * padding[0] - dy[2] + 1, x[3] + 2 * padding[1] - dy[3] + 1}}};
+}
+
+LaneConvolution sizes_weight_gradient(const Attributes& attributes, Types in, Types out) {
+  return lane_convolution(attributes, in[0].shape, out[0].shape, in[1].shape);
+}
+
+std::int64_t workspace_weight_gradient(const Attributes& attributes, Types in, Types out) {
+  return float_bytes * (lane_count * out[0].shape.elements() +
+                        padded_floats(sizes_weight_gradient(attributes, in, out)));
+}
+
+Cost cost_weight_gradient(const Attributes& attributes, Types in, Types out) {
+  return lane_convolution_cost(sizes_weight_gradient(attributes, in, out), in, out);
+}
+
+void forward_weight_gradient(const KernelCall& call) {
+  const Operand &x = call.inputs[0], &dy = call.inputs[1], &dweight = call.outputs[0];
+  lane_kernels().convolve_weight_gradient(
+      lane_convolution(call.attributes, x.shape(), dweight.shape(), dy.shape()), x.f32().data(),
+      dy.f32().data(), dweight.f32().data(), floats(call.workspace));
+}
+
+}  // namespace
+
+const Op conv2d_lanes{.name = "conv2d_lanes",
+                      .infer = infer,
+                      .forward = forward,
+                      .backward = backward,
+                      .cost = cost,
+                      .workspace = workspace,
+                      .samples = samples};
+
+const Op conv2d_lanes_input_gradient{.name = "conv2d_lanes_input_gradient",
+                                     .infer = infer_input_gradient,
+                                     .forward = forward_input_gradient,
+                                     .cost = cost_input_gradient,
+                                     .workspace = workspace_input_gradient};
+
+const Op conv2d_lanes_weight_gradient{.name = "conv2d_lanes_weight_gradient",
+                                      .infer = infer_weight_gradient,
+                                      .forward = forward_weight_gradient,
+                                      .cost = cost_weight_gradient,
+                                      .workspace = workspace_weight_gradient};
+
+}  // namespace penstock::graph

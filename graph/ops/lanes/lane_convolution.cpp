@@ -1,0 +1,65 @@
+#include "graph/ops/lanes/lane_convolution.hpp"
+
+#include <string>
+
+#include "graph/expect.hpp"
+#include "graph/lane_shape.hpp"
+#include "graph/window2d.hpp"
+
+namespace penstock::graph {
+namespace {
+
+void expect_ones(const Attributes& attributes, std::string_view name) {
+  const Pair pair = pair_attribute(attributes, name, {1, 1});
+  expect(pair == Pair{1, 1}, "expected " + std::string(name) + " 1, got " +
+                                 std::to_string(pair[0]) + "x" + std::to_string(pair[1]));
+}
+
+}  // namespace
+
+TensorType infer_lane_convolution(const Attributes& attributes, Types in) {
+  expect_inputs(in, in.size() == 2 ? 2 : 3, "x, weight, bias");
+  expect_lanes(in[0], 5, "x");
+  expect_dtype(in[1], DType::f32, "weight");
+  expect_rank(in[1], 4, "weight");
+  const Shape &x = in[0].shape, &weight = in[1].shape;
+  expect(x[1] == weight[1],
+         "expected " + std::to_string(weight[1]) + " input channels, got " + std::to_string(x[1]));
+  if (in.size() == 3) {
+    expect_dtype(in[2], DType::f32, "bias");
+    expect_shape(in[2], {weight[0]}, "bias");
+  }
+  for (const char* name : {"stride", "dilation"}) expect_ones(attributes, name);
+  expect(attributes.integer("groups", 1) == 1,
+         "expected groups 1, got " + std::to_string(attributes.integer("groups")));
+  const Pair out = window_counts(conv_window(attributes, {weight[2], weight[3]}), in[0]);
+  return {DType::f32, {x[0], weight[0], out[0], out[1], lane_count}};
+}
+
+LaneConvolution lane_convolution(const Attributes& attributes, const Shape& x, const Shape& weight,
+                                 const Shape& y) {
+  const Pair padding = pair_attribute(attributes, "padding", {0, 0});
+  return {.blocks = x[0],
+          .inputs = x[1],
+          .height = x[2],
+          .width = x[3],
+          .outputs = weight[0],
+          .out_height = y[2],
+          .out_width = y[3],
+          .kernel_height = weight[2],
+          .kernel_width = weight[3],
+          .padding_height = padding[0],
+          .padding_width = padding[1]};
+}
+
+Cost lane_convolution_cost(const LaneConvolution& conv, Types in, Types out) {
+  const std::int64_t sums =
+      conv.blocks * lane_count * conv.outputs * conv.out_height * conv.out_width;
+  const std::int64_t products = conv.inputs * conv.kernel_height * conv.kernel_width;
+  Cost cost{.flops = 2.0 * static_cast<double>(sums) * static_cast<double>(products)};
+  for (const TensorType& type : in) cost.bytes += static_cast<double>(type.bytes());
+  for (const TensorType& type : out) cost.bytes += static_cast<double>(type.bytes());
+  return cost;
+}
+
+}  // namespace penstock::graph

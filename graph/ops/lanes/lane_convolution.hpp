@@ -1,0 +1,19 @@
+// What the convolutions with lanes share: their shape rule, sizes and cost. No op of its own.
+#pragma once
+
+#include "graph/kernels/lanes/lane_kernels.hpp"
+#include "graph/op.hpp"
+
+namespace penstock::graph {
+
+/// Checks x [B,C,H,W,16], weight [O,C,kh,kw], bias [O]? and the attributes; the output's type.
+TensorType infer_lane_convolution(const Attributes& attributes, Types in);
+
+/// Shapes with lanes, but for the weight's.
+LaneConvolution lane_convolution(const Attributes& attributes, const Shape& x, const Shape& weight,
+                                 const Shape& y);
+
+/// The products of a convolution, or of either gradient; every operand read or written once.
+Cost lane_convolution_cost(const LaneConvolution& conv, Types in, Types out);
+
+}  // namespace penstock::graph

@@ -1,0 +1,96 @@
+#include "graph/ops/lanes/max_pool2d_lanes.hpp"
+
+#include <string>
+
+#include "graph/cost.hpp"
+#include "graph/expect.hpp"
+#include "graph/kernels/lanes/lane_kernels.hpp"
+#include "graph/lane_shape.hpp"
+#include "graph/ops/pool2d.hpp"
+#include "graph/window2d.hpp"
+
+namespace penstock::graph {
+namespace {
+
+/// Four winners take the place of one float.
+constexpr std::int64_t winner_floats = lane_count / 4;
+
+LanePooling pooling(const Attributes& attributes, const Shape& x, const Shape& y) {
+  const Window2d window = pool_window(attributes);
+  return {.planes = x[0] * x[1],
+          .height = x[2],
+          .width = x[3],
+          .out_height = y[2],
+          .out_width = y[3],
+          .kernel_height = window.kernel[0],
+          .kernel_width = window.kernel[1],
+          .stride_height = window.stride[0],
+          .stride_width = window.stride[1],
+          .padding_height = window.padding[0],
+          .padding_width = window.padding[1]};
+}
+
+std::vector<TensorType> infer(const Attributes& attributes, Types in) {
+  expect_inputs(in, 1, "x");
+  expect_lanes(in[0], 5, "x");
+  const TensorType y{DType::f32, pooled_shape(attributes, in[0])};
+  constexpr std::int64_t most_cells = 256;  // what a byte counts
+  const std::int64_t cells = pool_window(attributes).cells();
+  expect(cells <= most_cells, "expected a kernel of at most " + std::to_string(most_cells) +
+                                  " cells, got " + std::to_string(cells));
+  return {y, {DType::f32, y.shape.with(-1, winner_floats)}};
+}
+
+void forward(const KernelCall& call) {
+  const Operand &x = call.inputs[0], &y = call.outputs[0], &winners = call.outputs[1];
+  lane_kernels().pool_maximum(pooling(call.attributes, x.shape(), y.shape()), x.f32().data(),
+                              y.f32().data(), static_cast<std::uint8_t*>(winners.data));
+}
+
+void backward(GradientContext& context) {
+  Attributes attributes =
+      with_input_size(context.attributes(), context.type(context.input(0)).shape);
+  context.set(0, context.emit(max_pool2d_lanes_gradient, {context.output(1), context.gradient(0)},
+                              std::move(attributes)));
+}
+
+Cost cost(const Attributes& attributes, Types in, Types out) {
+  Cost cost = streaming_cost<0>(attributes, in, out);
+  cost.flops = static_cast<double>(pool_window(attributes).cells() * out[0].shape.elements());
+  return cost;
+}
+
+std::vector<OpSample> samples() {
+  std::vector<OpSample> samples = pool2d_samples();
+  for (OpSample& sample : samples) sample.inputs[0].shape = lane_shape(sample.inputs[0].shape);
+  return samples;
+}
+
+std::vector<TensorType> infer_gradient(const Attributes& attributes, Types in) {
+  expect_inputs(in, 2, "winners, dy");
+  expect_shape(in[0], in[1].shape.with(-1, winner_floats), "winners");
+  return {{DType::f32, image_shape(attributes, in[1].shape)}};
+}
+
+void forward_gradient(const KernelCall& call) {
+  const Operand &winners = call.inputs[0], &dy = call.inputs[1], &dx = call.outputs[0];
+  lane_kernels().pool_maximum_gradient(pooling(call.attributes, dx.shape(), dy.shape()),
+                                       static_cast<const std::uint8_t*>(winners.data),
+                                       dy.f32().data(), dx.f32().data());
+}
+
+}  // namespace
+
+const Op max_pool2d_lanes{.name = "max_pool2d_lanes",
+                          .infer = infer,
+                          .forward = forward,
+                          .backward = backward,
+                          .cost = cost,
+                          .samples = samples};
+
+const Op max_pool2d_lanes_gradient{.name = "max_pool2d_lanes_gradient",
+                                   .infer = infer_gradient,
+                                   .forward = forward_gradient,
+                                   .cost = streaming_cost<1>};
+
+}  // namespace penstock::graph

@@ -1,0 +1,85 @@
+#include "graph/ops/lanes/to_lanes.hpp"
+
+#include <string>
+
+#include "graph/cost.hpp"
+#include "graph/expect.hpp"
+#include "graph/kernels/lanes/lane_kernels.hpp"
+#include "graph/lane_shape.hpp"
+
+namespace penstock::graph {
+namespace {
+
+/// Elements of one sample of x [N,...].
+std::int64_t sample_length(const Shape& x) {
+  return x[0] == 0 ? 0 : x.elements() / x[0];
+}
+
+std::vector<TensorType> infer_to_lanes(const Attributes&, Types in) {
+  expect_inputs(in, 1, "x");
+  expect_dtype(in[0], DType::f32, "x");
+  expect_rank_from(in[0], 2, "x");
+  return {{DType::f32, lane_shape(in[0].shape)}};
+}
+
+void forward_to_lanes(const KernelCall& call) {
+  const Operand &x = call.inputs[0], &lanes = call.outputs[0];
+  lane_kernels().to_lanes(x.shape()[0], sample_length(x.shape()), x.f32().data(),
+                          lanes.f32().data());
+}
+
+void backward_to_lanes(GradientContext& context) {
+  const std::int64_t batch = context.type(context.input(0)).shape[0];
+  context.set(0, context.emit(from_lanes, {context.gradient(0)}, {{"batch", batch}}));
+}
+
+std::vector<OpSample> samples_to_lanes() {
+  return {{.inputs = {{DType::f32, {16, 2, 3, 5}}}},
+          {.inputs = {{DType::f32, {19, 17}}}},
+          {.inputs = {{DType::f32, {5, 2, 1, 1}}}}};
+}
+
+std::vector<TensorType> infer_from_lanes(const Attributes& attributes, Types in) {
+  expect_inputs(in, 1, "x");
+  expect_dtype(in[0], DType::f32, "x");
+  expect_rank_from(in[0], 3, "x");
+  expect_lanes(in[0], in[0].shape.rank(), "x");
+  const std::int64_t batch = attributes.integer("batch"), blocks = in[0].shape[0];
+  expect(batch >= 0 && batch <= blocks * lane_count && batch > (blocks - 1) * lane_count,
+         "expected a batch that fills " + std::to_string(blocks) + " blocks of " +
+             std::to_string(lane_count) + ", got " + std::to_string(batch));
+  return {{DType::f32, batch_shape(in[0].shape, batch)}};
+}
+
+void forward_from_lanes(const KernelCall& call) {
+  const Operand &lanes = call.inputs[0], &x = call.outputs[0];
+  lane_kernels().from_lanes(x.shape()[0], sample_length(x.shape()), lanes.f32().data(),
+                            x.f32().data());
+}
+
+void backward_from_lanes(GradientContext& context) {
+  context.set(0, context.emit(to_lanes, {context.gradient(0)}));
+}
+
+std::vector<OpSample> samples_from_lanes() {
+  return {{.inputs = {{DType::f32, {1, 2, 3, 3, 16}}}, .attributes = {{"batch", 16}}},
+          {.inputs = {{DType::f32, {2, 19, 16}}}, .attributes = {{"batch", 21}}}};
+}
+
+}  // namespace
+
+const Op to_lanes{.name = "to_lanes",
+                  .infer = infer_to_lanes,
+                  .forward = forward_to_lanes,
+                  .backward = backward_to_lanes,
+                  .cost = streaming_cost<0>,
+                  .samples = samples_to_lanes};
+
+const Op from_lanes{.name = "from_lanes",
+                    .infer = infer_from_lanes,
+                    .forward = forward_from_lanes,
+                    .backward = backward_from_lanes,
+                    .cost = streaming_cost<0>,
+                    .samples = samples_from_lanes};
+
+}  // namespace penstock::graph

@@ -1,0 +1,24 @@
+// Running ops in the batch-lane layout on batch-major tensors, to compare them with the ops that
+// need no lanes. The padding lanes hold garbage where the layout's invariant allows it.
+#pragma once
+
+#include <vector>
+
+#include "graph/op.hpp"
+#include "penstock/tensor.hpp"
+
+namespace penstock::testing {
+
+/// x [N,...] as lanes whose padding lanes all hold `padding`.
+Tensor lanes_of(const Tensor& x, float padding = 0);
+/// The first `batch` samples of [B,...,16].
+Tensor samples_of(const Tensor& lanes, std::int64_t batch);
+
+/// The outputs of one call of `op`.
+std::vector<Tensor> outputs_of(const graph::Op& op, std::vector<Tensor> inputs,
+                               graph::Attributes attributes = {});
+
+/// Fails unless both have the same shape and agree to 1e-5 of the largest value in `expected`.
+void expect_close(const Tensor& actual, const Tensor& expected);
+
+}  // namespace penstock::testing
