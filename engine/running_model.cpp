@@ -5,8 +5,8 @@
 #include <mutex>
 
 #include "actors/system_options.hpp"
-#include "engine/model_access.hpp"
-#include "engine/optimizer_rules.hpp"
+#include "engine/model/model_access.hpp"
+#include "engine/model/optimizer_rules.hpp"
 #include "graph/compile.hpp"
 #include "penstock/error.hpp"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "actors/pipeline_runtime.hpp"
-#include "engine/parameter_store.hpp"
+#include "engine/model/parameter_store.hpp"
 #include "graph/plan.hpp"
 #include "penstock/model.hpp"
 #include "penstock/optimizer.hpp"

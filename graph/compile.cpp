@@ -5,18 +5,18 @@
 #include <string>
 #include <utility>
 
-#include "graph/compile_report.hpp"
-#include "graph/differentiate.hpp"
-#include "graph/inference_form.hpp"
 #include "graph/kernels/isa.hpp"
-#include "graph/layout.hpp"
-#include "graph/liveness.hpp"
-#include "graph/lower.hpp"
-#include "graph/memory_plan.hpp"
-#include "graph/partition.hpp"
-#include "graph/prune.hpp"
+#include "graph/passes/compile_report.hpp"
+#include "graph/passes/differentiate.hpp"
+#include "graph/passes/inference_form.hpp"
+#include "graph/passes/layout.hpp"
+#include "graph/passes/liveness.hpp"
+#include "graph/passes/lower.hpp"
+#include "graph/passes/memory_plan.hpp"
+#include "graph/passes/partition.hpp"
+#include "graph/passes/prune.hpp"
+#include "graph/passes/stage_assignment.hpp"
 #include "graph/schedules/grouped.hpp"
-#include "graph/stage_assignment.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::graph {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "graph/graph.hpp"
+#include "graph/passes/stages.hpp"
 #include "graph/plan.hpp"
-#include "graph/stages.hpp"
 #include "penstock/report.hpp"
 
 namespace penstock::graph {

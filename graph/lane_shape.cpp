@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "graph/expect.hpp"
+#include "graph/ops/rules/expect.hpp"
 
 namespace penstock::graph {
 

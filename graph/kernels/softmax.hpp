@@ -1,7 +1,7 @@
 // Softmax along the lines of a tensor, and its logarithm. y may be x, dx may be y or dy.
 #pragma once
 
-#include "graph/axes.hpp"
+#include "graph/ops/rules/axes.hpp"
 
 namespace penstock::graph::kernels {
 

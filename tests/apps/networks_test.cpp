@@ -6,7 +6,7 @@
 #include <tuple>
 #include <vector>
 
-#include "engine/model_access.hpp"
+#include "engine/model/model_access.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace penstock::networks {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/compile.hpp"
-#include "graph/differentiate.hpp"
+#include "graph/passes/differentiate.hpp"
 #include "tests/support/model_builder.hpp"
 
 namespace penstock::graph {

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "graph/op.hpp"
-#include "graph/ops/linear.hpp"
-#include "graph/ops/relu.hpp"
+#include "graph/ops/activations/relu.hpp"
+#include "graph/ops/arithmetic/linear.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::graph {

@@ -47,7 +47,7 @@ class House(unittest.TestCase):
 
     def test_every_pass_exists(self):
         self.assertEqual([name for name in sorted(rules.PASSES)
-                          if f'graph/{name}.hpp' not in SOURCES], [])
+                          if f'graph/passes/{name}.hpp' not in SOURCES], [])
 
     def test_caf_stays_in_its_rooms(self):
         self.expect_none(SOURCES, rules.caf_rule)
@@ -83,24 +83,24 @@ class Rules(unittest.TestCase):
                 ('engine/values/shape.cpp', '"penstock/model.hpp"'),
                 ('engine/values/shape.cpp', '"graph/graph.hpp"'),
                 ('graph/op.hpp', '"penstock/model.hpp"'),
-                ('graph/op.hpp', '"engine/model_state.hpp"'),
+                ('graph/op.hpp', '"engine/model/model_state.hpp"'),
                 ('graph/op.hpp', '"actors/errors.hpp"'),
                 ('graph/op.hpp', '<caf/all.hpp>'),
-                ('actors/errors.hpp', '"engine/model_state.hpp"'),
+                ('actors/errors.hpp', '"engine/model/model_state.hpp"'),
                 ('actors/errors.hpp', '<Eigen/Core>'),
                 ('engine/model.cpp', '"apps/trainer/options.hpp"'),
                 ('engine/model.cpp', '<caf/actor.hpp>'),
-                ('apps/trainer/main.cpp', '"engine/model_state.hpp"'),
+                ('apps/trainer/main.cpp', '"engine/model/model_state.hpp"'),
                 ('apps/trainer/main.cpp', '"graph/graph.hpp"'),
                 ('apps/trainer/main.cpp', '<nlohmann/json.hpp>')):
             with self.subTest(path=path, include=include):
                 self.refuses(rules.floor_rule(path, f'#include <vector>\n#include {include}\n'))
-        self.accepts(rules.floor_rule('engine/model.cpp', '#include "graph/graph.hpp"\n'))
+        self.accepts(rules.floor_rule('engine/model/model.cpp', '#include "graph/graph.hpp"\n'))
 
     def test_passes(self):
-        text = '#include "graph/liveness.hpp"\n'
-        self.refuses(rules.pass_rule('graph/memory_plan.cpp', text))
-        self.accepts(rules.pass_rule('graph/liveness.cpp', text))
+        text = '#include "graph/passes/liveness.hpp"\n'
+        self.refuses(rules.pass_rule('graph/passes/memory_plan.cpp', text))
+        self.accepts(rules.pass_rule('graph/passes/liveness.cpp', text))
         self.accepts(rules.pass_rule('graph/compile.cpp', text))
 
     def test_caf(self):

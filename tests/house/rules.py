@@ -57,11 +57,11 @@ def floor_rule(path, text):
 def pass_rule(path, text):
     """Inside graph/, passes do not include each other."""
     own = PurePosixPath(path).stem
-    if not path.startswith('graph/') or own not in PASSES:
+    if not path.startswith('graph/passes/') or own not in PASSES:
         return
     for is_quoted, name in includes(text):
         other = PurePosixPath(name).stem
-        if is_quoted and name == f'graph/{other}.hpp' and other in PASSES - {own}:
+        if is_quoted and name == f'graph/passes/{other}.hpp' and other in PASSES - {own}:
             yield f'the pass {own} includes the pass {other}'
 
 

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "graph/ops/matmul.hpp"
-#include "graph/ops/relu.hpp"
+#include "graph/ops/activations/relu.hpp"
+#include "graph/ops/arithmetic/matmul.hpp"
 
 namespace penstock::testing {
 namespace {

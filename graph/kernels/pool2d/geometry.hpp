@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "graph/window2d.hpp"
+#include "graph/ops/rules/window2d.hpp"
 
 namespace penstock::graph {
 

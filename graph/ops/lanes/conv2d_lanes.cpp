@@ -1,10 +1,10 @@
 #include "graph/ops/lanes/conv2d_lanes.hpp"
 
-#include "graph/expect.hpp"
 #include "graph/lane_shape.hpp"
-#include "graph/ops/channel_sum.hpp"
+#include "graph/ops/arithmetic/channel_sum.hpp"
 #include "graph/ops/lanes/lane_convolution.hpp"
-#include "graph/window2d.hpp"
+#include "graph/ops/rules/expect.hpp"
+#include "graph/ops/rules/window2d.hpp"
 
 namespace penstock::graph {
 namespace {

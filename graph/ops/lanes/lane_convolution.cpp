@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "graph/expect.hpp"
 #include "graph/lane_shape.hpp"
-#include "graph/window2d.hpp"
+#include "graph/ops/rules/expect.hpp"
+#include "graph/ops/rules/window2d.hpp"
 
 namespace penstock::graph {
 namespace {

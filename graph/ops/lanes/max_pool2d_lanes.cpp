@@ -2,12 +2,12 @@
 
 #include <string>
 
-#include "graph/cost.hpp"
-#include "graph/expect.hpp"
 #include "graph/kernels/lanes/lane_kernels.hpp"
 #include "graph/lane_shape.hpp"
-#include "graph/ops/pool2d.hpp"
-#include "graph/window2d.hpp"
+#include "graph/ops/convolution/pool2d.hpp"
+#include "graph/ops/rules/cost.hpp"
+#include "graph/ops/rules/expect.hpp"
+#include "graph/ops/rules/window2d.hpp"
 
 namespace penstock::graph {
 namespace {

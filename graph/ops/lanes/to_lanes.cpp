@@ -2,10 +2,10 @@
 
 #include <string>
 
-#include "graph/cost.hpp"
-#include "graph/expect.hpp"
 #include "graph/kernels/lanes/lane_kernels.hpp"
 #include "graph/lane_shape.hpp"
+#include "graph/ops/rules/cost.hpp"
+#include "graph/ops/rules/expect.hpp"
 
 namespace penstock::graph {
 namespace {

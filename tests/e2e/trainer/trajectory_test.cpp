@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "engine/weights_file.hpp"
+#include "engine/files/weights_file.hpp"
 #include "tests/e2e/trainer/trainer.hpp"
 #include "tests/support/data_path.hpp"
 #include "tests/support/reference_file.hpp"

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/weights_file.hpp"
+#include "engine/files/weights_file.hpp"
 #include "tests/e2e/trainer/refusal.hpp"
 
 namespace penstock::testing {

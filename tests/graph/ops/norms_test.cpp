@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "graph/ops/batch_norm2d.hpp"
-#include "graph/ops/batch_norm2d_inference.hpp"
+#include "graph/ops/norms/batch_norm2d.hpp"
+#include "graph/ops/norms/batch_norm2d_inference.hpp"
 #include "penstock/error.hpp"
 #include "tests/support/op_call.hpp"
 #include "tests/support/random_tensor.hpp"

@@ -1,0 +1,63 @@
+#include "engine/model/layer.hpp"
+
+namespace penstock {
+
+Layer::Layer(NetworkBuilder& network, const graph::Op& op, const std::string& name,
+             graph::ValueId x)
+    : network_(network),
+      op_(op),
+      name_(name),
+      shape_(network.graph().type(x).shape),
+      inputs_{x},
+      draft_(network) {
+  network.expect_new_layer(op, name);
+}
+
+void Layer::expect(bool holds, const std::string& text) const {
+  if (holds) return;
+  throw Error(Errc::shape_mismatch, std::string(op_.name) + " \"" + name_ + "\": " + text);
+}
+
+void Layer::expect_positive(const std::string& what, std::int64_t number) const {
+  expect(number >= 1, "expected " + what + " of 1 or more, got " + std::to_string(number));
+}
+
+void Layer::expect_rank(std::size_t rank) const {
+  expect(shape_.rank() == rank,
+         "expected x of rank " + std::to_string(rank) + ", got " + to_string(shape_));
+}
+
+void Layer::parameter(const std::string& suffix, const std::vector<std::int64_t>& dims,
+                      const graph::Initializer& initializer) {
+  inputs_.push_back(variable(suffix, dims, initializer, graph::ValueKind::parameter));
+}
+
+void Layer::leading_parameter(const std::string& suffix, const std::vector<std::int64_t>& dims,
+                              const graph::Initializer& initializer) {
+  inputs_.insert(inputs_.begin(), variable(suffix, dims, initializer, graph::ValueKind::parameter));
+}
+
+void Layer::buffer(const std::string& suffix, const std::vector<std::int64_t>& dims,
+                   const graph::Initializer& initializer) {
+  inputs_.push_back(variable(suffix, dims, initializer, graph::ValueKind::buffer));
+}
+
+graph::ValueId Layer::finish(graph::Attributes attributes) {
+  const graph::ValueId result =
+      network_.node(op_, std::move(inputs_), std::move(attributes), name_);
+  draft_.keep();
+  return result;
+}
+
+graph::ValueId Layer::variable(const std::string& suffix, const std::vector<std::int64_t>& dims,
+                               const graph::Initializer& initializer, graph::ValueKind kind) {
+  Shape shape;
+  try {
+    shape = Shape(dims);
+  } catch (const Error& error) {
+    expect(false, suffix + ": " + error.what());
+  }
+  return network_.variable(name_ + "." + suffix, shape, initializer, kind);
+}
+
+}  // namespace penstock

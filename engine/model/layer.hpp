@@ -1,0 +1,54 @@
+// Layer: a node with parameters of its own, from its first check to its last. Taken back whole if
+// it is not finished. Used from one thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/model/network_builder.hpp"
+
+namespace penstock {
+
+class Layer {
+ public:
+  /// A node that `op` computes from `x` and the parameters to come.
+  /// @throws Error invalid_model if a layer must not be called `name`.
+  Layer(NetworkBuilder& network, const graph::Op& op, const std::string& name, graph::ValueId x);
+
+  /// The shape of x, for one sample.
+  const Shape& shape() const noexcept { return shape_; }
+  /// @throws Error shape_mismatch, opening with the op's and the layer's name, unless `holds`.
+  void expect(bool holds, const std::string& text) const;
+  /// @throws as expect(), unless `number`, which is called `what`, is 1 or more.
+  void expect_positive(const std::string& what, std::int64_t number) const;
+  /// @throws as expect(), unless x has `rank` dimensions.
+  void expect_rank(std::size_t rank) const;
+
+  /// Adds NAME.suffix, of shape `dims`, to the op's inputs. @throws as expect()
+  void parameter(const std::string& suffix, const std::vector<std::int64_t>& dims,
+                 const graph::Initializer& initializer);
+  /// The same, before x and not after what is there.
+  void leading_parameter(const std::string& suffix, const std::vector<std::int64_t>& dims,
+                         const graph::Initializer& initializer);
+  /// As parameter(), for a tensor that is not trained.
+  void buffer(const std::string& suffix, const std::vector<std::int64_t>& dims,
+              const graph::Initializer& initializer);
+
+  /// Appends the node and returns its first output.
+  graph::ValueId finish(graph::Attributes attributes);
+
+ private:
+  graph::ValueId variable(const std::string& suffix, const std::vector<std::int64_t>& dims,
+                          const graph::Initializer& initializer, graph::ValueKind kind);
+
+  NetworkBuilder& network_;
+  const graph::Op& op_;
+  std::string name_;
+  Shape shape_;
+  std::vector<graph::ValueId> inputs_;
+  NetworkBuilder::Draft draft_;
+};
+
+}  // namespace penstock

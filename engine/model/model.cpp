@@ -1,0 +1,102 @@
+#include "penstock/model.hpp"
+
+#include <atomic>
+
+#include "engine/model/initial_values.hpp"
+#include "engine/model/model_access.hpp"
+#include "engine/model/model_state.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock {
+namespace {
+
+std::uint64_t next_number() {
+  static std::atomic<std::uint64_t> numbers{0};
+  return ++numbers;
+}
+
+}  // namespace
+
+struct BlockScope::State {
+  std::shared_ptr<NetworkBuilder> network;
+  int scope;
+};
+
+BlockScope::~BlockScope() {
+  state_->network->close_block(state_->scope);
+}
+
+Model::Impl::Impl(const std::string& name, std::uint64_t random_seed)
+    : number(next_number()), seed(random_seed), network(name), weights(name) {}
+
+graph::ValueId Model::Impl::id(std::string_view who, Value value) const {
+  if (value.model_ == number) return value.id_;
+  const std::string got = value.model_ == 0 ? "one of no model" : "one of another model";
+  throw Error(Errc::invalid_model, std::string(who) + ": expected a value of model \"" +
+                                       network.graph().name + "\", got " + got);
+}
+
+Value Model::Impl::apply(const graph::Op& op, const std::vector<Value>& inputs,
+                         graph::Attributes attributes, const std::string& name) {
+  std::vector<graph::ValueId> ids;
+  ids.reserve(inputs.size());
+  for (const Value input : inputs) ids.push_back(id(op.name, input));
+  return value(network.node(op, std::move(ids), std::move(attributes), name));
+}
+
+Layer Model::Impl::layer(const graph::Op& op, const std::string& name, Value x) {
+  return {network, op, name, id(std::string(op.name) + " \"" + name + "\"", x)};
+}
+
+Value Model::Impl::finish(Layer& layer, graph::Attributes attributes) {
+  const Value result = value(layer.finish(std::move(attributes)));
+  const graph::Graph& graph = network.graph();
+  for (std::size_t i = weights.parameters().size(); i < graph.variables.size(); ++i) {
+    const graph::Variable& variable = graph.variables[i];
+    const graph::Value& entry = graph.value(variable.value);
+    weights.add({.name = entry.name,
+                 .shape = entry.type.shape,
+                 .trainable = entry.kind == graph::ValueKind::parameter},
+                initial_values(variable.initializer, entry.type.shape, seed, entry.name));
+  }
+  return result;
+}
+
+const graph::Graph& ModelAccess::graph(const Model& model) {
+  return model.impl_->network.graph();
+}
+
+std::shared_ptr<ParameterStore> ModelAccess::weights(const Model& model) {
+  return {model.impl_, &model.impl_->weights};
+}
+
+Model::Model(std::string name, std::uint64_t seed) : impl_(std::make_shared<Impl>(name, seed)) {}
+
+const std::string& Model::name() const noexcept {
+  return impl_->network.graph().name;
+}
+
+Value Model::input(const std::string& name, const Shape& sample, DType dtype) {
+  return impl_->value(impl_->network.input(name, sample, dtype));
+}
+
+BlockScope Model::block(const std::string& name, int ipu) {
+  const int scope = impl_->network.open_block(name, ipu);
+  std::shared_ptr<NetworkBuilder> network(impl_, &impl_->network);
+  return BlockScope(
+      std::make_shared<BlockScope::State>(BlockScope::State{std::move(network), scope}));
+}
+
+void Model::output(const std::string& name, Value value) {
+  impl_->network.output(name, impl_->id("output \"" + name + "\"", value));
+}
+
+void Model::loss(Value value) {
+  impl_->network.loss(impl_->id("loss", value));
+}
+
+Shape Model::shape(Value value) const {
+  return impl_->network.graph().type(impl_->id("shape", value)).shape;
+}
+
+}  // namespace penstock

@@ -1,0 +1,19 @@
+// ModelAccess: what training and inference models see of a Model.
+#pragma once
+
+#include <memory>
+
+#include "engine/model/parameter_store.hpp"
+#include "graph/graph.hpp"
+#include "penstock/model.hpp"
+
+namespace penstock {
+
+struct ModelAccess {
+  /// The network for micro-batches of one sample, as it is now; graph::with_batch() gives others.
+  static const graph::Graph& graph(const Model& model);
+  /// The model's weights, which outlive every handle if they must.
+  static std::shared_ptr<ParameterStore> weights(const Model& model);
+};
+
+}  // namespace penstock

@@ -1,0 +1,52 @@
+// Model's activations and softmaxes.
+#include "engine/model/model_state.hpp"
+#include "graph/ops/activations/gelu.hpp"
+#include "graph/ops/activations/leaky_relu.hpp"
+#include "graph/ops/activations/relu.hpp"
+#include "graph/ops/activations/sigmoid.hpp"
+#include "graph/ops/activations/silu.hpp"
+#include "graph/ops/activations/softmax.hpp"
+#include "graph/ops/activations/tanh.hpp"
+
+namespace penstock {
+namespace {
+
+graph::Attributes along(int axis) {
+  return {{"axis", std::int64_t{axis}}};
+}
+
+}  // namespace
+
+Value Model::relu(Value x) {
+  return impl_->apply(graph::relu, {x});
+}
+
+Value Model::leaky_relu(Value x, double negative_slope) {
+  return impl_->apply(graph::leaky_relu, {x}, {{"negative_slope", negative_slope}});
+}
+
+Value Model::sigmoid(Value x) {
+  return impl_->apply(graph::sigmoid, {x});
+}
+
+Value Model::tanh(Value x) {
+  return impl_->apply(graph::tanh, {x});
+}
+
+Value Model::gelu(Value x) {
+  return impl_->apply(graph::gelu, {x});
+}
+
+Value Model::silu(Value x) {
+  return impl_->apply(graph::silu, {x});
+}
+
+Value Model::softmax(Value x, int axis) {
+  return impl_->apply(graph::softmax, {x}, along(axis));
+}
+
+Value Model::log_softmax(Value x, int axis) {
+  return impl_->apply(graph::log_softmax, {x}, along(axis));
+}
+
+}  // namespace penstock

@@ -1,0 +1,25 @@
+// Attention, from its parts.
+#include <cmath>
+
+#include "engine/model/model_state.hpp"
+#include "graph/ops/arithmetic/matmul.hpp"
+#include "graph/ops/sequences/causal_mask.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock {
+
+Value Model::attention(Value q, Value k, Value v, bool causal) {
+  NetworkBuilder::Draft draft(impl_->network);
+  const Shape queries = impl_->network.graph().type(impl_->id("attention", q)).shape;
+  if (queries.rank() < 3)
+    throw Error(Errc::shape_mismatch,
+                "attention: expected q of rank 3 or more, [N,...,S,D], got " + to_string(queries));
+  Value scores = impl_->apply(graph::matmul, {q, k}, {{"transpose_b", std::int64_t{1}}});
+  scores = scale(scores, 1 / std::sqrt(static_cast<double>(queries[-1])));
+  if (causal) scores = impl_->apply(graph::causal_mask, {scores});
+  const Value result = matmul(softmax(scores, -1), v);
+  draft.keep();
+  return result;
+}
+
+}  // namespace penstock

@@ -1,0 +1,64 @@
+// Model's layers with a name: the shapes of their parameters, and how those start.
+#include <cmath>
+
+#include "engine/model/model_state.hpp"
+#include "graph/ops/activations/dropout.hpp"
+#include "graph/ops/arithmetic/linear.hpp"
+#include "graph/ops/convolution/conv2d.hpp"
+#include "graph/ops/sequences/embedding.hpp"
+
+namespace penstock {
+namespace {
+
+using Kind = graph::Initializer::Kind;
+
+/// Weights and biases of PyTorch's linear and convolution layers: kaiming_uniform_ with a =
+/// sqrt(5).
+graph::Initializer fan_in_uniform(double fan_in) {
+  return {.kind = Kind::uniform, .value = 1 / std::sqrt(fan_in)};
+}
+
+}  // namespace
+
+Value Model::conv2d(const std::string& name, Value x, const Conv2dOptions& options) {
+  Layer layer = impl_->layer(graph::conv2d, name, x);
+  layer.expect_rank(4);
+  layer.expect_positive("out_channels", options.out_channels);
+  layer.expect_positive("kernel", options.kernel);
+  layer.expect_positive("groups", options.groups);
+  const std::int64_t channels = layer.shape()[1] / options.groups, kernel = options.kernel;
+  const double side = static_cast<double>(kernel);
+  const auto start = fan_in_uniform(static_cast<double>(channels) * side * side);
+  layer.parameter("weight", {options.out_channels, channels, kernel, kernel}, start);
+  if (options.bias) layer.parameter("bias", {options.out_channels}, start);
+  return impl_->finish(layer, {{"stride", options.stride},
+                               {"padding", options.padding},
+                               {"dilation", options.dilation},
+                               {"groups", options.groups}});
+}
+
+Value Model::linear(const std::string& name, Value x, std::int64_t out_features, bool bias) {
+  Layer layer = impl_->layer(graph::linear, name, x);
+  layer.expect_rank(2);
+  layer.expect_positive("out_features", out_features);
+  const std::int64_t in_features = layer.shape()[1];
+  const auto start = fan_in_uniform(static_cast<double>(in_features));
+  layer.parameter("weight", {out_features, in_features}, start);
+  if (bias) layer.parameter("bias", {out_features}, start);
+  return impl_->finish(layer);
+}
+
+Value Model::embedding(const std::string& name, Value ids, std::int64_t count, std::int64_t size) {
+  Layer layer = impl_->layer(graph::embedding, name, ids);
+  layer.expect_positive("count", count);
+  layer.expect_positive("size", size);
+  layer.leading_parameter("weight", {count, size}, {.kind = Kind::normal, .value = 1});
+  return impl_->finish(layer);
+}
+
+Value Model::dropout(const std::string& name, Value x, double probability) {
+  Layer layer = impl_->layer(graph::dropout, name, x);
+  return impl_->finish(layer, {{"p", probability}});
+}
+
+}  // namespace penstock

@@ -1,0 +1,30 @@
+// Model's poolings.
+#include "engine/model/model_state.hpp"
+#include "graph/ops/convolution/avg_pool2d.hpp"
+#include "graph/ops/convolution/global_avg_pool2d.hpp"
+#include "graph/ops/convolution/max_pool2d.hpp"
+
+namespace penstock {
+namespace {
+
+graph::Attributes window(const Pool2dOptions& options) {
+  graph::Attributes attributes{{"kernel", options.kernel}, {"padding", options.padding}};
+  if (options.stride != 0) attributes.set("stride", options.stride);
+  return attributes;
+}
+
+}  // namespace
+
+Value Model::max_pool2d(Value x, const Pool2dOptions& options) {
+  return impl_->apply(graph::max_pool2d, {x}, window(options));
+}
+
+Value Model::avg_pool2d(Value x, const Pool2dOptions& options) {
+  return impl_->apply(graph::avg_pool2d, {x}, window(options));
+}
+
+Value Model::global_avg_pool2d(Value x) {
+  return impl_->apply(graph::global_avg_pool2d, {x});
+}
+
+}  // namespace penstock

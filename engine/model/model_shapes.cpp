@@ -1,0 +1,33 @@
+// Model's layers that only move elements.
+#include "engine/model/model_state.hpp"
+#include "graph/ops/movement/concat.hpp"
+#include "graph/ops/movement/reshape.hpp"
+#include "graph/ops/movement/slice.hpp"
+#include "graph/ops/movement/transpose.hpp"
+
+namespace penstock {
+
+Value Model::flatten(Value x) {
+  return impl_->apply(graph::flatten, {x});
+}
+
+Value Model::reshape(Value x, const std::vector<std::int64_t>& sample) {
+  std::vector<std::int64_t> dims{0};  // keeps the number of samples
+  dims.insert(dims.end(), sample.begin(), sample.end());
+  return impl_->apply(graph::reshape, {x}, {{"shape", std::move(dims)}});
+}
+
+Value Model::transpose(Value x, const std::vector<std::int64_t>& axes) {
+  return impl_->apply(graph::transpose, {x}, {{"axes", axes}});
+}
+
+Value Model::concat(const std::vector<Value>& parts, int axis) {
+  return impl_->apply(graph::concat, parts, {{"axis", std::int64_t{axis}}});
+}
+
+Value Model::slice(Value x, int axis, std::int64_t begin, std::int64_t end) {
+  return impl_->apply(graph::slice, {x},
+                      {{"axis", std::int64_t{axis}}, {"begin", begin}, {"end", end}});
+}
+
+}  // namespace penstock

@@ -1,0 +1,38 @@
+// What a Model handle stands for: its network and its weights. Shared by the handle's copies and by
+// the models that run it; used from one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/model/layer.hpp"
+#include "engine/model/network_builder.hpp"
+#include "engine/model/parameter_store.hpp"
+#include "penstock/model.hpp"
+
+namespace penstock {
+
+struct Model::Impl {
+  Impl(const std::string& name, std::uint64_t random_seed);
+
+  const std::uint64_t number;  ///< unlike any other model's of this process
+  const std::uint64_t seed;
+  NetworkBuilder network;
+  ParameterStore weights;
+
+  /// @throws Error invalid_model, opening with `who`, if `value` is not one of this model.
+  graph::ValueId id(std::string_view who, Value value) const;
+  Value value(graph::ValueId id) const { return {number, id}; }
+
+  /// Appends a node without parameters.
+  Value apply(const graph::Op& op, const std::vector<Value>& inputs,
+              graph::Attributes attributes = {}, const std::string& name = "");
+  /// Begins a node with parameters.
+  Layer layer(const graph::Op& op, const std::string& name, Value x);
+  /// Appends the node and gives its parameters their first values.
+  Value finish(Layer& layer, graph::Attributes attributes = {});
+};
+
+}  // namespace penstock

@@ -1,0 +1,62 @@
+#include "penstock/optimizer.hpp"
+
+#include <limits>
+#include <set>
+
+#include "engine/model/optimizer_rules.hpp"
+#include "engine/values/number_range.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock {
+namespace {
+
+[[noreturn]] void refuse(const std::string& text) {
+  throw Error(Errc::invalid_argument, text);
+}
+
+void validate(const OptimizerSettings& settings) {
+  const graph::ParameterRule rule = rule_of(settings);
+  graph::validate(*rule.rule, rule.hyper);
+}
+
+void validate_group(const std::string& field, const ParameterGroup& group,
+                    const OptimizerSettings& settings) {
+  if (group.settings.index() != settings.index())
+    refuse(field + ": expected the rule " + std::string(rule_of(settings).rule->name) +
+           " as in the rest of the optimizer, got " +
+           std::string(rule_of(group.settings).rule->name));
+  if (group.parameters.empty()) refuse(field + ": expected at least one parameter, got none");
+  try {
+    validate(group.settings);
+  } catch (const Error& error) {
+    refuse(field + ": " + error.what());
+  }
+}
+
+}  // namespace
+
+void Optimizer::set_learning_rate(double learning_rate) {
+  const auto set = [&](auto& rule) { rule.learning_rate = learning_rate; };
+  std::visit(set, settings);
+  for (ParameterGroup& group : groups) std::visit(set, group.settings);
+}
+
+double Optimizer::learning_rate() const {
+  return std::visit([](const auto& rule) { return rule.learning_rate; }, settings);
+}
+
+void Optimizer::validate() const {
+  penstock::validate(settings);
+  check_number("optimizer.max_grad_norm", max_grad_norm,
+               {.high = double{std::numeric_limits<float>::max()}});
+  std::set<std::string> named;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const std::string field = "optimizer.groups[" + std::to_string(i) + "]";
+    validate_group(field, groups[i], settings);
+    for (const std::string& name : groups[i].parameters)
+      if (!named.insert(name).second)
+        refuse(field + ": the parameter \"" + name + "\" is in a group already");
+  }
+}
+
+}  // namespace penstock

@@ -1,0 +1,125 @@
+#include "graph/ops/activations/dropout.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "graph/ops/movement/identity.hpp"
+#include "graph/ops/rules/cost.hpp"
+#include "graph/ops/rules/elementwise.hpp"
+#include "graph/ops/rules/expect.hpp"
+
+namespace penstock::graph {
+namespace {
+
+constexpr std::size_t word_bits = 64;
+
+double probability(const Attributes& attributes) {
+  return attributes.real("p", 0.5);
+}
+
+float kept_scale(const Attributes& attributes) {
+  const double p = probability(attributes);
+  return p < 1 ? static_cast<float>(1 / (1 - p)) : 0.0f;
+}
+
+TensorType mask_type(const Shape& x) {
+  constexpr auto bits = static_cast<std::int64_t>(word_bits);
+  return {DType::i64, {(x.elements() + bits - 1) / bits}};
+}
+
+const Op& inference() {
+  return identity;
+}
+
+std::vector<TensorType> infer(const Attributes& attributes, Types in) {
+  infer_unary(attributes, in);
+  expect_between(probability(attributes), 0, 1, "p");
+  return {in[0], mask_type(in[0].shape)};
+}
+
+/// Bits `first` to `first + count - 1` of the mask. A draw is one of 2^32 numbers; those below
+/// p·2^32 drop their element.
+std::uint64_t draw_word(const RandomKey& key, std::size_t first, std::size_t count, double p) {
+  const auto dropped = static_cast<std::uint64_t>(std::llround(p * 0x1p32));
+  std::uint64_t word = 0;
+  for (std::size_t i = 0; i < count; i += 4) {
+    const auto draws = philox(key, (first + i) / 4);
+    for (std::size_t j = 0; j < std::min<std::size_t>(4, count - i); ++j)
+      word |= static_cast<std::uint64_t>(draws[j] >= dropped) << (i + j);
+  }
+  return word;
+}
+
+/// out = in·scale where the word has a bit, else 0.
+void apply(std::uint64_t word, std::span<const float> in, std::span<float> out, float scale) {
+  for (std::size_t i = 0; i < in.size(); ++i) out[i] = (word >> i & 1) != 0 ? in[i] * scale : 0.0f;
+}
+
+/// Calls `word_at(word number, first element, elements)` for each word and applies what it gives.
+template <class WordAt>
+void apply_mask(const KernelCall& call, WordAt word_at) {
+  const auto in = call.inputs[0].f32();
+  const auto out = call.outputs[0].f32();
+  const float scale = kept_scale(call.attributes);
+  for (std::size_t first = 0; first < in.size(); first += word_bits) {
+    const std::size_t count = std::min(word_bits, in.size() - first);
+    apply(word_at(first / word_bits, first, count), in.subspan(first, count),
+          out.subspan(first, count), scale);
+  }
+}
+
+void forward(const KernelCall& call) {
+  const double p = probability(call.attributes);
+  const auto mask = call.outputs[1].i64();
+  apply_mask(call, [&](std::size_t number, std::size_t first, std::size_t count) {
+    const std::uint64_t word = draw_word(call.random, first, count, p);
+    mask[number] = static_cast<std::int64_t>(word);
+    return word;
+  });
+}
+
+void backward(GradientContext& context) {
+  context.set(0, context.emit(dropout_gradient, {context.gradient(0), context.output(1)},
+                              context.attributes()));
+}
+
+std::vector<OpSample> samples() {
+  const TensorType x{DType::f32, {3, 50}};
+  return {{.inputs = {x}, .attributes = {{"p", 0.3}}},
+          {.inputs = {x}, .attributes = {{"p", 0.0}}},
+          {.inputs = {x}, .attributes = {{"p", 1.0}}}};
+}
+
+std::vector<TensorType> infer_gradient(const Attributes&, Types in) {
+  expect_inputs(in, 2, "dy, mask");
+  expect_dtype(in[1], DType::i64, "mask");
+  expect_shape(in[1], mask_type(in[0].shape).shape, "mask");
+  return {in[0]};
+}
+
+void forward_gradient(const KernelCall& call) {
+  const auto mask = call.inputs[1].i64();
+  apply_mask(call, [&](std::size_t number, std::size_t, std::size_t) {
+    return static_cast<std::uint64_t>(mask[number]);
+  });
+}
+
+}  // namespace
+
+const Op dropout{.name = "dropout",
+                 .onnx = "Dropout",
+                 .infer = infer,
+                 .forward = forward,
+                 .backward = backward,
+                 .cost = streaming_cost<20>,
+                 .overwrites = {{0, 0}},
+                 .inference = inference,
+                 .samples = samples};
+
+const Op dropout_gradient{.name = "dropout_gradient",
+                          .infer = infer_gradient,
+                          .forward = forward_gradient,
+                          .cost = streaming_cost<1>,
+                          .overwrites = {{0, 0}}};
+
+}  // namespace penstock::graph

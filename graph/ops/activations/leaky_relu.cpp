@@ -1,0 +1,56 @@
+#include "graph/ops/activations/leaky_relu.hpp"
+
+#include "graph/kernels/eigen.hpp"
+#include "graph/ops/rules/cost.hpp"
+#include "graph/ops/rules/elementwise.hpp"
+
+namespace penstock::graph {
+namespace {
+
+float slope(const Attributes& attributes) {
+  return static_cast<float>(attributes.real("negative_slope", 0.01));
+}
+
+void forward(const KernelCall& call) {
+  const auto x = array(call.inputs[0]);
+  array(call.outputs[0]) = (x < 0.0f).select(slope(call.attributes) * x, x);
+}
+
+void backward(GradientContext& context) {
+  // The output has the input's sign unless the slope is negative, and is kept alive less long.
+  const bool same_sign = slope(context.attributes()) >= 0;
+  const ValueId sign = same_sign ? context.output(0) : context.input(0);
+  context.set(0, context.emit(leaky_relu_gradient, {sign, context.gradient(0)},
+                              {{"negative_slope", double{slope(context.attributes())}}}));
+}
+
+std::vector<OpSample> samples() {
+  const TensorType x{DType::f32, {3, 7}};
+  return {{.inputs = {x}, .attributes = {{"negative_slope", 0.1}}, .low = 0.1},
+          {.inputs = {x}, .attributes = {{"negative_slope", 0.1}}, .high = -0.1},
+          {.inputs = {x}, .attributes = {{"negative_slope", -0.5}}, .high = -0.1}};
+}
+
+void forward_gradient(const KernelCall& call) {
+  const auto dy = array(call.inputs[1]);
+  array(call.outputs[0]) = (array(call.inputs[0]) > 0.0f).select(dy, slope(call.attributes) * dy);
+}
+
+}  // namespace
+
+const Op leaky_relu{.name = "leaky_relu",
+                    .onnx = "LeakyRelu",
+                    .infer = infer_unary,
+                    .forward = forward,
+                    .backward = backward,
+                    .cost = streaming_cost<2>,
+                    .overwrites = {{0, 0}},
+                    .samples = samples};
+
+const Op leaky_relu_gradient{.name = "leaky_relu_gradient",
+                             .infer = infer_unary_gradient,
+                             .forward = forward_gradient,
+                             .cost = streaming_cost<2>,
+                             .overwrites = {{1, 0}, {0, 0}}};
+
+}  // namespace penstock::graph

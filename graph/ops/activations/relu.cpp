@@ -1,0 +1,65 @@
+#include "graph/ops/activations/relu.hpp"
+
+#include "graph/kernels/eigen.hpp"
+#include "graph/ops/rules/expect.hpp"
+
+namespace penstock::graph {
+namespace {
+
+std::vector<TensorType> infer(const Attributes&, Types in) {
+  expect_inputs(in, 1, "x");
+  expect_dtype(in[0], DType::f32, "x");
+  return {in[0]};
+}
+
+void forward(const KernelCall& call) {
+  const auto x = array(call.inputs[0]);
+  array(call.outputs[0]) = (x < 0.0f).select(0.0f, x);
+}
+
+void backward(GradientContext& context) {
+  context.set(0, context.emit(relu_gradient, {context.output(0), context.gradient(0)}));
+}
+
+Cost cost(const Attributes&, Types in, Types) {
+  return {.flops = static_cast<double>(in[0].shape.elements()),
+          .bytes = 2.0 * static_cast<double>(in[0].bytes())};
+}
+
+std::vector<OpSample> samples() {
+  return {{.inputs = {{DType::f32, {3, 7}}}}};
+}
+
+std::vector<TensorType> infer_gradient(const Attributes&, Types in) {
+  expect_inputs(in, 2, "y, dy");
+  expect_shape(in[1], in[0].shape, "dy");
+  return {in[0]};
+}
+
+void forward_gradient(const KernelCall& call) {
+  array(call.outputs[0]) = (array(call.inputs[0]) > 0.0f).select(array(call.inputs[1]), 0.0f);
+}
+
+Cost cost_gradient(const Attributes&, Types in, Types) {
+  return {.flops = static_cast<double>(in[0].shape.elements()),
+          .bytes = 3.0 * static_cast<double>(in[0].bytes())};
+}
+
+}  // namespace
+
+const Op relu{.name = "relu",
+              .onnx = "Relu",
+              .infer = infer,
+              .forward = forward,
+              .backward = backward,
+              .cost = cost,
+              .overwrites = {{0, 0}},
+              .samples = samples};
+
+const Op relu_gradient{.name = "relu_gradient",
+                       .infer = infer_gradient,
+                       .forward = forward_gradient,
+                       .cost = cost_gradient,
+                       .overwrites = {{1, 0}, {0, 0}}};
+
+}  // namespace penstock::graph

@@ -1,0 +1,77 @@
+#include "graph/ops/activations/softmax.hpp"
+
+#include "graph/kernels/softmax.hpp"
+#include "graph/ops/rules/axes.hpp"
+#include "graph/ops/rules/cost.hpp"
+#include "graph/ops/rules/elementwise.hpp"
+#include "graph/ops/rules/expect.hpp"
+
+namespace penstock::graph {
+namespace {
+
+std::vector<TensorType> infer(const Attributes& attributes, Types in) {
+  auto out = infer_unary(attributes, in);
+  expect_axis(attributes.integer("axis", -1), in[0]);
+  return out;
+}
+
+Lines lines_of(const KernelCall& call) {
+  return lines_along(call.inputs[0].shape(), call.attributes.integer("axis", -1));
+}
+
+template <void (*kernel)(const float*, float*, const Lines&)>
+void forward(const KernelCall& call) {
+  kernel(call.inputs[0].f32().data(), call.outputs[0].f32().data(), lines_of(call));
+}
+
+template <const Op& gradient>
+void backward(GradientContext& context) {
+  context.set(
+      0, context.emit(gradient, {context.output(0), context.gradient(0)}, context.attributes()));
+}
+
+template <void (*kernel)(const float*, const float*, float*, const Lines&)>
+void forward_gradient(const KernelCall& call) {
+  kernel(call.inputs[0].f32().data(), call.inputs[1].f32().data(), call.outputs[0].f32().data(),
+         lines_of(call));
+}
+
+std::vector<OpSample> samples() {
+  return {{.inputs = {{DType::f32, {5, 7}}}},
+          {.inputs = {{DType::f32, {3, 4, 70}}}, .attributes = {{"axis", std::int64_t{1}}}},
+          {.inputs = {{DType::f32, {6, 5}}}, .attributes = {{"axis", std::int64_t{0}}}}};
+}
+
+}  // namespace
+
+const Op softmax{.name = "softmax",
+                 .onnx = "Softmax",
+                 .infer = infer,
+                 .forward = forward<kernels::softmax>,
+                 .backward = backward<softmax_gradient>,
+                 .cost = streaming_cost<14>,
+                 .overwrites = {{0, 0}},
+                 .samples = samples};
+
+const Op softmax_gradient{.name = "softmax_gradient",
+                          .infer = infer_unary_gradient,
+                          .forward = forward_gradient<kernels::softmax_gradient>,
+                          .cost = streaming_cost<4>,
+                          .overwrites = {{1, 0}, {0, 0}}};
+
+const Op log_softmax{.name = "log_softmax",
+                     .onnx = "LogSoftmax",
+                     .infer = infer,
+                     .forward = forward<kernels::log_softmax>,
+                     .backward = backward<log_softmax_gradient>,
+                     .cost = streaming_cost<14>,
+                     .overwrites = {{0, 0}},
+                     .samples = samples};
+
+const Op log_softmax_gradient{.name = "log_softmax_gradient",
+                              .infer = infer_unary_gradient,
+                              .forward = forward_gradient<kernels::log_softmax_gradient>,
+                              .cost = streaming_cost<14>,
+                              .overwrites = {{1, 0}, {0, 0}}};
+
+}  // namespace penstock::graph

@@ -1,0 +1,82 @@
+#include "graph/ops/arithmetic/arithmetic.hpp"
+
+#include "graph/kernels/broadcast.hpp"
+#include "graph/ops/arithmetic/reduce_to.hpp"
+#include "graph/ops/arithmetic/scale.hpp"
+#include "graph/ops/rules/broadcast.hpp"
+#include "graph/ops/rules/cost.hpp"
+
+namespace penstock::graph {
+namespace {
+
+void forward_add(const KernelCall& call) {
+  kernels::broadcast(call, [](const auto& a, const auto& b) { return a + b; });
+}
+
+void forward_sub(const KernelCall& call) {
+  kernels::broadcast(call, [](const auto& a, const auto& b) { return a - b; });
+}
+
+void forward_mul(const KernelCall& call) {
+  kernels::broadcast(call, [](const auto& a, const auto& b) { return a * b; });
+}
+
+void backward_add(GradientContext& context) {
+  for (const std::size_t i : {0, 1})
+    if (context.needs(i)) context.set(i, reduced_to_input(context, context.gradient(0), i));
+}
+
+void backward_sub(GradientContext& context) {
+  const ValueId dy = context.gradient(0);
+  if (context.needs(0)) context.set(0, reduced_to_input(context, dy, 0));
+  if (context.needs(1))
+    context.set(1, context.emit(scale, {reduced_to_input(context, dy, 1)}, {{"factor", -1.0}}));
+}
+
+void backward_mul(GradientContext& context) {
+  for (const std::size_t i : {0, 1}) {
+    if (!context.needs(i)) continue;
+    const ValueId product = context.emit(mul, {context.gradient(0), context.input(1 - i)});
+    context.set(i, reduced_to_input(context, product, i));
+  }
+}
+
+std::vector<OpSample> samples() {
+  const auto f32 = [](const Shape& shape) { return TensorType{DType::f32, shape}; };
+  return {{.inputs = {f32({4, 5}), f32({4, 5})}},
+          {.inputs = {f32({4, 3, 5}), f32({3, 1})}},
+          {.inputs = {f32({1, 5}), f32({4, 3, 5})}},
+          {.inputs = {f32({4, 1}), f32({1, 5})}},
+          {.inputs = {f32({}), f32({3, 4})}}};
+}
+
+}  // namespace
+
+const Op add{.name = "add",
+             .onnx = "Add",
+             .infer = infer_broadcast,
+             .forward = forward_add,
+             .backward = backward_add,
+             .cost = streaming_cost<1>,
+             .overwrites = {{0, 0}, {1, 0}},
+             .samples = samples};
+
+const Op sub{.name = "sub",
+             .onnx = "Sub",
+             .infer = infer_broadcast,
+             .forward = forward_sub,
+             .backward = backward_sub,
+             .cost = streaming_cost<1>,
+             .overwrites = {{0, 0}, {1, 0}},
+             .samples = samples};
+
+const Op mul{.name = "mul",
+             .onnx = "Mul",
+             .infer = infer_broadcast,
+             .forward = forward_mul,
+             .backward = backward_mul,
+             .cost = streaming_cost<1>,
+             .overwrites = {{0, 0}, {1, 0}},
+             .samples = samples};
+
+}  // namespace penstock::graph

@@ -1,0 +1,46 @@
+#include "graph/ops/arithmetic/channel_sum.hpp"
+
+#include "graph/kernels/eigen.hpp"
+#include "graph/ops/rules/expect.hpp"
+
+namespace penstock::graph {
+namespace {
+
+std::vector<TensorType> infer(const Attributes&, Types in) {
+  expect_inputs(in, 1, "x");
+  expect_dtype(in[0], DType::f32, "x");
+  expect(in[0].shape.rank() >= 2, "expected x of rank 2 or more, got " + to_string(in[0]));
+  return {{DType::f32, {in[0].shape[1]}}};
+}
+
+void forward(const KernelCall& call) {
+  const Shape& shape = call.inputs[0].shape();
+  const auto n = shape[0], c = shape[1],
+             inner = n * c > 0 ? call.inputs[0].elements() / (n * c) : 0;
+  auto sums = array(call.outputs[0]);
+  if (inner == 1) {
+    sums.matrix().transpose() = matrix(call.inputs[0], n, c).colwise().sum();
+    return;
+  }
+  const auto rows = matrix(call.inputs[0], n * c, inner);
+  sums.setZero();
+  for (std::int64_t sample = 0; sample < n; ++sample)
+    for (std::int64_t channel = 0; channel < c; ++channel)
+      sums[channel] += rows.row(sample * c + channel).sum();
+}
+
+Cost cost(const Attributes&, Types in, Types) {
+  return {.flops = static_cast<double>(in[0].shape.elements()),
+          .bytes = static_cast<double>(in[0].bytes())};
+}
+
+std::vector<OpSample> samples() {
+  return {{.inputs = {{DType::f32, {4, 3}}}}, {.inputs = {{DType::f32, {2, 3, 4, 5}}}}};
+}
+
+}  // namespace
+
+const Op channel_sum{
+    .name = "channel_sum", .infer = infer, .forward = forward, .cost = cost, .samples = samples};
+
+}  // namespace penstock::graph

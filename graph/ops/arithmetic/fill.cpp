@@ -1,0 +1,31 @@
+#include "graph/ops/arithmetic/fill.hpp"
+
+#include "graph/kernels/eigen.hpp"
+#include "graph/ops/rules/expect.hpp"
+
+namespace penstock::graph {
+namespace {
+
+std::vector<TensorType> infer(const Attributes& attributes, Types in) {
+  expect_inputs(in, 0, "");
+  return {{DType::f32, Shape(attributes.integers("shape"))}};
+}
+
+void forward(const KernelCall& call) {
+  array(call.outputs[0]).setConstant(static_cast<float>(call.attributes.real("value")));
+}
+
+Cost cost(const Attributes&, Types, Types out) {
+  return {.bytes = static_cast<double>(out[0].bytes())};
+}
+
+std::vector<OpSample> samples() {
+  return {{.attributes = {{"shape", std::vector<std::int64_t>{2, 3}}, {"value", 0.5}}},
+          {.attributes = {{"value", 1.0}}}};
+}
+
+}  // namespace
+
+const Op fill{.name = "fill", .infer = infer, .forward = forward, .cost = cost, .samples = samples};
+
+}  // namespace penstock::graph

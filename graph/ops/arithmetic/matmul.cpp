@@ -1,0 +1,125 @@
+#include "graph/ops/arithmetic/matmul.hpp"
+
+#include <string>
+
+#include "graph/kernels/eigen.hpp"
+#include "graph/ops/rules/expect.hpp"
+
+namespace penstock::graph {
+namespace {
+
+/// One operand of one product, as it is stored.
+struct Layout {
+  bool transposed;
+  std::int64_t rows, columns;  ///< of the factor, after transposing
+
+  Layout(const Shape& shape, bool is_transposed)
+      : transposed(is_transposed),
+        rows(shape[is_transposed ? -1 : -2]),
+        columns(shape[is_transposed ? -2 : -1]) {}
+};
+
+Layout layout_a(const Attributes& attributes, const Shape& shape) {
+  return {shape, attributes.flag("transpose_a")};
+}
+Layout layout_b(const Attributes& attributes, const Shape& shape) {
+  return {shape, attributes.flag("transpose_b")};
+}
+
+void expect_stack(const TensorType& type, std::string_view name) {
+  expect_dtype(type, DType::f32, name);
+  expect(type.shape.rank() >= 2,
+         "expected " + std::string(name) + " of rank 2 or more, got " + to_string(type));
+}
+
+void expect_same_batch(const Shape& a, const Shape& b) {
+  const auto batch = [](const Shape& shape) { return Shape(shape.dims().first(shape.rank() - 2)); };
+  expect(batch(a) == batch(b), "expected a and b with the same leading dimensions, got " +
+                                   to_string(a) + " and " + to_string(b));
+}
+
+std::vector<TensorType> infer(const Attributes& attributes, Types in) {
+  expect_inputs(in, 2, "a, b");
+  expect_stack(in[0], "a");
+  expect_stack(in[1], "b");
+  expect_same_batch(in[0].shape, in[1].shape);
+  const Layout a = layout_a(attributes, in[0].shape), b = layout_b(attributes, in[1].shape);
+  expect(a.columns == b.rows,
+         "expected b with " + std::to_string(a.columns) + " rows, got " + std::to_string(b.rows));
+  return {{DType::f32, in[0].shape.with(-2, a.rows).with(-1, b.columns)}};
+}
+
+using View = Eigen::Map<const RowMatrix>;
+
+/// c = op(a)·op(b), each transposed or not as its layout says.
+void multiply(const float* a, const Layout& la, const float* b, const Layout& lb, float* c) {
+  Eigen::Map<RowMatrix> product(c, la.rows, lb.columns);
+  if (la.transposed && lb.transposed)
+    product.noalias() =
+        View(a, la.columns, la.rows).transpose() * View(b, lb.columns, lb.rows).transpose();
+  else if (la.transposed)
+    product.noalias() = View(a, la.columns, la.rows).transpose() * View(b, lb.rows, lb.columns);
+  else if (lb.transposed)
+    product.noalias() = View(a, la.rows, la.columns) * View(b, lb.columns, lb.rows).transpose();
+  else
+    product.noalias() = View(a, la.rows, la.columns) * View(b, lb.rows, lb.columns);
+}
+
+void forward(const KernelCall& call) {
+  const Layout a = layout_a(call.attributes, call.inputs[0].shape());
+  const Layout b = layout_b(call.attributes, call.inputs[1].shape());
+  const std::int64_t product = a.rows * b.columns;
+  const std::int64_t count = product > 0 ? call.outputs[0].elements() / product : 0;
+  for (std::int64_t i = 0; i < count; ++i)
+    multiply(call.inputs[0].f32().data() + i * a.rows * a.columns, a,
+             call.inputs[1].f32().data() + i * b.rows * b.columns, b,
+             call.outputs[0].f32().data() + i * product);
+}
+
+ValueId emit_product(GradientContext& context, ValueId a, bool transpose_a, ValueId b,
+                     bool transpose_b) {
+  return context.emit(
+      matmul, {a, b},
+      {{"transpose_a", std::int64_t{transpose_a}}, {"transpose_b", std::int64_t{transpose_b}}});
+}
+
+/// With A = op(a) and B = op(b): dA = dC·Bᵀ and dB = Aᵀ·dC, transposed where a or b is.
+void backward(GradientContext& context) {
+  const ValueId a = context.input(0), b = context.input(1), dc = context.gradient(0);
+  const bool ta = context.attributes().flag("transpose_a");
+  const bool tb = context.attributes().flag("transpose_b");
+  if (context.needs(0))
+    context.set(
+        0, ta ? emit_product(context, b, tb, dc, true) : emit_product(context, dc, false, b, !tb));
+  if (context.needs(1))
+    context.set(
+        1, tb ? emit_product(context, dc, true, a, ta) : emit_product(context, a, !ta, dc, false));
+}
+
+Cost cost(const Attributes& attributes, Types in, Types out) {
+  const auto depth = static_cast<double>(layout_a(attributes, in[0].shape).columns);
+  return {.flops = 2 * depth * static_cast<double>(out[0].shape.elements()),
+          .bytes = static_cast<double>(in[0].bytes() + in[1].bytes() + out[0].bytes())};
+}
+
+std::vector<OpSample> samples() {
+  const TensorType a{DType::f32, {2, 3, 4, 5}}, at{DType::f32, {2, 3, 5, 4}};
+  const TensorType b{DType::f32, {2, 3, 5, 2}}, bt{DType::f32, {2, 3, 2, 5}};
+  return {{.inputs = {a, b}},
+          {.inputs = {at, b}, .attributes = {{"transpose_a", 1}}},
+          {.inputs = {a, bt}, .attributes = {{"transpose_b", 1}}},
+          {.inputs = {at, bt}, .attributes = {{"transpose_a", 1}, {"transpose_b", 1}}},
+          {.inputs = {{DType::f32, {3, 4}}, {DType::f32, {4, 6}}}}};
+}
+
+}  // namespace
+
+const Op matmul{.name = "matmul",
+                .onnx = "MatMul",
+                .infer = infer,
+                .forward = forward,
+                .backward = backward,
+                .cost = cost,
+                .samples = samples};
+
+}  // namespace penstock::graph

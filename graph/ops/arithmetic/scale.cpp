@@ -1,0 +1,33 @@
+#include "graph/ops/arithmetic/scale.hpp"
+
+#include "graph/kernels/eigen.hpp"
+#include "graph/ops/rules/cost.hpp"
+#include "graph/ops/rules/elementwise.hpp"
+
+namespace penstock::graph {
+namespace {
+
+void forward(const KernelCall& call) {
+  const auto factor = static_cast<float>(call.attributes.real("factor", 1));
+  array(call.outputs[0]) = factor * array(call.inputs[0]);
+}
+
+void backward(GradientContext& context) {
+  context.set(0, context.emit(scale, {context.gradient(0)}, context.attributes()));
+}
+
+std::vector<OpSample> samples() {
+  return {{.inputs = {{DType::f32, {3, 7}}}, .attributes = {{"factor", -0.7}}}};
+}
+
+}  // namespace
+
+const Op scale{.name = "scale",
+               .infer = infer_unary,
+               .forward = forward,
+               .backward = backward,
+               .cost = streaming_cost<1>,
+               .overwrites = {{0, 0}},
+               .samples = samples};
+
+}  // namespace penstock::graph

@@ -1,0 +1,165 @@
+#include "graph/ops/convolution/conv2d.hpp"
+
+#include <string>
+
+#include "graph/kernels/conv2d/conv2d.hpp"
+#include "graph/ops/arithmetic/channel_sum.hpp"
+#include "graph/ops/rules/expect.hpp"
+
+namespace penstock::graph {
+namespace {
+
+void expect_groups(std::int64_t channels, std::int64_t groups, const std::string& which) {
+  expect(groups >= 1, "expected groups of at least 1, got " + std::to_string(groups));
+  expect(channels % groups == 0, "expected a number of " + which + " channels that divides into " +
+                                     std::to_string(groups) + " groups, got " +
+                                     std::to_string(channels));
+}
+
+void expect_image(const TensorType& type, std::string_view name) {
+  expect_dtype(type, DType::f32, name);
+  expect_rank(type, 4, name);
+}
+
+void expect_channels(const Attributes& attributes, const Shape& x, const Shape& weight) {
+  const std::int64_t groups = attributes.integer("groups", 1);
+  expect_groups(x[1], groups, "input");
+  expect_groups(weight[0], groups, "output");
+  expect(x[1] == weight[1] * groups, "expected " + std::to_string(weight[1] * groups) +
+                                         " input channels, got " + std::to_string(x[1]));
+}
+
+std::vector<TensorType> infer(const Attributes& attributes, Types in) {
+  expect_inputs(in, in.size() == 2 ? 2 : 3, "x, weight, bias");
+  expect_image(in[0], "x");
+  expect_image(in[1], "weight");
+  const Shape &x = in[0].shape, &weight = in[1].shape;
+  expect_channels(attributes, x, weight);
+  if (in.size() == 3) {
+    expect_dtype(in[2], DType::f32, "bias");
+    expect_shape(in[2], {weight[0]}, "bias");
+  }
+  const Pair out = window_counts(conv_window(attributes, {weight[2], weight[3]}), in[0]);
+  return {{DType::f32, {x[0], weight[0], out[0], out[1]}}};
+}
+
+Conv2dGeometry geometry(const Attributes& attributes, Types in, Types out) {
+  return {attributes, in[0].shape, in[1].shape, out[0].shape};
+}
+
+std::int64_t workspace(const Attributes& attributes, Types in, Types out) {
+  return convolve_workspace(geometry(attributes, in, out));
+}
+
+Cost cost(const Attributes& attributes, Types in, Types out) {
+  return geometry(attributes, in, out).cost();
+}
+
+void forward(const KernelCall& call) {
+  const Operand &x = call.inputs[0], &weight = call.inputs[1], &y = call.outputs[0];
+  convolve({call.attributes, x.shape(), weight.shape(), y.shape()}, x.f32().data(),
+           weight.f32().data(), call.inputs.size() == 3 ? call.inputs[2].f32().data() : nullptr,
+           y.f32().data(), call.workspace);
+}
+
+void backward(GradientContext& context) {
+  const ValueId x = context.input(0), weight = context.input(1), dy = context.gradient(0);
+  const Shape& kernel = context.type(weight).shape;
+  Attributes for_input = with_input_size(context.attributes(), context.type(x).shape);
+  Attributes for_weight = context.attributes();
+  for_weight.set("kernel", std::vector<std::int64_t>{kernel[2], kernel[3]});
+  if (context.needs(0))
+    context.set(0, context.emit(conv2d_input_gradient, {dy, weight}, std::move(for_input)));
+  if (context.needs(1))
+    context.set(1, context.emit(conv2d_weight_gradient, {x, dy}, std::move(for_weight)));
+  if (context.input_count() == 3 && context.needs(2))
+    context.set(2, context.emit(channel_sum, {dy}));
+}
+
+std::vector<OpSample> samples() {
+  const auto f32 = [](Shape shape) { return TensorType{DType::f32, shape}; };
+  using List = std::vector<std::int64_t>;
+  return {
+      {.inputs = {f32({2, 3, 6, 7}), f32({4, 3, 3, 3}), f32({4})}},
+      {.inputs = {f32({3, 2, 7, 5}), f32({4, 2, 3, 2})},
+       .attributes = {{"stride", List{2, 1}}, {"padding", List{1, 0}}}},
+      {.inputs = {f32({2, 4, 7, 7}), f32({6, 2, 3, 3}), f32({6})},
+       .attributes = {{"stride", 2}, {"padding", 3}, {"dilation", 2}, {"groups", 2}}},
+      {.inputs = {f32({2, 3, 10, 10}), f32({3, 1, 3, 3}), f32({3})}, .attributes = {{"groups", 3}}},
+      {.inputs = {f32({1, 4, 3, 3}), f32({2, 4, 1, 1})}, .attributes = {{"padding", 2}}},
+  };
+}
+
+std::vector<TensorType> infer_input_gradient(const Attributes& attributes, Types in) {
+  expect_inputs(in, 2, "dy, weight");
+  const std::int64_t channels = in[1].shape[1] * attributes.integer("groups", 1);
+  return {{DType::f32, image_shape(attributes, in[0].shape).with(1, channels)}};
+}
+
+Conv2dGeometry input_gradient_geometry(const Attributes& attributes, Types in, Types out) {
+  return {attributes, out[0].shape, in[1].shape, in[0].shape};
+}
+
+std::int64_t workspace_input_gradient(const Attributes& attributes, Types in, Types out) {
+  return convolve_workspace(input_gradient_geometry(attributes, in, out));
+}
+
+Cost cost_input_gradient(const Attributes& attributes, Types in, Types out) {
+  return input_gradient_geometry(attributes, in, out).cost();
+}
+
+void forward_input_gradient(const KernelCall& call) {
+  const Operand &dy = call.inputs[0], &weight = call.inputs[1], &dx = call.outputs[0];
+  convolve_input_gradient({call.attributes, dx.shape(), weight.shape(), dy.shape()},
+                          dy.f32().data(), weight.f32().data(), dx.f32().data(), call.workspace);
+}
+
+std::vector<TensorType> infer_weight_gradient(const Attributes& attributes, Types in) {
+  expect_inputs(in, 2, "x, dy");
+  const Pair kernel = pair_attribute(attributes, "kernel", {0, 0});
+  const std::int64_t channels = in[0].shape[1] / attributes.integer("groups", 1);
+  return {{DType::f32, {in[1].shape[1], channels, kernel[0], kernel[1]}}};
+}
+
+Conv2dGeometry weight_gradient_geometry(const Attributes& attributes, Types in, Types out) {
+  return {attributes, in[0].shape, out[0].shape, in[1].shape};
+}
+
+std::int64_t workspace_weight_gradient(const Attributes& attributes, Types in, Types out) {
+  return convolve_workspace(weight_gradient_geometry(attributes, in, out));
+}
+
+Cost cost_weight_gradient(const Attributes& attributes, Types in, Types out) {
+  return weight_gradient_geometry(attributes, in, out).cost();
+}
+
+void forward_weight_gradient(const KernelCall& call) {
+  const Operand &x = call.inputs[0], &dy = call.inputs[1], &dweight = call.outputs[0];
+  convolve_weight_gradient({call.attributes, x.shape(), dweight.shape(), dy.shape()},
+                           x.f32().data(), dy.f32().data(), dweight.f32().data(), call.workspace);
+}
+
+}  // namespace
+
+const Op conv2d{.name = "conv2d",
+                .onnx = "Conv",
+                .infer = infer,
+                .forward = forward,
+                .backward = backward,
+                .cost = cost,
+                .workspace = workspace,
+                .samples = samples};
+
+const Op conv2d_input_gradient{.name = "conv2d_input_gradient",
+                               .infer = infer_input_gradient,
+                               .forward = forward_input_gradient,
+                               .cost = cost_input_gradient,
+                               .workspace = workspace_input_gradient};
+
+const Op conv2d_weight_gradient{.name = "conv2d_weight_gradient",
+                                .infer = infer_weight_gradient,
+                                .forward = forward_weight_gradient,
+                                .cost = cost_weight_gradient,
+                                .workspace = workspace_weight_gradient};
+
+}  // namespace penstock::graph

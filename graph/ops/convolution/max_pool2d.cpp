@@ -1,0 +1,72 @@
+#include "graph/ops/convolution/max_pool2d.hpp"
+
+#include <string>
+
+#include "graph/kernels/pool2d/max_pool2d.hpp"
+#include "graph/ops/convolution/pool2d.hpp"
+#include "graph/ops/rules/expect.hpp"
+
+namespace penstock::graph {
+namespace {
+
+std::vector<TensorType> infer(const Attributes& attributes, Types in) {
+  const TensorType y = infer_pool2d(attributes, in);
+  constexpr std::int64_t most_cells = std::int64_t{1} << 24;  // what a float counts exactly
+  const std::int64_t cells = pool_window(attributes).cells();
+  expect(cells <= most_cells, "expected a kernel of at most " + std::to_string(most_cells) +
+                                  " cells, got " + std::to_string(cells));
+  return {y, y};
+}
+
+void forward(const KernelCall& call) {
+  const Operand &x = call.inputs[0], &y = call.outputs[0], &winners = call.outputs[1];
+  pool_maximum({call.attributes, x.shape(), y.shape()}, x.f32().data(), y.f32().data(),
+               winners.f32().data());
+}
+
+void backward(GradientContext& context) {
+  Attributes attributes =
+      with_input_size(context.attributes(), context.type(context.input(0)).shape);
+  context.set(0, context.emit(max_pool2d_gradient, {context.output(1), context.gradient(0)},
+                              std::move(attributes)));
+}
+
+Cost cost(const Attributes& attributes, Types in, Types out) {
+  const auto cells = static_cast<double>(pool_window(attributes).cells());
+  return {.flops = cells * static_cast<double>(out[0].shape.elements()),
+          .bytes = static_cast<double>(in[0].bytes() + out[0].bytes() + out[1].bytes())};
+}
+
+std::vector<TensorType> infer_gradient(const Attributes& attributes, Types in) {
+  expect_inputs(in, 2, "winners, dy");
+  expect_shape(in[1], in[0].shape, "dy");
+  return {{DType::f32, image_shape(attributes, in[1].shape)}};
+}
+
+void forward_gradient(const KernelCall& call) {
+  const Operand &winners = call.inputs[0], &dy = call.inputs[1], &dx = call.outputs[0];
+  pool_maximum_gradient({call.attributes, dx.shape(), dy.shape()}, winners.f32().data(),
+                        dy.f32().data(), dx.f32().data());
+}
+
+Cost cost_gradient(const Attributes&, Types in, Types out) {
+  return {.flops = static_cast<double>(in[1].shape.elements()),
+          .bytes = static_cast<double>(in[0].bytes() + in[1].bytes() + out[0].bytes())};
+}
+
+}  // namespace
+
+const Op max_pool2d{.name = "max_pool2d",
+                    .onnx = "MaxPool",
+                    .infer = infer,
+                    .forward = forward,
+                    .backward = backward,
+                    .cost = cost,
+                    .samples = pool2d_samples};
+
+const Op max_pool2d_gradient{.name = "max_pool2d_gradient",
+                             .infer = infer_gradient,
+                             .forward = forward_gradient,
+                             .cost = cost_gradient};
+
+}  // namespace penstock::graph

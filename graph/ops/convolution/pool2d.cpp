@@ -1,0 +1,42 @@
+#include "graph/ops/convolution/pool2d.hpp"
+
+#include <string>
+
+#include "graph/ops/rules/expect.hpp"
+#include "graph/ops/rules/window2d.hpp"
+
+namespace penstock::graph {
+
+Shape pooled_shape(const Attributes& attributes, const TensorType& x) {
+  expect(x.shape[2] > 0 && x.shape[3] > 0,
+         "expected x with at least one pixel, got " + to_string(x));
+  const Window2d window = pool_window(attributes);
+  const Pair counts = window_counts(window, x);
+  for (std::size_t axis = 0; axis < 2; ++axis)  // or a window would see nothing but padding
+    expect(2 * window.padding[axis] <= window.kernel[axis],
+           "expected padding of at most half the kernel, which is " +
+               std::to_string(window.kernel[axis]) + ", got " +
+               std::to_string(window.padding[axis]));
+  return x.shape.with(2, counts[0]).with(3, counts[1]);
+}
+
+TensorType infer_pool2d(const Attributes& attributes, Types in) {
+  expect_inputs(in, 1, "x");
+  expect_dtype(in[0], DType::f32, "x");
+  expect_rank(in[0], 4, "x");
+  return {DType::f32, pooled_shape(attributes, in[0])};
+}
+
+std::vector<OpSample> pool2d_samples() {
+  using List = std::vector<std::int64_t>;
+  return {
+      {.inputs = {{DType::f32, {2, 3, 6, 4}}}, .attributes = {{"kernel", 2}}},
+      {.inputs = {{DType::f32, {1, 2, 7, 9}}},
+       .attributes = {{"kernel", 3}, {"stride", 2}, {"padding", 1}}},
+      {.inputs = {{DType::f32, {2, 1, 5, 8}}},
+       .attributes = {{"kernel", List{2, 3}}, {"stride", 1}, {"padding", List{1, 0}}}},
+      {.inputs = {{DType::f32, {1, 1, 8, 7}}}, .attributes = {{"kernel", 2}, {"stride", 3}}},
+  };
+}
+
+}  // namespace penstock::graph

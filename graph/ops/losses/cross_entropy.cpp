@@ -1,0 +1,117 @@
+#include "graph/ops/losses/cross_entropy.hpp"
+
+#include "graph/kernels/eigen.hpp"
+#include "graph/kernels/softmax.hpp"
+#include "graph/ops/activations/softmax.hpp"
+#include "graph/ops/arithmetic/arithmetic.hpp"
+#include "graph/ops/rules/class_labels.hpp"
+#include "graph/ops/rules/cost.hpp"
+#include "graph/ops/rules/expect.hpp"
+
+namespace penstock::graph {
+namespace {
+
+double smoothing(const Attributes& attributes) {
+  return attributes.real("label_smoothing", 0);
+}
+
+std::vector<TensorType> infer(const Attributes& attributes, Types in) {
+  expect_labelled(in, "x");
+  expect_between(smoothing(attributes), 0, 1, "label_smoothing");
+  return {loss_type(attributes, in[1].shape), in[0]};
+}
+
+/// Minus the log-probability that label i has on average over the classes.
+double uniform_term(const float* log_probabilities, const ClassLabels& labels, std::int64_t i) {
+  double sum = 0;
+  for (std::int64_t c = 0; c < labels.classes(); ++c) sum -= log_probabilities[labels.at(i, c)];
+  return sum / static_cast<double>(labels.classes());
+}
+
+void forward(const KernelCall& call) {
+  const Shape& shape = call.inputs[0].shape();
+  const ClassLabels labels(call.attributes, call.inputs[1], shape);
+  float* log_probabilities = call.outputs[1].f32().data();
+  kernels::log_softmax(call.inputs[0].f32().data(), log_probabilities, lines_along(shape, 1));
+  const double smooth = smoothing(call.attributes);
+  write_loss(call.attributes, call.outputs[0], labels, [&](std::int64_t i) {
+    const double own = -log_probabilities[labels.target(i)];
+    return smooth == 0 ? own
+                       : (1 - smooth) * own + smooth * uniform_term(log_probabilities, labels, i);
+  });
+}
+
+void backward(GradientContext& context) {
+  const ValueId log_probabilities = context.output(1);
+  ValueId gradient = none;
+  if (context.gradient(0) != none)
+    gradient = context.emit(cross_entropy_gradient,
+                            {log_probabilities, context.input(1), context.gradient(0)},
+                            context.attributes());
+  if (context.gradient(1) != none) {
+    const ValueId other =
+        context.emit(log_softmax_gradient, {log_probabilities, context.gradient(1)},
+                     {{"axis", std::int64_t{1}}});
+    gradient = gradient == none ? other : context.emit(add, {gradient, other});
+  }
+  context.set(0, gradient);
+}
+
+std::vector<OpSample> samples() {
+  const TensorType scores{DType::f32, {6, 5}}, labels{DType::i64, {6}};
+  const TensorType maps{DType::f32, {2, 4, 3}}, map_labels{DType::i64, {2, 3}};
+  return {{.inputs = {scores, labels}, .labels = 5},
+          {.inputs = {scores, labels},
+           .attributes = {{"reduction", "sum"}, {"ignore_index", std::int64_t{1}}},
+           .labels = 5},
+          {.inputs = {maps, map_labels},
+           .attributes = {{"reduction", "none"}, {"label_smoothing", 0.2}},
+           .labels = 4}};
+}
+
+std::vector<TensorType> infer_gradient(const Attributes& attributes, Types in) {
+  expect_inputs(in, 3, "log_probabilities, labels, dloss");
+  expect_loss_gradient(attributes, in[2], in[1].shape);
+  return {in[0]};
+}
+
+using ClassScores = Eigen::Map<Eigen::ArrayXf, 0, Eigen::InnerStride<>>;
+
+void forward_gradient(const KernelCall& call) {
+  const ClassLabels labels(call.attributes, call.inputs[1], call.inputs[0].shape());
+  const TermGradients gradients(call.attributes, call.inputs[2], labels.counted());
+  const double smooth = smoothing(call.attributes);
+  const auto uniform = static_cast<float>(smooth / static_cast<double>(labels.classes()));
+  const auto own = static_cast<float>(1 - smooth);
+  array(call.outputs[0]) = array(call.inputs[0]).exp();
+  float* dx = call.outputs[0].f32().data();
+  for (std::int64_t i = 0; i < labels.size(); ++i) {
+    ClassScores line(dx + labels.at(i, 0), labels.classes(),
+                     Eigen::InnerStride<>(labels.at(0, 1) - labels.at(0, 0)));
+    if (labels.ignored(i)) {
+      line.setZero();
+      continue;
+    }
+    dx[labels.target(i)] -= own;
+    line = (line - uniform) * gradients[i];
+  }
+}
+
+}  // namespace
+
+const Op cross_entropy{.name = "cross_entropy",
+                       .onnx = "SoftmaxCrossEntropyLoss",
+                       .infer = infer,
+                       .forward = forward,
+                       .backward = backward,
+                       .cost = streaming_cost<15>,
+                       .overwrites = {{0, 1}},
+                       .samples = samples};
+
+const Op cross_entropy_gradient{.name = "cross_entropy_gradient",
+                                .infer = infer_gradient,
+                                .forward = forward_gradient,
+                                .cost = streaming_cost<14>,
+                                .overwrites = {{0, 0}}};
+
+}  // namespace penstock::graph

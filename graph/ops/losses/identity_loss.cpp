@@ -1,0 +1,74 @@
+#include "graph/ops/losses/identity_loss.hpp"
+
+#include "graph/kernels/copy.hpp"
+#include "graph/kernels/eigen.hpp"
+#include "graph/kernels/sums.hpp"
+#include "graph/ops/rules/cost.hpp"
+#include "graph/ops/rules/expect.hpp"
+#include "graph/ops/rules/reduction.hpp"
+
+namespace penstock::graph {
+namespace {
+
+std::vector<TensorType> infer(const Attributes& attributes, Types in) {
+  expect_inputs(in, 1, "x");
+  expect_dtype(in[0], DType::f32, "x");
+  return {loss_type(attributes, in[0].shape)};
+}
+
+void forward(const KernelCall& call) {
+  const LossForm form = loss_form(call.attributes);
+  if (form == LossForm::each) {
+    kernels::copy(call.inputs[0], call.outputs[0]);
+    return;
+  }
+  const auto x = array(call.inputs[0]);
+  const double divisor = form == LossForm::mean ? static_cast<double>(x.size()) : 1.0;
+  array(call.outputs[0])[0] = static_cast<float>(kernels::long_sum(x) / divisor);
+}
+
+void backward(GradientContext& context) {
+  if (loss_form(context.attributes()) == LossForm::each) {
+    context.set(0, context.gradient(0));
+    return;
+  }
+  const Shape& shape = context.type(context.input(0)).shape;
+  Attributes attributes = context.attributes();
+  attributes.set("shape", std::vector<std::int64_t>(shape.begin(), shape.end()));
+  context.set(0, context.emit(identity_loss_gradient, {context.gradient(0)}, attributes));
+}
+
+std::vector<OpSample> samples() {
+  const TensorType x{DType::f32, {4, 7}};
+  return {{.inputs = {x}},
+          {.inputs = {x}, .attributes = {{"reduction", "sum"}}},
+          {.inputs = {x}, .attributes = {{"reduction", "none"}}}};
+}
+
+std::vector<TensorType> infer_gradient(const Attributes& attributes, Types in) {
+  expect_inputs(in, 1, "dloss");
+  expect_shape(in[0], {}, "dloss");
+  return {{DType::f32, Shape(attributes.integers("shape"))}};
+}
+
+void forward_gradient(const KernelCall& call) {
+  auto dx = array(call.outputs[0]);
+  dx = TermGradients(call.attributes, call.inputs[0], dx.size())[0];
+}
+
+}  // namespace
+
+const Op identity_loss{.name = "identity_loss",
+                       .infer = infer,
+                       .forward = forward,
+                       .backward = backward,
+                       .cost = streaming_cost<1>,
+                       .overwrites = {{0, 0}},
+                       .samples = samples};
+
+const Op identity_loss_gradient{.name = "identity_loss_gradient",
+                                .infer = infer_gradient,
+                                .forward = forward_gradient,
+                                .cost = streaming_cost<1>};
+
+}  // namespace penstock::graph

@@ -1,0 +1,70 @@
+#include "graph/ops/losses/nll_loss.hpp"
+
+#include "graph/kernels/eigen.hpp"
+#include "graph/ops/rules/class_labels.hpp"
+#include "graph/ops/rules/cost.hpp"
+#include "graph/ops/rules/expect.hpp"
+
+namespace penstock::graph {
+namespace {
+
+std::vector<TensorType> infer(const Attributes& attributes, Types in) {
+  expect_labelled(in, "log_probabilities");
+  return {loss_type(attributes, in[1].shape)};
+}
+
+void forward(const KernelCall& call) {
+  const float* log_probabilities = call.inputs[0].f32().data();
+  const ClassLabels labels(call.attributes, call.inputs[1], call.inputs[0].shape());
+  write_loss(call.attributes, call.outputs[0], labels,
+             [&](std::int64_t i) { return -log_probabilities[labels.target(i)]; });
+}
+
+void backward(GradientContext& context) {
+  Attributes attributes = context.attributes();
+  attributes.set("classes", context.type(context.input(0)).shape[1]);
+  context.set(0,
+              context.emit(nll_loss_gradient, {context.input(1), context.gradient(0)}, attributes));
+}
+
+std::vector<OpSample> samples() {
+  const TensorType scores{DType::f32, {6, 5}}, labels{DType::i64, {6}};
+  const TensorType maps{DType::f32, {2, 4, 3}}, map_labels{DType::i64, {2, 3}};
+  return {
+      {.inputs = {scores, labels}, .labels = 5},
+      {.inputs = {scores, labels}, .attributes = {{"reduction", "sum"}}, .labels = 5},
+      {.inputs = {scores, labels}, .attributes = {{"ignore_index", std::int64_t{1}}}, .labels = 5},
+      {.inputs = {maps, map_labels}, .attributes = {{"reduction", "none"}}, .labels = 4}};
+}
+
+std::vector<TensorType> infer_gradient(const Attributes& attributes, Types in) {
+  expect_inputs(in, 2, "labels, dloss");
+  expect_loss_gradient(attributes, in[1], in[0].shape);
+  return {{DType::f32, with_new_axis(in[0].shape, 1, attributes.integer("classes"))}};
+}
+
+void forward_gradient(const KernelCall& call) {
+  const ClassLabels labels(call.attributes, call.inputs[0], call.outputs[0].shape());
+  const TermGradients gradients(call.attributes, call.inputs[1], labels.counted());
+  array(call.outputs[0]).setZero();
+  float* dx = call.outputs[0].f32().data();
+  for (std::int64_t i = 0; i < labels.size(); ++i)
+    if (!labels.ignored(i)) dx[labels.target(i)] = -gradients[i];
+}
+
+}  // namespace
+
+const Op nll_loss{.name = "nll_loss",
+                  .onnx = "NegativeLogLikelihoodLoss",
+                  .infer = infer,
+                  .forward = forward,
+                  .backward = backward,
+                  .cost = streaming_cost<1>,
+                  .samples = samples};
+
+const Op nll_loss_gradient{.name = "nll_loss_gradient",
+                           .infer = infer_gradient,
+                           .forward = forward_gradient,
+                           .cost = streaming_cost<1>};
+
+}  // namespace penstock::graph

@@ -1,0 +1,109 @@
+#include "graph/ops/movement/reshape.hpp"
+
+#include <algorithm>
+
+#include "graph/kernels/copy.hpp"
+#include "graph/ops/rules/cost.hpp"
+#include "graph/ops/rules/elementwise.hpp"
+#include "graph/ops/rules/expect.hpp"
+
+namespace penstock::graph {
+namespace {
+
+using Dims = std::vector<std::int64_t>;
+
+std::string to_text(const Dims& dims) {
+  std::string text;
+  for (const std::int64_t dim : dims) text += (text.empty() ? "" : ",") + std::to_string(dim);
+  return "[" + text + "]";
+}
+
+/// Puts x's dimensions in place of the zeros.
+void keep_dimensions(Dims& dims, const Shape& x) {
+  for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+    if (dims[axis] != 0) continue;
+    expect(axis < x.rank(), "expected a dimension of x to keep at position " +
+                                std::to_string(axis) + ", got x " + to_string(x));
+    dims[axis] = x.begin()[axis];
+  }
+}
+
+/// Puts what is left of `elements` in place of the one -1, if there is one.
+void fill_open_dimension(Dims& dims, std::int64_t elements) {
+  const auto open = std::find(dims.begin(), dims.end(), -1);
+  if (open == dims.end()) return;
+  std::int64_t others = 1;
+  for (const std::int64_t dim : dims)
+    if (dim != -1) others *= dim;
+  *open = others > 0 && elements % others == 0 ? elements / others : 0;
+}
+
+std::vector<TensorType> infer(const Attributes& attributes, Types in) {
+  infer_unary(attributes, in);
+  const Dims& wanted = attributes.integers("shape");
+  const bool sound = std::count(wanted.begin(), wanted.end(), -1) <= 1 &&
+                     std::all_of(wanted.begin(), wanted.end(), [](auto dim) { return dim >= -1; });
+  expect(sound, "expected a shape with no negative dimension but one -1, got " + to_text(wanted));
+  Dims dims = wanted;
+  keep_dimensions(dims, in[0].shape);
+  fill_open_dimension(dims, in[0].shape.elements());
+  const Shape shape(dims);
+  expect(shape.elements() == in[0].shape.elements(),
+         "expected a shape with " + std::to_string(in[0].shape.elements()) + " elements for x " +
+             to_string(in[0].shape) + ", got " + to_text(wanted));
+  return {{DType::f32, shape}};
+}
+
+std::vector<TensorType> infer_flatten(const Attributes& attributes, Types in) {
+  infer_unary(attributes, in);
+  const auto start = expect_axis(attributes.integer("start_axis", 1), in[0], "start_axis");
+  const auto x = in[0].shape.dims();
+  Dims dims(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(start));
+  std::int64_t merged = 1;
+  for (const std::int64_t dim : x.subspan(start)) merged *= dim;
+  dims.push_back(merged);
+  return {{DType::f32, Shape(dims)}};
+}
+
+void forward(const KernelCall& call) {
+  kernels::copy(call.inputs[0], call.outputs[0]);
+}
+
+void backward(GradientContext& context) {
+  const Shape& x = context.type(context.input(0)).shape;
+  context.set(0,
+              context.emit(reshape, {context.gradient(0)}, {{"shape", Dims(x.begin(), x.end())}}));
+}
+
+std::vector<OpSample> samples() {
+  const TensorType x{DType::f32, {2, 3, 4}};
+  return {{.inputs = {x}, .attributes = {{"shape", Dims{0, -1}}}},
+          {.inputs = {x}, .attributes = {{"shape", Dims{4, 3, 2}}}}};
+}
+
+std::vector<OpSample> flatten_samples() {
+  const TensorType x{DType::f32, {2, 3, 4}};
+  return {{.inputs = {x}}, {.inputs = {x}, .attributes = {{"start_axis", std::int64_t{-1}}}}};
+}
+
+}  // namespace
+
+const Op reshape{.name = "reshape",
+                 .onnx = "Reshape",
+                 .infer = infer,
+                 .forward = forward,
+                 .backward = backward,
+                 .cost = streaming_cost<0>,
+                 .overwrites = {{0, 0}},
+                 .samples = samples};
+
+const Op flatten{.name = "flatten",
+                 .onnx = "Flatten",
+                 .infer = infer_flatten,
+                 .forward = forward,
+                 .backward = backward,
+                 .cost = streaming_cost<0>,
+                 .overwrites = {{0, 0}},
+                 .samples = flatten_samples};
+
+}  // namespace penstock::graph

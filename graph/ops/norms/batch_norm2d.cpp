@@ -1,0 +1,148 @@
+#include "graph/ops/norms/batch_norm2d.hpp"
+
+#include <cmath>
+
+#include "graph/kernels/channels.hpp"
+#include "graph/kernels/sums.hpp"
+#include "graph/ops/norms/batch_norm2d_inference.hpp"
+#include "graph/ops/rules/cost.hpp"
+#include "graph/ops/rules/expect.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock::graph {
+namespace {
+
+using kernels::Channels;
+using kernels::Run;
+
+const Op& inference() {
+  return batch_norm2d_inference;
+}
+
+std::vector<TensorType> infer(const Attributes& attributes, Types in) {
+  const auto y = batch_norm2d_inference.infer(attributes, in)[0];
+  expect_between(attributes.real("momentum", 0.1), 0, 1, "momentum");
+  return {y, in[1], in[1], in[3], in[4]};
+}
+
+struct Statistics {
+  double mean;
+  double variance;  ///< biased
+};
+
+Statistics statistics(const Channels& x, std::int64_t channel) {
+  const auto count = static_cast<double>(x.count());
+  double sum = 0, squares = 0;
+  x.for_each_run(channel, [&](std::int64_t, const Run& run) { sum += kernels::long_sum(run); });
+  const auto mean = static_cast<float>(sum / count);
+  x.for_each_run(channel, [&](std::int64_t, const Run& run) {
+    squares += kernels::long_sum((run - mean).square());
+  });
+  return {mean, squares / count};
+}
+
+/// Moves running statistic `i` towards `value`.
+void update(const KernelCall& call, std::size_t i, std::size_t channel, double value) {
+  const double momentum = call.attributes.real("momentum", 0.1);
+  const double old = call.inputs[i].f32()[channel];
+  call.outputs[i].f32()[channel] = static_cast<float>(old * (1 - momentum) + value * momentum);
+}
+
+void forward(const KernelCall& call) {
+  const Channels x(call.inputs[0]), y(call.outputs[0]);
+  if (x.count() < 2)
+    throw Error(Errc::shape_mismatch, "expected more than one value per channel to train on, got " +
+                                          to_string(*call.inputs[0].type));
+  const auto count = static_cast<double>(x.count());
+  const double eps = call.attributes.real("eps", 1e-5);
+  for (std::int64_t channel = 0; channel < x.channels(); ++channel) {
+    const auto c = static_cast<std::size_t>(channel);
+    const auto [mean, variance] = statistics(x, channel);
+    const kernels::Moments moments{static_cast<float>(mean),
+                                   static_cast<float>(1 / std::sqrt(variance + eps))};
+    x.for_each_run(channel, [&](std::int64_t sample, const Run& run) {
+      kernels::normalise(run, y.run(sample, channel), moments, call.inputs[1].f32()[c],
+                         call.inputs[2].f32()[c]);
+    });
+    call.outputs[1].f32()[c] = moments.mean;
+    call.outputs[2].f32()[c] = moments.inverse_std;
+    update(call, 3, c, mean);
+    update(call, 4, c, variance * count / (count - 1));
+  }
+}
+
+void backward(GradientContext& context) {
+  const ValueId x = context.input(0), weight = context.input(1), dy = context.gradient(0);
+  const ValueId mean = context.output(1), inverse_std = context.output(2);
+  if (context.needs(0))
+    context.set(0, context.emit(batch_norm2d_input_gradient, {dy, x, mean, inverse_std, weight}));
+  if (!context.needs(1) && !context.needs(2)) return;
+  const auto gradients = context.emit_all(batch_norm2d_weight_gradient, {dy, x, mean, inverse_std});
+  context.set(1, gradients[0]);
+  context.set(2, gradients[1]);
+}
+
+std::vector<OpSample> samples() {
+  const TensorType x{DType::f32, {3, 4, 2, 5}}, c{DType::f32, {4}};
+  return {{.inputs = {x, c, c, c, c}}};
+}
+
+std::vector<TensorType> infer_input_gradient(const Attributes&, Types in) {
+  expect_inputs(in, 5, "dy, x, mean, inverse_std, weight");
+  expect_shape(in[1], in[0].shape, "x");
+  return {in[0]};
+}
+
+void forward_input_gradient(const KernelCall& call) {
+  const Channels dy(call.inputs[0]), x(call.inputs[1]), dx(call.outputs[0]);
+  for (std::int64_t c = 0; c < x.channels(); ++c) {
+    const auto moments = kernels::stored_moments(call.inputs[2], call.inputs[3], c);
+    const float weight = call.inputs[4].f32()[static_cast<std::size_t>(c)];
+    const auto means = kernels::channel_gradient_sums(dy, x, c, moments) *
+                       (weight / static_cast<double>(x.count()));
+    x.for_each_run(c, [&](std::int64_t n, const Run& run) {
+      kernels::input_gradient(dy.run(n, c), run, dx.run(n, c), moments, weight, means);
+    });
+  }
+}
+
+std::vector<TensorType> infer_weight_gradient(const Attributes&, Types in) {
+  expect_inputs(in, 4, "dy, x, mean, inverse_std");
+  return {in[2], in[2]};
+}
+
+void forward_weight_gradient(const KernelCall& call) {
+  const Channels dy(call.inputs[0]), x(call.inputs[1]);
+  for (std::int64_t c = 0; c < x.channels(); ++c) {
+    const auto sums = kernels::channel_gradient_sums(
+        dy, x, c, kernels::stored_moments(call.inputs[2], call.inputs[3], c));
+    call.outputs[0].f32()[static_cast<std::size_t>(c)] = static_cast<float>(sums.dy_x);
+    call.outputs[1].f32()[static_cast<std::size_t>(c)] = static_cast<float>(sums.dy);
+  }
+}
+
+}  // namespace
+
+const Op batch_norm2d{.name = "batch_norm2d",
+                      .onnx = "BatchNormalization",
+                      .infer = infer,
+                      .forward = forward,
+                      .backward = backward,
+                      .cost = streaming_cost<6>,
+                      .overwrites = {{0, 0}},
+                      .updates = {{3, 3}, {4, 4}},
+                      .inference = inference,
+                      .samples = samples};
+
+const Op batch_norm2d_input_gradient{.name = "batch_norm2d_input_gradient",
+                                     .infer = infer_input_gradient,
+                                     .forward = forward_input_gradient,
+                                     .cost = streaming_cost<10>,
+                                     .overwrites = {{0, 0}, {1, 0}}};
+
+const Op batch_norm2d_weight_gradient{.name = "batch_norm2d_weight_gradient",
+                                      .infer = infer_weight_gradient,
+                                      .forward = forward_weight_gradient,
+                                      .cost = streaming_cost<4>};
+
+}  // namespace penstock::graph

@@ -1,0 +1,36 @@
+#include "graph/ops/rules/class_labels.hpp"
+
+#include <string>
+
+#include "graph/ops/rules/expect.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock::graph {
+
+void expect_labelled(Types in, std::string_view name) {
+  expect_inputs(in, 2, std::string(name) + ", labels");
+  expect_dtype(in[0], DType::f32, name);
+  expect_rank_from(in[0], 2, name);
+  expect_dtype(in[1], DType::i64, "labels");
+  expect_shape(in[1], without_axis(in[0].shape, 1), "labels");
+}
+
+ClassLabels::ClassLabels(const Attributes& attributes, const Operand& labels, const Shape& scores)
+    : lines_(lines_along(scores, 1)),
+      labels_(labels.i64().data()),
+      ignore_index_(attributes.integer("ignore_index", -100)) {
+  for (std::int64_t i = 0; i < size(); ++i) {
+    if (ignored(i)) continue;
+    check(i);
+    ++counted_;
+  }
+}
+
+void ClassLabels::check(std::int64_t i) const {
+  if (labels_[i] >= 0 && labels_[i] < classes()) return;
+  throw Error(Errc::invalid_data, "label " + std::to_string(labels_[i]) + " at sample " +
+                                      std::to_string(i / lines_.inner) + ": expected 0 to " +
+                                      std::to_string(classes() - 1));
+}
+
+}  // namespace penstock::graph

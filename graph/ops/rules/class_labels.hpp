@@ -1,0 +1,60 @@
+// Class labels of the losses: [N,...] beside scores [N,C,...], attribute `ignore_index` (-100).
+#pragma once
+
+#include "graph/op.hpp"
+#include "graph/ops/rules/axes.hpp"
+#include "graph/ops/rules/reduction.hpp"
+
+namespace penstock::graph {
+
+/// (x f32 [N,C,...], labels i64 [N,...]); `name` is what x is called in messages.
+void expect_labelled(Types inputs, std::string_view name);
+
+/// The labels of one kernel call. Label i belongs to line i of the scores along axis 1.
+class ClassLabels {
+ public:
+  /// `scores` is the shape [N,C,...].
+  /// @throws Error invalid_data for a label that is neither a class nor ignored:
+  /// "label 12 at sample 3: expected 0 to 9".
+  ClassLabels(const Attributes& attributes, const Operand& labels, const Shape& scores);
+
+  std::int64_t size() const { return lines_.outer * lines_.inner; }
+  std::int64_t classes() const { return lines_.length; }
+  bool ignored(std::int64_t i) const { return labels_[i] == ignore_index_; }
+  /// How many are not ignored.
+  std::int64_t counted() const { return counted_; }
+
+  /// Where the score of class c for label i is, in a tensor of the scores' shape.
+  std::int64_t at(std::int64_t i, std::int64_t c) const {
+    return (i / lines_.inner * lines_.length + c) * lines_.inner + i % lines_.inner;
+  }
+  /// Where the score of label i's own class is.
+  std::int64_t target(std::int64_t i) const { return at(i, labels_[i]); }
+
+ private:
+  void check(std::int64_t i) const;
+
+  Lines lines_;
+  const std::int64_t* labels_;
+  std::int64_t ignore_index_;
+  std::int64_t counted_ = 0;
+};
+
+/// Writes a loss with the terms `term(i)`; ignored labels have the term 0 and no part in the mean,
+/// which is NaN if all are ignored.
+template <class Term>
+void write_loss(const Attributes& attributes, const Operand& loss, const ClassLabels& labels,
+                Term term) {
+  float* out = loss.f32().data();
+  const LossForm form = loss_form(attributes);
+  double sum = 0;
+  for (std::int64_t i = 0; i < labels.size(); ++i) {
+    const double value = labels.ignored(i) ? 0.0 : term(i);
+    if (form == LossForm::each) out[i] = static_cast<float>(value);
+    sum += value;
+  }
+  if (form == LossForm::mean) sum /= static_cast<double>(labels.counted());
+  if (form != LossForm::each) *out = static_cast<float>(sum);
+}
+
+}  // namespace penstock::graph

@@ -1,0 +1,20 @@
+#include "graph/ops/rules/elementwise.hpp"
+
+#include "graph/ops/rules/expect.hpp"
+
+namespace penstock::graph {
+
+std::vector<TensorType> infer_unary(const Attributes&, Types in) {
+  expect_inputs(in, 1, "x");
+  expect_dtype(in[0], DType::f32, "x");
+  return {in[0]};
+}
+
+std::vector<TensorType> infer_unary_gradient(const Attributes&, Types in) {
+  expect_inputs(in, 2, "x or y, dy");
+  expect_dtype(in[1], DType::f32, "dy");
+  expect_shape(in[1], in[0].shape, "dy");
+  return {in[0]};
+}
+
+}  // namespace penstock::graph

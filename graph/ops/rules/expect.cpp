@@ -1,0 +1,60 @@
+#include "graph/ops/rules/expect.hpp"
+
+#include <sstream>
+#include <string>
+
+#include "penstock/error.hpp"
+
+namespace penstock::graph {
+
+void expect(bool holds, const std::string& text) {
+  if (!holds) throw Error(Errc::shape_mismatch, text);
+}
+
+void expect_inputs(Types inputs, std::size_t count, std::string_view names) {
+  if (inputs.size() == count) return;
+  expect(false, "expected " + std::to_string(count) + (count == 1 ? " input (" : " inputs (") +
+                    std::string(names) + "), got " + std::to_string(inputs.size()));
+}
+
+void expect_dtype(const TensorType& type, DType dtype, std::string_view name) {
+  if (type.dtype == dtype) return;
+  expect(false, "expected " + std::string(name) + " of type " + std::string(to_string(dtype)) +
+                    ", got " + to_string(type));
+}
+
+void expect_rank(const TensorType& type, std::size_t rank, std::string_view name) {
+  if (type.shape.rank() == rank) return;
+  expect(false, "expected " + std::string(name) + " of rank " + std::to_string(rank) + ", got " +
+                    to_string(type));
+}
+
+void expect_shape(const TensorType& type, const Shape& shape, std::string_view name) {
+  if (type.shape == shape) return;
+  expect(false, "expected " + std::string(name) + " of shape " + to_string(shape) + ", got " +
+                    to_string(type.shape));
+}
+
+void expect_rank_from(const TensorType& type, std::size_t rank, std::string_view name) {
+  if (type.shape.rank() >= rank) return;
+  expect(false, "expected " + std::string(name) + " of rank " + std::to_string(rank) +
+                    " or more, got " + to_string(type));
+}
+
+std::size_t expect_axis(std::int64_t axis, const TensorType& type, std::string_view name) {
+  const auto rank = static_cast<std::int64_t>(type.shape.rank());
+  expect(rank > 0, "expected x of rank 1 or more, got " + to_string(type));
+  if (axis < -rank || axis >= rank)
+    expect(false, "expected " + std::string(name) + " from " + std::to_string(-rank) + " to " +
+                      std::to_string(rank - 1) + ", got " + std::to_string(axis));
+  return static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
+}
+
+double expect_between(double value, double low, double high, std::string_view name) {
+  if (value >= low && value <= high) return value;
+  std::ostringstream text;
+  text << "expected " << name << " from " << low << " to " << high << ", got " << value;
+  throw Error(Errc::invalid_argument, text.str());
+}
+
+}  // namespace penstock::graph

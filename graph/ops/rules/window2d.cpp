@@ -1,0 +1,89 @@
+#include "graph/ops/rules/window2d.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "graph/ops/rules/expect.hpp"
+
+namespace penstock::graph {
+namespace {
+
+/// Larger numbers are mistakes, and would overflow the arithmetic on sizes.
+constexpr std::int64_t largest = std::int64_t{1} << 30;
+
+void expect_range(Pair values, std::int64_t least, const std::string& name) {
+  for (const std::int64_t value : values) {
+    expect(value >= least, "expected " + name + " of at least " + std::to_string(least) + ", got " +
+                               std::to_string(value));
+    expect(value <= largest, "expected " + name + " of at most " + std::to_string(largest) +
+                                 ", got " + std::to_string(value));
+  }
+}
+
+std::string text(std::int64_t height, std::int64_t width) {
+  return std::to_string(height) + "x" + std::to_string(width);
+}
+
+}  // namespace
+
+Pair pair_attribute(const Attributes& attributes, std::string_view name, Pair fallback) {
+  for (const auto& [key, value] : attributes) {
+    if (key != name) continue;
+    if (const auto* both = std::get_if<std::int64_t>(&value)) return {*both, *both};
+    const auto& list = attributes.integers(name);
+    expect(list.size() == 1 || list.size() == 2,
+           "expected " + key + " of one or two integers, got " + std::to_string(list.size()));
+    return {list.front(), list.back()};
+  }
+  return fallback;
+}
+
+Window2d conv_window(const Attributes& attributes, Pair kernel) {
+  return {.kernel = kernel,
+          .stride = pair_attribute(attributes, "stride", {1, 1}),
+          .padding = pair_attribute(attributes, "padding", {0, 0}),
+          .dilation = pair_attribute(attributes, "dilation", {1, 1})};
+}
+
+Window2d pool_window(const Attributes& attributes) {
+  const Pair kernel = pair_attribute(attributes, "kernel", {0, 0});
+  return {.kernel = kernel,
+          .stride = pair_attribute(attributes, "stride", kernel),
+          .padding = pair_attribute(attributes, "padding", {0, 0})};
+}
+
+Pair window_counts(const Window2d& window, const TensorType& x) {
+  expect_range(window.kernel, 1, "kernel");
+  expect_range(window.stride, 1, "stride");
+  expect_range(window.padding, 0, "padding");
+  expect_range(window.dilation, 1, "dilation");
+  Pair counts{}, padded{};
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    padded[axis] = x.shape[static_cast<std::ptrdiff_t>(axis) + 2] + 2 * window.padding[axis];
+    counts[axis] = (padded[axis] - window.extent(axis)) / window.stride[axis] + 1;
+  }
+  expect(window.extent(0) <= padded[0] && window.extent(1) <= padded[1],
+         "expected a kernel no larger than the padded input " + text(padded[0], padded[1]) +
+             ", got " + text(window.extent(0), window.extent(1)));
+  return counts;
+}
+
+Attributes with_input_size(Attributes attributes, const Shape& x) {
+  attributes.set("input_size", std::vector<std::int64_t>{x[2], x[3]});
+  return attributes;
+}
+
+Shape image_shape(const Attributes& attributes, const Shape& pooled) {
+  const Pair size = pair_attribute(attributes, "input_size", {0, 0});
+  return pooled.with(2, size[0]).with(3, size[1]);
+}
+
+Range inside(const Window2d& window, std::size_t axis, std::int64_t k, std::int64_t size,
+             std::int64_t count) noexcept {
+  const std::int64_t first = window.position(axis, 0, k), stride = window.stride[axis];
+  const std::int64_t begin = first >= 0 ? 0 : (-first + stride - 1) / stride;
+  const std::int64_t end = first >= size ? 0 : (size - 1 - first) / stride + 1;
+  return {std::min(begin, count), std::clamp(end, std::min(begin, count), count)};
+}
+
+}  // namespace penstock::graph

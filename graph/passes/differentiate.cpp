@@ -1,0 +1,135 @@
+#include "graph/passes/differentiate.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "graph/op.hpp"
+#include "graph/ops/arithmetic/accumulate.hpp"
+#include "graph/ops/arithmetic/arithmetic.hpp"
+#include "graph/ops/arithmetic/fill.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock::graph {
+namespace {
+
+class Differentiation {
+ public:
+  explicit Differentiation(Graph graph)
+      : graph_(std::move(graph)), contributions_(graph_.values.size()) {
+    find_dependent();
+  }
+
+  Graph run() {
+    seed();
+    for (auto id = static_cast<NodeId>(forward_nodes_); id-- > 0;) visit(id);
+    sort_parameter_gradients();
+    return std::move(graph_);
+  }
+
+ private:
+  /// Marks the f32 values that depend on a parameter: those whose gradient is wanted.
+  void find_dependent() {
+    dependent_.resize(graph_.values.size());
+    for (const Variable& variable : graph_.variables)
+      dependent_[index(variable.value)] =
+          graph_.value(variable.value).kind == ValueKind::parameter &&
+          graph_.type(variable.value).dtype == DType::f32;
+    for (const Node& node : graph_.nodes)
+      if (std::ranges::any_of(node.inputs, [&](ValueId v) { return dependent_[index(v)]; }))
+        for (const ValueId output : node.outputs)
+          dependent_[index(output)] = graph_.type(output).dtype == DType::f32;
+  }
+
+  void seed() {
+    const ValueId loss = graph_.loss;
+    const auto refuse = [&](const std::string& text) {
+      throw Error(Errc::invalid_model, "model \"" + graph_.name + "\": the loss " + text);
+    };
+    if (graph_.value(loss).producer == none) refuse("is not computed by any layer");
+    if (graph_.type(loss).dtype != DType::f32)
+      refuse("must be of type f32, is " + to_string(graph_.type(loss)));
+    if (!dependent_[index(loss)]) refuse("does not depend on any parameter");
+    const auto dims = graph_.type(loss).shape.dims();
+    contributions_[index(loss)] = {
+        context_of(graph_.value(loss).producer)
+            .emit(
+                fill, {},
+                {{"shape", std::vector<std::int64_t>(dims.begin(), dims.end())}, {"value", 1.0}})};
+  }
+
+  GradientContext context_of(NodeId node) { return {graph_, node, {}, {}}; }
+
+  /// The gradient of a computed value; `none` if the loss does not depend on it.
+  ValueId gradient_of(ValueId value) {
+    const auto& parts = contributions_[index(value)];
+    if (parts.empty()) return none;
+    ValueId sum = parts[0];
+    for (std::size_t i = 1; i < parts.size(); ++i)
+      sum = context_of(graph_.value(value).producer).emit(add, {sum, parts[i]});
+    return sum;
+  }
+
+  void visit(NodeId id) {
+    const Node node = graph_.node(id);
+    std::vector<bool> needed;
+    for (const ValueId input : node.inputs) needed.push_back(dependent_[index(input)]);
+    std::vector<ValueId> output_gradients;
+    for (const ValueId output : node.outputs) output_gradients.push_back(gradient_of(output));
+    if (std::ranges::count(output_gradients, none) == std::ssize(output_gradients)) return;
+    if (!node.op->backward)
+      throw Error(
+          Errc::invalid_model,
+          to_string(node) + ": has no gradient, but the loss depends on parameters through it");
+    GradientContext context(graph_, id, std::move(output_gradients), needed);
+    node.op->backward(context);
+    for (std::size_t i = 0; i < node.inputs.size(); ++i)
+      if (needed[i] && context.input_gradients()[i] != none)
+        contribute(id, node.inputs[i], context.input_gradients()[i]);
+  }
+
+  void contribute(NodeId use, ValueId value, ValueId gradient) {
+    if (graph_.type(gradient) != graph_.type(value))
+      throw Error(Errc::internal, to_string(graph_.node(use)) + ": the gradient of " +
+                                      to_string(graph_.type(value)) + " is " +
+                                      to_string(graph_.type(gradient)));
+    if (graph_.value(value).kind == ValueKind::parameter)
+      accumulate_gradient(use, value, gradient);
+    else
+      contributions_[index(value)].push_back(gradient);
+  }
+
+  void accumulate_gradient(NodeId use, ValueId parameter, ValueId gradient) {
+    const auto sum = static_cast<ValueId>(graph_.values.size());
+    graph_.values.push_back({.name = graph_.value(parameter).name + "/gradient",
+                             .type = graph_.type(parameter),
+                             .kind = ValueKind::accumulator});
+    context_of(use).emit(accumulate, {sum, gradient});
+    graph_.parameter_gradients.push_back(
+        {.parameter = parameter, .gradient = gradient, .sum = sum, .use = use});
+  }
+
+  /// By parameter in model order, then by use.
+  void sort_parameter_gradients() {
+    std::vector<std::size_t> rank(graph_.values.size());
+    for (std::size_t i = 0; i < graph_.variables.size(); ++i)
+      rank[index(graph_.variables[i].value)] = i;
+    const auto key = [&](const ParameterGradient& gradient) {
+      return std::pair(rank[index(gradient.parameter)], gradient.use);
+    };
+    std::ranges::stable_sort(graph_.parameter_gradients, {}, key);
+  }
+
+  Graph graph_;
+  std::size_t forward_nodes_ = graph_.nodes.size();
+  std::vector<bool> dependent_;                      ///< by ValueId, of the forward values
+  std::vector<std::vector<ValueId>> contributions_;  ///< to a forward value's gradient
+};
+
+}  // namespace
+
+Graph differentiate(Graph graph) {
+  return Differentiation(std::move(graph)).run();
+}
+
+}  // namespace penstock::graph

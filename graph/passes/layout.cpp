@@ -1,0 +1,130 @@
+#include "graph/passes/layout.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "engine/values/memory.hpp"
+#include "graph/op.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock::graph {
+namespace {
+
+class Layout {
+ public:
+  Layout(const Graph& graph, const Partition& partition, std::int32_t stage,
+         const std::vector<Output>& outputs)
+      : graph_(graph),
+        partition_(partition),
+        stage_(partition.stages[index(stage)]),
+        outputs_(outputs),
+        used_(graph.values.size()) {
+    result_.places.resize(graph.values.size());
+    mark_used(stage_.forward);
+    mark_used(stage_.backward);
+  }
+
+  StageLayout run() {
+    place_variables();
+    place_accumulators();
+    place_updates(stage_.forward);
+    place_updates(stage_.backward);
+    place_received();
+    place_stash();
+    place_sent_back();
+    return std::move(result_);
+  }
+
+ private:
+  void mark_used(const std::vector<NodeId>& nodes) {
+    for (const NodeId node : nodes)
+      for (const ValueId input : graph_.node(node).inputs) used_[index(input)] = true;
+  }
+
+  std::optional<Location>& place(ValueId value) { return result_.places[index(value)]; }
+
+  void append(ValueId value, Space space, std::int64_t& bytes) {
+    place(value) = Location{.space = space, .offset = bytes};
+    bytes += aligned(graph_.type(value).bytes());
+  }
+
+  void place_variables() {
+    for (const Variable& variable : graph_.variables) {
+      if (!used_[index(variable.value)]) continue;
+      append(variable.value, Space::parameters, result_.parameter_bytes);
+      result_.variables.push_back(variable.value);
+    }
+  }
+
+  void place_accumulators() {
+    for (const ParameterGradient& gradient : graph_.parameter_gradients)
+      if (used_[index(gradient.sum)])
+        append(gradient.sum, Space::accumulators, result_.accumulator_bytes);
+  }
+
+  void place_updates(const std::vector<NodeId>& nodes) {
+    for (const NodeId id : nodes)
+      for (const Update& update : graph_.node(id).op->updates)
+        place(graph_.node(id).outputs[index(update.output)]) =
+            place(graph_.node(id).inputs[index(update.input)]);
+  }
+
+  void place_received() {
+    std::int32_t position = 0;
+    for (const auto* receives : {&stage_.forward_receives, &stage_.backward_receives})
+      for (const std::int32_t edge : *receives) {
+        const ValueId value = partition_.edges[index(edge)].value;
+        if (value != none) place(value) = Location{.space = Space::received, .index = position};
+        ++position;
+      }
+  }
+
+  void place_stash() {
+    std::vector<bool> kept(graph_.values.size());
+    for (const NodeId node : stage_.backward)
+      for (const ValueId input : graph_.node(node).inputs) kept[index(input)] = true;
+    for (const std::int32_t edge : stage_.forward_sends)
+      if (const ValueId value = partition_.edges[index(edge)].value; value != none)
+        kept[index(value)] = true;
+    for (const Output& output : outputs_) kept[index(output.value)] = true;
+    for (const NodeId id : stage_.forward)
+      for (const ValueId output : graph_.node(id).outputs)
+        if (kept[index(output)]) stash(output);
+  }
+
+  void stash(ValueId value) {
+    if (place(value))
+      throw Error(Errc::unsupported, "\"" + graph_.value(value).name +
+                                         "\" is the new value of a buffer; it cannot be an output "
+                                         "or the input of a layer");
+    append(value, Space::stash, result_.stash_bytes);
+  }
+
+  void place_sent_back() {
+    for (std::size_t i = 0; i < stage_.backward_sends.size(); ++i) {
+      const ValueId value = partition_.edges[index(stage_.backward_sends[i])].value;
+      if (value == none) continue;
+      const Location target{.space = Space::sent_back, .index = static_cast<std::int32_t>(i)};
+      if (place(value))
+        result_.copies.push_back({value, target});
+      else
+        place(value) = target;
+    }
+  }
+
+  const Graph& graph_;
+  const Partition& partition_;
+  const StageGraph& stage_;
+  const std::vector<Output>& outputs_;
+  std::vector<bool> used_;  ///< by ValueId: an input of one of the stage's nodes
+  StageLayout result_;
+};
+
+}  // namespace
+
+StageLayout lay_out(const Graph& graph, const Partition& partition, std::int32_t stage,
+                    const std::vector<Output>& outputs) {
+  return Layout(graph, partition, stage, outputs).run();
+}
+
+}  // namespace penstock::graph

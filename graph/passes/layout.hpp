@@ -1,0 +1,36 @@
+// Pass: in which space of its stage each value lies. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "graph/graph.hpp"
+#include "graph/passes/stages.hpp"
+#include "graph/plan.hpp"
+
+namespace penstock::graph {
+
+/// A copy at the end of the backward program, for a gradient that several stages receive.
+struct GradientCopy {
+  ValueId value = none;
+  Location target = {};
+};
+
+struct StageLayout {
+  /// By ValueId; nothing for the temporaries of a program and for values of other stages.
+  std::vector<std::optional<Location>> places = {};
+  std::vector<GradientCopy> copies = {};
+  std::vector<ValueId> variables = {};  ///< parameters and buffers, in model order
+  std::int64_t parameter_bytes = 0;
+  std::int64_t accumulator_bytes = 0;
+  std::int64_t stash_bytes = 0;
+};
+
+/// Places everything of a stage that outlives a program. The stash holds those forward values that
+/// the backward program, another stage or the host (`outputs`) needs, one after the other.
+/// @throws Error unsupported if a model's output is the new value of a buffer.
+StageLayout lay_out(const Graph& graph, const Partition& partition, std::int32_t stage,
+                    const std::vector<Output>& outputs);
+
+}  // namespace penstock::graph

@@ -1,0 +1,70 @@
+#include "graph/passes/lower.hpp"
+
+#include "graph/op.hpp"
+#include "graph/ops/movement/identity.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock::graph {
+namespace {
+
+Location place_of(const Graph& graph, const Places& places, ValueId value) {
+  if (const auto& place = places.of_value[index(value)]) return *place;
+  throw Error(Errc::internal, "\"" + graph.value(value).name + "\" has no place");
+}
+
+std::uint64_t random_name(const Graph& graph, const Node& node) {
+  return hash_name(node.forward_of == none ? node.name : graph.node(node.forward_of).name);
+}
+
+Instruction instruction_of(const Graph& graph, const Node& node, const Places& places) {
+  Instruction instruction{.name = node.name,
+                          .name_hash = random_name(graph, node),
+                          .op = node.op,
+                          .attributes = node.attributes};
+  for (const ValueId input : node.inputs) {
+    instruction.input_types.push_back(graph.type(input));
+    instruction.inputs.push_back(place_of(graph, places, input));
+  }
+  for (const ValueId output : node.outputs) {
+    instruction.output_types.push_back(graph.type(output));
+    instruction.outputs.push_back(place_of(graph, places, output));
+  }
+  return instruction;
+}
+
+void append(Program& program, Instruction instruction) {
+  if (instruction.op->cost) {
+    const Cost cost = instruction.op->cost(instruction.attributes, instruction.input_types,
+                                           instruction.output_types);
+    program.cost.flops += cost.flops;
+    program.cost.bytes += cost.bytes;
+  }
+  program.instructions.push_back(std::move(instruction));
+}
+
+}  // namespace
+
+Program lower(const Graph& graph, std::span<const NodeId> nodes, const Places& places) {
+  Program program;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    Instruction instruction = instruction_of(graph, graph.node(nodes[i]), places);
+    instruction.workspace_offset = places.workspace_offsets[i];
+    instruction.workspace_bytes = places.workspace_bytes[i];
+    append(program, std::move(instruction));
+  }
+  return program;
+}
+
+void append_copy(const Graph& graph, ValueId value, const Location& source, const Location& target,
+                 Program& program) {
+  const std::string name = graph.value(value).name + "/copy";
+  append(program, {.name = name,
+                   .name_hash = hash_name(name),
+                   .op = &identity,
+                   .input_types = {graph.type(value)},
+                   .output_types = {graph.type(value)},
+                   .inputs = {source},
+                   .outputs = {target}});
+}
+
+}  // namespace penstock::graph

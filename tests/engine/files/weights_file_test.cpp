@@ -1,0 +1,295 @@
+#include "engine/files/weights_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+#include <sstream>
+
+#include "penstock/error.hpp"
+#include "penstock/output_file.hpp"
+#include "tests/support/data_path.hpp"
+#include "tests/support/reference_file.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+namespace penstock {
+namespace {
+
+using testing::file_content;
+using testing::TemporaryDirectory;
+using testing::write_file;
+
+/// A file's bytes: the header's size, the header, and `data_bytes` bytes 0, 1, 2, ...
+std::string file_of(const std::string& header, std::size_t data_bytes) {
+  const std::uint64_t size = header.size();
+  std::string bytes(sizeof size, '\0');
+  std::memcpy(bytes.data(), &size, sizeof size);
+  bytes += header;
+  for (std::size_t i = 0; i < data_bytes; ++i) bytes += static_cast<char>(i);
+  return bytes;
+}
+
+WeightsFile read(const std::string& bytes) {
+  std::istringstream stream(bytes);
+  return read_weights(stream, bytes.size());
+}
+
+bool same(const WeightsFile& a, const WeightsFile& b) {
+  const auto same_tensor = [](const auto& x, const auto& y) {
+    return x.first == y.first && x.second.dtype() == y.second.dtype() &&
+           x.second.shape() == y.second.shape() &&
+           std::memcmp(x.second.raw(), y.second.raw(), x.second.bytes()) == 0;
+  };
+  return a.metadata == b.metadata && std::equal(a.tensors.begin(), a.tensors.end(),
+                                                b.tensors.begin(), b.tensors.end(), same_tensor);
+}
+
+WeightsFile example() {
+  const std::int64_t steps[] = {7, -8};
+  WeightsFile weights;
+  weights.tensors.emplace("a.bias", Tensor(Shape{3}, {1, 2, 3}));
+  weights.tensors.emplace("a.weight", Tensor(Shape{2, 2}, {4, 5, 6, -7.5f}));
+  weights.tensors.emplace("empty", Tensor::zeros(DType::f32, Shape{0, 4}));
+  weights.tensors.emplace("scalar", Tensor(Shape{}, {0.5f}));
+  weights.tensors.emplace("z.steps", Tensor(Shape{2}, std::span<const std::int64_t>(steps)));
+  weights.metadata = {{"model", "example"}, {"quote \"", "line\n"}};
+  return weights;
+}
+
+std::string written(const WeightsFile& weights) {
+  TemporaryDirectory directory;
+  write_weights_file(directory / "w", weights);
+  return file_content(directory / "w");
+}
+
+TEST(WeightsFile, ReadsBackWhatItWrote) {
+  TemporaryDirectory directory;
+  write_weights_file(directory / "w", example());
+  EXPECT_TRUE(same(read_weights_file(directory / "w"), example()));
+  EXPECT_EQ(directory.entries(), std::set<std::string>{"w"});
+}
+
+TEST(WeightsFile, ReadsBackNothing) {
+  EXPECT_TRUE(same(read(written({})), {}));
+}
+
+TEST(WeightsFile, WritesThePublicFormat) {
+  WeightsFile weights;
+  weights.tensors.emplace("w", Tensor(Shape{1, 2}, {1, -2}));
+  const std::string header = R"({"w":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]}})";
+  ASSERT_EQ(header.size() % 8, 0u);
+  const std::string size{static_cast<char>(header.size()), 0, 0, 0, 0, 0, 0, 0};
+  const std::string elements{0, 0, '\x80', '\x3f', 0, 0, 0, '\xc0'};
+  EXPECT_EQ(written(weights), size + header + elements);
+}
+
+TEST(WeightsFile, AlignsTheDataAndEveryTensor) {
+  const std::string bytes = written(example());
+  std::uint64_t header_size = 0;
+  std::memcpy(&header_size, bytes.data(), sizeof header_size);
+  EXPECT_EQ(header_size % 8, 0u);
+  const std::string header = bytes.substr(8, header_size);
+  // i64 elements come first: behind three floats they would be misaligned.
+  EXPECT_NE(header.find(R"("z.steps":{"dtype":"I64","shape":[2],"data_offsets":[0,16]})"),
+            std::string::npos);
+  EXPECT_NE(header.find(R"("a.bias":{"dtype":"F32","shape":[3],"data_offsets":[16,28]})"),
+            std::string::npos);
+  const std::int64_t steps[] = {7, -8};
+  EXPECT_EQ(std::memcmp(bytes.data() + 8 + header_size, steps, sizeof steps), 0);
+}
+
+TEST(WeightsFile, WritesTheSameBytesForTheSameWeights) {
+  EXPECT_EQ(written(example()), written(example()));
+}
+
+TEST(WeightsFile, ReadsAFileThatAnotherProgramWrote) {
+  const auto path = testing::data_path("ops/relu.safetensors");
+  const testing::ReferenceFile expected = testing::read_reference(path);
+  EXPECT_TRUE(same(read_weights_file(path), {expected.tensors, expected.metadata}));
+}
+
+TEST(WeightsFile, KeepsTheOldFileWhenWeightsCannotBeWritten) {
+  TemporaryDirectory directory;
+  write_file(directory / "w", "before");
+  for (const char* name : {"__metadata__", "\xff"}) {
+    WeightsFile weights;
+    weights.tensors.emplace(name, Tensor(Shape{1}, {1}));
+    EXPECT_THROW(write_weights_file(directory / "w", weights), Error);
+  }
+  EXPECT_EQ(file_content(directory / "w"), "before");
+  EXPECT_EQ(directory.entries(), std::set<std::string>{"w"});
+}
+
+struct Broken {
+  std::string header;
+  std::size_t data_bytes;
+  std::string text;
+  Errc code = Errc::corrupt_file;
+};
+
+std::string entry(const std::string& dtype, const std::string& shape, const std::string& offsets) {
+  return R"({"dtype":)" + dtype + R"(,"shape":)" + shape + R"(,"data_offsets":)" + offsets + "}";
+}
+
+std::string one(const std::string& dtype, const std::string& shape, const std::string& offsets) {
+  return R"({"w":)" + entry(dtype, shape, offsets) + "}";
+}
+
+std::string two(const std::string& offsets, const std::string& others) {
+  return R"({"a":)" + entry(R"("F32")", "[1]", offsets) + R"(,"b":)" +
+         entry(R"("F32")", "[1]", others) + "}";
+}
+
+const std::string f32 = R"("F32")";
+
+const Broken broken[] = {
+    {"", 0, "header: not valid JSON near byte 1"},
+    {"{", 0, "header: not valid JSON near byte 2"},
+    {"{}}", 0, "header: not valid JSON near byte 3"},
+    {"7", 0, "header: not a JSON object"},
+    {"[]", 0, "header: a list that is neither shape nor offsets"},
+    {std::string(1000000, '['), 0, "header: a list that is neither shape nor offsets"},
+    {R"({"w":{"shape":[[)" + std::string(1000000, '['), 0,
+     "header: a list that is neither shape nor offsets"},
+    {R"({"w":{"dtype":{}}})", 0, "header: an object inside a tensor's entry"},
+    {one(f32, "[1,1,1,1,1,1,1,1,1]", "[0,4]"), 4, "header: a list of more than 8 numbers"},
+    {one(f32, "[1e999]", "[0,4]"), 4, "header: a number out of range"},
+    {"{\"\xff\":1}", 0, "header: not valid JSON near byte 3"},
+    {R"({"w":1,"w":1})", 0, R"(header: "w" is there twice)"},
+    {R"({"w":{"dtype":"F32","dtype":"F32"}})", 0, R"(header: "dtype" is there twice)"},
+    {R"({"__metadata__":[]})", 0, "header: a list that is neither shape nor offsets"},
+    {R"({"__metadata__":1})", 0, "header: __metadata__ is not an object"},
+    {R"({"__metadata__":{"a":1}})", 0, R"(header: __metadata__: "a" is not a text)"},
+    {R"({"w":1})", 0, R"(tensor "w": expected dtype, shape and data_offsets)"},
+    {R"({"w":{}})", 0, R"(tensor "w": expected dtype, shape and data_offsets)"},
+    {R"({"a\nb\u0007":1})", 0, R"(tensor "a?b?": expected dtype, shape and data_offsets)"},
+    {"{\"" + std::string(5000, 'x') + "\":1}", 0,
+     "tensor \"" + std::string(100, 'x') + "...\": expected dtype, shape and data_offsets"},
+    {one("7", "[1]", "[0,4]"), 4, R"(tensor "w": its dtype is not a text)"},
+    {one(R"("F16")", "[2]", "[0,4]"), 4, R"(tensor "w": expected dtype F32 or I64, got "F16")",
+     Errc::unsupported},
+    {one(f32, "1", "[0,4]"), 4, R"(tensor "w": its shape or offsets are not a list)"},
+    {one(f32, "[-1]", "[0,4]"), 4, R"(tensor "w": a number in its shape or offsets is not a size)"},
+    {one(f32, "[1.0]", "[0,4]"), 4,
+     R"(tensor "w": a number in its shape or offsets is not a size)"},
+    {one(f32, "[36893488147419103232]", "[0,4]"), 4,
+     R"(tensor "w": a number in its shape or offsets is not a size)"},
+    {one(f32, "[18446744073709551615]", "[0,4]"), 4, R"(tensor "w": its shape is too large)"},
+    {one(f32, "[4294967296,4294967296]", "[0,0]"), 0, R"(tensor "w": its shape is too large)"},
+    {one(f32, "[4611686018427387905]", "[0,4]"), 4, R"(tensor "w": its shape is too large)"},
+    {one(f32, "[2]", "[0,4]"), 4, R"(tensor "w": its shape does not fit its data_offsets)"},
+    {one(f32, "[1]", "[0,6]"), 6, R"(tensor "w": its shape does not fit its data_offsets)"},
+    {one(f32, "[1]", "[0]"), 4, R"(tensor "w": its data_offsets are no begin and end)"},
+    {one(f32, "[1]", "[4,0]"), 4, R"(tensor "w": its data_offsets are no begin and end)"},
+    {one(f32, "[2]", "[0,8]"), 4, R"(tensor "w": its data_offsets end behind the end of the file)"},
+    {one(f32, "[1]", "[1000000000000000000,1000000000000000004]"), 4,
+     R"(tensor "w": its data_offsets end behind the end of the file)"},
+    {one(f32, "[1]", "[2,6]"), 6, R"(tensor "w": its data_offsets are misaligned)"},
+    {one(f32, "[1]", "[4,8]"), 8, R"(tensor "w": the bytes before it belong to no tensor)"},
+    {two("[0,4]", "[8,12]"), 12, R"(tensor "b": the bytes before it belong to no tensor)"},
+    {two("[0,4]", "[0,4]"), 4, R"(tensor "b": its bytes overlap another tensor's)"},
+    {one(f32, "[1]", "[0,4]"), 7, "the last 3 bytes belong to no tensor"},
+    {"{}", 1, "the last 1 bytes belong to no tensor"},
+};
+
+TEST(WeightsFile, RefusesABrokenFileByFileTensorAndReason) {
+  TemporaryDirectory directory;
+  const auto path = directory / "w";
+  for (const auto& [header, data_bytes, text, code] : broken) {
+    SCOPED_TRACE(header.substr(0, 200));
+    write_file(path, file_of(header, data_bytes));
+    try {
+      read_weights_file(path);
+      ADD_FAILURE() << "accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), code);
+      EXPECT_EQ(error.what(), "weights file \"" + path.string() + "\": " + text);
+    }
+  }
+}
+
+TEST(WeightsFile, RefusesAHeaderLargerThanTheFileBeforeItAllocates) {
+  const std::string eight_bytes("\x00\x00\x64\xa7\xb3\xb6\xe0\x0d", 8);  // 10^18
+  for (const std::string& bytes : {eight_bytes, eight_bytes + std::string(100, ' '),
+                                   std::string(8, '\xff'), std::string("\x01") + std::string(7, 0)})
+    try {
+      read(bytes);
+      ADD_FAILURE() << "accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Errc::corrupt_file);
+      EXPECT_EQ(std::string(error.what()).find("expected a header of at most"), 0u);
+    }
+}
+
+TEST(WeightsFile, RefusesWhatIsNoReadableFile) {
+  TemporaryDirectory directory;
+  for (const auto& path : {directory / "missing", directory.path(), std::filesystem::path(),
+                           std::filesystem::path("/dev/zero")})
+    try {
+      read_weights_file(path);
+      ADD_FAILURE() << "accepted " << path;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Errc::io_error);
+      EXPECT_EQ(std::string(error.what()).find("weights file \"" + path.string() + "\": "), 0u);
+    }
+}
+
+TEST(WeightsFile, RefusesAFileThatShrankWhileItWasRead) {
+  const std::string bytes = written(example());
+  std::istringstream stream(bytes.substr(0, bytes.size() - 1));
+  EXPECT_THROW(read_weights(stream, bytes.size()), Error);
+}
+
+TEST(WeightsFile, RefusesEveryTruncation) {
+  const std::string bytes = written(example());
+  for (std::size_t size = 0; size < bytes.size(); ++size)
+    EXPECT_THROW(read(bytes.substr(0, size)), Error) << size;
+}
+
+/// Up to four changes: bytes replaced, inserted, removed, or copied over others.
+std::string mutated(std::string bytes, std::mt19937& random) {
+  for (unsigned changes = 1 + random() % 4; changes > 0 && !bytes.empty(); --changes) {
+    const std::size_t at = random() % bytes.size(), from = random() % bytes.size();
+    switch (random() % 5) {
+      case 0:
+        bytes[at] = static_cast<char>(random());
+        break;
+      case 1:
+        bytes[at] = static_cast<char>(bytes[at] ^ (1 << random() % 8));
+        break;
+      case 2:
+        bytes.insert(at, 1, bytes[from]);
+        break;
+      case 3:
+        bytes.erase(at, 1 + random() % 4);
+        break;
+      default:
+        bytes.replace(at, 1 + random() % 8, bytes.substr(from, random() % 8));
+    }
+  }
+  return bytes;
+}
+
+TEST(WeightsFile, EitherReadsOrRefusesWhateverTheBytes) {
+  const std::string original = written(example());
+  std::mt19937 random(1);
+  int accepted = 0, refused = 0;
+  for (int round = 0; round < 20000; ++round) {
+    const std::string bytes = mutated(original, random);
+    try {
+      const WeightsFile weights = read(bytes);
+      ++accepted;
+      // Only some are written again: that syncs a file each time.
+      EXPECT_TRUE(accepted % 50 != 0 || same(read(written(weights)), weights));
+    } catch (const Error& error) {
+      ++refused;
+      EXPECT_TRUE(error.code() == Errc::corrupt_file || error.code() == Errc::unsupported)
+          << error.what();
+    }
+  }
+  EXPECT_GT(accepted, 100);
+  EXPECT_GT(refused, 10000);
+}
+
+}  // namespace
+}  // namespace penstock

@@ -1,0 +1,333 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <ostream>
+
+#include "engine/model/model_access.hpp"
+#include "graph/op.hpp"
+#include "penstock/model.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace penstock {
+namespace {
+
+using graph::Attributes;
+using testing::refusal;
+using Integers = std::vector<std::int64_t>;
+
+/// What every case may take its inputs from.
+struct Inputs {
+  explicit Inputs(Model& model)
+      : image(model.input("image", {4, 9, 8})),
+        features(model.input("features", {6})),
+        matrix(model.input("matrix", {3, 6})),
+        labels(model.labels()) {}
+  Value image, features, matrix, labels;
+};
+
+struct Case {
+  const char* op;
+  std::function<Value(Model&, const Inputs&)> layer;
+  Shape shape;
+  Attributes attributes = {};
+  std::vector<ParameterInfo> parameters = {};
+};
+
+void PrintTo(const Case& c, std::ostream* stream) {
+  *stream << c.op;
+}
+
+class ModelLayers : public ::testing::TestWithParam<Case> {};
+
+TEST_P(ModelLayers, AppendTheirNodeWithItsShapeAttributesAndParameters) {
+  Model model;
+  const Inputs inputs(model);
+  EXPECT_EQ(model.shape(GetParam().layer(model, inputs)), GetParam().shape);
+  const graph::Node& node = ModelAccess::graph(model).nodes.back();
+  EXPECT_EQ(node.op->name, GetParam().op);
+  EXPECT_EQ(node.attributes, GetParam().attributes);
+  const auto parameters = model.parameters();
+  ASSERT_EQ(parameters.size(), GetParam().parameters.size());
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    EXPECT_EQ(parameters[i].name, GetParam().parameters[i].name);
+    EXPECT_EQ(parameters[i].shape, GetParam().parameters[i].shape);
+    EXPECT_EQ(parameters[i].trainable, GetParam().parameters[i].trainable);
+  }
+}
+
+Attributes conv_attributes(std::int64_t stride, std::int64_t padding, std::int64_t dilation,
+                           std::int64_t groups) {
+  return {{"stride", stride}, {"padding", padding}, {"dilation", dilation}, {"groups", groups}};
+}
+
+const std::vector<Case> layers_with_parameters{
+    {"conv2d",
+     [](Model& m, const Inputs& in) {
+       return m.conv2d("c", in.image, {.out_channels = 6, .kernel = 3});
+     },
+     {1, 6, 7, 6},
+     conv_attributes(1, 0, 1, 1),
+     {{"c.weight", {6, 4, 3, 3}}, {"c.bias", {6}}}},
+    {"conv2d",
+     [](Model& m, const Inputs& in) {
+       return m.conv2d("c", in.image,
+                       {.out_channels = 6,
+                        .kernel = 3,
+                        .stride = 2,
+                        .padding = 3,
+                        .dilation = 2,
+                        .groups = 2,
+                        .bias = false});
+     },
+     {1, 6, 6, 5},
+     conv_attributes(2, 3, 2, 2),
+     {{"c.weight", {6, 2, 3, 3}}}},
+    {"linear",
+     [](Model& m, const Inputs& in) { return m.linear("fc", in.features, 5); },
+     {1, 5},
+     {},
+     {{"fc.weight", {5, 6}}, {"fc.bias", {5}}}},
+    {"linear",
+     [](Model& m, const Inputs& in) { return m.linear("fc", in.features, 5, false); },
+     {1, 5},
+     {},
+     {{"fc.weight", {5, 6}}}},
+    {"embedding",
+     [](Model& m, const Inputs& in) { return m.embedding("e", in.labels, 9, 5); },
+     {1, 5},
+     {},
+     {{"e.weight", {9, 5}}}},
+    {"dropout",
+     [](Model& m, const Inputs& in) { return m.dropout("d", in.matrix, 0.3); },
+     {1, 3, 6},
+     {{"p", 0.3}}},
+};
+
+const std::vector<Case> norms{
+    {"group_norm",
+     [](Model& m, const Inputs& in) { return m.group_norm("n", in.image, 2, 1e-3); },
+     {1, 4, 9, 8},
+     {{"num_groups", std::int64_t{2}}, {"eps", 1e-3}},
+     {{"n.weight", {4}}, {"n.bias", {4}}}},
+    {"layer_norm",
+     [](Model& m, const Inputs& in) { return m.layer_norm("n", in.image, 2); },
+     {1, 4, 9, 8},
+     {{"eps", 1e-5}},
+     {{"n.weight", {9, 8}}, {"n.bias", {9, 8}}}},
+    {"batch_norm2d",
+     [](Model& m, const Inputs& in) { return m.batch_norm2d("n", in.image, 1e-3, 0.2); },
+     {1, 4, 9, 8},
+     {{"eps", 1e-3}, {"momentum", 0.2}},
+     {{"n.weight", {4}},
+      {"n.bias", {4}},
+      {"n.running_mean", {4}, false},
+      {"n.running_var", {4}, false}}},
+};
+
+const std::vector<Case> activations{
+    {"relu", [](Model& m, const Inputs& in) { return m.relu(in.features); }, {1, 6}},
+    {"leaky_relu",
+     [](Model& m, const Inputs& in) { return m.leaky_relu(in.features, 0.5); },
+     {1, 6},
+     {{"negative_slope", 0.5}}},
+    {"sigmoid", [](Model& m, const Inputs& in) { return m.sigmoid(in.features); }, {1, 6}},
+    {"tanh", [](Model& m, const Inputs& in) { return m.tanh(in.features); }, {1, 6}},
+    {"gelu", [](Model& m, const Inputs& in) { return m.gelu(in.features); }, {1, 6}},
+    {"silu", [](Model& m, const Inputs& in) { return m.silu(in.features); }, {1, 6}},
+    {"softmax",
+     [](Model& m, const Inputs& in) { return m.softmax(in.matrix, 2); },
+     {1, 3, 6},
+     {{"axis", std::int64_t{2}}}},
+    {"log_softmax",
+     [](Model& m, const Inputs& in) { return m.log_softmax(in.matrix); },
+     {1, 3, 6},
+     {{"axis", std::int64_t{1}}}},
+};
+
+const std::vector<Case> poolings{
+    {"max_pool2d",
+     [](Model& m, const Inputs& in) { return m.max_pool2d(in.image); },
+     {1, 4, 4, 4},
+     {{"kernel", std::int64_t{2}}, {"padding", std::int64_t{0}}}},
+    {"avg_pool2d",
+     [](Model& m, const Inputs& in) {
+       return m.avg_pool2d(in.image, {.kernel = 3, .stride = 2, .padding = 1});
+     },
+     {1, 4, 5, 4},
+     {{"kernel", std::int64_t{3}}, {"stride", std::int64_t{2}}, {"padding", std::int64_t{1}}}},
+    {"global_avg_pool2d",
+     [](Model& m, const Inputs& in) { return m.global_avg_pool2d(in.image); },
+     {1, 4, 1, 1}},
+};
+
+const std::vector<Case> shapes{
+    {"flatten", [](Model& m, const Inputs& in) { return m.flatten(in.image); }, {1, 288}},
+    {"reshape",
+     [](Model& m, const Inputs& in) {
+       return m.reshape(in.image, {-1, 12});
+     },
+     {1, 24, 12},
+     {{"shape", Integers{0, -1, 12}}}},
+    {"transpose",
+     [](Model& m, const Inputs& in) {
+       return m.transpose(in.image, {0, 2, 3, 1});
+     },
+     {1, 9, 8, 4},
+     {{"axes", Integers{0, 2, 3, 1}}}},
+    {"concat",
+     [](Model& m, const Inputs& in) {
+       return m.concat({in.matrix, in.matrix, in.matrix}, 2);
+     },
+     {1, 3, 18},
+     {{"axis", std::int64_t{2}}}},
+    {"slice",
+     [](Model& m, const Inputs& in) { return m.slice(in.image, 2, 1, 5); },
+     {1, 4, 4, 8},
+     {{"axis", std::int64_t{2}}, {"begin", std::int64_t{1}}, {"end", std::int64_t{5}}}},
+};
+
+const std::vector<Case> arithmetic{
+    {"add", [](Model& m, const Inputs& in) { return m.add(in.matrix, in.features); }, {1, 3, 6}},
+    {"sub", [](Model& m, const Inputs& in) { return m.sub(in.features, in.matrix); }, {1, 3, 6}},
+    {"mul", [](Model& m, const Inputs& in) { return m.mul(in.matrix, in.matrix); }, {1, 3, 6}},
+    {"scale",
+     [](Model& m, const Inputs& in) { return m.scale(in.matrix, 0.25); },
+     {1, 3, 6},
+     {{"factor", 0.25}}},
+    {"matmul",
+     [](Model& m, const Inputs& in) {
+       return m.matmul(in.image, m.input("right", {4, 8, 2}));
+     },
+     {1, 4, 9, 2}},
+};
+
+const std::vector<Case> losses{
+    {"cross_entropy",
+     [](Model& m, const Inputs& in) {
+       return m.cross_entropy(
+           in.features, in.labels,
+           {.reduction = LossReduction::none, .label_smoothing = 0.1, .ignore_index = 7});
+     },
+     {1},
+     {{"reduction", "none"}, {"label_smoothing", 0.1}, {"ignore_index", std::int64_t{7}}}},
+    {"nll_loss",
+     [](Model& m, const Inputs& in) { return m.nll_loss(in.features, in.labels); },
+     {},
+     {{"reduction", "mean"}, {"ignore_index", std::int64_t{-100}}}},
+    {"mse_loss",
+     [](Model& m, const Inputs& in) {
+       return m.mse_loss(in.features, in.features, LossReduction::sum);
+     },
+     {},
+     {{"reduction", "sum"}}},
+    {"l1_loss",
+     [](Model& m, const Inputs& in) { return m.l1_loss(in.features, in.features); },
+     {},
+     {{"reduction", "mean"}}},
+    {"identity_loss",
+     [](Model& m, const Inputs& in) { return m.identity_loss(in.features, LossReduction::none); },
+     {1, 6},
+     {{"reduction", "none"}}},
+};
+
+INSTANTIATE_TEST_SUITE_P(Parameters, ModelLayers, ::testing::ValuesIn(layers_with_parameters));
+INSTANTIATE_TEST_SUITE_P(Norms, ModelLayers, ::testing::ValuesIn(norms));
+INSTANTIATE_TEST_SUITE_P(Activations, ModelLayers, ::testing::ValuesIn(activations));
+INSTANTIATE_TEST_SUITE_P(Poolings, ModelLayers, ::testing::ValuesIn(poolings));
+INSTANTIATE_TEST_SUITE_P(Shapes, ModelLayers, ::testing::ValuesIn(shapes));
+INSTANTIATE_TEST_SUITE_P(Arithmetic, ModelLayers, ::testing::ValuesIn(arithmetic));
+INSTANTIATE_TEST_SUITE_P(Losses, ModelLayers, ::testing::ValuesIn(losses));
+
+TEST(ModelParameters, StartLikePyTorchs) {
+  Model model;
+  const Inputs in(model);
+  model.conv2d("c", in.image, {.out_channels = 60, .kernel = 5, .padding = 2, .groups = 4});
+  model.linear("fc", in.features, 600);
+  const std::vector<std::pair<const char*, double>> bounds{{"c.weight", 1 / std::sqrt(25)},
+                                                           {"c.bias", 1 / std::sqrt(25)},
+                                                           {"fc.weight", 1 / std::sqrt(6)},
+                                                           {"fc.bias", 1 / std::sqrt(6)}};
+  for (const auto& [name, bound] : bounds) {
+    double most = 0;
+    const Tensor weight = model.weight(name);
+    for (const float value : weight.as<float>()) most = std::max(most, std::abs(double{value}));
+    EXPECT_LE(most, bound * (1 + 1e-6)) << name;
+    EXPECT_GT(most, bound * 0.9) << name;
+  }
+}
+
+std::vector<std::string_view> ops_of(const Model& model) {
+  std::vector<std::string_view> ops;
+  for (const graph::Node& node : ModelAccess::graph(model).nodes) ops.push_back(node.op->name);
+  return ops;
+}
+
+TEST(ModelAttention, IsMadeOfItsParts) {
+  Model model;
+  const Value q = model.input("q", {2, 5, 16}), k = model.input("k", {2, 5, 16}),
+              v = model.input("v", {2, 5, 7});
+  EXPECT_EQ(model.shape(model.attention(q, k, v, true)), (Shape{1, 2, 5, 7}));
+  EXPECT_EQ(ops_of(model),
+            (std::vector<std::string_view>{"matmul", "scale", "causal_mask", "softmax", "matmul"}));
+  EXPECT_EQ(ModelAccess::graph(model).nodes[1].attributes, (Attributes{{"factor", 0.25}}));
+}
+
+TEST(ModelAttention, RefusedLeavesNothingBehind) {
+  Model model;
+  const Value q = model.input("q", {5, 16}), v = model.input("v", {6, 7});
+  const Value flat = model.input("flat", {16});
+  EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { model.attention(flat, q, v); }),
+            "attention: expected q of rank 3 or more, [N,...,S,D], got [1,16]");
+  EXPECT_NE(refusal(Errc::shape_mismatch, [&] { model.attention(q, q, v); }), "accepted");
+  EXPECT_TRUE(ops_of(model).empty());
+}
+
+TEST(ModelParameters, OfAnEmbeddingStartNormal) {
+  Model model;
+  model.embedding("e", model.labels(), 100, 50);
+  double squares = 0;
+  const Tensor weight = model.weight("e.weight");
+  for (const float value : weight.as<float>()) squares += double{value} * double{value};
+  EXPECT_NEAR(squares / 5000, 1, 0.1);
+}
+
+TEST(ModelParameters, OfNormsStartAsTheIdentity) {
+  Model model;
+  model.batch_norm2d("n", Inputs(model).image);
+  const std::vector<std::pair<const char*, float>> values{
+      {"n.weight", 1.f}, {"n.bias", 0.f}, {"n.running_mean", 0.f}, {"n.running_var", 1.f}};
+  for (const auto& [name, value] : values) {
+    const Tensor weight = model.weight(name);
+    for (const float element : weight.as<float>()) EXPECT_EQ(element, value) << name;
+  }
+}
+
+TEST(ModelLayer, OptionsThatMakeNoSenseAreNamed) {
+  Model model;
+  const Inputs in(model);
+  const std::vector<std::pair<const char*, std::function<void()>>> cases{
+      {"conv2d \"c\": expected x of rank 4, got [1,6]",
+       [&] { model.conv2d("c", in.features, {.out_channels = 1, .kernel = 1}); }},
+      {"conv2d \"c\": expected out_channels of 1 or more, got 0",
+       [&] { model.conv2d("c", in.image, {.kernel = 3}); }},
+      {"conv2d \"c\": expected kernel of 1 or more, got -1",
+       [&] { model.conv2d("c", in.image, {.out_channels = 1, .kernel = -1}); }},
+      {"conv2d \"c\": expected groups of 1 or more, got 0",
+       [&] { model.conv2d("c", in.image, {.out_channels = 1, .kernel = 1, .groups = 0}); }},
+      {"conv2d \"c\": weight: shape: more elements than any machine holds",
+       [&] { model.conv2d("c", in.image, {.out_channels = 1, .kernel = std::int64_t{1} << 62}); }},
+      {"embedding \"e\": expected count of 1 or more, got 0",
+       [&] { model.embedding("e", in.labels, 0, 5); }},
+      {"group_norm \"n\": expected eps of more than 0, got 0",
+       [&] { model.group_norm("n", in.image, 2, 0); }},
+      {"layer_norm \"n\": expected the last 1 to 2 axes of [1,3,6], got 3",
+       [&] { model.layer_norm("n", in.matrix, 3); }},
+      {"max_pool2d \"max_pool2d_1\": expected stride of at least 1, got -1",
+       [&] { model.max_pool2d(in.image, {.stride = -1}); }},
+  };
+  for (const auto& [text, layer] : cases) EXPECT_EQ(refusal(Errc::shape_mismatch, layer), text);
+}
+
+}  // namespace
+}  // namespace penstock

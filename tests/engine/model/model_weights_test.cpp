@@ -1,0 +1,111 @@
+#include <gtest/gtest.h>
+
+#include "engine/files/weights_file.hpp"
+#include "engine/model/model_access.hpp"
+#include "penstock/model.hpp"
+#include "penstock/output_file.hpp"
+#include "tests/support/refusal.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+namespace penstock {
+namespace {
+
+using testing::refusal;
+using testing::TemporaryDirectory;
+
+/// Parameters "fc.weight" [2,3] and "fc.bias" [2].
+Model small_model(std::uint64_t seed) {
+  Model model("m", seed);
+  model.linear("fc", model.input("x", {3}), 2);
+  return model;
+}
+
+std::vector<std::vector<float>> all_weights(const Model& model) {
+  std::vector<std::vector<float>> weights;
+  for (const ParameterInfo& info : model.parameters()) {
+    const Tensor weight = model.weight(info.name);
+    weights.emplace_back(weight.as<float>().begin(), weight.as<float>().end());
+  }
+  return weights;
+}
+
+TEST(ModelWeights, ComeBackFromTheirFileBitForBit) {
+  TemporaryDirectory directory;
+  const std::string path = (directory / "weights").string();
+  const Model saved = small_model(1);
+  Model loaded = small_model(2);
+  ASSERT_NE(all_weights(saved), all_weights(loaded));
+  saved.save_weights(path);
+  loaded.load_weights(path);
+  EXPECT_EQ(all_weights(saved), all_weights(loaded));
+}
+
+/// A training model's part.
+class FakeSource : public WeightSource {
+ public:
+  std::vector<Tensor> read_weights() override {
+    return {Tensor::zeros(DType::f32, {2, 3}), Tensor({2}, {7.f, 8.f})};
+  }
+};
+
+TEST(ModelWeights, SavedOnesAreTheTrainedOnes) {
+  TemporaryDirectory directory;
+  const std::string path = (directory / "weights").string();
+  const Model model = small_model(1);
+  FakeSource source;
+  ModelAccess::weights(model)->mark_newer(source);
+  model.save_weights(path);
+  EXPECT_EQ(read_weights_file(path).tensors.at("fc.bias").as<float>()[1], 8);
+}
+
+TEST(ModelWeights, IntoAnOpenFileAppearWhenThatIsCommitted) {
+  TemporaryDirectory directory;
+  const std::string by_path = (directory / "by_path").string();
+  OutputFile file(directory / "open");
+  small_model(1).save_weights(file);
+  small_model(1).save_weights(by_path);
+  EXPECT_FALSE(std::filesystem::exists(directory / "open"));
+  file.commit();
+  EXPECT_EQ(testing::file_content(directory / "open"), testing::file_content(by_path));
+}
+
+struct Refused {
+  const char* text;  ///< after `weights file "PATH": `
+  std::map<std::string, Tensor> tensors;
+};
+
+TEST(ModelWeights, AFileThatDoesNotFitTheModelChangesNothing) {
+  const Tensor weight = Tensor::zeros(DType::f32, {2, 3}), bias = Tensor::zeros(DType::f32, {2});
+  const std::vector<Refused> cases{
+      {"tensor \"fc.bias\": expected f32[2], found none", {{"fc.weight", weight}}},
+      {"tensor \"fc.bias\": expected f32[2], got f32[2,3]",
+       {{"fc.weight", weight}, {"fc.bias", weight}}},
+      {"tensor \"fc.weight\": expected f32[2,3], got i64[2,3]",
+       {{"fc.weight", Tensor::zeros(DType::i64, {2, 3})}, {"fc.bias", bias}}},
+      {"tensor \"fd.bias\": is no parameter of model \"m\"",
+       {{"fc.weight", weight}, {"fc.bias", bias}, {"fd.bias", bias}}},
+  };
+  TemporaryDirectory directory;
+  const std::string path = (directory / "weights").string();
+  for (const Refused& refused : cases) {
+    write_weights_file(path, {.tensors = refused.tensors});
+    Model model = small_model(1);
+    EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { model.load_weights(path); }),
+              "weights file \"" + path + "\": " + refused.text);
+    EXPECT_EQ(all_weights(model), all_weights(small_model(1)));
+  }
+}
+
+TEST(ModelWeights, AFileThatIsMissingOrCorruptIsNamed) {
+  TemporaryDirectory directory;
+  Model model = small_model(1);
+  const std::string path = (directory / "weights").string();
+  EXPECT_NE(refusal(Errc::io_error, [&] { model.load_weights(path); }).find(path),
+            std::string::npos);
+  testing::write_file(path, "no weights");
+  EXPECT_NE(refusal(Errc::corrupt_file, [&] { model.load_weights(path); }).find(path),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace penstock

@@ -1,0 +1,138 @@
+#include "penstock/optimizer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "engine/model/optimizer_rules.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace penstock {
+namespace {
+
+using testing::refusal;
+
+const std::vector<std::string> parameters{"fc1.weight", "fc1.bias", "fc2.weight"};
+
+std::vector<double> learning_rates(const Optimizer& optimizer) {
+  std::vector<double> rates;
+  for (const graph::ParameterRule& rule : parameter_rules(optimizer, parameters))
+    rates.push_back(rule.hyper.learning_rate);
+  return rates;
+}
+
+Optimizer grouped(std::vector<std::string> names, const OptimizerSettings& settings) {
+  Optimizer optimizer = Sgd{.learning_rate = 0.1};
+  optimizer.groups = {{std::move(names), settings}};
+  return optimizer;
+}
+
+TEST(Optimizer, DefaultsOfEveryRuleAreValid) {
+  for (const Optimizer& optimizer : {Optimizer(Sgd{}), Optimizer(Adam{}), Optimizer(AdamW{}),
+                                     Optimizer(RmsProp{}), Optimizer(Lamb{}), Optimizer()})
+    EXPECT_NO_THROW(optimizer.validate());
+}
+
+TEST(Optimizer, EachSettingReachesItsRule) {
+  const graph::Hyper sgd = rule_of(Sgd{.learning_rate = 0.1,
+                                       .momentum = 0.2,
+                                       .dampening = 0.3,
+                                       .weight_decay = 0.4,
+                                       .nesterov = true,
+                                       .dampen_first_step = true})
+                               .hyper;
+  EXPECT_EQ(sgd.learning_rate, 0.1);
+  EXPECT_EQ(sgd.momentum, 0.2);
+  EXPECT_EQ(sgd.dampening, 0.3);
+  EXPECT_EQ(sgd.weight_decay, 0.4);
+  EXPECT_TRUE(sgd.nesterov && sgd.dampen_first_step);
+
+  const graph::Hyper rmsprop = rule_of(RmsProp{.learning_rate = 0.1,
+                                               .alpha = 0.2,
+                                               .eps = 0.3,
+                                               .momentum = 0.4,
+                                               .weight_decay = 0.5,
+                                               .centered = true,
+                                               .tf_variant = true})
+                                   .hyper;
+  EXPECT_EQ(rmsprop.learning_rate, 0.1);
+  EXPECT_EQ(rmsprop.alpha, 0.2);
+  EXPECT_EQ(rmsprop.eps, 0.3);
+  EXPECT_EQ(rmsprop.momentum, 0.4);
+  EXPECT_EQ(rmsprop.weight_decay, 0.5);
+  EXPECT_TRUE(rmsprop.centered && rmsprop.tf_variant);
+  EXPECT_EQ(rule_of(Lamb{.max_weight_norm = 7}).hyper.max_weight_norm, 7);
+}
+
+template <class Rule>
+class MomentsSettings : public ::testing::Test {};
+using WithMoments = ::testing::Types<Adam, AdamW, Lamb>;
+TYPED_TEST_SUITE(MomentsSettings, WithMoments);
+
+TYPED_TEST(MomentsSettings, ReachTheirRule) {
+  TypeParam rule;
+  rule.learning_rate = 0.1;
+  rule.beta1 = 0.2;
+  rule.beta2 = 0.3;
+  rule.eps = 0.4;
+  rule.weight_decay = 0.5;
+  rule.bias_correction = false;
+  const graph::Hyper hyper = rule_of(rule).hyper;
+  EXPECT_EQ(hyper.learning_rate, 0.1);
+  EXPECT_EQ(hyper.beta1, 0.2);
+  EXPECT_EQ(hyper.beta2, 0.3);
+  EXPECT_EQ(hyper.eps, 0.4);
+  EXPECT_EQ(hyper.weight_decay, 0.5);
+  EXPECT_FALSE(hyper.bias_correction);
+}
+
+TEST(Optimizer, EachKindOfSettingsHasItsOwnRule) {
+  const std::vector<OptimizerSettings> kinds{Sgd{}, Adam{}, AdamW{}, RmsProp{}, Lamb{}};
+  std::vector<std::string> names;
+  for (const OptimizerSettings& settings : kinds) names.emplace_back(rule_of(settings).rule->name);
+  EXPECT_EQ(names, (std::vector<std::string>{"sgd", "adam", "adamw", "rmsprop", "lamb"}));
+}
+
+TEST(Optimizer, GroupsDifferFromTheRestForTheParametersTheyName) {
+  const Optimizer optimizer = grouped({"fc2.weight"}, Sgd{.learning_rate = 0.5});
+  EXPECT_EQ(learning_rates(optimizer), (std::vector{0.1, 0.1, 0.5}));
+}
+
+TEST(Optimizer, TheLearningRateIsSetInEveryGroup) {
+  Optimizer optimizer = grouped({"fc2.weight"}, Sgd{.learning_rate = 0.5});
+  optimizer.set_learning_rate(0.25);
+  EXPECT_EQ(optimizer.learning_rate(), 0.25);
+  EXPECT_EQ(learning_rates(optimizer), (std::vector{0.25, 0.25, 0.25}));
+}
+
+struct Refused {
+  Optimizer optimizer;
+  const char* text;
+};
+
+TEST(Optimizer, WhatIsWrongIsNamed) {
+  Optimizer unlimited, twice = grouped({"fc1.bias"}, Sgd{});
+  unlimited.max_grad_norm = std::nan("");
+  twice.groups.push_back({{"fc1.bias"}, Sgd{}});
+  const std::vector<Refused> cases{
+      {AdamW{.beta1 = 1}, "adamw.beta1: expected 0 or more and below 1, got 1"},
+      {Sgd{.momentum = -0.5}, "sgd.momentum: expected 0 or more, got -0.5"},
+      {unlimited, "optimizer.max_grad_norm: expected 0 to 3.4028234663852886e+38, got nan"},
+      {twice, "optimizer.groups[1]: the parameter \"fc1.bias\" is in a group already"},
+      {grouped({"fc1.bias"}, Adam{}),
+       "optimizer.groups[0]: expected the rule sgd as in the rest of the optimizer, got adam"},
+      {grouped({}, Sgd{}), "optimizer.groups[0]: expected at least one parameter, got none"},
+      {grouped({"fc1.bias"}, Sgd{.learning_rate = -1}),
+       "optimizer.groups[0]: sgd.learning_rate: expected 0 or more, got -1"},
+      {grouped({"fc3.bias"}, Sgd{}),
+       "optimizer.groups[0]: there is no trainable parameter \"fc3.bias\""},
+  };
+  for (const Refused& refused : cases)
+    EXPECT_EQ(
+        refusal(Errc::invalid_argument, [&] { parameter_rules(refused.optimizer, parameters); }),
+        refused.text);
+}
+
+}  // namespace
+}  // namespace penstock

@@ -1,0 +1,192 @@
+#include "engine/model/parameter_store.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <stdexcept>
+
+#include "tests/support/refusal.hpp"
+
+namespace penstock {
+namespace {
+
+using testing::refusal;
+
+Tensor pair(float first, float second) {
+  return Tensor({2}, {first, second});
+}
+
+float first_of(const Tensor& tensor) {
+  return tensor.as<float>()[0];
+}
+
+/// A training model's part: counts how often it is read.
+class FakeSource : public WeightSource {
+ public:
+  explicit FakeSource(std::function<std::vector<Tensor>()> weights)
+      : weights_(std::move(weights)) {}
+  std::vector<Tensor> read_weights() override {
+    ++reads;
+    return weights_();
+  }
+
+  int reads = 0;
+
+ private:
+  std::function<std::vector<Tensor>()> weights_;
+};
+
+FakeSource source_of(float a, float b) {
+  return FakeSource([=] { return std::vector{pair(a, a), pair(b, b)}; });
+}
+
+FakeSource broken_source() {
+  return FakeSource([]() -> std::vector<Tensor> { throw std::runtime_error("stage 1 is gone"); });
+}
+
+constexpr auto lost_text =
+    "model \"m\": the newest weights could not be read, those before them stay: stage 1 is gone";
+
+/// Two parameters: "a" starts as 1, "b" as 2.
+class ParameterStoreTest : public ::testing::Test {
+ protected:
+  ParameterStoreTest() {
+    store.add({.name = "a", .shape = {2}}, pair(1, 1));
+    store.add({.name = "b", .shape = {2}}, pair(2, 2));
+  }
+  float a() { return first_of(store.newest("a")); }
+  float b() { return first_of(store.newest("b")); }
+
+  ParameterStore store{"m"};
+};
+
+TEST_F(ParameterStoreTest, ReadsASourceOnceHoweverManyReadersThereAre) {
+  FakeSource source = source_of(10, 20);
+  store.mark_newer(source);
+  EXPECT_EQ(source.reads, 0);
+  EXPECT_EQ(a(), 10);
+  EXPECT_EQ(b(), 20);
+  EXPECT_EQ(first_of(store.newest()[1]), 20);
+  EXPECT_EQ(source.reads, 1);
+  EXPECT_EQ(store.fetches(), 1u);
+  store.mark_newer(source);
+  EXPECT_EQ(a(), 10);
+  EXPECT_EQ(source.reads, 2);
+}
+
+TEST_F(ParameterStoreTest, ASourceHoldsTheVersionItWasGivenUntilTheHostChangesSomething) {
+  FakeSource source = source_of(10, 20);
+  const auto before = store.version();
+  const auto held = store.mark_newer(source);
+  EXPECT_GT(held, before);
+  store.newest();
+  EXPECT_EQ(store.version(), held);
+  store.set("b", pair(5, 5));
+  EXPECT_GT(store.version(), held);
+}
+
+TEST_F(ParameterStoreTest, SettingOneParameterKeepsTheTrainedValuesOfTheOthers) {
+  FakeSource source = source_of(10, 20);
+  store.mark_newer(source);
+  store.set("b", pair(5, 5));
+  EXPECT_EQ(a(), 10);
+  EXPECT_EQ(b(), 5);
+  EXPECT_EQ(source.reads, 1);
+}
+
+TEST_F(ParameterStoreTest, ReplacingAllNeedsNothingFromTheSource) {
+  FakeSource source = source_of(10, 20);
+  const auto held = store.mark_newer(source);
+  store.replace({pair(3, 3), pair(4, 4)});
+  EXPECT_EQ(a(), 3);
+  EXPECT_EQ(b(), 4);
+  EXPECT_EQ(source.reads, 0);
+  EXPECT_GT(store.version(), held);
+}
+
+TEST_F(ParameterStoreTest, ReplacingIsRefusedWholeIfOneTensorDoesNotFit) {
+  const auto version = store.version();
+  EXPECT_EQ(refusal(Errc::shape_mismatch,
+                    [&] {
+                      store.replace({pair(3, 3), Tensor({1}, {4.f})});
+                    }),
+            "model \"m\": parameter \"b\": expected f32[2], got f32[1]");
+  EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { store.replace({pair(3, 3)}); }),
+            "model \"m\": expected 2 parameters, got 1");
+  EXPECT_EQ(a(), 1);
+  EXPECT_EQ(store.version(), version);
+}
+
+TEST_F(ParameterStoreTest, TheLastToTrainIsTheOneThatIsRead) {
+  FakeSource first = source_of(10, 20), second = source_of(30, 40);
+  const auto held = store.mark_newer(first);
+  store.mark_newer(second);
+  EXPECT_NE(store.version(), held);
+  EXPECT_EQ(a(), 30);
+  EXPECT_EQ(first.reads, 0);
+}
+
+TEST_F(ParameterStoreTest, ASourceHandsItsWeightsOverWhenItGoes) {
+  FakeSource source = source_of(10, 20);
+  const auto held = store.mark_newer(source);
+  store.detach(source);
+  EXPECT_EQ(source.reads, 1);
+  EXPECT_EQ(a(), 10);
+  EXPECT_EQ(source.reads, 1);
+  EXPECT_EQ(store.version(), held);
+}
+
+TEST_F(ParameterStoreTest, ASourceWithoutNewerWeightsGoesUnread) {
+  FakeSource first = source_of(10, 20), second = source_of(30, 40);
+  store.mark_newer(first);
+  store.mark_newer(second);
+  store.detach(first);
+  EXPECT_EQ(first.reads, 0);
+  EXPECT_EQ(a(), 30);
+}
+
+TEST_F(ParameterStoreTest, AFailedSourceIsReportedOnceAndLeavesTheLastHostCopy) {
+  FakeSource source = broken_source();
+  const auto held = store.mark_newer(source);
+  EXPECT_EQ(refusal(Errc::internal, [&] { a(); }), lost_text);
+  EXPECT_NE(store.version(), held);
+  EXPECT_EQ(a(), 1);
+  EXPECT_EQ(source.reads, 1);
+}
+
+TEST_F(ParameterStoreTest, ASourceThatFailsAsItGoesIsReportedToTheNextReader) {
+  FakeSource source = broken_source();
+  store.mark_newer(source);
+  store.detach(source);
+  EXPECT_EQ(refusal(Errc::internal, [&] { store.newest(); }), lost_text);
+  EXPECT_EQ(b(), 2);
+}
+
+TEST_F(ParameterStoreTest, WhatASourceReturnsIsCheckedBeforeAnyOfItIsTaken) {
+  FakeSource source([] { return std::vector{pair(10, 10), Tensor({1}, {4.f})}; });
+  store.mark_newer(source);
+  EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { a(); }),
+            "model \"m\": the newest weights could not be read, those before them stay: "
+            "model \"m\": parameter \"b\": expected f32[2], got f32[1]");
+  EXPECT_EQ(a(), 1);
+}
+
+TEST_F(ParameterStoreTest, ASourceOlderThanTheLastLayersGivesTheLeadingParameters) {
+  FakeSource source = source_of(10, 20);
+  store.mark_newer(source);
+  store.add({.name = "c", .shape = {2}}, pair(3, 3));
+  EXPECT_EQ(b(), 20);
+  EXPECT_EQ(first_of(store.newest("c")), 3);
+}
+
+TEST_F(ParameterStoreTest, WrongNamesAndTensorsAreRefusedByName) {
+  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { store.newest("x"); }),
+            "model \"m\": there is no parameter \"x\"");
+  EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { store.set("a", {}); }),
+            "model \"m\": parameter \"a\": expected f32[2], got an empty tensor");
+  EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { store.set("a", Tensor::zeros(DType::i64, {2})); }),
+            "model \"m\": parameter \"a\": expected f32[2], got i64[2]");
+}
+
+}  // namespace
+}  // namespace penstock

@@ -1,0 +1,63 @@
+#include "graph/passes/compile_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include "graph/schedules/grouped.hpp"
+#include "graph/schedules/sequential.hpp"
+
+namespace penstock::graph {
+namespace {
+
+/// Balanced stages, each on an IPU of its own, whose backward costs twice their forward.
+Plan balanced(std::size_t stages, bool training = true, const Schedule& schedule = grouped) {
+  Plan plan{.name = "test", .training = training, .schedule = &schedule};
+  for (std::size_t i = 0; i < stages; ++i) {
+    StagePlan stage{.ipu = static_cast<std::int32_t>(i), .blocks = {"B" + std::to_string(i)}};
+    stage.forward.cost = {.flops = 1e6};
+    if (training) stage.backward.cost = {.flops = 2e6};
+    stage.in_flight = schedule.in_flight(static_cast<int>(i), static_cast<int>(stages));
+    plan.stages.push_back(stage);
+  }
+  return plan;
+}
+
+TEST(CompileReport, ExpectsTheUtilisationOfABalancedPipeline) {
+  for (const auto m : {4, 10, 40})  // m / (m + p - 1)
+    EXPECT_NEAR(report_on(balanced(4), m).expected_utilization, m / (m + 3.0), 0.01) << m;
+}
+
+TEST(CompileReport, ExpectsOneBusyIpuOfASequentialPipeline) {
+  EXPECT_NEAR(report_on(balanced(4, true, sequential), 8).expected_utilization, 0.25, 1e-9);
+}
+
+TEST(CompileReport, WarnsWhereTooFewMicroBatchesFillThePipeline) {
+  const auto report = report_on(balanced(4), 4);
+  ASSERT_EQ(report.warnings.size(), 1u);
+  EXPECT_EQ(report.warnings[0],
+            "4 micro-batches per weight update do not fill 4 stages under the schedule "
+            "\"grouped\", which takes 7: the IPUs will be busy 57 % of the time");
+  EXPECT_TRUE(report_on(balanced(4), 7).warnings.empty());
+  EXPECT_TRUE(report_on(balanced(4, false), 1).warnings.empty()) << "inference never drains";
+  EXPECT_TRUE(report_on(balanced(4, true, sequential), 1).warnings.empty());
+}
+
+TEST(CompileReport, HasARowPerStage) {
+  Plan plan = balanced(2);
+  plan.stages[1].variables = {{.variable = 0, .type = {DType::f32, {3, 5}}},
+                              {.variable = 1, .type = {DType::f32, {3}}}};
+  plan.stages[1].parameter_bytes = 128;
+  const auto report = report_on(plan, 7);
+  ASSERT_EQ(report.stages.size(), 2u);
+  const StagePlanReport& row = report.stages[1];
+  EXPECT_EQ(row.stage, 1);
+  EXPECT_EQ(row.ipu, 1);
+  EXPECT_EQ(row.blocks, std::vector<std::string>{"B1"});
+  EXPECT_EQ(row.parameters, 18);
+  EXPECT_EQ(row.forward_flops, 1e6);
+  EXPECT_EQ(row.backward_flops, 2e6);
+  EXPECT_EQ(row.in_flight_limit, 1);
+  EXPECT_EQ(row.bytes, 128);
+}
+
+}  // namespace
+}  // namespace penstock::graph

@@ -1,0 +1,80 @@
+#include "graph/passes/memory_plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <string>
+
+#include "engine/values/memory.hpp"
+#include "graph/random.hpp"
+
+namespace penstock::graph {
+namespace {
+
+std::vector<Buffer> random_buffers(std::uint64_t seed) {
+  std::uint64_t next = 0;
+  const auto draw = [&](std::uint32_t limit) {
+    return static_cast<std::int32_t>(philox({.seed = seed}, next++)[0] % limit);
+  };
+  std::vector<Buffer> buffers(static_cast<std::size_t>(1 + draw(40)));
+  for (Buffer& buffer : buffers) {
+    buffer.first = draw(30);
+    buffer.last = buffer.first + draw(8);
+    buffer.bytes = draw(4) * draw(500);
+  }
+  return buffers;
+}
+
+bool alive_together(const Buffer& a, const Buffer& b) {
+  for (std::int32_t at = a.first; at <= a.last; ++at)
+    if (at >= b.first && at <= b.last) return true;
+  return false;
+}
+
+TEST(MemoryPlan, NeverOverlapsTwoLiveBuffers) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const auto buffers = random_buffers(seed);
+    const MemoryPlan plan = plan_memory(buffers);
+    for (std::size_t a = 0; a < buffers.size(); ++a)
+      for (std::size_t b = 0; b < a; ++b) {
+        if (!alive_together(buffers[a], buffers[b])) continue;
+        const bool apart = plan.offsets[a] + buffers[a].bytes <= plan.offsets[b] ||
+                           plan.offsets[b] + buffers[b].bytes <= plan.offsets[a];
+        EXPECT_TRUE(apart) << "buffers " << b << " and " << a;
+      }
+  }
+}
+
+TEST(MemoryPlan, AlignsEveryBufferAndStaysWithinItsBlock) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const auto buffers = random_buffers(seed);
+    const MemoryPlan plan = plan_memory(buffers);
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < buffers.size(); ++i) {
+      EXPECT_EQ(plan.offsets[i] % 64, 0);
+      EXPECT_GE(plan.offsets[i], 0);
+      EXPECT_LE(plan.offsets[i] + buffers[i].bytes, plan.bytes);
+      sum += aligned(buffers[i].bytes);
+    }
+    EXPECT_LE(plan.bytes, sum);
+  }
+}
+
+TEST(MemoryPlan, GivesMemoryAgainOnceItsBufferIsDead) {
+  const std::vector<Buffer> chain{{0, 1, 640}, {1, 2, 640}, {2, 3, 640}, {3, 4, 640}};
+  EXPECT_EQ(plan_memory(chain).bytes, 2 * 640);
+}
+
+TEST(MemoryPlan, FillsAGapBetweenTwoLiveBuffers) {
+  // The middle one dies first; what comes next fits where it was.
+  const std::vector<Buffer> buffers{{0, 9, 256}, {0, 1, 192}, {0, 9, 128}, {2, 9, 192}};
+  EXPECT_EQ(plan_memory(buffers).bytes, 256 + 192 + 128);
+}
+
+TEST(MemoryPlan, OfNothingIsEmpty) {
+  EXPECT_EQ(plan_memory({}).bytes, 0);
+}
+
+}  // namespace
+}  // namespace penstock::graph
