@@ -147,6 +147,50 @@ INSTANTIATE_TEST_SUITE_P(
                 {{"transpose_a", 1}},
                 "expected b with 5 rows, got 7"}));
 
+const TensorType lanes = f32({2, 4, 8, 8, 16});
+
+INSTANTIATE_TEST_SUITE_P(
+    Lanes, ShapeRules,
+    ::testing::Values(
+        Refused{"to_lanes", {f32({4})}, {}, "expected x of rank 2 or more, got f32[4]"},
+        Refused{"from_lanes",
+                {f32({2, 4, 8})},
+                {{"batch", 20}},
+                "expected x with 16 lanes in the last dimension, got f32[2,4,8]"},
+        Refused{"from_lanes",
+                {lanes},
+                {{"batch", 16}},
+                "expected a batch that fills 2 blocks of 16, got 16"},
+        Refused{"from_lanes",
+                {lanes},
+                {{"batch", 33}},
+                "expected a batch that fills 2 blocks of 16, got 33"},
+        Refused{"conv2d_lanes", {image, weight}, {}, "expected x of rank 5, got f32[2,4,8,8]"},
+        Refused{"conv2d_lanes",
+                {f32({2, 4, 8, 8, 8}), weight},
+                {},
+                "expected x with 16 lanes in the last dimension, got f32[2,4,8,8,8]"},
+        Refused{"conv2d_lanes", {lanes, f32({6, 5, 3, 3})}, {}, "expected 5 input channels, got 4"},
+        Refused{
+            "conv2d_lanes", {lanes, weight, f32({4})}, {}, "expected bias of shape [6], got [4]"},
+        Refused{"conv2d_lanes", {lanes, weight}, {{"stride", 2}}, "expected stride 1, got 2x2"},
+        Refused{"conv2d_lanes",
+                {lanes, weight},
+                {{"dilation", List{1, 2}}},
+                "expected dilation 1, got 1x2"},
+        Refused{"conv2d_lanes", {lanes, weight}, {{"groups", 2}}, "expected groups 1, got 2"},
+        Refused{"conv2d_lanes",
+                {lanes, f32({6, 4, 9, 3})},
+                {},
+                "expected a kernel no larger than the padded input 8x8, got 9x3"},
+        Refused{
+            "max_pool2d_lanes", {image}, {{"kernel", 2}}, "expected x of rank 5, got f32[2,4,8,8]"},
+        Refused{"max_pool2d_lanes", {lanes}, {}, "expected kernel of at least 1, got 0"},
+        Refused{"max_pool2d_lanes",
+                {f32({1, 1, 20, 20, 16})},
+                {{"kernel", 17}},
+                "expected a kernel of at most 256 cells, got 289"}));
+
 const TensorType scores = f32({6, 10}), labels{DType::i64, {6}}, ten = f32({10});
 
 INSTANTIATE_TEST_SUITE_P(

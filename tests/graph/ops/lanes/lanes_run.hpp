@@ -18,6 +18,8 @@ Tensor samples_of(const Tensor& lanes, std::int64_t batch);
 std::vector<Tensor> outputs_of(const graph::Op& op, std::vector<Tensor> inputs,
                                graph::Attributes attributes = {});
 
+/// Fails unless the lanes after the first `batch` samples are all zero.
+void expect_zero_padding(const Tensor& lanes, std::int64_t batch);
 /// Fails unless both have the same shape and agree to 1e-5 of the largest value in `expected`.
 void expect_close(const Tensor& actual, const Tensor& expected);
 
