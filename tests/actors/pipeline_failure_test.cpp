@@ -7,9 +7,11 @@
 #include <caf/scoped_actor.hpp>
 #include <map>
 #include <stdexcept>
+#include <thread>
 
 #include "actors/errors.hpp"
 #include "tests/support/deterministic_run.hpp"
+#include "tests/support/latch.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/small_cast.hpp"
 
@@ -17,6 +19,7 @@ namespace penstock::actors {
 namespace {
 
 using testing::DeterministicRun;
+using testing::Latch;
 using testing::ProbeHook;
 using testing::ProbeRun;
 using testing::refusal;
@@ -102,6 +105,55 @@ TEST(PipelineFailure, OfAnOpReachesTheCallAndLeavesTheWeightsOfTheLastUpdate) {
           expect_failure(options, fault, seed, weights);
         }
       }
+}
+
+TEST(PipelineFailure, LetsNoFurtherUpdateBegin) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    SmallCast cast;
+    cast.begin_windows(windows);
+    DeterministicRun order(cast.system(), seed);
+    for (std::uint64_t step = 0; step < 2 * seed; ++step) order.step();
+    cast.host().fail({Errc::internal, "for a reason outside the pipeline"});
+    order.run();
+    EXPECT_TRUE(same_bits(cast.variables_after_end(), cast.first_variables()));
+  }
+}
+
+std::function<void(double stage)> before_update;
+
+const graph::OptimizerRule hooked{
+    .name = "hooked",
+    .state = [](const graph::Hyper&) -> std::vector<graph::StateTensor> { return {}; },
+    .update =
+        [](const graph::Hyper& hyper, std::int64_t, std::span<float> weight,
+           std::span<const float> gradient, std::span<const std::span<float>>) {
+          if (before_update) before_update(hyper.alpha);
+          for (std::size_t i = 0; i < weight.size(); ++i) weight[i] -= gradient[i];
+        }};
+
+TEST(PipelineFailure, LetsAnUpdateEndThatHasBegun) {
+  const SmallEngineOptions options{
+      .schedule = "sequential", .own_rule = &hooked, .deterministic = false};
+  SmallEngine undisturbed(options);
+  undisturbed.step(1);
+
+  Latch failed;
+  before_update = [&](double stage) {
+    if (stage != 1) return;
+    EXPECT_TRUE(failed.wait());
+  };
+  {
+    // Stage 0 has done the first update and fails in the second window; 2 and 3 have not begun it.
+    const ProbeHook hook([](const ProbeRun& run) {
+      if (run.key.update == 1) throw std::runtime_error("no luck");
+    });
+    SmallEngine engine(options);
+    EXPECT_NE(refusal(Errc::stage_failed, [&] { engine.step(2); }), "accepted");
+    const std::jthread opener([&] { failed.open(); });
+    EXPECT_TRUE(
+        same_bits(engine.runtime().read_variables(), undisturbed.runtime().read_variables()));
+  }
+  before_update = nullptr;
 }
 
 TEST(PipelineFailure, OfOneEngineLeavesOthersAlone) {

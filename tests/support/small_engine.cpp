@@ -92,10 +92,13 @@ actors::PipelineSetup SmallNetwork::setup() const {
 }
 
 actors::UpdateRules SmallNetwork::rules() const {
-  const graph::Hyper hyper{.learning_rate = 0.05, .momentum = options_.momentum};
+  const graph::OptimizerRule* rule =
+      options_.own_rule ? options_.own_rule : &graph::find_optimizer_rule(options_.rule);
   actors::UpdateRules rules{.variables = {}, .max_grad_norm = options_.max_grad_norm};
-  rules.variables.assign(plan_->variables.size(),
-                         {&graph::find_optimizer_rule(options_.rule), hyper});
+  for (const graph::VariableInfo& variable : plan_->variables)
+    rules.variables.push_back({rule, graph::Hyper{.learning_rate = 0.05,
+                                                  .momentum = options_.momentum,
+                                                  .alpha = static_cast<double>(variable.stage)}});
   return rules;
 }
 

@@ -34,6 +34,7 @@ struct SmallEngineOptions {
   bool trace = false;
   double stall_seconds = 60;
   std::string rule = "adamw";
+  const graph::OptimizerRule* own_rule = nullptr;  ///< instead
   double momentum = 0;
   std::function<void(std::string_view)> log = {};
   int threads = 2;
@@ -52,6 +53,7 @@ class SmallNetwork {
   const SmallEngineOptions& options() const { return options_; }
   const graph::Plan& plan() const { return *plan_; }
   actors::PipelineSetup setup() const;
+  /// `alpha`, which the usual rules do not read, is the number of the variable's stage.
   actors::UpdateRules rules() const;
 
   /// Micro-batches per replica of `windows` windows (in inference a window is one).
