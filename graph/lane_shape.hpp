@@ -18,4 +18,8 @@ Shape batch_shape(const Shape& lanes, std::int64_t batch);
 /// "expected x of shape [blocks,C,H,W,16], got f32[3,10,12,12]", for a rank of 5.
 void expect_lanes(const TensorType& type, std::size_t rank, std::string_view name);
 
+/// How many samples the first dimension's blocks hold: the attribute `batch`, by default 16 each.
+/// @throws Error shape_mismatch: "expected a batch that fills 2 blocks of 16, got 16".
+std::int64_t lane_batch(const Attributes& attributes, const Shape& lanes);
+
 }  // namespace penstock::graph

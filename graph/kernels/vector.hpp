@@ -14,22 +14,48 @@ using Mask = std::int32_t __attribute__((vector_size(PENSTOCK_VECTOR_BYTES)));
 /// A byte for each element of a Vector.
 using Bytes = std::uint8_t __attribute__((vector_size(PENSTOCK_VECTOR_BYTES / 4)));
 
+/// Half a Vector, where that is worth a smaller register: most CPUs do two such at once.
+using HalfVector = float __attribute__((vector_size(PENSTOCK_VECTOR_BYTES / 2)));
+using HalfMask = std::int32_t __attribute__((vector_size(PENSTOCK_VECTOR_BYTES / 2)));
+using HalfBytes = std::uint8_t __attribute__((vector_size(PENSTOCK_VECTOR_BYTES / 8)));
+inline constexpr bool half_vectors_pay = PENSTOCK_VECTOR_BYTES == 64;
+
 inline constexpr int vector_size = PENSTOCK_VECTOR_BYTES / 4;
 /// Whether there are 32 registers to keep sums in, or 16.
 inline constexpr bool many_registers = PENSTOCK_VECTOR_BYTES == 64;
 
-[[gnu::always_inline]] inline Vector load(const float* p) {
-  Vector v;
+/// What comparing two V gives.
+template <class V>
+using MaskOf = decltype(V{} < V{});
+
+template <class V = Vector, class Element>
+[[gnu::always_inline]] inline V load(const Element* p) {
+  V v;
   __builtin_memcpy(&v, p, sizeof v);
   return v;
 }
 
-[[gnu::always_inline]] inline void store(float* p, Vector v) {
+template <class V, class Element>
+[[gnu::always_inline]] inline void store(Element* p, V v) {
   __builtin_memcpy(p, &v, sizeof v);
 }
 
-[[gnu::always_inline]] inline Vector broadcast(float value) {
-  return value - Vector{};
+template <class V = Vector>
+[[gnu::always_inline]] inline V broadcast(float value) {
+  return value - V{};
+}
+
+/// The lowest byte of each element.
+[[gnu::always_inline]] inline Bytes to_bytes(Mask values) {
+  return __builtin_convertvector(values, Bytes);
+}
+[[gnu::always_inline]] inline HalfBytes to_bytes(HalfMask values) {
+  return __builtin_convertvector(values, HalfBytes);
+}
+/// As many bytes from `p` as V has elements, each as an integer.
+template <class V>
+[[gnu::always_inline]] inline MaskOf<V> load_bytes(const std::uint8_t* p) {
+  return __builtin_convertvector(load<decltype(to_bytes(MaskOf<V>{}))>(p), MaskOf<V>);
 }
 
 /// Calls `work` with each of 0 to n-1 as a constant, so that arrays of Vectors stay in registers.

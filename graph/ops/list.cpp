@@ -24,6 +24,7 @@
 #include "graph/ops/convolution/global_avg_pool2d.hpp"
 #include "graph/ops/convolution/max_pool2d.hpp"
 #include "graph/ops/lanes/conv2d_lanes.hpp"
+#include "graph/ops/lanes/conv2d_pool_relu_lanes.hpp"
 #include "graph/ops/lanes/max_pool2d_lanes.hpp"
 #include "graph/ops/lanes/to_lanes.hpp"
 #include "graph/ops/losses/cross_entropy.hpp"
@@ -66,6 +67,9 @@ constexpr std::array ops{
     &conv2d_lanes,
     &conv2d_lanes_input_gradient,
     &conv2d_lanes_weight_gradient,
+    &conv2d_pool_relu_lanes,
+    &conv2d_pool_relu_lanes_input_gradient,
+    &conv2d_pool_relu_lanes_weight_gradient,
     &conv2d_weight_gradient,
     &cross_entropy,
     &cross_entropy_gradient,

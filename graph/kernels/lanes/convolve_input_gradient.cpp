@@ -21,21 +21,21 @@ struct KernelRows {
 
 /// What `columns` neighbouring pixels of dy send back through `taps` neighbouring columns of the
 /// kernel: columns + taps - 1 pixels of dx, for neighbouring channels, added to what is there.
-template <int channels, int columns, int taps>
+template <class V, int channels, int columns, int taps>
 void spread_tile(const LaneConvolution& conv, KernelRows rows, const float* dy, const float* weight,
                  float* dx) {
   const std::int64_t plane = padded_height(conv) * padded_width(conv) * lanes;
   const std::int64_t cells = conv.kernel_height * conv.kernel_width;
-  Vector sums[channels][columns + taps - 1];
+  V sums[channels][columns + taps - 1];
   unrolled<channels>([&](auto c) {
-    unrolled<columns + taps - 1>([&](auto i) { sums[c][i] = load(dx + c * plane + i * lanes); });
+    unrolled<columns + taps - 1>([&](auto i) { sums[c][i] = load<V>(dx + c * plane + i * lanes); });
   });
   for (std::int64_t o = 0; o < conv.outputs; ++o) {
     for (std::int64_t kh = rows.begin; kh < rows.end; ++kh) {
       const float* const pixels = dy - kh * conv.out_width * lanes;
       const float* const taps_of_row = weight + kh * conv.kernel_width;
-      Vector pixel[columns];
-      unrolled<columns>([&](auto column) { pixel[column] = load(pixels + column * lanes); });
+      V pixel[columns];
+      unrolled<columns>([&](auto column) { pixel[column] = load<V>(pixels + column * lanes); });
       unrolled<channels>([&](auto c) {
         unrolled<taps>([&](auto tap) {
           const float w = taps_of_row[c * cells + tap];
@@ -53,27 +53,29 @@ void spread_tile(const LaneConvolution& conv, KernelRows rows, const float* dy, 
 
 /// Row `row` of neighbouring channels of dx, which has a border.
 template <int channels>
-void spread_row(const LaneConvolution& conv, std::int64_t row, const float* dy, const float* weight,
-                float* dx) {
+void spread_row(const LaneConvolution& conv, std::int64_t active, std::int64_t row, const float* dy,
+                const float* weight, float* dx) {
   const KernelRows rows(conv, row);
   for_each_tile<most_columns>(conv.out_width, [&](std::int64_t column, auto columns) {
     for_each_tile<most_taps>(conv.kernel_width, [&](std::int64_t tap, auto taps) {
-      for (int lane = 0; lane < lanes; lane += vector_size)
-        spread_tile<channels, columns, taps>(
+      for_each_vector(active, [&](auto vector, std::int64_t lane) {
+        spread_tile<decltype(vector), channels, columns, taps>(
             conv, rows, dy + (row * conv.out_width + column) * lanes + lane, weight + tap,
             dx + (row * padded_width(conv) + column + tap) * lanes + lane);
+      });
     });
   });
 }
 
 /// Block dy [O,OH,OW,16] -> dx [C,H,W,16] with its border.
-void spread_block(const LaneConvolution& conv, const float* dy, const float* weight, float* dx) {
+void spread_block(const LaneConvolution& conv, std::int64_t active, const float* dy,
+                  const float* weight, float* dx) {
   const std::int64_t plane = padded_height(conv) * padded_width(conv) * lanes;
   const std::int64_t cells = conv.kernel_height * conv.kernel_width;
   __builtin_memset(dx, 0, sizeof(float) * static_cast<std::size_t>(conv.inputs * plane));
   for_each_tile<most_channels>(conv.inputs, [&](std::int64_t c, auto channels) {
     for (std::int64_t row = 0; row < padded_height(conv); ++row)
-      spread_row<channels>(conv, row, dy, weight + c * cells, dx + c * plane);
+      spread_row<channels>(conv, active, row, dy, weight + c * cells, dx + c * plane);
   });
 }
 
@@ -81,9 +83,9 @@ void spread_block(const LaneConvolution& conv, const float* dy, const float* wei
 
 void convolve_input_gradient(const LaneConvolution& conv, const float* dy, const float* weight,
                              float* dx, float* workspace) {
-  for (std::int64_t block = 0; block < conv.blocks; ++block) {
+  for (std::int64_t block = 0; block * lanes < conv.samples; ++block) {
     float* const target = has_padding(conv) ? workspace : dx;
-    spread_block(conv, dy, weight, target);
+    spread_block(conv, active_lanes(conv.samples, block), dy, weight, target);
     if (has_padding(conv)) without_padding(conv, target, dx);
     dy += conv.outputs * conv.out_height * conv.out_width * lanes;
     dx += conv.inputs * conv.height * conv.width * lanes;

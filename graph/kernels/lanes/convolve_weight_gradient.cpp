@@ -1,30 +1,27 @@
 #include "graph/kernels/lanes/convolve.hpp"
-#include "graph/kernels/lanes/padding.hpp"
 #include "graph/kernels/lanes/sum_lanes.hpp"
-#include "graph/kernels/lanes/tiles.hpp"
-#include "graph/kernels/vector.hpp"
+#include "graph/kernels/lanes/window_sums.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-constexpr int most_outputs = many_registers ? 5 : 3;
 constexpr int most_taps = many_registers ? 5 : 4;
 
 /// Neighbouring taps of a kernel's row, for neighbouring outputs and one input, summed over all
 /// pixels and added to what is there.
-template <int outputs, int taps>
+template <class V, int outputs, int taps>
 void weight_tile(const LaneConvolution& conv, const float* x, const float* dy, float* dweight) {
   const std::int64_t plane = conv.out_height * conv.out_width * lanes;
-  const std::int64_t depth = conv.inputs * conv.kernel_height * conv.kernel_width * lanes;
-  Vector sums[outputs][taps];
+  const std::int64_t depth = window_depth(conv) * lanes;
+  V sums[outputs][taps];
   unrolled<outputs>([&](auto o) {
-    unrolled<taps>([&](auto tap) { sums[o][tap] = load(dweight + o * depth + tap * lanes); });
+    unrolled<taps>([&](auto tap) { sums[o][tap] = load<V>(dweight + o * depth + tap * lanes); });
   });
   for (std::int64_t row = 0; row < conv.out_height; ++row) {
     for (std::int64_t column = 0; column < conv.out_width; ++column, x += lanes, dy += lanes)
       unrolled<taps>([&](auto tap) {
-        const Vector pixel = load(x + tap * lanes);
-        unrolled<outputs>([&](auto o) { sums[o][tap] += load(dy + o * plane) * pixel; });
+        const V pixel = load<V>(x + tap * lanes);
+        unrolled<outputs>([&](auto o) { sums[o][tap] += load<V>(dy + o * plane) * pixel; });
       });
     x += (conv.kernel_width - 1) * lanes;
   }
@@ -35,22 +32,25 @@ void weight_tile(const LaneConvolution& conv, const float* x, const float* dy, f
 
 /// One row of the kernel, for neighbouring outputs and one input.
 template <int outputs>
-void weight_row(const LaneConvolution& conv, const float* x, const float* dy, float* dweight) {
+void weight_row(const LaneConvolution& conv, std::int64_t active, const float* x, const float* dy,
+                float* dweight) {
   for_each_tile<most_taps>(conv.kernel_width, [&](std::int64_t tap, auto taps) {
-    for (int lane = 0; lane < lanes; lane += vector_size)
-      weight_tile<outputs, taps>(conv, x + tap * lanes + lane, dy + lane,
-                                 dweight + tap * lanes + lane);
+    for_each_vector(active, [&](auto vector, std::int64_t lane) {
+      weight_tile<decltype(vector), outputs, taps>(conv, x + tap * lanes + lane, dy + lane,
+                                                   dweight + tap * lanes + lane);
+    });
   });
 }
 
 /// Adds what a block contributes to dweight [O,C,kh,kw,16].
-void weight_block(const LaneConvolution& conv, const float* x, const float* dy, float* dweight) {
+void weight_block(const LaneConvolution& conv, std::int64_t active, const float* x, const float* dy,
+                  float* dweight) {
   const std::int64_t width = padded_width(conv), plane = padded_height(conv) * width;
   for_each_tile<most_outputs>(conv.outputs, [&](std::int64_t o, auto outputs) {
     const float* const gradients = dy + o * conv.out_height * conv.out_width * lanes;
     for (std::int64_t c = 0; c < conv.inputs; ++c)
       for (std::int64_t kh = 0; kh < conv.kernel_height; ++kh)
-        weight_row<outputs>(conv, x + (c * plane + kh * width) * lanes, gradients,
+        weight_row<outputs>(conv, active, x + (c * plane + kh * width) * lanes, gradients,
                             dweight + ((o * conv.inputs + c) * conv.kernel_height + kh) *
                                           conv.kernel_width * lanes);
   });
@@ -60,12 +60,12 @@ void weight_block(const LaneConvolution& conv, const float* x, const float* dy, 
 
 void convolve_weight_gradient(const LaneConvolution& conv, const float* x, const float* dy,
                               float* dweight, float* workspace) {
-  const std::int64_t weights = conv.outputs * conv.inputs * conv.kernel_height * conv.kernel_width;
+  const std::int64_t weights = conv.outputs * window_depth(conv);
   float* const sums = workspace;
   float* const padded = workspace + weights * lanes;
   __builtin_memset(sums, 0, sizeof(float) * static_cast<std::size_t>(weights * lanes));
-  for (std::int64_t block = 0; block < conv.blocks; ++block) {
-    weight_block(conv, with_padding(conv, x, padded), dy, sums);
+  for (std::int64_t block = 0; block * lanes < conv.samples; ++block) {
+    weight_block(conv, active_lanes(conv.samples, block), with_padding(conv, x, padded), dy, sums);
     x += conv.inputs * conv.height * conv.width * lanes;
     dy += conv.outputs * conv.out_height * conv.out_width * lanes;
   }

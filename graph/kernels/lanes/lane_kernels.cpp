@@ -32,4 +32,16 @@ std::int64_t padded_floats(const LaneConvolution& conv) noexcept {
          (conv.width + 2 * conv.padding_width);
 }
 
+std::int64_t pool_input_gradient_floats(const LaneConvolution& conv) noexcept {
+  const std::int64_t pixels = (conv.out_height / 2) * (conv.out_width / 2);
+  return padded_floats(conv) + 32 * conv.outputs * pixels +
+         conv.outputs * conv.inputs * conv.kernel_height * (conv.kernel_width + 2);
+}
+
+std::int64_t pool_weight_gradient_floats(const LaneConvolution& conv) noexcept {
+  const std::int64_t pixels = (conv.out_height / 2) * (conv.out_width / 2);
+  const std::int64_t depth = conv.inputs * conv.kernel_height * conv.kernel_width;
+  return padded_floats(conv) + 16 * conv.outputs * (depth + 1) + 2 * 32 * pixels;
+}
+
 }  // namespace penstock::graph

@@ -1,6 +1,7 @@
 #include "graph/kernels/lanes/table.hpp"
 
 #include "graph/kernels/lanes/convolve.hpp"
+#include "graph/kernels/lanes/convolve_pool.hpp"
 #include "graph/kernels/lanes/pool_maximum.hpp"
 #include "graph/kernels/lanes/transpose.hpp"
 
@@ -12,6 +13,9 @@ const LaneKernels kernels{.to_lanes = to_lanes,
                           .convolve = convolve,
                           .convolve_input_gradient = convolve_input_gradient,
                           .convolve_weight_gradient = convolve_weight_gradient,
+                          .convolve_pool = convolve_pool,
+                          .convolve_pool_input_gradient = convolve_pool_input_gradient,
+                          .convolve_pool_weight_gradient = convolve_pool_weight_gradient,
                           .pool_maximum = pool_maximum,
                           .pool_maximum_gradient = pool_maximum_gradient};
 

@@ -10,11 +10,12 @@ namespace penstock::graph {
 
 /// The sizes of a convolution with stride 1.
 struct LaneConvolution {
-  std::int64_t blocks;  ///< of 16 samples
+  std::int64_t samples;  ///< in blocks of 16; lanes beyond them become zero, mostly uncomputed
   std::int64_t inputs, height, width;
   std::int64_t outputs, out_height, out_width;
   std::int64_t kernel_height, kernel_width;
   std::int64_t padding_height, padding_width;
+  bool relu = false;  ///< what is below zero becomes zero
 };
 
 struct LanePooling {
@@ -41,6 +42,21 @@ struct LaneKernels {
   /// `padded_floats` and 16 per weight.
   void (*convolve_weight_gradient)(const LaneConvolution&, const float* x, const float* dy,
                                    float* dweight, float* workspace);
+
+  /// Convolution, max pooling of 2x2 pixels (stride 2, a last odd row or column left out) and ReLU:
+  /// y [B,O,OH/2,OW/2,16], where conv tells OH and OW before the pooling; `winners`, one byte per
+  /// element: which of the four pixels, row by row, or 4 where y is not above zero. Workspace:
+  /// `padded_floats`.
+  void (*convolve_pool)(const LaneConvolution&, const float* x, const float* weight,
+                        const float* bias, float* y, std::uint8_t* winners, float* workspace);
+  /// dx [B,C,H,W,16]. Workspace: `pool_input_gradient_floats`.
+  void (*convolve_pool_input_gradient)(const LaneConvolution&, const std::uint8_t* winners,
+                                       const float* dy, const float* weight, float* dx,
+                                       float* workspace);
+  /// dweight [O,C,kh,kw], dbias [O]. Workspace: `pool_weight_gradient_floats`.
+  void (*convolve_pool_weight_gradient)(const LaneConvolution&, const float* x,
+                                        const std::uint8_t* winners, const float* dy,
+                                        float* dweight, float* dbias, float* workspace);
 
   /// Of equal pixels the first wins, and a NaN over every number. `winners`: one byte per element,
   /// the window position kh * kernel_width + kw.

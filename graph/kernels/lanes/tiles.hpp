@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "graph/kernels/vector.hpp"
+
 namespace penstock::graph::PENSTOCK_ISA {
 
 /// Floats from one pixel to the next in the same channel.
@@ -27,6 +29,37 @@ template <int most, class Work>
     const std::int64_t first = count * tile / tiles, next = count * (tile + 1) / tiles;
     with_constant<most>(next - first, [&](auto size) { work(first, size); });
   }
+}
+
+/// Calls `work(V{}, lane)` for the vectors V that cover the first `active` of 16 lanes, each of
+/// which begins at `lane`; the last is half a Vector where that pays.
+template <class Work>
+[[gnu::always_inline]] inline void for_each_vector(std::int64_t active, Work work) {
+  std::int64_t lane = 0;
+  for (; active - lane > (half_vectors_pay ? vector_size / 2 : 0); lane += vector_size)
+    work(Vector{}, lane);
+  if constexpr (half_vectors_pay)
+    if (active > lane) work(HalfVector{}, lane);
+}
+
+/// The first lane that for_each_vector(active) does not reach.
+inline std::int64_t reached_lanes(std::int64_t active) {
+  constexpr std::int64_t step = half_vectors_pay ? vector_size / 2 : vector_size;
+  return (active + step - 1) / step * step;
+}
+
+/// Zeros in the lanes from `first` on of `pixels` pixels.
+template <class Element>
+inline void clear_lanes(std::int64_t first, std::int64_t pixels, Element* values) {
+  if (first == lanes) return;
+  for (std::int64_t pixel = 0; pixel < pixels; ++pixel)
+    for (std::int64_t lane = first; lane < lanes; ++lane) values[pixel * lanes + lane] = 0;
+}
+
+/// How many of block `block`'s lanes hold samples.
+inline std::int64_t active_lanes(std::int64_t samples, std::int64_t block) {
+  const std::int64_t left = samples - block * lanes;
+  return left < lanes ? left : lanes;
 }
 
 }  // namespace penstock::graph::PENSTOCK_ISA

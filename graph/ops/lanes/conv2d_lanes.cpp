@@ -1,6 +1,7 @@
 #include "graph/ops/lanes/conv2d_lanes.hpp"
 
 #include "graph/lane_shape.hpp"
+#include "graph/ops/activations/relu.hpp"
 #include "graph/ops/arithmetic/channel_sum.hpp"
 #include "graph/ops/lanes/lane_convolution.hpp"
 #include "graph/ops/rules/expect.hpp"
@@ -8,12 +9,6 @@
 
 namespace penstock::graph {
 namespace {
-
-constexpr std::int64_t float_bytes = sizeof(float);
-
-float* floats(std::span<std::byte> workspace) {
-  return reinterpret_cast<float*>(workspace.data());
-}
 
 std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   return {infer_lane_convolution(attributes, in)};
@@ -40,7 +35,9 @@ void forward(const KernelCall& call) {
 }
 
 void backward(GradientContext& context) {
-  const ValueId x = context.input(0), weight = context.input(1), dy = context.gradient(0);
+  const ValueId x = context.input(0), weight = context.input(1);
+  ValueId dy = context.gradient(0);
+  if (context.attributes().flag("relu")) dy = context.emit(relu_gradient, {context.output(0), dy});
   if (context.needs(0))
     context.set(0, context.emit(conv2d_lanes_input_gradient, {dy, weight}, context.attributes()));
   if (context.needs(1))
@@ -57,6 +54,9 @@ std::vector<OpSample> samples() {
        .attributes = {{"padding", std::vector<std::int64_t>{1, 0}}}},
       {.inputs = {f32({1, 1, 2, 2, 16}), f32({2, 1, 1, 1}), f32({2})},
        .attributes = {{"padding", 2}}},
+      {.inputs = {f32({1, 1, 2, 3, 16}), f32({2, 1, 1, 2})},
+       .attributes = {{"relu", 1}},
+       .low = 0.1},  // so that no sum is near relu's kink
   };
 }
 

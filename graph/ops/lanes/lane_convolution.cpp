@@ -3,6 +3,7 @@
 #include <string>
 
 #include "graph/lane_shape.hpp"
+#include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
 #include "graph/ops/rules/window2d.hpp"
 
@@ -32,6 +33,7 @@ TensorType infer_lane_convolution(const Attributes& attributes, Types in) {
   for (const char* name : {"stride", "dilation"}) expect_ones(attributes, name);
   expect(attributes.integer("groups", 1) == 1,
          "expected groups 1, got " + std::to_string(attributes.integer("groups")));
+  lane_batch(attributes, x);
   const Pair out = window_counts(conv_window(attributes, {weight[2], weight[3]}), in[0]);
   return {DType::f32, {x[0], weight[0], out[0], out[1], lane_count}};
 }
@@ -39,7 +41,7 @@ TensorType infer_lane_convolution(const Attributes& attributes, Types in) {
 LaneConvolution lane_convolution(const Attributes& attributes, const Shape& x, const Shape& weight,
                                  const Shape& y) {
   const Pair padding = pair_attribute(attributes, "padding", {0, 0});
-  return {.blocks = x[0],
+  return {.samples = lane_batch(attributes, x),
           .inputs = x[1],
           .height = x[2],
           .width = x[3],
@@ -49,17 +51,20 @@ LaneConvolution lane_convolution(const Attributes& attributes, const Shape& x, c
           .kernel_height = weight[2],
           .kernel_width = weight[3],
           .padding_height = padding[0],
-          .padding_width = padding[1]};
+          .padding_width = padding[1],
+          .relu = attributes.flag("relu")};
 }
 
 Cost lane_convolution_cost(const LaneConvolution& conv, Types in, Types out) {
-  const std::int64_t sums =
-      conv.blocks * lane_count * conv.outputs * conv.out_height * conv.out_width;
+  const std::int64_t sums = conv.samples * conv.outputs * conv.out_height * conv.out_width;
   const std::int64_t products = conv.inputs * conv.kernel_height * conv.kernel_width;
-  Cost cost{.flops = 2.0 * static_cast<double>(sums) * static_cast<double>(products)};
-  for (const TensorType& type : in) cost.bytes += static_cast<double>(type.bytes());
-  for (const TensorType& type : out) cost.bytes += static_cast<double>(type.bytes());
+  Cost cost = streaming_cost<0>({}, in, out);
+  cost.flops = 2.0 * static_cast<double>(sums) * static_cast<double>(products);
   return cost;
+}
+
+float* floats(std::span<std::byte> workspace) {
+  return reinterpret_cast<float*>(workspace.data());
 }
 
 }  // namespace penstock::graph

@@ -9,11 +9,15 @@ namespace penstock::graph {
 /// Checks x [B,C,H,W,16], weight [O,C,kh,kw], bias [O]? and the attributes; the output's type.
 TensorType infer_lane_convolution(const Attributes& attributes, Types in);
 
-/// Shapes with lanes, but for the weight's.
+/// `x` and `y` have lanes.
 LaneConvolution lane_convolution(const Attributes& attributes, const Shape& x, const Shape& weight,
                                  const Shape& y);
 
 /// The products of a convolution, or of either gradient; every operand read or written once.
 Cost lane_convolution_cost(const LaneConvolution& conv, Types in, Types out);
+
+/// A workspace as the kernels take it, and its size.
+float* floats(std::span<std::byte> workspace);
+inline constexpr std::int64_t float_bytes = sizeof(float);
 
 }  // namespace penstock::graph

@@ -1,7 +1,5 @@
 #include "graph/ops/lanes/to_lanes.hpp"
 
-#include <string>
-
 #include "graph/kernels/lanes/lane_kernels.hpp"
 #include "graph/lane_shape.hpp"
 #include "graph/ops/rules/cost.hpp"
@@ -44,11 +42,7 @@ std::vector<TensorType> infer_from_lanes(const Attributes& attributes, Types in)
   expect_dtype(in[0], DType::f32, "x");
   expect_rank_from(in[0], 3, "x");
   expect_lanes(in[0], in[0].shape.rank(), "x");
-  const std::int64_t batch = attributes.integer("batch"), blocks = in[0].shape[0];
-  expect(batch >= 0 && batch <= blocks * lane_count && batch > (blocks - 1) * lane_count,
-         "expected a batch that fills " + std::to_string(blocks) + " blocks of " +
-             std::to_string(lane_count) + ", got " + std::to_string(batch));
-  return {{DType::f32, batch_shape(in[0].shape, batch)}};
+  return {{DType::f32, batch_shape(in[0].shape, lane_batch(attributes, in[0].shape))}};
 }
 
 void forward_from_lanes(const KernelCall& call) {

@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "graph/ops/activations/relu.hpp"
 #include "graph/ops/convolution/conv2d.hpp"
 #include "tests/graph/ops/lanes/lanes_run.hpp"
 #include "tests/support/random_tensor.hpp"
@@ -69,6 +70,25 @@ TEST_P(Conv2dLanes, SumsTheWeightGradientOverRealSamplesOnly) {
   const auto actual =
       outputs_of(conv2d_lanes_weight_gradient, {lanes_of(x, garbage), lanes_of(dy)}, attributes);
   expect_close(actual[0], expected);
+}
+
+TEST_P(Conv2dLanes, SkipsLanesWithoutSamples) {
+  Attributes skipping = attributes;
+  skipping.set("batch", batch());
+  const Tensor lanes = outputs_of(conv2d_lanes, {lanes_of(x, garbage), weight, bias}, skipping)[0];
+  expect_close(samples_of(lanes, batch()), y);
+  const auto dx = outputs_of(conv2d_lanes_input_gradient, {lanes_of(dy), weight}, attributes);
+  expect_close(outputs_of(conv2d_lanes_input_gradient, {lanes_of(dy), weight}, skipping)[0], dx[0]);
+  const std::vector<Tensor> operands{lanes_of(x, garbage), lanes_of(dy)};
+  expect_close(outputs_of(conv2d_lanes_weight_gradient, operands, skipping)[0],
+               outputs_of(conv2d_lanes_weight_gradient, operands, attributes)[0]);
+}
+
+TEST_P(Conv2dLanes, MayEndInARelu) {
+  Attributes with_relu = attributes;
+  with_relu.set("relu", 1);
+  const Tensor lanes = outputs_of(conv2d_lanes, {lanes_of(x), weight, bias}, with_relu)[0];
+  expect_close(samples_of(lanes, batch()), outputs_of(relu, {y})[0]);
 }
 
 INSTANTIATE_TEST_SUITE_P(Geometries, Conv2dLanes,

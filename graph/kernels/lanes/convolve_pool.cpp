@@ -1,0 +1,70 @@
+#include "graph/kernels/lanes/convolve_pool.hpp"
+
+#include "graph/kernels/lanes/window_sums.hpp"
+
+namespace penstock::graph::PENSTOCK_ISA {
+namespace {
+
+/// The largest of four pixels or zero, and which pixel that was: 4 if none is above zero. Of equal
+/// pixels the first wins, and a NaN over every number.
+template <class V>
+[[gnu::always_inline]] inline void pool_pixels(const V (&pixels)[4], float* y,
+                                               std::uint8_t* winners) {
+  V best = pixels[0];
+  MaskOf<V> winner{};
+  unrolled<3>([&](auto i) {
+    const V challenger = pixels[i + 1];
+    const auto wins = (challenger > best) | (challenger != challenger);
+    best = wins ? challenger : best;
+    winner = wins ? MaskOf<V>{} + (i + 1) : winner;
+  });
+  store(y, best < V{} ? V{} : best);
+  store(winners, to_bytes(best > V{} ? winner : MaskOf<V>{} + 4));
+}
+
+/// One pooled pixel of neighbouring output channels.
+template <class V, int outputs>
+void convolve_pool_tile(const LaneConvolution& conv, const float* x, const float* weight,
+                        const float* bias, float* y, std::uint8_t* winners) {
+  const std::int64_t plane = (conv.out_height / 2) * (conv.out_width / 2) * lanes;
+  V sums[outputs][4];
+  start_with_bias(bias, sums);
+  add_windows<V, outputs, 2, 2>(conv, x, weight, sums);
+  unrolled<outputs>([&](auto o) { pool_pixels(sums[o], y + o * plane, winners + o * plane); });
+}
+
+/// Block x [C,H,W,16] with its border -> y, winners [O,OH/2,OW/2,16].
+void convolve_pool_block(const LaneConvolution& conv, std::int64_t active, const float* x,
+                         const float* weight, const float* bias, float* y, std::uint8_t* winners) {
+  const std::int64_t height = conv.out_height / 2, width = conv.out_width / 2;
+  for (std::int64_t row = 0; row < height; ++row)
+    for_each_tile<most_outputs>(conv.outputs, [&](std::int64_t o, auto outputs) {
+      for (std::int64_t column = 0; column < width; ++column) {
+        const float* const window = x + 2 * (row * padded_width(conv) + column) * lanes;
+        const std::int64_t to = ((o * height + row) * width + column) * lanes;
+        for_each_vector(active, [&](auto vector, std::int64_t lane) {
+          convolve_pool_tile<decltype(vector), outputs>(
+              conv, window + lane, weight + o * window_depth(conv), bias ? bias + o : nullptr,
+              y + to + lane, winners + to + lane);
+        });
+      }
+    });
+}
+
+}  // namespace
+
+void convolve_pool(const LaneConvolution& conv, const float* x, const float* weight,
+                   const float* bias, float* y, std::uint8_t* winners, float* workspace) {
+  const std::int64_t pixels = conv.outputs * (conv.out_height / 2) * (conv.out_width / 2);
+  for (std::int64_t block = 0; block * lanes < conv.samples; ++block) {
+    const std::int64_t active = active_lanes(conv.samples, block);
+    convolve_pool_block(conv, active, with_padding(conv, x, workspace), weight, bias, y, winners);
+    clear_lanes(reached_lanes(active), pixels, y);
+    clear_lanes(reached_lanes(active), pixels, winners);
+    x += conv.inputs * conv.height * conv.width * lanes;
+    y += pixels * lanes;
+    winners += pixels * lanes;
+  }
+}
+
+}  // namespace penstock::graph::PENSTOCK_ISA

@@ -1,0 +1,18 @@
+// Convolution, bias, max pooling of 2x2 pixels and ReLU in one, with lanes; and the gradients.
+// Compiled once per instruction set.
+#pragma once
+
+#include "graph/kernels/lanes/table.hpp"
+
+namespace penstock::graph::PENSTOCK_ISA {
+
+void convolve_pool(const LaneConvolution& conv, const float* x, const float* weight,
+                   const float* bias, float* y, std::uint8_t* winners, float* workspace);
+void convolve_pool_input_gradient(const LaneConvolution& conv, const std::uint8_t* winners,
+                                  const float* dy, const float* weight, float* dx,
+                                  float* workspace);
+void convolve_pool_weight_gradient(const LaneConvolution& conv, const float* x,
+                                   const std::uint8_t* winners, const float* dy, float* dweight,
+                                   float* dbias, float* workspace);
+
+}  // namespace penstock::graph::PENSTOCK_ISA

@@ -1,0 +1,37 @@
+// Where gradients go through a max pooling of 2x2 pixels and a ReLU. A convolution's gradient needs
+// no image of mostly zeros: each pooled pixel has one gradient, and each lane chooses, by its
+// winner, which weights or pixels meet it. Compiled once per instruction set.
+#pragma once
+
+#include "graph/kernels/lanes/table.hpp"
+#include "graph/kernels/lanes/tiles.hpp"
+#include "graph/kernels/vector.hpp"
+
+namespace penstock::graph::PENSTOCK_ISA {
+
+/// Floats of one route: 16 gradients, then 16 winners as integers.
+inline constexpr std::int64_t route_floats = 2 * lanes;
+
+inline std::int64_t pooled_pixels(const LaneConvolution& conv) {
+  return (conv.out_height / 2) * (conv.out_width / 2);
+}
+
+/// The gradients of V's lanes, zero where nothing goes through, and which pixel each goes to.
+template <class V>
+struct Route {
+  V gradient;
+  MaskOf<V> right, below;
+
+  [[gnu::always_inline]] explicit Route(const float* route) : gradient(load<V>(route)) {
+    const auto winner = load<MaskOf<V>>(route + lanes);
+    right = (winner & 1) != 0;
+    below = (winner & 2) != 0;
+  }
+};
+
+/// Routes [pooled pixels,outputs] of `outputs` neighbouring channels, whose first planes in a block
+/// are `winners` and `dy`.
+void find_routes(const LaneConvolution& conv, std::int64_t outputs, const std::uint8_t* winners,
+                 const float* dy, float* routes);
+
+}  // namespace penstock::graph::PENSTOCK_ISA
