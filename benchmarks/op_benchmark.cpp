@@ -95,11 +95,11 @@ void add_cases(const Layer& layer, std::vector<Case>& cases) {
     cases.push_back({name + "/" + op, op, std::move(in), n, std::move(attributes)});
   };
   add("conv2d", {x, weight, bias}, {});
-  add("conv2d_lanes", {lanes(x), weight, bias}, {});
+  add("conv2d_lanes", {lanes(x), weight, bias}, {{"batch", n}});
   add("conv2d_weight_gradient", {x, y}, {{"kernel", square}});
-  add("conv2d_lanes_weight_gradient", {lanes(x), lanes(y)}, {});
+  add("conv2d_lanes_weight_gradient", {lanes(x), lanes(y)}, {{"batch", n}});
   add("conv2d_input_gradient", {y, weight}, {{"input_size", image}});
-  add("conv2d_lanes_input_gradient", {lanes(y), weight}, {});
+  add("conv2d_lanes_input_gradient", {lanes(y), weight}, {{"batch", n}});
   add("channel_sum", {y}, {});
   cases.push_back({name + "/channel_sum of lanes", "channel_sum", {lanes(y)}, n});
   add("to_lanes", {x}, {});
@@ -107,6 +107,11 @@ void add_cases(const Layer& layer, std::vector<Case>& cases) {
   if (!pooled) return;
   const Attributes pool{{"kernel", 2}}, back{{"kernel", 2}, {"input_size", before_pool}};
   const TensorType winners = f32(lanes(small).shape.with(-1, 4));
+  add("conv2d_pool_relu_lanes", {lanes(x), weight, bias}, {{"batch", n}});
+  add("conv2d_pool_relu_lanes_weight_gradient", {lanes(x), winners, lanes(small)},
+      {{"batch", n}, {"kernel", square}});
+  add("conv2d_pool_relu_lanes_input_gradient", {winners, lanes(small), weight},
+      {{"batch", n}, {"input_size", image}});
   add("max_pool2d", {y}, pool);
   add("max_pool2d_lanes", {lanes(y)}, pool);
   add("max_pool2d_gradient", {small, small}, back);
