@@ -1,14 +1,19 @@
-// OutputFile: a file that appears whole or not at all. Owns a temporary beside the target, which
-// replaces it at `commit` and goes away otherwise. Used from one thread at a time.
+// OutputFile: a file that appears whole or not at all. Owns a temporary in the target's directory,
+// which replaces it at `commit` and goes away otherwise, without a trace even if the process is
+// killed (where the file system has files without names: ext4, xfs, btrfs, tmpfs). Used from one
+// thread at a time.
 #pragma once
 
 #include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace penstock {
+
+class TemporaryFile;
 
 class OutputFile {
  public:
@@ -30,16 +35,13 @@ class OutputFile {
   void commit();
 
  private:
-  void create_temporary();
   void flush();
-  void close() noexcept;
   [[noreturn]] void fail(int error_number) const;
 
   std::string name_;  ///< as the caller gave it, for messages
   std::filesystem::path target_;
-  std::filesystem::path temporary_;
+  std::unique_ptr<TemporaryFile> temporary_;  ///< none after `commit`
   std::string buffer_;
-  int descriptor_ = -1;
 };
 
 }  // namespace penstock

@@ -108,6 +108,31 @@ TEST(OutputFile, RefusesWhatCannotBeWrittenAtOnce) {
   EXPECT_EQ(directory.entries(), (Names{"fifo", "file"}));
 }
 
+TEST(OutputFile, TakesTheLongestNameThatAFileCanHave) {
+  TemporaryDirectory directory;
+  const std::string longest(255, 'x');
+  for (const char* text : {"first", "second"}) {
+    OutputFile file(directory / longest);
+    file.write(text);
+    file.commit();
+    EXPECT_EQ(file_content(directory / longest), text);
+  }
+  EXPECT_EQ(directory.entries(), Names{longest});
+}
+
+TEST(OutputFile, LeavesNothingBehindInAProcessThatIsKilled) {
+  TemporaryDirectory directory;
+  write_file(directory / "out", "before");
+  const auto write_and_die = [&] {
+    OutputFile file(directory / "out"), other(directory / "other");
+    file.write(std::string(1 << 20, 'x'));
+    std::raise(SIGKILL);
+  };
+  EXPECT_EXIT(write_and_die(), ::testing::KilledBySignal(SIGKILL), "");
+  EXPECT_EQ(file_content(directory / "out"), "before");
+  EXPECT_EQ(directory.entries(), Names{"out"});
+}
+
 /// Lets this process write files of at most so many bytes, as a full disk would.
 class FileSizeLimit {
  public:
