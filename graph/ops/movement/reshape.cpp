@@ -33,9 +33,11 @@ void fill_open_dimension(Dims& dims, std::int64_t elements) {
   const auto open = std::find(dims.begin(), dims.end(), -1);
   if (open == dims.end()) return;
   std::int64_t others = 1;
+  bool overflows = false;
   for (const std::int64_t dim : dims)
-    if (dim != -1) others *= dim;
-  *open = others > 0 && elements % others == 0 ? elements / others : 0;
+    if (dim != -1) overflows |= __builtin_mul_overflow(others, dim, &others);
+  const bool divides = !overflows && others > 0 && elements % others == 0;
+  *open = divides ? elements / others : 0;
 }
 
 std::vector<TensorType> infer(const Attributes& attributes, Types in) {
