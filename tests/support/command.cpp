@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <functional>
 #include <stdexcept>
+#include <utility>
 
 #include "tests/support/temporary_directory.hpp"
 
@@ -34,6 +36,40 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
   return result;
 }
 
+/// Text from a program's end of a pipe, until that is closed.
+class PipeReader {
+ public:
+  PipeReader() {
+    if (::pipe2(ends_, O_CLOEXEC) != 0) throw std::runtime_error("cannot make a pipe");
+  }
+  ~PipeReader() {
+    ::close(ends_[0]);
+    ::close(ends_[1]);
+  }
+  PipeReader(const PipeReader&) = delete;
+  PipeReader& operator=(const PipeReader&) = delete;
+
+  /// In the program: what it writes to `descriptor` is read here.
+  void replace(int descriptor) const {
+    if (::dup2(ends_[1], descriptor) < 0) ::_exit(cannot_start);
+  }
+
+  /// Calls `on_first` once something has come.
+  std::string read_all(const std::function<void()>& on_first) {
+    ::close(std::exchange(ends_[1], -1));
+    std::string text;
+    char part[4096];
+    for (ssize_t size; (size = ::read(ends_[0], part, sizeof part)) > 0;) {
+      if (text.empty()) on_first();
+      text.append(part, static_cast<std::size_t>(size));
+    }
+    return text;
+  }
+
+ private:
+  int ends_[2] = {-1, -1};
+};
+
 int wait_for(pid_t process) {
   int status = 0;
   if (::waitpid(process, &status, 0) != process) throw std::runtime_error("cannot wait");
@@ -45,22 +81,25 @@ int wait_for(pid_t process) {
 CommandResult run_command(const std::vector<std::string>& command, const CommandOptions& options) {
   const TemporaryDirectory directory;
   const std::string out = options.out.value_or((directory / "out").string());
-  const std::string err = (directory / "err").string();
+  PipeReader err;
   const std::vector<char*> arguments = pointers(command);
   const pid_t process = ::fork();
   if (process < 0) throw std::runtime_error("cannot fork");
   if (process == 0) {
     redirect(STDOUT_FILENO, out.c_str());
-    redirect(STDERR_FILENO, err.c_str());
+    err.replace(STDERR_FILENO);
+    if (options.signal) std::signal(*options.signal, SIG_DFL);
     if (options.file_bytes) limit_files(*options.file_bytes);
     ::execv(arguments[0], arguments.data());
     ::_exit(cannot_start);
   }
   CommandResult result;
+  result.err = err.read_all([&] {
+    if (options.signal) ::kill(process, *options.signal);
+  });
   result.code = wait_for(process);
   if (result.code == cannot_start) throw std::runtime_error("cannot start " + command[0]);
   if (!options.out) result.out = file_content(out);
-  result.err = file_content(err);
   return result;
 }
 

@@ -17,6 +17,8 @@ struct CommandResult {
 struct CommandOptions {
   /// Where stdout goes instead of into the result.
   std::optional<std::string> out = {};
+  /// Sent to the program as soon as it has said something on stderr.
+  std::optional<int> signal = {};
   /// Files may have no more bytes than this, as on a disk that fills up.
   std::optional<std::uint64_t> file_bytes = {};
 };

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <csignal>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <regex>
@@ -191,6 +193,23 @@ TEST(Trainer, ReplacesFilesThatAreThere) {
   expect_success(train(quick_mlp + Arguments{"--metrics", (directory / "metrics").string()}));
   EXPECT_EQ(json_lines(directory / "metrics").size(), 4U);
   EXPECT_EQ(directory.entries(), std::set<std::string>{"metrics"});
+}
+
+TEST(Trainer, AnInterruptLeavesFilesAsTheyWereAndNothingElse) {
+  for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) {
+    const TemporaryDirectory directory;
+    write_file(directory / "metrics", "before");
+    const CommandResult result =
+        train({"--dataset", "synthetic", "--model", "mlp", "--epochs", "1000000", "--metrics",
+               (directory / "metrics").string(), "--save-weights", (directory / "weights").string(),
+               "--profile", "--profile-dir", (directory / "profile").string()},
+              {.signal = signal});
+    EXPECT_EQ(result.code, -1);
+    EXPECT_EQ(file_content(directory / "metrics"), "before");
+    EXPECT_EQ(directory.entries(), (std::set<std::string>{"metrics", "profile"}));
+    EXPECT_TRUE(std::filesystem::is_empty(directory / "profile" / "training"));
+    EXPECT_TRUE(std::filesystem::is_empty(directory / "profile" / "inference"));
+  }
 }
 
 TEST(Trainer, HelpIsAResult) {
