@@ -97,11 +97,12 @@ Run::Run(const TrainerOptions& options)
 void Run::execute(const std::function<void()>& on_first_step) {
   const double train_samples_per_second = train(on_first_step);
   const Evaluation evaluation = evaluate();
-  print("Accuracy on test set: " + percent(evaluation.accuracy) + '\n');
   outputs_.add_traces(training_.take_trace(), inference_.take_trace());
   outputs_.add_weights(model_);
   outputs_.add(summary(train_samples_per_second, evaluation));
   outputs_.commit();
+  // Last, so that a result which nobody gets does not cost a finished training.
+  print("Accuracy on test set: " + percent(evaluation.accuracy) + '\n');
 }
 
 double Run::train(const std::function<void()>& on_first_step) {

@@ -21,8 +21,9 @@ class Run {
   /// @throws penstock::Error
   explicit Run(const TrainerOptions& options);
 
-  /// Trains, tests, prints the accuracy and puts the files in place. `on_first_step` is called
-  /// right before the first step. @throws penstock::Error; then no file has been replaced.
+  /// Trains, tests, puts the files in place and prints the accuracy. `on_first_step` is called
+  /// right before the first step. @throws penstock::Error; then no file has been replaced, unless
+  /// only the printing failed.
   void execute(const std::function<void()>& on_first_step);
 
  private:

@@ -219,10 +219,9 @@ TEST(Trainer, HelpIsAResult) {
   EXPECT_NE(result.out.find("--max-updates"), result.out.npos);
 }
 
-/// A run that trains and then cannot finish.
-void expect_failure_after_training(const CommandOptions& options, const std::string& reason) {
-  const TemporaryDirectory directory;
-  write_file(directory / "metrics", "before");
+/// A run that trains and then cannot finish; its files go to `directory`.
+void expect_failure_after_training(const TemporaryDirectory& directory,
+                                   const CommandOptions& options, const std::string& reason) {
   const CommandResult result =
       train(quick_mlp + Arguments{"--metrics", (directory / "metrics").string(), "--save-weights",
                                   (directory / "weights").string()},
@@ -232,16 +231,22 @@ void expect_failure_after_training(const CommandOptions& options, const std::str
   const auto last_line = result.err.substr(result.err.rfind('\n', result.err.size() - 2) + 1);
   EXPECT_EQ(last_line.rfind("penstock-train: cannot write", 0), 0U) << last_line;
   EXPECT_NE(last_line.find(reason), last_line.npos) << last_line;
+}
+
+TEST(Trainer, ADiskThatFillsUpFailsTheRunAndLeavesFilesAsTheyWere) {
+  const TemporaryDirectory directory;
+  write_file(directory / "metrics", "before");
+  expect_failure_after_training(directory, {.file_bytes = 2000}, "File too large");
   EXPECT_EQ(file_content(directory / "metrics"), "before");
   EXPECT_EQ(directory.entries(), std::set<std::string>{"metrics"});
 }
 
-TEST(Trainer, ADiskThatFillsUpFailsTheRunAndLeavesFilesAsTheyWere) {
-  expect_failure_after_training({.file_bytes = 2000}, "File too large");
-}
-
-TEST(Trainer, AResultThatNobodyGetsFailsTheRunAndLeavesFilesAsTheyWere) {
-  expect_failure_after_training({.out = "/dev/full"}, "the standard output");
+TEST(Trainer, AResultThatNobodyGetsFailsTheRunAndKeepsWhatWasTrained) {
+  const TemporaryDirectory directory;
+  expect_failure_after_training(directory, {.out = "/dev/full"}, "the standard output");
+  EXPECT_EQ(json_lines(directory / "metrics").size(), 4U);
+  EXPECT_EQ(train(quick_mlp + Arguments{"--init-weights", (directory / "weights").string()}).code,
+            0);
 }
 
 }  // namespace
