@@ -1,5 +1,7 @@
 #include "apps/trainer/run.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <string>
 
@@ -17,10 +19,25 @@ constexpr const char* scores = "logits";
 /// A sample's image, for every network.
 const penstock::Shape image{1, 28, 28};
 
+/// An image's score is a number only if every weight is one.
+void check_finite(const penstock::Model& model, const std::string& file) {
+  for (const penstock::ParameterInfo& info : model.parameters()) {
+    const penstock::Tensor weight = model.weight(info.name);
+    const auto values = weight.as<float>();
+    if (!std::all_of(values.begin(), values.end(), [](float x) { return std::isfinite(x); }))
+      throw penstock::Error(penstock::Errc::invalid_data,
+                            "--init-weights: expected finite weights, got infinity or nan in "
+                            "tensor \"" +
+                                info.name + "\" of \"" + file + '"');
+  }
+}
+
 penstock::Model make_model(const penstock::networks::Network& network,
                            const NetworkOptions& options) {
   penstock::Model model = network.build(options.seed);
-  if (options.init_weights) model.load_weights(*options.init_weights);
+  if (!options.init_weights) return model;
+  model.load_weights(*options.init_weights);
+  check_finite(model, *options.init_weights);
   return model;
 }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "engine/files/weights_file.hpp"
 #include "tests/e2e/trainer/refusal.hpp"
 
@@ -38,6 +40,17 @@ BadRun changed(const std::function<void(std::map<std::string, Tensor>&)>& change
     write_weights_file(path, weights);
     return starting_from(path);
   };
+}
+
+/// Good weights but for `number` in one place of one tensor.
+BadRun with_number(const char* name, std::size_t position, float number) {
+  return changed([=](auto& tensors) {
+    Tensor& tensor = tensors.at(name);
+    std::vector<float> values(tensor.template as<float>().begin(),
+                              tensor.template as<float>().end());
+    values.at(position) = number;
+    tensor = Tensor(tensor.shape(), std::span<const float>(values));
+  });
 }
 
 BadRun file_of(const std::string& bytes) {
@@ -77,6 +90,9 @@ const std::vector<Refusal> refusals{
        tensors["dense64.bias"] = Tensor::zeros(DType::f32, {8, 8});
      }),
      "\"dense64.bias\""},
+    {"NotANumber", with_number("dense64.bias", 63, std::nanf("")),
+     "--init-weights: expected finite weights, got infinity or nan in tensor \"dense64.bias\""},
+    {"Infinite", with_number("logits.weight", 0, -HUGE_VALF), "\"logits.weight\""},
     {"OverlappingTensors", file_of(two_tensors_at_one_place()), "\"b\""},
     {"HugeHeader", file_of(size_bytes(1'000'000'000'000'000'000) + "{}"), "1000000000000000000"},
     {"EmptyFile", file_of(""), file},
