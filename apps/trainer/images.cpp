@@ -1,6 +1,6 @@
 #include "apps/trainer/images.hpp"
 
-#include <filesystem>
+#include <string>
 
 #include "penstock/error.hpp"
 
@@ -19,16 +19,21 @@ Images synthetic_images(std::uint64_t seed, const penstock::Normalization& norma
           penstock::synthetic_digits(synthetic_test_images, seed ^ test, normalization)};
 }
 
-std::string directory(const DataOptions& options) {
-  if (options.data_dir) return *options.data_dir;
-  std::error_code ignored;
-  if (!std::filesystem::exists(fashion_mnist_directory, ignored))
-    throw penstock::Error(
-        penstock::Errc::io_error,
-        std::string(fashion_mnist_directory) +
-            ": does not exist; install Debian's package dataset-fashion-mnist, or tell with "
-            "--data-dir where its IDX files are");
-  return fashion_mnist_directory;
+/// What to do about files that are not there.
+std::string advice(const DataOptions& options) {
+  if (options.dataset == DatasetName::mnist)
+    return "; tell with --data-dir where MNIST's four IDX files are";
+  return "; install the package dataset-fashion-mnist, or tell with --data-dir where "
+         "Fashion-MNIST's four IDX files are";
+}
+
+Images read_images(const DataOptions& options, const std::string& directory,
+                   const penstock::Normalization& normalization) try {
+  return {penstock::read_idx(directory, penstock::Split::train, normalization),
+          penstock::read_idx(directory, penstock::Split::test, normalization)};
+} catch (const penstock::Error& error) {
+  if (error.code() != penstock::Errc::io_error) throw;
+  throw penstock::Error(error.code(), error.what() + advice(options));
 }
 
 void check(const penstock::Dataset& images, const penstock::Shape& expected,
@@ -47,9 +52,8 @@ void check(const penstock::Dataset& images, const penstock::Shape& expected,
 Images open_images(const DataOptions& options, std::uint64_t seed,
                    const penstock::Normalization& normalization, const penstock::Shape& image) {
   if (options.dataset == DatasetName::synthetic) return synthetic_images(seed, normalization);
-  const std::string where = directory(options);
-  Images images{penstock::read_idx(where, penstock::Split::train, normalization),
-                penstock::read_idx(where, penstock::Split::test, normalization)};
+  const std::string where = options.data_dir.value_or(fashion_mnist_directory);
+  const Images images = read_images(options, where, normalization);
   check(*images.train, image, where + ", training images");
   check(*images.test, image, where + ", test images");
   return images;

@@ -11,6 +11,7 @@ using penstock::Strategy;
 
 /// More threads or replicas than this are a slip of the keyboard, and might bring a machine down.
 constexpr int most_threads = 1024;
+constexpr int highest_ipu = 65535;  // as far as the engine numbers them
 
 constexpr NumberRange positive{.open_least = true};
 constexpr NumberRange from_zero{};
@@ -96,8 +97,9 @@ OptionGroup pipeline_group() {
            "what a pipelined stage does first")
       .add("stages", &PipelineOptions::stages, stage_list("STAGES"),
            "blocks of each stage, as in \"B1,B2|B3,B4\"; by default a stage per block")
-      .add("ipus", &PipelineOptions::ipus, number_list("LIST"),
-           "IPU of each stage, as in 0,1,2,3; stages may share one; by default in order")
+      .add("ipus", &PipelineOptions::ipus, number_list("LIST", highest_ipu),
+           "IPU of each stage, as in 0,1,2,3; from 0 to " + std::to_string(highest_ipu) +
+               "; stages may share one; by default in order")
       .add("replication-factor", &PipelineOptions::replication_factor,
            whole_number(1, most_threads), "copies of the pipeline that train together")
       .add("reduction", &PipelineOptions::reduction,

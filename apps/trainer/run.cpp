@@ -55,21 +55,43 @@ std::string describe(const StepMetrics& step) {
 
 /// How a step's number of images comes about.
 std::string step_size(const penstock::Options& options) {
-  return "batch size " + std::to_string(options.batch_size) + " x gradient accumulation " +
-         std::to_string(options.training.gradient_accumulation) + " x device iterations " +
-         std::to_string(options.device_iterations) + " x replication factor " +
+  return "--batch-size " + std::to_string(options.batch_size) + " x --gradient-accumulation " +
+         std::to_string(options.training.gradient_accumulation) + " x --device-iterations " +
+         std::to_string(options.device_iterations) + " x --replication-factor " +
          std::to_string(options.topology.replication_factor);
 }
 
 /// The options, if they are legal and `images` are enough for a step.
 penstock::Options checked(const penstock::Options& options, std::int64_t images) {
-  options.validate();
-  if (options.samples_per_step() > images)
+  // In double, where the product of four ints cannot overflow.
+  const double needed = double{1} * options.batch_size * options.device_iterations *
+                        options.training.gradient_accumulation *
+                        options.topology.replication_factor;
+  if (needed > static_cast<double>(images)) {
+    char count[32];
+    std::snprintf(count, sizeof count, "%.12g", needed);
     throw penstock::Error(penstock::Errc::invalid_data,
-                          "one step needs " + std::to_string(options.samples_per_step()) +
-                              " training images (" + step_size(options) + "), there are " +
-                              std::to_string(images) + ": lower one of these options");
+                          std::string("one step needs ") + count + " training images (" +
+                              step_size(options) + "), there are " + std::to_string(images) +
+                              ": lower one of these options");
+  }
+  options.validate();
   return options;
+}
+
+/// The model in training. What does not fit into the network's blocks is said in the words of the
+/// command line.
+penstock::TrainingModel make_training_model(const penstock::Model& model,
+                                            const penstock::Options& options,
+                                            const penstock::Optimizer& optimizer) try {
+  return {model, options, optimizer};
+} catch (const penstock::Error& error) {
+  if (error.code() != penstock::Errc::invalid_topology) throw;
+  constexpr std::string_view ipus = "options.topology.ipus";
+  const std::string text = error.what();
+  const bool on_ipus = text.starts_with(ipus);
+  throw penstock::Error(error.code(),
+                        on_ipus ? "--ipus" + text.substr(ipus.size()) : "--stages: " + text);
 }
 
 void note_dropped(const penstock::DataLoader& loader, std::int64_t images) {
@@ -103,7 +125,7 @@ Run::Run(const TrainerOptions& options)
       training_loader_(images_.train, training_options_, training_loader_options(options)),
       inference_options_(inference_options(options, images_.test->size())),
       test_loader_(images_.test, inference_options_, test_loader_options(options)),
-      training_(model_, training_options_, make_optimizer(options.optimizer)),
+      training_(make_training_model(model_, training_options_, make_optimizer(options.optimizer))),
       inference_(model_, inference_options_),
       outputs_(options.output),
       progress_(ProgressStream::standard_error(options.output.debug)) {

@@ -28,9 +28,10 @@ std::string shortest(double value) {
 }
 
 std::string describe(const NumberRange& range) {
-  std::string text = range.open_least ? "a finite number above " : "a finite number from ";
+  std::string text = range.open_least ? "a number above " : "a number from ";
   text += shortest(range.least);
-  if (range.most == NumberRange{}.most) return text + (range.open_least ? "" : " up");
+  if (range.most == NumberRange{}.most)
+    return text + (range.open_least ? " and up" : "") + " to 3.4e38 (f32's largest)";
   return text + (range.open_most ? " and below " : " to ") + shortest(range.most);
 }
 
@@ -55,12 +56,12 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   return parts;
 }
 
-std::vector<int> read_number_list(std::string_view text) {
+std::vector<int> read_number_list(std::string_view text, int most) {
   std::vector<int> numbers;
   for (const std::string_view part : split(text, ',')) {
     int number = -1;
-    if (!reads_as(part, number) || number < 0)
-      refuse("whole numbers from 0 up, separated by commas", text);
+    if (!reads_as(part, number) || number < 0 || number > most)
+      refuse("whole numbers from 0 to " + std::to_string(most) + ", separated by commas", text);
     numbers.push_back(number);
   }
   return numbers;
@@ -109,8 +110,8 @@ ValueKind<std::string> one_of(const std::vector<std::string>& values) {
   return {"NAME", read, [](const std::string& value) { return value; }, joined(values)};
 }
 
-ValueKind<std::vector<int>> number_list(const std::string& value_name) {
-  return {value_name, read_number_list, {}};
+ValueKind<std::vector<int>> number_list(const std::string& value_name, int most) {
+  return {value_name, [=](std::string_view text) { return read_number_list(text, most); }, {}};
 }
 
 ValueKind<std::vector<penstock::Stage>> stage_list(const std::string& value_name) {

@@ -38,8 +38,8 @@ ValueKind<double> number(const NumberRange& range);
 ValueKind<std::string> path(const std::string& value_name);
 /// One of `values`.
 ValueKind<std::string> one_of(const std::vector<std::string>& values);
-/// Whole numbers from 0, separated by commas.
-ValueKind<std::vector<int>> number_list(const std::string& value_name);
+/// Whole numbers from 0 to `most`, separated by commas.
+ValueKind<std::vector<int>> number_list(const std::string& value_name, int most);
 /// Blocks grouped to stages, "B1,B2|B3,B4".
 ValueKind<std::vector<penstock::Stage>> stage_list(const std::string& value_name);
 

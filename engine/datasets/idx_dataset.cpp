@@ -59,10 +59,7 @@ std::string find_in(const std::string& directory, const std::string& name) {
   std::error_code ignored;
   for (const std::string& candidate : {path.string(), path.string() + ".gz"})
     if (std::filesystem::exists(candidate, ignored)) return candidate;
-  throw Error(Errc::io_error, path.string() +
-                                  "[.gz]: no such file; \"apt install dataset-fashion-mnist\" puts "
-                                  "Fashion-MNIST into /usr/share/datasets/fashion-mnist, another "
-                                  "directory with IDX files can be named (--data-dir)");
+  throw Error(Errc::io_error, path.string() + "[.gz]: expected an IDX file, there is none");
 }
 
 }  // namespace

@@ -72,10 +72,21 @@ void refuse_nodes_without_stage(const Graph& model, const std::vector<std::int32
   }
 }
 
+/// "B1,B2|B3,B4".
+std::string notation(const std::vector<StageRequest>& requests) {
+  std::string text;
+  for (const StageRequest& request : requests) {
+    std::string stage;
+    for (const std::string& block : request.blocks) stage += (stage.empty() ? "" : ",") + block;
+    text += (text.empty() ? "" : "|") + stage;
+  }
+  return text.empty() ? "a model without blocks is one" : text;
+}
+
 void check_ipus(const std::vector<StageRequest>& requests, const std::vector<std::int32_t>& ipus) {
   if (!ipus.empty() && ipus.size() != requests.size())
-    refuse("expected one IPU for each of " + std::to_string(requests.size()) + " stages, got " +
-           std::to_string(ipus.size()));
+    refuse("options.topology.ipus: expected one IPU per stage, " + std::to_string(requests.size()) +
+           " (" + notation(requests) + "), got " + std::to_string(ipus.size()));
   const auto refuse_negative = [](std::size_t stage, std::int32_t ipu) {
     throw Error(Errc::invalid_argument,
                 number(stage) + ": an IPU's number is 0 or more, got " + std::to_string(ipu));

@@ -60,12 +60,20 @@ Arguments without_any(const TemporaryDirectory&) {
   return {"--dataset", "mnist", "--data-dir", "/nowhere"};
 }
 
+Arguments without_fashion(const TemporaryDirectory&) {
+  return {"--data-dir", "/nowhere"};
+}
+
 std::string without_end(const std::string& bytes) {
   return bytes.substr(0, bytes.size() - 1);
 }
 
 const std::vector<Refusal> refusals{
     {"MissingDirectory", without_any, "/nowhere"},
+    {"MissingMnist", without_any,
+     "there is none; tell with --data-dir where MNIST's four IDX files are"},
+    {"MissingFashionMnist", without_fashion,
+     "there is none; install the package dataset-fashion-mnist, or tell with --data-dir"},
     {"MissingTrainingImages", without(train_images), train_images},
     {"MissingTestLabels", without(test_labels), test_labels},
     {"Truncated", with(train_images, without_end(idx_bytes({8, 28, 28}))), train_images},

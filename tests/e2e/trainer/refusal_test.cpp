@@ -34,23 +34,30 @@ const std::vector<Refusal> options{
     {"ExtraArgument", with({"mnist"}), "\"mnist\""},
     {"NoNumber", with({"--epochs", "3x"}), "--epochs"},
     {"OutOfRange", with({"--batch-size", "0"}), "--batch-size"},
-    {"Overflow", with({"--learning-rate", "1e999"}), "--learning-rate"},
+    {"Overflow", with({"--learning-rate", "1e39"}),
+     "--learning-rate: expected a number above 0 and up to 3.4e38"},
     {"NotFinite", with({"--weight-decay", "nan"}), "--weight-decay"},
     {"ForeignConstant", with({"--momentum", "0.9"}), "--momentum"},
     {"HugeStep", with({"--batch-size", "2147483647", "--device-iterations", "2147483647"}),
-     "batch_size"},
+     "one step needs 4.61168601413e+19 training images (--batch-size 2147483647 x "
+     "--gradient-accumulation 10 x --device-iterations 2147483647 x --replication-factor 1), there "
+     "are 12000: lower one of these options"},
     {"TooFewSamples", with({"--device-iterations", "100"}),
      "one step needs 40000 training images"}};
 
 const std::vector<Refusal> topologies{
-    {"UnknownBlock", with({"--stages", "B1|B2|B3|B4,B9"}), "\"B9\""},
-    {"BlockInTwoStages", with({"--stages", "B1,B2|B2,B3|B4"}), "\"B2\""},
-    {"StageWithoutBlock", with({"--stages", "B1||B2,B3,B4"}), "stage 1"},
-    {"BlockInNoStage", with({"--stages", "B1|B2|B4"}), "\"B3\""},
+    {"UnknownBlock", with({"--stages", "B1|B2|B3|B4,B9"}),
+     "--stages: stage 3: there is no block \"B9\""},
+    {"BlockInTwoStages", with({"--stages", "B1,B2|B2,B3|B4"}), "--stages: block \"B2\""},
+    {"StageWithoutBlock", with({"--stages", "B1||B2,B3,B4"}), "but stage 1 has no block"},
+    {"BlockInNoStage", with({"--stages", "B1|B2|B4"}), "--stages: block \"B3\""},
     {"AgainstTheDataFlow", with({"--stages", "B1|B3|B2|B4"}), "needs the output of"},
-    {"TooFewIpus", with({"--ipus", "0,1"}), "IPU"},
-    {"TooManyIpus", with({"--ipus", "0,1,2,3,4"}), "IPU"},
-    {"IpuOutOfRange", with({"--ipus", "0,1,2,70000"}), "70000"}};
+    {"TooFewIpus", with({"--ipus", "0,1"}),
+     "--ipus: expected one IPU per stage, 4 (B1|B2|B3|B4), got 2"},
+    {"TooManyIpus", with({"--stages", "B1,B2|B3,B4", "--ipus", "0,1,2"}),
+     "--ipus: expected one IPU per stage, 2 (B1,B2|B3,B4), got 3"},
+    {"IpuOutOfRange", with({"--ipus", "0,1,2,70000"}),
+     "--ipus: expected whole numbers from 0 to 65535"}};
 
 Arguments profile_below_a_file(const TemporaryDirectory& inputs) {
   write_file(inputs / "file", "");

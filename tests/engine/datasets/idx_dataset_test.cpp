@@ -179,14 +179,12 @@ TEST_F(IdxFiles, ThatAreNotFilesAreRefused) {
   EXPECT_EQ(reading("/dev/zero"), "/dev/zero: expected a file, got a directory or device");
 }
 
-TEST(IdxDirectory, WithoutTheFilesIsRefusedSayingWhatToDo) {
+TEST(IdxDirectory, WithoutTheFilesIsRefusedNamingTheFirst) {
   const testing::TemporaryDirectory directory;
   EXPECT_EQ(testing::refusal(Errc::io_error,
                              [&] { read_idx(directory.path().string(), Split::test, {}); }),
             (directory / "t10k-images-idx3-ubyte").string() +
-                "[.gz]: no such file; \"apt install dataset-fashion-mnist\" puts Fashion-MNIST "
-                "into /usr/share/datasets/fashion-mnist, another directory with IDX files can be "
-                "named (--data-dir)");
+                "[.gz]: expected an IDX file, there is none");
 }
 
 TEST_F(IdxFiles, NeedAUsableNormalizationAndClasses) {
