@@ -5,11 +5,10 @@
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <regex>
-#include <sstream>
 
+#include "tests/e2e/trainer/metrics_file.hpp"
 #include "tests/e2e/trainer/trainer.hpp"
 #include "tests/support/temporary_directory.hpp"
 
@@ -33,13 +32,6 @@ const Arguments quick_mlp = quick + Arguments{"--model", "mlp"};
 
 void expect_success(const CommandResult& result) {
   EXPECT_EQ(result.code, 0) << result.err;
-}
-
-std::vector<json> json_lines(const std::filesystem::path& path) {
-  std::vector<json> lines;
-  std::istringstream text(file_content(path));
-  for (std::string line; std::getline(text, line);) lines.push_back(json::parse(line));
-  return lines;
 }
 
 /// The accuracy in percent that the run printed as its only result; -1 if it did not.
@@ -82,7 +74,7 @@ TEST(Trainer, MetricsTellEveryStepAndTheWholeRun) {
   const CommandResult result =
       train(quick + Arguments{"--metrics", (directory / "metrics").string()});
   expect_success(result);
-  const std::vector<json> lines = json_lines(directory / "metrics");
+  const std::vector<json> lines = metrics_lines(directory / "metrics");
   ASSERT_EQ(lines.size(), 4U);
   expect_step(lines[0], 1, 5, 10);
   expect_step(lines[1], 2, 10, 10);
@@ -99,7 +91,7 @@ TEST(Trainer, MetricsCountTheRunsOfEveryStageOfEveryReplica) {
   expect_success(
       train(quick + Arguments{"--stages", "B1,B2|B3,B4", "--ipus", "1,0", "--replication-factor",
                               "2", "--metrics", (directory / "metrics").string()}));
-  const json stages = json_lines(directory / "metrics").back().at("summary").at("stages");
+  const json stages = metrics_lines(directory / "metrics").back().at("summary").at("stages");
   ASSERT_EQ(stages.size(), 4U);
   std::set<std::pair<int, int>> places;
   for (const json& stage : stages) {
@@ -191,7 +183,7 @@ TEST(Trainer, ReplacesFilesThatAreThere) {
   const TemporaryDirectory directory;
   write_file(directory / "metrics", "before");
   expect_success(train(quick_mlp + Arguments{"--metrics", (directory / "metrics").string()}));
-  EXPECT_EQ(json_lines(directory / "metrics").size(), 4U);
+  EXPECT_EQ(metrics_lines(directory / "metrics").size(), 4U);
   EXPECT_EQ(directory.entries(), std::set<std::string>{"metrics"});
 }
 
@@ -244,7 +236,7 @@ TEST(Trainer, ADiskThatFillsUpFailsTheRunAndLeavesFilesAsTheyWere) {
 TEST(Trainer, AResultThatNobodyGetsFailsTheRunAndKeepsWhatWasTrained) {
   const TemporaryDirectory directory;
   expect_failure_after_training(directory, {.out = "/dev/full"}, "the standard output");
-  EXPECT_EQ(json_lines(directory / "metrics").size(), 4U);
+  EXPECT_EQ(metrics_lines(directory / "metrics").size(), 4U);
   EXPECT_EQ(train(quick_mlp + Arguments{"--init-weights", (directory / "weights").string()}).code,
             0);
 }

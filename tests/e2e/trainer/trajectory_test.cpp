@@ -4,10 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "engine/files/weights_file.hpp"
+#include "tests/e2e/trainer/metrics_file.hpp"
 #include "tests/e2e/trainer/trainer.hpp"
 #include "tests/support/data_path.hpp"
 #include "tests/support/reference_file.hpp"
@@ -84,12 +83,9 @@ class TrainerTrajectory : public ::testing::TestWithParam<const char*> {
   /// The losses of all steps, micro-batch by micro-batch.
   std::vector<double> losses() const {
     std::vector<double> losses;
-    std::istringstream lines(file_content(directory_ / "metrics"));
-    for (std::string line; std::getline(lines, line);) {
-      const auto object = nlohmann::json::parse(line);
-      if (object.contains("losses"))
-        for (const double loss : object["losses"]) losses.push_back(loss);
-    }
+    for (const auto& line : metrics_lines(directory_ / "metrics"))
+      if (line.contains("losses"))
+        for (const double loss : line["losses"]) losses.push_back(loss);
     return losses;
   }
 
