@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "graph/kernels/isa.hpp"
+#include "graph/passes/choose_layouts.hpp"
 #include "graph/passes/compile_report.hpp"
 #include "graph/passes/differentiate.hpp"
 #include "graph/passes/inference_form.hpp"
@@ -227,6 +228,7 @@ class Compilation {
     phase("stages", [&] {
       assignment_ = assign_stages(graph_, request_.stages, request_.ipus, request_.training);
     });
+    phase("layouts", [&] { choose(); });
     if (request_.training) phase("gradients", [&] { add_gradients(); });
     phase("partition", [&] { partition_ = partition(graph_, assignment_); });
     phase("memory",
@@ -257,6 +259,13 @@ class Compilation {
     graph_ = prune(graph_, wanted_);
   }
 
+  void choose() {
+    LayoutChoice choice = choose_layouts(graph_);
+    graph_ = std::move(choice.graph);
+    conversions_ = choice.conversions;
+    wanted_ = wanted_values(graph_, request_.training);
+  }
+
   void add_gradients() { graph_ = prune(differentiate(std::move(graph_)), wanted_); }
 
   void describe() {
@@ -264,6 +273,7 @@ class Compilation {
     compiled_.report = report_on(compiled_.plan, request_.gradient_accumulation);
     compiled_.report.phases = phases;
     auto& warnings = compiled_.report.warnings;
+    compiled_.report.layout_conversions = conversions_;
     warnings.insert(warnings.begin(), assignment_.warnings.begin(), assignment_.warnings.end());
     if (request_.training) warn_of_untrained(warnings);
   }
@@ -279,6 +289,7 @@ class Compilation {
 
   const Graph& model_;
   const CompileRequest& request_;
+  std::int32_t conversions_ = 0;
   Graph graph_;
   std::vector<ValueId> wanted_;
   StageAssignment assignment_;

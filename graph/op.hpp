@@ -2,6 +2,7 @@
 // ops/, one entry in ops/list.cpp. Pure: an op's functions have no state and may run on any thread.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -68,6 +69,13 @@ struct OpSample {
   std::vector<std::size_t> constants = {};  ///< f32 inputs that get no gradient by definition
 };
 
+/// Whether a node works in the batch-lane layout (graph/lane_shape.hpp).
+enum class LaneUse : std::uint8_t {
+  never,
+  follows,  ///< where its first input is there already
+  prefers,  ///< always: that is worth the conversions around it
+};
+
 struct Op {
   /// The name in graphs, dumps and messages, e.g. "conv2d".
   std::string_view name;
@@ -90,6 +98,11 @@ struct Op {
   /// What the op becomes when a model is compiled for inference; null: itself. The replacement
   /// takes the leading inputs that it needs and gives a prefix of the outputs (dropout: identity).
   const Op& (*inference)() = nullptr;
+  /// The op that does the same in the batch-lane layout, input 0 and all outputs there, the other
+  /// inputs as they are; an elementwise op is its own. And whether to use it, from attributes and
+  /// types (of the batch-major inputs) alone; both null: never.
+  const Op& (*lane_form)() = nullptr;
+  LaneUse (*lane_use)(const Attributes&, Types inputs) = nullptr;
   /// Cases for the generic tests (forward determinism, finite differences, shapes).
   std::vector<OpSample> (*samples)() = nullptr;
 };

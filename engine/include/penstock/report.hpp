@@ -40,6 +40,8 @@ struct CompileReport {
   double seconds = 0;
   std::vector<CompilePhase> phases = {};
   std::vector<StagePlanReport> stages = {};
+  /// Operations of the forward pass that only move a tensor between layouts.
+  int layout_conversions = 0;
   double expected_utilization = 0;  ///< of the IPUs, from the schedule and the stages' costs
   std::vector<std::string> warnings = {};
 };

@@ -40,6 +40,8 @@ const Op gelu{.name = "gelu",
               .backward = backward,
               .cost = streaming_cost<20>,
               .overwrites = {{0, 0}},
+              .lane_form = []() -> const Op& { return gelu; },
+              .lane_use = follow_lanes,
               .samples = samples};
 
 const Op gelu_gradient{.name = "gelu_gradient",

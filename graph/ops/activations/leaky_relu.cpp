@@ -45,6 +45,8 @@ const Op leaky_relu{.name = "leaky_relu",
                     .backward = backward,
                     .cost = streaming_cost<2>,
                     .overwrites = {{0, 0}},
+                    .lane_form = []() -> const Op& { return leaky_relu; },
+                    .lane_use = follow_lanes,
                     .samples = samples};
 
 const Op leaky_relu_gradient{.name = "leaky_relu_gradient",

@@ -1,6 +1,7 @@
 #include "graph/ops/activations/relu.hpp"
 
 #include "graph/kernels/eigen.hpp"
+#include "graph/ops/rules/elementwise.hpp"
 #include "graph/ops/rules/expect.hpp"
 
 namespace penstock::graph {
@@ -54,6 +55,8 @@ const Op relu{.name = "relu",
               .backward = backward,
               .cost = cost,
               .overwrites = {{0, 0}},
+              .lane_form = []() -> const Op& { return relu; },
+              .lane_use = follow_lanes,
               .samples = samples};
 
 const Op relu_gradient{.name = "relu_gradient",

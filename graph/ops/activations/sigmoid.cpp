@@ -33,6 +33,8 @@ const Op sigmoid{.name = "sigmoid",
                  .backward = backward,
                  .cost = streaming_cost<12>,
                  .overwrites = {{0, 0}},
+                 .lane_form = []() -> const Op& { return sigmoid; },
+                 .lane_use = follow_lanes,
                  .samples = samples};
 
 const Op sigmoid_gradient{.name = "sigmoid_gradient",

@@ -43,6 +43,8 @@ const Op silu{.name = "silu",
               .backward = backward,
               .cost = streaming_cost<13>,
               .overwrites = {{0, 0}},
+              .lane_form = []() -> const Op& { return silu; },
+              .lane_use = follow_lanes,
               .samples = samples};
 
 const Op silu_gradient{.name = "silu_gradient",

@@ -33,6 +33,8 @@ const Op tanh{.name = "tanh",
               .backward = backward,
               .cost = streaming_cost<20>,
               .overwrites = {{0, 0}},
+              .lane_form = []() -> const Op& { return tanh; },
+              .lane_use = follow_lanes,
               .samples = samples};
 
 const Op tanh_gradient{.name = "tanh_gradient",

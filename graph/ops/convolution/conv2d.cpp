@@ -3,7 +3,9 @@
 #include <string>
 
 #include "graph/kernels/conv2d/conv2d.hpp"
+#include "graph/lane_shape.hpp"
 #include "graph/ops/arithmetic/channel_sum.hpp"
+#include "graph/ops/lanes/conv2d_lanes.hpp"
 #include "graph/ops/rules/expect.hpp"
 
 namespace penstock::graph {
@@ -139,6 +141,19 @@ void forward_weight_gradient(const KernelCall& call) {
                            x.f32().data(), dy.f32().data(), dweight.f32().data(), call.workspace);
 }
 
+// Few channels leave a matrix product narrow, but not a vector of samples; with many channels the
+// product is faster, and with few samples most lanes would be padding.
+LaneUse lane_use(const Attributes& attributes, Types in) {
+  constexpr std::int64_t few_channels = 32;
+  const Shape &x = in[0].shape, &weight = in[1].shape;
+  const Window2d window = conv_window(attributes, {weight[2], weight[3]});
+  const bool plain_window = window.stride == Pair{1, 1} && window.dilation == Pair{1, 1} &&
+                            attributes.integer("groups", 1) == 1;
+  const bool narrow = x[1] <= few_channels && weight[0] <= few_channels;
+  const std::int64_t lanes = lane_shape(x)[0] * lane_count;
+  return plain_window && narrow && 3 * x[0] >= 2 * lanes ? LaneUse::prefers : LaneUse::never;
+}
+
 }  // namespace
 
 const Op conv2d{.name = "conv2d",
@@ -148,6 +163,8 @@ const Op conv2d{.name = "conv2d",
                 .backward = backward,
                 .cost = cost,
                 .workspace = workspace,
+                .lane_form = []() -> const Op& { return conv2d_lanes; },
+                .lane_use = lane_use,
                 .samples = samples};
 
 const Op conv2d_input_gradient{.name = "conv2d_input_gradient",

@@ -4,6 +4,7 @@
 
 #include "graph/kernels/pool2d/max_pool2d.hpp"
 #include "graph/ops/convolution/pool2d.hpp"
+#include "graph/ops/lanes/max_pool2d_lanes.hpp"
 #include "graph/ops/rules/expect.hpp"
 
 namespace penstock::graph {
@@ -54,6 +55,11 @@ Cost cost_gradient(const Attributes&, Types in, Types out) {
           .bytes = static_cast<double>(in[0].bytes() + in[1].bytes() + out[0].bytes())};
 }
 
+// A lane's winner is one byte.
+LaneUse lane_use(const Attributes& attributes, Types) {
+  return pool_window(attributes).cells() <= 256 ? LaneUse::follows : LaneUse::never;
+}
+
 }  // namespace
 
 const Op max_pool2d{.name = "max_pool2d",
@@ -62,6 +68,8 @@ const Op max_pool2d{.name = "max_pool2d",
                     .forward = forward,
                     .backward = backward,
                     .cost = cost,
+                    .lane_form = []() -> const Op& { return max_pool2d_lanes; },
+                    .lane_use = lane_use,
                     .samples = pool2d_samples};
 
 const Op max_pool2d_gradient{.name = "max_pool2d_gradient",

@@ -17,4 +17,8 @@ std::vector<TensorType> infer_unary_gradient(const Attributes&, Types in) {
   return {in[0]};
 }
 
+LaneUse follow_lanes(const Attributes&, Types) {
+  return LaneUse::follows;
+}
+
 }  // namespace penstock::graph

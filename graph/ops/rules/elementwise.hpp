@@ -12,4 +12,7 @@ std::vector<TensorType> infer_unary(const Attributes&, Types inputs);
 /// (x or y, dy), which have the same type -> dx.
 std::vector<TensorType> infer_unary_gradient(const Attributes&, Types inputs);
 
+/// Such a function is the same in every layout: it stays where its input is.
+LaneUse follow_lanes(const Attributes&, Types inputs);
+
 }  // namespace penstock::graph

@@ -1,0 +1,120 @@
+#include "graph/passes/choose_layouts.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "graph/op.hpp"
+#include "graph/ops/lanes/to_lanes.hpp"
+
+namespace penstock::graph {
+namespace {
+
+/// A value of the model in each layout, where it exists.
+struct Forms {
+  ValueId plain = none;
+  ValueId lanes = none;
+};
+
+class Rewriting {
+ public:
+  explicit Rewriting(const Graph& model) : model_(model), forms_(model.values.size()) {
+    result_.graph = model;
+    result_.graph.nodes.clear();
+    for (std::size_t id = 0; id < forms_.size(); ++id)
+      if (model.values[id].kind != ValueKind::computed) forms_[id].plain = static_cast<ValueId>(id);
+  }
+
+  LayoutChoice run() {
+    for (const Node& node : model_.nodes) {
+      if (runs_in_lanes(node))
+        rewrite(node);
+      else
+        copy(node);
+    }
+    for (Output& output : result_.graph.outputs) output.value = for_host(output.value);
+    if (model_.loss != none) result_.graph.loss = for_host(model_.loss);
+    return std::move(result_);
+  }
+
+ private:
+  bool runs_in_lanes(const Node& node) const {
+    if (!node.op->lane_use) return false;
+    std::vector<TensorType> types;
+    for (const ValueId input : node.inputs) types.push_back(model_.type(input));
+    switch (node.op->lane_use(node.attributes, types)) {
+      case LaneUse::prefers:
+        return true;
+      case LaneUse::follows:
+        return forms_[index(node.inputs[0])].lanes != none;
+      case LaneUse::never:
+        break;
+    }
+    return false;
+  }
+
+  const std::vector<ValueId>& emit(const Node& node, const Op& op, std::vector<ValueId> inputs) {
+    Graph& graph = result_.graph;
+    const NodeId id = append(graph, op, std::move(inputs), node.attributes, node.name);
+    graph.node(id).block = node.block;
+    return graph.node(id).outputs;
+  }
+
+  void copy(const Node& node) {
+    std::vector<ValueId> inputs;
+    for (const ValueId input : node.inputs) inputs.push_back(plain(input, node.block));
+    const auto& outputs = emit(node, *node.op, std::move(inputs));
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+      forms_[index(node.outputs[i])].plain = outputs[i];
+  }
+
+  void rewrite(const Node& node) {
+    std::vector<ValueId> inputs{lanes(node.inputs[0], node.block)};
+    for (std::size_t i = 1; i < node.inputs.size(); ++i)
+      inputs.push_back(plain(node.inputs[i], node.block));
+    const auto& outputs = emit(node, node.op->lane_form(), std::move(inputs));
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+      forms_[index(node.outputs[i])].lanes = outputs[i];
+  }
+
+  ValueId convert(ValueId value, const Op& op, const char* suffix, Attributes attributes,
+                  BlockId block) {
+    Graph& graph = result_.graph;
+    const std::string name = graph.value(value).name + suffix;
+    const NodeId id = append(graph, op, {value}, std::move(attributes), name);
+    graph.node(id).block = block;
+    ++result_.conversions;
+    return graph.node(id).outputs[0];
+  }
+
+  ValueId plain(ValueId value, BlockId block) {
+    Forms& forms = forms_[index(value)];
+    if (forms.plain == none)
+      forms.plain = convert(forms.lanes, from_lanes, "/from_lanes",
+                            {{"batch", model_.type(value).shape[0]}}, block);
+    return forms.plain;
+  }
+
+  ValueId lanes(ValueId value, BlockId block) {
+    Forms& forms = forms_[index(value)];
+    if (forms.lanes == none) forms.lanes = convert(forms.plain, to_lanes, "/to_lanes", {}, block);
+    return forms.lanes;
+  }
+
+  /// What leaves the model does so in its own shape, from its own block.
+  ValueId for_host(ValueId value) {
+    const NodeId producer = model_.value(value).producer;
+    return plain(value, producer == none ? none : model_.node(producer).block);
+  }
+
+  const Graph& model_;
+  LayoutChoice result_;
+  std::vector<Forms> forms_;  // by the model's ValueId
+};
+
+}  // namespace
+
+LayoutChoice choose_layouts(const Graph& model) {
+  return Rewriting(model).run();
+}
+
+}  // namespace penstock::graph

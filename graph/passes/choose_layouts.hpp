@@ -1,0 +1,20 @@
+// Pass: which nodes work in the batch-lane layout (graph/lane_shape.hpp). Pure.
+#pragma once
+
+#include <cstdint>
+
+#include "graph/graph.hpp"
+
+namespace penstock::graph {
+
+struct LayoutChoice {
+  Graph graph;
+  std::int32_t conversions = 0;  ///< nodes that do nothing but move a tensor to another layout
+};
+
+/// The forward graph `model` with every node that Op::lane_use says so replaced by its lane form,
+/// and conversions where neighbours differ, each in the block of the first node that asks for it.
+/// Depends on ops, attributes and types alone: stages are chosen later.
+LayoutChoice choose_layouts(const Graph& model);
+
+}  // namespace penstock::graph
