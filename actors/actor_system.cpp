@@ -1,10 +1,16 @@
 #include "actors/actor_system.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <caf/atom.hpp>
 #include <caf/logger.hpp>
 #include <caf/scheduler/test_coordinator.hpp>
+#include <string>
+#include <system_error>
 #include <thread>
+#include <vector>
+
+#include "penstock/error.hpp"
 
 namespace penstock::actors {
 namespace {
@@ -13,6 +19,31 @@ std::size_t worker_threads(int asked) {
   if (asked > 0) return static_cast<std::size_t>(asked);
   return std::max(1u, std::thread::hardware_concurrency());
 }
+
+/// CAF cannot be stopped halfway through starting its threads. This many are started, and ended, to
+/// see whether the machine has them.
+void expect_threads(std::size_t count) {
+  std::atomic<bool> end{false};
+  std::vector<std::thread> threads;
+  threads.reserve(count);
+  const auto end_all = [&] {
+    end = true;
+    end.notify_all();
+    for (std::thread& thread : threads) thread.join();
+  };
+  try {
+    while (threads.size() < count) threads.emplace_back([&] { end.wait(false); });
+  } catch (const std::system_error&) {
+    end_all();
+    throw Error(Errc::out_of_memory, "cannot start " + std::to_string(count) +
+                                         " threads: the system allows " +
+                                         std::to_string(threads.size()) + " more");
+  }
+  end_all();
+}
+
+/// Beside the workers: CAF's clock and helper, and an actor or two on threads of their own.
+constexpr std::size_t other_threads = 4;
 
 }  // namespace
 
@@ -27,6 +58,7 @@ ActorSystem::Config::Config(const SystemOptions& options) : deterministic(option
   set("scheduler.max-threads", worker_threads(options.threads));
   set("scheduler.max-throughput", std::size_t{20});
   set("logger.verbosity", caf::atom("quiet"));
+  if (!deterministic) expect_threads(worker_threads(options.threads) + other_threads);
 }
 
 ActorSystem::ActorSystem(const SystemOptions& options) : config_(options), system_(config_) {

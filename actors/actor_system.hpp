@@ -33,6 +33,7 @@ struct HostThreadGuard {
 /// Made, used and destroyed on any threads.
 class ActorSystem {
  public:
+  /// @throws Error out_of_memory if the machine has not as many threads.
   explicit ActorSystem(const SystemOptions& options = {});
   ~ActorSystem();
   ActorSystem(const ActorSystem&) = delete;

@@ -16,6 +16,12 @@ Arena::Arena(std::shared_ptr<const graph::Plan> plan, std::size_t stage, std::in
   const std::size_t edges = own.forward_receives.size() + own.backward_receives.size();
   parameters_ = allocate(own.parameter_bytes);
   accumulators_ = allocate(own.accumulator_bytes);
+  std::int64_t kept_bytes = 0;
+  for (const graph::VariablePlan& variable : own.variables) {
+    kept_offsets_.push_back(variable.trainable ? -1 : kept_bytes);
+    if (!variable.trainable) kept_bytes += aligned(variable.type.bytes());
+  }
+  kept_ = allocate(kept_bytes);
   received_.assign(live_, std::vector<Tensor>(edges));
   received_at_.assign(edges, nullptr);
   make_stash();
@@ -122,11 +128,25 @@ std::span<std::byte> Arena::accumulators() {
   return {accumulators_.get(), static_cast<std::size_t>(stage().accumulator_bytes)};
 }
 
+const std::byte* Arena::newest(std::size_t k) const {
+  return kept_offsets_[k] < 0 ? parameters_.get() + stage().variables[k].offset
+                              : kept_.get() + kept_offsets_[k];
+}
+
+void Arena::keep_buffers() {
+  for (std::size_t k = 0; k < kept_offsets_.size(); ++k) {
+    const graph::VariablePlan& variable = stage().variables[k];
+    if (kept_offsets_[k] >= 0)
+      std::memcpy(kept_.get() + kept_offsets_[k], parameters_.get() + variable.offset,
+                  static_cast<std::size_t>(variable.type.bytes()));
+  }
+}
+
 Tensor Arena::read_variable(std::size_t k) const {
   const graph::VariablePlan& variable = stage().variables[k];
   const auto bytes = static_cast<std::size_t>(variable.type.bytes());
   const auto copy = allocate_block(bytes);
-  std::memcpy(copy.get(), parameters_.get() + variable.offset, bytes);
+  std::memcpy(copy.get(), newest(k), bytes);
   return Tensor::wrap(variable.type.dtype, variable.type.shape, copy);
 }
 
@@ -137,6 +157,8 @@ void Arena::write_variable(std::size_t k, const Tensor& value) {
                 plan_->variables[static_cast<std::size_t>(variable.variable)].name + ": expected " +
                     graph::to_string(variable.type) + ", got " + to_string(value.shape()));
   std::memcpy(parameters_.get() + variable.offset, value.raw(), value.bytes());
+  if (kept_offsets_[k] >= 0)
+    std::memcpy(kept_.get() + kept_offsets_[k], value.raw(), value.bytes());
 }
 
 }  // namespace penstock::actors

@@ -44,8 +44,14 @@ class Arena {
   std::span<float> accumulator(std::int64_t offset, std::int64_t elements);
   std::span<std::byte> accumulators();
 
-  Tensor read_variable(std::size_t k) const;  ///< a copy
+  /// A copy; of a buffer, as keep_buffers() last found it, so that all variables are those of the
+  /// same update even if a later window was begun.
+  Tensor read_variable(std::size_t k) const;
   void write_variable(std::size_t k, const Tensor& value);
+
+  /// To be called when a window has ended: what is not trained, but changed by every micro-batch,
+  /// is now part of what read_variable() gives.
+  void keep_buffers();
 
   /// Allocated for this stage, scratch (which is the IPU's) apart.
   std::int64_t bytes() const { return bytes_; }
@@ -58,6 +64,7 @@ class Arena {
   }
   void make_stash();
   void make_sent_back();
+  const std::byte* newest(std::size_t k) const;
 
   std::shared_ptr<const graph::Plan> plan_;
   std::size_t stage_;
@@ -65,6 +72,8 @@ class Arena {
   std::int64_t bytes_ = 0;
   Block parameters_;
   Block accumulators_;
+  Block kept_;                              // copies of buffers, at kept_offsets_
+  std::vector<std::int64_t> kept_offsets_;  // by position in variables; -1: trained
   Block stash_;
   std::vector<std::vector<Tensor>> received_;                        // [micro-batch ring][position]
   std::vector<std::vector<Tensor>> sends_forward_;                   // [stash slot][position]

@@ -13,31 +13,39 @@ void GateState::start(GateHandle::pointer actor, std::shared_ptr<const PipelineS
   squared_norms.assign(setup->plan->variables.size(), 0.0);
 }
 
-void GateState::on_gradients_ready(const GradientsReady& ready) {
-  if (ready.replica == 0)
-    for (const VariableNorm& norm : ready.squared_norms)
-      squared_norms[static_cast<std::size_t>(norm.variable)] = norm.squared;
-  if (++ready_count == links.optimizers.size()) open();
-}
-
-void GateState::open() {
+void GateState::on_gradients_ready() {
+  if (++ready < links.optimizers.size()) return;
+  ready = 0;
   if (!setup->host->update_begins()) return;
-  ready_count = 0;
-  applied_count = 0;
-  factor = rules->max_grad_norm > 0 ? graph::clip_factor(squared_norms, rules->max_grad_norm) : 1.0;
-  // Where one IPU may be busy at a time, on_update_applied() lets the others follow one by one.
-  const std::size_t first = setup->plan->schedule->one_at_a_time ? 1 : links.optimizers.size();
-  for (std::size_t i = 0; i < first; ++i) self->send(links.optimizers[i], ApplyUpdate{factor});
+  const bool clips = rules->max_grad_norm > 0;
+  begin_round({clips ? UpdatePhase::measure : UpdatePhase::apply, 1.0});
 }
 
-void GateState::on_update_applied(const UpdateApplied& applied) {
-  if (++applied_count == links.optimizers.size()) {
-    setup->host->update_ended();
-    self->send(links.step, applied);
+void GateState::begin_round(const UpdateOrder& order) {
+  round = order;
+  done = 0;
+  const std::size_t first = one_by_one() ? 1 : links.optimizers.size();
+  for (std::size_t i = 0; i < first; ++i) self->send(links.optimizers[i], round);
+}
+
+void GateState::on_phase_done(const PhaseDone& answer) {
+  if (answer.replica == 0)
+    for (const VariableNorm& norm : answer.squared_norms)
+      squared_norms[static_cast<std::size_t>(norm.variable)] = norm.squared;
+  if (++done == links.optimizers.size())
+    end_round();
+  else if (one_by_one())
+    self->send(links.optimizers[done], round);
+}
+
+void GateState::end_round() {
+  if (round.phase == UpdatePhase::measure) {
+    begin_round({UpdatePhase::apply, graph::clip_factor(squared_norms, rules->max_grad_norm)});
     return;
   }
-  if (setup->plan->schedule->one_at_a_time)
-    self->send(links.optimizers[applied_count], ApplyUpdate{factor});
+  setup->host->update_ended();
+  for (const OptimizerHandle& optimizer : links.optimizers) self->send(optimizer, Release{});
+  self->send(links.step, UpdateApplied{});
 }
 
 GateHandle::behavior_type gate_actor(GateHandle::stateful_pointer<GateState> self,
@@ -46,8 +54,8 @@ GateHandle::behavior_type gate_actor(GateHandle::stateful_pointer<GateState> sel
   base_init(self);
   self->state.start(self, std::move(setup), std::move(rules));
   return {[=](GateLinks& links) { self->state.on_links(links); },
-          [=](const GradientsReady& ready) { self->state.on_gradients_ready(ready); },
-          [=](const UpdateApplied& applied) { self->state.on_update_applied(applied); },
+          [=](const GradientsReady&) { self->state.on_gradients_ready(); },
+          [=](const PhaseDone& done) { self->state.on_phase_done(done); },
           [=](const SetRules& message) { self->state.on_set_rules(message); }};
 }
 

@@ -88,28 +88,31 @@ struct Reduced {
   std::shared_ptr<const std::byte> sums = {};
 };
 
-/// Optimizer -> gate: this stage's final gradients are there; with clipping, the squared norm of
-/// each, by variable.
-struct GradientsReady {
+/// Optimizer -> gate: this stage's gradient sums are complete, those of the other replicas
+/// included.
+struct GradientsReady {};
+
+/// Gate -> optimizers, in rounds: every stage has finished one before the next begins.
+struct UpdateOrder {
+  UpdatePhase phase = UpdatePhase::apply;
+  double clip_factor = 1;  ///< for `apply`
+};
+
+/// Optimizer -> gate: that is done.
+struct PhaseDone {
   std::int32_t replica = 0;
-  std::int32_t stage = 0;
-  std::int64_t update = 0;
-  std::vector<VariableNorm> squared_norms = {};
+  std::vector<VariableNorm> squared_norms = {};  ///< after `measure`
 };
 
-/// Gate -> optimizer: every gradient of the window is there, nothing runs: update now.
-struct ApplyUpdate {
-  double clip_factor = 1;
-};
+/// Gate -> optimizer: every weight is at the next update; your stage may go on.
+struct Release {};
 
-/// Optimizer -> gate: done. Gate -> step, when all are.
-struct UpdateApplied {
-  std::int64_t update = 0;
-};
+/// Gate -> step: one more update is done.
+struct UpdateApplied {};
 
 /// Optimizer -> its stage: the new weights are in place; the next window may begin.
 struct WeightsReady {
-  double busy_seconds = 0;  ///< what the update took of the IPU
+  std::vector<TraceEvent> work = {};  ///< what the update did on the IPU
 };
 
 /// Host -> step -> optimizers and gate: other constants, from the next update on.
@@ -186,11 +189,11 @@ using FeedHandle = caf::typed_actor<caf::reacts_to<FeedLinks>, caf::reacts_to<St
                                     caf::reacts_to<Credit>, caf::reacts_to<ExplainWait>>;
 using OptimizerHandle =
     caf::typed_actor<caf::reacts_to<OptimizerLinks>, caf::reacts_to<WindowComplete>,
-                     caf::reacts_to<Reduced>, caf::reacts_to<ApplyUpdate>,
-                     caf::reacts_to<UpdateDone>, caf::reacts_to<SetRules>>;
+                     caf::reacts_to<Reduced>, caf::reacts_to<UpdateOrder>,
+                     caf::reacts_to<UpdateDone>, caf::reacts_to<Release>, caf::reacts_to<SetRules>>;
 using ReducerHandle = caf::typed_actor<caf::reacts_to<Contribution>>;
 using GateHandle = caf::typed_actor<caf::reacts_to<GateLinks>, caf::reacts_to<GradientsReady>,
-                                    caf::reacts_to<UpdateApplied>, caf::reacts_to<SetRules>>;
+                                    caf::reacts_to<PhaseDone>, caf::reacts_to<SetRules>>;
 using HostStoreHandle =
     caf::typed_actor<caf::reacts_to<StoreState>, caf::replies_to<FetchState>::with<FetchedState>>;
 using StepHandle = caf::typed_actor<caf::reacts_to<StepLinks>, caf::reacts_to<StepCall>,
@@ -279,7 +282,9 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::UpdateDone)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::WindowComplete)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::Reduced)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::GradientsReady)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::ApplyUpdate)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::UpdateOrder)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::PhaseDone)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::Release)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::UpdateApplied)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::WeightsReady)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::SetRules)

@@ -31,7 +31,6 @@ std::int64_t OptimizerState::key() const {
 
 void OptimizerState::on_window_complete(const WindowComplete& window) {
   update_number = window.update;
-  busy_seconds = 0;
   if (links.reducer)
     self->send(links.reducer, Contribution{setup.replica, self, setup.arena});
   else
@@ -44,18 +43,15 @@ void OptimizerState::on_reduced(const Reduced& reduced) {
 
 void OptimizerState::use_sums(std::shared_ptr<const std::byte> sums) {
   setup.update->set_sums(std::move(sums));
-  if (setup.update->clips())
-    run(UpdatePhase::measure);
-  else
-    self->send(links.gate, GradientsReady{setup.replica, setup.stage, update_number, {}});
+  self->send(links.gate, GradientsReady{});
 }
 
-void OptimizerState::on_apply_update(const ApplyUpdate& apply) {
-  setup.update->set_clip_factor(apply.clip_factor);
-  if (links.host_store)
+void OptimizerState::on_update_order(const UpdateOrder& order) {
+  setup.update->set_clip_factor(order.clip_factor);
+  if (order.phase == UpdatePhase::apply && links.host_store)
     fetch_state();
   else
-    run(UpdatePhase::apply);
+    run(order.phase);
 }
 
 void OptimizerState::fetch_state() {
@@ -84,15 +80,24 @@ void OptimizerState::run(UpdatePhase phase) {
 }
 
 void OptimizerState::on_update_done(const UpdateDone& done) {
-  busy_seconds += static_cast<double>(done.end_ns - done.begin_ns) * 1e-9;
+  work.push_back({.ipu = setup.pipeline->ipu(setup.replica, static_cast<std::size_t>(setup.stage)),
+                  .replica = setup.replica,
+                  .stage = setup.stage,
+                  .activity = Activity::update,
+                  .micro_batch = (update_number + 1) * setup.pipeline->gradient_accumulation - 1,
+                  .begin_ns = done.begin_ns,
+                  .end_ns = done.end_ns});
   if (done.phase == UpdatePhase::measure) {
-    self->send(links.gate, GradientsReady{setup.replica, setup.stage, update_number,
-                                          setup.update->squared_norms()});
+    self->send(links.gate, PhaseDone{setup.replica, setup.update->squared_norms()});
     return;
   }
   if (links.host_store) self->send(links.host_store, StoreState{key(), setup.update->take_state()});
-  self->send(links.stage, WeightsReady{busy_seconds});
-  self->send(links.gate, UpdateApplied{update_number});
+  self->send(links.gate, PhaseDone{setup.replica, {}});
+}
+
+void OptimizerState::on_release() {
+  self->send(links.stage, WeightsReady{std::move(work)});
+  work.clear();
 }
 
 OptimizerHandle::behavior_type optimizer_actor(
@@ -102,8 +107,9 @@ OptimizerHandle::behavior_type optimizer_actor(
   return {[=](OptimizerLinks& links) { self->state.on_links(links); },
           [=](const WindowComplete& window) { self->state.on_window_complete(window); },
           [=](const Reduced& reduced) { self->state.on_reduced(reduced); },
-          [=](const ApplyUpdate& apply) { self->state.on_apply_update(apply); },
+          [=](const UpdateOrder& order) { self->state.on_update_order(order); },
           [=](const UpdateDone& done) { self->state.on_update_done(done); },
+          [=](const Release&) { self->state.on_release(); },
           [=](const SetRules& message) { self->state.on_set_rules(message); }};
 }
 

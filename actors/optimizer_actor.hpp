@@ -20,9 +20,10 @@ struct OptimizerState {
   void on_links(OptimizerLinks& given);
   void on_window_complete(const WindowComplete& window);
   void on_reduced(const Reduced& reduced);
-  void on_apply_update(const ApplyUpdate& apply);
+  void on_update_order(const UpdateOrder& order);
   void on_fetched_state(FetchedState& fetched);
   void on_update_done(const UpdateDone& done);
+  void on_release();
   void on_set_rules(const SetRules& message) { setup.update->set_rules(message.rules); }
 
   void use_sums(std::shared_ptr<const std::byte> sums);
@@ -34,7 +35,7 @@ struct OptimizerState {
   OptimizerSetup setup;
   OptimizerLinks links;
   std::int64_t update_number = 0;
-  double busy_seconds = 0;
+  std::vector<TraceEvent> work;  // of this update
 };
 
 OptimizerHandle::behavior_type optimizer_actor(

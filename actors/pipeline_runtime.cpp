@@ -13,21 +13,17 @@ std::shared_ptr<const PipelineSetup> with_host(PipelineSetup setup) {
   return std::make_shared<const PipelineSetup>(std::move(setup));
 }
 
-std::vector<std::string_view> state_names(const graph::ParameterRule& rule) {
-  std::vector<std::string_view> names;
-  if (rule.rule)
-    for (const graph::StateTensor& tensor : rule.rule->state(rule.hyper))
-      names.push_back(tensor.name);
-  return names;
-}
-
 }  // namespace
 
 PipelineRuntime::PipelineRuntime(PipelineSetup setup, UpdateRules rules,
                                  const SystemOptions& system)
+    : PipelineRuntime(std::move(setup), std::move(rules), std::make_shared<ActorSystem>(system)) {}
+
+PipelineRuntime::PipelineRuntime(PipelineSetup setup, UpdateRules rules,
+                                 std::shared_ptr<ActorSystem> system)
     : setup_(with_host(std::move(setup))),
       rules_(std::make_shared<const UpdateRules>(std::move(rules))),
-      system_(std::make_unique<ActorSystem>(system)),
+      system_(std::move(system)),
       cast_(std::make_unique<Cast>(Cast{spawn_pipeline(*system_, setup_, rules_)})) {}
 
 // What still runs on an IPU is waited for by the system's destructor.
@@ -94,11 +90,6 @@ void PipelineRuntime::write_variables(const Variables& variables) {
 }
 
 void PipelineRuntime::set_rules(UpdateRules rules) {
-  for (std::size_t i = 0; i < rules.variables.size(); ++i)
-    if (state_names(rules.variables[i]) != state_names(rules_->variables[i]))
-      throw Error(Errc::invalid_argument, setup_->plan->variables[i].name +
-                                              ": expected constants that need the same optimizer "
-                                              "state as before; this change needs a new model");
   rules_ = std::make_shared<const UpdateRules>(std::move(rules));
   call(SetRules{rules_});
 }

@@ -18,6 +18,8 @@ class PipelineRuntime {
  public:
   /// `setup.host` is filled in; `rules` are ignored in inference.
   PipelineRuntime(PipelineSetup setup, UpdateRules rules, const SystemOptions& system);
+  /// The same on the threads of another runtime, which may end before this one.
+  PipelineRuntime(PipelineSetup setup, UpdateRules rules, std::shared_ptr<ActorSystem> system);
   ~PipelineRuntime();
   PipelineRuntime(const PipelineRuntime&) = delete;
   PipelineRuntime& operator=(const PipelineRuntime&) = delete;
@@ -43,6 +45,8 @@ class PipelineRuntime {
   std::vector<StageStatus> read_status();
 
   ActorSystem& system();
+  /// For another runtime to share.
+  const std::shared_ptr<ActorSystem>& shared_system() const { return system_; }
 
  private:
   struct Cast;  // the actors
@@ -55,7 +59,7 @@ class PipelineRuntime {
 
   std::shared_ptr<const PipelineSetup> setup_;
   std::shared_ptr<const UpdateRules> rules_;
-  std::unique_ptr<ActorSystem> system_;
+  std::shared_ptr<ActorSystem> system_;
   std::unique_ptr<Cast> cast_;
   std::int64_t micro_batches_begun_ = 0;
 };

@@ -56,17 +56,21 @@ void StageState::pump() {
 }
 
 void StageState::on_program_done(const ProgramDone& done) {
-  status.report.busy_seconds += static_cast<double>(done.end_ns - done.begin_ns) * 1e-9;
-  if (setup.pipeline->trace)
-    status.trace.push_back({.ipu = status.report.ipu,
-                            .replica = setup.replica,
-                            .stage = setup.stage,
-                            .direction = done.work.direction,
-                            .micro_batch = done.work.micro_batch,
-                            .begin_ns = done.begin_ns,
-                            .end_ns = done.end_ns});
+  const bool forward = done.work.direction == Direction::forward;
+  record({.ipu = status.report.ipu,
+          .replica = setup.replica,
+          .stage = setup.stage,
+          .activity = forward ? Activity::forward : Activity::backward,
+          .micro_batch = done.work.micro_batch,
+          .begin_ns = done.begin_ns,
+          .end_ns = done.end_ns});
   finish(done.work);
   pump();
+}
+
+void StageState::record(const TraceEvent& event) {
+  status.report.busy_seconds += static_cast<double>(event.end_ns - event.begin_ns) * 1e-9;
+  if (setup.pipeline->trace) status.trace.push_back(event);
 }
 
 void StageState::finish(const Work& work) {
@@ -110,7 +114,8 @@ void StageState::complete_window() {
 }
 
 void StageState::on_weights_ready(const WeightsReady& ready) {
-  status.report.busy_seconds += ready.busy_seconds;
+  for (const TraceEvent& event : ready.work) record(event);
+  setup.arena->keep_buffers();
   core->weights_ready();
   pump();
 }

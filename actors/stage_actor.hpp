@@ -31,6 +31,7 @@ struct StageState {
   /// Starts the next piece of work, if there is one.
   void pump();
   void finish(const Work& work);
+  void record(const TraceEvent& event);
   void send_forward(std::int64_t micro_batch);
   void send_back(std::int64_t micro_batch);
   void complete_window();

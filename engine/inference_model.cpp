@@ -1,7 +1,7 @@
 #include "penstock/inference_model.hpp"
 
+#include <algorithm>
 #include <cstring>
-#include <map>
 
 #include "engine/running_model.hpp"
 #include "engine/values/memory.hpp"
@@ -45,9 +45,21 @@ class InferenceModel::Impl {
   RunningModel& running() { return running_; }
 
   std::uint64_t weight_uploads() const {
-    std::uint64_t uploads = running_.weight_uploads();
-    for (const auto& [rows, rest] : rests_) uploads += rest->weight_uploads();
+    std::uint64_t uploads = running_.weight_uploads() + past_uploads_;
+    for (const auto& rest : rests_) uploads += rest->weight_uploads();
     return uploads;
+  }
+
+  std::vector<TraceEvent> take_trace() {
+    std::vector<TraceEvent> events = running_.take_trace();
+    events.insert(events.end(), past_trace_.begin(), past_trace_.end());
+    past_trace_.clear();
+    for (const auto& rest : rests_) {
+      const auto more = rest->take_trace();
+      events.insert(events.end(), more.begin(), more.end());
+    }
+    std::ranges::sort(events, {}, &TraceEvent::begin_ns);
+    return events;
   }
 
  private:
@@ -79,20 +91,40 @@ class InferenceModel::Impl {
   /// What does not fill a micro-batch for every replica: one shorter micro-batch, on its own plan.
   StepResult run_rest(const std::vector<Tensor>& inputs) {
     const std::int64_t rows = inputs.front().shape()[0];
-    auto& rest = rests_[rows];
-    if (!rest) {
+    return rest_of(rows).run(inputs, 1);
+  }
+
+  /// The plan for a micro-batch of `rows`; the few that were used last are kept.
+  RunningModel& rest_of(std::int64_t rows) {
+    const auto found =
+        std::ranges::find(rests_, rows, [](const auto& rest) { return rest->plan().batch; });
+    if (found != rests_.end()) {
+      std::rotate(rests_.begin(), found, found + 1);
+    } else {
       Options options = options_;
       options.batch_size = static_cast<int>(rows);
       options.topology.replication_factor = 1;
-      rest = std::make_unique<RunningModel>(model_, options, nullptr);
+      rests_.insert(rests_.begin(),
+                    std::make_unique<RunningModel>(model_, options, nullptr, &running_));
+      if (rests_.size() > most_rests) forget(*rests_.back());
     }
-    return rest->run(inputs, 1);
+    return *rests_.front();
+  }
+
+  void forget(RunningModel& oldest) {
+    past_uploads_ += oldest.weight_uploads();
+    const auto trace = oldest.take_trace();
+    past_trace_.insert(past_trace_.end(), trace.begin(), trace.end());
+    rests_.pop_back();
   }
 
   Model model_;
   Options options_;
   RunningModel running_;
-  std::map<std::int64_t, std::unique_ptr<RunningModel>> rests_;  // by rows
+  static constexpr std::size_t most_rests = 4;
+  std::vector<std::unique_ptr<RunningModel>> rests_;  // the one used last first
+  std::uint64_t past_uploads_ = 0;                    // of those that are forgotten
+  std::vector<TraceEvent> past_trace_;
 };
 
 InferenceModel::InferenceModel(const Model& model, const Options& options)
@@ -117,7 +149,7 @@ std::vector<StageReport> InferenceModel::stage_reports() const {
   return impl_->running().stage_reports();
 }
 std::vector<TraceEvent> InferenceModel::take_trace() {
-  return impl_->running().take_trace();
+  return impl_->take_trace();
 }
 
 }  // namespace penstock

@@ -40,6 +40,11 @@ OutputMode output_mode(const Options& options, bool training) {
   return training ? OutputMode::final : OutputMode::all;
 }
 
+/// What a rule keeps, by which it is told whether another can go on with it.
+std::vector<graph::StateTensor> state_of(const graph::ParameterRule& rule) {
+  return rule.rule ? rule.rule->state(rule.hyper) : std::vector<graph::StateTensor>{};
+}
+
 /// Lines from several threads, one at a time.
 std::function<void(std::string_view)> serialized(std::function<void(std::string_view)> log) {
   if (!log) return {};
@@ -66,14 +71,14 @@ actors::PipelineSetup setup_for(const Options& options, std::shared_ptr<const gr
 
 void log_compilation(const std::function<void(std::string_view)>& log, const graph::Plan& plan,
                      const CompileReport& report) {
-  if (!log) return;
   log("compiled \"" + plan.name + "\" for " + (plan.training ? "training" : "inference"));
   log(to_string(report));
 }
 
 }  // namespace
 
-RunningModel::RunningModel(const Model& model, const Options& options, const Optimizer* optimizer)
+RunningModel::RunningModel(const Model& model, const Options& options, const Optimizer* optimizer,
+                           const RunningModel* host_of)
     : weights_(ModelAccess::weights(model)) {
   const auto start = std::chrono::steady_clock::now();
   options.validate();
@@ -92,13 +97,22 @@ RunningModel::RunningModel(const Model& model, const Options& options, const Opt
 
   const auto before_actors = std::chrono::steady_clock::now();
   auto setup = setup_for(options, plan_);
-  const auto log = setup.log;
+  log_ = setup.log ? setup.log : [](std::string_view) {};
   if (optimizer) rules_ = update_rules(*optimizer);
-  runtime_ = std::make_unique<actors::PipelineRuntime>(
-      std::move(setup), rules_, actors::SystemOptions{.threads = options.runtime.threads});
+  start_actors(std::move(setup), options, host_of);
   report_.phases.push_back({"start actors", seconds_since(before_actors)});
   report_.seconds = seconds_since(start);
-  log_compilation(log, *plan_, report_);
+  log_compilation(log_, *plan_, report_);
+}
+
+void RunningModel::start_actors(actors::PipelineSetup setup, const Options& options,
+                                const RunningModel* host_of) {
+  if (host_of)
+    runtime_ = std::make_unique<actors::PipelineRuntime>(std::move(setup), rules_,
+                                                         host_of->runtime_->shared_system());
+  else
+    runtime_ = std::make_unique<actors::PipelineRuntime>(
+        std::move(setup), rules_, actors::SystemOptions{.threads = options.runtime.threads});
 }
 
 RunningModel::~RunningModel() {
@@ -123,24 +137,19 @@ actors::UpdateRules RunningModel::update_rules(const Optimizer& optimizer) const
 }
 
 void RunningModel::expect_same_state(const actors::UpdateRules& rules) const {
-  for (std::size_t i = 0; i < rules.variables.size(); ++i) {
-    const graph::ParameterRule& before = rules_.variables[i];
-    const graph::ParameterRule& after = rules.variables[i];
-    const bool same =
-        before.rule == after.rule && (!after.rule || before.rule->state(before.hyper).size() ==
-                                                         after.rule->state(after.hyper).size());
-    if (!same)
+  for (std::size_t i = 0; i < rules.variables.size(); ++i)
+    if (state_of(rules.variables[i]) != state_of(rules_.variables[i]))
       throw Error(Errc::invalid_argument,
                   "optimizer: parameter \"" + plan_->variables[i].name +
                       "\" would need other state than it has; make a new TrainingModel to change "
-                      "the rule, or whether it has momentum");
-  }
+                      "the rule, or which state it keeps (momentum, centered, ...)");
 }
 
 void RunningModel::set_rules(const Optimizer& optimizer) {
   actors::UpdateRules rules = update_rules(optimizer);
   expect_same_state(rules);
   runtime_->set_rules(rules);
+  log_("optimizer: new constants from the next update on");
   rules_ = std::move(rules);
 }
 
@@ -174,8 +183,12 @@ StepResult RunningModel::run(std::span<const Tensor> inputs, std::int64_t micro_
   if (held_version_ != weights_->version()) upload_weights();
   // From here on the newest weights are on the IPUs, even if a later update of this call fails.
   if (plan_->training) held_version_ = weights_->mark_newer(*this);
-  return result_of(
-      runtime_->step(std::vector<Tensor>(inputs.begin(), inputs.end()), micro_batches));
+  const auto start = std::chrono::steady_clock::now();
+  StepResult result =
+      result_of(runtime_->step(std::vector<Tensor>(inputs.begin(), inputs.end()), micro_batches));
+  log_("\"" + plan_->name + "\": " + std::to_string(micro_batches) +
+       " micro-batches per replica done in " + std::to_string(seconds_since(start)) + " s");
+  return result;
 }
 
 void RunningModel::upload_weights() {
@@ -186,11 +199,13 @@ void RunningModel::upload_weights() {
   runtime_->write_variables(values);
   held_version_ = version;
   ++uploads_;
+  log_("\"" + plan_->name + "\": weights copied to the IPUs");
 }
 
 std::vector<Tensor> RunningModel::read_weights() {
   const std::vector<Tensor> values = runtime_->read_variables();
   for (std::size_t i = 0; i < values.size(); ++i) uploaded_[store_index_[i]] = values[i];
+  log_("\"" + plan_->name + "\": weights read back from the IPUs");
   return uploaded_;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -22,8 +23,10 @@ namespace penstock {
 
 class RunningModel : public WeightSource {
  public:
-  /// For training, with an optimizer; without one for inference.
-  RunningModel(const Model& model, const Options& options, const Optimizer* optimizer);
+  /// For training, with an optimizer; without one for inference. On the threads of `host_of`, if
+  /// there is one.
+  RunningModel(const Model& model, const Options& options, const Optimizer* optimizer,
+               const RunningModel* host_of = nullptr);
   ~RunningModel();
   RunningModel(const RunningModel&) = delete;
   RunningModel& operator=(const RunningModel&) = delete;
@@ -54,6 +57,8 @@ class RunningModel : public WeightSource {
   actors::UpdateRules update_rules(const Optimizer& optimizer) const;
   void expect_same_state(const actors::UpdateRules& rules) const;
   void upload_weights();
+  void start_actors(actors::PipelineSetup setup, const Options& options,
+                    const RunningModel* host_of);
   void read_status();
   StepResult result_of(std::vector<Tensor> outputs) const;
 
@@ -62,7 +67,8 @@ class RunningModel : public WeightSource {
   std::vector<std::string> inputs_;
   std::vector<std::size_t> store_index_;  // in the store, by position in Plan::variables
   CompileReport report_;
-  actors::UpdateRules rules_;  // none in inference
+  actors::UpdateRules rules_;                  // none in inference
+  std::function<void(std::string_view)> log_;  // a line each; does nothing if nobody listens
   std::unique_ptr<actors::PipelineRuntime> runtime_;
   std::vector<Tensor> uploaded_;    // the store's values when weights were last uploaded
   std::uint64_t held_version_ = 0;  // of the store

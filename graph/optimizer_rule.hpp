@@ -34,6 +34,8 @@ struct Hyper {
 struct StateTensor {
   std::string_view name;  ///< as in PyTorch's state, e.g. "exp_avg"
   float initial = 0;      ///< what each element is before the first update
+
+  bool operator==(const StateTensor&) const = default;
 };
 
 struct OptimizerRule {

@@ -1,4 +1,5 @@
-// Chrome's trace event format: a complete event ("X") per program run, in the row of its IPU.
+// Chrome's trace event format: a complete event ("X") per program run or update, in the row of its
+// IPU.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -16,7 +17,9 @@ double microseconds(std::int64_t nanoseconds) {
 }
 
 std::string event_name(const TraceEvent& event) {
-  const std::string letter = event.direction == Direction::forward ? "F" : "B";
+  const std::string letter = event.activity == Activity::forward    ? "F"
+                             : event.activity == Activity::backward ? "B"
+                                                                    : "U";
   return letter + " s" + std::to_string(event.stage) + " mb" + std::to_string(event.micro_batch);
 }
 
@@ -33,13 +36,13 @@ Json program_run(const TraceEvent& event, std::int64_t origin_ns) {
           {"pid", 0},
           {"tid", event.ipu},
           {"name", event_name(event)},
-          {"cat", to_string(event.direction)},
+          {"cat", to_string(event.activity)},
           {"ts", microseconds(event.begin_ns - origin_ns)},
           {"dur", microseconds(event.end_ns - event.begin_ns)},
           {"args",
            {{"stage", event.stage},
             {"replica", event.replica},
-            {"direction", to_string(event.direction)},
+            {"direction", to_string(event.activity)},
             {"micro_batch", event.micro_batch}}}};
 }
 

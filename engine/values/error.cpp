@@ -24,6 +24,8 @@ std::string_view to_string(Errc code) noexcept {
       return "stalled";
     case Errc::closed:
       return "closed";
+    case Errc::out_of_memory:
+      return "out_of_memory";
     case Errc::unsupported:
       return "unsupported";
     case Errc::internal:

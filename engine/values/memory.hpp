@@ -15,7 +15,7 @@ constexpr std::int64_t aligned(std::int64_t bytes) noexcept {
   return (bytes + 63) / 64 * 64;
 }
 
-/// A zeroed block of at least `bytes` bytes. @throws std::bad_alloc
+/// A zeroed block of at least `bytes` bytes. @throws Error out_of_memory
 std::shared_ptr<std::byte> allocate_block(std::size_t bytes);
 
 struct MemoryCounters {

@@ -2,6 +2,18 @@
 
 namespace penstock {
 
+std::string_view to_string(Activity activity) noexcept {
+  switch (activity) {
+    case Activity::forward:
+      return "forward";
+    case Activity::backward:
+      return "backward";
+    case Activity::update:
+      return "update";
+  }
+  return "unknown";
+}
+
 std::string_view to_string(Direction direction) noexcept {
   return direction == Direction::forward ? "forward" : "backward";
 }

@@ -100,8 +100,11 @@ class Rewriting {
     return forms.lanes;
   }
 
-  /// What leaves the model does so in its own shape, from its own block.
+  /// What leaves the model does so in its own shape, from its own block. A loss that was pruned
+  /// stays the value that nobody computes.
   ValueId for_host(ValueId value) {
+    const Forms& forms = forms_[index(value)];
+    if (forms.plain == none && forms.lanes == none) return value;
     const NodeId producer = model_.value(value).producer;
     return plain(value, producer == none ? none : model_.node(producer).block);
   }

@@ -196,14 +196,22 @@ TEST(TrainingModel, ChangesItsLearningRateBetweenSteps) {
 }
 
 TEST(TrainingModel, RefusesAnOptimizerWithOtherState) {
-  TrainingModel training(small_model(), options_for(4, 1), Sgd{.learning_rate = 0.1});
-  const std::string expected =
-      "optimizer: parameter \"fc1.weight\" would need other state than it has; make a new "
-      "TrainingModel to change the rule, or whether it has momentum";
-  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { training.set_optimizer(AdamW{}); }), expected);
-  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { training.set_optimizer(Sgd{.momentum = 0.9}); }),
-            expected);
-  training.step(samples(8));
+  struct Row {
+    Optimizer before, after;
+  };
+  const Row rows[] = {{Sgd{}, AdamW{}},
+                      {Sgd{}, Sgd{.momentum = 0.9}},
+                      {RmsProp{.centered = true}, RmsProp{.momentum = 0.9}},
+                      {RmsProp{}, RmsProp{.tf_variant = true}}};
+  for (const Row& row : rows) {
+    TrainingModel training(small_model(), options_for(4, 1), row.before);
+    training.step(samples(8));
+    EXPECT_EQ(
+        refusal(Errc::invalid_argument, [&] { training.set_optimizer(row.after); }),
+        "optimizer: parameter \"fc1.weight\" would need other state than it has; make a new "
+        "TrainingModel to change the rule, or which state it keeps (momentum, centered, ...)");
+    training.step(samples(8));
+  }
 }
 
 TEST(ParameterGroups, FollowTheirOwnConstants) {

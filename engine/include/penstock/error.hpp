@@ -17,10 +17,11 @@ enum class Errc {
   corrupt_file,      ///< A file's content breaks its format.
   io_error,          ///< The operating system refused to read or write.
   stage_failed,      ///< A stage failed while it ran; the text names stage and micro-batch.
-  stalled,      ///< Nothing moved for longer than the limit; the text names who waits for what.
-  closed,       ///< The object was shut down, or failed earlier and cannot go on.
-  unsupported,  ///< Legal, but not provided by this build.
-  internal,     ///< A bug in Penstock.
+  stalled,        ///< Nothing moved for longer than the limit; the text names who waits for what.
+  closed,         ///< The object was shut down, or failed earlier and cannot go on.
+  out_of_memory,  ///< The machine has no memory left for a tensor.
+  unsupported,    ///< Legal, but not provided by this build.
+  internal,       ///< A bug in Penstock.
 };
 
 /// The enumerator's own name, e.g. "invalid_topology".

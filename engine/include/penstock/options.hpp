@@ -36,7 +36,7 @@ enum class OutputMode : std::uint8_t {
 /// Blocks that run together on one IPU.
 struct Stage {
   std::vector<std::string> blocks = {};
-  int ipu = -1;  ///< -1: as `Topology::ipus` says
+  int ipu = -1;  ///< -1: as `Topology::ipus` says, else the blocks, else the stage's number
 
   Stage() = default;
   Stage(std::initializer_list<std::string> names) : blocks(names) {}
@@ -53,8 +53,10 @@ struct Topology {
   Strategy strategy = Strategy::pipelined;
   PipelineSchedule schedule = PipelineSchedule::grouped;
   std::vector<Stage> stages = {};  ///< empty: one stage per block, in the model's order
-  std::vector<int> ipus = {};      ///< IPU of each stage that does not say; empty: 0, 1, 2, ...
-  int replication_factor = 1;  ///< replica r uses IPU numbers shifted by r times the IPUs of one
+  /// IPU of each stage, in order, 0 to 65535; `Stage::on` comes before it. Empty: as the stage's
+  /// blocks say (`Model::block`), else 0, 1, 2, ...
+  std::vector<int> ipus = {};
+  int replication_factor = 1;  ///< replica r's IPU numbers are shifted by r times the stages
 };
 
 struct TrainingOptions {

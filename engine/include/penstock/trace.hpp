@@ -13,13 +13,18 @@ class OutputFile;
 enum class Direction : std::uint8_t { forward, backward };
 std::string_view to_string(Direction direction) noexcept;
 
-/// One run of a stage's program on an IPU. Times are nanoseconds of the steady clock.
+enum class Activity : std::uint8_t { forward, backward, update };
+std::string_view to_string(Activity activity) noexcept;
+
+/// One run of a stage's program, or a part of its weight update, on an IPU. Times are nanoseconds
+/// of the steady clock.
 struct TraceEvent {
   std::int32_t ipu = 0;
   std::int32_t replica = 0;
   std::int32_t stage = 0;
-  Direction direction = Direction::forward;
-  std::int64_t micro_batch = 0;  ///< counted per replica since the model was built
+  Activity activity = Activity::forward;
+  /// Counted per replica since the model was built; of an update, the last of its window.
+  std::int64_t micro_batch = 0;
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
 };

@@ -30,7 +30,7 @@ const std::vector<TraceEvent> events{
      .end_ns = 7'002'750},
     {.ipu = 1,
      .stage = 1,
-     .direction = Direction::backward,
+     .activity = Activity::backward,
      .micro_batch = 2,
      .begin_ns = 7'000'000,
      .end_ns = 7'000'001},
