@@ -27,6 +27,11 @@ void* operator new(std::size_t size, std::align_val_t alignment) {
   const auto step = static_cast<std::size_t>(alignment);
   return counted(std::aligned_alloc(step, (size + step - 1) / step * step));
 }
+void* operator new(std::size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  const auto step = static_cast<std::size_t>(alignment);
+  ++allocations;
+  return std::aligned_alloc(step, (size + step - 1) / step * step);
+}
 void operator delete(void* block) noexcept {
   std::free(block);
 }
