@@ -111,8 +111,8 @@ TEST(Trainer, MetricsCountTheRunsOfEveryStageOfEveryReplica) {
 TEST(Trainer, ProfileHasAnEventPerProgramRun) {
   const TemporaryDirectory directory;
   const auto profile = directory / "new" / "profile";
-  expect_success(train(quick_mlp + Arguments{"--test-batch-size", "50", "--profile",
-                                             "--profile-dir", profile.string()}));
+  expect_success(train(quick_mlp + Arguments{"--test-batch-size", "7", "--profile", "--profile-dir",
+                                             profile.string()}));
   const auto runs = [&](const char* part, const char* direction) {
     const json trace = json::parse(file_content(profile / part / "trace.json"));
     const json& events = trace.at("traceEvents");
@@ -121,7 +121,7 @@ TEST(Trainer, ProfileHasAnEventPerProgramRun) {
   };
   EXPECT_EQ(runs("training", "forward"), 4 * 24);
   EXPECT_EQ(runs("training", "backward"), 4 * 24);
-  EXPECT_EQ(runs("inference", "forward"), 4 * 2000 / 50);
+  EXPECT_EQ(runs("inference", "forward"), 4 * 286);  // ceil(2000 / 7), the last one short
   EXPECT_EQ(runs("inference", "backward"), 0);
 }
 
