@@ -10,6 +10,7 @@
 #include "graph/passes/choose_layouts.hpp"
 #include "graph/passes/compile_report.hpp"
 #include "graph/passes/differentiate.hpp"
+#include "graph/passes/fuse.hpp"
 #include "graph/passes/inference_form.hpp"
 #include "graph/passes/layout.hpp"
 #include "graph/passes/liveness.hpp"
@@ -263,7 +264,7 @@ class Compilation {
 
   void choose() {
     LayoutChoice choice = choose_layouts(graph_);
-    graph_ = std::move(choice.graph);
+    graph_ = fuse(choice.graph);
     conversions_ = choice.conversions;
     wanted_ = wanted_values(graph_, request_.training);
   }

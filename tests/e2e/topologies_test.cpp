@@ -11,6 +11,8 @@ namespace penstock::testing {
 namespace {
 
 constexpr std::int64_t updates = 5;
+/// Enough for the convolutions to work on 16 samples at once, four of which are padding.
+constexpr int batch = 12;
 
 /// Blocks to stages to IPUs.
 struct Placement {
@@ -38,7 +40,7 @@ const Execution executions[] = {
 };
 
 Options options_for(const Placement& placement, const Execution& execution) {
-  Options options{.batch_size = 4, .device_iterations = 1};
+  Options options{.batch_size = batch, .device_iterations = 1};
   options.topology.strategy = execution.strategy;
   options.topology.schedule = execution.schedule;
   options.topology.stages = parse_stages(placement.stages);
@@ -50,7 +52,7 @@ Options options_for(const Placement& placement, const Execution& execution) {
 const std::vector<Tensor>& digits() {
   static const std::vector<Tensor> samples = all_samples(
       *first_samples(read_idx(data_path("mnist"), Split::train, {.mean = 0.1307, .std = 0.3081}),
-                     4 * 4 * 2 * updates));
+                     batch * 4 * 2 * updates));
   return samples;
 }
 

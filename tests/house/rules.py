@@ -24,7 +24,7 @@ FLOORS = [
 ]
 
 # The passes of the compiler: only compile sees more than one of them.
-PASSES = {'choose_layouts', 'compile_report', 'differentiate', 'inference_form', 'layout', 'liveness', 'lower',
+PASSES = {'choose_layouts', 'compile_report', 'differentiate', 'fuse', 'inference_form', 'layout', 'liveness', 'lower',
           'memory_plan', 'partition', 'prune', 'stage_assignment'}
 
 CAF_ROOMS = ('actors/', 'tests/actors/', 'tests/support/')

@@ -1,0 +1,87 @@
+#include "graph/passes/fuse.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "graph/op.hpp"
+#include "graph/ops/activations/relu.hpp"
+#include "graph/ops/lanes/conv2d_lanes.hpp"
+#include "graph/ops/lanes/conv2d_pool_relu_lanes.hpp"
+#include "graph/ops/lanes/max_pool2d_lanes.hpp"
+#include "graph/ops/rules/window2d.hpp"
+
+namespace penstock::graph {
+namespace {
+
+class Fusion {
+ public:
+  explicit Fusion(const Graph& graph) : graph_(graph), readers_(graph.values.size()) {
+    for (std::size_t id = 0; id < graph.nodes.size(); ++id)
+      for (const ValueId input : graph.nodes[id].inputs)
+        readers_[index(input)].push_back(static_cast<NodeId>(id));
+    for (const Output& output : graph.outputs) readers_[index(output.value)].push_back(none);
+    if (graph.loss != none) readers_[index(graph.loss)].push_back(none);
+    dropped_.resize(graph.nodes.size());
+  }
+
+  Graph run() {
+    for (std::size_t id = 0; id < graph_.nodes.size(); ++id)
+      if (graph_.nodes[id].op == &conv2d_lanes) try_to_fuse(static_cast<NodeId>(id));
+    remove_dropped();
+    return std::move(graph_);
+  }
+
+ private:
+  /// The one node that reads the node's first output, if it is in the same block; else none.
+  NodeId only_reader(NodeId id) const {
+    const Node& node = graph_.node(id);
+    const auto& readers = readers_[index(node.outputs[0])];
+    if (readers.size() != 1 || readers[0] == none) return none;
+    return graph_.node(readers[0]).block == node.block ? readers[0] : none;
+  }
+
+  static bool halves(const Node& node) {
+    const Window2d window =
+        node.op == &max_pool2d_lanes ? pool_window(node.attributes) : Window2d{};
+    return window.kernel == Pair{2, 2} && window.stride == Pair{2, 2} &&
+           window.padding == Pair{0, 0};
+  }
+
+  void try_to_fuse(NodeId convolution) {
+    const NodeId second = only_reader(convolution);
+    const NodeId third = second == none ? none : only_reader(second);
+    if (third == none) return;
+    const Node &a = graph_.node(second), &b = graph_.node(third);
+    const bool pool_first = halves(a) && b.op == &relu, relu_first = a.op == &relu && halves(b);
+    if (!pool_first && !relu_first) return;
+    const ValueId winners = (pool_first ? a : b).outputs[1];
+    Node& node = graph_.node(convolution);
+    node.op = &conv2d_pool_relu_lanes;
+    node.outputs = {b.outputs[0], winners};
+    dropped_[index(second)] = dropped_[index(third)] = true;
+  }
+
+  void remove_dropped() {
+    for (Value& value : graph_.values) value.producer = none;
+    std::vector<Node> nodes;
+    for (std::size_t id = 0; id < graph_.nodes.size(); ++id) {
+      if (dropped_[id]) continue;
+      for (const ValueId output : graph_.nodes[id].outputs)
+        graph_.value(output).producer = static_cast<NodeId>(nodes.size());
+      nodes.push_back(std::move(graph_.nodes[id]));
+    }
+    graph_.nodes = std::move(nodes);
+  }
+
+  Graph graph_;
+  std::vector<std::vector<NodeId>> readers_;  // by value; none: the host
+  std::vector<bool> dropped_;                 // by node
+};
+
+}  // namespace
+
+Graph fuse(const Graph& graph) {
+  return Fusion(graph).run();
+}
+
+}  // namespace penstock::graph
