@@ -3,8 +3,13 @@
 // PENSTOCK_ISA and with PENSTOCK_VECTOR_BYTES; nothing here is shared between instruction sets.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
+
+#if PENSTOCK_VECTOR_BYTES == 64
+#include <immintrin.h>
+#endif
 
 namespace penstock::graph::PENSTOCK_ISA {
 
@@ -57,6 +62,24 @@ template <class V>
 [[gnu::always_inline]] inline MaskOf<V> load_bytes(const std::uint8_t* p) {
   return __builtin_convertvector(load<decltype(to_bytes(MaskOf<V>{}))>(p), MaskOf<V>);
 }
+
+/// Element i is entry at[i], from 0 to 15, of a table of 16.
+template <class V>
+[[gnu::always_inline]] inline V lookup(const float* table, MaskOf<V> at) {
+#if PENSTOCK_VECTOR_BYTES == 64
+  if constexpr (sizeof(V) == 64)
+    return (V)_mm512_permutexvar_ps((__m512i)at, (__m512)load<V>(table));
+  else
+    return (V)_mm256_permutex2var_ps((__m256)load<V>(table), (__m256i)at,
+                                     (__m256)load<V>(table + 8));
+#else
+  V result;
+  for (std::size_t i = 0; i < sizeof(V) / sizeof(float); ++i) result[i] = table[at[i]];
+  return result;
+#endif
+}
+/// Whether `lookup` is one instruction.
+inline constexpr bool lookup_pays = PENSTOCK_VECTOR_BYTES == 64;
 
 /// Calls `work` with each of 0 to n-1 as a constant, so that arrays of Vectors stay in registers.
 template <int... i, class Work>

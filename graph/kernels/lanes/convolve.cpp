@@ -9,8 +9,8 @@ constexpr int most_columns = 4;
 
 /// Neighbouring pixels of a row of neighbouring output channels.
 template <class V, int outputs, int columns>
-void convolve_tile(const LaneConvolution& conv, const float* x, const float* weight,
-                   const float* bias, float* y) {
+[[gnu::noinline]] void convolve_tile(const LaneConvolution& conv, const float* x,
+                                     const float* weight, const float* bias, float* y) {
   V sums[outputs][columns];
   start_with_bias(bias, sums);
   add_windows<V, outputs, 1, columns>(conv, x, weight, sums);

@@ -22,8 +22,8 @@ struct KernelRows {
 /// What `columns` neighbouring pixels of dy send back through `taps` neighbouring columns of the
 /// kernel: columns + taps - 1 pixels of dx, for neighbouring channels, added to what is there.
 template <class V, int channels, int columns, int taps>
-void spread_tile(const LaneConvolution& conv, KernelRows rows, const float* dy, const float* weight,
-                 float* dx) {
+[[gnu::noinline]] void spread_tile(const LaneConvolution& conv, KernelRows rows, const float* dy,
+                                   const float* weight, float* dx) {
   const std::int64_t plane = padded_height(conv) * padded_width(conv) * lanes;
   const std::int64_t cells = conv.kernel_height * conv.kernel_width;
   V sums[channels][columns + taps - 1];
@@ -67,9 +67,10 @@ void spread_row(const LaneConvolution& conv, std::int64_t active, std::int64_t r
   });
 }
 
-/// Block dy [O,OH,OW,16] -> dx [C,H,W,16] with its border.
-void spread_block(const LaneConvolution& conv, std::int64_t active, const float* dy,
-                  const float* weight, float* dx) {
+}  // namespace
+
+void convolve_input_gradient_block(const LaneConvolution& conv, std::int64_t active,
+                                   const float* dy, const float* weight, float* dx) {
   const std::int64_t plane = padded_height(conv) * padded_width(conv) * lanes;
   const std::int64_t cells = conv.kernel_height * conv.kernel_width;
   __builtin_memset(dx, 0, sizeof(float) * static_cast<std::size_t>(conv.inputs * plane));
@@ -79,13 +80,11 @@ void spread_block(const LaneConvolution& conv, std::int64_t active, const float*
   });
 }
 
-}  // namespace
-
 void convolve_input_gradient(const LaneConvolution& conv, const float* dy, const float* weight,
                              float* dx, float* workspace) {
   for (std::int64_t block = 0; block * lanes < conv.samples; ++block) {
     float* const target = has_padding(conv) ? workspace : dx;
-    spread_block(conv, active_lanes(conv.samples, block), dy, weight, target);
+    convolve_input_gradient_block(conv, active_lanes(conv.samples, block), dy, weight, target);
     if (has_padding(conv)) without_padding(conv, target, dx);
     dy += conv.outputs * conv.out_height * conv.out_width * lanes;
     dx += conv.inputs * conv.height * conv.width * lanes;

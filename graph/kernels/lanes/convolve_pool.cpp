@@ -24,8 +24,9 @@ template <class V>
 
 /// One pooled pixel of neighbouring output channels.
 template <class V, int outputs>
-void convolve_pool_tile(const LaneConvolution& conv, const float* x, const float* weight,
-                        const float* bias, float* y, std::uint8_t* winners) {
+[[gnu::noinline]] void convolve_pool_tile(const LaneConvolution& conv, const float* x,
+                                          const float* weight, const float* bias, float* y,
+                                          std::uint8_t* winners) {
   const std::int64_t plane = (conv.out_height / 2) * (conv.out_width / 2) * lanes;
   V sums[outputs][4];
   start_with_bias(bias, sums);

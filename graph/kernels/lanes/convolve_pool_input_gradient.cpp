@@ -1,3 +1,4 @@
+#include "graph/kernels/lanes/convolve.hpp"
 #include "graph/kernels/lanes/convolve_pool.hpp"
 #include "graph/kernels/lanes/padding.hpp"
 #include "graph/kernels/lanes/routes.hpp"
@@ -6,63 +7,78 @@
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-constexpr int most_rows = 5;
-constexpr int most_columns = many_registers ? 3 : 2;
+constexpr int most_rows = 6;
+constexpr int most_columns = 3;
 
-/// Weights [O,C,kh,kw+2]: every row between two zeros.
+/// A kernel's row between two zeros.
 std::int64_t bordered_row(const LaneConvolution& conv) {
   return conv.kernel_width + 2;
 }
 
-void add_borders(const LaneConvolution& conv, const float* weight, float* bordered) {
-  const std::int64_t rows = conv.outputs * conv.inputs * conv.kernel_height;
-  for (std::int64_t row = 0; row < rows; ++row) {
-    *bordered++ = 0;
-    for (std::int64_t kw = 0; kw < conv.kernel_width; ++kw) *bordered++ = *weight++;
-    *bordered++ = 0;
-  }
+/// Whether two of them fit into a table, and a table into one instruction.
+bool looks_up(const LaneConvolution& conv) {
+  return lookup_pays && 2 * bordered_row(conv) <= lanes;
 }
 
-/// What one pooled pixel of all outputs sends back through `rows` rows of the kernel to rows + 1
-/// rows of neighbouring pixels, added to what is there. Each lane takes the weights that connect
-/// them with the pixel that won. `weight` is bordered and begins at the tap left of the first
-/// pixel.
-template <class V, int rows, int columns>
-void spread_tile(const LaneConvolution& conv, const float* routes, const float* weight, float* dx) {
-  const std::int64_t row_floats = padded_width(conv) * lanes;
-  V sums[rows + 1][columns];
-  unrolled<(rows + 1) * columns>([&](auto i) {
-    sums[i / columns][i % columns] = load<V>(dx + i / columns * row_floats + i % columns * lanes);
-  });
-  for (std::int64_t o = 0; o < conv.outputs; ++o, routes += route_floats) {
-    const Route<V> route(routes);
-    unrolled<columns>([&](auto column) {
-      V above{};
-      unrolled<rows + 1>([&](auto row) {
-        V tap{};
-        if constexpr (row < rows) {
-          const float* const taps = weight + row * bordered_row(conv) + column;
-          tap = route.right ? broadcast<V>(taps[0]) : broadcast<V>(taps[1]);
+/// Tables [C,O,kh+1,16] of weights for the rows of pixels that a pooled pixel sends gradients to.
+/// Row r is reached through the kernel's row r-1 from the lower two of the four pixels that may
+/// have won, and through row r from the upper two: a table holds both, each between two zeros.
+void write_tables(const LaneConvolution& conv, const float* weight, float* tables) {
+  for (std::int64_t c = 0; c < conv.inputs; ++c)
+    for (std::int64_t o = 0; o < conv.outputs; ++o) {
+      const float* const kernel =
+          weight + (o * conv.inputs + c) * conv.kernel_height * conv.kernel_width;
+      for (std::int64_t row = 0; row <= conv.kernel_height; ++row, tables += lanes)
+        for (std::int64_t i = 0; i < lanes; ++i) {
+          const std::int64_t kh = row - 1 + i / bordered_row(conv);
+          const std::int64_t kw = i % bordered_row(conv) - 1;
+          const bool inside = i < 2 * bordered_row(conv) && kh >= 0 && kh < conv.kernel_height &&
+                              kw >= 0 && kw < conv.kernel_width;
+          tables[i] = inside ? kernel[kh * conv.kernel_width + kw] : 0;
         }
-        sums[row][column] += (route.below ? above : tap) * route.gradient;
-        above = tap;
-      });
+    }
+}
+
+/// Replaces each route's winners by the entries of the tables that meet the leftmost pixel.
+void index_routes(const LaneConvolution& conv, std::int64_t count, float* routes) {
+  for (std::int64_t i = 0; i < count; ++i)
+    for (std::int64_t lane = 0; lane < lanes; lane += vector_size) {
+      float* const at = routes + i * route_floats + lanes + lane;
+      const Route<Vector> route(routes + i * route_floats + lane);
+      const Mask upper = Mask{} + static_cast<std::int32_t>(bordered_row(conv));
+      store(at, (route.below ? Mask{} : upper) + (route.right ? Mask{} : Mask{} + 1));
+    }
+}
+
+/// What one pooled pixel of all outputs sends back to neighbouring pixels of one input, added to
+/// what is there: each lane looks up the weights that connect them with the pixel that won.
+template <class V, int rows, int columns>
+[[gnu::noinline]] void spread_tile(const LaneConvolution& conv, std::int64_t column,
+                                   const float* routes, const float* tables, float* dx) {
+  const std::int64_t row_floats = padded_width(conv) * lanes;
+  const auto pixel = [&](int i) { return dx + i / columns * row_floats + i % columns * lanes; };
+  V sums[rows * columns];
+  unrolled<rows * columns>([&](auto i) { sums[i] = load<V>(pixel(i)); });
+  for (std::int64_t o = 0; o < conv.outputs; ++o) {
+    const V gradient = load<V>(routes);
+    const auto at = load<MaskOf<V>>(routes + lanes) + static_cast<std::int32_t>(column);
+    unrolled<rows * columns>([&](auto i) {
+      sums[i] += lookup<V>(tables + i / columns * lanes, at + i % columns) * gradient;
     });
-    weight += conv.inputs * conv.kernel_height * bordered_row(conv);
+    routes += route_floats;
+    tables += (conv.kernel_height + 1) * lanes;
   }
-  unrolled<(rows + 1) * columns>([&](auto i) {
-    store(dx + i / columns * row_floats + i % columns * lanes, sums[i / columns][i % columns]);
-  });
+  unrolled<rows * columns>([&](auto i) { store(pixel(i), sums[i]); });
 }
 
 /// What one pooled pixel sends back to one input plane; `dx` is the first pixel that it reaches.
 void spread_pixel(const LaneConvolution& conv, std::int64_t active, const float* routes,
-                  const float* weight, float* dx) {
-  for_each_tile<most_rows>(conv.kernel_height, [&](std::int64_t row, auto rows) {
+                  const float* tables, float* dx) {
+  for_each_tile<most_rows>(conv.kernel_height + 1, [&](std::int64_t row, auto rows) {
     for_each_tile<most_columns>(conv.kernel_width + 1, [&](std::int64_t column, auto columns) {
       for_each_vector(active, [&](auto vector, std::int64_t lane) {
         spread_tile<decltype(vector), rows, columns>(
-            conv, routes + lane, weight + row * bordered_row(conv) + column,
+            conv, column, routes + lane, tables + row * lanes,
             dx + (row * padded_width(conv) + column) * lanes + lane);
       });
     });
@@ -71,29 +87,52 @@ void spread_pixel(const LaneConvolution& conv, std::int64_t active, const float*
 
 /// Block of routes [pooled pixels,O] -> dx [C,H,W,16] with its border.
 void spread_block(const LaneConvolution& conv, std::int64_t active, const float* routes,
-                  const float* weight, float* dx) {
+                  const float* tables, float* dx) {
   const std::int64_t plane = padded_height(conv) * padded_width(conv) * lanes;
   __builtin_memset(dx, 0, sizeof(float) * static_cast<std::size_t>(conv.inputs * plane));
-  for (std::int64_t row = 0; row < conv.out_height / 2; ++row)
-    for (std::int64_t column = 0; column < conv.out_width / 2; ++column) {
-      float* const corner = dx + 2 * (row * padded_width(conv) + column) * lanes;
-      for (std::int64_t c = 0; c < conv.inputs; ++c)
-        spread_pixel(conv, active, routes, weight + c * conv.kernel_height * bordered_row(conv),
-                     corner + c * plane);
-      routes += conv.outputs * route_floats;
-    }
+  for (std::int64_t c = 0; c < conv.inputs; ++c, dx += plane) {
+    const float* route = routes;
+    for (std::int64_t row = 0; row < conv.out_height / 2; ++row)
+      for (std::int64_t column = 0; column < conv.out_width / 2; ++column) {
+        spread_pixel(conv, active, route, tables,
+                     dx + 2 * (row * padded_width(conv) + column) * lanes);
+        route += conv.outputs * route_floats;
+      }
+    tables += conv.outputs * (conv.kernel_height + 1) * lanes;
+  }
 }
 
-/// The workspace: routes of a block, a block with its border, and the bordered weights.
+/// The gradients of all pixels, [O,OH,OW,16], most of which are zero.
+void unpool(const LaneConvolution& conv, const float* routes, float* dy) {
+  const std::int64_t plane = conv.out_height * conv.out_width * lanes;
+  __builtin_memset(dy, 0, sizeof(float) * static_cast<std::size_t>(conv.outputs * plane));
+  for (std::int64_t row = 0; row < conv.out_height / 2; ++row)
+    for (std::int64_t column = 0; column < conv.out_width / 2; ++column)
+      for (std::int64_t o = 0; o < conv.outputs; ++o, routes += route_floats)
+        for (std::int64_t lane = 0; lane < lanes; lane += vector_size) {
+          const Route<Vector> route(routes + lane);
+          const Vector upper = route.below ? Vector{} : route.gradient;
+          const Vector lower = route.below ? route.gradient : Vector{};
+          float* const pixel = dy + o * plane + 2 * (row * conv.out_width + column) * lanes + lane;
+          float* const below = pixel + conv.out_width * lanes;
+          store(pixel, route.right ? Vector{} : upper);
+          store(pixel + lanes, route.right ? upper : Vector{});
+          store(below, route.right ? Vector{} : lower);
+          store(below + lanes, route.right ? lower : Vector{});
+        }
+}
+
+/// The workspace: routes of a block; tables, or the gradients of all pixels of a block; a block
+/// with its border.
 struct Scratch {
-  float *routes, *padded, *weight;
+  float *routes, *tables, *padded;
 
   Scratch(const LaneConvolution& conv, float* workspace)
       : routes(workspace),
-        padded(routes + pooled_pixels(conv) * conv.outputs * route_floats),
-        weight(padded + (has_padding(conv)
-                             ? conv.inputs * padded_height(conv) * padded_width(conv) * lanes
-                             : 0)) {}
+        tables(routes + conv.outputs * pooled_pixels(conv) * route_floats),
+        padded(tables + conv.outputs * lanes *
+                            (looks_up(conv) ? conv.inputs * (conv.kernel_height + 1)
+                                            : conv.out_height * conv.out_width)) {}
 };
 
 }  // namespace
@@ -102,15 +141,21 @@ void convolve_pool_input_gradient(const LaneConvolution& conv, const std::uint8_
                                   const float* dy, const float* weight, float* dx,
                                   float* workspace) {
   const Scratch scratch(conv, workspace);
-  const std::int64_t pooled = conv.outputs * pooled_pixels(conv) * lanes;
-  add_borders(conv, weight, scratch.weight);
+  const std::int64_t pooled = conv.outputs * pooled_pixels(conv);
+  if (looks_up(conv)) write_tables(conv, weight, scratch.tables);
   for (std::int64_t block = 0; block * lanes < conv.samples; ++block) {
+    const std::int64_t active = active_lanes(conv.samples, block);
     float* const target = has_padding(conv) ? scratch.padded : dx;
-    find_routes(conv, conv.outputs, winners, dy, scratch.routes);
-    spread_block(conv, active_lanes(conv.samples, block), scratch.routes, scratch.weight, target);
+    find_routes(conv, conv.outputs, winners + block * pooled * lanes, dy + block * pooled * lanes,
+                scratch.routes);
+    if (looks_up(conv)) {
+      index_routes(conv, pooled, scratch.routes);
+      spread_block(conv, active, scratch.routes, scratch.tables, target);
+    } else {
+      unpool(conv, scratch.routes, scratch.tables);
+      convolve_input_gradient_block(conv, active, scratch.tables, weight, target);
+    }
     if (has_padding(conv)) without_padding(conv, target, dx);
-    winners += pooled;
-    dy += pooled;
     dx += conv.inputs * conv.height * conv.width * lanes;
   }
 }

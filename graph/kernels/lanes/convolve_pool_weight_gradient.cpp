@@ -36,10 +36,11 @@ template <class V, int outputs, int rows, int columns>
 /// Neighbouring taps, for neighbouring outputs and one input, summed over all pooled pixels and
 /// added to what is there.
 template <class V, int outputs, int rows, int columns>
-void weight_tile(const LaneConvolution& conv, const float* x, const float* routes, float* dweight) {
+[[gnu::noinline]] void weight_tile(const LaneConvolution& conv, const float* x, const float* routes,
+                                   float* dweight) {
   const std::int64_t row_floats = padded_width(conv) * lanes;
   const auto tap = [&](int o, int row, int column) {
-    return dweight + (o * window_depth(conv) + row * conv.kernel_width + column) * lanes;
+    return dweight + ((o * conv.kernel_height + row) * conv.kernel_width + column) * lanes;
   };
   V sums[outputs][rows][columns];
   unrolled<outputs>([&](auto o) {
@@ -74,62 +75,87 @@ void weight_plane(const LaneConvolution& conv, std::int64_t active, const float*
   });
 }
 
-/// Adds all gradients of `outputs` channels to dbias [outputs,16].
-void add_bias(std::int64_t outputs, std::int64_t pixels, const float* routes, float* dbias) {
-  for (std::int64_t pixel = 0; pixel < pixels; ++pixel)
-    for (std::int64_t o = 0; o < outputs; ++o, routes += route_floats)
-      for (std::int64_t lane = 0; lane < lanes; lane += vector_size) {
-        float* const sum = dbias + o * lanes + lane;
-        store(sum, load(sum) + load(routes + lane));
-      }
+/// The sum of channel `o`'s gradients, of `outputs` channels' routes.
+float sum_gradients(std::int64_t routes_per_channel, std::int64_t outputs, std::int64_t o,
+                    const float* routes) {
+  float by_lane[lanes], sum;
+  for (std::int64_t lane = 0; lane < lanes; lane += vector_size) {
+    Vector lane_sum{};
+    for (std::int64_t i = 0; i < routes_per_channel; ++i)
+      lane_sum += load(routes + (i * outputs + o) * route_floats + lane);
+    store(by_lane + lane, lane_sum);
+  }
+  sum_lanes(1, by_lane, &sum);
+  return sum;
 }
 
-/// The workspace: what each lane contributes to the gradients, routes, and a block with its border.
-struct Scratch {
-  float *dweight, *dbias, *routes, *padded;
+/// All operands; the workspace is cut into what each lane adds to a few channels' weights, the
+/// routes of a few channels, and x with its border.
+struct WeightGradient {
+  const LaneConvolution& conv;
+  const float* x;
+  const std::uint8_t* winners;
+  const float* dy;
+  float *dweight, *dbias;
+  float *sums, *routes, *padded;
 
-  Scratch(const LaneConvolution& conv, float* workspace)
-      : dweight(workspace),
-        dbias(dweight + conv.outputs * window_depth(conv) * lanes),
-        routes(dbias + conv.outputs * lanes),
-        padded(routes + most_routed * pooled_pixels(conv) * route_floats) {}
+  std::int64_t cells() const { return conv.kernel_height * conv.kernel_width; }
+  std::int64_t blocks() const { return (conv.samples + lanes - 1) / lanes; }
+  std::int64_t plane() const { return padded_height(conv) * padded_width(conv) * lanes; }
+
+  void use(float* workspace) {
+    sums = workspace;
+    routes = sums + most_routed * cells() * lanes;
+    padded = routes + most_routed * blocks() * pooled_pixels(conv) * route_floats;
+    if (!has_padding(conv)) return;
+    for (std::int64_t block = 0; block < blocks(); ++block)
+      with_padding(conv, x + block * conv.inputs * conv.height * conv.width * lanes,
+                   padded + block * conv.inputs * plane());
+    x = padded;
+  }
+
+  /// The routes [block,pooled pixel,outputs] of `outputs` channels from `o` on.
+  void find_all_routes(std::int64_t o, std::int64_t outputs) const {
+    const std::int64_t pixels = pooled_pixels(conv);
+    for (std::int64_t block = 0; block < blocks(); ++block) {
+      const std::int64_t first = (block * conv.outputs + o) * pixels * lanes;
+      find_routes(conv, outputs, winners + first, dy + first,
+                  routes + block * pixels * outputs * route_floats);
+    }
+  }
+
+  /// dweight between `outputs` channels from `o` on and input channel `c`.
+  template <int outputs>
+  void run_channel(std::int64_t o, std::int64_t c) const {
+    const auto bytes = sizeof(float) * static_cast<std::size_t>(outputs * cells() * lanes);
+    __builtin_memset(sums, 0, bytes);
+    for (std::int64_t block = 0; block < blocks(); ++block)
+      weight_plane<outputs>(conv, active_lanes(conv.samples, block),
+                            x + (block * conv.inputs + c) * plane(),
+                            routes + block * pooled_pixels(conv) * outputs * route_floats, sums);
+    for (std::int64_t i = 0; i < outputs; ++i)
+      sum_lanes(cells(), sums + i * cells() * lanes,
+                dweight + ((o + i) * conv.inputs + c) * cells());
+  }
+
+  void run() const {
+    for_each_tile<most_routed>(conv.outputs, [&](std::int64_t o, auto outputs) {
+      find_all_routes(o, outputs);
+      for (std::int64_t i = 0; i < outputs; ++i)
+        dbias[o + i] = sum_gradients(blocks() * pooled_pixels(conv), outputs, i, routes);
+      for (std::int64_t c = 0; c < conv.inputs; ++c) run_channel<outputs>(o, c);
+    });
+  }
 };
-
-/// Adds what a block contributes. `x` has its border.
-void weight_block(const LaneConvolution& conv, std::int64_t active, const float* x,
-                  const std::uint8_t* winners, const float* dy, const Scratch& scratch) {
-  const std::int64_t pixels = pooled_pixels(conv);
-  const std::int64_t cells = conv.kernel_height * conv.kernel_width;
-  const std::int64_t plane = padded_height(conv) * padded_width(conv) * lanes;
-  for_each_tile<most_routed>(conv.outputs, [&](std::int64_t o, auto outputs) {
-    find_routes(conv, outputs, winners + o * pixels * lanes, dy + o * pixels * lanes,
-                scratch.routes);
-    add_bias(outputs, pixels, scratch.routes, scratch.dbias + o * lanes);
-    for (std::int64_t c = 0; c < conv.inputs; ++c)
-      weight_plane<outputs>(conv, active, x + c * plane, scratch.routes,
-                            scratch.dweight + (o * conv.inputs + c) * cells * lanes);
-  });
-}
 
 }  // namespace
 
 void convolve_pool_weight_gradient(const LaneConvolution& conv, const float* x,
                                    const std::uint8_t* winners, const float* dy, float* dweight,
                                    float* dbias, float* workspace) {
-  const Scratch scratch(conv, workspace);
-  const std::int64_t weights = conv.outputs * window_depth(conv);
-  const std::int64_t pooled = conv.outputs * pooled_pixels(conv) * lanes;
-  const auto sums = static_cast<std::size_t>((weights + conv.outputs) * lanes);
-  __builtin_memset(scratch.dweight, 0, sizeof(float) * sums);
-  for (std::int64_t block = 0; block * lanes < conv.samples; ++block) {
-    weight_block(conv, active_lanes(conv.samples, block), with_padding(conv, x, scratch.padded),
-                 winners, dy, scratch);
-    x += conv.inputs * conv.height * conv.width * lanes;
-    winners += pooled;
-    dy += pooled;
-  }
-  sum_lanes(weights, scratch.dweight, dweight);
-  sum_lanes(conv.outputs, scratch.dbias, dbias);
+  WeightGradient gradient{conv, x, winners, dy, dweight, dbias, nullptr, nullptr, nullptr};
+  gradient.use(workspace);
+  gradient.run();
 }
 
 }  // namespace penstock::graph::PENSTOCK_ISA

@@ -10,7 +10,8 @@ constexpr int most_taps = many_registers ? 5 : 4;
 /// Neighbouring taps of a kernel's row, for neighbouring outputs and one input, summed over all
 /// pixels and added to what is there.
 template <class V, int outputs, int taps>
-void weight_tile(const LaneConvolution& conv, const float* x, const float* dy, float* dweight) {
+[[gnu::noinline]] void weight_tile(const LaneConvolution& conv, const float* x, const float* dy,
+                                   float* dweight) {
   const std::int64_t plane = conv.out_height * conv.out_width * lanes;
   const std::int64_t depth = window_depth(conv) * lanes;
   V sums[outputs][taps];

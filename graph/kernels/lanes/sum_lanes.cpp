@@ -39,13 +39,13 @@ float sum(const float* values) {
 }  // namespace
 
 void sum_lanes(std::int64_t count, const float* values, float* sums) {
-  std::int64_t i = 0;
-  for (; i + vector_size <= count; i += vector_size) {
+  for (std::int64_t i = 0; i < count && count >= vector_size; i += vector_size) {
+    if (i + vector_size > count) i = count - vector_size;  // the last ones once more
     Vector parts[vector_size];
     unrolled<vector_size>([&](auto part) { parts[part] = folded(values + (i + part) * lanes); });
     store(sums + i, merged<vector_size / 2>(parts));
   }
-  for (; i < count; ++i) sums[i] = sum(values + i * lanes);
+  for (std::int64_t i = 0; i < count && count < vector_size; ++i) sums[i] = sum(values + i * lanes);
 }
 
 }  // namespace penstock::graph::PENSTOCK_ISA
