@@ -63,7 +63,8 @@ std::string to_string(const CompileReport& report) {
   for (const StagePlanReport& stage : report.stages) rows.push_back(row_of(stage));
   std::string text = "compiled in " + decimal(report.seconds * 1e3, 2) + " ms" + phases(report) +
                      "\n" + table(rows) + "expected utilisation " +
-                     decimal(report.expected_utilization * 100, 0) + " %\n";
+                     decimal(report.expected_utilization * 100, 0) + " %, layout conversions " +
+                     std::to_string(report.layout_conversions) + "\n";
   for (const std::string& warning : report.warnings) text += "warning: " + warning + "\n";
   return text;
 }

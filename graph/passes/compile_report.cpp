@@ -55,10 +55,10 @@ StagePlanReport row_of(const Plan& plan, std::size_t number) {
 }
 
 std::string too_few(const Plan& plan, std::int64_t micro_batches, double utilization) {
-  return std::to_string(micro_batches) + " micro-batches per weight update do not fill " +
+  return "windows of " + std::to_string(micro_batches) + " (gradient accumulation) do not fill " +
          std::to_string(plan.stages.size()) + " stages under the schedule \"" +
          std::string(plan.schedule->name) + "\", which takes " +
-         std::to_string(plan.stages[0].in_flight) + ": the IPUs will be busy " +
+         std::to_string(plan.stages[0].in_flight) + " micro-batches: the IPUs will be busy " +
          std::to_string(std::lround(100 * utilization)) + " % of the time";
 }
 

@@ -18,6 +18,7 @@ TEST(CompileReport, IsATableWithItsColumnsAligned) {
                   .in_flight_limit = 3,
                   .bytes = 123456},
                  {.stage = 1, .ipu = 11, .blocks = {"B3"}, .in_flight_limit = 1}},
+      .layout_conversions = 2,
       .expected_utilization = 0.934,
       .warnings = {"two micro-batches do not fill two stages"}};
   EXPECT_EQ(to_string(report),
@@ -25,7 +26,7 @@ TEST(CompileReport, IsATableWithItsColumnsAligned) {
             "stage  IPU  blocks  parameters  forward MFLOP  backward MFLOP  in flight     kB\n"
             "    0    2   B1,B2        5280          1.250           2.500          3  123.5\n"
             "    1   11      B3           0          0.000           0.000          1    0.0\n"
-            "expected utilisation 93 %\n"
+            "expected utilisation 93 %, layout conversions 2\n"
             "warning: two micro-batches do not fill two stages\n");
 }
 

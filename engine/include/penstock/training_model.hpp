@@ -46,8 +46,9 @@ class TrainingModel {
 
   /// Trains on one tensor per input. Dimension 0 is a multiple of b·G·R: as many weight updates as
   /// that holds are done, at most `device_iterations`.
-  /// @throws Error shape_mismatch, invalid_data before anything has changed; stage_failed, stalled
-  /// or closed afterwards, and from every later call.
+  /// @throws Error shape_mismatch before anything has changed; stage_failed (a label out of range,
+  /// too) or stalled afterwards, and then closed from every later call: the model keeps the weights
+  /// of the last update.
   StepResult step(std::span<const Tensor> inputs);
   StepResult step(const std::vector<Tensor>& inputs) { return step(std::span(inputs)); }
 

@@ -34,8 +34,8 @@ TEST(CompileReport, WarnsWhereTooFewMicroBatchesFillThePipeline) {
   const auto report = report_on(balanced(4), 4);
   ASSERT_EQ(report.warnings.size(), 1u);
   EXPECT_EQ(report.warnings[0],
-            "4 micro-batches per weight update do not fill 4 stages under the schedule "
-            "\"grouped\", which takes 7: the IPUs will be busy 57 % of the time");
+            "windows of 4 (gradient accumulation) do not fill 4 stages under the schedule "
+            "\"grouped\", which takes 7 micro-batches: the IPUs will be busy 57 % of the time");
   EXPECT_TRUE(report_on(balanced(4), 7).warnings.empty());
   EXPECT_TRUE(report_on(balanced(4, false), 1).warnings.empty()) << "inference never drains";
   EXPECT_TRUE(report_on(balanced(4, true, sequential), 1).warnings.empty());
