@@ -7,10 +7,6 @@
 #include <cstdint>
 #include <utility>
 
-#if PENSTOCK_VECTOR_BYTES == 64
-#include <immintrin.h>
-#endif
-
 namespace penstock::graph::PENSTOCK_ISA {
 
 using Vector = float __attribute__((vector_size(PENSTOCK_VECTOR_BYTES)));
@@ -66,12 +62,16 @@ template <class V>
 /// Element i is entry at[i], from 0 to 15, of a table of 16.
 template <class V>
 [[gnu::always_inline]] inline V lookup(const float* table, MaskOf<V> at) {
-#if PENSTOCK_VECTOR_BYTES == 64
+#if PENSTOCK_VECTOR_BYTES == 64 && defined(__clang__)
   if constexpr (sizeof(V) == 64)
-    return (V)_mm512_permutexvar_ps((__m512i)at, (__m512)load<V>(table));
+    return __builtin_ia32_permvarsf512(load<V>(table), at);
   else
-    return (V)_mm256_permutex2var_ps((__m256)load<V>(table), (__m256i)at,
-                                     (__m256)load<V>(table + 8));
+    return __builtin_ia32_vpermi2varps256(load<V>(table), at, load<V>(table + 8));
+#elif PENSTOCK_VECTOR_BYTES == 64
+  if constexpr (sizeof(V) == 64)
+    return __builtin_shuffle(load<V>(table), at);
+  else
+    return __builtin_shuffle(load<V>(table), load<V>(table + 8), at);
 #else
   V result;
   for (std::size_t i = 0; i < sizeof(V) / sizeof(float); ++i) result[i] = table[at[i]];
