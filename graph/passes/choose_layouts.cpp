@@ -52,9 +52,10 @@ class Rewriting {
     return false;
   }
 
-  const std::vector<ValueId>& emit(const Node& node, const Op& op, std::vector<ValueId> inputs) {
+  const std::vector<ValueId>& emit(const Node& node, const Op& op, std::vector<ValueId> inputs,
+                                   Attributes attributes) {
     Graph& graph = result_.graph;
-    const NodeId id = append(graph, op, std::move(inputs), node.attributes, node.name);
+    const NodeId id = append(graph, op, std::move(inputs), std::move(attributes), node.name);
     graph.node(id).block = node.block;
     return graph.node(id).outputs;
   }
@@ -62,7 +63,7 @@ class Rewriting {
   void copy(const Node& node) {
     std::vector<ValueId> inputs;
     for (const ValueId input : node.inputs) inputs.push_back(plain(input, node.block));
-    const auto& outputs = emit(node, *node.op, std::move(inputs));
+    const auto& outputs = emit(node, *node.op, std::move(inputs), node.attributes);
     for (std::size_t i = 0; i < outputs.size(); ++i)
       forms_[index(node.outputs[i])].plain = outputs[i];
   }
@@ -71,7 +72,10 @@ class Rewriting {
     std::vector<ValueId> inputs{lanes(node.inputs[0], node.block)};
     for (std::size_t i = 1; i < node.inputs.size(); ++i)
       inputs.push_back(plain(node.inputs[i], node.block));
-    const auto& outputs = emit(node, node.op->lane_form(), std::move(inputs));
+    Attributes attributes = node.attributes;
+    attributes.set("batch", model_.type(node.inputs[0]).shape[0]);
+    const auto& outputs =
+        emit(node, node.op->lane_form(), std::move(inputs), std::move(attributes));
     for (std::size_t i = 0; i < outputs.size(); ++i)
       forms_[index(node.outputs[i])].lanes = outputs[i];
   }

@@ -14,6 +14,7 @@ struct LayoutChoice {
 
 /// The forward graph `model` with every node that Op::lane_use says so replaced by its lane form,
 /// and conversions where neighbours differ, each in the block of the first node that asks for it.
+/// Lane forms get the attribute `batch`, so that they may leave out lanes without a sample.
 /// Depends on ops, attributes and types alone: stages are chosen later.
 LayoutChoice choose_layouts(const Graph& model);
 

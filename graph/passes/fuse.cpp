@@ -49,16 +49,25 @@ class Fusion {
 
   void try_to_fuse(NodeId convolution) {
     const NodeId second = only_reader(convolution);
-    const NodeId third = second == none ? none : only_reader(second);
-    if (third == none) return;
+    if (second == none || fuse_pool_and_relu(convolution, second, only_reader(second))) return;
+    if (graph_.node(second).op != &relu) return;
+    Node& node = graph_.node(convolution);
+    node.attributes.set("relu", std::int64_t{1});
+    node.outputs = graph_.node(second).outputs;
+    dropped_[index(second)] = true;
+  }
+
+  bool fuse_pool_and_relu(NodeId convolution, NodeId second, NodeId third) {
+    if (third == none) return false;
     const Node &a = graph_.node(second), &b = graph_.node(third);
     const bool pool_first = halves(a) && b.op == &relu, relu_first = a.op == &relu && halves(b);
-    if (!pool_first && !relu_first) return;
+    if (!pool_first && !relu_first) return false;
     const ValueId winners = (pool_first ? a : b).outputs[1];
     Node& node = graph_.node(convolution);
     node.op = &conv2d_pool_relu_lanes;
     node.outputs = {b.outputs[0], winners};
     dropped_[index(second)] = dropped_[index(third)] = true;
+    return true;
   }
 
   void remove_dropped() {
