@@ -33,7 +33,7 @@ class InferenceModel::Impl {
     const std::int64_t micro_batches = rows / round();
     const std::int64_t whole = micro_batches * round();
     if (whole == rows) return running_.run(inputs, micro_batches);
-    const StepResult tail = run_rest(part(inputs, whole, rows));
+    const StepResult tail = rest_of(rows - whole).run(part(inputs, whole, rows), 1);
     if (whole == 0) return tail;
     StepResult result = running_.run(part(inputs, 0, whole), micro_batches);
     for (std::size_t i = 0; i < result.outputs.size(); ++i)
@@ -88,13 +88,8 @@ class InferenceModel::Impl {
     return rows;
   }
 
-  /// What does not fill a micro-batch for every replica: one shorter micro-batch, on its own plan.
-  StepResult run_rest(const std::vector<Tensor>& inputs) {
-    const std::int64_t rows = inputs.front().shape()[0];
-    return rest_of(rows).run(inputs, 1);
-  }
-
-  /// The plan for a micro-batch of `rows`; the few that were used last are kept.
+  /// The plan for what does not fill a micro-batch for every replica: one shorter micro-batch of
+  /// `rows`. The few that were used last are kept.
   RunningModel& rest_of(std::int64_t rows) {
     const auto found =
         std::ranges::find(rests_, rows, [](const auto& rest) { return rest->plan().batch; });

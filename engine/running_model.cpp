@@ -71,6 +71,7 @@ actors::PipelineSetup setup_for(const Options& options, std::shared_ptr<const gr
 
 void log_compilation(const std::function<void(std::string_view)>& log, const graph::Plan& plan,
                      const CompileReport& report) {
+  if (!log) return;
   log("compiled \"" + plan.name + "\" for " + (plan.training ? "training" : "inference"));
   log(to_string(report));
 }
@@ -97,7 +98,7 @@ RunningModel::RunningModel(const Model& model, const Options& options, const Opt
 
   const auto before_actors = std::chrono::steady_clock::now();
   auto setup = setup_for(options, plan_);
-  log_ = setup.log ? setup.log : [](std::string_view) {};
+  log_ = setup.log;
   if (optimizer) rules_ = update_rules(*optimizer);
   start_actors(std::move(setup), options, host_of);
   report_.phases.push_back({"start actors", seconds_since(before_actors)});
@@ -149,7 +150,7 @@ void RunningModel::set_rules(const Optimizer& optimizer) {
   actors::UpdateRules rules = update_rules(optimizer);
   expect_same_state(rules);
   runtime_->set_rules(rules);
-  log_("optimizer: new constants from the next update on");
+  if (log_) log_("optimizer: new constants from the next update on");
   rules_ = std::move(rules);
 }
 
@@ -186,8 +187,9 @@ StepResult RunningModel::run(std::span<const Tensor> inputs, std::int64_t micro_
   const auto start = std::chrono::steady_clock::now();
   StepResult result =
       result_of(runtime_->step(std::vector<Tensor>(inputs.begin(), inputs.end()), micro_batches));
-  log_("\"" + plan_->name + "\": " + std::to_string(micro_batches) +
-       " micro-batches per replica done in " + std::to_string(seconds_since(start)) + " s");
+  if (log_)
+    log_("\"" + plan_->name + "\": " + std::to_string(micro_batches) +
+         " micro-batches per replica done in " + std::to_string(seconds_since(start)) + " s");
   return result;
 }
 
@@ -199,13 +201,13 @@ void RunningModel::upload_weights() {
   runtime_->write_variables(values);
   held_version_ = version;
   ++uploads_;
-  log_("\"" + plan_->name + "\": weights copied to the IPUs");
+  if (log_) log_("\"" + plan_->name + "\": weights copied to the IPUs");
 }
 
 std::vector<Tensor> RunningModel::read_weights() {
   const std::vector<Tensor> values = runtime_->read_variables();
   for (std::size_t i = 0; i < values.size(); ++i) uploaded_[store_index_[i]] = values[i];
-  log_("\"" + plan_->name + "\": weights read back from the IPUs");
+  if (log_) log_("\"" + plan_->name + "\": weights read back from the IPUs");
   return uploaded_;
 }
 

@@ -68,7 +68,7 @@ class RunningModel : public WeightSource {
   std::vector<std::size_t> store_index_;  // in the store, by position in Plan::variables
   CompileReport report_;
   actors::UpdateRules rules_;                  // none in inference
-  std::function<void(std::string_view)> log_;  // a line each; does nothing if nobody listens
+  std::function<void(std::string_view)> log_;  // a line each; empty if nobody listens
   std::unique_ptr<actors::PipelineRuntime> runtime_;
   std::vector<Tensor> uploaded_;    // the store's values when weights were last uploaded
   std::uint64_t held_version_ = 0;  // of the store

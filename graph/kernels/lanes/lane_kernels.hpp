@@ -1,21 +1,68 @@
-// Which batch-lane kernels this process uses, and what they need.
+// LaneKernels: the numeric kernels of the batch-lane layout (graph/lane_shape.hpp) as a table of
+// functions, one table per instruction set. Each kernel writes every element of its result,
+// allocates nothing and runs on the caller's thread. Declarations only: sources compiled for
+// different instruction sets must not share a function that the linker would merge.
 #pragma once
 
-#include "graph/kernels/isa.hpp"
-#include "graph/kernels/lanes/table.hpp"
+#include <cstdint>
 
 namespace penstock::graph {
 
-/// The kernels for `isa`, which the machine must have.
-const LaneKernels& lane_kernels(Isa isa);
-/// The kernels that this process uses. @throws as isa().
-const LaneKernels& lane_kernels();
+/// The sizes of a convolution with stride 1.
+struct LaneConvolution {
+  std::int64_t samples;  ///< in blocks of 16; lanes beyond them become zero, mostly uncomputed
+  std::int64_t inputs, height, width;
+  std::int64_t outputs, out_height, out_width;
+  std::int64_t kernel_height, kernel_width;
+  std::int64_t padding_height, padding_width;
+  bool relu = false;  ///< what is below zero becomes zero
+};
 
-/// Floats that hold one block of the input with its padding; none where there is no padding.
-std::int64_t padded_floats(const LaneConvolution& conv) noexcept;
+struct LanePooling {
+  std::int64_t planes;  ///< blocks * channels
+  std::int64_t height, width, out_height, out_width;
+  std::int64_t kernel_height, kernel_width;
+  std::int64_t stride_height, stride_width;
+  std::int64_t padding_height, padding_width;
+};
 
-/// The scratch of the gradients of a convolution with pooling, in floats.
-std::int64_t pool_input_gradient_floats(const LaneConvolution& conv) noexcept;
-std::int64_t pool_weight_gradient_floats(const LaneConvolution& conv) noexcept;
+struct LaneKernels {
+  /// x [samples,length] -> lanes [ceil(samples/16),length,16]; padding lanes become zero.
+  void (*to_lanes)(std::int64_t samples, std::int64_t length, const float* x, float* lanes);
+  /// The way back; padding lanes are dropped.
+  void (*from_lanes)(std::int64_t samples, std::int64_t length, const float* lanes, float* x);
+
+  /// y [B,O,OH,OW,16]; `bias` may be null. Workspace: `padded_floats`.
+  void (*convolve)(const LaneConvolution&, const float* x, const float* weight, const float* bias,
+                   float* y, float* workspace);
+  /// dx [B,C,H,W,16]. Workspace: `padded_floats`.
+  void (*convolve_input_gradient)(const LaneConvolution&, const float* dy, const float* weight,
+                                  float* dx, float* workspace);
+  /// dweight [O,C,kh,kw], each lane summed over blocks and pixels, then the lanes. Workspace:
+  /// `padded_floats` and 16 per weight.
+  void (*convolve_weight_gradient)(const LaneConvolution&, const float* x, const float* dy,
+                                   float* dweight, float* workspace);
+
+  /// Convolution, max pooling of 2x2 pixels (stride 2, a last odd row or column left out) and ReLU:
+  /// y [B,O,OH/2,OW/2,16], where conv tells OH and OW before the pooling; `winners`, one byte per
+  /// element: which of the four pixels, row by row, or 4 where y is not above zero. Workspace:
+  /// `padded_floats`.
+  void (*convolve_pool)(const LaneConvolution&, const float* x, const float* weight,
+                        const float* bias, float* y, std::uint8_t* winners, float* workspace);
+  /// dx [B,C,H,W,16]. Workspace: `pool_input_gradient_floats`.
+  void (*convolve_pool_input_gradient)(const LaneConvolution&, const std::uint8_t* winners,
+                                       const float* dy, const float* weight, float* dx,
+                                       float* workspace);
+  /// dweight [O,C,kh,kw], dbias [O]. Workspace: `pool_weight_gradient_floats`.
+  void (*convolve_pool_weight_gradient)(const LaneConvolution&, const float* x,
+                                        const std::uint8_t* winners, const float* dy,
+                                        float* dweight, float* dbias, float* workspace);
+
+  /// Of equal pixels the first wins, and a NaN over every number. `winners`: one byte per element,
+  /// the window position kh * kernel_width + kw.
+  void (*pool_maximum)(const LanePooling&, const float* x, float* y, std::uint8_t* winners);
+  void (*pool_maximum_gradient)(const LanePooling&, const std::uint8_t* winners, const float* dy,
+                                float* dx);
+};
 
 }  // namespace penstock::graph
