@@ -1,5 +1,5 @@
-#include "graph/kernels/lanes/table.hpp"
-
+// The table of one instruction set, for which the build compiles this.
+#include "graph/kernels/kernel_table.hpp"
 #include "graph/kernels/lanes/convolve.hpp"
 #include "graph/kernels/lanes/convolve_pool.hpp"
 #include "graph/kernels/lanes/pool_maximum.hpp"
@@ -7,16 +7,17 @@
 
 namespace penstock::graph::PENSTOCK_ISA {
 
-extern const LaneKernels kernels;
-const LaneKernels kernels{.to_lanes = to_lanes,
-                          .from_lanes = from_lanes,
-                          .convolve = convolve,
-                          .convolve_input_gradient = convolve_input_gradient,
-                          .convolve_weight_gradient = convolve_weight_gradient,
-                          .convolve_pool = convolve_pool,
-                          .convolve_pool_input_gradient = convolve_pool_input_gradient,
-                          .convolve_pool_weight_gradient = convolve_pool_weight_gradient,
-                          .pool_maximum = pool_maximum,
-                          .pool_maximum_gradient = pool_maximum_gradient};
+extern const KernelTable isa_table;
+const KernelTable isa_table{
+    .lanes = {.to_lanes = to_lanes,
+              .from_lanes = from_lanes,
+              .convolve = convolve,
+              .convolve_input_gradient = convolve_input_gradient,
+              .convolve_weight_gradient = convolve_weight_gradient,
+              .convolve_pool = convolve_pool,
+              .convolve_pool_input_gradient = convolve_pool_input_gradient,
+              .convolve_pool_weight_gradient = convolve_pool_weight_gradient,
+              .pool_maximum = pool_maximum,
+              .pool_maximum_gradient = pool_maximum_gradient}};
 
 }  // namespace penstock::graph::PENSTOCK_ISA

@@ -1,7 +1,7 @@
 // Convolution with lanes and its gradients. Compiled once per instruction set.
 #pragma once
 
-#include "graph/kernels/lanes/table.hpp"
+#include "graph/kernels/lanes/lane_kernels.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
 

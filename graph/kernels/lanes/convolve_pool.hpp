@@ -2,7 +2,7 @@
 // Compiled once per instruction set.
 #pragma once
 
-#include "graph/kernels/lanes/table.hpp"
+#include "graph/kernels/lanes/lane_kernels.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
 

@@ -1,7 +1,5 @@
-// LaneKernels: the numeric kernels of the batch-lane layout (graph/lane_shape.hpp) as a table of
-// functions, one table per instruction set. Each kernel writes every element of its result,
-// allocates nothing and runs on the caller's thread. Declarations only: sources compiled for
-// different instruction sets must not share a function that the linker would merge.
+// LaneKernels: the numeric kernels of the batch-lane layout (graph/lane_shape.hpp), a part of
+// KernelTable. Declarations only, as sources of every instruction set include this.
 #pragma once
 
 #include <cstdint>

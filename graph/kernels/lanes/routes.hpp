@@ -3,7 +3,7 @@
 // winner, which weights or pixels meet it. Compiled once per instruction set.
 #pragma once
 
-#include "graph/kernels/lanes/table.hpp"
+#include "graph/kernels/lanes/lane_kernels.hpp"
 #include "graph/kernels/lanes/tiles.hpp"
 #include "graph/kernels/vector.hpp"
 

@@ -1,32 +1,8 @@
-#include "graph/kernels/lanes/lane_kernels.hpp"
+#include "graph/kernels/lanes/workspace.hpp"
 
 #include <algorithm>
 
 namespace penstock::graph {
-
-namespace portable {
-extern const LaneKernels kernels;
-}
-#if defined(__x86_64__)
-namespace avx2 {
-extern const LaneKernels kernels;
-}
-namespace avx512 {
-extern const LaneKernels kernels;
-}
-#endif
-
-const LaneKernels& lane_kernels([[maybe_unused]] Isa isa) {
-#if defined(__x86_64__)
-  if (isa == Isa::avx512) return avx512::kernels;
-  if (isa == Isa::avx2) return avx2::kernels;
-#endif
-  return portable::kernels;
-}
-
-const LaneKernels& lane_kernels() {
-  return lane_kernels(isa());
-}
 
 std::int64_t padded_floats(const LaneConvolution& conv) noexcept {
   if (conv.padding_height == 0 && conv.padding_width == 0) return 0;

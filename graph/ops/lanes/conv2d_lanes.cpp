@@ -1,5 +1,6 @@
 #include "graph/ops/lanes/conv2d_lanes.hpp"
 
+#include "graph/kernels/kernel_table.hpp"
 #include "graph/lane_shape.hpp"
 #include "graph/ops/activations/relu.hpp"
 #include "graph/ops/arithmetic/channel_sum.hpp"
@@ -28,10 +29,10 @@ Cost cost(const Attributes& attributes, Types in, Types out) {
 
 void forward(const KernelCall& call) {
   const Operand &x = call.inputs[0], &weight = call.inputs[1], &y = call.outputs[0];
-  lane_kernels().convolve(lane_convolution(call.attributes, x.shape(), weight.shape(), y.shape()),
-                          x.f32().data(), weight.f32().data(),
-                          call.inputs.size() == 3 ? call.inputs[2].f32().data() : nullptr,
-                          y.f32().data(), floats(call.workspace));
+  kernel_table().lanes.convolve(
+      lane_convolution(call.attributes, x.shape(), weight.shape(), y.shape()), x.f32().data(),
+      weight.f32().data(), call.inputs.size() == 3 ? call.inputs[2].f32().data() : nullptr,
+      y.f32().data(), floats(call.workspace));
 }
 
 void backward(GradientContext& context) {
@@ -83,7 +84,7 @@ Cost cost_input_gradient(const Attributes& attributes, Types in, Types out) {
 
 void forward_input_gradient(const KernelCall& call) {
   const Operand &dy = call.inputs[0], &weight = call.inputs[1], &dx = call.outputs[0];
-  lane_kernels().convolve_input_gradient(
+  kernel_table().lanes.convolve_input_gradient(
       lane_convolution(call.attributes, dx.shape(), weight.shape(), dy.shape()), dy.f32().data(),
       weight.f32().data(), dx.f32().data(), floats(call.workspace));
 }
@@ -111,7 +112,7 @@ Cost cost_weight_gradient(const Attributes& attributes, Types in, Types out) {
 
 void forward_weight_gradient(const KernelCall& call) {
   const Operand &x = call.inputs[0], &dy = call.inputs[1], &dweight = call.outputs[0];
-  lane_kernels().convolve_weight_gradient(
+  kernel_table().lanes.convolve_weight_gradient(
       lane_convolution(call.attributes, x.shape(), dweight.shape(), dy.shape()), x.f32().data(),
       dy.f32().data(), dweight.f32().data(), floats(call.workspace));
 }

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "graph/kernels/kernel_table.hpp"
 #include "graph/lane_shape.hpp"
 #include "graph/ops/lanes/lane_convolution.hpp"
 #include "graph/ops/rules/expect.hpp"
@@ -43,7 +44,7 @@ Cost cost(const Attributes& attributes, Types in, Types out) {
 
 void forward(const KernelCall& call) {
   const Operand &x = call.inputs[0], &weight = call.inputs[1];
-  lane_kernels().convolve_pool(
+  kernel_table().lanes.convolve_pool(
       sizes(call.attributes, x.shape(), weight.shape()), x.f32().data(), weight.f32().data(),
       call.inputs.size() == 3 ? call.inputs[2].f32().data() : nullptr, call.outputs[0].f32().data(),
       winners_of(call.outputs[1]), floats(call.workspace));
@@ -101,7 +102,7 @@ Cost cost_input_gradient(const Attributes& attributes, Types in, Types out) {
 
 void forward_input_gradient(const KernelCall& call) {
   const Operand &dy = call.inputs[1], &weight = call.inputs[2], &dx = call.outputs[0];
-  lane_kernels().convolve_pool_input_gradient(
+  kernel_table().lanes.convolve_pool_input_gradient(
       sizes(call.attributes, dx.shape(), weight.shape()), winners_of(call.inputs[0]),
       dy.f32().data(), weight.f32().data(), dx.f32().data(), floats(call.workspace));
 }
@@ -127,7 +128,7 @@ Cost cost_weight_gradient(const Attributes& attributes, Types in, Types out) {
 
 void forward_weight_gradient(const KernelCall& call) {
   const Operand &x = call.inputs[0], &dy = call.inputs[2], &dweight = call.outputs[0];
-  lane_kernels().convolve_pool_weight_gradient(
+  kernel_table().lanes.convolve_pool_weight_gradient(
       sizes(call.attributes, x.shape(), dweight.shape()), x.f32().data(),
       winners_of(call.inputs[1]), dy.f32().data(), dweight.f32().data(),
       call.outputs[1].f32().data(), floats(call.workspace));

@@ -1,7 +1,7 @@
 // What the convolutions with lanes share: their shape rule, sizes and cost. No op of its own.
 #pragma once
 
-#include "graph/kernels/lanes/lane_kernels.hpp"
+#include "graph/kernels/lanes/workspace.hpp"
 #include "graph/op.hpp"
 
 namespace penstock::graph {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "graph/kernels/lanes/lane_kernels.hpp"
+#include "graph/kernels/kernel_table.hpp"
 #include "graph/lane_shape.hpp"
 #include "graph/ops/convolution/pool2d.hpp"
 #include "graph/ops/rules/cost.hpp"
@@ -43,8 +43,8 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
 
 void forward(const KernelCall& call) {
   const Operand &x = call.inputs[0], &y = call.outputs[0], &winners = call.outputs[1];
-  lane_kernels().pool_maximum(pooling(call.attributes, x.shape(), y.shape()), x.f32().data(),
-                              y.f32().data(), static_cast<std::uint8_t*>(winners.data));
+  kernel_table().lanes.pool_maximum(pooling(call.attributes, x.shape(), y.shape()), x.f32().data(),
+                                    y.f32().data(), static_cast<std::uint8_t*>(winners.data));
 }
 
 void backward(GradientContext& context) {
@@ -74,9 +74,9 @@ std::vector<TensorType> infer_gradient(const Attributes& attributes, Types in) {
 
 void forward_gradient(const KernelCall& call) {
   const Operand &winners = call.inputs[0], &dy = call.inputs[1], &dx = call.outputs[0];
-  lane_kernels().pool_maximum_gradient(pooling(call.attributes, dx.shape(), dy.shape()),
-                                       static_cast<const std::uint8_t*>(winners.data),
-                                       dy.f32().data(), dx.f32().data());
+  kernel_table().lanes.pool_maximum_gradient(pooling(call.attributes, dx.shape(), dy.shape()),
+                                             static_cast<const std::uint8_t*>(winners.data),
+                                             dy.f32().data(), dx.f32().data());
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include "graph/ops/lanes/to_lanes.hpp"
 
-#include "graph/kernels/lanes/lane_kernels.hpp"
+#include "graph/kernels/kernel_table.hpp"
 #include "graph/lane_shape.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
@@ -22,8 +22,8 @@ std::vector<TensorType> infer_to_lanes(const Attributes&, Types in) {
 
 void forward_to_lanes(const KernelCall& call) {
   const Operand &x = call.inputs[0], &lanes = call.outputs[0];
-  lane_kernels().to_lanes(x.shape()[0], sample_length(x.shape()), x.f32().data(),
-                          lanes.f32().data());
+  kernel_table().lanes.to_lanes(x.shape()[0], sample_length(x.shape()), x.f32().data(),
+                                lanes.f32().data());
 }
 
 void backward_to_lanes(GradientContext& context) {
@@ -47,8 +47,8 @@ std::vector<TensorType> infer_from_lanes(const Attributes& attributes, Types in)
 
 void forward_from_lanes(const KernelCall& call) {
   const Operand &lanes = call.inputs[0], &x = call.outputs[0];
-  lane_kernels().from_lanes(x.shape()[0], sample_length(x.shape()), lanes.f32().data(),
-                            x.f32().data());
+  kernel_table().lanes.from_lanes(x.shape()[0], sample_length(x.shape()), lanes.f32().data(),
+                                  x.f32().data());
 }
 
 void backward_from_lanes(GradientContext& context) {

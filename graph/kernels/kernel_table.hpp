@@ -1,0 +1,21 @@
+// KernelTable: the numeric kernels as plain functions, one table per instruction set. Each kernel
+// writes every element of its result, allocates nothing and runs on the caller's thread. The
+// headers of the families hold declarations only: sources compiled for different instruction sets
+// must not share a function that the linker would merge.
+#pragma once
+
+#include "graph/kernels/isa.hpp"
+#include "graph/kernels/lanes/lane_kernels.hpp"
+
+namespace penstock::graph {
+
+struct KernelTable {
+  LaneKernels lanes;
+};
+
+/// The kernels for `isa`, which the machine must have.
+const KernelTable& kernel_table(Isa isa);
+/// The kernels that this process uses. @throws as isa().
+const KernelTable& kernel_table();
+
+}  // namespace penstock::graph
