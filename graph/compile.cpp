@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "graph/build_plan.hpp"
 #include "graph/kernels/isa.hpp"
 #include "graph/kernels/product_blocks.hpp"
 #include "graph/passes/choose_layouts.hpp"
@@ -12,10 +13,6 @@
 #include "graph/passes/differentiate.hpp"
 #include "graph/passes/fuse.hpp"
 #include "graph/passes/inference_form.hpp"
-#include "graph/passes/layout.hpp"
-#include "graph/passes/liveness.hpp"
-#include "graph/passes/lower.hpp"
-#include "graph/passes/memory_plan.hpp"
 #include "graph/passes/partition.hpp"
 #include "graph/passes/prune.hpp"
 #include "graph/passes/stage_assignment.hpp"
@@ -42,178 +39,6 @@ std::vector<ValueId> wanted_values(const Graph& model, bool training) {
   return wanted;
 }
 
-/// In the model's order; in training the loss is last.
-std::vector<Output> outputs_of(const Graph& graph, bool training) {
-  std::vector<Output> outputs = graph.outputs;
-  if (training) outputs.push_back({"loss", graph.loss});
-  return outputs;
-}
-
-std::vector<bool> has_sum(const Graph& graph) {
-  std::vector<bool> trained(graph.values.size());
-  for (const ParameterGradient& gradient : graph.parameter_gradients)
-    trained[index(gradient.parameter)] = true;
-  return trained;
-}
-
-/// Memory and instructions of every stage, and what joins them.
-class PlanBuilder {
- public:
-  PlanBuilder(const Graph& graph, const StageAssignment& assignment, const Partition& partition,
-              const CompileRequest& request)
-      : graph_(graph),
-        assignment_(assignment),
-        partition_(partition),
-        request_(request),
-        outputs_(outputs_of(graph, request.training)) {}
-
-  Plan run() {
-    plan_.name = graph_.name;
-    plan_.training = request_.training;
-    plan_.batch = request_.batch;
-    plan_.schedule = request_.schedule ? request_.schedule : &grouped;
-    add_interface();
-    add_variables();
-    for (std::size_t stage = 0; stage < partition_.stages.size(); ++stage) add_stage(stage);
-    for (const StageEdge& edge : partition_.edges) add_edge(edge);
-    return std::move(plan_);
-  }
-
- private:
-  void add_interface() {
-    for (const ValueId input : graph_.inputs)
-      plan_.inputs.push_back({graph_.value(input).name, graph_.type(input)});
-    for (const Output& output : outputs_)
-      plan_.outputs.push_back({output.name, graph_.type(output.value)});
-    if (plan_.training) plan_.loss = static_cast<std::int32_t>(outputs_.size()) - 1;
-  }
-
-  void add_variables() {
-    const auto trained = has_sum(graph_);
-    for (const Variable& variable : graph_.variables) {
-      const Value& value = graph_.value(variable.value);
-      const bool trainable =
-          request_.training ? trained[index(variable.value)] : value.kind == ValueKind::parameter;
-      plan_.variables.push_back({.name = value.name, .type = value.type, .trainable = trainable});
-    }
-  }
-
-  void add_stage(std::size_t number) {
-    const StageGraph& share = partition_.stages[number];
-    layouts_.push_back(lay_out(graph_, partition_, static_cast<std::int32_t>(number), outputs_));
-    const StageLayout& layout = layouts_.back();
-    StagePlan stage{.ipu = assignment_.stages[number].ipu,
-                    .blocks = assignment_.stages[number].blocks,
-                    .forward_receives = share.forward_receives,
-                    .forward_sends = share.forward_sends,
-                    .backward_receives = share.backward_receives,
-                    .backward_sends = share.backward_sends,
-                    .parameter_bytes = layout.parameter_bytes,
-                    .accumulator_bytes = layout.accumulator_bytes,
-                    .stash_bytes = layout.stash_bytes};
-    stage.forward = program_of(share.forward, layout, stage.scratch_bytes);
-    stage.backward = program_of(share.backward, layout, stage.scratch_bytes);
-    for (const GradientCopy& copy : layout.copies)
-      append_copy(graph_, copy.value, *layout.places[index(copy.value)], copy.target,
-                  stage.backward);
-    add_outputs(share, layout, stage);
-    add_stage_variables(number, layout, stage);
-    limit_in_flight(number, stage);
-    plan_.stages.push_back(std::move(stage));
-  }
-
-  /// The instructions of `nodes`; raises `scratch_bytes` to what they need.
-  Program program_of(const std::vector<NodeId>& nodes, const StageLayout& layout,
-                     std::int64_t& scratch_bytes) const {
-    std::vector<bool> temporary(graph_.values.size());
-    for (std::size_t i = 0; i < temporary.size(); ++i) temporary[i] = !layout.places[i];
-    const Liveness live = find_liveness(graph_, nodes, temporary, {.in_place = request_.in_place});
-    const MemoryPlan memory = plan_memory(live.buffers);
-    Places places{.of_value = layout.places};
-    for (const auto& [value, buffer] : live.values)
-      places.of_value[index(value)] = Location{.offset = memory.offsets[buffer]};
-    for (const auto& [buffer, bytes] : live.workspaces) {
-      places.workspace_offsets.push_back(bytes > 0 ? memory.offsets[buffer] : 0);
-      places.workspace_bytes.push_back(bytes);
-    }
-    scratch_bytes = std::max(scratch_bytes, memory.bytes);
-    return lower(graph_, nodes, places);
-  }
-
-  void add_outputs(const StageGraph& share, const StageLayout& layout, StagePlan& stage) const {
-    for (std::size_t i = 0; i < outputs_.size(); ++i)
-      if (std::ranges::count(share.forward, graph_.value(outputs_[i].value).producer) > 0)
-        stage.outputs.push_back(
-            {static_cast<std::int32_t>(i), *layout.places[index(outputs_[i].value)]});
-  }
-
-  void add_stage_variables(std::size_t stage, const StageLayout& layout, StagePlan& plan) {
-    for (std::size_t i = 0; i < graph_.variables.size(); ++i) {
-      const ValueId value = graph_.variables[i].value;
-      if (std::ranges::count(layout.variables, value) == 0) continue;
-      VariableInfo& info = plan_.variables[i];
-      info.stage = static_cast<std::int32_t>(stage);
-      plan.variables.push_back({.variable = static_cast<std::int32_t>(i),
-                                .type = info.type,
-                                .offset = layout.places[index(value)]->offset,
-                                .trainable = info.trainable,
-                                .accumulators = accumulators_of(value, layout)});
-    }
-  }
-
-  std::vector<std::int64_t> accumulators_of(ValueId parameter, const StageLayout& layout) const {
-    std::vector<std::int64_t> offsets;
-    for (const ParameterGradient& gradient : graph_.parameter_gradients)
-      if (gradient.parameter == parameter)
-        offsets.push_back(layout.places[index(gradient.sum)]->offset);
-    return offsets;
-  }
-
-  void limit_in_flight(std::size_t number, StagePlan& stage) const {
-    stage.in_flight = plan_.schedule->in_flight(static_cast<int>(number),
-                                                static_cast<int>(partition_.stages.size()));
-    stage.stash_slots = stage.in_flight + (stage.outputs.empty() ? 0 : 2);
-  }
-
-  void add_edge(const StageEdge& edge) {
-    Edge result{.kind = edge.kind, .from = edge.from, .to = edge.to};
-    if (edge.value != none) {
-      result.name = graph_.value(edge.value).name;
-      result.type = graph_.type(edge.value);
-    }
-    const auto position = static_cast<std::int32_t>(plan_.edges.size());
-    switch (edge.kind) {
-      case EdgeKind::input:
-        result.input = static_cast<std::int32_t>(std::ranges::find(graph_.inputs, edge.value) -
-                                                 graph_.inputs.begin());
-        break;
-      case EdgeKind::activation:
-        result.source = *layouts_[index(edge.from)].places[index(edge.value)];
-        break;
-      case EdgeKind::gradient:
-        result.source = {.space = Space::sent_back, .index = send_of(edge.from, position)};
-        break;
-      case EdgeKind::order:
-        break;
-    }
-    plan_.edges.push_back(std::move(result));
-  }
-
-  /// The position of an edge among those that a stage's backward sends.
-  std::int32_t send_of(std::int32_t stage, std::int32_t edge) const {
-    const auto& sends = partition_.stages[index(stage)].backward_sends;
-    return static_cast<std::int32_t>(std::ranges::find(sends, edge) - sends.begin());
-  }
-
-  const Graph& graph_;
-  const StageAssignment& assignment_;
-  const Partition& partition_;
-  const CompileRequest& request_;
-  std::vector<Output> outputs_;
-  std::vector<StageLayout> layouts_;
-  Plan plan_;
-};
-
 class Compilation {
  public:
   Compilation(const Graph& model, const CompileRequest& request)
@@ -235,7 +60,7 @@ class Compilation {
     if (request_.training) phase("gradients", [&] { add_gradients(); });
     phase("partition", [&] { partition_ = partition(graph_, assignment_); });
     phase("memory",
-          [&] { compiled_.plan = PlanBuilder(graph_, assignment_, partition_, request_).run(); });
+          [&] { compiled_.plan = build_plan(graph_, assignment_, partition_, plan_request()); });
     phase("report", [&] { describe(); });
     compiled_.report.seconds = seconds_since(start);
     return std::move(compiled_);
@@ -271,6 +96,13 @@ class Compilation {
 
   void add_gradients() { graph_ = prune(differentiate(std::move(graph_)), wanted_); }
 
+  PlanRequest plan_request() const {
+    return {.training = request_.training,
+            .batch = request_.batch,
+            .schedule = request_.schedule ? request_.schedule : &grouped,
+            .in_place = request_.in_place};
+  }
+
   void describe() {
     const auto phases = std::move(compiled_.report.phases);
     compiled_.report = report_on(compiled_.plan, request_.gradient_accumulation);
@@ -282,7 +114,7 @@ class Compilation {
   }
 
   void warn_of_untrained(std::vector<std::string>& warnings) const {
-    const auto trained = has_sum(graph_);
+    const auto trained = trained_values(graph_);
     for (const Variable& variable : model_.variables)
       if (const Value& value = model_.value(variable.value);
           value.kind == ValueKind::parameter && !trained[index(variable.value)])
