@@ -7,8 +7,13 @@
 
 namespace penstock::graph::PENSTOCK_ISA {
 
+extern const ActivationKernels activation_kernels;
+extern const ArithmeticKernels arithmetic_kernels;
+
 extern const KernelTable isa_table;
 const KernelTable isa_table{
+    .activations = activation_kernels,
+    .arithmetic = arithmetic_kernels,
     .lanes = {.to_lanes = to_lanes,
               .from_lanes = from_lanes,
               .convolve = convolve,

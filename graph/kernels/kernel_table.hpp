@@ -4,12 +4,16 @@
 // must not share a function that the linker would merge.
 #pragma once
 
+#include "graph/kernels/activations.hpp"
+#include "graph/kernels/arithmetic.hpp"
 #include "graph/kernels/isa.hpp"
 #include "graph/kernels/lanes/lane_kernels.hpp"
 
 namespace penstock::graph {
 
 struct KernelTable {
+  const ActivationKernels& activations;
+  const ArithmeticKernels& arithmetic;
   LaneKernels lanes;
 };
 

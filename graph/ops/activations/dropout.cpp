@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/kernels/kernel_table.hpp"
 #include "graph/ops/movement/identity.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/elementwise.hpp"
@@ -50,32 +51,20 @@ std::uint64_t draw_word(const RandomKey& key, std::size_t first, std::size_t cou
   return word;
 }
 
-/// out = in·scale where the word has a bit, else 0.
-void apply(std::uint64_t word, std::span<const float> in, std::span<float> out, float scale) {
-  for (std::size_t i = 0; i < in.size(); ++i) out[i] = (word >> i & 1) != 0 ? in[i] * scale : 0.0f;
-}
-
-/// Calls `word_at(word number, first element, elements)` for each word and applies what it gives.
-template <class WordAt>
-void apply_mask(const KernelCall& call, WordAt word_at) {
-  const auto in = call.inputs[0].f32();
-  const auto out = call.outputs[0].f32();
-  const float scale = kept_scale(call.attributes);
-  for (std::size_t first = 0; first < in.size(); first += word_bits) {
-    const std::size_t count = std::min(word_bits, in.size() - first);
-    apply(word_at(first / word_bits, first, count), in.subspan(first, count),
-          out.subspan(first, count), scale);
-  }
+void apply(const KernelCall& call, const std::int64_t* mask) {
+  const Operand &in = call.inputs[0], &out = call.outputs[0];
+  kernel_table().activations.dropout(in.elements(), mask, kept_scale(call.attributes),
+                                     in.f32().data(), out.f32().data());
 }
 
 void forward(const KernelCall& call) {
   const double p = probability(call.attributes);
   const auto mask = call.outputs[1].i64();
-  apply_mask(call, [&](std::size_t number, std::size_t first, std::size_t count) {
-    const std::uint64_t word = draw_word(call.random, first, count, p);
-    mask[number] = static_cast<std::int64_t>(word);
-    return word;
-  });
+  const auto elements = static_cast<std::size_t>(call.inputs[0].elements());
+  for (std::size_t first = 0; first < elements; first += word_bits)
+    mask[first / word_bits] = static_cast<std::int64_t>(
+        draw_word(call.random, first, std::min(word_bits, elements - first), p));
+  apply(call, mask.data());
 }
 
 void backward(GradientContext& context) {
@@ -98,10 +87,7 @@ std::vector<TensorType> infer_gradient(const Attributes&, Types in) {
 }
 
 void forward_gradient(const KernelCall& call) {
-  const auto mask = call.inputs[1].i64();
-  apply_mask(call, [&](std::size_t number, std::size_t, std::size_t) {
-    return static_cast<std::uint64_t>(mask[number]);
-  });
+  apply(call, call.inputs[1].i64().data());
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include "graph/ops/activations/leaky_relu.hpp"
 
-#include "graph/kernels/eigen.hpp"
+#include "graph/kernels/kernel_table.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/elementwise.hpp"
 
@@ -12,8 +12,9 @@ float slope(const Attributes& attributes) {
 }
 
 void forward(const KernelCall& call) {
-  const auto x = array(call.inputs[0]);
-  array(call.outputs[0]) = (x < 0.0f).select(slope(call.attributes) * x, x);
+  const Operand &x = call.inputs[0], &y = call.outputs[0];
+  kernel_table().activations.leaky_relu(x.elements(), slope(call.attributes), x.f32().data(),
+                                        y.f32().data());
 }
 
 void backward(GradientContext& context) {
@@ -32,8 +33,9 @@ std::vector<OpSample> samples() {
 }
 
 void forward_gradient(const KernelCall& call) {
-  const auto dy = array(call.inputs[1]);
-  array(call.outputs[0]) = (array(call.inputs[0]) > 0.0f).select(dy, slope(call.attributes) * dy);
+  const Operand &from = call.inputs[0], &dy = call.inputs[1], &dx = call.outputs[0];
+  kernel_table().activations.leaky_relu_gradient(
+      dx.elements(), slope(call.attributes), from.f32().data(), dy.f32().data(), dx.f32().data());
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "graph/ops/activations/relu.hpp"
 
-#include "graph/kernels/eigen.hpp"
 #include "graph/ops/rules/elementwise.hpp"
 #include "graph/ops/rules/expect.hpp"
 
@@ -11,11 +10,6 @@ std::vector<TensorType> infer(const Attributes&, Types in) {
   expect_inputs(in, 1, "x");
   expect_dtype(in[0], DType::f32, "x");
   return {in[0]};
-}
-
-void forward(const KernelCall& call) {
-  const auto x = array(call.inputs[0]);
-  array(call.outputs[0]) = (x < 0.0f).select(0.0f, x);
 }
 
 void backward(GradientContext& context) {
@@ -37,10 +31,6 @@ std::vector<TensorType> infer_gradient(const Attributes&, Types in) {
   return {in[0]};
 }
 
-void forward_gradient(const KernelCall& call) {
-  array(call.outputs[0]) = (array(call.inputs[0]) > 0.0f).select(array(call.inputs[1]), 0.0f);
-}
-
 Cost cost_gradient(const Attributes&, Types in, Types) {
   return {.flops = static_cast<double>(in[0].shape.elements()),
           .bytes = 3.0 * static_cast<double>(in[0].bytes())};
@@ -51,7 +41,7 @@ Cost cost_gradient(const Attributes&, Types in, Types) {
 const Op relu{.name = "relu",
               .onnx = "Relu",
               .infer = infer,
-              .forward = forward,
+              .forward = forward_unary<&ActivationKernels::relu>,
               .backward = backward,
               .cost = cost,
               .overwrites = {{0, 0}},
@@ -61,7 +51,7 @@ const Op relu{.name = "relu",
 
 const Op relu_gradient{.name = "relu_gradient",
                        .infer = infer_gradient,
-                       .forward = forward_gradient,
+                       .forward = forward_unary_gradient<&ActivationKernels::relu_gradient>,
                        .cost = cost_gradient,
                        .overwrites = {{1, 0}, {0, 0}}};
 

@@ -1,15 +1,10 @@
 #include "graph/ops/activations/tanh.hpp"
 
-#include "graph/kernels/eigen.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/elementwise.hpp"
 
 namespace penstock::graph {
 namespace {
-
-void forward(const KernelCall& call) {
-  array(call.outputs[0]) = array(call.inputs[0]).tanh();
-}
 
 void backward(GradientContext& context) {
   context.set(0, context.emit(tanh_gradient, {context.output(0), context.gradient(0)}));
@@ -19,17 +14,12 @@ std::vector<OpSample> samples() {
   return {{.inputs = {{DType::f32, {3, 7}}}, .low = -2, .high = 2}};
 }
 
-void forward_gradient(const KernelCall& call) {
-  const auto y = array(call.inputs[0]), dy = array(call.inputs[1]);
-  array(call.outputs[0]) = dy * (1.0f - y.square());
-}
-
 }  // namespace
 
 const Op tanh{.name = "tanh",
               .onnx = "Tanh",
               .infer = infer_unary,
-              .forward = forward,
+              .forward = forward_unary<&ActivationKernels::tanh>,
               .backward = backward,
               .cost = streaming_cost<20>,
               .overwrites = {{0, 0}},
@@ -39,7 +29,7 @@ const Op tanh{.name = "tanh",
 
 const Op tanh_gradient{.name = "tanh_gradient",
                        .infer = infer_unary_gradient,
-                       .forward = forward_gradient,
+                       .forward = forward_unary_gradient<&ActivationKernels::tanh_gradient>,
                        .cost = streaming_cost<3>,
                        .overwrites = {{1, 0}, {0, 0}}};
 

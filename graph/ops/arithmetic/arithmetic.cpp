@@ -1,6 +1,7 @@
 #include "graph/ops/arithmetic/arithmetic.hpp"
 
 #include "graph/kernels/broadcast.hpp"
+#include "graph/kernels/kernel_table.hpp"
 #include "graph/ops/arithmetic/reduce_to.hpp"
 #include "graph/ops/arithmetic/scale.hpp"
 #include "graph/ops/rules/broadcast.hpp"
@@ -9,16 +10,9 @@
 namespace penstock::graph {
 namespace {
 
-void forward_add(const KernelCall& call) {
-  kernels::broadcast(call, [](const auto& a, const auto& b) { return a + b; });
-}
-
-void forward_sub(const KernelCall& call) {
-  kernels::broadcast(call, [](const auto& a, const auto& b) { return a - b; });
-}
-
-void forward_mul(const KernelCall& call) {
-  kernels::broadcast(call, [](const auto& a, const auto& b) { return a * b; });
+template <ArithmeticKernels::Binary ArithmeticKernels::*kernel>
+void forward(const KernelCall& call) {
+  kernels::broadcast(call, kernel_table().arithmetic.*kernel);
 }
 
 void backward_add(GradientContext& context) {
@@ -55,7 +49,7 @@ std::vector<OpSample> samples() {
 const Op add{.name = "add",
              .onnx = "Add",
              .infer = infer_broadcast,
-             .forward = forward_add,
+             .forward = forward<&ArithmeticKernels::add>,
              .backward = backward_add,
              .cost = streaming_cost<1>,
              .overwrites = {{0, 0}, {1, 0}},
@@ -64,7 +58,7 @@ const Op add{.name = "add",
 const Op sub{.name = "sub",
              .onnx = "Sub",
              .infer = infer_broadcast,
-             .forward = forward_sub,
+             .forward = forward<&ArithmeticKernels::subtract>,
              .backward = backward_sub,
              .cost = streaming_cost<1>,
              .overwrites = {{0, 0}, {1, 0}},
@@ -73,7 +67,7 @@ const Op sub{.name = "sub",
 const Op mul{.name = "mul",
              .onnx = "Mul",
              .infer = infer_broadcast,
-             .forward = forward_mul,
+             .forward = forward<&ArithmeticKernels::multiply>,
              .backward = backward_mul,
              .cost = streaming_cost<1>,
              .overwrites = {{0, 0}, {1, 0}},

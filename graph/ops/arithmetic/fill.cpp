@@ -1,6 +1,6 @@
 #include "graph/ops/arithmetic/fill.hpp"
 
-#include "graph/kernels/eigen.hpp"
+#include "graph/kernels/kernel_table.hpp"
 #include "graph/ops/rules/expect.hpp"
 
 namespace penstock::graph {
@@ -12,7 +12,9 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
 }
 
 void forward(const KernelCall& call) {
-  array(call.outputs[0]).setConstant(static_cast<float>(call.attributes.real("value")));
+  const Operand& out = call.outputs[0];
+  kernel_table().arithmetic.fill(out.elements(), static_cast<float>(call.attributes.real("value")),
+                                 out.f32().data());
 }
 
 Cost cost(const Attributes&, Types, Types out) {

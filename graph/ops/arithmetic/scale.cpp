@@ -1,6 +1,6 @@
 #include "graph/ops/arithmetic/scale.hpp"
 
-#include "graph/kernels/eigen.hpp"
+#include "graph/kernels/kernel_table.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/elementwise.hpp"
 
@@ -9,7 +9,8 @@ namespace {
 
 void forward(const KernelCall& call) {
   const auto factor = static_cast<float>(call.attributes.real("factor", 1));
-  array(call.outputs[0]) = factor * array(call.inputs[0]);
+  const Operand &x = call.inputs[0], &y = call.outputs[0];
+  kernel_table().arithmetic.scale(x.elements(), factor, x.f32().data(), y.f32().data());
 }
 
 void backward(GradientContext& context) {

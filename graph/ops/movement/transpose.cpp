@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "graph/kernels/eigen.hpp"
+#include "graph/kernels/kernel_table.hpp"
 #include "graph/kernels/strided.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/elementwise.hpp"
@@ -27,7 +27,6 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
 }
 
 void forward(const KernelCall& call) {
-  using Strided = Eigen::Map<Eigen::ArrayXf, 0, Eigen::InnerStride<>>;
   const Operand &x = call.inputs[0], &y = call.outputs[0];
   const kernels::Strides dense = kernels::dense_strides(x.shape());
   kernels::Strides from{};
@@ -40,7 +39,7 @@ void forward(const KernelCall& call) {
     if (step == 1)
       std::copy_n(source, n, row);
     else
-      Eigen::Map<Eigen::ArrayXf>(row, n) = Strided(source, n, Eigen::InnerStride<>(step));
+      kernel_table().arithmetic.gather(n, step, source, row);
   });
 }
 

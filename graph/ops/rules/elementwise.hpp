@@ -1,8 +1,10 @@
-// Shape rules of functions of one tensor that work element by element.
+// Functions of one tensor that work element by element: their shape rules, and how their kernels
+// are called.
 #pragma once
 
 #include <vector>
 
+#include "graph/kernels/kernel_table.hpp"
 #include "graph/op.hpp"
 
 namespace penstock::graph {
@@ -11,6 +13,19 @@ namespace penstock::graph {
 std::vector<TensorType> infer_unary(const Attributes&, Types inputs);
 /// (x or y, dy), which have the same type -> dx.
 std::vector<TensorType> infer_unary_gradient(const Attributes&, Types inputs);
+
+/// Such a function, as an op's `forward`.
+template <ActivationKernels::Function ActivationKernels::*kernel>
+void forward_unary(const KernelCall& call) {
+  const Operand &x = call.inputs[0], &y = call.outputs[0];
+  (kernel_table().activations.*kernel)(x.elements(), x.f32().data(), y.f32().data());
+}
+template <ActivationKernels::Gradient ActivationKernels::*kernel>
+void forward_unary_gradient(const KernelCall& call) {
+  const Operand &from = call.inputs[0], &dy = call.inputs[1], &dx = call.outputs[0];
+  (kernel_table().activations.*kernel)(dx.elements(), from.f32().data(), dy.f32().data(),
+                                       dx.f32().data());
+}
 
 /// Such a function is the same in every layout: it stays where its input is.
 LaneUse follow_lanes(const Attributes&, Types inputs);

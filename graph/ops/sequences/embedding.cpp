@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "graph/kernels/eigen.hpp"
+#include "graph/kernels/kernel_table.hpp"
 #include "graph/ops/rules/axes.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
@@ -54,11 +54,14 @@ std::vector<TensorType> infer_gradient(const Attributes& attributes, Types in) {
 void forward_gradient(const KernelCall& call) {
   const std::int64_t rows = call.outputs[0].shape()[0], size = call.outputs[0].shape()[1];
   const auto ids = call.inputs[0].i64();
-  auto dweight = matrix(call.outputs[0], rows, size);
-  const auto dy = matrix(call.inputs[1], call.inputs[0].elements(), size);
-  dweight.setZero();
-  for (std::size_t i = 0; i < ids.size(); ++i)
-    dweight.row(checked(ids, i, rows)) += dy.row(static_cast<Eigen::Index>(i));
+  const ArithmeticKernels& kernels = kernel_table().arithmetic;
+  float* const dweight = call.outputs[0].f32().data();
+  const float* dy = call.inputs[1].f32().data();
+  kernels.fill(rows * size, 0, dweight);
+  for (std::size_t i = 0; i < ids.size(); ++i, dy += size) {
+    float* const row = dweight + checked(ids, i, rows) * size;
+    kernels.add(size, {row, false}, {dy, false}, row);
+  }
 }
 
 }  // namespace

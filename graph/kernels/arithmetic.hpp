@@ -1,0 +1,24 @@
+// ArithmeticKernels: sums, products and copies element by element, a part of KernelTable.
+// Declarations only, as sources of every instruction set include this.
+#pragma once
+
+#include <cstdint>
+
+#include "graph/kernels/row_operand.hpp"
+
+namespace penstock::graph {
+
+/// y may be any of the operands before it that does not repeat.
+struct ArithmeticKernels {
+  using Binary = void (*)(std::int64_t count, RowOperand a, RowOperand b, float* y);
+
+  Binary add;
+  Binary subtract;
+  Binary multiply;
+  void (*fill)(std::int64_t count, float value, float* y);
+  void (*scale)(std::int64_t count, float factor, const float* x, float* y);
+  /// y[i] = x[i*step]
+  void (*gather)(std::int64_t count, std::int64_t step, const float* x, float* y);
+};
+
+}  // namespace penstock::graph
