@@ -10,10 +10,11 @@ class Channels {
   explicit Channels(const Operand& x);
 
   std::int64_t channels() const { return channels_; }
-  /// Elements of one channel.
-  std::int64_t count() const { return samples_ * inner_; }
-  Run run(std::int64_t sample, std::int64_t channel) const {
-    return {data_ + (sample * channels_ + channel) * inner_, inner_};
+  /// Elements of one channel, and of one of its runs.
+  std::int64_t count() const { return samples_ * length_; }
+  std::int64_t length() const { return length_; }
+  float* run(std::int64_t sample, std::int64_t channel) const {
+    return data_ + (sample * channels_ + channel) * length_;
   }
   /// Calls `visit(sample, run)` for each sample in order.
   template <class Visit>
@@ -23,7 +24,7 @@ class Channels {
 
  private:
   float* data_;
-  std::int64_t samples_, channels_, inner_;
+  std::int64_t samples_, channels_, length_;
 };
 
 /// The sums over a whole channel.

@@ -9,11 +9,19 @@ namespace penstock::graph::PENSTOCK_ISA {
 
 extern const ActivationKernels activation_kernels;
 extern const ArithmeticKernels arithmetic_kernels;
+extern const LossKernels loss_kernels;
+extern const NormKernels norm_kernels;
+extern const ReductionKernels reduction_kernels;
+extern const SoftmaxKernels softmax_kernels;
 
 extern const KernelTable isa_table;
 const KernelTable isa_table{
     .activations = activation_kernels,
     .arithmetic = arithmetic_kernels,
+    .losses = loss_kernels,
+    .norms = norm_kernels,
+    .reductions = reduction_kernels,
+    .softmax = softmax_kernels,
     .lanes = {.to_lanes = to_lanes,
               .from_lanes = from_lanes,
               .convolve = convolve,

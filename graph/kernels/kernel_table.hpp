@@ -8,12 +8,20 @@
 #include "graph/kernels/arithmetic.hpp"
 #include "graph/kernels/isa.hpp"
 #include "graph/kernels/lanes/lane_kernels.hpp"
+#include "graph/kernels/losses.hpp"
+#include "graph/kernels/norms.hpp"
+#include "graph/kernels/reductions.hpp"
+#include "graph/kernels/softmax.hpp"
 
 namespace penstock::graph {
 
 struct KernelTable {
   const ActivationKernels& activations;
   const ArithmeticKernels& arithmetic;
+  const LossKernels& losses;
+  const NormKernels& norms;
+  const ReductionKernels& reductions;
+  const SoftmaxKernels& softmax;
   LaneKernels lanes;
 };
 

@@ -1,6 +1,6 @@
 #include "graph/ops/activations/softmax.hpp"
 
-#include "graph/kernels/softmax.hpp"
+#include "graph/kernels/kernel_table.hpp"
 #include "graph/ops/rules/axes.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/elementwise.hpp"
@@ -19,9 +19,10 @@ Lines lines_of(const KernelCall& call) {
   return lines_along(call.inputs[0].shape(), call.attributes.integer("axis", -1));
 }
 
-template <void (*kernel)(const float*, float*, const Lines&)>
+template <auto SoftmaxKernels::*kernel>
 void forward(const KernelCall& call) {
-  kernel(call.inputs[0].f32().data(), call.outputs[0].f32().data(), lines_of(call));
+  (kernel_table().softmax.*kernel)(lines_of(call), call.inputs[0].f32().data(),
+                                   call.outputs[0].f32().data());
 }
 
 template <const Op& gradient>
@@ -30,10 +31,10 @@ void backward(GradientContext& context) {
       0, context.emit(gradient, {context.output(0), context.gradient(0)}, context.attributes()));
 }
 
-template <void (*kernel)(const float*, const float*, float*, const Lines&)>
+template <auto SoftmaxKernels::*kernel>
 void forward_gradient(const KernelCall& call) {
-  kernel(call.inputs[0].f32().data(), call.inputs[1].f32().data(), call.outputs[0].f32().data(),
-         lines_of(call));
+  (kernel_table().softmax.*kernel)(lines_of(call), call.inputs[0].f32().data(),
+                                   call.inputs[1].f32().data(), call.outputs[0].f32().data());
 }
 
 std::vector<OpSample> samples() {
@@ -47,7 +48,7 @@ std::vector<OpSample> samples() {
 const Op softmax{.name = "softmax",
                  .onnx = "Softmax",
                  .infer = infer,
-                 .forward = forward<kernels::softmax>,
+                 .forward = forward<&SoftmaxKernels::softmax>,
                  .backward = backward<softmax_gradient>,
                  .cost = streaming_cost<14>,
                  .overwrites = {{0, 0}},
@@ -55,14 +56,14 @@ const Op softmax{.name = "softmax",
 
 const Op softmax_gradient{.name = "softmax_gradient",
                           .infer = infer_unary_gradient,
-                          .forward = forward_gradient<kernels::softmax_gradient>,
+                          .forward = forward_gradient<&SoftmaxKernels::softmax_gradient>,
                           .cost = streaming_cost<4>,
                           .overwrites = {{1, 0}, {0, 0}}};
 
 const Op log_softmax{.name = "log_softmax",
                      .onnx = "LogSoftmax",
                      .infer = infer,
-                     .forward = forward<kernels::log_softmax>,
+                     .forward = forward<&SoftmaxKernels::log_softmax>,
                      .backward = backward<log_softmax_gradient>,
                      .cost = streaming_cost<14>,
                      .overwrites = {{0, 0}},
@@ -70,7 +71,7 @@ const Op log_softmax{.name = "log_softmax",
 
 const Op log_softmax_gradient{.name = "log_softmax_gradient",
                               .infer = infer_unary_gradient,
-                              .forward = forward_gradient<kernels::log_softmax_gradient>,
+                              .forward = forward_gradient<&SoftmaxKernels::log_softmax_gradient>,
                               .cost = streaming_cost<14>,
                               .overwrites = {{1, 0}, {0, 0}}};
 

@@ -1,6 +1,6 @@
 #include "graph/ops/arithmetic/channel_sum.hpp"
 
-#include "graph/kernels/eigen.hpp"
+#include "graph/kernels/kernel_table.hpp"
 #include "graph/ops/rules/expect.hpp"
 
 namespace penstock::graph {
@@ -17,16 +17,8 @@ void forward(const KernelCall& call) {
   const Shape& shape = call.inputs[0].shape();
   const auto n = shape[0], c = shape[1],
              inner = n * c > 0 ? call.inputs[0].elements() / (n * c) : 0;
-  auto sums = array(call.outputs[0]);
-  if (inner == 1) {
-    sums.matrix().transpose() = matrix(call.inputs[0], n, c).colwise().sum();
-    return;
-  }
-  const auto rows = matrix(call.inputs[0], n * c, inner);
-  sums.setZero();
-  for (std::int64_t sample = 0; sample < n; ++sample)
-    for (std::int64_t channel = 0; channel < c; ++channel)
-      sums[channel] += rows.row(sample * c + channel).sum();
+  kernel_table().reductions.channel_sums(n, c, inner, call.inputs[0].f32().data(),
+                                         call.outputs[0].f32().data());
 }
 
 Cost cost(const Attributes&, Types in, Types) {

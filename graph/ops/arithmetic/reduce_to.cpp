@@ -2,9 +2,8 @@
 
 #include <algorithm>
 
-#include "graph/kernels/eigen.hpp"
+#include "graph/kernels/kernel_table.hpp"
 #include "graph/kernels/strided.hpp"
-#include "graph/kernels/sums.hpp"
 #include "graph/ops/rules/broadcast.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
@@ -35,17 +34,16 @@ void forward(const KernelCall& call) {
   const kernels::StridedWalk<2> walk(
       x.shape(),
       {kernels::dense_strides(x.shape()), kernels::broadcast_strides(out.shape(), x.shape())});
-  const std::int64_t n = walk.length();
+  const ReductionKernels& kernels = kernel_table().reductions;
   walk.for_each_row([&, one = walk.steps()[1] == 0](const auto& at) {
     const float* row = x.f32().data() + at[0];
     double* sum = sums.data() + at[1];
     if (one)
-      *sum += kernels::long_sum(Eigen::Map<const Eigen::ArrayXf>(row, n));
+      *sum += kernels.sum(walk.length(), row);
     else
-      for (std::int64_t i = 0; i < n; ++i) sum[i] += row[i];
+      kernels.add_to(walk.length(), row, sum);
   });
-  std::transform(sums.begin(), sums.end(), out.f32().begin(),
-                 [](double sum) { return static_cast<float>(sum); });
+  kernels.round(out.elements(), sums.data(), out.f32().data());
 }
 
 }  // namespace

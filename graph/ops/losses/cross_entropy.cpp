@@ -1,7 +1,6 @@
 #include "graph/ops/losses/cross_entropy.hpp"
 
-#include "graph/kernels/eigen.hpp"
-#include "graph/kernels/softmax.hpp"
+#include "graph/kernels/kernel_table.hpp"
 #include "graph/ops/activations/softmax.hpp"
 #include "graph/ops/arithmetic/arithmetic.hpp"
 #include "graph/ops/rules/class_labels.hpp"
@@ -32,7 +31,8 @@ void forward(const KernelCall& call) {
   const Shape& shape = call.inputs[0].shape();
   const ClassLabels labels(call.attributes, call.inputs[1], shape);
   float* log_probabilities = call.outputs[1].f32().data();
-  kernels::log_softmax(call.inputs[0].f32().data(), log_probabilities, lines_along(shape, 1));
+  kernel_table().softmax.log_softmax(lines_along(shape, 1), call.inputs[0].f32().data(),
+                                     log_probabilities);
   const double smooth = smoothing(call.attributes);
   write_loss(call.attributes, call.outputs[0], labels, [&](std::int64_t i) {
     const double own = -log_probabilities[labels.target(i)];
@@ -75,26 +75,19 @@ std::vector<TensorType> infer_gradient(const Attributes& attributes, Types in) {
   return {in[0]};
 }
 
-using ClassScores = Eigen::Map<Eigen::ArrayXf, 0, Eigen::InnerStride<>>;
-
 void forward_gradient(const KernelCall& call) {
   const ClassLabels labels(call.attributes, call.inputs[1], call.inputs[0].shape());
   const TermGradients gradients(call.attributes, call.inputs[2], labels.counted());
   const double smooth = smoothing(call.attributes);
-  const auto uniform = static_cast<float>(smooth / static_cast<double>(labels.classes()));
-  const auto own = static_cast<float>(1 - smooth);
-  array(call.outputs[0]) = array(call.inputs[0]).exp();
-  float* dx = call.outputs[0].f32().data();
-  for (std::int64_t i = 0; i < labels.size(); ++i) {
-    ClassScores line(dx + labels.at(i, 0), labels.classes(),
-                     Eigen::InnerStride<>(labels.at(0, 1) - labels.at(0, 0)));
-    if (labels.ignored(i)) {
-      line.setZero();
-      continue;
-    }
-    dx[labels.target(i)] -= own;
-    line = (line - uniform) * gradients[i];
-  }
+  const LabelledLines lines{
+      .lines = lines_along(call.inputs[0].shape(), 1),
+      .labels = labels.data(),
+      .ignored = labels.ignore_index(),
+      .own = static_cast<float>(1 - smooth),
+      .uniform = static_cast<float>(smooth / static_cast<double>(labels.classes())),
+      .dloss = gradients.row()};
+  kernel_table().softmax.cross_entropy_gradient(lines, call.inputs[0].f32().data(),
+                                                call.outputs[0].f32().data());
 }
 
 }  // namespace

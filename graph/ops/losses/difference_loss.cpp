@@ -1,7 +1,6 @@
 #include "graph/ops/losses/difference_loss.hpp"
 
-#include "graph/kernels/eigen.hpp"
-#include "graph/kernels/sums.hpp"
+#include "graph/kernels/kernel_table.hpp"
 #include "graph/ops/arithmetic/scale.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
@@ -18,24 +17,17 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   return {loss_type(attributes, in[0].shape)};
 }
 
-template <class Terms>
-void write(const KernelCall& call, const Terms& terms) {
+template <DifferenceKernels LossKernels::*kernels>
+void forward(const KernelCall& call) {
+  const Operand &x = call.inputs[0], &target = call.inputs[1], &loss = call.outputs[0];
+  const DifferenceKernels& difference = kernel_table().losses.*kernels;
   const LossForm form = loss_form(call.attributes);
-  auto loss = array(call.outputs[0]);
-  if (form == LossForm::each) {
-    loss = terms;
-    return;
-  }
-  const double divisor = form == LossForm::mean ? static_cast<double>(terms.size()) : 1.0;
-  loss[0] = static_cast<float>(kernels::long_sum(terms) / divisor);
-}
-
-void forward_mse(const KernelCall& call) {
-  write(call, (array(call.inputs[0]) - array(call.inputs[1])).square());
-}
-
-void forward_l1(const KernelCall& call) {
-  write(call, (array(call.inputs[0]) - array(call.inputs[1])).abs());
+  float* const out = loss.f32().data();
+  if (form == LossForm::each)
+    difference.terms(x.elements(), x.f32().data(), target.f32().data(), out);
+  else
+    *out = mean_or_sum(form, difference.sum(x.elements(), x.f32().data(), target.f32().data()),
+                       x.elements());
 }
 
 template <const Op& gradient>
@@ -59,49 +51,40 @@ std::vector<TensorType> infer_gradient(const Attributes& attributes, Types in) {
   return {in[0]};
 }
 
-/// dx = slopes·dloss.
-template <class Slopes>
-void write_gradient(const KernelCall& call, const Slopes& slopes) {
-  auto dx = array(call.outputs[0]);
-  if (loss_form(call.attributes) == LossForm::each)
-    dx = slopes * array(call.inputs[2]);
-  else
-    dx = slopes * TermGradients(call.attributes, call.inputs[2], slopes.size())[0];
-}
-
-void forward_mse_gradient(const KernelCall& call) {
-  write_gradient(call, 2.0f * (array(call.inputs[0]) - array(call.inputs[1])));
-}
-
-void forward_l1_gradient(const KernelCall& call) {
-  write_gradient(call, (array(call.inputs[0]) - array(call.inputs[1])).sign());
+template <DifferenceKernels LossKernels::*kernels>
+void forward_gradient(const KernelCall& call) {
+  const Operand &x = call.inputs[0], &target = call.inputs[1], &dx = call.outputs[0];
+  const TermGradients gradients(call.attributes, call.inputs[2], x.elements());
+  (kernel_table().losses.*kernels)
+      .gradient(x.elements(), x.f32().data(), target.f32().data(), gradients.row(),
+                dx.f32().data());
 }
 
 }  // namespace
 
 const Op mse_loss{.name = "mse_loss",
                   .infer = infer,
-                  .forward = forward_mse,
+                  .forward = forward<&LossKernels::squared>,
                   .backward = backward<mse_loss_gradient>,
                   .cost = streaming_cost<3>,
                   .samples = samples};
 
 const Op mse_loss_gradient{.name = "mse_loss_gradient",
                            .infer = infer_gradient,
-                           .forward = forward_mse_gradient,
+                           .forward = forward_gradient<&LossKernels::squared>,
                            .cost = streaming_cost<3>,
                            .overwrites = {{0, 0}, {1, 0}}};
 
 const Op l1_loss{.name = "l1_loss",
                  .infer = infer,
-                 .forward = forward_l1,
+                 .forward = forward<&LossKernels::absolute>,
                  .backward = backward<l1_loss_gradient>,
                  .cost = streaming_cost<3>,
                  .samples = samples};
 
 const Op l1_loss_gradient{.name = "l1_loss_gradient",
                           .infer = infer_gradient,
-                          .forward = forward_l1_gradient,
+                          .forward = forward_gradient<&LossKernels::absolute>,
                           .cost = streaming_cost<3>,
                           .overwrites = {{0, 0}, {1, 0}}};
 

@@ -1,8 +1,7 @@
 #include "graph/ops/losses/identity_loss.hpp"
 
 #include "graph/kernels/copy.hpp"
-#include "graph/kernels/eigen.hpp"
-#include "graph/kernels/sums.hpp"
+#include "graph/kernels/kernel_table.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
 #include "graph/ops/rules/reduction.hpp"
@@ -22,9 +21,9 @@ void forward(const KernelCall& call) {
     kernels::copy(call.inputs[0], call.outputs[0]);
     return;
   }
-  const auto x = array(call.inputs[0]);
-  const double divisor = form == LossForm::mean ? static_cast<double>(x.size()) : 1.0;
-  array(call.outputs[0])[0] = static_cast<float>(kernels::long_sum(x) / divisor);
+  const Operand& x = call.inputs[0];
+  const double sum = kernel_table().reductions.sum(x.elements(), x.f32().data());
+  *call.outputs[0].f32().data() = mean_or_sum(form, sum, x.elements());
 }
 
 void backward(GradientContext& context) {
@@ -52,8 +51,9 @@ std::vector<TensorType> infer_gradient(const Attributes& attributes, Types in) {
 }
 
 void forward_gradient(const KernelCall& call) {
-  auto dx = array(call.outputs[0]);
-  dx = TermGradients(call.attributes, call.inputs[0], dx.size())[0];
+  const Operand& dx = call.outputs[0];
+  const TermGradients gradients(call.attributes, call.inputs[0], dx.elements());
+  kernel_table().arithmetic.fill(dx.elements(), gradients[0], dx.f32().data());
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include "graph/ops/losses/nll_loss.hpp"
 
-#include "graph/kernels/eigen.hpp"
+#include "graph/kernels/kernel_table.hpp"
 #include "graph/ops/rules/class_labels.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
@@ -46,8 +46,8 @@ std::vector<TensorType> infer_gradient(const Attributes& attributes, Types in) {
 void forward_gradient(const KernelCall& call) {
   const ClassLabels labels(call.attributes, call.inputs[0], call.outputs[0].shape());
   const TermGradients gradients(call.attributes, call.inputs[1], labels.counted());
-  array(call.outputs[0]).setZero();
   float* dx = call.outputs[0].f32().data();
+  kernel_table().arithmetic.fill(call.outputs[0].elements(), 0, dx);
   for (std::int64_t i = 0; i < labels.size(); ++i)
     if (!labels.ignored(i)) dx[labels.target(i)] = -gradients[i];
 }

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "graph/kernels/channels.hpp"
-#include "graph/kernels/sums.hpp"
+#include "graph/kernels/kernel_table.hpp"
 #include "graph/ops/norms/batch_norm2d_inference.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
@@ -13,7 +13,6 @@ namespace penstock::graph {
 namespace {
 
 using kernels::Channels;
-using kernels::Run;
 
 const Op& inference() {
   return batch_norm2d_inference;
@@ -33,10 +32,12 @@ struct Statistics {
 Statistics statistics(const Channels& x, std::int64_t channel) {
   const auto count = static_cast<double>(x.count());
   double sum = 0, squares = 0;
-  x.for_each_run(channel, [&](std::int64_t, const Run& run) { sum += kernels::long_sum(run); });
+  x.for_each_run(channel, [&](std::int64_t, const float* run) {
+    sum += kernel_table().reductions.sum(x.length(), run);
+  });
   const auto mean = static_cast<float>(sum / count);
-  x.for_each_run(channel, [&](std::int64_t, const Run& run) {
-    squares += kernels::long_sum((run - mean).square());
+  x.for_each_run(channel, [&](std::int64_t, const float* run) {
+    squares += kernel_table().norms.squared_deviations(x.length(), mean, run);
   });
   return {mean, squares / count};
 }
@@ -58,11 +59,11 @@ void forward(const KernelCall& call) {
   for (std::int64_t channel = 0; channel < x.channels(); ++channel) {
     const auto c = static_cast<std::size_t>(channel);
     const auto [mean, variance] = statistics(x, channel);
-    const kernels::Moments moments{static_cast<float>(mean),
-                                   static_cast<float>(1 / std::sqrt(variance + eps))};
-    x.for_each_run(channel, [&](std::int64_t sample, const Run& run) {
-      kernels::normalise(run, y.run(sample, channel), moments, call.inputs[1].f32()[c],
-                         call.inputs[2].f32()[c]);
+    const Moments moments{static_cast<float>(mean),
+                          static_cast<float>(1 / std::sqrt(variance + eps))};
+    x.for_each_run(channel, [&](std::int64_t sample, const float* run) {
+      kernel_table().norms.normalise(x.length(), moments, call.inputs[1].f32()[c],
+                                     call.inputs[2].f32()[c], run, y.run(sample, channel));
     });
     call.outputs[1].f32()[c] = moments.mean;
     call.outputs[2].f32()[c] = moments.inverse_std;
@@ -98,10 +99,11 @@ void forward_input_gradient(const KernelCall& call) {
   for (std::int64_t c = 0; c < x.channels(); ++c) {
     const auto moments = kernels::stored_moments(call.inputs[2], call.inputs[3], c);
     const float weight = call.inputs[4].f32()[static_cast<std::size_t>(c)];
-    const auto means = kernels::channel_gradient_sums(dy, x, c, moments) *
-                       (weight / static_cast<double>(x.count()));
-    x.for_each_run(c, [&](std::int64_t n, const Run& run) {
-      kernels::input_gradient(dy.run(n, c), run, dx.run(n, c), moments, weight, means);
+    const auto means = kernels::scaled(kernels::channel_gradient_sums(dy, x, c, moments),
+                                       weight / static_cast<double>(x.count()));
+    x.for_each_run(c, [&](std::int64_t n, const float* run) {
+      kernel_table().norms.input_gradient(x.length(), moments, weight, means, dy.run(n, c), run,
+                                          dx.run(n, c));
     });
   }
 }

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "graph/kernels/channels.hpp"
+#include "graph/kernels/kernel_table.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
 
@@ -10,7 +11,6 @@ namespace penstock::graph {
 namespace {
 
 using kernels::Channels;
-using kernels::Run;
 
 float inverse_std(const KernelCall& call, const Operand& variance, std::size_t channel) {
   const double eps = call.attributes.real("eps", 1e-5);
@@ -33,10 +33,10 @@ void forward(const KernelCall& call) {
   const Channels x(call.inputs[0]), y(call.outputs[0]);
   for (std::int64_t channel = 0; channel < x.channels(); ++channel) {
     const auto c = static_cast<std::size_t>(channel);
-    const kernels::Moments moments{call.inputs[3].f32()[c], inverse_std(call, call.inputs[4], c)};
-    x.for_each_run(channel, [&](std::int64_t n, const Run& run) {
-      kernels::normalise(run, y.run(n, channel), moments, call.inputs[1].f32()[c],
-                         call.inputs[2].f32()[c]);
+    const Moments moments{call.inputs[3].f32()[c], inverse_std(call, call.inputs[4], c)};
+    x.for_each_run(channel, [&](std::int64_t n, const float* run) {
+      kernel_table().norms.normalise(x.length(), moments, call.inputs[1].f32()[c],
+                                     call.inputs[2].f32()[c], run, y.run(n, channel));
     });
   }
 }
@@ -69,8 +69,9 @@ void forward_input_gradient(const KernelCall& call) {
   for (std::int64_t channel = 0; channel < dy.channels(); ++channel) {
     const auto c = static_cast<std::size_t>(channel);
     const float slope = call.inputs[1].f32()[c] * inverse_std(call, call.inputs[2], c);
-    dy.for_each_run(channel,
-                    [&](std::int64_t n, const Run& run) { dx.run(n, channel) = run * slope; });
+    dy.for_each_run(channel, [&](std::int64_t n, const float* run) {
+      kernel_table().arithmetic.scale(dy.length(), slope, run, dx.run(n, channel));
+    });
   }
 }
 
@@ -83,7 +84,7 @@ void forward_weight_gradient(const KernelCall& call) {
   const Channels dy(call.inputs[0]), x(call.inputs[1]);
   for (std::int64_t channel = 0; channel < x.channels(); ++channel) {
     const auto c = static_cast<std::size_t>(channel);
-    const kernels::Moments moments{call.inputs[2].f32()[c], inverse_std(call, call.inputs[3], c)};
+    const Moments moments{call.inputs[2].f32()[c], inverse_std(call, call.inputs[3], c)};
     const auto sums = kernels::channel_gradient_sums(dy, x, channel, moments);
     call.outputs[0].f32()[c] = static_cast<float>(sums.dy_x);
     call.outputs[1].f32()[c] = static_cast<float>(sums.dy);

@@ -1,5 +1,6 @@
 #include "graph/ops/norms/group_norm.hpp"
 
+#include "graph/kernels/kernel_table.hpp"
 #include "graph/kernels/normalise.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
@@ -47,15 +48,16 @@ void forward(const KernelCall& call) {
   const double eps = call.attributes.real("eps", 1e-5);
   for (std::int64_t r = 0; r < layout.rows(); ++r) {
     const auto moments =
-        kernels::moments(kernels::run(x, layout.begin(r, 0), layout.row_length()), eps);
+        kernels::moments(layout.row_length(), x.f32().data() + layout.begin(r, 0), eps);
     call.outputs[1].f32()[static_cast<std::size_t>(r)] = moments.mean;
     call.outputs[2].f32()[static_cast<std::size_t>(r)] = moments.inverse_std;
     for (std::int64_t c = 0; c < layout.channels; ++c) {
       const auto channel = static_cast<std::size_t>(layout.channel(r, c));
-      kernels::normalise(kernels::run(x, layout.begin(r, c), layout.inner),
-                         kernels::run(y, layout.begin(r, c), layout.inner), moments,
-                         affine ? call.inputs[1].f32()[channel] : 1.0f,
-                         affine ? call.inputs[2].f32()[channel] : 0.0f);
+      const std::int64_t begin = layout.begin(r, c);
+      kernel_table().norms.normalise(layout.inner, moments,
+                                     affine ? call.inputs[1].f32()[channel] : 1.0f,
+                                     affine ? call.inputs[2].f32()[channel] : 0.0f,
+                                     x.f32().data() + begin, y.f32().data() + begin);
     }
   }
 }
@@ -91,6 +93,7 @@ std::vector<TensorType> infer_input_gradient(const Attributes&, Types in) {
 }
 
 void forward_input_gradient(const KernelCall& call) {
+  const NormKernels& norms = kernel_table().norms;
   const Operand &dy = call.inputs[0], &x = call.inputs[1];
   const Layout layout(call.attributes, x.shape());
   const auto weight = [&](std::int64_t r, std::int64_t c) {
@@ -99,17 +102,18 @@ void forward_input_gradient(const KernelCall& call) {
                : call.inputs[4].f32()[static_cast<std::size_t>(layout.channel(r, c))];
   };
   const auto part = [&](const Operand& of, std::int64_t r, std::int64_t c) {
-    return kernels::run(of, layout.begin(r, c), layout.inner);
+    return of.f32().data() + layout.begin(r, c);
   };
   for (std::int64_t r = 0; r < layout.rows(); ++r) {
     const auto moments = kernels::stored_moments(call.inputs[2], call.inputs[3], r);
-    kernels::GradientSums sums;
+    GradientSums sums;
     for (std::int64_t c = 0; c < layout.channels; ++c)
-      sums += kernels::gradient_sums(part(dy, r, c), part(x, r, c), moments) * weight(r, c);
-    const auto means = sums * (1.0 / static_cast<double>(layout.row_length()));
+      kernels::add(sums, norms.gradient_sums(layout.inner, moments, part(dy, r, c), part(x, r, c)),
+                   weight(r, c));
+    const auto means = kernels::scaled(sums, 1.0 / static_cast<double>(layout.row_length()));
     for (std::int64_t c = 0; c < layout.channels; ++c)
-      kernels::input_gradient(part(dy, r, c), part(x, r, c), part(call.outputs[0], r, c), moments,
-                              weight(r, c), means);
+      norms.input_gradient(layout.inner, moments, weight(r, c), means, part(dy, r, c),
+                           part(x, r, c), part(call.outputs[0], r, c));
   }
 }
 
@@ -123,11 +127,13 @@ void forward_weight_gradient(const KernelCall& call) {
   const Layout layout(call.attributes, call.inputs[1].shape());
   for (std::int64_t channel = 0; channel < layout.groups * layout.channels; ++channel) {
     const std::int64_t group = channel / layout.channels, c = channel % layout.channels;
-    kernels::GradientSums sums;
+    GradientSums sums;
     for (std::int64_t r = group; r < layout.rows(); r += layout.groups)
-      sums += kernels::gradient_sums(kernels::run(call.inputs[0], layout.begin(r, c), layout.inner),
-                                     kernels::run(call.inputs[1], layout.begin(r, c), layout.inner),
-                                     kernels::stored_moments(call.inputs[2], call.inputs[3], r));
+      kernels::add(sums,
+                   kernel_table().norms.gradient_sums(
+                       layout.inner, kernels::stored_moments(call.inputs[2], call.inputs[3], r),
+                       call.inputs[0].f32().data() + layout.begin(r, c),
+                       call.inputs[1].f32().data() + layout.begin(r, c)));
     call.outputs[0].f32()[static_cast<std::size_t>(channel)] = static_cast<float>(sums.dy_x);
     call.outputs[1].f32()[static_cast<std::size_t>(channel)] = static_cast<float>(sums.dy);
   }

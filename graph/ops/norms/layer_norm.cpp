@@ -2,15 +2,13 @@
 
 #include <algorithm>
 
+#include "graph/kernels/kernel_table.hpp"
 #include "graph/kernels/normalise.hpp"
-#include "graph/kernels/sums.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
 
 namespace penstock::graph {
 namespace {
-
-using kernels::Run;
 
 std::vector<TensorType> infer(const Attributes&, Types in) {
   expect_inputs(in, in.size() == 2 ? 2 : 3, "x, weight, bias");
@@ -32,15 +30,15 @@ std::vector<TensorType> infer(const Attributes&, Types in) {
 void forward(const KernelCall& call) {
   const std::int64_t length = call.inputs[1].elements(), rows = call.outputs[1].elements();
   const double eps = call.attributes.real("eps", 1e-5);
-  const Run weight = kernels::run(call.inputs[1], 0, length);
+  const float* const weight = call.inputs[1].f32().data();
+  const float* const bias = call.inputs.size() == 3 ? call.inputs[2].f32().data() : nullptr;
   for (std::int64_t r = 0; r < rows; ++r) {
-    const Run x = kernels::run(call.inputs[0], r * length, length);
-    Run y = kernels::run(call.outputs[0], r * length, length);
-    const auto moments = kernels::moments(x, eps);
+    const float* const x = call.inputs[0].f32().data() + r * length;
+    const auto moments = kernels::moments(length, x, eps);
     call.outputs[1].f32()[static_cast<std::size_t>(r)] = moments.mean;
     call.outputs[2].f32()[static_cast<std::size_t>(r)] = moments.inverse_std;
-    y = (x - moments.mean) * moments.inverse_std * weight;
-    if (call.inputs.size() == 3) y += kernels::run(call.inputs[2], 0, length);
+    kernel_table().norms.normalise_each(length, moments, weight, bias, x,
+                                        call.outputs[0].f32().data() + r * length);
   }
 }
 
@@ -69,16 +67,16 @@ std::vector<TensorType> infer_input_gradient(const Attributes&, Types in) {
 
 void forward_input_gradient(const KernelCall& call) {
   const std::int64_t length = call.inputs[4].elements(), rows = call.inputs[2].elements();
-  const Run weight = kernels::run(call.inputs[4], 0, length);
+  const NormKernels& norms = kernel_table().norms;
+  const float* const weight = call.inputs[4].f32().data();
   for (std::int64_t r = 0; r < rows; ++r) {
-    const Run dy = kernels::run(call.inputs[0], r * length, length);
-    const Run x = kernels::run(call.inputs[1], r * length, length);
-    const auto [mean, inverse_std] = kernels::stored_moments(call.inputs[2], call.inputs[3], r);
-    const auto sum = static_cast<float>(kernels::long_sum(dy * weight));
-    const auto dot = static_cast<float>(kernels::long_sum(dy * weight * (x - mean)) * inverse_std);
-    const float share = inverse_std / static_cast<float>(length);
-    kernels::run(call.outputs[0], r * length, length) =
-        dy * weight * inverse_std - (x - mean) * (dot * inverse_std * share) - sum * share;
+    const float* const dy = call.inputs[0].f32().data() + r * length;
+    const float* const x = call.inputs[1].f32().data() + r * length;
+    const auto moments = kernels::stored_moments(call.inputs[2], call.inputs[3], r);
+    const auto means = kernels::scaled(norms.gradient_sums_each(length, moments, weight, dy, x),
+                                       1.0 / static_cast<double>(length));
+    norms.input_gradient_each(length, moments, weight, means, dy, x,
+                              call.outputs[0].f32().data() + r * length);
   }
 }
 
@@ -95,22 +93,18 @@ std::int64_t weight_gradient_workspace(const Attributes&, Types, Types out) {
 }
 
 void forward_weight_gradient(const KernelCall& call) {
-  const auto length = static_cast<std::size_t>(call.outputs[0].elements());
+  const std::int64_t length = call.outputs[0].elements();
   double* scales = reinterpret_cast<double*>(call.workspace.data());
   double* shifts = scales + length;
   std::fill(scales, shifts + length, 0.0);
   for (std::int64_t r = 0; r < call.inputs[2].elements(); ++r) {
-    const auto [mean, inverse_std] = kernels::stored_moments(call.inputs[2], call.inputs[3], r);
-    const float* dy = call.inputs[0].f32().data() + static_cast<std::size_t>(r) * length;
-    const float* x = call.inputs[1].f32().data() + static_cast<std::size_t>(r) * length;
-    for (std::size_t i = 0; i < length; ++i) {
-      scales[i] += dy[i] * ((x[i] - mean) * inverse_std);
-      shifts[i] += dy[i];
-    }
+    kernel_table().norms.add_weight_gradient(
+        length, kernels::stored_moments(call.inputs[2], call.inputs[3], r),
+        call.inputs[0].f32().data() + r * length, call.inputs[1].f32().data() + r * length, scales,
+        shifts);
   }
-  const auto to_float = [](double sum) { return static_cast<float>(sum); };
-  std::transform(scales, scales + length, call.outputs[0].f32().begin(), to_float);
-  std::transform(shifts, shifts + length, call.outputs[1].f32().begin(), to_float);
+  kernel_table().reductions.round(length, scales, call.outputs[0].f32().data());
+  kernel_table().reductions.round(length, shifts, call.outputs[1].f32().data());
 }
 
 }  // namespace

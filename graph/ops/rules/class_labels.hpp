@@ -21,6 +21,8 @@ class ClassLabels {
   std::int64_t size() const { return lines_.outer * lines_.inner; }
   std::int64_t classes() const { return lines_.length; }
   bool ignored(std::int64_t i) const { return labels_[i] == ignore_index_; }
+  const std::int64_t* data() const { return labels_; }
+  std::int64_t ignore_index() const { return ignore_index_; }
   /// How many are not ignored.
   std::int64_t counted() const { return counted_; }
 
@@ -53,8 +55,7 @@ void write_loss(const Attributes& attributes, const Operand& loss, const ClassLa
     if (form == LossForm::each) out[i] = static_cast<float>(value);
     sum += value;
   }
-  if (form == LossForm::mean) sum /= static_cast<double>(labels.counted());
-  if (form != LossForm::each) *out = static_cast<float>(sum);
+  if (form != LossForm::each) *out = mean_or_sum(form, sum, labels.counted());
 }
 
 }  // namespace penstock::graph

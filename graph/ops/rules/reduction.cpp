@@ -16,6 +16,10 @@ LossForm loss_form(const Attributes& attributes) {
                                           std::string(text) + "\"");
 }
 
+float mean_or_sum(LossForm form, double sum, std::int64_t count) {
+  return static_cast<float>(form == LossForm::mean ? sum / static_cast<double>(count) : sum);
+}
+
 TensorType loss_type(const Attributes& attributes, const Shape& terms) {
   return {DType::f32, loss_form(attributes) == LossForm::each ? terms : Shape{}};
 }

@@ -1,6 +1,7 @@
 // How a loss becomes a number: attribute `reduction`, "mean" (the default), "sum" or "none".
 #pragma once
 
+#include "graph/kernels/row_operand.hpp"
 #include "graph/op.hpp"
 
 namespace penstock::graph {
@@ -9,6 +10,8 @@ enum class LossForm : std::uint8_t { mean, sum, each };
 
 /// @throws Error invalid_argument if the attribute is another text.
 LossForm loss_form(const Attributes& attributes);
+/// A loss that is one number, from the sum of its `count` terms.
+float mean_or_sum(LossForm form, double sum, std::int64_t count);
 /// The type of a loss whose single terms have shape `terms`.
 TensorType loss_type(const Attributes& attributes, const Shape& terms);
 /// Checks the shape of the gradient fed into such a loss, input `dloss` of a gradient op.
@@ -20,6 +23,8 @@ class TermGradients {
  public:
   TermGradients(const Attributes& attributes, const Operand& dloss, std::int64_t count);
   float operator[](std::int64_t term) const { return each_ ? each_[term] : all_; }
+  /// For kernels, as long as this object lives.
+  RowOperand row() const { return {each_ ? each_ : &all_, each_ == nullptr}; }
 
  private:
   const float* each_ = nullptr;

@@ -1,0 +1,47 @@
+#include "graph/kernels/reductions.hpp"
+
+#include "graph/kernels/each_element.hpp"
+#include "graph/kernels/sums.hpp"
+
+namespace penstock::graph::PENSTOCK_ISA {
+namespace {
+
+double sum(std::int64_t count, const float* x) {
+  return long_sum(count, x);
+}
+
+void add_to(std::int64_t count, const float* x, double* sums) {
+  for_each_element(count, [=](std::int64_t i) { sums[i] += static_cast<double>(x[i]); });
+}
+
+void round(std::int64_t count, const double* x, float* y) {
+  for_each_element(count, [=](std::int64_t i) { y[i] = static_cast<float>(x[i]); });
+}
+
+/// x [rows,columns] -> sums [columns], row after row.
+void column_sums(std::int64_t rows, std::int64_t columns, const float* x, float* sums) {
+  for_each_element(columns, [=](std::int64_t column) { sums[column] = 0; });
+  for (std::int64_t row = 0; row < rows; ++row)
+    for_each_element(columns, [=, from = x + row * columns](std::int64_t column) {
+      sums[column] += from[column];
+    });
+}
+
+void channel_sums(std::int64_t samples, std::int64_t channels, std::int64_t inner, const float* x,
+                  float* sums) {
+  if (inner == 1) return column_sums(samples, channels, x, sums);
+  for (std::int64_t channel = 0; channel < channels; ++channel) {
+    double sum = 0;
+    for (std::int64_t sample = 0; sample < samples; ++sample)
+      sum += long_sum(inner, x + (sample * channels + channel) * inner);
+    sums[channel] = static_cast<float>(sum);
+  }
+}
+
+}  // namespace
+
+extern const ReductionKernels reduction_kernels;
+const ReductionKernels reduction_kernels{
+    .sum = sum, .add_to = add_to, .round = round, .channel_sums = channel_sums};
+
+}  // namespace penstock::graph::PENSTOCK_ISA
