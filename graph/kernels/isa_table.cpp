@@ -11,6 +11,7 @@ extern const ActivationKernels activation_kernels;
 extern const ArithmeticKernels arithmetic_kernels;
 extern const LossKernels loss_kernels;
 extern const NormKernels norm_kernels;
+extern const PoolKernels pool_kernels;
 extern const ReductionKernels reduction_kernels;
 extern const SoftmaxKernels softmax_kernels;
 
@@ -20,6 +21,7 @@ const KernelTable isa_table{
     .arithmetic = arithmetic_kernels,
     .losses = loss_kernels,
     .norms = norm_kernels,
+    .pools = pool_kernels,
     .reductions = reduction_kernels,
     .softmax = softmax_kernels,
     .lanes = {.to_lanes = to_lanes,

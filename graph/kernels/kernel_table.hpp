@@ -10,6 +10,7 @@
 #include "graph/kernels/lanes/lane_kernels.hpp"
 #include "graph/kernels/losses.hpp"
 #include "graph/kernels/norms.hpp"
+#include "graph/kernels/pools.hpp"
 #include "graph/kernels/reductions.hpp"
 #include "graph/kernels/softmax.hpp"
 
@@ -20,6 +21,7 @@ struct KernelTable {
   const ArithmeticKernels& arithmetic;
   const LossKernels& losses;
   const NormKernels& norms;
+  const PoolKernels& pools;
   const ReductionKernels& reductions;
   const SoftmaxKernels& softmax;
   LaneKernels lanes;

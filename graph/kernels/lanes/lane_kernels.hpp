@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "graph/kernels/pooling.hpp"
+
 namespace penstock::graph {
 
 /// The sizes of a convolution with stride 1.
@@ -14,14 +16,6 @@ struct LaneConvolution {
   std::int64_t kernel_height, kernel_width;
   std::int64_t padding_height, padding_width;
   bool relu = false;  ///< what is below zero becomes zero
-};
-
-struct LanePooling {
-  std::int64_t planes;  ///< blocks * channels
-  std::int64_t height, width, out_height, out_width;
-  std::int64_t kernel_height, kernel_width;
-  std::int64_t stride_height, stride_width;
-  std::int64_t padding_height, padding_width;
 };
 
 struct LaneKernels {
@@ -58,8 +52,8 @@ struct LaneKernels {
 
   /// Of equal pixels the first wins, and a NaN over every number. `winners`: one byte per element,
   /// the window position kh * kernel_width + kw.
-  void (*pool_maximum)(const LanePooling&, const float* x, float* y, std::uint8_t* winners);
-  void (*pool_maximum_gradient)(const LanePooling&, const std::uint8_t* winners, const float* dy,
+  void (*pool_maximum)(const Pooling&, const float* x, float* y, std::uint8_t* winners);
+  void (*pool_maximum_gradient)(const Pooling&, const std::uint8_t* winners, const float* dy,
                                 float* dx);
 };
 

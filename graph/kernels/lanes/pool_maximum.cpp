@@ -18,7 +18,7 @@ struct Span {
 /// Calls `work(position, pixel)` for each position of the window of an output pixel that lies in
 /// the image, in order; `pixel` is its offset in the plane.
 template <class Work>
-[[gnu::always_inline]] inline void for_each_position(const LanePooling& pool, std::int64_t out_row,
+[[gnu::always_inline]] inline void for_each_position(const Pooling& pool, std::int64_t out_row,
                                                      std::int64_t out_column, Work work) {
   const std::int64_t row = out_row * pool.stride_height - pool.padding_height;
   const std::int64_t column = out_column * pool.stride_width - pool.padding_width;
@@ -33,7 +33,7 @@ template <class Work>
 /// Calls `work(out_row, out_column, plane, pixel)` for every output pixel: where its plane of the
 /// image begins and where it lies itself.
 template <class Work>
-void for_each_output(const LanePooling& pool, Work work) {
+void for_each_output(const Pooling& pool, Work work) {
   std::int64_t pixel = 0;
   for (std::int64_t plane = 0; plane < pool.planes; ++plane)
     for (std::int64_t row = 0; row < pool.out_height; ++row)
@@ -44,7 +44,7 @@ void for_each_output(const LanePooling& pool, Work work) {
 
 }  // namespace
 
-void pool_maximum(const LanePooling& pool, const float* x, float* y, std::uint8_t* winners) {
+void pool_maximum(const Pooling& pool, const float* x, float* y, std::uint8_t* winners) {
   for_each_output(
       pool, [&](std::int64_t row, std::int64_t column, std::int64_t plane, std::int64_t pixel) {
         Vector best{};
@@ -61,7 +61,7 @@ void pool_maximum(const LanePooling& pool, const float* x, float* y, std::uint8_
       });
 }
 
-void pool_maximum_gradient(const LanePooling& pool, const std::uint8_t* winners, const float* dy,
+void pool_maximum_gradient(const Pooling& pool, const std::uint8_t* winners, const float* dy,
                            float* dx) {
   const std::int64_t floats = pool.planes * pool.height * pool.width * lanes;
   __builtin_memset(dx, 0, sizeof(float) * static_cast<std::size_t>(floats));

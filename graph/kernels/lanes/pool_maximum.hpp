@@ -5,8 +5,8 @@
 
 namespace penstock::graph::PENSTOCK_ISA {
 
-void pool_maximum(const LanePooling& pool, const float* x, float* y, std::uint8_t* winners);
-void pool_maximum_gradient(const LanePooling& pool, const std::uint8_t* winners, const float* dy,
+void pool_maximum(const Pooling& pool, const float* x, float* y, std::uint8_t* winners);
+void pool_maximum_gradient(const Pooling& pool, const std::uint8_t* winners, const float* dy,
                            float* dx);
 
 }  // namespace penstock::graph::PENSTOCK_ISA

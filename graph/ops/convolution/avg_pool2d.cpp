@@ -1,8 +1,9 @@
 #include "graph/ops/convolution/avg_pool2d.hpp"
 
-#include "graph/kernels/pool2d/avg_pool2d.hpp"
+#include "graph/kernels/kernel_table.hpp"
 #include "graph/ops/convolution/pool2d.hpp"
 #include "graph/ops/rules/expect.hpp"
+#include "graph/ops/rules/window2d.hpp"
 
 namespace penstock::graph {
 namespace {
@@ -13,7 +14,8 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
 
 void forward(const KernelCall& call) {
   const Operand &x = call.inputs[0], &y = call.outputs[0];
-  pool_average({call.attributes, x.shape(), y.shape()}, x.f32().data(), y.f32().data());
+  kernel_table().pools.average(pooling(call.attributes, x.shape(), y.shape()), x.f32().data(),
+                               y.f32().data());
 }
 
 void backward(GradientContext& context) {
@@ -40,8 +42,8 @@ std::vector<TensorType> infer_gradient(const Attributes& attributes, Types in) {
 
 void forward_gradient(const KernelCall& call) {
   const Operand &dy = call.inputs[0], &dx = call.outputs[0];
-  pool_average_gradient({call.attributes, dx.shape(), dy.shape()}, dy.f32().data(),
-                        dx.f32().data());
+  kernel_table().pools.average_gradient(pooling(call.attributes, dx.shape(), dy.shape()),
+                                        dy.f32().data(), dx.f32().data());
 }
 
 Cost cost_gradient(const Attributes& attributes, Types in, Types out) {

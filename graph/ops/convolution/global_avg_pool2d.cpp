@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "graph/kernels/eigen.hpp"
+#include "graph/kernels/kernel_table.hpp"
 #include "graph/ops/rules/expect.hpp"
 #include "graph/ops/rules/window2d.hpp"
 
@@ -21,7 +21,8 @@ std::vector<TensorType> infer(const Attributes&, Types in) {
 void forward(const KernelCall& call) {
   const std::int64_t planes = call.outputs[0].elements();
   const std::int64_t pixels = call.inputs[0].shape()[2] * call.inputs[0].shape()[3];
-  array(call.outputs[0]) = matrix(call.inputs[0], planes, pixels).rowwise().mean();
+  kernel_table().pools.global_average(planes, pixels, call.inputs[0].f32().data(),
+                                      call.outputs[0].f32().data());
 }
 
 void backward(GradientContext& context) {
@@ -47,8 +48,8 @@ std::vector<TensorType> infer_gradient(const Attributes& attributes, Types in) {
 void forward_gradient(const KernelCall& call) {
   const std::int64_t planes = call.inputs[0].elements();
   const std::int64_t pixels = call.outputs[0].shape()[2] * call.outputs[0].shape()[3];
-  matrix(call.outputs[0], planes, pixels) =
-      (matrix(call.inputs[0], planes, 1) / static_cast<float>(pixels)).replicate(1, pixels);
+  kernel_table().pools.global_average_gradient(planes, pixels, call.inputs[0].f32().data(),
+                                               call.outputs[0].f32().data());
 }
 
 }  // namespace

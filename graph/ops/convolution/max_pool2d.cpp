@@ -2,10 +2,11 @@
 
 #include <string>
 
-#include "graph/kernels/pool2d/max_pool2d.hpp"
+#include "graph/kernels/kernel_table.hpp"
 #include "graph/ops/convolution/pool2d.hpp"
 #include "graph/ops/lanes/max_pool2d_lanes.hpp"
 #include "graph/ops/rules/expect.hpp"
+#include "graph/ops/rules/window2d.hpp"
 
 namespace penstock::graph {
 namespace {
@@ -21,8 +22,8 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
 
 void forward(const KernelCall& call) {
   const Operand &x = call.inputs[0], &y = call.outputs[0], &winners = call.outputs[1];
-  pool_maximum({call.attributes, x.shape(), y.shape()}, x.f32().data(), y.f32().data(),
-               winners.f32().data());
+  kernel_table().pools.maximum(pooling(call.attributes, x.shape(), y.shape()), x.f32().data(),
+                               y.f32().data(), winners.f32().data());
 }
 
 void backward(GradientContext& context) {
@@ -46,8 +47,8 @@ std::vector<TensorType> infer_gradient(const Attributes& attributes, Types in) {
 
 void forward_gradient(const KernelCall& call) {
   const Operand &winners = call.inputs[0], &dy = call.inputs[1], &dx = call.outputs[0];
-  pool_maximum_gradient({call.attributes, dx.shape(), dy.shape()}, winners.f32().data(),
-                        dy.f32().data(), dx.f32().data());
+  kernel_table().pools.maximum_gradient(pooling(call.attributes, dx.shape(), dy.shape()),
+                                        winners.f32().data(), dy.f32().data(), dx.f32().data());
 }
 
 Cost cost_gradient(const Attributes&, Types in, Types out) {

@@ -27,6 +27,21 @@ TensorType infer_pool2d(const Attributes& attributes, Types in) {
   return {DType::f32, pooled_shape(attributes, in[0])};
 }
 
+Pooling pooling(const Attributes& attributes, const Shape& x, const Shape& y) {
+  const Window2d window = pool_window(attributes);
+  return {.planes = x[0] * x[1],
+          .height = x[2],
+          .width = x[3],
+          .out_height = y[2],
+          .out_width = y[3],
+          .kernel_height = window.kernel[0],
+          .kernel_width = window.kernel[1],
+          .stride_height = window.stride[0],
+          .stride_width = window.stride[1],
+          .padding_height = window.padding[0],
+          .padding_width = window.padding[1]};
+}
+
 std::vector<OpSample> pool2d_samples() {
   using List = std::vector<std::int64_t>;
   return {

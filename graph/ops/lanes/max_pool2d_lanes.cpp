@@ -15,21 +15,6 @@ namespace {
 /// Four winners take the place of one float.
 constexpr std::int64_t winner_floats = lane_count / 4;
 
-LanePooling pooling(const Attributes& attributes, const Shape& x, const Shape& y) {
-  const Window2d window = pool_window(attributes);
-  return {.planes = x[0] * x[1],
-          .height = x[2],
-          .width = x[3],
-          .out_height = y[2],
-          .out_width = y[3],
-          .kernel_height = window.kernel[0],
-          .kernel_width = window.kernel[1],
-          .stride_height = window.stride[0],
-          .stride_width = window.stride[1],
-          .padding_height = window.padding[0],
-          .padding_width = window.padding[1]};
-}
-
 std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   expect_inputs(in, 1, "x");
   expect_lanes(in[0], 5, "x");
