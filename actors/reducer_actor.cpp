@@ -4,6 +4,7 @@
 
 #include "actors/base_init.hpp"
 #include "engine/values/memory.hpp"
+#include "graph/kernels/kernel_table.hpp"
 
 namespace penstock::actors {
 
@@ -31,7 +32,8 @@ void ReducerState::reduce() {
   for (std::size_t replica = 1; replica < contributions.size(); ++replica) {
     const auto* part =
         reinterpret_cast<const float*>(contributions[replica].arena->accumulators().data());
-    for (std::size_t i = 0; i < elements; ++i) sum[i] += part[i];
+    graph::kernel_table().arithmetic.add(static_cast<std::int64_t>(elements), {sum, false},
+                                         {part, false}, sum);
   }
 }
 

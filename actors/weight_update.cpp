@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "engine/values/memory.hpp"
+#include "graph/kernels/kernel_table.hpp"
 #include "graph/optimizers/norm.hpp"
 
 namespace penstock::actors {
@@ -48,70 +49,86 @@ std::shared_ptr<std::byte> WeightUpdate::new_state() const {
 }
 
 void WeightUpdate::run(UpdatePhase phase) {
-  if (!finished_gradients_) finish_gradients();
+  if (!uses_added_) add_uses();
   if (phase == UpdatePhase::measure)
     measure();
   else
     apply();
 }
 
-void WeightUpdate::finish_gradients() {
-  const auto micro_batches = static_cast<double>(setup_->gradient_accumulation * setup_->replicas);
-  const float scale =
-      setup_->reduction == Reduction::mean ? static_cast<float>(1.0 / micro_batches) : 1.0f;
-  for (const Trained& trained : trained_) finish_gradient(trained, scale);
-  finished_gradients_ = true;
+// The sum of a tied parameter takes the place of its first use's: use 0 + use 1 + ...
+void WeightUpdate::add_uses() {
+  for (const Trained& trained : trained_) {
+    const graph::VariablePlan& variable = plan_of(trained);
+    const auto total = first_use(trained);
+    const float* so_far = sum_at(variable.accumulators[0]);
+    for (std::size_t use = 1; use < variable.accumulators.size(); ++use) {
+      graph::kernel_table().arithmetic.add(std::ssize(total), {so_far, false},
+                                           {sum_at(variable.accumulators[use]), false},
+                                           total.data());
+      so_far = total.data();
+    }
+  }
+  uses_added_ = true;
 }
 
-// The final gradient takes the place of the first use's sum: scale · (use 0 + use 1 + ...).
-void WeightUpdate::finish_gradient(const Trained& trained, float scale) {
-  const graph::VariablePlan& variable = arena_->stage().variables[trained.position];
-  const auto elements = variable.type.shape.elements();
-  const auto sums = [&](std::int64_t offset) {
-    return reinterpret_cast<const float*>(sums_.get() + offset);
-  };
-  const auto gradient = arena_->accumulator(variable.accumulators[0], elements);
-  const float* first = sums(variable.accumulators[0]);
-  std::copy_n(first, first == gradient.data() ? 0 : gradient.size(), gradient.data());
-  for (std::size_t use = 1; use < variable.accumulators.size(); ++use) {
-    const float* sum = sums(variable.accumulators[use]);
-    for (std::size_t i = 0; i < gradient.size(); ++i) gradient[i] += sum[i];
-  }
-  for (float& g : gradient) g *= scale;
+graph::SummedGradient WeightUpdate::gradient(const Trained& trained) const {
+  const std::vector<std::int64_t>& uses = plan_of(trained).accumulators;
+  const auto own = first_use(trained);
+  const auto micro_batches = static_cast<double>(setup_->gradient_accumulation * setup_->replicas);
+  return {.sum = uses.size() > 1 ? own.data() : sum_at(uses[0]),
+          .cleared = own.data(),
+          .scale =
+              setup_->reduction == Reduction::mean ? static_cast<float>(1.0 / micro_batches) : 1.0f,
+          .clip = clips() ? static_cast<float>(clip_factor_) : 1.0f};
 }
 
 void WeightUpdate::measure() {
   norms_.clear();
   for (const Trained& trained : trained_) {
-    const graph::VariablePlan& variable = arena_->stage().variables[trained.position];
+    const graph::SummedGradient of = gradient(trained);
     norms_.push_back(
-        {trained.variable, graph::squared_norm(arena_->accumulator(
-                               variable.accumulators[0], variable.type.shape.elements()))});
+        {trained.variable, graph::squared_norm({of.sum, first_use(trained).size()}, of.scale)});
   }
 }
 
 void WeightUpdate::apply() {
   applying_ = true;
-  const auto clip = static_cast<float>(clip_factor_);
   for (const Trained& trained : trained_) {
-    const graph::VariablePlan& variable = arena_->stage().variables[trained.position];
     const graph::ParameterRule& rule =
         rules_->variables[static_cast<std::size_t>(trained.variable)];
     const auto weight = arena_->variable(trained.position);
-    const auto gradient =
-        arena_->accumulator(variable.accumulators[0], variable.type.shape.elements());
-    if (clips())
-      for (float& g : gradient) g *= clip;
     std::vector<std::span<float>> state;
     for (const std::int64_t offset : trained.state_offsets)
       state.emplace_back(reinterpret_cast<float*>(state_.get() + offset), weight.size());
-    rule.rule->update(rule.hyper, step_ + 1, weight, gradient, state);
+    rule.rule->update(rule.hyper, step_ + 1, weight, gradient(trained), state);
+    clear_other_uses(trained);
   }
-  const auto sums = arena_->accumulators();
-  std::memset(sums.data(), 0, sums.size());
-  finished_gradients_ = false;
+  uses_added_ = false;
   ++step_;
   applying_ = false;
+}
+
+void WeightUpdate::clear_other_uses(const Trained& trained) {
+  const graph::VariablePlan& variable = plan_of(trained);
+  for (std::size_t use = 1; use < variable.accumulators.size(); ++use) {
+    const auto sum =
+        arena_->accumulator(variable.accumulators[use], variable.type.shape.elements());
+    std::memset(sum.data(), 0, sum.size_bytes());
+  }
+}
+
+const graph::VariablePlan& WeightUpdate::plan_of(const Trained& trained) const {
+  return arena_->stage().variables[trained.position];
+}
+
+std::span<float> WeightUpdate::first_use(const Trained& trained) const {
+  const graph::VariablePlan& variable = plan_of(trained);
+  return arena_->accumulator(variable.accumulators[0], variable.type.shape.elements());
+}
+
+const float* WeightUpdate::sum_at(std::int64_t offset) const {
+  return reinterpret_cast<const float*>(sums_.get() + offset);
 }
 
 }  // namespace penstock::actors

@@ -1,5 +1,6 @@
-// WeightUpdate: one stage's share of a weight update, without CAF: final gradients from gradient
-// sums, their norms, then the rule. Owned by the optimizer's actor, run by the IPU, in turns.
+// WeightUpdate: one stage's share of a weight update, without CAF: the gradients' norms, then the
+// rule, which scales, clips and clears the gradient sums on its way. Owned by the optimizer's
+// actor, run by the IPU, in turns.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +13,8 @@
 namespace penstock::actors {
 
 enum class UpdatePhase : std::uint8_t {
-  measure,  ///< final gradients and their norms
-  apply,    ///< final gradients, clipping, the rule; then the sums are zero again
+  measure,  ///< the gradients' norms
+  apply,    ///< scaling, clipping, the rule; then the sums are zero again
 };
 
 struct VariableNorm {
@@ -53,10 +54,15 @@ class WeightUpdate {
     std::int32_t variable;
     std::vector<std::int64_t> state_offsets;
   };
-  void finish_gradients();
-  void finish_gradient(const Trained& trained, float scale);
+  void add_uses();
   void measure();
   void apply();
+  void clear_other_uses(const Trained& trained);
+  graph::SummedGradient gradient(const Trained& trained) const;
+  const graph::VariablePlan& plan_of(const Trained& trained) const;
+  /// The arena's sum of the parameter's first use.
+  std::span<float> first_use(const Trained& trained) const;
+  const float* sum_at(std::int64_t offset) const;
 
   std::shared_ptr<const PipelineSetup> setup_;
   std::shared_ptr<Arena> arena_;
@@ -66,7 +72,7 @@ class WeightUpdate {
   std::shared_ptr<const std::byte> sums_;
   std::shared_ptr<std::byte> state_;
   double clip_factor_ = 1;
-  bool finished_gradients_ = false;
+  bool uses_added_ = false;
   std::int64_t step_ = 0;  // updates done
   bool applying_ = false;
   std::vector<VariableNorm> norms_;

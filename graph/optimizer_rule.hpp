@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "graph/kernels/updates.hpp"
+
 namespace penstock::graph {
 
 /// The constants of a rule; each rule reads the ones that it knows. Zero is legal for momentum,
@@ -43,10 +45,10 @@ struct OptimizerRule {
   std::string_view name;
   /// The state that a parameter needs with these constants, in the order that `update` takes it.
   std::vector<StateTensor> (*state)(const Hyper&);
-  /// Updates one parameter and its state from its final gradient (reduced, un-scaled, clipped).
-  /// `step` counts updates from 1; all spans have the same size.
+  /// Updates one parameter and its state from its gradient, whose sum it clears. `step` counts
+  /// updates from 1; the gradient and all spans have the same size.
   void (*update)(const Hyper&, std::int64_t step, std::span<float> weight,
-                 std::span<const float> gradient, std::span<const std::span<float>> state);
+                 const SummedGradient& gradient, std::span<const std::span<float>> state);
   /// Rules between the constants; null: none. @throws Error invalid_argument
   void (*check)(const Hyper&) = nullptr;
 };

@@ -14,6 +14,7 @@ extern const NormKernels norm_kernels;
 extern const PoolKernels pool_kernels;
 extern const ReductionKernels reduction_kernels;
 extern const SoftmaxKernels softmax_kernels;
+extern const UpdateKernels update_kernels;
 
 extern const KernelTable isa_table;
 const KernelTable isa_table{
@@ -24,6 +25,7 @@ const KernelTable isa_table{
     .pools = pool_kernels,
     .reductions = reduction_kernels,
     .softmax = softmax_kernels,
+    .updates = update_kernels,
     .lanes = {.to_lanes = to_lanes,
               .from_lanes = from_lanes,
               .convolve = convolve,

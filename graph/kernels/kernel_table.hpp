@@ -13,6 +13,7 @@
 #include "graph/kernels/pools.hpp"
 #include "graph/kernels/reductions.hpp"
 #include "graph/kernels/softmax.hpp"
+#include "graph/kernels/updates.hpp"
 
 namespace penstock::graph {
 
@@ -24,6 +25,7 @@ struct KernelTable {
   const PoolKernels& pools;
   const ReductionKernels& reductions;
   const SoftmaxKernels& softmax;
+  const UpdateKernels& updates;
   LaneKernels lanes;
 };
 

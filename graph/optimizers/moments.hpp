@@ -6,28 +6,24 @@
 #include <cstdint>
 
 #include "graph/optimizer_rule.hpp"
-#include "graph/optimizers/multiply_add.hpp"
 
 namespace penstock::graph {
 
-struct Moments {
-  float beta1, beta2;
-  float inflow1, inflow2;
-  double correction1;       ///< m / correction1 is unbiased
-  double correction2_root;  ///< sqrt(v) / correction2_root is the root of the unbiased v
+inline MomentConstants moment_constants(const Hyper& hyper) {
+  return {.beta1 = static_cast<float>(hyper.beta1),
+          .inflow1 = static_cast<float>(1 - hyper.beta1),
+          .beta2 = static_cast<float>(hyper.beta2),
+          .inflow2 = static_cast<float>(1 - hyper.beta2)};
+}
 
-  Moments(const Hyper& hyper, std::int64_t step)
-      : beta1(static_cast<float>(hyper.beta1)),
-        beta2(static_cast<float>(hyper.beta2)),
-        inflow1(static_cast<float>(1 - hyper.beta1)),
-        inflow2(static_cast<float>(1 - hyper.beta2)),
-        correction1(correction(hyper, hyper.beta1, step)),
-        correction2_root(std::sqrt(correction(hyper, hyper.beta2, step))) {}
+/// Both are 1 without bias correction.
+struct Corrections {
+  double first;        ///< m / first is unbiased
+  double second_root;  ///< sqrt(v) / second_root is the root of the unbiased v
 
-  void advance(float gradient, float& m, float& v) const noexcept {
-    m = multiply_add(inflow1, gradient, beta1 * m);
-    v = beta2 * v + inflow2 * gradient * gradient;
-  }
+  Corrections(const Hyper& hyper, std::int64_t step)
+      : first(correction(hyper, hyper.beta1, step)),
+        second_root(std::sqrt(correction(hyper, hyper.beta2, step))) {}
 
  private:
   static double correction(const Hyper& hyper, double beta, std::int64_t step) {

@@ -1,7 +1,7 @@
 #include "graph/optimizers/sgd.hpp"
 
 #include "engine/values/number_range.hpp"
-#include "graph/optimizers/multiply_add.hpp"
+#include "graph/kernels/kernel_table.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::graph {
@@ -12,30 +12,25 @@ std::vector<StateTensor> state(const Hyper& hyper) {
   return {{"momentum_buffer"}};
 }
 
-void descend(const Hyper& hyper, std::span<float> weight, std::span<const float> gradient) {
+/// Without momentum.
+void descend(const Hyper& hyper, std::span<float> weight, const SummedGradient& gradient) {
   const double undampened = hyper.dampen_first_step ? 1 - hyper.dampening : 1;
-  const auto rate = static_cast<float>(hyper.learning_rate * undampened);
-  const auto decay = static_cast<float>(hyper.weight_decay);
-  for (std::size_t i = 0; i < weight.size(); ++i)
-    weight[i] = multiply_add(-rate, multiply_add(decay, weight[i], gradient[i]), weight[i]);
+  const DescentConstants constants{.rate = static_cast<float>(hyper.learning_rate * undampened),
+                                   .decay = static_cast<float>(hyper.weight_decay)};
+  kernel_table().updates.descend(std::ssize(weight), constants, gradient, weight.data());
 }
 
 void update(const Hyper& hyper, std::int64_t step, std::span<float> weight,
-            std::span<const float> gradient, std::span<const std::span<float>> state) {
+            const SummedGradient& gradient, std::span<const std::span<float>> state) {
   if (hyper.momentum == 0) return descend(hyper, weight, gradient);
   const bool dampened = step > 1 || hyper.dampen_first_step;
-  const auto inflow = static_cast<float>(dampened ? 1 - hyper.dampening : 1);
-  const auto momentum = static_cast<float>(hyper.momentum);
-  const auto rate = static_cast<float>(hyper.learning_rate);
-  const auto decay = static_cast<float>(hyper.weight_decay);
-  const bool nesterov = hyper.nesterov;
-  const std::span<float> velocity = state[0];
-  for (std::size_t i = 0; i < weight.size(); ++i) {
-    const float g = multiply_add(decay, weight[i], gradient[i]);
-    const float v = multiply_add(inflow, g, momentum * velocity[i]);
-    velocity[i] = v;
-    weight[i] = multiply_add(-rate, nesterov ? multiply_add(momentum, v, g) : v, weight[i]);
-  }
+  const DescentConstants constants{.rate = static_cast<float>(hyper.learning_rate),
+                                   .decay = static_cast<float>(hyper.weight_decay),
+                                   .momentum = static_cast<float>(hyper.momentum),
+                                   .inflow = static_cast<float>(dampened ? 1 - hyper.dampening : 1),
+                                   .nesterov = hyper.nesterov};
+  kernel_table().updates.descend_with_momentum(std::ssize(weight), constants, gradient,
+                                               weight.data(), state[0].data());
 }
 
 void check(const Hyper& hyper) {

@@ -124,9 +124,12 @@ const graph::OptimizerRule hooked{
     .state = [](const graph::Hyper&) -> std::vector<graph::StateTensor> { return {}; },
     .update =
         [](const graph::Hyper& hyper, std::int64_t, std::span<float> weight,
-           std::span<const float> gradient, std::span<const std::span<float>>) {
+           const graph::SummedGradient& gradient, std::span<const std::span<float>>) {
           if (before_update) before_update(hyper.alpha);
-          for (std::size_t i = 0; i < weight.size(); ++i) weight[i] -= gradient[i];
+          for (std::size_t i = 0; i < weight.size(); ++i) {
+            weight[i] -= gradient.sum[i];
+            gradient.cleared[i] = 0;
+          }
         }};
 
 TEST(PipelineFailure, LetsAnUpdateEndThatHasBegun) {

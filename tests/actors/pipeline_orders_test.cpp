@@ -170,13 +170,14 @@ class HandComputation {
     }
   }
 
-  void apply(std::size_t i, std::span<float> weight, std::span<const float> gradient) {
+  void apply(std::size_t i, std::span<float> weight, std::span<float> gradient) {
     const graph::ParameterRule& rule = rules_.variables[i];
     std::vector<std::vector<float>>& state = states_[i];
     for (const auto& tensor : rule.rule->state(rule.hyper))
       if (step_ == 1) state.emplace_back(weight.size(), tensor.initial);
     const std::vector<std::span<float>> spans(state.begin(), state.end());
-    rule.rule->update(rule.hyper, step_, weight, gradient, spans);
+    rule.rule->update(rule.hyper, step_, weight,
+                      {.sum = gradient.data(), .cleared = gradient.data()}, spans);
   }
 
   const SmallEngine& engine_;

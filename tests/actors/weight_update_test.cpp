@@ -19,10 +19,12 @@ const graph::OptimizerRule subtract{
     },
     .update =
         [](const graph::Hyper&, std::int64_t step, std::span<float> weight,
-           std::span<const float> gradient, std::span<const std::span<float>> state) {
+           const graph::SummedGradient& gradient, std::span<const std::span<float>> state) {
           for (std::size_t i = 0; i < weight.size(); ++i) {
-            if (gradient[i] == 666) throw std::runtime_error("no luck");
-            weight[i] -= gradient[i] + static_cast<float>(step);
+            const float g = gradient.sum[i] * gradient.scale * gradient.clip;
+            if (g == 666) throw std::runtime_error("no luck");
+            weight[i] -= g + static_cast<float>(step);
+            gradient.cleared[i] = 0;
             ++state[0][i];
           }
         }};

@@ -29,11 +29,12 @@ TEST(SquaredNorm, AddsUpEveryElementWhateverTheSize) {
 
 TEST(SquaredNorm, IsTheSumOfItsBlocksToTheBit) {
   std::mt19937 random(2);
-  const Vector elements = drawn(random, 3 * norm_block + 5);
+  constexpr auto block = static_cast<std::size_t>(norm_block);
+  const Vector elements = drawn(random, 3 * block + 5);
   double sum = 0;
-  for (std::size_t begin = 0; begin < elements.size(); begin += norm_block)
+  for (std::size_t begin = 0; begin < elements.size(); begin += block)
     sum += squared_norm(
-        std::span(elements).subspan(begin).first(std::min(norm_block, elements.size() - begin)));
+        std::span(elements).subspan(begin).first(std::min(block, elements.size() - begin)));
   EXPECT_EQ(squared_norm(elements), sum);
 }
 
@@ -45,6 +46,14 @@ TEST(SquaredNorm, BitsDoNotDependOnTheAddress) {
     std::ranges::copy(elements, moved.begin() + static_cast<std::ptrdiff_t>(offset));
     EXPECT_EQ(squared_norm(std::span(moved).subspan(offset)), squared_norm(elements));
   }
+}
+
+TEST(SquaredNorm, ScalesAsIfTheElementsWereScaledBefore) {
+  std::mt19937 random(4);
+  const Vector elements = drawn(random, 1003);
+  Vector scaled = elements;
+  for (float& element : scaled) element *= 0.1f;
+  EXPECT_EQ(squared_norm(elements, 0.1f), squared_norm(scaled));
 }
 
 TEST(SquaredNorm, DoesNotOverflowWhereF32Would) {

@@ -23,6 +23,10 @@ class Parameter {
   }
 
   void update(const Hyper& hyper, const Vector& gradient) {
+    Vector sum = gradient;
+    update(hyper, SummedGradient{.sum = sum.data(), .cleared = sum.data()});
+  }
+  void update(const Hyper& hyper, const SummedGradient& gradient) {
     std::vector<std::span<float>> state(state_.begin(), state_.end());
     rule_.update(hyper, ++step_, weight, gradient, state);
   }
