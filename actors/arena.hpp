@@ -49,8 +49,8 @@ class Arena {
   Tensor read_variable(std::size_t k) const;
   void write_variable(std::size_t k, const Tensor& value);
 
-  /// To be called when a window has ended: what is not trained, but changed by every micro-batch,
-  /// is now part of what read_variable() gives.
+  /// To be called by the update that ends a window: what is not trained, but changed by every
+  /// micro-batch, is now part of what read_variable() gives.
   void keep_buffers();
 
   /// Allocated for this stage, scratch (which is the IPU's) apart.

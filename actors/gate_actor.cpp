@@ -45,7 +45,6 @@ void GateState::end_round() {
   }
   setup->host->update_ended();
   for (const OptimizerHandle& optimizer : links.optimizers) self->send(optimizer, Release{});
-  self->send(links.step, UpdateApplied{});
 }
 
 GateHandle::behavior_type gate_actor(GateHandle::stateful_pointer<GateState> self,

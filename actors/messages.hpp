@@ -107,13 +107,13 @@ struct PhaseDone {
 /// Gate -> optimizer: every weight is at the next update; your stage may go on.
 struct Release {};
 
-/// Gate -> step: one more update is done.
-struct UpdateApplied {};
-
 /// Optimizer -> its stage: the new weights are in place; the next window may begin.
 struct WeightsReady {
   std::vector<TraceEvent> work = {};  ///< what the update did on the IPU
 };
+
+/// Stage -> step: its update is done, and what it tells when asked includes it.
+struct UpdateApplied {};
 
 /// Host -> step -> optimizers and gate: other constants, from the next update on.
 struct SetRules {
@@ -251,7 +251,6 @@ struct OptimizerLinks {
 };
 struct GateLinks {
   std::vector<OptimizerHandle> optimizers = {};
-  StepHandle step = {};
 };
 struct StepLinks {
   FeedHandle feed = {};

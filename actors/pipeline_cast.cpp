@@ -91,7 +91,7 @@ class Casting {
         introduce_stage(static_cast<std::size_t>(replica), stage);
     caf::anon_send(feed_, FeedLinks{stages_});
     caf::anon_send(step_, StepLinks{feed_, stages_, optimizers_, gate_});
-    if (gate_) caf::anon_send(gate_, GateLinks{optimizers_, step_});
+    if (gate_) caf::anon_send(gate_, GateLinks{optimizers_});
     SupervisorLinks watched{others_, {}, feed_};
     for (const auto& stages : stages_)
       watched.stages.insert(watched.stages.end(), stages.begin(), stages.end());

@@ -115,7 +115,7 @@ void StageState::complete_window() {
 
 void StageState::on_weights_ready(const WeightsReady& ready) {
   for (const TraceEvent& event : ready.work) record(event);
-  setup.arena->keep_buffers();
+  self->send(links.step, UpdateApplied{});
   core->weights_ready();
   pump();
 }

@@ -15,7 +15,9 @@ void StepState::start(StepHandle::pointer actor, std::shared_ptr<const PipelineS
 void StepState::on_step_call(StepCall& call) {
   first_micro_batch = call.first_micro_batch;
   collector->begin(call.micro_batches);
-  updates_missing = setup->plan->training ? call.micro_batches / setup->gradient_accumulation : 0;
+  const std::int64_t updates =
+      setup->plan->training ? call.micro_batches / setup->gradient_accumulation : 0;
+  updates_missing = updates * setup->replicas * static_cast<std::int64_t>(setup->stages());
   self->send(links.feed, std::move(call));
 }
 

@@ -1,5 +1,5 @@
 // Step: the host's side of the pipeline. Passes a call on, collects what comes back, and answers
-// the host once every micro-batch is through and every update of the call is done.
+// the host once every micro-batch is through and every stage has done every update of the call.
 #pragma once
 
 #include "actors/messages.hpp"
@@ -29,7 +29,7 @@ struct StepState {
   StepLinks links;
   std::optional<OutputCollector> collector;
   std::int64_t first_micro_batch = 0;
-  std::int64_t updates_missing = 0;
+  std::int64_t updates_missing = 0;  // of all stages
   std::size_t answers_missing = 0;  // of stages, in the calls that ask each of them
   Variables variables;
   std::vector<StageStatus> statuses;

@@ -104,6 +104,7 @@ void WeightUpdate::apply() {
     rule.rule->update(rule.hyper, step_ + 1, weight, gradient(trained), state);
     clear_other_uses(trained);
   }
+  arena_->keep_buffers();
   uses_added_ = false;
   ++step_;
   applying_ = false;

@@ -8,13 +8,14 @@
 
 #include "tests/support/deterministic_run.hpp"
 #include "tests/support/plan_runner.hpp"
-#include "tests/support/small_engine.hpp"
+#include "tests/support/small_cast.hpp"
 
 namespace penstock::actors {
 namespace {
 
 using testing::DeterministicRun;
 using testing::same_bits;
+using testing::SmallCast;
 using testing::SmallEngine;
 using testing::SmallEngineOptions;
 
@@ -22,31 +23,57 @@ constexpr int calls = 2;
 constexpr std::int64_t windows = 2;  // per call
 
 struct Result {
-  std::vector<Tensor> tensors;     // the outputs of all calls, then the weights
+  std::vector<Tensor> tensors;     // the outputs of all calls, then the variables
   std::vector<int> max_in_flight;  // by stage; the largest of any replica
+  std::size_t events = 0;          // traced
 };
 
-DeterministicRun order_for(PipelineRuntime& runtime, std::optional<std::uint64_t> seed) {
-  return seed ? DeterministicRun(runtime.system(), *seed) : DeterministicRun(runtime.system());
-}
+/// What is asked after a call is asked as soon as that is answered, while other messages may still
+/// be on their way.
+class Training {
+ public:
+  Training(const SmallEngineOptions& options, std::optional<std::uint64_t> seed)
+      : cast_(options),
+        order_(seed ? DeterministicRun(cast_.system(), *seed) : DeterministicRun(cast_.system())) {}
+
+  Result run() {
+    Result result;
+    for (int call = 0; call < calls; ++call) {
+      cast_.begin_windows(windows);
+      for (Tensor& output : answer<Outputs>()) result.tensors.push_back(std::move(output));
+    }
+    cast_.begin(ReadVariables{});
+    for (Tensor& variable : answer<Variables>()) result.tensors.push_back(std::move(variable));
+    cast_.begin(ReadStatus{});
+    result.max_in_flight.assign(cast_.plan().stages.size(), 0);
+    for (const StageStatus& status : answer<std::vector<StageStatus>>()) {
+      int& highest = result.max_in_flight[static_cast<std::size_t>(status.report.stage)];
+      highest = std::max(highest, status.report.max_in_flight);
+      result.events += status.trace.size();
+    }
+    return result;
+  }
+
+ private:
+  template <class Kind>
+  Kind answer() {
+    EXPECT_TRUE(order_.run_until([&] { return cast_.host().answered(); })) << "it stands still";
+    return std::get<Kind>(cast_.host().wait(0));
+  }
+
+  SmallCast cast_;
+  DeterministicRun order_;
+};
 
 Result train(const SmallEngineOptions& options, std::optional<std::uint64_t> seed) {
-  SmallEngine engine(options);
-  PipelineRuntime& runtime = engine.runtime();
-  DeterministicRun order = order_for(runtime, seed);
-  Result result;
-  for (int call = 0; call < calls; ++call) {
-    engine.begin(windows);
-    EXPECT_TRUE(order.run_until([&] { return runtime.answered(); })) << "it stands still";
-    for (Tensor& output : runtime.finish_step()) result.tensors.push_back(std::move(output));
-  }
-  for (Tensor& variable : runtime.read_variables()) result.tensors.push_back(std::move(variable));
-  result.max_in_flight.assign(engine.plan().stages.size(), 0);
-  for (const StageStatus& status : runtime.read_status()) {
-    int& highest = result.max_in_flight[static_cast<std::size_t>(status.report.stage)];
-    highest = std::max(highest, status.report.max_in_flight);
-  }
-  return result;
+  return Training(options, seed).run();
+}
+
+/// What a run of all calls leaves in the trace: every program and every part of an update.
+std::size_t all_events(const SmallEngineOptions& options) {
+  const std::int64_t parts_of_update = options.max_grad_norm > 0 ? 2 : 1;
+  const std::int64_t per_window = 2 * options.gradient_accumulation + parts_of_update;
+  return static_cast<std::size_t>(calls * windows * options.replicas * options.stages * per_window);
 }
 
 std::uint64_t orders() {
@@ -66,7 +93,8 @@ std::vector<SmallEngineOptions> variants() {
           all.push_back({.schedule = schedule,
                          .replicas = replicas,
                          .max_grad_norm = max_grad_norm,
-                         .offload = offload});
+                         .offload = offload,
+                         .trace = true});
   return all;
 }
 
@@ -92,6 +120,7 @@ TEST(PipelineOrders, NeverChangeABitNorExceedALimit) {
     const Result result = train(options, seed);
     ASSERT_TRUE(
         same_bits(result.tensors, reference(options.replicas, options.max_grad_norm).tensors));
+    ASSERT_EQ(result.events, all_events(options));
     const auto& limit = limits.at(options.schedule);
     for (std::size_t stage = 0; stage < limit.size(); ++stage)
       ASSERT_LE(result.max_in_flight[stage], limit[stage]);
@@ -160,6 +189,10 @@ class HandComputation {
     const auto scale =
         static_cast<float>(1.0 / static_cast<double>(engine_.options().gradient_accumulation));
     for (std::size_t i = 0; i < variables_.size(); ++i) {
+      if (!engine_.plan().variables[i].trainable) {
+        variables_[i] = runner_.variable(engine_.plan().variables[i].name);
+        continue;
+      }
       const Tensor sum = runner_.gradients(engine_.plan().variables[i].name)[0];
       std::vector<float> gradient(sum.as<float>().begin(), sum.as<float>().end());
       for (float& g : gradient) g *= scale;

@@ -103,6 +103,15 @@ TEST(WeightUpdate, BeginsEveryWindowWithSumsOfZeroAndTheNextStep) {
   EXPECT_EQ(f.weight(2), -1 - 2 - 3);
 }
 
+TEST(WeightUpdate, MakesBuffersPartOfWhatIsReadOnlyWithTheWeights) {
+  Fixture f(Reduction::sum, 1);
+  std::ranges::fill(f.arena->variable(0), 3.0f);
+  f.update->run(UpdatePhase::measure);
+  EXPECT_EQ(f.weight(0), 0);
+  f.update->run(UpdatePhase::apply);
+  EXPECT_EQ(f.weight(0), 3);
+}
+
 TEST(WeightUpdate, MeasuresFinalGradientsAndFinishesThemOnce) {
   Fixture f(Reduction::mean, 1);
   f.sum(192, 8);

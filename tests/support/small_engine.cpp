@@ -46,6 +46,28 @@ const graph::Op probe{
     .backward = differentiate_probe,
     .cost = no_cost};
 
+std::vector<TensorType> infer_tally(const graph::Attributes&, graph::Types inputs) {
+  return {inputs[0], inputs[1]};
+}
+
+void run_tally(const graph::KernelCall& call) {
+  const auto x = call.inputs[0].f32();
+  float mean = 0;
+  for (const float element : x) mean += element / static_cast<float>(x.size());
+  call.outputs[1].f32()[0] = 0.9f * call.inputs[1].f32()[0] + 0.1f * mean;
+  std::ranges::copy(x, call.outputs[0].f32().begin());
+}
+
+/// y = x; the running mean [1] follows that of x, as a norm's statistics do.
+const graph::Op tally{
+    .name = "tally",
+    .infer = infer_tally,
+    .forward = run_tally,
+    .backward = [](graph::GradientContext& context) { context.set(0, context.gradient(0)); },
+    .cost = no_cost,
+    .updates = {{1, 1}},
+    .inference = []() -> const graph::Op& { return graph::find_op("identity"); }};
+
 constexpr std::int64_t layers = 4;
 
 graph::Graph network(std::int64_t stages) {
@@ -57,6 +79,8 @@ graph::Graph network(std::int64_t stages) {
     const std::string number = std::to_string(layer);
     builder.block("B" + std::to_string(stage));
     x = builder.linear("fc" + number, x, SmallNetwork::features);
+    const graph::ValueId running_mean = builder.buffer("tally" + number + ".running_mean", {1});
+    x = builder.apply(tally, {x, running_mean}, {}, "tally" + number);
     x = builder.apply(probe, {x}, {{"stage", stage}}, "probe" + number);
   }
   builder.output("out", x);
@@ -95,10 +119,13 @@ actors::UpdateRules SmallNetwork::rules() const {
   const graph::OptimizerRule* rule =
       options_.own_rule ? options_.own_rule : &graph::find_optimizer_rule(options_.rule);
   actors::UpdateRules rules{.variables = {}, .max_grad_norm = options_.max_grad_norm};
-  for (const graph::VariableInfo& variable : plan_->variables)
-    rules.variables.push_back({rule, graph::Hyper{.learning_rate = 0.05,
-                                                  .momentum = options_.momentum,
-                                                  .alpha = static_cast<double>(variable.stage)}});
+  for (const graph::VariableInfo& variable : plan_->variables) {
+    graph::ParameterRule& own = rules.variables.emplace_back();
+    if (variable.trainable)
+      own = {rule, graph::Hyper{.learning_rate = 0.05,
+                                .momentum = options_.momentum,
+                                .alpha = static_cast<double>(variable.stage)}};
+  }
   return rules;
 }
 

@@ -1,5 +1,6 @@
 // SmallNetwork and SmallEngine: a running model for tests of the actors: four stages of equal cost,
-// each a linear layer 8x8 and a probe that a test may hook, then a mean of squares as the loss.
+// each a linear layer 8x8, a probe that a test may hook, and a buffer that every micro-batch
+// changes; then a mean of squares as the loss.
 #pragma once
 
 #include <cstdint>
