@@ -150,5 +150,55 @@ TEST(Clipping, ReachesOverAllStagesAndKeepsTheBits) {
           << execution.name << " " << placement.stages;
 }
 
+/// What the tutorials' networks lack: statistics that every micro-batch changes, random numbers, a
+/// stage's value that two others read, and labels that travel past every stage.
+Model residual_network() {
+  Model model("residual", 5);
+  const Value images = model.input("image", {1, 28, 28});
+  const Value labels = model.labels();
+  const Conv2dOptions convolution{.out_channels = 4, .kernel = 3, .padding = 1};
+  Value skip, x;
+  {
+    const auto block = model.block("B1");
+    x = model.batch_norm2d("norm1", model.conv2d("conv1", images, convolution));
+    skip = model.relu(model.max_pool2d(x));
+  }
+  {
+    const auto block = model.block("B2");
+    x = model.batch_norm2d("norm2", model.conv2d("conv2", skip, convolution));
+    x = model.dropout("dropout2", x, 0.25);
+  }
+  {
+    const auto block = model.block("B3");
+    x = model.max_pool2d(model.relu(model.add(x, skip)));
+  }
+  const auto block = model.block("B4");
+  x = model.linear("logits", model.dropout("dropout4", model.flatten(x), 0.5), 10);
+  model.output("logits", x);
+  model.loss(
+      model.cross_entropy(model.add(x, model.linear("short", model.flatten(skip), 10)), labels));
+  return model;
+}
+
+TEST(Topologies, GiveTheSameStatisticsAndRandomNumbers) {
+  const auto residual = [](const Options& options) {
+    return train(residual_network(), options, Sgd{.learning_rate = 0.05, .momentum = 0.9}, digits(),
+                 updates);
+  };
+  for (const int replicas : {1, 2}) {
+    const auto with_replicas = [&](const Placement& placement, const Execution& execution) {
+      Options options = options_for(placement, execution);
+      options.topology.replication_factor = replicas;
+      return options;
+    };
+    const TrainingRun reference = residual(with_replicas(placements[0], executions[0]));
+    EXPECT_NE(reference.weights.at("norm1.running_mean").as<float>()[0], 0);
+    for (const Execution& execution : executions)
+      for (const Placement& placement : placements)
+        EXPECT_EQ(first_difference(residual(with_replicas(placement, execution)), reference), "")
+            << replicas << " replicas, " << execution.name << " " << placement.stages;
+  }
+}
+
 }  // namespace
 }  // namespace penstock::testing
