@@ -5,6 +5,7 @@
 
 #include "actors/base_init.hpp"
 #include "actors/errors.hpp"
+#include "actors/flush_denormals.hpp"
 #include "engine/values/memory.hpp"
 
 namespace penstock::actors {
@@ -37,6 +38,7 @@ bool DeviceState::run_or_report(Run run, const std::function<std::string()>& wha
     return false;
   };
   try {
+    const FlushDenormals flush;
     run();
   } catch (const std::exception& error) {
     return failed(error.what());

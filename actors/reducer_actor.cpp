@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "actors/base_init.hpp"
+#include "actors/flush_denormals.hpp"
 #include "engine/values/memory.hpp"
 #include "graph/kernels/kernel_table.hpp"
 
@@ -27,6 +28,7 @@ void ReducerState::on_contribution(Contribution& contribution) {
 }
 
 void ReducerState::reduce() {
+  const FlushDenormals flush;
   auto* sum = reinterpret_cast<float*>(total.get());
   std::memcpy(sum, contributions[0].arena->accumulators().data(), elements * sizeof(float));
   for (std::size_t replica = 1; replica < contributions.size(); ++replica) {
