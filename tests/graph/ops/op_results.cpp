@@ -1,0 +1,61 @@
+// Prints what every kernel call of the ops' samples and of the reference cases gives, one tensor
+// per line: its name, its type, its elements. What one instruction set gives can so be compared
+// with what another gives.
+#include <cinttypes>
+#include <cstdio>
+#include <string>
+
+#include "tests/graph/ops/reference_cases.hpp"
+#include "tests/graph/ops/sample_run.hpp"
+#include "tests/support/data_path.hpp"
+
+namespace penstock::graph {
+namespace {
+
+void print(const std::string& name, const Tensor& tensor) {
+  std::printf("%s %s", name.c_str(), tensor.dtype() == DType::f32 ? "f32" : "i64");
+  if (tensor.dtype() == DType::f32)
+    for (const float element : tensor.as<float>()) std::printf(" %.9g", element);
+  else
+    for (const std::int64_t element : tensor.as<std::int64_t>()) std::printf(" %" PRId64, element);
+  std::puts("");
+}
+
+void print_calls(const std::string& name, const testing::Tape& tape) {
+  std::size_t number = 0;
+  for (const testing::OpCall& call : tape.calls()) {
+    const std::string prefix = name + "/" + std::to_string(number++) + "/";
+    std::size_t output = 0;
+    for (const Tensor& tensor : run(call))
+      print(prefix + std::string(call.op->name) + "/" + std::to_string(output++), tensor);
+  }
+}
+
+void print_samples() {
+  for (const Op* op : ops_with_samples()) {
+    std::size_t number = 0;
+    for (const OpSample& sample : op->samples())
+      print_calls("sample/" + std::string(op->name) + "/" + std::to_string(number++),
+                  run_sample(*op, sample).tape);
+  }
+}
+
+void print_reference_cases() {
+  for (const ReferenceCase& row : reference_cases()) {
+    const std::string file(row.file);
+    ReferenceTape reference(
+        testing::read_reference(testing::data_path("ops/" + file + ".safetensors")));
+    const ValueId out = row.build(reference);
+    testing::Tape& tape = reference.tape();
+    tape.backward(out, reference.file().tensors.at("grad.out").reshaped(tape[out].shape()));
+    print_calls("reference/" + file, tape);
+  }
+}
+
+}  // namespace
+}  // namespace penstock::graph
+
+int main() {
+  penstock::graph::print_samples();
+  penstock::graph::print_reference_cases();
+}
