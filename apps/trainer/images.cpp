@@ -29,8 +29,13 @@ std::string advice(const DataOptions& options) {
 
 Images read_images(const DataOptions& options, const std::string& directory,
                    const penstock::Normalization& normalization) try {
-  return {penstock::read_idx(directory, penstock::Split::train, normalization),
-          penstock::read_idx(directory, penstock::Split::test, normalization)};
+  using enum penstock::Split;
+  Images images{penstock::read_idx(directory, train, normalization),
+                penstock::read_idx(directory, test, normalization),
+                penstock::idx_files(directory, train)};
+  const std::vector<std::string> test_files = penstock::idx_files(directory, test);
+  images.files.insert(images.files.end(), test_files.begin(), test_files.end());
+  return images;
 } catch (const penstock::Error& error) {
   if (error.code() != penstock::Errc::io_error) throw;
   throw penstock::Error(error.code(), error.what() + advice(options));

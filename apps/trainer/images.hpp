@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "apps/trainer/options.hpp"
 #include "penstock/dataset.hpp"
@@ -11,6 +13,7 @@ namespace trainer {
 struct Images {
   std::shared_ptr<const penstock::Dataset> train;  ///< fields: image, label
   std::shared_ptr<const penstock::Dataset> test;
+  std::vector<std::string> files = {};  ///< that they were read from
 };
 
 /// Reads both splits. @throws penstock::Error naming the file, or what the images are instead of

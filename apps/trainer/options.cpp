@@ -1,7 +1,6 @@
 #include "apps/trainer/options.hpp"
 
 #include <algorithm>
-#include <filesystem>
 
 #include "penstock/error.hpp"
 
@@ -58,23 +57,11 @@ void validate(const DataOptions& options) {
     refuse("--data-dir: synthetic images are generated, not read");
 }
 
-/// The same text for all names of a file, whether or not it exists.
-std::filesystem::path location(const std::string& file) {
-  return std::filesystem::weakly_canonical(std::filesystem::absolute(file));
-}
-
-void validate(const OutputOptions& options) {
-  if (options.metrics && options.save_weights &&
-      location(*options.metrics) == location(*options.save_weights))
-    refuse("--metrics: is the same file as --save-weights, " + *options.metrics);
-}
-
 }  // namespace
 
 void TrainerOptions::validate() const {
   trainer::validate(optimizer);
   trainer::validate(data);
-  trainer::validate(output);
 }
 
 std::string_view to_string(DatasetName name) noexcept {

@@ -1,6 +1,7 @@
 #include "apps/trainer/outputs.hpp"
 
 #include <filesystem>
+#include <vector>
 
 #include "penstock/error.hpp"
 
@@ -9,25 +10,40 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// DIR/part/trace.json, in a directory that is there.
-fs::path trace_path(const std::string& directory, const char* part) {
-  const fs::path parent = fs::path(directory) / part;
+fs::path trace_path(const OutputOptions& options, const char* part) {
+  return fs::path(options.profile_dir) / part / "trace.json";
+}
+
+/// The file, in a directory that is there.
+const fs::path& with_directory(const fs::path& file) {
   std::error_code error;
-  fs::create_directories(parent, error);
+  fs::create_directories(file.parent_path(), error);
   if (error)
-    throw penstock::Error(penstock::Errc::io_error, "cannot create the directory \"" +
-                                                        parent.string() + "\": " + error.message());
-  return parent / "trace.json";
+    throw penstock::Error(
+        penstock::Errc::io_error,
+        "cannot create the directory \"" + file.parent_path().string() + "\": " + error.message());
+  return file;
+}
+
+std::vector<RunFile> output_files(const OutputOptions& options) {
+  std::vector<RunFile> files;
+  if (options.metrics) files.push_back({"--metrics", *options.metrics});
+  if (options.save_weights) files.push_back({"--save-weights", *options.save_weights});
+  if (!options.profile) return files;
+  for (const char* part : {"training", "inference"})
+    files.push_back({"--profile-dir", trace_path(options, part)});
+  return files;
 }
 
 }  // namespace
 
-Outputs::Outputs(const OutputOptions& options) {
+Outputs::Outputs(const OutputOptions& options, std::span<const RunFile> inputs) {
+  check_distinct(output_files(options), inputs);
   if (options.metrics) metrics_.emplace(*options.metrics);
   if (options.save_weights) weights_.emplace(*options.save_weights);
   if (!options.profile) return;
-  training_trace_.emplace(trace_path(options.profile_dir, "training"));
-  inference_trace_.emplace(trace_path(options.profile_dir, "inference"));
+  training_trace_.emplace(with_directory(trace_path(options, "training")));
+  inference_trace_.emplace(with_directory(trace_path(options, "inference")));
 }
 
 void Outputs::add(const StepMetrics& step) {

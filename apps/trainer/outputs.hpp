@@ -7,6 +7,7 @@
 
 #include "apps/trainer/metrics.hpp"
 #include "apps/trainer/options.hpp"
+#include "apps/trainer/run_files.hpp"
 #include "penstock/model.hpp"
 #include "penstock/output_file.hpp"
 #include "penstock/trace.hpp"
@@ -16,8 +17,9 @@ namespace trainer {
 class Outputs {
  public:
   /// Opens what `options` ask for, and creates the profile's directories.
-  /// @throws penstock::Error io_error naming the file.
-  explicit Outputs(const OutputOptions& options);
+  /// @throws penstock::Error io_error naming the file; as check_distinct() if one of `inputs`, or
+  /// another output, would be replaced.
+  Outputs(const OutputOptions& options, std::span<const RunFile> inputs);
 
   void add(const StepMetrics& step);
   void add(const RunMetrics& run);

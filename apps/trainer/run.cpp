@@ -8,6 +8,7 @@
 #include "apps/trainer/console.hpp"
 #include "apps/trainer/engine_options.hpp"
 #include "apps/trainer/peak_memory.hpp"
+#include "apps/trainer/run_files.hpp"
 #include "apps/trainer/training.hpp"
 #include "penstock/error.hpp"
 
@@ -105,6 +106,14 @@ void note_warnings(const penstock::CompileReport& report) {
   for (const std::string& warning : report.warnings) print_note(warning);
 }
 
+std::vector<RunFile> input_files(const TrainerOptions& options, const Images& images) {
+  std::vector<RunFile> files;
+  if (options.network.init_weights)
+    files.push_back({"--init-weights", *options.network.init_weights});
+  for (const std::string& file : images.files) files.push_back({"--dataset", file});
+  return files;
+}
+
 TrainingPlan training_plan(const TrainingOptions& training, const penstock::Options& engine) {
   TrainingPlan plan;
   plan.epochs = training.epochs;
@@ -127,7 +136,7 @@ Run::Run(const TrainerOptions& options)
       test_loader_(images_.test, inference_options_, test_loader_options(options)),
       training_(make_training_model(model_, training_options_, make_optimizer(options.optimizer))),
       inference_(model_, inference_options_),
-      outputs_(options.output),
+      outputs_(options.output, input_files(options, images_)),
       progress_(ProgressStream::standard_error(options.output.debug)) {
   note_dropped(training_loader_, images_.train->size());
   note_warnings(training_.compile_report());

@@ -77,10 +77,14 @@ std::shared_ptr<const Dataset> read_idx(const std::string& images, const std::st
 
 std::shared_ptr<const Dataset> read_idx(const std::string& directory, Split split,
                                         const Normalization& normalization, int classes) {
+  const std::vector<std::string> files = idx_files(directory, split);
+  return read_idx(files[0], files[1], normalization, classes);
+}
+
+std::vector<std::string> idx_files(const std::string& directory, Split split) {
   const std::string prefix = split == Split::train ? "train" : "t10k";
-  const std::string images = find_in(directory, prefix + "-images-idx3-ubyte");
-  return read_idx(images, find_in(directory, prefix + "-labels-idx1-ubyte"), normalization,
-                  classes);
+  return {find_in(directory, prefix + "-images-idx3-ubyte"),
+          find_in(directory, prefix + "-labels-idx1-ubyte")};
 }
 
 }  // namespace penstock

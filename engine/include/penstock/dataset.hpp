@@ -50,6 +50,8 @@ std::shared_ptr<const Dataset> read_idx(const std::string& images, const std::st
 /// without .gz).
 std::shared_ptr<const Dataset> read_idx(const std::string& directory, Split split,
                                         const Normalization& normalization, int classes = 10);
+/// The files that it reads there: images, labels. @throws Error io_error if one is missing.
+std::vector<std::string> idx_files(const std::string& directory, Split split);
 
 /// `count` images like handwritten digits, 28x28, ten classes, all from `seed`: the same fields as
 /// read_idx() gives. Needs no files; a small network reaches 99 % in a hundred updates. Sample i

@@ -4,9 +4,19 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <map>
 
 namespace penstock::testing {
 namespace {
+
+/// Every file below, by its path.
+std::map<std::string, std::string> contents(const TemporaryDirectory& directory) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(directory.path()))
+    files[entry.path()] = entry.is_directory() ? "directory" : file_content(entry.path());
+  return files;
+}
 
 TEST_P(TrainerRefusal, IsOneLineAndCode2AndTouchesNoFile) {
   const TemporaryDirectory inputs, outputs;
@@ -14,6 +24,7 @@ TEST_P(TrainerRefusal, IsOneLineAndCode2AndTouchesNoFile) {
   Arguments arguments = GetParam().run(inputs);
   if (!std::count(arguments.begin(), arguments.end(), "--metrics"))
     arguments = arguments + Arguments{"--metrics", (outputs / "metrics").string()};
+  const auto before = contents(inputs);
   const CommandResult result = train(arguments);
   EXPECT_EQ(result.code, 2);
   EXPECT_EQ(result.out, "");
@@ -22,6 +33,7 @@ TEST_P(TrainerRefusal, IsOneLineAndCode2AndTouchesNoFile) {
   EXPECT_EQ(result.err.find('\n'), result.err.size() - 1) << result.err;
   EXPECT_EQ(file_content(outputs / "metrics"), "before");
   EXPECT_EQ(outputs.entries(), std::set<std::string>{"metrics"});
+  EXPECT_TRUE(contents(inputs) == before);
 }
 
 /// A run on synthetic images.

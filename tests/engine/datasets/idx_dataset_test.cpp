@@ -71,6 +71,9 @@ TEST_F(IdxFiles, ADirectoryMayHoldEitherKind) {
   testing::write_file(directory_ / "train-images-idx3-ubyte", idx_bytes({3, 2, 5}));
   testing::write_file(directory_ / "train-labels-idx1-ubyte.gz", gzipped(idx_bytes({3})));
   EXPECT_EQ(read_idx(directory_.path().string(), Split::train, {})->size(), 3);
+  EXPECT_EQ(idx_files(directory_.path().string(), Split::train),
+            (std::vector<std::string>{(directory_ / "train-images-idx3-ubyte").string(),
+                                      (directory_ / "train-labels-idx1-ubyte.gz").string()}));
 }
 
 struct Damage {
