@@ -5,11 +5,13 @@
 
 #include "apps/trainer/command_line.hpp"
 #include "apps/trainer/console.hpp"
+#include "apps/trainer/process.hpp"
 #include "apps/trainer/run.hpp"
 
 int main(int argc, char** argv) {
   constexpr int refused_code = 2, failed_code = 1;
   int code = refused_code;
+  trainer::let_writes_fail();
   try {
     const auto options = trainer::read_command_line(argc, argv);
     if (options)

@@ -22,11 +22,20 @@ void redirect(int descriptor, const char* path) {
   if (file < 0 || ::dup2(file, descriptor) < 0) ::_exit(cannot_start);
 }
 
-/// A write past the limit then fails, instead of ending the program.
+void replace(int descriptor, Unread end) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0 || ::dup2(ends[1], descriptor) < 0) ::_exit(cannot_start);
+  if (end == Unread::closed) ::close(descriptor);
+}
+
 void limit_files(std::uint64_t bytes) {
   const rlimit limit{bytes, bytes};
   if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) ::_exit(cannot_start);
-  std::signal(SIGXFSZ, SIG_IGN);
+}
+
+/// What whoever started the tests chose for these signals says nothing about the program.
+void restore_signals() {
+  for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_DFL);
 }
 
 std::vector<char*> pointers(const std::vector<std::string>& words) {
@@ -88,7 +97,10 @@ CommandResult run_command(const std::vector<std::string>& command, const Command
   if (process == 0) {
     redirect(STDOUT_FILENO, out.c_str());
     err.replace(STDERR_FILENO);
+    if (options.unread_out) replace(STDOUT_FILENO, *options.unread_out);
+    if (options.unread_err) replace(STDERR_FILENO, *options.unread_err);
     if (options.signal) std::signal(*options.signal, SIG_DFL);
+    restore_signals();
     if (options.file_bytes) limit_files(*options.file_bytes);
     ::execv(arguments[0], arguments.data());
     ::_exit(cannot_start);

@@ -14,9 +14,17 @@ struct CommandResult {
   std::string err;
 };
 
+/// What a program finds at the other end of a stream that is not read here.
+enum class Unread : std::uint8_t {
+  hung_up,  ///< a pipe whose reader has gone
+  closed,   ///< nothing: the stream is not open
+};
+
 struct CommandOptions {
   /// Where stdout goes instead of into the result.
   std::optional<std::string> out = {};
+  std::optional<Unread> unread_out = {};
+  std::optional<Unread> unread_err = {};
   /// Sent to the program as soon as it has said something on stderr.
   std::optional<int> signal = {};
   /// Files may have no more bytes than this, as on a disk that fills up.

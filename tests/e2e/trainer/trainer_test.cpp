@@ -188,7 +188,7 @@ TEST(Trainer, ReplacesFilesThatAreThere) {
 }
 
 TEST(Trainer, AnInterruptLeavesFilesAsTheyWereAndNothingElse) {
-  for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) {
+  for (const int signal : {SIGINT, SIGTERM}) {
     const TemporaryDirectory directory;
     write_file(directory / "metrics", "before");
     const CommandResult result =
@@ -233,12 +233,34 @@ TEST(Trainer, ADiskThatFillsUpFailsTheRunAndLeavesFilesAsTheyWere) {
   EXPECT_EQ(directory.entries(), std::set<std::string>{"metrics"});
 }
 
-TEST(Trainer, AResultThatNobodyGetsFailsTheRunAndKeepsWhatWasTrained) {
-  const TemporaryDirectory directory;
-  expect_failure_after_training(directory, {.out = "/dev/full"}, "the standard output");
+/// Whether the run left all its files, and nothing else in them.
+void expect_files(const TemporaryDirectory& directory) {
+  EXPECT_EQ(directory.entries(), (std::set<std::string>{"metrics", "weights"}));
   EXPECT_EQ(metrics_lines(directory / "metrics").size(), 4U);
   EXPECT_EQ(train(quick_mlp + Arguments{"--init-weights", (directory / "weights").string()}).code,
             0);
+}
+
+TEST(Trainer, AResultThatNobodyGetsFailsTheRunAndKeepsWhatWasTrained) {
+  for (const CommandOptions& options : std::vector<CommandOptions>{
+           {.out = "/dev/full"}, {.unread_out = Unread::hung_up}, {.unread_out = Unread::closed}}) {
+    const TemporaryDirectory directory;
+    expect_failure_after_training(directory, options, "the standard output");
+    expect_files(directory);
+  }
+}
+
+TEST(Trainer, ARunGoesOnWhenNobodyReadsItsProgress) {
+  for (const Unread end : {Unread::hung_up, Unread::closed}) {
+    const TemporaryDirectory directory;
+    const CommandResult result =
+        train(quick_mlp + Arguments{"--debug", "--metrics", (directory / "metrics").string(),
+                                    "--save-weights", (directory / "weights").string()},
+              {.unread_err = end});
+    expect_success(result);
+    EXPECT_GE(printed_accuracy(result), 0) << result.out;
+    expect_files(directory);
+  }
 }
 
 }  // namespace
