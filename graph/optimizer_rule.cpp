@@ -1,6 +1,5 @@
 #include "graph/optimizer_rule.hpp"
 
-#include <limits>
 #include <string>
 
 #include "engine/values/number_range.hpp"
@@ -15,8 +14,6 @@ struct Constant {
 };
 
 constexpr NumberRange fraction{.high = 1, .below_high = true};
-constexpr NumberRange f32{.low = std::numeric_limits<float>::lowest(),
-                          .high = std::numeric_limits<float>::max()};
 
 constexpr Constant constants[] = {
     {"learning_rate", &Hyper::learning_rate},
@@ -33,11 +30,9 @@ constexpr Constant constants[] = {
 }  // namespace
 
 void validate(const OptimizerRule& rule, const Hyper& hyper) {
-  for (const Constant& constant : constants) {
-    const std::string field = std::string(rule.name) + "." + std::string(constant.name);
-    check_number(field, hyper.*constant.value, constant.range);
-    check_number(field, hyper.*constant.value, f32);
-  }
+  for (const Constant& constant : constants)
+    check_f32(std::string(rule.name) + "." + std::string(constant.name), hyper.*constant.value,
+              constant.range);
   if (rule.check) rule.check(hyper);
 }
 

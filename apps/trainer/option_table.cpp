@@ -13,7 +13,7 @@ using penstock::Strategy;
 constexpr int most_threads = 1024;
 constexpr int highest_ipu = 65535;  // as far as the engine numbers them
 
-constexpr NumberRange positive{.open_least = true};
+constexpr NumberRange positive{.least = smallest_positive};
 constexpr NumberRange from_zero{};
 constexpr NumberRange zero_to_one{.most = 1};
 constexpr NumberRange below_one{.most = 1, .open_most = true};

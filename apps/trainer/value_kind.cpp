@@ -28,17 +28,16 @@ std::string shortest(double value) {
 }
 
 std::string describe(const NumberRange& range) {
-  std::string text = range.open_least ? "a number above " : "a number from ";
-  text += shortest(range.least);
-  if (range.most == NumberRange{}.most)
-    return text + (range.open_least ? " and up" : "") + " to 3.4e38 (f32's largest)";
+  if (range.least == smallest_positive)
+    return "a number above 0, from 1.2e-38 to 3.4e38 (f32's smallest and largest)";
+  const std::string text = "a number from " + shortest(range.least);
+  if (range.most == NumberRange{}.most) return text + " to 3.4e38 (f32's largest)";
   return text + (range.open_most ? " and below " : " to ") + shortest(range.most);
 }
 
 bool contains(const NumberRange& range, double value) {
-  const bool above = range.open_least ? value > range.least : value >= range.least;
-  const bool below = range.open_most ? value < range.most : value <= range.most;
-  return std::isfinite(value) && above && below;
+  if (!std::isfinite(value) || value < range.least || value > range.most) return false;
+  return !range.open_most || static_cast<float>(value) < range.most;
 }
 
 std::string joined(const std::vector<std::string>& words) {

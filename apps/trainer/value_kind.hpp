@@ -26,12 +26,15 @@ struct ValueKind {
 template <class T>
 ValueKind<T> whole_number(T least, T most = std::numeric_limits<T>::max());
 
-/// Finite numbers between two bounds; an open bound is outside.
+/// The smallest number above 0 that the engine, which keeps numbers as f32 and takes f32's
+/// denormals for 0, can tell from 0.
+constexpr double smallest_positive = std::numeric_limits<float>::min();
+
+/// Finite numbers between two bounds, which they keep when they are rounded to f32.
 struct NumberRange {
   double least = 0;
   double most = std::numeric_limits<float>::max();
-  bool open_least = false;
-  bool open_most = false;
+  bool open_most = false;  ///< `most` itself is outside
 };
 ValueKind<double> number(const NumberRange& range);
 

@@ -1,6 +1,5 @@
 #include "penstock/optimizer.hpp"
 
-#include <limits>
 #include <set>
 
 #include "engine/model/optimizer_rules.hpp"
@@ -47,8 +46,7 @@ double Optimizer::learning_rate() const {
 
 void Optimizer::validate() const {
   penstock::validate(settings);
-  check_number("optimizer.max_grad_norm", max_grad_norm,
-               {.high = double{std::numeric_limits<float>::max()}});
+  check_f32("optimizer.max_grad_norm", max_grad_norm, {.above_low = max_grad_norm > 0});
   std::set<std::string> named;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const std::string field = "optimizer.groups[" + std::to_string(i) + "]";

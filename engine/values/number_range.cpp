@@ -1,5 +1,6 @@
 #include "engine/values/number_range.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -36,6 +37,19 @@ void check_number(std::string_view field, double number, const NumberRange& rang
   if (range.contains(number)) return;
   throw Error(Errc::invalid_argument, std::string(field) + ": expected " + to_string(range) +
                                           ", got " + number_text(number));
+}
+
+void check_f32(std::string_view field, double number, const NumberRange& range) {
+  using Limits = std::numeric_limits<float>;
+  check_number(field, number, range);
+  NumberRange in_f32 = range;
+  in_f32.high = std::min<double>(range.high, Limits::max());
+  check_number(field, number, in_f32);
+  const double rounded = std::abs(number) < Limits::min() ? 0 : static_cast<float>(number);
+  if (range.contains(rounded)) return;
+  throw Error(Errc::invalid_argument, std::string(field) + ": expected " + to_string(range) +
+                                          ", got " + number_text(number) + ", which is " +
+                                          number_text(rounded) + " in f32");
 }
 
 }  // namespace penstock

@@ -26,4 +26,8 @@ std::string number_text(double number);
 /// `number` is finite and in `range`.
 void check_number(std::string_view field, double number, const NumberRange& range);
 
+/// The same for a number that is used as an f32: rounded, it must be finite and in `range` too.
+/// The engine takes f32's denormals for 0.
+void check_f32(std::string_view field, double number, const NumberRange& range);
+
 }  // namespace penstock

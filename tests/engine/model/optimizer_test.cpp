@@ -112,13 +112,23 @@ struct Refused {
 };
 
 TEST(Optimizer, WhatIsWrongIsNamed) {
-  Optimizer unlimited, twice = grouped({"fc1.bias"}, Sgd{});
+  Optimizer unlimited, too_large, too_small, twice = grouped({"fc1.bias"}, Sgd{});
   unlimited.max_grad_norm = std::nan("");
+  too_large.max_grad_norm = 1e39;
+  too_small.max_grad_norm = 1e-50;
   twice.groups.push_back({{"fc1.bias"}, Sgd{}});
   const std::vector<Refused> cases{
       {AdamW{.beta1 = 1}, "adamw.beta1: expected 0 or more and below 1, got 1"},
       {Sgd{.momentum = -0.5}, "sgd.momentum: expected 0 or more, got -0.5"},
-      {unlimited, "optimizer.max_grad_norm: expected 0 to 3.4028234663852886e+38, got nan"},
+      {AdamW{.beta2 = 0.99999999999},
+       "adamw.beta2: expected 0 or more and below 1, got 0.99999999999, which is 1 in f32"},
+      {Lamb{.max_weight_norm = 1e-60},
+       "lamb.max_weight_norm: expected more than 0, got 1e-60, which is 0 in f32"},
+      {unlimited, "optimizer.max_grad_norm: expected 0 or more, got nan"},
+      {too_large,
+       "optimizer.max_grad_norm: expected more than 0 and at most 3.4028234663852886e+38, got "
+       "1e+39"},
+      {too_small, "optimizer.max_grad_norm: expected more than 0, got 1e-50, which is 0 in f32"},
       {twice, "optimizer.groups[1]: the parameter \"fc1.bias\" is in a group already"},
       {grouped({"fc1.bias"}, Adam{}),
        "optimizer.groups[0]: expected the rule sgd as in the rest of the optimizer, got adam"},

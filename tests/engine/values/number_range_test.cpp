@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/support/refusal.hpp"
+
 namespace penstock {
 namespace {
 
@@ -29,6 +31,21 @@ TEST(NumberRange, HoldsFiniteNumbersOnly) {
   const NumberRange range{.low = -1};
   EXPECT_FALSE(range.contains(std::nan("")));
   EXPECT_FALSE(range.contains(std::numeric_limits<double>::infinity()));
+}
+
+TEST(NumberRange, AnF32KeepsItWhenRounded) {
+  const auto verdict = [](double number, const NumberRange& range) {
+    return testing::refusal(Errc::invalid_argument, [&] { check_f32("x", number, range); });
+  };
+  const NumberRange positive{.above_low = true}, fraction{.high = 1, .below_high = true};
+  EXPECT_EQ(verdict(1e-37, positive), "accepted");
+  EXPECT_EQ(verdict(1e-38, positive), "x: expected more than 0, got 1e-38, which is 0 in f32");
+  EXPECT_EQ(verdict(1e-60, {}), "accepted");
+  EXPECT_EQ(verdict(0.9999999, fraction), "accepted");
+  EXPECT_EQ(verdict(0.99999999, fraction),
+            "x: expected 0 or more and below 1, got 0.99999999, which is 1 in f32");
+  EXPECT_EQ(verdict(1e39, positive),
+            "x: expected more than 0 and at most 3.4028234663852886e+38, got 1e+39");
 }
 
 TEST(NumberText, IsShortAndReadsBackTheSame) {
