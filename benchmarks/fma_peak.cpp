@@ -1,11 +1,11 @@
 #include "benchmarks/fma_peak.hpp"
 
-#include <benchmark/benchmark.h>
-
 #include <algorithm>
-#include <chrono>
+#include <cstdint>
 
 #include "benchmarks/fma_chains.hpp"
+#include "benchmarks/measure.hpp"
+#include "benchmarks/on_threads.hpp"
 
 namespace penstock::graph {
 
@@ -36,18 +36,18 @@ const Chains& chains_for([[maybe_unused]] graph::Isa isa) {
 
 }  // namespace
 
-double fma_peak(graph::Isa isa) {
-  using Clock = std::chrono::steady_clock;
+double fma_peak(graph::Isa isa, int threads) {
   constexpr std::int64_t rounds = 10'000;
   const Chains& chains = chains_for(isa);
-  double best = 0;
-  for (int run = 0; run < 5'000; ++run) {
-    const auto start = Clock::now();
-    benchmark::DoNotOptimize(chains.run(rounds));
-    const std::chrono::duration<double> seconds = Clock::now() - start;
-    best = std::max(best, static_cast<double>(rounds * chains.flops_per_round) / seconds.count());
-  }
-  return best * 1e-9;
+  return sum_over_threads(threads, [&] {
+    volatile float kept = 0;
+    double best = 0;
+    for (int run = 0; run < 5'000; ++run) {
+      const double seconds = seconds_of([&] { kept = chains.run(rounds); });
+      best = std::max(best, static_cast<double>(rounds * chains.flops_per_round) / seconds);
+    }
+    return best * 1e-9;
+  });
 }
 
 }  // namespace penstock::benchmarks

@@ -1,13 +1,12 @@
-// The floating-point peak of one core, measured: what kernels' figures are a percentage of.
+// The floating-point peak of the machine's cores, measured: what figures are a percentage of.
 #pragma once
-
-#include <string>
 
 #include "graph/kernels/isa.hpp"
 
 namespace penstock::benchmarks {
 
-/// GFLOP/s, a fused multiply-add counting as two; the best of many short runs.
-double fma_peak(graph::Isa isa);
+/// GFLOP/s of so many threads at once, a fused multiply-add counting as two; of each thread the
+/// best of many short runs.
+double fma_peak(graph::Isa isa, int threads = 1);
 
 }  // namespace penstock::benchmarks

@@ -1,114 +1,159 @@
-// Training speed of whole networks: samples per second, compile time, and tensor memory allocated
-// in steady state, for the shared networks in several topologies. Data are in memory and drawn from
-// a seed; what is measured is the engine. Usage: network_benchmark [STEPS]
+// Whole networks: one table of what the engine does, beside PyTorch, which is given the same
+// weights and batches in alternating runs, and beside the machine's peak measured just before. Data
+// are in memory and drawn from a seed. Fails if both did not arrive at the same losses and logits.
+// Usage: network_benchmark [ROUNDS [PENSTOCK_BYTES [PYTORCH_BYTES]]]
+// ROUNDS is how often each measurement is repeated, the bytes are the peak memory of processes that
+// did the trainer's default work: benchmarks/run measures them.
 #include <algorithm>
-#include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
-#include "apps/networks/networks.hpp"
-#include "engine/values/memory.hpp"
-#include "penstock/penstock.hpp"
+#include "benchmarks/empty_pipeline.hpp"
+#include "benchmarks/fma_peak.hpp"
+#include "benchmarks/measure.hpp"
+#include "benchmarks/memory_bandwidth.hpp"
+#include "benchmarks/networks/balanced_stages.hpp"
+#include "benchmarks/networks/contests.hpp"
+#include "benchmarks/networks/table.hpp"
+#include "benchmarks/pytorch/pytorch.hpp"
 
-namespace penstock {
+namespace penstock::benchmarks {
 namespace {
 
-struct Case {
-  const char* network;
-  int batch_size;
-  int gradient_accumulation;
-  int device_iterations;
-  Optimizer optimizer;
-  const char* topology;  ///< for the table
-  Topology options;
-};
+constexpr int cores = 2;  // of the machine that the goals are for
 
-Topology stages(Strategy strategy, PipelineSchedule schedule, const char* text) {
-  return {.strategy = strategy, .schedule = schedule, .stages = parse_stages(text)};
+/// What PyTorch's column says without it.
+const std::string not_installed = "not installed";
+
+/// Prints it; returns GFLOP/s of both cores.
+double measure_machine() {
+  const graph::Isa isa = graph::available_isas().back();
+  const double peak = fma_peak(isa, cores);
+  std::printf(
+      "%s; peak of one core %.0f, of %d cores %.0f GFLOP/s; memory read by one core at "
+      "%.1f, by %d cores at %.1f GB/s; PyTorch %s\n\n",
+      std::string(to_string(isa)).c_str(), fma_peak(isa), cores, peak, memory_bandwidth(), cores,
+      memory_bandwidth(cores),
+      pytorch() != nullptr ? pytorch()->description().c_str() : not_installed.c_str());
+  return peak;
 }
 
-Topology pipelined(const char* text, PipelineSchedule schedule = PipelineSchedule::grouped) {
-  return stages(Strategy::pipelined, schedule, text);
+Row row_of(const Contest& contest, const Standing& standing, double peak) {
+  const double speed = standing.penstock.samples_per_second;
+  Row row{.work = contest.title,
+          .unit = "images/s",
+          .setting = standing.penstock.setting,
+          .penstock = number(speed),
+          .of_peak = number(100 * speed * flops_per_sample(contest.task) * 1e-9 / peak, 1),
+          .pytorch = not_installed};
+  const auto& [wanted, wanted_times] = contest.goal;
+  if (wanted > 0) row.goals.push_back(at_least(wanted, speed));
+  if (standing.pytorch.samples_per_second == 0) return row;
+  const double times = speed / standing.pytorch.samples_per_second;
+  row.pytorch = number(standing.pytorch.samples_per_second);
+  row.pytorch_setting = standing.pytorch.setting;
+  row.times = number(times, 1);
+  if (wanted_times > 0) row.goals.push_back(at_least(wanted_times, times) + " (times)");
+  return row;
 }
 
-Topology replicated(const char* text, int replicas) {
-  Topology topology = pipelined(text);
-  topology.replication_factor = replicas;
-  return topology;
-}
-
-std::vector<Case> cases() {
-  const Optimizer adamw = AdamW{}, momentum = Sgd{.learning_rate = 0.001, .momentum = 0.9};
-  const char* four = "B1|B2|B3|B4";
-  const char* one = "B1,B2,B3,B4";
-  return {
-      {"mnist-cnn", 40, 10, 10, adamw, "4 stages, grouped", pipelined(four)},
-      {"mnist-cnn", 40, 10, 10, adamw, "4 stages, interleaved",
-       pipelined(four, PipelineSchedule::interleaved)},
-      {"mnist-cnn", 40, 10, 10, adamw, "4 stages, sharded",
-       stages(Strategy::sharded, PipelineSchedule::grouped, four)},
-      {"mnist-cnn", 40, 10, 10, adamw, "1 stage", pipelined(one)},
-      {"mnist-cnn", 40, 5, 10, adamw, "1 stage, 2 replicas", replicated(one, 2)},
-      {"fashion-cnn", 16, 1, 100, momentum, "1 stage", pipelined(one)},
-      {"fashion-cnn", 8, 1, 100, momentum, "1 stage, 2 replicas", replicated(one, 2)},
-      {"mlp", 32, 4, 25, momentum, "4 stages, grouped", pipelined(four)},
-      {"mlp", 32, 2, 25, momentum, "1 stage, 2 replicas", replicated(one, 2)},
-  };
-}
-
-/// `count` images of noise with labels: what they show does not matter for speed.
-std::vector<Tensor> noise(std::int64_t count) {
-  std::vector<float> images(static_cast<std::size_t>(count) * 784);
-  std::vector<std::int64_t> labels(static_cast<std::size_t>(count));
-  std::uint32_t state = 1;
-  for (float& pixel : images) {
-    state = state * 1664525u + 1013904223u;
-    pixel = static_cast<float>(state >> 8) * 0x1p-23f - 1.0f;
+/// Whether both contestants always came to the same result.
+bool print_contests(int rounds, double peak) {
+  bool same = true;
+  std::uint64_t blocks = 0;
+  for (const Contest& contest : contests()) {
+    const Standing standing = hold(contest, rounds);
+    print(row_of(contest, standing, peak));
+    blocks += standing.blocks;
+    if (standing.difference < 1e-3) continue;
+    std::printf("  but PyTorch's outcome differs by %.2g\n", standing.difference);
+    same = false;
   }
-  for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<std::int64_t>(i % 10);
-  return {Tensor({count, 1, 28, 28}, images), Tensor({count}, labels)};
+  print({.work = "tensor memory allocated in all of these",
+         .unit = "blocks",
+         .penstock = std::to_string(blocks),
+         .goals = {at_most(0, static_cast<double>(blocks))}});
+  return same;
 }
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
-void measure(const Case& one, int steps) {
-  Options options{.batch_size = one.batch_size,
-                  .device_iterations = one.device_iterations,
-                  .topology = one.options};
-  options.training.gradient_accumulation = one.gradient_accumulation;
-  options.output.mode = OutputMode::all;
-  const Model model = networks::find_network(one.network).build(0);
-  TrainingModel training(model, options, one.optimizer);
-  const std::vector<Tensor> batch = noise(options.samples_per_step());
-
-  training.step(batch);
-  const std::uint64_t blocks = memory_counters().blocks_allocated;
-  std::vector<double> rates;
-  for (int step = 0; step < steps; ++step) {
-    const auto start = std::chrono::steady_clock::now();
-    training.step(batch);
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-    rates.push_back(static_cast<double>(options.samples_per_step()) / seconds.count());
+void print_balanced(int rounds) {
+  for (const auto& [accumulation, goal] : {std::pair(40, 1.9), std::pair(10, 1.75)}) {
+    const BalancedStages result = compare_balanced_stages(accumulation, rounds);
+    print({.work = "4 equal stages, pipelined over sharded",
+           .unit = "times",
+           .setting = "G=" + std::to_string(accumulation) + ", " +
+                      number(result.stage_microseconds) + " us a stage",
+           .penstock = number(result.speedup, 2),
+           .goals = {at_least(goal, result.speedup, 2)}});
   }
-  const std::uint64_t allocated = memory_counters().blocks_allocated - blocks;
-  std::printf("%-12s b=%-3d G=%-3d D=%-4d %-22s %10.0f %10.2f %8llu\n", one.network, one.batch_size,
-              one.gradient_accumulation, one.device_iterations, one.topology, median(rates),
-              training.compile_report().seconds * 1e3, static_cast<unsigned long long>(allocated));
-  std::fflush(stdout);
+}
+
+void print_visits(int rounds) {
+  const double few = EmptyPipeline({.stages = 4, .accumulation = 400}).visit_microseconds(rounds);
+  const double many =
+      EmptyPipeline({.stages = 1000, .accumulation = 40}).visit_microseconds(rounds);
+  print({.work = "overhead per stage visit",
+         .unit = "us",
+         .setting = "4 stages",
+         .penstock = number(few, 2),
+         .goals = {at_most(3, few)}});
+  print({.work = "overhead per stage visit",
+         .unit = "us",
+         .setting = "1000 stages",
+         .penstock = number(many, 2),
+         .goals = {at_most(2 * few, many, 2)}});
+}
+
+void print_compilation(int rounds) {
+  const Contest& contest = mnist_training();
+  std::vector<double> times;
+  for (int round = 0; round < rounds; ++round)
+    times.push_back(compile_milliseconds(contest.task, contest.settings.front()));
+  print({.work = "mnist-cnn compiled and started",
+         .unit = "ms",
+         .setting = contest.settings.front().name,
+         .penstock = number(median(times), 2),
+         .goals = {at_most(50, median(times))}});
+}
+
+void print_memory(double penstock_bytes, double pytorch_bytes) {
+  if (penstock_bytes == 0) return;
+  const double megabytes = penstock_bytes * 1e-6;
+  Row row{.work = "mnist-cnn, peak memory of default run",
+          .unit = "MB",
+          .penstock = number(megabytes),
+          .pytorch = not_installed,
+          .goals = {at_most(200, megabytes)}};
+  if (pytorch_bytes > 0) {
+    row.pytorch = number(pytorch_bytes * 1e-6);
+    row.times = number(penstock_bytes / pytorch_bytes, 2);
+    row.goals.push_back(at_most(1, penstock_bytes / pytorch_bytes) + " (times)");
+  }
+  print(row);
+}
+
+int run(int rounds, double penstock_bytes, double pytorch_bytes) {
+  const double peak = measure_machine();
+  print_header();
+  const bool same = print_contests(rounds, peak);
+  print_balanced(rounds);
+  print_visits(rounds);
+  print_compilation(rounds);
+  print_memory(penstock_bytes, pytorch_bytes);
+  std::printf("\nmedians of %d; %% of the peak of %d cores\n", rounds, cores);
+  return same ? 0 : 1;
 }
 
 }  // namespace
-}  // namespace penstock
+}  // namespace penstock::benchmarks
 
 int main(int argc, char** argv) {
-  const int steps = argc > 1 ? std::max(1, std::atoi(argv[1])) : 9;
-  std::printf("%-31s %-22s %10s %10s %8s\n", "training", "topology", "samples/s", "compile ms",
-              "blocks");
-  for (const penstock::Case& one : penstock::cases()) penstock::measure(one, steps);
-  std::printf("medians of %d steps; blocks: tensor memory allocated in them\n", steps);
+  const auto argument = [&](int index, double otherwise) {
+    return argc > index ? std::atof(argv[index]) : otherwise;
+  };
+  const int rounds = std::max(1, static_cast<int>(argument(1, 7)));
+  return penstock::benchmarks::run(rounds, argument(2, 0), argument(3, 0));
 }

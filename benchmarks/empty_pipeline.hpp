@@ -1,0 +1,32 @@
+// EmptyPipeline: stages that compute next to nothing, so that all the time is messages and
+// scheduling: what the engine itself costs.
+#pragma once
+
+#include "penstock/options.hpp"
+#include "penstock/tensor.hpp"
+#include "penstock/training_model.hpp"
+
+namespace penstock::benchmarks {
+
+class EmptyPipeline {
+ public:
+  struct Setting {
+    int stages = 4;
+    int accumulation = 400;  ///< micro-batches per call
+    Strategy strategy = Strategy::pipelined;
+    int threads = 0;  ///< worker threads; 0: one per core
+  };
+
+  explicit EmptyPipeline(const Setting& setting);
+
+  /// Wall-clock time of a call over its visits: a visit is one forward or backward of one
+  /// micro-batch on one stage. Median of `rounds` calls.
+  double visit_microseconds(int rounds);
+
+ private:
+  double visits_;
+  TrainingModel training_;
+  Tensor x_;
+};
+
+}  // namespace penstock::benchmarks

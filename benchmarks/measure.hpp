@@ -1,0 +1,22 @@
+// How long something takes, and the middle of several measurements.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+namespace penstock::benchmarks {
+
+template <class Function>
+double seconds_of(Function&& function) {
+  const auto start = std::chrono::steady_clock::now();
+  function();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+inline double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+}  // namespace penstock::benchmarks

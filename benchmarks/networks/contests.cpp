@@ -1,0 +1,122 @@
+#include "benchmarks/networks/contests.hpp"
+
+namespace penstock::benchmarks {
+namespace {
+
+constexpr const char* one = "B1,B2,B3,B4";
+constexpr const char* two = "B1|B2,B3,B4";
+constexpr const char* four = "B1|B2|B3|B4";
+
+/// "1 stage x2, b=40 G=5"
+std::string describe(const Setting& setting, bool training) {
+  const auto& [cut, topology] = std::pair(setting.cut, setting.topology);
+  std::string text =
+      std::to_string(topology.stages.size()) + " stage" + (topology.stages.size() == 1 ? "" : "s");
+  if (topology.replication_factor > 1) text += " x" + std::to_string(topology.replication_factor);
+  text += ", b=" + std::to_string(cut.batch);
+  return training ? text + " G=" + std::to_string(cut.accumulation) : text;
+}
+
+Setting training(const char* stages, int replicas, const Cut& cut) {
+  Setting setting{.name = {}, .cut = cut, .topology = {}};
+  setting.topology.stages = parse_stages(stages);
+  setting.topology.replication_factor = replicas;
+  setting.name = describe(setting, true);
+  return setting;
+}
+
+/// Micro-batches of `batch` until each replica has seen its share of `samples`.
+Setting inference(const char* stages, int replicas, std::int64_t batch, std::int64_t samples) {
+  Setting setting = training(stages, replicas, {batch, 1, samples / batch / replicas});
+  setting.name = describe(setting, false);
+  return setting;
+}
+
+constexpr std::int64_t mnist_updates = 10;
+
+Contest any_400_per_update() {
+  Contest contest{.title = "mnist-cnn training, any 400 an update",
+                  .task = mnist_training().task,
+                  .settings = {},
+                  .pytorch = {400, 1, mnist_updates},
+                  .goal = {.samples_per_second = 54'000}};
+  const auto add = [&](const char* stages, int replicas, std::int64_t batch) {
+    contest.settings.push_back(
+        training(stages, replicas, {batch, 400 / batch / replicas, mnist_updates}));
+  };
+  for (const std::int64_t batch : {16, 40, 80}) add(four, 1, batch);
+  for (const std::int64_t batch : {16, 80}) add(two, 1, batch);
+  for (const std::int64_t batch : {40, 50, 100, 200}) add(one, 2, batch);
+  for (const std::int64_t batch : {16, 80}) add(one, 5, batch);
+  add(one, 1, 80);
+  return contest;
+}
+
+Contest mnist_inference() {
+  constexpr std::int64_t samples = 7'680;
+  Contest contest{.title = "mnist-cnn inference",
+                  .task = {.network = "mnist-cnn", .training = false},
+                  .settings = {},
+                  .pytorch = {256, 1, samples / 256},
+                  .goal = {.samples_per_second = 120'000}};
+  for (const std::int64_t batch : {16, 32, 64, 128, 256})
+    for (const int replicas : {1, 2})
+      contest.settings.push_back(inference(one, replicas, batch, samples));
+  for (const std::int64_t batch : {16, 32, 64, 128})
+    contest.settings.push_back(inference(four, 1, batch, samples));
+  return contest;
+}
+
+Contest mnist_inference_of_8() {
+  return {.title = "mnist-cnn inference, test batch size 8",
+          .task = {.network = "mnist-cnn", .training = false},
+          .settings = {inference(four, 1, 8, 4'000)},
+          .pytorch = {8, 1, 500}};
+}
+
+Contest fashion_training() {
+  constexpr std::int64_t updates = 100;
+  return {.title = "fashion-cnn training, 16 an update",
+          .task = {.network = "fashion-cnn", .rule = Rule::momentum},
+          .settings = {training(one, 1, {16, 1, updates}), training(one, 2, {8, 1, updates}),
+                       training(two, 1, {16, 1, updates}), training(two, 1, {8, 2, updates}),
+                       training(four, 1, {4, 4, updates})},
+          .pytorch = {16, 1, updates},
+          .goal = {.times_pytorch = 8}};
+}
+
+Contest mlp_training(const Cut& pytorch, const Goal& goal) {
+  constexpr std::int64_t updates = 25;
+  return {.title = "mlp training, 128 an update",
+          .task = {.network = "mlp", .rule = Rule::momentum},
+          .settings = {training(four, 1, {32, 4, updates}), training(two, 1, {32, 4, updates}),
+                       training(two, 1, {64, 2, updates}), training(one, 1, {32, 4, updates}),
+                       training(one, 1, {128, 1, updates}), training(one, 2, {64, 1, updates}),
+                       training(one, 2, {32, 2, updates}), training(one, 4, {32, 1, updates})},
+          .pytorch = pytorch,
+          .goal = goal};
+}
+
+}  // namespace
+
+const Contest& mnist_training() {
+  static const Contest contest{.title = "mnist-cnn training, its own topology",
+                               .task = {.network = "mnist-cnn", .rule = Rule::adamw},
+                               .settings = {training(four, 1, {40, 10, mnist_updates})},
+                               .pytorch = {40, 10, mnist_updates},
+                               .goal = {.samples_per_second = 38'000, .times_pytorch = 7}};
+  return contest;
+}
+
+const std::vector<Contest>& contests() {
+  static const std::vector<Contest> all{mnist_training(),
+                                        any_400_per_update(),
+                                        mnist_inference(),
+                                        mnist_inference_of_8(),
+                                        fashion_training(),
+                                        mlp_training({32, 4, 25}, {.times_pytorch = 5}),
+                                        mlp_training({128, 1, 25}, {})};
+  return all;
+}
+
+}  // namespace penstock::benchmarks

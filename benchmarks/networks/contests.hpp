@@ -1,0 +1,15 @@
+// The contests of the table: which networks, in which settings.
+#pragma once
+
+#include <vector>
+
+#include "benchmarks/networks/contest.hpp"
+
+namespace penstock::benchmarks {
+
+/// Training of mnist-cnn in its own topology, four stages.
+const Contest& mnist_training();
+/// All of them, that one first.
+const std::vector<Contest>& contests();
+
+}  // namespace penstock::benchmarks

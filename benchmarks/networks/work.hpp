@@ -1,0 +1,43 @@
+// Work: what is measured, whoever does it: a shared network in training or inference, from the same
+// weights on the same data. Plain data of the standard library, which crosses to PyTorch's module.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace penstock::benchmarks {
+
+/// AdamW with its usual constants, or SGD with learning rate 0.001 and momentum 0.9.
+enum class Rule : std::uint8_t { adamw, momentum };
+
+struct Task {
+  std::string network;
+  bool training = true;
+  Rule rule = Rule::adamw;
+};
+
+/// How one run of a task is cut: into updates of `accumulation` micro-batches of `batch` samples.
+/// Inference has no updates: `iterations` counts its micro-batches.
+struct Cut {
+  std::int64_t batch = 1;
+  std::int64_t accumulation = 1;
+  std::int64_t iterations = 1;
+
+  std::int64_t samples() const { return batch * accumulation * iterations; }
+};
+
+struct Weight {
+  std::vector<std::int64_t> shape = {};
+  std::vector<float> values = {};
+};
+using Weights = std::map<std::string, Weight>;
+
+/// Images [samples,1,28,28] and their classes.
+struct Samples {
+  std::vector<float> images = {};
+  std::vector<std::int64_t> labels = {};
+};
+
+}  // namespace penstock::benchmarks

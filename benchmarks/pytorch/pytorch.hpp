@@ -1,0 +1,27 @@
+// Pytorch: the contestant from the module that is built where libtorch is installed.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "benchmarks/networks/runner.hpp"
+#include "benchmarks/networks/work.hpp"
+
+namespace penstock::benchmarks {
+
+class Pytorch {
+ public:
+  virtual ~Pytorch() = default;
+  /// Its version, and the library that computes its matrix products.
+  virtual std::string description() const = 0;
+  /// For every runner, from now on: threads that share an op's work.
+  virtual void use_threads(int threads) = 0;
+  /// `weights` and `samples` are copied.
+  virtual std::unique_ptr<Runner> runner(const Task& task, const Cut& cut, const Weights& weights,
+                                         const Samples& samples) = 0;
+};
+
+/// The module beside this program, loaded at the first call; null if there is none.
+Pytorch* pytorch();
+
+}  // namespace penstock::benchmarks

@@ -1,0 +1,138 @@
+// The module that pytorch() loads: tasks done with libtorch, as its users would write them.
+#include <dlfcn.h>
+
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "benchmarks/pytorch/pytorch.hpp"
+#include "benchmarks/pytorch/torch_networks.hpp"
+
+namespace penstock::benchmarks {
+namespace {
+
+using torch::Tensor;
+
+Tensor copy_of(const std::vector<float>& values, const std::vector<std::int64_t>& shape) {
+  return torch::tensor(values).reshape(shape);
+}
+
+struct MicroBatch {
+  Tensor images, labels;
+};
+
+std::vector<MicroBatch> micro_batches(const Samples& samples, std::int64_t batch) {
+  const Tensor images = copy_of(samples.images, {-1, 1, 28, 28});
+  const Tensor labels = torch::tensor(samples.labels);
+  std::vector<MicroBatch> result;
+  for (std::int64_t row = 0; row + batch <= labels.size(0); row += batch)
+    result.push_back({images.narrow(0, row, batch), labels.narrow(0, row, batch)});
+  return result;
+}
+
+std::vector<Tensor> tensors_of(const TorchWeights& weights) {
+  std::vector<Tensor> tensors;
+  for (const auto& [name, tensor] : weights) tensors.push_back(tensor);
+  return tensors;
+}
+
+std::unique_ptr<torch::optim::Optimizer> optimizer_for(Rule rule, const TorchWeights& weights) {
+  if (rule == Rule::adamw) return std::make_unique<torch::optim::AdamW>(tensors_of(weights));
+  return std::make_unique<torch::optim::SGD>(tensors_of(weights),
+                                             torch::optim::SGDOptions(0.001).momentum(0.9));
+}
+
+class TrainingRunner : public Runner {
+ public:
+  TrainingRunner(TorchNetwork network, Rule rule, const Cut& cut, const TorchWeights& weights,
+                 const Samples& samples)
+      : network_(network),
+        weights_(weights),
+        optimizer_(optimizer_for(rule, weights)),
+        accumulation_(cut.accumulation),
+        micro_batches_(micro_batches(samples, cut.batch)) {}
+
+  void run() override {
+    total_loss_ = 0;
+    std::int64_t accumulated = 0;
+    for (const MicroBatch& batch : micro_batches_) {
+      total_loss_ += accumulate(batch);
+      if (++accumulated % accumulation_ != 0) continue;
+      optimizer_->step();
+      optimizer_->zero_grad();
+    }
+  }
+  double outcome() const override {
+    return total_loss_ / static_cast<double>(micro_batches_.size());
+  }
+
+ private:
+  /// Adds the gradient; returns the loss.
+  double accumulate(const MicroBatch& batch) {
+    const Tensor loss = torch::cross_entropy_loss(network_(batch.images, weights_), batch.labels);
+    (accumulation_ == 1 ? loss : loss / accumulation_).backward();
+    return loss.item<float>();
+  }
+
+  TorchNetwork network_;
+  TorchWeights weights_;
+  std::unique_ptr<torch::optim::Optimizer> optimizer_;
+  std::int64_t accumulation_;
+  std::vector<MicroBatch> micro_batches_;
+  double total_loss_ = 0;
+};
+
+class InferenceRunner : public Runner {
+ public:
+  InferenceRunner(TorchNetwork network, const Cut& cut, const TorchWeights& weights,
+                  const Samples& samples)
+      : network_(network), weights_(weights), micro_batches_(micro_batches(samples, cut.batch)) {}
+
+  void run() override {
+    const c10::InferenceMode no_gradients;
+    logits_.clear();
+    for (const MicroBatch& batch : micro_batches_)
+      logits_.push_back(network_(batch.images, weights_));
+  }
+  double outcome() const override { return torch::cat(logits_).mean().item<float>(); }
+
+ private:
+  TorchNetwork network_;
+  TorchWeights weights_;
+  std::vector<MicroBatch> micro_batches_;
+  std::vector<Tensor> logits_;
+};
+
+/// Debian's libtorch takes its matrix products from the system's BLAS, which may be OpenBLAS or the
+/// reference, ten times slower.
+std::string blas() {
+  Dl_info info{};
+  void* const sgemm = dlsym(RTLD_DEFAULT, "sgemm_");
+  if (sgemm == nullptr || dladdr(sgemm, &info) == 0) return "BLAS of its own";
+  const std::string file = std::filesystem::canonical(info.dli_fname).filename();
+  return file + (file.starts_with("libblas") ? " (the reference BLAS, which is slow)" : "");
+}
+
+class Libtorch : public Pytorch {
+ public:
+  std::string description() const override { return TORCH_VERSION ", products by " + blas(); }
+  void use_threads(int threads) override { torch::set_num_threads(threads); }
+  std::unique_ptr<Runner> runner(const Task& task, const Cut& cut, const Weights& weights,
+                                 const Samples& samples) override {
+    TorchWeights tensors;
+    for (const auto& [name, weight] : weights)
+      tensors.emplace(name, copy_of(weight.values, weight.shape).set_requires_grad(task.training));
+    const TorchNetwork network = find_torch_network(task.network);
+    if (!task.training) return std::make_unique<InferenceRunner>(network, cut, tensors, samples);
+    return std::make_unique<TrainingRunner>(network, task.rule, cut, tensors, samples);
+  }
+};
+
+}  // namespace
+}  // namespace penstock::benchmarks
+
+extern "C" [[gnu::visibility("default")]] penstock::benchmarks::Pytorch*
+penstock_benchmarks_pytorch() {
+  static penstock::benchmarks::Libtorch libtorch;
+  return &libtorch;
+}

@@ -1,0 +1,25 @@
+// Peak memory of a process in which PyTorch does the trainer's default work: a data set of 60,000
+// images of a byte per pixel is held, and mnist-cnn trained for one epoch of it. Prints bytes, or 0
+// if PyTorch is not installed.
+#include <cstdint>
+#include <cstdio>
+#include <vector>
+
+#include "apps/trainer/peak_memory.hpp"
+#include "benchmarks/networks/contests.hpp"
+#include "benchmarks/pytorch/pytorch.hpp"
+
+int main() {
+  using namespace penstock::benchmarks;
+  std::int64_t peak = 0;
+  if (pytorch() != nullptr) {
+    constexpr std::int64_t images = 60'000;
+    const std::vector<std::uint8_t> data(images * 784, 1);
+    const auto& [title, task, settings, cut, goal] = mnist_training();
+    const auto runner =
+        pytorch()->runner(task, cut, initial_weights(task.network), noise(cut.samples()));
+    for (std::int64_t done = 0; done < images; done += cut.samples()) runner->run();
+    peak = data.back() == 1 ? trainer::peak_resident_bytes() : 0;
+  }
+  std::printf("%lld\n", static_cast<long long>(peak));
+}

@@ -1,0 +1,20 @@
+// Networks that are chains of stages, one block "B0", "B1", ... each, for measuring the engine
+// rather than kernels. Input "x", a loss, no other output.
+#pragma once
+
+#include <cstdint>
+
+#include "penstock/model.hpp"
+
+namespace penstock::benchmarks {
+
+/// Stages of one multiplication. x [N,1].
+Model empty_stages(int count);
+
+inline constexpr int equal_stage_count = 4;
+/// x's features.
+inline constexpr std::int64_t equal_stage_inputs = 768;
+/// Four dense layers that take equally long, forward and backward together. x [N,768].
+Model equal_stages();
+
+}  // namespace penstock::benchmarks
