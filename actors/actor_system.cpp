@@ -20,6 +20,11 @@ std::size_t worker_threads(int asked) {
   return std::max(1u, std::thread::hardware_concurrency());
 }
 
+caf::atom_value policy(const SystemOptions& options) {
+  if (options.deterministic) return caf::atom("testing");
+  return options.policy == WorkerPolicy::stealing ? caf::atom("stealing") : caf::atom("sharing");
+}
+
 /// CAF cannot be stopped halfway through starting its threads. This many are started, and ended, to
 /// see whether the machine has them.
 void expect_threads(std::size_t count) {
@@ -51,12 +56,14 @@ HostThreadGuard::~HostThreadGuard() {
   caf::logger::set_current_actor_system(nullptr);
 }
 
-ActorSystem::Config::Config(const SystemOptions& options) : deterministic(options.deterministic) {
+ActorSystem::Config::Config(const SystemOptions& options)
+    : deterministic(options.deterministic),
+      devices(options.devices_on_threads ? RunsOn::own_thread : RunsOn::workers) {
   // "sharing" hands a message from a foreign thread over about ten times faster than the default
   // "stealing"; a bounded throughput keeps one busy actor from starving the others.
-  set("scheduler.policy", deterministic ? caf::atom("testing") : caf::atom("sharing"));
+  set("scheduler.policy", actors::policy(options));
   set("scheduler.max-threads", worker_threads(options.threads));
-  set("scheduler.max-throughput", std::size_t{20});
+  set("scheduler.max-throughput", static_cast<std::size_t>(options.max_throughput));
   set("logger.verbosity", caf::atom("quiet"));
   if (!deterministic) expect_threads(worker_threads(options.threads) + other_threads);
 }

@@ -40,6 +40,7 @@ class ActorSystem {
   ActorSystem& operator=(const ActorSystem&) = delete;
 
   bool deterministic() const noexcept { return config_.deterministic; }
+  RunsOn devices() const noexcept { return config_.devices; }
   /// Host threads that use it for more than sending hold a HostThreadGuard meanwhile.
   caf::actor_system& caf() noexcept { return system_; }
 
@@ -61,6 +62,7 @@ class ActorSystem {
   struct Config : caf::actor_system_config {
     explicit Config(const SystemOptions& options);
     bool deterministic;
+    RunsOn devices;
   };
 
   Config config_;

@@ -51,7 +51,7 @@ class Casting {
     for (const auto& [ipu, bytes] : scratch_bytes_)
       devices_[ipu] = keep(
           "IPU " + std::to_string(ipu),
-          system_.spawn(RunsOn::workers, device_actor, DeviceSetup{setup_, bytes, supervisor_}));
+          system_.spawn(system_.devices(), device_actor, DeviceSetup{setup_, bytes, supervisor_}));
   }
 
   void spawn_stages(std::int64_t replica) {

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <mutex>
+#include <set>
+#include <thread>
 
 #include "tests/support/latch.hpp"
 #include "tests/support/small_engine.hpp"
@@ -15,6 +18,7 @@ using testing::ProbeHook;
 using testing::ProbeRun;
 using testing::SmallEngine;
 using testing::SmallEngineOptions;
+using testing::SmallNetwork;
 
 /// What one step of two windows of 16 micro-batches does on the IPUs, in the order of beginning.
 std::vector<TraceEvent> trace_of(SmallEngineOptions options) {
@@ -69,6 +73,30 @@ TEST(PipelineOverlap, DoesNotHappenInsideAReplicaWhereOneMicroBatchIsAllowed) {
           {.schedule = "sequential", .replicas = replicas, .max_grad_norm = max_grad_norm});
       EXPECT_EQ(overlaps(events), 0);
     }
+}
+
+TEST(PipelineOverlap, HasAThreadForEachIpuIfAskedAndTheSameBitsHoweverActorsAreScheduled) {
+  const SmallNetwork network({.gradient_accumulation = 16});
+  std::mutex mutex;
+  std::set<std::thread::id> threads;
+  const ProbeHook hook([&](const ProbeRun&) {
+    const std::lock_guard lock(mutex);
+    threads.insert(std::this_thread::get_id());
+  });
+  const auto train = [&](const SystemOptions& system) {
+    threads.clear();
+    PipelineRuntime runtime(network.setup(), network.rules(), system);
+    runtime.write_variables(network.first_variables());
+    runtime.step(network.inputs(2), network.micro_batches(2));
+    return runtime.read_variables();
+  };
+  const Variables expected = train({.threads = 1});
+  EXPECT_EQ(threads.size(), 1u);
+  EXPECT_TRUE(testing::same_bits(train({.threads = 1, .devices_on_threads = true}), expected));
+  EXPECT_EQ(threads.size(), 4u);
+  EXPECT_TRUE(
+      testing::same_bits(train({.threads = 2, .policy = WorkerPolicy::stealing}), expected));
+  EXPECT_TRUE(testing::same_bits(train({.threads = 2, .max_throughput = 1}), expected));
 }
 
 TEST(PipelineOverlap, NeverHappensOnOneIpu) {
