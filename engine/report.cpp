@@ -7,7 +7,7 @@
 namespace penstock {
 namespace {
 
-using Row = std::array<std::string, 8>;
+using Row = std::vector<std::string>;
 
 std::string decimal(double number, int digits) {
   std::array<char, 400> text{};  // the largest double has 309 digits
@@ -17,26 +17,43 @@ std::string decimal(double number, int digits) {
   return {text.data(), end};
 }
 
+std::string percent(double share) {
+  return decimal(share * 100, 0) + " %";
+}
+
 std::string joined(const std::vector<std::string>& parts) {
   std::string text;
   for (const std::string& part : parts) text += (text.empty() ? "" : ",") + part;
   return text;
 }
 
-Row row_of(const StagePlanReport& stage) {
-  return {std::to_string(stage.stage),
+/// Times are shown if there are any.
+Row heading(bool measured) {
+  Row row{"stage", "IPU", "blocks", "from", "parameters", "forward MFLOP", "backward MFLOP"};
+  if (measured) row.insert(row.end(), {"forward us", "backward us"});
+  row.insert(row.end(), {"share", "in flight", "kB"});
+  return row;
+}
+
+Row row_of(const StagePlanReport& stage, bool measured) {
+  Row row{std::to_string(stage.stage),
           std::to_string(stage.ipu),
           joined(stage.blocks),
+          stage.first_layer,
           std::to_string(stage.parameters),
           decimal(stage.forward_flops / 1e6, 3),
-          decimal(stage.backward_flops / 1e6, 3),
-          std::to_string(stage.in_flight_limit),
-          decimal(static_cast<double>(stage.bytes) / 1e3, 1)};
+          decimal(stage.backward_flops / 1e6, 3)};
+  if (measured)
+    row.insert(row.end(),
+               {decimal(stage.forward_seconds * 1e6, 1), decimal(stage.backward_seconds * 1e6, 1)});
+  row.insert(row.end(), {percent(stage.share), std::to_string(stage.in_flight_limit),
+                         decimal(static_cast<double>(stage.bytes) / 1e3, 1)});
+  return row;
 }
 
 /// Columns as wide as their widest cell, numbers to the right.
 std::string table(const std::vector<Row>& rows) {
-  std::array<std::size_t, std::tuple_size_v<Row>> widths{};
+  std::vector<std::size_t> widths(rows[0].size());
   for (const Row& row : rows)
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
   std::string text;
@@ -48,6 +65,14 @@ std::string table(const std::vector<Row>& rows) {
   return text;
 }
 
+std::string stages_table(const std::vector<StagePlanReport>& stages) {
+  const bool measured = std::ranges::any_of(
+      stages, [](const auto& stage) { return stage.forward_seconds + stage.backward_seconds > 0; });
+  std::vector<Row> rows{heading(measured)};
+  for (const StagePlanReport& stage : stages) rows.push_back(row_of(stage, measured));
+  return table(rows);
+}
+
 std::string phases(const CompileReport& report) {
   std::vector<std::string> parts;
   for (const CompilePhase& phase : report.phases)
@@ -57,14 +82,28 @@ std::string phases(const CompileReport& report) {
 
 }  // namespace
 
+std::string describe_stages(const CompileReport& report) {
+  std::vector<std::string> from;
+  double slowest = 0;
+  for (const StagePlanReport& stage : report.stages) {
+    from.push_back((from.empty() ? "" : " ") + stage.first_layer);
+    slowest = std::max(slowest, stage.share);
+  }
+  const std::string threads = report.threads == 0   ? "a thread each"
+                              : report.threads == 1 ? "1 thread"
+                                                    : std::to_string(report.threads) + " threads";
+  return std::to_string(from.size()) + (from.size() == 1 ? " stage, from " : " stages, from ") +
+         joined(from) + "; the slowest has " + percent(slowest) +
+         " of the work; expected: " + decimal(report.expected_speedup, 1) +
+         " times the throughput of one stage, on " + threads;
+}
+
 std::string to_string(const CompileReport& report) {
-  std::vector<Row> rows{{"stage", "IPU", "blocks", "parameters", "forward MFLOP", "backward MFLOP",
-                         "in flight", "kB"}};
-  for (const StagePlanReport& stage : report.stages) rows.push_back(row_of(stage));
-  std::string text = "compiled in " + decimal(report.seconds * 1e3, 2) + " ms" + phases(report) +
-                     "\n" + table(rows) + "expected utilisation " +
-                     decimal(report.expected_utilization * 100, 0) + " %, layout conversions " +
-                     std::to_string(report.layout_conversions) + "\n";
+  std::string text =
+      "compiled in " + decimal(report.seconds * 1e3, 2) + " ms" + phases(report) + "\n" +
+      stages_table(report.stages) + (report.automatic_stages ? "stages auto: " : "stages: ") +
+      describe_stages(report) + "\nexpected utilisation " + percent(report.expected_utilization) +
+      ", layout conversions " + std::to_string(report.layout_conversions) + "\n";
   for (const std::string& warning : report.warnings) text += "warning: " + warning + "\n";
   return text;
 }

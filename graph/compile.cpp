@@ -53,11 +53,10 @@ class Compilation {
   Compiled run() {
     const auto start = Clock::now();
     phase("shapes", [&] { prepare(); });
-    phase("stages", [&] {
-      assignment_ = assign_stages(graph_, request_.stages, request_.ipus, request_.training);
-    });
+    if (request_.automatic_stages == 0) phase("stages", [&] { assign(); });
     phase("layouts", [&] { choose(); });
     if (request_.training) phase("gradients", [&] { add_gradients(); });
+    if (request_.automatic_stages > 0) phase("stages", [&] { cut_graph(); });
     phase("partition", [&] { partition_ = partition(graph_, assignment_); });
     phase("memory",
           [&] { compiled_.plan = build_plan(graph_, assignment_, partition_, plan_request()); });
@@ -87,6 +86,20 @@ class Compilation {
     graph_ = prune(graph_, wanted_);
   }
 
+  void assign() {
+    assignment_ = assign_stages(graph_, request_.stages, request_.ipus, request_.training);
+  }
+
+  /// After layouts and fusion, so that they do not depend on the cut.
+  void cut_graph() {
+    AutomaticStages stages = cut_automatically(
+        graph_,
+        {.stages = request_.automatic_stages, .ipus = request_.ipus, .measure = request_.measure},
+        plan_request());
+    assignment_ = std::move(stages.assignment);
+    seconds_ = std::move(stages.seconds);
+  }
+
   void choose() {
     LayoutChoice choice = choose_layouts(graph_);
     graph_ = fuse(choice.graph);
@@ -105,8 +118,11 @@ class Compilation {
 
   void describe() {
     const auto phases = std::move(compiled_.report.phases);
-    compiled_.report = report_on(compiled_.plan, request_.gradient_accumulation);
+    compiled_.report = report_on(compiled_.plan, {.micro_batches = request_.gradient_accumulation,
+                                                  .threads = request_.threads,
+                                                  .measured = seconds_});
     compiled_.report.phases = phases;
+    compiled_.report.automatic_stages = request_.automatic_stages > 0;
     auto& warnings = compiled_.report.warnings;
     compiled_.report.layout_conversions = conversions_;
     warnings.insert(warnings.begin(), assignment_.warnings.begin(), assignment_.warnings.end());
@@ -128,6 +144,7 @@ class Compilation {
   Graph graph_;
   std::vector<ValueId> wanted_;
   StageAssignment assignment_;
+  std::vector<StageCost> seconds_;  // of automatic stages, where measured
   Partition partition_;
   Compiled compiled_;
 };

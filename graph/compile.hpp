@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "graph/automatic_stages.hpp"
 #include "graph/graph.hpp"
 #include "graph/passes/stages.hpp"
 #include "graph/plan.hpp"
@@ -17,11 +18,16 @@ struct CompileRequest {
   std::int64_t batch = 1;                 ///< samples per micro-batch
   std::vector<StageRequest> stages = {};  ///< empty: one stage per block, in order of appearance
   std::vector<std::int32_t> ipus = {};    ///< of the stages that do not say; empty: as above
-  const Schedule* schedule = nullptr;     ///< null: grouped
+  /// 0: stages as above; else so many, cut by the compiler wherever they are best balanced, each on
+  /// the IPU that `ipus` says or the one of its own number. `stages` is empty then.
+  std::int32_t automatic_stages = 0;
+  MeasureInstructions measure = {};    ///< for automatic stages; null: costs are estimated
+  const Schedule* schedule = nullptr;  ///< null: grouped
   /// Micro-batches from a full to an empty pipeline: of a window in training, of a call in
   /// inference. For the warnings and the expected utilisation only.
   std::int64_t gradient_accumulation = 1;
-  bool in_place = true;  ///< outputs may overwrite inputs that nobody needs any more
+  std::int32_t threads = 0;  ///< that the IPUs share, for the expected speed-up only; 0: enough
+  bool in_place = true;      ///< outputs may overwrite inputs that nobody needs any more
 };
 
 struct Compiled {
@@ -31,7 +37,8 @@ struct Compiled {
 
 /// @throws Error invalid_model (no loss in training, no output in inference), invalid_topology
 /// (unknown block, block in two stages or in none, empty stage, a value used in an earlier stage
-/// than the one that computes it, wrong number of IPUs, a parameter used in two stages),
+/// than the one that computes it, wrong number of IPUs, a parameter used in two stages, more
+/// automatic stages than the model has pieces),
 /// invalid_argument (a PENSTOCK_ISA that the machine lacks).
 Compiled compile(const Graph& model, const CompileRequest& request);
 

@@ -41,6 +41,10 @@ using Types = std::span<const TensorType>;
 struct Cost {
   double flops = 0;  ///< multiply and add count as two
   double bytes = 0;  ///< read and written, if nothing is cached
+
+  /// An estimate of the time, in that of one floating-point operation: moving a byte takes about as
+  /// long as four of them.
+  double work() const noexcept { return flops + 4 * bytes; }
 };
 
 /// Output `output` may be written over input `input` when nobody else needs that input any more:

@@ -4,6 +4,12 @@
 
 namespace penstock::graph {
 
+Cost cost_of(const Instruction& instruction) {
+  if (!instruction.op->cost) return {};
+  return instruction.op->cost(instruction.attributes, instruction.input_types,
+                              instruction.output_types);
+}
+
 std::int32_t edge_depth(const Plan& plan, const Edge& edge) {
   return plan.stages[index(edge.to)].in_flight;
 }

@@ -48,6 +48,9 @@ struct Instruction {
   std::int64_t workspace_bytes = 0;
 };
 
+/// What its op says; nothing if the op says nothing.
+Cost cost_of(const Instruction& instruction);
+
 struct Program {
   std::vector<Instruction> instructions = {};
   Cost cost = {};

@@ -40,6 +40,8 @@ void bind(const std::vector<TensorType>& types, const std::vector<Location>& loc
   throw Error(code, std::string(instruction.op->name) + " \"" + instruction.name + "\": " + text);
 }
 
+}  // namespace
+
 void run(const Instruction& instruction, const Bindings& bindings) {
   thread_local std::vector<Operand> inputs, outputs;
   bind(instruction.input_types, instruction.inputs, bindings, inputs);
@@ -56,8 +58,6 @@ void run(const Instruction& instruction, const Bindings& bindings) {
     rethrow(instruction, Errc::internal, error.what());
   }
 }
-
-}  // namespace
 
 void run(const Program& program, const Bindings& bindings) {
   for (const Instruction& instruction : program.instructions) run(instruction, bindings);

@@ -21,6 +21,8 @@ struct Bindings {
 };
 
 /// @throws Error as the kernels do, opening with the op's and the node's name.
+void run(const Instruction& instruction, const Bindings& bindings);
+/// The instructions, one after the other.
 void run(const Program& program, const Bindings& bindings);
 
 }  // namespace penstock::graph

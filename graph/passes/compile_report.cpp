@@ -9,31 +9,44 @@
 namespace penstock::graph {
 namespace {
 
-/// In units of a floating-point operation: moving a byte takes about as long as four of them.
-double work(const Cost& cost) {
-  return cost.flops + 4 * cost.bytes;
+double total(const StageCost& cost) {
+  return cost.forward + cost.backward;
 }
 
-std::vector<StageCost> costs_of(const Plan& plan) {
+double sum(const std::vector<StageCost>& costs) {
+  double all = 0;
+  for (const StageCost& cost : costs) all += total(cost);
+  return all;
+}
+
+std::vector<StageCost> estimated(const Plan& plan) {
   std::vector<StageCost> costs;
   for (const StagePlan& stage : plan.stages)
-    costs.push_back({.forward = work(stage.forward.cost), .backward = work(stage.backward.cost)});
+    costs.push_back({.forward = stage.forward.cost.work(), .backward = stage.backward.cost.work()});
   return costs;
 }
 
-double expected_utilization(const Plan& plan, std::int64_t micro_batches) {
+/// A window, or as much of it as shows how the pipeline fares.
+Simulation window(const Plan& plan, const std::vector<StageCost>& costs,
+                  std::int64_t micro_batches) {
   const auto stages = static_cast<std::int64_t>(plan.stages.size());
   std::vector<int> ipus;
   for (const StagePlan& stage : plan.stages) ipus.push_back(stage.ipu);
   // What begins and ends a window hardly shows in one that is longer; many stages take long enough.
   const auto longest = std::max(2 * stages, std::min(16 * stages, 4096 / stages));
   const auto enough = std::clamp<std::int64_t>(micro_batches, 1, longest);
-  return utilisation(simulate({.schedule = *plan.schedule,
-                               .stages = static_cast<int>(stages),
-                               .micro_batches = static_cast<int>(enough),
-                               .training = plan.training,
-                               .costs = costs_of(plan),
-                               .ipus = ipus}));
+  return {.schedule = *plan.schedule,
+          .stages = static_cast<int>(stages),
+          .micro_batches = static_cast<int>(enough),
+          .training = plan.training,
+          .costs = costs,
+          .ipus = ipus};
+}
+
+double expected_speedup(Simulation simulation, std::int32_t threads) {
+  simulation.processors = threads;
+  const double together = simulate(simulation).total_time;
+  return together > 0 ? sum(simulation.costs) * simulation.micro_batches / together : 1;
 }
 
 std::int64_t parameters_of(const StagePlan& stage) {
@@ -42,14 +55,17 @@ std::int64_t parameters_of(const StagePlan& stage) {
   return elements;
 }
 
-StagePlanReport row_of(const Plan& plan, std::size_t number) {
+StagePlanReport row_of(const Plan& plan, std::size_t number, double share) {
   const StagePlan& stage = plan.stages[number];
+  const auto& layers = stage.forward.instructions;
   return {.stage = static_cast<int>(number),
           .ipu = stage.ipu,
           .blocks = stage.blocks,
+          .first_layer = layers.empty() ? "" : layers.front().name,
           .parameters = parameters_of(stage),
           .forward_flops = stage.forward.cost.flops,
           .backward_flops = stage.backward.cost.flops,
+          .share = share,
           .in_flight_limit = stage.in_flight,
           .bytes = stage_bytes(plan, number)};
 }
@@ -64,13 +80,22 @@ std::string too_few(const Plan& plan, std::int64_t micro_batches, double utiliza
 
 }  // namespace
 
-CompileReport report_on(const Plan& plan, std::int64_t micro_batches) {
-  CompileReport report;
-  for (std::size_t stage = 0; stage < plan.stages.size(); ++stage)
-    report.stages.push_back(row_of(plan, stage));
-  report.expected_utilization = expected_utilization(plan, micro_batches);
-  if (plan.training && micro_batches < plan.stages[0].in_flight)
-    report.warnings.push_back(too_few(plan, micro_batches, report.expected_utilization));
+CompileReport report_on(const Plan& plan, const ReportRequest& request) {
+  const bool measured = !request.measured.empty();
+  const auto costs = measured ? request.measured : estimated(plan);
+  const double all = sum(costs);
+  CompileReport report{.threads = request.threads};
+  for (std::size_t stage = 0; stage < plan.stages.size(); ++stage) {
+    report.stages.push_back(row_of(plan, stage, all > 0 ? total(costs[stage]) / all : 0));
+    if (!measured) continue;
+    report.stages.back().forward_seconds = costs[stage].forward;
+    report.stages.back().backward_seconds = costs[stage].backward;
+  }
+  const Simulation simulation = window(plan, costs, request.micro_batches);
+  report.expected_utilization = utilisation(simulate(simulation));
+  report.expected_speedup = expected_speedup(simulation, request.threads);
+  if (plan.training && request.micro_batches < plan.stages[0].in_flight)
+    report.warnings.push_back(too_few(plan, request.micro_batches, report.expected_utilization));
   return report;
 }
 

@@ -2,14 +2,23 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "graph/plan.hpp"
+#include "graph/schedules/simulator.hpp"
 #include "penstock/report.hpp"
 
 namespace penstock::graph {
 
-/// `micro_batches`: from an empty to an empty pipeline; the utilisation is simulated over no more
-/// than 16 per stage (two, of very many stages). `seconds` and `phases` are left open.
-CompileReport report_on(const Plan& plan, std::int64_t micro_batches);
+struct ReportRequest {
+  std::int64_t micro_batches = 1;        ///< from an empty to an empty pipeline
+  std::int32_t threads = 0;              ///< that the IPUs share; 0: one each
+  std::vector<StageCost> measured = {};  ///< seconds of each stage; empty: costs are estimated
+};
+
+/// Utilisation and speed-up are simulated over no more than 16 micro-batches per stage (two, of
+/// very many stages). `seconds`, `phases`, `layout_conversions` and `automatic_stages` are left
+/// open.
+CompileReport report_on(const Plan& plan, const ReportRequest& request);
 
 }  // namespace penstock::graph

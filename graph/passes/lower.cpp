@@ -33,12 +33,9 @@ Instruction instruction_of(const Graph& graph, const Node& node, const Places& p
 }
 
 void append(Program& program, Instruction instruction) {
-  if (instruction.op->cost) {
-    const Cost cost = instruction.op->cost(instruction.attributes, instruction.input_types,
-                                           instruction.output_types);
-    program.cost.flops += cost.flops;
-    program.cost.bytes += cost.bytes;
-  }
+  const Cost cost = cost_of(instruction);
+  program.cost.flops += cost.flops;
+  program.cost.bytes += cost.bytes;
   program.instructions.push_back(std::move(instruction));
 }
 

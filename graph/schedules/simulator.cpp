@@ -31,6 +31,9 @@ void validate(const Simulation& simulation) {
   count(simulation.micro_batches, "micro-batch");
   per_stage(simulation.costs.size(), "cost");
   per_stage(simulation.ipus.size(), "IPU");
+  require(simulation.processors >= 0,
+          "expected at least one processor, or 0 for one per IPU, got " +
+              std::to_string(simulation.processors));
   for (const auto [forward, backward] : simulation.costs)
     require(std::isfinite(forward) && std::isfinite(backward) && forward >= 0 && backward >= 0,
             "expected finite costs of at least 0");
@@ -147,6 +150,7 @@ class FreeRunning {
   /// The stage that starts next: of those with a free IPU the one that has waited longest.
   std::optional<int> next_stage() const {
     std::optional<int> best;
+    if (simulation_.processors > 0 && std::ssize(active_) == simulation_.processors) return best;
     for (int stage = simulation_.stages - 1; stage >= 0; --stage) {
       const auto since = waiting_since_[static_cast<std::size_t>(stage)];
       if (!since || ipu_busy(stage)) continue;

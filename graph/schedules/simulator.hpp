@@ -34,8 +34,9 @@ struct Simulation {
       true;  ///< false: forwards only; a stage holds a micro-batch until the next has it
   std::vector<StageCost> costs = {};  ///< per stage; empty: one unit each; free running only
   std::vector<int> ipus =
-      {};  ///< per stage; empty: its own each; free running only. An IPU runs one
-           ///< stage at a time, whichever has waited longest, later stages first
+      {};              ///< per stage; empty: its own each; free running only. An IPU runs one
+                       ///< stage at a time, whichever has waited longest, later stages first
+  int processors = 0;  ///< IPUs that can be at work at the same time; 0: all; free running only
 };
 
 /// The timeline of one window of micro-batches, from an empty pipeline to an empty pipeline. Work

@@ -6,28 +6,57 @@ namespace penstock {
 namespace {
 
 TEST(CompileReport, IsATableWithItsColumnsAligned) {
-  const CompileReport report{
-      .seconds = 0.0125,
-      .phases = {{"differentiate", 0.002}, {"plan memory", 0.0005}},
-      .stages = {{.stage = 0,
-                  .ipu = 2,
-                  .blocks = {"B1", "B2"},
-                  .parameters = 5280,
-                  .forward_flops = 1.25e6,
-                  .backward_flops = 2.5e6,
-                  .in_flight_limit = 3,
-                  .bytes = 123456},
-                 {.stage = 1, .ipu = 11, .blocks = {"B3"}, .in_flight_limit = 1}},
-      .layout_conversions = 2,
-      .expected_utilization = 0.934,
-      .warnings = {"two micro-batches do not fill two stages"}};
+  const CompileReport report{.seconds = 0.0125,
+                             .phases = {{"differentiate", 0.002}, {"plan memory", 0.0005}},
+                             .stages = {{.stage = 0,
+                                         .ipu = 2,
+                                         .blocks = {"B1", "B2"},
+                                         .first_layer = "conv1",
+                                         .parameters = 5280,
+                                         .forward_flops = 1.25e6,
+                                         .backward_flops = 2.5e6,
+                                         .share = 0.75,
+                                         .in_flight_limit = 3,
+                                         .bytes = 123456},
+                                        {.stage = 1,
+                                         .ipu = 11,
+                                         .blocks = {"B3"},
+                                         .first_layer = "fc",
+                                         .share = 0.25,
+                                         .in_flight_limit = 1}},
+                             .layout_conversions = 2,
+                             .expected_utilization = 0.934,
+                             .threads = 2,
+                             .expected_speedup = 1.334,
+                             .warnings = {"two micro-batches do not fill two stages"}};
   EXPECT_EQ(to_string(report),
             "compiled in 12.50 ms: differentiate 2.00 ms, plan memory 0.50 ms\n"
-            "stage  IPU  blocks  parameters  forward MFLOP  backward MFLOP  in flight     kB\n"
-            "    0    2   B1,B2        5280          1.250           2.500          3  123.5\n"
-            "    1   11      B3           0          0.000           0.000          1    0.0\n"
+            "stage  IPU  blocks   from  parameters  forward MFLOP  backward MFLOP  share  "
+            "in flight     kB\n"
+            "    0    2   B1,B2  conv1        5280          1.250           2.500   75 %  "
+            "        3  123.5\n"
+            "    1   11      B3     fc           0          0.000           0.000   25 %  "
+            "        1    0.0\n"
+            "stages: 2 stages, from conv1, fc; the slowest has 75 % of the work; expected: 1.3 "
+            "times the throughput of one stage, on 2 threads\n"
             "expected utilisation 93 %, layout conversions 2\n"
             "warning: two micro-batches do not fill two stages\n");
+}
+
+TEST(CompileReport, ShowsTheTimesThatWereMeasured) {
+  const CompileReport report{.stages = {{.first_layer = "conv",
+                                         .share = 1,
+                                         .forward_seconds = 12.34e-6,
+                                         .backward_seconds = 0.5e-6}},
+                             .threads = 1,
+                             .automatic_stages = true};
+  const std::string text = to_string(report);
+  EXPECT_NE(text.find("  forward us  backward us  share"), text.npos) << text;
+  EXPECT_NE(text.find("        12.3          0.5  100 %"), text.npos) << text;
+  EXPECT_NE(text.find("\nstages auto: 1 stage, from conv; the slowest has 100 % of the work; "
+                      "expected: 1.0 times the throughput of one stage, on 1 thread\n"),
+            text.npos)
+      << text;
 }
 
 }  // namespace

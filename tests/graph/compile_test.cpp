@@ -21,9 +21,11 @@ namespace {
 
 using testing::ModelBuilder;
 using testing::PlanRunner;
+using testing::random_inputs;
 using testing::refusal;
 using testing::same_bits;
 using testing::uniform;
+using testing::window_results;
 using Inputs = std::vector<std::vector<Tensor>>;  ///< by micro-batch
 
 /// A: fc1 and relu; B: fc2, with a skip from A; C: the loss, on fc2 and the target.
@@ -41,32 +43,10 @@ CompileRequest training(std::vector<StageRequest> stages = {}) {
   return {.training = true, .batch = 3, .stages = std::move(stages)};
 }
 
-/// Everything that a window computes: outputs of each micro-batch, then gradients and variables.
-std::vector<Tensor> results(const Plan& plan, const Inputs& inputs) {
-  PlanRunner runner(plan);
-  std::vector<Tensor> all;
-  for (const auto& outputs : runner.run(inputs))
-    all.insert(all.end(), outputs.begin(), outputs.end());
-  for (const VariableInfo& variable : plan.variables) {
-    const auto sums = runner.gradients(variable.name);
-    all.insert(all.end(), sums.begin(), sums.end());
-    all.push_back(runner.variable(variable.name));
-  }
-  return all;
-}
-
 void expect_same(const std::vector<Tensor>& actual, const std::vector<Tensor>& expected) {
   ASSERT_EQ(actual.size(), expected.size());
   for (std::size_t i = 0; i < actual.size(); ++i)
     EXPECT_TRUE(same_bits(actual[i], expected[i])) << "result " << i;
-}
-
-Inputs random_inputs(const Plan& plan, std::size_t micro_batches) {
-  Inputs inputs(micro_batches);
-  std::uint64_t seed = 10;
-  for (auto& batch : inputs)
-    for (const TensorInfo& input : plan.inputs) batch.push_back(uniform(input.type.shape, ++seed));
-  return inputs;
 }
 
 bool finite(const Tensor& tensor) {
@@ -86,11 +66,11 @@ TEST(Compile, GivesTheSameBitsWhereverTheModelIsCut) {
     const ModelBuilder model = testing::random_network(seed);
     const auto whole = compile(model.graph(), training({{{"B0", "B1", "B2", "B3"}}})).plan;
     const Inputs inputs = random_inputs(whole, 3);
-    const auto expected = results(whole, inputs);
+    const auto expected = window_results(whole, inputs);
     EXPECT_TRUE(std::ranges::all_of(expected, finite));
     for (const auto& cut : cuts) {
       SCOPED_TRACE(std::to_string(cut.size()) + " stages");
-      expect_same(results(compile(model.graph(), training(cut)).plan, inputs), expected);
+      expect_same(window_results(compile(model.graph(), training(cut)).plan, inputs), expected);
     }
   }
 }
@@ -105,7 +85,7 @@ TEST(Compile, GivesTheSameBitsInPlaceOrNot) {
     request.in_place = false;
     const Plan apart = compile(model.graph(), request).plan;
     const Inputs inputs = random_inputs(apart, 2);
-    expect_same(results(in_place, inputs), results(apart, inputs));
+    expect_same(window_results(in_place, inputs), window_results(apart, inputs));
     for (std::size_t stage = 0; stage < apart.stages.size(); ++stage)
       saved += apart.stages[stage].scratch_bytes - in_place.stages[stage].scratch_bytes;
   }
@@ -119,7 +99,8 @@ TEST(Compile, GivesTheSameBitsUnderEverySchedule) {
   const Inputs inputs = random_inputs(grouped, 2);
   for (const Schedule* schedule : {&interleaved, &sequential}) {
     request.schedule = schedule;
-    expect_same(results(compile(model.graph(), request).plan, inputs), results(grouped, inputs));
+    expect_same(window_results(compile(model.graph(), request).plan, inputs),
+                window_results(grouped, inputs));
   }
 }
 
@@ -150,10 +131,10 @@ TEST(Compile, GivesTheSameBitsWhereverAConvolutionalNetworkIsCut) {
   Inputs inputs;
   for (std::uint64_t seed : {1, 2})
     inputs.push_back({uniform({3, 1, 8, 8}, seed), testing::labels({3, 1, 1}, seed, 5)});
-  const auto expected = results(whole, inputs);
+  const auto expected = window_results(whole, inputs);
   EXPECT_TRUE(std::ranges::all_of(expected, finite));
   for (const auto& cut : cuts)
-    expect_same(results(compile(model, training(cut)).plan, inputs), expected);
+    expect_same(window_results(compile(model, training(cut)).plan, inputs), expected);
 }
 
 /// (f(p + step) - f(p - step)) / 2 step, in the loss of one micro-batch.

@@ -24,8 +24,8 @@ FLOORS = [
 ]
 
 # The passes of the compiler: only compile sees more than one of them.
-PASSES = {'choose_layouts', 'compile_report', 'differentiate', 'fuse', 'inference_form', 'layout', 'liveness', 'lower',
-          'memory_plan', 'partition', 'prune', 'stage_assignment'}
+PASSES = {'balance', 'choose_layouts', 'compile_report', 'differentiate', 'fuse', 'inference_form', 'layout', 'liveness', 'lower',
+          'memory_plan', 'partition', 'pieces', 'prune', 'stage_assignment'}
 
 CAF_ROOMS = ('actors/', 'tests/actors/', 'tests/support/')
 

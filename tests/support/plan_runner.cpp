@@ -168,4 +168,27 @@ std::vector<Tensor> PlanRunner::outputs(const MicroBatch& batch) const {
   return result;
 }
 
+std::vector<std::vector<Tensor>> random_inputs(const graph::Plan& plan, std::size_t micro_batches) {
+  std::vector<std::vector<Tensor>> inputs(micro_batches);
+  std::uint64_t seed = 10;
+  for (auto& batch : inputs)
+    for (const graph::TensorInfo& input : plan.inputs)
+      batch.push_back(uniform(input.type.shape, ++seed));
+  return inputs;
+}
+
+std::vector<Tensor> window_results(const graph::Plan& plan,
+                                   const std::vector<std::vector<Tensor>>& inputs) {
+  PlanRunner runner(plan);
+  std::vector<Tensor> all;
+  for (const auto& outputs : runner.run(inputs))
+    all.insert(all.end(), outputs.begin(), outputs.end());
+  for (const graph::VariableInfo& variable : plan.variables) {
+    const auto sums = runner.gradients(variable.name);
+    all.insert(all.end(), sums.begin(), sums.end());
+    all.push_back(runner.variable(variable.name));
+  }
+  return all;
+}
+
 }  // namespace penstock::testing

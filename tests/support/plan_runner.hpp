@@ -45,4 +45,11 @@ class PlanRunner {
   std::vector<std::shared_ptr<Stage>> stages_;
 };
 
+/// Inputs for a window, drawn from a seed: by micro-batch, in the order of Plan::inputs.
+std::vector<std::vector<Tensor>> random_inputs(const graph::Plan& plan, std::size_t micro_batches);
+
+/// Everything that a window computes: outputs of each micro-batch, then gradients and variables.
+std::vector<Tensor> window_results(const graph::Plan& plan,
+                                   const std::vector<std::vector<Tensor>>& inputs);
+
 }  // namespace penstock::testing

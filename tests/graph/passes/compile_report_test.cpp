@@ -23,22 +23,51 @@ Plan balanced(std::size_t stages, bool training = true, const Schedule& schedule
 
 TEST(CompileReport, ExpectsTheUtilisationOfABalancedPipeline) {
   for (const auto m : {4, 10, 40})  // m / (m + p - 1)
-    EXPECT_NEAR(report_on(balanced(4), m).expected_utilization, m / (m + 3.0), 0.01) << m;
+    EXPECT_NEAR(report_on(balanced(4), {.micro_batches = m}).expected_utilization, m / (m + 3.0),
+                0.01)
+        << m;
 }
 
 TEST(CompileReport, ExpectsOneBusyIpuOfASequentialPipeline) {
-  EXPECT_NEAR(report_on(balanced(4, true, sequential), 8).expected_utilization, 0.25, 1e-9);
+  EXPECT_NEAR(report_on(balanced(4, true, sequential), {.micro_batches = 8}).expected_utilization,
+              0.25, 1e-9);
 }
 
 TEST(CompileReport, WarnsWhereTooFewMicroBatchesFillThePipeline) {
-  const auto report = report_on(balanced(4), 4);
+  const auto report = report_on(balanced(4), {.micro_batches = 4});
   ASSERT_EQ(report.warnings.size(), 1u);
   EXPECT_EQ(report.warnings[0],
             "windows of 4 (gradient accumulation) do not fill 4 stages under the schedule "
             "\"grouped\", which takes 7 micro-batches: the IPUs will be busy 57 % of the time");
-  EXPECT_TRUE(report_on(balanced(4), 7).warnings.empty());
-  EXPECT_TRUE(report_on(balanced(4, false), 1).warnings.empty()) << "inference never drains";
-  EXPECT_TRUE(report_on(balanced(4, true, sequential), 1).warnings.empty());
+  EXPECT_TRUE(report_on(balanced(4), {.micro_batches = 7}).warnings.empty());
+  EXPECT_TRUE(report_on(balanced(4, false), {.micro_batches = 1}).warnings.empty())
+      << "inference never drains";
+  EXPECT_TRUE(report_on(balanced(4, true, sequential), {.micro_batches = 1}).warnings.empty());
+}
+
+TEST(CompileReport, ExpectsNoMoreSpeedThanTheThreadsHave) {
+  const auto speedup = [](std::int32_t threads) {
+    return report_on(balanced(4), {.micro_batches = 40, .threads = threads}).expected_speedup;
+  };
+  EXPECT_DOUBLE_EQ(speedup(1), 1);
+  EXPECT_NEAR(speedup(2), 1.96, 0.03);  // four stages hide most of the bubbles of two threads
+  EXPECT_NEAR(speedup(4), 4 * 40 / 43.0, 0.05);
+  EXPECT_DOUBLE_EQ(speedup(0), speedup(4));
+}
+
+TEST(CompileReport, GoesByMeasuredTimesWhereThereAreAny) {
+  const auto report = report_on(balanced(2), {.micro_batches = 1000,
+                                              .measured = {{.forward = 1e-6, .backward = 2e-6},
+                                                           {.forward = 4e-6, .backward = 5e-6}}});
+  EXPECT_DOUBLE_EQ(report.stages[0].share, 0.25);
+  EXPECT_DOUBLE_EQ(report.stages[1].share, 0.75);
+  EXPECT_EQ(report.stages[1].forward_seconds, 4e-6);
+  EXPECT_EQ(report.stages[1].backward_seconds, 5e-6);
+  EXPECT_NEAR(report.expected_speedup, 4 / 3.0, 0.05);
+
+  const auto estimate = report_on(balanced(2), {.micro_batches = 1000});
+  EXPECT_DOUBLE_EQ(estimate.stages[0].share, 0.5);
+  EXPECT_EQ(estimate.stages[0].forward_seconds, 0);
 }
 
 TEST(CompileReport, HasARowPerStage) {
@@ -46,7 +75,7 @@ TEST(CompileReport, HasARowPerStage) {
   plan.stages[1].variables = {{.variable = 0, .type = {DType::f32, {3, 5}}},
                               {.variable = 1, .type = {DType::f32, {3}}}};
   plan.stages[1].parameter_bytes = 128;
-  const auto report = report_on(plan, 7);
+  const auto report = report_on(plan, {.micro_batches = 7});
   ASSERT_EQ(report.stages.size(), 2u);
   const StagePlanReport& row = report.stages[1];
   EXPECT_EQ(row.stage, 1);

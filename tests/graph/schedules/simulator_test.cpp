@@ -239,5 +239,20 @@ TEST(Simulator, RefusesNumbersThatMakeNoPipeline) {
   for (const Simulation& simulation : refused) EXPECT_THROW(simulate(simulation), Error);
 }
 
+TEST(Simulator, NeverHasMoreRunsAtATimeThanProcessors) {
+  const Schedule& schedule = find_schedule("grouped");
+  for (const int processors : {1, 2, 3}) {
+    const Timeline timeline =
+        simulate({.schedule = schedule, .stages = 4, .micro_batches = 9, .processors = processors});
+    EXPECT_TRUE(timeline.stalled.empty());
+    for (const auto& run : timeline.runs) {
+      const auto at_once = std::ranges::count(timeline.runs, run.time, &graph::Run::time);
+      EXPECT_LE(at_once, processors);
+    }
+    EXPECT_GE(timeline.total_time, 4 * 9 * 2.0 / processors);
+  }
+  EXPECT_THROW(simulate({.schedule = schedule, .processors = -1}), Error);
+}
+
 }  // namespace
 }  // namespace penstock::graph

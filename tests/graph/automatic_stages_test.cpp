@@ -1,0 +1,135 @@
+#include "graph/automatic_stages.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "graph/compile.hpp"
+#include "tests/support/model_builder.hpp"
+#include "tests/support/op_call.hpp"
+#include "tests/support/plan_runner.hpp"
+#include "tests/support/random_network.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace penstock::graph {
+namespace {
+
+using testing::ModelBuilder;
+using testing::refusal;
+
+CompileRequest training(std::int32_t automatic_stages) {
+  return {.training = true, .batch = 3, .automatic_stages = automatic_stages};
+}
+
+/// A chain of six layers in two blocks, then the loss.
+ModelBuilder chain() {
+  ModelBuilder model;
+  auto x = model.input("x", {4});
+  const auto target = model.input("target", {4});
+  for (int layer = 0; layer < 6; ++layer)
+    x = model.block(layer < 3 ? "A" : "B").linear("fc" + std::to_string(layer), x, 4);
+  model.output("y", x);
+  model.loss(model.apply("mse_loss", {x, target}, {}, "loss"));
+  return model;
+}
+
+/// A clock that knows what each layer takes: its weight's gradient twice as long as itself.
+MeasureInstructions clock_of(std::map<std::string, double> seconds) {
+  return [=](const Plan& plan) {
+    EXPECT_EQ(plan.stages.size(), 1U);
+    InstructionTimes times;
+    for (const Instruction& instruction : plan.stages[0].forward.instructions)
+      times.forward.push_back(seconds.at(instruction.name));
+    for (const Instruction& instruction : plan.stages[0].backward.instructions) {
+      const std::string layer = instruction.name.substr(0, instruction.name.find('/'));
+      const bool counts = instruction.name.ends_with("/linear_weight_gradient");
+      times.backward.push_back(counts ? 2 * seconds.at(layer) : 0);
+    }
+    return times;
+  };
+}
+
+std::map<std::string, double> even() {
+  std::map<std::string, double> seconds{{"loss", 0.0}};
+  for (int layer = 0; layer < 6; ++layer) seconds["fc" + std::to_string(layer)] = 1;
+  return seconds;
+}
+
+std::vector<std::string> first_layers(const CompileReport& report) {
+  std::vector<std::string> names;
+  for (const StagePlanReport& stage : report.stages) names.push_back(stage.first_layer);
+  return names;
+}
+
+using Names = std::vector<std::string>;
+
+TEST(AutomaticStages, BalanceTheTimesThatWereMeasured) {
+  CompileRequest request = training(3);
+  auto seconds = even();
+  seconds["fc5"] = 4;
+  request.measure = clock_of(seconds);
+  const Compiled compiled = compile(chain().graph(), request);
+  EXPECT_TRUE(compiled.report.automatic_stages);
+  EXPECT_EQ(first_layers(compiled.report), (Names{"fc0", "fc3", "fc5"}));
+  EXPECT_EQ(compiled.report.stages[0].forward_seconds, 3);
+  EXPECT_EQ(compiled.report.stages[1].forward_seconds, 2);
+  EXPECT_EQ(compiled.report.stages[2].forward_seconds, 4);
+  EXPECT_EQ(compiled.report.stages[2].backward_seconds, 8);
+  EXPECT_DOUBLE_EQ(compiled.report.stages[2].share, 4 / 9.0);
+}
+
+TEST(AutomaticStages, GoByFlopsAndBytesWithoutAClock) {
+  const Compiled compiled = compile(chain().graph(), training(2));
+  EXPECT_EQ(first_layers(compiled.report), (Names{"fc0", "fc3"}));
+  EXPECT_EQ(compiled.report.stages[0].blocks, (Names{"A"}));
+  EXPECT_EQ(compiled.report.stages[0].forward_seconds, 0);
+}
+
+TEST(AutomaticStages, AreWhereTheIpusSay) {
+  CompileRequest request = training(2);
+  request.ipus = {5, 3};
+  const Plan plan = compile(chain().graph(), request).plan;
+  EXPECT_EQ(plan.stages[0].ipu, 5);
+  EXPECT_EQ(plan.stages[1].ipu, 3);
+  request.ipus = {5};
+  EXPECT_EQ(refusal(Errc::invalid_topology, [&] { compile(chain().graph(), request); }),
+            "options.topology.ipus: expected one IPU per stage, 2 (automatic), got 1");
+}
+
+TEST(AutomaticStages, AreRefusedIfTheModelHasNotSoManyPieces) {
+  EXPECT_EQ(compile(chain().graph(), training(7)).plan.stages.size(), 7U);
+  EXPECT_EQ(refusal(Errc::invalid_topology, [] { compile(chain().graph(), training(8)); }),
+            "the model cannot be cut into 8 stages: it has 7 pieces that can be told apart; ask "
+            "for fewer");
+}
+
+TEST(AutomaticStages, AreFewerInInferenceIfThereAreFewerLayers) {
+  CompileRequest request = training(7);
+  request.training = false;
+  const Compiled compiled = compile(chain().graph(), request);
+  EXPECT_EQ(compiled.plan.stages.size(), 6U);
+  EXPECT_EQ(compiled.report.warnings,
+            (Names{"in inference the model has 6 pieces; 1 of 7 stages have nothing to compute and "
+                   "are left out"}));
+}
+
+TEST(AutomaticStages, ComputeTheBitsOfOneStageWhereverTheyAreCut) {
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    const ModelBuilder model = testing::random_network(seed);
+    const Plan whole = compile(model.graph(), training(1)).plan;
+    const auto inputs = testing::random_inputs(whole, 3);
+    const auto expected = testing::window_results(whole, inputs);
+    for (const std::int32_t stages : {2, 3, 5}) {
+      SCOPED_TRACE("network " + std::to_string(seed) + ", stages " + std::to_string(stages));
+      const Plan plan = compile(model.graph(), training(stages)).plan;
+      EXPECT_EQ(plan.stages.size(), static_cast<std::size_t>(stages));
+      EXPECT_TRUE(
+          std::ranges::equal(testing::window_results(plan, inputs), expected, testing::same_bits));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace penstock::graph
