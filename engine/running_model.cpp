@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <chrono>
 #include <mutex>
+#include <thread>
 
 #include "actors/system_options.hpp"
+#include "engine/measure_plan.hpp"
 #include "engine/model/model_access.hpp"
 #include "engine/model/optimizer_rules.hpp"
 #include "graph/compile.hpp"
@@ -22,13 +24,21 @@ const graph::Schedule& schedule_of(const Topology& topology) {
   return graph::find_schedule(sharded ? "sequential" : to_string(topology.schedule));
 }
 
+int threads_of(const RuntimeOptions& runtime) {
+  if (runtime.threads > 0) return runtime.threads;
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
 graph::CompileRequest request_for(const Options& options, bool training) {
   graph::CompileRequest request{
       .training = training,
       .batch = options.batch_size,
+      .automatic_stages = options.topology.automatic_stages,
+      .measure = measure_instructions,
       .schedule = &schedule_of(options.topology),
       .gradient_accumulation =
-          training ? options.training.gradient_accumulation : options.device_iterations};
+          training ? options.training.gradient_accumulation : options.device_iterations,
+      .threads = threads_of(options.runtime)};
   for (const Stage& stage : options.topology.stages)
     request.stages.push_back({stage.blocks, stage.ipu});
   request.ipus.assign(options.topology.ipus.begin(), options.topology.ipus.end());

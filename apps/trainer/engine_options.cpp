@@ -12,12 +12,19 @@ void log_to_stderr(std::string_view line) {
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
+/// After the IPUs, which may be counted.
+void set_stages(penstock::Topology& topology, const StagesOption& option) {
+  topology.stages = option.stages;
+  if (option.stages.empty())
+    topology.automatic_stages = option.automatic.value_or(static_cast<int>(topology.ipus.size()));
+}
+
 penstock::Topology topology(const PipelineOptions& options) {
   penstock::Topology topology;
   topology.strategy = options.strategy;
   topology.schedule = options.schedule;
-  if (options.stages) topology.stages = *options.stages;
   if (options.ipus) topology.ipus = *options.ipus;
+  if (options.stages) set_stages(topology, *options.stages);
   topology.replication_factor = options.replication_factor;
   return topology;
 }

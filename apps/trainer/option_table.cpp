@@ -95,8 +95,9 @@ OptionGroup pipeline_group() {
            one_of<PipelineSchedule>({PipelineSchedule::grouped, PipelineSchedule::interleaved,
                                      PipelineSchedule::sequential}),
            "what a pipelined stage does first")
-      .add("stages", &PipelineOptions::stages, stage_list("STAGES"),
-           "blocks of each stage, as in \"B1,B2|B3,B4\"; by default a stage per block")
+      .add("stages", &PipelineOptions::stages, stage_list("STAGES", most_threads),
+           "blocks of each stage, as in \"B1,B2|B3,B4\"; by default a stage per block; auto for "
+           "the best balanced cut into a stage per IPU of --ipus, auto:4 into four")
       .add("ipus", &PipelineOptions::ipus, number_list("LIST", highest_ipu),
            "IPU of each stage, as in 0,1,2,3; from 0 to " + std::to_string(highest_ipu) +
                "; stages may share one; by default in order")

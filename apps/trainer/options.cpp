@@ -57,11 +57,20 @@ void validate(const DataOptions& options) {
     refuse("--data-dir: synthetic images are generated, not read");
 }
 
+void validate(const PipelineOptions& options) {
+  if (options.stages && options.stages->stages.empty() && !options.stages->automatic &&
+      !options.ipus)
+    refuse(
+        "--stages auto: needs --ipus, for as many stages as there are IPUs, or a number, as in "
+        "auto:4");
+}
+
 }  // namespace
 
 void TrainerOptions::validate() const {
   trainer::validate(optimizer);
   trainer::validate(data);
+  trainer::validate(pipeline);
 }
 
 std::string_view to_string(DatasetName name) noexcept {

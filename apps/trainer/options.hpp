@@ -51,10 +51,15 @@ struct OptimizerOptions {
   std::optional<double> max_grad_norm = {};
 };
 
+struct StagesOption {
+  std::vector<penstock::Stage> stages = {};  ///< empty: the engine cuts the network
+  std::optional<int> automatic = {};         ///< into so many; none: as many as there are IPUs
+};
+
 struct PipelineOptions {
   penstock::Strategy strategy = penstock::Strategy::pipelined;
   penstock::PipelineSchedule schedule = penstock::PipelineSchedule::grouped;
-  std::optional<std::vector<penstock::Stage>> stages = {};
+  std::optional<StagesOption> stages = {};
   std::optional<std::vector<int>> ipus = {};
   int replication_factor = 1;
   penstock::Reduction reduction = penstock::Reduction::mean;

@@ -102,7 +102,8 @@ void note_dropped(const penstock::DataLoader& loader, std::int64_t images) {
              std::to_string(loader.samples_per_batch()) + ", no less");
 }
 
-void note_warnings(const penstock::CompileReport& report) {
+void note_report(const penstock::CompileReport& report) {
+  if (report.automatic_stages) print_note("stages auto: " + penstock::describe_stages(report));
   for (const std::string& warning : report.warnings) print_note(warning);
 }
 
@@ -139,7 +140,7 @@ Run::Run(const TrainerOptions& options)
       outputs_(options.output, input_files(options, images_)),
       progress_(ProgressStream::standard_error(options.output.debug)) {
   note_dropped(training_loader_, images_.train->size());
-  note_warnings(training_.compile_report());
+  note_report(training_.compile_report());
 }
 
 void Run::execute(const std::function<void()>& on_first_step) {

@@ -66,6 +66,18 @@ std::vector<int> read_number_list(std::string_view text, int most) {
   return numbers;
 }
 
+constexpr std::string_view automatic = "auto";
+
+StagesOption read_stages(std::string_view text, int most) {
+  if (text == automatic) return {};
+  const std::string prefix = std::string(automatic) + ':';
+  if (!text.starts_with(prefix)) return {.stages = penstock::parse_stages(text)};
+  int count = 0;
+  if (!reads_as(text.substr(prefix.size()), count) || count < 1 || count > most)
+    refuse("auto:N with a whole number from 1 to " + std::to_string(most), text);
+  return {.automatic = count};
+}
+
 }  // namespace
 
 template <class T>
@@ -113,8 +125,8 @@ ValueKind<std::vector<int>> number_list(const std::string& value_name, int most)
   return {value_name, [=](std::string_view text) { return read_number_list(text, most); }, {}};
 }
 
-ValueKind<std::vector<penstock::Stage>> stage_list(const std::string& value_name) {
-  return {value_name, penstock::parse_stages, {}};
+ValueKind<StagesOption> stage_list(const std::string& value_name, int most) {
+  return {value_name, [=](std::string_view text) { return read_stages(text, most); }, {}};
 }
 
 }  // namespace trainer

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "penstock/options.hpp"
+#include "apps/trainer/options.hpp"
 
 namespace trainer {
 
@@ -43,8 +43,8 @@ ValueKind<std::string> path(const std::string& value_name);
 ValueKind<std::string> one_of(const std::vector<std::string>& values);
 /// Whole numbers from 0 to `most`, separated by commas.
 ValueKind<std::vector<int>> number_list(const std::string& value_name, int most);
-/// Blocks grouped to stages, "B1,B2|B3,B4".
-ValueKind<std::vector<penstock::Stage>> stage_list(const std::string& value_name);
+/// Blocks grouped to stages, "B1,B2|B3,B4", or "auto", or "auto:4" for up to `most` stages.
+ValueKind<StagesOption> stage_list(const std::string& value_name, int most);
 
 /// One of `values`, which to_string() spells.
 template <class Enum>

@@ -53,6 +53,11 @@ void check(const Topology& topology) {
   check_enumerator(group + "schedule", schedules, topology.schedule);
   for (std::size_t i = 0; i < topology.stages.size(); ++i)
     check_stage(group + "stages[" + std::to_string(i) + "]", topology.stages[i]);
+  check_number(group + "automatic_stages", topology.automatic_stages, {.low = 0, .high = 1024});
+  if (topology.automatic_stages > 0 && !topology.stages.empty())
+    throw Error(Errc::invalid_argument, group + "automatic_stages: expected 0, for " + group +
+                                            "stages says what the stages are, got " +
+                                            std::to_string(topology.automatic_stages));
   for (std::size_t i = 0; i < topology.ipus.size(); ++i)
     check_number(group + "ipus[" + std::to_string(i) + "]", topology.ipus[i], ipu_numbers);
   check_number(group + "replication_factor", topology.replication_factor, {.low = 1, .high = 1024});

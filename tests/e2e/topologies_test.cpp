@@ -136,6 +136,20 @@ TEST(Offload, LeavesNoOptimizerStateOnTheIpus) {
   for (const StageReport& stage : run(options).stages) EXPECT_EQ(stage.optimizer_bytes_on_ipu, 0);
 }
 
+TEST(AutomaticStages, GiveTheBitsOfASingleDevice) {
+  for (const int stages : {1, 2, 3, 4, 6}) {
+    for (const Execution& execution : executions) {
+      Options options = options_for(placements[0], execution);
+      options.topology.stages = {};
+      options.topology.ipus = {};
+      options.topology.automatic_stages = stages;
+      const TrainingRun result = run(options);
+      EXPECT_EQ(result.stages.size(), static_cast<std::size_t>(stages));
+      EXPECT_EQ(first_difference(result, single_device()), "") << stages << " " << execution.name;
+    }
+  }
+}
+
 TEST(Clipping, ReachesOverAllStagesAndKeepsTheBits) {
   const auto clipped = [](const Options& options) {
     Optimizer optimizer = Sgd{.learning_rate = 0.1, .momentum = 0.9};

@@ -53,8 +53,11 @@ struct Topology {
   Strategy strategy = Strategy::pipelined;
   PipelineSchedule schedule = PipelineSchedule::grouped;
   std::vector<Stage> stages = {};  ///< empty: one stage per block, in the model's order
+  /// Instead of `stages`: cut the model into so many, anywhere between two layers, where measured
+  /// times say that they are best balanced. 0: don't.
+  int automatic_stages = 0;
   /// IPU of each stage, in order, 0 to 65535; `Stage::on` comes before it. Empty: as the stage's
-  /// blocks say (`Model::block`), else 0, 1, 2, ...
+  /// blocks say (`Model::block`), else 0, 1, 2, ...; automatic stages go by their number.
   std::vector<int> ipus = {};
   int replication_factor = 1;  ///< replica r's IPU numbers are shifted by r times the stages
 };

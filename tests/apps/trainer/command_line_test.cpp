@@ -122,8 +122,8 @@ const std::vector<Setting> settings{
     {"stages",
      {"--stages", "B1,B2|B3,B4"},
      [](O o) {
-       return o.pipeline.stages && o.pipeline.stages->size() == 2 &&
-              o.pipeline.stages->at(1).blocks == std::vector<std::string>{"B3", "B4"};
+       return o.pipeline.stages && o.pipeline.stages->stages.size() == 2 &&
+              o.pipeline.stages->stages[1].blocks == std::vector<std::string>{"B3", "B4"};
      }},
     {"ipus",
      {"--ipus", "0,1,0,1"},
@@ -156,6 +156,16 @@ TEST(CommandLine, EveryRowOfTheTableIsTested) {
   std::size_t rows = 0;
   for (const OptionGroup& group : option_groups()) rows += group.rows.size();
   EXPECT_EQ(settings.size(), rows);
+}
+
+TEST(CommandLine, AutomaticStagesComeWithANumberOrWithIpusToCount) {
+  const auto stages = [](const Arguments& arguments) { return *read(arguments)->pipeline.stages; };
+  const StagesOption numbered = stages({"--stages", "auto:3"});
+  EXPECT_TRUE(numbered.stages.empty());
+  EXPECT_EQ(numbered.automatic, 3);
+  const StagesOption counted = stages({"--stages", "auto", "--ipus", "0,1"});
+  EXPECT_TRUE(counted.stages.empty());
+  EXPECT_EQ(counted.automatic, std::nullopt);
 }
 
 struct Refusal {
@@ -223,6 +233,11 @@ TEST(CommandLine, RefusesWithTheArgumentsNameFirst) {
       {{"--ipus", "0,65536"},
        "--ipus: expected whole numbers from 0 to 65535, separated by commas"},
       {{"--stages", "B1||B2"}, "--stages: "},
+      {{"--stages", "auto"}, "--stages auto: needs --ipus"},
+      {{"--stages", "auto:"}, "--stages: expected auto:N with a whole number from 1 to 1024"},
+      {{"--stages", "auto:0"}, "--stages: expected auto:N with a whole number from 1 to 1024"},
+      {{"--stages", "auto:4x"}, "--stages: expected auto:N with a whole number from 1 to 1024"},
+      {{"--stages", "auto:1025"}, "--stages: expected auto:N with a whole number from 1 to 1024"},
       {{"--metrics", ""}, "--metrics: expected a file's name"},
       {{"--momentum", "0.9"}, "--momentum: adamw has no momentum; it belongs to sgd and rmsprop"},
       {{"--optimizer", "sgd", "--beta1", "0.9"},

@@ -51,7 +51,7 @@ TEST(EngineOptions, TrainingAndInferenceRunOnTheSamePipeline) {
   TrainerOptions options;
   options.pipeline.strategy = penstock::Strategy::sharded;
   options.pipeline.schedule = penstock::PipelineSchedule::interleaved;
-  options.pipeline.stages = penstock::parse_stages("B1,B2|B3,B4");
+  options.pipeline.stages = StagesOption{.stages = penstock::parse_stages("B1,B2|B3,B4")};
   options.pipeline.ipus = {3, 5};
   options.pipeline.replication_factor = 2;
   options.pipeline.threads = 3;
@@ -69,6 +69,16 @@ TEST(EngineOptions, TrainingAndInferenceRunOnTheSamePipeline) {
     EXPECT_TRUE(engine.runtime.trace);
     EXPECT_EQ(engine.seed, 9U);
   }
+}
+
+TEST(EngineOptions, AutomaticStagesAreAsManyAsAskedForOrAsThereAreIpus) {
+  TrainerOptions options;
+  options.pipeline.ipus = {2, 2, 3};
+  options.pipeline.stages.emplace();
+  EXPECT_EQ(training_options(options).topology.automatic_stages, 3);
+  options.pipeline.stages->automatic = 2;
+  EXPECT_EQ(inference_options(options, 10).topology.automatic_stages, 2);
+  EXPECT_TRUE(training_options(options).topology.stages.empty());
 }
 
 TEST(EngineOptions, OnlyTrainingReducesGradientsAndOffloadsState) {

@@ -69,6 +69,13 @@ const std::vector<Refusal> topologies{
      "--ipus: expected one IPU per stage, 4 (B1|B2|B3|B4), got 2"},
     {"TooManyIpus", with({"--stages", "B1,B2|B3,B4", "--ipus", "0,1,2"}),
      "--ipus: expected one IPU per stage, 2 (B1,B2|B3,B4), got 3"},
+    {"AutomaticStagesWithoutNumber", with({"--stages", "auto"}), "--stages auto: needs --ipus"},
+    {"NoAutomaticStages", with({"--stages", "auto:0"}),
+     "--stages: expected auto:N with a whole number from 1 to 1024, got \"auto:0\""},
+    {"MoreStagesThanPieces", with({"--stages", "auto:100"}),
+     "--stages: the model cannot be cut into 100 stages"},
+    {"FewerIpusThanAutomaticStages", with({"--stages", "auto:4", "--ipus", "0,1"}),
+     "--ipus: expected one IPU per stage, 4 (automatic), got 2"},
     {"IpuOutOfRange", with({"--ipus", "0,1,2,70000"}),
      "--ipus: expected whole numbers from 0 to 65535"}};
 

@@ -62,6 +62,14 @@ TEST(Options, EachFieldIsRefusedOutsideItsRangeByName) {
        }},
       {"options.topology.stages[0].ipu: expected 0 to 65535, got -2",
        [](Options& o) { o.topology.stages = {Stage{"A"}.on(-2)}; }},
+      {"options.topology.automatic_stages: expected 0 to 1024, got -1",
+       [](Options& o) { o.topology.automatic_stages = -1; }},
+      {"options.topology.automatic_stages: expected 0, for options.topology.stages says what the "
+       "stages are, got 2",
+       [](Options& o) {
+         o.topology.stages = {Stage{"A"}};
+         o.topology.automatic_stages = 2;
+       }},
       {"options.topology.ipus[1]: expected 0 to 65535, got -1",
        [](Options& o) {
          o.topology.ipus = {0, -1};

@@ -1,0 +1,96 @@
+#include "engine/measure_plan.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <memory>
+
+#include "engine/values/memory.hpp"
+#include "graph/program.hpp"
+
+namespace penstock {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Block = std::shared_ptr<std::byte>;
+
+constexpr int least_rounds = 3;  // the first of which only warms up
+constexpr int most_rounds = 12;
+constexpr auto time_limit = std::chrono::milliseconds(100);
+
+/// Numbers of either sign, none of them denormal, which would take longer than others.
+void fill(const graph::TensorType& type, std::byte* data) {
+  if (type.dtype != DType::f32) return;  // zeros are labels that exist
+  auto* values = reinterpret_cast<float*>(data);
+  for (std::int64_t i = 0; i < type.shape.elements(); ++i)
+    values[i] = 0.01f * static_cast<float>((i * 37) % 19 - 9) + 0.005f;
+}
+
+/// The one stage's memory for one micro-batch.
+class Workbench {
+ public:
+  explicit Workbench(const graph::Plan& plan)
+      : stage_(plan.stages[0]),
+        parameters_(block(stage_.parameter_bytes)),
+        accumulators_(block(stage_.accumulator_bytes)),
+        stash_(block(stage_.stash_bytes)),
+        scratch_(block(stage_.scratch_bytes)) {
+    for (const graph::VariablePlan& variable : stage_.variables)
+      fill(variable.type, parameters_.get() + variable.offset);
+    for (const std::int32_t position : stage_.forward_receives) {
+      const graph::Edge& edge = plan.edges[graph::index(position)];
+      inputs_.push_back(block(edge.type.bytes()));
+      fill(edge.type, inputs_.back().get());
+      received_.push_back(inputs_.back().get());
+    }
+  }
+
+  /// Lowers each instruction's time to what it takes now.
+  void run(const graph::Program& program, std::vector<double>& times) const {
+    for (std::size_t i = 0; i < program.instructions.size(); ++i) {
+      const auto begin = Clock::now();
+      graph::run(program.instructions[i], bindings());
+      times[i] = std::min(times[i], std::chrono::duration<double>(Clock::now() - begin).count());
+    }
+  }
+
+ private:
+  static Block block(std::int64_t bytes) { return allocate_block(static_cast<std::size_t>(bytes)); }
+
+  graph::Bindings bindings() const {
+    return {.parameters = parameters_.get(),
+            .accumulators = accumulators_.get(),
+            .stash = stash_.get(),
+            .scratch = scratch_.get(),
+            .received = received_};
+  }
+
+  const graph::StagePlan& stage_;
+  Block parameters_, accumulators_, stash_, scratch_;
+  std::vector<Block> inputs_;
+  std::vector<const std::byte*> received_;
+};
+
+graph::InstructionTimes unknown_times(const graph::StagePlan& stage) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  return {std::vector<double>(stage.forward.instructions.size(), infinity),
+          std::vector<double>(stage.backward.instructions.size(), infinity)};
+}
+
+}  // namespace
+
+graph::InstructionTimes measure_instructions(const graph::Plan& one_stage) {
+  const graph::StagePlan& stage = one_stage.stages[0];
+  const Workbench bench(one_stage);
+  graph::InstructionTimes times = unknown_times(stage);
+  const auto begin = Clock::now();
+  for (int round = 0;
+       round < least_rounds || (round < most_rounds && Clock::now() - begin < time_limit);
+       ++round) {
+    bench.run(stage.forward, times.forward);
+    bench.run(stage.backward, times.backward);
+  }
+  return times;
+}
+
+}  // namespace penstock

@@ -1,0 +1,15 @@
+// What the instructions of a plan cost on this machine. Uses the calling thread and memory of its
+// own for the time of the call.
+#pragma once
+
+#include "graph/automatic_stages.hpp"
+#include "graph/plan.hpp"
+
+namespace penstock {
+
+/// Runs a plan of one stage over made-up data a few times, for about a tenth of a second (longer
+/// where three runs take longer), and takes the least time of each instruction.
+/// @throws Error as the kernels do.
+graph::InstructionTimes measure_instructions(const graph::Plan& one_stage);
+
+}  // namespace penstock
