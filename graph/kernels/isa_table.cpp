@@ -12,6 +12,7 @@ extern const ArithmeticKernels arithmetic_kernels;
 extern const LossKernels loss_kernels;
 extern const NormKernels norm_kernels;
 extern const PoolKernels pool_kernels;
+extern const ProductKernels product_kernels;
 extern const ReductionKernels reduction_kernels;
 extern const SoftmaxKernels softmax_kernels;
 extern const UpdateKernels update_kernels;
@@ -23,6 +24,7 @@ const KernelTable isa_table{
     .losses = loss_kernels,
     .norms = norm_kernels,
     .pools = pool_kernels,
+    .products = product_kernels,
     .reductions = reduction_kernels,
     .softmax = softmax_kernels,
     .updates = update_kernels,

@@ -11,6 +11,7 @@
 #include "graph/kernels/losses.hpp"
 #include "graph/kernels/norms.hpp"
 #include "graph/kernels/pools.hpp"
+#include "graph/kernels/products/product_kernels.hpp"
 #include "graph/kernels/reductions.hpp"
 #include "graph/kernels/softmax.hpp"
 #include "graph/kernels/updates.hpp"
@@ -23,6 +24,7 @@ struct KernelTable {
   const LossKernels& losses;
   const NormKernels& norms;
   const PoolKernels& pools;
+  const ProductKernels& products;
   const ReductionKernels& reductions;
   const SoftmaxKernels& softmax;
   const UpdateKernels& updates;

@@ -75,8 +75,20 @@ TEST(Compile, GivesTheSameBitsWhereverTheModelIsCut) {
   }
 }
 
+std::ptrdiff_t overwriting(const Plan& plan) {
+  const auto overwrites = [](const Instruction& instruction) {
+    return std::ranges::find_first_of(instruction.inputs, instruction.outputs) !=
+           instruction.inputs.end();
+  };
+  std::ptrdiff_t count = 0;
+  for (const StagePlan& stage : plan.stages)
+    for (const Program* program : {&stage.forward, &stage.backward})
+      count += std::ranges::count_if(program->instructions, overwrites);
+  return count;
+}
+
 TEST(Compile, GivesTheSameBitsInPlaceOrNot) {
-  std::int64_t saved = 0;
+  std::ptrdiff_t saved = 0;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE("network " + std::to_string(seed));
     const ModelBuilder model = testing::random_network(seed);
@@ -86,10 +98,9 @@ TEST(Compile, GivesTheSameBitsInPlaceOrNot) {
     const Plan apart = compile(model.graph(), request).plan;
     const Inputs inputs = random_inputs(apart, 2);
     expect_same(window_results(in_place, inputs), window_results(apart, inputs));
-    for (std::size_t stage = 0; stage < apart.stages.size(); ++stage)
-      saved += apart.stages[stage].scratch_bytes - in_place.stages[stage].scratch_bytes;
+    saved += overwriting(in_place) - overwriting(apart);
   }
-  EXPECT_GT(saved, 0) << "scratch memory";
+  EXPECT_GT(saved, 0) << "instructions that write over what they read";
 }
 
 TEST(Compile, GivesTheSameBitsUnderEverySchedule) {

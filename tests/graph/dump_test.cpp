@@ -43,32 +43,32 @@ edge 0: input x f32[3,5]: host -> stage 0
 edge 1: input target f32[3,2]: host -> stage 1
 edge 2: activation hidden f32[3,4]: stage 0 stash+0 -> stage 1
 edge 3: gradient fc2/linear_input_gradient f32[3,4]: stage 1 sent_back[0] -> stage 0
-stage 0 on IPU 0 (A): 3 in flight, 3 stash slots; bytes: parameters 192, accumulators 192, stash 64, scratch 256
+stage 0 on IPU 0 (A): 3 in flight, 3 stash slots; bytes: parameters 192, accumulators 192, stash 64, scratch 1024
   fc1.weight f32[4,5]: parameters+0, accumulators+0
   fc1.bias f32[4]: parameters+128, accumulators+128
   forward: receives [0], sends [2]
-    linear "fc1" (received[0], parameters+0, parameters+128) -> scratch+0
-    relu "hidden" (scratch+0) -> stash+0
+    linear "fc1" (received[0], parameters+0, parameters+128) -> scratch+960, 960 bytes at scratch+0
+    relu "hidden" (scratch+960) -> stash+0
   backward: receives [3], sends []
-    relu_gradient "hidden/relu_gradient" (stash+0, received[1]) -> scratch+128
-    linear_weight_gradient "fc1/linear_weight_gradient" (received[0], scratch+128) -> scratch+0
-    channel_sum "fc1/channel_sum" (scratch+128) -> scratch+192
-    accumulate "fc1/accumulate" (accumulators+0, scratch+0) -> accumulators+0
-    accumulate "fc1/accumulate_2" (accumulators+128, scratch+192) -> accumulators+128
-stage 1 on IPU 1 (B): 1 in flight, 3 stash slots; bytes: parameters 128, accumulators 128, stash 128, scratch 192
+    relu_gradient "hidden/relu_gradient" (stash+0, received[1]) -> scratch+704
+    linear_weight_gradient "fc1/linear_weight_gradient" (received[0], scratch+704) -> scratch+576, 576 bytes at scratch+0
+    channel_sum "fc1/channel_sum" (scratch+704) -> scratch+0
+    accumulate "fc1/accumulate" (accumulators+0, scratch+576) -> accumulators+0
+    accumulate "fc1/accumulate_2" (accumulators+128, scratch+0) -> accumulators+128
+stage 1 on IPU 1 (B): 1 in flight, 3 stash slots; bytes: parameters 128, accumulators 128, stash 128, scratch 768
   fc2.weight f32[2,4]: parameters+0, accumulators+0
   fc2.bias f32[2]: parameters+64, accumulators+64
   forward: receives [1, 2], sends []
-    linear "fc2" (received[1], parameters+0, parameters+64) -> stash+0
+    linear "fc2" (received[1], parameters+0, parameters+64) -> stash+0, 768 bytes at scratch+0
     mse_loss "mse" (stash+0, received[0]) -> stash+64
   backward: receives [], sends [3]
     fill "mse/fill" () -> scratch+0
-    mse_loss_gradient "mse/mse_loss_gradient" (stash+0, received[0], scratch+0) -> scratch+64
-    linear_input_gradient "fc2/linear_input_gradient" (scratch+64, parameters+0) -> sent_back[0]
-    linear_weight_gradient "fc2/linear_weight_gradient" (received[1], scratch+64) -> scratch+0
-    channel_sum "fc2/channel_sum" (scratch+64) -> scratch+128
-    accumulate "fc2/accumulate" (accumulators+0, scratch+0) -> accumulators+0
-    accumulate "fc2/accumulate_2" (accumulators+64, scratch+128) -> accumulators+64
+    mse_loss_gradient "mse/mse_loss_gradient" (stash+0, received[0], scratch+0) -> scratch+640
+    linear_input_gradient "fc2/linear_input_gradient" (scratch+640, parameters+0) -> sent_back[0], 384 bytes at scratch+0
+    linear_weight_gradient "fc2/linear_weight_gradient" (received[1], scratch+640) -> scratch+576, 576 bytes at scratch+0
+    channel_sum "fc2/channel_sum" (scratch+640) -> scratch+0
+    accumulate "fc2/accumulate" (accumulators+0, scratch+576) -> accumulators+0
+    accumulate "fc2/accumulate_2" (accumulators+64, scratch+0) -> accumulators+64
   output y: stash+0
   output loss: stash+64
 )");

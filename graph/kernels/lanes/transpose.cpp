@@ -1,23 +1,11 @@
 #include "graph/kernels/lanes/transpose.hpp"
 
 #include "graph/kernels/lanes/tiles.hpp"
+#include "graph/kernels/square.hpp"
 #include "graph/kernels/vector.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
-
-/// Transposes a square of vector_size Vectors: swaps halves, quarters, ... across the diagonal.
-template <int distance = vector_size / 2>
-[[gnu::always_inline]] inline void transpose(Vector (&rows)[vector_size]) {
-  unrolled<vector_size>([&](auto i) {
-    if constexpr ((i & distance) == 0) {
-      const Vector a = rows[i], b = rows[i + distance];
-      rows[i] = low_halves<distance>(a, b);
-      rows[i + distance] = high_halves<distance>(a, b);
-    }
-  });
-  if constexpr (distance > 1) transpose<distance / 2>(rows);
-}
 
 /// Columns `first` to `first + vector_size` of `samples` rows, at most vector_size, become rows of
 /// lanes.

@@ -1,8 +1,10 @@
 #include "graph/ops/arithmetic/linear.hpp"
 
-#include "graph/kernels/eigen.hpp"
+#include "graph/kernels/kernel_table.hpp"
+#include "graph/kernels/products/workspace.hpp"
 #include "graph/ops/arithmetic/channel_sum.hpp"
 #include "graph/ops/rules/expect.hpp"
+#include "graph/ops/rules/workspace.hpp"
 
 namespace penstock::graph {
 namespace {
@@ -10,6 +12,10 @@ namespace {
 Cost product_cost(std::int64_t n, std::int64_t m, std::int64_t k) {
   const auto cells = static_cast<double>(n * k + m * k + n * m);
   return {.flops = 2.0 * static_cast<double>(n * m) * static_cast<double>(k), .bytes = 4 * cells};
+}
+
+void multiply(const KernelCall& call, const Product& product) {
+  kernel_table().products.multiply(product, floats(call.workspace));
 }
 
 std::vector<TensorType> infer(const Attributes&, Types in) {
@@ -29,11 +35,19 @@ std::vector<TensorType> infer(const Attributes&, Types in) {
 }
 
 void forward(const KernelCall& call) {
-  const auto n = call.inputs[0].shape()[0], k = call.inputs[0].shape()[1];
-  const auto m = call.inputs[1].shape()[0];
-  auto y = matrix(call.outputs[0], n, m);
-  y.noalias() = matrix(call.inputs[0], n, k) * matrix(call.inputs[1], m, k).transpose();
-  if (call.inputs.size() == 3) y.rowwise() += matrix(call.inputs[2], 1, m).row(0);
+  const Operand &x = call.inputs[0], &weight = call.inputs[1], &y = call.outputs[0];
+  const std::int64_t k = x.shape()[1];
+  multiply(call, {.rows = y.shape()[0],
+                  .columns = y.shape()[1],
+                  .depth = k,
+                  .left = {x.f32().data(), k, 1},
+                  .right = {weight.f32().data(), 1, k},
+                  .bias = call.inputs.size() == 3 ? call.inputs[2].f32().data() : nullptr,
+                  .result = y.f32().data()});
+}
+
+std::int64_t workspace(const Attributes&, Types in, Types out) {
+  return float_bytes * product_floats(out[0].shape[1], in[0].shape[1]);
 }
 
 void backward(GradientContext& context) {
@@ -59,10 +73,14 @@ std::vector<TensorType> infer_input_gradient(const Attributes&, Types in) {
 }
 
 void forward_input_gradient(const KernelCall& call) {
-  const auto n = call.inputs[0].shape()[0], m = call.inputs[0].shape()[1];
-  const auto k = call.inputs[1].shape()[1];
-  matrix(call.outputs[0], n, k).noalias() =
-      matrix(call.inputs[0], n, m) * matrix(call.inputs[1], m, k);
+  const Operand &dy = call.inputs[0], &weight = call.inputs[1], &dx = call.outputs[0];
+  const std::int64_t m = dy.shape()[1], k = dx.shape()[1];
+  multiply(call, {.rows = dx.shape()[0],
+                  .columns = k,
+                  .depth = m,
+                  .left = {dy.f32().data(), m, 1},
+                  .right = {weight.f32().data(), k, 1},
+                  .result = dx.f32().data()});
 }
 
 Cost cost_input_gradient(const Attributes&, Types in, Types out) {
@@ -75,10 +93,18 @@ std::vector<TensorType> infer_weight_gradient(const Attributes&, Types in) {
 }
 
 void forward_weight_gradient(const KernelCall& call) {
-  const auto n = call.inputs[0].shape()[0], k = call.inputs[0].shape()[1];
-  const auto m = call.inputs[1].shape()[1];
-  matrix(call.outputs[0], m, k).noalias() =
-      matrix(call.inputs[1], n, m).transpose() * matrix(call.inputs[0], n, k);
+  const Operand &x = call.inputs[0], &dy = call.inputs[1], &dweight = call.outputs[0];
+  const std::int64_t m = dweight.shape()[0], k = dweight.shape()[1];
+  multiply(call, {.rows = m,
+                  .columns = k,
+                  .depth = x.shape()[0],
+                  .left = {dy.f32().data(), 1, m},
+                  .right = {x.f32().data(), k, 1},
+                  .result = dweight.f32().data()});
+}
+
+std::int64_t workspace_weight_gradient(const Attributes&, Types in, Types out) {
+  return float_bytes * product_floats(out[0].shape[1], in[0].shape[0]);
 }
 
 Cost cost_weight_gradient(const Attributes&, Types in, Types out) {
@@ -93,16 +119,19 @@ const Op linear{.name = "linear",
                 .forward = forward,
                 .backward = backward,
                 .cost = cost,
+                .workspace = workspace,
                 .samples = samples};
 
 const Op linear_input_gradient{.name = "linear_input_gradient",
                                .infer = infer_input_gradient,
                                .forward = forward_input_gradient,
-                               .cost = cost_input_gradient};
+                               .cost = cost_input_gradient,
+                               .workspace = workspace};
 
 const Op linear_weight_gradient{.name = "linear_weight_gradient",
                                 .infer = infer_weight_gradient,
                                 .forward = forward_weight_gradient,
-                                .cost = cost_weight_gradient};
+                                .cost = cost_weight_gradient,
+                                .workspace = workspace_weight_gradient};
 
 }  // namespace penstock::graph

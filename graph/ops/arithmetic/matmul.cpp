@@ -2,8 +2,10 @@
 
 #include <string>
 
-#include "graph/kernels/eigen.hpp"
+#include "graph/kernels/kernel_table.hpp"
+#include "graph/kernels/products/workspace.hpp"
 #include "graph/ops/rules/expect.hpp"
+#include "graph/ops/rules/workspace.hpp"
 
 namespace penstock::graph {
 namespace {
@@ -17,6 +19,10 @@ struct Layout {
       : transposed(is_transposed),
         rows(shape[is_transposed ? -1 : -2]),
         columns(shape[is_transposed ? -2 : -1]) {}
+
+  ConstMatrix matrix(const float* data) const {
+    return transposed ? ConstMatrix{data, 1, rows} : ConstMatrix{data, columns, 1};
+  }
 };
 
 Layout layout_a(const Attributes& attributes, const Shape& shape) {
@@ -49,31 +55,27 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   return {{DType::f32, in[0].shape.with(-2, a.rows).with(-1, b.columns)}};
 }
 
-using View = Eigen::Map<const RowMatrix>;
-
-/// c = op(a)·op(b), each transposed or not as its layout says.
-void multiply(const float* a, const Layout& la, const float* b, const Layout& lb, float* c) {
-  Eigen::Map<RowMatrix> product(c, la.rows, lb.columns);
-  if (la.transposed && lb.transposed)
-    product.noalias() =
-        View(a, la.columns, la.rows).transpose() * View(b, lb.columns, lb.rows).transpose();
-  else if (la.transposed)
-    product.noalias() = View(a, la.columns, la.rows).transpose() * View(b, lb.rows, lb.columns);
-  else if (lb.transposed)
-    product.noalias() = View(a, la.rows, la.columns) * View(b, lb.columns, lb.rows).transpose();
-  else
-    product.noalias() = View(a, la.rows, la.columns) * View(b, lb.rows, lb.columns);
+std::int64_t workspace(const Attributes& attributes, Types in, Types out) {
+  return float_bytes * product_floats(out[0].shape[-1], layout_a(attributes, in[0].shape).columns);
 }
 
 void forward(const KernelCall& call) {
   const Layout a = layout_a(call.attributes, call.inputs[0].shape());
   const Layout b = layout_b(call.attributes, call.inputs[1].shape());
-  const std::int64_t product = a.rows * b.columns;
-  const std::int64_t count = product > 0 ? call.outputs[0].elements() / product : 0;
-  for (std::int64_t i = 0; i < count; ++i)
-    multiply(call.inputs[0].f32().data() + i * a.rows * a.columns, a,
-             call.inputs[1].f32().data() + i * b.rows * b.columns, b,
-             call.outputs[0].f32().data() + i * product);
+  const std::int64_t cells = a.rows * b.columns;
+  const std::int64_t count = cells > 0 ? call.outputs[0].elements() / cells : 0;
+  Product product{.rows = a.rows,
+                  .columns = b.columns,
+                  .depth = a.columns,
+                  .left = a.matrix(call.inputs[0].f32().data()),
+                  .right = b.matrix(call.inputs[1].f32().data()),
+                  .result = call.outputs[0].f32().data()};
+  for (std::int64_t i = 0; i < count; ++i) {
+    kernel_table().products.multiply(product, floats(call.workspace));
+    product.left.data += a.rows * a.columns;
+    product.right.data += b.rows * b.columns;
+    product.result += cells;
+  }
 }
 
 ValueId emit_product(GradientContext& context, ValueId a, bool transpose_a, ValueId b,
@@ -120,6 +122,7 @@ const Op matmul{.name = "matmul",
                 .forward = forward,
                 .backward = backward,
                 .cost = cost,
+                .workspace = workspace,
                 .samples = samples};
 
 }  // namespace penstock::graph

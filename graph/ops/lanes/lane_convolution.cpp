@@ -63,8 +63,4 @@ Cost lane_convolution_cost(const LaneConvolution& conv, Types in, Types out) {
   return cost;
 }
 
-float* floats(std::span<std::byte> workspace) {
-  return reinterpret_cast<float*>(workspace.data());
-}
-
 }  // namespace penstock::graph

@@ -3,6 +3,7 @@
 
 #include "graph/kernels/lanes/workspace.hpp"
 #include "graph/op.hpp"
+#include "graph/ops/rules/workspace.hpp"
 
 namespace penstock::graph {
 
@@ -15,9 +16,5 @@ LaneConvolution lane_convolution(const Attributes& attributes, const Shape& x, c
 
 /// The products of a convolution, or of either gradient; every operand read or written once.
 Cost lane_convolution_cost(const LaneConvolution& conv, Types in, Types out);
-
-/// A workspace as the kernels take it, and its size.
-float* floats(std::span<std::byte> workspace);
-inline constexpr std::int64_t float_bytes = sizeof(float);
 
 }  // namespace penstock::graph

@@ -40,7 +40,7 @@ std::map<ValueId, std::size_t> by_value(const Liveness& live) {
 Graph branch() {
   ModelBuilder model;
   const auto x = model.input("x", {4});
-  const auto h1 = model.linear("fc", x, 4);
+  const auto h1 = model.apply("tanh", {x}, {}, "h1");
   const auto h2 = model.apply("relu", {h1}, {}, "h2");
   const auto h3 = model.apply("relu", {h2}, {}, "h3");
   model.apply("add", {h2, h3}, {}, "sum");
@@ -51,7 +51,7 @@ TEST(Liveness, LetsAnOutputOverwriteAnInputThatEndsThere) {
   const Graph graph = branch();
   const auto buffer = by_value(liveness_of(graph));
   const auto output = [&](NodeId node) { return graph.node(node).outputs[0]; };
-  EXPECT_EQ(buffer.at(output(0)), buffer.at(output(1))) << "relu over the linear's output";
+  EXPECT_EQ(buffer.at(output(0)), buffer.at(output(1))) << "relu over the tanh's output";
   EXPECT_NE(buffer.at(output(1)), buffer.at(output(2))) << "the branch still needs relu's input";
 }
 
@@ -68,7 +68,7 @@ TEST(Liveness, LastsFromTheFirstWriteToTheLastRead) {
 
 TEST(Liveness, OverwritesNothingThatANodeReadsTwice) {
   ModelBuilder model;
-  const auto h = model.linear("fc", model.input("x", {4}), 4);
+  const auto h = model.apply("tanh", {model.input("x", {4})});
   model.apply("add", {h, h});
   EXPECT_EQ(liveness_of(model.graph()).buffers.size(), 2u);
 }

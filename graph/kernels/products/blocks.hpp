@@ -1,0 +1,36 @@
+// How products are cut so that what is read again is still in a cache, and what that takes of the
+// workspace. The same for every instruction set; static, so that none of them shares a function.
+#pragma once
+
+#include <cstdint>
+
+namespace penstock::graph {
+
+/// Steps of depth whose packed factors are used before the next are packed.
+inline constexpr std::int64_t depth_block = 256;
+/// Floats of the packed right factor: half of a second-level cache of 1 MB.
+inline constexpr std::int64_t right_block_floats = 128 << 10;
+/// At least what multiply_strip reads per step of a packed left and right factor.
+inline constexpr std::int64_t widest_left = 16;
+inline constexpr std::int64_t widest_panel = 32;
+
+static constexpr std::int64_t at_most(std::int64_t value, std::int64_t limit) {
+  return value < limit ? value : limit;
+}
+static constexpr std::int64_t round_up(std::int64_t value, std::int64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+/// Columns that are multiplied by the whole left factor before the next ones.
+static constexpr std::int64_t column_block(std::int64_t columns, std::int64_t depth) {
+  const std::int64_t steps = at_most(depth > 0 ? depth : 1, depth_block);
+  const std::int64_t fit = right_block_floats / steps / widest_panel * widest_panel;
+  return at_most(round_up(columns, widest_panel), fit);
+}
+
+/// Floats of the packed left factor of one strip.
+static constexpr std::int64_t left_floats(std::int64_t depth) {
+  return widest_left * at_most(depth, depth_block);
+}
+
+}  // namespace penstock::graph

@@ -1,0 +1,121 @@
+#include "graph/kernels/products/dots.hpp"
+
+#include "graph/kernels/products/blocks.hpp"
+#include "graph/kernels/products/parts.hpp"
+#include "graph/kernels/square.hpp"
+
+namespace penstock::graph::PENSTOCK_ISA {
+namespace {
+
+/// A tile's sums fill whole squares, which are summed at once.
+constexpr int tile_rows = 4;
+constexpr int tile_columns = many_registers ? 6 : 2;
+constexpr int tile_sums = (tile_rows * tile_columns + vector_size - 1) / vector_size * vector_size;
+
+/// The first floats of the rows and columns of a tile, steps of depth contiguous.
+struct DotTile {
+  std::int64_t depth;
+  bool relu;
+  float bias[tile_sums];  ///< row by row
+  const float* rows[tile_rows];
+  const float* columns[tile_columns];
+};
+
+Vector not_below_zero(Vector values) {
+  return values < Vector{} ? Vector{} : values;
+}
+
+/// Zero in the lanes before `first`.
+Vector from_lane(std::int64_t first, Vector values) {
+  Mask lanes;
+  for (int i = 0; i < vector_size; ++i) lanes[i] = i;
+  const Mask keep = lanes >= static_cast<std::int32_t>(first);
+  return reinterpret_cast<Vector>(reinterpret_cast<Mask>(values) & keep);
+}
+
+/// Adds the products of vector_size steps from `step` on to the sums, which lie row by row.
+template <int rows, class Load>
+[[gnu::always_inline]] inline void add_step(const DotTile& tile, std::int64_t step, Load load_row,
+                                            Vector* sums) {
+  Vector columns[tile_columns];
+  unrolled<tile_columns>([&](auto j) { columns[j] = load(tile.columns[j] + step); });
+  unrolled<rows>([&](auto i) {
+    const Vector row = load_row(tile.rows[i] + step);
+    unrolled<tile_columns>([&](auto j) { sums[i * tile_columns + j] += row * columns[j]; });
+  });
+}
+
+/// The dot products, row by row. The last steps are read together with some before them, so that
+/// nothing is read past a row.
+template <int rows>
+[[gnu::noinline]] void dots(const DotTile& tile, float* to) {
+  Vector sums[tile_sums] = {};
+  std::int64_t step = 0;
+  for (; step + vector_size <= tile.depth; step += vector_size)
+    add_step<rows>(
+        tile, step, [](const float* p) { return load(p); }, sums);
+  if (const std::int64_t left = tile.depth - step; left > 0)
+    add_step<rows>(
+        tile, tile.depth - vector_size,
+        [&](const float* p) { return from_lane(vector_size - left, load(p)); }, sums);
+  unrolled<tile_sums / vector_size>([&](auto square) {
+    Vector part[vector_size];
+    unrolled<vector_size>([&](auto i) { part[i] = sums[square * vector_size + i]; });
+    const Vector sum = sum_of_each(part) + load(tile.bias + square * vector_size);
+    store(to + square * vector_size, tile.relu ? not_below_zero(sum) : sum);
+  });
+}
+
+void dots_of(int rows, const DotTile& tile, float* to) {
+  using Dots = void (*)(const DotTile&, float*);
+  static constexpr Dots by_rows[] = {dots<1>, dots<2>, dots<3>, dots<4>};
+  by_rows[rows - 1](tile, to);
+}
+
+DotTile tile_of_columns(const Product& p, std::int64_t column, std::int64_t columns) {
+  DotTile tile{p.depth, p.relu, {}, {}, {}};
+  for (std::int64_t j = 0; j < tile_columns; ++j) {
+    const std::int64_t at = column + at_most(j, columns - 1);
+    tile.columns[j] = p.right.data + at * p.right.column_stride;
+    for (std::int64_t i = 0; p.bias && i < tile_rows; ++i)
+      tile.bias[i * tile_columns + j] = p.bias[at];
+  }
+  return tile;
+}
+
+/// Rows of `columns` sums to the result.
+void put(const float* sums, std::int64_t rows, std::int64_t columns, float* to,
+         std::int64_t pitch) {
+  for (std::int64_t i = 0; i < rows; ++i, to += pitch, sums += tile_columns)
+    if (columns == tile_columns)
+      __builtin_memcpy(to, sums, sizeof(float) * tile_columns);
+    else
+      for (std::int64_t j = 0; j < columns; ++j) to[j] = sums[j];
+}
+
+/// Where there are fewer columns than a tile has, the last is computed again.
+void multiply_columns(const Product& p, std::int64_t column, std::int64_t columns) {
+  DotTile tile = tile_of_columns(p, column, columns);
+  for_each_part(p.rows, tile_rows, [&](std::int64_t row, std::int64_t rows) {
+    for (std::int64_t i = 0; i < rows; ++i)
+      tile.rows[i] = p.left.data + (row + i) * p.left.row_stride;
+    float sums[tile_sums];
+    dots_of(static_cast<int>(rows), tile, sums);
+    put(sums, rows, columns, p.result + row * p.columns + column, p.columns);
+  });
+}
+
+}  // namespace
+
+bool prefers_dots(const Product& p) {
+  constexpr std::int64_t few_rows = 64, deep = 320;
+  return p.left.column_stride == 1 && p.right.row_stride == 1 && p.rows <= few_rows &&
+         p.depth >= deep;
+}
+
+void multiply_by_dots(const Product& p) {
+  for (std::int64_t column = 0; column < p.columns; column += tile_columns)
+    multiply_columns(p, column, at_most(p.columns - column, tile_columns));
+}
+
+}  // namespace penstock::graph::PENSTOCK_ISA

@@ -1,0 +1,123 @@
+#include "graph/kernels/products/multiply.hpp"
+
+#include "graph/kernels/products/blocks.hpp"
+#include "graph/kernels/products/dots.hpp"
+#include "graph/kernels/products/pack.hpp"
+#include "graph/kernels/products/parts.hpp"
+#include "graph/kernels/products/ragged.hpp"
+
+namespace penstock::graph::PENSTOCK_ISA {
+namespace {
+
+constexpr std::int64_t no_start = 0;
+
+/// So many steps of depth and columns, from the given ones on.
+struct Block {
+  std::int64_t first_step, steps;
+  std::int64_t first_column, columns;
+};
+
+/// Few rows read the right factor so seldom that a packed copy would not pay.
+bool reads_in_place(const Product& p) {
+  return p.right.column_stride == 1 && p.rows <= 4 * most_rows;
+}
+
+/// Little depth lets a small tile's sums be stored while the next tile's begin.
+std::int64_t tile_rows(std::int64_t depth) {
+  return at_most(depth <= 24 ? 4 : most_rows, most_rows);
+}
+
+void pack_left(const Product& p, const Block& block, std::int64_t row, std::int64_t rows,
+               float* to) {
+  const ConstMatrix& left = p.left;
+  const float* const from =
+      left.data + row * left.row_stride + block.first_step * left.column_stride;
+  if (left.row_stride == 1)  // whole vectors are faster, though the tile needs fewer rows
+    pack_rows(at_most(p.rows - row, left_pitch), block.steps, from, left.column_stride,
+              {to, left_pitch});
+  else
+    pack_columns(rows, block.steps, from, left.row_stride, {to, left_pitch});
+}
+
+void pack_panel(const Product& p, const Block& block, std::int64_t column, float* to) {
+  const ConstMatrix& right = p.right;
+  const std::int64_t columns = at_most(block.columns - column, panel_width);
+  const float* const from = right.data + block.first_step * right.row_stride +
+                            (block.first_column + column) * right.column_stride;
+  if (right.column_stride == 1)
+    pack_rows(columns, block.steps, from, right.row_stride, {to, panel_width});
+  else
+    pack_columns(columns, block.steps, from, right.column_stride, {to, panel_width});
+}
+
+/// Panels that are not read in place, side by side.
+void pack_right(const Product& p, const Block& block, float* to) {
+  std::int64_t column = reads_in_place(p) ? block.columns / panel_width * panel_width : 0;
+  for (; column < block.columns; column += panel_width)
+    pack_panel(p, block, column, to + column * block.steps);
+}
+
+/// So many rows from `row` on, whose packed left factor is `left`.
+Strip strip_of_rows(const Product& p, const Block& block, std::int64_t row, std::int64_t rows,
+                    const float* left) {
+  const bool first = block.first_step == 0, last = block.first_step + block.steps == p.depth;
+  return {.rows = static_cast<int>(rows),
+          .vectors = 2,
+          .panels = 0,
+          .runs = 1,
+          .steps = block.steps,
+          .left = left,
+          .right = nullptr,
+          .starts = &no_start,
+          .right_pitch = panel_width,
+          .right_panel = block.steps * panel_width,
+          .accumulate = !first,
+          .bias_is = p.bias && last ? Bias::of_columns : Bias::none,
+          .bias = p.bias ? p.bias + block.first_column : nullptr,
+          .relu = p.relu && last,
+          .target = p.result + row * p.columns + block.first_column,
+          .target_pitch = p.columns};
+}
+
+void multiply_rows(const Product& p, const Block& block, Strip strip, const float* right) {
+  strip.right = right;
+  if (!reads_in_place(p)) return multiply_columns(strip, block.columns);
+  const std::int64_t whole = block.columns / panel_width * panel_width;
+  Strip ragged = strip;
+  strip.right = p.right.data + block.first_step * p.right.row_stride + block.first_column;
+  strip.right_pitch = p.right.row_stride;
+  strip.right_panel = panel_width;
+  multiply_columns(strip, whole);
+  if (whole == block.columns) return;
+  ragged.right += whole * block.steps;
+  ragged.target += whole;
+  if (ragged.bias_is == Bias::of_columns) ragged.bias += whole;
+  multiply_ragged(ragged, block.columns - whole);
+}
+
+void multiply_block(const Product& p, const Block& block, float* workspace) {
+  float* const left = workspace;
+  float* const right = workspace + left_floats(p.depth);
+  pack_right(p, block, right);
+  for_each_part(p.rows, tile_rows(block.steps), [&](std::int64_t row, std::int64_t rows) {
+    pack_left(p, block, row, rows, left);
+    multiply_rows(p, block, strip_of_rows(p, block, row, rows, left), right);
+  });
+}
+
+}  // namespace
+
+void multiply(const Product& p, float* workspace) {
+  if (prefers_dots(p)) return multiply_by_dots(p);
+  const std::int64_t step = column_block(p.columns, p.depth);
+  for (std::int64_t column = 0; column < p.columns; column += step) {
+    Block block{0, 0, column, at_most(p.columns - column, step)};
+    do {
+      block.steps = at_most(p.depth - block.first_step, depth_block);
+      multiply_block(p, block, workspace);
+      block.first_step += block.steps;
+    } while (block.first_step < p.depth);
+  }
+}
+
+}  // namespace penstock::graph::PENSTOCK_ISA

@@ -1,0 +1,10 @@
+// The matrix product. Compiled once per instruction set; see ProductKernels.
+#pragma once
+
+#include "graph/kernels/products/product_kernels.hpp"
+
+namespace penstock::graph::PENSTOCK_ISA {
+
+void multiply(const Product& product, float* workspace);
+
+}  // namespace penstock::graph::PENSTOCK_ISA

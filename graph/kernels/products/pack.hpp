@@ -1,0 +1,26 @@
+// Copies of a factor's parts in the order in which multiply_tile reads them: step by step of depth.
+// Compiled once per instruction set.
+#pragma once
+
+#include <cstdint>
+
+namespace penstock::graph::PENSTOCK_ISA {
+
+/// Rows of floats side by side, one per step.
+struct Packed {
+  float* data;
+  std::int64_t pitch;  ///< floats from one step to the next
+};
+
+/// to[step][i] = from[step * pitch + i], and zeros up to the next multiple of vector_size.
+void pack_rows(std::int64_t count, std::int64_t steps, const float* from, std::int64_t pitch,
+               Packed to);
+/// to[step][i] = from[i * pitch + step], and anything up to the next multiple of vector_size.
+void pack_columns(std::int64_t count, std::int64_t steps, const float* from, std::int64_t pitch,
+                  Packed to);
+
+/// The square to[step][i] = from[i * pitch + step] of vector_size steps; where there are fewer than
+/// vector_size rows, the last of them again and again.
+void transpose_square(std::int64_t count, const float* from, std::int64_t pitch, Packed to);
+
+}  // namespace penstock::graph::PENSTOCK_ISA

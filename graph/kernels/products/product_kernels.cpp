@@ -1,0 +1,10 @@
+#include "graph/kernels/products/product_kernels.hpp"
+
+#include "graph/kernels/products/multiply.hpp"
+
+namespace penstock::graph::PENSTOCK_ISA {
+
+extern const ProductKernels product_kernels;
+const ProductKernels product_kernels{.multiply = multiply};
+
+}  // namespace penstock::graph::PENSTOCK_ISA

@@ -1,0 +1,16 @@
+// A workspace of floats: how it is asked for and how kernels take it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace penstock::graph {
+
+inline constexpr std::int64_t float_bytes = sizeof(float);
+
+inline float* floats(std::span<std::byte> workspace) {
+  return reinterpret_cast<float*>(workspace.data());
+}
+
+}  // namespace penstock::graph

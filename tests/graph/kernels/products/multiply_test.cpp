@@ -1,0 +1,142 @@
+// Matrix products under every instruction set that the machine has, over sizes around every edge of
+// a tile, a panel and a block. Factors are small whole numbers, whose sums floats hold exactly: any
+// order of summation gives the same result, and what is expected is equal, not close. Buffers are
+// of exactly the size that a product needs, one by one, so that a sanitizer sees what is too much.
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "graph/kernels/kernel_table.hpp"
+#include "graph/kernels/products/workspace.hpp"
+
+namespace penstock::graph {
+namespace {
+
+constexpr std::int64_t sizes[] = {1, 2, 3, 5, 7, 13, 16, 17, 31, 33, 63, 65, 100, 200};
+/// Around a vector, on both sides of a block of depth, and deep enough for dot products.
+constexpr std::int64_t depths[] = {0, 1, 3, 8, 17, 33, 100, 257, 320, 339, 600};
+
+std::vector<float> whole_numbers(std::int64_t count, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<float> values(static_cast<std::size_t>(count));
+  for (float& value : values) value = static_cast<float>(static_cast<int>(random() % 9) - 4);
+  return values;
+}
+
+std::vector<float> transposed(std::int64_t rows, std::int64_t columns,
+                              const std::vector<float>& matrix) {
+  std::vector<float> result(matrix.size());
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t j = 0; j < columns; ++j)
+      result[static_cast<std::size_t>(j * rows + i)] =
+          matrix[static_cast<std::size_t>(i * columns + j)];
+  return result;
+}
+
+/// One product's factors, both row-major, and what it is by its definition.
+class Case {
+ public:
+  Case(std::int64_t rows, std::int64_t columns, std::int64_t depth, bool bias, bool relu)
+      : rows_(rows),
+        columns_(columns),
+        depth_(depth),
+        relu_(relu),
+        left_(whole_numbers(rows * depth, 1)),
+        right_(whole_numbers(depth * columns, 2)),
+        bias_(whole_numbers(bias ? columns : 0, 3)) {
+    for (std::int64_t i = 0; i < rows; ++i)
+      for (std::int64_t j = 0; j < columns; ++j) expected_.push_back(element(i, j));
+  }
+
+  const std::vector<float>& expected() const { return expected_; }
+
+  std::vector<float> computed(Isa isa, bool transpose_left, bool transpose_right,
+                              unsigned char poison = 0xff) const {
+    const auto left = transpose_left ? transposed(rows_, depth_, left_) : left_;
+    const auto right = transpose_right ? transposed(depth_, columns_, right_) : right_;
+    std::vector<float> result(expected_.size());
+    std::vector<float> workspace(static_cast<std::size_t>(product_floats(columns_, depth_)));
+    for (auto* memory : {&result, &workspace})
+      std::memset(memory->data(), poison, memory->size() * sizeof(float));
+    kernel_table(isa).products.multiply(
+        {.rows = rows_,
+         .columns = columns_,
+         .depth = depth_,
+         .left = {left.data(), transpose_left ? 1 : depth_, transpose_left ? rows_ : 1},
+         .right = {right.data(), transpose_right ? 1 : columns_, transpose_right ? depth_ : 1},
+         .bias = bias_.empty() ? nullptr : bias_.data(),
+         .relu = relu_,
+         .result = result.data()},
+        workspace.data());
+    return result;
+  }
+
+ private:
+  float element(std::int64_t i, std::int64_t j) const {
+    double sum = bias_.empty() ? 0 : bias_[static_cast<std::size_t>(j)];
+    for (std::int64_t k = 0; k < depth_; ++k)
+      sum += static_cast<double>(left_[static_cast<std::size_t>(i * depth_ + k)]) *
+             right_[static_cast<std::size_t>(k * columns_ + j)];
+    return static_cast<float>(relu_ && sum < 0 ? 0 : sum);
+  }
+
+  std::int64_t rows_, columns_, depth_;
+  bool relu_;
+  std::vector<float> left_, right_, bias_, expected_;
+};
+
+class Multiply : public ::testing::TestWithParam<std::int64_t> {};
+
+TEST_P(Multiply, IsTheSumOfProductsWhateverTheSizesAndTransposes) {
+  const std::int64_t depth = GetParam();
+  unsigned number = 0;
+  for (const std::int64_t rows : sizes)
+    for (const std::int64_t columns : sizes) {
+      ++number;
+      const Case item(rows, columns, depth, number % 2 == 0, number % 3 == 0);
+      for (const Isa isa : available_isas())
+        for (const bool left : {false, true})
+          for (const bool right : {false, true})
+            ASSERT_EQ(item.computed(isa, left, right), item.expected())
+                << rows << "x" << depth << "x" << columns << ", transposed " << left << right
+                << ", " << to_string(isa);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Depths, Multiply, ::testing::ValuesIn(depths),
+                         [](const auto& info) { return std::to_string(info.param); });
+
+TEST(ProductKernels, ComputeNothingFromWhatWasInTheWorkspace) {
+  for (const std::int64_t depth : {7, 300, 350}) {
+    const Case item(33, 47, depth, true, false);
+    for (const Isa isa : available_isas())
+      for (const bool right : {false, true})
+        EXPECT_EQ(item.computed(isa, false, right, 0x5a), item.computed(isa, false, right, 0xff))
+            << depth << ", " << to_string(isa);
+  }
+}
+
+TEST(ProductKernels, KeepWhatIsNotANumber) {
+  const float left[] = {1, 2}, right[] = {__builtin_nanf(""), 3};
+  for (const Isa isa : available_isas())
+    for (const bool relu : {false, true}) {
+      float result = 0;
+      std::vector<float> workspace(static_cast<std::size_t>(product_floats(1, 2)));
+      kernel_table(isa).products.multiply({.rows = 1,
+                                           .columns = 1,
+                                           .depth = 2,
+                                           .left = {left, 2, 1},
+                                           .right = {right, 1, 1},
+                                           .relu = relu,
+                                           .result = &result},
+                                          workspace.data());
+      EXPECT_NE(result, result) << to_string(isa);
+    }
+}
+
+}  // namespace
+}  // namespace penstock::graph
