@@ -1,7 +1,5 @@
 #include "graph/kernels/conv2d/geometry.hpp"
 
-#include <algorithm>
-
 namespace penstock::graph {
 
 Conv2dGeometry::Conv2dGeometry(const Attributes& attributes, const Shape& x, const Shape& weight,
@@ -15,12 +13,6 @@ Conv2dGeometry::Conv2dGeometry(const Attributes& attributes, const Shape& x, con
       ow(y[3]),
       groups(attributes.integer("groups", 1)),
       window(conv_window(attributes, {weight[2], weight[3]})) {}
-
-std::int64_t Conv2dGeometry::samples_per_pass() const noexcept {
-  constexpr std::int64_t enough_columns = 64;  // measured: more make the product no faster
-  if (n == 0 || pixels() >= enough_columns) return 1;
-  return std::min(n, (enough_columns + pixels() - 1) / pixels());
-}
 
 Cost Conv2dGeometry::cost() const noexcept {
   const auto outputs = static_cast<double>(n * o * pixels());

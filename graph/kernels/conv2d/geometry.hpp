@@ -21,8 +21,6 @@ struct Conv2dGeometry {
   std::int64_t pixels() const noexcept { return oh * ow; }
   /// What one output element sums over.
   std::int64_t depth() const noexcept { return group_inputs() * window.cells(); }
-  /// How many samples are multiplied at once; depends on the shapes alone.
-  std::int64_t samples_per_pass() const noexcept;
 
   Cost cost() const noexcept;
 };

@@ -1,10 +1,13 @@
 #include "graph/kernels/products/product_kernels.hpp"
 
+#include "graph/kernels/products/convolve.hpp"
 #include "graph/kernels/products/multiply.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
 
 extern const ProductKernels product_kernels;
-const ProductKernels product_kernels{.multiply = multiply};
+const ProductKernels product_kernels{.multiply = multiply,
+                                     .convolve = convolve,
+                                     .convolve_weight_gradient = convolve_weight_gradient};
 
 }  // namespace penstock::graph::PENSTOCK_ISA

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "graph/kernels/products/windows.hpp"
+
 namespace penstock::graph {
 
 /// A matrix in memory; one of the strides is 1. Element (i,j): data[i * row_stride + j *
@@ -25,6 +27,16 @@ struct Product {
 struct ProductKernels {
   /// Every element is summed in the order of depth. Workspace: `product_floats`.
   void (*multiply)(const Product&, float* workspace);
+
+  /// Every place of the windows' target; `bias`, one per result, may be null. Workspace:
+  /// `convolve_floats`.
+  void (*convolve)(const Windows&, const float* source, const float* weight, const float* bias,
+                   float* target, float* workspace);
+  /// weight_gradient [results,channels,taps] from the gradient of the target. Workspace:
+  /// `weight_gradient_floats`.
+  void (*convolve_weight_gradient)(const Windows&, const float* source,
+                                   const float* target_gradient, float* weight_gradient,
+                                   float* workspace);
 };
 
 }  // namespace penstock::graph

@@ -7,6 +7,7 @@
 #include "graph/ops/arithmetic/channel_sum.hpp"
 #include "graph/ops/lanes/conv2d_lanes.hpp"
 #include "graph/ops/rules/expect.hpp"
+#include "graph/ops/rules/workspace.hpp"
 
 namespace penstock::graph {
 namespace {
@@ -50,7 +51,7 @@ Conv2dGeometry geometry(const Attributes& attributes, Types in, Types out) {
 }
 
 std::int64_t workspace(const Attributes& attributes, Types in, Types out) {
-  return convolve_workspace(geometry(attributes, in, out));
+  return float_bytes * convolve_floats(geometry(attributes, in, out));
 }
 
 Cost cost(const Attributes& attributes, Types in, Types out) {
@@ -61,7 +62,7 @@ void forward(const KernelCall& call) {
   const Operand &x = call.inputs[0], &weight = call.inputs[1], &y = call.outputs[0];
   convolve({call.attributes, x.shape(), weight.shape(), y.shape()}, x.f32().data(),
            weight.f32().data(), call.inputs.size() == 3 ? call.inputs[2].f32().data() : nullptr,
-           y.f32().data(), call.workspace);
+           y.f32().data(), floats(call.workspace));
 }
 
 void backward(GradientContext& context) {
@@ -103,7 +104,7 @@ Conv2dGeometry input_gradient_geometry(const Attributes& attributes, Types in, T
 }
 
 std::int64_t workspace_input_gradient(const Attributes& attributes, Types in, Types out) {
-  return convolve_workspace(input_gradient_geometry(attributes, in, out));
+  return float_bytes * convolve_input_gradient_floats(input_gradient_geometry(attributes, in, out));
 }
 
 Cost cost_input_gradient(const Attributes& attributes, Types in, Types out) {
@@ -113,7 +114,8 @@ Cost cost_input_gradient(const Attributes& attributes, Types in, Types out) {
 void forward_input_gradient(const KernelCall& call) {
   const Operand &dy = call.inputs[0], &weight = call.inputs[1], &dx = call.outputs[0];
   convolve_input_gradient({call.attributes, dx.shape(), weight.shape(), dy.shape()},
-                          dy.f32().data(), weight.f32().data(), dx.f32().data(), call.workspace);
+                          dy.f32().data(), weight.f32().data(), dx.f32().data(),
+                          floats(call.workspace));
 }
 
 std::vector<TensorType> infer_weight_gradient(const Attributes& attributes, Types in) {
@@ -128,7 +130,8 @@ Conv2dGeometry weight_gradient_geometry(const Attributes& attributes, Types in, 
 }
 
 std::int64_t workspace_weight_gradient(const Attributes& attributes, Types in, Types out) {
-  return convolve_workspace(weight_gradient_geometry(attributes, in, out));
+  return float_bytes *
+         convolve_weight_gradient_floats(weight_gradient_geometry(attributes, in, out));
 }
 
 Cost cost_weight_gradient(const Attributes& attributes, Types in, Types out) {
@@ -138,7 +141,8 @@ Cost cost_weight_gradient(const Attributes& attributes, Types in, Types out) {
 void forward_weight_gradient(const KernelCall& call) {
   const Operand &x = call.inputs[0], &dy = call.inputs[1], &dweight = call.outputs[0];
   convolve_weight_gradient({call.attributes, x.shape(), dweight.shape(), dy.shape()},
-                           x.f32().data(), dy.f32().data(), dweight.f32().data(), call.workspace);
+                           x.f32().data(), dy.f32().data(), dweight.f32().data(),
+                           floats(call.workspace));
 }
 
 // Few channels leave a matrix product narrow, but not a vector of samples; with many channels the

@@ -1,0 +1,205 @@
+#include "graph/kernels/products/convolve.hpp"
+
+#include "graph/kernels/products/blocks.hpp"
+#include "graph/kernels/products/image.hpp"
+#include "graph/kernels/products/pack.hpp"
+#include "graph/kernels/products/parts.hpp"
+#include "graph/kernels/products/tile.hpp"
+
+namespace penstock::graph::PENSTOCK_ISA {
+namespace {
+
+constexpr std::int64_t no_start = 0;
+
+/// Neighbouring places of one row.
+struct Run {
+  std::int64_t column;  ///< of the panel
+  std::int64_t length;
+  std::int64_t source, target;  ///< offsets in the image and in a plane of the target
+};
+
+/// Calls `work(run)` for the `count` places of the band from `place` on.
+template <class Work>
+[[gnu::always_inline]] inline void for_each_run(const Windows& w, const Band& band,
+                                                const Image& image, std::int64_t place,
+                                                std::int64_t count, Work work) {
+  const std::int64_t width = w.columns.places;
+  for (std::int64_t column = 0; column < count;) {
+    const std::int64_t x = (place + column) % width, row = (place + column) / width;
+    const std::int64_t y = row % band.rows, sample = row / band.rows;
+    const std::int64_t length = at_most(width - x, count - column);
+    const std::int64_t target_y = w.rows.target_first + (band.first_row + y) * w.rows.target_step;
+    work(Run{column, length, sample * image.sample_pitch + y * w.rows.step * image.row_pitch + x,
+             (band.first_sample + sample) * w.target_sample + target_y * w.target_row +
+                 w.columns.target_first + x * w.columns.target_step});
+    column += length;
+  }
+}
+
+/// What so many neighbouring places see, into the panel [channels*taps, panel_width].
+template <int places>
+void copy_cells(const Windows& w, const Image& image, std::int64_t channels, std::int64_t source,
+                float* panel) {
+  const std::int64_t taps = w.rows.taps * w.columns.taps;
+  for (std::int64_t y = 0; y < w.rows.taps; ++y)
+    for (std::int64_t x = 0; x < w.columns.taps; ++x, panel += panel_width) {
+      const float* from = image.data + source + image.tap(w, y, x);
+      float* to = panel;
+      for (std::int64_t c = 0; c < channels; ++c) {
+        __builtin_memcpy(to, from, sizeof(float) * places);
+        from += image.plane_pitch;
+        to += taps * panel_width;
+      }
+    }
+}
+
+/// Copies that are a bit longer than a run are quicker than several short ones: what is too much
+/// is overwritten by the next run, or belongs to no place.
+template <int places>
+void copy_run(const Windows& w, const Image& image, std::int64_t channels, Run run, float* panel) {
+  while (run.length >= places || (2 * run.length > places && run.column + places <= panel_width)) {
+    copy_cells<places>(w, image, channels, run.source, panel + run.column);
+    run.column += places;
+    run.source += places;
+    run.length -= places;
+    if (run.length <= 0) return;
+  }
+  if constexpr (places > 1) copy_run<places / 2>(w, image, channels, run, panel);
+}
+
+void pack_panel(const Windows& w, const Band& band, const Image& image, std::int64_t channels,
+                std::int64_t place, float* panel) {
+  const std::int64_t count = at_most(band.places(w) - place, panel_width);
+  for_each_run(w, band, image, place, count, [&](const Run& run) {
+    copy_run < panel_width<16 ? panel_width : 16>(w, image, channels, run, panel);
+  });
+}
+
+/// The weights of `rows` results from `result` on, and of channels from `channel` on.
+void pack_weights(const Windows& w, std::int64_t result, std::int64_t rows, std::int64_t channel,
+                  std::int64_t channels, const float* weight, float* to) {
+  const std::int64_t taps = w.rows.taps * w.columns.taps;
+  weight += result * w.weight_result + channel * w.weight_channel;
+  if (w.weight_channel == taps && w.rows.weight_step == 1 && w.columns.weight_step == 1)
+    return pack_columns(rows, channels * taps, weight, w.weight_result, {to, left_pitch});
+  for (std::int64_t c = 0; c < channels; ++c)
+    for (std::int64_t y = 0; y < w.rows.taps; ++y)
+      for (std::int64_t x = 0; x < w.columns.taps; ++x, to += left_pitch) {
+        const float* const from = weight + c * w.weight_channel +
+                                  (w.rows.weight_first + y * w.rows.weight_step) * w.weight_row +
+                                  w.columns.weight_first + x * w.columns.weight_step;
+        for (std::int64_t row = 0; row < rows; ++row) to[row] = from[row * w.weight_result];
+      }
+}
+
+/// One product of a band: some channels of all its places.
+struct Block {
+  const Windows& w;
+  const Band& band;
+  Image image;
+  std::int64_t channel, channels;
+  float* target;
+
+  std::int64_t depth() const { return channels * w.rows.taps * w.columns.taps; }
+};
+
+/// Panels from `place` on whose places lie side by side in the target.
+std::int64_t panels_in_place(const Block& block, std::int64_t place) {
+  const Windows& w = block.w;
+  if (w.rows.target_step != 1 || w.columns.target_step != 1) return 0;
+  const std::int64_t sample = block.band.rows * w.columns.places;
+  return (sample - place % sample) / panel_width;
+}
+
+/// A panel whose places lie here and there: computed in a buffer.
+void multiply_scattered(const Block& block, Strip strip, std::int64_t result, std::int64_t place) {
+  const Windows& w = block.w;
+  float sums[most_rows * panel_width];
+  const std::int64_t count = at_most(block.band.places(w) - place, panel_width);
+  const auto for_each_sum = [&](auto work) {
+    for_each_run(w, block.band, block.image, place, count, [&](const Run& run) {
+      for (std::int64_t row = 0; row < strip.rows; ++row) {
+        float* const to = block.target + (result + row) * w.target_plane + run.target;
+        float* const from = sums + row * panel_width + run.column;
+        for (std::int64_t i = 0; i < run.length; ++i) work(from[i], to[i * w.columns.target_step]);
+      }
+    });
+  };
+  if (strip.accumulate) for_each_sum([](float& sum, float& to) { sum = to; });
+  strip.panels = 1;
+  strip.vectors = count > vector_size ? 2 : 1;
+  strip.target = sums;
+  strip.target_pitch = panel_width;
+  multiply_strip(strip);
+  for_each_sum([](float& sum, float& to) { to = sum; });
+}
+
+void multiply_results(const Block& block, Strip strip, std::int64_t result, const float* right) {
+  const Windows& w = block.w;
+  const std::int64_t places = block.band.places(w);
+  for (std::int64_t place = 0; place < places;) {
+    strip.right = right + place * block.depth();
+    strip.panels = panels_in_place(block, place);
+    if (strip.panels == 0) {
+      multiply_scattered(block, strip, result, place);
+      place += panel_width;
+      continue;
+    }
+    for_each_run(w, block.band, block.image, place, 1, [&](const Run& run) {
+      strip.target = block.target + result * w.target_plane + run.target;
+    });
+    multiply_strip(strip);
+    place += strip.panels * panel_width;
+  }
+}
+
+void multiply_block(const Block& block, const float* weight, const float* bias, float* left,
+                    float* right) {
+  const Windows& w = block.w;
+  for (std::int64_t place = 0; place < block.band.places(w); place += panel_width)
+    pack_panel(w, block.band, block.image, block.channels, place, right + place * block.depth());
+  const bool last = block.channel + block.channels == w.channels;
+  for_each_part(w.results, most_rows, [&](std::int64_t result, std::int64_t rows) {
+    pack_weights(w, result, rows, block.channel, block.channels, weight, left);
+    multiply_results(block,
+                     {.rows = static_cast<int>(rows),
+                      .vectors = 2,
+                      .panels = 0,
+                      .runs = 1,
+                      .steps = block.depth(),
+                      .left = left,
+                      .right = nullptr,
+                      .starts = &no_start,
+                      .right_pitch = panel_width,
+                      .right_panel = panel_width * block.depth(),
+                      .accumulate = block.channel > 0,
+                      .bias_is = bias && last ? Bias::of_rows : Bias::none,
+                      .bias = bias ? bias + result : nullptr,
+                      .relu = w.relu && last,
+                      .target = nullptr,
+                      .target_pitch = w.target_plane},
+                     result, right);
+  });
+}
+
+}  // namespace
+
+void convolve(const Windows& w, const float* source, const float* weight, const float* bias,
+              float* target, float* workspace) {
+  const std::int64_t depth = w.block_channels * w.rows.taps * w.columns.taps;
+  const std::int64_t places = w.band_samples * w.band_rows * w.columns.places;
+  float* const left = workspace;
+  float* const right = left + widest_left * depth;
+  float* const padded = right + round_up(places, widest_panel) * depth;
+  for_each_band(w, [&](const Band& band) {
+    std::int64_t channel = 0;
+    do {
+      const std::int64_t channels = at_most(w.channels - channel, w.block_channels);
+      const Image image = image_of(w, band, channel, channels, source, padded);
+      multiply_block({w, band, image, channel, channels, target}, weight, bias, left, right);
+      channel += channels;
+    } while (channel < w.channels);
+  });
+}
+
+}  // namespace penstock::graph::PENSTOCK_ISA

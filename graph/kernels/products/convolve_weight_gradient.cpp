@@ -1,0 +1,159 @@
+#include "graph/kernels/products/blocks.hpp"
+#include "graph/kernels/products/convolve.hpp"
+#include "graph/kernels/products/image.hpp"
+#include "graph/kernels/products/pack.hpp"
+#include "graph/kernels/products/parts.hpp"
+#include "graph/kernels/products/ragged.hpp"
+
+// The vectors run over channels: with the channels of a pixel side by side, what a row of the
+// kernel sees is one run of memory, and no window has to be copied.
+
+namespace penstock::graph::PENSTOCK_ISA {
+namespace {
+
+/// A band of the source as [sample][y][x][channel], zeros around it.
+struct Pixels {
+  float* data;
+  std::int64_t channels;
+  std::int64_t height, width;  ///< with the zeros
+
+  std::int64_t at(std::int64_t sample, std::int64_t y, std::int64_t x) const {
+    return ((sample * height + y) * width + x) * channels;
+  }
+};
+
+/// How much of an axis `places` places from `place` on see of the source.
+struct Extent {
+  std::int64_t first, count, to;
+
+  Extent(const WindowAxis& axis, std::int64_t place, std::int64_t places) {
+    const std::int64_t low = place * axis.step + axis.low, end = low + seen(axis, places);
+    first = low > 0 ? low : 0;
+    count = at_most(end, axis.size) - first;
+    to = first - low;
+  }
+};
+
+void transpose_pixel_by_pixel(std::int64_t channels, std::int64_t count, const float* from,
+                              std::int64_t plane, float* to, std::int64_t pitch) {
+  for (std::int64_t c = 0; c < channels; ++c)
+    for (std::int64_t i = 0; i < count; ++i) to[i * pitch + c] = from[c * plane + i];
+}
+
+/// `count` neighbouring pixels of all channels; the last square overlaps the one before it.
+void transpose_row(std::int64_t channels, std::int64_t count, const float* from, std::int64_t plane,
+                   float* to) {
+  std::int64_t c = 0;
+  if (count >= vector_size)
+    for (; c + vector_size <= channels; c += vector_size)
+      for (std::int64_t i = 0; i < count; i += vector_size) {
+        const std::int64_t first = at_most(i, count - vector_size);
+        transpose_square(vector_size, from + c * plane + first, plane,
+                         {to + first * channels + c, channels});
+      }
+  transpose_pixel_by_pixel(channels - c, count, from + c * plane, plane, to + c, channels);
+}
+
+Pixels pixels_of(const Windows& w, const Band& band, const float* source, float* to) {
+  const Pixels pixels{to, w.channels, seen(w.rows, band.rows), seen(w.columns, w.columns.places)};
+  const std::int64_t floats = pixels.at(band.samples, 0, 0);
+  __builtin_memset(to, 0, sizeof(float) * static_cast<std::size_t>(floats));
+  const Extent rows(w.rows, band.first_row, band.rows), columns(w.columns, 0, w.columns.places);
+  if (columns.count <= 0) return pixels;
+  const std::int64_t plane = w.rows.size * w.columns.size;
+  // Rows without zeros between them are as good as one long row.
+  const bool joined = columns.count == w.columns.size && columns.count == pixels.width;
+  const std::int64_t row_count = joined && rows.count > 0 ? 1 : rows.count;
+  const std::int64_t length = joined ? rows.count * columns.count : columns.count;
+  for (std::int64_t sample = 0; sample < band.samples; ++sample)
+    for (std::int64_t y = 0; y < row_count; ++y)
+      transpose_row(w.channels, length,
+                    source + (band.first_sample + sample) * w.source_sample +
+                        (rows.first + y) * w.columns.size + columns.first,
+                    plane, to + pixels.at(sample, rows.to + y, columns.to));
+  return pixels;
+}
+
+/// One result's gradients by place, for `results` results from `result` on.
+void pack_gradients(const Windows& w, const Band& band, std::int64_t result, std::int64_t results,
+                    const float* gradient, float* to) {
+  const std::int64_t places = band.rows * w.columns.places;
+  gradient += result * w.target_plane + band.first_row * w.target_row;
+  for (std::int64_t sample = 0; sample < band.samples; ++sample, to += places * left_pitch)
+    pack_columns(results, places, gradient + (band.first_sample + sample) * w.target_sample,
+                 w.target_plane, {to, left_pitch});
+}
+
+/// Calls `work(offset, pixel, length)` for every run of cells that lies side by side in the pixels:
+/// where it begins in the sums of a result, where in the pixels, and how many floats it has.
+template <class Work>
+[[gnu::always_inline]] inline void for_each_run(const Windows& w, const Pixels& pixels, Work work) {
+  const bool whole_rows = w.columns.tap_step == 1;
+  const std::int64_t taps = whole_rows ? 1 : w.columns.taps;
+  const std::int64_t length = w.channels * (whole_rows ? w.columns.taps : 1);
+  for (std::int64_t y = 0; y < w.rows.taps; ++y)
+    for (std::int64_t x = 0; x < taps; ++x)
+      work((y * taps + x) * length, pixels.at(0, y * w.rows.tap_step, x * w.columns.tap_step),
+           length);
+}
+
+void add_band(const Windows& w, const Band& band, const Pixels& pixels, const float* gradient,
+              float* left, float* sums) {
+  constexpr std::int64_t most_runs = 256;
+  std::int64_t starts[most_runs];
+  const std::int64_t runs = band.samples * band.rows;
+  for (std::int64_t i = 0; i < runs; ++i)
+    starts[i] = pixels.at(i / band.rows, i % band.rows * w.rows.step, 0);
+  const std::int64_t cells = w.channels * w.rows.taps * w.columns.taps;
+  const bool first = band.first_sample == 0 && band.first_row == 0;
+  for_each_part(w.results, most_rows, [&](std::int64_t result, std::int64_t results) {
+    pack_gradients(w, band, result, results, gradient, left);
+    for_each_run(w, pixels, [&](std::int64_t cell, std::int64_t pixel, std::int64_t length) {
+      multiply_columns({.rows = static_cast<int>(results),
+                        .vectors = 2,
+                        .panels = 0,
+                        .runs = runs,
+                        .steps = w.columns.places,
+                        .left = left,
+                        .right = pixels.data + pixel,
+                        .starts = starts,
+                        .right_pitch = w.columns.step * w.channels,
+                        .right_panel = panel_width,
+                        .accumulate = !first,
+                        .bias_is = Bias::none,
+                        .bias = nullptr,
+                        .relu = false,
+                        .target = sums + result * cells + cell,
+                        .target_pitch = cells},
+                       length);
+    });
+  });
+}
+
+/// sums [results][taps][channels] -> [results][channels][taps]
+void put_channels_first(const Windows& w, const float* sums, float* gradient) {
+  const std::int64_t taps = w.rows.taps * w.columns.taps;
+  for (std::int64_t result = 0; result < w.results; ++result)
+    for (std::int64_t tap = 0; tap < taps; ++tap, sums += w.channels)
+      for (std::int64_t c = 0; c < w.channels; ++c)
+        gradient[(result * w.channels + c) * taps + tap] = sums[c];
+}
+
+}  // namespace
+
+void convolve_weight_gradient(const Windows& w, const float* source, const float* target_gradient,
+                              float* weight_gradient, float* workspace) {
+  const std::int64_t taps = w.rows.taps * w.columns.taps, cells = w.channels * taps;
+  float* const left = workspace;
+  float* const reordered = left + widest_left * w.band_samples * w.band_rows * w.columns.places;
+  float* const sums = taps == 1 ? weight_gradient : reordered;
+  float* const pixels = reordered + (taps == 1 ? 0 : round_up(w.results * cells, widest_left));
+  if (w.samples == 0)
+    __builtin_memset(sums, 0, sizeof(float) * static_cast<std::size_t>(w.results * cells));
+  for_each_band(w, [&](const Band& band) {
+    add_band(w, band, pixels_of(w, band, source, pixels), target_gradient, left, sums);
+  });
+  if (taps != 1) put_channels_first(w, sums, weight_gradient);
+}
+
+}  // namespace penstock::graph::PENSTOCK_ISA

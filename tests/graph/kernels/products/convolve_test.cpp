@@ -1,0 +1,154 @@
+// Convolutions and their gradients, over geometries around every edge of a tile, a panel, a band
+// and a block of channels. Numbers are small and whole, whose sums floats hold exactly: what is
+// expected is equal, not close. Buffers are of exactly the size that is asked for, one by one, so
+// that a sanitizer sees what is too much.
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstring>
+#include <ostream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "graph/kernels/conv2d/conv2d.hpp"
+
+namespace penstock::graph {
+namespace {
+
+using List = std::vector<std::int64_t>;
+
+struct Geometry {
+  Shape x;
+  std::int64_t outputs;
+  Pair kernel;
+  Attributes attributes = {};
+};
+
+void PrintTo(const Geometry& geometry, std::ostream* stream) {
+  *stream << to_string(geometry.x) << " to " << geometry.outputs << ", kernel "
+          << geometry.kernel[0] << "x" << geometry.kernel[1];
+}
+
+Conv2dGeometry sizes_of(const Geometry& geometry) {
+  const Shape& x = geometry.x;
+  const Shape weight{geometry.outputs, x[1] / geometry.attributes.integer("groups", 1),
+                     geometry.kernel[0], geometry.kernel[1]};
+  const Pair out =
+      window_counts(conv_window(geometry.attributes, geometry.kernel), {DType::f32, x});
+  return {geometry.attributes, x, weight, {x[0], geometry.outputs, out[0], out[1]}};
+}
+
+std::vector<float> whole_numbers(std::int64_t count, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<float> values(static_cast<std::size_t>(count));
+  for (float& value : values) value = static_cast<float>(static_cast<int>(random() % 9) - 4);
+  return values;
+}
+
+std::vector<float> poisoned(std::int64_t floats, unsigned char poison) {
+  std::vector<float> values(static_cast<std::size_t>(floats));
+  if (!values.empty()) std::memset(values.data(), poison, values.size() * sizeof(float));
+  return values;
+}
+
+/// Calls `work(x, weight, y)` with the positions of what is multiplied and where it belongs.
+template <class Work>
+void for_each_product(const Conv2dGeometry& conv, Work work) {
+  const Window2d& window = conv.window;
+  const auto at = [](std::int64_t plane, std::int64_t height, std::int64_t width, std::int64_t row,
+                     std::int64_t column) {
+    return static_cast<std::size_t>((plane * height + row) * width + column);
+  };
+  for (std::int64_t plane = 0; plane < conv.n * conv.o; ++plane)
+    for (std::int64_t pixel = 0; pixel < conv.pixels(); ++pixel)
+      for (std::int64_t cell = 0; cell < conv.depth(); ++cell) {
+        const std::int64_t o = plane % conv.o, group = o / conv.group_outputs();
+        const std::int64_t tap = cell % window.cells(), channel = cell / window.cells();
+        const std::int64_t row = window.position(0, pixel / conv.ow, tap / window.kernel[1]);
+        const std::int64_t column = window.position(1, pixel % conv.ow, tap % window.kernel[1]);
+        if (row < 0 || row >= conv.h || column < 0 || column >= conv.w) continue;
+        const std::int64_t source = plane / conv.o * conv.c + group * conv.group_inputs() + channel;
+        work(at(source, conv.h, conv.w, row, column),
+             static_cast<std::size_t>(o * conv.depth() + cell),
+             static_cast<std::size_t>(plane * conv.pixels() + pixel));
+      }
+}
+
+class Convolve : public ::testing::TestWithParam<Geometry> {
+ protected:
+  const Conv2dGeometry conv_ = sizes_of(GetParam());
+  const std::vector<float> x_ = whole_numbers(conv_.n * conv_.c * conv_.h * conv_.w, 1);
+  const std::vector<float> weight_ = whole_numbers(conv_.o * conv_.depth(), 2);
+  const std::vector<float> bias_ = whole_numbers(conv_.o, 3);
+  const std::vector<float> y_ = whole_numbers(conv_.n * conv_.o * conv_.pixels(), 4);
+};
+
+TEST_P(Convolve, SumsOverTheWindow) {
+  std::vector<float> expected(y_.size());
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    expected[i] = bias_[i / static_cast<std::size_t>(conv_.pixels()) % bias_.size()];
+  for_each_product(conv_, [&](std::size_t x, std::size_t weight, std::size_t y) {
+    expected[y] += x_[x] * weight_[weight];
+  });
+  for (const unsigned char poison : {0xff, 0x5a}) {
+    auto y = poisoned(conv_.n * conv_.o * conv_.pixels(), poison);
+    auto workspace = poisoned(convolve_floats(conv_), poison);
+    convolve(conv_, x_.data(), weight_.data(), bias_.data(), y.data(), workspace.data());
+    EXPECT_EQ(y, expected);
+  }
+}
+
+TEST_P(Convolve, SendsGradientsBackToThePixels) {
+  std::vector<float> expected(x_.size());
+  for_each_product(conv_, [&](std::size_t x, std::size_t weight, std::size_t y) {
+    expected[x] += y_[y] * weight_[weight];
+  });
+  for (const unsigned char poison : {0xff, 0x5a}) {
+    auto dx = poisoned(static_cast<std::int64_t>(x_.size()), poison);
+    auto workspace = poisoned(convolve_input_gradient_floats(conv_), poison);
+    convolve_input_gradient(conv_, y_.data(), weight_.data(), dx.data(), workspace.data());
+    EXPECT_EQ(dx, expected);
+  }
+}
+
+TEST_P(Convolve, SendsGradientsBackToTheWeights) {
+  std::vector<float> expected(weight_.size());
+  for_each_product(conv_, [&](std::size_t x, std::size_t weight, std::size_t y) {
+    expected[weight] += y_[y] * x_[x];
+  });
+  for (const unsigned char poison : {0xff, 0x5a}) {
+    auto dweight = poisoned(static_cast<std::int64_t>(weight_.size()), poison);
+    auto workspace = poisoned(convolve_weight_gradient_floats(conv_), poison);
+    convolve_weight_gradient(conv_, x_.data(), y_.data(), dweight.data(), workspace.data());
+    EXPECT_EQ(dweight, expected);
+  }
+}
+
+const Attributes pad_one{{"padding", 1}};
+
+INSTANTIATE_TEST_SUITE_P(
+    Geometries, Convolve,
+    ::testing::Values(
+        Geometry{{1, 1, 1, 1}, 1, {1, 1}}, Geometry{{0, 2, 6, 6}, 3, {3, 3}},
+        Geometry{{3, 16, 8, 8}, 14, {3, 3}, pad_one},    // panels fill a sample
+        Geometry{{9, 5, 8, 8}, 15, {3, 3}, pad_one},     // more than one band of samples
+        Geometry{{2, 33, 16, 16}, 29, {3, 3}, pad_one},  // more than one block of channels
+        Geometry{{5, 7, 7, 7}, 17, {3, 3}, pad_one},     // panels across samples
+        Geometry{{2, 3, 30, 41}, 5, {5, 3}, {{"padding", List{2, 0}}}},  // bands of rows
+        Geometry{{1, 2, 3, 700}, 3, {1, 3}, pad_one},                    // a row longer than a band
+        Geometry{{70, 3, 5, 5}, 4, {5, 5}},                              // one pixel a sample
+        Geometry{{4, 64, 8, 8}, 20, {1, 1}},                             // images as they are
+        Geometry{{3, 300, 4, 4}, 9, {1, 1}}, Geometry{{2, 3, 40, 40}, 2, {17, 17}},
+        Geometry{{3, 6, 24, 8}, 13, {3, 1}},  // rows leave no image, but are shared
+        Geometry{{3, 4, 9, 10}, 5, {3, 3}, {{"stride", 2}, {"padding", 1}}},
+        Geometry{{2, 20, 9, 9}, 5, {1, 1}, {{"stride", 2}}},            // pixels that no tap sees
+        Geometry{{2, 3, 11, 14}, 4, {2, 3}, {{"stride", List{3, 4}}}},  // and whole phases
+        Geometry{{2, 3, 13, 12}, 4, {3, 2}, {{"dilation", List{2, 3}}, {"padding", 3}}},
+        Geometry{{2, 3, 17, 16}, 4, {4, 3}, {{"stride", List{4, 2}}, {"dilation", List{2, 3}}}},
+        Geometry{{3, 2, 4, 4}, 2, {3, 3}, {{"padding", 5}}},  // windows wholly in the padding
+        Geometry{{2, 8, 10, 10}, 16, {3, 3}, {{"groups", 8}, {"padding", 1}}},
+        Geometry{{3, 12, 6, 5}, 36, {3, 3}, {{"groups", 2}, {"stride", 2}, {"padding", 2}}}));
+
+}  // namespace
+}  // namespace penstock::graph
