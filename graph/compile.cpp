@@ -7,7 +7,6 @@
 
 #include "graph/build_plan.hpp"
 #include "graph/kernels/isa.hpp"
-#include "graph/kernels/product_blocks.hpp"
 #include "graph/passes/choose_layouts.hpp"
 #include "graph/passes/compile_report.hpp"
 #include "graph/passes/differentiate.hpp"
@@ -46,7 +45,6 @@ class Compilation {
     if (request.batch < 1)
       throw Error(Errc::invalid_argument, "expected at least one sample per micro-batch, got " +
                                               std::to_string(request.batch));
-    fix_product_blocks();
     isa();  // refuses a PENSTOCK_ISA that the machine lacks here, not in the first kernel
   }
 
