@@ -47,7 +47,7 @@ Row row_of(const Contest& contest, const Standing& standing, double peak) {
           .unit = "images/s",
           .setting = standing.penstock.setting,
           .penstock = number(speed),
-          .of_peak = number(100 * speed * flops_per_sample(contest.task) * 1e-9 / peak, 1),
+          .of_peak = number(100 * speed * contest.megaflops * 1e-3 / peak, 1),
           .pytorch = not_installed};
   const auto& [wanted, wanted_times] = contest.goal;
   if (wanted > 0) row.goals.push_back(at_least(wanted, speed));

@@ -15,7 +15,8 @@ int main() {
   if (pytorch() != nullptr) {
     constexpr std::int64_t images = 60'000;
     const std::vector<std::uint8_t> data(images * 784, 1);
-    const auto& [title, task, settings, cut, goal] = mnist_training();
+    const Task& task = mnist_training().task;
+    const Cut& cut = mnist_training().pytorch;
     const auto runner =
         pytorch()->runner(task, cut, initial_weights(task.network), noise(cut.samples()));
     for (std::int64_t done = 0; done < images; done += cut.samples()) runner->run();

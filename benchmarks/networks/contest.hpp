@@ -19,6 +19,9 @@ struct Goal {
 struct Contest {
   std::string title;
   Task task;
+  /// Of one sample, as the network is written down, a multiply-add counting as two: forward, and in
+  /// training twice that again, but for the images' gradient.
+  double megaflops = 0;
   std::vector<Setting> settings;  ///< of the engine; the fastest of a trial is measured
   Cut pytorch;                    ///< of as many samples per run as every setting's
   Goal goal = {};

@@ -37,6 +37,7 @@ constexpr std::int64_t mnist_updates = 10;
 Contest any_400_per_update() {
   Contest contest{.title = "mnist-cnn training, any 400 an update",
                   .task = mnist_training().task,
+                  .megaflops = mnist_training().megaflops,
                   .settings = {},
                   .pytorch = {400, 1, mnist_updates},
                   .goal = {.samples_per_second = 54'000}};
@@ -56,6 +57,7 @@ Contest mnist_inference() {
   constexpr std::int64_t samples = 7'680;
   Contest contest{.title = "mnist-cnn inference",
                   .task = {.network = "mnist-cnn", .training = false},
+                  .megaflops = 1.10,
                   .settings = {},
                   .pytorch = {256, 1, samples / 256},
                   .goal = {.samples_per_second = 120'000}};
@@ -70,6 +72,7 @@ Contest mnist_inference() {
 Contest mnist_inference_of_8() {
   return {.title = "mnist-cnn inference, test batch size 8",
           .task = {.network = "mnist-cnn", .training = false},
+          .megaflops = 1.10,
           .settings = {inference(four, 1, 8, 4'000)},
           .pytorch = {8, 1, 500}};
 }
@@ -78,6 +81,7 @@ Contest fashion_training() {
   constexpr std::int64_t updates = 100;
   return {.title = "fashion-cnn training, 16 an update",
           .task = {.network = "fashion-cnn", .rule = Rule::momentum},
+          .megaflops = 1.44,
           .settings = {training(one, 1, {16, 1, updates}), training(one, 2, {8, 1, updates}),
                        training(two, 1, {16, 1, updates}), training(two, 1, {8, 2, updates}),
                        training(four, 1, {4, 4, updates})},
@@ -89,6 +93,7 @@ Contest mlp_training(const Cut& pytorch, const Goal& goal) {
   constexpr std::int64_t updates = 25;
   return {.title = "mlp training, 128 an update",
           .task = {.network = "mlp", .rule = Rule::momentum},
+          .megaflops = 1.06,
           .settings = {training(four, 1, {32, 4, updates}), training(two, 1, {32, 4, updates}),
                        training(two, 1, {64, 2, updates}), training(one, 1, {32, 4, updates}),
                        training(one, 1, {128, 1, updates}), training(one, 2, {64, 1, updates}),
@@ -102,6 +107,7 @@ Contest mlp_training(const Cut& pytorch, const Goal& goal) {
 const Contest& mnist_training() {
   static const Contest contest{.title = "mnist-cnn training, its own topology",
                                .task = {.network = "mnist-cnn", .rule = Rule::adamw},
+                               .megaflops = 3.00,
                                .settings = {training(four, 1, {40, 10, mnist_updates})},
                                .pytorch = {40, 10, mnist_updates},
                                .goal = {.samples_per_second = 38'000, .times_pytorch = 7}};

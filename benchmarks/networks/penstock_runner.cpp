@@ -104,16 +104,6 @@ Samples noise(std::int64_t count) {
   return samples;
 }
 
-double flops_per_sample(const Task& task) {
-  constexpr std::int64_t full_vectors = 64;  // of every instruction set: none is padding
-  const Setting setting{"", {.batch = full_vectors}};
-  double flops = 0;
-  const TrainingModel model = training_model(task, setting);
-  for (const StagePlanReport& stage : model.compile_report().stages)
-    flops += stage.forward_flops + (task.training ? stage.backward_flops : 0);
-  return flops / full_vectors;
-}
-
 double compile_milliseconds(const Task& task, const Setting& setting) {
   return training_model(task, setting).compile_report().seconds * 1e3;
 }

@@ -29,9 +29,6 @@ Weights initial_weights(const std::string& network);
 /// Noise: what images show does not matter for speed. The same for the same count.
 Samples noise(std::int64_t count);
 
-/// Operations of one sample, forward and (in training) backward, a multiply-add counting as two.
-double flops_per_sample(const Task& task);
-
 /// Of a fresh training model: what CompileReport says, in milliseconds.
 double compile_milliseconds(const Task& task, const Setting& setting);
 
