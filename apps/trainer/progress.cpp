@@ -87,7 +87,7 @@ Progress::Progress(const ProgressStream& stream, std::string title, std::int64_t
 }
 
 Progress::~Progress() {
-  if (bar_bytes_ > 0) stream_.write("\n");
+  make_room();
 }
 
 void Progress::advance(const std::string& description) {
@@ -100,6 +100,11 @@ void Progress::advance(const std::string& description) {
     write_line(description, now);
   shown_ = done_;
   shown_at_ = now;
+}
+
+void Progress::make_room() {
+  if (bar_bytes_ > 0) stream_.write("\n");
+  bar_bytes_ = 0;
 }
 
 bool Progress::bar_is_due(double now) const {

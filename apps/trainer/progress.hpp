@@ -37,6 +37,8 @@ class Progress {
 
   /// One more step is done.
   void advance(const std::string& description);
+  /// Ends the bar's line, so that others may write; the next bar begins one.
+  void make_room();
 
  private:
   bool bar_is_due(double now) const;

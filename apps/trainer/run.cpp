@@ -17,19 +17,22 @@ namespace {
 
 constexpr const char* scores = "logits";
 
+/// What to do about a training that diverges.
+constexpr const char* remedy = "; a lower --learning-rate or a --max-grad-norm may help";
+
 /// A sample's image, for every network.
 const penstock::Shape image{1, 28, 28};
 
-/// An image's score is a number only if every weight is one.
-void check_finite(const penstock::Model& model, const std::string& file) {
+/// An image's score is a number only if every weight is one. The refusal opens with `expectation`.
+void check_finite(const penstock::Model& model, const std::string& expectation,
+                  const std::string& advice = "") {
   for (const penstock::ParameterInfo& info : model.parameters()) {
     const penstock::Tensor weight = model.weight(info.name);
     const auto values = weight.as<float>();
     if (!std::all_of(values.begin(), values.end(), [](float x) { return std::isfinite(x); }))
-      throw penstock::Error(penstock::Errc::invalid_data,
-                            "--init-weights: expected finite weights, got infinity or nan in "
-                            "tensor \"" +
-                                info.name + "\" of \"" + file + '"');
+      throw penstock::Error(
+          penstock::Errc::invalid_data,
+          expectation + ", got infinity or nan in tensor \"" + info.name + '"' + advice);
   }
 }
 
@@ -38,7 +41,8 @@ penstock::Model make_model(const penstock::networks::Network& network,
   penstock::Model model = network.build(options.seed);
   if (!options.init_weights) return model;
   model.load_weights(*options.init_weights);
-  check_finite(model, *options.init_weights);
+  check_finite(model,
+               "--init-weights: expected finite weights in \"" + *options.init_weights + '"');
   return model;
 }
 
@@ -145,6 +149,8 @@ Run::Run(const TrainerOptions& options)
 
 void Run::execute(const std::function<void()>& on_first_step) {
   const double train_samples_per_second = train(on_first_step);
+  if (options_.output.save_weights)
+    check_finite(model_, "--save-weights: expected finite weights after training", remedy);
   const Evaluation evaluation = evaluate();
   outputs_.add_traces(training_.take_trace(), inference_.take_trace());
   outputs_.add_weights(model_);
@@ -170,9 +176,18 @@ double Run::train(const std::function<void()>& on_first_step) {
   events.on_step = [&](const StepMetrics& metrics) {
     outputs_.add(metrics);
     progress->advance(describe(metrics));
+    warn_of_loss(metrics, *progress);
   };
   return trainer::train(training_loader_, training_plan(options_.training, training_options_),
                         scores, step, events);
+}
+
+void Run::warn_of_loss(const StepMetrics& step, Progress& progress) {
+  if (warned_of_loss_ || std::isfinite(step.loss())) return;
+  warned_of_loss_ = true;
+  progress.make_room();
+  print_note("the loss is not finite since epoch " + std::to_string(step.epoch) + ", step " +
+             std::to_string(step.step) + remedy);
 }
 
 Evaluation Run::evaluate() {

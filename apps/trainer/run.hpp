@@ -22,13 +22,14 @@ class Run {
   explicit Run(const TrainerOptions& options);
 
   /// Trains, tests, puts the files in place and prints the accuracy. `on_first_step` is called
-  /// right before the first step. @throws penstock::Error; then no file has been replaced, unless
-  /// only the printing failed.
+  /// right before the first step. @throws penstock::Error, also if weights that are to be saved are
+  /// not finite; then no file has been replaced, unless only the printing failed.
   void execute(const std::function<void()>& on_first_step);
 
  private:
   double train(const std::function<void()>& on_first_step);
   Evaluation evaluate();
+  void warn_of_loss(const StepMetrics& step, Progress& progress);
   RunMetrics summary(double train_samples_per_second, const Evaluation& evaluation) const;
 
   TrainerOptions options_;
@@ -43,6 +44,7 @@ class Run {
   penstock::InferenceModel inference_;
   Outputs outputs_;
   ProgressStream progress_;
+  bool warned_of_loss_ = false;
 };
 
 }  // namespace trainer

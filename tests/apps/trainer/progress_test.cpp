@@ -50,6 +50,23 @@ TEST(Progress, DrawsTheBarOverItselfAndEndsItsLine) {
             "\rLoss:9.5: 100%|██████████| 2/2 [00:02<00:00, 1.00it/s]\n");
 }
 
+TEST(Progress, MakesRoomForTheLinesOfOthers) {
+  Screen screen;
+  const ProgressStream stream = screen.stream(true);
+  {
+    Progress progress(stream, "Epoch 1/3", 2);
+    screen.now += 1;
+    progress.advance("");
+    progress.make_room();
+    progress.make_room();
+    screen.text += "a note\n";
+  }
+  EXPECT_EQ(screen.text,
+            "Epoch 1/3\n"
+            "\r 50%|█████     | 1/2 [00:01<00:01, 1.00it/s]\n"
+            "a note\n");
+}
+
 TEST(Progress, ErasesWhatAShorterBarWouldLeave) {
   Screen screen;
   const ProgressStream stream = screen.stream(true);

@@ -10,28 +10,28 @@
 namespace penstock::testing {
 namespace {
 
-const Arguments quick{"--model",
-                      "mlp",
-                      "--batch-size",
-                      "1",
-                      "--gradient-accumulation",
-                      "1",
-                      "--device-iterations",
-                      "1",
-                      "--dataset"};
+const Arguments smallest_step{"--model",
+                              "mlp",
+                              "--batch-size",
+                              "1",
+                              "--gradient-accumulation",
+                              "1",
+                              "--device-iterations",
+                              "1",
+                              "--dataset"};
 
 std::string in(const TemporaryDirectory& directory, const char* name) {
   return (directory / name).string();
 }
 
 Arguments weights_and_metrics(const TemporaryDirectory& inputs) {
-  return quick + Arguments{"synthetic", "--save-weights", in(inputs, "out"), "--metrics",
-                           (inputs.path() / "." / "out").string()};
+  return smallest_step + Arguments{"synthetic", "--save-weights", in(inputs, "out"), "--metrics",
+                                   (inputs.path() / "." / "out").string()};
 }
 
 Arguments first_weights_and_metrics(const TemporaryDirectory& inputs) {
   const std::string weights = in(inputs, "weights");
-  const Arguments run = quick + Arguments{"synthetic"};
+  const Arguments run = smallest_step + Arguments{"synthetic"};
   EXPECT_EQ(train(run + Arguments{"--max-updates", "1", "--save-weights", weights}).code, 0);
   return run + Arguments{"--init-weights", weights, "--metrics", weights};
 }
@@ -41,20 +41,20 @@ Arguments images_and_metrics(const TemporaryDirectory& inputs) {
     write_file(inputs / (split + std::string("-images-idx3-ubyte")), idx_bytes({8, 28, 28}));
     write_file(inputs / (split + std::string("-labels-idx1-ubyte.gz")), gzipped(idx_bytes({8})));
   }
-  return quick + Arguments{"mnist", "--data-dir", inputs.path().string(), "--metrics",
-                           in(inputs, "t10k-labels-idx1-ubyte.gz")};
+  return smallest_step + Arguments{"mnist", "--data-dir", inputs.path().string(), "--metrics",
+                                   in(inputs, "t10k-labels-idx1-ubyte.gz")};
 }
 
 Arguments trace_and_metrics(const TemporaryDirectory& inputs) {
   std::filesystem::create_directories(inputs / "profile/training");
-  return quick + Arguments{"synthetic",     "--profile",
-                           "--profile-dir", in(inputs, "profile"),
-                           "--metrics",     in(inputs, "profile/training/trace.json")};
+  return smallest_step + Arguments{"synthetic",     "--profile",
+                                   "--profile-dir", in(inputs, "profile"),
+                                   "--metrics",     in(inputs, "profile/training/trace.json")};
 }
 
 Arguments profile_and_metrics(const TemporaryDirectory& inputs) {
-  return quick + Arguments{"synthetic",           "--profile", "--profile-dir",
-                           in(inputs, "profile"), "--metrics", in(inputs, "profile")};
+  return smallest_step + Arguments{"synthetic",           "--profile", "--profile-dir",
+                                   in(inputs, "profile"), "--metrics", in(inputs, "profile")};
 }
 
 const std::vector<Refusal> refusals{

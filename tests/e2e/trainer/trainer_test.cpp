@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <csignal>
 #include <filesystem>
 #include <numeric>
 #include <regex>
@@ -16,30 +15,6 @@ namespace penstock::testing {
 namespace {
 
 using nlohmann::json;
-
-/// Three steps of 5, 5 and 2 updates of 2 micro-batches of 8 images.
-const Arguments quick{"--dataset",
-                      "synthetic",
-                      "--batch-size",
-                      "8",
-                      "--device-iterations",
-                      "5",
-                      "--gradient-accumulation",
-                      "2",
-                      "--max-updates",
-                      "12"};
-const Arguments quick_mlp = quick + Arguments{"--model", "mlp"};
-
-void expect_success(const CommandResult& result) {
-  EXPECT_EQ(result.code, 0) << result.err;
-}
-
-/// The accuracy in percent that the run printed as its only result; -1 if it did not.
-double printed_accuracy(const CommandResult& result) {
-  const std::regex only_line("Accuracy on test set: ([0-9]+\\.[0-9]{2})%\n");
-  std::smatch match;
-  return std::regex_match(result.out, match, only_line) ? std::stod(match[1]) : -1;
-}
 
 TEST(Trainer, PrintsTheTestAccuracyAndItsProgress) {
   const CommandResult result = train(quick);
@@ -187,80 +162,11 @@ TEST(Trainer, ReplacesFilesThatAreThere) {
   EXPECT_EQ(directory.entries(), std::set<std::string>{"metrics"});
 }
 
-TEST(Trainer, AnInterruptLeavesFilesAsTheyWereAndNothingElse) {
-  for (const int signal : {SIGINT, SIGTERM}) {
-    const TemporaryDirectory directory;
-    write_file(directory / "metrics", "before");
-    const CommandResult result =
-        train({"--dataset", "synthetic", "--model", "mlp", "--epochs", "1000000", "--metrics",
-               (directory / "metrics").string(), "--save-weights", (directory / "weights").string(),
-               "--profile", "--profile-dir", (directory / "profile").string()},
-              {.signal = signal});
-    EXPECT_EQ(result.code, -1);
-    EXPECT_EQ(file_content(directory / "metrics"), "before");
-    EXPECT_EQ(directory.entries(), (std::set<std::string>{"metrics", "profile"}));
-    EXPECT_TRUE(std::filesystem::is_empty(directory / "profile" / "training"));
-    EXPECT_TRUE(std::filesystem::is_empty(directory / "profile" / "inference"));
-  }
-}
-
 TEST(Trainer, HelpIsAResult) {
   const CommandResult result = train({"--help"});
   expect_success(result);
   EXPECT_EQ(result.err, "");
   EXPECT_NE(result.out.find("--max-updates"), result.out.npos);
-}
-
-/// A run that trains and then cannot finish; its files go to `directory`.
-void expect_failure_after_training(const TemporaryDirectory& directory,
-                                   const CommandOptions& options, const std::string& reason) {
-  const CommandResult result =
-      train(quick_mlp + Arguments{"--metrics", (directory / "metrics").string(), "--save-weights",
-                                  (directory / "weights").string()},
-            options);
-  EXPECT_EQ(result.code, 1);
-  ASSERT_GT(result.err.size(), 1U);
-  const auto last_line = result.err.substr(result.err.rfind('\n', result.err.size() - 2) + 1);
-  EXPECT_EQ(last_line.rfind("penstock-train: cannot write", 0), 0U) << last_line;
-  EXPECT_NE(last_line.find(reason), last_line.npos) << last_line;
-}
-
-TEST(Trainer, ADiskThatFillsUpFailsTheRunAndLeavesFilesAsTheyWere) {
-  const TemporaryDirectory directory;
-  write_file(directory / "metrics", "before");
-  expect_failure_after_training(directory, {.file_bytes = 2000}, "File too large");
-  EXPECT_EQ(file_content(directory / "metrics"), "before");
-  EXPECT_EQ(directory.entries(), std::set<std::string>{"metrics"});
-}
-
-/// Whether the run left all its files, and nothing else in them.
-void expect_files(const TemporaryDirectory& directory) {
-  EXPECT_EQ(directory.entries(), (std::set<std::string>{"metrics", "weights"}));
-  EXPECT_EQ(metrics_lines(directory / "metrics").size(), 4U);
-  EXPECT_EQ(train(quick_mlp + Arguments{"--init-weights", (directory / "weights").string()}).code,
-            0);
-}
-
-TEST(Trainer, AResultThatNobodyGetsFailsTheRunAndKeepsWhatWasTrained) {
-  for (const CommandOptions& options : std::vector<CommandOptions>{
-           {.out = "/dev/full"}, {.unread_out = Unread::hung_up}, {.unread_out = Unread::closed}}) {
-    const TemporaryDirectory directory;
-    expect_failure_after_training(directory, options, "the standard output");
-    expect_files(directory);
-  }
-}
-
-TEST(Trainer, ARunGoesOnWhenNobodyReadsItsProgress) {
-  for (const Unread end : {Unread::hung_up, Unread::closed}) {
-    const TemporaryDirectory directory;
-    const CommandResult result =
-        train(quick_mlp + Arguments{"--debug", "--metrics", (directory / "metrics").string(),
-                                    "--save-weights", (directory / "weights").string()},
-              {.unread_err = end});
-    expect_success(result);
-    EXPECT_GE(printed_accuracy(result), 0) << result.out;
-    expect_files(directory);
-  }
 }
 
 }  // namespace

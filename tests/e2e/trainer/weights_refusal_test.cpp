@@ -91,7 +91,7 @@ const std::vector<Refusal> refusals{
      }),
      "\"dense64.bias\""},
     {"NotANumber", with_number("dense64.bias", 63, std::nanf("")),
-     "--init-weights: expected finite weights, got infinity or nan in tensor \"dense64.bias\""},
+     "/weights\", got infinity or nan in tensor \"dense64.bias\""},
     {"Infinite", with_number("logits.weight", 0, -HUGE_VALF), "\"logits.weight\""},
     {"OverlappingTensors", file_of(two_tensors_at_one_place()), "\"b\""},
     {"HugeHeader", file_of(size_bytes(1'000'000'000'000'000'000) + "{}"), "1000000000000000000"},
