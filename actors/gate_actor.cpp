@@ -40,7 +40,8 @@ void GateState::on_phase_done(const PhaseDone& answer) {
 
 void GateState::end_round() {
   if (round.phase == UpdatePhase::measure) {
-    begin_round({UpdatePhase::apply, graph::clip_factor(squared_norms, rules->max_grad_norm)});
+    begin_round({UpdatePhase::apply, graph::clip_factor(squared_norms, rules->max_grad_norm,
+                                                        rules->exact_max_grad_norm)});
     return;
   }
   setup->host->update_ended();

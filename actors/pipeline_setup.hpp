@@ -20,6 +20,7 @@ class HostPort;
 struct UpdateRules {
   std::vector<graph::ParameterRule> variables = {};  ///< in the order of Plan::variables
   double max_grad_norm = 0;                          ///< 0: no clipping
+  bool exact_max_grad_norm = false;                  ///< clip as PopTorch, see optimizers/norm.hpp
 };
 
 struct PipelineSetup {

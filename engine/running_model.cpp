@@ -136,7 +136,9 @@ actors::UpdateRules RunningModel::update_rules(const Optimizer& optimizer) const
     if (parameter.trainable) names.push_back(parameter.name);
   const std::vector<graph::ParameterRule> rules = parameter_rules(optimizer, names);
 
-  actors::UpdateRules result{.variables = {}, .max_grad_norm = optimizer.max_grad_norm};
+  actors::UpdateRules result{.variables = {},
+                             .max_grad_norm = optimizer.max_grad_norm,
+                             .exact_max_grad_norm = optimizer.exact_max_grad_norm};
   for (const graph::VariableInfo& variable : plan_->variables) {
     const auto found = std::find(names.begin(), names.end(), variable.name);
     if (found == names.end())

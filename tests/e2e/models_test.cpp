@@ -2,6 +2,7 @@
 // size, optimizers changed between steps, and what is refused.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 
 #include "tests/support/refusal.hpp"
@@ -250,6 +251,36 @@ TEST(Dropout, DrawsTheSameMasksOnEveryTopology) {
   EXPECT_EQ(first_difference(a, b), "");
   two.seed = 10;
   EXPECT_NE(first_difference(a, train(build(), two, Sgd{}, samples(32), 4)), "");
+}
+
+/// How far one update of learning rate 1 moves weights that were zero, by tiny gradients: each
+/// class as often as the others, so that biases hardly have one.
+double length_of_update(double limit, bool exact) {
+  Model model("slope");
+  const Value logits = model.linear("fc", model.input("x", {6}), 3);
+  model.loss(model.cross_entropy(logits, model.labels()));
+  model.set_weight("fc.weight", Tensor::zeros(DType::f32, {3, 6}));
+  model.set_weight("fc.bias", Tensor::zeros(DType::f32, {3}));
+  std::vector<Tensor> batch = samples(6);
+  std::vector<float> x(batch[0].as<float>().begin(), batch[0].as<float>().end());
+  for (float& value : x) value *= 1e-5f;
+  batch[0] = Tensor({6, 6}, x);
+  Optimizer optimizer = Sgd{.learning_rate = 1};
+  optimizer.max_grad_norm = limit;
+  optimizer.exact_max_grad_norm = exact;
+  TrainingModel(model, {.batch_size = 6}, optimizer).step(batch);
+  double squares = 0;
+  for (const char* name : {"fc.weight", "fc.bias"})
+    for (const float moved : model.weight(name).as<float>()) squares += double{moved} * moved;
+  return std::sqrt(squares);
+}
+
+TEST(Clipping, EndsAtTheLimitExactlyIfAsked) {
+  const double norm = length_of_update(0, false), limit = norm / 2;
+  EXPECT_GT(norm, 1e-7);
+  EXPECT_NEAR(length_of_update(limit, true), limit, 1e-6 * limit);
+  EXPECT_NEAR(length_of_update(limit, false), limit * norm / (norm + 1e-6), 1e-6 * limit);
+  EXPECT_LT(length_of_update(limit, false), 0.95 * limit) << "or the two could not be told apart";
 }
 
 TEST(Reduction, SumEqualsMeanAtAScaledLearningRate) {

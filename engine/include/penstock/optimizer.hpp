@@ -72,8 +72,13 @@ struct ParameterGroup {
 struct Optimizer {
   OptimizerSettings settings = Sgd{};
   std::vector<ParameterGroup> groups = {};  ///< exceptions; of the same kind as `settings`
-  /// Limit of the global L2 norm of the final gradient, over all stages; 0: no limit.
+  /// Limit of the global L2 norm of the final gradient (reduced, mean or sum), over all stages and
+  /// groups and before any rule sees it; 0: no limit. As torch.nn.utils.clip_grad_norm_: the factor
+  /// is max_grad_norm / (norm + 1e-6), at most 1. (PopART does it elsewhere with SGD: there the
+  /// limit holds for the gradients' sum, or, with momentum, for the velocity.)
   double max_grad_norm = 0;
+  /// PopTorch's factor instead: max_grad_norm / max(max_grad_norm, norm).
+  bool exact_max_grad_norm = false;
 
   Optimizer() = default;
   template <class Settings>

@@ -66,15 +66,25 @@ TEST(ClipFactor, BringsTheCommonNormDownToTheLimit) {
   EXPECT_DOUBLE_EQ(clip_factor(squared_norms, 0.001), 0.001 / (5 + 1e-6));
 }
 
+TEST(ClipFactor, BringsItDownExactlyWherePopTorchDoes) {
+  const std::vector<double> squared_norms{9, 16};
+  EXPECT_EQ(clip_factor(squared_norms, 1, true), 0.2);
+  EXPECT_EQ(clip_factor(squared_norms, 5, true), 1);
+  EXPECT_LT(clip_factor(squared_norms, 5, false), 1);
+}
+
 TEST(ClipFactor, NeverScalesUp) {
-  EXPECT_EQ(clip_factor(std::vector<double>{9, 16}, 6), 1);
-  EXPECT_EQ(clip_factor(std::vector<double>{9, 16}, infinity), 1);
-  EXPECT_EQ(clip_factor(std::vector<double>{0}, 1e-3), 1);
-  EXPECT_EQ(clip_factor({}, 1), 1);
+  for (const bool exact : {false, true}) {
+    EXPECT_EQ(clip_factor(std::vector<double>{9, 16}, 6, exact), 1);
+    EXPECT_EQ(clip_factor(std::vector<double>{9, 16}, infinity, exact), 1);
+    EXPECT_EQ(clip_factor(std::vector<double>{0}, 1e-3, exact), 1);
+    EXPECT_EQ(clip_factor({}, 1, exact), 1);
+  }
 }
 
 TEST(ClipFactor, LetsANanThrough) {
-  EXPECT_TRUE(std::isnan(clip_factor(std::vector<double>{1, std::nan("")}, 1)));
+  for (const bool exact : {false, true})
+    EXPECT_TRUE(std::isnan(clip_factor(std::vector<double>{1, std::nan("")}, 1, exact)));
 }
 
 }  // namespace
