@@ -38,7 +38,8 @@ graph::CompileRequest request_for(const Options& options, bool training) {
       .schedule = &schedule_of(options.topology),
       .gradient_accumulation =
           training ? options.training.gradient_accumulation : options.device_iterations,
-      .threads = threads_of(options.runtime)};
+      .threads = threads_of(options.runtime),
+      .replicas = options.topology.replication_factor};
   for (const Stage& stage : options.topology.stages)
     request.stages.push_back({stage.blocks, stage.ipu});
   request.ipus.assign(options.topology.ipus.begin(), options.topology.ipus.end());

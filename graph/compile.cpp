@@ -7,6 +7,7 @@
 
 #include "graph/build_plan.hpp"
 #include "graph/kernels/isa.hpp"
+#include "graph/ops/norms/batch_norm2d.hpp"
 #include "graph/passes/choose_layouts.hpp"
 #include "graph/passes/compile_report.hpp"
 #include "graph/passes/differentiate.hpp"
@@ -124,7 +125,9 @@ class Compilation {
     auto& warnings = compiled_.report.warnings;
     compiled_.report.layout_conversions = conversions_;
     warnings.insert(warnings.begin(), assignment_.warnings.begin(), assignment_.warnings.end());
-    if (request_.training) warn_of_untrained(warnings);
+    if (!request_.training) return;
+    warn_of_untrained(warnings);
+    if (request_.replicas > 1) warn_of_own_statistics(warnings);
   }
 
   void warn_of_untrained(std::vector<std::string>& warnings) const {
@@ -134,6 +137,19 @@ class Compilation {
           value.kind == ValueKind::parameter && !trained[index(variable.value)])
         warnings.push_back("parameter \"" + value.name +
                            "\" does not influence the loss and is not trained");
+  }
+
+  void warn_of_own_statistics(std::vector<std::string>& warnings) const {
+    std::vector<std::string> names;
+    for (const Node& node : graph_.nodes)
+      if (node.op == &batch_norm2d) names.push_back(node.name);
+    if (names.empty()) return;
+    const std::string others =
+        names.size() > 1 ? " and " + std::to_string(names.size() - 1) + " more" : "";
+    warnings.push_back("batch norm \"" + names[0] + "\"" + others + ": each of " +
+                       std::to_string(request_.replicas) +
+                       " replicas normalises by its own micro-batches and keeps running "
+                       "statistics of its own; replica 0's are read back");
   }
 
   const Graph& model_;

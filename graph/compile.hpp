@@ -26,8 +26,9 @@ struct CompileRequest {
   /// Micro-batches from a full to an empty pipeline: of a window in training, of a call in
   /// inference. For the warnings and the expected utilisation only.
   std::int64_t gradient_accumulation = 1;
-  std::int32_t threads = 0;  ///< that the IPUs share, for the expected speed-up only; 0: enough
-  bool in_place = true;      ///< outputs may overwrite inputs that nobody needs any more
+  std::int32_t threads = 0;   ///< that the IPUs share, for the expected speed-up only; 0: enough
+  std::int64_t replicas = 1;  ///< for a warning only: replicas do not change a plan
+  bool in_place = true;       ///< outputs may overwrite inputs that nobody needs any more
 };
 
 struct Compiled {

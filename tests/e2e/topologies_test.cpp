@@ -1,6 +1,7 @@
 // The same bits from every topology: the strongest test there is.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "apps/networks/networks.hpp"
@@ -212,6 +213,14 @@ TEST(Topologies, GiveTheSameStatisticsAndRandomNumbers) {
         EXPECT_EQ(first_difference(residual(with_replicas(placement, execution)), reference), "")
             << replicas << " replicas, " << execution.name << " " << placement.stages;
   }
+}
+
+TEST(Replication, WarnsOfStatisticsThatAreNotShared) {
+  const TrainingModel training(residual_network(), replicated(placements[5], executions[0]), Sgd{});
+  const auto& warnings = training.compile_report().warnings;
+  EXPECT_TRUE(std::ranges::any_of(warnings, [](const std::string& warning) {
+    return warning.starts_with("batch norm \"norm1\" and 1 more: each of 2 replicas");
+  }));
 }
 
 }  // namespace

@@ -101,7 +101,8 @@ class Model {
   /// Over the last `axes` axes. Parameters NAME.weight and NAME.bias of those axes' shape.
   Value layer_norm(const std::string& name, Value x, int axes = 1, double eps = 1e-5);
   /// x [N,C,H,W]. Parameters NAME.weight [C], NAME.bias [C]; buffers NAME.running_mean [C],
-  /// NAME.running_var [C], updated by every micro-batch in training, used in inference.
+  /// NAME.running_var [C], updated by every micro-batch in training, used in inference. Each
+  /// replica has statistics of its own; replica 0's are the model's.
   Value batch_norm2d(const std::string& name, Value x, double eps = 1e-5, double momentum = 0.1);
   /// ids i64 of any shape -> [..., size]. Parameter NAME.weight [count,size].
   Value embedding(const std::string& name, Value ids, std::int64_t count, std::int64_t size);

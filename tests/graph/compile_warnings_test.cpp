@@ -1,0 +1,49 @@
+// What the compiler warns of.
+
+#include <gtest/gtest.h>
+
+#include "graph/compile.hpp"
+#include "tests/support/model_builder.hpp"
+
+namespace penstock::graph {
+namespace {
+
+using testing::ModelBuilder;
+using Warnings = std::vector<std::string>;
+
+/// Layers of batch norm named "norm1", "norm2", ..., a shift, and a loss.
+ModelBuilder normalised(int layers) {
+  ModelBuilder model;
+  ValueId x = model.input("x", {3, 2, 2});
+  for (int layer = 1; layer <= layers; ++layer) {
+    const std::string name = "norm" + std::to_string(layer);
+    x = model.apply(
+        "batch_norm2d",
+        {x, model.parameter(name + ".weight", {3}), model.parameter(name + ".bias", {3}),
+         model.buffer(name + ".running_mean", {3}), model.buffer(name + ".running_var", {3})},
+        {}, name);
+  }
+  const ValueId y = model.apply("add", {x, model.parameter("shift", {2})});
+  model.output("y", y);
+  model.loss(y);
+  return model;
+}
+
+Warnings warnings(const ModelBuilder& model, bool training, std::int64_t replicas) {
+  return compile(model.graph(), {.training = training, .batch = 2, .replicas = replicas})
+      .report.warnings;
+}
+
+TEST(CompileWarnings, TellWhoseStatisticsReplicasKeep) {
+  const std::string what =
+      ": each of 2 replicas normalises by its own micro-batches and keeps running statistics of "
+      "its own; replica 0's are read back";
+  EXPECT_EQ(warnings(normalised(1), true, 2), Warnings{"batch norm \"norm1\"" + what});
+  EXPECT_EQ(warnings(normalised(3), true, 2), Warnings{"batch norm \"norm1\" and 2 more" + what});
+  EXPECT_EQ(warnings(normalised(1), true, 1), Warnings{});
+  EXPECT_EQ(warnings(normalised(0), true, 2), Warnings{});
+  EXPECT_EQ(warnings(normalised(1), false, 2), Warnings{}) << "inference changes no statistics";
+}
+
+}  // namespace
+}  // namespace penstock::graph
