@@ -39,8 +39,8 @@ struct Compiled {
 /// @throws Error invalid_model (no loss in training, no output in inference), invalid_topology
 /// (unknown block, block in two stages or in none, empty stage, a value used in an earlier stage
 /// than the one that computes it, wrong number of IPUs, a parameter used in two stages, more
-/// automatic stages than the model has pieces),
-/// invalid_argument (a PENSTOCK_ISA that the machine lacks).
+/// automatic stages than the model has pieces), invalid_argument (a PENSTOCK_ISA that the machine
+/// lacks), internal (a schedule under which the stages would wait for ever).
 Compiled compile(const Graph& model, const CompileRequest& request);
 
 }  // namespace penstock::graph

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "graph/schedules/simulator.hpp"
+#include "penstock/error.hpp"
 
 namespace penstock::graph {
 namespace {
@@ -47,6 +48,23 @@ double expected_speedup(Simulation simulation, std::int32_t threads) {
   simulation.processors = threads;
   const double together = simulate(simulation).total_time;
   return together > 0 ? sum(simulation.costs) * simulation.micro_batches / together : 1;
+}
+
+/// The wait that the others come from: the last stage that may not take another micro-batch, for
+/// those before it wait until it does, and those after it for what it would send.
+const Wait& cause_of(const std::vector<Wait>& stalled) {
+  const auto held_up = [](const Wait& wait) {
+    return wait.what == Wait::For::credit || wait.what == Wait::For::turn;
+  };
+  const auto last = std::find_if(stalled.rbegin(), stalled.rend(), held_up);
+  return last == stalled.rend() ? stalled.front() : *last;
+}
+
+void refuse_stall(const Plan& plan, const Timeline& timeline) {
+  if (timeline.stalled.empty()) return;
+  throw Error(Errc::internal, "the schedule \"" + std::string(plan.schedule->name) +
+                                  "\" stalls a pipeline of " + std::to_string(plan.stages.size()) +
+                                  ": " + to_string(cause_of(timeline.stalled)));
 }
 
 std::int64_t parameters_of(const StagePlan& stage) {
@@ -92,7 +110,9 @@ CompileReport report_on(const Plan& plan, const ReportRequest& request) {
     report.stages.back().backward_seconds = costs[stage].backward;
   }
   const Simulation simulation = window(plan, costs, request.micro_batches);
-  report.expected_utilization = utilisation(simulate(simulation));
+  const Timeline timeline = simulate(simulation);
+  refuse_stall(plan, timeline);
+  report.expected_utilization = utilisation(timeline);
   report.expected_speedup = expected_speedup(simulation, request.threads);
   if (plan.training && request.micro_batches < plan.stages[0].in_flight)
     report.warnings.push_back(too_few(plan, request.micro_batches, report.expected_utilization));

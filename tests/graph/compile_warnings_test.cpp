@@ -1,9 +1,10 @@
-// What the compiler warns of.
+// What the compiler warns of, and what it does not let run.
 
 #include <gtest/gtest.h>
 
 #include "graph/compile.hpp"
 #include "tests/support/model_builder.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace penstock::graph {
 namespace {
@@ -43,6 +44,18 @@ TEST(CompileWarnings, TellWhoseStatisticsReplicasKeep) {
   EXPECT_EQ(warnings(normalised(1), true, 1), Warnings{});
   EXPECT_EQ(warnings(normalised(0), true, 2), Warnings{});
   EXPECT_EQ(warnings(normalised(1), false, 2), Warnings{}) << "inference changes no statistics";
+}
+
+TEST(CompileStalls, AreRefusedBeforeAnythingRuns) {
+  const Schedule no_credit{
+      .name = "no_credit", .in_flight = [](int, int) { return 0; }, .prefers = Direction::forward};
+  const ModelBuilder model = normalised(1);
+  EXPECT_EQ(
+      testing::refusal(
+          Errc::internal,
+          [&] { compile(model.graph(), {.training = true, .batch = 2, .schedule = &no_credit}); }),
+      "the schedule \"no_credit\" stalls a pipeline of 1: stage 0: forward of micro-batch 0 waits "
+      "for a credit");
 }
 
 }  // namespace

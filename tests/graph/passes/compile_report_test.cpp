@@ -4,6 +4,7 @@
 
 #include "graph/schedules/grouped.hpp"
 #include "graph/schedules/sequential.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace penstock::graph {
 namespace {
@@ -68,6 +69,27 @@ TEST(CompileReport, GoesByMeasuredTimesWhereThereAreAny) {
   const auto estimate = report_on(balanced(2), {.micro_batches = 1000});
   EXPECT_DOUBLE_EQ(estimate.stages[0].share, 0.5);
   EXPECT_EQ(estimate.stages[0].forward_seconds, 0);
+}
+
+/// Stages before `stage` have what they need; it and the others may never hold anything.
+template <int stage>
+constexpr Schedule starving_from{
+    .name = "starving",
+    .in_flight = [](int number, int) { return number < stage ? 3 : 0; },
+    .prefers = Direction::forward};
+
+std::string stall_of(const Plan& plan) {
+  return testing::refusal(Errc::internal, [&] { report_on(plan, {.micro_batches = 8}); });
+}
+
+TEST(CompileReport, RefusesAScheduleThatStallsAndNamesWhoHoldsItUp) {
+  const std::string start = "the schedule \"starving\" stalls a pipeline of 4: stage ";
+  const std::string end = ": forward of micro-batch 0 waits for a credit";
+  for (const bool training : {true, false}) {
+    EXPECT_EQ(stall_of(balanced(4, training, starving_from<0>)), start + "0" + end);
+    EXPECT_EQ(stall_of(balanced(4, training, starving_from<2>)), start + "2" + end);
+    EXPECT_EQ(stall_of(balanced(4, training, starving_from<4>)), "accepted");
+  }
 }
 
 TEST(CompileReport, HasARowPerStage) {
