@@ -25,8 +25,8 @@ void StageState::start(StageHandle::pointer actor, StageSetup given) {
   status.report.ipu = pipeline.ipu(setup.replica, number);
   const bool offloaded = pipeline.offload_optimizer_state;
   status.report.optimizer_bytes_on_ipu = offloaded ? 0 : setup.optimizer_bytes;
-  status.report.peak_bytes =
-      setup.arena->bytes() + setup.scratch_bytes + status.report.optimizer_bytes_on_ipu;
+  // Offloaded state is there as well, while an update runs.
+  status.report.peak_bytes = setup.arena->bytes() + setup.scratch_bytes + setup.optimizer_bytes;
 }
 
 void StageState::on_edge_tensor(EdgeTensor& message) {

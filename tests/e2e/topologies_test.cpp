@@ -137,6 +137,16 @@ TEST(Offload, LeavesNoOptimizerStateOnTheIpus) {
   for (const StageReport& stage : run(options).stages) EXPECT_EQ(stage.optimizer_bytes_on_ipu, 0);
 }
 
+TEST(Offload, HidesNothingFromThePeak) {
+  Options options = options_for(placements[5], executions[0]);
+  const std::vector<StageReport> kept = run(options).stages;
+  options.training.offload_optimizer_state = true;
+  const std::vector<StageReport> offloaded = run(options).stages;
+  for (std::size_t i = 0; i < kept.size(); ++i)
+    EXPECT_EQ(offloaded[i].peak_bytes, kept[i].peak_bytes)
+        << "stage " << i << " has its state on the IPU during each update";
+}
+
 TEST(AutomaticStages, GiveTheBitsOfASingleDevice) {
   for (const int stages : {1, 2, 3, 4, 6}) {
     for (const Execution& execution : executions) {

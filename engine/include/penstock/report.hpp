@@ -16,7 +16,7 @@ struct StageReport {
   std::uint64_t backward_runs = 0;
   int max_in_flight = 0;        ///< micro-batches forwarded but not yet backwarded, at most
   double busy_seconds = 0;      ///< in its programs and weight updates
-  std::int64_t peak_bytes = 0;  ///< tensor memory of the stage on its IPU
+  std::int64_t peak_bytes = 0;  ///< tensor memory of the stage on its IPU, optimizer state included
   std::int64_t optimizer_bytes_on_ipu = 0;  ///< optimizer state kept there between updates
 };
 
