@@ -21,8 +21,8 @@ struct Schedule {
   int (*in_flight)(int stage, int stages);
   /// Which work goes first where a stage could do either.
   Direction prefers;
-  /// The whole pipeline holds one micro-batch at a time, in inference too: it enters the first
-  /// stage only after the one before it has left the pipeline.
+  /// The whole pipeline (each replica's is its own) holds one micro-batch at a time, in inference
+  /// too: it enters the first stage only after the one before it has left the pipeline.
   bool one_at_a_time = false;
 };
 

@@ -88,13 +88,15 @@ OptionGroup optimizer_group() {
 
 OptionGroup pipeline_group() {
   return OptionRows("Pipeline", &TrainerOptions::pipeline)
-      .add("strategy", &PipelineOptions::strategy,
-           one_of<Strategy>({Strategy::pipelined, Strategy::sharded}),
-           "whether stages work at the same time")
+      .add(
+          "strategy", &PipelineOptions::strategy,
+          one_of<Strategy>({Strategy::pipelined, Strategy::sharded}),
+          "whether stages work at the same time; if not (sharded), one IPU of each replica is busy "
+          "at a time")
       .add("schedule", &PipelineOptions::schedule,
            one_of<PipelineSchedule>({PipelineSchedule::grouped, PipelineSchedule::interleaved,
                                      PipelineSchedule::sequential}),
-           "what a pipelined stage does first")
+           "what a pipelined stage does first; sequential is sharded by another name")
       .add("stages", &PipelineOptions::stages, stage_list("STAGES", most_threads),
            "blocks of each stage, as in \"B1,B2|B3,B4\"; by default a stage per block; auto for "
            "the best balanced cut into a stage per IPU of --ipus, auto:4 into four")

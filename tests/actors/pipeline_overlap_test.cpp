@@ -47,6 +47,16 @@ int overlaps(const std::vector<TraceEvent>& events) {
   return count;
 }
 
+/// The most runs that ever went on at the same time.
+std::ptrdiff_t most_at_once(const std::vector<TraceEvent>& events) {
+  std::ptrdiff_t most = 0;
+  for (const TraceEvent& now : events)
+    most = std::max(most, std::ranges::count_if(events, [&](const TraceEvent& other) {
+                      return other.begin_ns <= now.begin_ns && now.begin_ns < other.end_ns;
+                    }));
+  return most;
+}
+
 TEST(PipelineOverlap, IsRealBetweenStagesThatWorkOnDifferentMicroBatches) {
   for (const std::string schedule : {"grouped", "interleaved"}) {
     // Each of the two runs ends only once the other has begun.
@@ -97,6 +107,19 @@ TEST(PipelineOverlap, HasAThreadForEachIpuIfAskedAndTheSameBitsHoweverActorsAreS
   EXPECT_TRUE(
       testing::same_bits(train({.threads = 2, .policy = WorkerPolicy::stealing}), expected));
   EXPECT_TRUE(testing::same_bits(train({.threads = 2, .max_throughput = 1}), expected));
+}
+
+TEST(PipelineOverlap, IsRealBetweenReplicasThatAllowOneMicroBatchEach) {
+  // Each replica's first run ends only once the other's has begun.
+  Latch begun[2];
+  const ProbeHook hook([&](const ProbeRun& run) {
+    if (run.stage != 0 || run.direction == Direction::backward || run.key.micro_batch != 0) return;
+    begun[run.key.replica].open();
+    EXPECT_TRUE(begun[1 - run.key.replica].wait());
+  });
+  const auto events = trace_of({.schedule = "sequential", .replicas = 2});
+  EXPECT_EQ(overlaps(events), 0);
+  EXPECT_EQ(most_at_once(events), 2);
 }
 
 TEST(PipelineOverlap, NeverHappensOnOneIpu) {

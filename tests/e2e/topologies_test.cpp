@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <utility>
 
 #include "apps/networks/networks.hpp"
 #include "tests/support/data_path.hpp"
@@ -124,6 +126,28 @@ TEST(Replication, CountsTheRunsOfEachReplica) {
     EXPECT_EQ(stage.forward_runs, 4u * updates) << stage.replica << "/" << stage.stage;
     EXPECT_EQ(stage.backward_runs, 4u * updates) << stage.replica << "/" << stage.stage;
     EXPECT_EQ(stage.ipu, stage.replica * 4 + stage.stage);
+  }
+}
+
+TEST(Replication, KeepsOneIpuOfEachReplicaBusyAtATimeWhereStagesTakeTurns) {
+  for (const Execution& execution : {executions[2], executions[3]}) {
+    Options options = replicated(placements[5], execution);
+    options.runtime.trace = true;
+    TrainingModel training(networks::find_network("mnist-cnn").build(3), options, Sgd{});
+    std::vector<Tensor> samples;
+    for (const Tensor& field : digits()) samples.push_back(field.rows(0, batch * 4 * 2));
+    training.step(samples);
+    std::vector<TraceEvent> events = training.take_trace();
+    std::ranges::sort(events, {},
+                      [](const TraceEvent& e) { return std::pair(e.replica, e.begin_ns); });
+    std::set<int> ipus[2];
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      ipus[events[i].replica].insert(events[i].ipu);
+      if (i == 0 || events[i].replica != events[i - 1].replica) continue;
+      EXPECT_GE(events[i].begin_ns, events[i - 1].end_ns) << execution.name;
+    }
+    EXPECT_EQ(ipus[0], (std::set<int>{0, 1, 2, 3})) << execution.name;
+    EXPECT_EQ(ipus[1], (std::set<int>{4, 5, 6, 7})) << execution.name;
   }
 }
 

@@ -11,14 +11,14 @@ namespace penstock {
 
 enum class Strategy : std::uint8_t {
   pipelined,  ///< stages work on different micro-batches at the same time
-  sharded,    ///< one micro-batch at a time, one IPU busy at a time
+  sharded,    ///< one micro-batch and one busy IPU at a time, in each replica: as `sequential`
 };
 
 /// Which work a pipelined stage prefers, and how many micro-batches it may hold.
 enum class PipelineSchedule : std::uint8_t {
   grouped,      ///< forward while it may hold more: highest throughput, most activations
   interleaved,  ///< backward first (1F1B): about half the activations
-  sequential,   ///< one micro-batch in the whole pipeline: for debugging
+  sequential,   ///< one micro-batch in a replica's pipeline, one busy IPU: for debugging
 };
 
 /// How the gradients of a window's micro-batches and replicas become one.
