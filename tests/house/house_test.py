@@ -62,6 +62,9 @@ class House(unittest.TestCase):
     def test_no_word_that_must_not_stay(self):
         self.expect_none(WRITTEN, lambda path, text: rules.word_rule(text))
 
+    def test_lines_fit(self):
+        self.expect_none(WRITTEN, rules.width_rule)
+
     def test_every_source_is_built(self):
         files = {path: text for path, text in SOURCES.items() if path not in HOSTS}
         self.expect_none(files, lambda path, text: rules.built_rule(path, BUILD_FILES))
@@ -123,6 +126,11 @@ class Rules(unittest.TestCase):
             with self.subTest(text=text):
                 self.refuses(rules.word_rule(text))
         self.accepts(rules.word_rule('https://example.org/home/page, build/root/x'))
+
+    def test_width(self):
+        self.refuses(rules.width_rule('tests/house/rules.py', 'x' * 101 + '\n'))
+        self.accepts(rules.width_rule('tests/house/rules.py', 'x' * 100 + '\n'))
+        self.accepts(rules.width_rule('README.md', 'x' * 101))
 
     def test_built(self):
         build_files = {'graph/meson.build': "files('ops/relu.cpp')"}

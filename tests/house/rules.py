@@ -1,4 +1,4 @@
-"""The rules of the house that a reader of text can check, as functions from a file to complaints."""
+"""The rules of the house that a reader of text can check: functions from a file to complaints."""
 
 import re
 from pathlib import PurePosixPath
@@ -9,7 +9,8 @@ VALUE_HEADERS = [f'penstock/{name}.hpp'
 STANDARD = r'[a-z_0-9]+'  # Only the standard library's headers have neither slash nor suffix.
 POSIX = r'fcntl\.h|unistd\.h|sys/[a-z]+\.h'
 
-# Floor: the quoted includes that it may use, by prefix, and the others, by pattern. First match wins.
+# Floor: the quoted includes that it may use, by prefix, and the others, by pattern. First match
+# wins.
 FLOORS = [
     ('engine/include/penstock/', ['penstock/'], STANDARD),
     ('engine/values/', ['engine/values/', *VALUE_HEADERS], STANDARD),
@@ -24,8 +25,11 @@ FLOORS = [
 ]
 
 # The passes of the compiler: only compile sees more than one of them.
-PASSES = {'balance', 'choose_layouts', 'compile_report', 'differentiate', 'fuse', 'inference_form', 'layout', 'liveness', 'lower',
-          'memory_plan', 'partition', 'pieces', 'prune', 'stage_assignment'}
+PASSES = {'balance', 'choose_layouts', 'compile_report', 'differentiate', 'fuse', 'inference_form',
+          'layout', 'liveness', 'lower', 'memory_plan', 'partition', 'pieces', 'prune',
+          'stage_assignment'}
+
+COLUMNS = 100
 
 CAF_ROOMS = ('actors/', 'tests/actors/', 'tests/support/')
 
@@ -91,6 +95,15 @@ def word_rule(text):
     for pattern, what in FORBIDDEN:
         for found in pattern.finditer(text):
             yield f'{what}: {found.group()}'
+
+
+def width_rule(path, text):
+    """Lines fit into 100 columns. C++ is left to clang-format, prose to whoever writes it."""
+    if path.endswith(('.hpp', '.cpp', '.md')):
+        return
+    for number, line in enumerate(text.splitlines(), 1):
+        if len(line) > COLUMNS:
+            yield f'line {number} has {len(line)} columns, more than {COLUMNS}'
 
 
 def built_rule(path, build_files):
