@@ -15,9 +15,13 @@ LoaderActor::behavior_type loader(LoaderActor::stateful_pointer<LoaderActorState
   base_init(self);
   self->state.self = self;
   self->state.core.emplace(*source, settings);
-  self->state.idle = workers;
-  for (const LoaderWorker& worker : workers) self->link_to(worker);
-  return {[self](const StartEpoch& message) { self->state.on_start_epoch(message); },
+  self->state.workers = workers;
+  for (const LoaderWorker& worker : workers) {
+    self->state.idle.push_back(static_cast<int>(self->state.idle.size()));
+    self->link_to(worker);
+  }
+  return {[self](const RowsRead& message) { self->state.on_rows_read(message); },
+          [self](const StartEpoch& message) { self->state.on_start_epoch(message); },
           [self](const TakeBatch& message) { return self->state.on_take_batch(message); }};
 }
 
@@ -37,9 +41,9 @@ caf::typed_response_promise<LoadedBatch> LoaderActorState::on_take_batch(const T
   return answer;
 }
 
-void LoaderActorState::on_read(const LoaderWorker& worker, const ReadResult& result) {
-  idle.push_back(worker);
-  core->finish(result);
+void LoaderActorState::on_rows_read(const RowsRead& read) {
+  idle.push_back(read.worker);
+  core->finish(read.result);
   advance();
 }
 
@@ -49,16 +53,9 @@ void LoaderActorState::advance() {
   while (!idle.empty()) {
     auto task = core->next_task();
     if (!task) return;
-    const LoaderWorker worker = idle.back();
+    self->send(workers[static_cast<std::size_t>(idle.back())], ReadRows{self, std::move(*task)});
     idle.pop_back();
-    assign(worker, std::move(*task));
   }
-}
-
-void LoaderActorState::assign(const LoaderWorker& worker, ReadTask task) {
-  self->request(worker, caf::infinite, std::move(task))
-      .then([this, worker](const ReadResult& result) { on_read(worker, result); },
-            [this](caf::error& error) { self->quit(std::move(error)); });
 }
 
 void LoaderActorState::deliver(LoadedBatch batch) {

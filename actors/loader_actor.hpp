@@ -35,7 +35,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::LoadedBatch)
 
 namespace penstock::actors {
 
-using LoaderActor = caf::typed_actor<
+using LoaderActor = RowsReader::extend<
     // Consumer: whatever the last epoch still had to give is dropped.
     caf::reacts_to<StartEpoch>,
     // Consumer: answered once the batch is complete. Asking again for the same one gives it again,
@@ -48,16 +48,16 @@ struct LoaderActorState {
 
   LoaderActor::pointer self = nullptr;
   std::optional<LoaderCore> core = {};
-  std::vector<LoaderWorker> idle = {};
+  std::vector<LoaderWorker> workers = {};
+  std::vector<int> idle = {};  // positions in `workers`
   caf::typed_response_promise<LoadedBatch> consumer = {};
 
   void on_start_epoch(const StartEpoch& message);
   caf::typed_response_promise<LoadedBatch> on_take_batch(const TakeBatch& message);
-  void on_read(const LoaderWorker& worker, const ReadResult& result);
+  void on_rows_read(const RowsRead& read);
 
  private:
   void advance();
-  void assign(const LoaderWorker& worker, ReadTask task);
   void deliver(LoadedBatch batch);
 };
 

@@ -1,6 +1,7 @@
 #include "actors/loader_worker_actor.hpp"
 
 #include <exception>
+#include <utility>
 
 #include "actors/base_init.hpp"
 
@@ -19,10 +20,14 @@ std::string text_of_current_exception() {
 
 }  // namespace
 
-ReadResult LoaderWorkerState::on_read(ReadTask& task) {
-  // A task of its own, to let go of the buffer before the answer leaves.
-  const ReadTask mine = std::move(task);
-  return {mine.epoch, mine.batch, read_rows(mine)};
+void LoaderWorkerState::on_read_rows(ReadRows& message) {
+  // The task is gone, and with it the buffer, before the result leaves.
+  const ReadResult result = read(std::exchange(message.task, {}));
+  self->send(message.reader, RowsRead{number, result});
+}
+
+ReadResult LoaderWorkerState::read(const ReadTask& task) {
+  return {task.epoch, task.batch, read_rows(task)};
 }
 
 std::optional<ReadFailure> LoaderWorkerState::read_rows(const ReadTask& task) {
@@ -59,10 +64,11 @@ LoaderWorker::behavior_type loader_worker(LoaderWorker::stateful_pointer<LoaderW
                                           int number, std::shared_ptr<const LoaderSource> source,
                                           std::shared_ptr<LoaderWatch> watch) {
   base_init(self);
+  self->state.self = self;
   self->state.number = number;
   self->state.source = std::move(source);
   self->state.watch = std::move(watch);
-  return {[self](ReadTask& task) { return self->state.on_read(task); }};
+  return {[self](ReadRows& message) { self->state.on_read_rows(message); }};
 }
 
 }  // namespace penstock::actors
