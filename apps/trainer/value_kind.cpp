@@ -46,23 +46,17 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  std::size_t begin = 0;
-  for (std::size_t end; (end = text.find(separator, begin)) != text.npos; begin = end + 1)
-    parts.push_back(text.substr(begin, end - begin));
-  parts.push_back(text.substr(begin));
-  return parts;
-}
-
 std::vector<int> read_number_list(std::string_view text, int most) {
   std::vector<int> numbers;
-  for (const std::string_view part : split(text, ',')) {
+  std::size_t begin = 0, comma = 0;
+  do {
+    comma = text.find(',', begin);
     int number = -1;
-    if (!reads_as(part, number) || number < 0 || number > most)
+    if (!reads_as(text.substr(begin, comma - begin), number) || number < 0 || number > most)
       refuse("whole numbers from 0 to " + std::to_string(most) + ", separated by commas", text);
     numbers.push_back(number);
-  }
+    begin = comma + 1;
+  } while (comma != text.npos);
   return numbers;
 }
 

@@ -228,6 +228,7 @@ TEST(CommandLine, RefusesWithTheArgumentsNameFirst) {
       {{"--strategy", "phased"}, "--strategy: expected one of pipelined, sharded"},
       {{"--schedule", "1f1b"}, "--schedule: expected one of grouped, interleaved, sequential"},
       {{"--ipus", "0,,1"}, "--ipus: expected whole numbers from 0 to 65535, separated by commas"},
+      {{"--ipus", "0,1,"}, "--ipus: expected whole numbers from 0 to 65535, separated by commas"},
       {{"--ipus", ""}, "--ipus: expected whole numbers from 0 to 65535, separated by commas"},
       {{"--ipus", "0,-1"}, "--ipus: expected whole numbers from 0 to 65535, separated by commas"},
       {{"--ipus", "0,65536"},
