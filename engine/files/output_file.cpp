@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include "engine/files/replaceable.hpp"
 #include "engine/files/temporary_file.hpp"
 #include "penstock/error.hpp"
 
@@ -38,9 +39,12 @@ OutputFile::OutputFile(const std::filesystem::path& target) : name_(target.strin
   const bool exists = ::stat(target_.c_str(), &existing) == 0;
   if (!exists && errno != ENOENT) fail(errno);
   if (exists && S_ISDIR(existing.st_mode)) fail(EISDIR);
-  if (exists && !S_ISREG(existing.st_mode))
-    throw Error(Errc::io_error, "cannot write \"" + name_ + "\": it is not a regular file");
+  if (exists && !S_ISREG(existing.st_mode)) refuse("it is not a regular file");
   if (exists && ::access(target_.c_str(), W_OK) != 0) fail(errno);
+  struct stat directory = {};
+  if (exists && ::stat(target_.parent_path().c_str(), &directory) == 0 &&
+      !replaceable(directory, existing, ::geteuid()))
+    refuse("it belongs to another user, and its directory lets only the owner replace it");
 
   try {
     temporary_ = std::make_unique<TemporaryFile>(target_.parent_path());
@@ -90,8 +94,11 @@ void OutputFile::flush() {
 }
 
 void OutputFile::fail(int error_number) const {
-  throw Error(Errc::io_error,
-              "cannot write \"" + name_ + "\": " + std::generic_category().message(error_number));
+  refuse(std::generic_category().message(error_number));
+}
+
+void OutputFile::refuse(const std::string& reason) const {
+  throw Error(Errc::io_error, "cannot write \"" + name_ + "\": " + reason);
 }
 
 }  // namespace penstock

@@ -20,7 +20,7 @@ class OutputFile {
   /// Creates the temporary, so that a target that cannot be written is refused at once. A link is
   /// followed; an existing target keeps its permissions.
   /// @throws Error io_error naming the target if its directory is missing or not writable, or if it
-  /// is something other than a writable regular file.
+  /// is something other than a writable regular file that this user may replace.
   explicit OutputFile(const std::filesystem::path& target);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
@@ -37,6 +37,7 @@ class OutputFile {
  private:
   void flush();
   [[noreturn]] void fail(int error_number) const;
+  [[noreturn]] void refuse(const std::string& reason) const;
 
   std::string name_;  ///< as the caller gave it, for messages
   std::filesystem::path target_;
