@@ -154,8 +154,10 @@ LaneUse lane_use(const Attributes& attributes, Types in) {
   const bool plain_window = window.stride == Pair{1, 1} && window.dilation == Pair{1, 1} &&
                             attributes.integer("groups", 1) == 1;
   const bool narrow = x[1] <= few_channels && weight[0] <= few_channels;
-  const std::int64_t lanes = lane_shape(x)[0] * lane_count;
-  return plain_window && narrow && 3 * x[0] >= 2 * lanes ? LaneUse::prefers : LaneUse::never;
+  // Half a block that holds no sample costs nothing.
+  constexpr std::int64_t step = lane_count / 2;
+  const std::int64_t computed = (x[0] + step - 1) / step * step;
+  return plain_window && narrow && 3 * x[0] >= 2 * computed ? LaneUse::prefers : LaneUse::never;
 }
 
 }  // namespace
