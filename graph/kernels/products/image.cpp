@@ -1,17 +1,9 @@
 #include "graph/kernels/products/image.hpp"
 
-#include "graph/kernels/vector.hpp"
+#include "graph/kernels/products/pack.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
-
-/// Exactly `count` floats.
-template <int chunk = vector_size>
-[[gnu::always_inline]] inline void copy_floats(std::int64_t count, const float* from, float* to) {
-  for (; count >= chunk; count -= chunk, from += chunk, to += chunk)
-    __builtin_memcpy(to, from, sizeof(float) * chunk);
-  if constexpr (chunk > 1) copy_floats<chunk / 2>(count, from, to);
-}
 
 bool never_leaves(const WindowAxis& axis) {
   return axis.low >= 0 && axis.low + seen(axis, axis.places) <= axis.size;

@@ -10,6 +10,7 @@ namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
 constexpr std::int64_t no_start = 0;
+constexpr std::int64_t few_rows = 4;
 
 /// So many steps of depth and columns, from the given ones on.
 struct Block {
@@ -22,9 +23,10 @@ bool reads_in_place(const Product& p) {
   return p.right.column_stride == 1 && p.rows <= 4 * most_rows;
 }
 
-/// Little depth lets a small tile's sums be stored while the next tile's begin.
-std::int64_t tile_rows(std::int64_t depth) {
-  return at_most(depth <= 24 ? 4 : most_rows, most_rows);
+/// With little depth, the sums of a small tile can be stored while those of the next one begin;
+/// that pays where tiles are many.
+bool is_shallow(const Block& block) {
+  return block.steps <= 24 && block.columns >= 256;
 }
 
 void pack_left(const Product& p, const Block& block, std::int64_t row, std::int64_t rows,
@@ -32,7 +34,7 @@ void pack_left(const Product& p, const Block& block, std::int64_t row, std::int6
   const ConstMatrix& left = p.left;
   const float* const from =
       left.data + row * left.row_stride + block.first_step * left.column_stride;
-  if (left.row_stride == 1)  // whole vectors are faster, though the tile needs fewer rows
+  if (left.row_stride == 1)  // whole vectors are faster, though fewer rows may be needed
     pack_rows(at_most(p.rows - row, left_pitch), block.steps, from, left.column_stride,
               {to, left_pitch});
   else
@@ -99,9 +101,12 @@ void multiply_block(const Product& p, const Block& block, float* workspace) {
   float* const left = workspace;
   float* const right = workspace + left_floats(p.depth);
   pack_right(p, block, right);
-  for_each_part(p.rows, tile_rows(block.steps), [&](std::int64_t row, std::int64_t rows) {
+  const bool shallow = is_shallow(block);
+  for_each_part(p.rows, shallow ? left_pitch : most_rows, [&](std::int64_t row, std::int64_t rows) {
     pack_left(p, block, row, rows, left);
-    multiply_rows(p, block, strip_of_rows(p, block, row, rows, left), right);
+    for_each_part(rows, shallow ? few_rows : rows, [&](std::int64_t at, std::int64_t count) {
+      multiply_rows(p, block, strip_of_rows(p, block, row + at, count, left + at), right);
+    });
   });
 }
 

@@ -1,5 +1,6 @@
 #include "graph/kernels/products/pack.hpp"
 
+#include "graph/kernels/products/blocks.hpp"
 #include "graph/kernels/square.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
@@ -13,23 +14,14 @@ void copy_rows(std::int64_t steps, const float* from, std::int64_t pitch, Packed
         [&](auto v) { store(to.data + v * vector_size, load(from + v * vector_size)); });
 }
 
-void copy_ragged(std::int64_t count, std::int64_t steps, const float* from, std::int64_t pitch,
-                 Packed to) {
-  const std::int64_t end = (count + vector_size - 1) / vector_size * vector_size;
-  for (std::int64_t step = 0; step < steps; ++step, from += pitch, to.data += to.pitch) {
-    for (std::int64_t i = 0; i < count; ++i) to.data[i] = from[i];
-    for (std::int64_t i = count; i < end; ++i) to.data[i] = 0;
-  }
-}
-
 void transpose_band(std::int64_t count, std::int64_t steps, const float* from, std::int64_t pitch,
                     Packed to) {
   std::int64_t step = 0;
   for (; step + vector_size <= steps; step += vector_size)
     transpose_square(count, from + step, pitch, {to.data + step * to.pitch, to.pitch});
   for (; step < steps; ++step)
-    for (std::int64_t i = 0; i < vector_size; ++i)
-      to.data[step * to.pitch + i] = i < count ? from[i * pitch + step] : 0.0f;
+    for (std::int64_t i = 0; i < at_most(count, vector_size); ++i)
+      to.data[step * to.pitch + i] = from[i * pitch + step];
 }
 
 }  // namespace
@@ -46,7 +38,8 @@ void pack_rows(std::int64_t count, std::int64_t steps, const float* from, std::i
                Packed to) {
   if (count == 2 * vector_size) return copy_rows<2>(steps, from, pitch, to);
   if (count == vector_size) return copy_rows<1>(steps, from, pitch, to);
-  copy_ragged(count, steps, from, pitch, to);
+  for (std::int64_t step = 0; step < steps; ++step, from += pitch, to.data += to.pitch)
+    copy_floats(count, from, to.data);
 }
 
 void pack_columns(std::int64_t count, std::int64_t steps, const float* from, std::int64_t pitch,

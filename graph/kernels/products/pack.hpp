@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "graph/kernels/vector.hpp"
+
 namespace penstock::graph::PENSTOCK_ISA {
 
 /// Rows of floats side by side, one per step.
@@ -12,7 +14,15 @@ struct Packed {
   std::int64_t pitch;  ///< floats from one step to the next
 };
 
-/// to[step][i] = from[step * pitch + i], and zeros up to the next multiple of vector_size.
+/// Exactly `count` floats, in the largest pieces that there are.
+template <int piece = vector_size>
+[[gnu::always_inline]] inline void copy_floats(std::int64_t count, const float* from, float* to) {
+  for (; count >= piece; count -= piece, from += piece, to += piece)
+    __builtin_memcpy(to, from, sizeof(float) * piece);
+  if constexpr (piece > 1) copy_floats<piece / 2>(count, from, to);
+}
+
+/// to[step][i] = from[step * pitch + i]
 void pack_rows(std::int64_t count, std::int64_t steps, const float* from, std::int64_t pitch,
                Packed to);
 /// to[step][i] = from[i * pitch + step], and anything up to the next multiple of vector_size.

@@ -1,5 +1,7 @@
 #include "graph/kernels/products/ragged.hpp"
 
+#include "graph/kernels/products/pack.hpp"
+
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
@@ -7,7 +9,7 @@ namespace {
 void copy(const float* from, std::int64_t from_pitch, float* to, std::int64_t to_pitch,
           std::int64_t rows, std::int64_t columns) {
   for (std::int64_t row = 0; row < rows; ++row, from += from_pitch, to += to_pitch)
-    for (std::int64_t i = 0; i < columns; ++i) to[i] = from[i];
+    copy_floats(columns, from, to);
 }
 
 }  // namespace

@@ -27,6 +27,12 @@ std::vector<float> whole_numbers(std::int64_t count, unsigned seed) {
   return values;
 }
 
+std::vector<float> poisoned(std::size_t count, unsigned char poison) {
+  std::vector<float> values(count);
+  if (count > 0) std::memset(values.data(), poison, count * sizeof(float));
+  return values;
+}
+
 std::vector<float> transposed(std::int64_t rows, std::int64_t columns,
                               const std::vector<float>& matrix) {
   std::vector<float> result(matrix.size());
@@ -58,10 +64,9 @@ class Case {
                               unsigned char poison = 0xff) const {
     const auto left = transpose_left ? transposed(rows_, depth_, left_) : left_;
     const auto right = transpose_right ? transposed(depth_, columns_, right_) : right_;
-    std::vector<float> result(expected_.size());
-    std::vector<float> workspace(static_cast<std::size_t>(product_floats(columns_, depth_)));
-    for (auto* memory : {&result, &workspace})
-      std::memset(memory->data(), poison, memory->size() * sizeof(float));
+    std::vector<float> result = poisoned(expected_.size(), poison);
+    std::vector<float> workspace =
+        poisoned(static_cast<std::size_t>(product_floats(columns_, depth_)), poison);
     kernel_table(isa).products.multiply(
         {.rows = rows_,
          .columns = columns_,
