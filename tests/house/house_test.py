@@ -90,7 +90,7 @@ class Rules(unittest.TestCase):
                 ('graph/op.hpp', '"actors/errors.hpp"'),
                 ('graph/op.hpp', '<caf/all.hpp>'),
                 ('actors/errors.hpp', '"engine/model/model_state.hpp"'),
-                ('actors/errors.hpp', '<Eigen/Core>'),
+                ('graph/op.hpp', '<Eigen/Core>'),
                 ('engine/model.cpp', '"apps/trainer/options.hpp"'),
                 ('engine/model.cpp', '<caf/actor.hpp>'),
                 ('apps/trainer/main.cpp', '"engine/model/model_state.hpp"'),

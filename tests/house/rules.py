@@ -14,8 +14,7 @@ POSIX = r'fcntl\.h|unistd\.h|sys/[a-z]+\.h'
 FLOORS = [
     ('engine/include/penstock/', ['penstock/'], STANDARD),
     ('engine/values/', ['engine/values/', *VALUE_HEADERS], STANDARD),
-    ('graph/', ['graph/', 'engine/values/', *VALUE_HEADERS],
-     rf'{STANDARD}|Eigen/\w+|unsupported/Eigen/\w+'),
+    ('graph/', ['graph/', 'engine/values/', *VALUE_HEADERS], STANDARD),
     ('actors/', ['actors/', 'graph/', 'engine/values/', *VALUE_HEADERS],
      rf'{STANDARD}|caf/.+|{POSIX}'),
     ('engine/', ['engine/', 'actors/', 'graph/', 'penstock/'],

@@ -1,9 +1,11 @@
-// Matrix products under every instruction set that the machine has, over sizes around every edge of
-// a tile, a panel and a block. Factors are small whole numbers, whose sums floats hold exactly: any
-// order of summation gives the same result, and what is expected is equal, not close. Buffers are
-// of exactly the size that a product needs, one by one, so that a sanitizer sees what is too much.
+// Matrix products under every instruction set that the machine has, beside Eigen's, over sizes
+// around every edge of a tile, a panel and a block. Factors are small whole numbers, whose sums
+// floats hold exactly: any order of summation gives the same result, and what is expected is equal,
+// not close. Buffers are of exactly the size that a product needs, one by one, so that a sanitizer
+// sees what is too much.
 #include <gtest/gtest.h>
 
+#include <Eigen/Core>
 #include <cstddef>
 #include <cstring>
 #include <random>
@@ -43,7 +45,14 @@ std::vector<float> transposed(std::int64_t rows, std::int64_t columns,
   return result;
 }
 
-/// One product's factors, both row-major, and what it is by its definition.
+using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+Eigen::Map<const Matrix> matrix(const std::vector<float>& values, std::int64_t rows,
+                                std::int64_t columns) {
+  return {values.data(), rows, columns};
+}
+
+/// One product's factors, both row-major, and what it is.
 class Case {
  public:
   Case(std::int64_t rows, std::int64_t columns, std::int64_t depth, bool bias, bool relu)
@@ -53,9 +62,12 @@ class Case {
         relu_(relu),
         left_(whole_numbers(rows * depth, 1)),
         right_(whole_numbers(depth * columns, 2)),
-        bias_(whole_numbers(bias ? columns : 0, 3)) {
-    for (std::int64_t i = 0; i < rows; ++i)
-      for (std::int64_t j = 0; j < columns; ++j) expected_.push_back(element(i, j));
+        bias_(whole_numbers(bias ? columns : 0, 3)),
+        expected_(static_cast<std::size_t>(rows * columns)) {
+    Eigen::Map<Matrix> product(expected_.data(), rows, columns);
+    product.noalias() = matrix(left_, rows, depth) * matrix(right_, depth, columns);
+    if (bias) product.rowwise() += matrix(bias_, 1, columns).row(0);
+    if (relu) product = product.cwiseMax(0);
   }
 
   const std::vector<float>& expected() const { return expected_; }
@@ -81,14 +93,6 @@ class Case {
   }
 
  private:
-  float element(std::int64_t i, std::int64_t j) const {
-    double sum = bias_.empty() ? 0 : bias_[static_cast<std::size_t>(j)];
-    for (std::int64_t k = 0; k < depth_; ++k)
-      sum += static_cast<double>(left_[static_cast<std::size_t>(i * depth_ + k)]) *
-             right_[static_cast<std::size_t>(k * columns_ + j)];
-    return static_cast<float>(relu_ && sum < 0 ? 0 : sum);
-  }
-
   std::int64_t rows_, columns_, depth_;
   bool relu_;
   std::vector<float> left_, right_, bias_, expected_;
