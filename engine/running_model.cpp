@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <mutex>
 #include <thread>
 
@@ -29,7 +30,27 @@ int threads_of(const RuntimeOptions& runtime) {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-graph::CompileRequest request_for(const Options& options, bool training) {
+/// What a rule keeps, by which it is told whether another can go on with it.
+std::vector<graph::StateTensor> state_of(const graph::ParameterRule& rule) {
+  return rule.rule ? rule.rule->state(rule.hyper) : std::vector<graph::StateTensor>{};
+}
+
+/// Offloaded or not, the optimizer's state is on the IPUs while an update runs.
+graph::MemoryBudget budget_for(const Options& options, const Optimizer* optimizer,
+                               const std::vector<std::string>& trainable) {
+  graph::MemoryBudget budget{.bytes = options.topology.ipu_memory_bytes};
+  if (!optimizer) return budget;
+  std::map<std::string, std::int32_t> tensors;
+  const auto rules = parameter_rules(*optimizer, trainable);
+  for (std::size_t i = 0; i < trainable.size(); ++i)
+    tensors[trainable[i]] = static_cast<std::int32_t>(state_of(rules[i]).size());
+  budget.state_tensors = [=](const std::string& name) { return tensors.at(name); };
+  return budget;
+}
+
+graph::CompileRequest request_for(const Options& options, const Optimizer* optimizer,
+                                  const std::vector<std::string>& trainable) {
+  const bool training = optimizer != nullptr;
   graph::CompileRequest request{
       .training = training,
       .batch = options.batch_size,
@@ -39,7 +60,8 @@ graph::CompileRequest request_for(const Options& options, bool training) {
       .gradient_accumulation =
           training ? options.training.gradient_accumulation : options.device_iterations,
       .threads = threads_of(options.runtime),
-      .replicas = options.topology.replication_factor};
+      .replicas = options.topology.replication_factor,
+      .memory = budget_for(options, optimizer, trainable)};
   for (const Stage& stage : options.topology.stages)
     request.stages.push_back({stage.blocks, stage.ipu});
   request.ipus.assign(options.topology.ipus.begin(), options.topology.ipus.end());
@@ -49,11 +71,6 @@ graph::CompileRequest request_for(const Options& options, bool training) {
 OutputMode output_mode(const Options& options, bool training) {
   if (options.output.mode != OutputMode::automatic) return options.output.mode;
   return training ? OutputMode::final : OutputMode::all;
-}
-
-/// What a rule keeps, by which it is told whether another can go on with it.
-std::vector<graph::StateTensor> state_of(const graph::ParameterRule& rule) {
-  return rule.rule ? rule.rule->state(rule.hyper) : std::vector<graph::StateTensor>{};
 }
 
 /// Lines from several threads, one at a time.
@@ -95,7 +112,7 @@ RunningModel::RunningModel(const Model& model, const Options& options, const Opt
   const auto start = std::chrono::steady_clock::now();
   options.validate();
   graph::Compiled compiled =
-      graph::compile(ModelAccess::graph(model), request_for(options, optimizer != nullptr));
+      graph::compile(ModelAccess::graph(model), request_for(options, optimizer, trainable_names()));
   plan_ = std::make_shared<const graph::Plan>(std::move(compiled.plan));
   report_ = std::move(compiled.report);
   for (const graph::TensorInfo& input : plan_->inputs) inputs_.push_back(input.name);
@@ -131,10 +148,15 @@ RunningModel::~RunningModel() {
   weights_->detach(*this);
 }
 
-actors::UpdateRules RunningModel::update_rules(const Optimizer& optimizer) const {
+std::vector<std::string> RunningModel::trainable_names() const {
   std::vector<std::string> names;
   for (const ParameterInfo& parameter : weights_->parameters())
     if (parameter.trainable) names.push_back(parameter.name);
+  return names;
+}
+
+actors::UpdateRules RunningModel::update_rules(const Optimizer& optimizer) const {
+  const std::vector<std::string> names = trainable_names();
   const std::vector<graph::ParameterRule> rules = parameter_rules(optimizer, names);
 
   actors::UpdateRules result{.variables = {},

@@ -54,6 +54,7 @@ class RunningModel : public WeightSource {
   std::vector<Tensor> read_weights() override;
 
  private:
+  std::vector<std::string> trainable_names() const;
   actors::UpdateRules update_rules(const Optimizer& optimizer) const;
   void expect_same_state(const actors::UpdateRules& rules) const;
   void upload_weights();

@@ -1,12 +1,14 @@
 #include "graph/automatic_stages.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "graph/op.hpp"
 #include "graph/passes/balance.hpp"
 #include "graph/passes/partition.hpp"
 #include "graph/passes/pieces.hpp"
+#include "graph/piece_memory.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::graph {
@@ -54,6 +56,38 @@ Balance balance_of(const std::vector<Piece>& pieces, const std::vector<StageCost
     problem.bytes_before.push_back(pieces[i].bytes_before);
   }
   return problem;
+}
+
+std::optional<std::vector<std::int32_t>> balance_within(Balance& problem, PieceMemory& memory,
+                                                        std::int64_t bytes) {
+  problem.fits = [&memory, bytes](std::int32_t first, std::int32_t last, std::int32_t stage) {
+    return memory.bytes(first, last, stage) <= bytes;
+  };
+  return balance(problem);
+}
+
+/// The least memory per IPU, up to one per cent, that some cut keeps to.
+std::int64_t least_memory(Balance& problem, PieceMemory& memory, std::int64_t too_little) {
+  std::int64_t enough = too_little;
+  while (!balance_within(problem, memory, enough)) enough *= 2;
+  for (std::int64_t low = enough / 2; enough - low > enough / 100 + 1;) {
+    const std::int64_t middle = low + (enough - low) / 2;
+    (balance_within(problem, memory, middle) ? enough : low) = middle;
+  }
+  return enough;
+}
+
+std::vector<std::int32_t> balanced(Balance& problem, const MemoryBudget& budget,
+                                   PieceMemory& memory) {
+  if (budget.bytes == 0) return *balance(problem);
+  if (const auto begins = balance_within(problem, memory, budget.bytes)) return *begins;
+  throw Error(
+      Errc::out_of_memory,
+      "options.topology.ipu_memory_bytes: no cut into " + std::to_string(problem.stages) +
+          " stages keeps to " + size_text(budget.bytes) + " per IPU; " +
+          size_text(least_memory(problem, memory, budget.bytes)) +
+          " would do; what would help: more stages; or smaller micro-batches; or a schedule "
+          "with fewer of them in flight");
 }
 
 std::vector<StageCost> costs_of_stages(const std::vector<StageCost>& pieces,
@@ -105,7 +139,9 @@ AutomaticStages cut_automatically(Graph& graph, const CutRequest& request,
   const Plan one_stage = in_one_stage(graph, pieces, plan);
   const auto costs =
       costs_of(graph, pieces, request.measure ? request.measure(one_stage) : estimated(one_stage));
-  const auto begins = *balance(balance_of(pieces, costs, stages));
+  Balance problem = balance_of(pieces, costs, stages);
+  PieceMemory memory(graph, pieces, stages, plan, request.memory);
+  const auto begins = balanced(problem, request.memory, memory);
   AutomaticStages result{.assignment = cut(graph, pieces, begins, request.ipus)};
   if (request.measure) result.seconds = costs_of_stages(costs, begins);
   if (stages < request.stages)

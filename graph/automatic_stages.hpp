@@ -8,6 +8,7 @@
 
 #include "graph/build_plan.hpp"
 #include "graph/graph.hpp"
+#include "graph/passes/memory_budget.hpp"
 #include "graph/passes/stages.hpp"
 #include "graph/plan.hpp"
 #include "graph/schedules/simulator.hpp"
@@ -25,6 +26,7 @@ struct CutRequest {
   std::int32_t stages = 1;
   std::vector<std::int32_t> ipus = {};  ///< one per stage, or none
   MeasureInstructions measure = {};     ///< null: costs are estimated from FLOPs and bytes
+  MemoryBudget memory = {};             ///< that each stage has to keep to
 };
 
 struct AutomaticStages {
@@ -34,7 +36,8 @@ struct AutomaticStages {
 
 /// Cuts `graph`, which has its backward nodes already, so that the slowest stage is as fast as can
 /// be; where that hardly makes a difference, so that little has to travel.
-/// @throws Error invalid_topology if the graph has not as many pieces as there are to be stages.
+/// @throws Error invalid_topology if the graph has not as many pieces as there are to be stages,
+/// out_of_memory if no cut into so many keeps to the memory.
 AutomaticStages cut_automatically(Graph& graph, const CutRequest& request, const PlanRequest& plan);
 
 }  // namespace penstock::graph

@@ -57,8 +57,10 @@ class Compilation {
     if (request_.training) phase("gradients", [&] { add_gradients(); });
     if (request_.automatic_stages > 0) phase("stages", [&] { cut_graph(); });
     phase("partition", [&] { partition_ = partition(graph_, assignment_); });
-    phase("memory",
-          [&] { compiled_.plan = build_plan(graph_, assignment_, partition_, plan_request()); });
+    phase("memory", [&] {
+      compiled_.plan = build_plan(graph_, assignment_, partition_, plan_request());
+      expect_fit(compiled_.plan, request_.replicas, request_.memory);
+    });
     phase("report", [&] { describe(); });
     compiled_.report.seconds = seconds_since(start);
     return std::move(compiled_);
@@ -91,10 +93,12 @@ class Compilation {
 
   /// After layouts and fusion, so that they do not depend on the cut.
   void cut_graph() {
-    AutomaticStages stages = cut_automatically(
-        graph_,
-        {.stages = request_.automatic_stages, .ipus = request_.ipus, .measure = request_.measure},
-        plan_request());
+    AutomaticStages stages = cut_automatically(graph_,
+                                               {.stages = request_.automatic_stages,
+                                                .ipus = request_.ipus,
+                                                .measure = request_.measure,
+                                                .memory = request_.memory},
+                                               plan_request());
     assignment_ = std::move(stages.assignment);
     seconds_ = std::move(stages.seconds);
   }

@@ -7,6 +7,7 @@
 
 #include "graph/automatic_stages.hpp"
 #include "graph/graph.hpp"
+#include "graph/passes/memory_budget.hpp"
 #include "graph/passes/stages.hpp"
 #include "graph/plan.hpp"
 #include "penstock/report.hpp"
@@ -27,8 +28,9 @@ struct CompileRequest {
   /// inference. For the warnings and the expected utilisation only.
   std::int64_t gradient_accumulation = 1;
   std::int32_t threads = 0;   ///< that the IPUs share, for the expected speed-up only; 0: enough
-  std::int64_t replicas = 1;  ///< for a warning only: replicas do not change a plan
-  bool in_place = true;       ///< outputs may overwrite inputs that nobody needs any more
+  std::int64_t replicas = 1;  ///< for a warning and the memory only: they do not change a plan
+  MemoryBudget memory = {};
+  bool in_place = true;  ///< outputs may overwrite inputs that nobody needs any more
 };
 
 struct Compiled {
@@ -39,8 +41,9 @@ struct Compiled {
 /// @throws Error invalid_model (no loss in training, no output in inference), invalid_topology
 /// (unknown block, block in two stages or in none, empty stage, a value used in an earlier stage
 /// than the one that computes it, wrong number of IPUs, a parameter used in two stages, more
-/// automatic stages than the model has pieces), invalid_argument (a PENSTOCK_ISA that the machine
-/// lacks), internal (a schedule under which the stages would wait for ever).
+/// automatic stages than the model has pieces), out_of_memory (an IPU has not enough for its
+/// stages), invalid_argument (a PENSTOCK_ISA that the machine lacks), internal (a schedule under
+/// which the stages would wait for ever).
 Compiled compile(const Graph& model, const CompileRequest& request);
 
 }  // namespace penstock::graph

@@ -134,8 +134,17 @@ struct Plan {
   std::vector<VariableInfo> variables = {};  ///< that the plan needs, in model order
 };
 
-/// Bytes of one stage of one replica on its IPU: weights, accumulators, stash, scratch and the
-/// buffers of the gradients it sends back.
+/// Bytes of one stage of one replica on its IPU.
+struct StageBytes {
+  std::int64_t weights = 0;      ///< parameters, buffers and accumulators
+  std::int64_t activations = 0;  ///< stash, and the buffers of the gradients that it sends back
+  std::int64_t scratch = 0;
+
+  std::int64_t total() const noexcept { return weights + activations + scratch; }
+};
+/// With as many micro-batches in flight as the plan says, or as another schedule would have.
+StageBytes bytes_of_stage(const Plan& plan, std::size_t stage, const Schedule* schedule = nullptr);
+/// In all.
 std::int64_t stage_bytes(const Plan& plan, std::size_t stage);
 
 /// Micro-batches for which a gradient or order edge needs its own buffer: as many as its receiver

@@ -25,6 +25,7 @@ penstock::Topology topology(const PipelineOptions& options) {
   topology.schedule = options.schedule;
   if (options.ipus) topology.ipus = *options.ipus;
   if (options.stages) set_stages(topology, *options.stages);
+  topology.ipu_memory_bytes = options.ipu_memory.value_or(0);
   topology.replication_factor = options.replication_factor;
   return topology;
 }

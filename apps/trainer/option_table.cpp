@@ -103,6 +103,9 @@ OptionGroup pipeline_group() {
       .add("ipus", &PipelineOptions::ipus, number_list("LIST", highest_ipu),
            "IPU of each stage, as in 0,1,2,3; from 0 to " + std::to_string(highest_ipu) +
                "; stages may share one; by default in order")
+      .add("ipu-memory", &PipelineOptions::ipu_memory, byte_size("SIZE"),
+           "memory of each IPU, as in 900kB or 1.5GB: a plan that needs more is refused, and auto "
+           "stages are cut to fit; by default there is no limit")
       .add("replication-factor", &PipelineOptions::replication_factor,
            whole_number(1, most_threads), "copies of the pipeline that train together")
       .add("reduction", &PipelineOptions::reduction,

@@ -61,6 +61,7 @@ struct PipelineOptions {
   penstock::PipelineSchedule schedule = penstock::PipelineSchedule::grouped;
   std::optional<StagesOption> stages = {};
   std::optional<std::vector<int>> ipus = {};
+  std::optional<std::int64_t> ipu_memory = {};  ///< bytes
   int replication_factor = 1;
   penstock::Reduction reduction = penstock::Reduction::mean;
   bool offload_optimiser = false;

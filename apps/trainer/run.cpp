@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "apps/trainer/console.hpp"
 #include "apps/trainer/engine_options.hpp"
@@ -84,19 +86,25 @@ penstock::Options checked(const penstock::Options& options, std::int64_t images)
   return options;
 }
 
-/// The model in training. What does not fit into the network's blocks is said in the words of the
-/// command line.
-penstock::TrainingModel make_training_model(const penstock::Model& model,
-                                            const penstock::Options& options,
-                                            const penstock::Optimizer& optimizer) try {
-  return {model, options, optimizer};
+/// What the engine says about a field of the options, in the words of the command line; nothing if
+/// it is about no such field.
+std::optional<std::string> in_own_words(const std::string& text) {
+  constexpr std::pair<std::string_view, std::string_view> names[] = {
+      {"options.topology.ipus", "--ipus"}, {"options.topology.ipu_memory_bytes", "--ipu-memory"}};
+  for (const auto& [field, option] : names)
+    if (text.starts_with(field)) return std::string(option) + text.substr(field.size());
+  return std::nullopt;
+}
+
+/// The model in training or inference. What does not fit into the network's blocks or the IPUs is
+/// said in the words of the command line.
+template <class Running, class... Arguments>
+Running make_running(const Arguments&... arguments) try {
+  return {arguments...};
 } catch (const penstock::Error& error) {
+  if (const auto words = in_own_words(error.what())) throw penstock::Error(error.code(), *words);
   if (error.code() != penstock::Errc::invalid_topology) throw;
-  constexpr std::string_view ipus = "options.topology.ipus";
-  const std::string text = error.what();
-  const bool on_ipus = text.starts_with(ipus);
-  throw penstock::Error(error.code(),
-                        on_ipus ? "--ipus" + text.substr(ipus.size()) : "--stages: " + text);
+  throw penstock::Error(error.code(), std::string("--stages: ") + error.what());
 }
 
 void note_dropped(const penstock::DataLoader& loader, std::int64_t images) {
@@ -139,8 +147,9 @@ Run::Run(const TrainerOptions& options)
       training_loader_(images_.train, training_options_, training_loader_options(options)),
       inference_options_(inference_options(options, images_.test->size())),
       test_loader_(images_.test, inference_options_, test_loader_options(options)),
-      training_(make_training_model(model_, training_options_, make_optimizer(options.optimizer))),
-      inference_(model_, inference_options_),
+      training_(make_running<penstock::TrainingModel>(model_, training_options_,
+                                                      make_optimizer(options.optimizer))),
+      inference_(make_running<penstock::InferenceModel>(model_, inference_options_)),
       outputs_(options.output, input_files(options, images_)),
       progress_(ProgressStream::standard_error(options.output.debug)) {
   note_dropped(training_loader_, images_.train->size());

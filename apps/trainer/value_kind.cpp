@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 #include "penstock/error.hpp"
 
@@ -58,6 +59,23 @@ std::vector<int> read_number_list(std::string_view text, int most) {
     begin = comma + 1;
   } while (comma != text.npos);
   return numbers;
+}
+
+constexpr std::pair<std::string_view, double> byte_units[] = {
+    {"KiB", 1024.0}, {"MiB", 1048576.0}, {"GiB", 1073741824.0}, {"kB", 1e3}, {"MB", 1e6},
+    {"GB", 1e9},     {"B", 1.0}};
+
+std::int64_t read_byte_size(std::string_view text) {
+  const NumberRange range{.least = 1, .most = 1e18};
+  for (const auto& [unit, bytes] : byte_units) {
+    if (!text.ends_with(unit)) continue;
+    double number = 0;
+    if (reads_as(text.substr(0, text.size() - unit.size()), number) &&
+        contains(range, number * bytes))
+      return static_cast<std::int64_t>(number * bytes);
+    break;
+  }
+  refuse("a size such as 900MB, 1.5GB or 64KiB", text);
 }
 
 constexpr std::string_view automatic = "auto";
@@ -117,6 +135,10 @@ ValueKind<std::string> one_of(const std::vector<std::string>& values) {
 
 ValueKind<std::vector<int>> number_list(const std::string& value_name, int most) {
   return {value_name, [=](std::string_view text) { return read_number_list(text, most); }, {}};
+}
+
+ValueKind<std::int64_t> byte_size(const std::string& value_name) {
+  return {value_name, read_byte_size, {}};
 }
 
 ValueKind<StagesOption> stage_list(const std::string& value_name, int most) {

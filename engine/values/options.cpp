@@ -60,6 +60,8 @@ void check(const Topology& topology) {
                                             std::to_string(topology.automatic_stages));
   for (std::size_t i = 0; i < topology.ipus.size(); ++i)
     check_number(group + "ipus[" + std::to_string(i) + "]", topology.ipus[i], ipu_numbers);
+  check_number(group + "ipu_memory_bytes", static_cast<double>(topology.ipu_memory_bytes),
+               {.low = 0});
   check_number(group + "replication_factor", topology.replication_factor, {.low = 1, .high = 1024});
 }
 

@@ -115,6 +115,76 @@ TEST(AutomaticStages, AreFewerInInferenceIfThereAreFewerLayers) {
                    "are left out"}));
 }
 
+/// What the fullest stage needs.
+std::int64_t most_bytes(const Plan& plan) {
+  std::int64_t most = 0;
+  for (std::size_t stage = 0; stage < plan.stages.size(); ++stage)
+    most = std::max(most, stage_bytes(plan, stage));
+  return most;
+}
+
+/// Expects of a cut into so many stages that it keeps to `bytes`; says why there is none.
+std::string automatic_within(const ModelBuilder& model, std::int32_t stages, std::int64_t bytes) {
+  CompileRequest request = training(stages);
+  request.memory.bytes = bytes;
+  return refusal(Errc::out_of_memory,
+                 [&] { EXPECT_LE(most_bytes(compile(model.graph(), request).plan), bytes); });
+}
+
+/// Six layers, of which the first three hold many more weights than the others.
+ModelBuilder top_heavy() {
+  ModelBuilder model;
+  auto x = model.input("x", {32});
+  for (int layer = 0; layer < 6; ++layer)
+    x = model.linear("fc" + std::to_string(layer), x, layer < 3 ? 32 : 4);
+  model.output("y", x);
+  model.loss(model.apply("mse_loss", {x, model.input("target", {4})}, {}, "loss"));
+  return model;
+}
+
+TEST(AutomaticStages, KeepToTheMemoryOfTheirIpus) {
+  const ModelBuilder model = top_heavy();
+  CompileRequest request = training(3);
+  request.measure = clock_of(even());
+  const Plan free = compile(model.graph(), request).plan;
+  request.memory.bytes = most_bytes(free);
+  EXPECT_EQ(most_bytes(compile(model.graph(), request).plan), most_bytes(free));
+  request.memory.bytes = most_bytes(free) - 1;
+  const Plan tight = compile(model.graph(), request).plan;
+  EXPECT_LT(most_bytes(tight), most_bytes(free));
+  EXPECT_EQ(tight.stages.size(), 3U);
+}
+
+TEST(AutomaticStages, AreRefusedIfNoCutKeepsToTheMemoryAndSayWhatWould) {
+  const std::string text = automatic_within(top_heavy(), 3, 5000);
+  const std::string before =
+      "options.topology.ipu_memory_bytes: no cut into 3 stages keeps to 5.0 kB per IPU; ";
+  const std::string after =
+      " kB would do; what would help: more stages; or smaller micro-batches; or a schedule with "
+      "fewer of them in flight";
+  ASSERT_TRUE(text.starts_with(before) && text.ends_with(after)) << text;
+  const auto enough = static_cast<std::int64_t>(1000 * std::stod(text.substr(before.size())));
+  EXPECT_EQ(automatic_within(top_heavy(), 3, enough + 51), "accepted");
+  EXPECT_NE(automatic_within(top_heavy(), 3, enough * 97 / 100), "accepted");
+}
+
+TEST(AutomaticStages, NeverNeedMoreThanWasWorkedOutForThem) {
+  int refused = 0;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    SCOPED_TRACE(seed);
+    const ModelBuilder model = testing::random_network(seed);
+    const std::int64_t whole = most_bytes(compile(model.graph(), training(1)).plan);
+    for (const std::int64_t share : {3, 4, 5, 6, 7, 8}) {
+      const std::string text = automatic_within(model, 3, whole * share / 8);
+      if (text == "accepted") continue;
+      EXPECT_NE(text.find(": no cut into 3 stages keeps to "), text.npos) << text;
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 5);
+  EXPECT_LT(refused, 100);
+}
+
 TEST(AutomaticStages, ComputeTheBitsOfOneStageWhereverTheyAreCut) {
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     const ModelBuilder model = testing::random_network(seed);

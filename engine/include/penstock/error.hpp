@@ -19,7 +19,7 @@ enum class Errc {
   stage_failed,      ///< A stage failed while it ran; the text names stage and micro-batch.
   stalled,        ///< Nothing moved for longer than the limit; the text names who waits for what.
   closed,         ///< The object was shut down, or failed earlier and cannot go on.
-  out_of_memory,  ///< The machine has no memory left for a tensor.
+  out_of_memory,  ///< The machine, or an IPU, has not enough memory.
   unsupported,    ///< Legal, but not provided by this build.
   internal,       ///< A bug in Penstock.
 };

@@ -59,6 +59,9 @@ struct Topology {
   /// IPU of each stage, in order, 0 to 65535; `Stage::on` comes before it. Empty: as the stage's
   /// blocks say (`Model::block`), else 0, 1, 2, ...; automatic stages go by their number.
   std::vector<int> ipus = {};
+  /// Of each IPU; a plan that needs more is refused, and automatic stages are cut to fit. 0: no
+  /// limit.
+  std::int64_t ipu_memory_bytes = 0;
   int replication_factor = 1;  ///< replica r's IPU numbers are shifted by r times the stages
 };
 

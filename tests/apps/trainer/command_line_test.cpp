@@ -125,6 +125,9 @@ const std::vector<Setting> settings{
        return o.pipeline.stages && o.pipeline.stages->stages.size() == 2 &&
               o.pipeline.stages->stages[1].blocks == std::vector<std::string>{"B3", "B4"};
      }},
+    {"ipu_memory",
+     {"--ipu-memory", "1.5MiB"},
+     [](O o) { return o.pipeline.ipu_memory == 1572864; }},
     {"ipus",
      {"--ipus", "0,1,0,1"},
      [](O o) {
@@ -234,6 +237,12 @@ TEST(CommandLine, RefusesWithTheArgumentsNameFirst) {
       {{"--ipus", "0,65536"},
        "--ipus: expected whole numbers from 0 to 65535, separated by commas"},
       {{"--stages", "B1||B2"}, "--stages: "},
+      {{"--ipu-memory", "900"}, "--ipu-memory: expected a size such as 900MB, 1.5GB or 64KiB"},
+      {{"--ipu-memory", "MB"}, "--ipu-memory: expected a size such as"},
+      {{"--ipu-memory", "-1MB"}, "--ipu-memory: expected a size such as"},
+      {{"--ipu-memory", "0kB"}, "--ipu-memory: expected a size such as"},
+      {{"--ipu-memory", "1e30GB"}, "--ipu-memory: expected a size such as"},
+      {{"--ipu-memory", "nanMB"}, "--ipu-memory: expected a size such as"},
       {{"--stages", "auto"}, "--stages auto: needs --ipus"},
       {{"--stages", "auto:"}, "--stages: expected auto:N with a whole number from 1 to 1024"},
       {{"--stages", "auto:0"}, "--stages: expected auto:N with a whole number from 1 to 1024"},

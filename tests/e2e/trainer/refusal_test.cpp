@@ -76,6 +76,9 @@ const std::vector<Refusal> topologies{
      "--stages: the model cannot be cut into 100 stages"},
     {"FewerIpusThanAutomaticStages", with({"--stages", "auto:4", "--ipus", "0,1"}),
      "--ipus: expected one IPU per stage, 4 (automatic), got 2"},
+    {"TooLittleMemory", with({"--ipu-memory", "100kB"}), "--ipu-memory: stage 0 on IPU 0 needs "},
+    {"TooLittleMemoryForAnyCut", with({"--stages", "auto:3", "--ipu-memory", "100kB"}),
+     "--ipu-memory: no cut into 3 stages keeps to 100.0 kB per IPU; "},
     {"IpuOutOfRange", with({"--ipus", "0,1,2,70000"}),
      "--ipus: expected whole numbers from 0 to 65535"}};
 

@@ -74,6 +74,8 @@ TEST(Options, EachFieldIsRefusedOutsideItsRangeByName) {
        [](Options& o) {
          o.topology.ipus = {0, -1};
        }},
+      {"options.topology.ipu_memory_bytes: expected 0 or more, got -1",
+       [](Options& o) { o.topology.ipu_memory_bytes = -1; }},
       {"options.topology.replication_factor: expected 1 to 1024, got 0",
        [](Options& o) { o.topology.replication_factor = 0; }},
       {"options.training.gradient_accumulation: expected 1 or more, got 0",

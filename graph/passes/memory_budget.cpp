@@ -1,0 +1,129 @@
+#include "graph/passes/memory_budget.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <map>
+#include <vector>
+
+#include "penstock/error.hpp"
+
+namespace penstock::graph {
+namespace {
+
+/// What the stages on one IPU need together.
+struct Need {
+  std::vector<std::size_t> stages = {};  ///< of all replicas, each once
+  std::int64_t weights = 0;
+  std::int64_t state = 0;
+  std::int64_t activations = 0;
+  std::int64_t scratch = 0;
+
+  std::int64_t total() const { return weights + state + activations + scratch; }
+
+  void add(std::size_t stage, const StageBytes& bytes, std::int64_t state_bytes) {
+    if (std::ranges::count(stages, stage) == 0) stages.push_back(stage);
+    weights += bytes.weights;
+    activations += bytes.activations;
+    scratch = std::max(scratch, bytes.scratch);
+    state += state_bytes;
+  }
+};
+
+/// A plan, how often, and what there is for it.
+struct Case {
+  const Plan& plan;
+  std::int64_t replicas;
+  const MemoryBudget& budget;
+
+  /// By IPU, under another schedule or the plan's own.
+  std::map<std::int64_t, Need> needs(const Schedule* schedule = nullptr) const {
+    std::map<std::int64_t, Need> result;
+    const std::size_t stages = plan.stages.size();
+    for (std::int64_t replica = 0; replica < replicas; ++replica)
+      for (std::size_t stage = 0; stage < stages; ++stage)
+        result[plan.stages[stage].ipu + replica * static_cast<std::int64_t>(stages)].add(
+            stage, bytes_of_stage(plan, stage, schedule), state_bytes(plan, stage, budget));
+    return result;
+  }
+};
+
+std::string stages_text(const std::vector<std::size_t>& stages) {
+  std::string text = stages.size() == 1 ? "stage " : "stages ";
+  for (std::size_t i = 0; i < stages.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == stages.size() ? " and " : ", ") + std::to_string(stages[i]);
+  return text;
+}
+
+std::string parts_text(const Need& need) {
+  std::string text = size_text(need.weights) + " for weights and gradients, ";
+  if (need.state > 0) text += size_text(need.state) + " for the optimizer's state, ";
+  return text + size_text(need.activations) + " for micro-batches in flight, " +
+         size_text(need.scratch) + " for scratch";
+}
+
+/// Samples per micro-batch with which the IPU would do, if memory goes with their number; 0: none.
+std::int64_t batch_that_fits(const Case& failed, const Need& need) {
+  const auto fixed = static_cast<double>(need.weights + need.state);
+  const auto per_batch = static_cast<double>(need.activations + need.scratch);
+  const double share = (static_cast<double>(failed.budget.bytes) - fixed) / per_batch;
+  return static_cast<std::int64_t>(std::clamp(share, 0.0, 1.0) *
+                                   static_cast<double>(failed.plan.batch));
+}
+
+/// What would make that IPU's stages fit, one remedy by one.
+std::vector<std::string> remedies(const Case& failed, std::int64_t ipu, const Need& need) {
+  std::vector<std::string> found;
+  for (const Schedule* schedule : all_schedules()) {
+    const std::int64_t total = failed.needs(schedule).at(ipu).total();
+    if (total <= failed.budget.bytes)
+      found.push_back("the schedule " + std::string(schedule->name) + ", which needs " +
+                      size_text(total));
+  }
+  if (const std::int64_t batch = batch_that_fits(failed, need); batch > 0)
+    found.push_back("micro-batches of about " + std::to_string(batch) + " samples instead of " +
+                    std::to_string(failed.plan.batch));
+  found.emplace_back(need.stages.size() > 1 ? "fewer stages on the IPU" : "smaller stages");
+  return found;
+}
+
+[[noreturn]] void refuse(const Case& failed, std::int64_t ipu, const Need& need) {
+  std::string text = "options.topology.ipu_memory_bytes: " + stages_text(need.stages) + " on IPU " +
+                     std::to_string(ipu) + (need.stages.size() == 1 ? " needs " : " need ") +
+                     size_text(need.total()) + " (" + parts_text(need) + "), an IPU has " +
+                     size_text(failed.budget.bytes) + "; what would help: ";
+  const auto help = remedies(failed, ipu, need);
+  for (std::size_t i = 0; i < help.size(); ++i) text += (i > 0 ? "; or " : "") + help[i];
+  throw Error(Errc::out_of_memory, text);
+}
+
+}  // namespace
+
+std::int64_t state_bytes(const Plan& plan, std::size_t stage, const MemoryBudget& budget) {
+  std::int64_t bytes = 0;
+  if (!budget.state_tensors) return bytes;
+  for (const VariablePlan& variable : plan.stages[stage].variables)
+    if (!variable.accumulators.empty())
+      bytes += variable.type.bytes() *
+               budget.state_tensors(plan.variables[index(variable.variable)].name);
+  return bytes;
+}
+
+void expect_fit(const Plan& plan, std::int64_t replicas, const MemoryBudget& budget) {
+  if (budget.bytes == 0) return;
+  const Case given{plan, replicas, budget};
+  for (const auto& [ipu, need] : given.needs())
+    if (need.total() > budget.bytes) refuse(given, ipu, need);
+}
+
+std::string size_text(std::int64_t bytes) {
+  constexpr std::array<const char*, 4> units{"B", "kB", "MB", "GB"};
+  double size = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; size >= 999.95 && unit + 1 < units.size(); ++unit) size /= 1000;
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), unit == 0 ? "%.0f %s" : "%.1f %s", size, units[unit]);
+  return text.data();
+}
+
+}  // namespace penstock::graph

@@ -1,0 +1,69 @@
+#include "graph/piece_memory.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "engine/values/memory.hpp"
+#include "graph/passes/partition.hpp"
+
+namespace penstock::graph {
+
+PieceMemory::PieceMemory(const Graph& graph, const std::vector<Piece>& pieces, std::int32_t stages,
+                         const PlanRequest& plan, const MemoryBudget& budget)
+    : graph_(graph),
+      pieces_(pieces),
+      stages_(stages),
+      plan_(plan),
+      budget_(budget),
+      piece_of_(piece_of_nodes(graph, pieces)) {}
+
+std::int64_t PieceMemory::bytes(std::int32_t first, std::int32_t last, std::int32_t stage) {
+  const auto [known, is_new] = known_.try_emplace({first, last});
+  if (is_new) known->second = needs_of(first, last);
+  const Needs& needs = known->second;
+  std::int64_t bytes = needs.fixed + needs.stash * (in_flight(stage) + needs.output_slots);
+  for (const SentBack& gradient : needs.sent_back)
+    bytes += gradient.bytes * in_flight(std::max(0, stage - gradient.distance));
+  return bytes;
+}
+
+/// From a plan of three stages: the pieces before, these, and those after.
+PieceMemory::Needs PieceMemory::needs_of(std::int32_t first, std::int32_t last) const {
+  Graph graph = graph_;
+  std::vector<std::int32_t> begins{0};
+  if (first > 0) begins.push_back(first);
+  const std::size_t own = begins.size() - 1;
+  if (last < std::ssize(pieces_)) begins.push_back(last);
+  const StageAssignment assignment = cut(graph, pieces_, begins, {});
+  const Partition parts = partition(graph, assignment);
+  const Plan plan = build_plan(graph, assignment, parts, plan_);
+  const StagePlan& stage = plan.stages[own];
+  return {.fixed = stage.parameter_bytes + stage.accumulator_bytes + stage.scratch_bytes +
+                   state_bytes(plan, own, budget_),
+          .stash = stage.stash_bytes,
+          .output_slots = stage.stash_slots - stage.in_flight,
+          .sent_back = sent_back(parts, stage, first)};
+}
+
+std::vector<PieceMemory::SentBack> PieceMemory::sent_back(const Partition& partition,
+                                                          const StagePlan& stage,
+                                                          std::int32_t first) const {
+  std::vector<SentBack> result;
+  for (const std::int32_t edge : stage.backward_sends) {
+    const ValueId value = partition.edges[index(edge)].value;
+    if (value == none) continue;
+    std::set<std::int32_t> receivers;
+    for (std::size_t id = 0; id < graph_.nodes.size(); ++id)
+      if (piece_of_[id] < first && std::ranges::count(graph_.nodes[id].inputs, value) > 0)
+        receivers.insert(piece_of_[id]);
+    for (const std::int32_t receiver : receivers)
+      result.push_back({aligned(graph_.type(value).bytes()), first - receiver});
+  }
+  return result;
+}
+
+std::int64_t PieceMemory::in_flight(std::int32_t stage) const {
+  return plan_.schedule->in_flight(stage, stages_);
+}
+
+}  // namespace penstock::graph

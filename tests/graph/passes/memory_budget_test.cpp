@@ -1,0 +1,98 @@
+#include "graph/passes/memory_budget.hpp"
+
+#include <gtest/gtest.h>
+
+#include "graph/schedules/grouped.hpp"
+#include "graph/schedules/sequential.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace penstock::graph {
+namespace {
+
+using testing::refusal;
+
+/// Two stages on IPUs 0 and 1: in each 2 kB of weights with a parameter of 1 kB, 1 kB of stash per
+/// micro-batch, of which the first stage holds three and the second one, and 0.5 kB of scratch.
+Plan two_stages(const Schedule& schedule = grouped) {
+  Plan plan{.name = "test", .training = true, .batch = 40, .schedule = &schedule};
+  for (std::int32_t i = 0; i < 2; ++i) {
+    const int in_flight = schedule.in_flight(i, 2);
+    plan.variables.push_back({.name = "w" + std::to_string(i), .stage = i});
+    plan.stages.push_back(
+        {.ipu = i,
+         .variables =
+             {{.variable = i, .type = {DType::f32, {250}}, .trainable = true, .accumulators = {0}}},
+         .parameter_bytes = 1000,
+         .accumulator_bytes = 1000,
+         .stash_bytes = 1000,
+         .scratch_bytes = 500,
+         .in_flight = in_flight,
+         .stash_slots = in_flight});
+  }
+  return plan;
+}
+
+std::string refused(const Plan& plan, const MemoryBudget& budget, std::int64_t replicas = 1) {
+  return refusal(Errc::out_of_memory, [&] { expect_fit(plan, replicas, budget); });
+}
+
+TEST(MemoryBudget, TakesWhatFitsToTheByteAndRefusesWhatDoesNot) {
+  EXPECT_EQ(refused(two_stages(), {.bytes = 5500}), "accepted");
+  EXPECT_NE(refused(two_stages(), {.bytes = 5499}), "accepted");
+  EXPECT_EQ(refused(two_stages(), {.bytes = 0}), "accepted") << "no limit";
+}
+
+TEST(MemoryBudget, SaysWhatAStageNeedsAndWhatWouldMakeItFit) {
+  EXPECT_EQ(refused(two_stages(), {.bytes = 4000}),
+            "options.topology.ipu_memory_bytes: stage 0 on IPU 0 needs 5.5 kB (2.0 kB for weights "
+            "and gradients, 3.0 kB for micro-batches in flight, 500 B for scratch), an IPU has 4.0 "
+            "kB; what would help: the schedule sequential, which needs 3.5 kB; or micro-batches of "
+            "about 22 samples instead of 40; or smaller stages");
+}
+
+TEST(MemoryBudget, OffersNoRemedyThatWouldNotHelp) {
+  EXPECT_EQ(refused(two_stages(), {.bytes = 1900}),
+            "options.topology.ipu_memory_bytes: stage 0 on IPU 0 needs 5.5 kB (2.0 kB for weights "
+            "and gradients, 3.0 kB for micro-batches in flight, 500 B for scratch), an IPU has 1.9 "
+            "kB; what would help: smaller stages");
+}
+
+TEST(MemoryBudget, CountsTheOptimizersState) {
+  const MemoryBudget budget{
+      .bytes = 7499, .state_tensors = [](const std::string& name) { return name == "w0" ? 2 : 0; }};
+  const std::string text = refused(two_stages(), budget);
+  EXPECT_NE(text.find("stage 0 on IPU 0 needs 7.5 kB (2.0 kB for weights and gradients, 2.0 kB for "
+                      "the optimizer's state, "),
+            text.npos)
+      << text;
+}
+
+TEST(MemoryBudget, AddsUpTheStagesOfAnIpuWhichShareScratch) {
+  Plan plan = two_stages();
+  plan.stages[1].ipu = 0;
+  EXPECT_EQ(refused(plan, {.bytes = 2000 + 3000 + 2000 + 1000 + 500}), "accepted");
+  const std::string text = refused(plan, {.bytes = 8499});
+  EXPECT_NE(text.find("stages 0 and 1 on IPU 0 need 8.5 kB"), text.npos) << text;
+  EXPECT_NE(text.find("; or fewer stages on the IPU"), text.npos) << text;
+}
+
+TEST(MemoryBudget, AddsUpTheReplicasOfAnIpu) {
+  Plan plan = two_stages();
+  plan.stages[1].ipu = 2;  // where replica 1 has its stage 0
+  EXPECT_EQ(refused(plan, {.bytes = 5500}), "accepted");
+  const std::string text = refused(plan, {.bytes = 5500}, 2);
+  EXPECT_NE(text.find("stages 1 and 0 on IPU 2 need 8.5 kB"), text.npos) << text;
+}
+
+TEST(MemoryBudget, WritesSizesInTheUnitThatSuitsThem) {
+  EXPECT_EQ(size_text(0), "0 B");
+  EXPECT_EQ(size_text(999), "999 B");
+  EXPECT_EQ(size_text(1000), "1.0 kB");
+  EXPECT_EQ(size_text(999'949), "999.9 kB");
+  EXPECT_EQ(size_text(999'950), "1.0 MB");
+  EXPECT_EQ(size_text(1'500'000'000), "1.5 GB");
+  EXPECT_EQ(size_text(5'000'000'000'000), "5000.0 GB");
+}
+
+}  // namespace
+}  // namespace penstock::graph
