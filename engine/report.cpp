@@ -80,6 +80,13 @@ std::string phases(const CompileReport& report) {
   return parts.empty() ? "" : ":" + joined(parts);
 }
 
+/// Nothing for a model without lanes.
+std::string lanes_text(const CompileReport& report) {
+  if (report.lanes == 0) return "";
+  return ", lanes wasted by padding " + std::to_string(report.wasted_lanes) + " of " +
+         std::to_string(report.lanes);
+}
+
 }  // namespace
 
 std::string describe_stages(const CompileReport& report) {
@@ -99,11 +106,12 @@ std::string describe_stages(const CompileReport& report) {
 }
 
 std::string to_string(const CompileReport& report) {
-  std::string text =
-      "compiled in " + decimal(report.seconds * 1e3, 2) + " ms" + phases(report) + "\n" +
-      stages_table(report.stages) + (report.automatic_stages ? "stages auto: " : "stages: ") +
-      describe_stages(report) + "\nexpected utilisation " + percent(report.expected_utilization) +
-      ", layout conversions " + std::to_string(report.layout_conversions) + "\n";
+  std::string text = "compiled in " + decimal(report.seconds * 1e3, 2) + " ms" + phases(report) +
+                     "\n" + stages_table(report.stages) +
+                     (report.automatic_stages ? "stages auto: " : "stages: ") +
+                     describe_stages(report) + "\nexpected utilisation " +
+                     percent(report.expected_utilization) + ", layout conversions " +
+                     std::to_string(report.layout_conversions) + lanes_text(report) + "\n";
   for (const std::string& warning : report.warnings) text += "warning: " + warning + "\n";
   return text;
 }

@@ -7,6 +7,7 @@
 
 #include "graph/build_plan.hpp"
 #include "graph/kernels/isa.hpp"
+#include "graph/lane_shape.hpp"
 #include "graph/ops/norms/batch_norm2d.hpp"
 #include "graph/passes/choose_layouts.hpp"
 #include "graph/passes/compile_report.hpp"
@@ -107,6 +108,7 @@ class Compilation {
     LayoutChoice choice = choose_layouts(graph_);
     graph_ = fuse(choice.graph);
     conversions_ = choice.conversions;
+    if (choice.lane_nodes > 0) lanes_ = lanes_for(request_.batch);
     wanted_ = wanted_values(graph_, request_.training);
   }
 
@@ -128,6 +130,8 @@ class Compilation {
     compiled_.report.automatic_stages = request_.automatic_stages > 0;
     auto& warnings = compiled_.report.warnings;
     compiled_.report.layout_conversions = conversions_;
+    compiled_.report.lanes = lanes_;
+    compiled_.report.wasted_lanes = lanes_ > 0 ? lanes_ - request_.batch : 0;
     warnings.insert(warnings.begin(), assignment_.warnings.begin(), assignment_.warnings.end());
     if (!request_.training) return;
     warn_of_untrained(warnings);
@@ -159,6 +163,7 @@ class Compilation {
   const Graph& model_;
   const CompileRequest& request_;
   std::int32_t conversions_ = 0;
+  std::int64_t lanes_ = 0;
   Graph graph_;
   std::vector<ValueId> wanted_;
   StageAssignment assignment_;

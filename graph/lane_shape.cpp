@@ -8,7 +8,7 @@ namespace penstock::graph {
 
 Shape lane_shape(const Shape& batch_major) {
   std::vector<std::int64_t> dims(batch_major.begin(), batch_major.end());
-  dims[0] = (dims[0] + lane_count - 1) / lane_count;
+  dims[0] = lanes_for(dims[0]) / lane_count;
   dims.push_back(lane_count);
   return Shape(dims);
 }

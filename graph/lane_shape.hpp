@@ -10,6 +10,11 @@ namespace penstock::graph {
 
 inline constexpr std::int64_t lane_count = 16;
 
+/// Lanes that so many samples take: the next multiple of 16.
+constexpr std::int64_t lanes_for(std::int64_t samples) noexcept {
+  return (samples + lane_count - 1) / lane_count * lane_count;
+}
+
 /// [N,...] -> [ceil(N/16),...,16].
 Shape lane_shape(const Shape& batch_major);
 /// [B,...,16] -> [batch,...].

@@ -78,6 +78,7 @@ class Rewriting {
         emit(node, node.op->lane_form(), std::move(inputs), std::move(attributes));
     for (std::size_t i = 0; i < outputs.size(); ++i)
       forms_[index(node.outputs[i])].lanes = outputs[i];
+    ++result_.lane_nodes;
   }
 
   ValueId convert(ValueId value, const Op& op, const char* suffix, Attributes attributes,

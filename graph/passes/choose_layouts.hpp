@@ -10,6 +10,7 @@ namespace penstock::graph {
 struct LayoutChoice {
   Graph graph;
   std::int32_t conversions = 0;  ///< nodes that do nothing but move a tensor to another layout
+  std::int32_t lane_nodes = 0;   ///< nodes in the batch-lane layout, without the conversions
 };
 
 /// The forward graph `model` with every node that Op::lane_use says so replaced by its lane form,

@@ -25,6 +25,8 @@ TEST(CompileReport, IsATableWithItsColumnsAligned) {
                                          .share = 0.25,
                                          .in_flight_limit = 1}},
                              .layout_conversions = 2,
+                             .lanes = 48,
+                             .wasted_lanes = 8,
                              .expected_utilization = 0.934,
                              .threads = 2,
                              .expected_speedup = 1.334,
@@ -39,7 +41,7 @@ TEST(CompileReport, IsATableWithItsColumnsAligned) {
             "        1    0.0\n"
             "stages: 2 stages, from conv1, fc; the slowest has 75 % of the work; expected: 1.3 "
             "times the throughput of one stage, on 2 threads\n"
-            "expected utilisation 93 %, layout conversions 2\n"
+            "expected utilisation 93 %, layout conversions 2, lanes wasted by padding 8 of 48\n"
             "warning: two micro-batches do not fill two stages\n");
 }
 
@@ -53,6 +55,7 @@ TEST(CompileReport, ShowsTheTimesThatWereMeasured) {
   const std::string text = to_string(report);
   EXPECT_NE(text.find("  forward us  backward us  share"), text.npos) << text;
   EXPECT_NE(text.find("        12.3          0.5  100 %"), text.npos) << text;
+  EXPECT_EQ(text.find("lanes"), text.npos) << text;
   EXPECT_NE(text.find("\nstages auto: 1 stage, from conv; the slowest has 100 % of the work; "
                       "expected: 1.0 times the throughput of one stage, on 1 thread\n"),
             text.npos)

@@ -407,5 +407,19 @@ TEST_P(CompileRefuses, AndSaysWhy) {
 INSTANTIATE_TEST_SUITE_P(Requests, CompileRefuses, ::testing::ValuesIn(refusals()),
                          [](const auto& info) { return std::string(info.param.name); });
 
+TEST(Compile, ReportsTheLanesThatPaddingWastes) {
+  CompileRequest request = training();
+  const auto report = [&](std::int64_t batch) {
+    request.batch = batch;
+    return compile(convolutional_network().graph(), request).report;
+  };
+  EXPECT_EQ(report(40).lanes, 48);
+  EXPECT_EQ(report(40).wasted_lanes, 8);
+  EXPECT_EQ(report(32).lanes, 32);
+  EXPECT_EQ(report(32).wasted_lanes, 0);
+  EXPECT_EQ(report(3).lanes, 0) << "no layer works in lanes";
+  EXPECT_EQ(report(3).wasted_lanes, 0);
+}
+
 }  // namespace
 }  // namespace penstock::graph

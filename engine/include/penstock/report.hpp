@@ -46,6 +46,10 @@ struct CompileReport {
   std::vector<StagePlanReport> stages = {};
   /// Operations of the forward pass that only move a tensor between layouts.
   int layout_conversions = 0;
+  /// Lanes of the batch-lane layout that a micro-batch takes, and how many of them are padding; 0
+  /// if no layer uses that layout.
+  std::int64_t lanes = 0;
+  std::int64_t wasted_lanes = 0;
   double expected_utilization = 0;  ///< of the IPUs, from the schedule and the stages' costs
   int threads = 0;                  ///< that the IPUs share; 0: one each
   double expected_speedup = 1;      ///< over one stage, on these threads
