@@ -39,10 +39,18 @@ caf::error to_caf(const std::exception_ptr& exception, Errc otherwise) {
     std::rethrow_exception(exception);
   } catch (const Error& error) {
     return to_caf(error.code(), error.what());
-  } catch (const std::exception& error) {
-    return to_caf(otherwise, error.what());
   } catch (...) {
-    return to_caf(otherwise, "an exception that is no std::exception");
+    return to_caf(otherwise, text_of(exception));
+  }
+}
+
+std::string text_of(const std::exception_ptr& exception) {
+  try {
+    std::rethrow_exception(exception);
+  } catch (const std::exception& error) {
+    return error.what();
+  } catch (...) {
+    return "an exception that is no std::exception";
   }
 }
 

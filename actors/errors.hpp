@@ -14,6 +14,9 @@ caf::error to_caf(Errc code, const std::string& text);
 /// An Error keeps its code; any other exception becomes `otherwise` with its text.
 caf::error to_caf(const std::exception_ptr& exception, Errc otherwise = Errc::internal);
 
+/// What it says.
+std::string text_of(const std::exception_ptr& exception);
+
 /// The way back. CAF's own errors become stalled (a request that timed out), closed (its receiver
 /// is gone) or internal.
 Error to_error(const caf::error& error);

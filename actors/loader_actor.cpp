@@ -4,6 +4,7 @@
 
 #include "actors/base_init.hpp"
 #include "actors/errors.hpp"
+#include "actors/loader_worker_actor.hpp"
 
 namespace penstock::actors {
 namespace {

@@ -4,21 +4,9 @@
 #include <utility>
 
 #include "actors/base_init.hpp"
+#include "actors/errors.hpp"
 
 namespace penstock::actors {
-namespace {
-
-std::string text_of_current_exception() {
-  try {
-    throw;
-  } catch (const std::exception& error) {
-    return error.what();
-  } catch (...) {
-    return "an exception that is no std::exception";
-  }
-}
-
-}  // namespace
 
 void LoaderWorkerState::on_read_rows(ReadRows& message) {
   // The task is gone, and with it the buffer, before the result leaves.
@@ -45,7 +33,7 @@ std::optional<ReadFailure> LoaderWorkerState::read_row(const ReadTask& task, std
     source->read(sample, destinations);
   } catch (...) {
     failure = {row, "data loader: reading sample " + std::to_string(sample) +
-                        " failed: " + text_of_current_exception()};
+                        " failed: " + text_of(std::current_exception())};
   }
   watch->end_read(number);
   return failure;

@@ -1,0 +1,52 @@
+// The loader's protocol: its messages, and who sends them to whom.
+#pragma once
+
+#include <caf/allowed_unsafe_message_type.hpp>
+#include <caf/typed_actor.hpp>
+#include <cstdint>
+
+#include "actors/loader_core.hpp"
+
+namespace penstock::actors {
+
+struct ReadRows;  // it holds a handle, whose type names it
+
+/// Consumer -> loader: assemble the batches of this epoch from now on; whatever the last one still
+/// had to give is dropped.
+struct StartEpoch {
+  std::uint64_t epoch = 0;
+};
+
+/// Consumer -> loader: I want this batch of the epoch, and am done with those before it. Answered
+/// once the batch is complete. Asking again for the same one gives it again, so that an answer
+/// which came too late is not lost. The memory is the consumer's until it drops the tensors. An
+/// unreadable sample is Error invalid_data, until the next epoch.
+struct TakeBatch {
+  std::int64_t batch = 0;
+};
+
+/// Worker -> loader: what has become of its task, of whose memory it has let go. What the source
+/// threw is part of the result.
+struct RowsRead {
+  int worker = 0;
+  ReadResult result = {};
+};
+
+using RowsReader = caf::typed_actor<caf::reacts_to<RowsRead>>;
+using LoaderActor = RowsReader::extend<caf::reacts_to<StartEpoch>,
+                                       caf::replies_to<TakeBatch>::with<LoadedBatch>>;
+using LoaderWorker = caf::typed_actor<caf::reacts_to<ReadRows>>;
+
+/// Loader -> worker: read these rows; you alone write to them.
+struct ReadRows {
+  RowsReader reader;  ///< told when it is done, however long the source takes
+  ReadTask task = {};
+};
+
+}  // namespace penstock::actors
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::StartEpoch)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::TakeBatch)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::LoadedBatch)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::RowsRead)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::ReadRows)
