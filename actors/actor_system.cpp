@@ -15,11 +15,6 @@
 namespace penstock::actors {
 namespace {
 
-std::size_t worker_threads(int asked) {
-  if (asked > 0) return static_cast<std::size_t>(asked);
-  return std::max(1u, std::thread::hardware_concurrency());
-}
-
 caf::atom_value policy(const SystemOptions& options) {
   if (options.deterministic) return caf::atom("testing");
   return options.policy == WorkerPolicy::stealing ? caf::atom("stealing") : caf::atom("sharing");
@@ -52,6 +47,11 @@ constexpr std::size_t other_threads = 4;
 
 }  // namespace
 
+int worker_threads(const SystemOptions& options) {
+  if (options.threads > 0) return options.threads;
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
 HostThreadGuard::~HostThreadGuard() {
   caf::logger::set_current_actor_system(nullptr);
 }
@@ -62,10 +62,11 @@ ActorSystem::Config::Config(const SystemOptions& options)
   // "sharing" hands a message from a foreign thread over about ten times faster than the default
   // "stealing"; a bounded throughput keeps one busy actor from starving the others.
   set("scheduler.policy", actors::policy(options));
-  set("scheduler.max-threads", worker_threads(options.threads));
+  const auto workers = static_cast<std::size_t>(worker_threads(options));
+  set("scheduler.max-threads", workers);
   set("scheduler.max-throughput", static_cast<std::size_t>(options.max_throughput));
   set("logger.verbosity", caf::atom("quiet"));
-  if (!deterministic) expect_threads(worker_threads(options.threads) + other_threads);
+  if (!deterministic) expect_threads(workers + other_threads);
 }
 
 ActorSystem::ActorSystem(const SystemOptions& options) : config_(options), system_(config_) {

@@ -22,9 +22,9 @@ PipelineRuntime::PipelineRuntime(PipelineSetup setup, UpdateRules rules,
 PipelineRuntime::PipelineRuntime(PipelineSetup setup, UpdateRules rules,
                                  std::shared_ptr<ActorSystem> system)
     : setup_(with_host(std::move(setup))),
-      rules_(std::make_shared<const UpdateRules>(std::move(rules))),
       system_(std::move(system)),
-      cast_(std::make_unique<Cast>(Cast{spawn_pipeline(*system_, setup_, rules_)})) {}
+      cast_(std::make_unique<Cast>(Cast{spawn_pipeline(
+          *system_, setup_, std::make_shared<const UpdateRules>(std::move(rules)))})) {}
 
 // What still runs on an IPU is waited for by the system's destructor.
 PipelineRuntime::~PipelineRuntime() {
@@ -90,8 +90,7 @@ void PipelineRuntime::write_variables(const Variables& variables) {
 }
 
 void PipelineRuntime::set_rules(UpdateRules rules) {
-  rules_ = std::make_shared<const UpdateRules>(std::move(rules));
-  call(SetRules{rules_});
+  call(SetRules{std::make_shared<const UpdateRules>(std::move(rules))});
 }
 
 std::vector<StageStatus> PipelineRuntime::read_status() {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "actors/host_port.hpp"
@@ -38,8 +37,7 @@ class PipelineRuntime {
   /// not end.
   Variables read_variables();
   void write_variables(const Variables& variables);  ///< to every replica
-  /// From the next update on. @throws Error invalid_argument if a rule needs other state than the
-  /// one before.
+  /// From the next update on. Every rule keeps the state of the one before.
   void set_rules(UpdateRules rules);
   /// Of every stage of every replica; traces are handed over and forgotten.
   std::vector<StageStatus> read_status();
@@ -58,7 +56,6 @@ class PipelineRuntime {
   Variables rescue_variables();
 
   std::shared_ptr<const PipelineSetup> setup_;
-  std::shared_ptr<const UpdateRules> rules_;
   std::shared_ptr<ActorSystem> system_;
   std::unique_ptr<Cast> cast_;
   std::int64_t micro_batches_begun_ = 0;

@@ -21,4 +21,7 @@ struct SystemOptions {
   bool devices_on_threads = false;  ///< each IPU on a thread of its own instead of the workers
 };
 
+/// How many workers those are.
+int worker_threads(const SystemOptions& options);
+
 }  // namespace penstock::actors

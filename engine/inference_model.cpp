@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "engine/running_model.hpp"
 #include "engine/values/memory.hpp"
@@ -51,15 +52,10 @@ class InferenceModel::Impl {
   }
 
   std::vector<TraceEvent> take_trace() {
-    std::vector<TraceEvent> events = running_.take_trace();
-    events.insert(events.end(), past_trace_.begin(), past_trace_.end());
-    past_trace_.clear();
-    for (const auto& rest : rests_) {
-      const auto more = rest->take_trace();
-      events.insert(events.end(), more.begin(), more.end());
-    }
-    std::ranges::sort(events, {}, &TraceEvent::begin_ns);
-    return events;
+    std::vector<TraceEvent> events = std::exchange(past_trace_, {});
+    running_.append_trace(events);
+    for (const auto& rest : rests_) rest->append_trace(events);
+    return in_order_of_time(std::move(events));
   }
 
  private:
@@ -108,8 +104,7 @@ class InferenceModel::Impl {
 
   void forget(RunningModel& oldest) {
     past_uploads_ += oldest.weight_uploads();
-    const auto trace = oldest.take_trace();
-    past_trace_.insert(past_trace_.end(), trace.begin(), trace.end());
+    oldest.append_trace(past_trace_);
     rests_.pop_back();
   }
 

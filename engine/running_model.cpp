@@ -4,7 +4,6 @@
 #include <chrono>
 #include <map>
 #include <mutex>
-#include <thread>
 
 #include "actors/system_options.hpp"
 #include "engine/measure_plan.hpp"
@@ -25,11 +24,6 @@ const graph::Schedule& schedule_of(const Topology& topology) {
   return graph::find_schedule(sharded ? "sequential" : to_string(topology.schedule));
 }
 
-int threads_of(const RuntimeOptions& runtime) {
-  if (runtime.threads > 0) return runtime.threads;
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
-
 /// What a rule keeps, by which it is told whether another can go on with it.
 std::vector<graph::StateTensor> state_of(const graph::ParameterRule& rule) {
   return rule.rule ? rule.rule->state(rule.hyper) : std::vector<graph::StateTensor>{};
@@ -48,18 +42,19 @@ graph::MemoryBudget budget_for(const Options& options, const Optimizer* optimize
   return budget;
 }
 
+/// A model beside another measures nothing: it is compiled within a call that its user waits for.
 graph::CompileRequest request_for(const Options& options, const Optimizer* optimizer,
-                                  const std::vector<std::string>& trainable) {
+                                  const std::vector<std::string>& trainable, bool beside_another) {
   const bool training = optimizer != nullptr;
   graph::CompileRequest request{
       .training = training,
       .batch = options.batch_size,
       .automatic_stages = options.topology.automatic_stages,
-      .measure = measure_instructions,
+      .measure = beside_another ? graph::MeasureInstructions{} : measure_instructions,
       .schedule = &schedule_of(options.topology),
       .gradient_accumulation =
           training ? options.training.gradient_accumulation : options.device_iterations,
-      .threads = threads_of(options.runtime),
+      .threads = actors::worker_threads({.threads = options.runtime.threads}),
       .replicas = options.topology.replication_factor,
       .memory = budget_for(options, optimizer, trainable)};
   for (const Stage& stage : options.topology.stages)
@@ -112,7 +107,8 @@ RunningModel::RunningModel(const Model& model, const Options& options, const Opt
   const auto start = std::chrono::steady_clock::now();
   options.validate();
   graph::Compiled compiled =
-      graph::compile(ModelAccess::graph(model), request_for(options, optimizer, trainable_names()));
+      graph::compile(ModelAccess::graph(model),
+                     request_for(options, optimizer, trainable_names(), host_of != nullptr));
   plan_ = std::make_shared<const graph::Plan>(std::move(compiled.plan));
   report_ = std::move(compiled.report);
   for (const graph::TensorInfo& input : plan_->inputs) inputs_.push_back(input.name);
@@ -257,26 +253,24 @@ StepResult RunningModel::result_of(std::vector<Tensor> outputs) const {
   return result;
 }
 
-void RunningModel::read_status() {
-  reports_.clear();
-  for (actors::StageStatus& status : runtime_->read_status()) {
-    reports_.push_back(status.report);
+std::vector<StageReport> RunningModel::stage_reports() {
+  std::vector<StageReport> reports;
+  for (const actors::StageStatus& status : runtime_->read_status()) {
+    reports.push_back(status.report);
     trace_.insert(trace_.end(), status.trace.begin(), status.trace.end());
   }
+  return reports;
 }
 
-std::vector<StageReport> RunningModel::stage_reports() {
-  read_status();
-  return reports_;
+void RunningModel::append_trace(std::vector<TraceEvent>& events) {
+  stage_reports();  // which brings the stages' events along
+  events.insert(events.end(), trace_.begin(), trace_.end());
+  trace_.clear();
 }
 
-std::vector<TraceEvent> RunningModel::take_trace() {
-  read_status();
-  std::vector<TraceEvent> events;
-  events.swap(trace_);
-  std::sort(events.begin(), events.end(), [](const TraceEvent& a, const TraceEvent& b) {
-    return std::pair(a.begin_ns, a.ipu) < std::pair(b.begin_ns, b.ipu);
-  });
+std::vector<TraceEvent> in_order_of_time(std::vector<TraceEvent> events) {
+  std::ranges::sort(events, {},
+                    [](const TraceEvent& event) { return std::pair(event.begin_ns, event.ipu); });
   return events;
 }
 

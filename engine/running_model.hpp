@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -48,7 +47,8 @@ class RunningModel : public WeightSource {
   /// state that it keeps would be another.
   void set_rules(const Optimizer& optimizer);
   std::vector<StageReport> stage_reports();
-  std::vector<TraceEvent> take_trace();
+  /// Appends what was recorded since the last time, in no order.
+  void append_trace(std::vector<TraceEvent>& events);
   std::uint64_t weight_uploads() const { return uploads_; }
 
   std::vector<Tensor> read_weights() override;
@@ -60,7 +60,6 @@ class RunningModel : public WeightSource {
   void upload_weights();
   void start_actors(actors::PipelineSetup setup, const Options& options,
                     const RunningModel* host_of);
-  void read_status();
   StepResult result_of(std::vector<Tensor> outputs) const;
 
   std::shared_ptr<ParameterStore> weights_;
@@ -74,8 +73,10 @@ class RunningModel : public WeightSource {
   std::vector<Tensor> uploaded_;    // the store's values when weights were last uploaded
   std::uint64_t held_version_ = 0;  // of the store
   std::uint64_t uploads_ = 0;
-  std::vector<StageReport> reports_;
-  std::vector<TraceEvent> trace_;
+  std::vector<TraceEvent> trace_;  // that stages have told and nobody has taken
 };
+
+/// By begin, then by IPU.
+std::vector<TraceEvent> in_order_of_time(std::vector<TraceEvent> events);
 
 }  // namespace penstock

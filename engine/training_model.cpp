@@ -1,6 +1,6 @@
 #include "penstock/training_model.hpp"
 
-#include <algorithm>
+#include <utility>
 
 #include "engine/running_model.hpp"
 #include "penstock/error.hpp"
@@ -80,7 +80,9 @@ std::vector<StageReport> TrainingModel::stage_reports() const {
   return impl_->running().stage_reports();
 }
 std::vector<TraceEvent> TrainingModel::take_trace() {
-  return impl_->running().take_trace();
+  std::vector<TraceEvent> events;
+  impl_->running().append_trace(events);
+  return in_order_of_time(std::move(events));
 }
 
 }  // namespace penstock

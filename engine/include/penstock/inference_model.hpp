@@ -14,6 +14,7 @@ class InferenceModel {
  public:
   /// Compiles what the model's outputs need and starts. Weights are those of `model` at each call:
   /// copied once after they have changed, and not otherwise.
+  /// @throws as TrainingModel's constructor.
   InferenceModel(const Model& model, const Options& options);
   ~InferenceModel();
   InferenceModel(InferenceModel&&) noexcept;
@@ -22,17 +23,21 @@ class InferenceModel {
   /// Names of the inputs that the outputs depend on, in the order `run` takes them.
   const std::vector<std::string>& inputs() const noexcept;
 
-  /// Runs on any number of samples up to b·D·R per call; a last micro-batch may be shorter (a
-  /// second plan is then compiled and kept).
+  /// Runs on any number of samples up to b·D·R per call; a last micro-batch may be shorter. It runs
+  /// by a plan of its own, as one micro-batch on the first replica's IPUs; the four such plans that
+  /// were used last are kept.
   /// @throws Error shape_mismatch before anything has run; stage_failed, stalled or closed
   /// afterwards, and from every later call.
   StepResult run(std::span<const Tensor> inputs);
   StepResult run(const std::vector<Tensor>& inputs) { return run(std::span(inputs)); }
 
-  /// How often weights have been copied to the IPUs.
+  /// How often weights have been copied to the IPUs: for every plan that ran after a change.
   std::uint64_t weight_uploads() const noexcept;
   const CompileReport& compile_report() const noexcept;
+  /// What each stage of each replica has done so far, shorter last micro-batches apart.
+  /// @throws Error closed after a failure.
   std::vector<StageReport> stage_reports() const;
+  /// As TrainingModel's, shorter last micro-batches included.
   std::vector<TraceEvent> take_trace();
 
  private:

@@ -34,7 +34,8 @@ struct StepResult {
 class TrainingModel {
  public:
   /// Compiles and starts; weights are taken from `model`, and `model` sees the trained ones.
-  /// @throws Error invalid_model, invalid_topology, invalid_argument, shape_mismatch.
+  /// @throws Error invalid_model, invalid_topology, invalid_argument, shape_mismatch;
+  /// out_of_memory if an IPU's memory does not hold its stages, or the system has no more threads.
   TrainingModel(const Model& model, const Options& options, const Optimizer& optimizer);
   ~TrainingModel();
   TrainingModel(TrainingModel&&) noexcept;
@@ -53,15 +54,17 @@ class TrainingModel {
   StepResult step(const std::vector<Tensor>& inputs) { return step(std::span(inputs)); }
 
   /// Other constants for the same rules, from the next step on; state is kept.
-  /// @throws Error invalid_argument if a parameter's rule, or whether it has momentum, would
-  /// change.
+  /// @throws Error invalid_argument if a parameter's rule, or what state it keeps (momentum,
+  /// centered, ...), would change.
   void set_optimizer(const Optimizer& optimizer);
   const Optimizer& optimizer() const noexcept;
 
   std::uint64_t updates() const noexcept;
   const CompileReport& compile_report() const noexcept;
+  /// What each stage of each replica has done so far. @throws Error closed after a failure.
   std::vector<StageReport> stage_reports() const;
-  /// Events recorded since the last call, if Options::runtime.trace is set.
+  /// Events recorded since the last call, in the order of their beginning; none unless
+  /// Options::runtime.trace is set. @throws Error closed after a failure.
   std::vector<TraceEvent> take_trace();
 
  private:
