@@ -1,6 +1,5 @@
 #include "graph/compile.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <string>
 #include <utility>
@@ -23,20 +22,22 @@
 namespace penstock::graph {
 namespace {
 
-/// The values that a plan is made for.
-std::vector<ValueId> wanted_values(const Graph& model, bool training) {
+void expect_results(const Graph& model, bool training) {
   const auto refuse = [&](const std::string& text) {
     throw Error(Errc::invalid_model, "model \"" + model.name + "\": " + text);
   };
   if (training && model.loss == none) refuse("has no loss, and training needs one");
   if (!training && model.outputs.empty()) refuse("has no output, and inference needs one");
-  std::vector<ValueId> wanted;
-  if (training) wanted.push_back(model.loss);
-  for (const Output& output : model.outputs) {
+  for (const Output& output : model.outputs)
     if (model.value(output.value).producer == none)
       refuse("the output \"" + output.name + "\" is not computed by any layer");
-    wanted.push_back(output.value);
-  }
+}
+
+/// The values that a plan is made for.
+std::vector<ValueId> wanted_values(const Graph& graph, bool training) {
+  std::vector<ValueId> wanted;
+  if (training) wanted.push_back(graph.loss);
+  for (const Output& output : graph.outputs) wanted.push_back(output.value);
   return wanted;
 }
 
@@ -63,6 +64,7 @@ class Compilation {
       expect_fit(compiled_.plan, request_.replicas, request_.memory);
     });
     phase("report", [&] { describe(); });
+    compiled_.report.phases = std::move(phases_);
     compiled_.report.seconds = seconds_since(start);
     return std::move(compiled_);
   }
@@ -78,14 +80,14 @@ class Compilation {
   void phase(const char* name, Work work) {
     const auto start = Clock::now();
     work();
-    compiled_.report.phases.push_back({name, seconds_since(start)});
+    phases_.push_back({name, seconds_since(start)});
   }
 
   void prepare() {
     graph_ = with_batch(model_, request_.batch);
     if (!request_.training) graph_ = inference_form(graph_);
-    wanted_ = wanted_values(graph_, request_.training);
-    graph_ = prune(graph_, wanted_);
+    expect_results(graph_, request_.training);
+    graph_ = prune(graph_, wanted_values(graph_, request_.training));
   }
 
   void assign() {
@@ -109,10 +111,12 @@ class Compilation {
     graph_ = fuse(choice.graph);
     conversions_ = choice.conversions;
     if (choice.lane_nodes > 0) lanes_ = lanes_for(request_.batch);
-    wanted_ = wanted_values(graph_, request_.training);
   }
 
-  void add_gradients() { graph_ = prune(differentiate(std::move(graph_)), wanted_); }
+  void add_gradients() {
+    const auto wanted = wanted_values(graph_, true);
+    graph_ = prune(differentiate(std::move(graph_)), wanted);
+  }
 
   PlanRequest plan_request() const {
     return {.training = request_.training,
@@ -122,16 +126,14 @@ class Compilation {
   }
 
   void describe() {
-    const auto phases = std::move(compiled_.report.phases);
     compiled_.report = report_on(compiled_.plan, {.micro_batches = request_.gradient_accumulation,
                                                   .threads = request_.threads,
                                                   .measured = seconds_});
-    compiled_.report.phases = phases;
     compiled_.report.automatic_stages = request_.automatic_stages > 0;
-    auto& warnings = compiled_.report.warnings;
     compiled_.report.layout_conversions = conversions_;
     compiled_.report.lanes = lanes_;
     compiled_.report.wasted_lanes = lanes_ > 0 ? lanes_ - request_.batch : 0;
+    auto& warnings = compiled_.report.warnings;
     warnings.insert(warnings.begin(), assignment_.warnings.begin(), assignment_.warnings.end());
     if (!request_.training) return;
     warn_of_untrained(warnings);
@@ -165,10 +167,10 @@ class Compilation {
   std::int32_t conversions_ = 0;
   std::int64_t lanes_ = 0;
   Graph graph_;
-  std::vector<ValueId> wanted_;
   StageAssignment assignment_;
   std::vector<StageCost> seconds_;  // of automatic stages, where measured
   Partition partition_;
+  std::vector<CompilePhase> phases_;
   Compiled compiled_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <string>
 
 #include "graph/schedules/simulator.hpp"
@@ -44,9 +45,12 @@ Simulation window(const Plan& plan, const std::vector<StageCost>& costs,
           .ipus = ipus};
 }
 
-double expected_speedup(Simulation simulation, std::int32_t threads) {
+/// `timeline`: what comes of `simulation` with a processor for every IPU.
+double expected_speedup(Simulation simulation, const Timeline& timeline, std::int32_t threads) {
   simulation.processors = threads;
-  const double together = simulate(simulation).total_time;
+  const std::set<int> ipus(simulation.ipus.begin(), simulation.ipus.end());
+  const bool enough = threads <= 0 || static_cast<std::size_t>(threads) >= ipus.size();
+  const double together = enough ? timeline.total_time : simulate(simulation).total_time;
   return together > 0 ? sum(simulation.costs) * simulation.micro_batches / together : 1;
 }
 
@@ -112,8 +116,8 @@ CompileReport report_on(const Plan& plan, const ReportRequest& request) {
   const Simulation simulation = window(plan, costs, request.micro_batches);
   const Timeline timeline = simulate(simulation);
   refuse_stall(plan, timeline);
-  report.expected_utilization = utilisation(timeline);
-  report.expected_speedup = expected_speedup(simulation, request.threads);
+  report.expected_utilization = utilization(timeline);
+  report.expected_speedup = expected_speedup(simulation, timeline, request.threads);
   if (plan.training && request.micro_batches < plan.stages[0].in_flight)
     report.warnings.push_back(too_few(plan, request.micro_batches, report.expected_utilization));
   return report;

@@ -17,8 +17,9 @@ struct ReportRequest {
 };
 
 /// Utilisation and speed-up are simulated over no more than 16 micro-batches per stage (two, of
-/// very many stages). `seconds`, `phases`, `layout_conversions` and `automatic_stages` are left
-/// open. @throws Error internal naming the stage that waits if the schedule cannot finish them.
+/// very many stages). `seconds`, `phases`, `layout_conversions`, `lanes`, `wasted_lanes` and
+/// `automatic_stages` are left open. @throws Error internal naming the stage that waits if the
+/// schedule cannot finish them.
 CompileReport report_on(const Plan& plan, const ReportRequest& request);
 
 }  // namespace penstock::graph
