@@ -1,7 +1,5 @@
 #include "actors/host_store_actor.hpp"
 
-#include <string>
-
 #include "actors/base_init.hpp"
 #include "actors/errors.hpp"
 

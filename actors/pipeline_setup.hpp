@@ -1,7 +1,6 @@
 // PipelineSetup: what every actor of a running model may read. Immutable while the actors live.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>

@@ -1,7 +1,5 @@
 #include "actors/stage_actor.hpp"
 
-#include <algorithm>
-
 #include "actors/base_init.hpp"
 
 namespace penstock::actors {

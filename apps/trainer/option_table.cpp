@@ -96,7 +96,9 @@ OptionGroup pipeline_group() {
       .add("schedule", &PipelineOptions::schedule,
            one_of<PipelineSchedule>({PipelineSchedule::grouped, PipelineSchedule::interleaved,
                                      PipelineSchedule::sequential}),
-           "what a pipelined stage does first; sequential is sharded by another name")
+           "what a pipelined stage does first; sequential: one IPU of each replica is busy at a "
+           "time, "
+           "as with --strategy sharded, for which this does not matter")
       .add("stages", &PipelineOptions::stages, stage_list("STAGES", most_threads),
            "blocks of each stage, as in \"B1,B2|B3,B4\"; by default a stage per block; auto for "
            "the best balanced cut into a stage per IPU of --ipus, auto:4 into four")

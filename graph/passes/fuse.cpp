@@ -1,6 +1,5 @@
 #include "graph/passes/fuse.hpp"
 
-#include <algorithm>
 #include <vector>
 
 #include "graph/op.hpp"

@@ -1,8 +1,5 @@
 #include "graph/passes/layout.hpp"
 
-#include <algorithm>
-#include <string>
-
 #include "engine/values/memory.hpp"
 #include "graph/op.hpp"
 #include "penstock/error.hpp"

@@ -56,7 +56,7 @@ std::string to_string(const Wait& wait) {
          std::string(describe(wait.what));
 }
 
-double utilisation(const Timeline& timeline) {
+double utilization(const Timeline& timeline) {
   double busy = 0;
   for (const Run& run : timeline.runs) busy += run.duration;
   const std::set<int> ipus(timeline.ipus.begin(), timeline.ipus.end());

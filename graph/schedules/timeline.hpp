@@ -47,7 +47,7 @@ struct Timeline {
 };
 
 /// The share of their time that the IPUs in use were busy, in [0, 1].
-double utilisation(const Timeline& timeline);
+double utilization(const Timeline& timeline);
 
 /// A row per slot, a column per stage headed by its IPU, F1 for the forward and B1 for the backward
 /// of the first micro-batch in the slot they start in, "." for none.

@@ -139,14 +139,14 @@ TEST(Simulator, BalancedPipelinesFollowTheClosedFormOfUtilisation) {
       SCOPED_TRACE(std::string(schedule) + ", " + std::to_string(micro_batches));
       const Timeline timeline = run(find_schedule(schedule), 4, micro_batches, balanced(4, {1, 2}));
       EXPECT_DOUBLE_EQ(timeline.total_time, 3 * (micro_batches + 3));
-      EXPECT_DOUBLE_EQ(utilisation(timeline), micro_batches / (micro_batches + 3.0));
+      EXPECT_DOUBLE_EQ(utilization(timeline), micro_batches / (micro_batches + 3.0));
     }
 }
 
 TEST(Simulator, UtilisationOfFourStagesIsTheMeasuredOne) {
   const auto percent = [](int micro_batches) {
     return std::lround(
-        100 * utilisation(run(find_schedule("grouped"), 4, micro_batches, balanced(4, {1, 2}))));
+        100 * utilization(run(find_schedule("grouped"), 4, micro_batches, balanced(4, {1, 2}))));
   };
   EXPECT_EQ(percent(4), 57);
   EXPECT_EQ(percent(10), 77);
@@ -155,19 +155,19 @@ TEST(Simulator, UtilisationOfFourStagesIsTheMeasuredOne) {
 
 TEST(Simulator, FewerIpusThanStagesHideTheBubbles) {
   const auto percent = [](int micro_batches) {
-    return std::lround(100 * utilisation(run(find_schedule("interleaved"), 4, micro_batches,
+    return std::lround(100 * utilization(run(find_schedule("interleaved"), 4, micro_batches,
                                              balanced(4, {1, 2}), {0, 1, 0, 1})));
   };
   EXPECT_GT(percent(10), 77);
   EXPECT_GT(percent(40), 93);
-  EXPECT_EQ(utilisation(run(find_schedule("grouped"), 4, 5, {}, {0, 0, 0, 0})), 1);
+  EXPECT_EQ(utilization(run(find_schedule("grouped"), 4, 5, {}, {0, 0, 0, 0})), 1);
 }
 
 TEST(Simulator, SequentialKeepsOneStageBusyAtATime) {
   for (const bool training : {true, false}) {
     const Timeline timeline = run(find_schedule("sequential"), 4, 5, {}, {}, training);
     EXPECT_DOUBLE_EQ(timeline.total_time, training ? 5 * 2 * 4 : 5 * 4);
-    EXPECT_DOUBLE_EQ(utilisation(timeline), 0.25);
+    EXPECT_DOUBLE_EQ(utilization(timeline), 0.25);
   }
 }
 
