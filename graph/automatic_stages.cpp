@@ -17,7 +17,9 @@ namespace {
 /// Times differ by about so much from one measurement to the next.
 constexpr double tolerance = 0.02;
 
-Plan in_one_stage(Graph graph, const std::vector<Piece>& pieces, const PlanRequest& request) {
+/// As one thread runs it.
+Plan in_one_stage(Graph graph, const std::vector<Piece>& pieces, PlanRequest request) {
+  request.threads_per_ipu = 1;
   const StageAssignment assignment = cut(graph, pieces, std::vector<std::int32_t>{0}, {});
   return build_plan(graph, assignment, partition(graph, assignment), request);
 }

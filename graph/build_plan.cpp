@@ -33,6 +33,7 @@ class PlanBuilder {
     plan_.training = request_.training;
     plan_.batch = request_.batch;
     plan_.schedule = request_.schedule;
+    plan_.threads_per_ipu = request_.threads_per_ipu;
     add_interface();
     add_variables();
     for (std::size_t stage = 0; stage < partition_.stages.size(); ++stage) add_stage(stage);
@@ -88,9 +89,11 @@ class PlanBuilder {
                      std::int64_t& scratch_bytes) const {
     std::vector<bool> temporary(graph_.values.size());
     for (std::size_t i = 0; i < temporary.size(); ++i) temporary[i] = !layout.places[i];
-    const Liveness live = find_liveness(graph_, nodes, temporary, {.in_place = request_.in_place});
+    const Liveness live =
+        find_liveness(graph_, nodes, temporary,
+                      {.in_place = request_.in_place, .threads = request_.threads_per_ipu});
     const MemoryPlan memory = plan_memory(live.buffers);
-    Places places{.of_value = layout.places};
+    Places places{.of_value = layout.places, .threads = request_.threads_per_ipu};
     for (const auto& [value, buffer] : live.values)
       places.of_value[index(value)] = Location{.offset = memory.offsets[buffer]};
     for (const auto& [buffer, bytes] : live.workspaces) {

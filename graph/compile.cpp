@@ -122,7 +122,23 @@ class Compilation {
     return {.training = request_.training,
             .batch = request_.batch,
             .schedule = request_.schedule ? request_.schedule : &grouped,
+            .threads_per_ipu = threads_per_ipu(),
             .in_place = request_.in_place};
+  }
+
+  /// The numbers of the stages' IPUs, those of automatic stages before these are cut.
+  std::vector<std::int32_t> stage_ipus() const {
+    std::vector<std::int32_t> ipus;
+    for (const StagePlacement& stage : assignment_.stages) ipus.push_back(stage.ipu);
+    if (!ipus.empty()) return ipus;
+    if (!request_.ipus.empty()) return request_.ipus;
+    for (std::int32_t ipu = 0; ipu < request_.automatic_stages; ++ipu) ipus.push_back(ipu);
+    return ipus;
+  }
+
+  std::int32_t threads_per_ipu() const {
+    if (request_.threads_per_ipu > 0) return request_.threads_per_ipu;
+    return std::max(1, request_.cores / used_ipus(stage_ipus(), request_.replicas));
   }
 
   void describe() {
@@ -135,9 +151,25 @@ class Compilation {
     compiled_.report.wasted_lanes = lanes_ > 0 ? lanes_ - request_.batch : 0;
     auto& warnings = compiled_.report.warnings;
     warnings.insert(warnings.begin(), assignment_.warnings.begin(), assignment_.warnings.end());
+    warn_of_many_threads(warnings);
     if (!request_.training) return;
     warn_of_untrained(warnings);
     if (request_.replicas > 1) warn_of_own_statistics(warnings);
+  }
+
+  void warn_of_many_threads(std::vector<std::string>& warnings) const {
+    const auto warn = [&](const std::string& what) {
+      warnings.push_back(what + " are more than the machine's " + std::to_string(request_.cores) +
+                         " cores: they take turns");
+    };
+    if (request_.cores == 0) return;
+    if (request_.threads > request_.cores)
+      warn("threads: " + std::to_string(request_.threads) + " worker threads");
+    const std::int32_t each = compiled_.plan.threads_per_ipu;
+    const std::int32_t ipus = used_ipus(stage_ipus(), request_.replicas);
+    if (each > 1 && std::int64_t{each} * ipus > request_.cores)
+      warn("threads_per_ipu: " + std::to_string(each) + " threads of each of " +
+           std::to_string(ipus) + (ipus == 1 ? " IPU" : " IPUs"));
   }
 
   void warn_of_untrained(std::vector<std::string>& warnings) const {

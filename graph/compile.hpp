@@ -28,6 +28,9 @@ struct CompileRequest {
   std::int64_t gradient_accumulation = 1;
   std::int32_t threads = 0;   ///< that the IPUs share, for the expected speed-up only; 0: enough
   std::int64_t replicas = 1;  ///< for a warning and the memory only: they do not change a plan
+  /// That share the work of each kernel; 0: `cores` divided among the IPUs of all replicas.
+  std::int32_t threads_per_ipu = 1;
+  std::int32_t cores = 0;  ///< of the machine; 0: unknown, nothing is divided or warned of
   MemoryBudget memory = {};
   bool in_place = true;  ///< outputs may overwrite inputs that nobody needs any more
 };

@@ -89,8 +89,12 @@ std::string line(const Instruction& instruction) {
   std::string text = "    " + std::string(instruction.op->name) + " \"" + instruction.name +
                      "\" (" + places(instruction.inputs) + ") -> " + places(instruction.outputs);
   if (instruction.workspace_bytes > 0)
-    text += ", " + std::to_string(instruction.workspace_bytes) + " bytes at scratch+" +
+    text += ", " + std::to_string(instruction.workspace_bytes) +
+            (instruction.sharing.parts > 1 ? " bytes a part at scratch+" : " bytes at scratch+") +
             std::to_string(instruction.workspace_offset);
+  if (instruction.sharing.parts > 1)
+    text += ", in " + std::to_string(instruction.sharing.parts) + " parts of " +
+            std::to_string(instruction.sharing.units) + " units";
   return text + "\n";
 }
 

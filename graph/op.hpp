@@ -9,6 +9,7 @@
 
 #include "graph/attributes.hpp"
 #include "graph/graph.hpp"
+#include "graph/kernels/part.hpp"
 #include "graph/random.hpp"
 
 namespace penstock::graph {
@@ -31,9 +32,10 @@ struct Operand {
 struct KernelCall {
   const Attributes& attributes;
   std::span<const Operand> inputs;   ///< read only, whatever Operand allows
-  std::span<const Operand> outputs;  ///< uninitialised, every element to be written
+  std::span<const Operand> outputs;  ///< uninitialised, every element of the part to be written
   std::span<std::byte> workspace;    ///< as many bytes as the op's `workspace` asked for
   RandomKey random;
+  Part part = {};  ///< of the op's `units`, always all where it has none
 };
 
 using Types = std::span<const TensorType>;
@@ -97,6 +99,11 @@ struct Op {
   Cost (*cost)(const Attributes&, Types inputs, Types outputs) = nullptr;
   /// Scratch bytes that `forward` needs; null: none.
   std::int64_t (*workspace)(const Attributes&, Types inputs, Types outputs) = nullptr;
+  /// Of how many independent units `forward` consists, for threads to share: whichever part of them
+  /// it computes, it writes their outputs only, with the bits that the whole would give them. What
+  /// layout, algorithm or blocks depend on is therefore the whole's sizes, not the part's. Parts
+  /// run at the same time, each with a workspace of its own. Null: not to be shared.
+  std::int64_t (*units)(const Attributes&, Types inputs, Types outputs) = nullptr;
   std::vector<Overwrite> overwrites = {};
   std::vector<Update> updates = {};
   /// What the op becomes when a model is compiled for inference; null: itself. The replacement

@@ -9,11 +9,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "graph/op.hpp"
 #include "graph/schedule.hpp"
+#include "graph/sharing.hpp"
 
 namespace penstock::graph {
 
@@ -45,7 +47,8 @@ struct Instruction {
   std::vector<Location> inputs = {};
   std::vector<Location> outputs = {};
   std::int64_t workspace_offset = 0;  ///< in scratch
-  std::int64_t workspace_bytes = 0;
+  std::int64_t workspace_bytes = 0;  ///< of each part; the next one's is at the next multiple of 64
+  Sharing sharing = {};
 };
 
 /// What its op says; nothing if the op says nothing.
@@ -126,6 +129,7 @@ struct Plan {
   bool training = false;
   std::int64_t batch = 1;
   const Schedule* schedule = nullptr;
+  std::int32_t threads_per_ipu = 1;  ///< that share the kernels' work; no bit depends on them
   std::vector<StagePlan> stages = {};
   std::vector<Edge> edges = {};
   std::vector<TensorInfo> inputs = {};       ///< that the plan needs, in the model's order
@@ -133,6 +137,10 @@ struct Plan {
   std::optional<std::int32_t> loss = {};     ///< position in outputs, in training
   std::vector<VariableInfo> variables = {};  ///< that the plan needs, in model order
 };
+
+/// How many IPUs the stages of all replicas are on, those of replica 0 given stage by stage;
+/// replica r's are shifted by r times the number of stages.
+std::int32_t used_ipus(std::span<const std::int32_t> of_stages, std::int64_t replicas);
 
 /// Bytes of one stage of one replica on its IPU.
 struct StageBytes {

@@ -1,9 +1,11 @@
 #include "graph/program.hpp"
 
 #include <exception>
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "engine/values/memory.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::graph {
@@ -40,6 +42,24 @@ void bind(const std::vector<TensorType>& types, const std::vector<Location>& loc
   throw Error(code, std::string(instruction.op->name) + " \"" + instruction.name + "\": " + text);
 }
 
+std::span<std::byte> workspace_of(const Instruction& instruction, const Bindings& bindings,
+                                  std::int32_t part) {
+  return {
+      bindings.scratch + instruction.workspace_offset + part * aligned(instruction.workspace_bytes),
+      static_cast<std::size_t>(instruction.workspace_bytes)};
+}
+
+void run_parts(const Instruction& instruction, const KernelCall& whole, const Bindings& bindings) {
+  const auto work = [&](std::int32_t part) {
+    KernelCall call = whole;
+    call.workspace = workspace_of(instruction, bindings, part);
+    call.part = part_of(instruction.sharing, part);
+    instruction.op->forward(call);
+  };
+  if (bindings.runner) return bindings.runner->run(instruction.sharing.parts, std::ref(work));
+  for (std::int32_t part = 0; part < instruction.sharing.parts; ++part) work(part);
+}
+
 }  // namespace
 
 void run(const Instruction& instruction, const Bindings& bindings) {
@@ -48,10 +68,13 @@ void run(const Instruction& instruction, const Bindings& bindings) {
   bind(instruction.output_types, instruction.outputs, bindings, outputs);
   RandomKey random = bindings.random;
   random.name = instruction.name_hash;
-  const std::span<std::byte> workspace(bindings.scratch + instruction.workspace_offset,
-                                       static_cast<std::size_t>(instruction.workspace_bytes));
+  const KernelCall call{instruction.attributes, inputs, outputs,
+                        workspace_of(instruction, bindings, 0), random};
   try {
-    instruction.op->forward({instruction.attributes, inputs, outputs, workspace, random});
+    if (instruction.sharing.parts > 1)
+      run_parts(instruction, call, bindings);
+    else
+      instruction.op->forward(call);
   } catch (const Error& error) {
     rethrow(instruction, error.code(), error.what());
   } catch (const std::exception& error) {

@@ -1,13 +1,24 @@
 // Runs a program: binds the places of a plan to memory and calls the kernels in order. The calling
-// thread's work only; several threads may run programs over different memory.
+// thread's work, but for parts that it hands to others; several threads may run programs over
+// different memory.
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 
 #include "graph/plan.hpp"
 
 namespace penstock::graph {
+
+/// Whoever runs the parts of an instruction side by side.
+class PartRunner {
+ public:
+  virtual ~PartRunner() = default;
+  /// Calls `work(part)` once for each from 0 to parts - 1, on any threads, and returns when all
+  /// have returned. @throws what the first of the parts that failed did.
+  virtual void run(std::int32_t parts, const std::function<void(std::int32_t)>& work) = 0;
+};
 
 /// Where the spaces of a plan lie for one run of one program; all 64-byte aligned.
 struct Bindings {
@@ -17,7 +28,8 @@ struct Bindings {
   std::byte* scratch = nullptr;
   std::span<const std::byte* const> received = {};
   std::span<std::byte* const> sent_back = {};
-  RandomKey random = {};  ///< without the op's name, which run() fills in
+  RandomKey random = {};         ///< without the op's name, which run() fills in
+  PartRunner* runner = nullptr;  ///< null: parts run one after the other
 };
 
 /// @throws Error as the kernels do, opening with the op's and the node's name.

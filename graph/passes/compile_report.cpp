@@ -106,7 +106,7 @@ CompileReport report_on(const Plan& plan, const ReportRequest& request) {
   const bool measured = !request.measured.empty();
   const auto costs = measured ? request.measured : estimated(plan);
   const double all = sum(costs);
-  CompileReport report{.threads = request.threads};
+  CompileReport report{.threads = request.threads, .threads_per_ipu = plan.threads_per_ipu};
   for (std::size_t stage = 0; stage < plan.stages.size(); ++stage) {
     report.stages.push_back(row_of(plan, stage, all > 0 ? total(costs[stage]) / all : 0));
     if (!measured) continue;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <optional>
 
+#include "engine/values/memory.hpp"
 #include "graph/op.hpp"
+#include "graph/sharing.hpp"
 
 namespace penstock::graph {
 namespace {
@@ -68,14 +70,17 @@ class LivenessAnalysis {
   }
 
   void add_workspace(const Node& node, std::int32_t at) {
-    std::int64_t bytes = 0;
+    std::int64_t bytes = 0, all = 0;
     if (node.op->workspace) {
       std::vector<TensorType> inputs, outputs;
       for (const ValueId input : node.inputs) inputs.push_back(graph_.type(input));
       for (const ValueId output : node.outputs) outputs.push_back(graph_.type(output));
       bytes = node.op->workspace(node.attributes, inputs, outputs);
+      const Sharing sharing =
+          share_out(*node.op, node.attributes, inputs, outputs, options_.threads);
+      all = sharing.parts > 1 ? sharing.parts * aligned(bytes) : bytes;
     }
-    result_.workspaces.emplace_back(bytes > 0 ? add_buffer(at, bytes) : 0, bytes);
+    result_.workspaces.emplace_back(bytes > 0 ? add_buffer(at, all) : 0, bytes);
   }
 
   const Graph& graph_;

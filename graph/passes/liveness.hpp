@@ -14,12 +14,14 @@ namespace penstock::graph {
 struct Liveness {
   std::vector<Buffer> buffers = {};
   std::vector<std::pair<ValueId, std::size_t>> values = {};  ///< the buffer of each temporary
-  /// Of each node: the buffer of its workspace, if it needs one, and the workspace's bytes.
+  /// Of each node: the buffer of its workspace, if it needs one, and the workspace's bytes; a node
+  /// that threads share has one in the buffer for each part, at multiples of 64.
   std::vector<std::pair<std::size_t, std::int64_t>> workspaces = {};
 };
 
 struct LivenessOptions {
-  bool in_place = true;  ///< as the ops' `overwrites` allow
+  bool in_place = true;      ///< as the ops' `overwrites` allow
+  std::int32_t threads = 1;  ///< that share each node's work
 };
 
 /// The buffers that `nodes`, run in this order, need for those of their outputs that are

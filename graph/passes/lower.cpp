@@ -47,6 +47,9 @@ Program lower(const Graph& graph, std::span<const NodeId> nodes, const Places& p
     Instruction instruction = instruction_of(graph, graph.node(nodes[i]), places);
     instruction.workspace_offset = places.workspace_offsets[i];
     instruction.workspace_bytes = places.workspace_bytes[i];
+    instruction.sharing =
+        share_out(*instruction.op, instruction.attributes, instruction.input_types,
+                  instruction.output_types, places.threads);
     append(program, std::move(instruction));
   }
   return program;

@@ -15,6 +15,7 @@ struct Places {
   std::vector<std::optional<Location>> of_value = {};  ///< by ValueId
   std::vector<std::int64_t> workspace_offsets = {};    ///< of each node
   std::vector<std::int64_t> workspace_bytes = {};
+  std::int32_t threads = 1;  ///< that share each node's work
 };
 
 /// One instruction per node, in order. A backward node draws the same random numbers as the node

@@ -134,6 +134,66 @@ TEST(AllocationCounter, Counts) {
   EXPECT_GT(testing::heap_allocations(), before);
 }
 
+/// What each part of a shared instruction saw.
+struct SeenPart {
+  Part part;
+  const void* workspace;
+  std::size_t workspace_bytes;
+};
+std::vector<SeenPart> seen_parts;
+
+const Op shared_probe{
+    .name = "shared_probe", .forward = [](const KernelCall& call) {
+      seen_parts.push_back({call.part, call.workspace.data(), call.workspace.size()});
+    }};
+
+Program shared_program(const Op& op) {
+  Program program{.instructions = {instruction(op, {}, {})}};
+  program.instructions[0].workspace_offset = 64;
+  program.instructions[0].workspace_bytes = 20;
+  program.instructions[0].sharing = {.units = 7, .parts = 2};
+  return program;
+}
+
+TEST(Program, GivesEachPartItsUnitsAndAWorkspaceOfItsOwn) {
+  const Memory memory;
+  seen_parts.clear();
+  run(shared_program(shared_probe), memory.bindings());
+  ASSERT_EQ(seen_parts.size(), 2u);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(seen_parts[i].part.begin, i == 0 ? 0 : 3);
+    EXPECT_EQ(seen_parts[i].part.end, i == 0 ? 3 : 7);
+    EXPECT_EQ(seen_parts[i].workspace, memory.blocks[3].get() + 64 * (i + 1));
+    EXPECT_EQ(seen_parts[i].workspace_bytes, 20u);
+  }
+}
+
+/// Runs the parts in reverse.
+struct ReverseRunner : PartRunner {
+  void run(std::int32_t parts, const std::function<void(std::int32_t)>& work) override {
+    for (std::int32_t part = parts; part-- > 0;) work(part);
+  }
+};
+
+TEST(Program, LeavesItToTheRunnerWhenPartsRun) {
+  const Memory memory;
+  ReverseRunner runner;
+  Bindings bindings = memory.bindings();
+  bindings.runner = &runner;
+  seen_parts.clear();
+  run(shared_program(shared_probe), bindings);
+  ASSERT_EQ(seen_parts.size(), 2u);
+  EXPECT_EQ(seen_parts[0].part.begin, 3);
+  EXPECT_EQ(seen_parts[1].part.begin, 0);
+}
+
+TEST(Program, NamesOpAndNodeOfWhichAPartFailed) {
+  const Memory memory;
+  EXPECT_EQ(testing::refusal(Errc::invalid_data,
+                             [&] { run(shared_program(refuses), memory.bindings()); }),
+            "refuses \"node\": label 12 of sample 3");
+}
+
 std::string failure_of(const Op& op, Errc code) {
   const Memory memory;
   const Program program{.instructions = {instruction(op, {}, {})}};

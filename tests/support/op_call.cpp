@@ -21,8 +21,7 @@ void refuse(const OpCall& call, const std::string& what) {
 }
 
 void check_borders(const OpCall& call, const std::vector<WatchedBlock>& inputs,
-                   const std::vector<WatchedBlock>& outputs, const WatchedBlock& workspace,
-                   const CallMemory& memory) {
+                   const std::vector<WatchedBlock>& outputs, const CallMemory& memory) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const bool overwritten =
         memory.in_place && static_cast<std::size_t>(memory.in_place->input) == i;
@@ -33,7 +32,6 @@ void check_borders(const OpCall& call, const std::vector<WatchedBlock>& inputs,
   }
   for (std::size_t i = 0; i < outputs.size(); ++i)
     if (!outputs[i].border_intact()) refuse(call, "wrote past output " + std::to_string(i));
-  if (!workspace.border_intact()) refuse(call, "wrote past its workspace");
 }
 
 std::vector<Operand> operands(const std::vector<TensorType>& types,
@@ -56,6 +54,11 @@ std::vector<TensorType> output_types(const OpCall& call) {
   return call.op->infer(call.attributes, input_types(call));
 }
 
+std::int64_t units_of(const OpCall& call) {
+  return call.op->units ? call.op->units(call.attributes, input_types(call), output_types(call))
+                        : 1;
+}
+
 std::vector<Tensor> run(const OpCall& call, const CallMemory& memory) {
   const auto in_types = input_types(call), out_types = output_types(call);
   std::vector<WatchedBlock> inputs, outputs;
@@ -65,12 +68,15 @@ std::vector<Tensor> run(const OpCall& call, const CallMemory& memory) {
   if (memory.in_place)
     outputs[static_cast<std::size_t>(memory.in_place->output)] =
         inputs[static_cast<std::size_t>(memory.in_place->input)];
-  const WatchedBlock workspace(workspace_bytes(call, in_types, out_types), memory.poison);
 
   const auto in = operands(in_types, inputs), out = operands(out_types, outputs);
-  call.op->forward({call.attributes, in, out, workspace.bytes(), call.random});
+  for (const graph::Part& part : memory.parts) {
+    const WatchedBlock workspace(workspace_bytes(call, in_types, out_types), memory.poison);
+    call.op->forward({call.attributes, in, out, workspace.bytes(), call.random, part});
+    if (!workspace.border_intact()) refuse(call, "wrote past its workspace");
+  }
 
-  check_borders(call, inputs, outputs, workspace, memory);
+  check_borders(call, inputs, outputs, memory);
   std::vector<Tensor> results;
   for (std::size_t i = 0; i < out_types.size(); ++i)
     results.push_back(Tensor::wrap(out_types[i].dtype, out_types[i].shape, outputs[i].block()));

@@ -20,10 +20,15 @@ struct OpCall {
 struct CallMemory {
   unsigned char poison = 0xff;  ///< every byte of outputs and workspace before; 0xff.. is a NaN
   std::optional<graph::Overwrite> in_place = {};  ///< this output shares that input's memory
+  /// Computed in this order, each with a poisoned workspace of its own.
+  std::vector<graph::Part> parts = {graph::Part{}};
 };
 
 std::vector<graph::TensorType> input_types(const OpCall& call);
 std::vector<graph::TensorType> output_types(const OpCall& call);
+
+/// How many units the call consists of; 1 if its op is not to be shared.
+std::int64_t units_of(const OpCall& call);
 
 /// The outputs. Inputs are never changed: an output computed in place works on a copy.
 /// @throws std::logic_error if the kernel changed an input or wrote past an output or its

@@ -52,6 +52,7 @@ struct CompileReport {
   std::int64_t wasted_lanes = 0;
   double expected_utilization = 0;  ///< of the IPUs, from the schedule and the stages' costs
   int threads = 0;                  ///< that the IPUs share; 0: one each
+  int threads_per_ipu = 1;          ///< that share the work of each of its kernels
   double expected_speedup = 1;      ///< over one stage, on these threads
   bool automatic_stages = false;    ///< cut by the compiler
   std::vector<std::string> warnings = {};

@@ -12,6 +12,7 @@
 namespace penstock::graph {
 namespace {
 
+/// A word of the mask is a unit, with its elements.
 constexpr std::size_t word_bits = 64;
 
 double probability(const Attributes& attributes) {
@@ -51,19 +52,30 @@ std::uint64_t draw_word(const RandomKey& key, std::size_t first, std::size_t cou
   return word;
 }
 
+std::int64_t units(const Attributes&, Types in, Types) {
+  return mask_type(in[0].shape).shape.elements();
+}
+
+Part elements_of(const KernelCall& call) {
+  return elements_of(call.part, word_bits, call.inputs[0].elements());
+}
+
 void apply(const KernelCall& call, const std::int64_t* mask) {
   const Operand &in = call.inputs[0], &out = call.outputs[0];
-  kernel_table().activations.dropout(in.elements(), mask, kept_scale(call.attributes),
-                                     in.f32().data(), out.f32().data());
+  const auto [begin, end] = elements_of(call);
+  kernel_table().activations.dropout(
+      end - begin, mask + begin / static_cast<std::int64_t>(word_bits), kept_scale(call.attributes),
+      in.f32().data() + begin, out.f32().data() + begin);
 }
 
 void forward(const KernelCall& call) {
   const double p = probability(call.attributes);
   const auto mask = call.outputs[1].i64();
-  const auto elements = static_cast<std::size_t>(call.inputs[0].elements());
-  for (std::size_t first = 0; first < elements; first += word_bits)
+  const Part elements = elements_of(call);
+  const auto end = static_cast<std::size_t>(elements.end);
+  for (auto first = static_cast<std::size_t>(elements.begin); first < end; first += word_bits)
     mask[first / word_bits] = static_cast<std::int64_t>(
-        draw_word(call.random, first, std::min(word_bits, elements - first), p));
+        draw_word(call.random, first, std::min(word_bits, end - first), p));
   apply(call, mask.data());
 }
 
@@ -98,6 +110,7 @@ const Op dropout{.name = "dropout",
                  .forward = forward,
                  .backward = backward,
                  .cost = streaming_cost<20>,
+                 .units = units,
                  .overwrites = {{0, 0}},
                  .inference = inference,
                  .samples = samples};
@@ -106,6 +119,7 @@ const Op dropout_gradient{.name = "dropout_gradient",
                           .infer = infer_gradient,
                           .forward = forward_gradient,
                           .cost = streaming_cost<1>,
+                          .units = units,
                           .overwrites = {{0, 0}}};
 
 }  // namespace penstock::graph

@@ -22,6 +22,7 @@ const Op gelu{.name = "gelu",
               .forward = forward_unary<&ActivationKernels::gelu>,
               .backward = backward,
               .cost = streaming_cost<20>,
+              .units = element_units,
               .overwrites = {{0, 0}},
               .lane_form = []() -> const Op& { return gelu; },
               .lane_use = follow_lanes,
@@ -31,6 +32,7 @@ const Op gelu_gradient{.name = "gelu_gradient",
                        .infer = infer_unary_gradient,
                        .forward = forward_unary_gradient<&ActivationKernels::gelu_gradient>,
                        .cost = streaming_cost<35>,
+                       .units = element_units,
                        .overwrites = {{1, 0}, {0, 0}}};
 
 }  // namespace penstock::graph

@@ -13,8 +13,9 @@ float slope(const Attributes& attributes) {
 
 void forward(const KernelCall& call) {
   const Operand &x = call.inputs[0], &y = call.outputs[0];
-  kernel_table().activations.leaky_relu(x.elements(), slope(call.attributes), x.f32().data(),
-                                        y.f32().data());
+  const auto [first, count] = ElementRange(call, x.elements());
+  kernel_table().activations.leaky_relu(count, slope(call.attributes), x.f32().data() + first,
+                                        y.f32().data() + first);
 }
 
 void backward(GradientContext& context) {
@@ -34,8 +35,10 @@ std::vector<OpSample> samples() {
 
 void forward_gradient(const KernelCall& call) {
   const Operand &from = call.inputs[0], &dy = call.inputs[1], &dx = call.outputs[0];
-  kernel_table().activations.leaky_relu_gradient(
-      dx.elements(), slope(call.attributes), from.f32().data(), dy.f32().data(), dx.f32().data());
+  const auto [first, count] = ElementRange(call, dx.elements());
+  kernel_table().activations.leaky_relu_gradient(count, slope(call.attributes),
+                                                 from.f32().data() + first, dy.f32().data() + first,
+                                                 dx.f32().data() + first);
 }
 
 }  // namespace
@@ -46,6 +49,7 @@ const Op leaky_relu{.name = "leaky_relu",
                     .forward = forward,
                     .backward = backward,
                     .cost = streaming_cost<2>,
+                    .units = element_units,
                     .overwrites = {{0, 0}},
                     .lane_form = []() -> const Op& { return leaky_relu; },
                     .lane_use = follow_lanes,
@@ -55,6 +59,7 @@ const Op leaky_relu_gradient{.name = "leaky_relu_gradient",
                              .infer = infer_unary_gradient,
                              .forward = forward_gradient,
                              .cost = streaming_cost<2>,
+                             .units = element_units,
                              .overwrites = {{1, 0}, {0, 0}}};
 
 }  // namespace penstock::graph

@@ -44,6 +44,7 @@ const Op relu{.name = "relu",
               .forward = forward_unary<&ActivationKernels::relu>,
               .backward = backward,
               .cost = cost,
+              .units = element_units,
               .overwrites = {{0, 0}},
               .lane_form = []() -> const Op& { return relu; },
               .lane_use = follow_lanes,
@@ -53,6 +54,7 @@ const Op relu_gradient{.name = "relu_gradient",
                        .infer = infer_gradient,
                        .forward = forward_unary_gradient<&ActivationKernels::relu_gradient>,
                        .cost = cost_gradient,
+                       .units = element_units,
                        .overwrites = {{1, 0}, {0, 0}}};
 
 }  // namespace penstock::graph

@@ -22,6 +22,7 @@ const Op sigmoid{.name = "sigmoid",
                  .forward = forward_unary<&ActivationKernels::sigmoid>,
                  .backward = backward,
                  .cost = streaming_cost<12>,
+                 .units = element_units,
                  .overwrites = {{0, 0}},
                  .lane_form = []() -> const Op& { return sigmoid; },
                  .lane_use = follow_lanes,
@@ -31,6 +32,7 @@ const Op sigmoid_gradient{.name = "sigmoid_gradient",
                           .infer = infer_unary_gradient,
                           .forward = forward_unary_gradient<&ActivationKernels::sigmoid_gradient>,
                           .cost = streaming_cost<3>,
+                          .units = element_units,
                           .overwrites = {{1, 0}, {0, 0}}};
 
 }  // namespace penstock::graph

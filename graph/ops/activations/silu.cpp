@@ -22,6 +22,7 @@ const Op silu{.name = "silu",
               .forward = forward_unary<&ActivationKernels::silu>,
               .backward = backward,
               .cost = streaming_cost<13>,
+              .units = element_units,
               .overwrites = {{0, 0}},
               .lane_form = []() -> const Op& { return silu; },
               .lane_use = follow_lanes,
@@ -31,6 +32,7 @@ const Op silu_gradient{.name = "silu_gradient",
                        .infer = infer_unary_gradient,
                        .forward = forward_unary_gradient<&ActivationKernels::silu_gradient>,
                        .cost = streaming_cost<17>,
+                       .units = element_units,
                        .overwrites = {{1, 0}, {0, 0}}};
 
 }  // namespace penstock::graph

@@ -22,6 +22,7 @@ const Op tanh{.name = "tanh",
               .forward = forward_unary<&ActivationKernels::tanh>,
               .backward = backward,
               .cost = streaming_cost<20>,
+              .units = element_units,
               .overwrites = {{0, 0}},
               .lane_form = []() -> const Op& { return tanh; },
               .lane_use = follow_lanes,
@@ -31,6 +32,7 @@ const Op tanh_gradient{.name = "tanh_gradient",
                        .infer = infer_unary_gradient,
                        .forward = forward_unary_gradient<&ActivationKernels::tanh_gradient>,
                        .cost = streaming_cost<3>,
+                       .units = element_units,
                        .overwrites = {{1, 0}, {0, 0}}};
 
 }  // namespace penstock::graph

@@ -2,6 +2,7 @@
 
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/ops/rules/expect.hpp"
+#include "graph/ops/rules/units.hpp"
 
 namespace penstock::graph {
 namespace {
@@ -16,8 +17,9 @@ std::vector<TensorType> infer(const Attributes&, Types in) {
 
 void forward(const KernelCall& call) {
   const Operand &sum = call.inputs[0], &x = call.inputs[1], &out = call.outputs[0];
-  kernel_table().arithmetic.add(out.elements(), {sum.f32().data(), false}, {x.f32().data(), false},
-                                out.f32().data());
+  const auto [first, count] = ElementRange(call, out.elements());
+  kernel_table().arithmetic.add(count, {sum.f32().data() + first, false},
+                                {x.f32().data() + first, false}, out.f32().data() + first);
 }
 
 Cost cost(const Attributes&, Types in, Types) {
@@ -36,6 +38,7 @@ const Op accumulate{.name = "accumulate",
                     .infer = infer,
                     .forward = forward,
                     .cost = cost,
+                    .units = element_units,
                     .updates = {{0, 0}},
                     .samples = samples};
 

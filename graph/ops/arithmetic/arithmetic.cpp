@@ -6,13 +6,24 @@
 #include "graph/ops/arithmetic/scale.hpp"
 #include "graph/ops/rules/broadcast.hpp"
 #include "graph/ops/rules/cost.hpp"
+#include "graph/ops/rules/units.hpp"
 
 namespace penstock::graph {
 namespace {
 
+/// Operands of the same shape are one run; others are walked through by one thread.
+std::int64_t units(const Attributes& attributes, Types in, Types out) {
+  return in[0].shape == in[1].shape ? element_units(attributes, in, out) : 1;
+}
+
 template <ArithmeticKernels::Binary ArithmeticKernels::*kernel>
 void forward(const KernelCall& call) {
-  kernels::broadcast(call, kernel_table().arithmetic.*kernel);
+  const Operand &a = call.inputs[0], &b = call.inputs[1], &out = call.outputs[0];
+  const ArithmeticKernels::Binary f = kernel_table().arithmetic.*kernel;
+  if (!(a.shape() == b.shape())) return kernels::broadcast(call, f);
+  const auto [first, count] = ElementRange(call, out.elements());
+  f(count, {a.f32().data() + first, false}, {b.f32().data() + first, false},
+    out.f32().data() + first);
 }
 
 void backward_add(GradientContext& context) {
@@ -52,6 +63,7 @@ const Op add{.name = "add",
              .forward = forward<&ArithmeticKernels::add>,
              .backward = backward_add,
              .cost = streaming_cost<1>,
+             .units = units,
              .overwrites = {{0, 0}, {1, 0}},
              .samples = samples};
 
@@ -61,6 +73,7 @@ const Op sub{.name = "sub",
              .forward = forward<&ArithmeticKernels::subtract>,
              .backward = backward_sub,
              .cost = streaming_cost<1>,
+             .units = units,
              .overwrites = {{0, 0}, {1, 0}},
              .samples = samples};
 
@@ -70,6 +83,7 @@ const Op mul{.name = "mul",
              .forward = forward<&ArithmeticKernels::multiply>,
              .backward = backward_mul,
              .cost = streaming_cost<1>,
+             .units = units,
              .overwrites = {{0, 0}, {1, 0}},
              .samples = samples};
 

@@ -2,6 +2,7 @@
 
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/ops/rules/expect.hpp"
+#include "graph/ops/rules/units.hpp"
 
 namespace penstock::graph {
 namespace {
@@ -13,8 +14,9 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
 
 void forward(const KernelCall& call) {
   const Operand& out = call.outputs[0];
-  kernel_table().arithmetic.fill(out.elements(), static_cast<float>(call.attributes.real("value")),
-                                 out.f32().data());
+  const auto [first, count] = ElementRange(call, out.elements());
+  kernel_table().arithmetic.fill(count, static_cast<float>(call.attributes.real("value")),
+                                 out.f32().data() + first);
 }
 
 Cost cost(const Attributes&, Types, Types out) {
@@ -22,12 +24,17 @@ Cost cost(const Attributes&, Types, Types out) {
 }
 
 std::vector<OpSample> samples() {
-  return {{.attributes = {{"shape", std::vector<std::int64_t>{2, 3}}, {"value", 0.5}}},
+  return {{.attributes = {{"shape", std::vector<std::int64_t>{3, 7}}, {"value", 0.5}}},
           {.attributes = {{"value", 1.0}}}};
 }
 
 }  // namespace
 
-const Op fill{.name = "fill", .infer = infer, .forward = forward, .cost = cost, .samples = samples};
+const Op fill{.name = "fill",
+              .infer = infer,
+              .forward = forward,
+              .cost = cost,
+              .units = element_units,
+              .samples = samples};
 
 }  // namespace penstock::graph

@@ -10,7 +10,8 @@ namespace {
 void forward(const KernelCall& call) {
   const auto factor = static_cast<float>(call.attributes.real("factor", 1));
   const Operand &x = call.inputs[0], &y = call.outputs[0];
-  kernel_table().arithmetic.scale(x.elements(), factor, x.f32().data(), y.f32().data());
+  const auto [first, count] = ElementRange(call, x.elements());
+  kernel_table().arithmetic.scale(count, factor, x.f32().data() + first, y.f32().data() + first);
 }
 
 void backward(GradientContext& context) {
@@ -28,6 +29,7 @@ const Op scale{.name = "scale",
                .forward = forward,
                .backward = backward,
                .cost = streaming_cost<1>,
+               .units = element_units,
                .overwrites = {{0, 0}},
                .samples = samples};
 

@@ -1,0 +1,31 @@
+// The units (Op::units) of ops that work element by element: a cache line of elements each, so that
+// no two threads write to the same.
+#pragma once
+
+#include "graph/op.hpp"
+
+namespace penstock::graph {
+
+inline constexpr std::int64_t line_elements = 16;
+
+inline std::int64_t units_of_elements(std::int64_t count) {
+  return (count + line_elements - 1) / line_elements;
+}
+
+/// Of output 0, for Op::units.
+inline std::int64_t element_units(const Attributes&, Types, Types outputs) {
+  return units_of_elements(outputs[0].shape.elements());
+}
+
+/// Neighbouring elements of a part: where they begin and how many there are.
+struct ElementRange {
+  std::int64_t first, count;
+
+  ElementRange(const KernelCall& call, std::int64_t elements) {
+    const Part range = elements_of(call.part, line_elements, elements);
+    first = range.begin;
+    count = range.end - range.begin;
+  }
+};
+
+}  // namespace penstock::graph

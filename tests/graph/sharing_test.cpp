@@ -1,0 +1,151 @@
+#include "graph/sharing.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "graph/compile.hpp"
+#include "tests/support/plan_runner.hpp"
+#include "tests/support/random_network.hpp"
+
+namespace penstock::graph {
+namespace {
+
+/// Of so many units and so much work.
+Sharing shared(std::int64_t units, double flops, std::int32_t threads) {
+  static std::int64_t units_now;
+  static double flops_now;
+  units_now = units;
+  flops_now = flops;
+  const Op op{.name = "op",
+              .cost = [](const Attributes&, Types, Types) { return Cost{.flops = flops_now}; },
+              .units = [](const Attributes&, Types, Types) { return units_now; }};
+  return share_out(op, {}, {}, {}, threads);
+}
+
+TEST(ShareOut, MakesAPartForEachThreadOfAnythingLong) {
+  EXPECT_EQ(shared(100, 1e9, 1).parts, 1);
+  EXPECT_EQ(shared(100, 1e9, 2).parts, 2);
+  EXPECT_EQ(shared(100, 1e9, 2).units, 100);
+  EXPECT_EQ(shared(100, 1e300, 7).parts, 7);
+}
+
+TEST(ShareOut, MakesNoMorePartsThanThereAreUnits) {
+  EXPECT_EQ(shared(3, 1e9, 8).parts, 3);
+  EXPECT_EQ(shared(1, 1e9, 8).parts, 1);
+  EXPECT_EQ(shared(0, 1e9, 8).parts, 1);
+}
+
+TEST(ShareOut, LeavesWhatIsShortToFewerThreads) {
+  EXPECT_EQ(shared(100, 0, 8).parts, 1);
+  EXPECT_EQ(shared(100, 1e5, 8).parts, 1);
+  const Sharing some = shared(100, 2e6, 1000);
+  EXPECT_GT(some.parts, 1);
+  EXPECT_LT(some.parts, 100);
+}
+
+TEST(ShareOut, LeavesOpsWithoutUnitsAlone) {
+  const Op op{.name = "op",
+              .cost = [](const Attributes&, Types, Types) { return Cost{.flops = 1e9}; }};
+  EXPECT_EQ(share_out(op, {}, {}, {}, 8).parts, 1);
+}
+
+TEST(PartOf, DealsOutEveryUnitOnceAndEqually) {
+  for (const std::int32_t parts : {1, 2, 3, 7}) {
+    const Sharing sharing{.units = 22, .parts = parts};
+    std::int64_t next = 0;
+    for (std::int32_t number = 0; number < parts; ++number) {
+      const Part part = part_of(sharing, number);
+      EXPECT_EQ(part.begin, next);
+      EXPECT_NEAR(static_cast<double>(part.end - part.begin), 22.0 / parts, 1);
+      next = part.end;
+    }
+    EXPECT_EQ(next, 22);
+  }
+}
+
+TEST(Part, EndsWhereTheElementsDo) {
+  EXPECT_EQ(elements_of({1, 3}, 16, 40).begin, 16);
+  EXPECT_EQ(elements_of({1, 3}, 16, 40).end, 40);
+  EXPECT_EQ(elements_of({}, 16, 40).begin, 0);
+  EXPECT_EQ(elements_of({}, 16, 40).end, 40);
+  EXPECT_EQ(elements_of({}, 16, 0).end, 0);
+}
+
+std::ptrdiff_t shared_instructions(const Plan& plan) {
+  std::ptrdiff_t count = 0;
+  for (const StagePlan& stage : plan.stages)
+    for (const Program* program : {&stage.forward, &stage.backward})
+      count += std::ranges::count_if(program->instructions, [](const Instruction& instruction) {
+        return instruction.sharing.parts > 1;
+      });
+  return count;
+}
+
+/// Micro-batches so large that elementwise work is worth sharing.
+CompileRequest large(std::int32_t threads) {
+  return {.training = true, .batch = 20'000, .threads_per_ipu = threads};
+}
+
+TEST(Sharing, DoesNotChangeABitOfAPlansResults) {
+  for (const std::uint64_t seed : {1, 2}) {
+    const testing::ModelBuilder model = testing::random_network(seed);
+    const Plan alone = compile(model.graph(), large(1)).plan;
+    const auto inputs = testing::random_inputs(alone, 1);
+    const auto expected = testing::window_results(alone, inputs);
+    EXPECT_EQ(shared_instructions(alone), 0);
+    for (const std::int32_t threads : {2, 3}) {
+      const Plan plan = compile(model.graph(), large(threads)).plan;
+      EXPECT_GT(shared_instructions(plan), 0);
+      const auto results = testing::window_results(plan, inputs);
+      ASSERT_EQ(results.size(), expected.size());
+      for (std::size_t i = 0; i < results.size(); ++i)
+        EXPECT_EQ(std::memcmp(results[i].raw(), expected[i].raw(), expected[i].bytes()), 0)
+            << "result " << i << ", " << threads << " threads";
+    }
+  }
+}
+
+std::int32_t threads_of(CompileRequest request) {
+  request.training = true;
+  const Compiled compiled = compile(testing::random_network(1).graph(), request);
+  EXPECT_EQ(compiled.report.threads_per_ipu, compiled.plan.threads_per_ipu);
+  return compiled.plan.threads_per_ipu;
+}
+
+TEST(ThreadsPerIpu, AreTheCoresDividedAmongTheIpusInUseUnlessAskedFor) {
+  const std::vector<StageRequest> one{{{"B0", "B1", "B2", "B3"}}};
+  EXPECT_EQ(threads_of({.stages = one, .threads_per_ipu = 0, .cores = 8}), 8);
+  EXPECT_EQ(threads_of({.stages = one, .replicas = 3, .threads_per_ipu = 0, .cores = 8}), 2);
+  EXPECT_EQ(threads_of({.threads_per_ipu = 0, .cores = 8}), 2) << "four stages";
+  EXPECT_EQ(threads_of({.ipus = {0, 1, 1, 0}, .threads_per_ipu = 0, .cores = 8}), 4);
+  EXPECT_EQ(threads_of({.threads_per_ipu = 0, .cores = 3}), 1) << "fewer cores than IPUs";
+  EXPECT_EQ(threads_of({.automatic_stages = 2, .threads_per_ipu = 0, .cores = 8}), 4);
+  EXPECT_EQ(threads_of({.threads_per_ipu = 3, .cores = 2}), 3);
+}
+
+std::vector<std::string> warnings_of(CompileRequest request) {
+  request.training = true;
+  request.gradient_accumulation = 8;
+  return compile(testing::random_network(1).graph(), request).report.warnings;
+}
+
+TEST(ThreadsPerIpu, AreWarnedOfIfTheyAreMoreThanTheCores) {
+  const auto before = warnings_of({});
+  const auto added = [&](const CompileRequest& request) {
+    const auto now = warnings_of(request);
+    EXPECT_EQ(now.size(), before.size() + 1);
+    return now.empty() ? "" : now.front();
+  };
+  EXPECT_EQ(added({.threads_per_ipu = 3, .cores = 2}),
+            "threads_per_ipu: 3 threads of each of 4 IPUs are more than the machine's 2 cores: "
+            "they take turns");
+  EXPECT_EQ(added({.threads = 5, .cores = 2}),
+            "threads: 5 worker threads are more than the machine's 2 cores: they take turns");
+  EXPECT_EQ(warnings_of({.threads = 2, .threads_per_ipu = 1, .cores = 2}), before);
+  EXPECT_EQ(warnings_of({.threads_per_ipu = 0, .cores = 2}), before);
+}
+
+}  // namespace
+}  // namespace penstock::graph
