@@ -4,6 +4,7 @@
 
 #include "graph/kernels/conv2d/windows_of.hpp"
 #include "graph/kernels/kernel_table.hpp"
+#include "graph/kernels/products/units.hpp"
 #include "graph/kernels/products/workspace.hpp"
 
 namespace penstock::graph {
@@ -37,32 +38,55 @@ std::int64_t convolve_weight_gradient_floats(const Conv2dGeometry& conv) {
   return weight_gradient_floats(weight_gradient_windows(conv));
 }
 
-void convolve(const Conv2dGeometry& conv, const float* x, const float* weight, const float* bias,
-              float* y, float* workspace) {
+std::int64_t convolve_units(const Conv2dGeometry& conv) {
+  return conv.groups * convolve_units(forward_windows(conv));
+}
+
+std::int64_t convolve_input_gradient_units(const Conv2dGeometry& conv) {
+  std::int64_t units = 0;
+  for (const Windows& windows : input_gradient_windows(conv))
+    units += conv.groups * convolve_units(windows);
+  return units;
+}
+
+std::int64_t convolve_weight_gradient_units(const Conv2dGeometry& conv) {
+  return conv.groups * conv.group_outputs();
+}
+
+void convolve(const Conv2dGeometry& conv, Part part, const float* x, const float* weight,
+              const float* bias, float* y, float* workspace) {
   const Windows windows = forward_windows(conv);
+  const std::int64_t units = convolve_units(windows);
   for (std::int64_t group = 0; group < conv.groups; ++group) {
     const Offsets at(conv, group);
-    kernel_table().products.convolve(windows, x + at.x, weight + at.weight,
-                                     bias ? bias + at.bias : nullptr, y + at.y, workspace);
+    kernel_table().products.convolve(windows, overlap(part, group * units, units), x + at.x,
+                                     weight + at.weight, bias ? bias + at.bias : nullptr, y + at.y,
+                                     workspace);
   }
 }
 
-void convolve_input_gradient(const Conv2dGeometry& conv, const float* dy, const float* weight,
-                             float* dx, float* workspace) {
-  for (const Windows& part : input_gradient_windows(conv))
-    for (std::int64_t group = 0; group < conv.groups; ++group) {
+void convolve_input_gradient(const Conv2dGeometry& conv, Part part, const float* dy,
+                             const float* weight, float* dx, float* workspace) {
+  std::int64_t first = 0;
+  for (const Windows& windows : input_gradient_windows(conv)) {
+    const std::int64_t units = convolve_units(windows);
+    for (std::int64_t group = 0; group < conv.groups; ++group, first += units) {
       const Offsets at(conv, group);
-      kernel_table().products.convolve(part, dy + at.y, weight + at.weight, nullptr, dx + at.x,
-                                       workspace);
+      kernel_table().products.convolve(windows, overlap(part, first, units), dy + at.y,
+                                       weight + at.weight, nullptr, dx + at.x, workspace);
     }
+  }
 }
 
-void convolve_weight_gradient(const Conv2dGeometry& conv, const float* x, const float* dy,
-                              float* dweight, float* workspace) {
+void convolve_weight_gradient(const Conv2dGeometry& conv, Part part, const float* x,
+                              const float* dy, float* dweight, float* workspace) {
   const Windows windows = weight_gradient_windows(conv);
+  const std::int64_t units = conv.group_outputs();
   for (std::int64_t group = 0; group < conv.groups; ++group) {
+    const Part own = overlap(part, group * units, units);
+    if (empty(own)) continue;
     const Offsets at(conv, group);
-    kernel_table().products.convolve_weight_gradient(windows, x + at.x, dy + at.y,
+    kernel_table().products.convolve_weight_gradient(windows, own, x + at.x, dy + at.y,
                                                      dweight + at.weight, workspace);
   }
 }

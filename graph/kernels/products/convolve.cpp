@@ -92,10 +92,11 @@ void pack_weights(const Windows& w, std::int64_t result, std::int64_t rows, std:
       }
 }
 
-/// One product of a band: some channels of all its places.
+/// One product of a band: some channels of all its places, for some results.
 struct Block {
   const Windows& w;
   const Band& band;
+  Part results;
   Image image;
   std::int64_t channel, channels;
   float* target;
@@ -159,7 +160,9 @@ void multiply_block(const Block& block, const float* weight, const float* bias, 
   for (std::int64_t place = 0; place < block.band.places(w); place += panel_width)
     pack_panel(w, block.band, block.image, block.channels, place, right + place * block.depth());
   const bool last = block.channel + block.channels == w.channels;
-  for_each_part(w.results, most_rows, [&](std::int64_t result, std::int64_t rows) {
+  const std::int64_t results = block.results.end - block.results.begin;
+  for_each_part(results, most_rows, [&](std::int64_t first, std::int64_t rows) {
+    const std::int64_t result = block.results.begin + first;
     pack_weights(w, result, rows, block.channel, block.channels, weight, left);
     multiply_results(block,
                      {.rows = static_cast<int>(rows),
@@ -184,19 +187,24 @@ void multiply_block(const Block& block, const float* weight, const float* bias, 
 
 }  // namespace
 
-void convolve(const Windows& w, const float* source, const float* weight, const float* bias,
-              float* target, float* workspace) {
+void convolve(const Windows& w, Part part, const float* source, const float* weight,
+              const float* bias, float* target, float* workspace) {
   const std::int64_t depth = w.block_channels * w.rows.taps * w.columns.taps;
   const std::int64_t places = w.band_samples * w.band_rows * w.columns.places;
   float* const left = workspace;
   float* const right = left + widest_left * depth;
   float* const padded = right + round_up(places, widest_panel) * depth;
+  std::int64_t units = 0;
   for_each_band(w, [&](const Band& band) {
+    const Part results = overlap(part, units, w.results);
+    units += w.results;
+    if (empty(results)) return;
     std::int64_t channel = 0;
     do {
       const std::int64_t channels = at_most(w.channels - channel, w.block_channels);
       const Image image = image_of(w, band, channel, channels, source, padded);
-      multiply_block({w, band, image, channel, channels, target}, weight, bias, left, right);
+      multiply_block({w, band, results, image, channel, channels, target}, weight, bias, left,
+                     right);
       channel += channels;
     } while (channel < w.channels);
   });

@@ -2,13 +2,15 @@
 // once per instruction set; see ProductKernels.
 #pragma once
 
+#include "graph/kernels/part.hpp"
 #include "graph/kernels/products/windows.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
 
-void convolve(const Windows& w, const float* source, const float* weight, const float* bias,
-              float* target, float* workspace);
-void convolve_weight_gradient(const Windows& w, const float* source, const float* target_gradient,
-                              float* weight_gradient, float* workspace);
+void convolve(const Windows& w, Part part, const float* source, const float* weight,
+              const float* bias, float* target, float* workspace);
+void convolve_weight_gradient(const Windows& w, Part part, const float* source,
+                              const float* target_gradient, float* weight_gradient,
+                              float* workspace);
 
 }  // namespace penstock::graph::PENSTOCK_ISA

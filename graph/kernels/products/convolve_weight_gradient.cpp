@@ -97,8 +97,8 @@ template <class Work>
            length);
 }
 
-void add_band(const Windows& w, const Band& band, const Pixels& pixels, const float* gradient,
-              float* left, float* sums) {
+void add_band(const Windows& w, Part part, const Band& band, const Pixels& pixels,
+              const float* gradient, float* left, float* sums) {
   constexpr std::int64_t most_runs = 256;
   std::int64_t starts[most_runs];
   const std::int64_t runs = band.samples * band.rows;
@@ -106,7 +106,8 @@ void add_band(const Windows& w, const Band& band, const Pixels& pixels, const fl
     starts[i] = pixels.at(i / band.rows, i % band.rows * w.rows.step, 0);
   const std::int64_t cells = w.channels * w.rows.taps * w.columns.taps;
   const bool first = band.first_sample == 0 && band.first_row == 0;
-  for_each_part(w.results, most_rows, [&](std::int64_t result, std::int64_t results) {
+  for_each_part(part.end - part.begin, most_rows, [&](std::int64_t at, std::int64_t results) {
+    const std::int64_t result = part.begin + at;
     pack_gradients(w, band, result, results, gradient, left);
     for_each_run(w, pixels, [&](std::int64_t cell, std::int64_t pixel, std::int64_t length) {
       multiply_columns({.rows = static_cast<int>(results),
@@ -131,9 +132,10 @@ void add_band(const Windows& w, const Band& band, const Pixels& pixels, const fl
 }
 
 /// sums [results][taps][channels] -> [results][channels][taps]
-void put_channels_first(const Windows& w, const float* sums, float* gradient) {
+void put_channels_first(const Windows& w, Part results, const float* sums, float* gradient) {
   const std::int64_t taps = w.rows.taps * w.columns.taps;
-  for (std::int64_t result = 0; result < w.results; ++result)
+  sums += results.begin * taps * w.channels;
+  for (std::int64_t result = results.begin; result < results.end; ++result)
     for (std::int64_t tap = 0; tap < taps; ++tap, sums += w.channels)
       for (std::int64_t c = 0; c < w.channels; ++c)
         gradient[(result * w.channels + c) * taps + tap] = sums[c];
@@ -141,19 +143,23 @@ void put_channels_first(const Windows& w, const float* sums, float* gradient) {
 
 }  // namespace
 
-void convolve_weight_gradient(const Windows& w, const float* source, const float* target_gradient,
-                              float* weight_gradient, float* workspace) {
+void convolve_weight_gradient(const Windows& w, Part part, const float* source,
+                              const float* target_gradient, float* weight_gradient,
+                              float* workspace) {
+  const Part results = within(part, w.results);
   const std::int64_t taps = w.rows.taps * w.columns.taps, cells = w.channels * taps;
   float* const left = workspace;
   float* const reordered = left + widest_left * w.band_samples * w.band_rows * w.columns.places;
   float* const sums = taps == 1 ? weight_gradient : reordered;
   float* const pixels = reordered + (taps == 1 ? 0 : round_up(w.results * cells, widest_left));
   if (w.samples == 0)
-    __builtin_memset(sums, 0, sizeof(float) * static_cast<std::size_t>(w.results * cells));
+    __builtin_memset(
+        sums + results.begin * cells, 0,
+        sizeof(float) * static_cast<std::size_t>((results.end - results.begin) * cells));
   for_each_band(w, [&](const Band& band) {
-    add_band(w, band, pixels_of(w, band, source, pixels), target_gradient, left, sums);
+    add_band(w, results, band, pixels_of(w, band, source, pixels), target_gradient, left, sums);
   });
-  if (taps != 1) put_channels_first(w, sums, weight_gradient);
+  if (taps != 1) put_channels_first(w, results, sums, weight_gradient);
 }
 
 }  // namespace penstock::graph::PENSTOCK_ISA

@@ -94,9 +94,11 @@ void put(const float* sums, std::int64_t rows, std::int64_t columns, float* to,
 }
 
 /// Where there are fewer columns than a tile has, the last is computed again.
-void multiply_columns(const Product& p, std::int64_t column, std::int64_t columns) {
+void multiply_columns(const Product& p, const ProductRange& range, std::int64_t column,
+                      std::int64_t columns) {
   DotTile tile = tile_of_columns(p, column, columns);
-  for_each_part(p.rows, tile_rows, [&](std::int64_t row, std::int64_t rows) {
+  for_each_part(range.rows, tile_rows, [&](std::int64_t first, std::int64_t rows) {
+    const std::int64_t row = range.first_row + first;
     for (std::int64_t i = 0; i < rows; ++i)
       tile.rows[i] = p.left.data + (row + i) * p.left.row_stride;
     float sums[tile_sums];
@@ -113,9 +115,10 @@ bool prefers_dots(const Product& p) {
          p.depth >= deep;
 }
 
-void multiply_by_dots(const Product& p) {
-  for (std::int64_t column = 0; column < p.columns; column += tile_columns)
-    multiply_columns(p, column, at_most(p.columns - column, tile_columns));
+void multiply_by_dots(const Product& p, const ProductRange& range) {
+  const std::int64_t end = range.first_column + range.columns;
+  for (std::int64_t column = range.first_column; column < end; column += tile_columns)
+    multiply_columns(p, range, column, at_most(end - column, tile_columns));
 }
 
 }  // namespace penstock::graph::PENSTOCK_ISA

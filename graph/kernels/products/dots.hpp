@@ -4,6 +4,7 @@
 #pragma once
 
 #include "graph/kernels/products/product_kernels.hpp"
+#include "graph/kernels/products/units.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
 
@@ -11,7 +12,7 @@ namespace penstock::graph::PENSTOCK_ISA {
 /// and strides alone.
 bool prefers_dots(const Product& product);
 
-/// Each element is summed lane by lane, then over the lanes.
-void multiply_by_dots(const Product& product);
+/// The elements of a range, each summed lane by lane, then over the lanes.
+void multiply_by_dots(const Product& product, const ProductRange& range);
 
 }  // namespace penstock::graph::PENSTOCK_ISA

@@ -5,6 +5,7 @@
 #include "graph/kernels/products/pack.hpp"
 #include "graph/kernels/products/parts.hpp"
 #include "graph/kernels/products/ragged.hpp"
+#include "graph/kernels/products/units.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
@@ -12,10 +13,11 @@ namespace {
 constexpr std::int64_t no_start = 0;
 constexpr std::int64_t few_rows = 4;
 
-/// So many steps of depth and columns, from the given ones on.
+/// So many steps of depth, columns and rows, from the given ones on.
 struct Block {
   std::int64_t first_step, steps;
   std::int64_t first_column, columns;
+  std::int64_t first_row, rows;
 };
 
 /// Few rows read the right factor so seldom that a packed copy would not pay.
@@ -102,7 +104,9 @@ void multiply_block(const Product& p, const Block& block, float* workspace) {
   float* const right = workspace + left_floats(p.depth);
   pack_right(p, block, right);
   const bool shallow = is_shallow(block);
-  for_each_part(p.rows, shallow ? left_pitch : most_rows, [&](std::int64_t row, std::int64_t rows) {
+  const std::int64_t most = shallow ? left_pitch : most_rows;
+  for_each_part(block.rows, most, [&](std::int64_t first, std::int64_t rows) {
+    const std::int64_t row = block.first_row + first;
     pack_left(p, block, row, rows, left);
     for_each_part(rows, shallow ? few_rows : rows, [&](std::int64_t at, std::int64_t count) {
       multiply_rows(p, block, strip_of_rows(p, block, row + at, count, left + at), right);
@@ -112,11 +116,13 @@ void multiply_block(const Product& p, const Block& block, float* workspace) {
 
 }  // namespace
 
-void multiply(const Product& p, float* workspace) {
-  if (prefers_dots(p)) return multiply_by_dots(p);
+void multiply(const Product& p, Part part, float* workspace) {
+  const ProductRange range = range_of(part, p.rows, p.columns);
+  if (prefers_dots(p)) return multiply_by_dots(p, range);
   const std::int64_t step = column_block(p.columns, p.depth);
-  for (std::int64_t column = 0; column < p.columns; column += step) {
-    Block block{0, 0, column, at_most(p.columns - column, step)};
+  const std::int64_t end = range.first_column + range.columns;
+  for (std::int64_t column = range.first_column; column < end; column += step) {
+    Block block{0, 0, column, at_most(end - column, step), range.first_row, range.rows};
     do {
       block.steps = at_most(p.depth - block.first_step, depth_block);
       multiply_block(p, block, workspace);

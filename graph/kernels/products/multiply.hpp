@@ -5,6 +5,6 @@
 
 namespace penstock::graph::PENSTOCK_ISA {
 
-void multiply(const Product& product, float* workspace);
+void multiply(const Product& product, Part part, float* workspace);
 
 }  // namespace penstock::graph::PENSTOCK_ISA

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "graph/kernels/part.hpp"
 #include "graph/kernels/products/windows.hpp"
 
 namespace penstock::graph {
@@ -24,17 +25,19 @@ struct Product {
   float* result;
 };
 
+/// Each computes a part of its units.
 struct ProductKernels {
-  /// Every element is summed in the order of depth. Workspace: `product_floats`.
-  void (*multiply)(const Product&, float* workspace);
+  /// Every element is summed in the order of depth. Units: `product_units`. Workspace:
+  /// `product_floats`.
+  void (*multiply)(const Product&, Part, float* workspace);
 
-  /// Every place of the windows' target; `bias`, one per result, may be null. Workspace:
-  /// `convolve_floats`.
-  void (*convolve)(const Windows&, const float* source, const float* weight, const float* bias,
-                   float* target, float* workspace);
-  /// weight_gradient [results,channels,taps] from the gradient of the target. Workspace:
-  /// `weight_gradient_floats`.
-  void (*convolve_weight_gradient)(const Windows&, const float* source,
+  /// Every place of the windows' target; `bias`, one per result, may be null. Units:
+  /// `convolve_units`. Workspace: `convolve_floats`.
+  void (*convolve)(const Windows&, Part, const float* source, const float* weight,
+                   const float* bias, float* target, float* workspace);
+  /// weight_gradient [results,channels,taps] from the gradient of the target. Units: results.
+  /// Workspace: `weight_gradient_floats`.
+  void (*convolve_weight_gradient)(const Windows&, Part, const float* source,
                                    const float* target_gradient, float* weight_gradient,
                                    float* workspace);
 };

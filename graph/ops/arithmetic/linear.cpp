@@ -1,6 +1,7 @@
 #include "graph/ops/arithmetic/linear.hpp"
 
 #include "graph/kernels/kernel_table.hpp"
+#include "graph/kernels/products/units.hpp"
 #include "graph/kernels/products/workspace.hpp"
 #include "graph/ops/arithmetic/channel_sum.hpp"
 #include "graph/ops/rules/expect.hpp"
@@ -15,7 +16,11 @@ Cost product_cost(std::int64_t n, std::int64_t m, std::int64_t k) {
 }
 
 void multiply(const KernelCall& call, const Product& product) {
-  kernel_table().products.multiply(product, floats(call.workspace));
+  kernel_table().products.multiply(product, call.part, floats(call.workspace));
+}
+
+std::int64_t units(const Attributes&, Types, Types out) {
+  return product_units(out[0].shape[0], out[0].shape[1]);
 }
 
 std::vector<TensorType> infer(const Attributes&, Types in) {
@@ -120,18 +125,21 @@ const Op linear{.name = "linear",
                 .backward = backward,
                 .cost = cost,
                 .workspace = workspace,
+                .units = units,
                 .samples = samples};
 
 const Op linear_input_gradient{.name = "linear_input_gradient",
                                .infer = infer_input_gradient,
                                .forward = forward_input_gradient,
                                .cost = cost_input_gradient,
-                               .workspace = workspace};
+                               .workspace = workspace,
+                               .units = units};
 
 const Op linear_weight_gradient{.name = "linear_weight_gradient",
                                 .infer = infer_weight_gradient,
                                 .forward = forward_weight_gradient,
                                 .cost = cost_weight_gradient,
-                                .workspace = workspace_weight_gradient};
+                                .workspace = workspace_weight_gradient,
+                                .units = units};
 
 }  // namespace penstock::graph

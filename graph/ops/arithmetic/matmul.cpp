@@ -3,6 +3,7 @@
 #include <string>
 
 #include "graph/kernels/kernel_table.hpp"
+#include "graph/kernels/products/units.hpp"
 #include "graph/kernels/products/workspace.hpp"
 #include "graph/ops/rules/expect.hpp"
 #include "graph/ops/rules/workspace.hpp"
@@ -59,6 +60,14 @@ std::int64_t workspace(const Attributes& attributes, Types in, Types out) {
   return float_bytes * product_floats(out[0].shape[-1], layout_a(attributes, in[0].shape).columns);
 }
 
+/// Products one after the other, each with its own units.
+std::int64_t units(const Attributes&, Types, Types out) {
+  const std::int64_t rows = out[0].shape[-2], columns = out[0].shape[-1];
+  return rows * columns > 0
+             ? out[0].shape.elements() / (rows * columns) * product_units(rows, columns)
+             : 1;
+}
+
 void forward(const KernelCall& call) {
   const Layout a = layout_a(call.attributes, call.inputs[0].shape());
   const Layout b = layout_b(call.attributes, call.inputs[1].shape());
@@ -70,8 +79,10 @@ void forward(const KernelCall& call) {
                   .left = a.matrix(call.inputs[0].f32().data()),
                   .right = b.matrix(call.inputs[1].f32().data()),
                   .result = call.outputs[0].f32().data()};
+  const std::int64_t own_units = product_units(a.rows, b.columns);
   for (std::int64_t i = 0; i < count; ++i) {
-    kernel_table().products.multiply(product, floats(call.workspace));
+    const Part part = overlap(call.part, i * own_units, own_units);
+    if (!empty(part)) kernel_table().products.multiply(product, part, floats(call.workspace));
     product.left.data += a.rows * a.columns;
     product.right.data += b.rows * b.columns;
     product.result += cells;
@@ -123,6 +134,7 @@ const Op matmul{.name = "matmul",
                 .backward = backward,
                 .cost = cost,
                 .workspace = workspace,
+                .units = units,
                 .samples = samples};
 
 }  // namespace penstock::graph

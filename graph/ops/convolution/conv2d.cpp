@@ -54,13 +54,17 @@ std::int64_t workspace(const Attributes& attributes, Types in, Types out) {
   return float_bytes * convolve_floats(geometry(attributes, in, out));
 }
 
+std::int64_t units(const Attributes& attributes, Types in, Types out) {
+  return convolve_units(geometry(attributes, in, out));
+}
+
 Cost cost(const Attributes& attributes, Types in, Types out) {
   return geometry(attributes, in, out).cost();
 }
 
 void forward(const KernelCall& call) {
   const Operand &x = call.inputs[0], &weight = call.inputs[1], &y = call.outputs[0];
-  convolve({call.attributes, x.shape(), weight.shape(), y.shape()}, x.f32().data(),
+  convolve({call.attributes, x.shape(), weight.shape(), y.shape()}, call.part, x.f32().data(),
            weight.f32().data(), call.inputs.size() == 3 ? call.inputs[2].f32().data() : nullptr,
            y.f32().data(), floats(call.workspace));
 }
@@ -107,13 +111,17 @@ std::int64_t workspace_input_gradient(const Attributes& attributes, Types in, Ty
   return float_bytes * convolve_input_gradient_floats(input_gradient_geometry(attributes, in, out));
 }
 
+std::int64_t units_input_gradient(const Attributes& attributes, Types in, Types out) {
+  return convolve_input_gradient_units(input_gradient_geometry(attributes, in, out));
+}
+
 Cost cost_input_gradient(const Attributes& attributes, Types in, Types out) {
   return input_gradient_geometry(attributes, in, out).cost();
 }
 
 void forward_input_gradient(const KernelCall& call) {
   const Operand &dy = call.inputs[0], &weight = call.inputs[1], &dx = call.outputs[0];
-  convolve_input_gradient({call.attributes, dx.shape(), weight.shape(), dy.shape()},
+  convolve_input_gradient({call.attributes, dx.shape(), weight.shape(), dy.shape()}, call.part,
                           dy.f32().data(), weight.f32().data(), dx.f32().data(),
                           floats(call.workspace));
 }
@@ -134,13 +142,17 @@ std::int64_t workspace_weight_gradient(const Attributes& attributes, Types in, T
          convolve_weight_gradient_floats(weight_gradient_geometry(attributes, in, out));
 }
 
+std::int64_t units_weight_gradient(const Attributes& attributes, Types in, Types out) {
+  return convolve_weight_gradient_units(weight_gradient_geometry(attributes, in, out));
+}
+
 Cost cost_weight_gradient(const Attributes& attributes, Types in, Types out) {
   return weight_gradient_geometry(attributes, in, out).cost();
 }
 
 void forward_weight_gradient(const KernelCall& call) {
   const Operand &x = call.inputs[0], &dy = call.inputs[1], &dweight = call.outputs[0];
-  convolve_weight_gradient({call.attributes, x.shape(), dweight.shape(), dy.shape()},
+  convolve_weight_gradient({call.attributes, x.shape(), dweight.shape(), dy.shape()}, call.part,
                            x.f32().data(), dy.f32().data(), dweight.f32().data(),
                            floats(call.workspace));
 }
@@ -169,6 +181,7 @@ const Op conv2d{.name = "conv2d",
                 .backward = backward,
                 .cost = cost,
                 .workspace = workspace,
+                .units = units,
                 .lane_form = []() -> const Op& { return conv2d_lanes; },
                 .lane_use = lane_use,
                 .samples = samples};
@@ -177,12 +190,14 @@ const Op conv2d_input_gradient{.name = "conv2d_input_gradient",
                                .infer = infer_input_gradient,
                                .forward = forward_input_gradient,
                                .cost = cost_input_gradient,
-                               .workspace = workspace_input_gradient};
+                               .workspace = workspace_input_gradient,
+                               .units = units_input_gradient};
 
 const Op conv2d_weight_gradient{.name = "conv2d_weight_gradient",
                                 .infer = infer_weight_gradient,
                                 .forward = forward_weight_gradient,
                                 .cost = cost_weight_gradient,
-                                .workspace = workspace_weight_gradient};
+                                .workspace = workspace_weight_gradient,
+                                .units = units_weight_gradient};
 
 }  // namespace penstock::graph

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "graph/kernels/conv2d/conv2d.hpp"
+#include "graph/sharing.hpp"
 
 namespace penstock::graph {
 namespace {
@@ -91,10 +92,14 @@ TEST_P(Convolve, SumsOverTheWindow) {
   for_each_product(conv_, [&](std::size_t x, std::size_t weight, std::size_t y) {
     expected[y] += x_[x] * weight_[weight];
   });
-  for (const unsigned char poison : {0xff, 0x5a}) {
-    auto y = poisoned(conv_.n * conv_.o * conv_.pixels(), poison);
-    auto workspace = poisoned(convolve_floats(conv_), poison);
-    convolve(conv_, x_.data(), weight_.data(), bias_.data(), y.data(), workspace.data());
+  for (const std::int32_t parts : {1, 2, 5}) {
+    auto y = poisoned(conv_.n * conv_.o * conv_.pixels(), 0x5a);
+    const Sharing sharing{.units = convolve_units(conv_), .parts = parts};
+    for (std::int32_t part = 0; part < parts; ++part) {
+      auto workspace = poisoned(convolve_floats(conv_), 0xff);
+      convolve(conv_, part_of(sharing, part), x_.data(), weight_.data(), bias_.data(), y.data(),
+               workspace.data());
+    }
     EXPECT_EQ(y, expected);
   }
 }
@@ -104,10 +109,14 @@ TEST_P(Convolve, SendsGradientsBackToThePixels) {
   for_each_product(conv_, [&](std::size_t x, std::size_t weight, std::size_t y) {
     expected[x] += y_[y] * weight_[weight];
   });
-  for (const unsigned char poison : {0xff, 0x5a}) {
-    auto dx = poisoned(static_cast<std::int64_t>(x_.size()), poison);
-    auto workspace = poisoned(convolve_input_gradient_floats(conv_), poison);
-    convolve_input_gradient(conv_, y_.data(), weight_.data(), dx.data(), workspace.data());
+  for (const std::int32_t parts : {1, 2, 5}) {
+    auto dx = poisoned(static_cast<std::int64_t>(x_.size()), 0x5a);
+    const Sharing sharing{.units = convolve_input_gradient_units(conv_), .parts = parts};
+    for (std::int32_t part = 0; part < parts; ++part) {
+      auto workspace = poisoned(convolve_input_gradient_floats(conv_), 0xff);
+      convolve_input_gradient(conv_, part_of(sharing, part), y_.data(), weight_.data(), dx.data(),
+                              workspace.data());
+    }
     EXPECT_EQ(dx, expected);
   }
 }
@@ -117,10 +126,14 @@ TEST_P(Convolve, SendsGradientsBackToTheWeights) {
   for_each_product(conv_, [&](std::size_t x, std::size_t weight, std::size_t y) {
     expected[weight] += y_[y] * x_[x];
   });
-  for (const unsigned char poison : {0xff, 0x5a}) {
-    auto dweight = poisoned(static_cast<std::int64_t>(weight_.size()), poison);
-    auto workspace = poisoned(convolve_weight_gradient_floats(conv_), poison);
-    convolve_weight_gradient(conv_, x_.data(), y_.data(), dweight.data(), workspace.data());
+  for (const std::int32_t parts : {1, 2, 5}) {
+    auto dweight = poisoned(static_cast<std::int64_t>(weight_.size()), 0x5a);
+    const Sharing sharing{.units = convolve_weight_gradient_units(conv_), .parts = parts};
+    for (std::int32_t part = 0; part < parts; ++part) {
+      auto workspace = poisoned(convolve_weight_gradient_floats(conv_), 0xff);
+      convolve_weight_gradient(conv_, part_of(sharing, part), x_.data(), y_.data(), dweight.data(),
+                               workspace.data());
+    }
     EXPECT_EQ(dweight, expected);
   }
 }

@@ -13,7 +13,9 @@
 #include <vector>
 
 #include "graph/kernels/kernel_table.hpp"
+#include "graph/kernels/products/units.hpp"
 #include "graph/kernels/products/workspace.hpp"
+#include "graph/sharing.hpp"
 
 namespace penstock::graph {
 namespace {
@@ -76,20 +78,31 @@ class Case {
                               unsigned char poison = 0xff) const {
     const auto left = transpose_left ? transposed(rows_, depth_, left_) : left_;
     const auto right = transpose_right ? transposed(depth_, columns_, right_) : right_;
-    std::vector<float> result = poisoned(expected_.size(), poison);
-    std::vector<float> workspace =
-        poisoned(static_cast<std::size_t>(product_floats(columns_, depth_)), poison);
-    kernel_table(isa).products.multiply(
-        {.rows = rows_,
-         .columns = columns_,
-         .depth = depth_,
-         .left = {left.data(), transpose_left ? 1 : depth_, transpose_left ? rows_ : 1},
-         .right = {right.data(), transpose_right ? 1 : columns_, transpose_right ? depth_ : 1},
-         .bias = bias_.empty() ? nullptr : bias_.data(),
-         .relu = relu_,
-         .result = result.data()},
-        workspace.data());
-    return result;
+    const auto in_parts = [&](std::int32_t parts) {
+      std::vector<float> result = poisoned(expected_.size(), poison);
+      const Product product{
+          .rows = rows_,
+          .columns = columns_,
+          .depth = depth_,
+          .left = {left.data(), transpose_left ? 1 : depth_, transpose_left ? rows_ : 1},
+          .right = {right.data(), transpose_right ? 1 : columns_, transpose_right ? depth_ : 1},
+          .bias = bias_.empty() ? nullptr : bias_.data(),
+          .relu = relu_,
+          .result = result.data()};
+      const Sharing sharing{.units = product_units(rows_, columns_), .parts = parts};
+      for (std::int32_t part = 0; part < parts; ++part) {
+        std::vector<float> workspace =
+            poisoned(static_cast<std::size_t>(product_floats(columns_, depth_)), poison);
+        kernel_table(isa).products.multiply(product, part_of(sharing, part), workspace.data());
+      }
+      return result;
+    };
+    const std::vector<float> whole = in_parts(1);
+    for (const std::int32_t parts : {2, 5}) {
+      EXPECT_EQ(std::memcmp(in_parts(parts).data(), whole.data(), whole.size() * sizeof(float)), 0)
+          << parts << " parts";
+    }
+    return whole;
   }
 
  private:
@@ -142,7 +155,7 @@ TEST(ProductKernels, KeepWhatIsNotANumber) {
                                            .right = {right, 1, 1},
                                            .relu = relu,
                                            .result = &result},
-                                          workspace.data());
+                                          {}, workspace.data());
       EXPECT_NE(result, result) << to_string(isa);
     }
 }
