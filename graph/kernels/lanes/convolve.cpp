@@ -23,10 +23,10 @@ template <class V, int outputs, int columns>
   });
 }
 
-/// Block x [C,H,W,16] with its border -> y [O,OH,OW,16].
-void convolve_block(const LaneConvolution& conv, std::int64_t active, const float* x,
+/// Block x [C,H,W,16] with its border -> rows of y [O,OH,OW,16].
+void convolve_block(const LaneConvolution& conv, Part rows, std::int64_t active, const float* x,
                     const float* weight, const float* bias, float* y) {
-  for (std::int64_t row = 0; row < conv.out_height; ++row)
+  for (std::int64_t row = rows.begin; row < rows.end; ++row)
     for_each_tile<most_outputs>(conv.outputs, [&](std::int64_t o, auto outputs) {
       for_each_tile<most_columns>(conv.out_width, [&](std::int64_t column, auto columns) {
         const float* const window = x + (row * padded_width(conv) + column) * lanes;
@@ -42,14 +42,18 @@ void convolve_block(const LaneConvolution& conv, std::int64_t active, const floa
 
 }  // namespace
 
-void convolve(const LaneConvolution& conv, const float* x, const float* weight, const float* bias,
-              float* y, float* workspace) {
-  const std::int64_t pixels = conv.outputs * conv.out_height * conv.out_width;
-  for (std::int64_t block = 0; block * lanes < conv.samples; ++block, y += pixels * lanes) {
+void convolve(const LaneConvolution& conv, Part part, const float* x, const float* weight,
+              const float* bias, float* y, float* workspace) {
+  const std::int64_t blocks = blocks_of(conv.samples);
+  const std::int64_t plane = conv.out_height * conv.out_width;
+  for (std::int64_t block = 0; block < blocks; ++block) {
+    const Part rows = every(part, blocks, block, conv.out_height);
+    const float* const from = x + block * conv.inputs * conv.height * conv.width * lanes;
+    float* const to = y + block * conv.outputs * plane * lanes;
+    if (empty(rows)) continue;
     const std::int64_t active = active_lanes(conv.samples, block);
-    convolve_block(conv, active, with_padding(conv, x, workspace), weight, bias, y);
-    clear_lanes(reached_lanes(active), pixels, y);
-    x += conv.inputs * conv.height * conv.width * lanes;
+    convolve_block(conv, rows, active, with_padding(conv, from, workspace), weight, bias, to);
+    clear_rows(reached_lanes(active), rows, {conv.outputs, plane, conv.out_width}, to);
   }
 }
 

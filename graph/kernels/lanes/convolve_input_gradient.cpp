@@ -69,25 +69,32 @@ void spread_row(const LaneConvolution& conv, std::int64_t active, std::int64_t r
 
 }  // namespace
 
-void convolve_input_gradient_block(const LaneConvolution& conv, std::int64_t active,
+void convolve_input_gradient_block(const LaneConvolution& conv, Part channels, std::int64_t active,
                                    const float* dy, const float* weight, float* dx) {
   const std::int64_t plane = padded_height(conv) * padded_width(conv) * lanes;
   const std::int64_t cells = conv.kernel_height * conv.kernel_width;
-  __builtin_memset(dx, 0, sizeof(float) * static_cast<std::size_t>(conv.inputs * plane));
-  for_each_tile<most_channels>(conv.inputs, [&](std::int64_t c, auto channels) {
+  const std::int64_t count = channels.end - channels.begin;
+  weight += channels.begin * cells;
+  dx += channels.begin * plane;
+  __builtin_memset(dx, 0, sizeof(float) * static_cast<std::size_t>(count * plane));
+  for_each_tile<most_channels>(count, [&](std::int64_t c, auto tile) {
     for (std::int64_t row = 0; row < padded_height(conv); ++row)
-      spread_row<channels>(conv, active, row, dy, weight + c * cells, dx + c * plane);
+      spread_row<tile>(conv, active, row, dy, weight + c * cells, dx + c * plane);
   });
 }
 
-void convolve_input_gradient(const LaneConvolution& conv, const float* dy, const float* weight,
-                             float* dx, float* workspace) {
-  for (std::int64_t block = 0; block * lanes < conv.samples; ++block) {
-    float* const target = has_padding(conv) ? workspace : dx;
-    convolve_input_gradient_block(conv, active_lanes(conv.samples, block), dy, weight, target);
-    if (has_padding(conv)) without_padding(conv, target, dx);
-    dy += conv.outputs * conv.out_height * conv.out_width * lanes;
-    dx += conv.inputs * conv.height * conv.width * lanes;
+void convolve_input_gradient(const LaneConvolution& conv, Part part, const float* dy,
+                             const float* weight, float* dx, float* workspace) {
+  const std::int64_t blocks = blocks_of(conv.samples);
+  for (std::int64_t block = 0; block < blocks; ++block) {
+    const Part channels = every(part, blocks, block, conv.inputs);
+    const float* const from = dy + block * conv.outputs * conv.out_height * conv.out_width * lanes;
+    float* const to = dx + block * conv.inputs * conv.height * conv.width * lanes;
+    if (empty(channels)) continue;
+    float* const target = has_padding(conv) ? workspace : to;
+    convolve_input_gradient_block(conv, channels, active_lanes(conv.samples, block), from, weight,
+                                  target);
+    if (has_padding(conv)) without_padding(conv, channels, target, to);
   }
 }
 

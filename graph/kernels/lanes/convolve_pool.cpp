@@ -34,11 +34,12 @@ template <class V, int outputs>
   unrolled<outputs>([&](auto o) { pool_pixels(sums[o], y + o * plane, winners + o * plane); });
 }
 
-/// Block x [C,H,W,16] with its border -> y, winners [O,OH/2,OW/2,16].
-void convolve_pool_block(const LaneConvolution& conv, std::int64_t active, const float* x,
-                         const float* weight, const float* bias, float* y, std::uint8_t* winners) {
+/// Block x [C,H,W,16] with its border -> rows of y, winners [O,OH/2,OW/2,16].
+void convolve_pool_block(const LaneConvolution& conv, Part rows, std::int64_t active,
+                         const float* x, const float* weight, const float* bias, float* y,
+                         std::uint8_t* winners) {
   const std::int64_t height = conv.out_height / 2, width = conv.out_width / 2;
-  for (std::int64_t row = 0; row < height; ++row)
+  for (std::int64_t row = rows.begin; row < rows.end; ++row)
     for_each_tile<most_outputs>(conv.outputs, [&](std::int64_t o, auto outputs) {
       for (std::int64_t column = 0; column < width; ++column) {
         const float* const window = x + 2 * (row * padded_width(conv) + column) * lanes;
@@ -54,17 +55,21 @@ void convolve_pool_block(const LaneConvolution& conv, std::int64_t active, const
 
 }  // namespace
 
-void convolve_pool(const LaneConvolution& conv, const float* x, const float* weight,
+void convolve_pool(const LaneConvolution& conv, Part part, const float* x, const float* weight,
                    const float* bias, float* y, std::uint8_t* winners, float* workspace) {
-  const std::int64_t pixels = conv.outputs * (conv.out_height / 2) * (conv.out_width / 2);
-  for (std::int64_t block = 0; block * lanes < conv.samples; ++block) {
+  const std::int64_t blocks = blocks_of(conv.samples);
+  const std::int64_t height = conv.out_height / 2, width = conv.out_width / 2;
+  const Planes planes{conv.outputs, height * width, width};
+  for (std::int64_t block = 0; block < blocks; ++block) {
+    const Part rows = every(part, blocks, block, height);
+    const float* const from = x + block * conv.inputs * conv.height * conv.width * lanes;
+    const std::int64_t to = block * conv.outputs * height * width * lanes;
+    if (empty(rows)) continue;
     const std::int64_t active = active_lanes(conv.samples, block);
-    convolve_pool_block(conv, active, with_padding(conv, x, workspace), weight, bias, y, winners);
-    clear_lanes(reached_lanes(active), pixels, y);
-    clear_lanes(reached_lanes(active), pixels, winners);
-    x += conv.inputs * conv.height * conv.width * lanes;
-    y += pixels * lanes;
-    winners += pixels * lanes;
+    convolve_pool_block(conv, rows, active, with_padding(conv, from, workspace), weight, bias,
+                        y + to, winners + to);
+    clear_rows(reached_lanes(active), rows, planes, y + to);
+    clear_rows(reached_lanes(active), rows, planes, winners + to);
   }
 }
 

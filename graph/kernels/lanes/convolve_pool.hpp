@@ -6,12 +6,12 @@
 
 namespace penstock::graph::PENSTOCK_ISA {
 
-void convolve_pool(const LaneConvolution& conv, const float* x, const float* weight,
+void convolve_pool(const LaneConvolution& conv, Part part, const float* x, const float* weight,
                    const float* bias, float* y, std::uint8_t* winners, float* workspace);
-void convolve_pool_input_gradient(const LaneConvolution& conv, const std::uint8_t* winners,
-                                  const float* dy, const float* weight, float* dx,
-                                  float* workspace);
-void convolve_pool_weight_gradient(const LaneConvolution& conv, const float* x,
+void convolve_pool_input_gradient(const LaneConvolution& conv, Part part,
+                                  const std::uint8_t* winners, const float* dy, const float* weight,
+                                  float* dx, float* workspace);
+void convolve_pool_weight_gradient(const LaneConvolution& conv, Part part, const float* x,
                                    const std::uint8_t* winners, const float* dy, float* dweight,
                                    float* dbias, float* workspace);
 

@@ -20,11 +20,13 @@ bool looks_up(const LaneConvolution& conv) {
   return lookup_pays && 2 * bordered_row(conv) <= lanes;
 }
 
-/// Tables [C,O,kh+1,16] of weights for the rows of pixels that a pooled pixel sends gradients to.
-/// Row r is reached through the kernel's row r-1 from the lower two of the four pixels that may
-/// have won, and through row r from the upper two: a table holds both, each between two zeros.
-void write_tables(const LaneConvolution& conv, const float* weight, float* tables) {
-  for (std::int64_t c = 0; c < conv.inputs; ++c)
+/// Some channels' tables [C,O,kh+1,16] of weights for the rows of pixels that a pooled pixel sends
+/// gradients to. Row r is reached through the kernel's row r-1 from the lower two of the four
+/// pixels that may have won, and through row r from the upper two: a table holds both, each between
+/// two zeros.
+void write_tables(const LaneConvolution& conv, Part channels, const float* weight, float* tables) {
+  tables += channels.begin * conv.outputs * (conv.kernel_height + 1) * lanes;
+  for (std::int64_t c = channels.begin; c < channels.end; ++c)
     for (std::int64_t o = 0; o < conv.outputs; ++o) {
       const float* const kernel =
           weight + (o * conv.inputs + c) * conv.kernel_height * conv.kernel_width;
@@ -85,12 +87,15 @@ void spread_pixel(const LaneConvolution& conv, std::int64_t active, const float*
   });
 }
 
-/// Block of routes [pooled pixels,O] -> dx [C,H,W,16] with its border.
-void spread_block(const LaneConvolution& conv, std::int64_t active, const float* routes,
-                  const float* tables, float* dx) {
+/// Block of routes [pooled pixels,O] -> channels of dx [C,H,W,16] with its border.
+void spread_block(const LaneConvolution& conv, Part channels, std::int64_t active,
+                  const float* routes, const float* tables, float* dx) {
   const std::int64_t plane = padded_height(conv) * padded_width(conv) * lanes;
-  __builtin_memset(dx, 0, sizeof(float) * static_cast<std::size_t>(conv.inputs * plane));
-  for (std::int64_t c = 0; c < conv.inputs; ++c, dx += plane) {
+  const std::int64_t count = channels.end - channels.begin;
+  dx += channels.begin * plane;
+  tables += channels.begin * conv.outputs * (conv.kernel_height + 1) * lanes;
+  __builtin_memset(dx, 0, sizeof(float) * static_cast<std::size_t>(count * plane));
+  for (std::int64_t c = 0; c < count; ++c, dx += plane) {
     const float* route = routes;
     for (std::int64_t row = 0; row < conv.out_height / 2; ++row)
       for (std::int64_t column = 0; column < conv.out_width / 2; ++column) {
@@ -135,28 +140,39 @@ struct Scratch {
                                             : conv.out_height * conv.out_width)) {}
 };
 
+/// All channels of which the part has some blocks.
+Part channels_of(const LaneConvolution& conv, Part part) {
+  const std::int64_t blocks = blocks_of(conv.samples);
+  const Part units = within(part, blocks * conv.inputs);
+  return {units.begin / blocks, (units.end + blocks - 1) / blocks};
+}
+
 }  // namespace
 
-void convolve_pool_input_gradient(const LaneConvolution& conv, const std::uint8_t* winners,
-                                  const float* dy, const float* weight, float* dx,
-                                  float* workspace) {
+void convolve_pool_input_gradient(const LaneConvolution& conv, Part part,
+                                  const std::uint8_t* winners, const float* dy, const float* weight,
+                                  float* dx, float* workspace) {
   const Scratch scratch(conv, workspace);
+  const std::int64_t blocks = blocks_of(conv.samples);
   const std::int64_t pooled = conv.outputs * pooled_pixels(conv);
-  if (looks_up(conv)) write_tables(conv, weight, scratch.tables);
-  for (std::int64_t block = 0; block * lanes < conv.samples; ++block) {
+  if (blocks > 0 && looks_up(conv))
+    write_tables(conv, channels_of(conv, part), weight, scratch.tables);
+  for (std::int64_t block = 0; block < blocks; ++block) {
+    const Part channels = every(part, blocks, block, conv.inputs);
+    if (empty(channels)) continue;
     const std::int64_t active = active_lanes(conv.samples, block);
-    float* const target = has_padding(conv) ? scratch.padded : dx;
+    float* const to = dx + block * conv.inputs * conv.height * conv.width * lanes;
+    float* const target = has_padding(conv) ? scratch.padded : to;
     find_routes(conv, conv.outputs, winners + block * pooled * lanes, dy + block * pooled * lanes,
                 scratch.routes);
     if (looks_up(conv)) {
       index_routes(conv, pooled, scratch.routes);
-      spread_block(conv, active, scratch.routes, scratch.tables, target);
+      spread_block(conv, channels, active, scratch.routes, scratch.tables, target);
     } else {
       unpool(conv, scratch.routes, scratch.tables);
-      convolve_input_gradient_block(conv, active, scratch.tables, weight, target);
+      convolve_input_gradient_block(conv, channels, active, scratch.tables, weight, target);
     }
-    if (has_padding(conv)) without_padding(conv, target, dx);
-    dx += conv.inputs * conv.height * conv.width * lanes;
+    if (has_padding(conv)) without_padding(conv, channels, target, to);
   }
 }
 

@@ -100,7 +100,7 @@ struct WeightGradient {
   float *sums, *routes, *padded;
 
   std::int64_t cells() const { return conv.kernel_height * conv.kernel_width; }
-  std::int64_t blocks() const { return (conv.samples + lanes - 1) / lanes; }
+  std::int64_t blocks() const { return blocks_of(conv.samples); }
   std::int64_t plane() const { return padded_height(conv) * padded_width(conv) * lanes; }
 
   void use(float* workspace) {
@@ -138,8 +138,9 @@ struct WeightGradient {
                 dweight + ((o + i) * conv.inputs + c) * cells());
   }
 
-  void run() const {
-    for_each_tile<most_routed>(conv.outputs, [&](std::int64_t o, auto outputs) {
+  void run(Part part) const {
+    for_each_tile<most_routed>(part.end - part.begin, [&](std::int64_t first, auto outputs) {
+      const std::int64_t o = part.begin + first;
       find_all_routes(o, outputs);
       for (std::int64_t i = 0; i < outputs; ++i)
         dbias[o + i] = sum_gradients(blocks() * pooled_pixels(conv), outputs, i, routes);
@@ -150,12 +151,12 @@ struct WeightGradient {
 
 }  // namespace
 
-void convolve_pool_weight_gradient(const LaneConvolution& conv, const float* x,
+void convolve_pool_weight_gradient(const LaneConvolution& conv, Part part, const float* x,
                                    const std::uint8_t* winners, const float* dy, float* dweight,
                                    float* dbias, float* workspace) {
   WeightGradient gradient{conv, x, winners, dy, dweight, dbias, nullptr, nullptr, nullptr};
   gradient.use(workspace);
-  gradient.run();
+  gradient.run(within(part, conv.outputs));
 }
 
 }  // namespace penstock::graph::PENSTOCK_ISA

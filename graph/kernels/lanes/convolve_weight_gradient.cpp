@@ -43,11 +43,12 @@ void weight_row(const LaneConvolution& conv, std::int64_t active, const float* x
   });
 }
 
-/// Adds what a block contributes to dweight [O,C,kh,kw,16].
-void weight_block(const LaneConvolution& conv, std::int64_t active, const float* x, const float* dy,
-                  float* dweight) {
+/// Adds what a block contributes to some outputs' dweight [O,C,kh,kw,16].
+void weight_block(const LaneConvolution& conv, Part part, std::int64_t active, const float* x,
+                  const float* dy, float* dweight) {
   const std::int64_t width = padded_width(conv), plane = padded_height(conv) * width;
-  for_each_tile<most_outputs>(conv.outputs, [&](std::int64_t o, auto outputs) {
+  for_each_tile<most_outputs>(part.end - part.begin, [&](std::int64_t first, auto outputs) {
+    const std::int64_t o = part.begin + first;
     const float* const gradients = dy + o * conv.out_height * conv.out_width * lanes;
     for (std::int64_t c = 0; c < conv.inputs; ++c)
       for (std::int64_t kh = 0; kh < conv.kernel_height; ++kh)
@@ -59,18 +60,22 @@ void weight_block(const LaneConvolution& conv, std::int64_t active, const float*
 
 }  // namespace
 
-void convolve_weight_gradient(const LaneConvolution& conv, const float* x, const float* dy,
-                              float* dweight, float* workspace) {
+void convolve_weight_gradient(const LaneConvolution& conv, Part part, const float* x,
+                              const float* dy, float* dweight, float* workspace) {
+  const Part outputs = within(part, conv.outputs);
   const std::int64_t weights = conv.outputs * window_depth(conv);
+  const std::int64_t first = outputs.begin * window_depth(conv);
+  const std::int64_t own = (outputs.end - outputs.begin) * window_depth(conv);
   float* const sums = workspace;
   float* const padded = workspace + weights * lanes;
-  __builtin_memset(sums, 0, sizeof(float) * static_cast<std::size_t>(weights * lanes));
+  __builtin_memset(sums + first * lanes, 0, sizeof(float) * static_cast<std::size_t>(own * lanes));
   for (std::int64_t block = 0; block * lanes < conv.samples; ++block) {
-    weight_block(conv, active_lanes(conv.samples, block), with_padding(conv, x, padded), dy, sums);
+    weight_block(conv, outputs, active_lanes(conv.samples, block), with_padding(conv, x, padded),
+                 dy, sums);
     x += conv.inputs * conv.height * conv.width * lanes;
     dy += conv.outputs * conv.out_height * conv.out_width * lanes;
   }
-  sum_lanes(weights, sums, dweight);
+  sum_lanes(own, sums + first * lanes, dweight + first);
 }
 
 }  // namespace penstock::graph::PENSTOCK_ISA

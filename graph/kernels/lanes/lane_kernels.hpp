@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "graph/kernels/part.hpp"
 #include "graph/kernels/pooling.hpp"
 
 namespace penstock::graph {
@@ -24,29 +25,32 @@ struct LaneKernels {
   /// The way back; padding lanes are dropped.
   void (*from_lanes)(std::int64_t samples, std::int64_t length, const float* lanes, float* x);
 
-  /// y [B,O,OH,OW,16]; `bias` may be null. Workspace: `padded_floats`.
-  void (*convolve)(const LaneConvolution&, const float* x, const float* weight, const float* bias,
-                   float* y, float* workspace);
-  /// dx [B,C,H,W,16]. Workspace: `padded_floats`.
-  void (*convolve_input_gradient)(const LaneConvolution&, const float* dy, const float* weight,
-                                  float* dx, float* workspace);
-  /// dweight [O,C,kh,kw], each lane summed over blocks and pixels, then the lanes. Workspace:
-  /// `padded_floats` and 16 per weight.
-  void (*convolve_weight_gradient)(const LaneConvolution&, const float* x, const float* dy,
+  // Convolutions compute a part of their units: the first of them in every block, then the second,
+  // and so on, so that a block with few samples is shared like the others.
+
+  /// y [B,O,OH,OW,16]; `bias` may be null. Units: each block's rows. Workspace: `padded_floats`.
+  void (*convolve)(const LaneConvolution&, Part, const float* x, const float* weight,
+                   const float* bias, float* y, float* workspace);
+  /// dx [B,C,H,W,16]. Units: each block's input channels. Workspace: `padded_floats`.
+  void (*convolve_input_gradient)(const LaneConvolution&, Part, const float* dy,
+                                  const float* weight, float* dx, float* workspace);
+  /// dweight [O,C,kh,kw], each lane summed over blocks and pixels, then the lanes. Units: outputs.
+  /// Workspace: `padded_floats` and 16 per weight.
+  void (*convolve_weight_gradient)(const LaneConvolution&, Part, const float* x, const float* dy,
                                    float* dweight, float* workspace);
 
   /// Convolution, max pooling of 2x2 pixels (stride 2, a last odd row or column left out) and ReLU:
   /// y [B,O,OH/2,OW/2,16], where conv tells OH and OW before the pooling; `winners`, one byte per
-  /// element: which of the four pixels, row by row, or 4 where y is not above zero. Workspace:
-  /// `padded_floats`.
-  void (*convolve_pool)(const LaneConvolution&, const float* x, const float* weight,
+  /// element: which of the four pixels, row by row, or 4 where y is not above zero. Units: each
+  /// block's rows of y. Workspace: `padded_floats`.
+  void (*convolve_pool)(const LaneConvolution&, Part, const float* x, const float* weight,
                         const float* bias, float* y, std::uint8_t* winners, float* workspace);
-  /// dx [B,C,H,W,16]. Workspace: `pool_input_gradient_floats`.
-  void (*convolve_pool_input_gradient)(const LaneConvolution&, const std::uint8_t* winners,
+  /// dx [B,C,H,W,16]. Units: each block's input channels. Workspace: `pool_input_gradient_floats`.
+  void (*convolve_pool_input_gradient)(const LaneConvolution&, Part, const std::uint8_t* winners,
                                        const float* dy, const float* weight, float* dx,
                                        float* workspace);
-  /// dweight [O,C,kh,kw], dbias [O]. Workspace: `pool_weight_gradient_floats`.
-  void (*convolve_pool_weight_gradient)(const LaneConvolution&, const float* x,
+  /// dweight [O,C,kh,kw], dbias [O]. Units: outputs. Workspace: `pool_weight_gradient_floats`.
+  void (*convolve_pool_weight_gradient)(const LaneConvolution&, Part, const float* x,
                                         const std::uint8_t* winners, const float* dy,
                                         float* dweight, float* dbias, float* workspace);
 

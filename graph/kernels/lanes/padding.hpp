@@ -19,7 +19,7 @@ inline std::int64_t padded_width(const LaneConvolution& conv) {
 /// Block x [C,H,W,16] with its border, written to `workspace`; x itself where there is no padding.
 const float* with_padding(const LaneConvolution& conv, const float* x, float* workspace);
 
-/// The inner part of `padded`, which has a border, to x [C,H,W,16].
-void without_padding(const LaneConvolution& conv, const float* padded, float* x);
+/// The inner part of some channels of `padded`, which has a border, to x [C,H,W,16].
+void without_padding(const LaneConvolution& conv, Part channels, const float* padded, float* x);
 
 }  // namespace penstock::graph::PENSTOCK_ISA

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "graph/kernels/part.hpp"
 #include "graph/kernels/vector.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
@@ -48,12 +49,30 @@ inline std::int64_t reached_lanes(std::int64_t active) {
   return (active + step - 1) / step * step;
 }
 
+/// So many samples in blocks of 16.
+inline std::int64_t blocks_of(std::int64_t samples) {
+  return (samples + lanes - 1) / lanes;
+}
+
 /// Zeros in the lanes from `first` on of `pixels` pixels.
 template <class Element>
 inline void clear_lanes(std::int64_t first, std::int64_t pixels, Element* values) {
   if (first == lanes) return;
   for (std::int64_t pixel = 0; pixel < pixels; ++pixel)
     for (std::int64_t lane = first; lane < lanes; ++lane) values[pixel * lanes + lane] = 0;
+}
+
+/// Planes of pixels.
+struct Planes {
+  std::int64_t count, pixels, width;
+};
+
+/// The same in these rows of every plane.
+template <class Element>
+inline void clear_rows(std::int64_t first, Part rows, const Planes& planes, Element* values) {
+  for (std::int64_t plane = 0; plane < planes.count; ++plane)
+    clear_lanes(first, (rows.end - rows.begin) * planes.width,
+                values + (plane * planes.pixels + rows.begin * planes.width) * lanes);
 }
 
 /// How many of block `block`'s lanes hold samples.

@@ -23,6 +23,10 @@ std::int64_t workspace(const Attributes& attributes, Types in, Types out) {
   return float_bytes * padded_floats(sizes(attributes, in, out));
 }
 
+std::int64_t units(const Attributes& attributes, Types in, Types out) {
+  return units_in_blocks(sizes(attributes, in, out), out[0].shape[2]);
+}
+
 Cost cost(const Attributes& attributes, Types in, Types out) {
   return lane_convolution_cost(sizes(attributes, in, out), in, out);
 }
@@ -30,9 +34,10 @@ Cost cost(const Attributes& attributes, Types in, Types out) {
 void forward(const KernelCall& call) {
   const Operand &x = call.inputs[0], &weight = call.inputs[1], &y = call.outputs[0];
   kernel_table().lanes.convolve(
-      lane_convolution(call.attributes, x.shape(), weight.shape(), y.shape()), x.f32().data(),
-      weight.f32().data(), call.inputs.size() == 3 ? call.inputs[2].f32().data() : nullptr,
-      y.f32().data(), floats(call.workspace));
+      lane_convolution(call.attributes, x.shape(), weight.shape(), y.shape()), call.part,
+      x.f32().data(), weight.f32().data(),
+      call.inputs.size() == 3 ? call.inputs[2].f32().data() : nullptr, y.f32().data(),
+      floats(call.workspace));
 }
 
 void backward(GradientContext& context) {
@@ -78,6 +83,10 @@ std::int64_t workspace_input_gradient(const Attributes& attributes, Types in, Ty
   return float_bytes * padded_floats(sizes_input_gradient(attributes, in, out));
 }
 
+std::int64_t units_input_gradient(const Attributes& attributes, Types in, Types out) {
+  return units_in_blocks(sizes_input_gradient(attributes, in, out), out[0].shape[1]);
+}
+
 Cost cost_input_gradient(const Attributes& attributes, Types in, Types out) {
   return lane_convolution_cost(sizes_input_gradient(attributes, in, out), in, out);
 }
@@ -85,8 +94,8 @@ Cost cost_input_gradient(const Attributes& attributes, Types in, Types out) {
 void forward_input_gradient(const KernelCall& call) {
   const Operand &dy = call.inputs[0], &weight = call.inputs[1], &dx = call.outputs[0];
   kernel_table().lanes.convolve_input_gradient(
-      lane_convolution(call.attributes, dx.shape(), weight.shape(), dy.shape()), dy.f32().data(),
-      weight.f32().data(), dx.f32().data(), floats(call.workspace));
+      lane_convolution(call.attributes, dx.shape(), weight.shape(), dy.shape()), call.part,
+      dy.f32().data(), weight.f32().data(), dx.f32().data(), floats(call.workspace));
 }
 
 std::vector<TensorType> infer_weight_gradient(const Attributes& attributes, Types in) {
@@ -106,6 +115,10 @@ std::int64_t workspace_weight_gradient(const Attributes& attributes, Types in, T
                         padded_floats(sizes_weight_gradient(attributes, in, out)));
 }
 
+std::int64_t units_weight_gradient(const Attributes&, Types, Types out) {
+  return out[0].shape[0];
+}
+
 Cost cost_weight_gradient(const Attributes& attributes, Types in, Types out) {
   return lane_convolution_cost(sizes_weight_gradient(attributes, in, out), in, out);
 }
@@ -113,8 +126,8 @@ Cost cost_weight_gradient(const Attributes& attributes, Types in, Types out) {
 void forward_weight_gradient(const KernelCall& call) {
   const Operand &x = call.inputs[0], &dy = call.inputs[1], &dweight = call.outputs[0];
   kernel_table().lanes.convolve_weight_gradient(
-      lane_convolution(call.attributes, x.shape(), dweight.shape(), dy.shape()), x.f32().data(),
-      dy.f32().data(), dweight.f32().data(), floats(call.workspace));
+      lane_convolution(call.attributes, x.shape(), dweight.shape(), dy.shape()), call.part,
+      x.f32().data(), dy.f32().data(), dweight.f32().data(), floats(call.workspace));
 }
 
 }  // namespace
@@ -125,18 +138,21 @@ const Op conv2d_lanes{.name = "conv2d_lanes",
                       .backward = backward,
                       .cost = cost,
                       .workspace = workspace,
+                      .units = units,
                       .samples = samples};
 
 const Op conv2d_lanes_input_gradient{.name = "conv2d_lanes_input_gradient",
                                      .infer = infer_input_gradient,
                                      .forward = forward_input_gradient,
                                      .cost = cost_input_gradient,
-                                     .workspace = workspace_input_gradient};
+                                     .workspace = workspace_input_gradient,
+                                     .units = units_input_gradient};
 
 const Op conv2d_lanes_weight_gradient{.name = "conv2d_lanes_weight_gradient",
                                       .infer = infer_weight_gradient,
                                       .forward = forward_weight_gradient,
                                       .cost = cost_weight_gradient,
-                                      .workspace = workspace_weight_gradient};
+                                      .workspace = workspace_weight_gradient,
+                                      .units = units_weight_gradient};
 
 }  // namespace penstock::graph

@@ -38,6 +38,10 @@ std::int64_t workspace(const Attributes& attributes, Types in, Types) {
   return float_bytes * padded_floats(sizes(attributes, in[0].shape, in[1].shape));
 }
 
+std::int64_t units(const Attributes& attributes, Types in, Types out) {
+  return units_in_blocks(sizes(attributes, in[0].shape, in[1].shape), out[0].shape[2]);
+}
+
 Cost cost(const Attributes& attributes, Types in, Types out) {
   return lane_convolution_cost(sizes(attributes, in[0].shape, in[1].shape), in, out);
 }
@@ -45,9 +49,9 @@ Cost cost(const Attributes& attributes, Types in, Types out) {
 void forward(const KernelCall& call) {
   const Operand &x = call.inputs[0], &weight = call.inputs[1];
   kernel_table().lanes.convolve_pool(
-      sizes(call.attributes, x.shape(), weight.shape()), x.f32().data(), weight.f32().data(),
-      call.inputs.size() == 3 ? call.inputs[2].f32().data() : nullptr, call.outputs[0].f32().data(),
-      winners_of(call.outputs[1]), floats(call.workspace));
+      sizes(call.attributes, x.shape(), weight.shape()), call.part, x.f32().data(),
+      weight.f32().data(), call.inputs.size() == 3 ? call.inputs[2].f32().data() : nullptr,
+      call.outputs[0].f32().data(), winners_of(call.outputs[1]), floats(call.workspace));
 }
 
 void backward(GradientContext& context) {
@@ -96,6 +100,10 @@ std::int64_t workspace_input_gradient(const Attributes& attributes, Types in, Ty
   return float_bytes * pool_input_gradient_floats(sizes_input_gradient(attributes, in, out));
 }
 
+std::int64_t units_input_gradient(const Attributes& attributes, Types in, Types out) {
+  return units_in_blocks(sizes_input_gradient(attributes, in, out), out[0].shape[1]);
+}
+
 Cost cost_input_gradient(const Attributes& attributes, Types in, Types out) {
   return routed_cost(sizes_input_gradient(attributes, in, out), in, out);
 }
@@ -103,7 +111,7 @@ Cost cost_input_gradient(const Attributes& attributes, Types in, Types out) {
 void forward_input_gradient(const KernelCall& call) {
   const Operand &dy = call.inputs[1], &weight = call.inputs[2], &dx = call.outputs[0];
   kernel_table().lanes.convolve_pool_input_gradient(
-      sizes(call.attributes, dx.shape(), weight.shape()), winners_of(call.inputs[0]),
+      sizes(call.attributes, dx.shape(), weight.shape()), call.part, winners_of(call.inputs[0]),
       dy.f32().data(), weight.f32().data(), dx.f32().data(), floats(call.workspace));
 }
 
@@ -122,6 +130,10 @@ std::int64_t workspace_weight_gradient(const Attributes& attributes, Types in, T
   return float_bytes * pool_weight_gradient_floats(sizes_weight_gradient(attributes, in, out));
 }
 
+std::int64_t units_weight_gradient(const Attributes&, Types, Types out) {
+  return out[0].shape[0];
+}
+
 Cost cost_weight_gradient(const Attributes& attributes, Types in, Types out) {
   return routed_cost(sizes_weight_gradient(attributes, in, out), in, out);
 }
@@ -129,7 +141,7 @@ Cost cost_weight_gradient(const Attributes& attributes, Types in, Types out) {
 void forward_weight_gradient(const KernelCall& call) {
   const Operand &x = call.inputs[0], &dy = call.inputs[2], &dweight = call.outputs[0];
   kernel_table().lanes.convolve_pool_weight_gradient(
-      sizes(call.attributes, x.shape(), dweight.shape()), x.f32().data(),
+      sizes(call.attributes, x.shape(), dweight.shape()), call.part, x.f32().data(),
       winners_of(call.inputs[1]), dy.f32().data(), dweight.f32().data(),
       call.outputs[1].f32().data(), floats(call.workspace));
 }
@@ -142,18 +154,21 @@ const Op conv2d_pool_relu_lanes{.name = "conv2d_pool_relu_lanes",
                                 .backward = backward,
                                 .cost = cost,
                                 .workspace = workspace,
+                                .units = units,
                                 .samples = samples};
 
 const Op conv2d_pool_relu_lanes_input_gradient{.name = "conv2d_pool_relu_lanes_input_gradient",
                                                .infer = infer_input_gradient,
                                                .forward = forward_input_gradient,
                                                .cost = cost_input_gradient,
-                                               .workspace = workspace_input_gradient};
+                                               .workspace = workspace_input_gradient,
+                                               .units = units_input_gradient};
 
 const Op conv2d_pool_relu_lanes_weight_gradient{.name = "conv2d_pool_relu_lanes_weight_gradient",
                                                 .infer = infer_weight_gradient,
                                                 .forward = forward_weight_gradient,
                                                 .cost = cost_weight_gradient,
-                                                .workspace = workspace_weight_gradient};
+                                                .workspace = workspace_weight_gradient,
+                                                .units = units_weight_gradient};
 
 }  // namespace penstock::graph

@@ -55,6 +55,10 @@ LaneConvolution lane_convolution(const Attributes& attributes, const Shape& x, c
           .relu = attributes.flag("relu")};
 }
 
+std::int64_t units_in_blocks(const LaneConvolution& conv, std::int64_t of_each_block) {
+  return (conv.samples + lane_count - 1) / lane_count * of_each_block;
+}
+
 Cost lane_convolution_cost(const LaneConvolution& conv, Types in, Types out) {
   const std::int64_t sums = conv.samples * conv.outputs * conv.out_height * conv.out_width;
   const std::int64_t products = conv.inputs * conv.kernel_height * conv.kernel_width;

@@ -14,6 +14,9 @@ TensorType infer_lane_convolution(const Attributes& attributes, Types in);
 LaneConvolution lane_convolution(const Attributes& attributes, const Shape& x, const Shape& weight,
                                  const Shape& y);
 
+/// The units of the kernels whose parts are rows or channels of each block.
+std::int64_t units_in_blocks(const LaneConvolution& conv, std::int64_t of_each_block);
+
 /// The products of a convolution, or of either gradient; every operand read or written once.
 Cost lane_convolution_cost(const LaneConvolution& conv, Types in, Types out);
 
