@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "graph/kernels/part.hpp"
+
 namespace penstock::graph {
 
 /// The order of every sum is fixed by sizes alone.
@@ -12,8 +14,8 @@ struct ReductionKernels {
   /// sums[i] += x[i]
   void (*add_to)(std::int64_t count, const float* x, double* sums);
   void (*round)(std::int64_t count, const double* x, float* y);
-  /// x [samples,channels,inner] -> sums [channels].
-  void (*channel_sums)(std::int64_t samples, std::int64_t channels, std::int64_t inner,
+  /// x [samples,channels,inner] -> sums [channels], for a part of the channels.
+  void (*channel_sums)(std::int64_t samples, std::int64_t channels, std::int64_t inner, Part part,
                        const float* x, float* sums);
 };
 

@@ -15,14 +15,29 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   return out;
 }
 
-Lines lines_of(const KernelCall& call) {
-  return lines_along(call.inputs[0].shape(), call.attributes.integer("axis", -1));
+/// Lines that are neighbours for the axis's sake are computed side by side: a unit.
+std::int64_t units(const Attributes& attributes, Types in, Types) {
+  return lines_along(in[0].shape, attributes.integer("axis", -1)).outer;
 }
+
+/// The lines of a part, and where they begin.
+struct LineRange {
+  Lines lines;
+  std::int64_t first;
+
+  explicit LineRange(const KernelCall& call)
+      : lines(lines_along(call.inputs[0].shape(), call.attributes.integer("axis", -1))) {
+    const Part part = within(call.part, lines.outer);
+    first = part.begin * lines.length * lines.inner;
+    lines.outer = part.end - part.begin;
+  }
+};
 
 template <auto SoftmaxKernels::*kernel>
 void forward(const KernelCall& call) {
-  (kernel_table().softmax.*kernel)(lines_of(call), call.inputs[0].f32().data(),
-                                   call.outputs[0].f32().data());
+  const auto [lines, first] = LineRange(call);
+  (kernel_table().softmax.*kernel)(lines, call.inputs[0].f32().data() + first,
+                                   call.outputs[0].f32().data() + first);
 }
 
 template <const Op& gradient>
@@ -33,8 +48,10 @@ void backward(GradientContext& context) {
 
 template <auto SoftmaxKernels::*kernel>
 void forward_gradient(const KernelCall& call) {
-  (kernel_table().softmax.*kernel)(lines_of(call), call.inputs[0].f32().data(),
-                                   call.inputs[1].f32().data(), call.outputs[0].f32().data());
+  const auto [lines, first] = LineRange(call);
+  (kernel_table().softmax.*kernel)(lines, call.inputs[0].f32().data() + first,
+                                   call.inputs[1].f32().data() + first,
+                                   call.outputs[0].f32().data() + first);
 }
 
 std::vector<OpSample> samples() {
@@ -51,6 +68,7 @@ const Op softmax{.name = "softmax",
                  .forward = forward<&SoftmaxKernels::softmax>,
                  .backward = backward<softmax_gradient>,
                  .cost = streaming_cost<14>,
+                 .units = units,
                  .overwrites = {{0, 0}},
                  .samples = samples};
 
@@ -58,6 +76,7 @@ const Op softmax_gradient{.name = "softmax_gradient",
                           .infer = infer_unary_gradient,
                           .forward = forward_gradient<&SoftmaxKernels::softmax_gradient>,
                           .cost = streaming_cost<4>,
+                          .units = units,
                           .overwrites = {{1, 0}, {0, 0}}};
 
 const Op log_softmax{.name = "log_softmax",
@@ -66,6 +85,7 @@ const Op log_softmax{.name = "log_softmax",
                      .forward = forward<&SoftmaxKernels::log_softmax>,
                      .backward = backward<log_softmax_gradient>,
                      .cost = streaming_cost<14>,
+                     .units = units,
                      .overwrites = {{0, 0}},
                      .samples = samples};
 
@@ -73,6 +93,7 @@ const Op log_softmax_gradient{.name = "log_softmax_gradient",
                               .infer = infer_unary_gradient,
                               .forward = forward_gradient<&SoftmaxKernels::log_softmax_gradient>,
                               .cost = streaming_cost<14>,
+                              .units = units,
                               .overwrites = {{1, 0}, {0, 0}}};
 
 }  // namespace penstock::graph

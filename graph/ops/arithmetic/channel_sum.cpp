@@ -17,8 +17,12 @@ void forward(const KernelCall& call) {
   const Shape& shape = call.inputs[0].shape();
   const auto n = shape[0], c = shape[1],
              inner = n * c > 0 ? call.inputs[0].elements() / (n * c) : 0;
-  kernel_table().reductions.channel_sums(n, c, inner, call.inputs[0].f32().data(),
+  kernel_table().reductions.channel_sums(n, c, inner, call.part, call.inputs[0].f32().data(),
                                          call.outputs[0].f32().data());
+}
+
+std::int64_t units(const Attributes&, Types, Types out) {
+  return out[0].shape[0];
 }
 
 Cost cost(const Attributes&, Types in, Types) {
@@ -32,7 +36,11 @@ std::vector<OpSample> samples() {
 
 }  // namespace
 
-const Op channel_sum{
-    .name = "channel_sum", .infer = infer, .forward = forward, .cost = cost, .samples = samples};
+const Op channel_sum{.name = "channel_sum",
+                     .infer = infer,
+                     .forward = forward,
+                     .cost = cost,
+                     .units = units,
+                     .samples = samples};
 
 }  // namespace penstock::graph

@@ -14,8 +14,8 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
 
 void forward(const KernelCall& call) {
   const Operand &x = call.inputs[0], &y = call.outputs[0];
-  kernel_table().pools.average(pooling(call.attributes, x.shape(), y.shape()), x.f32().data(),
-                               y.f32().data());
+  const auto [pool, image, output] = planes_of(call, x.shape(), y.shape());
+  kernel_table().pools.average(pool, x.f32().data() + image, y.f32().data() + output);
 }
 
 void backward(GradientContext& context) {
@@ -42,8 +42,8 @@ std::vector<TensorType> infer_gradient(const Attributes& attributes, Types in) {
 
 void forward_gradient(const KernelCall& call) {
   const Operand &dy = call.inputs[0], &dx = call.outputs[0];
-  kernel_table().pools.average_gradient(pooling(call.attributes, dx.shape(), dy.shape()),
-                                        dy.f32().data(), dx.f32().data());
+  const auto [pool, image, output] = planes_of(call, dx.shape(), dy.shape());
+  kernel_table().pools.average_gradient(pool, dy.f32().data() + output, dx.f32().data() + image);
 }
 
 Cost cost_gradient(const Attributes& attributes, Types in, Types out) {
@@ -58,11 +58,13 @@ const Op avg_pool2d{.name = "avg_pool2d",
                     .forward = forward,
                     .backward = backward,
                     .cost = cost,
+                    .units = plane_units,
                     .samples = pool2d_samples};
 
 const Op avg_pool2d_gradient{.name = "avg_pool2d_gradient",
                              .infer = infer_gradient,
                              .forward = forward_gradient,
-                             .cost = cost_gradient};
+                             .cost = cost_gradient,
+                             .units = plane_units};
 
 }  // namespace penstock::graph

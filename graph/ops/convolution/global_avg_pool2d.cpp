@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/kernels/kernel_table.hpp"
+#include "graph/ops/convolution/pool2d.hpp"
 #include "graph/ops/rules/expect.hpp"
 #include "graph/ops/rules/window2d.hpp"
 
@@ -19,10 +20,11 @@ std::vector<TensorType> infer(const Attributes&, Types in) {
 }
 
 void forward(const KernelCall& call) {
-  const std::int64_t planes = call.outputs[0].elements();
+  const Part planes = within(call.part, call.outputs[0].elements());
   const std::int64_t pixels = call.inputs[0].shape()[2] * call.inputs[0].shape()[3];
-  kernel_table().pools.global_average(planes, pixels, call.inputs[0].f32().data(),
-                                      call.outputs[0].f32().data());
+  kernel_table().pools.global_average(planes.end - planes.begin, pixels,
+                                      call.inputs[0].f32().data() + planes.begin * pixels,
+                                      call.outputs[0].f32().data() + planes.begin);
 }
 
 void backward(GradientContext& context) {
@@ -46,10 +48,11 @@ std::vector<TensorType> infer_gradient(const Attributes& attributes, Types in) {
 }
 
 void forward_gradient(const KernelCall& call) {
-  const std::int64_t planes = call.inputs[0].elements();
+  const Part planes = within(call.part, call.inputs[0].elements());
   const std::int64_t pixels = call.outputs[0].shape()[2] * call.outputs[0].shape()[3];
-  kernel_table().pools.global_average_gradient(planes, pixels, call.inputs[0].f32().data(),
-                                               call.outputs[0].f32().data());
+  kernel_table().pools.global_average_gradient(
+      planes.end - planes.begin, pixels, call.inputs[0].f32().data() + planes.begin,
+      call.outputs[0].f32().data() + planes.begin * pixels);
 }
 
 }  // namespace
@@ -60,11 +63,13 @@ const Op global_avg_pool2d{.name = "global_avg_pool2d",
                            .forward = forward,
                            .backward = backward,
                            .cost = cost,
+                           .units = plane_units,
                            .samples = samples};
 
 const Op global_avg_pool2d_gradient{.name = "global_avg_pool2d_gradient",
                                     .infer = infer_gradient,
                                     .forward = forward_gradient,
-                                    .cost = cost};
+                                    .cost = cost,
+                                    .units = plane_units};
 
 }  // namespace penstock::graph

@@ -22,8 +22,9 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
 
 void forward(const KernelCall& call) {
   const Operand &x = call.inputs[0], &y = call.outputs[0], &winners = call.outputs[1];
-  kernel_table().pools.maximum(pooling(call.attributes, x.shape(), y.shape()), x.f32().data(),
-                               y.f32().data(), winners.f32().data());
+  const auto [pool, image, output] = planes_of(call, x.shape(), y.shape());
+  kernel_table().pools.maximum(pool, x.f32().data() + image, y.f32().data() + output,
+                               winners.f32().data() + output);
 }
 
 void backward(GradientContext& context) {
@@ -47,8 +48,9 @@ std::vector<TensorType> infer_gradient(const Attributes& attributes, Types in) {
 
 void forward_gradient(const KernelCall& call) {
   const Operand &winners = call.inputs[0], &dy = call.inputs[1], &dx = call.outputs[0];
-  kernel_table().pools.maximum_gradient(pooling(call.attributes, dx.shape(), dy.shape()),
-                                        winners.f32().data(), dy.f32().data(), dx.f32().data());
+  const auto [pool, image, output] = planes_of(call, dx.shape(), dy.shape());
+  kernel_table().pools.maximum_gradient(pool, winners.f32().data() + output,
+                                        dy.f32().data() + output, dx.f32().data() + image);
 }
 
 Cost cost_gradient(const Attributes&, Types in, Types out) {
@@ -69,6 +71,7 @@ const Op max_pool2d{.name = "max_pool2d",
                     .forward = forward,
                     .backward = backward,
                     .cost = cost,
+                    .units = plane_units,
                     .lane_form = []() -> const Op& { return max_pool2d_lanes; },
                     .lane_use = lane_use,
                     .samples = pool2d_samples};
@@ -76,6 +79,7 @@ const Op max_pool2d{.name = "max_pool2d",
 const Op max_pool2d_gradient{.name = "max_pool2d_gradient",
                              .infer = infer_gradient,
                              .forward = forward_gradient,
-                             .cost = cost_gradient};
+                             .cost = cost_gradient,
+                             .units = plane_units};
 
 }  // namespace penstock::graph

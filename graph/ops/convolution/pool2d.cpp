@@ -42,6 +42,19 @@ Pooling pooling(const Attributes& attributes, const Shape& x, const Shape& y) {
           .padding_width = window.padding[1]};
 }
 
+PooledPlanes planes_of(const KernelCall& call, const Shape& image, const Shape& output) {
+  Pooling pool = pooling(call.attributes, image, output);
+  const std::int64_t all = pool.planes;
+  const Part part = within(call.part, all);
+  pool.planes = part.end - part.begin;
+  if (all == 0) return {pool, 0, 0};
+  return {pool, part.begin * (image.elements() / all), part.begin * (output.elements() / all)};
+}
+
+std::int64_t plane_units(const Attributes&, Types, Types outputs) {
+  return outputs[0].shape[0] * outputs[0].shape[1];
+}
+
 std::vector<OpSample> pool2d_samples() {
   using List = std::vector<std::int64_t>;
   return {

@@ -28,8 +28,9 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
 
 void forward(const KernelCall& call) {
   const Operand &x = call.inputs[0], &y = call.outputs[0], &winners = call.outputs[1];
-  kernel_table().lanes.pool_maximum(pooling(call.attributes, x.shape(), y.shape()), x.f32().data(),
-                                    y.f32().data(), static_cast<std::uint8_t*>(winners.data));
+  const auto [pool, image, output] = planes_of(call, x.shape(), y.shape());
+  kernel_table().lanes.pool_maximum(pool, x.f32().data() + image, y.f32().data() + output,
+                                    static_cast<std::uint8_t*>(winners.data) + output);
 }
 
 void backward(GradientContext& context) {
@@ -59,9 +60,10 @@ std::vector<TensorType> infer_gradient(const Attributes& attributes, Types in) {
 
 void forward_gradient(const KernelCall& call) {
   const Operand &winners = call.inputs[0], &dy = call.inputs[1], &dx = call.outputs[0];
-  kernel_table().lanes.pool_maximum_gradient(pooling(call.attributes, dx.shape(), dy.shape()),
-                                             static_cast<const std::uint8_t*>(winners.data),
-                                             dy.f32().data(), dx.f32().data());
+  const auto [pool, image, output] = planes_of(call, dx.shape(), dy.shape());
+  kernel_table().lanes.pool_maximum_gradient(
+      pool, static_cast<const std::uint8_t*>(winners.data) + output, dy.f32().data() + output,
+      dx.f32().data() + image);
 }
 
 }  // namespace
@@ -71,11 +73,13 @@ const Op max_pool2d_lanes{.name = "max_pool2d_lanes",
                           .forward = forward,
                           .backward = backward,
                           .cost = cost,
+                          .units = plane_units,
                           .samples = samples};
 
 const Op max_pool2d_lanes_gradient{.name = "max_pool2d_lanes_gradient",
                                    .infer = infer_gradient,
                                    .forward = forward_gradient,
-                                   .cost = streaming_cost<1>};
+                                   .cost = streaming_cost<1>,
+                                   .units = plane_units};
 
 }  // namespace penstock::graph

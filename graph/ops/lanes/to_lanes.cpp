@@ -13,6 +13,25 @@ std::int64_t sample_length(const Shape& x) {
   return x[0] == 0 ? 0 : x.elements() / x[0];
 }
 
+/// A block of samples is a unit.
+std::int64_t units_of(const TensorType& lanes) {
+  return lanes.shape[0];
+}
+
+/// The samples of a part, of x [N,...] and its lanes.
+struct SampleRange {
+  std::int64_t count, length;
+  float *x, *lanes;
+
+  SampleRange(const KernelCall& call, const Operand& all, const Operand& all_lanes)
+      : length(sample_length(all.shape())) {
+    const Part part = elements_of(call.part, lane_count, all.shape()[0]);
+    count = part.end - part.begin;
+    x = all.f32().data() + part.begin * length;
+    lanes = all_lanes.f32().data() + part.begin * length;
+  }
+};
+
 std::vector<TensorType> infer_to_lanes(const Attributes&, Types in) {
   expect_inputs(in, 1, "x");
   expect_dtype(in[0], DType::f32, "x");
@@ -21,9 +40,8 @@ std::vector<TensorType> infer_to_lanes(const Attributes&, Types in) {
 }
 
 void forward_to_lanes(const KernelCall& call) {
-  const Operand &x = call.inputs[0], &lanes = call.outputs[0];
-  kernel_table().lanes.to_lanes(x.shape()[0], sample_length(x.shape()), x.f32().data(),
-                                lanes.f32().data());
+  const SampleRange samples(call, call.inputs[0], call.outputs[0]);
+  kernel_table().lanes.to_lanes(samples.count, samples.length, samples.x, samples.lanes);
 }
 
 void backward_to_lanes(GradientContext& context) {
@@ -46,9 +64,8 @@ std::vector<TensorType> infer_from_lanes(const Attributes& attributes, Types in)
 }
 
 void forward_from_lanes(const KernelCall& call) {
-  const Operand &lanes = call.inputs[0], &x = call.outputs[0];
-  kernel_table().lanes.from_lanes(x.shape()[0], sample_length(x.shape()), lanes.f32().data(),
-                                  x.f32().data());
+  const SampleRange samples(call, call.outputs[0], call.inputs[0]);
+  kernel_table().lanes.from_lanes(samples.count, samples.length, samples.lanes, samples.x);
 }
 
 void backward_from_lanes(GradientContext& context) {
@@ -67,6 +84,7 @@ const Op to_lanes{.name = "to_lanes",
                   .forward = forward_to_lanes,
                   .backward = backward_to_lanes,
                   .cost = streaming_cost<0>,
+                  .units = [](const Attributes&, Types, Types out) { return units_of(out[0]); },
                   .samples = samples_to_lanes};
 
 const Op from_lanes{.name = "from_lanes",
@@ -74,6 +92,7 @@ const Op from_lanes{.name = "from_lanes",
                     .forward = forward_from_lanes,
                     .backward = backward_from_lanes,
                     .cost = streaming_cost<0>,
+                    .units = [](const Attributes&, Types in, Types) { return units_of(in[0]); },
                     .samples = samples_from_lanes};
 
 }  // namespace penstock::graph

@@ -56,7 +56,8 @@ void forward(const KernelCall& call) {
                                           to_string(*call.inputs[0].type));
   const auto count = static_cast<double>(x.count());
   const double eps = call.attributes.real("eps", 1e-5);
-  for (std::int64_t channel = 0; channel < x.channels(); ++channel) {
+  const Part channels = within(call.part, x.channels());
+  for (std::int64_t channel = channels.begin; channel < channels.end; ++channel) {
     const auto c = static_cast<std::size_t>(channel);
     const auto [mean, variance] = statistics(x, channel);
     const Moments moments{static_cast<float>(mean),
@@ -96,7 +97,8 @@ std::vector<TensorType> infer_input_gradient(const Attributes&, Types in) {
 
 void forward_input_gradient(const KernelCall& call) {
   const Channels dy(call.inputs[0]), x(call.inputs[1]), dx(call.outputs[0]);
-  for (std::int64_t c = 0; c < x.channels(); ++c) {
+  const Part channels = within(call.part, x.channels());
+  for (std::int64_t c = channels.begin; c < channels.end; ++c) {
     const auto moments = kernels::stored_moments(call.inputs[2], call.inputs[3], c);
     const float weight = call.inputs[4].f32()[static_cast<std::size_t>(c)];
     const auto means = kernels::scaled(kernels::channel_gradient_sums(dy, x, c, moments),
@@ -115,12 +117,21 @@ std::vector<TensorType> infer_weight_gradient(const Attributes&, Types in) {
 
 void forward_weight_gradient(const KernelCall& call) {
   const Channels dy(call.inputs[0]), x(call.inputs[1]);
-  for (std::int64_t c = 0; c < x.channels(); ++c) {
+  const Part channels = within(call.part, x.channels());
+  for (std::int64_t c = channels.begin; c < channels.end; ++c) {
     const auto sums = kernels::channel_gradient_sums(
         dy, x, c, kernels::stored_moments(call.inputs[2], call.inputs[3], c));
     call.outputs[0].f32()[static_cast<std::size_t>(c)] = static_cast<float>(sums.dy_x);
     call.outputs[1].f32()[static_cast<std::size_t>(c)] = static_cast<float>(sums.dy);
   }
+}
+
+std::int64_t channel_units(const Attributes&, Types, Types out) {
+  return out[0].shape[1];
+}
+
+std::int64_t weight_units(const Attributes&, Types, Types out) {
+  return out[0].shape[0];
 }
 
 }  // namespace
@@ -131,6 +142,7 @@ const Op batch_norm2d{.name = "batch_norm2d",
                       .forward = forward,
                       .backward = backward,
                       .cost = streaming_cost<6>,
+                      .units = channel_units,
                       .overwrites = {{0, 0}},
                       .updates = {{3, 3}, {4, 4}},
                       .inference = inference,
@@ -140,11 +152,13 @@ const Op batch_norm2d_input_gradient{.name = "batch_norm2d_input_gradient",
                                      .infer = infer_input_gradient,
                                      .forward = forward_input_gradient,
                                      .cost = streaming_cost<10>,
+                                     .units = channel_units,
                                      .overwrites = {{0, 0}, {1, 0}}};
 
 const Op batch_norm2d_weight_gradient{.name = "batch_norm2d_weight_gradient",
                                       .infer = infer_weight_gradient,
                                       .forward = forward_weight_gradient,
-                                      .cost = streaming_cost<4>};
+                                      .cost = streaming_cost<4>,
+                                      .units = weight_units};
 
 }  // namespace penstock::graph

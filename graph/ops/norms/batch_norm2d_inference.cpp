@@ -31,7 +31,8 @@ std::vector<TensorType> infer(const Attributes&, Types in) {
 
 void forward(const KernelCall& call) {
   const Channels x(call.inputs[0]), y(call.outputs[0]);
-  for (std::int64_t channel = 0; channel < x.channels(); ++channel) {
+  const Part channels = within(call.part, x.channels());
+  for (std::int64_t channel = channels.begin; channel < channels.end; ++channel) {
     const auto c = static_cast<std::size_t>(channel);
     const Moments moments{call.inputs[3].f32()[c], inverse_std(call, call.inputs[4], c)};
     x.for_each_run(channel, [&](std::int64_t n, const float* run) {
@@ -66,7 +67,8 @@ std::vector<TensorType> infer_input_gradient(const Attributes&, Types in) {
 
 void forward_input_gradient(const KernelCall& call) {
   const Channels dy(call.inputs[0]), dx(call.outputs[0]);
-  for (std::int64_t channel = 0; channel < dy.channels(); ++channel) {
+  const Part channels = within(call.part, dy.channels());
+  for (std::int64_t channel = channels.begin; channel < channels.end; ++channel) {
     const auto c = static_cast<std::size_t>(channel);
     const float slope = call.inputs[1].f32()[c] * inverse_std(call, call.inputs[2], c);
     dy.for_each_run(channel, [&](std::int64_t n, const float* run) {
@@ -82,13 +84,22 @@ std::vector<TensorType> infer_weight_gradient(const Attributes&, Types in) {
 
 void forward_weight_gradient(const KernelCall& call) {
   const Channels dy(call.inputs[0]), x(call.inputs[1]);
-  for (std::int64_t channel = 0; channel < x.channels(); ++channel) {
+  const Part channels = within(call.part, x.channels());
+  for (std::int64_t channel = channels.begin; channel < channels.end; ++channel) {
     const auto c = static_cast<std::size_t>(channel);
     const Moments moments{call.inputs[2].f32()[c], inverse_std(call, call.inputs[3], c)};
     const auto sums = kernels::channel_gradient_sums(dy, x, channel, moments);
     call.outputs[0].f32()[c] = static_cast<float>(sums.dy_x);
     call.outputs[1].f32()[c] = static_cast<float>(sums.dy);
   }
+}
+
+std::int64_t channel_units(const Attributes&, Types, Types out) {
+  return out[0].shape[1];
+}
+
+std::int64_t weight_units(const Attributes&, Types, Types out) {
+  return out[0].shape[0];
 }
 
 }  // namespace
@@ -99,6 +110,7 @@ const Op batch_norm2d_inference{.name = "batch_norm2d_inference",
                                 .forward = forward,
                                 .backward = backward,
                                 .cost = streaming_cost<4>,
+                                .units = channel_units,
                                 .overwrites = {{0, 0}},
                                 .samples = samples};
 
@@ -106,11 +118,13 @@ const Op batch_norm2d_inference_input_gradient{.name = "batch_norm2d_inference_i
                                                .infer = infer_input_gradient,
                                                .forward = forward_input_gradient,
                                                .cost = streaming_cost<1>,
+                                               .units = channel_units,
                                                .overwrites = {{0, 0}}};
 
 const Op batch_norm2d_inference_weight_gradient{.name = "batch_norm2d_inference_weight_gradient",
                                                 .infer = infer_weight_gradient,
                                                 .forward = forward_weight_gradient,
-                                                .cost = streaming_cost<4>};
+                                                .cost = streaming_cost<4>,
+                                                .units = weight_units};
 
 }  // namespace penstock::graph

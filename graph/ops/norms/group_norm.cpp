@@ -46,7 +46,8 @@ void forward(const KernelCall& call) {
   const Layout layout(call.attributes, x.shape());
   const bool affine = call.inputs.size() == 3;
   const double eps = call.attributes.real("eps", 1e-5);
-  for (std::int64_t r = 0; r < layout.rows(); ++r) {
+  const Part rows = within(call.part, layout.rows());
+  for (std::int64_t r = rows.begin; r < rows.end; ++r) {
     const auto moments =
         kernels::moments(layout.row_length(), x.f32().data() + layout.begin(r, 0), eps);
     call.outputs[1].f32()[static_cast<std::size_t>(r)] = moments.mean;
@@ -104,7 +105,8 @@ void forward_input_gradient(const KernelCall& call) {
   const auto part = [&](const Operand& of, std::int64_t r, std::int64_t c) {
     return of.f32().data() + layout.begin(r, c);
   };
-  for (std::int64_t r = 0; r < layout.rows(); ++r) {
+  const Part rows = within(call.part, layout.rows());
+  for (std::int64_t r = rows.begin; r < rows.end; ++r) {
     const auto moments = kernels::stored_moments(call.inputs[2], call.inputs[3], r);
     GradientSums sums;
     for (std::int64_t c = 0; c < layout.channels; ++c)
@@ -125,7 +127,8 @@ std::vector<TensorType> infer_weight_gradient(const Attributes&, Types in) {
 
 void forward_weight_gradient(const KernelCall& call) {
   const Layout layout(call.attributes, call.inputs[1].shape());
-  for (std::int64_t channel = 0; channel < layout.groups * layout.channels; ++channel) {
+  const Part channels = within(call.part, layout.groups * layout.channels);
+  for (std::int64_t channel = channels.begin; channel < channels.end; ++channel) {
     const std::int64_t group = channel / layout.channels, c = channel % layout.channels;
     GradientSums sums;
     for (std::int64_t r = group; r < layout.rows(); r += layout.groups)
@@ -139,6 +142,14 @@ void forward_weight_gradient(const KernelCall& call) {
   }
 }
 
+std::int64_t row_units(const Attributes& attributes, Types, Types out) {
+  return Layout(attributes, out[0].shape).rows();
+}
+
+std::int64_t weight_units(const Attributes&, Types, Types out) {
+  return out[0].shape[0];
+}
+
 }  // namespace
 
 const Op group_norm{.name = "group_norm",
@@ -147,6 +158,7 @@ const Op group_norm{.name = "group_norm",
                     .forward = forward,
                     .backward = backward,
                     .cost = streaming_cost<6>,
+                    .units = row_units,
                     .overwrites = {{0, 0}},
                     .samples = samples};
 
@@ -154,11 +166,13 @@ const Op group_norm_input_gradient{.name = "group_norm_input_gradient",
                                    .infer = infer_input_gradient,
                                    .forward = forward_input_gradient,
                                    .cost = streaming_cost<10>,
+                                   .units = row_units,
                                    .overwrites = {{0, 0}, {1, 0}}};
 
 const Op group_norm_weight_gradient{.name = "group_norm_weight_gradient",
                                     .infer = infer_weight_gradient,
                                     .forward = forward_weight_gradient,
-                                    .cost = streaming_cost<4>};
+                                    .cost = streaming_cost<4>,
+                                    .units = weight_units};
 
 }  // namespace penstock::graph

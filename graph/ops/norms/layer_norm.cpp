@@ -6,6 +6,7 @@
 #include "graph/kernels/normalise.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
+#include "graph/ops/rules/units.hpp"
 
 namespace penstock::graph {
 namespace {
@@ -28,11 +29,12 @@ std::vector<TensorType> infer(const Attributes&, Types in) {
 }
 
 void forward(const KernelCall& call) {
-  const std::int64_t length = call.inputs[1].elements(), rows = call.outputs[1].elements();
+  const std::int64_t length = call.inputs[1].elements();
+  const Part rows = within(call.part, call.outputs[1].elements());
   const double eps = call.attributes.real("eps", 1e-5);
   const float* const weight = call.inputs[1].f32().data();
   const float* const bias = call.inputs.size() == 3 ? call.inputs[2].f32().data() : nullptr;
-  for (std::int64_t r = 0; r < rows; ++r) {
+  for (std::int64_t r = rows.begin; r < rows.end; ++r) {
     const float* const x = call.inputs[0].f32().data() + r * length;
     const auto moments = kernels::moments(length, x, eps);
     call.outputs[1].f32()[static_cast<std::size_t>(r)] = moments.mean;
@@ -66,10 +68,11 @@ std::vector<TensorType> infer_input_gradient(const Attributes&, Types in) {
 }
 
 void forward_input_gradient(const KernelCall& call) {
-  const std::int64_t length = call.inputs[4].elements(), rows = call.inputs[2].elements();
+  const std::int64_t length = call.inputs[4].elements();
+  const Part rows = within(call.part, call.inputs[2].elements());
   const NormKernels& norms = kernel_table().norms;
   const float* const weight = call.inputs[4].f32().data();
-  for (std::int64_t r = 0; r < rows; ++r) {
+  for (std::int64_t r = rows.begin; r < rows.end; ++r) {
     const float* const dy = call.inputs[0].f32().data() + r * length;
     const float* const x = call.inputs[1].f32().data() + r * length;
     const auto moments = kernels::stored_moments(call.inputs[2], call.inputs[3], r);
@@ -94,17 +97,27 @@ std::int64_t weight_gradient_workspace(const Attributes&, Types, Types out) {
 
 void forward_weight_gradient(const KernelCall& call) {
   const std::int64_t length = call.outputs[0].elements();
+  const auto [first, count] = ElementRange(call, length);
   double* scales = reinterpret_cast<double*>(call.workspace.data());
-  double* shifts = scales + length;
-  std::fill(scales, shifts + length, 0.0);
+  double* shifts = scales + count;
+  std::fill(scales, shifts + count, 0.0);
   for (std::int64_t r = 0; r < call.inputs[2].elements(); ++r) {
+    const std::int64_t at = r * length + first;
     kernel_table().norms.add_weight_gradient(
-        length, kernels::stored_moments(call.inputs[2], call.inputs[3], r),
-        call.inputs[0].f32().data() + r * length, call.inputs[1].f32().data() + r * length, scales,
-        shifts);
+        count, kernels::stored_moments(call.inputs[2], call.inputs[3], r),
+        call.inputs[0].f32().data() + at, call.inputs[1].f32().data() + at, scales, shifts);
   }
-  kernel_table().reductions.round(length, scales, call.outputs[0].f32().data());
-  kernel_table().reductions.round(length, shifts, call.outputs[1].f32().data());
+  kernel_table().reductions.round(count, scales, call.outputs[0].f32().data() + first);
+  kernel_table().reductions.round(count, shifts, call.outputs[1].f32().data() + first);
+}
+
+std::int64_t row_units(const Attributes&, Types, Types out) {
+  return out[1].shape.elements();
+}
+
+/// Of dx, where the statistics are inputs.
+std::int64_t gradient_row_units(const Attributes&, Types in, Types) {
+  return in[2].shape.elements();
 }
 
 }  // namespace
@@ -115,6 +128,7 @@ const Op layer_norm{.name = "layer_norm",
                     .forward = forward,
                     .backward = backward,
                     .cost = streaming_cost<7>,
+                    .units = row_units,
                     .overwrites = {{0, 0}},
                     .samples = samples};
 
@@ -122,12 +136,14 @@ const Op layer_norm_input_gradient{.name = "layer_norm_input_gradient",
                                    .infer = infer_input_gradient,
                                    .forward = forward_input_gradient,
                                    .cost = streaming_cost<12>,
+                                   .units = gradient_row_units,
                                    .overwrites = {{0, 0}, {1, 0}}};
 
 const Op layer_norm_weight_gradient{.name = "layer_norm_weight_gradient",
                                     .infer = infer_weight_gradient,
                                     .forward = forward_weight_gradient,
                                     .cost = streaming_cost<5>,
-                                    .workspace = weight_gradient_workspace};
+                                    .workspace = weight_gradient_workspace,
+                                    .units = element_units};
 
 }  // namespace penstock::graph

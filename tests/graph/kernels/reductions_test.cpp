@@ -70,7 +70,8 @@ TEST(ReductionKernels, SumChannelsOfPlanesAndOfSingleElements) {
       exact[i / static_cast<std::size_t>(inner) % channels] += x[i];
     for (const Isa isa : available_isas()) {
       std::vector<float> sums(channels);
-      kernel_table(isa).reductions.channel_sums(samples, channels, inner, x.data(), sums.data());
+      kernel_table(isa).reductions.channel_sums(samples, channels, inner, {}, x.data(),
+                                                sums.data());
       for (std::size_t c = 0; c < channels; ++c)
         EXPECT_NEAR(sums[c], exact[c], 3e-7 * exact[c]) << "channel " << c << ", inner " << inner;
     }
