@@ -53,7 +53,7 @@ void DeviceState::on_run_program(RunProgram& request) {
   const std::int64_t begin = now_ns();
   const auto run = [&] {
     request.arena->run(request.work.direction, request.work.micro_batch, scratch.get(),
-                       random_key(*setup.pipeline, request));
+                       random_key(*setup.pipeline, request), setup.team.get());
   };
   const auto what = [&] {
     return stage_name(*setup.pipeline, request.replica, request.arena->number()) + ", " +
@@ -66,7 +66,7 @@ void DeviceState::on_run_program(RunProgram& request) {
 
 void DeviceState::on_run_update(RunUpdate& request) {
   const std::int64_t begin = now_ns();
-  const auto run = [&] { request.update->run(request.phase); };
+  const auto run = [&] { request.update->run(request.phase, setup.team.get()); };
   const auto what = [&] { return request.who + ", weight update"; };
   if (run_or_report(run, what))
     self->send(request.optimizer, UpdateDone{request.phase, begin, now_ns()});

@@ -1,11 +1,12 @@
 // Device: an IPU. Runs one program or weight update at a time, in the order of their arrival, and
-// owns the scratch memory that its stages' programs share.
+// owns the scratch memory that its stages' programs share, and the threads that share their work.
 #pragma once
 
 #include <functional>
 #include <string>
 
 #include "actors/messages.hpp"
+#include "actors/thread_team.hpp"
 
 namespace penstock::actors {
 
@@ -13,6 +14,7 @@ struct DeviceSetup {
   std::shared_ptr<const PipelineSetup> pipeline = {};
   std::int64_t scratch_bytes = 0;
   SupervisorHandle supervisor = {};
+  std::shared_ptr<ThreadTeam> team = {};  ///< null: the device's own thread does it all
 };
 
 struct DeviceState {

@@ -24,6 +24,7 @@ class Casting {
       : system_(system), setup_(std::move(setup)), rules_(std::move(rules)) {}
 
   PipelineCast run() {
+    form_teams();
     supervisor_ = system_.spawn(RunsOn::own_thread, supervisor_actor, setup_);
     step_ = keep("step", system_.spawn(RunsOn::workers, step_actor, setup_));
     feed_ = keep("feed", system_.spawn(RunsOn::workers, feed_actor, setup_, supervisor_));
@@ -42,6 +43,17 @@ class Casting {
     return handle;
   }
 
+  /// Before any actor is there, for the system may not have as many threads.
+  void form_teams() {
+    const std::int32_t threads = setup_->plan->threads_per_ipu;
+    for (std::int64_t replica = 0; replica < setup_->replicas; ++replica)
+      for (std::size_t stage = 0; stage < setup_->stages(); ++stage) {
+        const std::int32_t ipu = setup_->ipu(replica, stage);
+        if (auto& team = teams_[ipu]; threads > 1 && !team)
+          team = std::make_shared<ThreadTeam>("IPU " + std::to_string(ipu), threads);
+      }
+  }
+
   void spawn_devices() {
     for (std::int64_t replica = 0; replica < setup_->replicas; ++replica)
       for (std::size_t stage = 0; stage < setup_->stages(); ++stage) {
@@ -49,9 +61,9 @@ class Casting {
         bytes = std::max(bytes, setup_->plan->stages[stage].scratch_bytes);
       }
     for (const auto& [ipu, bytes] : scratch_bytes_)
-      devices_[ipu] = keep(
-          "IPU " + std::to_string(ipu),
-          system_.spawn(system_.devices(), device_actor, DeviceSetup{setup_, bytes, supervisor_}));
+      devices_[ipu] = keep("IPU " + std::to_string(ipu),
+                           system_.spawn(system_.devices(), device_actor,
+                                         DeviceSetup{setup_, bytes, supervisor_, teams_[ipu]}));
   }
 
   void spawn_stages(std::int64_t replica) {
@@ -121,11 +133,12 @@ class Casting {
   FeedHandle feed_;
   GateHandle gate_;
   HostStoreHandle host_store_;
-  std::map<std::int32_t, std::int64_t> scratch_bytes_;  // by IPU
-  std::map<std::int32_t, DeviceHandle> devices_;        // by IPU
-  std::vector<std::vector<StageHandle>> stages_;        // [replica][stage]
-  std::vector<OptimizerHandle> optimizers_;             // replica by replica
-  std::vector<ReducerHandle> reducers_;                 // by stage
+  std::map<std::int32_t, std::int64_t> scratch_bytes_;         // by IPU
+  std::map<std::int32_t, std::shared_ptr<ThreadTeam>> teams_;  // by IPU
+  std::map<std::int32_t, DeviceHandle> devices_;               // by IPU
+  std::vector<std::vector<StageHandle>> stages_;               // [replica][stage]
+  std::vector<OptimizerHandle> optimizers_;                    // replica by replica
+  std::vector<ReducerHandle> reducers_;                        // by stage
   std::vector<Child> others_;
   std::vector<StageMemory> memory_;  // of replica 0
 };

@@ -2,12 +2,21 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 
 #include "engine/values/memory.hpp"
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/optimizers/norm.hpp"
 
 namespace penstock::actors {
+namespace {
+
+/// Threads share a parameter by cache lines, each at least so many elements: a core updates them in
+/// some ten microseconds.
+constexpr std::int64_t line_elements = 16;
+constexpr std::int64_t least_elements = 1 << 14;
+
+}  // namespace
 
 WeightUpdate::WeightUpdate(std::shared_ptr<const PipelineSetup> setup, std::size_t stage,
                            std::shared_ptr<Arena> arena, std::shared_ptr<const UpdateRules> rules)
@@ -48,12 +57,12 @@ std::shared_ptr<std::byte> WeightUpdate::new_state() const {
   return block;
 }
 
-void WeightUpdate::run(UpdatePhase phase) {
+void WeightUpdate::run(UpdatePhase phase, graph::PartRunner* runner) {
   if (!uses_added_) add_uses();
   if (phase == UpdatePhase::measure)
     measure();
   else
-    apply();
+    apply(runner);
 }
 
 // The sum of a tied parameter takes the place of its first use's: use 0 + use 1 + ...
@@ -92,22 +101,51 @@ void WeightUpdate::measure() {
   }
 }
 
-void WeightUpdate::apply() {
+void WeightUpdate::apply(graph::PartRunner* runner) {
   applying_ = true;
   for (const Trained& trained : trained_) {
-    const graph::ParameterRule& rule =
-        rules_->variables[static_cast<std::size_t>(trained.variable)];
-    const auto weight = arena_->variable(trained.position);
-    std::vector<std::span<float>> state;
-    for (const std::int64_t offset : trained.state_offsets)
-      state.emplace_back(reinterpret_cast<float*>(state_.get() + offset), weight.size());
-    rule.rule->update(rule.hyper, step_ + 1, weight, gradient(trained), state);
+    update(trained, runner);
     clear_other_uses(trained);
   }
   arena_->keep_buffers();
   uses_added_ = false;
   ++step_;
   applying_ = false;
+}
+
+void WeightUpdate::update(const Trained& trained, graph::PartRunner* runner) {
+  const std::int64_t elements = std::ssize(arena_->variable(trained.position));
+  const graph::Sharing shared = sharing(trained);
+  if (!runner || shared.parts <= 1) return update_elements(trained, {0, elements});
+  const auto work = [&](std::int32_t number) {
+    update_elements(trained,
+                    graph::elements_of(graph::part_of(shared, number), line_elements, elements));
+  };
+  runner->run(shared.parts, std::ref(work));
+}
+
+graph::Sharing WeightUpdate::sharing(const Trained& trained) const {
+  const graph::ParameterRule& rule = rules_->variables[static_cast<std::size_t>(trained.variable)];
+  const std::int64_t elements = plan_of(trained).type.shape.elements();
+  const std::int64_t parts =
+      std::min<std::int64_t>(setup_->plan->threads_per_ipu, elements / least_elements);
+  if (!rule.rule->elementwise || parts <= 1) return {};
+  return {.units = (elements + line_elements - 1) / line_elements,
+          .parts = static_cast<std::int32_t>(parts)};
+}
+
+void WeightUpdate::update_elements(const Trained& trained, const graph::Part& elements) {
+  const graph::ParameterRule& rule = rules_->variables[static_cast<std::size_t>(trained.variable)];
+  const auto first = static_cast<std::size_t>(elements.begin);
+  const auto count = static_cast<std::size_t>(elements.end - elements.begin);
+  const auto weight = arena_->variable(trained.position).subspan(first, count);
+  graph::SummedGradient gradient = this->gradient(trained);
+  gradient.sum += first;
+  gradient.cleared += first;
+  std::vector<std::span<float>> state;
+  for (const std::int64_t offset : trained.state_offsets)
+    state.emplace_back(reinterpret_cast<float*>(state_.get() + offset) + first, count);
+  rule.rule->update(rule.hyper, step_ + 1, weight, gradient, state);
 }
 
 void WeightUpdate::clear_other_uses(const Trained& trained) {

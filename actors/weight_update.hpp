@@ -41,7 +41,8 @@ class WeightUpdate {
   /// Bytes of its elements (the block is a little larger for alignment).
   std::int64_t state_bytes() const;
 
-  void run(UpdatePhase phase);
+  /// `runner`, if any, shares the rule's work on large parameters.
+  void run(UpdatePhase phase, graph::PartRunner* runner = nullptr);
   std::int64_t updates() const { return step_; }
   /// Whether the weights are those after updates() updates, not between two.
   bool whole() const { return !applying_; }
@@ -56,7 +57,10 @@ class WeightUpdate {
   };
   void add_uses();
   void measure();
-  void apply();
+  void apply(graph::PartRunner* runner);
+  void update(const Trained& trained, graph::PartRunner* runner);
+  void update_elements(const Trained& trained, const graph::Part& elements);
+  graph::Sharing sharing(const Trained& trained) const;
   void clear_other_uses(const Trained& trained);
   graph::SummedGradient gradient(const Trained& trained) const;
   const graph::VariablePlan& plan_of(const Trained& trained) const;

@@ -56,6 +56,8 @@ graph::CompileRequest request_for(const Options& options, const Optimizer* optim
           training ? options.training.gradient_accumulation : options.device_iterations,
       .threads = actors::worker_threads({.threads = options.runtime.threads}),
       .replicas = options.topology.replication_factor,
+      .threads_per_ipu = options.topology.threads_per_ipu,
+      .cores = actors::worker_threads({}),
       .memory = budget_for(options, optimizer, trainable)};
   for (const Stage& stage : options.topology.stages)
     request.stages.push_back({stage.blocks, stage.ipu});

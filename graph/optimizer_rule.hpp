@@ -49,6 +49,8 @@ struct OptimizerRule {
   /// updates from 1; the gradient and all spans have the same size.
   void (*update)(const Hyper&, std::int64_t step, std::span<float> weight,
                  const SummedGradient& gradient, std::span<const std::span<float>> state);
+  /// Whether each element is updated by itself, so that a parameter may be updated piece by piece.
+  bool elementwise = true;
   /// Rules between the constants; null: none. @throws Error invalid_argument
   void (*check)(const Hyper&) = nullptr;
 };

@@ -27,6 +27,7 @@ penstock::Topology topology(const PipelineOptions& options) {
   if (options.stages) set_stages(topology, *options.stages);
   topology.ipu_memory_bytes = options.ipu_memory.value_or(0);
   topology.replication_factor = options.replication_factor;
+  topology.threads_per_ipu = options.threads_per_ipu.value_or(0);
   return topology;
 }
 

@@ -117,6 +117,8 @@ OptionGroup pipeline_group() {
            "keep the optimizer's state off the IPUs between updates")
       .add("threads", &PipelineOptions::threads, whole_number(1, most_threads),
            "worker threads of the engine; by default one per core")
+      .add("threads-per-ipu", &PipelineOptions::threads_per_ipu, whole_number(1, most_threads),
+           "threads that share the work of each IPU; by default the cores divided among the IPUs")
       .take();
 }
 

@@ -66,6 +66,7 @@ struct PipelineOptions {
   penstock::Reduction reduction = penstock::Reduction::mean;
   bool offload_optimiser = false;
   std::optional<int> threads = {};
+  std::optional<int> threads_per_ipu = {};
 };
 
 struct OutputOptions {

@@ -62,6 +62,7 @@ void check(const Topology& topology) {
     check_number(group + "ipus[" + std::to_string(i) + "]", topology.ipus[i], ipu_numbers);
   check_number(group + "ipu_memory_bytes", static_cast<double>(topology.ipu_memory_bytes),
                {.low = 0});
+  check_number(group + "threads_per_ipu", topology.threads_per_ipu, {.low = 0, .high = 1024});
   check_number(group + "replication_factor", topology.replication_factor, {.low = 1, .high = 1024});
 }
 

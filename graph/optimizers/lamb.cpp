@@ -34,6 +34,7 @@ void update(const Hyper& hyper, std::int64_t step, std::span<float> weight,
 
 }  // namespace
 
-const OptimizerRule lamb{.name = "lamb", .state = moments_state, .update = update};
+const OptimizerRule lamb{
+    .name = "lamb", .state = moments_state, .update = update, .elementwise = false};
 
 }  // namespace penstock::graph

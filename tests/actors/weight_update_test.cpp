@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 #include <stdexcept>
+#include <string>
+#include <utility>
 
 #include "engine/values/memory.hpp"
 
@@ -166,6 +169,55 @@ TEST(WeightUpdate, KnowsThatItWasInterrupted) {
   EXPECT_THROW(f.update->run(UpdatePhase::apply), std::runtime_error);
   EXPECT_FALSE(f.update->whole());
   EXPECT_EQ(f.update->updates(), 1);
+}
+
+/// Runs the parts in reverse, and counts them.
+struct CountingRunner : graph::PartRunner {
+  void run(std::int32_t parts, const std::function<void(std::int32_t)>& work) override {
+    for (std::int32_t part = parts; part-- > 0; ++count) work(part);
+  }
+  std::int32_t count = 0;
+};
+
+/// The weights of one parameter after two updates by a rule; how many parts these had.
+std::pair<Tensor, std::int32_t> updated(const char* rule, std::int64_t size, std::int32_t threads) {
+  const graph::TensorType type{DType::f32, {size}};
+  graph::Plan plan;
+  plan.training = true;
+  plan.threads_per_ipu = threads;
+  plan.variables = {{"weight", type, true, 0}};
+  plan.stages = {
+      {.variables = {{.variable = 0, .type = type, .trainable = true, .accumulators = {0}}},
+       .parameter_bytes = type.bytes(),
+       .accumulator_bytes = type.bytes()}};
+  auto setup = std::make_shared<PipelineSetup>();
+  setup->plan = std::make_shared<const graph::Plan>(std::move(plan));
+  auto rules = std::make_shared<UpdateRules>();
+  rules->variables = {{&graph::find_optimizer_rule(rule), {.weight_decay = 0.01}}};
+  const auto arena = std::make_shared<Arena>(setup->plan, 0, 1);
+  WeightUpdate update(setup, 0, arena, rules);
+  update.set_state(update.new_state());
+  update.set_sums({arena, arena->accumulators().data()});
+  std::iota(arena->variable(0).begin(), arena->variable(0).end(), -100.0f);
+  CountingRunner runner;
+  for (int step = 0; step < 2; ++step) {
+    std::iota(arena->accumulator(0, size).begin(), arena->accumulator(0, size).end(), 7.0f);
+    update.run(UpdatePhase::apply, &runner);
+    for (const float sum : arena->accumulator(0, size)) EXPECT_EQ(sum, 0);
+  }
+  return {arena->read_variable(0), runner.count};
+}
+
+TEST(WeightUpdate, SharesLargeParametersWithoutChangingABit) {
+  constexpr std::int64_t large = 100'003;
+  for (const char* rule : {"sgd", "adamw", "lamb"}) {
+    const auto [alone, parts] = updated(rule, large, 1);
+    EXPECT_EQ(parts, 0);
+    const auto [shared, shared_parts] = updated(rule, large, 3);
+    EXPECT_EQ(shared_parts, std::string(rule) == "lamb" ? 0 : 3 * 2) << rule;
+    EXPECT_EQ(std::memcmp(alone.raw(), shared.raw(), alone.bytes()), 0) << rule;
+  }
+  EXPECT_EQ(updated("sgd", 1000, 3).second, 0) << "not worth the while";
 }
 
 }  // namespace

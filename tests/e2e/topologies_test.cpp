@@ -85,6 +85,24 @@ INSTANTIATE_TEST_SUITE_P(All, Topologies,
                                             ::testing::ValuesIn(placements), ::testing::Bool(),
                                             ::testing::Values(1, 2), ::testing::Values(1, 5)));
 
+TEST(ThreadsPerIpu, ChangeNoBit) {
+  const Optimizer adam = AdamW{.learning_rate = 0.001};
+  for (const char* network : {"mnist-cnn", "fashion-cnn", "mlp"}) {
+    const auto with = [&](int threads, const Placement& placement) {
+      Options options = options_for(placement, executions[0]);
+      options.topology.threads_per_ipu = threads;
+      return train(networks::find_network(network).build(3), options, adam, digits(), updates);
+    };
+    const TrainingRun alone = with(1, placements[0]);
+    for (const int threads : {0, 2, 3}) {
+      EXPECT_EQ(first_difference(with(threads, placements[0]), alone), "")
+          << network << ", " << threads << " threads";
+      EXPECT_EQ(first_difference(with(threads, placements[2]), alone), "")
+          << network << ", " << threads << " threads on each of two IPUs";
+    }
+  }
+}
+
 TEST(Topologies, RepeatTheirBits) {
   const Options options = options_for(placements[5], executions[0]);
   for (int i = 0; i < 10; ++i) ASSERT_EQ(first_difference(run(options), single_device()), "");

@@ -78,6 +78,20 @@ TEST(TrainingModel, MayBeDroppedUnused) {
   EXPECT_EQ(memory_counters().bytes_live, bytes);
 }
 
+TEST(TrainingModel, GivesEachIpuItsThreads) {
+  const std::size_t before = testing::thread_count();
+  const auto threads_with = [&](int threads_per_ipu) {
+    EXPECT_TRUE(testing::threads_fall_to(before));
+    Options with = options();
+    with.topology.threads_per_ipu = threads_per_ipu;
+    TrainingModel training(regression(), with, AdamW{});
+    EXPECT_EQ(training.compile_report().threads_per_ipu, threads_per_ipu);
+    return testing::thread_count();
+  };
+  const std::size_t alone = threads_with(1);
+  EXPECT_EQ(threads_with(3), alone + 2 * 4) << "two stages of two replicas, two helpers each";
+}
+
 TEST(TrainingModel, KeepsItsWeightsBeyondItsEnd) {
   const Model model = regression();
   const Tensor before = model.weight("fcB1.weight");

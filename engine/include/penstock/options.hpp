@@ -63,6 +63,9 @@ struct Topology {
   /// limit.
   std::int64_t ipu_memory_bytes = 0;
   int replication_factor = 1;  ///< replica r's IPU numbers are shifted by r times the stages
+  /// Cores for each IPU: so many threads share the work of each of its kernels, which changes no
+  /// bit of a result. 0: the machine's cores divided among the IPUs in use, at least one each.
+  int threads_per_ipu = 0;
 };
 
 struct TrainingOptions {

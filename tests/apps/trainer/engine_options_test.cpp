@@ -55,6 +55,7 @@ TEST(EngineOptions, TrainingAndInferenceRunOnTheSamePipeline) {
   options.pipeline.ipus = {3, 5};
   options.pipeline.replication_factor = 2;
   options.pipeline.threads = 3;
+  options.pipeline.threads_per_ipu = 4;
   options.output.profile = true;
   options.network.seed = 9;
   for (const penstock::Options& engine :
@@ -66,6 +67,7 @@ TEST(EngineOptions, TrainingAndInferenceRunOnTheSamePipeline) {
     EXPECT_EQ(engine.topology.ipus, (std::vector<int>{3, 5}));
     EXPECT_EQ(engine.topology.replication_factor, 2);
     EXPECT_EQ(engine.runtime.threads, 3);
+    EXPECT_EQ(engine.topology.threads_per_ipu, 4);
     EXPECT_TRUE(engine.runtime.trace);
     EXPECT_EQ(engine.seed, 9U);
   }

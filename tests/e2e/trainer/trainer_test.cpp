@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <numeric>
 #include <regex>
+#include <thread>
 
 #include "tests/e2e/trainer/metrics_file.hpp"
 #include "tests/e2e/trainer/trainer.hpp"
@@ -135,8 +136,20 @@ TEST(Trainer, WeightsDoNotDependOnWhereAndInWhichOrderStagesRun) {
            {"--schedule", "interleaved", "--threads", "1"},
            {"--schedule", "sequential", "--offload-optimiser"},
            {"--stages", "B1,B2,B3,B4"},
+           {"--threads-per-ipu", "3"},
            {"--stages", "B1,B2|B3,B4", "--ipus", "0,0", "--threads", "2", "--num-workers", "0"}})
     EXPECT_TRUE(trained_weights(topology) == expected) << topology[1];
+}
+
+TEST(Trainer, WarnsOfMoreThreadsThanCores) {
+  const std::string more = std::to_string(std::thread::hardware_concurrency() + 1);
+  for (const std::string option : {"--threads", "--threads-per-ipu"}) {
+    const CommandResult result = train(quick_mlp + Arguments{option, more});
+    expect_success(result);
+    EXPECT_NE(result.err.find(" are more than the machine's "), result.err.npos)
+        << option << ": " << result.err;
+  }
+  EXPECT_EQ(train(quick_mlp).err.find("more than the machine's"), std::string::npos);
 }
 
 TEST(Trainer, SaysHowManyImagesAnEpochLeavesOut) {

@@ -33,7 +33,7 @@ TEST(Options, LimitsThemselvesAreValid) {
   Options options;
   options.batch_size = int_max;
   options.runtime = {.threads = 1024, .stall_seconds = 1e6};
-  options.topology = {.stages = {Stage{"A"}.on(65535)}, .ipus = {0}};
+  options.topology = {.stages = {Stage{"A"}.on(65535)}, .ipus = {0}, .threads_per_ipu = 1024};
   EXPECT_NO_THROW(options.validate());
 }
 
@@ -85,6 +85,10 @@ TEST(Options, EachFieldIsRefusedOutsideItsRangeByName) {
       {"options.output.mode: expected one of automatic, final, every_n, all, sum, got number 5",
        [](Options& o) { o.output.mode = static_cast<OutputMode>(5); }},
       {"options.output.period: expected 1 or more, got 0", [](Options& o) { o.output.period = 0; }},
+      {"options.topology.threads_per_ipu: expected 0 to 1024, got -1",
+       [](Options& o) { o.topology.threads_per_ipu = -1; }},
+      {"options.topology.threads_per_ipu: expected 0 to 1024, got 1025",
+       [](Options& o) { o.topology.threads_per_ipu = 1025; }},
       {"options.runtime.threads: expected 0 to 1024, got 1025",
        [](Options& o) { o.runtime.threads = 1025; }},
       {"options.runtime.stall_seconds: expected more than 0 and at most 1000000, got 0",

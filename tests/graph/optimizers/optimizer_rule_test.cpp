@@ -318,5 +318,26 @@ TEST(OptimizerRule, AnUnknownNameIsRefusedWithTheKnownOnes) {
   }
 }
 
+TEST(OptimizerRules, GiveEachElementTheSameBitsPieceByPiece) {
+  constexpr std::size_t size = 100, cut = 48;
+  std::mt19937 random(7);
+  const Vector initial = drawn(random, size), gradient = drawn(random, size);
+  const Hyper hyper{.momentum = 0.9, .weight_decay = 0.01};
+  for (const OptimizerRule* rule : all_optimizer_rules()) {
+    const auto piece = [&](const Vector& of, std::size_t begin, std::size_t end) {
+      return Vector(of.begin() + static_cast<std::ptrdiff_t>(begin),
+                    of.begin() + static_cast<std::ptrdiff_t>(end));
+    };
+    const auto pieces = [&](std::size_t begin, std::size_t end) {
+      return updated(*rule, hyper, piece(initial, begin, end),
+                     {piece(gradient, begin, end), piece(gradient, begin, end)});
+    };
+    Vector joined = pieces(0, cut);
+    const Vector rest = pieces(cut, size);
+    joined.insert(joined.end(), rest.begin(), rest.end());
+    EXPECT_EQ(joined == pieces(0, size), rule->elementwise) << rule->name;
+  }
+}
+
 }  // namespace
 }  // namespace penstock::graph
