@@ -11,6 +11,7 @@ namespace {
 Options options_for(const EmptyPipeline::Setting& setting) {
   Options options;
   options.topology.strategy = setting.strategy;
+  options.topology.threads_per_ipu = setting.threads_per_ipu;
   options.training.gradient_accumulation = setting.accumulation;
   options.runtime.threads = setting.threads;
   return options;

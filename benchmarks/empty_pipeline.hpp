@@ -15,6 +15,7 @@ class EmptyPipeline {
     int accumulation = 400;  ///< micro-batches per call
     Strategy strategy = Strategy::pipelined;
     int threads = 0;  ///< worker threads; 0: one per core
+    int threads_per_ipu = 1;
   };
 
   explicit EmptyPipeline(const Setting& setting);

@@ -20,14 +20,15 @@ void print_visits(const EmptyPipeline::Setting& setting, int rounds) {
   std::fflush(stdout);
 }
 
-void print_idle_time() {
+void print_idle_time(int threads_per_ipu) {
   constexpr std::chrono::seconds idle{2};
-  EmptyPipeline engine({.stages = 4});
+  EmptyPipeline engine({.stages = 4, .threads_per_ipu = threads_per_ipu});
   engine.visit_microseconds(1);
   const double before = processor_seconds();
   std::this_thread::sleep_for(idle);
-  std::printf("\nan idle engine of 4 stages used %.2f ms of processor time in %lld s\n",
-              (processor_seconds() - before) * 1e3, static_cast<long long>(idle.count()));
+  std::printf(
+      "an idle engine of 4 stages, threads per IPU %d, used %.2f ms of processor time in %lld s\n",
+      threads_per_ipu, (processor_seconds() - before) * 1e3, static_cast<long long>(idle.count()));
 }
 
 }  // namespace
@@ -43,5 +44,6 @@ int main(int argc, char** argv) {
     print_visits({4, 400, Strategy::sharded, threads}, rounds);
     print_visits({1000, 40, Strategy::pipelined, threads}, rounds);
   }
-  print_idle_time();
+  std::printf("\n");
+  for (const int threads_per_ipu : {1, 2}) print_idle_time(threads_per_ipu);
 }
