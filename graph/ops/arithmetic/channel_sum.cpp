@@ -2,6 +2,7 @@
 
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/ops/rules/expect.hpp"
+#include "graph/ops/rules/units.hpp"
 
 namespace penstock::graph {
 namespace {
@@ -21,10 +22,6 @@ void forward(const KernelCall& call) {
                                          call.outputs[0].f32().data());
 }
 
-std::int64_t units(const Attributes&, Types, Types out) {
-  return out[0].shape[0];
-}
-
 Cost cost(const Attributes&, Types in, Types) {
   return {.flops = static_cast<double>(in[0].shape.elements()),
           .bytes = static_cast<double>(in[0].bytes())};
@@ -40,7 +37,7 @@ const Op channel_sum{.name = "channel_sum",
                      .infer = infer,
                      .forward = forward,
                      .cost = cost,
-                     .units = units,
+                     .units = axis_units<0>,
                      .samples = samples};
 
 }  // namespace penstock::graph

@@ -6,6 +6,7 @@
 #include "graph/ops/arithmetic/channel_sum.hpp"
 #include "graph/ops/lanes/lane_convolution.hpp"
 #include "graph/ops/rules/expect.hpp"
+#include "graph/ops/rules/units.hpp"
 #include "graph/ops/rules/window2d.hpp"
 
 namespace penstock::graph {
@@ -115,10 +116,6 @@ std::int64_t workspace_weight_gradient(const Attributes& attributes, Types in, T
                         padded_floats(sizes_weight_gradient(attributes, in, out)));
 }
 
-std::int64_t units_weight_gradient(const Attributes&, Types, Types out) {
-  return out[0].shape[0];
-}
-
 Cost cost_weight_gradient(const Attributes& attributes, Types in, Types out) {
   return lane_convolution_cost(sizes_weight_gradient(attributes, in, out), in, out);
 }
@@ -153,6 +150,6 @@ const Op conv2d_lanes_weight_gradient{.name = "conv2d_lanes_weight_gradient",
                                       .forward = forward_weight_gradient,
                                       .cost = cost_weight_gradient,
                                       .workspace = workspace_weight_gradient,
-                                      .units = units_weight_gradient};
+                                      .units = axis_units<0>};
 
 }  // namespace penstock::graph

@@ -6,6 +6,7 @@
 #include "graph/lane_shape.hpp"
 #include "graph/ops/lanes/lane_convolution.hpp"
 #include "graph/ops/rules/expect.hpp"
+#include "graph/ops/rules/units.hpp"
 #include "graph/ops/rules/window2d.hpp"
 
 namespace penstock::graph {
@@ -130,10 +131,6 @@ std::int64_t workspace_weight_gradient(const Attributes& attributes, Types in, T
   return float_bytes * pool_weight_gradient_floats(sizes_weight_gradient(attributes, in, out));
 }
 
-std::int64_t units_weight_gradient(const Attributes&, Types, Types out) {
-  return out[0].shape[0];
-}
-
 Cost cost_weight_gradient(const Attributes& attributes, Types in, Types out) {
   return routed_cost(sizes_weight_gradient(attributes, in, out), in, out);
 }
@@ -169,6 +166,6 @@ const Op conv2d_pool_relu_lanes_weight_gradient{.name = "conv2d_pool_relu_lanes_
                                                 .forward = forward_weight_gradient,
                                                 .cost = cost_weight_gradient,
                                                 .workspace = workspace_weight_gradient,
-                                                .units = units_weight_gradient};
+                                                .units = axis_units<0>};
 
 }  // namespace penstock::graph

@@ -7,6 +7,7 @@
 #include "graph/ops/norms/batch_norm2d_inference.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
+#include "graph/ops/rules/units.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::graph {
@@ -126,14 +127,6 @@ void forward_weight_gradient(const KernelCall& call) {
   }
 }
 
-std::int64_t channel_units(const Attributes&, Types, Types out) {
-  return out[0].shape[1];
-}
-
-std::int64_t weight_units(const Attributes&, Types, Types out) {
-  return out[0].shape[0];
-}
-
 }  // namespace
 
 const Op batch_norm2d{.name = "batch_norm2d",
@@ -142,7 +135,7 @@ const Op batch_norm2d{.name = "batch_norm2d",
                       .forward = forward,
                       .backward = backward,
                       .cost = streaming_cost<6>,
-                      .units = channel_units,
+                      .units = axis_units<1>,
                       .overwrites = {{0, 0}},
                       .updates = {{3, 3}, {4, 4}},
                       .inference = inference,
@@ -152,13 +145,13 @@ const Op batch_norm2d_input_gradient{.name = "batch_norm2d_input_gradient",
                                      .infer = infer_input_gradient,
                                      .forward = forward_input_gradient,
                                      .cost = streaming_cost<10>,
-                                     .units = channel_units,
+                                     .units = axis_units<1>,
                                      .overwrites = {{0, 0}, {1, 0}}};
 
 const Op batch_norm2d_weight_gradient{.name = "batch_norm2d_weight_gradient",
                                       .infer = infer_weight_gradient,
                                       .forward = forward_weight_gradient,
                                       .cost = streaming_cost<4>,
-                                      .units = weight_units};
+                                      .units = axis_units<0>};
 
 }  // namespace penstock::graph

@@ -6,6 +6,7 @@
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
+#include "graph/ops/rules/units.hpp"
 
 namespace penstock::graph {
 namespace {
@@ -94,14 +95,6 @@ void forward_weight_gradient(const KernelCall& call) {
   }
 }
 
-std::int64_t channel_units(const Attributes&, Types, Types out) {
-  return out[0].shape[1];
-}
-
-std::int64_t weight_units(const Attributes&, Types, Types out) {
-  return out[0].shape[0];
-}
-
 }  // namespace
 
 const Op batch_norm2d_inference{.name = "batch_norm2d_inference",
@@ -110,7 +103,7 @@ const Op batch_norm2d_inference{.name = "batch_norm2d_inference",
                                 .forward = forward,
                                 .backward = backward,
                                 .cost = streaming_cost<4>,
-                                .units = channel_units,
+                                .units = axis_units<1>,
                                 .overwrites = {{0, 0}},
                                 .samples = samples};
 
@@ -118,13 +111,13 @@ const Op batch_norm2d_inference_input_gradient{.name = "batch_norm2d_inference_i
                                                .infer = infer_input_gradient,
                                                .forward = forward_input_gradient,
                                                .cost = streaming_cost<1>,
-                                               .units = channel_units,
+                                               .units = axis_units<1>,
                                                .overwrites = {{0, 0}}};
 
 const Op batch_norm2d_inference_weight_gradient{.name = "batch_norm2d_inference_weight_gradient",
                                                 .infer = infer_weight_gradient,
                                                 .forward = forward_weight_gradient,
                                                 .cost = streaming_cost<4>,
-                                                .units = weight_units};
+                                                .units = axis_units<0>};
 
 }  // namespace penstock::graph

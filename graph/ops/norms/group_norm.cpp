@@ -4,6 +4,7 @@
 #include "graph/kernels/normalise.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
+#include "graph/ops/rules/units.hpp"
 
 namespace penstock::graph {
 namespace {
@@ -146,10 +147,6 @@ std::int64_t row_units(const Attributes& attributes, Types, Types out) {
   return Layout(attributes, out[0].shape).rows();
 }
 
-std::int64_t weight_units(const Attributes&, Types, Types out) {
-  return out[0].shape[0];
-}
-
 }  // namespace
 
 const Op group_norm{.name = "group_norm",
@@ -173,6 +170,6 @@ const Op group_norm_weight_gradient{.name = "group_norm_weight_gradient",
                                     .infer = infer_weight_gradient,
                                     .forward = forward_weight_gradient,
                                     .cost = streaming_cost<4>,
-                                    .units = weight_units};
+                                    .units = axis_units<0>};
 
 }  // namespace penstock::graph

@@ -1,5 +1,5 @@
-// The units (Op::units) of ops that work element by element: a cache line of elements each, so that
-// no two threads write to the same.
+// Units (Op::units) that many ops have: what lies along an axis, or, where work goes element by
+// element, a cache line each, so that no two threads write to the same.
 #pragma once
 
 #include "graph/op.hpp"
@@ -15,6 +15,12 @@ inline std::int64_t units_of_elements(std::int64_t count) {
 /// Of output 0, for Op::units.
 inline std::int64_t element_units(const Attributes&, Types, Types outputs) {
   return units_of_elements(outputs[0].shape.elements());
+}
+
+/// Along an axis of output 0, for Op::units.
+template <int axis>
+std::int64_t axis_units(const Attributes&, Types, Types outputs) {
+  return outputs[0].shape[axis];
 }
 
 /// Neighbouring elements of a part: where they begin and how many there are.
