@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <caf/actor_registry.hpp>
 #include <caf/atom.hpp>
 #include <caf/logger.hpp>
 #include <caf/scheduler/test_coordinator.hpp>
@@ -20,29 +21,7 @@ caf::atom_value policy(const SystemOptions& options) {
   return options.policy == WorkerPolicy::stealing ? caf::atom("stealing") : caf::atom("sharing");
 }
 
-/// CAF cannot be stopped halfway through starting its threads. This many are started, and ended, to
-/// see whether the machine has them.
-void expect_threads(std::size_t count) {
-  std::atomic<bool> end{false};
-  std::vector<std::thread> threads;
-  threads.reserve(count);
-  const auto end_all = [&] {
-    end = true;
-    end.notify_all();
-    for (std::thread& thread : threads) thread.join();
-  };
-  try {
-    while (threads.size() < count) threads.emplace_back([&] { end.wait(false); });
-  } catch (const std::system_error&) {
-    end_all();
-    throw Error(Errc::out_of_memory, "cannot start " + std::to_string(count) +
-                                         " threads: the system allows " +
-                                         std::to_string(threads.size()) + " more");
-  }
-  end_all();
-}
-
-/// Beside the workers: CAF's clock and helper, and an actor or two on threads of their own.
+/// Beside the workers: CAF's clock and helpers.
 constexpr std::size_t other_threads = 4;
 
 }  // namespace
@@ -67,6 +46,35 @@ ActorSystem::Config::Config(const SystemOptions& options)
   set("scheduler.max-throughput", static_cast<std::size_t>(options.max_throughput));
   set("logger.verbosity", caf::atom("quiet"));
   if (!deterministic) expect_threads(workers + other_threads);
+}
+
+// CAF cannot be stopped halfway through starting its threads, nor through spawning an actor on one.
+// This many are started, and ended, to see whether the machine has them.
+void ActorSystem::expect_threads(std::size_t count) {
+  std::atomic<bool> end{false};
+  std::vector<std::thread> threads;
+  threads.reserve(count);
+  const auto end_all = [&] {
+    end = true;
+    end.notify_all();
+    for (std::thread& thread : threads) thread.join();
+  };
+  try {
+    while (threads.size() < count) threads.emplace_back([&] { end.wait(false); });
+  } catch (const std::system_error&) {
+    end_all();
+    throw Error(Errc::out_of_memory,
+                "cannot start " +
+                    (count == 1 ? "another thread" : std::to_string(count) + " more threads") +
+                    ": the system allows " + std::to_string(threads.size()));
+  }
+  end_all();
+}
+
+void ActorSystem::give_up_unstarted(const std::system_error& error) {
+  system_.registry().dec_running();
+  system_.dec_detached_threads();
+  throw Error(Errc::out_of_memory, std::string("cannot start another thread: ") + error.what());
 }
 
 ActorSystem::ActorSystem(const SystemOptions& options) : config_(options), system_(config_) {

@@ -7,6 +7,7 @@
 #include <caf/actor_system_config.hpp>
 #include <caf/spawn_options.hpp>
 #include <cstdint>
+#include <system_error>
 #include <utility>
 
 #include "actors/system_options.hpp"
@@ -50,15 +51,26 @@ class ActorSystem {
 
   /// Starts the function-based actor `body`, which calls base_init() first. A deterministic system
   /// has no threads to give away: there every actor is scheduled.
+  /// @throws Error out_of_memory if there is no thread for an actor that shall have its own.
   template <class Body, class... Args>
   auto spawn(RunsOn where, Body body, Args&&... args) {
     const HostThreadGuard guard;
-    if (where == RunsOn::own_thread && !deterministic())
+    if (where == RunsOn::workers || deterministic())
+      return system_.spawn(body, std::forward<Args>(args)...);
+    expect_threads(1);
+    try {
       return system_.spawn<caf::detached>(body, std::forward<Args>(args)...);
-    return system_.spawn(body, std::forward<Args>(args)...);
+    } catch (const std::system_error& error) {
+      give_up_unstarted(error);
+    }
   }
 
  private:
+  /// @throws Error out_of_memory if so many threads cannot be started now.
+  static void expect_threads(std::size_t count);
+  /// Its thread could not be started after all, and CAF would wait for its end for ever.
+  [[noreturn]] void give_up_unstarted(const std::system_error& error);
+
   struct Config : caf::actor_system_config {
     explicit Config(const SystemOptions& options);
     bool deterministic;

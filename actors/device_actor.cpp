@@ -1,7 +1,8 @@
 #include "actors/device_actor.hpp"
 
 #include <chrono>
-#include <functional>
+#include <exception>
+#include <string>
 
 #include "actors/base_init.hpp"
 #include "actors/errors.hpp"
@@ -31,19 +32,15 @@ void DeviceState::start(DeviceHandle::pointer actor, DeviceSetup given) {
   scratch = allocate_block(static_cast<std::size_t>(setup.scratch_bytes));
 }
 
-template <class Run>
-bool DeviceState::run_or_report(Run run, const std::function<std::string()>& what) {
-  const auto failed = [&](const std::string& why) {
-    self->send(setup.supervisor, Failed{{Errc::stage_failed, what() + ": " + why}});
-    return false;
-  };
+template <class Run, class What>
+bool DeviceState::run_or_report(Run run, What what, bool is_update) {
   try {
     const FlushDenormals flush;
     run();
-  } catch (const std::exception& error) {
-    return failed(error.what());
   } catch (...) {
-    return failed("an exception that is no std::exception");
+    const std::string text = what() + ": " + text_of(std::current_exception());
+    self->send(setup.supervisor, Failed{{Errc::stage_failed, text, is_update}});
+    return false;
   }
   setup.pipeline->host->progress();
   return true;
@@ -60,7 +57,7 @@ void DeviceState::on_run_program(RunProgram& request) {
            std::string(to_string(request.work.direction)) + " of micro-batch " +
            std::to_string(request.work.micro_batch);
   };
-  if (run_or_report(run, what))
+  if (run_or_report(run, what, false))
     self->send(request.stage, ProgramDone{request.work, begin, now_ns()});
 }
 
@@ -68,7 +65,7 @@ void DeviceState::on_run_update(RunUpdate& request) {
   const std::int64_t begin = now_ns();
   const auto run = [&] { request.update->run(request.phase, setup.team.get()); };
   const auto what = [&] { return request.who + ", weight update"; };
-  if (run_or_report(run, what))
+  if (run_or_report(run, what, true))
     self->send(request.optimizer, UpdateDone{request.phase, begin, now_ns()});
 }
 

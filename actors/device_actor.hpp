@@ -2,9 +2,6 @@
 // owns the scratch memory that its stages' programs share, and the threads that share their work.
 #pragma once
 
-#include <functional>
-#include <string>
-
 #include "actors/messages.hpp"
 #include "actors/thread_team.hpp"
 
@@ -22,8 +19,8 @@ struct DeviceState {
   void on_run_program(RunProgram& request);
   void on_run_update(RunUpdate& request);
   /// What `run` throws becomes the host's failure, after `what` it was about; then false.
-  template <class Run>
-  bool run_or_report(Run run, const std::function<std::string()>& what);
+  template <class Run, class What>
+  bool run_or_report(Run run, What what, bool is_update);
 
   DeviceHandle::pointer self = nullptr;
   DeviceSetup setup;

@@ -28,6 +28,7 @@ void HostPort::answer(Answer answer) {
 void HostPort::fail(const Failure& failure) {
   const std::lock_guard lock(mutex_);
   if (!failure_) failure_ = failure;
+  if (failure.stops_update) updating_ = false;
   in_call_ = false;
   changed_.notify_all();
 }
@@ -68,7 +69,13 @@ bool HostPort::update_begins() {
 void HostPort::update_ended() {
   const std::lock_guard lock(mutex_);
   updating_ = false;
+  ++updates_;
   changed_.notify_all();
+}
+
+std::uint64_t HostPort::updates() const {
+  const std::lock_guard lock(mutex_);
+  return updates_;
 }
 
 void HostPort::await_update_end(double limit_seconds) {

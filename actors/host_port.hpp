@@ -32,6 +32,7 @@ using Answer = std::variant<Done, std::vector<Tensor>, std::vector<StageStatus>>
 struct Failure {
   Errc code = Errc::internal;
   std::string text = {};
+  bool stops_update = false;  ///< an update that is under way will not end any more
 };
 
 class HostPort {
@@ -53,7 +54,9 @@ class HostPort {
   /// update that has begun is finished by all stages whatever fails meanwhile, so that they agree.
   bool update_begins();
   void update_ended();
-  /// Waits until no update is under way, at most `limit_seconds`.
+  /// Updates that all stages have done, since the model was built.
+  std::uint64_t updates() const;
+  /// Waits until no update is under way that can still end, at most `limit_seconds`.
   void await_update_end(double limit_seconds);
 
   /// Counts everything that moves: the watchdog's sign of life. Any thread.
@@ -67,6 +70,7 @@ class HostPort {
   std::optional<Answer> answer_;
   std::optional<Failure> failure_;
   bool updating_ = false;
+  std::uint64_t updates_ = 0;
   std::atomic<std::uint64_t> progress_{0};
 };
 

@@ -64,7 +64,8 @@ void OptimizerState::fetch_state() {
                   Failed{{cause.code(),
                           stage_name(*setup.pipeline, setup.replica,
                                      static_cast<std::size_t>(setup.stage)) +
-                              ": its optimizer state is not in the host store: " + cause.what()}});
+                              ": its optimizer state is not in the host store: " + cause.what(),
+                          true}});
             });
 }
 

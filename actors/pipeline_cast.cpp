@@ -23,7 +23,19 @@ class Casting {
           std::shared_ptr<const UpdateRules> rules)
       : system_(system), setup_(std::move(setup)), rules_(std::move(rules)) {}
 
+  /// Should one of them not be had, the others end.
   PipelineCast run() {
+    try {
+      cast();
+    } catch (...) {
+      end(result());
+      throw;
+    }
+    return result();
+  }
+
+ private:
+  void cast() {
     form_teams();
     supervisor_ = system_.spawn(RunsOn::own_thread, supervisor_actor, setup_);
     step_ = keep("step", system_.spawn(RunsOn::workers, step_actor, setup_));
@@ -33,10 +45,10 @@ class Casting {
     if (setup_->plan->training) spawn_updaters();
     introduce();
     std::reverse(others_.begin(), others_.end());
-    return {step_, supervisor_, others_, memory_};
   }
 
- private:
+  PipelineCast result() const { return {step_, supervisor_, others_, memory_, statuses_}; }
+
   template <class Handle>
   Handle keep(std::string name, Handle handle) {
     others_.push_back({caf::actor_cast<caf::actor>(handle), std::move(name)});
@@ -72,7 +84,9 @@ class Casting {
       const std::string name = stage_name(*setup_, replica, stage);
       const auto arena = std::make_shared<Arena>(setup_->plan, stage, setup_->live_micro_batches());
       const auto r = static_cast<std::int32_t>(replica), s = static_cast<std::int32_t>(stage);
-      StageSetup own{setup_, r, s, arena, scratch_bytes_.at(setup_->ipu(replica, stage)), 0};
+      statuses_.push_back(std::make_shared<StageStatus>());
+      StageSetup own{
+          setup_, r, s, arena, statuses_.back(), scratch_bytes_.at(setup_->ipu(replica, stage)), 0};
       std::shared_ptr<WeightUpdate> update;
       if (setup_->plan->training) {
         update = std::make_shared<WeightUpdate>(setup_, stage, arena, rules_);
@@ -141,6 +155,7 @@ class Casting {
   std::vector<ReducerHandle> reducers_;                        // by stage
   std::vector<Child> others_;
   std::vector<StageMemory> memory_;  // of replica 0
+  std::vector<std::shared_ptr<StageStatus>> statuses_;
 };
 
 }  // namespace
@@ -151,7 +166,7 @@ PipelineCast spawn_pipeline(ActorSystem& system, std::shared_ptr<const PipelineS
 }
 
 void end(const PipelineCast& cast) {
-  caf::anon_send_exit(cast.supervisor, caf::exit_reason::user_shutdown);
+  if (cast.supervisor) caf::anon_send_exit(cast.supervisor, caf::exit_reason::user_shutdown);
   for (const Child& child : cast.others)
     caf::anon_send_exit(child.actor, caf::exit_reason::user_shutdown);
 }

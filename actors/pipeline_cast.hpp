@@ -1,5 +1,5 @@
 // PipelineCast: the actors of one running model, spawned and introduced to each other, and the
-// memory of replica 0, which outlives them.
+// memory of replica 0 and every stage's report, which outlive them.
 #pragma once
 
 #include <map>
@@ -21,6 +21,8 @@ struct PipelineCast {
   /// Everybody but the supervisor, downstream actors first: the order in which they are ended.
   std::vector<Child> others = {};
   std::vector<StageMemory> memory = {};  ///< of replica 0, by stage; theirs while they live
+  /// Replica by replica, stage by stage; theirs as well.
+  std::vector<std::shared_ptr<StageStatus>> statuses = {};
 };
 
 /// One spawn line per role; every actor knows its neighbours before the first call reaches it.

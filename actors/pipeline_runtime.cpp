@@ -70,19 +70,20 @@ Outputs PipelineRuntime::step(std::vector<Tensor> inputs, std::int64_t micro_bat
 }
 
 Variables PipelineRuntime::read_variables() {
-  if (setup_->host->failed()) return rescue_variables();
-  return std::get<Variables>(call(ReadVariables{}));
+  if (!setup_->host->failed()) return std::get<Variables>(call(ReadVariables{}));
+  end_actors();
+  return variables_after_end(*setup_->plan, cast_->memory);
 }
 
-Variables PipelineRuntime::rescue_variables() {
+// An update that has begun is let finish, so that the weights are those of all stages' last one.
+void PipelineRuntime::end_actors() {
   const double limit = system_->deterministic() ? 0 : setup_->stall_seconds;
   system_->run_pending();
   setup_->host->await_update_end(limit);
   end(*cast_);
   system_->run_pending();
   if (!await_end(*system_, *cast_, limit))
-    throw Error(Errc::stalled, "the weights cannot be read: an IPU is still busy");
-  return variables_after_end(*setup_->plan, cast_->memory);
+    throw Error(Errc::stalled, "what the stages hold cannot be read: an IPU is still busy");
 }
 
 void PipelineRuntime::write_variables(const Variables& variables) {
@@ -94,7 +95,18 @@ void PipelineRuntime::set_rules(UpdateRules rules) {
 }
 
 std::vector<StageStatus> PipelineRuntime::read_status() {
-  return std::get<std::vector<StageStatus>>(call(ReadStatus{}));
+  if (!setup_->host->failed()) return std::get<std::vector<StageStatus>>(call(ReadStatus{}));
+  end_actors();
+  std::vector<StageStatus> statuses;
+  for (const auto& status : cast_->statuses) {
+    statuses.push_back(*status);
+    status->trace.clear();
+  }
+  return statuses;
+}
+
+std::uint64_t PipelineRuntime::updates() const {
+  return setup_->host->updates();
 }
 
 ActorSystem& PipelineRuntime::system() {

@@ -39,8 +39,11 @@ class PipelineRuntime {
   void write_variables(const Variables& variables);  ///< to every replica
   /// From the next update on. Every rule keeps the state of the one before.
   void set_rules(UpdateRules rules);
-  /// Of every stage of every replica; traces are handed over and forgotten.
+  /// Of every stage of every replica; traces are handed over and forgotten. After a failure as
+  /// read_variables(). @throws Error stalled if a kernel does not end.
   std::vector<StageStatus> read_status();
+  /// Updates that all stages have done.
+  std::uint64_t updates() const;
 
   ActorSystem& system();
   /// For another runtime to share.
@@ -53,7 +56,7 @@ class PipelineRuntime {
   template <class Message>
   void begin(Message message);
   Answer finish();
-  Variables rescue_variables();
+  void end_actors();
 
   std::shared_ptr<const PipelineSetup> setup_;
   std::shared_ptr<ActorSystem> system_;

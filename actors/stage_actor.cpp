@@ -18,13 +18,14 @@ void StageState::start(StageHandle::pointer actor, StageSetup given) {
   for (const auto* receives : {&own.forward_receives, &own.backward_receives})
     for (const std::int32_t edge : *receives)
       position_of_edge[static_cast<std::size_t>(edge)] = position++;
-  status.report.replica = setup.replica;
-  status.report.stage = setup.stage;
-  status.report.ipu = pipeline.ipu(setup.replica, number);
+  StageReport& report = setup.status->report;
+  report.replica = setup.replica;
+  report.stage = setup.stage;
+  report.ipu = pipeline.ipu(setup.replica, number);
   const bool offloaded = pipeline.offload_optimizer_state;
-  status.report.optimizer_bytes_on_ipu = offloaded ? 0 : setup.optimizer_bytes;
+  report.optimizer_bytes_on_ipu = offloaded ? 0 : setup.optimizer_bytes;
   // Offloaded state is there as well, while an update runs.
-  status.report.peak_bytes = setup.arena->bytes() + setup.scratch_bytes + setup.optimizer_bytes;
+  report.peak_bytes = setup.arena->bytes() + setup.scratch_bytes + setup.optimizer_bytes;
 }
 
 void StageState::on_edge_tensor(EdgeTensor& message) {
@@ -42,20 +43,21 @@ void StageState::on_outputs_taken() {
 void StageState::pump() {
   while (const auto work = core->next()) {
     core->started(*work);
+    setup.status->report.max_in_flight = static_cast<int>(core->max_in_flight());
     const graph::StagePlan& own = setup.arena->stage();
     const bool forward = work->direction == Direction::forward;
     if ((forward ? own.forward : own.backward).instructions.empty()) {
       finish(*work);
       continue;
     }
-    ++(forward ? status.report.forward_runs : status.report.backward_runs);
+    ++(forward ? setup.status->report.forward_runs : setup.status->report.backward_runs);
     self->send(links.device, RunProgram{self, setup.arena, *work, setup.replica});
   }
 }
 
 void StageState::on_program_done(const ProgramDone& done) {
   const bool forward = done.work.direction == Direction::forward;
-  record({.ipu = status.report.ipu,
+  record({.ipu = setup.status->report.ipu,
           .replica = setup.replica,
           .stage = setup.stage,
           .activity = forward ? Activity::forward : Activity::backward,
@@ -67,8 +69,8 @@ void StageState::on_program_done(const ProgramDone& done) {
 }
 
 void StageState::record(const TraceEvent& event) {
-  status.report.busy_seconds += static_cast<double>(event.end_ns - event.begin_ns) * 1e-9;
-  if (setup.pipeline->trace) status.trace.push_back(event);
+  setup.status->report.busy_seconds += static_cast<double>(event.end_ns - event.begin_ns) * 1e-9;
+  if (setup.pipeline->trace) setup.status->trace.push_back(event);
 }
 
 void StageState::finish(const Work& work) {
@@ -134,9 +136,8 @@ void StageState::on_write_variables(const WriteVariables& message) {
 }
 
 void StageState::on_read_status() {
-  status.report.max_in_flight = static_cast<int>(core->max_in_flight());
-  self->send(links.step, StageStatusAnswer{status});
-  status.trace.clear();
+  self->send(links.step, StageStatusAnswer{*setup.status});
+  setup.status->trace.clear();
 }
 
 void StageState::on_explain_wait() {

@@ -12,8 +12,9 @@ struct StageSetup {
   std::int32_t replica = 0;
   std::int32_t stage = 0;
   std::shared_ptr<Arena> arena = {};
-  std::int64_t scratch_bytes = 0;    ///< of its IPU, for the report
-  std::int64_t optimizer_bytes = 0;  ///< of its optimizer's state
+  std::shared_ptr<StageStatus> status = {};  ///< the stage's alone while it lives
+  std::int64_t scratch_bytes = 0;            ///< of its IPU, for the report
+  std::int64_t optimizer_bytes = 0;          ///< of its optimizer's state
 };
 
 struct StageState {
@@ -42,7 +43,6 @@ struct StageState {
   std::optional<StageCore> core;
   std::vector<std::size_t> position_of_edge;  // by position in Plan::edges
   std::int64_t windows = 0;
-  StageStatus status;
 };
 
 StageHandle::behavior_type stage_actor(StageHandle::stateful_pointer<StageState> self,

@@ -46,9 +46,9 @@ void SupervisorState::on_down(const caf::down_msg& down) {
   const Error error = to_error(down.reason);
   const std::string& name = names[down.source];
   if (error.code() == Errc::closed)
-    on_failed(Failed{{Errc::internal, name + " has ended"}});
+    on_failed(Failed{{Errc::internal, name + " has ended", true}});
   else
-    on_failed(Failed{{error.code(), name + ": " + error.what()}});
+    on_failed(Failed{{error.code(), name + ": " + error.what(), true}});
 }
 
 void SupervisorState::on_watch_call() {

@@ -49,6 +49,7 @@ class RunningModel : public WeightSource {
   std::vector<StageReport> stage_reports();
   /// Appends what was recorded since the last time, in no order.
   void append_trace(std::vector<TraceEvent>& events);
+  std::uint64_t updates() const { return runtime_->updates(); }
   std::uint64_t weight_uploads() const { return uploads_; }
 
   std::vector<Tensor> read_weights() override;

@@ -20,9 +20,7 @@ class TrainingModel::Impl {
 
   StepResult step(std::span<const Tensor> inputs) {
     const std::int64_t updates = updates_in(running_.check(inputs));
-    StepResult result = running_.run(inputs, updates * options_.training.gradient_accumulation);
-    updates_ += static_cast<std::uint64_t>(updates);
-    return result;
+    return running_.run(inputs, updates * options_.training.gradient_accumulation);
   }
 
   void set_optimizer(const Optimizer& optimizer) {
@@ -32,7 +30,6 @@ class TrainingModel::Impl {
 
   const std::vector<std::string>& inputs() const { return running_.inputs(); }
   const Optimizer& optimizer() const { return optimizer_; }
-  std::uint64_t updates() const { return updates_; }
   RunningModel& running() { return running_; }
 
  private:
@@ -49,7 +46,6 @@ class TrainingModel::Impl {
   Options options_;
   Optimizer optimizer_;
   RunningModel running_;
-  std::uint64_t updates_ = 0;
 };
 
 TrainingModel::TrainingModel(const Model& model, const Options& options, const Optimizer& optimizer)
@@ -71,7 +67,7 @@ const Optimizer& TrainingModel::optimizer() const noexcept {
   return impl_->optimizer();
 }
 std::uint64_t TrainingModel::updates() const noexcept {
-  return impl_->updates();
+  return impl_->running().updates();
 }
 const CompileReport& TrainingModel::compile_report() const noexcept {
   return impl_->running().compile_report();

@@ -236,6 +236,51 @@ TEST(PipelineFailure, OfAnyActorLeavesTheWeightsOfOneUpdateOrSaysThatItCannot) {
   EXPECT_GT(read, 200);
 }
 
+/// A rule that throws in stage 1, and only there.
+const graph::OptimizerRule throws_in_stage_1{
+    .name = "throws",
+    .state = [](const graph::Hyper&) { return std::vector<graph::StateTensor>{}; },
+    .update =
+        [](const graph::Hyper& hyper, std::int64_t, std::span<float>, const graph::SummedGradient&,
+           std::span<const std::span<float>>) {
+          if (hyper.alpha == 1) throw std::runtime_error("no luck");
+        }};
+
+// Were the update's end awaited, this would take ten minutes.
+TEST(PipelineFailure, OfAnUpdateIsKnownAtOnce) {
+  SmallEngine engine(
+      {.stall_seconds = 600, .own_rule = &throws_in_stage_1, .deterministic = false});
+  EXPECT_EQ(refusal(Errc::stage_failed, [&] { engine.step(1); }),
+            "stage 1 (replica 0, IPU 1), weight update: no luck");
+  for (int twice = 0; twice < 2; ++twice)
+    EXPECT_NE(refusal(Errc::closed, [&] { engine.runtime().read_variables(); })
+                  .find("in the middle of an update"),
+              std::string::npos);
+  EXPECT_EQ(engine.runtime().updates(), 0u);
+}
+
+TEST(PipelineFailure, LeavesReportsAndTraceToRead) {
+  const ProbeHook hook([](const ProbeRun& run) {
+    throw_at({2, Direction::backward, 1, 3, 0}, run);
+  });
+  for (const bool deterministic : {true, false}) {
+    SmallEngine engine({.trace = true, .deterministic = deterministic});
+    EXPECT_NE(refusal(Errc::stage_failed, [&] { engine.step(windows); }), "accepted");
+    const auto statuses = engine.runtime().read_status();
+    ASSERT_EQ(statuses.size(), 4u);
+    for (std::size_t stage = 0; stage < 4; ++stage) {
+      const StageReport& report = statuses[stage].report;
+      EXPECT_EQ(report.stage, static_cast<int>(stage));
+      EXPECT_GE(report.forward_runs, stage <= 2 ? 12 : 8);
+      EXPECT_GE(report.max_in_flight, 1);
+      EXPECT_GE(std::ssize(statuses[stage].trace), 8 + 8 + 1);
+    }
+    for (const StageStatus& status : engine.runtime().read_status())
+      EXPECT_TRUE(status.trace.empty());
+    EXPECT_EQ(engine.runtime().updates(), 1u);
+  }
+}
+
 TEST(PipelineFailure, OfAnActorThatThrowsKeepsTheText) {
   SmallCast cast;
   const std::string name = cast.stage_name(2);

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <memory>
+#include <random>
 #include <thread>
 
 #include "engine/values/memory.hpp"
@@ -24,16 +26,32 @@ using testing::threads_fall_to;
 
 const SmallEngineOptions threaded{.replicas = 2, .offload = true, .deterministic = false};
 
+SmallEngineOptions drawn(std::mt19937& random) {
+  const char* const schedules[] = {"grouped", "interleaved", "sequential"};
+  return {.schedule = schedules[random() % 3],
+          .replicas = 1 + static_cast<std::int64_t>(random() % 3),
+          .gradient_accumulation = 1 + static_cast<std::int64_t>(random() % 8),
+          .max_grad_norm = random() % 2 ? 0.05 : 0,
+          .offload = random() % 2 == 0,
+          .trace = true,
+          .threads = 1 + static_cast<int>(random() % 3),
+          .deterministic = false};
+}
+
 TEST(PipelineLifetime, TwoHundredEnginesLeaveNothingBehind) {
   ::testing::internal::CaptureStdout();
   ::testing::internal::CaptureStderr();
   SmallEngine(threaded).step(1);
   const std::size_t threads = thread_count();
   const std::uint64_t bytes = memory_counters().bytes_live;
+  std::mt19937 random(1);
   for (int i = 0; i < 200; ++i) {
-    SmallEngine engine(threaded);
-    engine.begin(2);
-    if (i % 2 == 0) engine.runtime().finish_step();  // the others end in the middle of it
+    SmallEngine engine(drawn(random));
+    engine.begin(1 + static_cast<std::int64_t>(random() % 6));
+    if (i % 2 == 0)
+      engine.runtime().finish_step();
+    else  // ends wherever it is by then: in a program, an update, a fetch
+      std::this_thread::sleep_for(std::chrono::microseconds(random() % 2500));
   }
   EXPECT_TRUE(threads_fall_to(threads));
   EXPECT_EQ(memory_counters().bytes_live, bytes);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "penstock/training_model.hpp"
 #include "tests/support/random_tensor.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/thread_limit.hpp"
 
 namespace penstock {
 namespace {
@@ -70,7 +72,7 @@ TEST(TrainingFailure, NamesStageMicroBatchOpAndSample) {
             "the model has failed before and cannot go on: " + text);
 }
 
-TEST(TrainingFailure, LeavesTheWeightsOfTheLastUpdateToTheModel) {
+TEST(TrainingFailure, LeavesTheWeightsOfTheLastUpdateToTheModelAndCountsThem) {
   for (const std::int64_t done : {0, 1, 2}) {
     const Model broken = classifier(), shorter = classifier();
     {
@@ -78,6 +80,7 @@ TEST(TrainingFailure, LeavesTheWeightsOfTheLastUpdateToTheModel) {
       const auto bad = static_cast<std::size_t>(done * batch * accumulation + 1);
       EXPECT_NE(refusal(Errc::stage_failed, [&] { training.step(inputs_with_label_12_at(bad)); }),
                 "accepted");
+      EXPECT_EQ(training.updates(), static_cast<std::uint64_t>(done));
     }
     TrainingModel training(shorter, options(), Sgd{.learning_rate = 0.1});
     if (done > 0) training.step(inputs(done * batch * accumulation));
@@ -85,6 +88,38 @@ TEST(TrainingFailure, LeavesTheWeightsOfTheLastUpdateToTheModel) {
       EXPECT_TRUE(same_bits(broken.weight(parameter.name), shorter.weight(parameter.name)))
           << parameter.name << " after " << done << " updates";
   }
+}
+
+TEST(TrainingFailure, LeavesTheTraceToReadOnce) {
+  const Model model = classifier();
+  Options traced = options();
+  traced.runtime.trace = true;
+  TrainingModel training(model, traced, Sgd{.learning_rate = 0.1});
+  training.step(inputs(samples));
+  // Forward and backward of each micro-batch and the updates, of two stages.
+  EXPECT_EQ(training.take_trace().size(), 2u * updates * (2 * accumulation + 1));
+  EXPECT_TRUE(training.take_trace().empty());
+  EXPECT_NE(refusal(Errc::stage_failed, [&] { training.step(inputs_with_label_12_at(7)); }),
+            "accepted");
+  const auto events = training.take_trace();
+  EXPECT_GE(events.size(), 2u * (2 * accumulation + 1));
+  EXPECT_TRUE(std::ranges::is_sorted(events, {}, &TraceEvent::begin_ns));
+  EXPECT_TRUE(training.take_trace().empty());
+  EXPECT_EQ(training.stage_reports().size(), 2u);
+}
+
+// The shorter last micro-batch has a plan, and a supervisor, of its own.
+TEST(InferenceFailure, ForWantOfAThreadLeavesWholeMicroBatches) {
+  const Model model = classifier();
+  InferenceModel inference(model, {.batch_size = batch, .device_iterations = 2});
+  const std::vector whole{inputs(batch)[0]}, ragged{inputs(batch + 1)[0]};
+  {
+    const testing::ThreadLimit limit(0);
+    EXPECT_EQ(refusal(Errc::out_of_memory, [&] { inference.run(ragged); }),
+              "cannot start another thread: the system allows 0");
+    inference.run(whole);
+  }
+  EXPECT_EQ(inference.run(ragged).output("log_probabilities").shape(), (Shape{batch + 1, 4}));
 }
 
 TEST(TrainingFailure, LeavesTheModelFitForAnotherTraining) {

@@ -34,8 +34,7 @@ class InferenceModel {
   /// How often weights have been copied to the IPUs: for every plan that ran after a change.
   std::uint64_t weight_uploads() const noexcept;
   const CompileReport& compile_report() const noexcept;
-  /// What each stage of each replica has done so far, shorter last micro-batches apart.
-  /// @throws Error closed after a failure.
+  /// As TrainingModel's, shorter last micro-batches apart.
   std::vector<StageReport> stage_reports() const;
   /// As TrainingModel's, shorter last micro-batches included.
   std::vector<TraceEvent> take_trace();

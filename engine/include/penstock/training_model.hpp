@@ -59,12 +59,14 @@ class TrainingModel {
   void set_optimizer(const Optimizer& optimizer);
   const Optimizer& optimizer() const noexcept;
 
+  /// Weight updates done since construction; after a failure, those that the weights have seen.
   std::uint64_t updates() const noexcept;
   const CompileReport& compile_report() const noexcept;
-  /// What each stage of each replica has done so far. @throws Error closed after a failure.
+  /// What each stage of each replica has done so far, after a failure too. @throws Error stalled if
+  /// an IPU is still busy then.
   std::vector<StageReport> stage_reports() const;
   /// Events recorded since the last call, in the order of their beginning; none unless
-  /// Options::runtime.trace is set. @throws Error closed after a failure.
+  /// Options::runtime.trace is set. @throws as stage_reports().
   std::vector<TraceEvent> take_trace();
 
  private:
