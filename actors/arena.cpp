@@ -16,12 +16,7 @@ Arena::Arena(std::shared_ptr<const graph::Plan> plan, std::size_t stage, std::in
   const std::size_t edges = own.forward_receives.size() + own.backward_receives.size();
   parameters_ = allocate(own.parameter_bytes);
   accumulators_ = allocate(own.accumulator_bytes);
-  std::int64_t kept_bytes = 0;
-  for (const graph::VariablePlan& variable : own.variables) {
-    kept_offsets_.push_back(variable.trainable ? -1 : kept_bytes);
-    if (!variable.trainable) kept_bytes += aligned(variable.type.bytes());
-  }
-  kept_ = allocate(kept_bytes);
+  kept_ = allocate(own.kept_bytes);
   received_.assign(live_, std::vector<Tensor>(edges));
   received_at_.assign(edges, nullptr);
   make_stash();
@@ -130,17 +125,16 @@ std::span<std::byte> Arena::accumulators() {
 }
 
 const std::byte* Arena::newest(std::size_t k) const {
-  return kept_offsets_[k] < 0 ? parameters_.get() + stage().variables[k].offset
-                              : kept_.get() + kept_offsets_[k];
+  const graph::VariablePlan& variable = stage().variables[k];
+  return variable.kept_offset == graph::none ? parameters_.get() + variable.offset
+                                             : kept_.get() + variable.kept_offset;
 }
 
 void Arena::keep_buffers() {
-  for (std::size_t k = 0; k < kept_offsets_.size(); ++k) {
-    const graph::VariablePlan& variable = stage().variables[k];
-    if (kept_offsets_[k] >= 0)
-      std::memcpy(kept_.get() + kept_offsets_[k], parameters_.get() + variable.offset,
+  for (const graph::VariablePlan& variable : stage().variables)
+    if (variable.kept_offset != graph::none)
+      std::memcpy(kept_.get() + variable.kept_offset, parameters_.get() + variable.offset,
                   static_cast<std::size_t>(variable.type.bytes()));
-  }
 }
 
 Tensor Arena::read_variable(std::size_t k) const {
@@ -158,8 +152,8 @@ void Arena::write_variable(std::size_t k, const Tensor& value) {
                 plan_->variables[static_cast<std::size_t>(variable.variable)].name + ": expected " +
                     graph::to_string(variable.type) + ", got " + to_string(value.shape()));
   std::memcpy(parameters_.get() + variable.offset, value.raw(), value.bytes());
-  if (kept_offsets_[k] >= 0)
-    std::memcpy(kept_.get() + kept_offsets_[k], value.raw(), value.bytes());
+  if (variable.kept_offset != graph::none)
+    std::memcpy(kept_.get() + variable.kept_offset, value.raw(), value.bytes());
 }
 
 }  // namespace penstock::actors

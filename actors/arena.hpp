@@ -73,8 +73,7 @@ class Arena {
   std::int64_t bytes_ = 0;
   Block parameters_;
   Block accumulators_;
-  Block kept_;                              // copies of buffers, at kept_offsets_
-  std::vector<std::int64_t> kept_offsets_;  // by position in variables; -1: trained
+  Block kept_;  // copies of buffers, at their kept_offset
   Block stash_;
   std::vector<std::vector<Tensor>> received_;                        // [micro-batch ring][position]
   std::vector<std::vector<Tensor>> sends_forward_;                   // [stash slot][position]

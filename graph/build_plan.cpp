@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/values/memory.hpp"
 #include "graph/passes/layout.hpp"
 #include "graph/passes/liveness.hpp"
 #include "graph/passes/lower.hpp"
@@ -121,7 +122,9 @@ class PlanBuilder {
                                 .type = info.type,
                                 .offset = layout.places[index(value)]->offset,
                                 .trainable = info.trainable,
+                                .kept_offset = info.trainable ? none : plan.kept_bytes,
                                 .accumulators = accumulators_of(value, layout)});
+      if (!info.trainable) plan.kept_bytes += aligned(info.type.bytes());
     }
   }
 

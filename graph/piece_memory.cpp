@@ -38,8 +38,8 @@ PieceMemory::Needs PieceMemory::needs_of(std::int32_t first, std::int32_t last) 
   const Partition parts = partition(graph, assignment);
   const Plan plan = build_plan(graph, assignment, parts, plan_);
   const StagePlan& stage = plan.stages[own];
-  return {.fixed = stage.parameter_bytes + stage.accumulator_bytes + stage.scratch_bytes +
-                   state_bytes(plan, own, budget_),
+  return {.fixed = stage.parameter_bytes + stage.accumulator_bytes + stage.kept_bytes +
+                   stage.scratch_bytes + state_bytes(plan, own, budget_),
           .stash = stage.stash_bytes,
           .output_slots = stage.stash_slots - stage.in_flight,
           .sent_back = sent_back(parts, stage, first)};

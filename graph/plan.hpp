@@ -84,6 +84,7 @@ struct VariablePlan {
   TensorType type = {};
   std::int64_t offset = 0;  ///< in the stage's parameters
   bool trainable = false;
+  std::int64_t kept_offset = none;  ///< of a buffer's copy as of the last update; trained: none
   /// Offsets of its gradient sums, one per use, in model order; the gradient is their sum.
   std::vector<std::int64_t> accumulators = {};
 };
@@ -106,6 +107,7 @@ struct StagePlan {
   std::vector<VariablePlan> variables = {};  ///< in model order
   std::int64_t parameter_bytes = 0;
   std::int64_t accumulator_bytes = 0;
+  std::int64_t kept_bytes = 0;     ///< copies of buffers, which change within a window
   std::int64_t stash_bytes = 0;    ///< of one micro-batch
   std::int64_t scratch_bytes = 0;  ///< of the larger program
   std::int32_t in_flight = 1;      ///< micro-batches between forward and backward, at most
@@ -144,7 +146,7 @@ std::int32_t used_ipus(std::span<const std::int32_t> of_stages, std::int64_t rep
 
 /// Bytes of one stage of one replica on its IPU.
 struct StageBytes {
-  std::int64_t weights = 0;      ///< parameters, buffers and accumulators
+  std::int64_t weights = 0;      ///< parameters, buffers and their copies, accumulators
   std::int64_t activations = 0;  ///< stash, and the buffers of the gradients that it sends back
   std::int64_t scratch = 0;
 

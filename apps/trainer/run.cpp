@@ -107,6 +107,16 @@ Running make_running(const Arguments&... arguments) try {
   throw penstock::Error(error.code(), std::string("--stages: ") + error.what());
 }
 
+void note_idle_options(const TrainerOptions& options) {
+  const OutputOptions& output = options.output;
+  const PipelineOptions& pipeline = options.pipeline;
+  if (!output.profile && output.profile_dir != OutputOptions{}.profile_dir)
+    print_note("--profile-dir changes nothing without --profile");
+  if (pipeline.strategy == penstock::Strategy::sharded &&
+      pipeline.schedule != PipelineOptions{}.schedule)
+    print_note("--schedule changes nothing with --strategy sharded");
+}
+
 void note_dropped(const penstock::DataLoader& loader, std::int64_t images) {
   if (loader.dropped_samples() == 0) return;
   print_note("each epoch leaves out " + std::to_string(loader.dropped_samples()) + " of " +
@@ -152,6 +162,7 @@ Run::Run(const TrainerOptions& options)
       inference_(make_running<penstock::InferenceModel>(model_, inference_options_)),
       outputs_(options.output, input_files(options, images_)),
       progress_(ProgressStream::standard_error(options.output.debug)) {
+  note_idle_options(options);
   note_dropped(training_loader_, images_.train->size());
   note_report(training_.compile_report());
 }

@@ -78,7 +78,7 @@ std::vector<std::uint8_t> read_elements(FileBytes& file, std::size_t count,
 
 void expect_end(FileBytes& file, const std::string& claim) {
   std::array<std::uint8_t, 1> extra{};
-  if (file.read(extra) != 0) refuse(file, claim + ", but more bytes follow them");
+  if (file.read(extra) != 0) refuse(file, "corrupt: " + claim + ", but more bytes follow them");
 }
 
 IdxFile read_checked(const std::string& path, int rank) {

@@ -236,27 +236,36 @@ TEST(PipelineFailure, OfAnyActorLeavesTheWeightsOfOneUpdateOrSaysThatItCannot) {
   EXPECT_GT(read, 200);
 }
 
-/// A rule that throws in stage 1, and only there.
-const graph::OptimizerRule throws_in_stage_1{
+std::int64_t last_stage = 0;  // whose rules throw
+
+/// A rule that throws in the last stage, when that has updated a weight.
+const graph::OptimizerRule throws_halfway{
     .name = "throws",
     .state = [](const graph::Hyper&) { return std::vector<graph::StateTensor>{}; },
     .update =
-        [](const graph::Hyper& hyper, std::int64_t, std::span<float>, const graph::SummedGradient&,
-           std::span<const std::span<float>>) {
-          if (hyper.alpha == 1) throw std::runtime_error("no luck");
+        [](const graph::Hyper& hyper, std::int64_t, std::span<float> weight,
+           const graph::SummedGradient&, std::span<const std::span<float>>) {
+          if (hyper.alpha == last_stage && weight.size() == SmallEngine::features)
+            throw std::runtime_error("no luck");
         }};
 
 // Were the update's end awaited, this would take ten minutes.
 TEST(PipelineFailure, OfAnUpdateIsKnownAtOnce) {
-  SmallEngine engine(
-      {.stall_seconds = 600, .own_rule = &throws_in_stage_1, .deterministic = false});
-  EXPECT_EQ(refusal(Errc::stage_failed, [&] { engine.step(1); }),
-            "stage 1 (replica 0, IPU 1), weight update: no luck");
-  for (int twice = 0; twice < 2; ++twice)
-    EXPECT_NE(refusal(Errc::closed, [&] { engine.runtime().read_variables(); })
-                  .find("in the middle of an update"),
-              std::string::npos);
-  EXPECT_EQ(engine.runtime().updates(), 0u);
+  for (const std::int64_t stages : {1, 4}) {
+    last_stage = stages - 1;
+    SmallEngine engine({.stages = stages,
+                        .stall_seconds = 600,
+                        .own_rule = &throws_halfway,
+                        .deterministic = false});
+    const std::string last = std::to_string(last_stage);
+    EXPECT_EQ(refusal(Errc::stage_failed, [&] { engine.step(1); }),
+              "stage " + last + " (replica 0, IPU " + last + "), weight update: no luck");
+    for (int twice = 0; twice < 2; ++twice)
+      EXPECT_NE(refusal(Errc::closed, [&] { engine.runtime().read_variables(); })
+                    .find("in the middle of an update"),
+                std::string::npos);
+    EXPECT_EQ(engine.runtime().updates(), 0u);
+  }
 }
 
 TEST(PipelineFailure, LeavesReportsAndTraceToRead) {

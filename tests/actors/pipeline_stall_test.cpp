@@ -108,7 +108,7 @@ TEST(PipelineStall, OfARunningKernelIsReportedWhileItRuns) {
               std::string::npos)
         << text;
     EXPECT_EQ(refusal(Errc::stalled, [&] { engine.runtime().read_variables(); }),
-              "the weights cannot be read: an IPU is still busy");
+              "what the stages hold cannot be read: an IPU is still busy");
     release.open();
     EXPECT_TRUE(same_bits(engine.runtime().read_variables(), engine.first_variables()));
   }

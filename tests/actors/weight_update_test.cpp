@@ -42,11 +42,12 @@ std::shared_ptr<const graph::Plan> plan() {
   plan.variables = {{"mean", type, false, 0}, {"tied", type, true, 0}, {"plain", type, true, 0}};
   graph::StagePlan& stage = plan.stages.emplace_back();
   stage.variables = {
-      {.variable = 0, .type = type, .offset = 0},
+      {.variable = 0, .type = type, .offset = 0, .kept_offset = 0},
       {.variable = 1, .type = type, .offset = 64, .trainable = true, .accumulators = {128, 0, 64}},
       {.variable = 2, .type = type, .offset = 128, .trainable = true, .accumulators = {192}}};
   stage.parameter_bytes = 192;
   stage.accumulator_bytes = 256;
+  stage.kept_bytes = 64;
   return std::make_shared<const graph::Plan>(std::move(plan));
 }
 

@@ -102,6 +102,7 @@ CommandResult run_command(const std::vector<std::string>& command, const Command
     if (options.signal) std::signal(*options.signal, SIG_DFL);
     restore_signals();
     if (options.file_bytes) limit_files(*options.file_bytes);
+    ::alarm(options.most_seconds);
     ::execv(arguments[0], arguments.data());
     ::_exit(cannot_start);
   }

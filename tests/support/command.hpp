@@ -29,6 +29,8 @@ struct CommandOptions {
   std::optional<int> signal = {};
   /// Files may have no more bytes than this, as on a disk that fills up.
   std::optional<std::uint64_t> file_bytes = {};
+  /// A program that takes longer is ended by a signal.
+  unsigned most_seconds = 300;
 };
 
 /// @throws std::runtime_error if the program cannot be started.

@@ -25,7 +25,7 @@ TEST_P(TrainerRefusal, IsOneLineAndCode2AndTouchesNoFile) {
   if (!std::count(arguments.begin(), arguments.end(), "--metrics"))
     arguments = arguments + Arguments{"--metrics", (outputs / "metrics").string()};
   const auto before = contents(inputs);
-  const CommandResult result = train(arguments);
+  const CommandResult result = train(arguments, {.most_seconds = 20});
   EXPECT_EQ(result.code, 2);
   EXPECT_EQ(result.out, "");
   EXPECT_EQ(result.err.rfind("penstock-train: ", 0), 0U) << result.err;

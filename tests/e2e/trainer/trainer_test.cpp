@@ -84,6 +84,16 @@ TEST(Trainer, MetricsCountTheRunsOfEveryStageOfEveryReplica) {
   EXPECT_EQ(places.size(), 4U);
 }
 
+TEST(Trainer, SaysWhichOptionsChangeNothing) {
+  const CommandResult result = train(quick_mlp + Arguments{"--strategy", "sharded", "--schedule",
+                                                           "interleaved", "--profile-dir", "new"});
+  expect_success(result);
+  EXPECT_NE(result.err.find("note: --schedule changes nothing with --strategy sharded\n"),
+            std::string::npos);
+  EXPECT_NE(result.err.find("note: --profile-dir changes nothing without --profile\n"),
+            std::string::npos);
+}
+
 TEST(Trainer, ProfileHasAnEventPerProgramRun) {
   const TemporaryDirectory directory;
   const auto profile = directory / "new" / "profile";
