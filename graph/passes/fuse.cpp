@@ -4,6 +4,8 @@
 
 #include "graph/op.hpp"
 #include "graph/ops/activations/relu.hpp"
+#include "graph/ops/arithmetic/linear.hpp"
+#include "graph/ops/convolution/conv2d.hpp"
 #include "graph/ops/lanes/conv2d_lanes.hpp"
 #include "graph/ops/lanes/conv2d_pool_relu_lanes.hpp"
 #include "graph/ops/lanes/max_pool2d_lanes.hpp"
@@ -11,6 +13,11 @@
 
 namespace penstock::graph {
 namespace {
+
+/// By their attribute "relu".
+bool can_end_in_relu(const Op& op) {
+  return &op == &conv2d_lanes || &op == &conv2d || &op == &linear;
+}
 
 class Fusion {
  public:
@@ -25,7 +32,7 @@ class Fusion {
 
   Graph run() {
     for (std::size_t id = 0; id < graph_.nodes.size(); ++id)
-      if (graph_.nodes[id].op == &conv2d_lanes) try_to_fuse(static_cast<NodeId>(id));
+      if (can_end_in_relu(*graph_.nodes[id].op)) try_to_fuse(static_cast<NodeId>(id));
     remove_dropped();
     return std::move(graph_);
   }
@@ -46,18 +53,18 @@ class Fusion {
            window.padding == Pair{0, 0};
   }
 
-  void try_to_fuse(NodeId convolution) {
-    const NodeId second = only_reader(convolution);
-    if (second == none || fuse_pool_and_relu(convolution, second, only_reader(second))) return;
+  void try_to_fuse(NodeId first) {
+    const NodeId second = only_reader(first);
+    if (second == none || fuse_pool_and_relu(first, second, only_reader(second))) return;
     if (graph_.node(second).op != &relu) return;
-    Node& node = graph_.node(convolution);
+    Node& node = graph_.node(first);
     node.attributes.set("relu", std::int64_t{1});
     node.outputs = graph_.node(second).outputs;
     dropped_[index(second)] = true;
   }
 
   bool fuse_pool_and_relu(NodeId convolution, NodeId second, NodeId third) {
-    if (third == none) return false;
+    if (graph_.node(convolution).op != &conv2d_lanes || third == none) return false;
     const Node &a = graph_.node(second), &b = graph_.node(third);
     const bool pool_first = halves(a) && b.op == &relu, relu_first = a.op == &relu && halves(b);
     if (!pool_first && !relu_first) return false;

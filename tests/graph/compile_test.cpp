@@ -295,8 +295,8 @@ const Instruction& named(const Program& program, const std::string& name) {
 TEST(Compile, DrawsTheSameNumbersForwardAndBackward) {
   const Plan plan = compile(small_network().graph(), training()).plan;
   const StagePlan& a = plan.stages[0];
-  EXPECT_EQ(named(a.forward, "hidden").name_hash, hash_name("hidden"));
-  EXPECT_EQ(named(a.backward, "hidden/relu_gradient").name_hash, hash_name("hidden"));
+  EXPECT_EQ(named(a.forward, "fc1").name_hash, hash_name("fc1"));
+  EXPECT_EQ(named(a.backward, "fc1/relu_gradient").name_hash, hash_name("fc1"));
 }
 
 TEST(Compile, GivesAStageTheSlotsThatItsScheduleAllows) {

@@ -43,14 +43,13 @@ edge 0: input x f32[3,5]: host -> stage 0
 edge 1: input target f32[3,2]: host -> stage 1
 edge 2: activation hidden f32[3,4]: stage 0 stash+0 -> stage 1
 edge 3: gradient fc2/linear_input_gradient f32[3,4]: stage 1 sent_back[0] -> stage 0
-stage 0 on IPU 0 (A): 3 in flight, 3 stash slots; bytes: parameters 192, accumulators 192, stash 64, scratch 1024
+stage 0 on IPU 0 (A): 3 in flight, 3 stash slots; bytes: parameters 192, accumulators 192, stash 64, scratch 960
   fc1.weight f32[4,5]: parameters+0, accumulators+0
   fc1.bias f32[4]: parameters+128, accumulators+128
   forward: receives [0], sends [2]
-    linear "fc1" (received[0], parameters+0, parameters+128) -> scratch+960, 960 bytes at scratch+0
-    relu "hidden" (scratch+960) -> stash+0
+    linear "fc1" (received[0], parameters+0, parameters+128) -> stash+0, 960 bytes at scratch+0
   backward: receives [3], sends []
-    relu_gradient "hidden/relu_gradient" (stash+0, received[1]) -> scratch+704
+    relu_gradient "fc1/relu_gradient" (stash+0, received[1]) -> scratch+704
     linear_weight_gradient "fc1/linear_weight_gradient" (received[0], scratch+704) -> scratch+576, 576 bytes at scratch+0
     channel_sum "fc1/channel_sum" (scratch+704) -> scratch+0
     accumulate "fc1/accumulate" (accumulators+0, scratch+576) -> accumulators+0

@@ -54,8 +54,9 @@ std::int64_t convolve_weight_gradient_units(const Conv2dGeometry& conv) {
 }
 
 void convolve(const Conv2dGeometry& conv, Part part, const float* x, const float* weight,
-              const float* bias, float* y, float* workspace) {
-  const Windows windows = forward_windows(conv);
+              const float* bias, bool relu, float* y, float* workspace) {
+  Windows windows = forward_windows(conv);
+  windows.relu = relu;
   const std::int64_t units = convolve_units(windows);
   for (std::int64_t group = 0; group < conv.groups; ++group) {
     const Offsets at(conv, group);

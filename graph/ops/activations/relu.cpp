@@ -57,4 +57,10 @@ const Op relu_gradient{.name = "relu_gradient",
                        .units = element_units,
                        .overwrites = {{1, 0}, {0, 0}}};
 
+ValueId gradient_before_relu(GradientContext& context) {
+  const ValueId dy = context.gradient(0);
+  if (!context.attributes().flag("relu")) return dy;
+  return context.emit(relu_gradient, {context.output(0), dy});
+}
+
 }  // namespace penstock::graph

@@ -9,4 +9,8 @@ extern const Op relu;
 /// (y, dy) -> dx = dy where y > 0, else 0.
 extern const Op relu_gradient;
 
+/// In the backward of an op that may end in a ReLU of its own (attribute "relu"): the gradient of
+/// what goes into that.
+ValueId gradient_before_relu(GradientContext& context);
+
 }  // namespace penstock::graph

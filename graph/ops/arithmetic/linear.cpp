@@ -3,6 +3,7 @@
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/kernels/products/units.hpp"
 #include "graph/kernels/products/workspace.hpp"
+#include "graph/ops/activations/relu.hpp"
 #include "graph/ops/arithmetic/channel_sum.hpp"
 #include "graph/ops/rules/expect.hpp"
 #include "graph/ops/rules/workspace.hpp"
@@ -48,6 +49,7 @@ void forward(const KernelCall& call) {
                   .left = {x.f32().data(), k, 1},
                   .right = {weight.f32().data(), 1, k},
                   .bias = call.inputs.size() == 3 ? call.inputs[2].f32().data() : nullptr,
+                  .relu = call.attributes.flag("relu"),
                   .result = y.f32().data()});
 }
 
@@ -56,7 +58,7 @@ std::int64_t workspace(const Attributes&, Types in, Types out) {
 }
 
 void backward(GradientContext& context) {
-  const ValueId x = context.input(0), weight = context.input(1), dy = context.gradient(0);
+  const ValueId x = context.input(0), weight = context.input(1), dy = gradient_before_relu(context);
   if (context.needs(0)) context.set(0, context.emit(linear_input_gradient, {dy, weight}));
   if (context.needs(1)) context.set(1, context.emit(linear_weight_gradient, {x, dy}));
   if (context.input_count() == 3 && context.needs(2))
@@ -69,7 +71,11 @@ Cost cost(const Attributes&, Types in, Types out) {
 
 std::vector<OpSample> samples() {
   const TensorType x{DType::f32, {5, 7}}, weight{DType::f32, {3, 7}}, bias{DType::f32, {3}};
-  return {{.inputs = {x, weight, bias}}, {.inputs = {x, weight}}};
+  return {{.inputs = {x, weight, bias}},
+          {.inputs = {x, weight}},
+          {.inputs = {x, weight, bias},
+           .attributes = {{"relu", 1}},
+           .low = 0.1}};  // so that no sum is near the kink
 }
 
 std::vector<TensorType> infer_input_gradient(const Attributes&, Types in) {

@@ -4,6 +4,7 @@
 
 #include "graph/kernels/conv2d/conv2d.hpp"
 #include "graph/lane_shape.hpp"
+#include "graph/ops/activations/relu.hpp"
 #include "graph/ops/arithmetic/channel_sum.hpp"
 #include "graph/ops/lanes/conv2d_lanes.hpp"
 #include "graph/ops/rules/expect.hpp"
@@ -66,11 +67,11 @@ void forward(const KernelCall& call) {
   const Operand &x = call.inputs[0], &weight = call.inputs[1], &y = call.outputs[0];
   convolve({call.attributes, x.shape(), weight.shape(), y.shape()}, call.part, x.f32().data(),
            weight.f32().data(), call.inputs.size() == 3 ? call.inputs[2].f32().data() : nullptr,
-           y.f32().data(), floats(call.workspace));
+           call.attributes.flag("relu"), y.f32().data(), floats(call.workspace));
 }
 
 void backward(GradientContext& context) {
-  const ValueId x = context.input(0), weight = context.input(1), dy = context.gradient(0);
+  const ValueId x = context.input(0), weight = context.input(1), dy = gradient_before_relu(context);
   const Shape& kernel = context.type(weight).shape;
   Attributes for_input = with_input_size(context.attributes(), context.type(x).shape);
   Attributes for_weight = context.attributes();
@@ -94,6 +95,9 @@ std::vector<OpSample> samples() {
        .attributes = {{"stride", 2}, {"padding", 3}, {"dilation", 2}, {"groups", 2}}},
       {.inputs = {f32({2, 3, 10, 10}), f32({3, 1, 3, 3}), f32({3})}, .attributes = {{"groups", 3}}},
       {.inputs = {f32({1, 4, 3, 3}), f32({2, 4, 1, 1})}, .attributes = {{"padding", 2}}},
+      {.inputs = {f32({2, 2, 4, 3}), f32({3, 2, 2, 2}), f32({3})},
+       .attributes = {{"relu", 1}},
+       .low = 0.1},  // so that no sum is near the kink
   };
 }
 

@@ -42,9 +42,7 @@ void forward(const KernelCall& call) {
 }
 
 void backward(GradientContext& context) {
-  const ValueId x = context.input(0), weight = context.input(1);
-  ValueId dy = context.gradient(0);
-  if (context.attributes().flag("relu")) dy = context.emit(relu_gradient, {context.output(0), dy});
+  const ValueId x = context.input(0), weight = context.input(1), dy = gradient_before_relu(context);
   if (context.needs(0))
     context.set(0, context.emit(conv2d_lanes_input_gradient, {dy, weight}, context.attributes()));
   if (context.needs(1))

@@ -97,8 +97,8 @@ TEST_P(Convolve, SumsOverTheWindow) {
     const Sharing sharing{.units = convolve_units(conv_), .parts = parts};
     for (std::int32_t part = 0; part < parts; ++part) {
       auto workspace = poisoned(convolve_floats(conv_), 0xff);
-      convolve(conv_, part_of(sharing, part), x_.data(), weight_.data(), bias_.data(), y.data(),
-               workspace.data());
+      convolve(conv_, part_of(sharing, part), x_.data(), weight_.data(), bias_.data(), false,
+               y.data(), workspace.data());
     }
     EXPECT_EQ(y, expected);
   }

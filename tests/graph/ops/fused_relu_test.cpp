@@ -1,0 +1,54 @@
+// Ops that end in a ReLU of their own give the bits of the two ops that they stand for.
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <vector>
+
+#include "graph/ops/activations/relu.hpp"
+#include "graph/ops/arithmetic/linear.hpp"
+#include "graph/ops/convolution/conv2d.hpp"
+#include "tests/support/op_call.hpp"
+#include "tests/support/random_tensor.hpp"
+
+namespace penstock::testing {
+namespace {
+
+/// The first one makes sums that are no numbers, which a ReLU keeps.
+Tensor bias_of(std::int64_t size) {
+  const Tensor random = uniform({size}, 3);
+  std::vector<float> values(random.as<float>().begin(), random.as<float>().end());
+  values[0] = std::numeric_limits<float>::quiet_NaN();
+  return Tensor({size}, std::span<const float>(values));
+}
+
+void expect_same_as_two_ops(const OpCall& call) {
+  OpCall fused = call;
+  fused.attributes.set("relu", std::int64_t{1});
+  const Tensor plain = run(call)[0];
+  const Tensor expected = run({.op = &graph::relu, .inputs = {plain}})[0];
+  EXPECT_TRUE(same_bits(run(fused)[0], expected));
+  EXPECT_FALSE(same_bits(plain, expected)) << "nothing was below zero";
+}
+
+TEST(FusedRelu, OfALinearLayerIsThatOfTheTwoOps) {
+  // Few rows and many, tiles with and without a rest, depths of one block and of several.
+  for (const Shape& shape : {Shape{1, 5, 3}, Shape{2, 300, 64}, Shape{33, 17, 40},
+                             Shape{40, 320, 256}, Shape{64, 700, 96}}) {
+    const Tensor x = uniform({shape[0], shape[1]}, 1), weight = uniform({shape[2], shape[1]}, 2);
+    expect_same_as_two_ops({.op = &graph::linear, .inputs = {x, weight, bias_of(shape[2])}});
+    expect_same_as_two_ops({.op = &graph::linear, .inputs = {x, weight}});
+  }
+}
+
+TEST(FusedRelu, OfAConvolutionIsThatOfTheTwoOps) {
+  for (const std::int64_t groups : {1, 2})
+    for (const std::int64_t channels : {4, 300})
+      expect_same_as_two_ops({.op = &graph::conv2d,
+                              .attributes = {{"groups", groups}, {"padding", 1}},
+                              .inputs = {uniform({2, channels, 7, 5}, 1),
+                                         uniform({6, channels / groups, 3, 3}, 2), bias_of(6)}});
+}
+
+}  // namespace
+}  // namespace penstock::testing
