@@ -28,6 +28,21 @@ std::uint64_t size_of_regular_file(const std::string& path) {
 
 }  // namespace
 
+std::optional<std::string> find_file(const std::string& directory, const std::string& name) {
+  const std::string path = (std::filesystem::path(directory) / name).string();
+  std::error_code ignored;
+  for (const std::string& candidate : {path, path + ".gz"})
+    if (std::filesystem::exists(candidate, ignored)) return candidate;
+  return std::nullopt;
+}
+
+std::string expect_file(const std::string& directory, const std::string& name,
+                        const std::string& what) {
+  if (auto path = find_file(directory, name)) return *path;
+  throw Error(Errc::io_error, (std::filesystem::path(directory) / name).string() +
+                                  "[.gz]: expected " + what + ", there is none");
+}
+
 FileBytes::FileBytes(const std::string& path)
     : path_(path),
       file_bytes_(size_of_regular_file(path)),

@@ -7,11 +7,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace penstock {
+
+/// The file of that name in a directory, plain or with .gz after it; nothing if there is neither.
+std::optional<std::string> find_file(const std::string& directory, const std::string& name);
+/// The same. @param what for the error: "an IDX file". @throws Error io_error if there is neither.
+std::string expect_file(const std::string& directory, const std::string& name,
+                        const std::string& what);
 
 class FileBytes {
  public:

@@ -23,8 +23,8 @@ void Normalizer::apply(std::span<const std::uint8_t> bytes, float* destination) 
   std::transform(bytes.begin(), bytes.end(), destination, *this);
 }
 
-std::vector<Field> image_fields(std::int64_t rows, std::int64_t columns) {
-  return {{"image", DType::f32, {1, rows, columns}}, {"label", DType::i64, {}}};
+std::vector<Field> image_fields(const Shape& image) {
+  return {{"image", DType::f32, image}, {"label", DType::i64, {}}};
 }
 
 }  // namespace penstock

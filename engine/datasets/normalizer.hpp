@@ -22,7 +22,7 @@ class Normalizer {
   std::array<float, 256> table_;
 };
 
-/// Fields of an image with a label: image f32 [1,rows,columns], label i64 [].
-std::vector<Field> image_fields(std::int64_t rows, std::int64_t columns);
+/// Fields of an image with a label: image f32 [channels,rows,columns], label i64 [].
+std::vector<Field> image_fields(const Shape& image);
 
 }  // namespace penstock

@@ -122,7 +122,7 @@ class SyntheticDigits : public Dataset {
   std::int64_t count_;
   std::uint64_t seed_;
   Normalizer normalizer_;
-  std::vector<Field> fields_ = image_fields(side, side);
+  std::vector<Field> fields_ = image_fields({1, side, side});
 };
 
 }  // namespace

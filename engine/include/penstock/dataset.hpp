@@ -53,6 +53,19 @@ std::shared_ptr<const Dataset> read_idx(const std::string& directory, Split spli
 /// The files that it reads there: images, labels. @throws Error io_error if one is missing.
 std::vector<std::string> idx_files(const std::string& directory, Split split);
 
+/// Images and labels in CIFAR-10's binary format, gzipped or plain: records of a label's byte and
+/// 3x32x32 bytes, red, green, blue. Fields image f32 [3,32,32] of x/255, and label i64 []. The
+/// files' samples follow one another in the order given; they are kept as bytes.
+/// @throws Error io_error, corrupt_file (a record breaks off, no records), invalid_data (a label of
+/// 10 or more): one line that names the file. invalid_argument if there are no files.
+std::shared_ptr<const Dataset> read_cifar10(const std::vector<std::string>& files);
+/// The same from a directory with the usual names (see cifar10_files()).
+std::shared_ptr<const Dataset> read_cifar10(const std::string& directory, Split split);
+/// The files that it reads there, with or without .gz: test_batch.bin, or data_batch_1.bin and
+/// those numbered after it, up to 5. @throws Error io_error if the first is missing or there is a
+/// gap.
+std::vector<std::string> cifar10_files(const std::string& directory, Split split);
+
 /// `count` images like handwritten digits, 28x28, ten classes, all from `seed`: the same fields as
 /// read_idx() gives. Needs no files; a small network reaches 99 % in a hundred updates. Sample i
 /// depends on `seed` and i alone. @throws Error invalid_argument as read_idx() does

@@ -1,0 +1,83 @@
+#include <array>
+#include <new>
+
+#include "engine/datasets/byte_images.hpp"
+#include "engine/datasets/file_bytes.hpp"
+#include "penstock/dataset.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock {
+namespace {
+
+constexpr int classes = 10;
+constexpr int training_files = 5;
+constexpr std::size_t record_bytes = 1 + 3 * 32 * 32;
+// A hundred times what the original files have: a gzip stream could go on for ever.
+constexpr std::size_t most_records = 1'000'000;
+
+struct Records {
+  std::vector<std::uint8_t> pixels;
+  std::vector<std::uint8_t> labels;
+};
+
+[[noreturn]] void refuse(const std::string& path, const std::string& text) {
+  throw Error(Errc::corrupt_file, path + ": " + text);
+}
+
+/// Grows with what really arrives.
+void append_records(const std::string& path, Records& records) {
+  FileBytes file(path);
+  std::array<std::uint8_t, record_bytes> record;
+  const std::size_t first = records.labels.size();
+  while (const std::size_t got = file.read(record)) {
+    const std::size_t count = records.labels.size() - first;
+    if (got < record_bytes)
+      refuse(path, "truncated: record " + std::to_string(count) + " breaks off after " +
+                       std::to_string(got) + " of " + std::to_string(record_bytes) + " bytes");
+    if (count == most_records)
+      refuse(path, "expected at most " + std::to_string(most_records) + " records, got more");
+    records.labels.push_back(record[0]);
+    records.pixels.insert(records.pixels.end(), record.begin() + 1, record.end());
+  }
+  if (records.labels.size() == first) refuse(path, "expected images, got none");
+  check_labels(path, std::span(records.labels).subspan(first), classes);
+}
+
+std::string training_file(int number) {
+  return "data_batch_" + std::to_string(number) + ".bin";
+}
+
+int last_training_file(const std::string& directory) {
+  int number = training_files;
+  while (number > 1 && !find_file(directory, training_file(number))) --number;
+  return number;
+}
+
+}  // namespace
+
+std::shared_ptr<const Dataset> read_cifar10(const std::vector<std::string>& files) {
+  if (files.empty())
+    throw Error(Errc::invalid_argument, "read_cifar10: expected at least one file, got none");
+  Records records;
+  for (const std::string& file : files) try {
+      append_records(file, records);
+    } catch (const std::bad_alloc&) {
+      throw Error(Errc::io_error, file + ": not enough memory to read it");
+    }
+  return byte_images({3, 32, 32}, std::move(records.pixels), std::move(records.labels), {});
+}
+
+std::shared_ptr<const Dataset> read_cifar10(const std::string& directory, Split split) {
+  return read_cifar10(cifar10_files(directory, split));
+}
+
+std::vector<std::string> cifar10_files(const std::string& directory, Split split) {
+  const std::string what = "a CIFAR-10 file";
+  if (split == Split::test) return {expect_file(directory, "test_batch.bin", what)};
+  std::vector<std::string> files;
+  for (int number = 1; number <= last_training_file(directory); ++number)
+    files.push_back(expect_file(directory, training_file(number), what));
+  return files;
+}
+
+}  // namespace penstock
