@@ -20,6 +20,12 @@ Shape lane_shape(const Shape& batch_major);
 /// [B,...,16] -> [batch,...].
 Shape batch_shape(const Shape& lanes, std::int64_t batch);
 
+/// Which cell of its window won, a byte per pooled lane: four take the place of one float.
+inline constexpr std::int64_t winner_floats = lane_count / 4;
+inline std::uint8_t* winners_of(const Operand& operand) {
+  return static_cast<std::uint8_t*>(operand.data);
+}
+
 /// "expected x of shape [blocks,C,H,W,16], got f32[3,10,12,12]", for a rank of 5.
 void expect_lanes(const TensorType& type, std::size_t rank, std::string_view name);
 

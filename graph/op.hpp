@@ -110,8 +110,8 @@ struct Op {
   /// takes the leading inputs that it needs and gives a prefix of the outputs (dropout: identity).
   const Op& (*inference)() = nullptr;
   /// The op that does the same in the batch-lane layout, input 0 and all outputs there, the other
-  /// inputs as they are; an elementwise op is its own. And whether to use it, from attributes and
-  /// types (of the batch-major inputs) alone; both null: never.
+  /// inputs as they are; null: itself. And whether to use it, from attributes and types (of the
+  /// batch-major inputs) alone; null: never.
   const Op& (*lane_form)() = nullptr;
   LaneUse (*lane_use)(const Attributes&, Types inputs) = nullptr;
   /// Cases for the generic tests (forward determinism, finite differences, shapes).

@@ -74,8 +74,8 @@ class Rewriting {
       inputs.push_back(plain(node.inputs[i], node.block));
     Attributes attributes = node.attributes;
     attributes.set("batch", model_.type(node.inputs[0]).shape[0]);
-    const auto& outputs =
-        emit(node, node.op->lane_form(), std::move(inputs), std::move(attributes));
+    const Op& form = node.op->lane_form ? node.op->lane_form() : *node.op;
+    const auto& outputs = emit(node, form, std::move(inputs), std::move(attributes));
     for (std::size_t i = 0; i < outputs.size(); ++i)
       forms_[index(node.outputs[i])].lanes = outputs[i];
     ++result_.lane_nodes;

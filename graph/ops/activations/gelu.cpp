@@ -24,7 +24,6 @@ const Op gelu{.name = "gelu",
               .cost = streaming_cost<20>,
               .units = element_units,
               .overwrites = {{0, 0}},
-              .lane_form = []() -> const Op& { return gelu; },
               .lane_use = follow_lanes,
               .samples = samples};
 

@@ -51,7 +51,6 @@ const Op leaky_relu{.name = "leaky_relu",
                     .cost = streaming_cost<2>,
                     .units = element_units,
                     .overwrites = {{0, 0}},
-                    .lane_form = []() -> const Op& { return leaky_relu; },
                     .lane_use = follow_lanes,
                     .samples = samples};
 

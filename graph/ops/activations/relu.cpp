@@ -46,7 +46,6 @@ const Op relu{.name = "relu",
               .cost = cost,
               .units = element_units,
               .overwrites = {{0, 0}},
-              .lane_form = []() -> const Op& { return relu; },
               .lane_use = follow_lanes,
               .samples = samples};
 

@@ -24,7 +24,6 @@ const Op sigmoid{.name = "sigmoid",
                  .cost = streaming_cost<12>,
                  .units = element_units,
                  .overwrites = {{0, 0}},
-                 .lane_form = []() -> const Op& { return sigmoid; },
                  .lane_use = follow_lanes,
                  .samples = samples};
 

@@ -24,7 +24,6 @@ const Op silu{.name = "silu",
               .cost = streaming_cost<13>,
               .units = element_units,
               .overwrites = {{0, 0}},
-              .lane_form = []() -> const Op& { return silu; },
               .lane_use = follow_lanes,
               .samples = samples};
 

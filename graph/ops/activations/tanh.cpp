@@ -24,7 +24,6 @@ const Op tanh{.name = "tanh",
               .cost = streaming_cost<20>,
               .units = element_units,
               .overwrites = {{0, 0}},
-              .lane_form = []() -> const Op& { return tanh; },
               .lane_use = follow_lanes,
               .samples = samples};
 

@@ -33,10 +33,7 @@ std::vector<TensorType> infer(const Attributes&, Types in) {
   expect(in[0].shape[1] == in[1].shape[1], "expected " + std::to_string(in[1].shape[1]) +
                                                " input features, got " +
                                                std::to_string(in[0].shape[1]));
-  if (in.size() == 3) {
-    expect_dtype(in[2], DType::f32, "bias");
-    expect_shape(in[2], {in[1].shape[0]}, "bias");
-  }
+  expect_optional_bias(in, {in[1].shape[0]});
   return {{DType::f32, {in[0].shape[0], in[1].shape[0]}}};
 }
 

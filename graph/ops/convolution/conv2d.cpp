@@ -39,10 +39,7 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   expect_image(in[1], "weight");
   const Shape &x = in[0].shape, &weight = in[1].shape;
   expect_channels(attributes, x, weight);
-  if (in.size() == 3) {
-    expect_dtype(in[2], DType::f32, "bias");
-    expect_shape(in[2], {weight[0]}, "bias");
-  }
+  expect_optional_bias(in, {weight[0]});
   const Pair out = window_counts(conv_window(attributes, {weight[2], weight[3]}), in[0]);
   return {{DType::f32, {x[0], weight[0], out[0], out[1]}}};
 }

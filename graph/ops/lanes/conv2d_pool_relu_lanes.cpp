@@ -12,13 +12,6 @@
 namespace penstock::graph {
 namespace {
 
-/// Four winners take the place of one float.
-constexpr std::int64_t winner_floats = lane_count / 4;
-
-std::uint8_t* winners_of(const Operand& operand) {
-  return static_cast<std::uint8_t*>(operand.data);
-}
-
 /// The sizes before the pooling.
 LaneConvolution sizes(const Attributes& attributes, const Shape& x, const Shape& weight) {
   const Window2d window = conv_window(attributes, {weight[2], weight[3]});

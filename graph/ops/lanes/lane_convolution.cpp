@@ -26,10 +26,7 @@ TensorType infer_lane_convolution(const Attributes& attributes, Types in) {
   const Shape &x = in[0].shape, &weight = in[1].shape;
   expect(x[1] == weight[1],
          "expected " + std::to_string(weight[1]) + " input channels, got " + std::to_string(x[1]));
-  if (in.size() == 3) {
-    expect_dtype(in[2], DType::f32, "bias");
-    expect_shape(in[2], {weight[0]}, "bias");
-  }
+  expect_optional_bias(in, {weight[0]});
   for (const char* name : {"stride", "dilation"}) expect_ones(attributes, name);
   expect(attributes.integer("groups", 1) == 1,
          "expected groups 1, got " + std::to_string(attributes.integer("groups")));

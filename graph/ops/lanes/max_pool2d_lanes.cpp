@@ -12,9 +12,6 @@
 namespace penstock::graph {
 namespace {
 
-/// Four winners take the place of one float.
-constexpr std::int64_t winner_floats = lane_count / 4;
-
 std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   expect_inputs(in, 1, "x");
   expect_lanes(in[0], 5, "x");
@@ -30,7 +27,7 @@ void forward(const KernelCall& call) {
   const Operand &x = call.inputs[0], &y = call.outputs[0], &winners = call.outputs[1];
   const auto [pool, image, output] = planes_of(call, x.shape(), y.shape());
   kernel_table().lanes.pool_maximum(pool, x.f32().data() + image, y.f32().data() + output,
-                                    static_cast<std::uint8_t*>(winners.data) + output);
+                                    winners_of(winners) + output);
 }
 
 void backward(GradientContext& context) {
@@ -61,9 +58,8 @@ std::vector<TensorType> infer_gradient(const Attributes& attributes, Types in) {
 void forward_gradient(const KernelCall& call) {
   const Operand &winners = call.inputs[0], &dy = call.inputs[1], &dx = call.outputs[0];
   const auto [pool, image, output] = planes_of(call, dx.shape(), dy.shape());
-  kernel_table().lanes.pool_maximum_gradient(
-      pool, static_cast<const std::uint8_t*>(winners.data) + output, dy.f32().data() + output,
-      dx.f32().data() + image);
+  kernel_table().lanes.pool_maximum_gradient(pool, winners_of(winners) + output,
+                                             dy.f32().data() + output, dx.f32().data() + image);
 }
 
 }  // namespace

@@ -20,10 +20,7 @@ std::vector<TensorType> infer(const Attributes&, Types in) {
              std::equal(weight.rbegin(), weight.rend(), x.rbegin()),
          "expected weight of the shape of x's last axes, got " + to_string(in[1].shape) +
              " for x " + to_string(in[0].shape));
-  if (in.size() == 3) {
-    expect_dtype(in[2], DType::f32, "bias");
-    expect_shape(in[2], in[1].shape, "bias");
-  }
+  expect_optional_bias(in, in[1].shape);
   const TensorType statistics{DType::f32, Shape(x.first(x.size() - weight.size()))};
   return {in[0], statistics, statistics};
 }

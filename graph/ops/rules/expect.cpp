@@ -35,6 +35,12 @@ void expect_shape(const TensorType& type, const Shape& shape, std::string_view n
                     to_string(type.shape));
 }
 
+void expect_optional_bias(Types inputs, const Shape& shape) {
+  if (inputs.size() == 2) return;
+  expect_dtype(inputs[2], DType::f32, "bias");
+  expect_shape(inputs[2], shape, "bias");
+}
+
 void expect_rank_from(const TensorType& type, std::size_t rank, std::string_view name) {
   if (type.shape.rank() >= rank) return;
   expect(false, "expected " + std::string(name) + " of rank " + std::to_string(rank) +

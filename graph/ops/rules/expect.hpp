@@ -16,6 +16,8 @@ void expect_dtype(const TensorType& type, DType dtype, std::string_view name);
 void expect_rank(const TensorType& type, std::size_t rank, std::string_view name);
 /// "expected weight of shape [10,320], got [10,256]".
 void expect_shape(const TensorType& type, const Shape& shape, std::string_view name);
+/// Two inputs, or a third one, an f32 bias of that shape.
+void expect_optional_bias(Types inputs, const Shape& shape);
 /// "expected x of rank 2 or more, got f32[3]".
 void expect_rank_from(const TensorType& type, std::size_t rank, std::string_view name);
 /// The axis counted from the first, where a negative one counts from the end:

@@ -5,17 +5,19 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
-#include <cstring>
 #include <ostream>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "graph/kernels/conv2d/conv2d.hpp"
 #include "graph/sharing.hpp"
+#include "tests/support/float_vectors.hpp"
 
 namespace penstock::graph {
 namespace {
+
+using testing::poisoned;
+using testing::whole_numbers;
 
 using List = std::vector<std::int64_t>;
 
@@ -38,19 +40,6 @@ Conv2dGeometry sizes_of(const Geometry& geometry) {
   const Pair out =
       window_counts(conv_window(geometry.attributes, geometry.kernel), {DType::f32, x});
   return {geometry.attributes, x, weight, {x[0], geometry.outputs, out[0], out[1]}};
-}
-
-std::vector<float> whole_numbers(std::int64_t count, unsigned seed) {
-  std::mt19937 random(seed);
-  std::vector<float> values(static_cast<std::size_t>(count));
-  for (float& value : values) value = static_cast<float>(static_cast<int>(random() % 9) - 4);
-  return values;
-}
-
-std::vector<float> poisoned(std::int64_t floats, unsigned char poison) {
-  std::vector<float> values(static_cast<std::size_t>(floats));
-  if (!values.empty()) std::memset(values.data(), poison, values.size() * sizeof(float));
-  return values;
 }
 
 /// Calls `work(x, weight, y)` with the positions of what is multiplied and where it belongs.

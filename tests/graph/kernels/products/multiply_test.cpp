@@ -8,7 +8,6 @@
 #include <Eigen/Core>
 #include <cstddef>
 #include <cstring>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -16,26 +15,17 @@
 #include "graph/kernels/products/units.hpp"
 #include "graph/kernels/products/workspace.hpp"
 #include "graph/sharing.hpp"
+#include "tests/support/float_vectors.hpp"
 
 namespace penstock::graph {
 namespace {
 
+using testing::poisoned;
+using testing::whole_numbers;
+
 constexpr std::int64_t sizes[] = {1, 2, 3, 5, 7, 13, 16, 17, 31, 33, 63, 65, 100, 200};
 /// Around a vector, on both sides of a block of depth, and deep enough for dot products.
 constexpr std::int64_t depths[] = {0, 1, 3, 8, 17, 33, 100, 257, 320, 339, 600};
-
-std::vector<float> whole_numbers(std::int64_t count, unsigned seed) {
-  std::mt19937 random(seed);
-  std::vector<float> values(static_cast<std::size_t>(count));
-  for (float& value : values) value = static_cast<float>(static_cast<int>(random() % 9) - 4);
-  return values;
-}
-
-std::vector<float> poisoned(std::size_t count, unsigned char poison) {
-  std::vector<float> values(count);
-  if (count > 0) std::memset(values.data(), poison, count * sizeof(float));
-  return values;
-}
 
 std::vector<float> transposed(std::int64_t rows, std::int64_t columns,
                               const std::vector<float>& matrix) {
@@ -79,7 +69,7 @@ class Case {
     const auto left = transpose_left ? transposed(rows_, depth_, left_) : left_;
     const auto right = transpose_right ? transposed(depth_, columns_, right_) : right_;
     const auto in_parts = [&](std::int32_t parts) {
-      std::vector<float> result = poisoned(expected_.size(), poison);
+      std::vector<float> result = poisoned(std::ssize(expected_), poison);
       const Product product{
           .rows = rows_,
           .columns = columns_,
@@ -91,8 +81,7 @@ class Case {
           .result = result.data()};
       const Sharing sharing{.units = product_units(rows_, columns_), .parts = parts};
       for (std::int32_t part = 0; part < parts; ++part) {
-        std::vector<float> workspace =
-            poisoned(static_cast<std::size_t>(product_floats(columns_, depth_)), poison);
+        std::vector<float> workspace = poisoned(product_floats(columns_, depth_), poison);
         kernel_table(isa).products.multiply(product, part_of(sharing, part), workspace.data());
       }
       return result;

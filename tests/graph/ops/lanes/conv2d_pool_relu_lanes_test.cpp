@@ -14,20 +14,11 @@ namespace penstock::graph {
 namespace {
 
 using testing::expect_close;
+using testing::Geometry;
 using testing::lanes_of;
 using testing::outputs_of;
 using testing::samples_of;
 using List = std::vector<std::int64_t>;
-
-struct Geometry {
-  Shape x;
-  Shape weight;
-  List padding = {0, 0};
-};
-
-void PrintTo(const Geometry& geometry, std::ostream* stream) {
-  *stream << to_string(geometry.x) << " with " << to_string(geometry.weight);
-}
 
 class Conv2dPoolReluLanes : public ::testing::TestWithParam<Geometry> {
  protected:

@@ -27,6 +27,10 @@ void for_each_place(const Shape& x, Move move) {
 
 }  // namespace
 
+void PrintTo(const Geometry& geometry, std::ostream* stream) {
+  *stream << to_string(geometry.x) << " with " << to_string(geometry.weight);
+}
+
 Tensor lanes_of(const Tensor& x, float padding) {
   const Shape shape = graph::lane_shape(x.shape());
   std::vector<float> values(static_cast<std::size_t>(shape.elements()), padding);

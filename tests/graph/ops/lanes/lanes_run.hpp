@@ -2,12 +2,24 @@
 // need no lanes. The padding lanes hold garbage where the layout's invariant allows it.
 #pragma once
 
+#include <cstdint>
+#include <ostream>
 #include <vector>
 
 #include "graph/op.hpp"
 #include "penstock/tensor.hpp"
 
 namespace penstock::testing {
+
+/// A convolution of the tests.
+struct Geometry {
+  Shape x;
+  Shape weight;
+  std::vector<std::int64_t> padding = {0, 0};
+};
+
+/// How its tests are called.
+void PrintTo(const Geometry& geometry, std::ostream* stream);
 
 /// x [N,...] as lanes whose padding lanes all hold `padding`.
 Tensor lanes_of(const Tensor& x, float padding = 0);

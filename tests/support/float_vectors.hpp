@@ -1,0 +1,14 @@
+// Memory for tests of kernels: numbers whose sums are exact, and bytes that nobody may rely on.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace penstock::testing {
+
+/// Drawn from -4, -3, ..., 4: sums of products of two come out exactly, in whatever order.
+std::vector<float> whole_numbers(std::int64_t count, unsigned seed);
+/// Every byte is `poison`; 0xff makes NaNs.
+std::vector<float> poisoned(std::int64_t count, unsigned char poison);
+
+}  // namespace penstock::testing
