@@ -21,7 +21,9 @@ struct LoaderSource {
   std::int64_t samples = 0;
   std::vector<SourceField> fields = {};
   /// Writes a sample to one pointer per field; called from several threads at once, may throw.
-  std::function<void(std::int64_t sample, std::span<std::byte* const> destinations)> read = {};
+  std::function<void(std::uint64_t epoch, std::int64_t sample,
+                     std::span<std::byte* const> destinations)>
+      read = {};
 };
 
 struct LoaderSettings {

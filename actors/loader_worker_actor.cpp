@@ -30,7 +30,7 @@ std::optional<ReadFailure> LoaderWorkerState::read_row(const ReadTask& task, std
   point_to(*task.buffer, row);
   watch->begin_read(number, sample);
   try {
-    source->read(sample, destinations);
+    source->read(task.epoch, sample, destinations);
   } catch (...) {
     failure = {row, "data loader: reading sample " + std::to_string(sample) +
                         " failed: " + text_of(std::current_exception())};

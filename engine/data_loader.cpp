@@ -40,9 +40,9 @@ void check_batch(const Field& field, std::int64_t rows) try {
 LoaderSource source_of(std::shared_ptr<const Dataset> dataset) {
   LoaderSource source{.samples = dataset->size()};
   for (const Field& field : dataset->fields()) source.fields.push_back({field.dtype, field.shape});
-  source.read = [dataset = std::move(dataset)](std::int64_t sample,
+  source.read = [dataset = std::move(dataset)](std::uint64_t epoch, std::int64_t sample,
                                                std::span<std::byte* const> destinations) {
-    dataset->read(sample, destinations);
+    dataset->read_in_epoch(epoch, sample, destinations);
   };
   return source;
 }

@@ -52,6 +52,10 @@ class FirstSamples : public Dataset {
   void read(std::int64_t index, std::span<std::byte* const> destinations) const override {
     dataset_->read(index, destinations);
   }
+  void read_in_epoch(std::uint64_t epoch, std::int64_t index,
+                     std::span<std::byte* const> destinations) const override {
+    dataset_->read_in_epoch(epoch, index, destinations);
+  }
 
  private:
   std::shared_ptr<const Dataset> dataset_;

@@ -80,7 +80,8 @@ class LoaderFixture {
   LoaderSource source() {
     return {.samples = 10,
             .fields = {{DType::f32, {}}},
-            .read = [this](std::int64_t sample, std::span<std::byte* const> destinations) {
+            .read = [this](std::uint64_t, std::int64_t sample,
+                           std::span<std::byte* const> destinations) {
               if (sample == unreadable) throw std::runtime_error("bad sector");
               reads.push_back(sample);
               const auto value = static_cast<float>(sample);

@@ -29,6 +29,13 @@ class Dataset {
   /// Writes every element of sample `index` to `destinations`, one pointer per field. What it
   /// throws reaches the loader's caller as Error invalid_data.
   virtual void read(std::int64_t index, std::span<std::byte* const> destinations) const = 0;
+  /// The same for a dataset whose samples differ from epoch to epoch, as random transforms make
+  /// them. What a loader calls; the first epoch has number 0.
+  virtual void read_in_epoch(std::uint64_t epoch, std::int64_t index,
+                             std::span<std::byte* const> destinations) const {
+    static_cast<void>(epoch);
+    read(index, destinations);
+  }
 };
 
 /// (x/255 - mean) / std

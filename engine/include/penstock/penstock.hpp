@@ -14,3 +14,4 @@
 #include "penstock/tensor.hpp"
 #include "penstock/trace.hpp"
 #include "penstock/training_model.hpp"
+#include "penstock/transforms.hpp"

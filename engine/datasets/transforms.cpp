@@ -1,0 +1,217 @@
+#include "penstock/transforms.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <string>
+
+#include "engine/values/number_range.hpp"
+#include "graph/random.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock {
+namespace {
+
+struct ImageSize {
+  std::int64_t channels = 0;
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+};
+
+ImageSize image_size(const std::string& who, const std::shared_ptr<const Dataset>& dataset) {
+  if (!dataset) throw Error(Errc::invalid_argument, who + ": expected a dataset, got none");
+  if (dataset->fields().empty())
+    throw Error(Errc::shape_mismatch, who + ": expected an image as first field, got no fields");
+  const Field& field = dataset->fields().front();
+  if (field.dtype != DType::f32 || field.shape.rank() != 3)
+    throw Error(Errc::shape_mismatch,
+                who + ": expected f32 [channels,rows,columns] as first field, got \"" + field.name +
+                    "\" " + std::string(to_string(field.dtype)) + " " + to_string(field.shape));
+  return {field.shape[0], field.shape[1], field.shape[2]};
+}
+
+/// Reads another dataset's sample and then changes its image.
+class Transformed : public Dataset {
+ public:
+  Transformed(const std::string& who, std::shared_ptr<const Dataset> dataset)
+      : size_(image_size(who, dataset)), dataset_(std::move(dataset)) {}
+
+  std::int64_t size() const override { return dataset_->size(); }
+  const std::vector<Field>& fields() const override { return dataset_->fields(); }
+  void read(std::int64_t index, std::span<std::byte* const> destinations) const override {
+    read_in_epoch(0, index, destinations);
+  }
+  void read_in_epoch(std::uint64_t epoch, std::int64_t index,
+                     std::span<std::byte* const> destinations) const override {
+    dataset_->read_in_epoch(epoch, index, destinations);
+    change(epoch, index, reinterpret_cast<float*>(destinations[0]));
+  }
+
+ protected:
+  virtual void change(std::uint64_t epoch, std::int64_t index, float* image) const = 0;
+  const ImageSize& image() const noexcept { return size_; }
+
+ private:
+  ImageSize size_;
+  std::shared_ptr<const Dataset> dataset_;
+};
+
+std::array<std::uint32_t, 4> draw(const char* name, std::uint64_t seed, std::uint64_t epoch,
+                                  std::int64_t index) {
+  return graph::philox({.seed = seed, .update = epoch, .name = graph::hash_name(name)},
+                       static_cast<std::uint64_t>(index));
+}
+
+class Normalized : public Transformed {
+ public:
+  Normalized(std::shared_ptr<const Dataset> dataset, const ChannelNormalization& normalization)
+      : Transformed("normalize", std::move(dataset)) {
+    check_counts(normalization);
+    for (std::size_t i = 0; i < normalization.mean.size(); ++i)
+      channels_.push_back(checked(normalization.mean[i], normalization.std[i]));
+  }
+
+ private:
+  struct Channel {
+    float mean = 0;
+    float std = 1;
+  };
+
+  void check_counts(const ChannelNormalization& normalization) const {
+    const auto expected = static_cast<std::size_t>(image().channels);
+    if (normalization.mean.size() != expected || normalization.std.size() != expected)
+      throw Error(Errc::invalid_argument, "normalize: expected a mean and a std for each of " +
+                                              std::to_string(expected) + " channels, got " +
+                                              std::to_string(normalization.mean.size()) + " and " +
+                                              std::to_string(normalization.std.size()));
+  }
+
+  static Channel checked(double mean, double std) {
+    if (!std::isfinite(mean) || !std::isfinite(std) || !(std > 0))
+      throw Error(Errc::invalid_argument,
+                  "normalize: expected a finite mean and a positive std, got mean " +
+                      std::to_string(mean) + " and std " + std::to_string(std));
+    return {static_cast<float>(mean), static_cast<float>(std)};
+  }
+
+  void change(std::uint64_t, std::int64_t, float* image_data) const override {
+    const std::int64_t pixels = image().rows * image().columns;
+    for (const Channel& channel : channels_) {
+      std::transform(image_data, image_data + pixels, image_data,
+                     [&](float x) { return (x - channel.mean) / channel.std; });
+      image_data += pixels;
+    }
+  }
+
+  std::vector<Channel> channels_;
+};
+
+class Flipped : public Transformed {
+ public:
+  Flipped(std::shared_ptr<const Dataset> dataset, const RandomFlip& flip)
+      : Transformed("random_horizontal_flip", std::move(dataset)), flip_(flip) {
+    check_number("random_horizontal_flip.probability", flip.probability, {0, 1});
+  }
+
+ private:
+  void change(std::uint64_t epoch, std::int64_t index, float* image_data) const override {
+    const std::uint32_t bits = draw("random_horizontal_flip", flip_.seed, epoch, index)[0];
+    if (!(graph::to_unit(bits) < static_cast<float>(flip_.probability))) return;
+    for (std::int64_t row = 0; row < image().channels * image().rows; ++row)
+      std::reverse(image_data + row * image().columns, image_data + (row + 1) * image().columns);
+  }
+
+  RandomFlip flip_;
+};
+
+/// Not a Transformed one: its images have another size.
+class Cropped : public Dataset {
+ public:
+  Cropped(std::shared_ptr<const Dataset> dataset, const RandomCrop& crop)
+      : size_(image_size("random_crop", dataset)),
+        crop_(crop),
+        dataset_(std::move(dataset)),
+        fields_(dataset_->fields()) {
+    check_number("random_crop.padding", static_cast<double>(crop.padding), {0, 1 << 20});
+    check_side("rows", crop.rows, size_.rows);
+    check_side("columns", crop.columns, size_.columns);
+    fields_.front().shape = {size_.channels, crop.rows, crop.columns};
+  }
+
+  std::int64_t size() const override { return dataset_->size(); }
+  const std::vector<Field>& fields() const override { return fields_; }
+  void read(std::int64_t index, std::span<std::byte* const> destinations) const override {
+    read_in_epoch(0, index, destinations);
+  }
+
+  void read_in_epoch(std::uint64_t epoch, std::int64_t index,
+                     std::span<std::byte* const> destinations) const override {
+    std::vector<float> whole(static_cast<std::size_t>(size_.channels * size_.rows * size_.columns));
+    std::vector<std::byte*> inner(destinations.begin(), destinations.end());
+    inner[0] = reinterpret_cast<std::byte*>(whole.data());
+    dataset_->read_in_epoch(epoch, index, inner);
+    copy_window(whole, draw("random_crop", crop_.seed, epoch, index),
+                reinterpret_cast<float*>(destinations[0]));
+  }
+
+ private:
+  void check_side(const char* side, std::int64_t wanted, std::int64_t has) const {
+    check_number(std::string("random_crop.") + side, static_cast<double>(wanted),
+                 {1, static_cast<double>(has + 2 * crop_.padding)});
+  }
+
+  /// Where a window of `wanted` begins, in the image without padding. 64 bits of draw make the
+  /// remainder's bias vanish.
+  std::int64_t offset(std::uint64_t bits, std::int64_t has, std::int64_t wanted) const {
+    const auto places = static_cast<std::uint64_t>(has + 2 * crop_.padding - wanted + 1);
+    return static_cast<std::int64_t>(bits % places) - crop_.padding;
+  }
+
+  void copy_window(const std::vector<float>& whole, const std::array<std::uint32_t, 4>& draws,
+                   float* destination) const {
+    const std::int64_t top =
+        offset(std::uint64_t{draws[0]} << 32 | draws[1], size_.rows, crop_.rows);
+    const std::int64_t left =
+        offset(std::uint64_t{draws[2]} << 32 | draws[3], size_.columns, crop_.columns);
+    for (std::int64_t channel = 0; channel < size_.channels; ++channel)
+      for (std::int64_t row = top; row < top + crop_.rows; ++row, destination += crop_.columns) {
+        const bool inside = row >= 0 && row < size_.rows;
+        const std::int64_t first = (channel * size_.rows + row) * size_.columns;
+        copy_row(inside ? whole.data() + first : nullptr, left, destination);
+      }
+  }
+
+  /// @param source a row of the image; null: one of the padding
+  void copy_row(const float* source, std::int64_t left, float* destination) const {
+    const std::int64_t begin = std::clamp<std::int64_t>(-left, 0, crop_.columns);
+    const std::int64_t end = std::clamp<std::int64_t>(size_.columns - left, begin, crop_.columns);
+    std::fill_n(destination, crop_.columns, 0.0f);
+    if (source && begin < end)
+      std::copy(source + left + begin, source + left + end, destination + begin);
+  }
+
+  ImageSize size_;
+  RandomCrop crop_;
+  std::shared_ptr<const Dataset> dataset_;
+  std::vector<Field> fields_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Dataset> normalize(std::shared_ptr<const Dataset> dataset,
+                                         const ChannelNormalization& normalization) {
+  return std::make_shared<Normalized>(std::move(dataset), normalization);
+}
+
+std::shared_ptr<const Dataset> random_crop(std::shared_ptr<const Dataset> dataset,
+                                           const RandomCrop& crop) {
+  return std::make_shared<Cropped>(std::move(dataset), crop);
+}
+
+std::shared_ptr<const Dataset> random_horizontal_flip(std::shared_ptr<const Dataset> dataset,
+                                                      const RandomFlip& flip) {
+  return std::make_shared<Flipped>(std::move(dataset), flip);
+}
+
+}  // namespace penstock
