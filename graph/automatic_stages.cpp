@@ -8,6 +8,7 @@
 #include "graph/passes/balance.hpp"
 #include "graph/passes/partition.hpp"
 #include "graph/passes/pieces.hpp"
+#include "graph/passes/recompute.hpp"
 #include "graph/piece_memory.hpp"
 #include "penstock/error.hpp"
 
@@ -34,87 +35,6 @@ InstructionTimes estimated(const Plan& plan) {
   return {work(plan.stages[0].forward), work(plan.stages[0].backward)};
 }
 
-/// The times of instructions, which are in the graph's order, added up by piece.
-std::vector<StageCost> costs_of(const Graph& graph, const std::vector<Piece>& pieces,
-                                const InstructionTimes& times) {
-  std::vector<StageCost> costs(pieces.size(), {.forward = 0, .backward = 0});
-  const auto piece_of = piece_of_nodes(graph, pieces);
-  std::size_t forward = 0, backward = 0;
-  for (std::size_t id = 0; id < graph.nodes.size(); ++id) {
-    StageCost& cost = costs[index(piece_of[id])];
-    if (graph.nodes[id].backward)
-      cost.backward += times.backward[backward++];
-    else
-      cost.forward += times.forward[forward++];
-  }
-  return costs;
-}
-
-Balance balance_of(const std::vector<Piece>& pieces, const std::vector<StageCost>& costs,
-                   std::int32_t stages) {
-  Balance problem{.stages = stages, .tolerance = tolerance};
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    problem.costs.push_back(costs[i].forward + costs[i].backward);
-    problem.bytes_before.push_back(pieces[i].bytes_before);
-  }
-  return problem;
-}
-
-std::optional<std::vector<std::int32_t>> balance_within(Balance& problem, PieceMemory& memory,
-                                                        std::int64_t bytes) {
-  problem.fits = [&memory, bytes](std::int32_t first, std::int32_t last, std::int32_t stage) {
-    return memory.bytes(first, last, stage) <= bytes;
-  };
-  return balance(problem);
-}
-
-/// The least memory per IPU, up to one per cent, that some cut keeps to.
-std::int64_t least_memory(Balance& problem, PieceMemory& memory, std::int64_t too_little) {
-  std::int64_t enough = too_little;
-  while (!balance_within(problem, memory, enough)) enough *= 2;
-  for (std::int64_t low = enough / 2; enough - low > enough / 100 + 1;) {
-    const std::int64_t middle = low + (enough - low) / 2;
-    (balance_within(problem, memory, middle) ? enough : low) = middle;
-  }
-  return enough;
-}
-
-std::vector<std::int32_t> balanced(Balance& problem, const MemoryBudget& budget,
-                                   PieceMemory& memory) {
-  if (budget.bytes == 0) return *balance(problem);
-  if (const auto begins = balance_within(problem, memory, budget.bytes)) return *begins;
-  throw Error(
-      Errc::out_of_memory,
-      "options.topology.ipu_memory_bytes: no cut into " + std::to_string(problem.stages) +
-          " stages keeps to " + size_text(budget.bytes) + " per IPU; " +
-          size_text(least_memory(problem, memory, budget.bytes)) +
-          " would do; what would help: more stages; or smaller micro-batches; or a schedule "
-          "with fewer of them in flight");
-}
-
-std::vector<StageCost> costs_of_stages(const std::vector<StageCost>& pieces,
-                                       const std::vector<std::int32_t>& begins) {
-  std::vector<StageCost> stages;
-  std::size_t next = 0;
-  for (std::size_t piece = 0; piece < pieces.size(); ++piece) {
-    if (next < begins.size() && index(begins[next]) == piece) {
-      stages.push_back({.forward = 0, .backward = 0});
-      ++next;
-    }
-    stages.back().forward += pieces[piece].forward;
-    stages.back().backward += pieces[piece].backward;
-  }
-  return stages;
-}
-
-void check_ipus(const CutRequest& request) {
-  const auto& ipus = request.ipus;
-  if (!ipus.empty() && std::ssize(ipus) != request.stages)
-    throw Error(Errc::invalid_topology, "options.topology.ipus: expected one IPU per stage, " +
-                                            std::to_string(request.stages) + " (automatic), got " +
-                                            std::to_string(ipus.size()));
-}
-
 /// How many stages there will be: as many as asked for; in inference, which may have fewer layers,
 /// as many as there can be.
 std::int32_t count_stages(const std::vector<Piece>& pieces, std::int32_t asked, bool training) {
@@ -125,30 +45,146 @@ std::int32_t count_stages(const std::vector<Piece>& pieces, std::int32_t asked, 
                                           " pieces that can be told apart; ask for fewer");
 }
 
+void check_ipus(const CutRequest& request) {
+  const auto& ipus = request.ipus;
+  if (!ipus.empty() && std::ssize(ipus) != request.stages)
+    throw Error(Errc::invalid_topology, "options.topology.ipus: expected one IPU per stage, " +
+                                            std::to_string(request.stages) + " (automatic), got " +
+                                            std::to_string(ipus.size()));
+}
+
 std::string left_out(std::int32_t asked, std::int32_t stages) {
   return "in inference the model has " + std::to_string(stages) + " pieces; " +
          std::to_string(asked - stages) + " of " + std::to_string(asked) +
          " stages have nothing to compute and are left out";
 }
 
+class Cutting {
+ public:
+  Cutting(Graph& graph, const CutRequest& request, const PlanRequest& plan)
+      : graph_(graph),
+        request_(request),
+        plan_(plan),
+        pieces_(find_pieces(graph)),
+        stages_(count_stages(pieces_, request.stages, plan.training)),
+        recomputed_(recomputed_stages(request.recompute, stages_)) {}
+
+  AutomaticStages run() {
+    const Plan one_stage = in_one_stage(graph_, pieces_, plan_);
+    note_times(request_.measure ? request_.measure(one_stage) : estimated(one_stage));
+    make_problem();
+    const auto begins = balanced();
+    AutomaticStages result{.assignment = cut(graph_, pieces_, begins, request_.ipus)};
+    if (request_.measure) result.seconds = costs_of_stages(result.assignment);
+    if (stages_ < request_.stages)
+      result.assignment.warnings.push_back(left_out(request_.stages, stages_));
+    return result;
+  }
+
+ private:
+  using Begins = std::optional<std::vector<std::int32_t>>;
+
+  /// The times of instructions, which are in the graph's order.
+  void note_times(const InstructionTimes& times) {
+    std::size_t forward = 0, backward = 0;
+    for (const Node& node : graph_.nodes)
+      times_.push_back(node.backward ? times.backward[backward++] : times.forward[forward++]);
+  }
+
+  void make_problem() {
+    problem_ = {.costs = std::vector<double>(pieces_.size()),
+                .extra_costs = std::vector<double>(pieces_.size()),
+                .dearer = recomputed_,
+                .stages = stages_,
+                .tolerance = tolerance};
+    for (const Piece& piece : pieces_) problem_.bytes_before.push_back(piece.bytes_before);
+    const auto piece_of = piece_of_nodes(graph_, pieces_);
+    for (std::size_t id = 0; id < graph_.nodes.size(); ++id)
+      problem_.costs[index(piece_of[id])] += times_[id];
+    for (const NodeId repeated : repeated_in_one_stage())
+      problem_.extra_costs[index(piece_of[index(repeated)])] += times_[index(repeated)];
+  }
+
+  /// What a stage of everything would repeat: a little more than stages that keep what they send.
+  std::vector<NodeId> repeated_in_one_stage() const {
+    Graph graph = graph_;
+    const StageAssignment one = cut(graph, pieces_, std::vector<std::int32_t>{0}, {});
+    std::vector<NodeId> repeated;
+    for (const Node& node : recompute(graph, partition(graph, one), {true}).graph.nodes)
+      if (node.recomputed) repeated.push_back(node.forward_of);
+    return repeated;
+  }
+
+  Begins balance_within(PieceMemory& memory, std::int64_t bytes) const {
+    Balance problem = problem_;
+    problem.fits = [&memory, bytes](std::int32_t first, std::int32_t last, std::int32_t stage) {
+      return memory.bytes(first, last, stage) <= bytes;
+    };
+    return balance(problem);
+  }
+
+  /// The least memory per IPU, up to one per cent, that some cut keeps to.
+  std::int64_t least_memory(PieceMemory& memory) const {
+    std::int64_t enough = request_.memory.bytes;
+    while (!balance_within(memory, enough)) enough *= 2;
+    for (std::int64_t low = enough / 2; enough - low > enough / 100 + 1;) {
+      const std::int64_t middle = low + (enough - low) / 2;
+      (balance_within(memory, middle) ? enough : low) = middle;
+    }
+    return enough;
+  }
+
+  std::vector<std::int32_t> balanced() const {
+    if (request_.memory.bytes == 0) return *balance(problem_);
+    PieceMemory memory(graph_, pieces_, recomputed_, plan_, request_.memory);
+    if (const auto begins = balance_within(memory, request_.memory.bytes)) return *begins;
+    refuse(memory);
+  }
+
+  [[noreturn]] void refuse(PieceMemory& memory) const {
+    throw Error(Errc::out_of_memory,
+                "options.topology.ipu_memory_bytes: no cut into " + std::to_string(stages_) +
+                    " stages keeps to " + size_text(request_.memory.bytes) + " per IPU; " +
+                    size_text(least_memory(memory)) + " would do; what would help: " +
+                    (recomputing_helps() ? "recomputation; or " : "") +
+                    "more stages; or smaller micro-batches; or a schedule with fewer of them in "
+                    "flight");
+  }
+
+  bool recomputing_helps() const {
+    const auto all = recomputed_stages({.on = plan_.training}, stages_);
+    PieceMemory memory(graph_, pieces_, all, plan_, request_.memory);
+    return balance_within(memory, request_.memory.bytes).has_value();
+  }
+
+  std::vector<StageCost> costs_of_stages(const StageAssignment& assignment) const {
+    std::vector<StageCost> costs(index(stages_), {.forward = 0, .backward = 0});
+    const Graph all = recompute(graph_, partition(graph_, assignment), recomputed_).graph;
+    for (std::size_t id = 0; id < all.nodes.size(); ++id) {
+      const Node& node = all.nodes[id];
+      StageCost& cost = costs[index(assignment.of(node))];
+      (node.backward ? cost.backward : cost.forward) +=
+          times_[node.recomputed ? index(node.forward_of) : id];
+    }
+    return costs;
+  }
+
+  Graph& graph_;
+  const CutRequest& request_;
+  const PlanRequest& plan_;
+  std::vector<Piece> pieces_;
+  std::int32_t stages_;
+  std::vector<bool> recomputed_;  // by stage
+  std::vector<double> times_;     // by NodeId
+  Balance problem_;
+};
+
 }  // namespace
 
 AutomaticStages cut_automatically(Graph& graph, const CutRequest& request,
                                   const PlanRequest& plan) {
   check_ipus(request);
-  const auto pieces = find_pieces(graph);
-  const std::int32_t stages = count_stages(pieces, request.stages, plan.training);
-  const Plan one_stage = in_one_stage(graph, pieces, plan);
-  const auto costs =
-      costs_of(graph, pieces, request.measure ? request.measure(one_stage) : estimated(one_stage));
-  Balance problem = balance_of(pieces, costs, stages);
-  PieceMemory memory(graph, pieces, stages, plan, request.memory);
-  const auto begins = balanced(problem, request.memory, memory);
-  AutomaticStages result{.assignment = cut(graph, pieces, begins, request.ipus)};
-  if (request.measure) result.seconds = costs_of_stages(costs, begins);
-  if (stages < request.stages)
-    result.assignment.warnings.push_back(left_out(request.stages, stages));
-  return result;
+  return Cutting(graph, request, plan).run();
 }
 
 }  // namespace penstock::graph

@@ -9,6 +9,7 @@
 #include "graph/build_plan.hpp"
 #include "graph/graph.hpp"
 #include "graph/passes/memory_budget.hpp"
+#include "graph/passes/recompute.hpp"
 #include "graph/passes/stages.hpp"
 #include "graph/plan.hpp"
 #include "graph/schedules/simulator.hpp"
@@ -27,11 +28,12 @@ struct CutRequest {
   std::vector<std::int32_t> ipus = {};  ///< one per stage, or none
   MeasureInstructions measure = {};     ///< null: costs are estimated from FLOPs and bytes
   MemoryBudget memory = {};             ///< that each stage has to keep to
+  RecomputeRequest recompute = {};
 };
 
 struct AutomaticStages {
   StageAssignment assignment = {};
-  std::vector<StageCost> seconds = {};  ///< of each stage, where measured
+  std::vector<StageCost> seconds = {};  ///< of each stage, where measured; backward recomputes
 };
 
 /// Cuts `graph`, which has its backward nodes already, so that the slowest stage is as fast as can

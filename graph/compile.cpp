@@ -15,6 +15,7 @@
 #include "graph/passes/inference_form.hpp"
 #include "graph/passes/partition.hpp"
 #include "graph/passes/prune.hpp"
+#include "graph/passes/recompute.hpp"
 #include "graph/passes/stage_assignment.hpp"
 #include "graph/schedules/grouped.hpp"
 #include "penstock/error.hpp"
@@ -60,8 +61,9 @@ class Compilation {
     if (request_.automatic_stages > 0) phase("stages", [&] { cut_graph(); });
     phase("partition", [&] { partition_ = partition(graph_, assignment_); });
     phase("memory", [&] {
-      compiled_.plan = build_plan(graph_, assignment_, partition_, plan_request());
-      expect_fit(compiled_.plan, request_.replicas, request_.memory);
+      compiled_.plan = plan_with(recompute_request());
+      expect_fit(compiled_.plan, request_.replicas, request_.memory,
+                 [&] { return plan_with({.on = request_.training}); });
     });
     phase("report", [&] { describe(); });
     compiled_.report.phases = std::move(phases_);
@@ -100,7 +102,8 @@ class Compilation {
                                                {.stages = request_.automatic_stages,
                                                 .ipus = request_.ipus,
                                                 .measure = request_.measure,
-                                                .memory = request_.memory},
+                                                .memory = request_.memory,
+                                                .recompute = recompute_request()},
                                                plan_request());
     assignment_ = std::move(stages.assignment);
     seconds_ = std::move(stages.seconds);
@@ -116,6 +119,16 @@ class Compilation {
   void add_gradients() {
     const auto wanted = wanted_values(graph_, true);
     graph_ = prune(differentiate(std::move(graph_)), wanted);
+  }
+
+  RecomputeRequest recompute_request() const {
+    return request_.training ? request_.recompute : RecomputeRequest{};
+  }
+
+  Plan plan_with(const RecomputeRequest& repeated) const {
+    const auto stages = static_cast<std::int32_t>(partition_.stages.size());
+    const auto [graph, parts] = recompute(graph_, partition_, recomputed_stages(repeated, stages));
+    return build_plan(graph, assignment_, parts, plan_request());
   }
 
   PlanRequest plan_request() const {
@@ -154,6 +167,10 @@ class Compilation {
     warn_of_many_threads(warnings);
     if (!request_.training) return;
     warn_of_untrained(warnings);
+    if (request_.recompute.on && partition_.stages.size() == 1)
+      warnings.emplace_back(
+          "nothing is recomputed: the only stage is the last one, whose backward follows its "
+          "forward at once");
     if (request_.replicas > 1) warn_of_own_statistics(warnings);
   }
 

@@ -7,6 +7,7 @@
 #include "graph/automatic_stages.hpp"
 #include "graph/graph.hpp"
 #include "graph/passes/memory_budget.hpp"
+#include "graph/passes/recompute.hpp"
 #include "graph/passes/stages.hpp"
 #include "graph/plan.hpp"
 #include "penstock/report.hpp"
@@ -32,7 +33,8 @@ struct CompileRequest {
   std::int32_t threads_per_ipu = 1;
   std::int32_t cores = 0;  ///< of the machine; 0: unknown, nothing is divided or warned of
   MemoryBudget memory = {};
-  bool in_place = true;  ///< outputs may overwrite inputs that nobody needs any more
+  RecomputeRequest recompute = {};  ///< in training; the same bits in any case
+  bool in_place = true;             ///< outputs may overwrite inputs that nobody needs any more
 };
 
 struct Compiled {
@@ -43,9 +45,9 @@ struct Compiled {
 /// @throws Error invalid_model (no loss in training, no output in inference), invalid_topology
 /// (unknown block, block in two stages or in none, empty stage, a value used in an earlier stage
 /// than the one that computes it, wrong number of IPUs, a parameter used in two stages, more
-/// automatic stages than the model has pieces), out_of_memory (an IPU has not enough for its
-/// stages), invalid_argument (a PENSTOCK_ISA that the machine lacks), internal (a schedule under
-/// which the stages would wait for ever).
+/// automatic stages than the model has pieces, a stage that cannot recompute), out_of_memory (an
+/// IPU has not enough for its stages), invalid_argument (a PENSTOCK_ISA that the machine lacks),
+/// internal (a schedule under which the stages would wait for ever).
 Compiled compile(const Graph& model, const CompileRequest& request);
 
 }  // namespace penstock::graph

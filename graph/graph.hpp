@@ -50,6 +50,7 @@ struct Value {
   TensorType type = {};
   ValueKind kind = ValueKind::computed;
   NodeId producer = none;
+  bool checkpoint = false;  ///< a stage that recomputes keeps it
 };
 
 struct Node {
@@ -59,8 +60,9 @@ struct Node {
   std::vector<ValueId> inputs = {};
   std::vector<ValueId> outputs = {};
   BlockId block = none;
-  bool backward = false;     ///< emitted by automatic differentiation
+  bool backward = false;     ///< emitted by automatic differentiation, or `recomputed`
   NodeId forward_of = none;  ///< of a backward node: the forward node whose gradient it serves
+  bool recomputed = false;   ///< repeats `forward_of`, but changes no buffer
 };
 
 /// `conv2d "conv2"`: how messages name a node.

@@ -57,7 +57,8 @@ struct Overwrite {
 };
 
 /// Output `output` is the new value of the buffer that is input `input` (running statistics):
-/// same type, same memory.
+/// same type, same memory. No other output depends on that input, so that they can be computed
+/// again when the buffer has changed.
 struct Update {
   int input;
   int output;

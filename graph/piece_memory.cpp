@@ -2,24 +2,28 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "engine/values/memory.hpp"
 #include "graph/passes/partition.hpp"
+#include "graph/passes/recompute.hpp"
 
 namespace penstock::graph {
 
-PieceMemory::PieceMemory(const Graph& graph, const std::vector<Piece>& pieces, std::int32_t stages,
-                         const PlanRequest& plan, const MemoryBudget& budget)
+PieceMemory::PieceMemory(const Graph& graph, const std::vector<Piece>& pieces,
+                         std::vector<bool> recomputed, const PlanRequest& plan,
+                         const MemoryBudget& budget)
     : graph_(graph),
       pieces_(pieces),
-      stages_(stages),
+      recomputed_(std::move(recomputed)),
       plan_(plan),
       budget_(budget),
       piece_of_(piece_of_nodes(graph, pieces)) {}
 
 std::int64_t PieceMemory::bytes(std::int32_t first, std::int32_t last, std::int32_t stage) {
-  const auto [known, is_new] = known_.try_emplace({first, last});
-  if (is_new) known->second = needs_of(first, last);
+  const bool recomputed = recomputed_[index(stage)];
+  const auto [known, is_new] = known_.try_emplace({first, last, recomputed});
+  if (is_new) known->second = needs_of(first, last, recomputed);
   const Needs& needs = known->second;
   std::int64_t bytes = needs.fixed + needs.stash * (in_flight(stage) + needs.output_slots);
   for (const SentBack& gradient : needs.sent_back)
@@ -28,21 +32,24 @@ std::int64_t PieceMemory::bytes(std::int32_t first, std::int32_t last, std::int3
 }
 
 /// From a plan of three stages: the pieces before, these, and those after.
-PieceMemory::Needs PieceMemory::needs_of(std::int32_t first, std::int32_t last) const {
+PieceMemory::Needs PieceMemory::needs_of(std::int32_t first, std::int32_t last,
+                                         bool recomputed) const {
   Graph graph = graph_;
   std::vector<std::int32_t> begins{0};
   if (first > 0) begins.push_back(first);
   const std::size_t own = begins.size() - 1;
   if (last < std::ssize(pieces_)) begins.push_back(last);
   const StageAssignment assignment = cut(graph, pieces_, begins, {});
-  const Partition parts = partition(graph, assignment);
-  const Plan plan = build_plan(graph, assignment, parts, plan_);
+  std::vector<bool> repeats(assignment.stages.size());
+  repeats[own] = recomputed;
+  const Recomputed all = recompute(graph, partition(graph, assignment), repeats);
+  const Plan plan = build_plan(all.graph, assignment, all.partition, plan_);
   const StagePlan& stage = plan.stages[own];
   return {.fixed = stage.parameter_bytes + stage.accumulator_bytes + stage.kept_bytes +
                    stage.scratch_bytes + state_bytes(plan, own, budget_),
           .stash = stage.stash_bytes,
           .output_slots = stage.stash_slots - stage.in_flight,
-          .sent_back = sent_back(parts, stage, first)};
+          .sent_back = sent_back(all.partition, stage, first)};
 }
 
 std::vector<PieceMemory::SentBack> PieceMemory::sent_back(const Partition& partition,
@@ -63,7 +70,7 @@ std::vector<PieceMemory::SentBack> PieceMemory::sent_back(const Partition& parti
 }
 
 std::int64_t PieceMemory::in_flight(std::int32_t stage) const {
-  return plan_.schedule->in_flight(stage, stages_);
+  return plan_.schedule->in_flight(stage, static_cast<std::int32_t>(recomputed_.size()));
 }
 
 }  // namespace penstock::graph

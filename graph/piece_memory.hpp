@@ -4,7 +4,7 @@
 
 #include <cstdint>
 #include <map>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "graph/build_plan.hpp"
@@ -15,8 +15,9 @@ namespace penstock::graph {
 
 class PieceMemory {
  public:
-  /// For a cut of `graph` into `stages`. All arguments outlive it.
-  PieceMemory(const Graph& graph, const std::vector<Piece>& pieces, std::int32_t stages,
+  /// For a cut of `graph` into as many stages as `recomputed`, which says which of them recompute.
+  /// All references outlive it.
+  PieceMemory(const Graph& graph, const std::vector<Piece>& pieces, std::vector<bool> recomputed,
               const PlanRequest& plan, const MemoryBudget& budget);
 
   /// Bytes of the pieces [first, last) as stage `stage`, optimizer state included; in doubt more
@@ -35,18 +36,18 @@ class PieceMemory {
     std::vector<SentBack> sent_back = {};
   };
 
-  Needs needs_of(std::int32_t first, std::int32_t last) const;
+  Needs needs_of(std::int32_t first, std::int32_t last, bool recomputed) const;
   std::vector<SentBack> sent_back(const Partition& partition, const StagePlan& stage,
                                   std::int32_t first) const;
   std::int64_t in_flight(std::int32_t stage) const;
 
   const Graph& graph_;
   const std::vector<Piece>& pieces_;
-  std::int32_t stages_;
+  std::vector<bool> recomputed_;  // by stage
   const PlanRequest& plan_;
   const MemoryBudget& budget_;
   std::vector<std::int32_t> piece_of_;  // by node
-  std::map<std::pair<std::int32_t, std::int32_t>, Needs> known_;
+  std::map<std::tuple<std::int32_t, std::int32_t, bool>, Needs> known_;
 };
 
 }  // namespace penstock::graph

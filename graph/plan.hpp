@@ -57,6 +57,8 @@ Cost cost_of(const Instruction& instruction);
 struct Program {
   std::vector<Instruction> instructions = {};
   Cost cost = {};
+  std::int32_t recomputed = 0;  ///< instructions of the backward program that repeat forward's
+  Cost recomputed_cost = {};    ///< of these, part of `cost`
 };
 
 enum class EdgeKind : std::uint8_t {

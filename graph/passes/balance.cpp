@@ -29,8 +29,12 @@ bool fewer_bytes(const Prefix& a, const Prefix& b) {
 /// from one list of prefix sums, so that a stage costs the same in every comparison.
 class Balancing {
  public:
-  explicit Balancing(const Balance& problem) : problem_(problem), sums_{0} {
-    for (const double cost : problem.costs) sums_.push_back(sums_.back() + cost);
+  explicit Balancing(const Balance& problem) : problem_(problem), sums_{0}, dearer_sums_{0} {
+    for (std::size_t i = 0; i < problem.costs.size(); ++i) {
+      const double extra = problem.extra_costs.empty() ? 0 : problem.extra_costs[i];
+      sums_.push_back(sums_.back() + problem.costs[i]);
+      dearer_sums_.push_back(dearer_sums_.back() + problem.costs[i] + extra);
+    }
   }
 
   std::optional<std::vector<std::int32_t>> run() {
@@ -46,7 +50,11 @@ class Balancing {
 
   std::size_t pieces() const { return problem_.costs.size(); }
   std::size_t stages() const { return static_cast<std::size_t>(problem_.stages); }
-  double cost(std::size_t first, std::size_t last) const { return sums_[last] - sums_[first]; }
+  double cost(std::size_t first, std::size_t last, std::size_t stage) const {
+    const bool dearer = !problem_.dearer.empty() && problem_.dearer[stage];
+    const auto& sums = dearer ? dearer_sums_ : sums_;
+    return sums[last] - sums[first];
+  }
 
   bool fits(std::size_t first, std::size_t last, std::size_t stage) const {
     return !problem_.fits ||
@@ -63,21 +71,22 @@ class Balancing {
   }
 
   Prefix best_prefix(std::size_t stage, std::size_t end, double limit, Better better) const {
-    if (stage == 0) return cost(0, end) <= limit && fits(0, end, 0) ? first_stage(end) : Prefix{};
+    if (stage == 0)
+      return cost(0, end, 0) <= limit && fits(0, end, 0) ? first_stage(end) : Prefix{};
     Prefix best;
     for (std::size_t begin = end - 1; begin >= stage; --begin) {
-      if (cost(begin, end) > limit) break;  // further to the front the stage only grows
+      if (cost(begin, end, stage) > limit) break;  // further to the front the stage only grows
       const Prefix candidate = extended(stage, begin, end);
       if (better(candidate, best) && fits(begin, end, stage)) best = candidate;
     }
     return best;
   }
 
-  Prefix first_stage(std::size_t end) const { return {.slowest = cost(0, end)}; }
+  Prefix first_stage(std::size_t end) const { return {.slowest = cost(0, end, 0)}; }
 
   Prefix extended(std::size_t stage, std::size_t begin, std::size_t end) const {
     const Prefix& before = best_[stage - 1][begin];
-    return {.slowest = std::max(before.slowest, cost(begin, end)),
+    return {.slowest = std::max(before.slowest, cost(begin, end, stage)),
             .bytes = before.bytes + problem_.bytes_before[begin],
             .begin = static_cast<std::int32_t>(begin)};
   }
@@ -92,6 +101,7 @@ class Balancing {
 
   const Balance& problem_;
   std::vector<double> sums_;               // of the costs of the first so many pieces
+  std::vector<double> dearer_sums_;        // with what they cost on top
   std::vector<std::vector<Prefix>> best_;  // by stage and number of pieces
 };
 

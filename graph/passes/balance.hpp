@@ -11,6 +11,9 @@ namespace penstock::graph {
 
 struct Balance {
   std::vector<double> costs = {};  ///< of each piece, in order
+  /// What each piece costs on top in the stages that `dearer` marks; both empty: nothing.
+  std::vector<double> extra_costs = {};
+  std::vector<bool> dearer = {};
   /// Before each piece: the bytes that travel if a stage begins there. The first one's don't count.
   std::vector<std::int64_t> bytes_before = {};
   std::int32_t stages = 1;

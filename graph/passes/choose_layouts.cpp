@@ -60,12 +60,18 @@ class Rewriting {
     return graph.node(id).outputs;
   }
 
+  /// What the model's node gives is now in `outputs`, in this form.
+  void note(const Node& node, const std::vector<ValueId>& outputs, ValueId Forms::*form) {
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      forms_[index(node.outputs[i])].*form = outputs[i];
+      result_.graph.value(outputs[i]).checkpoint = model_.value(node.outputs[i]).checkpoint;
+    }
+  }
+
   void copy(const Node& node) {
     std::vector<ValueId> inputs;
     for (const ValueId input : node.inputs) inputs.push_back(plain(input, node.block));
-    const auto& outputs = emit(node, *node.op, std::move(inputs), node.attributes);
-    for (std::size_t i = 0; i < outputs.size(); ++i)
-      forms_[index(node.outputs[i])].plain = outputs[i];
+    note(node, emit(node, *node.op, std::move(inputs), node.attributes), &Forms::plain);
   }
 
   void rewrite(const Node& node) {
@@ -75,9 +81,7 @@ class Rewriting {
     Attributes attributes = node.attributes;
     attributes.set("batch", model_.type(node.inputs[0]).shape[0]);
     const Op& form = node.op->lane_form ? node.op->lane_form() : *node.op;
-    const auto& outputs = emit(node, form, std::move(inputs), std::move(attributes));
-    for (std::size_t i = 0; i < outputs.size(); ++i)
-      forms_[index(node.outputs[i])].lanes = outputs[i];
+    note(node, emit(node, form, std::move(inputs), std::move(attributes)), &Forms::lanes);
     ++result_.lane_nodes;
   }
 

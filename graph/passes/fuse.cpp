@@ -58,6 +58,7 @@ class Fusion {
     if (second == none || fuse_pool_and_relu(first, second, only_reader(second))) return;
     if (graph_.node(second).op != &relu) return;
     Node& node = graph_.node(first);
+    move_checkpoint(node, graph_.node(second));
     node.attributes.set("relu", std::int64_t{1});
     node.outputs = graph_.node(second).outputs;
     dropped_[index(second)] = true;
@@ -70,10 +71,17 @@ class Fusion {
     if (!pool_first && !relu_first) return false;
     const ValueId winners = (pool_first ? a : b).outputs[1];
     Node& node = graph_.node(convolution);
+    move_checkpoint(node, a);
+    move_checkpoint(a, b);
     node.op = &conv2d_pool_relu_lanes;
     node.outputs = {b.outputs[0], winners};
     dropped_[index(second)] = dropped_[index(third)] = true;
     return true;
+  }
+
+  /// What is not computed any more cannot be kept: its reader's result is, in its place.
+  void move_checkpoint(const Node& from, const Node& reader) {
+    if (graph_.value(from.outputs[0]).checkpoint) graph_.value(reader.outputs[0]).checkpoint = true;
   }
 
   void remove_dropped() {

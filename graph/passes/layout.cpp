@@ -59,11 +59,14 @@ class Layout {
         append(gradient.sum, Space::accumulators, result_.accumulator_bytes);
   }
 
+  /// Those of a repeated node stay temporaries: forward has updated the buffer already.
   void place_updates(const std::vector<NodeId>& nodes) {
-    for (const NodeId id : nodes)
-      for (const Update& update : graph_.node(id).op->updates)
-        place(graph_.node(id).outputs[index(update.output)]) =
-            place(graph_.node(id).inputs[index(update.input)]);
+    for (const NodeId id : nodes) {
+      const Node& node = graph_.node(id);
+      if (node.recomputed) continue;
+      for (const Update& update : node.op->updates)
+        place(node.outputs[index(update.output)]) = place(node.inputs[index(update.input)]);
+    }
   }
 
   void place_received() {

@@ -32,10 +32,13 @@ Instruction instruction_of(const Graph& graph, const Node& node, const Places& p
   return instruction;
 }
 
+void add(Cost& sum, const Cost& cost) {
+  sum.flops += cost.flops;
+  sum.bytes += cost.bytes;
+}
+
 void append(Program& program, Instruction instruction) {
-  const Cost cost = cost_of(instruction);
-  program.cost.flops += cost.flops;
-  program.cost.bytes += cost.bytes;
+  add(program.cost, cost_of(instruction));
   program.instructions.push_back(std::move(instruction));
 }
 
@@ -50,6 +53,10 @@ Program lower(const Graph& graph, std::span<const NodeId> nodes, const Places& p
     instruction.sharing =
         share_out(*instruction.op, instruction.attributes, instruction.input_types,
                   instruction.output_types, places.threads);
+    if (graph.node(nodes[i]).recomputed) {
+      add(program.recomputed_cost, cost_of(instruction));
+      ++program.recomputed;
+    }
     append(program, std::move(instruction));
   }
   return program;

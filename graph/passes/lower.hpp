@@ -19,7 +19,7 @@ struct Places {
 };
 
 /// One instruction per node, in order. A backward node draws the same random numbers as the node
-/// whose gradient it serves.
+/// that it serves or repeats.
 Program lower(const Graph& graph, std::span<const NodeId> nodes, const Places& places);
 
 /// Appends a copy of `value` to `target`.

@@ -72,8 +72,13 @@ std::int64_t batch_that_fits(const Case& failed, const Need& need) {
 }
 
 /// What would make that IPU's stages fit, one remedy by one.
-std::vector<std::string> remedies(const Case& failed, std::int64_t ipu, const Need& need) {
+std::vector<std::string> remedies(const Case& failed, const Plan& recomputed, std::int64_t ipu,
+                                  const Need& need) {
   std::vector<std::string> found;
+  const std::int64_t without_stash =
+      Case{recomputed, failed.replicas, failed.budget}.needs().at(ipu).total();
+  if (without_stash <= failed.budget.bytes)
+    found.push_back("recomputation, which needs " + size_text(without_stash));
   for (const Schedule* schedule : all_schedules()) {
     const std::int64_t total = failed.needs(schedule).at(ipu).total();
     if (total <= failed.budget.bytes)
@@ -87,12 +92,13 @@ std::vector<std::string> remedies(const Case& failed, std::int64_t ipu, const Ne
   return found;
 }
 
-[[noreturn]] void refuse(const Case& failed, std::int64_t ipu, const Need& need) {
+[[noreturn]] void refuse(const Case& failed, const Plan& recomputed, std::int64_t ipu,
+                         const Need& need) {
   std::string text = "options.topology.ipu_memory_bytes: " + stages_text(need.stages) + " on IPU " +
                      std::to_string(ipu) + (need.stages.size() == 1 ? " needs " : " need ") +
                      size_text(need.total()) + " (" + parts_text(need) + "), an IPU has " +
                      size_text(failed.budget.bytes) + "; what would help: ";
-  const auto help = remedies(failed, ipu, need);
+  const auto help = remedies(failed, recomputed, ipu, need);
   for (std::size_t i = 0; i < help.size(); ++i) text += (i > 0 ? "; or " : "") + help[i];
   throw Error(Errc::out_of_memory, text);
 }
@@ -109,11 +115,12 @@ std::int64_t state_bytes(const Plan& plan, std::size_t stage, const MemoryBudget
   return bytes;
 }
 
-void expect_fit(const Plan& plan, std::int64_t replicas, const MemoryBudget& budget) {
+void expect_fit(const Plan& plan, std::int64_t replicas, const MemoryBudget& budget,
+                const std::function<Plan()>& recomputed) {
   if (budget.bytes == 0) return;
   const Case given{plan, replicas, budget};
   for (const auto& [ipu, need] : given.needs())
-    if (need.total() > budget.bytes) refuse(given, ipu, need);
+    if (need.total() > budget.bytes) refuse(given, recomputed(), ipu, need);
 }
 
 std::string size_text(std::int64_t bytes) {

@@ -80,6 +80,21 @@ TEST(AutomaticStages, BalanceTheTimesThatWereMeasured) {
   EXPECT_DOUBLE_EQ(compiled.report.stages[2].share, 4 / 9.0);
 }
 
+TEST(AutomaticStages, CountWhatIsRecomputed) {
+  CompileRequest request = training(2);
+  auto seconds = even();
+  seconds["fc2"] = 2;
+  request.measure = clock_of(seconds);
+  EXPECT_EQ(first_layers(compile(chain().graph(), request).report), (Names{"fc0", "fc3"}))
+      << "12 and 9 seconds are better than 6 and 15";
+  request.recompute.on = true;
+  const CompileReport report = compile(chain().graph(), request).report;
+  EXPECT_EQ(first_layers(report), (Names{"fc0", "fc2"})) << "16 and 9 are worse than 8 and 15";
+  EXPECT_EQ(report.stages[0].forward_seconds, 2);
+  EXPECT_EQ(report.stages[0].backward_seconds, 4 + 1) << "fc0 again; fc1's result is kept";
+  EXPECT_EQ(report.stages[1].backward_seconds, 10);
+}
+
 TEST(AutomaticStages, GoByFlopsAndBytesWithoutAClock) {
   const Compiled compiled = compile(chain().graph(), training(2));
   EXPECT_EQ(first_layers(compiled.report), (Names{"fc0", "fc3"}));
@@ -124,8 +139,10 @@ std::int64_t most_bytes(const Plan& plan) {
 }
 
 /// Expects of a cut into so many stages that it keeps to `bytes`; says why there is none.
-std::string automatic_within(const ModelBuilder& model, std::int32_t stages, std::int64_t bytes) {
+std::string automatic_within(const ModelBuilder& model, std::int32_t stages, std::int64_t bytes,
+                             bool recompute = false) {
   CompileRequest request = training(stages);
+  request.recompute.on = recompute;
   request.memory.bytes = bytes;
   return refusal(Errc::out_of_memory,
                  [&] { EXPECT_LE(most_bytes(compile(model.graph(), request).plan), bytes); });
@@ -166,6 +183,34 @@ TEST(AutomaticStages, AreRefusedIfNoCutKeepsToTheMemoryAndSayWhatWould) {
   const auto enough = static_cast<std::int64_t>(1000 * std::stod(text.substr(before.size())));
   EXPECT_EQ(automatic_within(top_heavy(), 3, enough + 51), "accepted");
   EXPECT_NE(automatic_within(top_heavy(), 3, enough * 97 / 100), "accepted");
+}
+
+/// Two products with many activations between them.
+ModelBuilder deep() {
+  ModelBuilder model;
+  auto x = model.linear("fc0", model.input("x", {8}), 8);
+  for (int layer = 0; layer < 30; ++layer) x = model.apply("tanh", {x});
+  x = model.linear("fc1", x, 8);
+  model.loss(model.apply("mse_loss", {x, model.input("target", {8})}, {}, "loss"));
+  return model;
+}
+
+TEST(AutomaticStages, NeedLessMemoryIfTheyRecomputeWhichARefusalSays) {
+  const ModelBuilder model = deep();
+  const std::int64_t whole = most_bytes(compile(model.graph(), training(1)).plan);
+  int helped = 0, hopeless = 0;
+  for (std::int64_t percent = 20; percent < 100; percent += 4) {
+    const std::int64_t bytes = whole * percent / 100;
+    const std::string text = automatic_within(model, 3, bytes);
+    const bool fits = automatic_within(model, 3, bytes, true) == "accepted";
+    EXPECT_TRUE(fits || text != "accepted") << "recomputed it needs more than " << bytes;
+    if (text == "accepted") continue;
+    EXPECT_EQ(text.find("; what would help: recomputation; or more stages; or ") != text.npos, fits)
+        << text;
+    ++(fits ? helped : hopeless);
+  }
+  EXPECT_GT(helped, 0);
+  EXPECT_GT(hopeless, 0);
 }
 
 TEST(AutomaticStages, NeverNeedMoreThanWasWorkedOutForThem) {

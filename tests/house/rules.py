@@ -26,7 +26,7 @@ FLOORS = [
 # The passes of the compiler: only compile sees more than one of them.
 PASSES = {'balance', 'choose_layouts', 'compile_report', 'differentiate', 'fuse', 'inference_form',
           'layout', 'liveness', 'lower', 'memory_budget', 'memory_plan', 'partition', 'pieces',
-          'prune', 'stage_assignment'}
+          'prune', 'recompute', 'stage_assignment'}
 
 COLUMNS = 100
 

@@ -61,6 +61,22 @@ TEST_P(OpProperties, GivesTheSameBitsInPlace) {
   });
 }
 
+TEST_P(OpProperties, ComputesTheSameAgainWhenABufferHasChanged) {
+  for_each_call([](const OpCall& call) {
+    std::vector<bool> updated(testing::output_types(call).size());
+    OpCall later = call;
+    const auto first = run(call);
+    for (const Update& pair : call.op->updates) {
+      const auto input = static_cast<std::size_t>(pair.input);
+      updated[static_cast<std::size_t>(pair.output)] = true;
+      later.inputs[input] = first[static_cast<std::size_t>(pair.output)];
+    }
+    const auto second = run(later);
+    for (std::size_t i = 0; i < first.size(); ++i)
+      EXPECT_TRUE(updated[i] || same_bits(second[i], first[i])) << "output " << i;
+  });
+}
+
 TEST_P(OpProperties, CountsAtLeastTheBytesThatItWrites) {
   for_each_call([](const OpCall& call) {
     ASSERT_NE(call.op->cost, nullptr);

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <numeric>
 #include <random>
 #include <utility>
 
@@ -24,9 +23,11 @@ Score score(const Balance& problem, const Begins& begins) {
     const auto end = stage + 1 < begins.size() ? static_cast<std::size_t>(begins[stage + 1])
                                                : problem.costs.size();
     const auto begin = static_cast<std::size_t>(begins[stage]);
-    const double cost =
-        std::accumulate(problem.costs.begin() + static_cast<std::ptrdiff_t>(begin),
-                        problem.costs.begin() + static_cast<std::ptrdiff_t>(end), 0.0);
+    double cost = 0;
+    for (std::size_t piece = begin; piece < end; ++piece) {
+      cost += problem.costs[piece];
+      if (!problem.dearer.empty() && problem.dearer[stage]) cost += problem.extra_costs[piece];
+    }
     result.slowest = std::max(result.slowest, cost);
     if (stage > 0) result.bytes += problem.bytes_before[begin];
   }
@@ -119,6 +120,27 @@ TEST(Balance, IsAsGoodAsTheBestOfThoseThatFit) {
   }
   EXPECT_GT(without, 20) << "problems without a cut that fits";
   EXPECT_LT(without, 480);
+}
+
+TEST(Balance, CountsWhatSomeStagesCostOnTop) {
+  EXPECT_EQ(balance({.costs = {3, 3, 3, 3}, .bytes_before = {0, 0, 0, 0}, .stages = 2}),
+            (Begins{0, 2}));
+  EXPECT_EQ(balance({.costs = {3, 3, 3, 3},
+                     .extra_costs = {6, 6, 6, 6},
+                     .dearer = {true, false},
+                     .bytes_before = {0, 0, 0, 0},
+                     .stages = 2}),
+            (Begins{0, 1}));
+  std::mt19937 random(3);
+  for (int i = 0; i < 500; ++i) {
+    SCOPED_TRACE(i);
+    Balance problem = random_problem(random);
+    for (std::size_t piece = 0; piece < problem.costs.size(); ++piece)
+      problem.extra_costs.push_back(static_cast<double>((piece + static_cast<std::size_t>(i)) % 4));
+    for (std::int32_t stage = 0; stage < problem.stages; ++stage)
+      problem.dearer.push_back((stage + i) % 3 != 0);
+    expect_best(problem);
+  }
 }
 
 TEST(Balance, TakesTheCheaperPlaceAmongEqualCuts) {

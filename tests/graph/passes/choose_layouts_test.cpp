@@ -79,6 +79,16 @@ TEST(Fuse, JoinsConvolutionPoolingAndRelu) {
       EXPECT_EQ(graph.value(output).producer, static_cast<NodeId>(id));
 }
 
+TEST(Fuse, MovesACheckpointToWhatIsStillComputed) {
+  const SmallNetwork network;
+  Graph model = network.graph(16);
+  model.value(network.pooled).checkpoint = model.value(network.convolved).checkpoint = true;
+  const Graph graph = fuse(choose_layouts(model).graph);
+  for (const std::size_t node : {1, 2})
+    EXPECT_TRUE(graph.value(graph.nodes[node].outputs[0]).checkpoint) << node;
+  EXPECT_EQ(nodes_of(graph), nodes_of(fuse(choose_layouts(network.graph(16)).graph)));
+}
+
 TEST(Fuse, LeavesWhatSomebodyElseReads) {
   SmallNetwork network;
   network.model.output("pooled", network.pooled);

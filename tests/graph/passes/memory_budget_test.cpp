@@ -33,7 +33,8 @@ Plan two_stages(const Schedule& schedule = grouped) {
 }
 
 std::string refused(const Plan& plan, const MemoryBudget& budget, std::int64_t replicas = 1) {
-  return refusal(Errc::out_of_memory, [&] { expect_fit(plan, replicas, budget); });
+  return refusal(Errc::out_of_memory,
+                 [&] { expect_fit(plan, replicas, budget, [&] { return plan; }); });
 }
 
 TEST(MemoryBudget, TakesWhatFitsToTheByteAndRefusesWhatDoesNot) {
@@ -48,6 +49,19 @@ TEST(MemoryBudget, SaysWhatAStageNeedsAndWhatWouldMakeItFit) {
             "and gradients, 3.0 kB for micro-batches in flight, 500 B for scratch), an IPU has 4.0 "
             "kB; what would help: the schedule sequential, which needs 3.5 kB; or micro-batches of "
             "about 22 samples instead of 40; or smaller stages");
+}
+
+TEST(MemoryBudget, OffersRecomputationWhereThatIsEnough) {
+  Plan recomputed = two_stages();
+  recomputed.stages[0].stash_bytes = 200;
+  const auto offered = [&](std::int64_t bytes) {
+    const std::string text = refusal(Errc::out_of_memory, [&] {
+      expect_fit(two_stages(), 1, {.bytes = bytes}, [&] { return recomputed; });
+    });
+    return text.find("; what would help: recomputation, which needs 3.1 kB; or ") != text.npos;
+  };
+  EXPECT_TRUE(offered(3100));
+  EXPECT_FALSE(offered(3099));
 }
 
 TEST(MemoryBudget, OffersNoRemedyThatWouldNotHelp) {
