@@ -50,7 +50,9 @@ void StageState::pump() {
       finish(*work);
       continue;
     }
-    ++(forward ? setup.status->report.forward_runs : setup.status->report.backward_runs);
+    StageReport& report = setup.status->report;
+    ++(forward ? report.forward_runs : report.backward_runs);
+    if (!forward && own.backward.recomputed > 0) ++report.recomputed_runs;
     self->send(links.device, RunProgram{self, setup.arena, *work, setup.replica});
   }
 }

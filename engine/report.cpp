@@ -27,15 +27,25 @@ std::string joined(const std::vector<std::string>& parts) {
   return text;
 }
 
-/// Times are shown if there are any.
-Row heading(bool measured) {
+/// Columns that are shown if any stage has something there.
+struct Shown {
+  bool recomputed = false;
+  bool times = false;
+};
+
+Row heading(const Shown& shown) {
   Row row{"stage", "IPU", "blocks", "from", "parameters", "forward MFLOP", "backward MFLOP"};
-  if (measured) row.insert(row.end(), {"forward us", "backward us"});
-  row.insert(row.end(), {"share", "in flight", "kB"});
+  if (shown.recomputed) row.emplace_back("of it recomputed");
+  if (shown.times) row.insert(row.end(), {"forward us", "backward us"});
+  row.insert(row.end(), {"share", "in flight", "stash kB", "kB"});
   return row;
 }
 
-Row row_of(const StagePlanReport& stage, bool measured) {
+std::string kilobytes(std::int64_t bytes) {
+  return decimal(static_cast<double>(bytes) / 1e3, 1);
+}
+
+Row row_of(const StagePlanReport& stage, const Shown& shown) {
   Row row{std::to_string(stage.stage),
           std::to_string(stage.ipu),
           joined(stage.blocks),
@@ -43,11 +53,12 @@ Row row_of(const StagePlanReport& stage, bool measured) {
           std::to_string(stage.parameters),
           decimal(stage.forward_flops / 1e6, 3),
           decimal(stage.backward_flops / 1e6, 3)};
-  if (measured)
+  if (shown.recomputed) row.push_back(decimal(stage.recomputed_flops / 1e6, 3));
+  if (shown.times)
     row.insert(row.end(),
                {decimal(stage.forward_seconds * 1e6, 1), decimal(stage.backward_seconds * 1e6, 1)});
   row.insert(row.end(), {percent(stage.share), std::to_string(stage.in_flight_limit),
-                         decimal(static_cast<double>(stage.bytes) / 1e3, 1)});
+                         kilobytes(stage.stash_bytes), kilobytes(stage.bytes)});
   return row;
 }
 
@@ -66,10 +77,13 @@ std::string table(const std::vector<Row>& rows) {
 }
 
 std::string stages_table(const std::vector<StagePlanReport>& stages) {
-  const bool measured = std::ranges::any_of(
-      stages, [](const auto& stage) { return stage.forward_seconds + stage.backward_seconds > 0; });
-  std::vector<Row> rows{heading(measured)};
-  for (const StagePlanReport& stage : stages) rows.push_back(row_of(stage, measured));
+  Shown shown;
+  for (const StagePlanReport& stage : stages) {
+    shown.recomputed = shown.recomputed || stage.recomputed_flops > 0;
+    shown.times = shown.times || stage.forward_seconds + stage.backward_seconds > 0;
+  }
+  std::vector<Row> rows{heading(shown)};
+  for (const StagePlanReport& stage : stages) rows.push_back(row_of(stage, shown));
   return table(rows);
 }
 

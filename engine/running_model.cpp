@@ -58,7 +58,10 @@ graph::CompileRequest request_for(const Options& options, const Optimizer* optim
       .replicas = options.topology.replication_factor,
       .threads_per_ipu = options.topology.threads_per_ipu,
       .cores = actors::worker_threads({}),
-      .memory = budget_for(options, optimizer, trainable)};
+      .memory = budget_for(options, optimizer, trainable),
+      .recompute = {.on = options.training.recompute,
+                    .stages = {options.training.recompute_stages.begin(),
+                               options.training.recompute_stages.end()}}};
   for (const Stage& stage : options.topology.stages)
     request.stages.push_back({stage.blocks, stage.ipu});
   request.ipus.assign(options.topology.ipus.begin(), options.topology.ipus.end());

@@ -90,6 +90,8 @@ penstock::Options training_options(const TrainerOptions& options) {
   engine.training.gradient_accumulation = options.training.gradient_accumulation;
   engine.training.reduction = options.pipeline.reduction;
   engine.training.offload_optimizer_state = options.pipeline.offload_optimiser;
+  engine.training.recompute = options.pipeline.recompute.has_value();
+  engine.training.recompute_stages = options.pipeline.recompute.value_or(std::vector<int>{});
   return engine;
 }
 

@@ -14,6 +14,7 @@ void write(JsonLine& json, const penstock::StageReport& stage) {
       .field("ipu", stage.ipu)
       .field("forward_runs", stage.forward_runs)
       .field("backward_runs", stage.backward_runs)
+      .field("recomputed_runs", stage.recomputed_runs)
       .field("max_in_flight", stage.max_in_flight)
       .field("busy_seconds", stage.busy_seconds)
       .field("peak_bytes", stage.peak_bytes)

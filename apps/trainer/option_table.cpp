@@ -115,6 +115,10 @@ OptionGroup pipeline_group() {
            "how the micro-batches' gradients become one")
       .add("offload-optimiser", &PipelineOptions::offload_optimiser,
            "keep the optimizer's state off the IPUs between updates")
+      .add("recompute", &PipelineOptions::recompute, stage_numbers("LIST", most_threads),
+           "stages that keep only what they receive and send, and compute the rest again before "
+           "their backward: all (but the last), or their numbers, as in 0,1; the same weights, "
+           "less memory, more time")
       .add("threads", &PipelineOptions::threads, whole_number(1, most_threads),
            "worker threads of the engine; by default one per core")
       .add("threads-per-ipu", &PipelineOptions::threads_per_ipu, whole_number(1, most_threads),

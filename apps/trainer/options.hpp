@@ -65,6 +65,8 @@ struct PipelineOptions {
   int replication_factor = 1;
   penstock::Reduction reduction = penstock::Reduction::mean;
   bool offload_optimiser = false;
+  /// The stages that recompute; empty: all but the last.
+  std::optional<std::vector<int>> recompute = {};
   std::optional<int> threads = {};
   std::optional<int> threads_per_ipu = {};
 };

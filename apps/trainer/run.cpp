@@ -90,7 +90,9 @@ penstock::Options checked(const penstock::Options& options, std::int64_t images)
 /// it is about no such field.
 std::optional<std::string> in_own_words(const std::string& text) {
   constexpr std::pair<std::string_view, std::string_view> names[] = {
-      {"options.topology.ipus", "--ipus"}, {"options.topology.ipu_memory_bytes", "--ipu-memory"}};
+      {"options.topology.ipus", "--ipus"},
+      {"options.topology.ipu_memory_bytes", "--ipu-memory"},
+      {"options.training.recompute_stages", "--recompute"}};
   for (const auto& [field, option] : names)
     if (text.starts_with(field)) return std::string(option) + text.substr(field.size());
   return std::nullopt;

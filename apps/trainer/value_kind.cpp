@@ -47,14 +47,17 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-std::vector<int> read_number_list(std::string_view text, int most) {
+/// `or_word` opens the refusal with what else the text may be.
+std::vector<int> read_number_list(std::string_view text, int most,
+                                  const std::string& or_word = "") {
   std::vector<int> numbers;
   std::size_t begin = 0, comma = 0;
   do {
     comma = text.find(',', begin);
     int number = -1;
     if (!reads_as(text.substr(begin, comma - begin), number) || number < 0 || number > most)
-      refuse("whole numbers from 0 to " + std::to_string(most) + ", separated by commas", text);
+      refuse(or_word + "whole numbers from 0 to " + std::to_string(most) + ", separated by commas",
+             text);
     numbers.push_back(number);
     begin = comma + 1;
   } while (comma != text.npos);
@@ -135,6 +138,13 @@ ValueKind<std::string> one_of(const std::vector<std::string>& values) {
 
 ValueKind<std::vector<int>> number_list(const std::string& value_name, int most) {
   return {value_name, [=](std::string_view text) { return read_number_list(text, most); }, {}};
+}
+
+ValueKind<std::vector<int>> stage_numbers(const std::string& value_name, int most) {
+  const auto read = [=](std::string_view text) {
+    return text == "all" ? std::vector<int>{} : read_number_list(text, most, "all, or ");
+  };
+  return {value_name, read, {}};
 }
 
 ValueKind<std::int64_t> byte_size(const std::string& value_name) {

@@ -43,6 +43,8 @@ ValueKind<std::string> path(const std::string& value_name);
 ValueKind<std::string> one_of(const std::vector<std::string>& values);
 /// Whole numbers from 0 to `most`, separated by commas.
 ValueKind<std::vector<int>> number_list(const std::string& value_name, int most);
+/// "all", for which the list is empty, or whole numbers from 0 to `most`, separated by commas.
+ValueKind<std::vector<int>> stage_numbers(const std::string& value_name, int most);
 /// Bytes with their unit, decimal or binary: "900MB", "1.5GB", "64KiB".
 ValueKind<std::int64_t> byte_size(const std::string& value_name);
 /// Blocks grouped to stages, "B1,B2|B3,B4", or "auto", or "auto:4" for up to `most` stages.

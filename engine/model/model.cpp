@@ -91,6 +91,11 @@ void Model::output(const std::string& name, Value value) {
   impl_->network.output(name, impl_->id("output \"" + name + "\"", value));
 }
 
+Value Model::recomputation_checkpoint(Value x) {
+  impl_->network.checkpoint(impl_->id("recomputation_checkpoint", x));
+  return x;
+}
+
 void Model::loss(Value value) {
   impl_->network.loss(impl_->id("loss", value));
 }

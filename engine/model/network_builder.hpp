@@ -31,6 +31,9 @@ class NetworkBuilder {
   /// @throws Error invalid_model at the second call, shape_mismatch if it is not f32.
   void loss(graph::ValueId value);
 
+  /// A stage that recomputes keeps the value.
+  void checkpoint(graph::ValueId value) { graph_.value(value).checkpoint = true; }
+
   /// @throws Error invalid_model if a layer must not be called so.
   void expect_new_layer(const graph::Op& op, const std::string& name) const;
 

@@ -66,9 +66,20 @@ void check(const Topology& topology) {
   check_number(group + "replication_factor", topology.replication_factor, {.low = 1, .high = 1024});
 }
 
+void check_recomputation(const TrainingOptions& training) {
+  const std::string field = "options.training.recompute_stages";
+  if (!training.recompute && !training.recompute_stages.empty())
+    throw Error(Errc::invalid_argument,
+                field + ": expected none, for options.training.recompute is false, got " +
+                    std::to_string(training.recompute_stages.size()));
+  for (std::size_t i = 0; i < training.recompute_stages.size(); ++i)
+    check_number(field + "[" + std::to_string(i) + "]", training.recompute_stages[i], {.low = 0});
+}
+
 void check(const TrainingOptions& training) {
   check_number("options.training.gradient_accumulation", training.gradient_accumulation, positive);
   check_enumerator("options.training.reduction", reductions, training.reduction);
+  check_recomputation(training);
 }
 
 void check(const OutputOptions& output) {

@@ -87,8 +87,10 @@ StagePlanReport row_of(const Plan& plan, std::size_t number, double share) {
           .parameters = parameters_of(stage),
           .forward_flops = stage.forward.cost.flops,
           .backward_flops = stage.backward.cost.flops,
+          .recomputed_flops = stage.backward.recomputed_cost.flops,
           .share = share,
           .in_flight_limit = stage.in_flight,
+          .stash_bytes = stage.stash_bytes,
           .bytes = stage_bytes(plan, number)};
 }
 

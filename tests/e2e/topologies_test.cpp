@@ -63,6 +63,12 @@ TrainingRun run(const Options& options, const Optimizer& optimizer = AdamW{.lear
   return train(networks::find_network("mnist-cnn").build(3), options, optimizer, digits(), updates);
 }
 
+/// The same options, recomputed.
+Options recomputed(Options options) {
+  options.training.recompute = true;
+  return options;
+}
+
 const TrainingRun& single_device() {
   static const TrainingRun result = run(options_for(placements[0], executions[0]));
   return result;
@@ -102,6 +108,22 @@ TEST(ThreadsPerIpu, ChangeNoBit) {
     }
   }
 }
+
+class Recomputation : public ::testing::TestWithParam<std::tuple<Execution, Placement, bool, int>> {
+};
+
+TEST_P(Recomputation, GivesTheBitsOfASingleDevice) {
+  const auto& [execution, placement, offload, iterations] = GetParam();
+  Options options = recomputed(options_for(placement, execution));
+  options.training.offload_optimizer_state = offload;
+  options.device_iterations = iterations;
+  EXPECT_EQ(first_difference(run(options), single_device()), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Recomputation,
+                         ::testing::Combine(::testing::ValuesIn(executions),
+                                            ::testing::ValuesIn(placements), ::testing::Bool(),
+                                            ::testing::Values(1, 5)));
 
 TEST(Topologies, RepeatTheirBits) {
   const Options options = options_for(placements[5], executions[0]);
@@ -218,21 +240,26 @@ TEST(Clipping, ReachesOverAllStagesAndKeepsTheBits) {
 }
 
 /// What the tutorials' networks lack: statistics that every micro-batch changes, random numbers, a
-/// stage's value that two others read, and labels that travel past every stage.
-Model residual_network() {
+/// stage's value that two others read, and labels that travel past every stage. The results of
+/// `checkpoints` are marked.
+Model residual_network(const std::set<std::string>& checkpoints = {}) {
   Model model("residual", 5);
   const Value images = model.input("image", {1, 28, 28});
   const Value labels = model.labels();
   const Conv2dOptions convolution{.out_channels = 4, .kernel = 3, .padding = 1};
+  const auto marked = [&](const char* name, Value value) {
+    return checkpoints.contains(name) ? model.recomputation_checkpoint(value) : value;
+  };
   Value skip, x;
   {
     const auto block = model.block("B1");
-    x = model.batch_norm2d("norm1", model.conv2d("conv1", images, convolution));
+    x = marked("conv1", model.conv2d("conv1", images, convolution));
+    x = model.batch_norm2d("norm1", x);
     skip = model.relu(model.max_pool2d(x));
   }
   {
     const auto block = model.block("B2");
-    x = model.batch_norm2d("norm2", model.conv2d("conv2", skip, convolution));
+    x = marked("norm2", model.batch_norm2d("norm2", model.conv2d("conv2", skip, convolution)));
     x = model.dropout("dropout2", x, 0.25);
   }
   {
@@ -240,7 +267,8 @@ Model residual_network() {
     x = model.max_pool2d(model.relu(model.add(x, skip)));
   }
   const auto block = model.block("B4");
-  x = model.linear("logits", model.dropout("dropout4", model.flatten(x), 0.5), 10);
+  x = marked("dropout4", model.dropout("dropout4", model.flatten(x), 0.5));
+  x = model.linear("logits", x, 10);
   model.output("logits", x);
   model.loss(
       model.cross_entropy(model.add(x, model.linear("short", model.flatten(skip), 10)), labels));
@@ -262,9 +290,42 @@ TEST(Topologies, GiveTheSameStatisticsAndRandomNumbers) {
     EXPECT_NE(reference.weights.at("norm1.running_mean").as<float>()[0], 0);
     for (const Execution& execution : executions)
       for (const Placement& placement : placements)
-        EXPECT_EQ(first_difference(residual(with_replicas(placement, execution)), reference), "")
-            << replicas << " replicas, " << execution.name << " " << placement.stages;
+        for (const bool recompute : {false, true}) {
+          Options options = with_replicas(placement, execution);
+          options.training.recompute = recompute;
+          EXPECT_EQ(first_difference(residual(options), reference), "")
+              << replicas << " replicas, " << execution.name << " " << placement.stages
+              << (recompute ? ", recomputed" : "");
+        }
   }
+}
+
+TEST(Recomputation, GivesTheSameStatisticsAndRandomNumbersWithAnyCheckpoints) {
+  const auto residual = [](const Model& model, const Options& options) {
+    return train(model, options, Sgd{.learning_rate = 0.05, .momentum = 0.9}, digits(), updates);
+  };
+  const Options options = options_for(placements[5], executions[0]);
+  const TrainingRun reference = residual(residual_network(), options);
+  for (const auto& checkpoints : std::vector<std::set<std::string>>{
+           {}, {"conv1"}, {"norm2"}, {"conv1", "norm2"}, {"dropout4"}}) {
+    const std::string what = ::testing::PrintToString(checkpoints);
+    const Model model = residual_network(checkpoints);
+    const TrainingRun run = residual(model, recomputed(options));
+    EXPECT_EQ(first_difference(run, reference), "") << what;
+    for (const StageReport& stage : run.stages) {
+      EXPECT_EQ(stage.forward_runs, 4u * updates) << what;
+      EXPECT_EQ(stage.recomputed_runs, stage.stage < 3 ? 4u * updates : 0) << what << stage.stage;
+    }
+  }
+}
+
+TEST(Recomputation, CanBeTurnedOnForSomeStages) {
+  Options options = recomputed(replicated(placements[5], executions[1]));
+  options.training.recompute_stages = {1};
+  const TrainingRun one = run(options);
+  EXPECT_EQ(first_difference(one, run(replicated(placements[5], executions[1]))), "");
+  for (const StageReport& stage : one.stages)
+    EXPECT_EQ(stage.recomputed_runs, stage.stage == 1 ? 4u * updates : 0) << stage.stage;
 }
 
 TEST(Replication, WarnsOfStatisticsThatAreNotShared) {

@@ -17,6 +17,7 @@ TEST(CompileReport, IsATableWithItsColumnsAligned) {
                                          .backward_flops = 2.5e6,
                                          .share = 0.75,
                                          .in_flight_limit = 3,
+                                         .stash_bytes = 40960,
                                          .bytes = 123456},
                                         {.stage = 1,
                                          .ipu = 11,
@@ -35,11 +36,11 @@ TEST(CompileReport, IsATableWithItsColumnsAligned) {
   EXPECT_EQ(to_string(report),
             "compiled in 12.50 ms: differentiate 2.00 ms, plan memory 0.50 ms\n"
             "stage  IPU  blocks   from  parameters  forward MFLOP  backward MFLOP  share  "
-            "in flight     kB\n"
+            "in flight  stash kB     kB\n"
             "    0    2   B1,B2  conv1        5280          1.250           2.500   75 %  "
-            "        3  123.5\n"
+            "        3      41.0  123.5\n"
             "    1   11      B3     fc           0          0.000           0.000   25 %  "
-            "        1    0.0\n"
+            "        1       0.0    0.0\n"
             "stages: 2 stages, from conv1, fc; the slowest has 75 % of the work; expected: 1.3 "
             "times the throughput of one stage, on 2 threads\n"
             "expected utilisation 93 %, layout conversions 2, lanes wasted by padding 8 of 48, "
@@ -62,6 +63,15 @@ TEST(CompileReport, ShowsTheTimesThatWereMeasured) {
                       "expected: 1.0 times the throughput of one stage, on 1 thread\n"),
             text.npos)
       << text;
+}
+
+TEST(CompileReport, ShowsWhatIsRecomputed) {
+  const CompileReport report{
+      .stages = {
+          {.first_layer = "conv", .backward_flops = 3e6, .recomputed_flops = 1.5e6, .share = 1}}};
+  const std::string text = to_string(report);
+  EXPECT_NE(text.find("  backward MFLOP  of it recomputed  share"), text.npos) << text;
+  EXPECT_NE(text.find("           3.000             1.500  100 %"), text.npos) << text;
 }
 
 }  // namespace

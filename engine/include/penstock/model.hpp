@@ -139,6 +139,12 @@ class Model {
   /// softmax(q·kᵀ/√d)·v over the last two axes; `causal` hides what comes later.
   Value attention(Value q, Value k, Value v, bool causal = false);
 
+  /// Marks `x` as worth its memory where a stage recomputes (`TrainingOptions::recompute`): it is
+  /// kept, and what follows it is computed again from it. Gives `x` back. Elsewhere, and in the
+  /// last stage, this changes nothing. A convolution that runs as one with its pooling and relu
+  /// has no result of its own: then the last of them is kept.
+  Value recomputation_checkpoint(Value x);
+
   /// log-softmax over axis 1 and negative log-likelihood of `labels` [N] (or [N,...]).
   Value cross_entropy(Value logits, Value labels, const CrossEntropyOptions& options = {});
   Value nll_loss(Value log_probabilities, Value labels,

@@ -72,6 +72,11 @@ struct TrainingOptions {
   int gradient_accumulation = 1;  ///< micro-batches per replica and weight update
   Reduction reduction = Reduction::mean;
   bool offload_optimizer_state = false;  ///< keep it in the host store between updates
+  /// Stages before the last keep of a micro-batch only what they receive and send, and what
+  /// `Model::recomputation_checkpoint` marks; the rest is computed a second time, just before their
+  /// backward. The same bits, less memory, more time.
+  bool recompute = false;
+  std::vector<int> recompute_stages = {};  ///< only these; empty: every stage before the last
 };
 
 struct OutputOptions {

@@ -14,8 +14,9 @@ struct StageReport {
   int ipu = 0;
   std::uint64_t forward_runs = 0;
   std::uint64_t backward_runs = 0;
-  int max_in_flight = 0;        ///< micro-batches forwarded but not yet backwarded, at most
-  double busy_seconds = 0;      ///< in its programs and weight updates
+  std::uint64_t recomputed_runs = 0;  ///< of these, with forward computed a second time
+  int max_in_flight = 0;              ///< micro-batches forwarded but not yet backwarded, at most
+  double busy_seconds = 0;            ///< in its programs and weight updates
   std::int64_t peak_bytes = 0;  ///< tensor memory of the stage on its IPU, optimizer state included
   std::int64_t optimizer_bytes_on_ipu = 0;  ///< optimizer state kept there between updates
 };
@@ -33,11 +34,13 @@ struct StagePlanReport {
   std::int64_t parameters = 0;  ///< elements
   double forward_flops = 0;     ///< per micro-batch
   double backward_flops = 0;
+  double recomputed_flops = 0;  ///< forward's, a second time: part of backward's
   double share = 0;  ///< of the work of all stages: of their measured times, else as estimated
   double forward_seconds = 0;  ///< per micro-batch, measured on one core; 0: not measured
   double backward_seconds = 0;
   int in_flight_limit = 0;
-  std::int64_t bytes = 0;  ///< weights, accumulators, stash and scratch
+  std::int64_t stash_bytes = 0;  ///< kept of each micro-batch in flight
+  std::int64_t bytes = 0;        ///< weights, accumulators, stash and scratch
 };
 
 struct CompileReport {

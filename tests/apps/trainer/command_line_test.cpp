@@ -142,6 +142,11 @@ const std::vector<Setting> settings{
     {"offload_optimiser",
      {"--offload-optimiser"},
      [](O o) { return o.pipeline.offload_optimiser; }},
+    {"recompute",
+     {"--recompute", "0,2"},
+     [](O o) {
+       return o.pipeline.recompute == std::vector<int>{0, 2};
+     }},
     {"threads", {"--threads", "2"}, [](O o) { return o.pipeline.threads == 2; }},
     {"threads_per_ipu",
      {"--threads-per-ipu", "2"},
@@ -248,6 +253,9 @@ TEST(CommandLine, RefusesWithTheArgumentsNameFirst) {
       {{"--ipu-memory", "0kB"}, "--ipu-memory: expected a size such as"},
       {{"--ipu-memory", "1e30GB"}, "--ipu-memory: expected a size such as"},
       {{"--ipu-memory", "nanMB"}, "--ipu-memory: expected a size such as"},
+      {{"--recompute", "some"},
+       "--recompute: expected all, or whole numbers from 0 to 1024, separated by commas"},
+      {{"--recompute", "0,-1"}, "--recompute: expected all, or whole numbers from 0 to 1024"},
       {{"--stages", "auto"}, "--stages auto: needs --ipus"},
       {{"--stages", "auto:"}, "--stages: expected auto:N with a whole number from 1 to 1024"},
       {{"--stages", "auto:0"}, "--stages: expected auto:N with a whole number from 1 to 1024"},
@@ -268,6 +276,10 @@ TEST(CommandLine, RefusesWithTheArgumentsNameFirst) {
     EXPECT_EQ(got.substr(0, std::string(expected.text).size()), expected.text) << got;
     EXPECT_EQ(got.find('\n'), got.npos) << got;
   }
+}
+
+TEST(CommandLine, RecomputesEveryStageByAWord) {
+  EXPECT_EQ(read({"--recompute", "all"})->pipeline.recompute, std::vector<int>{});
 }
 
 TEST(CommandLine, HelpExplainsEveryOptionAndItsDefault) {

@@ -73,6 +73,15 @@ TEST(EngineOptions, TrainingAndInferenceRunOnTheSamePipeline) {
   }
 }
 
+TEST(EngineOptions, OnlyTrainingRecomputes) {
+  TrainerOptions options;
+  EXPECT_FALSE(training_options(options).training.recompute);
+  options.pipeline.recompute = {0, 2};
+  EXPECT_TRUE(training_options(options).training.recompute);
+  EXPECT_EQ(training_options(options).training.recompute_stages, (std::vector<int>{0, 2}));
+  EXPECT_FALSE(inference_options(options, 1000).training.recompute);
+}
+
 TEST(EngineOptions, AutomaticStagesAreAsManyAsAskedForOrAsThereAreIpus) {
   TrainerOptions options;
   options.pipeline.ipus = {2, 2, 3};

@@ -68,6 +68,7 @@ TEST(RunMetrics, ListEveryStageOfEveryReplica) {
                    .ipu = 3,
                    .forward_runs = 4,
                    .backward_runs = 5,
+                   .recomputed_runs = 10,
                    .max_in_flight = 6,
                    .busy_seconds = 7.5,
                    .peak_bytes = 8,
@@ -78,9 +79,9 @@ TEST(RunMetrics, ListEveryStageOfEveryReplica) {
     "inference_samples_per_second": 20000, "test_accuracy": 0.75, "peak_rss_bytes": 5000000000,
     "stages": [
       {"replica": 0, "stage": 0, "ipu": 0, "forward_runs": 0, "backward_runs": 0,
-       "max_in_flight": 0, "busy_seconds": 0, "peak_bytes": 0, "optimizer_bytes_on_ipu": 0},
+       "recomputed_runs": 0, "max_in_flight": 0, "busy_seconds": 0, "peak_bytes": 0, "optimizer_bytes_on_ipu": 0},
       {"replica": 1, "stage": 2, "ipu": 3, "forward_runs": 4, "backward_runs": 5,
-       "max_in_flight": 6, "busy_seconds": 7.5, "peak_bytes": 8, "optimizer_bytes_on_ipu": 9}]
+       "recomputed_runs": 10, "max_in_flight": 6, "busy_seconds": 7.5, "peak_bytes": 8, "optimizer_bytes_on_ipu": 9}]
   })"));
 }
 

@@ -79,6 +79,12 @@ const std::vector<Refusal> topologies{
     {"TooLittleMemory", with({"--ipu-memory", "100kB"}), "--ipu-memory: stage 0 on IPU 0 needs "},
     {"TooLittleMemoryForAnyCut", with({"--stages", "auto:3", "--ipu-memory", "100kB"}),
      "--ipu-memory: no cut into 3 stages keeps to 100.0 kB per IPU; "},
+    {"RecomputingLastStage", with({"--recompute", "0,3"}),
+     "--recompute: expected stages before stage 3, for the last one never recomputes, got 3"},
+    {"RecomputingOneStage", with({"--stages", "B1,B2,B3,B4", "--recompute", "0"}),
+     "--recompute: expected none, for the only stage never recomputes, got 0"},
+    {"TooLittleMemoryWithoutRecomputation", with({"--ipu-memory", "3MB"}),
+     "; what would help: recomputation, which needs "},
     {"IpuOutOfRange", with({"--ipus", "0,1,2,70000"}),
      "--ipus: expected whole numbers from 0 to 65535"}};
 

@@ -94,6 +94,16 @@ TEST(Trainer, SaysWhichOptionsChangeNothing) {
             std::string::npos);
 }
 
+TEST(Trainer, MetricsCountTheRunsThatWereRecomputed) {
+  const TemporaryDirectory directory;
+  expect_success(train(
+      quick + Arguments{"--recompute", "0,1", "--metrics", (directory / "metrics").string()}));
+  const json stages = metrics_lines(directory / "metrics").back().at("summary").at("stages");
+  std::vector<int> recomputed;
+  for (const json& stage : stages) recomputed.push_back(stage.at("recomputed_runs"));
+  EXPECT_EQ(recomputed, (std::vector<int>{24, 24, 0, 0}));
+}
+
 TEST(Trainer, ProfileHasAnEventPerProgramRun) {
   const TemporaryDirectory directory;
   const auto profile = directory / "new" / "profile";
@@ -145,6 +155,8 @@ TEST(Trainer, WeightsDoNotDependOnWhereAndInWhichOrderStagesRun) {
            {"--strategy", "sharded", "--ipus", "0,0,1,1"},
            {"--schedule", "interleaved", "--threads", "1"},
            {"--schedule", "sequential", "--offload-optimiser"},
+           {"--recompute", "all"},
+           {"--recompute", "1", "--schedule", "interleaved"},
            {"--stages", "B1,B2,B3,B4"},
            {"--threads-per-ipu", "3"},
            {"--stages", "B1,B2|B3,B4", "--ipus", "0,0", "--threads", "2", "--num-workers", "0"}})

@@ -82,6 +82,16 @@ TEST(Options, EachFieldIsRefusedOutsideItsRangeByName) {
        [](Options& o) { o.training.gradient_accumulation = 0; }},
       {"options.training.reduction: expected one of mean, sum, got number 2",
        [](Options& o) { o.training.reduction = static_cast<Reduction>(2); }},
+      {"options.training.recompute_stages: expected none, for options.training.recompute is false, "
+       "got 2",
+       [](Options& o) {
+         o.training.recompute_stages = {0, 1};
+       }},
+      {"options.training.recompute_stages[1]: expected 0 or more, got -1",
+       [](Options& o) {
+         o.training.recompute = true;
+         o.training.recompute_stages = {0, -1};
+       }},
       {"options.output.mode: expected one of automatic, final, every_n, all, sum, got number 5",
        [](Options& o) { o.output.mode = static_cast<OutputMode>(5); }},
       {"options.output.period: expected 1 or more, got 0", [](Options& o) { o.output.period = 0; }},

@@ -97,6 +97,9 @@ TEST(CompileReport, HasARowPerStage) {
   plan.stages[1].variables = {{.variable = 0, .type = {DType::f32, {3, 5}}},
                               {.variable = 1, .type = {DType::f32, {3}}}};
   plan.stages[1].parameter_bytes = 128;
+  plan.stages[1].stash_bytes = 64;
+  plan.stages[1].stash_slots = 1;
+  plan.stages[1].backward.recomputed_cost = {.flops = 5e5};
   const auto report = report_on(plan, {.micro_batches = 7});
   ASSERT_EQ(report.stages.size(), 2u);
   const StagePlanReport& row = report.stages[1];
@@ -106,8 +109,10 @@ TEST(CompileReport, HasARowPerStage) {
   EXPECT_EQ(row.parameters, 18);
   EXPECT_EQ(row.forward_flops, 1e6);
   EXPECT_EQ(row.backward_flops, 2e6);
+  EXPECT_EQ(row.recomputed_flops, 5e5);
   EXPECT_EQ(row.in_flight_limit, 1);
-  EXPECT_EQ(row.bytes, 128);
+  EXPECT_EQ(row.stash_bytes, 64);
+  EXPECT_EQ(row.bytes, 128 + 64);
 }
 
 }  // namespace
