@@ -141,8 +141,8 @@ class Model {
 
   /// Marks `x` as worth its memory where a stage recomputes (`TrainingOptions::recompute`): it is
   /// kept, and what follows it is computed again from it. Gives `x` back. Elsewhere, and in the
-  /// last stage, this changes nothing. A convolution that runs as one with its pooling and relu
-  /// has no result of its own: then the last of them is kept.
+  /// last stage, this changes nothing. A layer that runs as one with the pooling or relu behind it
+  /// has no result of its own: then the last one's is kept.
   Value recomputation_checkpoint(Value x);
 
   /// log-softmax over axis 1 and negative log-likelihood of `labels` [N] (or [N,...]).
