@@ -50,21 +50,16 @@ void LoaderActorState::on_rows_read(const RowsRead& read) {
 
 void LoaderActorState::advance() {
   if (consumer.pending())
-    if (auto batch = core->asked_batch()) deliver(std::move(*batch));
+    if (auto batch = core->asked_batch()) {
+      deliver_batch(consumer, std::move(*batch));
+      consumer = {};
+    }
   while (!idle.empty()) {
     auto task = core->next_task();
     if (!task) return;
     self->send(workers[static_cast<std::size_t>(idle.back())], ReadRows{self, std::move(*task)});
     idle.pop_back();
   }
-}
-
-void LoaderActorState::deliver(LoadedBatch batch) {
-  if (batch.failure)
-    consumer.deliver(to_caf(Errc::invalid_data, *batch.failure));
-  else
-    consumer.deliver(std::move(batch));
-  consumer = {};
 }
 
 LoaderActor spawn_loader(ActorSystem& system, std::shared_ptr<const LoaderSource> source,

@@ -30,7 +30,6 @@ struct LoaderActorState {
 
  private:
   void advance();
-  void deliver(LoadedBatch batch);
 };
 
 /// Starts a loader with its workers. With no workers of its own, it reads where it runs.

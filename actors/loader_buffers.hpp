@@ -4,14 +4,29 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <vector>
+
+#include "actors/loader_source.hpp"
+#include "penstock/tensor.hpp"
 
 namespace penstock::actors {
 
 /// One block per field of the samples.
 using BatchBuffer = std::vector<std::shared_ptr<std::byte>>;
+
+/// What each field of `rows` samples takes.
+std::vector<std::size_t> block_bytes(const std::vector<SourceField>& fields, std::int64_t rows);
+
+/// Makes `destinations` point to row `row` of each block.
+void point_to_row(const std::vector<SourceField>& fields, const BatchBuffer& buffer,
+                  std::int64_t row, std::vector<std::byte*>& destinations);
+
+/// The first `rows` rows of each block, [rows, field...]; they hold the buffer.
+std::vector<Tensor> tensors_of(const std::vector<SourceField>& fields, std::int64_t rows,
+                               const std::shared_ptr<const BatchBuffer>& buffer);
 
 class LoaderBuffers {
  public:

@@ -5,29 +5,11 @@
 #include <new>
 
 namespace penstock::actors {
-namespace {
-
-Shape with_rows(const Shape& shape, std::int64_t rows) {
-  std::vector<std::int64_t> dims{rows};
-  dims.insert(dims.end(), shape.begin(), shape.end());
-  return Shape(dims);
-}
-
-std::vector<std::size_t> block_bytes(const LoaderSource& source, std::int64_t rows) {
-  std::vector<std::size_t> bytes;
-  for (const SourceField& field : source.fields)
-    bytes.push_back(static_cast<std::size_t>(with_rows(field.shape, rows).elements()) *
-                    size_of(field.dtype));
-  return bytes;
-}
-
-}  // namespace
-
 LoaderCore::LoaderCore(const LoaderSource& source, const LoaderSettings& settings)
     : fields_(source.fields),
       samples_(source.samples),
       settings_(settings),
-      buffers_(block_bytes(source, std::min(settings.batch_rows, source.samples))) {}
+      buffers_(block_bytes(source.fields, std::min(settings.batch_rows, source.samples))) {}
 
 void LoaderCore::start_epoch(std::uint64_t epoch) {
   epoch_ = epoch;
@@ -117,22 +99,13 @@ std::optional<LoadedBatch> LoaderCore::asked_batch() {
   if (assemblies_.empty() || assemblies_.front().batch != asked_ || !assemblies_.front().complete())
     return std::nullopt;
   const Assembly& assembly = assemblies_.front();
-  if (assembly.failure) return LoadedBatch{{}, assembly.failure->text};
+  if (assembly.failure) return LoadedBatch{{}, assembly.failure->text, false, 0};
   delivered_ = asked_ + 1;
-  return LoadedBatch{tensors_of(assembly), {}};
+  return LoadedBatch{tensors_of(fields_, assembly.rows, assembly.buffer), {}, false, 0};
 }
 
 std::int64_t LoaderCore::batches_ahead() const noexcept {
   return opened_ - delivered_;
-}
-
-std::vector<Tensor> LoaderCore::tensors_of(const Assembly& assembly) const {
-  std::vector<Tensor> tensors;
-  for (std::size_t i = 0; i < fields_.size(); ++i)
-    tensors.push_back(Tensor::wrap(
-        fields_[i].dtype, with_rows(fields_[i].shape, assembly.rows),
-        std::shared_ptr<const std::byte>(assembly.buffer, (*assembly.buffer)[i].get())));
-  return tensors;
 }
 
 }  // namespace penstock::actors

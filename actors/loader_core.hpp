@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "actors/loader_batch.hpp"
 #include "actors/loader_buffers.hpp"
 #include "actors/loader_order.hpp"
 #include "actors/loader_source.hpp"
-#include "penstock/tensor.hpp"
 
 namespace penstock::actors {
 
@@ -36,12 +36,6 @@ struct ReadResult {
   std::uint64_t epoch = 0;
   std::int64_t batch = 0;
   std::optional<ReadFailure> failure = {};
-};
-
-/// A batch that every worker is done with: tensors, or why there are none.
-struct LoadedBatch {
-  std::vector<Tensor> tensors = {};
-  std::optional<std::string> failure = {};
 };
 
 class LoaderCore {
@@ -78,7 +72,6 @@ class LoaderCore {
   bool open_assembly();
   std::shared_ptr<const BatchBuffer> find_buffer();
   ReadTask issue(Assembly& assembly);
-  std::vector<Tensor> tensors_of(const Assembly& assembly) const;
 
   std::vector<SourceField> fields_;
   std::int64_t samples_;

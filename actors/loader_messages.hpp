@@ -3,13 +3,16 @@
 
 #include <caf/allowed_unsafe_message_type.hpp>
 #include <caf/typed_actor.hpp>
+#include <caf/typed_response_promise.hpp>
 #include <cstdint>
 
 #include "actors/loader_core.hpp"
+#include "actors/stream_core.hpp"
 
 namespace penstock::actors {
 
-struct ReadRows;  // it holds a handle, whose type names it
+struct ReadRows;  // they hold a handle, whose type names them
+struct FillRows;
 
 /// Consumer -> loader: assemble the batches of this epoch from now on; whatever the last one still
 /// had to give is dropped.
@@ -32,6 +35,14 @@ struct RowsRead {
   ReadResult result = {};
 };
 
+/// Worker -> loader of streams: what has become of its task, of whose memory it has let go. What
+/// the stream threw is part of the result.
+struct RowsFilled {
+  FillResult result = {};
+};
+
+using Loader = caf::typed_actor<caf::reacts_to<StartEpoch>,
+                                caf::replies_to<TakeBatch>::with<LoadedBatch>>;
 using RowsReader = caf::typed_actor<caf::reacts_to<RowsRead>>;
 using LoaderActor = RowsReader::extend<caf::reacts_to<StartEpoch>,
                                        caf::replies_to<TakeBatch>::with<LoadedBatch>>;
@@ -43,6 +54,21 @@ struct ReadRows {
   ReadTask task = {};
 };
 
+using StreamReader = caf::typed_actor<caf::reacts_to<RowsFilled>>;
+using StreamLoaderActor = StreamReader::extend<caf::reacts_to<StartEpoch>,
+                                               caf::replies_to<TakeBatch>::with<LoadedBatch>>;
+using StreamWorker = caf::typed_actor<caf::reacts_to<FillRows>>;
+
+/// Loader of streams -> worker: fill these rows from your stream of the task's epoch; you alone
+/// write to them.
+struct FillRows {
+  StreamReader reader;  ///< told when it is done, however long the stream takes
+  FillTask task = {};
+};
+
+/// The consumer's answer: the batch, or Error invalid_data with its failure.
+void deliver_batch(caf::typed_response_promise<LoadedBatch>& consumer, LoadedBatch batch);
+
 }  // namespace penstock::actors
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::StartEpoch)
@@ -50,3 +76,5 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::TakeBatch)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::LoadedBatch)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::RowsRead)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::ReadRows)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::RowsFilled)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::FillRows)

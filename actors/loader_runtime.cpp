@@ -5,6 +5,7 @@
 #include "actors/actor_system.hpp"
 #include "actors/errors.hpp"
 #include "actors/loader_actor.hpp"
+#include "actors/stream_loader_actor.hpp"
 
 namespace penstock::actors {
 namespace {
@@ -27,6 +28,15 @@ class LoaderRuntime::Impl {
         loader_(spawn_loader(system_, std::make_shared<const LoaderSource>(std::move(source)),
                              settings, watch_)) {}
 
+  Impl(StreamSource source, const StreamSettings& settings, bool threads,
+       std::chrono::nanoseconds timeout)
+      : timeout_(timeout),
+        watch_(std::make_shared<LoaderWatch>(settings.workers)),
+        system_({.threads = 1}),
+        loader_(spawn_stream_loader(
+            system_, std::make_shared<const StreamSource>(std::move(source)), settings,
+            threads ? RunsOn::own_thread : RunsOn::workers, watch_)) {}
+
   ~Impl() {
     watch_->abandon_all();
     caf::anon_send_exit(loader_, caf::exit_reason::user_shutdown);
@@ -38,17 +48,17 @@ class LoaderRuntime::Impl {
     caf::anon_send(loader_, StartEpoch{epoch});
   }
 
-  std::vector<Tensor> take(std::int64_t batch) {
+  LoadedBatch take(std::int64_t batch) {
     const HostThreadGuard guard;
     // An asker of its own per batch: what comes too late is dropped with it.
     caf::scoped_actor asker{system_.caf()};
-    std::vector<Tensor> tensors;
+    LoadedBatch batch_taken;
     caf::error failure;
     asker->request(loader_, timeout_, TakeBatch{batch})
-        .receive([&](LoadedBatch& loaded) { tensors = std::move(loaded.tensors); },
+        .receive([&](LoadedBatch& loaded) { batch_taken = std::move(loaded); },
                  [&](caf::error& error) { failure = std::move(error); });
     if (failure) fail(to_error(failure));
-    return tensors;
+    return batch_taken;
   }
 
  private:
@@ -63,12 +73,16 @@ class LoaderRuntime::Impl {
   std::chrono::nanoseconds timeout_;
   std::shared_ptr<LoaderWatch> watch_;
   ActorSystem system_;  // ends after the loader, which is told to in the destructor
-  LoaderActor loader_;
+  Loader loader_;
 };
 
 LoaderRuntime::LoaderRuntime(LoaderSource source, const LoaderSettings& settings,
                              std::chrono::nanoseconds timeout)
     : impl_(std::make_unique<Impl>(std::move(source), settings, timeout)) {}
+
+LoaderRuntime::LoaderRuntime(StreamSource source, const StreamSettings& settings, bool threads,
+                             std::chrono::nanoseconds timeout)
+    : impl_(std::make_unique<Impl>(std::move(source), settings, threads, timeout)) {}
 
 LoaderRuntime::~LoaderRuntime() = default;
 
@@ -76,7 +90,7 @@ void LoaderRuntime::start_epoch(std::uint64_t epoch) {
   impl_->start_epoch(epoch);
 }
 
-std::vector<Tensor> LoaderRuntime::take(std::int64_t batch) {
+LoadedBatch LoaderRuntime::take(std::int64_t batch) {
   return impl_->take(batch);
 }
 

@@ -5,10 +5,10 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <vector>
 
+#include "actors/loader_batch.hpp"
 #include "actors/loader_source.hpp"
-#include "penstock/tensor.hpp"
+#include "actors/stream_source.hpp"
 
 namespace penstock::actors {
 
@@ -17,16 +17,19 @@ class LoaderRuntime {
   /// A batch of every field is known to make a tensor.
   LoaderRuntime(LoaderSource source, const LoaderSettings& settings,
                 std::chrono::nanoseconds timeout);
+  /// @param threads for the workers; without, the loader's own is theirs
+  LoaderRuntime(StreamSource source, const StreamSettings& settings, bool threads,
+                std::chrono::nanoseconds timeout);
   /// Waits for samples that are just being read, and for nothing else.
   ~LoaderRuntime();
 
   /// Numbers are greater from epoch to epoch.
   void start_epoch(std::uint64_t epoch);
-  /// Batch `batch` of the epoch, one tensor per field. Batches are taken in their order; one whose
-  /// taking failed may be taken again.
+  /// Batch `batch` of the epoch, one tensor per field, or the word that there is none. Batches are
+  /// taken in their order; one whose taking failed may be taken again.
   /// @throws Error invalid_data if a sample cannot be read; stalled after the timeout; closed or
   /// internal if the loader is gone.
-  std::vector<Tensor> take(std::int64_t batch);
+  LoadedBatch take(std::int64_t batch);
 
  private:
   class Impl;

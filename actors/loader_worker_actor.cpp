@@ -27,7 +27,7 @@ std::optional<ReadFailure> LoaderWorkerState::read_rows(const ReadTask& task) {
 std::optional<ReadFailure> LoaderWorkerState::read_row(const ReadTask& task, std::int64_t row) {
   const std::int64_t sample = (*task.order)[static_cast<std::size_t>(task.first + row)];
   std::optional<ReadFailure> failure;
-  point_to(*task.buffer, row);
+  point_to_row(source->fields, *task.buffer, row, destinations);
   watch->begin_read(number, sample);
   try {
     source->read(task.epoch, sample, destinations);
@@ -37,15 +37,6 @@ std::optional<ReadFailure> LoaderWorkerState::read_row(const ReadTask& task, std
   }
   watch->end_read(number);
   return failure;
-}
-
-void LoaderWorkerState::point_to(const BatchBuffer& buffer, std::int64_t row) {
-  destinations.resize(buffer.size());
-  for (std::size_t i = 0; i < buffer.size(); ++i) {
-    const SourceField& field = source->fields[i];
-    const auto bytes = field.shape.elements() * static_cast<std::int64_t>(size_of(field.dtype));
-    destinations[i] = buffer[i].get() + row * bytes;
-  }
 }
 
 LoaderWorker::behavior_type loader_worker(LoaderWorker::stateful_pointer<LoaderWorkerState> self,

@@ -28,7 +28,6 @@ struct LoaderWorkerState {
   ReadResult read(const ReadTask& task);
   std::optional<ReadFailure> read_rows(const ReadTask& task);
   std::optional<ReadFailure> read_row(const ReadTask& task, std::int64_t row);
-  void point_to(const BatchBuffer& buffer, std::int64_t row);
 };
 
 LoaderWorker::behavior_type loader_worker(LoaderWorker::stateful_pointer<LoaderWorkerState> self,

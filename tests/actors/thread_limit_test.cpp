@@ -48,7 +48,7 @@ TEST(ThreadLimit, IsRefusedByALoaderWhereverItIsMet) {
       LoaderRuntime loader(zeros(), {.batch_rows = 2, .batches = 4, .workers = workers},
                            std::chrono::seconds(10));
       loader.start_epoch(1);
-      EXPECT_EQ(loader.take(0).size(), 1u);
+      EXPECT_EQ(loader.take(0).tensors.size(), 1u);
     };
   };
   const int alone = threads_needed(start(0)), helped = threads_needed(start(8));

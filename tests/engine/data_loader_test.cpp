@@ -341,8 +341,9 @@ TEST(DataLoader, RefusesWhatCannotMakeABatch) {
   for (const Refused& row : table)
     EXPECT_EQ(refusal(row.code, [&] { DataLoader(numbered(row.samples), row.rows, row.options); }),
               row.text);
-  EXPECT_EQ(refusal(Errc::invalid_argument, [] { DataLoader(nullptr, 1); }),
-            "data loader: expected a dataset, got none");
+  EXPECT_EQ(
+      refusal(Errc::invalid_argument, [] { DataLoader(std::shared_ptr<const Dataset>(), 1); }),
+      "data loader: expected a dataset, got none");
 }
 
 /// Fields that nobody can have a batch of.

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "penstock/dataset.hpp"
+#include "penstock/iterable_dataset.hpp"
 #include "penstock/options.hpp"
 #include "penstock/tensor.hpp"
 
@@ -20,6 +22,10 @@ using Batch = std::vector<Tensor>;
 enum class LoaderMode : std::uint8_t {
   sync,   ///< a batch is assembled when it is asked for
   async,  ///< batches are assembled ahead, `buffered` at the most
+  /// As async. Of an iterable dataset, a batch takes samples from all workers in turn, so that only
+  /// the epoch's last ones can fall short of a batch; in the other modes a batch is of one worker,
+  /// and each worker's last samples can.
+  rebatched,
 };
 
 struct DataLoaderOptions {
@@ -27,13 +33,14 @@ struct DataLoaderOptions {
   bool drop_last = true;  ///< leave out the samples that do not fill a batch
   LoaderMode mode = LoaderMode::async;
   int workers = 2;   ///< threads that read samples; 0: the loader's own
-  int buffered = 3;  ///< batches assembled ahead, in async mode
+  int buffered = 3;  ///< batches assembled ahead, unless in sync mode
   std::uint64_t seed = 0;
   double timeout_seconds = 60;  ///< a wait for a batch longer than this fails, and says for what
 };
 
 /// The content of the batches depends on the dataset, `shuffle`, `seed` and the number of epochs
-/// begun; never on mode, workers or timing.
+/// begun; never on mode, workers or timing. Of an iterable dataset it depends on the number of
+/// workers too, which share it, and on whether they are rebatched; never on timing.
 class DataLoader {
  public:
   /// Batches of `samples_per_batch` samples. @throws Error invalid_argument, or invalid_data if the
@@ -43,16 +50,24 @@ class DataLoader {
   /// Batches for one step of a model run with `model` (b·D·G·R samples).
   DataLoader(std::shared_ptr<const Dataset> dataset, const Options& model,
              const DataLoaderOptions& options = {});
+  /// Batches of an iterable dataset, dealt out to max(1, workers) workers.
+  /// @throws Error invalid_argument, also for `shuffle`; invalid_data if it knows that it is empty.
+  DataLoader(std::shared_ptr<const IterableDataset> dataset, std::int64_t samples_per_batch,
+             const DataLoaderOptions& options = {});
   /// Waits until the samples that are just being read have been, and for nothing else.
   ~DataLoader();
   DataLoader(DataLoader&&) noexcept;
   DataLoader& operator=(DataLoader&&) noexcept;
 
   std::int64_t samples_per_batch() const noexcept;
-  /// Batches per epoch.
+  /// Batches per epoch. Of an iterable dataset: what its size promises, of which workers' shares
+  /// may fall short; 0 if it does not say its size.
   std::int64_t batches() const noexcept;
-  /// Samples that each epoch leaves out.
+  /// Samples that each epoch leaves out. Of an iterable dataset: those that this one has so far.
   std::int64_t dropped_samples() const noexcept;
+  /// What the host should know about samples that fill no batch, in one line; empty if all do. Of
+  /// an iterable dataset it is known at the end of an epoch.
+  std::string note() const;
 
   /// Begins the next epoch, whether or not the last one was read to its end.
   void start_epoch();
@@ -60,7 +75,8 @@ class DataLoader {
   /// start_epoch() has. Tensors stay as they are for as long as they are held. The memory of those
   /// that were dropped is used again: a caller who holds one batch at a time makes the loader
   /// allocate `buffered` + 1 of them in all, and another one for each that it holds besides.
-  /// @throws Error invalid_data naming the sample if reading failed, again and again until the next
+  /// @throws Error invalid_data if an iterable dataset turns out to be empty, or naming the sample
+  /// if reading failed, again and again until the next
   /// epoch; stalled after the timeout, naming what is being read (the next call waits for the same
   /// batch again).
   std::optional<Batch> next();

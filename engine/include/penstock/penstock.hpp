@@ -5,6 +5,7 @@
 #include "penstock/dataset.hpp"
 #include "penstock/error.hpp"
 #include "penstock/inference_model.hpp"
+#include "penstock/iterable_dataset.hpp"
 #include "penstock/model.hpp"
 #include "penstock/optimizer.hpp"
 #include "penstock/options.hpp"

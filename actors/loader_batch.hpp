@@ -1,0 +1,21 @@
+// What a loader's consumer is given.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "penstock/tensor.hpp"
+
+namespace penstock::actors {
+
+/// A batch that every worker is done with: tensors, or why there are none.
+struct LoadedBatch {
+  std::vector<Tensor> tensors = {};
+  std::optional<std::string> failure = {};
+  bool ended = false;        ///< of streams: the epoch has no more batches, this is none
+  std::int64_t dropped = 0;  ///< of streams: samples read in this epoch that are in no batch
+};
+
+}  // namespace penstock::actors

@@ -1,0 +1,53 @@
+// IterableDataset: samples that come one after the other, without numbers: a log, a socket, a
+// generator. The interface for one's own.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "penstock/dataset.hpp"
+
+namespace penstock {
+
+/// One worker's part of the samples, for one epoch.
+struct WorkerShare {
+  int worker = 0;   ///< 0 to workers-1
+  int workers = 1;  ///< each has a stream of its own; together they give every sample once
+  std::uint64_t epoch = 0;
+
+  /// Samples [begin(size), end(size)) of `size`, if they are to be dealt out in blocks of
+  /// ceil(size/workers), the last of them shorter.
+  std::int64_t begin(std::int64_t size) const noexcept {
+    return std::min(size, worker * ((size + workers - 1) / workers));
+  }
+  std::int64_t end(std::int64_t size) const noexcept {
+    return std::min(size, begin(size) + (size + workers - 1) / workers);
+  }
+};
+
+/// The samples of one share, in their order. Used by one thread at a time, and ended on any.
+class SampleStream {
+ public:
+  virtual ~SampleStream() = default;
+  /// Writes every element of the next sample to `destinations`, one pointer per field; false if
+  /// there is none, and then it is not called again. What it throws reaches the loader's caller as
+  /// Error invalid_data.
+  virtual bool next(std::span<std::byte* const> destinations) = 0;
+};
+
+class IterableDataset {
+ public:
+  virtual ~IterableDataset() = default;
+  virtual const std::vector<Field>& fields() const = 0;
+  /// Samples of all shares together, if that is known.
+  virtual std::optional<std::int64_t> size() const { return std::nullopt; }
+  /// Begins a share; called from several threads at once, once per worker and epoch.
+  virtual std::unique_ptr<SampleStream> begin(const WorkerShare& share) const = 0;
+};
+
+}  // namespace penstock

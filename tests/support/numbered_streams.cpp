@@ -1,0 +1,33 @@
+#include "tests/support/numbered_streams.hpp"
+
+#include <cstring>
+
+namespace penstock::testing {
+namespace {
+
+class Numbers : public SampleStream {
+ public:
+  Numbers(std::int64_t begin, std::int64_t end, std::function<void(std::int64_t)> before_read)
+      : next_(begin), end_(end), before_read_(std::move(before_read)) {}
+
+  bool next(std::span<std::byte* const> destinations) override {
+    if (next_ == end_) return false;
+    before_read_(next_);
+    std::memcpy(destinations[0], &next_, sizeof next_);
+    ++next_;
+    return true;
+  }
+
+ private:
+  std::int64_t next_;
+  std::int64_t end_;
+  std::function<void(std::int64_t)> before_read_;
+};
+
+}  // namespace
+
+std::unique_ptr<SampleStream> NumberedStreams::begin(const WorkerShare& share) const {
+  return std::make_unique<Numbers>(share.begin(count_), share.end(count_), before_read);
+}
+
+}  // namespace penstock::testing

@@ -1,0 +1,33 @@
+// NumberedStreams: an iterable dataset of the numbers 0 to count-1 as i64 [], which the workers
+// share in blocks, and whose reads a test can hold up or make fail.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "penstock/iterable_dataset.hpp"
+
+namespace penstock::testing {
+
+class NumberedStreams : public IterableDataset {
+ public:
+  /// @param says_size whether size() gives it away
+  explicit NumberedStreams(std::int64_t count, bool says_size = true)
+      : count_(count), says_size_(says_size) {}
+
+  /// Called before each sample is written, on the reading thread.
+  std::function<void(std::int64_t sample)> before_read = [](std::int64_t) {};
+
+  const std::vector<Field>& fields() const override { return fields_; }
+  std::optional<std::int64_t> size() const override {
+    return says_size_ ? std::optional(count_) : std::nullopt;
+  }
+  std::unique_ptr<SampleStream> begin(const WorkerShare& share) const override;
+
+ private:
+  std::int64_t count_;
+  bool says_size_;
+  std::vector<Field> fields_{{"number", DType::i64, {}}};
+};
+
+}  // namespace penstock::testing
