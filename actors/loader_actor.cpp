@@ -29,7 +29,7 @@ LoaderActor::behavior_type loader(LoaderActor::stateful_pointer<LoaderActorState
 }  // namespace
 
 void LoaderActorState::on_start_epoch(const StartEpoch& message) {
-  core->start_epoch(message.epoch);
+  core->start_epoch(message.epoch, message.plan);
   consumer = {};
   advance();
 }

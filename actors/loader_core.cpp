@@ -3,18 +3,29 @@
 #include <algorithm>
 #include <cassert>
 #include <new>
+#include <utility>
 
 namespace penstock::actors {
 LoaderCore::LoaderCore(const LoaderSource& source, const LoaderSettings& settings)
     : fields_(source.fields),
       samples_(source.samples),
       settings_(settings),
-      buffers_(block_bytes(source.fields, std::min(settings.batch_rows, source.samples))) {}
+      buffer_rows_(std::min(settings.batch_rows, source.samples)),
+      buffers_(block_bytes(source.fields, buffer_rows_)) {}
 
-void LoaderCore::start_epoch(std::uint64_t epoch) {
+EpochPlan LoaderCore::usual_plan(std::uint64_t epoch) const {
+  auto order = epoch_order(samples_, settings_.shuffle, settings_.seed, epoch);
+  if (settings_.part.count > 1) order = part_of_order(order, settings_.part, epoch);
+  return plan_batches(std::move(order), settings_.batch_rows, settings_.batches);
+}
+
+void LoaderCore::start_epoch(std::uint64_t epoch, std::shared_ptr<const EpochPlan> plan) {
   epoch_ = epoch;
-  order_ = std::make_shared<const std::vector<std::int64_t>>(
-      epoch_order(samples_, settings_.shuffle, settings_.seed, epoch));
+  plan_ = plan ? std::move(plan) : std::make_shared<const EpochPlan>(usual_plan(epoch));
+  if (plan_->most_rows() > buffer_rows_) {
+    buffer_rows_ = plan_->most_rows();
+    buffers_ = LoaderBuffers(block_bytes(fields_, buffer_rows_));
+  }
   assemblies_.clear();
   abandoned_ = reading_;
   opened_ = delivered_ = 0;
@@ -31,14 +42,14 @@ void LoaderCore::ask(std::int64_t batch) {
 
 bool LoaderCore::may_open() const noexcept {
   const std::int64_t wanted = settings_.ahead ? delivered_ + settings_.buffered : asked_ + 1;
-  return order_ && !failed_ && opened_ < std::min(wanted, settings_.batches);
+  return plan_ && !failed_ && opened_ < std::min(wanted, plan_->batches());
 }
 
 std::shared_ptr<const BatchBuffer> LoaderCore::find_buffer() {
   // One for the consumer, the others ahead of it: allocated by the first batches, needed or not, so
   // that no later moment depends on timing.
   const std::int64_t capacity =
-      settings_.ahead ? std::min<std::int64_t>(settings_.buffered + 1, settings_.batches) : 1;
+      settings_.ahead ? std::min<std::int64_t>(settings_.buffered + 1, plan_->batches()) : 1;
   if (buffers_.allocated() < capacity) return buffers_.allocate();
   if (auto buffer = buffers_.reuse()) return buffer;
   // More only if the consumer waits and nothing will come back.
@@ -50,8 +61,7 @@ bool LoaderCore::open_assembly() try {
   if (!may_open()) return false;
   auto buffer = find_buffer();
   if (!buffer) return false;
-  const std::int64_t rows =
-      std::min(settings_.batch_rows, samples_ - opened_ * settings_.batch_rows);
+  const std::int64_t rows = plan_->rows_of(opened_);
   auto parts = split_rows(rows, std::max(1, settings_.workers));
   assemblies_.push_back({opened_++, rows, std::move(buffer), std::move(parts), 0, 0, {}});
   return true;
@@ -74,8 +84,8 @@ ReadTask LoaderCore::issue(Assembly& assembly) {
   return {epoch_,
           assembly.batch,
           assembly.parts[assembly.parts_issued++],
-          order_,
-          assembly.batch * settings_.batch_rows,
+          {plan_, &plan_->order},
+          plan_->begin_of(assembly.batch),
           assembly.buffer};
 }
 

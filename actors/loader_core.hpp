@@ -43,7 +43,8 @@ class LoaderCore {
   LoaderCore(const LoaderSource& source, const LoaderSettings& settings);
 
   /// Forgets the last epoch. What is still being read for it keeps its memory until it ends.
-  void start_epoch(std::uint64_t epoch);
+  /// @param plan what the epoch visits; null: what the settings say
+  void start_epoch(std::uint64_t epoch, std::shared_ptr<const EpochPlan> plan = nullptr);
   /// The consumer wants batch `batch` of the epoch and has no use for those before it.
   void ask(std::int64_t batch);
   /// The next task for a worker, if memory and the limit of batches ahead allow one.
@@ -68,6 +69,7 @@ class LoaderCore {
     bool complete() const noexcept { return parts_done == parts.size(); }
   };
 
+  EpochPlan usual_plan(std::uint64_t epoch) const;
   bool may_open() const noexcept;
   bool open_assembly();
   std::shared_ptr<const BatchBuffer> find_buffer();
@@ -76,9 +78,10 @@ class LoaderCore {
   std::vector<SourceField> fields_;
   std::int64_t samples_;
   LoaderSettings settings_;
+  std::int64_t buffer_rows_;
   LoaderBuffers buffers_;
   std::uint64_t epoch_ = 0;
-  std::shared_ptr<const std::vector<std::int64_t>> order_;
+  std::shared_ptr<const EpochPlan> plan_;
   std::deque<Assembly> assemblies_;  // of consecutive batches
   std::int64_t opened_ = 0;          // batches of the epoch that have an assembly or had one
   std::int64_t asked_ = -1;

@@ -5,6 +5,7 @@
 #include <caf/typed_actor.hpp>
 #include <caf/typed_response_promise.hpp>
 #include <cstdint>
+#include <memory>
 
 #include "actors/loader_core.hpp"
 #include "actors/stream_core.hpp"
@@ -18,6 +19,7 @@ struct FillRows;
 /// had to give is dropped.
 struct StartEpoch {
   std::uint64_t epoch = 0;
+  std::shared_ptr<const EpochPlan> plan = {};  ///< what it visits; null: what the settings say
 };
 
 /// Consumer -> loader: I want this batch of the epoch, and am done with those before it. Answered
@@ -41,11 +43,11 @@ struct RowsFilled {
   FillResult result = {};
 };
 
-using Loader = caf::typed_actor<caf::reacts_to<StartEpoch>,
-                                caf::replies_to<TakeBatch>::with<LoadedBatch>>;
+using Loader =
+    caf::typed_actor<caf::reacts_to<StartEpoch>, caf::replies_to<TakeBatch>::with<LoadedBatch>>;
 using RowsReader = caf::typed_actor<caf::reacts_to<RowsRead>>;
-using LoaderActor = RowsReader::extend<caf::reacts_to<StartEpoch>,
-                                       caf::replies_to<TakeBatch>::with<LoadedBatch>>;
+using LoaderActor =
+    RowsReader::extend<caf::reacts_to<StartEpoch>, caf::replies_to<TakeBatch>::with<LoadedBatch>>;
 using LoaderWorker = caf::typed_actor<caf::reacts_to<ReadRows>>;
 
 /// Loader -> worker: read these rows; you alone write to them.
@@ -55,8 +57,8 @@ struct ReadRows {
 };
 
 using StreamReader = caf::typed_actor<caf::reacts_to<RowsFilled>>;
-using StreamLoaderActor = StreamReader::extend<caf::reacts_to<StartEpoch>,
-                                               caf::replies_to<TakeBatch>::with<LoadedBatch>>;
+using StreamLoaderActor =
+    StreamReader::extend<caf::reacts_to<StartEpoch>, caf::replies_to<TakeBatch>::with<LoadedBatch>>;
 using StreamWorker = caf::typed_actor<caf::reacts_to<FillRows>>;
 
 /// Loader of streams -> worker: fill these rows from your stream of the task's epoch; you alone

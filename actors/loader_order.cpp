@@ -30,6 +30,38 @@ std::vector<std::int64_t> epoch_order(std::int64_t samples, bool shuffle, std::u
   return order;
 }
 
+std::vector<std::int64_t> part_of_order(const std::vector<std::int64_t>& order,
+                                        const OrderPart& part, std::uint64_t epoch) {
+  const auto size = static_cast<std::int64_t>(order.size());
+  const std::int64_t left = size - part.count * part.samples;
+  // The window that is left out: [first, first + left), around the end.
+  const std::int64_t turn = static_cast<std::int64_t>(epoch % order.size());
+  const std::int64_t first = turn * left % size;
+  const std::int64_t wrapped = std::max<std::int64_t>(0, first + left - size);
+  std::vector<std::int64_t> samples;
+  samples.reserve(static_cast<std::size_t>(part.samples));
+  for (std::int64_t i = 0; i < part.samples; ++i) {
+    const std::int64_t position = wrapped + part.index * part.samples + i;
+    samples.push_back(
+        order[static_cast<std::size_t>(position < first ? position : position + left)]);
+  }
+  return samples;
+}
+
+std::int64_t EpochPlan::most_rows() const {
+  std::int64_t rows = 0;
+  for (std::int64_t batch = 0; batch < batches(); ++batch) rows = std::max(rows, rows_of(batch));
+  return rows;
+}
+
+EpochPlan plan_batches(std::vector<std::int64_t> order, std::int64_t rows, std::int64_t batches) {
+  EpochPlan plan{std::move(order), {}};
+  const auto size = static_cast<std::int64_t>(plan.order.size());
+  for (std::int64_t batch = 0; batch < batches; ++batch)
+    plan.ends.push_back(size - batch * rows < rows ? size : (batch + 1) * rows);
+  return plan;
+}
+
 std::vector<RowRange> split_rows(std::int64_t rows, int parts) {
   const std::int64_t count = std::min<std::int64_t>(rows, parts);
   std::vector<RowRange> ranges;

@@ -42,10 +42,10 @@ class LoaderRuntime::Impl {
     caf::anon_send_exit(loader_, caf::exit_reason::user_shutdown);
   }
 
-  void start_epoch(std::uint64_t epoch) {
+  void start_epoch(std::uint64_t epoch, std::shared_ptr<const EpochPlan> plan) {
     // At once, not when the loader gets to its mail: a worker may run on the loader's thread.
     watch_->abandon_before(epoch);
-    caf::anon_send(loader_, StartEpoch{epoch});
+    caf::anon_send(loader_, StartEpoch{epoch, std::move(plan)});
   }
 
   LoadedBatch take(std::int64_t batch) {
@@ -86,8 +86,8 @@ LoaderRuntime::LoaderRuntime(StreamSource source, const StreamSettings& settings
 
 LoaderRuntime::~LoaderRuntime() = default;
 
-void LoaderRuntime::start_epoch(std::uint64_t epoch) {
-  impl_->start_epoch(epoch);
+void LoaderRuntime::start_epoch(std::uint64_t epoch, std::shared_ptr<const EpochPlan> plan) {
+  impl_->start_epoch(epoch, std::move(plan));
 }
 
 LoadedBatch LoaderRuntime::take(std::int64_t batch) {

@@ -23,8 +23,9 @@ class LoaderRuntime {
   /// Waits for samples that are just being read, and for nothing else.
   ~LoaderRuntime();
 
-  /// Numbers are greater from epoch to epoch.
-  void start_epoch(std::uint64_t epoch);
+  /// Numbers are greater from epoch to epoch. A plan with other batches than the settings': not for
+  /// streams.
+  void start_epoch(std::uint64_t epoch, std::shared_ptr<const EpochPlan> plan = nullptr);
   /// Batch `batch` of the epoch, one tensor per field, or the word that there is none. Batches are
   /// taken in their order; one whose taking failed may be taken again.
   /// @throws Error invalid_data if a sample cannot be read; stalled after the timeout; closed or

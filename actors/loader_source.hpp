@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "actors/loader_order.hpp"
 #include "penstock/shape.hpp"
 
 namespace penstock::actors {
@@ -34,6 +35,7 @@ struct LoaderSettings {
   int buffered = 1;   ///< how many of them
   int workers = 1;    ///< threads that read; 0: the loader's own
   std::uint64_t seed = 0;
+  OrderPart part = {};  ///< of several loaders; count 1: everything
 };
 
 }  // namespace penstock::actors

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
+#include <utility>
 
 #include "actors/loader_runtime.hpp"
 #include "engine/values/number_range.hpp"
@@ -10,6 +12,7 @@
 namespace penstock {
 namespace {
 
+using actors::EpochPlan;
 using actors::LoaderRuntime;
 using actors::LoaderSettings;
 using actors::LoaderSource;
@@ -35,6 +38,43 @@ void check(std::int64_t rows, const DataLoaderOptions& options) {
   check_number("data_loader.buffered", options.buffered, {1, 1024});
   check_number("data_loader.timeout_seconds", options.timeout_seconds,
                {.low = 0, .high = 1e9, .above_low = true});
+}
+
+void expect_none(bool given, const std::string& option, const std::string& why) {
+  if (given)
+    throw Error(Errc::invalid_argument,
+                "data_loader." + option + ": expected it to be left alone, since " + why);
+}
+
+void check_partition(const DataLoaderOptions& options) {
+  const auto [index, count] = options.partition;
+  check_number("data_loader.partition.count", count, {1, 1 << 20});
+  check_number("data_loader.partition.index", index, {0, static_cast<double>(count - 1)});
+  if (count > 1 && options.shuffle && !options.seed)
+    throw Error(Errc::invalid_argument,
+                "data_loader.seed: expected one that all parts of the partition share, since they "
+                "shuffle, got none");
+}
+
+void check_order(const DataLoaderOptions& options) {
+  check_partition(options);
+  const std::string why = "a sampler decides on the order";
+  expect_none(options.sampler && options.shuffle, "shuffle", why);
+  expect_none(options.sampler && options.partition.count > 1, "partition", why);
+}
+
+void check_left_alone(const DataLoaderOptions& options, const std::string& why) {
+  expect_none(options.shuffle, "shuffle", why);
+  expect_none(options.sampler != nullptr, "sampler", why);
+  expect_none(options.partition.count != 1 || options.partition.index != 0, "partition", why);
+}
+
+void check_samples(const std::vector<std::int64_t>& order, std::int64_t samples) {
+  for (std::size_t i = 0; i < order.size(); ++i)
+    if (order[i] < 0 || order[i] >= samples)
+      throw Error(Errc::invalid_data, "data loader: the sampler's sample " + std::to_string(i) +
+                                          " is " + std::to_string(order[i]) + ", expected 0 to " +
+                                          std::to_string(samples - 1));
 }
 
 void check_batch(const Field& field, std::int64_t rows) try {
@@ -73,19 +113,47 @@ StreamSource source_of(std::shared_ptr<const IterableDataset> dataset, int worke
   return source;
 }
 
-std::int64_t batches_of(std::int64_t samples, std::int64_t rows, const DataLoaderOptions& options) {
-  return samples / rows + (!options.drop_last && samples % rows != 0 ? 1 : 0);
+/// How an epoch's samples become batches.
+struct EpochSize {
+  std::int64_t used = 0;  // by each part
+  std::int64_t batches = 0;
+  std::int64_t dropped = 0;
+  std::int64_t short_rows = 0;  // of a last batch that is not full
+};
+
+EpochSize epoch_size(std::int64_t samples, std::int64_t rows, const DataLoaderOptions& options) {
+  EpochSize size;
+  const std::int64_t share = samples / options.partition.count, rest = share % rows;
+  size.used = options.drop_last ? share - rest : share;
+  size.batches = size.used / rows + (size.used % rows != 0 ? 1 : 0);
+  size.dropped = samples - options.partition.count * size.used;
+  size.short_rows = size.used % rows;
+  return size;
 }
 
-LoaderSettings settings_of(std::int64_t rows, std::int64_t batches,
+EpochPlan concatenated(const std::vector<std::vector<std::int64_t>>& batches, std::int64_t count) {
+  EpochPlan plan;
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    if (batches[i].empty())
+      throw Error(Errc::invalid_data,
+                  "data loader: the sampler's batch " + std::to_string(i) + " is empty");
+    plan.order.insert(plan.order.end(), batches[i].begin(), batches[i].end());
+    if ((static_cast<std::int64_t>(i) + 1) % count == 0)
+      plan.ends.push_back(static_cast<std::int64_t>(plan.order.size()));
+  }
+  return plan;
+}
+
+LoaderSettings settings_of(std::int64_t rows, const EpochSize& size,
                            const DataLoaderOptions& options) {
   return {.batch_rows = rows,
-          .batches = batches,
+          .batches = size.batches,
           .shuffle = options.shuffle,
           .ahead = options.mode != LoaderMode::sync,
           .buffered = options.buffered,
           .workers = options.workers,
-          .seed = options.seed};
+          .seed = options.seed.value_or(0),
+          .part = {options.partition.index, options.partition.count, size.used}};
 }
 
 StreamSettings stream_settings(std::int64_t rows, const DataLoaderOptions& options) {
@@ -115,18 +183,32 @@ std::int64_t samples_per_step(const Options& model) {
 class DataLoader::Impl {
  public:
   Impl(std::shared_ptr<const Dataset> dataset, std::int64_t rows, const DataLoaderOptions& options)
-      : rows_(rows), options_(options) {
-    const std::int64_t samples = *checked_size(dataset);
+      : rows_(rows), options_(options), samples_(*checked_size(dataset)) {
     check(rows, options);
-    batches_ = batches_of(samples, rows, options);
-    if (options.drop_last) dropped_ = samples % rows;
-    if (!options.drop_last && samples % rows != 0) short_rows_ = samples % rows;
-    if (batches_ == 0)
-      throw Error(Errc::invalid_data, "data loader: a batch takes " + std::to_string(rows) +
-                                          " samples, the dataset has " + std::to_string(samples));
-    for (const Field& field : dataset->fields()) check_batch(field, std::min(rows, samples));
-    runtime_ = std::make_unique<LoaderRuntime>(
-        source_of(std::move(dataset)), settings_of(rows, batches_, options), timeout_of(options));
+    check_order(options);
+    fields_ = dataset->fields();
+    size_ = epoch_size(samples_, rows, options);
+    if (options.sampler)
+      plan_ = [this](std::uint64_t epoch) { return sampled(epoch); };
+    else
+      check_size(samples_ / options.partition.count);
+    begin(std::move(dataset));
+  }
+
+  Impl(std::shared_ptr<const Dataset> dataset, BatchSampler sampler, std::int64_t count,
+       const DataLoaderOptions& options)
+      : rows_(1), options_(options), samples_(*checked_size(dataset)) {
+    check(1, options);
+    check_number("data_loader.concatenated", static_cast<double>(count), {.low = 1});
+    if (!sampler) throw Error(Errc::invalid_argument, "data loader: expected a sampler, got none");
+    const std::string why = "a batch sampler decides on the batches";
+    check_left_alone(options, why);
+    expect_none(!options.drop_last, "drop_last", why);
+    fields_ = dataset->fields();
+    plan_ = [this, sampler = std::move(sampler), count](std::uint64_t epoch) {
+      return batch_sampled(sampler(epoch), count);
+    };
+    begin(std::move(dataset));
   }
 
   Impl(std::shared_ptr<const IterableDataset> dataset, std::int64_t rows,
@@ -134,12 +216,8 @@ class DataLoader::Impl {
       : rows_(rows), options_(options), streams_(true) {
     const std::optional<std::int64_t> samples = checked_size(dataset);
     check(rows, options);
-    if (options.shuffle)
-      throw Error(
-          Errc::invalid_argument,
-          "data_loader.shuffle: expected false, since an iterable dataset gives its samples "
-          "in its own order, got true");
-    batches_ = samples ? batches_of(*samples, rows, options) : 0;
+    check_left_alone(options, "an iterable dataset gives its samples in its own order");
+    if (samples) size_.batches = epoch_size(*samples, rows, options).batches;
     for (const Field& field : dataset->fields()) check_batch(field, rows);
     const StreamSettings settings = stream_settings(rows, options);
     runtime_ = std::make_unique<LoaderRuntime>(source_of(std::move(dataset), settings.workers),
@@ -147,32 +225,31 @@ class DataLoader::Impl {
   }
 
   std::int64_t rows() const noexcept { return rows_; }
-  std::int64_t batches() const noexcept { return batches_; }
-  std::int64_t dropped() const noexcept { return dropped_; }
+  std::int64_t batches() const noexcept { return size_.batches; }
+  std::int64_t dropped() const noexcept { return size_.dropped; }
 
   std::string note() const {
-    if (dropped_ > 0)
-      return "data loader: " + samples_text(dropped_) + " of each epoch left out, since " +
-             (streams_ && options_.mode != LoaderMode::rebatched && options_.workers > 1
-                  ? "each worker's last ones fill no batch of "
-                  : "the last ones fill no batch of ") +
-             std::to_string(rows_) + "; drop_last = false keeps them";
-    if (short_rows_ > 0)
-      return "data loader: the last batch has " + samples_text(short_rows_) + " instead of " +
+    if (size_.dropped > 0)
+      return "data loader: " + samples_text(size_.dropped) + " of each epoch left out, since " +
+             reason() + (can_keep() ? "; drop_last = false keeps them" : "");
+    if (size_.short_rows > 0)
+      return "data loader: the last batch has " + samples_text(size_.short_rows) + " instead of " +
              std::to_string(rows_);
     return {};
   }
 
   void start_epoch() {
-    runtime_->start_epoch(epoch_++);
+    auto plan = std::exchange(first_plan_, nullptr);
+    if (plan_ && !plan) plan = make_plan(epoch_);
+    runtime_->start_epoch(epoch_++, std::move(plan));
     next_ = 0;
     ended_ = false;
-    if (streams_) dropped_ = short_rows_ = 0;
+    if (streams_) size_.dropped = size_.short_rows = 0;
   }
 
   std::optional<Batch> next() {
     if (epoch_ == 0) start_epoch();
-    if (ended_ || (!streams_ && next_ == batches_)) return std::nullopt;
+    if (ended_ || (!streams_ && next_ == size_.batches)) return std::nullopt;
     actors::LoadedBatch batch = runtime_->take(next_);
     if (streams_) learn_from(batch);
     if (ended_) return std::nullopt;
@@ -181,22 +258,77 @@ class DataLoader::Impl {
   }
 
  private:
+  std::string reason() const {
+    if (plan_ && !options_.sampler) return "the sampler's last batches are too few for another one";
+    if (options_.partition.count > 1) return "all parts of the partition are equally long";
+    const bool each = streams_ && options_.mode != LoaderMode::rebatched && options_.workers > 1;
+    return (each ? "each worker's last ones" : "the last ones") +
+           std::string(" fill no batch of ") + std::to_string(rows_);
+  }
+  bool can_keep() const { return options_.partition.count == 1 && (!plan_ || options_.sampler); }
+
+  void check_size(std::int64_t share) const {
+    if (size_.batches > 0) return;
+    const std::string part = options_.partition.count > 1 ? "part of the dataset" : "dataset";
+    throw Error(Errc::invalid_data, "data loader: a batch takes " + std::to_string(rows_) +
+                                        " samples, the " + part + " has " + std::to_string(share));
+  }
+
+  void begin(std::shared_ptr<const Dataset> dataset) {
+    if (plan_) first_plan_ = make_plan(0);
+    for (const Field& field : fields_) check_batch(field, std::min(rows_, samples_));
+    runtime_ = std::make_unique<LoaderRuntime>(
+        source_of(std::move(dataset)), settings_of(rows_, size_, options_), timeout_of(options_));
+  }
+
+  /// What a sampler says about an epoch; nothing has changed if it throws.
+  std::shared_ptr<const EpochPlan> make_plan(std::uint64_t epoch) {
+    EpochPlan plan = plan_(epoch);
+    const auto given = static_cast<std::int64_t>(plan.order.size());
+    if (plan.batches() == 0)
+      throw Error(Errc::invalid_data, "data loader: the sampler's " + samples_text(given) +
+                                          " for epoch " + std::to_string(epoch) + " make no batch");
+    for (const Field& field : fields_) check_batch(field, plan.most_rows());
+    if (!options_.sampler) rows_ = plan.most_rows();
+    size_.batches = plan.batches();
+    size_.dropped = given - plan.ends.back();
+    size_.short_rows = options_.sampler ? plan.rows_of(plan.batches() - 1) % rows_ : 0;
+    return std::make_shared<const EpochPlan>(std::move(plan));
+  }
+
+  EpochPlan sampled(std::uint64_t epoch) const {
+    std::vector<std::int64_t> order = options_.sampler(epoch);
+    check_samples(order, samples_);
+    const auto batches =
+        epoch_size(static_cast<std::int64_t>(order.size()), rows_, options_).batches;
+    return actors::plan_batches(std::move(order), rows_, batches);
+  }
+
+  EpochPlan batch_sampled(const std::vector<std::vector<std::int64_t>>& batches,
+                          std::int64_t count) const {
+    EpochPlan plan = concatenated(batches, count);
+    check_samples(plan.order, samples_);
+    return plan;
+  }
+
   void learn_from(const actors::LoadedBatch& batch) {
-    dropped_ = batch.dropped;
-    if (batch.ended && next_ == 0 && dropped_ == 0) refuse_empty();
+    size_.dropped = batch.dropped;
+    if (batch.ended && next_ == 0 && batch.dropped == 0) refuse_empty();
     ended_ = batch.ended;
     if (ended_ || batch.tensors.empty()) return;
     const std::int64_t rows = batch.tensors.front().shape()[0];
-    if (rows < rows_) short_rows_ = rows;
+    if (rows < rows_) size_.short_rows = rows;
   }
 
   std::int64_t rows_;
   DataLoaderOptions options_;
   bool streams_ = false;
-  std::int64_t batches_ = 0;
-  std::int64_t dropped_ = 0;
-  std::int64_t short_rows_ = 0;  // of a batch that is not full
-  std::uint64_t epoch_ = 0;      // the next one's number
+  std::int64_t samples_ = 0;  // of a dataset that has numbers for them
+  std::vector<Field> fields_;
+  EpochSize size_;
+  std::function<EpochPlan(std::uint64_t epoch)> plan_;  // by a sampler
+  std::shared_ptr<const EpochPlan> first_plan_;         // until the first epoch begins
+  std::uint64_t epoch_ = 0;                             // the next one's number
   std::int64_t next_ = 0;
   bool ended_ = false;  // the streams
   std::unique_ptr<LoaderRuntime> runtime_;
@@ -213,6 +345,15 @@ DataLoader::DataLoader(std::shared_ptr<const Dataset> dataset, const Options& mo
 DataLoader::DataLoader(std::shared_ptr<const IterableDataset> dataset,
                        std::int64_t samples_per_batch, const DataLoaderOptions& options)
     : impl_(std::make_unique<Impl>(std::move(dataset), samples_per_batch, options)) {}
+
+DataLoader::DataLoader(std::shared_ptr<const IterableDataset> dataset, const Options& model,
+                       const DataLoaderOptions& options)
+    : DataLoader(std::move(dataset), penstock::samples_per_step(model), options) {}
+
+DataLoader::DataLoader(std::shared_ptr<const Dataset> dataset, BatchSampler sampler,
+                       std::int64_t concatenated, const DataLoaderOptions& options)
+    : impl_(std::make_unique<Impl>(std::move(dataset), std::move(sampler), concatenated, options)) {
+}
 
 DataLoader::~DataLoader() = default;
 DataLoader::DataLoader(DataLoader&&) noexcept = default;

@@ -32,7 +32,7 @@ caf::behavior consumer(caf::event_based_actor* self, const Loader& loader, std::
   base_init(self);
   return {[=](std::uint64_t epoch) {
             *received = {epoch, {}, -1, {}};
-            self->send(loader, StartEpoch{epoch});
+            self->send(loader, StartEpoch{epoch, {}});
             self->send(self, epoch, std::int64_t{0});
           },
           [=](std::uint64_t epoch, std::int64_t batch) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,14 +29,32 @@ enum class LoaderMode : std::uint8_t {
   rebatched,
 };
 
+/// The samples of an epoch in their order: any of the dataset's numbers, any number of times.
+using Sampler = std::function<std::vector<std::int64_t>(std::uint64_t epoch)>;
+/// The same, already in batches, none of them empty.
+using BatchSampler = std::function<std::vector<std::vector<std::int64_t>>(std::uint64_t epoch)>;
+
+/// Which of several loaders of the same dataset this is, each in a process of its own, say. With
+/// the same options otherwise, they have no sample in common and equally many batches in every
+/// epoch. The samples that are left over are other ones in the next epoch.
+struct Partition {
+  int index = 0;  ///< 0 to count-1
+  int count = 1;
+};
+
 struct DataLoaderOptions {
   bool shuffle = false;   ///< another order every epoch, from `seed` and the epoch's number alone
   bool drop_last = true;  ///< leave out the samples that do not fill a batch
   LoaderMode mode = LoaderMode::async;
   int workers = 2;   ///< threads that read samples; 0: the loader's own
   int buffered = 3;  ///< batches assembled ahead, unless in sync mode
-  std::uint64_t seed = 0;
+  std::optional<std::uint64_t> seed =
+      {};                       ///< none: 0; the parts of a partition need one to shuffle
   double timeout_seconds = 60;  ///< a wait for a batch longer than this fails, and says for what
+  /// Instead of all samples in the file's order; not with `shuffle` or a partition. Called in the
+  /// constructor and by start_epoch(), which let through what it throws.
+  Sampler sampler = {};
+  Partition partition = {};
 };
 
 /// The content of the batches depends on the dataset, `shuffle`, `seed` and the number of epochs
@@ -50,20 +69,33 @@ class DataLoader {
   /// Batches for one step of a model run with `model` (b·D·G·R samples).
   DataLoader(std::shared_ptr<const Dataset> dataset, const Options& model,
              const DataLoaderOptions& options = {});
+  /// Each batch consists of `concatenated` consecutive ones of the sampler's (D·G·R for one step of
+  /// a model), which is called as options.sampler is. With fewer than that at the end, their
+  /// samples are left out. @throws Error as above; invalid_argument for options that order or count
+  /// samples (shuffle, drop_last = false, sampler, partition); invalid_data for a sample that the
+  /// dataset has not or an empty batch.
+  DataLoader(std::shared_ptr<const Dataset> dataset, BatchSampler sampler,
+             std::int64_t concatenated, const DataLoaderOptions& options = {});
   /// Batches of an iterable dataset, dealt out to max(1, workers) workers.
-  /// @throws Error invalid_argument, also for `shuffle`; invalid_data if it knows that it is empty.
+  /// @throws Error invalid_argument, also for `shuffle`, a sampler or a partition, which need
+  /// samples with numbers; invalid_data if it knows that it is empty.
   DataLoader(std::shared_ptr<const IterableDataset> dataset, std::int64_t samples_per_batch,
+             const DataLoaderOptions& options = {});
+  DataLoader(std::shared_ptr<const IterableDataset> dataset, const Options& model,
              const DataLoaderOptions& options = {});
   /// Waits until the samples that are just being read have been, and for nothing else.
   ~DataLoader();
   DataLoader(DataLoader&&) noexcept;
   DataLoader& operator=(DataLoader&&) noexcept;
 
+  /// With a batch sampler: of the epoch's largest batch.
   std::int64_t samples_per_batch() const noexcept;
-  /// Batches per epoch. Of an iterable dataset: what its size promises, of which workers' shares
-  /// may fall short; 0 if it does not say its size.
+  /// Batches per epoch; with a sampler, of this one. Of an iterable dataset: what its size
+  /// promises, of which workers' shares may fall short; 0 if it does not say its size.
   std::int64_t batches() const noexcept;
-  /// Samples that each epoch leaves out. Of an iterable dataset: those that this one has so far.
+  /// Samples that each epoch leaves out, of the parts of a partition all together; with a sampler,
+  /// those of its samples that this epoch does. Of an iterable dataset: those that this one has so
+  /// far.
   std::int64_t dropped_samples() const noexcept;
   /// What the host should know about samples that fill no batch, in one line; empty if all do. Of
   /// an iterable dataset it is known at the end of an epoch.
