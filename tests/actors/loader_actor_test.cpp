@@ -26,13 +26,14 @@ struct Received {
   std::vector<Error> errors = {};
 };
 
-/// Begins an epoch whenever it is sent its number, and takes `count` batches of it.
+/// Begins an epoch of the plan there is whenever it is sent its number, and takes `count` batches
+/// of it.
 caf::behavior consumer(caf::event_based_actor* self, const LoaderActor& loader, std::int64_t count,
-                       Received* received) {
+                       const std::shared_ptr<const EpochPlan>* plan, Received* received) {
   base_init(self);
   return {[=](std::uint64_t epoch) {
             *received = {epoch, {}, {}};
-            self->send(loader, StartEpoch{epoch, {}});
+            self->send(loader, StartEpoch{epoch, *plan});
             self->send(self, epoch, std::int64_t{0});
           },
           [=](std::uint64_t epoch, std::int64_t batch) {
@@ -57,7 +58,7 @@ class LoaderFixture {
       : system_({.deterministic = true}), run_(system_, seed) {
     loader_ = spawn_loader(system_, std::make_shared<const LoaderSource>(source()), settings,
                            std::make_shared<LoaderWatch>(std::max(1, settings.workers)));
-    consumer_ = system_.spawn(RunsOn::workers, consumer, loader_, takes, &received);
+    consumer_ = system_.spawn(RunsOn::workers, consumer, loader_, takes, &plan, &received);
   }
   ~LoaderFixture() { end(); }
 
@@ -73,6 +74,7 @@ class LoaderFixture {
   DeterministicRun& run() { return run_; }
 
   Received received;
+  std::shared_ptr<const EpochPlan> plan;  // of the epochs that begin
   std::vector<std::int64_t> reads;
   std::int64_t unreadable = -1;
 
@@ -144,6 +146,24 @@ TEST(LoaderActor, BeginsAgainCleanlyAtAnyMoment) {
     fixture.begin_epoch(1);
     fixture.run().run();
     ASSERT_EQ(fixture.received.batches, second_epoch(settings)) << "seed " << seed;
+  }
+}
+
+TEST(LoaderActor, R2_5_FollowsAPlanOfLargerAndSmallerBatchesUnderAnyOrder) {
+  const auto plan =
+      std::make_shared<const EpochPlan>(EpochPlan{{9, 9, 1, 2, 3, 4, 5, 0}, {1, 7, 8}});
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    LoaderFixture fixture(in_threes(2), seed, 3);
+    fixture.begin_epoch(0);
+    for (std::uint64_t step = 0; step < seed % 30; ++step) fixture.run().step();
+    fixture.plan = plan;
+    fixture.begin_epoch(1);
+    fixture.run().run();
+    ASSERT_EQ(fixture.received.batches, (std::vector<Values>{{9}, {9, 1, 2, 3, 4, 5}, {0}}));
+    fixture.plan = nullptr;
+    fixture.begin_epoch(2);
+    fixture.run().run();
+    ASSERT_EQ(fixture.received.batches, in_order) << "seed " << seed;
   }
 }
 

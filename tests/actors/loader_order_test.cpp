@@ -41,6 +41,28 @@ TEST(EpochOrder, HasEveryPermutationEquallyOften) {
   for (const auto& [order, count] : counts) EXPECT_NEAR(count, 1000, 150);
 }
 
+TEST(PartOfOrder, R2_5_LeavesOutTheNextNeighboursInEveryEpoch) {
+  const Order order = epoch_order(7, false, 0, 0);
+  const auto parts = [&](std::uint64_t epoch) {
+    return std::pair(part_of_order(order, {0, 2, 2}, epoch),
+                     part_of_order(order, {1, 2, 2}, epoch));
+  };
+  EXPECT_EQ(parts(0), (std::pair<Order, Order>({3, 4}, {5, 6})));
+  EXPECT_EQ(parts(1), (std::pair<Order, Order>({0, 1}, {2, 6})));
+  EXPECT_EQ(parts(2), (std::pair<Order, Order>({2, 3}, {4, 5})));
+  EXPECT_EQ(parts(7), parts(0));
+  EXPECT_EQ(parts(~std::uint64_t{0}), parts(~std::uint64_t{0} % 7));
+}
+
+TEST(PlanBatches, MayEndWithAShortBatchOrLeaveSamplesOut) {
+  const EpochPlan plan = plan_batches({4, 5, 6, 7, 8}, 2, 3);
+  EXPECT_EQ(plan.ends, (Order{2, 4, 5}));
+  EXPECT_EQ(plan.begin_of(2), 4);
+  EXPECT_EQ(plan.rows_of(2), 1);
+  EXPECT_EQ(plan.most_rows(), 2);
+  EXPECT_EQ(plan_batches({4, 5, 6, 7, 8}, 2, 2).ends, (Order{2, 4}));
+}
+
 TEST(SplitRows, CoversEveryRowOnceInFairParts) {
   for (std::int64_t rows = 0; rows < 20; ++rows)
     for (int parts = 1; parts < 8; ++parts) {
