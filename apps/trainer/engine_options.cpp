@@ -125,6 +125,7 @@ penstock::DataLoaderOptions training_loader_options(const TrainerOptions& option
   penstock::DataLoaderOptions loader;
   loader.shuffle = !options.data.no_shuffle;
   loader.workers = options.data.num_workers;
+  loader.buffered = options.data.buffered_batches;
   loader.seed = options.network.seed;
   return loader;
 }
@@ -133,6 +134,7 @@ penstock::DataLoaderOptions test_loader_options(const TrainerOptions& options) {
   penstock::DataLoaderOptions loader;
   loader.drop_last = false;
   loader.workers = options.data.num_workers;
+  loader.buffered = options.data.buffered_batches;
   return loader;
 }
 

@@ -47,6 +47,8 @@ OptionGroup data_group() {
       .add("no-shuffle", &DataOptions::no_shuffle, "train on the images in the files' order")
       .add("num-workers", &DataOptions::num_workers, whole_number(0, most_threads),
            "threads that prepare batches")
+      .add("buffered-batches", &DataOptions::buffered_batches, whole_number(1, 1024),
+           "batches prepared ahead")
       .take();
 }
 

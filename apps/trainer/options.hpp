@@ -24,7 +24,8 @@ struct DataOptions {
   DatasetName dataset = DatasetName::fashion_mnist;
   std::optional<std::string> data_dir = {};
   bool no_shuffle = false;
-  int num_workers = 2;  ///< threads that read samples
+  int num_workers = 2;       ///< threads that read samples
+  int buffered_batches = 3;  ///< assembled ahead
 };
 
 struct TrainingOptions {

@@ -158,13 +158,16 @@ TEST(EngineOptions, TrainingShufflesAndDropsWhereTheTestReadsEverySampleInOrder)
   TrainerOptions options;
   options.network.seed = 4;
   options.data.num_workers = 7;
+  options.data.buffered_batches = 5;
   EXPECT_TRUE(training_loader_options(options).shuffle);
   EXPECT_TRUE(training_loader_options(options).drop_last);
   EXPECT_EQ(training_loader_options(options).seed, 4U);
   EXPECT_EQ(training_loader_options(options).workers, 7);
+  EXPECT_EQ(training_loader_options(options).buffered, 5);
   EXPECT_FALSE(test_loader_options(options).shuffle);
   EXPECT_FALSE(test_loader_options(options).drop_last);
   EXPECT_EQ(test_loader_options(options).workers, 7);
+  EXPECT_EQ(test_loader_options(options).buffered, 5);
   options.data.no_shuffle = true;
   EXPECT_FALSE(training_loader_options(options).shuffle);
 }
