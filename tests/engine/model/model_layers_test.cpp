@@ -56,6 +56,12 @@ TEST_P(ModelLayers, AppendTheirNodeWithItsShapeAttributesAndParameters) {
   }
 }
 
+TEST(ModelLayersFlatten, E8_FlattenTakesImagesWithAndWithoutATrailingDimension) {
+  Model model;
+  EXPECT_EQ(model.shape(model.flatten(model.input("with", {28, 28, 1}))), (Shape{1, 784}));
+  EXPECT_EQ(model.shape(model.flatten(model.input("without", {28, 28}))), (Shape{1, 784}));
+}
+
 Attributes conv_attributes(std::int64_t stride, std::int64_t padding, std::int64_t dilation,
                            std::int64_t groups) {
   return {{"stride", stride}, {"padding", padding}, {"dilation", dilation}, {"groups", groups}};
