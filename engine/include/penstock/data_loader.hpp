@@ -48,11 +48,12 @@ struct DataLoaderOptions {
   LoaderMode mode = LoaderMode::async;
   int workers = 2;   ///< threads that read samples; 0: the loader's own
   int buffered = 3;  ///< batches assembled ahead, unless in sync mode
-  std::optional<std::uint64_t> seed =
-      {};                       ///< none: 0; the parts of a partition need one to shuffle
+  /// None: 0; but the parts of a partition, which share it, need one to shuffle.
+  std::optional<std::uint64_t> seed = {};
   double timeout_seconds = 60;  ///< a wait for a batch longer than this fails, and says for what
-  /// Instead of all samples in the file's order; not with `shuffle` or a partition. Called in the
-  /// constructor and by start_epoch(), which let through what it throws.
+  /// Instead of all samples in the file's order; not with `shuffle` or a partition. Called once for
+  /// each epoch, by start_epoch(), for the first one by the constructor; they let through what it
+  /// throws. @throws Error invalid_data for a sample that the dataset has not, or no batch at all.
   Sampler sampler = {};
   Partition partition = {};
 };
