@@ -117,6 +117,8 @@ struct Op {
   LaneUse (*lane_use)(const Attributes&, Types inputs) = nullptr;
   /// Cases for the generic tests (forward determinism, finite differences, shapes).
   std::vector<OpSample> (*samples)() = nullptr;
+  /// Output 0 is what training may minimise.
+  bool is_loss = false;
 };
 
 /// What an op's `backward` works with: the node, and a way to emit more nodes.

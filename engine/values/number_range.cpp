@@ -17,6 +17,7 @@ bool NumberRange::contains(double number) const noexcept {
 }
 
 std::string to_string(const NumberRange& range) {
+  if (std::isinf(range.low) && std::isinf(range.high)) return "a finite number";
   const std::string low = number_text(range.low), high = number_text(range.high);
   const std::string from = range.above_low ? "more than " + low : low + " or more";
   if (std::isinf(range.high)) return from;

@@ -16,7 +16,9 @@ struct NumberRange {
   bool contains(double number) const noexcept;
 };
 
-/// "1 or more", "0 to 1024", "more than 0", "0 or more and below 1".
+inline constexpr NumberRange any_number{.low = -std::numeric_limits<double>::infinity()};
+
+/// "1 or more", "0 to 1024", "more than 0", "0 or more and below 1", "a finite number".
 std::string to_string(const NumberRange& range);
 
 /// The shortest text that reads back as the same number; whole numbers without an exponent.

@@ -8,24 +8,28 @@
 namespace penstock::graph::PENSTOCK_ISA {
 
 extern const ActivationKernels activation_kernels;
+extern const AlignmentKernels alignment_kernels;
 extern const ArithmeticKernels arithmetic_kernels;
 extern const LossKernels loss_kernels;
 extern const NormKernels norm_kernels;
 extern const PoolKernels pool_kernels;
 extern const ProductKernels product_kernels;
 extern const ReductionKernels reduction_kernels;
+extern const RowLossKernels row_loss_kernels;
 extern const SoftmaxKernels softmax_kernels;
 extern const UpdateKernels update_kernels;
 
 extern const KernelTable isa_table;
 const KernelTable isa_table{
     .activations = activation_kernels,
+    .alignments = alignment_kernels,
     .arithmetic = arithmetic_kernels,
     .losses = loss_kernels,
     .norms = norm_kernels,
     .pools = pool_kernels,
     .products = product_kernels,
     .reductions = reduction_kernels,
+    .row_losses = row_loss_kernels,
     .softmax = softmax_kernels,
     .updates = update_kernels,
     .lanes = {.to_lanes = to_lanes,

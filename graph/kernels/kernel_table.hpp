@@ -5,6 +5,7 @@
 #pragma once
 
 #include "graph/kernels/activations.hpp"
+#include "graph/kernels/alignments.hpp"
 #include "graph/kernels/arithmetic.hpp"
 #include "graph/kernels/isa.hpp"
 #include "graph/kernels/lanes/lane_kernels.hpp"
@@ -13,6 +14,7 @@
 #include "graph/kernels/pools.hpp"
 #include "graph/kernels/products/product_kernels.hpp"
 #include "graph/kernels/reductions.hpp"
+#include "graph/kernels/row_losses.hpp"
 #include "graph/kernels/softmax.hpp"
 #include "graph/kernels/updates.hpp"
 
@@ -20,12 +22,14 @@ namespace penstock::graph {
 
 struct KernelTable {
   const ActivationKernels& activations;
+  const AlignmentKernels& alignments;
   const ArithmeticKernels& arithmetic;
   const LossKernels& losses;
   const NormKernels& norms;
   const PoolKernels& pools;
   const ProductKernels& products;
   const ReductionKernels& reductions;
+  const RowLossKernels& row_losses;
   const SoftmaxKernels& softmax;
   const UpdateKernels& updates;
   LaneKernels lanes;

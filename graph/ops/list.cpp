@@ -27,10 +27,20 @@
 #include "graph/ops/lanes/conv2d_pool_relu_lanes.hpp"
 #include "graph/ops/lanes/max_pool2d_lanes.hpp"
 #include "graph/ops/lanes/to_lanes.hpp"
+#include "graph/ops/losses/binary_cross_entropy.hpp"
+#include "graph/ops/losses/clipped_log.hpp"
+#include "graph/ops/losses/cosine_embedding_loss.hpp"
 #include "graph/ops/losses/cross_entropy.hpp"
+#include "graph/ops/losses/ctc_loss.hpp"
 #include "graph/ops/losses/difference_loss.hpp"
+#include "graph/ops/losses/hinge_loss.hpp"
 #include "graph/ops/losses/identity_loss.hpp"
+#include "graph/ops/losses/kl_div_loss.hpp"
+#include "graph/ops/losses/margin_ranking_loss.hpp"
+#include "graph/ops/losses/multilabel_soft_margin_loss.hpp"
 #include "graph/ops/losses/nll_loss.hpp"
+#include "graph/ops/losses/poisson_nll_loss.hpp"
+#include "graph/ops/losses/triplet_margin_loss.hpp"
 #include "graph/ops/movement/concat.hpp"
 #include "graph/ops/movement/identity.hpp"
 #include "graph/ops/movement/reshape.hpp"
@@ -58,9 +68,17 @@ constexpr std::array ops{
     &batch_norm2d_inference_weight_gradient,
     &batch_norm2d_input_gradient,
     &batch_norm2d_weight_gradient,
+    &binary_cross_entropy,
+    &binary_cross_entropy_gradient,
+    &binary_cross_entropy_target_gradient,
+    &binary_cross_entropy_with_logits,
+    &binary_cross_entropy_with_logits_gradient,
+    &binary_cross_entropy_with_logits_target_gradient,
     &causal_mask,
     &causal_mask_gradient,
     &channel_sum,
+    &clipped_log,
+    &clipped_log_gradient,
     &concat,
     &conv2d,
     &conv2d_input_gradient,
@@ -71,8 +89,12 @@ constexpr std::array ops{
     &conv2d_pool_relu_lanes_input_gradient,
     &conv2d_pool_relu_lanes_weight_gradient,
     &conv2d_weight_gradient,
+    &cosine_embedding_loss,
+    &cosine_embedding_loss_gradient,
     &cross_entropy,
     &cross_entropy_gradient,
+    &ctc_loss,
+    &ctc_loss_gradient,
     &dropout,
     &dropout_gradient,
     &embedding,
@@ -87,9 +109,14 @@ constexpr std::array ops{
     &group_norm,
     &group_norm_input_gradient,
     &group_norm_weight_gradient,
+    &hinge_embedding_loss,
+    &hinge_embedding_loss_gradient,
     &identity,
     &identity_loss,
     &identity_loss_gradient,
+    &kl_div_loss,
+    &kl_div_loss_gradient,
+    &kl_div_loss_target_gradient,
     &l1_loss,
     &l1_loss_gradient,
     &layer_norm,
@@ -102,6 +129,8 @@ constexpr std::array ops{
     &linear_weight_gradient,
     &log_softmax,
     &log_softmax_gradient,
+    &margin_ranking_loss,
+    &margin_ranking_loss_gradient,
     &matmul,
     &max_pool2d,
     &max_pool2d_gradient,
@@ -110,8 +139,13 @@ constexpr std::array ops{
     &mse_loss,
     &mse_loss_gradient,
     &mul,
+    &multilabel_soft_margin_loss,
+    &multilabel_soft_margin_loss_gradient,
     &nll_loss,
     &nll_loss_gradient,
+    &poisson_nll_loss,
+    &poisson_nll_loss_gradient,
+    &poisson_nll_loss_target_gradient,
     &reduce_to,
     &relu,
     &relu_gradient,
@@ -123,6 +157,11 @@ constexpr std::array ops{
     &silu_gradient,
     &slice,
     &slice_gradient,
+    &smooth_l1_loss,
+    &smooth_l1_loss_gradient,
+    &soft_margin_loss,
+    &soft_margin_loss_gradient,
+    &soft_margin_loss_target_gradient,
     &softmax,
     &softmax_gradient,
     &sub,
@@ -130,6 +169,8 @@ constexpr std::array ops{
     &tanh_gradient,
     &to_lanes,
     &transpose,
+    &triplet_margin_loss,
+    &triplet_margin_loss_gradient,
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "penstock/loss.hpp"
 #include "penstock/options.hpp"
 #include "penstock/shape.hpp"
 #include "penstock/tensor.hpp"
@@ -42,15 +43,6 @@ struct Pool2dOptions {
   std::int64_t kernel = 2;  ///< square
   std::int64_t stride = 0;  ///< 0: the kernel's size
   std::int64_t padding = 0;
-};
-
-/// How a loss becomes a number: over all elements, or over the targets that are not ignored.
-enum class LossReduction : std::uint8_t { mean, sum, none };
-
-struct CrossEntropyOptions {
-  LossReduction reduction = LossReduction::mean;
-  double label_smoothing = 0;
-  std::int64_t ignore_index = -100;
 };
 
 struct ParameterInfo {
@@ -145,17 +137,61 @@ class Model {
   /// has no result of its own: then the last one's is kept.
   Value recomputation_checkpoint(Value x);
 
-  /// log-softmax over axis 1 and negative log-likelihood of `labels` [N] (or [N,...]).
+  // Losses. What is called x, a or b has a gradient, and so has a target where that is said; a
+  // reduced loss has shape [], one without reduction that of its terms.
+
+  /// log-softmax over axis 1 and negative log-likelihood of `labels` [N] (or [N,...] for x
+  /// [N,C,...]): terms [N,...].
   Value cross_entropy(Value logits, Value labels, const CrossEntropyOptions& options = {});
   Value nll_loss(Value log_probabilities, Value labels,
                  LossReduction reduction = LossReduction::mean, std::int64_t ignore_index = -100);
+  /// (x - target)², element by element; the target has a gradient.
   Value mse_loss(Value x, Value target, LossReduction reduction = LossReduction::mean);
+  /// |x - target|; the target has a gradient.
   Value l1_loss(Value x, Value target, LossReduction reduction = LossReduction::mean);
+  /// d²/2β where |d| < β, else |d| - β/2, for d = x - target; the target has a gradient.
+  Value smooth_l1_loss(Value x, Value target, const SmoothL1Options& options = {});
+  /// -t·log(x) - (1-t)·log(1-x) for x and t from 0 to 1, with logarithms of -100 or more; the
+  /// target has a gradient.
+  Value binary_cross_entropy(Value x, Value target, LossReduction reduction = LossReduction::mean);
+  /// The same of 1/(1 + exp(-x)); the target has a gradient.
+  Value binary_cross_entropy_with_logits(Value x, Value target,
+                                         LossReduction reduction = LossReduction::mean);
+  /// t·(log(t) - x) for log-probabilities x; the target has a gradient. Its "mean" is over all
+  /// elements, as in torch.nn.KLDivLoss; divide its sum by the batch for the divergence's mean.
+  Value kl_div_loss(Value x, Value target, const KlDivOptions& options = {});
+  /// exp(x) - t·x for counts t; the target has a gradient.
+  Value poisson_nll_loss(Value x, Value target, const PoissonNllOptions& options = {});
+  /// x where the target is 1, max(0, margin - x) where it is -1.
+  Value hinge_embedding_loss(Value x, Value target, const HingeOptions& options = {});
+  /// log(1 + exp(-t·x)) for targets 1 and -1; the target has a gradient.
+  Value soft_margin_loss(Value x, Value target, LossReduction reduction = LossReduction::mean);
+  /// x and target [N,C], 1 where the class belongs to the sample, else 0: the mean over C of
+  /// binary_cross_entropy_with_logits; terms [N].
+  Value multilabel_soft_margin_loss(Value x, Value target,
+                                    LossReduction reduction = LossReduction::mean);
+  /// a and b [N,D], target f32 [N]: 1 - cos(a, b) where it is 1, max(0, cos(a, b) - margin) where
+  /// it is -1; terms [N].
+  Value cosine_embedding_loss(Value a, Value b, Value target, const MarginOptions& options = {});
+  /// max(0, margin - t·(a - b)), all of one shape: a ranks higher where the target is 1, b where it
+  /// is -1.
+  Value margin_ranking_loss(Value a, Value b, Value target, const MarginOptions& options = {});
+  /// max(0, margin + |anchor - near| - |anchor - far|) of rows [N,D]; terms [N].
+  Value triplet_margin_loss(Value anchor, Value near, Value far,
+                            const TripletMarginOptions& options = {});
+  /// Connectionist temporal classification of log_probabilities [N,T,C] (torch.nn.CTCLoss with the
+  /// batch first): `labels` i64 [N,S], of which `counts` i64 [N] are there, in `steps` i64 [N] of
+  /// the T steps; terms [N]. The mean divides each loss by its number of labels first.
+  Value ctc_loss(Value log_probabilities, Value labels, Value steps, Value counts,
+                 const CtcOptions& options = {});
+  /// Makes any value a loss, so that what was made of several losses is the one to minimise.
   Value identity_loss(Value x, LossReduction reduction = LossReduction::mean);
 
   /// What a call returns, under this name.
   void output(const std::string& name, Value value);
-  /// What training minimises: exactly one. @throws Error invalid_model at the second call.
+  /// What training minimises: exactly one; losses that it was made of are values like any other.
+  /// Without a call it is the loss above that no other loss was made of, if there is just one.
+  /// @throws Error invalid_model at the second call.
   void loss(Value value);
 
   /// Shape of `value` for a micro-batch of one sample.

@@ -99,7 +99,8 @@ const Op cross_entropy{.name = "cross_entropy",
                        .backward = backward,
                        .cost = streaming_cost<15>,
                        .overwrites = {{0, 1}},
-                       .samples = samples};
+                       .samples = samples,
+                       .is_loss = true};
 
 const Op cross_entropy_gradient{.name = "cross_entropy_gradient",
                                 .infer = infer_gradient,

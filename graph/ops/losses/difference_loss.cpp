@@ -1,91 +1,79 @@
 #include "graph/ops/losses/difference_loss.hpp"
 
-#include "graph/kernels/kernel_table.hpp"
-#include "graph/ops/arithmetic/scale.hpp"
+#include "engine/values/number_range.hpp"
 #include "graph/ops/rules/cost.hpp"
-#include "graph/ops/rules/expect.hpp"
-#include "graph/ops/rules/reduction.hpp"
+#include "graph/ops/rules/pair_loss.hpp"
 
 namespace penstock::graph {
 namespace {
 
-std::vector<TensorType> infer(const Attributes& attributes, Types in) {
-  expect_inputs(in, 2, "x, target");
-  expect_dtype(in[0], DType::f32, "x");
-  expect_dtype(in[1], DType::f32, "target");
-  expect_shape(in[1], in[0].shape, "target");
-  return {loss_type(attributes, in[0].shape)};
+PairLoss squared(const Attributes&) {
+  return {kernel_table().losses.squared};
 }
 
-template <DifferenceKernels LossKernels::*kernels>
-void forward(const KernelCall& call) {
-  const Operand &x = call.inputs[0], &target = call.inputs[1], &loss = call.outputs[0];
-  const DifferenceKernels& difference = kernel_table().losses.*kernels;
-  const LossForm form = loss_form(call.attributes);
-  float* const out = loss.f32().data();
-  if (form == LossForm::each)
-    difference.terms(x.elements(), x.f32().data(), target.f32().data(), out);
-  else
-    *out = mean_or_sum(form, difference.sum(x.elements(), x.f32().data(), target.f32().data()),
-                       x.elements());
+PairLoss absolute(const Attributes&) {
+  return {kernel_table().losses.absolute};
 }
 
-template <const Op& gradient>
-void backward(GradientContext& context) {
-  const ValueId dx = context.emit(
-      gradient, {context.input(0), context.input(1), context.gradient(0)}, context.attributes());
-  context.set(0, dx);
-  if (context.needs(1)) context.set(1, context.emit(scale, {dx}, {{"factor", -1.0}}));
+PairLoss smooth(const Attributes& attributes) {
+  return {kernel_table().losses.smooth, {.beta = static_cast<float>(attributes.real("beta", 1))}};
+}
+
+std::vector<TensorType> infer_smooth(const Attributes& attributes, Types in) {
+  check_f32("beta", attributes.real("beta", 1), {});
+  return infer_pair_loss(attributes, in);
 }
 
 std::vector<OpSample> samples() {
-  const TensorType x{DType::f32, {4, 7}};
-  return {{.inputs = {x, x}},
-          {.inputs = {x, x}, .attributes = {{"reduction", "sum"}}},
-          {.inputs = {x, x}, .attributes = {{"reduction", "none"}}}};
+  return pair_loss_samples();
 }
 
-std::vector<TensorType> infer_gradient(const Attributes& attributes, Types in) {
-  expect_inputs(in, 3, "x, target, dloss");
-  expect_loss_gradient(attributes, in[2], in[0].shape);
-  return {in[0]};
-}
-
-template <DifferenceKernels LossKernels::*kernels>
-void forward_gradient(const KernelCall& call) {
-  const Operand &x = call.inputs[0], &target = call.inputs[1], &dx = call.outputs[0];
-  const TermGradients gradients(call.attributes, call.inputs[2], x.elements());
-  (kernel_table().losses.*kernels)
-      .gradient(x.elements(), x.f32().data(), target.f32().data(), gradients.row(),
-                dx.f32().data());
+std::vector<OpSample> smooth_samples() {
+  return pair_loss_samples({{"beta", 0.6}});
 }
 
 }  // namespace
 
 const Op mse_loss{.name = "mse_loss",
-                  .infer = infer,
-                  .forward = forward<&LossKernels::squared>,
-                  .backward = backward<mse_loss_gradient>,
+                  .infer = infer_pair_loss,
+                  .forward = forward_pair_loss<squared>,
+                  .backward = backward_difference_loss<mse_loss_gradient>,
                   .cost = streaming_cost<3>,
-                  .samples = samples};
+                  .samples = samples,
+                  .is_loss = true};
 
 const Op mse_loss_gradient{.name = "mse_loss_gradient",
-                           .infer = infer_gradient,
-                           .forward = forward_gradient<&LossKernels::squared>,
+                           .infer = infer_pair_loss_gradient,
+                           .forward = forward_pair_loss_gradient<squared>,
                            .cost = streaming_cost<3>,
                            .overwrites = {{0, 0}, {1, 0}}};
 
 const Op l1_loss{.name = "l1_loss",
-                 .infer = infer,
-                 .forward = forward<&LossKernels::absolute>,
-                 .backward = backward<l1_loss_gradient>,
+                 .infer = infer_pair_loss,
+                 .forward = forward_pair_loss<absolute>,
+                 .backward = backward_difference_loss<l1_loss_gradient>,
                  .cost = streaming_cost<3>,
-                 .samples = samples};
+                 .samples = samples,
+                 .is_loss = true};
 
 const Op l1_loss_gradient{.name = "l1_loss_gradient",
-                          .infer = infer_gradient,
-                          .forward = forward_gradient<&LossKernels::absolute>,
+                          .infer = infer_pair_loss_gradient,
+                          .forward = forward_pair_loss_gradient<absolute>,
                           .cost = streaming_cost<3>,
                           .overwrites = {{0, 0}, {1, 0}}};
+
+const Op smooth_l1_loss{.name = "smooth_l1_loss",
+                        .infer = infer_smooth,
+                        .forward = forward_pair_loss<smooth>,
+                        .backward = backward_difference_loss<smooth_l1_loss_gradient>,
+                        .cost = streaming_cost<6>,
+                        .samples = smooth_samples,
+                        .is_loss = true};
+
+const Op smooth_l1_loss_gradient{.name = "smooth_l1_loss_gradient",
+                                 .infer = infer_pair_loss_gradient,
+                                 .forward = forward_pair_loss_gradient<smooth>,
+                                 .cost = streaming_cost<5>,
+                                 .overwrites = {{0, 0}, {1, 0}}};
 
 }  // namespace penstock::graph

@@ -64,7 +64,8 @@ const Op identity_loss{.name = "identity_loss",
                        .backward = backward,
                        .cost = streaming_cost<1>,
                        .overwrites = {{0, 0}},
-                       .samples = samples};
+                       .samples = samples,
+                       .is_loss = true};
 
 const Op identity_loss_gradient{.name = "identity_loss_gradient",
                                 .infer = infer_gradient,

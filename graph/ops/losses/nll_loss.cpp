@@ -60,7 +60,8 @@ const Op nll_loss{.name = "nll_loss",
                   .forward = forward,
                   .backward = backward,
                   .cost = streaming_cost<1>,
-                  .samples = samples};
+                  .samples = samples,
+                  .is_loss = true};
 
 const Op nll_loss_gradient{.name = "nll_loss_gradient",
                            .infer = infer_gradient,

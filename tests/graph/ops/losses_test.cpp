@@ -76,10 +76,23 @@ TEST(Losses, AreNotANumberWhenEveryLabelIsIgnored) {
 
 TEST(Losses, AreTheirTermsReduced) {
   const Tensor x = testing::uniform({40, 3}, 1), y = testing::uniform({40, 3}, 2);
-  const Tensor labels = testing::labels({40}, 3, 3);
+  const Tensor labels = testing::labels({40}, 3, 3), p = testing::uniform({40, 3}, 4, 0, 1);
   const std::vector<std::pair<std::string_view, std::vector<Tensor>>> losses = {
-      {"nll_loss", {x, labels}}, {"cross_entropy", {x, labels}}, {"mse_loss", {x, y}},
-      {"l1_loss", {x, y}},       {"identity_loss", {x}},
+      {"nll_loss", {x, labels}},
+      {"cross_entropy", {x, labels}},
+      {"mse_loss", {x, y}},
+      {"l1_loss", {x, y}},
+      {"identity_loss", {x}},
+      {"smooth_l1_loss", {x, y}},
+      {"binary_cross_entropy_with_logits", {x, y}},
+      {"kl_div_loss", {x, p}},
+      {"poisson_nll_loss", {x, p}},
+      {"hinge_embedding_loss", {x, y}},
+      {"soft_margin_loss", {x, y}},
+      {"multilabel_soft_margin_loss", {x, p}},
+      {"cosine_embedding_loss", {x, y, testing::uniform({40}, 5)}},
+      {"margin_ranking_loss", {x, y, p}},
+      {"triplet_margin_loss", {x, y, p}},
   };
   for (const auto& [op, inputs] : losses) {
     const auto loss = [&op = op, &inputs = inputs](const char* reduction) {
@@ -92,6 +105,77 @@ TEST(Losses, AreTheirTermsReduced) {
     EXPECT_NEAR(loss("sum").item(), sum, 1e-4) << op;
     EXPECT_NEAR(loss("mean").item(), sum / static_cast<double>(terms.elements()), 1e-6) << op;
   }
+}
+
+// Keras clips probabilities to [1e-7, 1 - 1e-7] before it takes their logarithm (F5).
+TEST(CrossEntropy, OfClippedProbabilitiesIsFinite) {
+  Tape tape;
+  const ValueId p = tape.leaf({{2, 2}, {0.0f, 1.0f, 0.25f, 0.75f}});
+  const auto logits = tape.apply(find_op("clipped_log"), {p});
+  const auto terms =
+      tape.apply(find_op("cross_entropy"), {logits[0], tape.leaf(labels_of({2}, {0, 0}))},
+                 {{"reduction", "none"}});
+  EXPECT_NEAR(tape[terms[0]].as<float>()[0], -std::log(1e-7), 1e-5);
+  EXPECT_NEAR(tape[terms[0]].as<float>()[1], -std::log(0.25), 1e-6);
+  tape.backward(terms[0], Tensor({2}, {1.0f, 1.0f}));
+  EXPECT_EQ(tape.gradient(p).as<float>()[0], 0) << "no gradient through what was clipped";
+  EXPECT_NEAR(tape.gradient(p).as<float>()[2], (0.25 - 1) / 0.25, 1e-5);
+}
+
+TEST(BinaryCrossEntropy, IsFiniteAtCertainty) {
+  Tape tape;
+  const ValueId x = tape.leaf({{4}, {0.0f, 1.0f, 0.0f, 1.0f}});
+  const ValueId target = tape.leaf({{4}, {1.0f, 0.0f, 0.0f, 1.0f}});
+  const auto terms =
+      tape.apply(find_op("binary_cross_entropy"), {x, target}, {{"reduction", "none"}})[0];
+  const auto values = tape[terms].as<float>();
+  EXPECT_EQ(std::vector<float>(values.begin(), values.end()), (std::vector<float>{100, 100, 0, 0}));
+}
+
+TEST(BinaryCrossEntropy, WithLogitsIsFiniteHoweverLargeTheyAre) {
+  const auto terms = run({.op = &find_op("binary_cross_entropy_with_logits"),
+                          .attributes = {{"reduction", "none"}},
+                          .inputs = {Tensor({4}, {1000.0f, -1000.0f, 1000.0f, -1000.0f}),
+                                     Tensor({4}, {0.0f, 1.0f, 1.0f, 0.0f})}})[0];
+  const auto values = terms.as<float>();
+  EXPECT_EQ(std::vector<float>(values.begin(), values.end()),
+            (std::vector<float>{1000, 1000, 0, 0}));
+}
+
+OpCall spelling(std::vector<std::int64_t> labels, std::int64_t steps, std::int64_t count) {
+  return {.op = &find_op("ctc_loss"),
+          .attributes = {{"blank", std::int64_t{2}}},
+          .inputs = {testing::uniform({1, 3, 4}, 1), labels_of({1, 2}, std::move(labels)),
+                     labels_of({1}, {steps}), labels_of({1}, {count})}};
+}
+
+TEST(Ctc, NamesWhatIsOutOfRange) {
+  struct Refused {
+    OpCall call;
+    const char* text;
+  };
+  const Refused table[] = {
+      {spelling({0, 4}, 3, 2), "label 4 at sample 0: expected 0 to 3 without the blank, 2"},
+      {spelling({0, 2}, 3, 2), "label 2 at sample 0: expected 0 to 3 without the blank, 2"},
+      {spelling({0, 1}, 4, 2), "length 4 at sample 0: expected 0 to 3"},
+      {spelling({0, 1}, -1, 2), "length -1 at sample 0: expected 0 to 3"},
+      {spelling({0, 1}, 3, 3), "number of labels 3 at sample 0: expected 0 to 2"},
+  };
+  for (const Refused& refused : table) try {
+      run(refused.call);
+      FAIL() << "accepted what is refused with " << refused.text;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Errc::invalid_data);
+      EXPECT_STREQ(error.what(), refused.text);
+    }
+  EXPECT_TRUE(std::isfinite(run(spelling({0, 4}, 3, 1))[0].item())) << "labels that do not count";
+}
+
+TEST(Ctc, IsInfiniteWhereNothingSpellsTheLabels) {
+  OpCall call = spelling({1, 1}, 2, 2);
+  EXPECT_EQ(run(call)[0].item(), HUGE_VALF) << "a repeated label needs a blank between";
+  call.attributes.set("zero_infinity", std::int64_t{1});
+  EXPECT_EQ(run(call)[0].item(), 0);
 }
 
 TEST(CrossEntropy, GivesLogProbabilitiesThatMayBeTrainedOnToo) {

@@ -53,22 +53,60 @@ ValueId broadcast(ReferenceTape& tape) {
   return tape.apply(file.substr(0, file.find('_')), {tape.in("a"), tape.in("b")})[0];
 }
 
-ValueId mse_loss(ReferenceTape& tape) {
-  return tape.apply("mse_loss", {tape.in("x"), tape.in("target")},
-                    {{"reduction", tape.text("reduction")}})[0];
+/// The file's attributes that a loss has, whole numbers and others.
+Attributes loss_attributes(ReferenceTape& tape) {
+  Attributes attributes{{"reduction", tape.text("reduction")}};
+  const auto& metadata = tape.file().metadata;
+  for (const char* name :
+       {"ignore_index", "log_target", "log_input", "full", "p", "swap", "blank", "zero_infinity"})
+    if (metadata.contains(name)) attributes.set(name, tape.integer(name));
+  for (const char* name : {"label_smoothing", "beta", "eps", "margin"})
+    if (metadata.contains(name)) attributes.set(name, tape.real(name));
+  return attributes;
 }
 
-ValueId nll_loss(ReferenceTape& tape) {
-  const auto log_probabilities = tape.apply("log_softmax", {tape.in("x")});
-  return tape.apply("nll_loss", {log_probabilities[0], tape.in("labels")},
-                    {{"reduction", tape.text("reduction")}})[0];
+/// The op of the longest name that the file's begins with, as "mse_loss" in "mse_loss_sum".
+std::string loss_name(ReferenceTape& tape) {
+  const std::string& file = tape.text("op");
+  std::string_view longest;
+  for (const Op* op : all_ops())
+    if (file.starts_with(op->name) && op->name.size() > longest.size()) longest = op->name;
+  return std::string(longest);
+}
+
+ValueId loss_of(ReferenceTape& tape, const std::vector<const char*>& inputs) {
+  std::vector<ValueId> values;
+  for (const char* input : inputs) values.push_back(tape.in(input));
+  return tape.apply(loss_name(tape), values, loss_attributes(tape))[0];
+}
+
+ValueId pair_loss(ReferenceTape& tape) {
+  return loss_of(tape, {"x", "target"});
+}
+
+ValueId ranked_loss(ReferenceTape& tape) {
+  return loss_of(tape, {"a", "b", "target"});
+}
+
+ValueId triplet_margin_loss(ReferenceTape& tape) {
+  return loss_of(tape, {"anchor", "near", "far"});
 }
 
 ValueId cross_entropy(ReferenceTape& tape) {
-  const bool smoothed = tape.file().metadata.contains("label_smoothing");
-  return tape.apply("cross_entropy", {tape.in("x"), tape.in("labels")},
-                    {{"reduction", tape.text("reduction")},
-                     {"label_smoothing", smoothed ? tape.real("label_smoothing") : 0.0}})[0];
+  return loss_of(tape, {"x", "labels"});
+}
+
+ValueId nll_loss(ReferenceTape& tape) {
+  const auto log_probabilities =
+      tape.apply("log_softmax", {tape.in("x")}, {{"axis", std::int64_t{1}}});
+  return tape.apply("nll_loss", {log_probabilities[0], tape.in("labels")},
+                    loss_attributes(tape))[0];
+}
+
+ValueId ctc_loss(ReferenceTape& tape) {
+  const auto scores = tape.apply("log_softmax", {tape.in("x")}, {{"axis", std::int64_t{2}}});
+  return tape.apply("ctc_loss", {scores[0], tape.in("labels"), tape.in("steps"), tape.in("counts")},
+                    loss_attributes(tape))[0];
 }
 
 ValueId batch_norm2d_eval(ReferenceTape& tape) {
@@ -145,7 +183,7 @@ constexpr ReferenceCase cases[] = {
     {"matmul_batched", matmul},
     {"max_pool2d_2", max_pool2d},
     {"max_pool2d_k3_s2_p1", max_pool2d},
-    {"mse_loss", mse_loss},
+    {"mse_loss", pair_loss},
     {"mul_broadcast", broadcast},
     {"nll_loss_mean", nll_loss},
     {"nll_loss_sum", nll_loss},
@@ -154,6 +192,60 @@ constexpr ReferenceCase cases[] = {
     {"silu", unary},
     {"softmax", along_axis},
     {"tanh", unary},
+    {"binary_cross_entropy_mean", pair_loss},
+    {"binary_cross_entropy_none", pair_loss},
+    {"binary_cross_entropy_sum", pair_loss},
+    {"binary_cross_entropy_with_logits_mean", pair_loss},
+    {"binary_cross_entropy_with_logits_none", pair_loss},
+    {"binary_cross_entropy_with_logits_sum", pair_loss},
+    {"cosine_embedding_loss_mean", ranked_loss},
+    {"cosine_embedding_loss_none", ranked_loss},
+    {"cosine_embedding_loss_sum", ranked_loss},
+    {"cross_entropy_maps_mean", cross_entropy},
+    {"cross_entropy_maps_none", cross_entropy},
+    {"cross_entropy_maps_sum", cross_entropy},
+    {"ctc_loss_mean", ctc_loss},
+    {"ctc_loss_none", ctc_loss},
+    {"ctc_loss_sum", ctc_loss},
+    {"hinge_embedding_loss_mean", pair_loss},
+    {"hinge_embedding_loss_none", pair_loss},
+    {"hinge_embedding_loss_sum", pair_loss},
+    {"kl_div_loss_mean", pair_loss},
+    {"kl_div_loss_none", pair_loss},
+    {"kl_div_loss_sum", pair_loss},
+    {"kl_div_loss_log_target_mean", pair_loss},
+    {"kl_div_loss_log_target_none", pair_loss},
+    {"kl_div_loss_log_target_sum", pair_loss},
+    {"l1_loss_mean", pair_loss},
+    {"l1_loss_none", pair_loss},
+    {"l1_loss_sum", pair_loss},
+    {"margin_ranking_loss_mean", ranked_loss},
+    {"margin_ranking_loss_none", ranked_loss},
+    {"margin_ranking_loss_sum", ranked_loss},
+    {"multilabel_soft_margin_loss_mean", pair_loss},
+    {"multilabel_soft_margin_loss_none", pair_loss},
+    {"multilabel_soft_margin_loss_sum", pair_loss},
+    {"nll_loss_maps_mean", nll_loss},
+    {"nll_loss_maps_none", nll_loss},
+    {"nll_loss_maps_sum", nll_loss},
+    {"poisson_nll_loss_mean", pair_loss},
+    {"poisson_nll_loss_none", pair_loss},
+    {"poisson_nll_loss_sum", pair_loss},
+    {"poisson_nll_loss_full_mean", pair_loss},
+    {"poisson_nll_loss_full_none", pair_loss},
+    {"poisson_nll_loss_full_sum", pair_loss},
+    {"smooth_l1_loss_mean", pair_loss},
+    {"smooth_l1_loss_none", pair_loss},
+    {"smooth_l1_loss_sum", pair_loss},
+    {"soft_margin_loss_mean", pair_loss},
+    {"soft_margin_loss_none", pair_loss},
+    {"soft_margin_loss_sum", pair_loss},
+    {"triplet_margin_loss_mean", triplet_margin_loss},
+    {"triplet_margin_loss_none", triplet_margin_loss},
+    {"triplet_margin_loss_sum", triplet_margin_loss},
+    {"triplet_margin_loss_swap_mean", triplet_margin_loss},
+    {"triplet_margin_loss_swap_none", triplet_margin_loss},
+    {"triplet_margin_loss_swap_sum", triplet_margin_loss},
 };
 
 }  // namespace

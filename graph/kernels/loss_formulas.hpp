@@ -1,0 +1,145 @@
+// The formulas of losses over pairs (x, target): `term`, its slope in x and, where that is not just
+// the other's negative and the target no constant, its slope in the target. Each is made from
+// LossConstants. For kernels that the build compiles once per instruction set.
+#pragma once
+
+#include "graph/kernels/logarithm.hpp"
+#include "graph/kernels/losses.hpp"
+
+namespace penstock::graph::PENSTOCK_ISA {
+
+/// A function of the difference x - target.
+template <class Difference>
+struct OfDifference : Difference {
+  explicit OfDifference(const LossConstants& constants) : Difference{constants} {}
+  [[gnu::always_inline]] float term(float x, float target) const { return this->at(x - target); }
+  [[gnu::always_inline]] float slope(float x, float target) const {
+    return this->slope_at(x - target);
+  }
+};
+
+/// d²
+struct Squared {
+  explicit Squared(const LossConstants&) {}
+  [[gnu::always_inline]] float at(float d) const { return d * d; }
+  [[gnu::always_inline]] float slope_at(float d) const { return 2.0f * d; }
+};
+
+/// |d|, of slope 0 at 0.
+struct Absolute {
+  explicit Absolute(const LossConstants&) {}
+  [[gnu::always_inline]] float at(float d) const { return d > 0.0f ? d : 0.0f - d; }
+  [[gnu::always_inline]] float slope_at(float d) const {
+    return d > 0.0f ? 1.0f : d < 0.0f ? -1.0f : 0.0f;
+  }
+};
+
+/// d²/2β where |d| < β, |d| - β/2 elsewhere.
+struct Smooth {
+  explicit Smooth(const LossConstants& constants) : beta(constants.beta) {}
+  [[gnu::always_inline]] float at(float d) const {
+    const float size = d > 0.0f ? d : 0.0f - d;
+    return size < beta ? 0.5f * d * d / beta : size - 0.5f * beta;
+  }
+  [[gnu::always_inline]] float slope_at(float d) const {
+    const float size = d > 0.0f ? d : 0.0f - d, sign = d > 0.0f ? 1.0f : d < 0.0f ? -1.0f : 0.0f;
+    return size < beta ? d / beta : sign;
+  }
+  float beta;
+};
+
+/// -t·log(x) - (1 - t)·log(1 - x), with logarithms of -100 or more, as PyTorch has them.
+struct Binary {
+  explicit Binary(const LossConstants&) {}
+  [[gnu::always_inline]] static float clamped_logarithm(float x) {
+    const float y = logarithm(x);
+    return y < -100.0f ? -100.0f : y;
+  }
+  [[gnu::always_inline]] float term(float x, float t) const {
+    return (t - 1.0f) * clamped_logarithm(1.0f - x) - t * clamped_logarithm(x);
+  }
+  [[gnu::always_inline]] float slope(float x, float t) const {
+    const float variance = (1.0f - x) * x;
+    return (x - t) / (variance < 1e-12f ? 1e-12f : variance);
+  }
+  [[gnu::always_inline]] float target_slope(float x, float) const {
+    return clamped_logarithm(1.0f - x) - clamped_logarithm(x);
+  }
+};
+
+/// The same of 1/(1 + exp(-x)): log(1 + exp(x)) - t·x.
+struct BinaryLogits {
+  explicit BinaryLogits(const LossConstants&) {}
+  [[gnu::always_inline]] float term(float x, float t) const { return softplus(x) - t * x; }
+  [[gnu::always_inline]] float slope(float x, float t) const { return logistic(x) - t; }
+  [[gnu::always_inline]] float target_slope(float x, float) const { return -x; }
+};
+
+/// t·(log(t) - x), 0 for t = 0.
+struct Divergence {
+  explicit Divergence(const LossConstants&) {}
+  [[gnu::always_inline]] float term(float x, float t) const {
+    return (t == 0.0f ? 0.0f : t * logarithm(t)) - t * x;
+  }
+  [[gnu::always_inline]] float slope(float, float t) const { return -t; }
+  [[gnu::always_inline]] float target_slope(float x, float t) const {
+    return t == 0.0f ? 0.0f : logarithm(t) + 1.0f - x;
+  }
+};
+
+/// exp(t)·(t - x).
+struct DivergenceFromLogarithm {
+  explicit DivergenceFromLogarithm(const LossConstants&) {}
+  [[gnu::always_inline]] float term(float x, float t) const { return exponential(t) * (t - x); }
+  [[gnu::always_inline]] float slope(float, float t) const { return -exponential(t); }
+  [[gnu::always_inline]] float target_slope(float x, float t) const {
+    return exponential(t) * (t - x + 1.0f);
+  }
+};
+
+/// rate - t·log(rate), where x is the rate (and eps is added before the logarithm) or the rate's
+/// logarithm; with Stirling's approximation of log(t!) for t > 1, t·log(t) - t + log(2πt)/2.
+template <bool log_rate, bool stirling>
+struct Poisson {
+  explicit Poisson(const LossConstants& constants) : eps(constants.eps) {}
+  [[gnu::always_inline]] float term(float x, float t) const {
+    const float deviation = log_rate ? exponential(x) - t * x : x - t * logarithm(x + eps);
+    if constexpr (!stirling) return deviation;
+    const float log_factorial = t * logarithm(t) - t + 0.5f * logarithm(6.28318531f * t);
+    return deviation + (t > 1.0f ? log_factorial : 0.0f);
+  }
+  [[gnu::always_inline]] float slope(float x, float t) const {
+    return log_rate ? exponential(x) - t : 1.0f - t / (x + eps);
+  }
+  [[gnu::always_inline]] float target_slope(float x, float t) const {
+    const float deviation = log_rate ? -x : -logarithm(x + eps);
+    if constexpr (!stirling) return deviation;
+    return deviation + (t > 1.0f ? logarithm(t) + 0.5f / t : 0.0f);
+  }
+  float eps;
+};
+
+/// x where t > 0, elsewhere what x lacks of the margin.
+struct Hinge {
+  explicit Hinge(const LossConstants& constants) : margin(constants.margin) {}
+  [[gnu::always_inline]] float term(float x, float t) const {
+    const float lack = margin - x;
+    return t > 0.0f ? x : lack > 0.0f ? lack : 0.0f;
+  }
+  [[gnu::always_inline]] float slope(float x, float t) const {
+    return t > 0.0f ? 1.0f : margin - x > 0.0f ? -1.0f : 0.0f;
+  }
+  float margin;
+};
+
+/// log(1 + exp(-t·x)).
+struct SoftMargin {
+  explicit SoftMargin(const LossConstants&) {}
+  [[gnu::always_inline]] float term(float x, float t) const { return softplus(-t * x); }
+  [[gnu::always_inline]] float slope(float x, float t) const { return -t * logistic(-t * x); }
+  [[gnu::always_inline]] float target_slope(float x, float t) const {
+    return -x * logistic(-t * x);
+  }
+};
+
+}  // namespace penstock::graph::PENSTOCK_ISA

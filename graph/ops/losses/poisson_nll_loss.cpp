@@ -1,0 +1,59 @@
+#include "graph/ops/losses/poisson_nll_loss.hpp"
+
+#include "engine/values/number_range.hpp"
+#include "graph/ops/rules/cost.hpp"
+#include "graph/ops/rules/pair_loss.hpp"
+
+namespace penstock::graph {
+namespace {
+
+double eps_of(const Attributes& attributes) {
+  return attributes.real("eps", 1e-8);
+}
+
+PairLoss poisson(const Attributes& attributes) {
+  return {
+      kernel_table().losses.poisson[attributes.flag("log_input", true)][attributes.flag("full")],
+      {.eps = static_cast<float>(eps_of(attributes))}};
+}
+
+std::vector<TensorType> infer(const Attributes& attributes, Types in) {
+  check_f32("eps", eps_of(attributes), {});
+  return infer_pair_loss(attributes, in);
+}
+
+std::vector<OpSample> samples() {
+  std::vector<OpSample> all;
+  for (const std::int64_t log_input : {0, 1})
+    for (const std::int64_t full : {0, 1})
+      for (OpSample& sample :
+           pair_loss_samples({{"log_input", log_input}, {"full", full}, {"eps", 1e-3}}, 1.1, 3))
+        all.push_back(std::move(sample));
+  return all;
+}
+
+}  // namespace
+
+const Op poisson_nll_loss{
+    .name = "poisson_nll_loss",
+    .infer = infer,
+    .forward = forward_pair_loss<poisson>,
+    .backward =
+        backward_pair_loss_and_target<poisson_nll_loss_gradient, poisson_nll_loss_target_gradient>,
+    .cost = streaming_cost<40>,
+    .samples = samples,
+    .is_loss = true};
+
+const Op poisson_nll_loss_gradient{.name = "poisson_nll_loss_gradient",
+                                   .infer = infer_pair_loss_gradient,
+                                   .forward = forward_pair_loss_gradient<poisson>,
+                                   .cost = streaming_cost<18>,
+                                   .overwrites = {{0, 0}, {1, 0}}};
+
+const Op poisson_nll_loss_target_gradient{.name = "poisson_nll_loss_target_gradient",
+                                          .infer = infer_pair_loss_gradient,
+                                          .forward = forward_pair_loss_target_gradient<poisson>,
+                                          .cost = streaming_cost<30>,
+                                          .overwrites = {{0, 0}, {1, 0}}};
+
+}  // namespace penstock::graph

@@ -1,0 +1,112 @@
+#include "graph/ops/losses/triplet_margin_loss.hpp"
+
+#include <string>
+
+#include "engine/values/number_range.hpp"
+#include "graph/kernels/kernel_table.hpp"
+#include "graph/ops/rules/cost.hpp"
+#include "graph/ops/rules/expect.hpp"
+#include "graph/ops/rules/row_loss.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock::graph {
+namespace {
+
+constexpr std::string_view compared[] = {"anchor", "near", "far"};
+
+double margin_of(const Attributes& attributes) {
+  return attributes.real("margin", 1);
+}
+double eps_of(const Attributes& attributes) {
+  return attributes.real("eps", 1e-6);
+}
+std::int64_t norm_of(const Attributes& attributes) {
+  return attributes.integer("p", 2);
+}
+
+TripletRows rows_of(const KernelCall& call) {
+  const Operand& anchor = call.inputs[0];
+  return {.rows = anchor.shape()[0],
+          .width = anchor.shape()[1],
+          .margin = static_cast<float>(margin_of(call.attributes)),
+          .eps = static_cast<float>(eps_of(call.attributes)),
+          .manhattan = norm_of(call.attributes) == 1,
+          .swap = call.attributes.flag("swap"),
+          .anchor = anchor.f32().data(),
+          .near = call.inputs[1].f32().data(),
+          .far = call.inputs[2].f32().data()};
+}
+
+Shape terms_shape(Types in) {
+  return {in[0].shape[0]};
+}
+
+std::vector<TensorType> infer(const Attributes& attributes, Types in) {
+  expect_inputs(in, 3, "anchor, near, far");
+  expect_rows(in, compared);
+  check_f32("margin", margin_of(attributes), {.above_low = true});
+  check_f32("eps", eps_of(attributes), {});
+  const std::int64_t p = norm_of(attributes);
+  if (p != 1 && p != 2)
+    throw Error(Errc::invalid_argument, "expected p of 1 or 2, got " + std::to_string(p));
+  return {loss_type(attributes, terms_shape(in))};
+}
+
+void forward(const KernelCall& call) {
+  const TripletRows rows = rows_of(call);
+  const std::span<float> terms = terms_of(call, rows.rows);
+  kernel_table().row_losses.triplet(rows, terms.data());
+  reduce_terms(call.attributes, terms, call.outputs[0]);
+}
+
+void backward(GradientContext& context) {
+  const auto gradients =
+      context.emit_all(triplet_margin_loss_gradient,
+                       {context.input(0), context.input(1), context.input(2), context.gradient(0)},
+                       context.attributes());
+  for (std::size_t i = 0; i < gradients.size(); ++i) context.set(i, gradients[i]);
+}
+
+std::vector<OpSample> samples() {
+  const TensorType x{DType::f32, {6, 5}}, few{DType::f32, {3, 4}};
+  return {{.inputs = {x, x, x}},
+          {.inputs = {x, x, x},
+           .attributes = {{"reduction", "sum"}, {"swap", std::int64_t{1}}, {"margin", 0.5}}},
+          {.inputs = {few, few, few},
+           .attributes = {{"eps", 0.05},
+                          {"reduction", "none"},
+                          {"p", std::int64_t{1}},
+                          {"swap", std::int64_t{1}}}}};
+}
+
+std::vector<TensorType> infer_gradient(const Attributes& attributes, Types in) {
+  expect_inputs(in, 4, "anchor, near, far, dloss");
+  expect_loss_gradient(attributes, in[3], terms_shape(in));
+  return {in[0], in[1], in[2]};
+}
+
+void forward_gradient(const KernelCall& call) {
+  const TripletRows rows = rows_of(call);
+  const TermGradients gradients(call.attributes, call.inputs[3], rows.rows);
+  kernel_table().row_losses.triplet_gradient(
+      rows, gradients.row(),
+      {call.outputs[0].f32().data(), call.outputs[1].f32().data(), call.outputs[2].f32().data()});
+}
+
+}  // namespace
+
+const Op triplet_margin_loss{.name = "triplet_margin_loss",
+                             .infer = infer,
+                             .forward = forward,
+                             .backward = backward,
+                             .cost = streaming_cost<12>,
+                             .workspace = terms_workspace,
+                             .samples = samples,
+                             .is_loss = true};
+
+const Op triplet_margin_loss_gradient{.name = "triplet_margin_loss_gradient",
+                                      .infer = infer_gradient,
+                                      .forward = forward_gradient,
+                                      .cost = streaming_cost<20>};
+
+}  // namespace penstock::graph
