@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "graph/build_plan.hpp"
+#include "graph/final_loss.hpp"
 #include "graph/kernels/isa.hpp"
 #include "graph/lane_shape.hpp"
 #include "graph/ops/norms/batch_norm2d.hpp"
@@ -27,7 +28,6 @@ void expect_results(const Graph& model, bool training) {
   const auto refuse = [&](const std::string& text) {
     throw Error(Errc::invalid_model, "model \"" + model.name + "\": " + text);
   };
-  if (training && model.loss == none) refuse("has no loss, and training needs one");
   if (!training && model.outputs.empty()) refuse("has no output, and inference needs one");
   for (const Output& output : model.outputs)
     if (model.value(output.value).producer == none)
@@ -87,7 +87,10 @@ class Compilation {
 
   void prepare() {
     graph_ = with_batch(model_, request_.batch);
-    if (!request_.training) graph_ = inference_form(graph_);
+    if (request_.training)
+      graph_.loss = final_loss(graph_);
+    else
+      graph_ = inference_form(graph_);
     expect_results(graph_, request_.training);
     graph_ = prune(graph_, wanted_values(graph_, request_.training));
   }

@@ -65,11 +65,19 @@ void NetworkBuilder::output(const std::string& name, graph::ValueId value) {
 
 void NetworkBuilder::loss(graph::ValueId value) {
   if (graph_.loss != graph::none)
-    refuse(Errc::invalid_model, "expected one loss, got a second one");
+    refuse(Errc::invalid_model, "expected one loss, got " + described(graph_.loss) + " and then " +
+                                    described(value) +
+                                    ": add them up and wrap the sum in identity_loss");
   const graph::TensorType& type = graph_.type(value);
   if (type.dtype != DType::f32)
     refuse(Errc::shape_mismatch, "loss: expected a value of type f32, got " + to_string(type));
   graph_.loss = value;
+}
+
+std::string NetworkBuilder::described(graph::ValueId value) const {
+  const graph::NodeId producer = graph_.value(value).producer;
+  return producer == graph::none ? "\"" + graph_.value(value).name + "\""
+                                 : graph::to_string(graph_.node(producer));
 }
 
 void NetworkBuilder::expect_new_layer(const graph::Op& op, const std::string& name) const {

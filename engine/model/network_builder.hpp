@@ -65,6 +65,7 @@ class NetworkBuilder {
   };
 
   [[noreturn]] void refuse(Errc code, const std::string& text) const;
+  std::string described(graph::ValueId value) const;
   void expect_new(bool used, std::string_view kind, const std::string& name) const;
   graph::BlockId find_or_add_block(const std::string& name);
 

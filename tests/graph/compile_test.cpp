@@ -377,8 +377,14 @@ std::vector<Refusal> refusals() {
   CompileRequest nothing = training();
   nothing.batch = 0;
   return {
-      {"TrainingWithoutLoss", without([](Graph& g) { g.loss = none; }), training(),
-       Errc::invalid_model, "model \"test\": has no loss, and training needs one"},
+      {"TrainingWithoutLoss", without([](Graph& g) {
+         ModelBuilder model;
+         model.linear("fc", model.input("x", {5}), 4);
+         g = model.graph();
+       }),
+       training(), Errc::invalid_model,
+       "model \"test\": has no loss, and training needs one: end in a loss such as cross_entropy, "
+       "or wrap what should be minimised in identity_loss"},
       {"InferenceWithoutOutput",
        without([](Graph& g) { g.outputs.clear(); }),
        {},

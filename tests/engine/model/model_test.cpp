@@ -161,9 +161,10 @@ TEST(Model, HasOneLossOfTypeF32) {
   const Value x = model.input("x", {4});
   EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { model.loss(model.labels()); }),
             "model \"m\": loss: expected a value of type f32, got i64[1]");
-  model.loss(x);
+  model.loss(model.mse_loss(x, x));
   EXPECT_EQ(refusal(Errc::invalid_model, [&] { model.loss(x); }),
-            "model \"m\": expected one loss, got a second one");
+            "model \"m\": expected one loss, got mse_loss \"mse_loss_1\" and then \"x\": add them "
+            "up and wrap the sum in identity_loss");
 }
 
 TEST(Model, AnInputHasElements) {
