@@ -9,6 +9,7 @@
 #include "engine/measure_plan.hpp"
 #include "engine/model/model_access.hpp"
 #include "engine/model/optimizer_rules.hpp"
+#include "engine/model/variable_attributes.hpp"
 #include "graph/compile.hpp"
 #include "penstock/error.hpp"
 
@@ -128,7 +129,10 @@ RunningModel::RunningModel(const Model& model, const Options& options, const Opt
   const auto before_actors = std::chrono::steady_clock::now();
   auto setup = setup_for(options, plan_);
   log_ = setup.log;
-  if (optimizer) rules_ = update_rules(*optimizer);
+  if (optimizer) {
+    rules_ = update_rules(*optimizer);
+    first_optimizer_ = *optimizer;
+  }
   start_actors(std::move(setup), options, host_of);
   report_.phases.push_back({"start actors", seconds_since(before_actors)});
   report_.seconds = seconds_since(start);
@@ -185,6 +189,7 @@ void RunningModel::expect_same_state(const actors::UpdateRules& rules) const {
 void RunningModel::set_rules(const Optimizer& optimizer) {
   actors::UpdateRules rules = update_rules(optimizer);
   expect_same_state(rules);
+  expect_constants_kept(*first_optimizer_, optimizer, trainable_names());
   runtime_->set_rules(rules);
   if (log_) log_("optimizer: new constants from the next update on");
   rules_ = std::move(rules);

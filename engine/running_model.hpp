@@ -43,8 +43,8 @@ class RunningModel : public WeightSource {
   /// replica.
   StepResult run(std::span<const Tensor> inputs, std::int64_t micro_batches);
 
-  /// @throws Error invalid_argument, before anything has changed, if a parameter's rule or the
-  /// state that it keeps would be another.
+  /// @throws Error invalid_argument, before anything has changed, if a parameter's rule, the state
+  /// that it keeps or a constant attribute would be another.
   void set_rules(const Optimizer& optimizer);
   std::vector<StageReport> stage_reports();
   /// Appends what was recorded since the last time, in no order.
@@ -69,6 +69,7 @@ class RunningModel : public WeightSource {
   std::vector<std::size_t> store_index_;  // in the store, by position in Plan::variables
   CompileReport report_;
   actors::UpdateRules rules_;                  // none in inference
+  std::optional<Optimizer> first_optimizer_;   // says what may change; none in inference
   std::function<void(std::string_view)> log_;  // a line each; empty if nobody listens
   std::unique_ptr<actors::PipelineRuntime> runtime_;
   std::vector<Tensor> uploaded_;    // the store's values when weights were last uploaded

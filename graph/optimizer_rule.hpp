@@ -30,6 +30,17 @@ struct Hyper {
   bool centered = false;
   bool tf_variant = false;         ///< rmsprop as TensorFlow has it, see optimizers/rmsprop.hpp
   bool dampen_first_step = false;  ///< sgd as PopTorch has it, see optimizers/sgd.hpp
+  bool keras_variant = false;      ///< sgd as Keras has it, see optimizers/sgd.hpp
+};
+
+/// A number and a switch of Hyper, by name.
+struct HyperNumber {
+  std::string_view name;
+  double Hyper::*value;
+};
+struct HyperSwitch {
+  std::string_view name;
+  bool Hyper::*value;
 };
 
 /// A tensor of the parameter's size that a rule keeps from update to update.
@@ -51,6 +62,9 @@ struct OptimizerRule {
                  const SummedGradient& gradient, std::span<const std::span<float>> state);
   /// Whether each element is updated by itself, so that a parameter may be updated piece by piece.
   bool elementwise = true;
+  /// What of Hyper the rule reads.
+  std::span<const HyperNumber> numbers = {};
+  std::span<const HyperSwitch> switches = {};
   /// Rules between the constants; null: none. @throws Error invalid_argument
   void (*check)(const Hyper&) = nullptr;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <string>
+#include <type_traits>
 
 namespace trainer {
 namespace {
@@ -48,12 +49,16 @@ void set_constants(penstock::Sgd& rule, const OptimizerOptions& options) {
   rule.momentum = options.momentum.value_or(rule.momentum);
   rule.dampening = options.dampening.value_or(rule.dampening);
   rule.nesterov = options.nesterov;
+  rule.dampen_first_step = options.dampen_first_step;
+  rule.keras_variant = options.keras_variant;
 }
 
 void set_constants(penstock::RmsProp& rule, const OptimizerOptions& options) {
   rule.momentum = options.momentum.value_or(rule.momentum);
   rule.alpha = options.alpha.value_or(rule.alpha);
   rule.eps = options.eps.value_or(rule.eps);
+  rule.centered = options.centered;
+  rule.tf_variant = options.tf_variant;
 }
 
 template <class Moments>  // Adam, AdamW, Lamb
@@ -61,6 +66,9 @@ void set_constants(Moments& rule, const OptimizerOptions& options) {
   rule.beta1 = options.beta1.value_or(rule.beta1);
   rule.beta2 = options.beta2.value_or(rule.beta2);
   rule.eps = options.eps.value_or(rule.eps);
+  rule.bias_correction = !options.no_bias_correction;
+  if constexpr (std::is_same_v<Moments, penstock::Lamb>)
+    rule.max_weight_norm = options.max_weight_norm;
 }
 
 penstock::OptimizerSettings default_settings(OptimizerName name) {

@@ -83,6 +83,17 @@ OptionGroup optimizer_group() {
       .add("beta2", &OptimizerOptions::beta2, number(below_one), "of adamw, adam and lamb [0.999]")
       .add("eps", &OptimizerOptions::eps, number(positive), "of all but sgd [1e-8]")
       .add("alpha", &OptimizerOptions::alpha, number(below_one), "of rmsprop [0.99]")
+      .add("dampen-first-step", &OptimizerOptions::dampen_first_step,
+           "dampen from the first step on and without momentum too, as PopTorch, for sgd")
+      .add("keras-variant", &OptimizerOptions::keras_variant,
+           "keep each step's learning rate in the momentum buffer, as Keras, for sgd")
+      .add("centered", &OptimizerOptions::centered,
+           "divide by the gradient's standard deviation, for rmsprop")
+      .add("tf-variant", &OptimizerOptions::tf_variant, "work as TensorFlow's, for rmsprop")
+      .add("no-bias-correction", &OptimizerOptions::no_bias_correction,
+           "leave the moments biased towards 0, for adamw, adam and lamb")
+      .add("max-weight-norm", &OptimizerOptions::max_weight_norm, number(positive),
+           "largest norm that counts in the trust ratio, of lamb [65500]")
       .add("max-grad-norm", &OptimizerOptions::max_grad_norm, number(positive),
            "limit of the whole gradient's L2 norm; without it there is none")
       .take();

@@ -26,7 +26,13 @@ std::vector<RuleConstant> rule_constants(const OptimizerOptions& options) {
           {"beta1", options.beta1.has_value(), {adamw, adam, lamb}},
           {"beta2", options.beta2.has_value(), {adamw, adam, lamb}},
           {"eps", options.eps.has_value(), {adamw, adam, rmsprop, lamb}},
-          {"alpha", options.alpha.has_value(), {rmsprop}}};
+          {"alpha", options.alpha.has_value(), {rmsprop}},
+          {"dampen-first-step", options.dampen_first_step, {sgd}},
+          {"keras-variant", options.keras_variant, {sgd}},
+          {"centered", options.centered, {rmsprop}},
+          {"tf-variant", options.tf_variant, {rmsprop}},
+          {"no-bias-correction", options.no_bias_correction, {adamw, adam, lamb}},
+          {"max-weight-norm", options.max_weight_norm.has_value(), {lamb}}};
 }
 
 /// "sgd", "sgd and rmsprop", "adamw, adam and lamb".
@@ -48,6 +54,8 @@ void validate(const OptimizerOptions& options) {
   }
   if (options.nesterov && (options.momentum.value_or(0) == 0 || options.dampening.value_or(0) != 0))
     refuse("--nesterov: needs a --momentum above 0 and no --dampening");
+  if (options.keras_variant && options.dampening.value_or(0) != 0)
+    refuse("--keras-variant: knows no --dampening");
 }
 
 void validate(const DataOptions& options) {

@@ -49,6 +49,12 @@ struct OptimizerOptions {
   std::optional<double> beta2 = {};
   std::optional<double> eps = {};
   std::optional<double> alpha = {};
+  bool dampen_first_step = false;
+  bool keras_variant = false;
+  bool centered = false;
+  bool tf_variant = false;
+  bool no_bias_correction = false;
+  std::optional<double> max_weight_norm = {};
   std::optional<double> max_grad_norm = {};
 };
 

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "engine/model/optimizer_rules.hpp"
+#include "engine/model/variable_attributes.hpp"
 #include "engine/values/number_range.hpp"
 #include "penstock/error.hpp"
 
@@ -34,6 +35,24 @@ void validate_group(const std::string& field, const ParameterGroup& group,
 
 }  // namespace
 
+Optimizer& Optimizer::mark_as_variable(const std::string& attribute) {
+  expect_attribute(*this, attribute);
+  marked[attribute] = true;
+  return *this;
+}
+
+Optimizer& Optimizer::mark_as_constant(const std::string& attribute) {
+  expect_attribute(*this, attribute);
+  marked[attribute] = false;
+  return *this;
+}
+
+bool Optimizer::is_variable(std::string_view attribute) const {
+  expect_attribute(*this, attribute);
+  const auto mark = marked.find(std::string(attribute));
+  return mark != marked.end() ? mark->second : was_given(*this, attribute);
+}
+
 void Optimizer::set_learning_rate(double learning_rate) {
   const auto set = [&](auto& rule) { rule.learning_rate = learning_rate; };
   std::visit(set, settings);
@@ -47,6 +66,7 @@ double Optimizer::learning_rate() const {
 void Optimizer::validate() const {
   penstock::validate(settings);
   check_f32("optimizer.max_grad_norm", max_grad_norm, {.above_low = max_grad_norm > 0});
+  for (const auto& [attribute, variable] : marked) expect_attribute(*this, attribute);
   std::set<std::string> named;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const std::string field = "optimizer.groups[" + std::to_string(i) + "]";

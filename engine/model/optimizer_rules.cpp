@@ -31,6 +31,7 @@ graph::ParameterRule convert(const Sgd& s) {
   hyper.weight_decay = s.weight_decay;
   hyper.nesterov = s.nesterov;
   hyper.dampen_first_step = s.dampen_first_step;
+  hyper.keras_variant = s.keras_variant;
   return {&graph::sgd, hyper};
 }
 
@@ -56,7 +57,7 @@ graph::ParameterRule convert(const RmsProp& s) {
 
 graph::ParameterRule convert(const Lamb& s) {
   graph::ParameterRule result{&graph::lamb, moments_hyper(s)};
-  result.hyper.max_weight_norm = s.max_weight_norm;
+  result.hyper.max_weight_norm = s.max_weight_norm.value_or(result.hyper.max_weight_norm);
   return result;
 }
 

@@ -41,11 +41,13 @@ template <bool nesterov>
 void descend_as(std::int64_t count, const DescentConstants& c, const SummedGradient& gradient,
                 float* w, float* v) {
   const float rate = c.rate, decay = c.decay, momentum = c.momentum, inflow = c.inflow;
+  const float lookahead = c.lookahead;
   for_each_gradient(count, gradient, [=](std::int64_t i, float sum) {
     const float g = rounded_once(decay, w[i], sum);
     const float velocity = rounded_once(inflow, g, momentum * v[i]);
     v[i] = velocity;
-    w[i] = rounded_once(-rate, nesterov ? rounded_once(momentum, velocity, g) : velocity, w[i]);
+    w[i] = rounded_once(
+        -rate, nesterov ? rounded_once(momentum, velocity, lookahead * g) : velocity, w[i]);
   });
 }
 

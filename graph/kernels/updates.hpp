@@ -18,6 +18,7 @@ struct SummedGradient {
 struct DescentConstants {
   float rate, decay;
   float momentum = 0, inflow = 1;
+  float lookahead = 1;  ///< what Nesterov's step has of the gradient itself
   bool nesterov = false;
 };
 
@@ -54,7 +55,8 @@ inline constexpr std::int64_t norm_block = 8192;
 struct UpdateKernels {
   /// w -= rate·(g + decay·w)
   void (*descend)(std::int64_t count, const DescentConstants&, const SummedGradient&, float* w);
-  /// g += decay·w; v = momentum·v + inflow·g; w -= rate·v, or rate·(g + momentum·v) with Nesterov.
+  /// g += decay·w; v = momentum·v + inflow·g; w -= rate·v, or with Nesterov
+  /// rate·(lookahead·g + momentum·v).
   void (*descend_with_momentum)(std::int64_t count, const DescentConstants&, const SummedGradient&,
                                 float* w, float* v);
   /// w = w·keep - rate·m / (sqrt(v)/correction2_root + eps), after m and v have followed.

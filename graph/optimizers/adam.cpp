@@ -33,8 +33,16 @@ void update_adamw(const Hyper& hyper, std::int64_t step, std::span<float> weight
 
 }  // namespace
 
-const OptimizerRule adam{.name = "adam", .state = moments_state, .update = update_adam};
+const OptimizerRule adam{.name = "adam",
+                         .state = moments_state,
+                         .update = update_adam,
+                         .numbers = moments_numbers,
+                         .switches = moments_switches};
 
-const OptimizerRule adamw{.name = "adamw", .state = moments_state, .update = update_adamw};
+const OptimizerRule adamw{.name = "adamw",
+                          .state = moments_state,
+                          .update = update_adamw,
+                          .numbers = moments_numbers,
+                          .switches = moments_switches};
 
 }  // namespace penstock::graph

@@ -9,6 +9,13 @@
 namespace penstock::graph {
 namespace {
 
+constexpr HyperNumber numbers[] = {{"learning_rate", &Hyper::learning_rate},
+                                   {"beta1", &Hyper::beta1},
+                                   {"beta2", &Hyper::beta2},
+                                   {"eps", &Hyper::eps},
+                                   {"weight_decay", &Hyper::weight_decay},
+                                   {"max_weight_norm", &Hyper::max_weight_norm}};
+
 double trust_ratio(double weight_norm, double direction_norm, double max_weight_norm) {
   if (weight_norm == 0 || direction_norm == 0) return 1;
   return std::min(weight_norm, max_weight_norm) / direction_norm;
@@ -34,7 +41,11 @@ void update(const Hyper& hyper, std::int64_t step, std::span<float> weight,
 
 }  // namespace
 
-const OptimizerRule lamb{
-    .name = "lamb", .state = moments_state, .update = update, .elementwise = false};
+const OptimizerRule lamb{.name = "lamb",
+                         .state = moments_state,
+                         .update = update,
+                         .elementwise = false,
+                         .numbers = numbers,
+                         .switches = moments_switches};
 
 }  // namespace penstock::graph

@@ -31,6 +31,13 @@ struct Corrections {
   }
 };
 
+inline constexpr HyperNumber moments_numbers[] = {{"learning_rate", &Hyper::learning_rate},
+                                                  {"beta1", &Hyper::beta1},
+                                                  {"beta2", &Hyper::beta2},
+                                                  {"eps", &Hyper::eps},
+                                                  {"weight_decay", &Hyper::weight_decay}};
+inline constexpr HyperSwitch moments_switches[] = {{"bias_correction", &Hyper::bias_correction}};
+
 /// Adam's and LAMB's state: "exp_avg" (m) and "exp_avg_sq" (v).
 inline std::vector<StateTensor> moments_state(const Hyper&) {
   return {{"exp_avg"}, {"exp_avg_sq"}};

@@ -5,6 +5,14 @@
 namespace penstock::graph {
 namespace {
 
+constexpr HyperNumber numbers[] = {{"learning_rate", &Hyper::learning_rate},
+                                   {"alpha", &Hyper::alpha},
+                                   {"eps", &Hyper::eps},
+                                   {"momentum", &Hyper::momentum},
+                                   {"weight_decay", &Hyper::weight_decay}};
+constexpr HyperSwitch switches[] = {{"centered", &Hyper::centered},
+                                    {"tf_variant", &Hyper::tf_variant}};
+
 std::vector<StateTensor> state(const Hyper& hyper) {
   std::vector<StateTensor> tensors{{"square_avg", hyper.tf_variant ? 1.0f : 0.0f}};
   if (hyper.centered) tensors.push_back({"grad_avg"});
@@ -32,6 +40,7 @@ void update(const Hyper& hyper, std::int64_t, std::span<float> weight,
 
 }  // namespace
 
-const OptimizerRule rmsprop{.name = "rmsprop", .state = state, .update = update};
+const OptimizerRule rmsprop{
+    .name = "rmsprop", .state = state, .update = update, .numbers = numbers, .switches = switches};
 
 }  // namespace penstock::graph

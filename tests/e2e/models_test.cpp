@@ -215,6 +215,30 @@ TEST(TrainingModel, RefusesAnOptimizerWithOtherState) {
   }
 }
 
+TEST(TrainingModel, RefusesOtherConstantsAndGoesOn) {
+  TrainingModel training(small_model(), options_for(4, 1), Sgd{});
+  training.step(samples(8));
+  EXPECT_EQ(
+      refusal(Errc::invalid_argument, [&] { training.set_optimizer(Sgd{.weight_decay = 0.5}); }),
+      "optimizer: sgd.weight_decay of parameter \"fc1.weight\" is constant, 0, and cannot "
+      "become 0.5: mark_as_variable(\"weight_decay\") on the optimizer that a TrainingModel is "
+      "made with allows that");
+  EXPECT_EQ(std::get<Sgd>(training.optimizer().settings).weight_decay, 0);
+  training.step(samples(8));
+  EXPECT_EQ(training.updates(), 2u);
+}
+
+// 2.3, and F13: SGD with a learning rate of 0.01 is the optimizer where none is given.
+TEST(TrainingModel, DescendsWhereNoOptimizerIsGiven) {
+  const auto trained = [](auto... optimizer) {
+    const Model model = small_model();
+    TrainingModel training(model, options_for(4, 1), optimizer...);
+    training.step(samples(8));
+    return model.weight("fc1.weight");
+  };
+  EXPECT_TRUE(same_bits(trained(), trained(Optimizer(Sgd{.learning_rate = 0.01}))));
+}
+
 TEST(ParameterGroups, FollowTheirOwnConstants) {
   const Model model = small_model();
   Optimizer optimizer = AdamW{.learning_rate = 0.01};

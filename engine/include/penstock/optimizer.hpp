@@ -1,15 +1,20 @@
 // Optimizer: which rule updates the weights, with which constants, for which parameters. A value.
 #pragma once
 
+#include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <variant>
 #include <vector>
 
 namespace penstock {
 
-/// torch.optim.SGD. `dampen_first_step` is PopTorch's rule: dampening applies from the first step
-/// on, and without momentum too.
+/// torch.optim.SGD: v = momentum v + (1 - dampening) g; w -= learning_rate v. `dampen_first_step`
+/// is PopTorch's rule: dampening applies from the first step on, and without momentum too.
+/// `keras_variant` is Keras's: v = momentum v + learning_rate g; w -= v, without dampening; the
+/// same while the learning rate does not change.
 struct Sgd {
   double learning_rate = 0.01;
   double momentum = 0;
@@ -17,6 +22,7 @@ struct Sgd {
   double weight_decay = 0;
   bool nesterov = false;
   bool dampen_first_step = false;
+  bool keras_variant = false;
 };
 
 /// torch.optim.Adam: weight decay is added to the gradient.
@@ -58,7 +64,7 @@ struct Lamb {
   double beta2 = 0.999;
   double eps = 1e-8;
   double weight_decay = 1e-2;
-  double max_weight_norm = 65500;
+  std::optional<double> max_weight_norm = {};  ///< none: 65500
   bool bias_correction = true;
 };
 
@@ -84,6 +90,19 @@ struct Optimizer {
   template <class Settings>
   requires std::is_constructible_v<OptimizerSettings, Settings> Optimizer(const Settings& rule)
       : settings(rule) {}  // an AdamW is an Optimizer
+
+  /// Attributes that were marked, by name: true for variable.
+  std::map<std::string, bool> marked = {};
+
+  /// Which attributes TrainingModel::set_optimizer may change: those that are variable in the
+  /// optimizer that the training model was made with. The learning rate is, and so is each
+  /// attribute that had another value than its default, there or in a group; the others are
+  /// constant until they are marked. Attributes are the fields of numbers of this rule's settings,
+  /// and max_grad_norm; switches cannot be changed.
+  /// @throws Error invalid_argument for another name; lists the names.
+  Optimizer& mark_as_variable(const std::string& attribute);
+  Optimizer& mark_as_constant(const std::string& attribute);
+  bool is_variable(std::string_view attribute) const;
 
   /// Sets the learning rate of every group.
   void set_learning_rate(double learning_rate);

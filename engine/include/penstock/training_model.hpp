@@ -36,7 +36,7 @@ class TrainingModel {
   /// Compiles and starts; weights are taken from `model`, and `model` sees the trained ones.
   /// @throws Error invalid_model, invalid_topology, invalid_argument, shape_mismatch;
   /// out_of_memory if an IPU's memory does not hold its stages, or the system has no more threads.
-  TrainingModel(const Model& model, const Options& options, const Optimizer& optimizer);
+  TrainingModel(const Model& model, const Options& options, const Optimizer& optimizer = {});
   ~TrainingModel();
   TrainingModel(TrainingModel&&) noexcept;
   TrainingModel& operator=(TrainingModel&&) noexcept;
@@ -53,9 +53,10 @@ class TrainingModel {
   StepResult step(std::span<const Tensor> inputs);
   StepResult step(const std::vector<Tensor>& inputs) { return step(std::span(inputs)); }
 
-  /// Other constants for the same rules, from the next step on; state is kept.
-  /// @throws Error invalid_argument if a parameter's rule, or what state it keeps (momentum,
-  /// centered, ...), would change.
+  /// Other numbers for the same rules, from the next step on; state is kept, no weight is copied.
+  /// @throws Error invalid_argument, and nothing has changed, if a parameter's rule, the state that
+  /// it needs (momentum, centered, ...), or an attribute would change that is constant in the
+  /// optimizer given to the constructor: see Optimizer::mark_as_variable.
   void set_optimizer(const Optimizer& optimizer);
   const Optimizer& optimizer() const noexcept;
 

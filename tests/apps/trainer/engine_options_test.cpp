@@ -154,6 +154,27 @@ TEST(EngineOptions, GivenConstantsReachTheirRule) {
   EXPECT_EQ(make_optimizer(lamb).max_grad_norm, 2);
 }
 
+TEST(EngineOptions, SwitchesReachTheirRule) {
+  OptimizerOptions sgd = named(OptimizerName::sgd);
+  EXPECT_FALSE(rule_of<penstock::Sgd>(sgd).keras_variant);
+  sgd.dampen_first_step = sgd.keras_variant = true;
+  EXPECT_TRUE(rule_of<penstock::Sgd>(sgd).dampen_first_step);
+  EXPECT_TRUE(rule_of<penstock::Sgd>(sgd).keras_variant);
+
+  OptimizerOptions rmsprop = named(OptimizerName::rmsprop);
+  rmsprop.centered = rmsprop.tf_variant = true;
+  EXPECT_TRUE(rule_of<penstock::RmsProp>(rmsprop).centered);
+  EXPECT_TRUE(rule_of<penstock::RmsProp>(rmsprop).tf_variant);
+
+  OptimizerOptions lamb = named(OptimizerName::lamb);
+  EXPECT_TRUE(rule_of<penstock::Lamb>(lamb).bias_correction);
+  EXPECT_EQ(rule_of<penstock::Lamb>(lamb).max_weight_norm, std::nullopt);
+  lamb.no_bias_correction = true;
+  lamb.max_weight_norm = 3;
+  EXPECT_FALSE(rule_of<penstock::Lamb>(lamb).bias_correction);
+  EXPECT_EQ(rule_of<penstock::Lamb>(lamb).max_weight_norm, 3);
+}
+
 TEST(EngineOptions, TrainingShufflesAndDropsWhereTheTestReadsEverySampleInOrder) {
   TrainerOptions options;
   options.network.seed = 4;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/model/optimizer_rules.hpp"
+#include "engine/model/variable_attributes.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace penstock {
@@ -40,13 +41,14 @@ TEST(Optimizer, EachSettingReachesItsRule) {
                                        .dampening = 0.3,
                                        .weight_decay = 0.4,
                                        .nesterov = true,
-                                       .dampen_first_step = true})
+                                       .dampen_first_step = true,
+                                       .keras_variant = true})
                                .hyper;
   EXPECT_EQ(sgd.learning_rate, 0.1);
   EXPECT_EQ(sgd.momentum, 0.2);
   EXPECT_EQ(sgd.dampening, 0.3);
   EXPECT_EQ(sgd.weight_decay, 0.4);
-  EXPECT_TRUE(sgd.nesterov && sgd.dampen_first_step);
+  EXPECT_TRUE(sgd.nesterov && sgd.dampen_first_step && sgd.keras_variant);
 
   const graph::Hyper rmsprop = rule_of(RmsProp{.learning_rate = 0.1,
                                                .alpha = 0.2,
@@ -63,6 +65,7 @@ TEST(Optimizer, EachSettingReachesItsRule) {
   EXPECT_EQ(rmsprop.weight_decay, 0.5);
   EXPECT_TRUE(rmsprop.centered && rmsprop.tf_variant);
   EXPECT_EQ(rule_of(Lamb{.max_weight_norm = 7}).hyper.max_weight_norm, 7);
+  EXPECT_EQ(rule_of(Lamb{}).hyper.max_weight_norm, 65500);
 }
 
 template <class Rule>
@@ -135,6 +138,8 @@ TEST(Optimizer, WhatIsWrongIsNamed) {
       {grouped({}, Sgd{}), "optimizer.groups[0]: expected at least one parameter, got none"},
       {grouped({"fc1.bias"}, Sgd{.learning_rate = -1}),
        "optimizer.groups[0]: sgd.learning_rate: expected 0 or more, got -1"},
+      {Sgd{.dampening = 0.5, .keras_variant = true},
+       "sgd.keras_variant: expected a dampening of 0, got 0.5"},
       {grouped({"fc3.bias"}, Sgd{}),
        "optimizer.groups[0]: there is no trainable parameter \"fc3.bias\""},
   };
@@ -142,6 +147,81 @@ TEST(Optimizer, WhatIsWrongIsNamed) {
     EXPECT_EQ(
         refusal(Errc::invalid_argument, [&] { parameter_rules(refused.optimizer, parameters); }),
         refused.text);
+}
+
+// 2.3: what is given may change, and so may the learning rate; defaults are constant until marked.
+TEST(Optimizer, AttributesAreVariableWhereTheyWereGivenOrMarked) {
+  Optimizer optimizer = Sgd{.momentum = 0.9};
+  EXPECT_TRUE(optimizer.is_variable("learning_rate"));
+  EXPECT_TRUE(optimizer.is_variable("momentum"));
+  EXPECT_FALSE(optimizer.is_variable("weight_decay"));
+  EXPECT_FALSE(optimizer.is_variable("max_grad_norm"));
+  optimizer.groups = {{{"fc1.bias"}, Sgd{.momentum = 0.9, .weight_decay = 0.1}}};
+  EXPECT_TRUE(optimizer.is_variable("weight_decay")) << "given in a group";
+  optimizer.mark_as_constant("learning_rate").mark_as_variable("max_grad_norm");
+  EXPECT_FALSE(optimizer.is_variable("learning_rate"));
+  EXPECT_TRUE(optimizer.is_variable("max_grad_norm"));
+}
+
+TEST(Optimizer, AttributesOfOtherRulesCannotBeMarked) {
+  Optimizer optimizer = Sgd{};
+  const char* text =
+      "optimizer: sgd has no attribute \"beta1\" that may vary; it has learning_rate, momentum, "
+      "dampening, weight_decay, max_grad_norm";
+  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { optimizer.mark_as_variable("beta1"); }), text);
+  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { optimizer.mark_as_constant("beta1"); }), text);
+  EXPECT_NE(refusal(Errc::invalid_argument, [&] { optimizer.mark_as_variable("nesterov"); }),
+            "accepted")
+      << "a switch";
+}
+
+struct Change {
+  Optimizer first, next;
+  const char* text;
+};
+
+Optimizer limited(Optimizer optimizer, double max_grad_norm) {
+  optimizer.max_grad_norm = max_grad_norm;
+  return optimizer;
+}
+
+TEST(Optimizer, ConstantsThatWouldChangeAreNamed) {
+  const Change table[] = {
+      {Sgd{}, Sgd{.weight_decay = 0.5},
+       "optimizer: sgd.weight_decay of parameter \"fc1.weight\" is constant, 0, and cannot become "
+       "0.5: mark_as_variable(\"weight_decay\") on the optimizer that a TrainingModel is made with "
+       "allows that"},
+      {Sgd{.learning_rate = 0.1}, grouped({"fc2.weight"}, Sgd{.dampening = 0.25}),
+       "optimizer: sgd.dampening of parameter \"fc2.weight\" is constant, 0, and cannot become "
+       "0.25: mark_as_variable(\"dampening\") on the optimizer that a TrainingModel is made with "
+       "allows that"},
+      {Sgd{}, limited(Sgd{}, 2),
+       "optimizer: max_grad_norm is constant, 0, and cannot become 2: "
+       "mark_as_variable(\"max_grad_norm\") on the optimizer that a TrainingModel is made with "
+       "allows that"},
+      {Optimizer(Sgd{}).mark_as_constant("learning_rate"), Sgd{.learning_rate = 0.5},
+       "optimizer: sgd.learning_rate of parameter \"fc1.weight\" is constant, 0.01, and cannot "
+       "become 0.5: mark_as_variable(\"learning_rate\") on the optimizer that a TrainingModel is "
+       "made with allows that"},
+      {Sgd{.momentum = 0.9}, Sgd{.momentum = 0.9, .nesterov = true},
+       "optimizer: sgd.nesterov of parameter \"fc1.weight\" is constant, off, and cannot become "
+       "on: "
+       "make a new TrainingModel for that"},
+  };
+  for (const Change& change : table)
+    EXPECT_EQ(refusal(Errc::invalid_argument,
+                      [&] { expect_constants_kept(change.first, change.next, parameters); }),
+              change.text);
+}
+
+TEST(Optimizer, VariablesMayChange) {
+  const Optimizer marked = Optimizer(Sgd{}).mark_as_variable("weight_decay");
+  const Optimizer clipped = limited(Sgd{}, 1);
+  EXPECT_NO_THROW(expect_constants_kept(marked, Sgd{.weight_decay = 0.5}, parameters));
+  EXPECT_NO_THROW(expect_constants_kept(clipped, limited(Sgd{}, 2), parameters));
+  EXPECT_NO_THROW(expect_constants_kept(
+      Sgd{.learning_rate = 0.1}, grouped({"fc2.weight"}, Sgd{.learning_rate = 0}), parameters));
+  EXPECT_NO_THROW(expect_constants_kept(AdamW{.beta1 = 0.5}, AdamW{.beta1 = 0.25}, parameters));
 }
 
 }  // namespace

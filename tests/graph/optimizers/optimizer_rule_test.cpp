@@ -69,6 +69,19 @@ const Worked worked_examples[] = {
      {0},
      {{1}, {1}},
      {-3.25}},
+    // F12: v = 2; then 0.5*2 + 0.5*2 more.
+    {"SgdAsKerasIsTheSameWhileTheLearningRateIs",
+     "sgd",
+     {.learning_rate = 2, .momentum = 0.5, .keras_variant = true},
+     {0},
+     {{1}, {1}},
+     {-5}},
+    {"SgdAsKerasLooksAheadWithNesterov",
+     "sgd",
+     {.learning_rate = 2, .momentum = 0.5, .nesterov = true, .keras_variant = true},
+     {0},
+     {{1}},
+     {-3}},
     {"AdamsFirstStepIsTheLearningRate",
      "adam",
      {.learning_rate = 0.25, .eps = 0},
@@ -336,6 +349,18 @@ TEST(OptimizerRules, GiveEachElementTheSameBitsPieceByPiece) {
     const Vector rest = pieces(cut, size);
     joined.insert(joined.end(), rest.begin(), rest.end());
     EXPECT_EQ(joined == pieces(0, size), rule->elementwise) << rule->name;
+  }
+}
+
+// F12: the velocity holds the rates of its steps, so a new one does not reach back.
+TEST(Sgd, AsKerasKeepsEachStepsLearningRate) {
+  for (const bool keras : {false, true}) {
+    Hyper hyper{.learning_rate = 1, .momentum = 0.5, .keras_variant = keras};
+    Parameter parameter(find_optimizer_rule("sgd"), hyper, {0});
+    parameter.update(hyper, {1});
+    hyper.learning_rate = 0;
+    parameter.update(hyper, {1});
+    EXPECT_EQ(parameter.weight[0], keras ? -1.5f : -1.0f);
   }
 }
 

@@ -1,0 +1,106 @@
+#include "engine/model/variable_attributes.hpp"
+
+#include <algorithm>
+
+#include "engine/model/optimizer_rules.hpp"
+#include "engine/values/number_range.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock {
+namespace {
+
+struct OwnAttribute {
+  std::string_view name;
+  double Optimizer::*value;
+};
+
+/// What belongs to no group.
+constexpr OwnAttribute own_attributes[] = {{"max_grad_norm", &Optimizer::max_grad_norm}};
+
+/// The same rule with the values that it has by default.
+graph::ParameterRule default_rule(const OptimizerSettings& settings) {
+  return std::visit([]<class Rule>(const Rule&) { return rule_of(Rule{}); }, settings);
+}
+
+const graph::HyperNumber* find_number(const Optimizer& optimizer, std::string_view name) {
+  for (const graph::HyperNumber& number : rule_of(optimizer.settings).rule->numbers)
+    if (number.name == name) return &number;
+  return nullptr;
+}
+
+const OwnAttribute* find_own(std::string_view name) {
+  const auto at = std::ranges::find(own_attributes, name, &OwnAttribute::name);
+  return at == std::end(own_attributes) ? nullptr : at;
+}
+
+[[noreturn]] void refuse(const std::string& attribute, const std::string& of,
+                         const std::string& was, const std::string& now,
+                         const std::string& advice) {
+  throw Error(Errc::invalid_argument, "optimizer: " + attribute + of + " is constant, " + was +
+                                          ", and cannot become " + now + ": " + advice);
+}
+
+/// What the text says about how to change it after all.
+std::string advice_for(std::string_view attribute) {
+  return "mark_as_variable(\"" + std::string(attribute) +
+         "\") on the optimizer that a TrainingModel is made with allows that";
+}
+
+void expect_kept(const Optimizer& first, const graph::ParameterRule& before,
+                 const graph::ParameterRule& after, const std::string& parameter) {
+  const std::string rule = std::string(before.rule->name) + ".";
+  const std::string of = " of parameter \"" + parameter + "\"";
+  for (const graph::HyperNumber& number : before.rule->numbers) {
+    const double was = before.hyper.*number.value, now = after.hyper.*number.value;
+    if (was != now && !first.is_variable(number.name))
+      refuse(rule + std::string(number.name), of, number_text(was), number_text(now),
+             advice_for(number.name));
+  }
+  for (const graph::HyperSwitch& a_switch : before.rule->switches) {
+    const bool was = before.hyper.*a_switch.value, now = after.hyper.*a_switch.value;
+    if (was != now)
+      refuse(rule + std::string(a_switch.name), of, was ? "on" : "off", now ? "on" : "off",
+             "make a new TrainingModel for that");
+  }
+}
+
+}  // namespace
+
+void expect_attribute(const Optimizer& optimizer, std::string_view attribute) {
+  if (find_number(optimizer, attribute) || find_own(attribute)) return;
+  const graph::OptimizerRule& rule = *rule_of(optimizer.settings).rule;
+  std::string names;
+  for (const graph::HyperNumber& number : rule.numbers) names += std::string(number.name) + ", ";
+  for (const OwnAttribute& own : own_attributes) names += std::string(own.name) + ", ";
+  names.resize(names.size() - 2);
+  throw Error(Errc::invalid_argument, "optimizer: " + std::string(rule.name) +
+                                          " has no attribute \"" + std::string(attribute) +
+                                          "\" that may vary; it has " + names);
+}
+
+bool was_given(const Optimizer& optimizer, std::string_view attribute) {
+  if (attribute == "learning_rate") return true;
+  if (const OwnAttribute* own = find_own(attribute))
+    return optimizer.*own->value != Optimizer().*own->value;
+  const auto value = find_number(optimizer, attribute)->value;
+  const double untouched = default_rule(optimizer.settings).hyper.*value;
+  const auto given = [&](const OptimizerSettings& settings) {
+    return rule_of(settings).hyper.*value != untouched;
+  };
+  return given(optimizer.settings) ||
+         std::ranges::any_of(optimizer.groups, given, &ParameterGroup::settings);
+}
+
+void expect_constants_kept(const Optimizer& first, const Optimizer& next,
+                           std::span<const std::string> parameters) {
+  const auto before = parameter_rules(first, parameters);
+  const auto after = parameter_rules(next, parameters);
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    expect_kept(first, before[i], after[i], parameters[i]);
+  for (const OwnAttribute& own : own_attributes)
+    if (first.*own.value != next.*own.value && !first.is_variable(own.name))
+      refuse(std::string(own.name), "", number_text(first.*own.value), number_text(next.*own.value),
+             advice_for(own.name));
+}
+
+}  // namespace penstock

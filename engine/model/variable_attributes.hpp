@@ -1,0 +1,26 @@
+// Which attributes of an optimizer may change while a model trains, and whether only those do.
+// Pure.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "penstock/optimizer.hpp"
+
+namespace penstock {
+
+/// @throws Error invalid_argument unless the optimizer's rule, or the optimizer, has that
+/// attribute; lists those that there are.
+void expect_attribute(const Optimizer& optimizer, std::string_view attribute);
+
+/// Whether the attribute has another value than its default, or is the learning rate.
+bool was_given(const Optimizer& optimizer, std::string_view attribute);
+
+/// @throws Error invalid_argument naming the first attribute that is constant in `first` and
+/// differs in `next`, and the parameter, one of a model's trainable `parameters`, that it would
+/// differ for. Both optimizers are valid and of the same rule.
+void expect_constants_kept(const Optimizer& first, const Optimizer& next,
+                           std::span<const std::string> parameters);
+
+}  // namespace penstock
