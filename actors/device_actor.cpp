@@ -18,8 +18,9 @@ std::int64_t now_ns() {
 
 graph::RandomKey random_key(const PipelineSetup& setup, const RunProgram& request) {
   const auto window = setup.gradient_accumulation;
+  const std::int64_t update = request.constants.first_update + request.work.micro_batch / window;
   return {.seed = setup.seed,
-          .update = static_cast<std::uint64_t>(request.work.micro_batch / window),
+          .update = static_cast<std::uint64_t>(update),
           .replica = static_cast<std::uint32_t>(request.replica),
           .micro_batch = static_cast<std::uint32_t>(request.work.micro_batch % window)};
 }

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "actors/weight_update.hpp"
 #include "penstock/error.hpp"
 #include "penstock/report.hpp"
 #include "penstock/tensor.hpp"
@@ -27,7 +28,7 @@ struct StageStatus {
 using Outputs = std::vector<Tensor>;    ///< in the order of Plan::outputs
 using Variables = std::vector<Tensor>;  ///< in the order of Plan::variables
 struct Done {};
-using Answer = std::variant<Done, std::vector<Tensor>, std::vector<StageStatus>>;
+using Answer = std::variant<Done, std::vector<Tensor>, std::vector<StageStatus>, OptimizerTensors>;
 
 struct Failure {
   Errc code = Errc::internal;

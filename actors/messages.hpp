@@ -120,6 +120,23 @@ struct SetRules {
   std::shared_ptr<const UpdateRules> rules = {};
 };
 
+/// Host -> step -> stages: other constants, from the next call on.
+struct SetRunConstants {
+  RunConstants constants = {};
+};
+
+/// Host -> step -> optimizers: read the state of replica 0, or overwrite that of every replica. The
+/// answer is OptimizerAnswer.
+struct ReadState {};
+struct WriteState {
+  std::shared_ptr<const OptimizerTensors> tensors = {};
+};
+/// Optimizer -> step.
+struct OptimizerAnswer {
+  std::int64_t updates = 0;                   ///< that it has seen
+  std::vector<VariableState> variables = {};  ///< empty after a write
+};
+
 /// Optimizer -> host store: fetch the state of a stage for an update (then it is gone from the
 /// store), or put it there. The key is replica * stages + stage.
 struct FetchState {
@@ -180,27 +197,30 @@ struct WaitsFor {
 
 // ---- who understands what ----------------------------------------------------------------------
 
-using StageHandle = caf::typed_actor<
-    caf::reacts_to<StageLinks>, caf::reacts_to<EdgeTensor>, caf::reacts_to<OutputsTaken>,
-    caf::reacts_to<ProgramDone>, caf::reacts_to<WeightsReady>, caf::reacts_to<ReadVariables>,
-    caf::reacts_to<WriteVariables>, caf::reacts_to<ReadStatus>, caf::reacts_to<ExplainWait>>;
+using StageHandle = caf::typed_actor<caf::reacts_to<StageLinks>, caf::reacts_to<EdgeTensor>,
+                                     caf::reacts_to<OutputsTaken>, caf::reacts_to<ProgramDone>,
+                                     caf::reacts_to<WeightsReady>, caf::reacts_to<ReadVariables>,
+                                     caf::reacts_to<WriteVariables>, caf::reacts_to<ReadStatus>,
+                                     caf::reacts_to<SetRunConstants>, caf::reacts_to<ExplainWait>>;
 using DeviceHandle = caf::typed_actor<caf::reacts_to<RunProgram>, caf::reacts_to<RunUpdate>>;
 using FeedHandle = caf::typed_actor<caf::reacts_to<FeedLinks>, caf::reacts_to<StepCall>,
                                     caf::reacts_to<Credit>, caf::reacts_to<ExplainWait>>;
 using OptimizerHandle =
     caf::typed_actor<caf::reacts_to<OptimizerLinks>, caf::reacts_to<WindowComplete>,
                      caf::reacts_to<Reduced>, caf::reacts_to<UpdateOrder>,
-                     caf::reacts_to<UpdateDone>, caf::reacts_to<Release>, caf::reacts_to<SetRules>>;
+                     caf::reacts_to<UpdateDone>, caf::reacts_to<Release>, caf::reacts_to<SetRules>,
+                     caf::reacts_to<ReadState>, caf::reacts_to<WriteState>>;
 using ReducerHandle = caf::typed_actor<caf::reacts_to<Contribution>>;
 using GateHandle = caf::typed_actor<caf::reacts_to<GateLinks>, caf::reacts_to<GradientsReady>,
                                     caf::reacts_to<PhaseDone>, caf::reacts_to<SetRules>>;
 using HostStoreHandle =
     caf::typed_actor<caf::reacts_to<StoreState>, caf::replies_to<FetchState>::with<FetchedState>>;
-using StepHandle = caf::typed_actor<caf::reacts_to<StepLinks>, caf::reacts_to<StepCall>,
-                                    caf::reacts_to<StageOutputs>, caf::reacts_to<UpdateApplied>,
-                                    caf::reacts_to<SetRules>, caf::reacts_to<ReadVariables>,
-                                    caf::reacts_to<WriteVariables>, caf::reacts_to<StageVariables>,
-                                    caf::reacts_to<ReadStatus>, caf::reacts_to<StageStatusAnswer>>;
+using StepHandle = caf::typed_actor<
+    caf::reacts_to<StepLinks>, caf::reacts_to<StepCall>, caf::reacts_to<StageOutputs>,
+    caf::reacts_to<UpdateApplied>, caf::reacts_to<SetRules>, caf::reacts_to<ReadVariables>,
+    caf::reacts_to<WriteVariables>, caf::reacts_to<StageVariables>, caf::reacts_to<ReadStatus>,
+    caf::reacts_to<StageStatusAnswer>, caf::reacts_to<SetRunConstants>, caf::reacts_to<ReadState>,
+    caf::reacts_to<WriteState>, caf::reacts_to<OptimizerAnswer>>;
 using SupervisorHandle = caf::typed_actor<caf::reacts_to<SupervisorLinks>, caf::reacts_to<Failed>,
                                           caf::reacts_to<WatchCall>, caf::reacts_to<WatchTick>,
                                           caf::reacts_to<WaitsFor>>;
@@ -211,6 +231,7 @@ struct RunProgram {
   std::shared_ptr<Arena> arena = {};
   Work work = {};
   std::int32_t replica = 0;
+  RunConstants constants = {};
 };
 
 /// Optimizer -> device: run a phase of a weight update.
@@ -247,6 +268,7 @@ struct OptimizerLinks {
   ReducerHandle reducer = {};  ///< none for a single replica
   GateHandle gate = {};
   HostStoreHandle host_store = {};  ///< none where state stays on the IPU
+  StepHandle step = {};
   SupervisorHandle supervisor = {};
 };
 struct GateLinks {
@@ -287,6 +309,10 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::Release)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::UpdateApplied)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::WeightsReady)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::SetRules)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::SetRunConstants)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::ReadState)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::WriteState)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::OptimizerAnswer)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::FetchState)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::StoreState)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::FetchedState)

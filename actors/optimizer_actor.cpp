@@ -19,10 +19,8 @@ void OptimizerState::start(OptimizerHandle::pointer actor, OptimizerSetup given)
 
 void OptimizerState::on_links(OptimizerLinks& given) {
   links = std::move(given);
-  if (links.host_store)
-    self->send(links.host_store, StoreState{key(), setup.update->new_state()});
-  else
-    setup.update->set_state(setup.update->new_state());
+  setup.update->set_state(setup.update->new_state());
+  return_state();
 }
 
 std::int64_t OptimizerState::key() const {
@@ -48,30 +46,47 @@ void OptimizerState::use_sums(std::shared_ptr<const std::byte> sums) {
 
 void OptimizerState::on_update_order(const UpdateOrder& order) {
   setup.update->set_clip_factor(order.clip_factor);
-  if (order.phase == UpdatePhase::apply && links.host_store)
-    fetch_state();
+  if (order.phase == UpdatePhase::apply)
+    with_state([this] { run(UpdatePhase::apply); });
   else
     run(order.phase);
 }
 
-void OptimizerState::fetch_state() {
+void OptimizerState::with_state(const std::function<void()>& work) {
+  if (!links.host_store) return work();
   self->request(links.host_store, host_store_timeout, FetchState{key()})
-      .then([this](FetchedState& fetched) { on_fetched_state(fetched); },
-            [this](caf::error& error) {
-              const Error cause = to_error(error);
-              self->send(
-                  links.supervisor,
-                  Failed{{cause.code(),
-                          stage_name(*setup.pipeline, setup.replica,
-                                     static_cast<std::size_t>(setup.stage)) +
-                              ": its optimizer state is not in the host store: " + cause.what(),
-                          true}});
-            });
+      .then(
+          [this, work](FetchedState& fetched) {
+            setup.update->set_state(std::move(fetched.state));
+            work();
+          },
+          [this](caf::error& error) {
+            const Error cause = to_error(error);
+            self->send(
+                links.supervisor,
+                Failed{{cause.code(),
+                        stage_name(*setup.pipeline, setup.replica,
+                                   static_cast<std::size_t>(setup.stage)) +
+                            ": its optimizer state is not in the host store: " + cause.what(),
+                        true}});
+          });
 }
 
-void OptimizerState::on_fetched_state(FetchedState& fetched) {
-  setup.update->set_state(std::move(fetched.state));
-  run(UpdatePhase::apply);
+void OptimizerState::return_state() {
+  if (links.host_store) self->send(links.host_store, StoreState{key(), setup.update->take_state()});
+}
+
+void OptimizerState::on_read_state() {
+  with_state([this] {
+    self->send(links.step, OptimizerAnswer{setup.update->updates(), setup.update->read_state()});
+    return_state();
+  });
+}
+
+void OptimizerState::on_write_state(const WriteState& message) {
+  setup.update->set_state(setup.update->restored_state(*message.tensors));
+  return_state();
+  self->send(links.step, OptimizerAnswer{setup.update->updates(), {}});
 }
 
 void OptimizerState::run(UpdatePhase phase) {
@@ -92,7 +107,7 @@ void OptimizerState::on_update_done(const UpdateDone& done) {
     self->send(links.gate, PhaseDone{setup.replica, setup.update->squared_norms()});
     return;
   }
-  if (links.host_store) self->send(links.host_store, StoreState{key(), setup.update->take_state()});
+  return_state();
   self->send(links.gate, PhaseDone{setup.replica, {}});
 }
 
@@ -111,7 +126,9 @@ OptimizerHandle::behavior_type optimizer_actor(
           [=](const UpdateOrder& order) { self->state.on_update_order(order); },
           [=](const UpdateDone& done) { self->state.on_update_done(done); },
           [=](const Release&) { self->state.on_release(); },
-          [=](const SetRules& message) { self->state.on_set_rules(message); }};
+          [=](const SetRules& message) { self->state.on_set_rules(message); },
+          [=](const ReadState&) { self->state.on_read_state(); },
+          [=](const WriteState& message) { self->state.on_write_state(message); }};
 }
 
 }  // namespace penstock::actors

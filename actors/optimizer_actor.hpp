@@ -3,6 +3,8 @@
 // the host store if it is kept there, the arithmetic on the stage's IPU.
 #pragma once
 
+#include <functional>
+
 #include "actors/messages.hpp"
 
 namespace penstock::actors {
@@ -21,13 +23,17 @@ struct OptimizerState {
   void on_window_complete(const WindowComplete& window);
   void on_reduced(const Reduced& reduced);
   void on_update_order(const UpdateOrder& order);
-  void on_fetched_state(FetchedState& fetched);
   void on_update_done(const UpdateDone& done);
   void on_release();
+  void on_read_state();
+  void on_write_state(const WriteState& message);
   void on_set_rules(const SetRules& message) { setup.update->set_rules(message.rules); }
 
   void use_sums(std::shared_ptr<const std::byte> sums);
-  void fetch_state();
+  /// Does `work` with the state on the IPU.
+  void with_state(const std::function<void()>& work);
+  /// Puts the state back into the host store, if it belongs there.
+  void return_state();
   void run(UpdatePhase phase);
   std::int64_t key() const;
 

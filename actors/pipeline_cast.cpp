@@ -134,7 +134,7 @@ class Casting {
       caf::anon_send(
           links.optimizer,
           OptimizerLinks{device, self, reducers_.empty() ? ReducerHandle{} : reducers_[stage],
-                         gate_, host_store_, supervisor_});
+                         gate_, host_store_, step_, supervisor_});
     }
     caf::anon_send(self, std::move(links));
   }

@@ -94,6 +94,17 @@ void PipelineRuntime::set_rules(UpdateRules rules) {
   call(SetRules{std::make_shared<const UpdateRules>(std::move(rules))});
 }
 
+OptimizerTensors PipelineRuntime::read_optimizer() {
+  return std::get<OptimizerTensors>(call(ReadState{}));
+}
+
+void PipelineRuntime::write_optimizer(OptimizerTensors tensors) {
+  const std::int64_t windows_begun = micro_batches_begun_ / setup_->gradient_accumulation;
+  constants_.first_update = tensors.updates - windows_begun;
+  call(WriteState{std::make_shared<const OptimizerTensors>(std::move(tensors))});
+  call(SetRunConstants{constants_});
+}
+
 std::vector<StageStatus> PipelineRuntime::read_status() {
   if (!setup_->host->failed()) return std::get<std::vector<StageStatus>>(call(ReadStatus{}));
   end_actors();
@@ -106,7 +117,7 @@ std::vector<StageStatus> PipelineRuntime::read_status() {
 }
 
 std::uint64_t PipelineRuntime::updates() const {
-  return setup_->host->updates();
+  return static_cast<std::uint64_t>(constants_.first_update) + setup_->host->updates();
 }
 
 ActorSystem& PipelineRuntime::system() {

@@ -39,10 +39,15 @@ class PipelineRuntime {
   void write_variables(const Variables& variables);  ///< to every replica
   /// From the next update on. Every rule keeps the state of the one before.
   void set_rules(UpdateRules rules);
+  /// The optimizer's state, of replica 0.
+  OptimizerTensors read_optimizer();
+  /// Overwrites it in every replica; the next window has the number of updates that it has seen.
+  /// Its tensors have the types that the rules ask for.
+  void write_optimizer(OptimizerTensors tensors);
   /// Of every stage of every replica; traces are handed over and forgotten. After a failure as
   /// read_variables(). @throws Error stalled if a kernel does not end.
   std::vector<StageStatus> read_status();
-  /// Updates that all stages have done.
+  /// Updates that all stages have done, on top of those that a state written had seen.
   std::uint64_t updates() const;
 
   ActorSystem& system();
@@ -62,6 +67,7 @@ class PipelineRuntime {
   std::shared_ptr<ActorSystem> system_;
   std::unique_ptr<Cast> cast_;
   std::int64_t micro_batches_begun_ = 0;
+  RunConstants constants_;
 };
 
 }  // namespace penstock::actors

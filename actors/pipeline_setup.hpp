@@ -22,6 +22,11 @@ struct UpdateRules {
   bool exact_max_grad_norm = false;                  ///< clip as PopTorch, see optimizers/norm.hpp
 };
 
+/// What every program reads besides its inputs; replaced as a whole between calls.
+struct RunConstants {
+  std::int64_t first_update = 0;  ///< number of the window that the model began with
+};
+
 struct PipelineSetup {
   std::shared_ptr<const graph::Plan> plan;
   std::int64_t replicas = 1;

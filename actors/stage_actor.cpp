@@ -53,7 +53,7 @@ void StageState::pump() {
     StageReport& report = setup.status->report;
     ++(forward ? report.forward_runs : report.backward_runs);
     if (!forward && own.backward.recomputed > 0) ++report.recomputed_runs;
-    self->send(links.device, RunProgram{self, setup.arena, *work, setup.replica});
+    self->send(links.device, RunProgram{self, setup.arena, *work, setup.replica, constants});
   }
 }
 
@@ -160,6 +160,7 @@ StageHandle::behavior_type stage_actor(StageHandle::stateful_pointer<StageState>
           [=](const ReadVariables&) { self->state.on_read_variables(); },
           [=](const WriteVariables& message) { self->state.on_write_variables(message); },
           [=](const ReadStatus&) { self->state.on_read_status(); },
+          [=](const SetRunConstants& message) { self->state.on_set_run_constants(message); },
           [=](const ExplainWait&) { self->state.on_explain_wait(); }};
 }
 

@@ -27,6 +27,7 @@ struct StageState {
   void on_read_variables();
   void on_write_variables(const WriteVariables& message);
   void on_read_status();
+  void on_set_run_constants(const SetRunConstants& message) { constants = message.constants; }
   void on_explain_wait();
 
   /// Starts the next piece of work, if there is one.
@@ -43,6 +44,7 @@ struct StageState {
   std::optional<StageCore> core;
   std::vector<std::size_t> position_of_edge;  // by position in Plan::edges
   std::int64_t windows = 0;
+  RunConstants constants;
 };
 
 StageHandle::behavior_type stage_actor(StageHandle::stateful_pointer<StageState> self,

@@ -88,6 +88,36 @@ void StepState::on_status_answer(const StageStatusAnswer& answer) {
   setup->host->answer(std::move(statuses));
 }
 
+void StepState::on_set_run_constants(const SetRunConstants& message) {
+  for (const auto& stages : links.stages)
+    for (const StageHandle& stage : stages) self->send(stage, message);
+  setup->host->answer(Done{});
+}
+
+template <class Message>
+void StepState::ask_optimizers(const Message& message, std::size_t replicas) {
+  answers_missing = replicas * setup->stages();
+  for (std::size_t i = 0; i < answers_missing; ++i) self->send(links.optimizers[i], message);
+}
+
+void StepState::on_read_state(const ReadState& message) {
+  optimizer = {};
+  optimizer.variables.resize(setup->plan->variables.size());
+  ask_optimizers(message, 1);
+}
+
+void StepState::on_write_state(const WriteState& message) {
+  optimizer = {};
+  ask_optimizers(message, links.stages.size());
+}
+
+void StepState::on_optimizer_answer(const OptimizerAnswer& answer) {
+  optimizer.updates = answer.updates;
+  for (const VariableState& state : answer.variables)
+    optimizer.variables[static_cast<std::size_t>(state.variable)] = state.tensors;
+  if (--answers_missing == 0) setup->host->answer(std::move(optimizer));
+}
+
 StepHandle::behavior_type step_actor(StepHandle::stateful_pointer<StepState> self,
                                      std::shared_ptr<const PipelineSetup> setup) {
   base_init(self);
@@ -101,7 +131,11 @@ StepHandle::behavior_type step_actor(StepHandle::stateful_pointer<StepState> sel
           [=](const WriteVariables& message) { self->state.on_write_variables(message); },
           [=](const StageVariables& answer) { self->state.on_stage_variables(answer); },
           [=](const ReadStatus& message) { self->state.on_read_status(message); },
-          [=](const StageStatusAnswer& answer) { self->state.on_status_answer(answer); }};
+          [=](const StageStatusAnswer& answer) { self->state.on_status_answer(answer); },
+          [=](const SetRunConstants& message) { self->state.on_set_run_constants(message); },
+          [=](const ReadState& message) { self->state.on_read_state(message); },
+          [=](const WriteState& message) { self->state.on_write_state(message); },
+          [=](const OptimizerAnswer& answer) { self->state.on_optimizer_answer(answer); }};
 }
 
 }  // namespace penstock::actors

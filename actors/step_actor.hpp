@@ -19,10 +19,16 @@ struct StepState {
   void on_stage_variables(const StageVariables& answer);
   void on_read_status(const ReadStatus& message);
   void on_status_answer(const StageStatusAnswer& answer);
+  void on_set_run_constants(const SetRunConstants& message);
+  void on_read_state(const ReadState& message);
+  void on_write_state(const WriteState& message);
+  void on_optimizer_answer(const OptimizerAnswer& answer);
 
   void answer_if_done();
   template <class Message>
   void ask_stages(const Message& message, std::size_t replicas);
+  template <class Message>
+  void ask_optimizers(const Message& message, std::size_t replicas);
 
   StepHandle::pointer self = nullptr;
   std::shared_ptr<const PipelineSetup> setup;
@@ -30,8 +36,9 @@ struct StepState {
   std::optional<OutputCollector> collector;
   std::int64_t first_micro_batch = 0;
   std::int64_t updates_missing = 0;  // of all stages
-  std::size_t answers_missing = 0;  // of stages, in the calls that ask each of them
+  std::size_t answers_missing = 0;   // in the calls that ask each stage or optimizer
   Variables variables;
+  OptimizerTensors optimizer;
   std::vector<StageStatus> statuses;
 };
 

@@ -57,6 +57,31 @@ std::shared_ptr<std::byte> WeightUpdate::new_state() const {
   return block;
 }
 
+std::vector<VariableState> WeightUpdate::read_state() const {
+  std::vector<VariableState> states;
+  for (const Trained& trained : trained_) {
+    const graph::TensorType& type = plan_of(trained).type;
+    VariableState& own = states.emplace_back(VariableState{trained.variable, {}});
+    for (const std::int64_t offset : trained.state_offsets) {
+      const auto copy = allocate_block(static_cast<std::size_t>(type.bytes()));
+      std::memcpy(copy.get(), state_.get() + offset, static_cast<std::size_t>(type.bytes()));
+      own.tensors.push_back(Tensor::wrap(type.dtype, type.shape, copy));
+    }
+  }
+  return states;
+}
+
+std::shared_ptr<std::byte> WeightUpdate::restored_state(const OptimizerTensors& tensors) {
+  auto block = new_state();
+  for (const Trained& trained : trained_) {
+    const auto& own = tensors.variables[static_cast<std::size_t>(trained.variable)];
+    for (std::size_t s = 0; s < own.size(); ++s)
+      std::memcpy(block.get() + trained.state_offsets[s], own[s].raw(), own[s].bytes());
+  }
+  step_ = tensors.updates;
+  return block;
+}
+
 void WeightUpdate::run(UpdatePhase phase, graph::PartRunner* runner) {
   if (!uses_added_) add_uses();
   if (phase == UpdatePhase::measure)

@@ -9,6 +9,7 @@
 
 #include "actors/arena.hpp"
 #include "actors/pipeline_setup.hpp"
+#include "penstock/tensor.hpp"
 
 namespace penstock::actors {
 
@@ -20,6 +21,19 @@ enum class UpdatePhase : std::uint8_t {
 struct VariableNorm {
   std::int32_t variable = 0;  ///< position in Plan::variables
   double squared = 0;
+};
+
+/// What a rule keeps for one variable, in the order of OptimizerRule::state.
+struct VariableState {
+  std::int32_t variable = 0;  ///< position in Plan::variables
+  std::vector<Tensor> tensors = {};
+};
+
+/// The optimizer's whole state.
+struct OptimizerTensors {
+  std::int64_t updates = 0;  ///< that it has seen
+  std::vector<std::vector<Tensor>> variables =
+      {};  ///< as in VariableState, by position in the plan
 };
 
 class WeightUpdate {
@@ -38,6 +52,10 @@ class WeightUpdate {
   std::shared_ptr<std::byte> new_state() const;
   void set_state(std::shared_ptr<std::byte> state) { state_ = std::move(state); }
   std::shared_ptr<std::byte> take_state() { return std::move(state_); }
+  /// Copies of the state's tensors, which must be set.
+  std::vector<VariableState> read_state() const;
+  /// A state block of these tensors, which have the right types. Updates count on from theirs.
+  std::shared_ptr<std::byte> restored_state(const OptimizerTensors& tensors);
   /// Bytes of its elements (the block is a little larger for alignment).
   std::int64_t state_bytes() const;
 

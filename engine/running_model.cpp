@@ -10,6 +10,7 @@
 #include "engine/model/model_access.hpp"
 #include "engine/model/optimizer_rules.hpp"
 #include "engine/model/variable_attributes.hpp"
+#include "engine/optimizer_state.hpp"
 #include "graph/compile.hpp"
 #include "penstock/error.hpp"
 
@@ -193,6 +194,15 @@ void RunningModel::set_rules(const Optimizer& optimizer) {
   runtime_->set_rules(rules);
   if (log_) log_("optimizer: new constants from the next update on");
   rules_ = std::move(rules);
+}
+
+std::vector<NamedTensor> RunningModel::optimizer_state() {
+  return named_state(*plan_, rules_, runtime_->read_optimizer());
+}
+
+void RunningModel::set_optimizer_state(std::span<const NamedTensor> named, const std::string& who) {
+  runtime_->write_optimizer(tensors_of(*plan_, rules_, named, who));
+  if (log_) log_("optimizer: state of update " + std::to_string(updates()) + " restored");
 }
 
 std::int64_t RunningModel::check(std::span<const Tensor> inputs) const {

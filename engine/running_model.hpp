@@ -46,6 +46,10 @@ class RunningModel : public WeightSource {
   /// @throws Error invalid_argument, before anything has changed, if a parameter's rule, the state
   /// that it keeps or a constant attribute would be another.
   void set_rules(const Optimizer& optimizer);
+  /// The optimizer's state under names; see optimizer_state.hpp.
+  std::vector<NamedTensor> optimizer_state();
+  /// @throws as tensors_of(), before anything has changed.
+  void set_optimizer_state(std::span<const NamedTensor> named, const std::string& who);
   std::vector<StageReport> stage_reports();
   /// Appends what was recorded since the last time, in no order.
   void append_trace(std::vector<TraceEvent>& events);

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "engine/files/weights_file.hpp"
+#include "engine/model/optimizer_rules.hpp"
 #include "engine/running_model.hpp"
 #include "penstock/error.hpp"
 
@@ -28,6 +30,32 @@ class TrainingModel::Impl {
     optimizer_ = optimizer;
   }
 
+  WeightsFile state_file() {
+    WeightsFile file;
+    file.metadata[rule_key] = rule_name();
+    for (const NamedTensor& state : running_.optimizer_state())
+      file.tensors.emplace(state.name, state.tensor);
+    return file;
+  }
+
+  void load_state(const std::string& path) {
+    const WeightsFile file = read_weights_file(path);
+    const std::string who = "optimizer state file \"" + path + "\"";
+    const auto rule = file.metadata.find(rule_key);
+    if (rule == file.metadata.end() || rule->second != rule_name())
+      throw Error(
+          Errc::invalid_data,
+          who + ": expected the state of " + rule_name() + ", got " +
+              (rule == file.metadata.end() ? "a file of no optimizer" : "that of " + rule->second));
+    std::vector<NamedTensor> state;
+    for (const auto& [name, tensor] : file.tensors) state.push_back({name, tensor});
+    running_.set_optimizer_state(state, who);
+  }
+
+  void set_state(const std::vector<NamedTensor>& state) {
+    running_.set_optimizer_state(state, "optimizer state");
+  }
+
   const std::vector<std::string>& inputs() const { return running_.inputs(); }
   const Optimizer& optimizer() const { return optimizer_; }
   RunningModel& running() { return running_; }
@@ -42,6 +70,9 @@ class TrainingModel::Impl {
                     " samples (batch size x gradient accumulation x replicas), at most " +
                     std::to_string(options_.samples_per_step()) + ", got " + std::to_string(rows));
   }
+
+  static constexpr const char* rule_key = "optimizer";
+  std::string rule_name() const { return std::string(rule_of(optimizer_.settings).rule->name); }
 
   Options options_;
   Optimizer optimizer_;
@@ -65,6 +96,21 @@ void TrainingModel::set_optimizer(const Optimizer& optimizer) {
 }
 const Optimizer& TrainingModel::optimizer() const noexcept {
   return impl_->optimizer();
+}
+std::vector<NamedTensor> TrainingModel::optimizer_state() const {
+  return impl_->running().optimizer_state();
+}
+void TrainingModel::set_optimizer_state(const std::vector<NamedTensor>& state) {
+  impl_->set_state(state);
+}
+void TrainingModel::save_optimizer_state(const std::string& path) const {
+  write_weights_file(path, impl_->state_file());
+}
+void TrainingModel::save_optimizer_state(OutputFile& file) const {
+  write_weights(file, impl_->state_file());
+}
+void TrainingModel::load_optimizer_state(const std::string& path) {
+  impl_->load_state(path);
 }
 std::uint64_t TrainingModel::updates() const noexcept {
   return impl_->running().updates();

@@ -96,6 +96,8 @@ OptionGroup optimizer_group() {
            "largest norm that counts in the trust ratio, of lamb [65500]")
       .add("max-grad-norm", &OptimizerOptions::max_grad_norm, number(positive),
            "limit of the whole gradient's L2 norm; without it there is none")
+      .add("init-optimizer-state", &OptimizerOptions::init_state, path("FILE"),
+           "go on from this state (safetensors) of the same optimizer, beside --init-weights")
       .take();
 }
 
@@ -143,6 +145,8 @@ OptionGroup output_group() {
   return OptionRows("Output", &TrainerOptions::output)
       .add("save-weights", &OutputOptions::save_weights, path("FILE"),
            "write the trained weights (safetensors)")
+      .add("save-optimizer-state", &OutputOptions::save_optimizer_state, path("FILE"),
+           "write what the optimizer keeps (safetensors), beside --save-weights")
       .add("metrics", &OutputOptions::metrics, path("FILE"),
            "write a line of JSON per step, and one of the whole run")
       .add("profile", &OutputOptions::profile,

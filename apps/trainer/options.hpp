@@ -56,6 +56,7 @@ struct OptimizerOptions {
   bool no_bias_correction = false;
   std::optional<double> max_weight_norm = {};
   std::optional<double> max_grad_norm = {};
+  std::optional<std::string> init_state = {};  ///< file
 };
 
 struct StagesOption {
@@ -79,8 +80,9 @@ struct PipelineOptions {
 };
 
 struct OutputOptions {
-  std::optional<std::string> save_weights = {};  ///< file
-  std::optional<std::string> metrics = {};       ///< file
+  std::optional<std::string> save_weights = {};          ///< file
+  std::optional<std::string> save_optimizer_state = {};  ///< file
+  std::optional<std::string> metrics = {};               ///< file
   bool profile = false;
   std::string profile_dir = "./profile";
   bool debug = false;

@@ -29,6 +29,8 @@ std::vector<RunFile> output_files(const OutputOptions& options) {
   std::vector<RunFile> files;
   if (options.metrics) files.push_back({"--metrics", *options.metrics});
   if (options.save_weights) files.push_back({"--save-weights", *options.save_weights});
+  if (options.save_optimizer_state)
+    files.push_back({"--save-optimizer-state", *options.save_optimizer_state});
   if (!options.profile) return files;
   for (const char* part : {"training", "inference"})
     files.push_back({"--profile-dir", trace_path(options, part)});
@@ -41,6 +43,7 @@ Outputs::Outputs(const OutputOptions& options, std::span<const RunFile> inputs) 
   check_distinct(output_files(options), inputs);
   if (options.metrics) metrics_.emplace(*options.metrics);
   if (options.save_weights) weights_.emplace(*options.save_weights);
+  if (options.save_optimizer_state) optimizer_state_.emplace(*options.save_optimizer_state);
   if (!options.profile) return;
   training_trace_.emplace(with_directory(trace_path(options, "training")));
   inference_trace_.emplace(with_directory(trace_path(options, "inference")));
@@ -58,6 +61,10 @@ void Outputs::add_weights(const penstock::Model& model) {
   if (weights_) model.save_weights(*weights_);
 }
 
+void Outputs::add_optimizer_state(const penstock::TrainingModel& training) {
+  if (optimizer_state_) training.save_optimizer_state(*optimizer_state_);
+}
+
 void Outputs::add_traces(std::span<const penstock::TraceEvent> training,
                          std::span<const penstock::TraceEvent> inference) {
   if (training_trace_) penstock::write_chrome_trace(*training_trace_, training);
@@ -65,7 +72,7 @@ void Outputs::add_traces(std::span<const penstock::TraceEvent> training,
 }
 
 void Outputs::commit() {
-  for (File* file : {&metrics_, &weights_, &training_trace_, &inference_trace_})
+  for (File* file : {&metrics_, &weights_, &optimizer_state_, &training_trace_, &inference_trace_})
     if (*file) (*file)->commit();
 }
 

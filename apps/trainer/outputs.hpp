@@ -11,6 +11,7 @@
 #include "penstock/model.hpp"
 #include "penstock/output_file.hpp"
 #include "penstock/trace.hpp"
+#include "penstock/training_model.hpp"
 
 namespace trainer {
 
@@ -24,6 +25,7 @@ class Outputs {
   void add(const StepMetrics& step);
   void add(const RunMetrics& run);
   void add_weights(const penstock::Model& model);
+  void add_optimizer_state(const penstock::TrainingModel& training);
   void add_traces(std::span<const penstock::TraceEvent> training,
                   std::span<const penstock::TraceEvent> inference);
 
@@ -33,7 +35,7 @@ class Outputs {
  private:
   using File = std::optional<penstock::OutputFile>;
 
-  File metrics_, weights_, training_trace_, inference_trace_;
+  File metrics_, weights_, optimizer_state_, training_trace_, inference_trace_;
 };
 
 }  // namespace trainer

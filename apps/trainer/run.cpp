@@ -135,6 +135,8 @@ std::vector<RunFile> input_files(const TrainerOptions& options, const Images& im
   std::vector<RunFile> files;
   if (options.network.init_weights)
     files.push_back({"--init-weights", *options.network.init_weights});
+  if (options.optimizer.init_state)
+    files.push_back({"--init-optimizer-state", *options.optimizer.init_state});
   for (const std::string& file : images.files) files.push_back({"--dataset", file});
   return files;
 }
@@ -164,6 +166,8 @@ Run::Run(const TrainerOptions& options)
       inference_(make_running<penstock::InferenceModel>(model_, inference_options_)),
       outputs_(options.output, input_files(options, images_)),
       progress_(ProgressStream::standard_error(options.output.debug)) {
+  if (options.optimizer.init_state) training_.load_optimizer_state(*options.optimizer.init_state);
+  first_update_ = training_.updates();
   note_idle_options(options);
   note_dropped(training_loader_, images_.train->size());
   note_report(training_.compile_report());
@@ -176,6 +180,7 @@ void Run::execute(const std::function<void()>& on_first_step) {
   const Evaluation evaluation = evaluate();
   outputs_.add_traces(training_.take_trace(), inference_.take_trace());
   outputs_.add_weights(model_);
+  outputs_.add_optimizer_state(training_);
   outputs_.add(summary(train_samples_per_second, evaluation));
   outputs_.commit();
   // Last, so that a result which nobody gets does not cost a finished training.
@@ -185,7 +190,7 @@ void Run::execute(const std::function<void()>& on_first_step) {
 double Run::train(const std::function<void()>& on_first_step) {
   std::optional<Progress> progress;
   const TrainingStep step = [&](const penstock::Batch& batch) {
-    if (training_.updates() == 0) on_first_step();
+    if (training_.updates() == first_update_) on_first_step();
     return training_.step(batch);
   };
   TrainingEvents events;

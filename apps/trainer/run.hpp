@@ -2,6 +2,7 @@
 // refused by the constructor; used from one thread.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 
 #include "apps/networks/networks.hpp"
@@ -44,6 +45,7 @@ class Run {
   penstock::InferenceModel inference_;
   Outputs outputs_;
   ProgressStream progress_;
+  std::uint64_t first_update_ = 0;  // the number of updates that the optimizer's state has seen
   bool warned_of_loss_ = false;
 };
 

@@ -37,7 +37,8 @@ void refuse(const RunFile& output, const std::string& what) {
 }
 
 bool may_replace(const RunFile& output, const RunFile& input) {
-  return output.option == "--save-weights" && input.option == "--init-weights";
+  return (output.option == "--save-weights" && input.option == "--init-weights") ||
+         (output.option == "--save-optimizer-state" && input.option == "--init-optimizer-state");
 }
 
 void check_pair(const RunFile& a, const RunFile& b) {

@@ -31,6 +31,8 @@ struct StepResult {
   const Tensor& output(const std::string& name) const;
 };
 
+class OutputFile;
+
 class TrainingModel {
  public:
   /// Compiles and starts; weights are taken from `model`, and `model` sees the trained ones.
@@ -60,7 +62,25 @@ class TrainingModel {
   void set_optimizer(const Optimizer& optimizer);
   const Optimizer& optimizer() const noexcept;
 
-  /// Weight updates done since construction; after a failure, those that the weights have seen.
+  /// What the optimizer keeps: "step", i64 [], the updates that it has seen; and of each trained
+  /// parameter what its rule keeps, of its shape, as "fc.weight.exp_avg". PyTorch's names.
+  /// @throws Error closed after a failure.
+  std::vector<NamedTensor> optimizer_state() const;
+  /// Goes on from such a state, which a model of the same parameters and rule had on any topology:
+  /// with the same weights, options and data, to the same bits (random numbers and learning rates
+  /// go on from its step too).
+  /// @throws Error shape_mismatch naming a tensor that is missing, misshapen or of no use,
+  /// invalid_data for a negative step; then nothing has changed.
+  void set_optimizer_state(const std::vector<NamedTensor>& state);
+  /// The same to and from a file in the safetensors format, beside Model::save_weights; written
+  /// whole or not at all. @throws Error io_error; and corrupt_file, unsupported, or invalid_data if
+  /// it is of another rule, and as set_optimizer_state, naming the file.
+  void save_optimizer_state(const std::string& path) const;
+  void save_optimizer_state(OutputFile& file) const;  ///< which the caller commits
+  void load_optimizer_state(const std::string& path);
+
+  /// Weight updates done since construction, on top of those that a restored optimizer state had
+  /// seen; after a failure, those that the weights have seen.
   std::uint64_t updates() const noexcept;
   const CompileReport& compile_report() const noexcept;
   /// What each stage of each replica has done so far, after a failure too. @throws Error stalled if

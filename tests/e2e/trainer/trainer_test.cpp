@@ -135,6 +135,44 @@ TEST(Trainer, StartsFromSavedWeights) {
   EXPECT_EQ(second.out, first.out);
 }
 
+TEST(Trainer, GoesOnFromSavedWeightsAndOptimizerState) {
+  const TemporaryDirectory directory;
+  const std::string weights = (directory / "weights").string(),
+                    state = (directory / "state").string(), whole = (directory / "whole").string();
+  const Arguments epochs{"--dataset",
+                         "synthetic",
+                         "--model",
+                         "mlp",
+                         "--batch-size",
+                         "100",
+                         "--no-shuffle",
+                         "--gradient-accumulation",
+                         "1",
+                         "--lr-schedule",
+                         "exponential",
+                         "--lr-decay",
+                         "0.99",
+                         "--epochs"};
+  expect_success(train(epochs + Arguments{"2", "--save-weights", whole}));
+  const Arguments saving{"1", "--save-weights", weights, "--save-optimizer-state", state};
+  expect_success(train(epochs + saving));
+  EXPECT_FALSE(file_content(weights) == file_content(whole));
+  expect_success(train(epochs + saving +
+                       Arguments{"--init-weights", weights, "--init-optimizer-state", state}));
+  EXPECT_TRUE(file_content(weights) == file_content(whole));
+}
+
+TEST(Trainer, RefusesTheOptimizerStateOfAnotherRule) {
+  const TemporaryDirectory directory;
+  const std::string state = (directory / "state").string();
+  expect_success(train(quick_mlp + Arguments{"--save-optimizer-state", state}));
+  const CommandResult result =
+      train(quick_mlp + Arguments{"--optimizer", "sgd", "--init-optimizer-state", state});
+  EXPECT_NE(result.code, 0);
+  EXPECT_NE(result.err.find("expected the state of sgd, got that of adamw"), std::string::npos)
+      << result.err;
+}
+
 /// The weights file of a quick run with these arguments more.
 std::string trained_weights(const Arguments& more) {
   const TemporaryDirectory directory;

@@ -1,0 +1,22 @@
+// The optimizer's state under names: what hosts and files see of it. Pure.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "actors/weight_update.hpp"
+#include "penstock/training_model.hpp"
+
+namespace penstock {
+
+/// "step", i64 [], and for each trained parameter "PARAMETER.STATE", as "fc.weight.exp_avg".
+std::vector<NamedTensor> named_state(const graph::Plan& plan, const actors::UpdateRules& rules,
+                                     const actors::OptimizerTensors& tensors);
+
+/// The way back. @throws Error shape_mismatch naming, after `who`, the tensor that is missing, of
+/// another type, there twice or of no use; invalid_data if the step is negative.
+actors::OptimizerTensors tensors_of(const graph::Plan& plan, const actors::UpdateRules& rules,
+                                    std::span<const NamedTensor> named, const std::string& who);
+
+}  // namespace penstock

@@ -1,0 +1,206 @@
+// The optimizer's state, saved and restored (2.3): training goes on as if it had not stopped.
+#include "engine/optimizer_state.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+
+#include "engine/files/weights_file.hpp"
+#include "penstock/penstock.hpp"
+#include "tests/support/random_tensor.hpp"
+#include "tests/support/refusal.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+namespace penstock {
+namespace {
+
+using testing::refusal;
+using testing::TemporaryDirectory;
+
+constexpr int batch = 3, accumulation = 2;
+
+/// Two blocks and a dropout, whose masks depend on the number of the update.
+Model network() {
+  Model model("m", 4);
+  Value x = model.input("x", {5});
+  const Value labels = model.labels();
+  {
+    const auto block = model.block("A");
+    x = model.dropout("drop", model.relu(model.linear("fc1", x, 6)), 0.5);
+  }
+  const auto block = model.block("B");
+  model.loss(model.cross_entropy(model.linear("fc2", x, 4), labels));
+  return model;
+}
+
+Options options_for(int replicas = 1, bool offload = false, const char* stages = "A|B") {
+  Options options{.batch_size = batch, .device_iterations = 4};
+  options.training.gradient_accumulation = accumulation;
+  options.training.offload_optimizer_state = offload;
+  options.topology.replication_factor = replicas;
+  options.topology.stages = parse_stages(stages);
+  return options;
+}
+
+/// What updates [begin, end) train on.
+std::vector<Tensor> samples(std::int64_t begin, std::int64_t end, int replicas) {
+  const std::int64_t rows = batch * accumulation * replicas;
+  return {testing::uniform({8 * rows, 5}, 1).rows(begin * rows, end * rows),
+          testing::labels({8 * rows}, 2, 4).rows(begin * rows, end * rows)};
+}
+
+std::vector<float> weights(const Model& model) {
+  std::vector<float> all;
+  for (const ParameterInfo& info : model.parameters()) {
+    const Tensor weight = model.weight(info.name);
+    all.insert(all.end(), weight.as<float>().begin(), weight.as<float>().end());
+  }
+  return all;
+}
+
+const Optimizer rules[] = {AdamW{.learning_rate = 0.05}, Lamb{.learning_rate = 0.05},
+                           Sgd{.learning_rate = 0.1, .momentum = 0.9, .dampening = 0.5},
+                           RmsProp{.momentum = 0.5, .centered = true}, Sgd{}};
+
+/// Six updates, the last three after `move` has taken weights and state to another model.
+using Move =
+    std::function<void(const Model& from, TrainingModel& trained, Model& to, TrainingModel& fresh)>;
+
+std::vector<float> continued(const Optimizer& optimizer, const Options& first,
+                             const Options& second, const Move& move) {
+  const int replicas = first.topology.replication_factor;
+  const Model before = network();
+  TrainingModel trained(before, first, optimizer);
+  trained.step(samples(0, 3, replicas));
+  Model after = network();
+  TrainingModel fresh(after, second, optimizer);
+  // It has trained itself, which must leave no trace.
+  fresh.step(samples(6, 8, replicas));
+  move(before, trained, after, fresh);
+  EXPECT_EQ(fresh.updates(), 3u);
+  fresh.step(samples(3, 4, replicas));
+  fresh.step(samples(4, 6, replicas));
+  EXPECT_EQ(fresh.updates(), 6u);
+  return weights(after);
+}
+
+void by_tensors(const Model& from, TrainingModel& trained, Model& to, TrainingModel& fresh) {
+  for (const ParameterInfo& info : from.parameters())
+    to.set_weight(info.name, from.weight(info.name));
+  fresh.set_optimizer_state(trained.optimizer_state());
+}
+
+std::vector<float> uninterrupted(const Optimizer& optimizer, int replicas) {
+  const Model model = network();
+  TrainingModel training(model, options_for(replicas), optimizer);
+  training.step(samples(0, 4, replicas));
+  training.step(samples(4, 6, replicas));
+  return weights(model);
+}
+
+TEST(OptimizerState, GoesOnBitForBitUnderEveryRule) {
+  for (const Optimizer& optimizer : rules)
+    EXPECT_EQ(continued(optimizer, options_for(), options_for(), by_tensors),
+              uninterrupted(optimizer, 1))
+        << optimizer.settings.index();
+}
+
+TEST(OptimizerState, GoesOnBitForBitThroughFiles) {
+  const TemporaryDirectory directory;
+  const std::string weights_path = (directory / "w").string(),
+                    state_path = (directory / "o").string();
+  const auto by_files = [&](const Model& from, TrainingModel& trained, Model& to,
+                            TrainingModel& fresh) {
+    from.save_weights(weights_path);
+    trained.save_optimizer_state(state_path);
+    to.load_weights(weights_path);
+    fresh.load_optimizer_state(state_path);
+  };
+  EXPECT_EQ(continued(rules[0], options_for(), options_for(), by_files),
+            uninterrupted(rules[0], 1));
+}
+
+TEST(OptimizerState, BelongsToNoTopology) {
+  for (const int replicas : {1, 2})
+    for (const bool offload : {false, true})
+      for (const char* stages : {"A|B", "A,B"})
+        EXPECT_EQ(continued(rules[0], options_for(replicas, !offload),
+                            options_for(replicas, offload, stages), by_tensors),
+                  uninterrupted(rules[0], replicas))
+            << replicas << offload << stages;
+}
+
+std::vector<std::string> names(const std::vector<NamedTensor>& state) {
+  std::vector<std::string> result;
+  for (const NamedTensor& entry : state) result.push_back(entry.name);
+  return result;
+}
+
+TEST(OptimizerState, IsNamedAsPyTorchNamesIt) {
+  const Model model = network();
+  TrainingModel training(model, options_for(), AdamW{});
+  training.step(samples(0, 2, 1));
+  const auto state = training.optimizer_state();
+  EXPECT_EQ(names(state), (std::vector<std::string>{
+                              "step", "fc1.weight.exp_avg", "fc1.weight.exp_avg_sq",
+                              "fc1.bias.exp_avg", "fc1.bias.exp_avg_sq", "fc2.weight.exp_avg",
+                              "fc2.weight.exp_avg_sq", "fc2.bias.exp_avg", "fc2.bias.exp_avg_sq"}));
+  EXPECT_EQ(state[0].tensor.as<std::int64_t>()[0], 2);
+  EXPECT_EQ(state[1].tensor.shape(), (Shape{6, 5}));
+}
+
+TEST(OptimizerState, ThatDoesNotFitIsRefusedAndChangesNothing) {
+  const Model model = network();
+  TrainingModel training(model, options_for(), Sgd{.momentum = 0.9});
+  training.step(samples(0, 2, 1));
+  const std::vector<NamedTensor> good = training.optimizer_state();
+  const auto refused = [&](auto change) {
+    std::vector<NamedTensor> state = good;
+    change(state);
+    return refusal(Errc::shape_mismatch, [&] { training.set_optimizer_state(state); });
+  };
+  EXPECT_EQ(
+      refused([](auto& state) { state.erase(state.begin() + 1); }),
+      "optimizer state: tensor \"fc1.weight.momentum_buffer\": expected f32[6,5], found none");
+  EXPECT_EQ(refused([](auto& state) { state.erase(state.begin()); }),
+            "optimizer state: tensor \"step\": expected i64[], found none");
+  EXPECT_EQ(refused([](auto& state) {
+              state.push_back({"fc9.bias", state[1].tensor});
+            }),
+            "optimizer state: tensor \"fc9.bias\": is no state of this model's optimizer");
+  EXPECT_EQ(refused([](auto& state) { state.push_back(state[1]); }),
+            "optimizer state: tensor \"fc1.weight.momentum_buffer\": it is there twice");
+  EXPECT_EQ(refused([](auto& state) {
+              state[1].tensor = Tensor::zeros(DType::f32, {6, 4});
+            }),
+            "optimizer state: tensor \"fc1.weight.momentum_buffer\": expected f32[6,5], got "
+            "f32[6,4]");
+  std::vector<NamedTensor> negative = good;
+  const std::int64_t minus_one = -1;
+  negative[0].tensor = Tensor({}, std::span(&minus_one, 1));
+  EXPECT_EQ(refusal(Errc::invalid_data, [&] { training.set_optimizer_state(negative); }),
+            "optimizer state: tensor \"step\": expected 0 or more, got -1");
+
+  const std::vector<NamedTensor> after = training.optimizer_state();
+  for (std::size_t i = 0; i < good.size(); ++i)
+    EXPECT_EQ(std::memcmp(after[i].tensor.raw(), good[i].tensor.raw(), good[i].tensor.bytes()), 0);
+  training.step(samples(2, 4, 1));
+  EXPECT_EQ(training.updates(), 4u);
+}
+
+TEST(OptimizerState, OfAnotherRuleIsRefused) {
+  const TemporaryDirectory directory;
+  const std::string path = (directory / "o").string();
+  TrainingModel adamw(network(), options_for(), AdamW{}), adam(network(), options_for(), Adam{});
+  adamw.save_optimizer_state(path);
+  EXPECT_EQ(refusal(Errc::invalid_data, [&] { adam.load_optimizer_state(path); }),
+            "optimizer state file \"" + path + "\": expected the state of adam, got that of adamw");
+  network().save_weights(path);
+  EXPECT_EQ(refusal(Errc::invalid_data, [&] { adam.load_optimizer_state(path); }),
+            "optimizer state file \"" + path +
+                "\": expected the state of adam, got a file of no optimizer");
+}
+
+}  // namespace
+}  // namespace penstock
