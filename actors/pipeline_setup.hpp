@@ -20,6 +20,8 @@ struct UpdateRules {
   std::vector<graph::ParameterRule> variables = {};  ///< in the order of Plan::variables
   double max_grad_norm = 0;                          ///< 0: no clipping
   bool exact_max_grad_norm = false;                  ///< clip as PopTorch, see optimizers/norm.hpp
+  /// What learning rates are multiplied by, from the number of updates done; null: nothing.
+  std::function<double(std::int64_t)> learning_rate_factor = {};
 };
 
 /// What every program reads besides its inputs; replaced as a whole between calls.

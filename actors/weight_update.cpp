@@ -128,6 +128,7 @@ void WeightUpdate::measure() {
 
 void WeightUpdate::apply(graph::PartRunner* runner) {
   applying_ = true;
+  rate_factor_ = rules_->learning_rate_factor ? rules_->learning_rate_factor(step_) : 1;
   for (const Trained& trained : trained_) {
     update(trained, runner);
     clear_other_uses(trained);
@@ -170,7 +171,9 @@ void WeightUpdate::update_elements(const Trained& trained, const graph::Part& el
   std::vector<std::span<float>> state;
   for (const std::int64_t offset : trained.state_offsets)
     state.emplace_back(reinterpret_cast<float*>(state_.get() + offset) + first, count);
-  rule.rule->update(rule.hyper, step_ + 1, weight, gradient, state);
+  graph::Hyper hyper = rule.hyper;
+  hyper.learning_rate *= rate_factor_;
+  rule.rule->update(hyper, step_ + 1, weight, gradient, state);
 }
 
 void WeightUpdate::clear_other_uses(const Trained& trained) {

@@ -94,6 +94,7 @@ class WeightUpdate {
   std::shared_ptr<const std::byte> sums_;
   std::shared_ptr<std::byte> state_;
   double clip_factor_ = 1;
+  double rate_factor_ = 1;  // of the update that runs
   bool uses_added_ = false;
   std::int64_t step_ = 0;  // updates done
   bool applying_ = false;

@@ -165,9 +165,13 @@ actors::UpdateRules RunningModel::update_rules(const Optimizer& optimizer) const
   const std::vector<std::string> names = trainable_names();
   const std::vector<graph::ParameterRule> rules = parameter_rules(optimizer, names);
 
-  actors::UpdateRules result{.variables = {},
-                             .max_grad_norm = optimizer.max_grad_norm,
-                             .exact_max_grad_norm = optimizer.exact_max_grad_norm};
+  actors::UpdateRules result{
+      .variables = {},
+      .max_grad_norm = optimizer.max_grad_norm,
+      .exact_max_grad_norm = optimizer.exact_max_grad_norm,
+      .learning_rate_factor = [schedule = optimizer.schedule](std::int64_t update) {
+        return schedule.at(update);
+      }};
   for (const graph::VariableInfo& variable : plan_->variables) {
     const auto found = std::find(names.begin(), names.end(), variable.name);
     if (found == names.end())

@@ -112,6 +112,11 @@ void TrainingModel::save_optimizer_state(OutputFile& file) const {
 void TrainingModel::load_optimizer_state(const std::string& path) {
   impl_->load_state(path);
 }
+double TrainingModel::learning_rate() const {
+  const Optimizer& optimizer = impl_->optimizer();
+  return optimizer.learning_rate() *
+         optimizer.schedule.at(static_cast<std::int64_t>(impl_->running().updates()));
+}
 std::uint64_t TrainingModel::updates() const noexcept {
   return impl_->running().updates();
 }

@@ -129,6 +129,29 @@ penstock::Optimizer make_optimizer(const OptimizerOptions& options) {
   return optimizer;
 }
 
+penstock::LearningRateSchedule make_schedule(const LearningRateOptions& options,
+                                             std::int64_t updates) {
+  using Schedule = penstock::LearningRateSchedule;
+  const std::int64_t warm_up = options.warm_up.value_or(0);
+  Schedule schedule;
+  switch (options.schedule) {
+    case ScheduleName::constant:
+      break;
+    case ScheduleName::step:
+      schedule = Schedule::step(options.step.value(), options.decay.value_or(0.1));
+      break;
+    case ScheduleName::exponential:
+      schedule = Schedule::exponential(options.decay.value());
+      break;
+    case ScheduleName::cosine:
+      schedule =
+          Schedule::cosine(options.updates.value_or(std::max<std::int64_t>(1, updates - warm_up)),
+                           options.last.value_or(0));
+      break;
+  }
+  return warm_up > 0 ? schedule.after_warm_up(warm_up) : schedule;
+}
+
 penstock::DataLoaderOptions training_loader_options(const TrainerOptions& options) {
   penstock::DataLoaderOptions loader;
   loader.shuffle = !options.data.no_shuffle;

@@ -18,6 +18,9 @@ penstock::Options training_options(const TrainerOptions& options);
 penstock::Options inference_options(const TrainerOptions& options, std::int64_t test_samples);
 
 penstock::Optimizer make_optimizer(const OptimizerOptions& options);
+/// For a run of so many weight updates.
+penstock::LearningRateSchedule make_schedule(const LearningRateOptions& options,
+                                             std::int64_t updates);
 
 penstock::DataLoaderOptions training_loader_options(const TrainerOptions& options);
 penstock::DataLoaderOptions test_loader_options(const TrainerOptions& options);

@@ -101,6 +101,25 @@ OptionGroup optimizer_group() {
       .take();
 }
 
+OptionGroup learning_rate_group() {
+  return OptionRows("Learning rate", &TrainerOptions::learning_rate)
+      .add("lr-schedule", &LearningRateOptions::schedule,
+           one_of<ScheduleName>({ScheduleName::constant, ScheduleName::step,
+                                 ScheduleName::exponential, ScheduleName::cosine}),
+           "how it changes from weight update to weight update")
+      .add("lr-warmup", &LearningRateOptions::warm_up, whole_number<std::int64_t>(1),
+           "first grow from 0 in so many updates; the schedule begins after them")
+      .add("lr-step", &LearningRateOptions::step, whole_number<std::int64_t>(1),
+           "updates after which step decays")
+      .add("lr-decay", &LearningRateOptions::decay, number(from_zero),
+           "factor of each decay: after each step [0.1], or each update of exponential")
+      .add("lr-updates", &LearningRateOptions::updates, whole_number<std::int64_t>(1),
+           "updates that the cosine takes; by default those of the run")
+      .add("lr-last", &LearningRateOptions::last, number(from_zero),
+           "share of the learning rate that the cosine ends with [0]")
+      .take();
+}
+
 OptionGroup pipeline_group() {
   return OptionRows("Pipeline", &TrainerOptions::pipeline)
       .add(
@@ -160,9 +179,9 @@ OptionGroup output_group() {
 }  // namespace
 
 const std::vector<OptionGroup>& option_groups() {
-  static const std::vector<OptionGroup> groups{network_group(),  data_group(),
-                                               training_group(), optimizer_group(),
-                                               pipeline_group(), output_group()};
+  static const std::vector<OptionGroup> groups{
+      network_group(),       data_group(),     training_group(), optimizer_group(),
+      learning_rate_group(), pipeline_group(), output_group()};
   return groups;
 }
 

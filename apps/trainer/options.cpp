@@ -58,6 +58,26 @@ void validate(const OptimizerOptions& options) {
     refuse("--keras-variant: knows no --dampening");
 }
 
+/// An option that only some schedules have, or that one of them needs.
+void check_schedule_option(const LearningRateOptions& options, const char* option, bool given,
+                           std::vector<ScheduleName> schedules, bool needed) {
+  const bool known = std::ranges::count(schedules, options.schedule) > 0;
+  if (given && !known)
+    refuse("--" + std::string(option) + ": the --lr-schedule " +
+           std::string(to_string(options.schedule)) + " has none");
+  if (!given && known && needed)
+    refuse("--lr-schedule " + std::string(to_string(options.schedule)) + ": needs --" + option);
+}
+
+void validate(const LearningRateOptions& options) {
+  using enum ScheduleName;
+  check_schedule_option(options, "lr-step", options.step.has_value(), {step}, true);
+  check_schedule_option(options, "lr-decay", options.decay.has_value(), {step, exponential},
+                        options.schedule == exponential);
+  check_schedule_option(options, "lr-updates", options.updates.has_value(), {cosine}, false);
+  check_schedule_option(options, "lr-last", options.last.has_value(), {cosine}, false);
+}
+
 void validate(const DataOptions& options) {
   if (options.dataset == DatasetName::mnist && !options.data_dir)
     refuse("--dataset mnist: needs --data-dir, the directory of its four IDX files");
@@ -77,6 +97,7 @@ void validate(const PipelineOptions& options) {
 
 void TrainerOptions::validate() const {
   trainer::validate(optimizer);
+  trainer::validate(learning_rate);
   trainer::validate(data);
   trainer::validate(pipeline);
 }
@@ -105,6 +126,20 @@ std::string_view to_string(OptimizerName name) noexcept {
       return "rmsprop";
     case OptimizerName::lamb:
       return "lamb";
+  }
+  return "";
+}
+
+std::string_view to_string(ScheduleName name) noexcept {
+  switch (name) {
+    case ScheduleName::constant:
+      return "constant";
+    case ScheduleName::step:
+      return "step";
+    case ScheduleName::exponential:
+      return "exponential";
+    case ScheduleName::cosine:
+      return "cosine";
   }
   return "";
 }

@@ -13,6 +13,7 @@ namespace trainer {
 
 enum class DatasetName : std::uint8_t { fashion_mnist, mnist, synthetic };
 enum class OptimizerName : std::uint8_t { adamw, adam, sgd, rmsprop, lamb };
+enum class ScheduleName : std::uint8_t { constant, step, exponential, cosine };
 
 struct NetworkOptions {
   std::string model = "mnist-cnn";
@@ -59,6 +60,16 @@ struct OptimizerOptions {
   std::optional<std::string> init_state = {};  ///< file
 };
 
+/// How the learning rate changes, in weight updates.
+struct LearningRateOptions {
+  ScheduleName schedule = ScheduleName::constant;
+  std::optional<std::int64_t> warm_up = {};
+  std::optional<std::int64_t> step = {};
+  std::optional<double> decay = {};          ///< of `step` 0.1
+  std::optional<std::int64_t> updates = {};  ///< of `cosine`; none: as many as the run has
+  std::optional<double> last = {};           ///< of `cosine` 0
+};
+
 struct StagesOption {
   std::vector<penstock::Stage> stages = {};  ///< empty: the engine cuts the network
   std::optional<int> automatic = {};         ///< into so many; none: as many as there are IPUs
@@ -93,6 +104,7 @@ struct TrainerOptions {
   DataOptions data = {};
   TrainingOptions training = {};
   OptimizerOptions optimizer = {};
+  LearningRateOptions learning_rate = {};
   PipelineOptions pipeline = {};
   OutputOptions output = {};
 
@@ -103,5 +115,6 @@ struct TrainerOptions {
 
 std::string_view to_string(DatasetName name) noexcept;
 std::string_view to_string(OptimizerName name) noexcept;
+std::string_view to_string(ScheduleName name) noexcept;
 
 }  // namespace trainer

@@ -150,6 +150,19 @@ TrainingPlan training_plan(const TrainingOptions& training, const penstock::Opti
   return plan;
 }
 
+/// The weight updates of the whole run.
+std::int64_t run_updates(const TrainingOptions& training, const penstock::DataLoader& loader,
+                         const penstock::Options& engine) {
+  const std::int64_t all = training.epochs * loader.batches() * engine.device_iterations;
+  return std::min(all, training.max_updates.value_or(all));
+}
+
+penstock::Optimizer scheduled_optimizer(const TrainerOptions& options, std::int64_t updates) {
+  penstock::Optimizer optimizer = make_optimizer(options.optimizer);
+  optimizer.schedule = make_schedule(options.learning_rate, updates);
+  return optimizer;
+}
+
 }  // namespace
 
 Run::Run(const TrainerOptions& options)
@@ -161,8 +174,10 @@ Run::Run(const TrainerOptions& options)
       training_loader_(images_.train, training_options_, training_loader_options(options)),
       inference_options_(inference_options(options, images_.test->size())),
       test_loader_(images_.test, inference_options_, test_loader_options(options)),
-      training_(make_running<penstock::TrainingModel>(model_, training_options_,
-                                                      make_optimizer(options.optimizer))),
+      training_(make_running<penstock::TrainingModel>(
+          model_, training_options_,
+          scheduled_optimizer(options,
+                              run_updates(options.training, training_loader_, training_options_)))),
       inference_(make_running<penstock::InferenceModel>(model_, inference_options_)),
       outputs_(options.output, input_files(options, images_)),
       progress_(ProgressStream::standard_error(options.output.debug)) {

@@ -239,6 +239,38 @@ TEST(TrainingModel, DescendsWhereNoOptimizerIsGiven) {
   EXPECT_TRUE(same_bits(trained(), trained(Optimizer(Sgd{.learning_rate = 0.01}))));
 }
 
+/// The weights after four updates, by schedule or by hand, in calls of `iterations` updates.
+std::vector<Tensor> scheduled(const LearningRateSchedule& schedule, bool by_hand, int iterations) {
+  const Model model = small_model();
+  Optimizer optimizer = Sgd{.learning_rate = 0.5, .momentum = 0.9};
+  optimizer.groups = {{{"fc1.bias"}, Sgd{.learning_rate = 0.25, .momentum = 0.9}}};
+  Optimizer changing = optimizer;
+  if (!by_hand) optimizer.schedule = schedule;
+  TrainingModel training(model, options_for(4, iterations), optimizer);
+  for (int done = 0; done < 4; done += iterations) {
+    const double factor = schedule.at(done);
+    if (by_hand) {
+      std::get<Sgd>(changing.settings).learning_rate = 0.5 * factor;
+      std::get<Sgd>(changing.groups[0].settings).learning_rate = 0.25 * factor;
+      training.set_optimizer(changing);
+    } else {
+      EXPECT_EQ(training.learning_rate(), 0.5 * factor);
+    }
+    training.step(samples(8 * iterations));
+  }
+  std::vector<Tensor> weights;
+  for (const ParameterInfo& parameter : model.parameters())
+    weights.push_back(model.weight(parameter.name));
+  return weights;
+}
+
+// Each update has its own factor, also inside one call, and in every group.
+TEST(LearningRateSchedules, AreFollowedUpdateByUpdate) {
+  const auto schedule = LearningRateSchedule::exponential(0.5).after_warm_up(2, 0.25);
+  const auto by_hand = scheduled(schedule, true, 1), one = scheduled(schedule, false, 1);
+  for (std::size_t i = 0; i < by_hand.size(); ++i) EXPECT_TRUE(same_bits(one[i], by_hand[i])) << i;
+}
+
 TEST(ParameterGroups, FollowTheirOwnConstants) {
   const Model model = small_model();
   Optimizer optimizer = AdamW{.learning_rate = 0.01};

@@ -239,6 +239,23 @@ TEST(Clipping, ReachesOverAllStagesAndKeepsTheBits) {
           << execution.name << " " << placement.stages;
 }
 
+TEST(Schedules, CountUpdatesTheSameEverywhere) {
+  const auto scheduled = [](Options options, int iterations) {
+    options.device_iterations = iterations;
+    Optimizer optimizer = AdamW{.learning_rate = 0.01};
+    optimizer.schedule = LearningRateSchedule::cosine(4, 0.1).after_warm_up(2);
+    return run(options, optimizer);
+  };
+  const TrainingRun reference = scheduled(options_for(placements[0], executions[0]), 1);
+  EXPECT_NE(first_difference(reference, single_device()), "");
+  for (const Execution& execution : executions)
+    for (const int iterations : {1, 5})
+      EXPECT_EQ(
+          first_difference(scheduled(options_for(placements[5], execution), iterations), reference),
+          "")
+          << execution.name << iterations;
+}
+
 /// What the tutorials' networks lack: statistics that every micro-batch changes, random numbers, a
 /// stage's value that two others read, and labels that travel past every stage. The results of
 /// `checkpoints` are marked.

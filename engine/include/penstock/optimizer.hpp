@@ -9,6 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "penstock/learning_rate_schedule.hpp"
+
 namespace penstock {
 
 /// torch.optim.SGD: v = momentum v + (1 - dampening) g; w -= learning_rate v. `dampen_first_step`
@@ -91,6 +93,8 @@ struct Optimizer {
   requires std::is_constructible_v<OptimizerSettings, Settings> Optimizer(const Settings& rule)
       : settings(rule) {}  // an AdamW is an Optimizer
 
+  /// What every learning rate is multiplied by, update by update.
+  LearningRateSchedule schedule = {};
   /// Attributes that were marked, by name: true for variable.
   std::map<std::string, bool> marked = {};
 
@@ -106,6 +110,7 @@ struct Optimizer {
 
   /// Sets the learning rate of every group.
   void set_learning_rate(double learning_rate);
+  /// Before the schedule, of the parameters in no group.
   double learning_rate() const;
 
   /// @throws Error invalid_argument naming the constant, what it may be, and what it is.

@@ -6,6 +6,7 @@
 #include "penstock/error.hpp"
 #include "penstock/inference_model.hpp"
 #include "penstock/iterable_dataset.hpp"
+#include "penstock/learning_rate_schedule.hpp"
 #include "penstock/loss.hpp"
 #include "penstock/model.hpp"
 #include "penstock/optimizer.hpp"

@@ -61,6 +61,8 @@ class TrainingModel {
   /// optimizer given to the constructor: see Optimizer::mark_as_variable.
   void set_optimizer(const Optimizer& optimizer);
   const Optimizer& optimizer() const noexcept;
+  /// Of the next update, of the parameters in no group: the optimizer's times its schedule's.
+  double learning_rate() const;
 
   /// What the optimizer keeps: "step", i64 [], the updates that it has seen; and of each trained
   /// parameter what its rule keeps, of its shape, as "fc.weight.exp_avg". PyTorch's names.

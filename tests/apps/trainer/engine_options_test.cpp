@@ -175,6 +175,26 @@ TEST(EngineOptions, SwitchesReachTheirRule) {
   EXPECT_EQ(rule_of<penstock::Lamb>(lamb).max_weight_norm, 3);
 }
 
+TEST(EngineOptions, SchedulesAreThoseAskedFor) {
+  LearningRateOptions options;
+  EXPECT_EQ(make_schedule(options, 100).at(50), 1);
+  options.warm_up = 20;
+  EXPECT_EQ(make_schedule(options, 100).at(5), 0.25);
+  options.schedule = ScheduleName::cosine;
+  options.last = 0.5;
+  EXPECT_EQ(make_schedule(options, 100).at(60), 0.75) << "half of what is left after the warm-up";
+  EXPECT_EQ(make_schedule(options, 10).at(21), 0.5) << "warms up for longer than it runs";
+  options.updates = 2;
+  EXPECT_EQ(make_schedule(options, 100).at(21), 0.75);
+  LearningRateOptions steps;
+  steps.schedule = ScheduleName::step;
+  steps.step = 10;
+  EXPECT_EQ(make_schedule(steps, 100).at(19), 0.1);
+  steps.schedule = ScheduleName::exponential;
+  steps.decay = 0.5;
+  EXPECT_EQ(make_schedule(steps, 100).at(3), 0.125);
+}
+
 TEST(EngineOptions, TrainingShufflesAndDropsWhereTheTestReadsEverySampleInOrder) {
   TrainerOptions options;
   options.network.seed = 4;

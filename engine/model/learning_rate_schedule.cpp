@@ -1,0 +1,101 @@
+#include "penstock/learning_rate_schedule.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <string>
+
+#include "engine/values/number_range.hpp"
+
+namespace penstock {
+namespace {
+
+void check_updates(const std::string& function, std::int64_t updates) {
+  check_number("learning rate schedule, " + function + ": updates", static_cast<double>(updates),
+               {.low = 1});
+}
+
+void check_factor(const std::string& function, const char* name, double factor) {
+  check_f32("learning rate schedule, " + function + ": " + name, factor, {});
+}
+
+}  // namespace
+
+LearningRateSchedule LearningRateSchedule::constant(double factor) {
+  check_factor("constant", "factor", factor);
+  return LearningRateSchedule(Phase{.factor = factor});
+}
+
+LearningRateSchedule LearningRateSchedule::step(std::int64_t updates, double factor) {
+  check_updates("step", updates);
+  check_factor("step", "factor", factor);
+  return LearningRateSchedule(Phase{.kind = Kind::step, .factor = factor, .updates = updates});
+}
+
+LearningRateSchedule LearningRateSchedule::exponential(double factor) {
+  check_factor("exponential", "factor", factor);
+  return LearningRateSchedule(Phase{.kind = Kind::exponential, .factor = factor});
+}
+
+LearningRateSchedule LearningRateSchedule::cosine(std::int64_t updates, double last) {
+  check_updates("cosine", updates);
+  check_factor("cosine", "last", last);
+  return LearningRateSchedule(Phase{.kind = Kind::cosine, .factor = last, .updates = updates});
+}
+
+LearningRateSchedule LearningRateSchedule::linear(std::int64_t updates, double first, double last) {
+  check_updates("linear", updates);
+  check_factor("linear", "first", first);
+  check_factor("linear", "last", last);
+  return LearningRateSchedule(
+      Phase{.kind = Kind::linear, .first = first, .factor = last, .updates = updates});
+}
+
+LearningRateSchedule LearningRateSchedule::then(std::int64_t updates,
+                                                const LearningRateSchedule& next) const {
+  check_updates("then", updates);
+  LearningRateSchedule result;
+  result.phases_.clear();
+  std::int64_t left = updates;
+  for (Phase phase : phases_) {
+    if (left == 0) break;
+    phase.lasts = phase.lasts == 0 ? left : std::min(left, phase.lasts);
+    left -= phase.lasts;
+    result.phases_.push_back(phase);
+  }
+  result.phases_.insert(result.phases_.end(), next.phases_.begin(), next.phases_.end());
+  return result;
+}
+
+LearningRateSchedule LearningRateSchedule::after_warm_up(std::int64_t updates, double first) const {
+  return linear(updates, first).then(updates, *this);
+}
+
+double LearningRateSchedule::at(std::int64_t update) const {
+  std::int64_t own = update;
+  for (const Phase& phase : phases_) {
+    if (phase.lasts == 0 || own < phase.lasts) return phase.at(own);
+    own -= phase.lasts;
+  }
+  return 1;
+}
+
+double LearningRateSchedule::Phase::at(std::int64_t update) const {
+  const auto done = static_cast<double>(update);
+  const double part = std::min(1.0, done / static_cast<double>(updates));
+  switch (kind) {
+    case Kind::constant:
+      return factor;
+    case Kind::step:
+      return std::pow(factor, static_cast<double>(update / updates));
+    case Kind::exponential:
+      return std::pow(factor, done);
+    case Kind::cosine:
+      return factor + (1 - factor) * (1 + std::cos(std::numbers::pi * part)) / 2;
+    case Kind::linear:
+      return first + (factor - first) * part;
+  }
+  return 1;
+}
+
+}  // namespace penstock
