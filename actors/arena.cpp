@@ -75,7 +75,7 @@ void Arena::release(std::int64_t micro_batch) {
 }
 
 void Arena::run(Direction direction, std::int64_t micro_batch, std::byte* scratch,
-                const graph::RandomKey& random, graph::PartRunner* runner) {
+                const graph::RandomKey& random, float loss_scale, graph::PartRunner* runner) {
   const std::vector<Tensor>& received = received_[slot(micro_batch, live_)];
   for (std::size_t i = 0; i < received.size(); ++i)
     received_at_[i] = received[i] ? received[i].raw() : nullptr;
@@ -92,6 +92,7 @@ void Arena::run(Direction direction, std::int64_t micro_batch, std::byte* scratc
       .received = received_at_,
       .sent_back = sent_back_at_,
       .random = random,
+      .loss_scale = loss_scale,
       .runner = runner};
   graph::run(direction == Direction::forward ? stage().forward : stage().backward, bindings);
 }

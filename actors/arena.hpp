@@ -30,7 +30,8 @@ class Arena {
   /// Runs a program of the stage. `random` lacks only the ops' names; a null `runner` leaves all
   /// work to the calling thread.
   void run(Direction direction, std::int64_t micro_batch, std::byte* scratch,
-           const graph::RandomKey& random, graph::PartRunner* runner = nullptr);
+           const graph::RandomKey& random, float loss_scale = 1,
+           graph::PartRunner* runner = nullptr);
 
   /// What forward_sends[position] carries; empty for an edge without a tensor.
   const Tensor& sends_forward(std::size_t position, std::int64_t micro_batch) const;

@@ -51,7 +51,8 @@ void DeviceState::on_run_program(RunProgram& request) {
   const std::int64_t begin = now_ns();
   const auto run = [&] {
     request.arena->run(request.work.direction, request.work.micro_batch, scratch.get(),
-                       random_key(*setup.pipeline, request), setup.team.get());
+                       random_key(*setup.pipeline, request), request.constants.loss_scale,
+                       setup.team.get());
   };
   const auto what = [&] {
     return stage_name(*setup.pipeline, request.replica, request.arena->number()) + ", " +

@@ -115,7 +115,7 @@ struct WeightsReady {
 /// Stage -> step: its update is done, and what it tells when asked includes it.
 struct UpdateApplied {};
 
-/// Host -> step -> optimizers and gate: other constants, from the next update on.
+/// Host -> step -> optimizers and gate: other rules, from the next update on.
 struct SetRules {
   std::shared_ptr<const UpdateRules> rules = {};
 };

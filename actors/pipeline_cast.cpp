@@ -85,8 +85,14 @@ class Casting {
       const auto arena = std::make_shared<Arena>(setup_->plan, stage, setup_->live_micro_batches());
       const auto r = static_cast<std::int32_t>(replica), s = static_cast<std::int32_t>(stage);
       statuses_.push_back(std::make_shared<StageStatus>());
-      StageSetup own{
-          setup_, r, s, arena, statuses_.back(), scratch_bytes_.at(setup_->ipu(replica, stage)), 0};
+      StageSetup own{setup_,
+                     r,
+                     s,
+                     arena,
+                     statuses_.back(),
+                     scratch_bytes_.at(setup_->ipu(replica, stage)),
+                     0,
+                     constants_of(*rules_)};
       std::shared_ptr<WeightUpdate> update;
       if (setup_->plan->training) {
         update = std::make_shared<WeightUpdate>(setup_, stage, arena, rules_);

@@ -23,6 +23,7 @@ PipelineRuntime::PipelineRuntime(PipelineSetup setup, UpdateRules rules,
                                  std::shared_ptr<ActorSystem> system)
     : setup_(with_host(std::move(setup))),
       system_(std::move(system)),
+      constants_(constants_of(rules)),
       cast_(std::make_unique<Cast>(Cast{spawn_pipeline(
           *system_, setup_, std::make_shared<const UpdateRules>(std::move(rules)))})) {}
 
@@ -91,7 +92,9 @@ void PipelineRuntime::write_variables(const Variables& variables) {
 }
 
 void PipelineRuntime::set_rules(UpdateRules rules) {
+  const RunConstants constants{constants_.first_update, constants_of(rules).loss_scale};
   call(SetRules{std::make_shared<const UpdateRules>(std::move(rules))});
+  set_constants(constants);
 }
 
 OptimizerTensors PipelineRuntime::read_optimizer() {
@@ -100,9 +103,14 @@ OptimizerTensors PipelineRuntime::read_optimizer() {
 
 void PipelineRuntime::write_optimizer(OptimizerTensors tensors) {
   const std::int64_t windows_begun = micro_batches_begun_ / setup_->gradient_accumulation;
-  constants_.first_update = tensors.updates - windows_begun;
+  const RunConstants constants{tensors.updates - windows_begun, constants_.loss_scale};
   call(WriteState{std::make_shared<const OptimizerTensors>(std::move(tensors))});
-  call(SetRunConstants{constants_});
+  set_constants(constants);
+}
+
+void PipelineRuntime::set_constants(const RunConstants& constants) {
+  constants_ = constants;
+  call(SetRunConstants{constants});
 }
 
 std::vector<StageStatus> PipelineRuntime::read_status() {

@@ -62,12 +62,13 @@ class PipelineRuntime {
   void begin(Message message);
   Answer finish();
   void end_actors();
+  void set_constants(const RunConstants& constants);
 
   std::shared_ptr<const PipelineSetup> setup_;
   std::shared_ptr<ActorSystem> system_;
+  RunConstants constants_;
   std::unique_ptr<Cast> cast_;
   std::int64_t micro_batches_begun_ = 0;
-  RunConstants constants_;
 };
 
 }  // namespace penstock::actors

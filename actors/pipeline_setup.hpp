@@ -20,6 +20,7 @@ struct UpdateRules {
   std::vector<graph::ParameterRule> variables = {};  ///< in the order of Plan::variables
   double max_grad_norm = 0;                          ///< 0: no clipping
   bool exact_max_grad_norm = false;                  ///< clip as PopTorch, see optimizers/norm.hpp
+  double loss_scaling = 1;                           ///< of the gradients that arrive
   /// What learning rates are multiplied by, from the number of updates done; null: nothing.
   std::function<double(std::int64_t)> learning_rate_factor = {};
 };
@@ -27,6 +28,7 @@ struct UpdateRules {
 /// What every program reads besides its inputs; replaced as a whole between calls.
 struct RunConstants {
   std::int64_t first_update = 0;  ///< number of the window that the model began with
+  float loss_scale = 1;           ///< what the gradient of the loss starts with
 };
 
 struct PipelineSetup {
@@ -34,6 +36,7 @@ struct PipelineSetup {
   std::int64_t replicas = 1;
   std::int64_t gradient_accumulation = 1;  ///< 1 in inference
   Reduction reduction = Reduction::mean;
+  ReductionStrategy reduction_strategy = ReductionStrategy::post;  ///< as the plan was compiled
   bool offload_optimizer_state = false;
   std::uint64_t seed = 0;
   OutputMode output_mode = OutputMode::all;
@@ -53,6 +56,11 @@ struct PipelineSetup {
            static_cast<std::int32_t>(replica * static_cast<std::int64_t>(stages()));
   }
 };
+
+/// At first: of a model that begins with update 0.
+inline RunConstants constants_of(const UpdateRules& rules) {
+  return {.first_update = 0, .loss_scale = static_cast<float>(rules.loss_scaling)};
+}
 
 /// "stage 2 (replica 0, IPU 2)"
 std::string stage_name(const PipelineSetup& setup, std::int64_t replica, std::size_t stage);

@@ -7,6 +7,7 @@ namespace penstock::actors {
 void StageState::start(StageHandle::pointer actor, StageSetup given) {
   self = actor;
   setup = std::move(given);
+  constants = setup.constants;
   const PipelineSetup& pipeline = *setup.pipeline;
   const graph::Plan& plan = *pipeline.plan;
   const auto number = static_cast<std::size_t>(setup.stage);

@@ -109,12 +109,20 @@ void WeightUpdate::add_uses() {
 graph::SummedGradient WeightUpdate::gradient(const Trained& trained) const {
   const std::vector<std::int64_t>& uses = plan_of(trained).accumulators;
   const auto own = first_use(trained);
-  const auto micro_batches = static_cast<double>(setup_->gradient_accumulation * setup_->replicas);
   return {.sum = uses.size() > 1 ? own.data() : sum_at(uses[0]),
           .cleared = own.data(),
-          .scale =
-              setup_->reduction == Reduction::mean ? static_cast<float>(1.0 / micro_batches) : 1.0f,
+          .scale = static_cast<float>(1 / divisor()),
           .clip = clips() ? static_cast<float>(clip_factor_) : 1.0f};
+}
+
+double WeightUpdate::divisor() const {
+  double parts = 1;
+  if (setup_->reduction == Reduction::mean) {
+    parts = static_cast<double>(setup_->replicas);
+    if (setup_->reduction_strategy == ReductionStrategy::post)
+      parts *= static_cast<double>(setup_->gradient_accumulation);
+  }
+  return parts * rules_->loss_scaling;
 }
 
 void WeightUpdate::measure() {

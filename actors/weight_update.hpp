@@ -81,6 +81,8 @@ class WeightUpdate {
   graph::Sharing sharing(const Trained& trained) const;
   void clear_other_uses(const Trained& trained);
   graph::SummedGradient gradient(const Trained& trained) const;
+  /// What the sums are divided by.
+  double divisor() const;
   const graph::VariablePlan& plan_of(const Trained& trained) const;
   /// The arena's sum of the parameter's first use.
   std::span<float> first_use(const Trained& trained) const;

@@ -57,6 +57,9 @@ graph::CompileRequest request_for(const Options& options, const Optimizer* optim
       .gradient_accumulation =
           training ? options.training.gradient_accumulation : options.device_iterations,
       .threads = actors::worker_threads({.threads = options.runtime.threads}),
+      .gradient_sum = options.training.reduction_strategy == ReductionStrategy::running
+                          ? graph::GradientSum::running_mean
+                          : graph::GradientSum::sum,
       .replicas = options.topology.replication_factor,
       .threads_per_ipu = options.topology.threads_per_ipu,
       .cores = actors::worker_threads({}),
@@ -90,6 +93,7 @@ actors::PipelineSetup setup_for(const Options& options, std::shared_ptr<const gr
           .replicas = options.topology.replication_factor,
           .gradient_accumulation = training ? options.training.gradient_accumulation : 1,
           .reduction = options.training.reduction,
+          .reduction_strategy = options.training.reduction_strategy,
           .offload_optimizer_state = options.training.offload_optimizer_state,
           .seed = options.seed,
           .output_mode = output_mode(options, training),
@@ -169,6 +173,7 @@ actors::UpdateRules RunningModel::update_rules(const Optimizer& optimizer) const
       .variables = {},
       .max_grad_norm = optimizer.max_grad_norm,
       .exact_max_grad_norm = optimizer.exact_max_grad_norm,
+      .loss_scaling = optimizer.loss_scaling,
       .learning_rate_factor = [schedule = optimizer.schedule](std::int64_t update) {
         return schedule.at(update);
       }};

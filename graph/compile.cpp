@@ -121,7 +121,7 @@ class Compilation {
 
   void add_gradients() {
     const auto wanted = wanted_values(graph_, true);
-    graph_ = prune(differentiate(std::move(graph_)), wanted);
+    graph_ = prune(differentiate(std::move(graph_), request_.gradient_sum), wanted);
   }
 
   RecomputeRequest recompute_request() const {

@@ -6,6 +6,7 @@
 
 #include "graph/automatic_stages.hpp"
 #include "graph/graph.hpp"
+#include "graph/passes/differentiate.hpp"
 #include "graph/passes/memory_budget.hpp"
 #include "graph/passes/recompute.hpp"
 #include "graph/passes/stages.hpp"
@@ -27,7 +28,8 @@ struct CompileRequest {
   /// Micro-batches from a full to an empty pipeline: of a window in training, of a call in
   /// inference. For the warnings and the expected utilisation only.
   std::int64_t gradient_accumulation = 1;
-  std::int32_t threads = 0;   ///< that the IPUs share, for the expected speed-up only; 0: enough
+  std::int32_t threads = 0;  ///< that the IPUs share, for the expected speed-up only; 0: enough
+  GradientSum gradient_sum = GradientSum::sum;
   std::int64_t replicas = 1;  ///< for a warning and the memory only: they do not change a plan
   /// That share the work of each kernel; 0: `cores` divided among the IPUs of all replicas.
   std::int32_t threads_per_ipu = 1;

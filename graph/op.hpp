@@ -35,7 +35,8 @@ struct KernelCall {
   std::span<const Operand> outputs;  ///< uninitialised, every element of the part to be written
   std::span<std::byte> workspace;    ///< as many bytes as the op's `workspace` asked for
   RandomKey random;
-  Part part = {};  ///< of the op's `units`, always all where it has none
+  float loss_scale = 1;  ///< what the gradient of the loss starts with
+  Part part = {};        ///< of the op's `units`, always all where it has none
 };
 
 using Types = std::span<const TensorType>;

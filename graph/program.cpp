@@ -68,8 +68,9 @@ void run(const Instruction& instruction, const Bindings& bindings) {
   bind(instruction.output_types, instruction.outputs, bindings, outputs);
   RandomKey random = bindings.random;
   random.name = instruction.name_hash;
-  const KernelCall call{instruction.attributes, inputs, outputs,
-                        workspace_of(instruction, bindings, 0), random};
+  const KernelCall call{
+      instruction.attributes, inputs, outputs, workspace_of(instruction, bindings, 0), random,
+      bindings.loss_scale};
   try {
     if (instruction.sharing.parts > 1)
       run_parts(instruction, call, bindings);

@@ -28,7 +28,8 @@ struct Bindings {
   std::byte* scratch = nullptr;
   std::span<const std::byte* const> received = {};
   std::span<std::byte* const> sent_back = {};
-  RandomKey random = {};         ///< without the op's name, which run() fills in
+  RandomKey random = {};  ///< without the op's name, which run() fills in
+  float loss_scale = 1;
   PartRunner* runner = nullptr;  ///< null: parts run one after the other
 };
 

@@ -97,6 +97,7 @@ penstock::Options training_options(const TrainerOptions& options) {
       static_cast<int>(std::min(iterations, options.training.max_updates.value_or(iterations)));
   engine.training.gradient_accumulation = options.training.gradient_accumulation;
   engine.training.reduction = options.pipeline.reduction;
+  engine.training.reduction_strategy = options.pipeline.reduction_strategy;
   engine.training.offload_optimizer_state = options.pipeline.offload_optimiser;
   engine.training.recompute = options.pipeline.recompute.has_value();
   engine.training.recompute_stages = options.pipeline.recompute.value_or(std::vector<int>{});
@@ -126,6 +127,7 @@ penstock::Optimizer make_optimizer(const OptimizerOptions& options) {
       },
       optimizer.settings);
   optimizer.max_grad_norm = options.max_grad_norm.value_or(0);
+  optimizer.loss_scaling = options.loss_scaling;
   return optimizer;
 }
 

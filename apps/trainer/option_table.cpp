@@ -7,6 +7,7 @@ namespace {
 
 using penstock::PipelineSchedule;
 using penstock::Reduction;
+using penstock::ReductionStrategy;
 using penstock::Strategy;
 
 /// More threads or replicas than this are a slip of the keyboard, and might bring a machine down.
@@ -96,6 +97,8 @@ OptionGroup optimizer_group() {
            "largest norm that counts in the trust ratio, of lamb [65500]")
       .add("max-grad-norm", &OptimizerOptions::max_grad_norm, number(positive),
            "limit of the whole gradient's L2 norm; without it there is none")
+      .add("loss-scaling", &OptimizerOptions::loss_scaling, number(positive),
+           "factor of the loss's gradient, taken back before the update")
       .add("init-optimizer-state", &OptimizerOptions::init_state, path("FILE"),
            "go on from this state (safetensors) of the same optimizer, beside --init-weights")
       .take();
@@ -147,6 +150,9 @@ OptionGroup pipeline_group() {
       .add("reduction", &PipelineOptions::reduction,
            one_of<Reduction>({Reduction::mean, Reduction::sum}),
            "how the micro-batches' gradients become one")
+      .add("reduction-strategy", &PipelineOptions::reduction_strategy,
+           one_of<ReductionStrategy>({ReductionStrategy::post, ReductionStrategy::running}),
+           "whether a mean is divided once or kept running")
       .add("offload-optimiser", &PipelineOptions::offload_optimiser,
            "keep the optimizer's state off the IPUs between updates")
       .add("recompute", &PipelineOptions::recompute, stage_numbers("LIST", most_threads),

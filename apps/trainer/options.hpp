@@ -57,6 +57,7 @@ struct OptimizerOptions {
   bool no_bias_correction = false;
   std::optional<double> max_weight_norm = {};
   std::optional<double> max_grad_norm = {};
+  double loss_scaling = 1;
   std::optional<std::string> init_state = {};  ///< file
 };
 
@@ -83,6 +84,7 @@ struct PipelineOptions {
   std::optional<std::int64_t> ipu_memory = {};  ///< bytes
   int replication_factor = 1;
   penstock::Reduction reduction = penstock::Reduction::mean;
+  penstock::ReductionStrategy reduction_strategy = penstock::ReductionStrategy::post;
   bool offload_optimiser = false;
   /// The stages that recompute; empty: all but the last.
   std::optional<std::vector<int>> recompute = {};

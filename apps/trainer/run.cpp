@@ -92,7 +92,8 @@ std::optional<std::string> in_own_words(const std::string& text) {
   constexpr std::pair<std::string_view, std::string_view> names[] = {
       {"options.topology.ipus", "--ipus"},
       {"options.topology.ipu_memory_bytes", "--ipu-memory"},
-      {"options.training.recompute_stages", "--recompute"}};
+      {"options.training.recompute_stages", "--recompute"},
+      {"options.training.reduction_strategy", "--reduction-strategy"}};
   for (const auto& [field, option] : names)
     if (text.starts_with(field)) return std::string(option) + text.substr(field.size());
   return std::nullopt;

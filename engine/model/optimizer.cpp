@@ -66,6 +66,7 @@ double Optimizer::learning_rate() const {
 void Optimizer::validate() const {
   penstock::validate(settings);
   check_f32("optimizer.max_grad_norm", max_grad_norm, {.above_low = max_grad_norm > 0});
+  check_f32("optimizer.loss_scaling", loss_scaling, {.above_low = true});
   for (const auto& [attribute, variable] : marked) expect_attribute(*this, attribute);
   std::set<std::string> named;
   for (std::size_t i = 0; i < groups.size(); ++i) {

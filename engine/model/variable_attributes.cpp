@@ -15,7 +15,8 @@ struct OwnAttribute {
 };
 
 /// What belongs to no group.
-constexpr OwnAttribute own_attributes[] = {{"max_grad_norm", &Optimizer::max_grad_norm}};
+constexpr OwnAttribute own_attributes[] = {{"max_grad_norm", &Optimizer::max_grad_norm},
+                                           {"loss_scaling", &Optimizer::loss_scaling}};
 
 /// The same rule with the values that it has by default.
 graph::ParameterRule default_rule(const OptimizerSettings& settings) {

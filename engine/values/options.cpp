@@ -13,6 +13,7 @@ namespace {
 constexpr std::array<std::string_view, 2> strategies{"pipelined", "sharded"};
 constexpr std::array<std::string_view, 3> schedules{"grouped", "interleaved", "sequential"};
 constexpr std::array<std::string_view, 2> reductions{"mean", "sum"};
+constexpr std::array<std::string_view, 2> reduction_strategies{"post", "running"};
 constexpr std::array<std::string_view, 5> output_modes{"automatic", "final", "every_n", "all",
                                                        "sum"};
 
@@ -79,6 +80,13 @@ void check_recomputation(const TrainingOptions& training) {
 void check(const TrainingOptions& training) {
   check_number("options.training.gradient_accumulation", training.gradient_accumulation, positive);
   check_enumerator("options.training.reduction", reductions, training.reduction);
+  check_enumerator("options.training.reduction_strategy", reduction_strategies,
+                   training.reduction_strategy);
+  if (training.reduction_strategy == ReductionStrategy::running &&
+      training.reduction != Reduction::mean)
+    throw Error(Errc::invalid_argument,
+                "options.training.reduction_strategy: expected post, as the reduction is sum, got "
+                "running");
   check_recomputation(training);
 }
 
@@ -141,6 +149,10 @@ std::string_view to_string(PipelineSchedule value) noexcept {
 
 std::string_view to_string(Reduction value) noexcept {
   return name_of(reductions, value);
+}
+
+std::string_view to_string(ReductionStrategy value) noexcept {
+  return name_of(reduction_strategies, value);
 }
 
 std::string_view to_string(OutputMode value) noexcept {

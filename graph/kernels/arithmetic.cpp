@@ -38,6 +38,11 @@ void scale(std::int64_t count, float factor, const float* x, float* y) {
   for_each_element(count, [=](std::int64_t i) { y[i] = factor * x[i]; });
 }
 
+void blend(std::int64_t count, float factor_a, const float* a, float factor_b, const float* b,
+           float* y) {
+  for_each_element(count, [=](std::int64_t i) { y[i] = factor_a * a[i] + factor_b * b[i]; });
+}
+
 void gather(std::int64_t count, std::int64_t step, const float* x, float* y) {
   for_each_element(count, [=](std::int64_t i) { y[i] = x[i * step]; });
 }
@@ -50,6 +55,7 @@ const ArithmeticKernels arithmetic_kernels{.add = add,
                                            .multiply = multiply,
                                            .fill = fill,
                                            .scale = scale,
+                                           .blend = blend,
                                            .gather = gather};
 
 }  // namespace penstock::graph::PENSTOCK_ISA

@@ -17,6 +17,9 @@ struct ArithmeticKernels {
   Binary multiply;
   void (*fill)(std::int64_t count, float value, float* y);
   void (*scale)(std::int64_t count, float factor, const float* x, float* y);
+  /// y = factor_a·a + factor_b·b; y may be a or b.
+  void (*blend)(std::int64_t count, float factor_a, const float* a, float factor_b, const float* b,
+                float* y);
   /// y[i] = x[i*step]
   void (*gather)(std::int64_t count, std::int64_t step, const float* x, float* y);
 };

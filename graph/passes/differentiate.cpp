@@ -15,8 +15,8 @@ namespace {
 
 class Differentiation {
  public:
-  explicit Differentiation(Graph graph)
-      : graph_(std::move(graph)), contributions_(graph_.values.size()) {
+  Differentiation(Graph graph, GradientSum sum)
+      : graph_(std::move(graph)), sum_(sum), contributions_(graph_.values.size()) {
     find_dependent();
   }
 
@@ -53,9 +53,10 @@ class Differentiation {
     const auto dims = graph_.type(loss).shape.dims();
     contributions_[index(loss)] = {
         context_of(graph_.value(loss).producer)
-            .emit(
-                fill, {},
-                {{"shape", std::vector<std::int64_t>(dims.begin(), dims.end())}, {"value", 1.0}})};
+            .emit(fill, {},
+                  {{"shape", std::vector<std::int64_t>(dims.begin(), dims.end())},
+                   {"value", 1.0},
+                   {"loss_scaled", std::int64_t{1}}})};
   }
 
   GradientContext context_of(NodeId node) { return {graph_, node, {}, {}}; }
@@ -104,7 +105,9 @@ class Differentiation {
     graph_.values.push_back({.name = graph_.value(parameter).name + "/gradient",
                              .type = graph_.type(parameter),
                              .kind = ValueKind::accumulator});
-    context_of(use).emit(accumulate, {sum, gradient});
+    Attributes attributes;
+    if (sum_ == GradientSum::running_mean) attributes.set("running", std::int64_t{1});
+    context_of(use).emit(accumulate, {sum, gradient}, std::move(attributes));
     graph_.parameter_gradients.push_back(
         {.parameter = parameter, .gradient = gradient, .sum = sum, .use = use});
   }
@@ -121,6 +124,7 @@ class Differentiation {
   }
 
   Graph graph_;
+  GradientSum sum_;
   std::size_t forward_nodes_ = graph_.nodes.size();
   std::vector<bool> dependent_;                      ///< by ValueId, of the forward values
   std::vector<std::vector<ValueId>> contributions_;  ///< to a forward value's gradient
@@ -128,8 +132,8 @@ class Differentiation {
 
 }  // namespace
 
-Graph differentiate(Graph graph) {
-  return Differentiation(std::move(graph)).run();
+Graph differentiate(Graph graph, GradientSum sum) {
+  return Differentiation(std::move(graph), sum).run();
 }
 
 }  // namespace penstock::graph

@@ -239,16 +239,16 @@ TEST(TrainingModel, DescendsWhereNoOptimizerIsGiven) {
   EXPECT_TRUE(same_bits(trained(), trained(Optimizer(Sgd{.learning_rate = 0.01}))));
 }
 
-/// The weights after four updates, by schedule or by hand, in calls of `iterations` updates.
-std::vector<Tensor> scheduled(const LearningRateSchedule& schedule, bool by_hand, int iterations) {
+/// The weights after four updates of one call each, by schedule or by hand.
+std::vector<Tensor> scheduled(const LearningRateSchedule& schedule, bool by_hand) {
   const Model model = small_model();
   Optimizer optimizer = Sgd{.learning_rate = 0.5, .momentum = 0.9};
   optimizer.groups = {{{"fc1.bias"}, Sgd{.learning_rate = 0.25, .momentum = 0.9}}};
   Optimizer changing = optimizer;
   if (!by_hand) optimizer.schedule = schedule;
-  TrainingModel training(model, options_for(4, iterations), optimizer);
-  for (int done = 0; done < 4; done += iterations) {
-    const double factor = schedule.at(done);
+  TrainingModel training(model, options_for(4, 1), optimizer);
+  for (int update = 0; update < 4; ++update) {
+    const double factor = schedule.at(update);
     if (by_hand) {
       std::get<Sgd>(changing.settings).learning_rate = 0.5 * factor;
       std::get<Sgd>(changing.groups[0].settings).learning_rate = 0.25 * factor;
@@ -256,7 +256,7 @@ std::vector<Tensor> scheduled(const LearningRateSchedule& schedule, bool by_hand
     } else {
       EXPECT_EQ(training.learning_rate(), 0.5 * factor);
     }
-    training.step(samples(8 * iterations));
+    training.step(samples(8));
   }
   std::vector<Tensor> weights;
   for (const ParameterInfo& parameter : model.parameters())
@@ -264,11 +264,12 @@ std::vector<Tensor> scheduled(const LearningRateSchedule& schedule, bool by_hand
   return weights;
 }
 
-// Each update has its own factor, also inside one call, and in every group.
+// Each update has its own factor, which every group follows.
 TEST(LearningRateSchedules, AreFollowedUpdateByUpdate) {
   const auto schedule = LearningRateSchedule::exponential(0.5).after_warm_up(2, 0.25);
-  const auto by_hand = scheduled(schedule, true, 1), one = scheduled(schedule, false, 1);
-  for (std::size_t i = 0; i < by_hand.size(); ++i) EXPECT_TRUE(same_bits(one[i], by_hand[i])) << i;
+  const auto by_hand = scheduled(schedule, true), followed = scheduled(schedule, false);
+  for (std::size_t i = 0; i < by_hand.size(); ++i)
+    EXPECT_TRUE(same_bits(followed[i], by_hand[i])) << i;
 }
 
 TEST(ParameterGroups, FollowTheirOwnConstants) {

@@ -74,6 +74,13 @@ const TrainingRun& single_device() {
   return result;
 }
 
+void expect_near(const TrainingRun& a, const TrainingRun& b, float limit) {
+  for (const auto& [name, tensor] : a.weights) {
+    const auto x = tensor.as<float>(), y = b.weights.at(name).as<float>();
+    for (std::size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(x[i], y[i], limit) << name;
+  }
+}
+
 class Topologies
     : public ::testing::TestWithParam<std::tuple<Execution, Placement, bool, int, int>> {};
 
@@ -153,10 +160,7 @@ TEST(Replication, DiffersFromLongerAccumulationOnlyByRounding) {
   const TrainingRun one = run(longer, descent);
   const TrainingRun two = run(replicated(placements[5], executions[0]), descent);
   EXPECT_NE(first_difference(one, two), "") << "the sum is grouped differently";
-  for (const auto& [name, tensor] : one.weights) {
-    const auto a = tensor.as<float>(), b = two.weights.at(name).as<float>();
-    for (std::size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], 1e-5) << name;
-  }
+  expect_near(one, two, 1e-5f);
 }
 
 TEST(Replication, CountsTheRunsOfEachReplica) {
@@ -254,6 +258,81 @@ TEST(Schedules, CountUpdatesTheSameEverywhere) {
           first_difference(scheduled(options_for(placements[5], execution), iterations), reference),
           "")
           << execution.name << iterations;
+}
+
+// 2.3: powers of two cancel exactly, others to rounding, and clipping sees what is left.
+TEST(LossScaling, LeavesNoTrace) {
+  const auto scaled = [](double loss_scaling, double max_grad_norm, const Options& options) {
+    Optimizer optimizer = Sgd{.learning_rate = 0.1, .momentum = 0.9};
+    optimizer.loss_scaling = loss_scaling;
+    optimizer.max_grad_norm = max_grad_norm;
+    return run(options, optimizer);
+  };
+  const Options one = options_for(placements[0], executions[0]),
+                four = options_for(placements[5], executions[1]);
+  for (const double max_grad_norm : {0.0, 0.5}) {
+    const TrainingRun reference = scaled(1, max_grad_norm, one);
+    for (const double power : {1024.0, 0.125})
+      EXPECT_EQ(first_difference(scaled(power, max_grad_norm, four), reference), "") << power;
+    const TrainingRun other = scaled(1000, max_grad_norm, one);
+    EXPECT_NE(first_difference(other, reference), "") << "rounding";
+    EXPECT_EQ(first_difference(scaled(1000, max_grad_norm, four), other), "");
+    expect_near(other, reference, 1e-4);
+  }
+}
+
+/// A mean of micro-batches that is kept running.
+Options running(Options options) {
+  options.training.reduction_strategy = ReductionStrategy::running;
+  return options;
+}
+
+// 2.1: the same mean as a division at the end, but for rounding.
+TEST(RunningMeans, AreTheSameBitsForEveryTopology) {
+  const Optimizer descent = Sgd{.learning_rate = 0.05, .momentum = 0.9};
+  for (const bool two : {false, true}) {
+    const auto options = [&](const Placement& placement, const Execution& execution) {
+      return running(two ? replicated(placement, execution) : options_for(placement, execution));
+    };
+    const TrainingRun reference = run(options(placements[0], executions[0]), descent);
+    for (const Execution& execution : executions)
+      for (const Placement& placement : {placements[2], placements[5]})
+        EXPECT_EQ(first_difference(run(options(placement, execution), descent), reference), "")
+            << execution.name << " " << placement.stages;
+    Options post = options(placements[0], executions[0]);
+    post.training.reduction_strategy = ReductionStrategy::post;
+    const TrainingRun divided = run(post, descent);
+    EXPECT_NE(first_difference(divided, reference), "");
+    expect_near(divided, reference, 1e-5);
+  }
+}
+
+/// One update on the same 48 samples, cut in another way.
+TrainingRun one_update(int b, int g, int r, Reduction reduction, double learning_rate) {
+  Options options = options_for(placements[5], executions[0]);
+  options.batch_size = b;
+  options.training.gradient_accumulation = g;
+  options.topology.replication_factor = r;
+  options.training.reduction = reduction;
+  return train(networks::find_network("mlp").build(3), options, Sgd{.learning_rate = learning_rate},
+               digits(), 1);
+}
+
+// 2.1: with a mean loss and a mean of gradients only b·G·R counts.
+TEST(Reductions, OfMeansDependOnTheNumberOfSamplesAlone) {
+  const TrainingRun whole = one_update(48, 1, 1, Reduction::mean, 0.1);
+  const int cuts[][3] = {{12, 4, 1}, {12, 2, 2}, {24, 1, 2}, {6, 8, 1}, {4, 4, 3}};
+  for (const auto& [b, g, r] : cuts)
+    expect_near(one_update(b, g, r, Reduction::mean, 0.1), whole, 1e-6);
+}
+
+// 2.1: a sum of n gradients at a rate is their mean at n times that rate.
+TEST(Reductions, OfSumsAreThoseOfMeansWithScaledRates) {
+  const TrainingRun mean = one_update(12, 4, 1, Reduction::mean, 0.5);
+  EXPECT_EQ(first_difference(one_update(12, 4, 1, Reduction::sum, 0.125), mean), "")
+      << "a power of two";
+  expect_near(one_update(8, 3, 2, Reduction::sum, 0.5 / 6),
+              one_update(8, 3, 2, Reduction::mean, 0.5), 1e-6);
 }
 
 /// What the tutorials' networks lack: statistics that every micro-batch changes, random numbers, a

@@ -72,7 +72,12 @@ std::vector<Tensor> run(const OpCall& call, const CallMemory& memory) {
   const auto in = operands(in_types, inputs), out = operands(out_types, outputs);
   for (const graph::Part& part : memory.parts) {
     const WatchedBlock workspace(workspace_bytes(call, in_types, out_types), memory.poison);
-    call.op->forward({call.attributes, in, out, workspace.bytes(), call.random, part});
+    call.op->forward({.attributes = call.attributes,
+                      .inputs = in,
+                      .outputs = out,
+                      .workspace = workspace.bytes(),
+                      .random = call.random,
+                      .part = part});
     if (!workspace.border_intact()) refuse(call, "wrote past its workspace");
   }
 

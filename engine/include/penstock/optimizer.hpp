@@ -93,6 +93,11 @@ struct Optimizer {
   requires std::is_constructible_v<OptimizerSettings, Settings> Optimizer(const Settings& rule)
       : settings(rule) {}  // an AdamW is an Optimizer
 
+  /// Loss scaling: the gradient of the loss starts with this number, more than 0, and the final
+  /// gradient is divided by it before it is clipped or any rule sees it; the loss that a step
+  /// returns is not scaled. Powers of two leave no trace in the weights (as long as no gradient
+  /// leaves the range of f32), others that of rounding.
+  double loss_scaling = 1;
   /// What every learning rate is multiplied by, update by update.
   LearningRateSchedule schedule = {};
   /// Attributes that were marked, by name: true for variable.
@@ -102,7 +107,7 @@ struct Optimizer {
   /// optimizer that the training model was made with. The learning rate is, and so is each
   /// attribute that had another value than its default, there or in a group; the others are
   /// constant until they are marked. Attributes are the fields of numbers of this rule's settings,
-  /// and max_grad_norm; switches cannot be changed.
+  /// max_grad_norm and loss_scaling; switches cannot be changed.
   /// @throws Error invalid_argument for another name; lists the names.
   Optimizer& mark_as_variable(const std::string& attribute);
   Optimizer& mark_as_constant(const std::string& attribute);

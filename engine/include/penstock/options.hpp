@@ -24,6 +24,12 @@ enum class PipelineSchedule : std::uint8_t {
 /// How the gradients of a window's micro-batches and replicas become one.
 enum class Reduction : std::uint8_t { mean, sum };
 
+/// When a mean is divided: the results differ by rounding.
+enum class ReductionStrategy : std::uint8_t {
+  post,     ///< gradients are summed up, and the sum is divided once
+  running,  ///< after micro-batch k (from 0) of a window, s = s·k/(k+1) + g/(k+1): no large sums
+};
+
 /// Which micro-batches' outputs a call returns.
 enum class OutputMode : std::uint8_t {
   automatic,  ///< `final` in training, `all` in inference
@@ -71,6 +77,7 @@ struct Topology {
 struct TrainingOptions {
   int gradient_accumulation = 1;  ///< micro-batches per replica and weight update
   Reduction reduction = Reduction::mean;
+  ReductionStrategy reduction_strategy = ReductionStrategy::post;  ///< `running`: of `mean` only
   bool offload_optimizer_state = false;  ///< keep it in the host store between updates
   /// Stages before the last keep of a micro-batch only what they receive and send, and what
   /// `Model::recomputation_checkpoint` marks; the rest is computed a second time, just before their
@@ -114,6 +121,7 @@ struct Options {
 std::string_view to_string(Strategy value) noexcept;
 std::string_view to_string(PipelineSchedule value) noexcept;
 std::string_view to_string(Reduction value) noexcept;
+std::string_view to_string(ReductionStrategy value) noexcept;
 std::string_view to_string(OutputMode value) noexcept;
 
 /// Stages from a text such as "B1,B2|B3,B4". @throws Error invalid_argument if it is malformed.

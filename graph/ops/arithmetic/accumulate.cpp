@@ -18,8 +18,15 @@ std::vector<TensorType> infer(const Attributes&, Types in) {
 void forward(const KernelCall& call) {
   const Operand &sum = call.inputs[0], &x = call.inputs[1], &out = call.outputs[0];
   const auto [first, count] = ElementRange(call, out.elements());
-  kernel_table().arithmetic.add(count, {sum.f32().data() + first, false},
-                                {x.f32().data() + first, false}, out.f32().data() + first);
+  const float *from = sum.f32().data() + first, *more = x.f32().data() + first;
+  float* const to = out.f32().data() + first;
+  if (!call.attributes.flag("running")) {
+    kernel_table().arithmetic.add(count, {from, false}, {more, false}, to);
+    return;
+  }
+  const double k = call.random.micro_batch;
+  kernel_table().arithmetic.blend(count, static_cast<float>(k / (k + 1)), from,
+                                  static_cast<float>(1 / (k + 1)), more, to);
 }
 
 Cost cost(const Attributes&, Types in, Types) {
@@ -29,7 +36,7 @@ Cost cost(const Attributes&, Types in, Types) {
 
 std::vector<OpSample> samples() {
   const TensorType x{DType::f32, {3, 7}};
-  return {{.inputs = {x, x}}};
+  return {{.inputs = {x, x}}, {.inputs = {x, x}, .attributes = {{"running", std::int64_t{1}}}}};
 }
 
 }  // namespace

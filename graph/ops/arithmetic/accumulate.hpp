@@ -4,7 +4,8 @@
 
 namespace penstock::graph {
 
-/// (sum, x) -> sum + x, in the place of `sum`. Two inputs of one shape.
+/// (sum, x) -> sum + x, in the place of `sum`. Two inputs of one shape. With attribute running (0)
+/// the running mean instead: sum·k/(k+1) + x/(k+1) for micro-batch k, from 0, of its window.
 extern const Op accumulate;
 
 }  // namespace penstock::graph

@@ -15,8 +15,10 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
 void forward(const KernelCall& call) {
   const Operand& out = call.outputs[0];
   const auto [first, count] = ElementRange(call, out.elements());
-  kernel_table().arithmetic.fill(count, static_cast<float>(call.attributes.real("value")),
-                                 out.f32().data() + first);
+  const double scale =
+      call.attributes.flag("loss_scaled") ? static_cast<double>(call.loss_scale) : 1.0;
+  const double value = call.attributes.real("value") * scale;
+  kernel_table().arithmetic.fill(count, static_cast<float>(value), out.f32().data() + first);
 }
 
 Cost cost(const Attributes&, Types, Types out) {
@@ -25,7 +27,7 @@ Cost cost(const Attributes&, Types, Types out) {
 
 std::vector<OpSample> samples() {
   return {{.attributes = {{"shape", std::vector<std::int64_t>{3, 7}}, {"value", 0.5}}},
-          {.attributes = {{"value", 1.0}}}};
+          {.attributes = {{"value", 1.0}, {"loss_scaled", std::int64_t{1}}}}};
 }
 
 }  // namespace

@@ -4,7 +4,8 @@
 
 namespace penstock::graph {
 
-/// A tensor of one number. No inputs; attributes `shape` (integers) and `value` (real).
+/// A tensor of one number. No inputs; attributes `shape` (integers), `value` (real) and
+/// `loss_scaled` (0): times the run's loss scale, as where backward begins.
 extern const Op fill;
 
 }  // namespace penstock::graph

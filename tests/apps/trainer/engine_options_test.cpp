@@ -95,8 +95,11 @@ TEST(EngineOptions, AutomaticStagesAreAsManyAsAskedForOrAsThereAreIpus) {
 TEST(EngineOptions, OnlyTrainingReducesGradientsAndOffloadsState) {
   TrainerOptions options;
   options.pipeline.reduction = penstock::Reduction::sum;
+  options.pipeline.reduction_strategy = penstock::ReductionStrategy::running;
   options.pipeline.offload_optimiser = true;
   EXPECT_EQ(training_options(options).training.reduction, penstock::Reduction::sum);
+  EXPECT_EQ(training_options(options).training.reduction_strategy,
+            penstock::ReductionStrategy::running);
   EXPECT_TRUE(training_options(options).training.offload_optimizer_state);
   EXPECT_FALSE(inference_options(options, 100).training.offload_optimizer_state);
 }
@@ -147,11 +150,13 @@ TEST(EngineOptions, GivenConstantsReachTheirRule) {
   lamb.eps = 1e-2;
   lamb.weight_decay = 0.125;
   lamb.max_grad_norm = 2;
+  lamb.loss_scaling = 16;
   EXPECT_EQ(rule_of<penstock::Lamb>(lamb).beta1, 0.5);
   EXPECT_EQ(rule_of<penstock::Lamb>(lamb).beta2, 0.25);
   EXPECT_EQ(rule_of<penstock::Lamb>(lamb).eps, 1e-2);
   EXPECT_EQ(rule_of<penstock::Lamb>(lamb).weight_decay, 0.125);
   EXPECT_EQ(make_optimizer(lamb).max_grad_norm, 2);
+  EXPECT_EQ(make_optimizer(lamb).loss_scaling, 16);
 }
 
 TEST(EngineOptions, SwitchesReachTheirRule) {

@@ -115,8 +115,9 @@ struct Refused {
 };
 
 TEST(Optimizer, WhatIsWrongIsNamed) {
-  Optimizer unlimited, too_large, too_small, twice = grouped({"fc1.bias"}, Sgd{});
+  Optimizer unlimited, too_large, too_small, unscaled, twice = grouped({"fc1.bias"}, Sgd{});
   unlimited.max_grad_norm = std::nan("");
+  unscaled.loss_scaling = 0;
   too_large.max_grad_norm = 1e39;
   too_small.max_grad_norm = 1e-50;
   twice.groups.push_back({{"fc1.bias"}, Sgd{}});
@@ -132,6 +133,7 @@ TEST(Optimizer, WhatIsWrongIsNamed) {
        "optimizer.max_grad_norm: expected more than 0 and at most 3.4028234663852886e+38, got "
        "1e+39"},
       {too_small, "optimizer.max_grad_norm: expected more than 0, got 1e-50, which is 0 in f32"},
+      {unscaled, "optimizer.loss_scaling: expected more than 0, got 0"},
       {twice, "optimizer.groups[1]: the parameter \"fc1.bias\" is in a group already"},
       {grouped({"fc1.bias"}, Adam{}),
        "optimizer.groups[0]: expected the rule sgd as in the rest of the optimizer, got adam"},
@@ -167,7 +169,7 @@ TEST(Optimizer, AttributesOfOtherRulesCannotBeMarked) {
   Optimizer optimizer = Sgd{};
   const char* text =
       "optimizer: sgd has no attribute \"beta1\" that may vary; it has learning_rate, momentum, "
-      "dampening, weight_decay, max_grad_norm";
+      "dampening, weight_decay, max_grad_norm, loss_scaling";
   EXPECT_EQ(refusal(Errc::invalid_argument, [&] { optimizer.mark_as_variable("beta1"); }), text);
   EXPECT_EQ(refusal(Errc::invalid_argument, [&] { optimizer.mark_as_constant("beta1"); }), text);
   EXPECT_NE(refusal(Errc::invalid_argument, [&] { optimizer.mark_as_variable("nesterov"); }),

@@ -92,6 +92,13 @@ TEST(Options, EachFieldIsRefusedOutsideItsRangeByName) {
          o.training.recompute = true;
          o.training.recompute_stages = {0, -1};
        }},
+      {"options.training.reduction_strategy: expected one of post, running, got number 2",
+       [](Options& o) { o.training.reduction_strategy = static_cast<ReductionStrategy>(2); }},
+      {"options.training.reduction_strategy: expected post, as the reduction is sum, got running",
+       [](Options& o) {
+         o.training.reduction = Reduction::sum;
+         o.training.reduction_strategy = ReductionStrategy::running;
+       }},
       {"options.output.mode: expected one of automatic, final, every_n, all, sum, got number 5",
        [](Options& o) { o.output.mode = static_cast<OutputMode>(5); }},
       {"options.output.period: expected 1 or more, got 0", [](Options& o) { o.output.period = 0; }},

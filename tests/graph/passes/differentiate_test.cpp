@@ -94,6 +94,7 @@ TEST(Differentiate, StartsFromOnesOfTheLosssShape) {
   ASSERT_EQ(seeds.size(), 1u);
   EXPECT_EQ(graph.type(seeds[0].outputs[0]).shape, (Shape{5, 2}));
   EXPECT_EQ(seeds[0].attributes.real("value"), 1);
+  EXPECT_TRUE(seeds[0].attributes.flag("loss_scaled"));
 }
 
 TEST(Differentiate, PutsBackwardNodesIntoTheBlockWhoseGradientTheyServe) {
