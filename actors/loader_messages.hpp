@@ -46,8 +46,7 @@ struct RowsFilled {
 using Loader =
     caf::typed_actor<caf::reacts_to<StartEpoch>, caf::replies_to<TakeBatch>::with<LoadedBatch>>;
 using RowsReader = caf::typed_actor<caf::reacts_to<RowsRead>>;
-using LoaderActor =
-    RowsReader::extend<caf::reacts_to<StartEpoch>, caf::replies_to<TakeBatch>::with<LoadedBatch>>;
+using LoaderActor = Loader::extend<caf::reacts_to<RowsRead>>;
 using LoaderWorker = caf::typed_actor<caf::reacts_to<ReadRows>>;
 
 /// Loader -> worker: read these rows; you alone write to them.
@@ -57,8 +56,7 @@ struct ReadRows {
 };
 
 using StreamReader = caf::typed_actor<caf::reacts_to<RowsFilled>>;
-using StreamLoaderActor =
-    StreamReader::extend<caf::reacts_to<StartEpoch>, caf::replies_to<TakeBatch>::with<LoadedBatch>>;
+using StreamLoaderActor = Loader::extend<caf::reacts_to<RowsFilled>>;
 using StreamWorker = caf::typed_actor<caf::reacts_to<FillRows>>;
 
 /// Loader of streams -> worker: fill these rows from your stream of the task's epoch; you alone
