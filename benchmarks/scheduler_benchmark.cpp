@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "actors/pipeline_runtime.hpp"
+#include "actors/pipeline/pipeline_runtime.hpp"
 #include "benchmarks/measure.hpp"
 #include "benchmarks/processor_time.hpp"
 #include "benchmarks/stage_chains.hpp"

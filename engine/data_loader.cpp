@@ -5,7 +5,7 @@
 #include <functional>
 #include <utility>
 
-#include "actors/loader_runtime.hpp"
+#include "actors/loader/loader_runtime.hpp"
 #include "engine/values/number_range.hpp"
 #include "penstock/error.hpp"
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <mutex>
 
-#include "actors/system_options.hpp"
+#include "actors/system/system_options.hpp"
 #include "engine/measure_plan.hpp"
 #include "engine/model/model_access.hpp"
 #include "engine/model/optimizer_rules.hpp"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/pipeline_runtime.hpp"
+#include "actors/pipeline/pipeline_runtime.hpp"
 #include "engine/model/parameter_store.hpp"
 #include "graph/plan.hpp"
 #include "penstock/model.hpp"

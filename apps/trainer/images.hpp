@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/trainer/options.hpp"
+#include "apps/trainer/options/options.hpp"
 #include "penstock/dataset.hpp"
 
 namespace trainer {

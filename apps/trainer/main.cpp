@@ -3,8 +3,8 @@
 #include <exception>
 #include <new>
 
-#include "apps/trainer/command_line.hpp"
-#include "apps/trainer/console.hpp"
+#include "apps/trainer/options/command_line.hpp"
+#include "apps/trainer/output/console.hpp"
 #include "apps/trainer/process.hpp"
 #include "apps/trainer/run.hpp"
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <utility>
 
-#include "apps/trainer/console.hpp"
-#include "apps/trainer/engine_options.hpp"
+#include "apps/trainer/options/engine_options.hpp"
+#include "apps/trainer/output/console.hpp"
+#include "apps/trainer/output/run_files.hpp"
 #include "apps/trainer/peak_memory.hpp"
-#include "apps/trainer/run_files.hpp"
 #include "apps/trainer/training.hpp"
 #include "penstock/error.hpp"
 

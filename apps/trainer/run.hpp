@@ -8,10 +8,10 @@
 #include "apps/networks/networks.hpp"
 #include "apps/trainer/evaluation.hpp"
 #include "apps/trainer/images.hpp"
-#include "apps/trainer/metrics.hpp"
-#include "apps/trainer/options.hpp"
-#include "apps/trainer/outputs.hpp"
-#include "apps/trainer/progress.hpp"
+#include "apps/trainer/options/options.hpp"
+#include "apps/trainer/output/metrics.hpp"
+#include "apps/trainer/output/outputs.hpp"
+#include "apps/trainer/output/progress.hpp"
 #include "penstock/penstock.hpp"
 
 namespace trainer {

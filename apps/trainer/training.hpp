@@ -5,7 +5,7 @@
 #include <functional>
 #include <optional>
 
-#include "apps/trainer/metrics.hpp"
+#include "apps/trainer/output/metrics.hpp"
 #include "penstock/data_loader.hpp"
 #include "penstock/training_model.hpp"
 

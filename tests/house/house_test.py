@@ -87,11 +87,11 @@ class Rules(unittest.TestCase):
                 ('engine/values/shape.cpp', '"graph/graph.hpp"'),
                 ('graph/op.hpp', '"penstock/model.hpp"'),
                 ('graph/op.hpp', '"engine/model/model_state.hpp"'),
-                ('graph/op.hpp', '"actors/errors.hpp"'),
+                ('graph/op.hpp', '"actors/system/errors.hpp"'),
                 ('graph/op.hpp', '<caf/all.hpp>'),
-                ('actors/errors.hpp', '"engine/model/model_state.hpp"'),
+                ('actors/system/errors.hpp', '"engine/model/model_state.hpp"'),
                 ('graph/op.hpp', '<Eigen/Core>'),
-                ('engine/model.cpp', '"apps/trainer/options.hpp"'),
+                ('engine/model.cpp', '"apps/trainer/options/options.hpp"'),
                 ('engine/model.cpp', '<caf/actor.hpp>'),
                 ('apps/trainer/main.cpp', '"engine/model/model_state.hpp"'),
                 ('apps/trainer/main.cpp', '"graph/graph.hpp"'),
@@ -108,7 +108,8 @@ class Rules(unittest.TestCase):
 
     def test_caf(self):
         self.refuses(rules.caf_rule('engine/model.cpp', 'caf::actor device;'))
-        self.accepts(rules.caf_rule('actors/stage_actor.cpp', 'caf::actor device;'))
+        self.refuses(rules.caf_rule('actors/execution/arena.hpp', '#include <caf/actor.hpp>'))
+        self.accepts(rules.caf_rule('actors/pipeline/stage_actor.cpp', 'caf::actor device;'))
 
     def test_first_include(self):
         sources = ('graph/plan.hpp',)

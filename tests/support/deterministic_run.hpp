@@ -11,7 +11,7 @@
 #include <optional>
 #include <random>
 
-#include "actors/actor_system.hpp"
+#include "actors/system/actor_system.hpp"
 
 namespace penstock::testing {
 

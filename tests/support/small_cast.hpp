@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "actors/pipeline_cast.hpp"
+#include "actors/pipeline/pipeline_cast.hpp"
 #include "tests/support/small_engine.hpp"
 
 namespace penstock::testing {

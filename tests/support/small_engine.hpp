@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/pipeline_runtime.hpp"
+#include "actors/pipeline/pipeline_runtime.hpp"
 #include "graph/op.hpp"
 
 namespace penstock::testing {

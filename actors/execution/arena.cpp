@@ -1,0 +1,160 @@
+#include "actors/execution/arena.hpp"
+
+#include <cstring>
+
+#include "engine/values/memory.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock::actors {
+
+using graph::Edge;
+using graph::EdgeKind;
+
+Arena::Arena(std::shared_ptr<const graph::Plan> plan, std::size_t stage, std::int64_t live)
+    : plan_(std::move(plan)), stage_(stage), live_(static_cast<std::size_t>(live)) {
+  const graph::StagePlan& own = this->stage();
+  const std::size_t edges = own.forward_receives.size() + own.backward_receives.size();
+  parameters_ = allocate(own.parameter_bytes);
+  accumulators_ = allocate(own.accumulator_bytes);
+  kept_ = allocate(own.kept_bytes);
+  received_.assign(live_, std::vector<Tensor>(edges));
+  received_at_.assign(edges, nullptr);
+  make_stash();
+  make_sent_back();
+}
+
+Arena::Block Arena::allocate(std::int64_t bytes) {
+  bytes_ += bytes;
+  return allocate_block(static_cast<std::size_t>(bytes));
+}
+
+void Arena::make_stash() {
+  const graph::StagePlan& own = stage();
+  stash_ = allocate(own.stash_bytes * own.stash_slots);
+  for (std::int32_t s = 0; s < own.stash_slots; ++s) {
+    const auto tensor_at = [&](const graph::TensorType& type, const graph::Location& place) {
+      return Tensor::wrap(type.dtype, type.shape,
+                          {stash_, stash_.get() + s * own.stash_bytes + place.offset});
+    };
+    std::vector<Tensor> sends;
+    for (const std::int32_t id : own.forward_sends) {
+      const Edge& edge = plan_->edges[static_cast<std::size_t>(id)];
+      sends.push_back(edge.kind == EdgeKind::order ? Tensor() : tensor_at(edge.type, edge.source));
+    }
+    sends_forward_.push_back(std::move(sends));
+    std::vector<Tensor> outputs;
+    for (const graph::OutputPlan& output : own.outputs)
+      outputs.push_back(
+          tensor_at(plan_->outputs[static_cast<std::size_t>(output.output)].type, output.source));
+    outputs_.push_back(std::make_shared<const std::vector<Tensor>>(std::move(outputs)));
+  }
+}
+
+void Arena::make_sent_back() {
+  for (const std::int32_t id : stage().backward_sends) {
+    const Edge& edge = plan_->edges[static_cast<std::size_t>(id)];
+    std::vector<Tensor> ring(static_cast<std::size_t>(graph::edge_depth(*plan_, edge)));
+    if (edge.kind != EdgeKind::order) {
+      const std::int64_t bytes = aligned(edge.type.bytes());
+      const Block block = allocate(bytes * static_cast<std::int64_t>(ring.size()));
+      for (std::size_t i = 0; i < ring.size(); ++i)
+        ring[i] = Tensor::wrap(edge.type.dtype, edge.type.shape,
+                               {block, block.get() + static_cast<std::int64_t>(i) * bytes});
+    }
+    sends_back_.push_back(std::move(ring));
+  }
+  sent_back_at_.assign(sends_back_.size(), nullptr);
+}
+
+void Arena::receive(std::size_t position, std::int64_t micro_batch, Tensor tensor) {
+  received_[slot(micro_batch, live_)][position] = std::move(tensor);
+}
+
+void Arena::release(std::int64_t micro_batch) {
+  for (Tensor& tensor : received_[slot(micro_batch, live_)]) tensor = Tensor();
+}
+
+void Arena::run(Direction direction, std::int64_t micro_batch, std::byte* scratch,
+                const graph::RandomKey& random, float loss_scale, graph::PartRunner* runner) {
+  const std::vector<Tensor>& received = received_[slot(micro_batch, live_)];
+  for (std::size_t i = 0; i < received.size(); ++i)
+    received_at_[i] = received[i] ? received[i].raw() : nullptr;
+  for (std::size_t i = 0; i < sends_back_.size(); ++i) {
+    const Tensor& tensor = sends_back(i, micro_batch);
+    sent_back_at_[i] = tensor ? const_cast<std::byte*>(tensor.raw()) : nullptr;
+  }
+  const std::size_t stash_slot = slot(micro_batch, outputs_.size());
+  const graph::Bindings bindings{
+      .parameters = parameters_.get(),
+      .accumulators = accumulators_.get(),
+      .stash = stash_.get() + static_cast<std::int64_t>(stash_slot) * stage().stash_bytes,
+      .scratch = scratch,
+      .received = received_at_,
+      .sent_back = sent_back_at_,
+      .random = random,
+      .loss_scale = loss_scale,
+      .runner = runner};
+  graph::run(direction == Direction::forward ? stage().forward : stage().backward, bindings);
+}
+
+const Tensor& Arena::sends_forward(std::size_t position, std::int64_t micro_batch) const {
+  return sends_forward_[slot(micro_batch, sends_forward_.size())][position];
+}
+
+const Tensor& Arena::sends_back(std::size_t position, std::int64_t micro_batch) const {
+  const std::vector<Tensor>& ring = sends_back_[position];
+  return ring[slot(micro_batch, ring.size())];
+}
+
+const std::shared_ptr<const std::vector<Tensor>>& Arena::outputs(std::int64_t micro_batch) const {
+  return outputs_[slot(micro_batch, outputs_.size())];
+}
+
+std::span<float> Arena::variable(std::size_t k) {
+  const graph::VariablePlan& variable = stage().variables[k];
+  return {reinterpret_cast<float*>(parameters_.get() + variable.offset),
+          static_cast<std::size_t>(variable.type.shape.elements())};
+}
+
+std::span<float> Arena::accumulator(std::int64_t offset, std::int64_t elements) {
+  return {reinterpret_cast<float*>(accumulators_.get() + offset),
+          static_cast<std::size_t>(elements)};
+}
+
+std::span<std::byte> Arena::accumulators() {
+  return {accumulators_.get(), static_cast<std::size_t>(stage().accumulator_bytes)};
+}
+
+const std::byte* Arena::newest(std::size_t k) const {
+  const graph::VariablePlan& variable = stage().variables[k];
+  return variable.kept_offset == graph::none ? parameters_.get() + variable.offset
+                                             : kept_.get() + variable.kept_offset;
+}
+
+void Arena::keep_buffers() {
+  for (const graph::VariablePlan& variable : stage().variables)
+    if (variable.kept_offset != graph::none)
+      std::memcpy(kept_.get() + variable.kept_offset, parameters_.get() + variable.offset,
+                  static_cast<std::size_t>(variable.type.bytes()));
+}
+
+Tensor Arena::read_variable(std::size_t k) const {
+  const graph::VariablePlan& variable = stage().variables[k];
+  const auto bytes = static_cast<std::size_t>(variable.type.bytes());
+  const auto copy = allocate_block(bytes);
+  std::memcpy(copy.get(), newest(k), bytes);
+  return Tensor::wrap(variable.type.dtype, variable.type.shape, copy);
+}
+
+void Arena::write_variable(std::size_t k, const Tensor& value) {
+  const graph::VariablePlan& variable = stage().variables[k];
+  if (value.dtype() != variable.type.dtype || !(value.shape() == variable.type.shape))
+    throw Error(Errc::shape_mismatch,
+                plan_->variables[static_cast<std::size_t>(variable.variable)].name + ": expected " +
+                    graph::to_string(variable.type) + ", got " + to_string(value.shape()));
+  std::memcpy(parameters_.get() + variable.offset, value.raw(), value.bytes());
+  if (variable.kept_offset != graph::none)
+    std::memcpy(kept_.get() + variable.kept_offset, value.raw(), value.bytes());
+}
+
+}  // namespace penstock::actors

@@ -1,0 +1,92 @@
+#include "actors/execution/output_collector.hpp"
+
+#include <cstring>
+
+namespace penstock::actors {
+namespace {
+
+template <class T>
+void add_elements(std::byte* sum, const Tensor& tensor) {
+  auto* out = reinterpret_cast<T*>(sum);
+  for (const T value : tensor.as<T>()) *out++ += value;
+}
+
+}  // namespace
+
+OutputCollector::OutputCollector(std::shared_ptr<const PipelineSetup> setup)
+    : setup_(std::move(setup)), results_(setup_->plan->outputs.size()) {}
+
+bool OutputCollector::selects(std::int64_t number) const {
+  switch (setup_->output_mode) {
+    case OutputMode::final:
+      return number == micro_batches_ - 1;
+    case OutputMode::every_n:
+      return (number + 1) % setup_->output_period == 0;
+    default:
+      return true;
+  }
+}
+
+std::int64_t OutputCollector::rounds() const {
+  switch (setup_->output_mode) {
+    case OutputMode::final:
+    case OutputMode::sum:
+      return 1;
+    case OutputMode::every_n:
+      return micro_batches_ / setup_->output_period;
+    default:
+      return micro_batches_;
+  }
+}
+
+std::int64_t OutputCollector::position(std::int64_t replica, std::int64_t number) const {
+  switch (setup_->output_mode) {
+    case OutputMode::final:
+    case OutputMode::sum:
+      return replica;
+    case OutputMode::every_n:
+      return number / setup_->output_period * setup_->replicas + replica;
+    default:
+      return number * setup_->replicas + replica;
+  }
+}
+
+void OutputCollector::begin(std::int64_t micro_batches) {
+  micro_batches_ = micro_batches;
+  missing_ = micro_batches * setup_->replicas * static_cast<std::int64_t>(results_.size());
+  for (std::size_t i = 0; i < results_.size(); ++i) {
+    const auto bytes = static_cast<std::size_t>(setup_->plan->outputs[i].type.bytes() * rounds() *
+                                                setup_->replicas);
+    results_[i] = pool_.take(bytes);
+    if (setup_->output_mode == OutputMode::sum) std::memset(results_[i].get(), 0, bytes);
+  }
+}
+
+void OutputCollector::add(std::size_t output, std::int64_t replica, std::int64_t number,
+                          const Tensor& tensor) {
+  --missing_;
+  if (!selects(number)) return;
+  std::byte* place = results_[output].get() +
+                     position(replica, number) * static_cast<std::int64_t>(tensor.bytes());
+  if (setup_->output_mode != OutputMode::sum)
+    std::memcpy(place, tensor.raw(), tensor.bytes());
+  else if (tensor.dtype() == DType::f32)
+    add_elements<float>(place, tensor);
+  else
+    add_elements<std::int64_t>(place, tensor);
+}
+
+Outputs OutputCollector::take() {
+  Outputs outputs;
+  const std::int64_t count = rounds() * setup_->replicas;
+  for (std::size_t i = 0; i < results_.size(); ++i) {
+    const graph::TensorType& type = setup_->plan->outputs[i].type;
+    Shape shape = type.shape.rank() > 0 ? type.shape.with(0, type.shape[0] * count)
+                  : count == 1          ? Shape{}
+                                        : Shape{count};
+    outputs.push_back(Tensor::wrap(type.dtype, shape, std::move(results_[i])));
+  }
+  return outputs;
+}
+
+}  // namespace penstock::actors

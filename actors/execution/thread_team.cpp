@@ -1,0 +1,127 @@
+#include "actors/execution/thread_team.hpp"
+
+#include <chrono>
+#include <system_error>
+
+#include "actors/execution/flush_denormals.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock::actors {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// The next kernel of a program is mostly no further away than this; waking a thread takes about
+/// as long.
+constexpr std::chrono::microseconds spin_limit{50};
+constexpr int pauses = 64;
+
+void pause() noexcept {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+/// Returns once `word` is no longer `old`. Awake for a while, for the change may be near, and
+/// giving way to other threads, for the cores may be few; then asleep.
+void await_change(const std::atomic<std::uint32_t>& word, std::uint32_t old) {
+  for (int i = 0; i < pauses; ++i) {
+    if (word.load(std::memory_order_acquire) != old) return;
+    pause();
+  }
+  for (const auto begin = Clock::now(); Clock::now() - begin < spin_limit;) {
+    if (word.load(std::memory_order_acquire) != old) return;
+    std::this_thread::yield();
+  }
+  word.wait(old, std::memory_order_acquire);
+}
+
+void name_this_thread(const std::string& name) {
+#if defined(__linux__)
+  constexpr std::size_t most = 15;  // what Linux takes; <thread> brings the function
+  pthread_setname_np(pthread_self(), name.substr(0, most).c_str());
+#endif
+}
+
+}  // namespace
+
+ThreadTeam::ThreadTeam(std::string name, std::int32_t threads) {
+  try {
+    for (std::int32_t helper = 1; helper < threads; ++helper)
+      helpers_.emplace_back([this, name] { help(name); });
+  } catch (const std::system_error&) {
+    const std::size_t started = helpers_.size();
+    end();
+    throw Error(Errc::out_of_memory, name + ": cannot start " + std::to_string(threads - 1) +
+                                         " threads to share its kernels: the system allows " +
+                                         std::to_string(started) +
+                                         " more; a lower threads_per_ipu may help");
+  }
+}
+
+ThreadTeam::~ThreadTeam() {
+  end();
+}
+
+void ThreadTeam::end() {
+  ended_.store(true);
+  calls_.fetch_add(1, std::memory_order_release);
+  calls_.notify_all();
+  for (std::thread& helper : helpers_) helper.join();
+}
+
+void ThreadTeam::help(const std::string& name) {
+  name_this_thread(name);
+  const FlushDenormals flush;
+  for (std::uint32_t seen = 0; !ended_.load();) {
+    await_change(calls_, seen);
+    seen = calls_.load(std::memory_order_acquire);
+    take_parts();
+  }
+}
+
+void ThreadTeam::run(std::int32_t parts, const std::function<void(std::int32_t)>& work) {
+  work_ = &work;
+  error_ = nullptr;
+  finished_.store(0, std::memory_order_relaxed);
+  const std::uint32_t call = calls_.load(std::memory_order_relaxed) + 1;
+  offer_.store({call, static_cast<std::uint16_t>(parts), 0}, std::memory_order_release);
+  calls_.store(call, std::memory_order_release);
+  calls_.notify_all();
+  take_parts();
+  for (std::uint32_t done;
+       (done = finished_.load(std::memory_order_acquire)) < static_cast<std::uint32_t>(parts);)
+    await_change(finished_, done);
+  if (error_) std::rethrow_exception(error_);
+}
+
+void ThreadTeam::take_parts() {
+  Offer seen = offer_.load(std::memory_order_acquire);
+  while (seen.taken < seen.parts) {
+    const Offer less{seen.call, seen.parts, static_cast<std::uint16_t>(seen.taken + 1)};
+    if (!offer_.compare_exchange_weak(seen, less, std::memory_order_acq_rel,
+                                      std::memory_order_acquire))
+      continue;
+    run_part(seen.taken);
+    seen = offer_.load(std::memory_order_acquire);
+  }
+}
+
+void ThreadTeam::run_part(std::int32_t part) {
+  try {
+    (*work_)(part);
+  } catch (...) {
+    keep_first_error(part);
+  }
+  finished_.fetch_add(1, std::memory_order_release);
+  finished_.notify_all();
+}
+
+void ThreadTeam::keep_first_error(std::int32_t part) {
+  const std::lock_guard lock(error_mutex_);
+  if (error_ && failed_part_ < part) return;
+  failed_part_ = part;
+  error_ = std::current_exception();
+}
+
+}  // namespace penstock::actors

@@ -1,0 +1,54 @@
+// LoaderBuffers: the memory of batches, lent out and used again once nobody refers to it any more.
+// What is still lent when the pool is destroyed is freed by its last holder. Lending: one thread;
+// giving back: any.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "actors/loader/loader_source.hpp"
+#include "penstock/tensor.hpp"
+
+namespace penstock::actors {
+
+/// One block per field of the samples.
+using BatchBuffer = std::vector<std::shared_ptr<std::byte>>;
+
+/// What each field of `rows` samples takes.
+std::vector<std::size_t> block_bytes(const std::vector<SourceField>& fields, std::int64_t rows);
+
+/// Makes `destinations` point to row `row` of each block.
+void point_to_row(const std::vector<SourceField>& fields, const BatchBuffer& buffer,
+                  std::int64_t row, std::vector<std::byte*>& destinations);
+
+/// The first `rows` rows of each block, [rows, field...]; they hold the buffer.
+std::vector<Tensor> tensors_of(const std::vector<SourceField>& fields, std::int64_t rows,
+                               const std::shared_ptr<const BatchBuffer>& buffer);
+
+class LoaderBuffers {
+ public:
+  /// @param block_bytes what each field of a whole batch takes
+  explicit LoaderBuffers(std::vector<std::size_t> block_bytes);
+
+  /// A buffer that has come back; null if none has.
+  std::shared_ptr<const BatchBuffer> reuse();
+  /// A new one. @throws std::bad_alloc
+  std::shared_ptr<const BatchBuffer> allocate();
+  int allocated() const noexcept { return allocated_; }
+
+ private:
+  struct Shelf {
+    std::mutex mutex;
+    std::vector<std::unique_ptr<const BatchBuffer>> buffers;
+  };
+  std::shared_ptr<const BatchBuffer> lend(std::unique_ptr<const BatchBuffer> buffer);
+
+  std::vector<std::size_t> block_bytes_;
+  int allocated_ = 0;
+  std::shared_ptr<Shelf> shelf_ = std::make_shared<Shelf>();
+};
+
+}  // namespace penstock::actors

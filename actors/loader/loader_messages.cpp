@@ -1,0 +1,14 @@
+#include "actors/loader/loader_messages.hpp"
+
+#include "actors/system/errors.hpp"
+
+namespace penstock::actors {
+
+void deliver_batch(caf::typed_response_promise<LoadedBatch>& consumer, LoadedBatch batch) {
+  if (batch.failure)
+    consumer.deliver(to_caf(Errc::invalid_data, *batch.failure));
+  else
+    consumer.deliver(std::move(batch));
+}
+
+}  // namespace penstock::actors

@@ -1,0 +1,93 @@
+// StreamCore: all rules of the loader of streams, without CAF and without threads. Workers take
+// turns, always in the same order, each filling a chunk: a batch of its own or, rebatched, its part
+// of one. A worker whose stream has ended is left out, so that the batches depend on the streams
+// alone.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "actors/loader/loader_batch.hpp"
+#include "actors/loader/loader_buffers.hpp"
+#include "actors/loader/stream_source.hpp"
+
+namespace penstock::actors {
+
+/// Rows 0 to rows-1 of `buffer` that one worker fills from its stream.
+struct FillTask {
+  std::uint64_t epoch = 0;
+  std::int64_t chunk = 0;
+  int worker = 0;
+  std::int64_t rows = 0;
+  std::shared_ptr<const BatchBuffer> buffer = {};
+};
+
+/// What has become of a task. Fewer rows than it asked for: the stream has ended.
+struct FillResult {
+  std::uint64_t epoch = 0;
+  std::int64_t chunk = 0;
+  std::int64_t filled = 0;
+  std::optional<std::string> failure = {};
+};
+
+class StreamCore {
+ public:
+  StreamCore(const StreamSource& source, const StreamSettings& settings);
+
+  /// Forgets the last epoch. What is still being read for it keeps its memory until it ends.
+  void start_epoch(std::uint64_t epoch);
+  /// The consumer wants batch `batch` of the epoch and has no use for those before it.
+  void ask(std::int64_t batch);
+  /// The next task, for the worker that it names, if memory and the limit of batches ahead allow.
+  std::optional<FillTask> next_task();
+  void finish(const FillResult& result);
+  /// The batch that was asked for, once it is complete; again and again until another one is.
+  std::optional<LoadedBatch> asked_batch();
+
+ private:
+  struct Chunk {
+    std::int64_t number = 0;
+    int worker = 0;
+    std::shared_ptr<const BatchBuffer> buffer = {};
+    bool done = false;
+    std::int64_t filled = 0;
+    std::int64_t used = 0;  // rows that are in a batch already
+    std::optional<std::string> failure = {};
+  };
+
+  bool may_open() const noexcept;
+  bool open_chunk();
+  std::shared_ptr<const BatchBuffer> find_buffer();
+  bool all_ended() const noexcept;
+  std::optional<LoadedBatch> assemble();
+  std::optional<LoadedBatch> own_batch(const Chunk& chunk);
+  std::optional<LoadedBatch> add_to_batch(Chunk& chunk);
+  LoadedBatch last_batch();
+  LoadedBatch batch_of(std::int64_t rows, std::shared_ptr<const BatchBuffer> buffer) const;
+
+  std::vector<SourceField> fields_;
+  StreamSettings settings_;
+  std::int64_t chunk_rows_;
+  LoaderBuffers chunk_buffers_;
+  LoaderBuffers batch_buffers_;  // rebatched
+  bool begun_ = false;
+  std::uint64_t epoch_ = 0;
+  std::deque<Chunk> chunks_;                    // by their numbers
+  std::vector<bool> ended_;                     // whose streams have
+  std::int64_t next_chunk_ = 0;                 // number of the next one
+  int turn_ = 0;                                // the worker whose turn it is
+  std::shared_ptr<const BatchBuffer> partial_;  // rebatched: the batch that is being put together
+  std::int64_t partial_rows_ = 0;
+  std::int64_t dropped_ = 0;
+  std::int64_t asked_ = -1;
+  std::optional<LoadedBatch> answer_;  // for batch asked_
+  std::int64_t reading_ = 0;           // tasks issued and not finished
+  std::int64_t abandoned_ = 0;         // those among them that belong to earlier epochs
+  bool failed_ = false;
+};
+
+}  // namespace penstock::actors

@@ -1,0 +1,82 @@
+#include "actors/pipeline/device_actor.hpp"
+
+#include <chrono>
+#include <exception>
+#include <string>
+
+#include "actors/execution/flush_denormals.hpp"
+#include "actors/system/base_init.hpp"
+#include "actors/system/errors.hpp"
+#include "engine/values/memory.hpp"
+
+namespace penstock::actors {
+namespace {
+
+std::int64_t now_ns() {
+  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+}
+
+graph::RandomKey random_key(const PipelineSetup& setup, const RunProgram& request) {
+  const auto window = setup.gradient_accumulation;
+  const std::int64_t update = request.constants.first_update + request.work.micro_batch / window;
+  return {.seed = setup.seed,
+          .update = static_cast<std::uint64_t>(update),
+          .replica = static_cast<std::uint32_t>(request.replica),
+          .micro_batch = static_cast<std::uint32_t>(request.work.micro_batch % window)};
+}
+
+}  // namespace
+
+void DeviceState::start(DeviceHandle::pointer actor, DeviceSetup given) {
+  self = actor;
+  setup = std::move(given);
+  scratch = allocate_block(static_cast<std::size_t>(setup.scratch_bytes));
+}
+
+template <class Run, class What>
+bool DeviceState::run_or_report(Run run, What what, bool is_update) {
+  try {
+    const FlushDenormals flush;
+    run();
+  } catch (...) {
+    const std::string text = what() + ": " + text_of(std::current_exception());
+    self->send(setup.supervisor, Failed{{Errc::stage_failed, text, is_update}});
+    return false;
+  }
+  setup.pipeline->host->progress();
+  return true;
+}
+
+void DeviceState::on_run_program(RunProgram& request) {
+  const std::int64_t begin = now_ns();
+  const auto run = [&] {
+    request.arena->run(request.work.direction, request.work.micro_batch, scratch.get(),
+                       random_key(*setup.pipeline, request), request.constants.loss_scale,
+                       setup.team.get());
+  };
+  const auto what = [&] {
+    return stage_name(*setup.pipeline, request.replica, request.arena->number()) + ", " +
+           std::string(to_string(request.work.direction)) + " of micro-batch " +
+           std::to_string(request.work.micro_batch);
+  };
+  if (run_or_report(run, what, false))
+    self->send(request.stage, ProgramDone{request.work, begin, now_ns()});
+}
+
+void DeviceState::on_run_update(RunUpdate& request) {
+  const std::int64_t begin = now_ns();
+  const auto run = [&] { request.update->run(request.phase, setup.team.get()); };
+  const auto what = [&] { return request.who + ", weight update"; };
+  if (run_or_report(run, what, true))
+    self->send(request.optimizer, UpdateDone{request.phase, begin, now_ns()});
+}
+
+DeviceHandle::behavior_type device_actor(DeviceHandle::stateful_pointer<DeviceState> self,
+                                         DeviceSetup setup) {
+  base_init(self);
+  self->state.start(self, std::move(setup));
+  return {[=](RunProgram& request) { self->state.on_run_program(request); },
+          [=](RunUpdate& request) { self->state.on_run_update(request); }};
+}
+
+}  // namespace penstock::actors

@@ -1,0 +1,100 @@
+#include "actors/pipeline/feed_actor.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "actors/system/base_init.hpp"
+#include "engine/values/memory.hpp"
+
+namespace penstock::actors {
+
+void FeedState::start(FeedHandle::pointer actor, std::shared_ptr<const PipelineSetup> pipeline,
+                      SupervisorHandle watcher) {
+  self = actor;
+  setup = std::move(pipeline);
+  supervisor = std::move(watcher);
+  credits.assign(static_cast<std::size_t>(setup->replicas), setup->live_micro_batches());
+  next.assign(static_cast<std::size_t>(setup->replicas), 0);
+  copies.resize(setup->plan->inputs.size());
+}
+
+void FeedState::on_step_call(StepCall& given) {
+  call = std::move(given);
+  for (std::size_t replica = 0; replica < credits.size(); ++replica) feed(replica);
+}
+
+void FeedState::on_credit(const Credit& credit) {
+  const auto replica = static_cast<std::size_t>(credit.replica);
+  ++credits[replica];
+  feed(replica);
+}
+
+void FeedState::feed(std::size_t replica) {
+  const std::int64_t end = call.first_micro_batch + call.micro_batches;
+  for (; credits[replica] > 0 && next[replica] < end; --credits[replica]) {
+    send_micro_batch(replica, next[replica]++);
+    setup->host->progress();
+  }
+  const bool all_sent = std::all_of(next.begin(), next.end(), [&](auto n) { return n == end; });
+  if (all_sent) call.inputs.clear();  // what is under way holds on to its own rows
+}
+
+void FeedState::send_micro_batch(std::size_t replica, std::int64_t micro_batch) {
+  const auto& edges = setup->plan->edges;
+  std::vector<Tensor> inputs(setup->plan->inputs.size());
+  for (std::size_t id = 0; id < edges.size(); ++id) {
+    if (edges[id].kind != graph::EdgeKind::input) continue;
+    const auto input = static_cast<std::size_t>(edges[id].input);
+    if (!inputs[input]) inputs[input] = micro_batch_of(input, replica, micro_batch);
+    self->send(links.stages[replica][static_cast<std::size_t>(edges[id].to)],
+               EdgeTensor{static_cast<std::int32_t>(id), micro_batch, inputs[input]});
+  }
+}
+
+Tensor FeedState::micro_batch_of(std::size_t input, std::size_t replica, std::int64_t micro_batch) {
+  const std::int64_t batch = setup->plan->batch;
+  const std::int64_t number =
+      (micro_batch - call.first_micro_batch) * setup->replicas + static_cast<std::int64_t>(replica);
+  Tensor rows = call.inputs[input].rows(number * batch, (number + 1) * batch);
+  if (reinterpret_cast<std::uintptr_t>(rows.raw()) % tensor_alignment == 0) return rows;
+  return copied(rows, input, replica, micro_batch);
+}
+
+// A ring of as many places as a replica has credits: the one whose place this was has left the
+// pipeline. Made whole at once, so that what is allocated does not depend on timing.
+Tensor FeedState::copied(const Tensor& rows, std::size_t input, std::size_t replica,
+                         std::int64_t micro_batch) {
+  const auto bytes = static_cast<std::size_t>(aligned(static_cast<std::int64_t>(rows.bytes())));
+  const auto ring = static_cast<std::size_t>(setup->live_micro_batches());
+  auto& block = copies[input];
+  if (!block) block = allocate_block(bytes * ring * credits.size());
+  std::byte* place =
+      block.get() + bytes * (replica * ring + static_cast<std::size_t>(micro_batch) % ring);
+  std::memcpy(place, rows.raw(), rows.bytes());
+  return Tensor::wrap(rows.dtype(), rows.shape(), {block, place});
+}
+
+void FeedState::on_explain_wait() {
+  std::string text = "feed";
+  for (std::size_t replica = 0; replica < credits.size(); ++replica) {
+    const std::int64_t end = call.first_micro_batch + call.micro_batches;
+    text += next[replica] == end ? " has sent all of replica " + std::to_string(replica)
+                                 : " waits for a credit of replica " + std::to_string(replica) +
+                                       " to send micro-batch " + std::to_string(next[replica]);
+    text += replica + 1 < credits.size() ? "," : "";
+  }
+  self->send(supervisor, WaitsFor{std::move(text)});
+}
+
+FeedHandle::behavior_type feed_actor(FeedHandle::stateful_pointer<FeedState> self,
+                                     std::shared_ptr<const PipelineSetup> setup,
+                                     SupervisorHandle supervisor) {
+  base_init(self);
+  self->state.start(self, std::move(setup), std::move(supervisor));
+  return {[=](FeedLinks& links) { self->state.on_links(links); },
+          [=](StepCall& call) { self->state.on_step_call(call); },
+          [=](const Credit& credit) { self->state.on_credit(credit); },
+          [=](const ExplainWait&) { self->state.on_explain_wait(); }};
+}
+
+}  // namespace penstock::actors

@@ -1,0 +1,38 @@
+// Gate: the rendezvous before a weight update. Holds it back until every stage of every replica has
+// its gradient sums, so that weights never change inside a window; leads all stages through the
+// update in rounds (one after another where one IPU may be busy at a time), with the clipping
+// factor of the global norm; lets none go on before all are at the next update; opens no more once
+// the model has failed.
+#pragma once
+
+#include "actors/pipeline/messages.hpp"
+
+namespace penstock::actors {
+
+struct GateState {
+  void start(GateHandle::pointer actor, std::shared_ptr<const PipelineSetup> pipeline,
+             std::shared_ptr<const UpdateRules> first_rules);
+  void on_links(GateLinks& given) { links = std::move(given); }
+  void on_gradients_ready();
+  void on_phase_done(const PhaseDone& done);
+  void on_set_rules(const SetRules& message) { rules = message.rules; }
+
+  void begin_round(const UpdateOrder& order);
+  void end_round();
+  bool one_by_one() const { return setup->plan->schedule->one_at_a_time; }
+
+  GateHandle::pointer self = nullptr;
+  std::shared_ptr<const PipelineSetup> setup;
+  std::shared_ptr<const UpdateRules> rules;
+  GateLinks links;
+  std::size_t ready = 0;  // optimizers whose sums are complete
+  std::size_t done = 0;   // optimizers that have finished this round
+  UpdateOrder round;
+  std::vector<double> squared_norms;  // of replica 0, by variable; the replicas' are equal
+};
+
+GateHandle::behavior_type gate_actor(GateHandle::stateful_pointer<GateState> self,
+                                     std::shared_ptr<const PipelineSetup> setup,
+                                     std::shared_ptr<const UpdateRules> rules);
+
+}  // namespace penstock::actors

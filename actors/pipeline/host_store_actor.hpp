@@ -1,0 +1,22 @@
+// Host store: keeps what is off the IPUs. Whoever fetches a block owns it until it is stored again.
+#pragma once
+
+#include <map>
+
+#include "actors/pipeline/messages.hpp"
+
+namespace penstock::actors {
+
+struct HostStoreState {
+  void on_store(StoreState& message) { blocks[message.key] = std::move(message.state); }
+  caf::result<FetchedState> on_fetch(const FetchState& message);
+
+  std::shared_ptr<const PipelineSetup> setup;
+  std::map<std::int64_t, std::shared_ptr<std::byte>> blocks;
+};
+
+HostStoreHandle::behavior_type host_store_actor(
+    HostStoreHandle::stateful_pointer<HostStoreState> self,
+    const std::shared_ptr<const PipelineSetup>& setup);
+
+}  // namespace penstock::actors

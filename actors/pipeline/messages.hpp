@@ -1,0 +1,338 @@
+// The protocol: every message of a running model, and who sends it to whom. Tensors travel as
+// handles; whoever receives one may read it until the stage that owns the memory has ended its
+// backward turn for that micro-batch (see graph/plan.hpp). Handlers of these messages answer
+// nothing; what comes back is a message of its own.
+#pragma once
+
+#include <caf/actor.hpp>
+#include <caf/allowed_unsafe_message_type.hpp>
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "actors/execution/arena.hpp"
+#include "actors/execution/stage_core.hpp"
+#include "actors/execution/weight_update.hpp"
+#include "actors/execution/host_port.hpp"
+#include "actors/execution/pipeline_setup.hpp"
+#include "penstock/tensor.hpp"
+#include "penstock/trace.hpp"
+
+namespace penstock::actors {
+
+// They hold handles, whose types name them.
+struct RunProgram;
+struct RunUpdate;
+struct Contribution;
+struct StageLinks;
+struct FeedLinks;
+struct OptimizerLinks;
+struct GateLinks;
+struct StepLinks;
+struct SupervisorLinks;
+
+// ---- data: one message per edge and micro-batch ------------------------------------------------
+
+/// Feed or stage -> stage: what an edge of the plan carries; empty for an edge of kind `order`.
+struct EdgeTensor {
+  std::int32_t edge = 0;  ///< position in Plan::edges
+  std::int64_t micro_batch = 0;
+  Tensor tensor = {};
+};
+
+/// Stage -> step: the outputs of one micro-batch. The step reads them and answers OutputsTaken.
+struct StageOutputs {
+  std::int32_t replica = 0;
+  std::int32_t stage = 0;
+  std::int64_t micro_batch = 0;
+  std::shared_ptr<const std::vector<Tensor>> tensors = {};
+};
+
+/// Step -> stage: the memory of one micro-batch's outputs may be written again.
+struct OutputsTaken {};
+
+/// First stage -> feed: one micro-batch has left the pipeline; another may enter.
+struct Credit {
+  std::int32_t replica = 0;
+};
+
+// ---- work on an IPU ----------------------------------------------------------------------------
+
+/// Device -> stage: the program has run.
+struct ProgramDone {
+  Work work = {};
+  std::int64_t begin_ns = 0;
+  std::int64_t end_ns = 0;
+};
+
+/// Device -> optimizer: its work is done.
+struct UpdateDone {
+  UpdatePhase phase = UpdatePhase::apply;
+  std::int64_t begin_ns = 0;
+  std::int64_t end_ns = 0;
+};
+
+// ---- weight update, once per window ------------------------------------------------------------
+
+/// Stage -> its optimizer: the window's gradients are summed; the arena is yours.
+struct WindowComplete {
+  std::int64_t update = 0;  ///< counted from 0 since the model was built
+};
+
+/// Reducer -> optimizers: the sum over the replicas, to be read until the update is done.
+struct Reduced {
+  std::shared_ptr<const std::byte> sums = {};
+};
+
+/// Optimizer -> gate: this stage's gradient sums are complete, those of the other replicas
+/// included.
+struct GradientsReady {};
+
+/// Gate -> optimizers, in rounds: every stage has finished one before the next begins.
+struct UpdateOrder {
+  UpdatePhase phase = UpdatePhase::apply;
+  double clip_factor = 1;  ///< for `apply`
+};
+
+/// Optimizer -> gate: that is done.
+struct PhaseDone {
+  std::int32_t replica = 0;
+  std::vector<VariableNorm> squared_norms = {};  ///< after `measure`
+};
+
+/// Gate -> optimizer: every weight is at the next update; your stage may go on.
+struct Release {};
+
+/// Optimizer -> its stage: the new weights are in place; the next window may begin.
+struct WeightsReady {
+  std::vector<TraceEvent> work = {};  ///< what the update did on the IPU
+};
+
+/// Stage -> step: its update is done, and what it tells when asked includes it.
+struct UpdateApplied {};
+
+/// Host -> step -> optimizers and gate: other rules, from the next update on.
+struct SetRules {
+  std::shared_ptr<const UpdateRules> rules = {};
+};
+
+/// Host -> step -> stages: other constants, from the next call on.
+struct SetRunConstants {
+  RunConstants constants = {};
+};
+
+/// Host -> step -> optimizers: read the state of replica 0, or overwrite that of every replica. The
+/// answer is OptimizerAnswer.
+struct ReadState {};
+struct WriteState {
+  std::shared_ptr<const OptimizerTensors> tensors = {};
+};
+/// Optimizer -> step.
+struct OptimizerAnswer {
+  std::int64_t updates = 0;                   ///< that it has seen
+  std::vector<VariableState> variables = {};  ///< empty after a write
+};
+
+/// Optimizer -> host store: fetch the state of a stage for an update (then it is gone from the
+/// store), or put it there. The key is replica * stages + stage.
+struct FetchState {
+  std::int64_t key = 0;
+};
+struct StoreState {
+  std::int64_t key = 0;
+  std::shared_ptr<std::byte> state = {};
+};
+/// Host store -> optimizer.
+struct FetchedState {
+  std::shared_ptr<std::byte> state = {};
+};
+
+// ---- the host's calls --------------------------------------------------------------------------
+
+/// Host -> step -> feed: train or run on these tensors.
+struct StepCall {
+  std::vector<Tensor> inputs = {};  ///< in the order of Plan::inputs
+  std::int64_t first_micro_batch = 0;
+  std::int64_t micro_batches = 0;  ///< per replica
+};
+
+/// Host -> step -> stages: read all variables of replica 0, or overwrite those of every replica.
+struct ReadVariables {};
+struct WriteVariables {
+  std::shared_ptr<const Variables> values = {};
+};
+/// Host -> step -> stages: what has each stage done?
+struct ReadStatus {};
+
+/// Stage -> step: the answers.
+struct StageVariables {
+  std::int32_t stage = 0;
+  std::vector<Tensor> values = {};  ///< in the order of StagePlan::variables; empty after a write
+};
+struct StageStatusAnswer {
+  StageStatus status = {};
+};
+
+// ---- supervision -------------------------------------------------------------------------------
+
+/// Anybody -> supervisor: this run has failed.
+struct Failed {
+  Failure failure = {};
+};
+/// Host -> supervisor: a call has begun; watch it until it is answered.
+struct WatchCall {};
+/// Supervisor -> itself, delayed; only the last one counts.
+struct WatchTick {
+  std::uint64_t number = 0;
+};
+/// Supervisor -> stages and feed: what do you wait for? The answer is WaitsFor.
+struct ExplainWait {};
+struct WaitsFor {
+  std::string text = {};
+};
+
+// ---- who understands what ----------------------------------------------------------------------
+
+using StageHandle = caf::typed_actor<caf::reacts_to<StageLinks>, caf::reacts_to<EdgeTensor>,
+                                     caf::reacts_to<OutputsTaken>, caf::reacts_to<ProgramDone>,
+                                     caf::reacts_to<WeightsReady>, caf::reacts_to<ReadVariables>,
+                                     caf::reacts_to<WriteVariables>, caf::reacts_to<ReadStatus>,
+                                     caf::reacts_to<SetRunConstants>, caf::reacts_to<ExplainWait>>;
+using DeviceHandle = caf::typed_actor<caf::reacts_to<RunProgram>, caf::reacts_to<RunUpdate>>;
+using FeedHandle = caf::typed_actor<caf::reacts_to<FeedLinks>, caf::reacts_to<StepCall>,
+                                    caf::reacts_to<Credit>, caf::reacts_to<ExplainWait>>;
+using OptimizerHandle =
+    caf::typed_actor<caf::reacts_to<OptimizerLinks>, caf::reacts_to<WindowComplete>,
+                     caf::reacts_to<Reduced>, caf::reacts_to<UpdateOrder>,
+                     caf::reacts_to<UpdateDone>, caf::reacts_to<Release>, caf::reacts_to<SetRules>,
+                     caf::reacts_to<ReadState>, caf::reacts_to<WriteState>>;
+using ReducerHandle = caf::typed_actor<caf::reacts_to<Contribution>>;
+using GateHandle = caf::typed_actor<caf::reacts_to<GateLinks>, caf::reacts_to<GradientsReady>,
+                                    caf::reacts_to<PhaseDone>, caf::reacts_to<SetRules>>;
+using HostStoreHandle =
+    caf::typed_actor<caf::reacts_to<StoreState>, caf::replies_to<FetchState>::with<FetchedState>>;
+using StepHandle = caf::typed_actor<
+    caf::reacts_to<StepLinks>, caf::reacts_to<StepCall>, caf::reacts_to<StageOutputs>,
+    caf::reacts_to<UpdateApplied>, caf::reacts_to<SetRules>, caf::reacts_to<ReadVariables>,
+    caf::reacts_to<WriteVariables>, caf::reacts_to<StageVariables>, caf::reacts_to<ReadStatus>,
+    caf::reacts_to<StageStatusAnswer>, caf::reacts_to<SetRunConstants>, caf::reacts_to<ReadState>,
+    caf::reacts_to<WriteState>, caf::reacts_to<OptimizerAnswer>>;
+using SupervisorHandle = caf::typed_actor<caf::reacts_to<SupervisorLinks>, caf::reacts_to<Failed>,
+                                          caf::reacts_to<WatchCall>, caf::reacts_to<WatchTick>,
+                                          caf::reacts_to<WaitsFor>>;
+
+/// Stage -> device: run a program of `arena`'s stage.
+struct RunProgram {
+  StageHandle stage = {};
+  std::shared_ptr<Arena> arena = {};
+  Work work = {};
+  std::int32_t replica = 0;
+  RunConstants constants = {};
+};
+
+/// Optimizer -> device: run a phase of a weight update.
+struct RunUpdate {
+  OptimizerHandle optimizer = {};
+  std::shared_ptr<WeightUpdate> update = {};
+  UpdatePhase phase = UpdatePhase::apply;
+  std::string who = {};
+};
+
+/// Optimizer -> reducer: one replica's gradient sums; read until Reduced comes.
+struct Contribution {
+  std::int32_t replica = 0;
+  OptimizerHandle optimizer = {};
+  std::shared_ptr<Arena> arena = {};
+};
+
+// Everybody's neighbours, sent once before the first call (spawning cannot name actors that do not
+// exist yet).
+struct StageLinks {
+  DeviceHandle device = {};
+  std::vector<StageHandle> stages = {};  ///< of the same replica
+  OptimizerHandle optimizer = {};        ///< none in inference
+  FeedHandle feed = {};
+  StepHandle step = {};
+  SupervisorHandle supervisor = {};
+};
+struct FeedLinks {
+  std::vector<std::vector<StageHandle>> stages = {};  ///< [replica][stage]
+};
+struct OptimizerLinks {
+  DeviceHandle device = {};
+  StageHandle stage = {};
+  ReducerHandle reducer = {};  ///< none for a single replica
+  GateHandle gate = {};
+  HostStoreHandle host_store = {};  ///< none where state stays on the IPU
+  StepHandle step = {};
+  SupervisorHandle supervisor = {};
+};
+struct GateLinks {
+  std::vector<OptimizerHandle> optimizers = {};
+};
+struct StepLinks {
+  FeedHandle feed = {};
+  std::vector<std::vector<StageHandle>> stages = {};  ///< [replica][stage]
+  std::vector<OptimizerHandle> optimizers = {};       ///< none in inference
+  GateHandle gate = {};
+};
+/// An actor to watch, and what messages call it.
+struct Child {
+  caf::actor actor = {};
+  std::string name = {};
+};
+struct SupervisorLinks {
+  std::vector<Child> children = {};
+  std::vector<StageHandle> stages = {};
+  FeedHandle feed = {};
+};
+
+}  // namespace penstock::actors
+
+// Handles and memory of this process: none of these crosses its border.
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::EdgeTensor)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::StageOutputs)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::OutputsTaken)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::Credit)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::ProgramDone)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::UpdateDone)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::WindowComplete)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::Reduced)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::GradientsReady)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::UpdateOrder)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::PhaseDone)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::Release)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::UpdateApplied)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::WeightsReady)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::SetRules)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::SetRunConstants)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::ReadState)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::WriteState)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::OptimizerAnswer)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::FetchState)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::StoreState)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::FetchedState)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::StepCall)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::ReadVariables)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::WriteVariables)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::ReadStatus)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::StageVariables)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::StageStatusAnswer)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::Failed)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::WatchCall)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::WatchTick)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::ExplainWait)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::WaitsFor)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::RunProgram)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::RunUpdate)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::Contribution)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::StageLinks)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::FeedLinks)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::OptimizerLinks)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::GateLinks)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::StepLinks)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::SupervisorLinks)

@@ -1,0 +1,134 @@
+#include "actors/pipeline/optimizer_actor.hpp"
+
+#include <chrono>
+
+#include "actors/system/base_init.hpp"
+#include "actors/system/errors.hpp"
+
+namespace penstock::actors {
+namespace {
+
+constexpr std::chrono::seconds host_store_timeout{60};
+
+}  // namespace
+
+void OptimizerState::start(OptimizerHandle::pointer actor, OptimizerSetup given) {
+  self = actor;
+  setup = std::move(given);
+}
+
+void OptimizerState::on_links(OptimizerLinks& given) {
+  links = std::move(given);
+  setup.update->set_state(setup.update->new_state());
+  return_state();
+}
+
+std::int64_t OptimizerState::key() const {
+  return setup.replica * static_cast<std::int64_t>(setup.pipeline->stages()) + setup.stage;
+}
+
+void OptimizerState::on_window_complete(const WindowComplete& window) {
+  update_number = window.update;
+  if (links.reducer)
+    self->send(links.reducer, Contribution{setup.replica, self, setup.arena});
+  else
+    use_sums({setup.arena, setup.arena->accumulators().data()});
+}
+
+void OptimizerState::on_reduced(const Reduced& reduced) {
+  use_sums(reduced.sums);
+}
+
+void OptimizerState::use_sums(std::shared_ptr<const std::byte> sums) {
+  setup.update->set_sums(std::move(sums));
+  self->send(links.gate, GradientsReady{});
+}
+
+void OptimizerState::on_update_order(const UpdateOrder& order) {
+  setup.update->set_clip_factor(order.clip_factor);
+  if (order.phase == UpdatePhase::apply)
+    with_state([this] { run(UpdatePhase::apply); });
+  else
+    run(order.phase);
+}
+
+void OptimizerState::with_state(const std::function<void()>& work) {
+  if (!links.host_store) return work();
+  self->request(links.host_store, host_store_timeout, FetchState{key()})
+      .then(
+          [this, work](FetchedState& fetched) {
+            setup.update->set_state(std::move(fetched.state));
+            work();
+          },
+          [this](caf::error& error) {
+            const Error cause = to_error(error);
+            self->send(
+                links.supervisor,
+                Failed{{cause.code(),
+                        stage_name(*setup.pipeline, setup.replica,
+                                   static_cast<std::size_t>(setup.stage)) +
+                            ": its optimizer state is not in the host store: " + cause.what(),
+                        true}});
+          });
+}
+
+void OptimizerState::return_state() {
+  if (links.host_store) self->send(links.host_store, StoreState{key(), setup.update->take_state()});
+}
+
+void OptimizerState::on_read_state() {
+  with_state([this] {
+    self->send(links.step, OptimizerAnswer{setup.update->updates(), setup.update->read_state()});
+    return_state();
+  });
+}
+
+void OptimizerState::on_write_state(const WriteState& message) {
+  setup.update->set_state(setup.update->restored_state(*message.tensors));
+  return_state();
+  self->send(links.step, OptimizerAnswer{setup.update->updates(), {}});
+}
+
+void OptimizerState::run(UpdatePhase phase) {
+  self->send(links.device, RunUpdate{self, setup.update, phase,
+                                     stage_name(*setup.pipeline, setup.replica,
+                                                static_cast<std::size_t>(setup.stage))});
+}
+
+void OptimizerState::on_update_done(const UpdateDone& done) {
+  work.push_back({.ipu = setup.pipeline->ipu(setup.replica, static_cast<std::size_t>(setup.stage)),
+                  .replica = setup.replica,
+                  .stage = setup.stage,
+                  .activity = Activity::update,
+                  .micro_batch = (update_number + 1) * setup.pipeline->gradient_accumulation - 1,
+                  .begin_ns = done.begin_ns,
+                  .end_ns = done.end_ns});
+  if (done.phase == UpdatePhase::measure) {
+    self->send(links.gate, PhaseDone{setup.replica, setup.update->squared_norms()});
+    return;
+  }
+  return_state();
+  self->send(links.gate, PhaseDone{setup.replica, {}});
+}
+
+void OptimizerState::on_release() {
+  self->send(links.stage, WeightsReady{std::move(work)});
+  work.clear();
+}
+
+OptimizerHandle::behavior_type optimizer_actor(
+    OptimizerHandle::stateful_pointer<OptimizerState> self, OptimizerSetup setup) {
+  base_init(self);
+  self->state.start(self, std::move(setup));
+  return {[=](OptimizerLinks& links) { self->state.on_links(links); },
+          [=](const WindowComplete& window) { self->state.on_window_complete(window); },
+          [=](const Reduced& reduced) { self->state.on_reduced(reduced); },
+          [=](const UpdateOrder& order) { self->state.on_update_order(order); },
+          [=](const UpdateDone& done) { self->state.on_update_done(done); },
+          [=](const Release&) { self->state.on_release(); },
+          [=](const SetRules& message) { self->state.on_set_rules(message); },
+          [=](const ReadState&) { self->state.on_read_state(); },
+          [=](const WriteState& message) { self->state.on_write_state(message); }};
+}
+
+}  // namespace penstock::actors

@@ -1,0 +1,50 @@
+// Optimizer: updates the weights of one stage of one replica, once per window: gradients from its
+// stage (through the reducer of the replicas, if there are any), leave from the gate, state from
+// the host store if it is kept there, the arithmetic on the stage's IPU.
+#pragma once
+
+#include <functional>
+
+#include "actors/pipeline/messages.hpp"
+
+namespace penstock::actors {
+
+struct OptimizerSetup {
+  std::shared_ptr<const PipelineSetup> pipeline = {};
+  std::int32_t replica = 0;
+  std::int32_t stage = 0;
+  std::shared_ptr<Arena> arena = {};
+  std::shared_ptr<WeightUpdate> update = {};
+};
+
+struct OptimizerState {
+  void start(OptimizerHandle::pointer actor, OptimizerSetup given);
+  void on_links(OptimizerLinks& given);
+  void on_window_complete(const WindowComplete& window);
+  void on_reduced(const Reduced& reduced);
+  void on_update_order(const UpdateOrder& order);
+  void on_update_done(const UpdateDone& done);
+  void on_release();
+  void on_read_state();
+  void on_write_state(const WriteState& message);
+  void on_set_rules(const SetRules& message) { setup.update->set_rules(message.rules); }
+
+  void use_sums(std::shared_ptr<const std::byte> sums);
+  /// Does `work` with the state on the IPU.
+  void with_state(const std::function<void()>& work);
+  /// Puts the state back into the host store, if it belongs there.
+  void return_state();
+  void run(UpdatePhase phase);
+  std::int64_t key() const;
+
+  OptimizerHandle::pointer self = nullptr;
+  OptimizerSetup setup;
+  OptimizerLinks links;
+  std::int64_t update_number = 0;
+  std::vector<TraceEvent> work;  // of this update
+};
+
+OptimizerHandle::behavior_type optimizer_actor(
+    OptimizerHandle::stateful_pointer<OptimizerState> self, OptimizerSetup setup);
+
+}  // namespace penstock::actors

@@ -1,0 +1,210 @@
+#include "actors/pipeline/pipeline_cast.hpp"
+
+#include <algorithm>
+#include <caf/scoped_actor.hpp>
+#include <chrono>
+
+#include "actors/pipeline/device_actor.hpp"
+#include "actors/pipeline/feed_actor.hpp"
+#include "actors/pipeline/gate_actor.hpp"
+#include "actors/pipeline/host_store_actor.hpp"
+#include "actors/pipeline/optimizer_actor.hpp"
+#include "actors/pipeline/reducer_actor.hpp"
+#include "actors/pipeline/stage_actor.hpp"
+#include "actors/pipeline/step_actor.hpp"
+#include "actors/pipeline/supervisor_actor.hpp"
+
+namespace penstock::actors {
+namespace {
+
+class Casting {
+ public:
+  Casting(ActorSystem& system, std::shared_ptr<const PipelineSetup> setup,
+          std::shared_ptr<const UpdateRules> rules)
+      : system_(system), setup_(std::move(setup)), rules_(std::move(rules)) {}
+
+  /// Should one of them not be had, the others end.
+  PipelineCast run() {
+    try {
+      cast();
+    } catch (...) {
+      end(result());
+      throw;
+    }
+    return result();
+  }
+
+ private:
+  void cast() {
+    form_teams();
+    supervisor_ = system_.spawn(RunsOn::own_thread, supervisor_actor, setup_);
+    step_ = keep("step", system_.spawn(RunsOn::workers, step_actor, setup_));
+    feed_ = keep("feed", system_.spawn(RunsOn::workers, feed_actor, setup_, supervisor_));
+    spawn_devices();
+    for (std::int64_t replica = 0; replica < setup_->replicas; ++replica) spawn_stages(replica);
+    if (setup_->plan->training) spawn_updaters();
+    introduce();
+    std::reverse(others_.begin(), others_.end());
+  }
+
+  PipelineCast result() const { return {step_, supervisor_, others_, memory_, statuses_}; }
+
+  template <class Handle>
+  Handle keep(std::string name, Handle handle) {
+    others_.push_back({caf::actor_cast<caf::actor>(handle), std::move(name)});
+    return handle;
+  }
+
+  /// Before any actor is there, for the system may not have as many threads.
+  void form_teams() {
+    const std::int32_t threads = setup_->plan->threads_per_ipu;
+    for (std::int64_t replica = 0; replica < setup_->replicas; ++replica)
+      for (std::size_t stage = 0; stage < setup_->stages(); ++stage) {
+        const std::int32_t ipu = setup_->ipu(replica, stage);
+        if (auto& team = teams_[ipu]; threads > 1 && !team)
+          team = std::make_shared<ThreadTeam>("IPU " + std::to_string(ipu), threads);
+      }
+  }
+
+  void spawn_devices() {
+    for (std::int64_t replica = 0; replica < setup_->replicas; ++replica)
+      for (std::size_t stage = 0; stage < setup_->stages(); ++stage) {
+        auto& bytes = scratch_bytes_[setup_->ipu(replica, stage)];
+        bytes = std::max(bytes, setup_->plan->stages[stage].scratch_bytes);
+      }
+    for (const auto& [ipu, bytes] : scratch_bytes_)
+      devices_[ipu] = keep("IPU " + std::to_string(ipu),
+                           system_.spawn(system_.devices(), device_actor,
+                                         DeviceSetup{setup_, bytes, supervisor_, teams_[ipu]}));
+  }
+
+  void spawn_stages(std::int64_t replica) {
+    auto& stages = stages_.emplace_back();
+    for (std::size_t stage = 0; stage < setup_->stages(); ++stage) {
+      const std::string name = stage_name(*setup_, replica, stage);
+      const auto arena = std::make_shared<Arena>(setup_->plan, stage, setup_->live_micro_batches());
+      const auto r = static_cast<std::int32_t>(replica), s = static_cast<std::int32_t>(stage);
+      statuses_.push_back(std::make_shared<StageStatus>());
+      StageSetup own{setup_,
+                     r,
+                     s,
+                     arena,
+                     statuses_.back(),
+                     scratch_bytes_.at(setup_->ipu(replica, stage)),
+                     0,
+                     constants_of(*rules_)};
+      std::shared_ptr<WeightUpdate> update;
+      if (setup_->plan->training) {
+        update = std::make_shared<WeightUpdate>(setup_, stage, arena, rules_);
+        own.optimizer_bytes = update->state_bytes();
+        optimizers_.push_back(keep("optimizer of " + name,
+                                   system_.spawn(RunsOn::workers, optimizer_actor,
+                                                 OptimizerSetup{setup_, r, s, arena, update})));
+      }
+      stages.push_back(keep(name, system_.spawn(RunsOn::workers, stage_actor, std::move(own))));
+      if (replica == 0) memory_.push_back({arena, update});
+    }
+  }
+
+  void spawn_updaters() {
+    gate_ = keep("gate", system_.spawn(RunsOn::workers, gate_actor, setup_, rules_));
+    if (setup_->offload_optimizer_state)
+      host_store_ = keep("host store", system_.spawn(RunsOn::workers, host_store_actor, setup_));
+    if (setup_->replicas == 1) return;
+    for (std::size_t stage = 0; stage < setup_->stages(); ++stage)
+      reducers_.push_back(keep("reducer of stage " + std::to_string(stage),
+                               system_.spawn(RunsOn::workers, reducer_actor, setup_->replicas,
+                                             setup_->plan->stages[stage].accumulator_bytes)));
+  }
+
+  void introduce() {
+    for (std::int64_t replica = 0; replica < setup_->replicas; ++replica)
+      for (std::size_t stage = 0; stage < setup_->stages(); ++stage)
+        introduce_stage(static_cast<std::size_t>(replica), stage);
+    caf::anon_send(feed_, FeedLinks{stages_});
+    caf::anon_send(step_, StepLinks{feed_, stages_, optimizers_, gate_});
+    if (gate_) caf::anon_send(gate_, GateLinks{optimizers_});
+    SupervisorLinks watched{others_, {}, feed_};
+    for (const auto& stages : stages_)
+      watched.stages.insert(watched.stages.end(), stages.begin(), stages.end());
+    caf::anon_send(supervisor_, std::move(watched));
+  }
+
+  void introduce_stage(std::size_t replica, std::size_t stage) {
+    const StageHandle& self = stages_[replica][stage];
+    const DeviceHandle& device =
+        devices_.at(setup_->ipu(static_cast<std::int64_t>(replica), stage));
+    StageLinks links{device, stages_[replica], {}, feed_, step_, supervisor_};
+    if (setup_->plan->training) {
+      links.optimizer = optimizers_[replica * setup_->stages() + stage];
+      caf::anon_send(
+          links.optimizer,
+          OptimizerLinks{device, self, reducers_.empty() ? ReducerHandle{} : reducers_[stage],
+                         gate_, host_store_, step_, supervisor_});
+    }
+    caf::anon_send(self, std::move(links));
+  }
+
+  ActorSystem& system_;
+  std::shared_ptr<const PipelineSetup> setup_;
+  std::shared_ptr<const UpdateRules> rules_;
+  SupervisorHandle supervisor_;
+  StepHandle step_;
+  FeedHandle feed_;
+  GateHandle gate_;
+  HostStoreHandle host_store_;
+  std::map<std::int32_t, std::int64_t> scratch_bytes_;         // by IPU
+  std::map<std::int32_t, std::shared_ptr<ThreadTeam>> teams_;  // by IPU
+  std::map<std::int32_t, DeviceHandle> devices_;               // by IPU
+  std::vector<std::vector<StageHandle>> stages_;               // [replica][stage]
+  std::vector<OptimizerHandle> optimizers_;                    // replica by replica
+  std::vector<ReducerHandle> reducers_;                        // by stage
+  std::vector<Child> others_;
+  std::vector<StageMemory> memory_;  // of replica 0
+  std::vector<std::shared_ptr<StageStatus>> statuses_;
+};
+
+}  // namespace
+
+PipelineCast spawn_pipeline(ActorSystem& system, std::shared_ptr<const PipelineSetup> setup,
+                            std::shared_ptr<const UpdateRules> rules) {
+  return Casting(system, std::move(setup), std::move(rules)).run();
+}
+
+void end(const PipelineCast& cast) {
+  if (cast.supervisor) caf::anon_send_exit(cast.supervisor, caf::exit_reason::user_shutdown);
+  for (const Child& child : cast.others)
+    caf::anon_send_exit(child.actor, caf::exit_reason::user_shutdown);
+}
+
+bool await_end(ActorSystem& system, const PipelineCast& cast, double limit_seconds) {
+  const HostThreadGuard guard;
+  caf::scoped_actor waiter{system.caf()};
+  for (const Child& child : cast.others) waiter->monitor(child.actor);
+  const auto deadline =
+      std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                             std::chrono::duration<double>(limit_seconds));
+  bool in_time = true;
+  for (std::size_t i = 0; in_time && i < cast.others.size(); ++i)
+    waiter->receive(
+        [](const caf::down_msg&) {},
+        caf::after(deadline - std::chrono::steady_clock::now()) >> [&] { in_time = false; });
+  return in_time;
+}
+
+Variables variables_after_end(const graph::Plan& plan, const std::vector<StageMemory>& memory) {
+  Variables variables(plan.variables.size());
+  for (const auto& [arena, update] : memory) {
+    if (update && !(update->whole() && update->updates() == memory[0].update->updates()))
+      throw Error(Errc::closed,
+                  "the weights cannot be read: the failure came in the middle of an update, which "
+                  "stage " +
+                      std::to_string(arena->number()) + " has not done like stage 0");
+    const auto& held = arena->stage().variables;
+    for (std::size_t k = 0; k < held.size(); ++k)
+      variables[static_cast<std::size_t>(held[k].variable)] = arena->read_variable(k);
+  }
+  return variables;
+}
+
+}  // namespace penstock::actors

@@ -1,0 +1,74 @@
+// PipelineRuntime: a running model, for those who know nothing of CAF. Spawns the actors, carries
+// the host's calls to them, ends them. Used from one thread.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "actors/execution/host_port.hpp"
+#include "actors/execution/pipeline_setup.hpp"
+#include "actors/system/system_options.hpp"
+
+namespace penstock::actors {
+
+class ActorSystem;
+
+class PipelineRuntime {
+ public:
+  /// `setup.host` is filled in; `rules` are ignored in inference.
+  PipelineRuntime(PipelineSetup setup, UpdateRules rules, const SystemOptions& system);
+  /// The same on the threads of another runtime, which may end before this one.
+  PipelineRuntime(PipelineSetup setup, UpdateRules rules, std::shared_ptr<ActorSystem> system);
+  ~PipelineRuntime();
+  PipelineRuntime(const PipelineRuntime&) = delete;
+  PipelineRuntime& operator=(const PipelineRuntime&) = delete;
+
+  /// Runs `micro_batches` per replica on tensors that hold just as many rows. In training, a
+  /// multiple of the gradient accumulation. @throws Error stage_failed, stalled, closed.
+  Outputs step(std::vector<Tensor> inputs, std::int64_t micro_batches);
+
+  /// The same in two halves, for those who drive a deterministic system between them.
+  void begin_step(std::vector<Tensor> inputs, std::int64_t micro_batches);
+  bool answered() const;
+  Outputs finish_step();
+
+  /// Of replica 0. After a failure too, as they were after the last update: this ends the actors.
+  /// @throws Error closed if the failure came in the middle of an update, stalled if a kernel does
+  /// not end.
+  Variables read_variables();
+  void write_variables(const Variables& variables);  ///< to every replica
+  /// From the next update on. Every rule keeps the state of the one before.
+  void set_rules(UpdateRules rules);
+  /// The optimizer's state, of replica 0.
+  OptimizerTensors read_optimizer();
+  /// Overwrites it in every replica; the next window has the number of updates that it has seen.
+  /// Its tensors have the types that the rules ask for.
+  void write_optimizer(OptimizerTensors tensors);
+  /// Of every stage of every replica; traces are handed over and forgotten. After a failure as
+  /// read_variables(). @throws Error stalled if a kernel does not end.
+  std::vector<StageStatus> read_status();
+  /// Updates that all stages have done, on top of those that a state written had seen.
+  std::uint64_t updates() const;
+
+  ActorSystem& system();
+  /// For another runtime to share.
+  const std::shared_ptr<ActorSystem>& shared_system() const { return system_; }
+
+ private:
+  struct Cast;  // the actors
+  template <class Message>
+  Answer call(Message message);
+  template <class Message>
+  void begin(Message message);
+  Answer finish();
+  void end_actors();
+  void set_constants(const RunConstants& constants);
+
+  std::shared_ptr<const PipelineSetup> setup_;
+  std::shared_ptr<ActorSystem> system_;
+  RunConstants constants_;
+  std::unique_ptr<Cast> cast_;
+  std::int64_t micro_batches_begun_ = 0;
+};
+
+}  // namespace penstock::actors

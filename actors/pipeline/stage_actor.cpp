@@ -1,0 +1,168 @@
+#include "actors/pipeline/stage_actor.hpp"
+
+#include "actors/system/base_init.hpp"
+
+namespace penstock::actors {
+
+void StageState::start(StageHandle::pointer actor, StageSetup given) {
+  self = actor;
+  setup = std::move(given);
+  constants = setup.constants;
+  const PipelineSetup& pipeline = *setup.pipeline;
+  const graph::Plan& plan = *pipeline.plan;
+  const auto number = static_cast<std::size_t>(setup.stage);
+  core.emplace(plan, number, plan.training ? pipeline.gradient_accumulation : 0,
+               pipeline.live_micro_batches());
+  const graph::StagePlan& own = plan.stages[number];
+  position_of_edge.resize(plan.edges.size());
+  std::size_t position = 0;
+  for (const auto* receives : {&own.forward_receives, &own.backward_receives})
+    for (const std::int32_t edge : *receives)
+      position_of_edge[static_cast<std::size_t>(edge)] = position++;
+  StageReport& report = setup.status->report;
+  report.replica = setup.replica;
+  report.stage = setup.stage;
+  report.ipu = pipeline.ipu(setup.replica, number);
+  const bool offloaded = pipeline.offload_optimizer_state;
+  report.optimizer_bytes_on_ipu = offloaded ? 0 : setup.optimizer_bytes;
+  // Offloaded state is there as well, while an update runs.
+  report.peak_bytes = setup.arena->bytes() + setup.scratch_bytes + setup.optimizer_bytes;
+}
+
+void StageState::on_edge_tensor(EdgeTensor& message) {
+  const std::size_t position = position_of_edge[static_cast<std::size_t>(message.edge)];
+  core->received(position, message.micro_batch);
+  setup.arena->receive(position, message.micro_batch, std::move(message.tensor));
+  pump();
+}
+
+void StageState::on_outputs_taken() {
+  core->outputs_taken();
+  pump();
+}
+
+void StageState::pump() {
+  while (const auto work = core->next()) {
+    core->started(*work);
+    setup.status->report.max_in_flight = static_cast<int>(core->max_in_flight());
+    const graph::StagePlan& own = setup.arena->stage();
+    const bool forward = work->direction == Direction::forward;
+    if ((forward ? own.forward : own.backward).instructions.empty()) {
+      finish(*work);
+      continue;
+    }
+    StageReport& report = setup.status->report;
+    ++(forward ? report.forward_runs : report.backward_runs);
+    if (!forward && own.backward.recomputed > 0) ++report.recomputed_runs;
+    self->send(links.device, RunProgram{self, setup.arena, *work, setup.replica, constants});
+  }
+}
+
+void StageState::on_program_done(const ProgramDone& done) {
+  const bool forward = done.work.direction == Direction::forward;
+  record({.ipu = setup.status->report.ipu,
+          .replica = setup.replica,
+          .stage = setup.stage,
+          .activity = forward ? Activity::forward : Activity::backward,
+          .micro_batch = done.work.micro_batch,
+          .begin_ns = done.begin_ns,
+          .end_ns = done.end_ns});
+  finish(done.work);
+  pump();
+}
+
+void StageState::record(const TraceEvent& event) {
+  setup.status->report.busy_seconds += static_cast<double>(event.end_ns - event.begin_ns) * 1e-9;
+  if (setup.pipeline->trace) setup.status->trace.push_back(event);
+}
+
+void StageState::finish(const Work& work) {
+  if (work.direction == Direction::forward) {
+    core->finished(work);
+    send_forward(work.micro_batch);
+    return;
+  }
+  setup.arena->release(work.micro_batch);
+  core->finished(work);
+  send_back(work.micro_batch);
+  if (core->window_complete()) complete_window();
+}
+
+void StageState::send_forward(std::int64_t micro_batch) {
+  const graph::Plan& plan = *setup.pipeline->plan;
+  const auto& sends = setup.arena->stage().forward_sends;
+  for (std::size_t i = 0; i < sends.size(); ++i) {
+    const auto to = static_cast<std::size_t>(plan.edges[static_cast<std::size_t>(sends[i])].to);
+    self->send(links.stages[to],
+               EdgeTensor{sends[i], micro_batch, setup.arena->sends_forward(i, micro_batch)});
+  }
+  if (!setup.arena->stage().outputs.empty())
+    self->send(links.step, StageOutputs{setup.replica, setup.stage, micro_batch,
+                                        setup.arena->outputs(micro_batch)});
+}
+
+void StageState::send_back(std::int64_t micro_batch) {
+  const graph::Plan& plan = *setup.pipeline->plan;
+  const auto& sends = setup.arena->stage().backward_sends;
+  for (std::size_t i = 0; i < sends.size(); ++i) {
+    const auto to = static_cast<std::size_t>(plan.edges[static_cast<std::size_t>(sends[i])].to);
+    self->send(links.stages[to],
+               EdgeTensor{sends[i], micro_batch, setup.arena->sends_back(i, micro_batch)});
+  }
+  if (setup.stage == 0) self->send(links.feed, Credit{setup.replica});
+}
+
+void StageState::complete_window() {
+  self->send(links.optimizer, WindowComplete{windows++});
+}
+
+void StageState::on_weights_ready(const WeightsReady& ready) {
+  for (const TraceEvent& event : ready.work) record(event);
+  self->send(links.step, UpdateApplied{});
+  core->weights_ready();
+  pump();
+}
+
+void StageState::on_read_variables() {
+  StageVariables answer{setup.stage, {}};
+  for (std::size_t k = 0; k < setup.arena->stage().variables.size(); ++k)
+    answer.values.push_back(setup.arena->read_variable(k));
+  self->send(links.step, std::move(answer));
+}
+
+void StageState::on_write_variables(const WriteVariables& message) {
+  const auto& variables = setup.arena->stage().variables;
+  for (std::size_t k = 0; k < variables.size(); ++k)
+    setup.arena->write_variable(k,
+                                (*message.values)[static_cast<std::size_t>(variables[k].variable)]);
+  self->send(links.step, StageVariables{setup.stage, {}});
+}
+
+void StageState::on_read_status() {
+  self->send(links.step, StageStatusAnswer{*setup.status});
+  setup.status->trace.clear();
+}
+
+void StageState::on_explain_wait() {
+  self->send(links.supervisor, WaitsFor{stage_name(*setup.pipeline, setup.replica,
+                                                   static_cast<std::size_t>(setup.stage)) +
+                                        " " + core->waits_for()});
+}
+
+StageHandle::behavior_type stage_actor(StageHandle::stateful_pointer<StageState> self,
+                                       StageSetup setup) {
+  base_init(self);
+  self->state.start(self, std::move(setup));
+  return {[=](StageLinks& links) { self->state.on_links(links); },
+          [=](EdgeTensor& message) { self->state.on_edge_tensor(message); },
+          [=](const OutputsTaken&) { self->state.on_outputs_taken(); },
+          [=](const ProgramDone& done) { self->state.on_program_done(done); },
+          [=](const WeightsReady& ready) { self->state.on_weights_ready(ready); },
+          [=](const ReadVariables&) { self->state.on_read_variables(); },
+          [=](const WriteVariables& message) { self->state.on_write_variables(message); },
+          [=](const ReadStatus&) { self->state.on_read_status(); },
+          [=](const SetRunConstants& message) { self->state.on_set_run_constants(message); },
+          [=](const ExplainWait&) { self->state.on_explain_wait(); }};
+}
+
+}  // namespace penstock::actors

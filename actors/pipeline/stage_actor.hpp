@@ -1,0 +1,54 @@
+// Stage: one stage of one replica. Receives what its edges bring, has its IPU run what its schedule
+// lets it run, and passes results on. Owns the stage's arena and its place in every window.
+#pragma once
+
+#include "actors/execution/stage_core.hpp"
+#include "actors/pipeline/messages.hpp"
+
+namespace penstock::actors {
+
+struct StageSetup {
+  std::shared_ptr<const PipelineSetup> pipeline = {};
+  std::int32_t replica = 0;
+  std::int32_t stage = 0;
+  std::shared_ptr<Arena> arena = {};
+  std::shared_ptr<StageStatus> status = {};  ///< the stage's alone while it lives
+  std::int64_t scratch_bytes = 0;            ///< of its IPU, for the report
+  std::int64_t optimizer_bytes = 0;          ///< of its optimizer's state
+  RunConstants constants = {};               ///< at first
+};
+
+struct StageState {
+  void start(StageHandle::pointer actor, StageSetup given);
+  void on_links(StageLinks& given) { links = std::move(given); }
+  void on_edge_tensor(EdgeTensor& message);
+  void on_outputs_taken();
+  void on_program_done(const ProgramDone& done);
+  void on_weights_ready(const WeightsReady& ready);
+  void on_read_variables();
+  void on_write_variables(const WriteVariables& message);
+  void on_read_status();
+  void on_set_run_constants(const SetRunConstants& message) { constants = message.constants; }
+  void on_explain_wait();
+
+  /// Starts the next piece of work, if there is one.
+  void pump();
+  void finish(const Work& work);
+  void record(const TraceEvent& event);
+  void send_forward(std::int64_t micro_batch);
+  void send_back(std::int64_t micro_batch);
+  void complete_window();
+
+  StageHandle::pointer self = nullptr;
+  StageSetup setup;
+  StageLinks links;
+  std::optional<StageCore> core;
+  std::vector<std::size_t> position_of_edge;  // by position in Plan::edges
+  std::int64_t windows = 0;
+  RunConstants constants;
+};
+
+StageHandle::behavior_type stage_actor(StageHandle::stateful_pointer<StageState> self,
+                                       StageSetup setup);
+
+}  // namespace penstock::actors

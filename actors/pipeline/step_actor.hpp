@@ -1,0 +1,48 @@
+// Step: the host's side of the pipeline. Passes a call on, collects what comes back, and answers
+// the host once every micro-batch is through and every stage has done every update of the call.
+#pragma once
+
+#include "actors/execution/output_collector.hpp"
+#include "actors/pipeline/messages.hpp"
+
+namespace penstock::actors {
+
+struct StepState {
+  void start(StepHandle::pointer actor, std::shared_ptr<const PipelineSetup> pipeline);
+  void on_links(StepLinks& given) { links = std::move(given); }
+  void on_step_call(StepCall& call);
+  void on_stage_outputs(const StageOutputs& outputs);
+  void on_update_applied(const UpdateApplied& applied);
+  void on_set_rules(const SetRules& message);
+  void on_read_variables(const ReadVariables& message);
+  void on_write_variables(const WriteVariables& message);
+  void on_stage_variables(const StageVariables& answer);
+  void on_read_status(const ReadStatus& message);
+  void on_status_answer(const StageStatusAnswer& answer);
+  void on_set_run_constants(const SetRunConstants& message);
+  void on_read_state(const ReadState& message);
+  void on_write_state(const WriteState& message);
+  void on_optimizer_answer(const OptimizerAnswer& answer);
+
+  void answer_if_done();
+  template <class Message>
+  void ask_stages(const Message& message, std::size_t replicas);
+  template <class Message>
+  void ask_optimizers(const Message& message, std::size_t replicas);
+
+  StepHandle::pointer self = nullptr;
+  std::shared_ptr<const PipelineSetup> setup;
+  StepLinks links;
+  std::optional<OutputCollector> collector;
+  std::int64_t first_micro_batch = 0;
+  std::int64_t updates_missing = 0;  // of all stages
+  std::size_t answers_missing = 0;   // in the calls that ask each stage or optimizer
+  Variables variables;
+  OptimizerTensors optimizer;
+  std::vector<StageStatus> statuses;
+};
+
+StepHandle::behavior_type step_actor(StepHandle::stateful_pointer<StepState> self,
+                                     std::shared_ptr<const PipelineSetup> setup);
+
+}  // namespace penstock::actors

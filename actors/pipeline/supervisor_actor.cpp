@@ -1,0 +1,126 @@
+#include "actors/pipeline/supervisor_actor.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <sstream>
+
+#include "actors/system/base_init.hpp"
+#include "actors/system/errors.hpp"
+
+namespace penstock::actors {
+namespace {
+
+/// Actors that cannot answer within this are counted as silent.
+constexpr double answer_seconds = 1;
+
+std::string seconds_text(double seconds) {
+  std::ostringstream text;
+  text << seconds << " s";
+  return text.str();
+}
+
+}  // namespace
+
+void SupervisorState::start(SupervisorHandle::pointer actor,
+                            std::shared_ptr<const PipelineSetup> pipeline) {
+  self = actor;
+  setup = std::move(pipeline);
+}
+
+void SupervisorState::on_links(SupervisorLinks& given) {
+  links = std::move(given);
+  for (const Child& child : links.children) {
+    names[child.actor.address()] = child.name;
+    self->monitor(child.actor);
+  }
+}
+
+void SupervisorState::on_failed(const Failed& failed) {
+  setup->host->fail(failed.failure);
+  if (setup->log) setup->log(failed.failure.text);
+}
+
+// The supervisor is the first to be told to end, so whoever else ends before it has failed.
+void SupervisorState::on_down(const caf::down_msg& down) {
+  if (down.reason == caf::exit_reason::user_shutdown) return;
+  const Error error = to_error(down.reason);
+  const std::string& name = names[down.source];
+  if (error.code() == Errc::closed)
+    on_failed(Failed{{Errc::internal, name + " has ended", true}});
+  else
+    on_failed(Failed{{error.code(), name + ": " + error.what(), true}});
+}
+
+void SupervisorState::on_watch_call() {
+  if (watching) return;
+  watching = true;
+  watch();
+}
+
+void SupervisorState::watch() {
+  asking = false;
+  seen_progress = setup->host->progressed();
+  tick_after(setup->stall_seconds);
+}
+
+void SupervisorState::tick_after(double seconds) {
+  const std::chrono::duration<double> interval(seconds);
+  self->delayed_send(self, std::chrono::duration_cast<std::chrono::nanoseconds>(interval),
+                     WatchTick{++last_tick});
+}
+
+void SupervisorState::on_watch_tick(const WatchTick& tick) {
+  if (tick.number == last_tick) look();
+}
+
+// Progress is compared over a whole interval, so a stall is reported after one to two of them.
+void SupervisorState::look() {
+  const bool moved = setup->host->progressed() != seen_progress;
+  watching = setup->host->in_call();
+  if (!watching) return;
+  if (moved)
+    watch();
+  else if (asking)
+    report_stall();
+  else
+    ask_what_is_awaited();
+}
+
+void SupervisorState::ask_what_is_awaited() {
+  asking = true;
+  waits.clear();
+  self->send(links.feed, ExplainWait{});
+  for (const StageHandle& stage : links.stages) self->send(stage, ExplainWait{});
+  tick_after(answer_seconds);
+}
+
+void SupervisorState::on_waits_for(WaitsFor& answer) {
+  waits.push_back(std::move(answer.text));
+  if (watching && asking && waits.size() == links.stages.size() + 1) look();
+}
+
+void SupervisorState::report_stall() {
+  watching = false;
+  std::sort(waits.begin(), waits.end());
+  std::string text = "nothing has moved for " + seconds_text(setup->stall_seconds);
+  for (const std::string& one : waits) text += "; " + one;
+  const std::size_t silent = links.stages.size() + 1 - waits.size();
+  if (silent > 0)
+    text += "; " + std::to_string(silent) + " actors do not answer: every worker thread is busy";
+  on_failed(Failed{{Errc::stalled, text}});
+}
+
+SupervisorHandle::behavior_type supervisor_actor(
+    SupervisorHandle::stateful_pointer<SupervisorState> self,
+    std::shared_ptr<const PipelineSetup> setup) {
+  base_init(self);
+  self->set_down_handler([=](caf::down_msg& down) { self->state.on_down(down); });
+  self->state.start(self, std::move(setup));
+  return {[=](SupervisorLinks& links) { self->state.on_links(links); },
+          [=](const Failed& failed) { self->state.on_failed(failed); },
+          [=](const WatchCall&) { self->state.on_watch_call(); },
+          [=](const WatchTick& tick) { self->state.on_watch_tick(tick); },
+          [=](WaitsFor& waits) { self->state.on_waits_for(waits); }};
+}
+
+}  // namespace penstock::actors

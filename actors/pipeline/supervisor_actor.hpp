@@ -1,0 +1,42 @@
+// Supervisor: watches every other actor. Turns their errors and deaths into one failure of the
+// host's call, and a call in which nothing moves into one that says who waits for what. On a thread
+// of its own, so that it can speak while all workers are busy.
+#pragma once
+
+#include <map>
+
+#include "actors/pipeline/messages.hpp"
+
+namespace penstock::actors {
+
+struct SupervisorState {
+  void start(SupervisorHandle::pointer actor, std::shared_ptr<const PipelineSetup> pipeline);
+  void on_links(SupervisorLinks& given);
+  void on_failed(const Failed& failed);
+  void on_down(const caf::down_msg& down);
+  void on_watch_call();
+  void on_watch_tick(const WatchTick& tick);
+  void on_waits_for(WaitsFor& waits);
+
+  void watch();
+  void tick_after(double seconds);
+  void look();
+  void ask_what_is_awaited();
+  void report_stall();
+
+  SupervisorHandle::pointer self = nullptr;
+  std::shared_ptr<const PipelineSetup> setup;
+  SupervisorLinks links;
+  std::map<caf::actor_addr, std::string> names;  // of the other actors
+  bool watching = false;
+  bool asking = false;
+  std::uint64_t last_tick = 0;
+  std::uint64_t seen_progress = 0;  // when this interval began
+  std::vector<std::string> waits;
+};
+
+SupervisorHandle::behavior_type supervisor_actor(
+    SupervisorHandle::stateful_pointer<SupervisorState> self,
+    std::shared_ptr<const PipelineSetup> setup);
+
+}  // namespace penstock::actors

@@ -1,0 +1,121 @@
+#include "apps/trainer/options/command_line.hpp"
+
+#include <algorithm>
+#include <boost/program_options.hpp>
+#include <set>
+#include <sstream>
+
+#include "apps/trainer/options/option_table.hpp"
+#include "penstock/error.hpp"
+
+namespace trainer {
+namespace {
+
+namespace po = boost::program_options;
+using Given = po::basic_option<char>;
+
+constexpr unsigned help_columns = 96;
+constexpr unsigned help_text_columns = 64;
+
+constexpr const char* introduction =
+    "Usage: penstock-train [OPTION]...\n"
+    "\n"
+    "Trains a network on images as a pipeline of stages over virtual devices (IPUs), then\n"
+    "prints its accuracy on the test set. Defaults stand in brackets.\n";
+
+constexpr const char* conclusion =
+    "One step takes batch-size x gradient-accumulation x device-iterations x\n"
+    "replication-factor images.\n"
+    "\n"
+    "Blocks: mnist-cnn and fashion-cnn B1 to B4 (convolution, convolution, linear, linear);\n"
+    "mlp B1 to B4 (256, 128, 64 and 32, 10 features).\n"
+    "\n"
+    "Exit code: 0 if all went well, 1 if the run failed, 2 if it was refused before its first\n"
+    "step. Files are written at the end, whole or not at all. A run whose progress nobody\n"
+    "reads any more goes on; one whose accuracy cannot be printed fails, with its files\n"
+    "written.\n"
+    "\n"
+    "Examples:\n"
+    "  penstock-train\n"
+    "  penstock-train --strategy sharded --profile --profile-dir sharded_profile\n"
+    "  penstock-train --model mlp --optimizer sgd --momentum 0.9 --stages \"B1,B2|B3,B4\"\n"
+    "  penstock-train --dataset mnist --data-dir ~/mnist --epochs 5 --save-weights mnist.st\n";
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw penstock::Error(penstock::Errc::invalid_argument, what);
+}
+
+po::options_description describe(const OptionGroup& group) {
+  po::options_description description(group.title, help_columns, help_text_columns);
+  for (const OptionRow& row : group.rows) {
+    if (row.value_name.empty())
+      description.add_options()(row.name.c_str(), row.help.c_str());
+    else
+      description.add_options()(
+          row.name.c_str(), po::value<std::string>()->value_name(row.value_name), row.help.c_str());
+  }
+  return description;
+}
+
+po::options_description describe_all() {
+  po::options_description all("", help_columns, help_text_columns);
+  for (const OptionGroup& group : option_groups()) all.add(describe(group));
+  po::options_description other("Other", help_columns, help_text_columns);
+  other.add_options()("help,h", "show this text");
+  return all.add(other), all;
+}
+
+std::vector<Given> split_into_options(int argc, const char* const* argv) {
+  namespace style = po::command_line_style;
+  try {
+    return po::command_line_parser(argc, argv)
+        .options(describe_all())
+        .style(style::unix_style & ~style::allow_guessing)
+        .run()
+        .options;
+  } catch (const po::error& error) {
+    refuse(std::string(error.what()) + "; --help lists what there is");
+  }
+}
+
+const OptionRow& row_named(const std::string& name) {
+  for (const OptionGroup& group : option_groups())
+    for (const OptionRow& row : group.rows)
+      if (row.name == name) return row;
+  refuse("--" + name + ": unknown option");
+}
+
+void set(TrainerOptions& options, const Given& given) {
+  try {
+    row_named(given.string_key).set(options, given.value.empty() ? "" : given.value.front());
+  } catch (const penstock::Error& error) {
+    refuse("--" + given.string_key + ": " + error.what());
+  }
+}
+
+}  // namespace
+
+std::optional<TrainerOptions> read_command_line(int argc, const char* const* argv) {
+  const std::vector<Given> given = split_into_options(argc, argv);
+  const auto asks_for_help = [](const Given& option) { return option.string_key == "help"; };
+  if (std::any_of(given.begin(), given.end(), asks_for_help)) return std::nullopt;
+
+  TrainerOptions options;
+  std::set<std::string> seen;
+  for (const Given& option : given) {
+    if (option.position_key >= 0)
+      refuse("unexpected argument \"" + option.value.front() + "\": every option opens with --");
+    if (!seen.insert(option.string_key).second) refuse("--" + option.string_key + ": given twice");
+    set(options, option);
+  }
+  options.validate();
+  return options;
+}
+
+std::string help_text() {
+  std::ostringstream text;
+  text << introduction << describe_all() << '\n' << conclusion;
+  return text.str();
+}
+
+}  // namespace trainer

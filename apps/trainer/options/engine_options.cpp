@@ -1,0 +1,174 @@
+#include "apps/trainer/options/engine_options.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <type_traits>
+
+namespace trainer {
+namespace {
+
+void log_to_stderr(std::string_view line) {
+  const std::string text = std::string(line) + '\n';
+  std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+/// After the IPUs, which may be counted.
+void set_stages(penstock::Topology& topology, const StagesOption& option) {
+  topology.stages = option.stages;
+  if (option.stages.empty())
+    topology.automatic_stages = option.automatic.value_or(static_cast<int>(topology.ipus.size()));
+}
+
+penstock::Topology topology(const PipelineOptions& options) {
+  penstock::Topology topology;
+  topology.strategy = options.strategy;
+  topology.schedule = options.schedule;
+  if (options.ipus) topology.ipus = *options.ipus;
+  if (options.stages) set_stages(topology, *options.stages);
+  topology.ipu_memory_bytes = options.ipu_memory.value_or(0);
+  topology.replication_factor = options.replication_factor;
+  topology.threads_per_ipu = options.threads_per_ipu.value_or(0);
+  return topology;
+}
+
+/// What training and inference have in common.
+penstock::Options engine_options(const TrainerOptions& options) {
+  penstock::Options engine;
+  engine.seed = options.network.seed;
+  engine.topology = topology(options.pipeline);
+  engine.output.mode = penstock::OutputMode::all;
+  engine.runtime.threads = options.pipeline.threads.value_or(0);
+  engine.runtime.trace = options.output.profile;
+  if (options.output.debug) engine.runtime.log = log_to_stderr;
+  return engine;
+}
+
+/// The constants that only some rules have; absent ones keep the rule's default.
+void set_constants(penstock::Sgd& rule, const OptimizerOptions& options) {
+  rule.momentum = options.momentum.value_or(rule.momentum);
+  rule.dampening = options.dampening.value_or(rule.dampening);
+  rule.nesterov = options.nesterov;
+  rule.dampen_first_step = options.dampen_first_step;
+  rule.keras_variant = options.keras_variant;
+}
+
+void set_constants(penstock::RmsProp& rule, const OptimizerOptions& options) {
+  rule.momentum = options.momentum.value_or(rule.momentum);
+  rule.alpha = options.alpha.value_or(rule.alpha);
+  rule.eps = options.eps.value_or(rule.eps);
+  rule.centered = options.centered;
+  rule.tf_variant = options.tf_variant;
+}
+
+template <class Moments>  // Adam, AdamW, Lamb
+void set_constants(Moments& rule, const OptimizerOptions& options) {
+  rule.beta1 = options.beta1.value_or(rule.beta1);
+  rule.beta2 = options.beta2.value_or(rule.beta2);
+  rule.eps = options.eps.value_or(rule.eps);
+  rule.bias_correction = !options.no_bias_correction;
+  if constexpr (std::is_same_v<Moments, penstock::Lamb>)
+    rule.max_weight_norm = options.max_weight_norm;
+}
+
+penstock::OptimizerSettings default_settings(OptimizerName name) {
+  switch (name) {
+    case OptimizerName::adamw:
+      return penstock::AdamW{};
+    case OptimizerName::adam:
+      return penstock::Adam{};
+    case OptimizerName::sgd:
+      return penstock::Sgd{};
+    case OptimizerName::rmsprop:
+      return penstock::RmsProp{};
+    case OptimizerName::lamb:
+      return penstock::Lamb{};
+  }
+  return penstock::AdamW{};
+}
+
+}  // namespace
+
+penstock::Options training_options(const TrainerOptions& options) {
+  penstock::Options engine = engine_options(options);
+  const std::int64_t iterations = options.training.device_iterations;
+  engine.batch_size = options.training.batch_size;
+  engine.device_iterations =
+      static_cast<int>(std::min(iterations, options.training.max_updates.value_or(iterations)));
+  engine.training.gradient_accumulation = options.training.gradient_accumulation;
+  engine.training.reduction = options.pipeline.reduction;
+  engine.training.reduction_strategy = options.pipeline.reduction_strategy;
+  engine.training.offload_optimizer_state = options.pipeline.offload_optimiser;
+  engine.training.recompute = options.pipeline.recompute.has_value();
+  engine.training.recompute_stages = options.pipeline.recompute.value_or(std::vector<int>{});
+  return engine;
+}
+
+penstock::Options inference_options(const TrainerOptions& options, std::int64_t test_samples) {
+  penstock::Options engine = engine_options(options);
+  const auto ceil_div = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
+  const std::int64_t batch = std::min<std::int64_t>(options.training.test_batch_size, test_samples);
+  const std::int64_t iterations =
+      std::int64_t{options.training.device_iterations} * options.training.gradient_accumulation;
+  const std::int64_t useful = ceil_div(test_samples, batch * engine.topology.replication_factor);
+  engine.batch_size = static_cast<int>(batch);
+  engine.device_iterations = static_cast<int>(std::min(iterations, useful));
+  return engine;
+}
+
+penstock::Optimizer make_optimizer(const OptimizerOptions& options) {
+  penstock::Optimizer optimizer;
+  optimizer.settings = default_settings(options.name);
+  std::visit(
+      [&](auto& rule) {
+        rule.learning_rate = options.learning_rate;
+        rule.weight_decay = options.weight_decay.value_or(rule.weight_decay);
+        set_constants(rule, options);
+      },
+      optimizer.settings);
+  optimizer.max_grad_norm = options.max_grad_norm.value_or(0);
+  optimizer.loss_scaling = options.loss_scaling;
+  return optimizer;
+}
+
+penstock::LearningRateSchedule make_schedule(const LearningRateOptions& options,
+                                             std::int64_t updates) {
+  using Schedule = penstock::LearningRateSchedule;
+  const std::int64_t warm_up = options.warm_up.value_or(0);
+  Schedule schedule;
+  switch (options.schedule) {
+    case ScheduleName::constant:
+      break;
+    case ScheduleName::step:
+      schedule = Schedule::step(options.step.value(), options.decay.value_or(0.1));
+      break;
+    case ScheduleName::exponential:
+      schedule = Schedule::exponential(options.decay.value());
+      break;
+    case ScheduleName::cosine:
+      schedule =
+          Schedule::cosine(options.updates.value_or(std::max<std::int64_t>(1, updates - warm_up)),
+                           options.last.value_or(0));
+      break;
+  }
+  return warm_up > 0 ? schedule.after_warm_up(warm_up) : schedule;
+}
+
+penstock::DataLoaderOptions training_loader_options(const TrainerOptions& options) {
+  penstock::DataLoaderOptions loader;
+  loader.shuffle = !options.data.no_shuffle;
+  loader.workers = options.data.num_workers;
+  loader.buffered = options.data.buffered_batches;
+  loader.seed = options.network.seed;
+  return loader;
+}
+
+penstock::DataLoaderOptions test_loader_options(const TrainerOptions& options) {
+  penstock::DataLoaderOptions loader;
+  loader.drop_last = false;
+  loader.workers = options.data.num_workers;
+  loader.buffered = options.data.buffered_batches;
+  return loader;
+}
+
+}  // namespace trainer

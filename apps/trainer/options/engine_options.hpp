@@ -1,0 +1,28 @@
+// From TrainerOptions to what the engine takes. Pure.
+#pragma once
+
+#include <cstdint>
+
+#include "apps/trainer/options/options.hpp"
+#include "penstock/data_loader.hpp"
+#include "penstock/optimizer.hpp"
+#include "penstock/options.hpp"
+
+namespace trainer {
+
+/// How the training model is run. A run of fewer updates than a step has gets shorter steps.
+penstock::Options training_options(const TrainerOptions& options);
+
+/// How the inference model is run: the same stages on the same IPUs, as many micro-batches per call
+/// as a training step has per replica, but never more samples than `test_samples` ask for.
+penstock::Options inference_options(const TrainerOptions& options, std::int64_t test_samples);
+
+penstock::Optimizer make_optimizer(const OptimizerOptions& options);
+/// For a run of so many weight updates.
+penstock::LearningRateSchedule make_schedule(const LearningRateOptions& options,
+                                             std::int64_t updates);
+
+penstock::DataLoaderOptions training_loader_options(const TrainerOptions& options);
+penstock::DataLoaderOptions test_loader_options(const TrainerOptions& options);
+
+}  // namespace trainer

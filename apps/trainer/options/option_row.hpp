@@ -1,0 +1,82 @@
+// OptionRow: one option of the command line: how it is spelled and explained, and which field of
+// TrainerOptions it sets. OptionRows builds the rows of one group of fields.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/trainer/options/options.hpp"
+#include "apps/trainer/options/value_kind.hpp"
+
+namespace trainer {
+
+struct OptionRow {
+  std::string name;
+  std::string value_name;  ///< empty: a switch, which takes no value
+  std::string help;
+  /// Reads the option's text (a switch's is empty) into its field. @throws penstock::Error
+  std::function<void(TrainerOptions&, const std::string& text)> set;
+};
+
+struct OptionGroup {
+  std::string title;
+  std::vector<OptionRow> rows;
+};
+
+template <class Group>
+class OptionRows {
+ public:
+  OptionRows(std::string title, Group TrainerOptions::*group)
+      : group_(group), built_{std::move(title), {}} {}
+
+  /// A switch, off by default.
+  OptionRows& add(const std::string& name, bool Group::*field, const std::string& help) {
+    built_.rows.push_back(
+        {name, "", help, [group = group_, field](TrainerOptions& options, const std::string&) {
+           (options.*group).*field = true;
+         }});
+    return *this;
+  }
+
+  /// An option with a default: the field's, which the help shows.
+  template <class T>
+  OptionRows& add(const std::string& name, T Group::*field, const ValueKind<T>& kind,
+                  const std::string& help) {
+    const std::string shown = kind.show(Group{}.*field);
+    return add_row(name, field, kind, with_choices(help, kind) + " [" + shown + "]");
+  }
+
+  /// An option without a default of its own.
+  template <class T>
+  OptionRows& add(const std::string& name, std::optional<T> Group::*field, const ValueKind<T>& kind,
+                  const std::string& help) {
+    return add_row(name, field, kind, with_choices(help, kind));
+  }
+
+  OptionGroup take() { return std::move(built_); }
+
+ private:
+  template <class T>
+  static std::string with_choices(const std::string& help, const ValueKind<T>& kind) {
+    return kind.choices.empty() ? help : help + ": " + kind.choices;
+  }
+
+  template <class Field, class T>
+  OptionRows& add_row(const std::string& name, Field Group::*field, const ValueKind<T>& kind,
+                      const std::string& help) {
+    const auto set = [group = group_, field, read = kind.read](TrainerOptions& options,
+                                                               const std::string& text) {
+      (options.*group).*field = read(text);
+    };
+    built_.rows.push_back({name, kind.value_name, help, set});
+    return *this;
+  }
+
+  Group TrainerOptions::*group_;
+  OptionGroup built_;
+};
+
+}  // namespace trainer

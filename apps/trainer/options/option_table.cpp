@@ -1,0 +1,194 @@
+#include "apps/trainer/options/option_table.hpp"
+
+#include "apps/networks/networks.hpp"
+
+namespace trainer {
+namespace {
+
+using penstock::PipelineSchedule;
+using penstock::Reduction;
+using penstock::ReductionStrategy;
+using penstock::Strategy;
+
+/// More threads or replicas than this are a slip of the keyboard, and might bring a machine down.
+constexpr int most_threads = 1024;
+constexpr int highest_ipu = 65535;  // as far as the engine numbers them
+
+constexpr NumberRange positive{.least = smallest_positive};
+constexpr NumberRange from_zero{};
+constexpr NumberRange zero_to_one{.most = 1};
+constexpr NumberRange below_one{.most = 1, .open_most = true};
+
+std::vector<std::string> network_names() {
+  std::vector<std::string> names;
+  for (const penstock::networks::Network* network : penstock::networks::all_networks())
+    names.emplace_back(network->name);
+  return names;
+}
+
+OptionGroup network_group() {
+  return OptionRows("Network", &TrainerOptions::network)
+      .add("model", &NetworkOptions::model, one_of(network_names()), "network to train")
+      .add("seed", &NetworkOptions::seed, whole_number<std::uint64_t>(0),
+           "of the first weights and of the order of the images")
+      .add("init-weights", &NetworkOptions::init_weights, path("FILE"),
+           "start from these weights (safetensors) instead of random ones")
+      .take();
+}
+
+OptionGroup data_group() {
+  return OptionRows("Data", &TrainerOptions::data)
+      .add("dataset", &DataOptions::dataset,
+           one_of<DatasetName>(
+               {DatasetName::fashion_mnist, DatasetName::mnist, DatasetName::synthetic}),
+           "images to train and test on")
+      .add("data-dir", &DataOptions::data_dir, path("DIR"),
+           "directory of the IDX files, gzipped or plain; fashion-mnist has one by default, "
+           "/usr/share/datasets/fashion-mnist")
+      .add("no-shuffle", &DataOptions::no_shuffle, "train on the images in the files' order")
+      .add("num-workers", &DataOptions::num_workers, whole_number(0, most_threads),
+           "threads that prepare batches")
+      .add("buffered-batches", &DataOptions::buffered_batches, whole_number(1, 1024),
+           "batches prepared ahead")
+      .take();
+}
+
+OptionGroup training_group() {
+  return OptionRows("Training", &TrainerOptions::training)
+      .add("batch-size", &TrainingOptions::batch_size, whole_number(1), "images per micro-batch")
+      .add("device-iterations", &TrainingOptions::device_iterations, whole_number(1),
+           "weight updates per step")
+      .add("gradient-accumulation", &TrainingOptions::gradient_accumulation, whole_number(1),
+           "micro-batches per replica and weight update")
+      .add("epochs", &TrainingOptions::epochs, whole_number(1), "times through the images")
+      .add("max-updates", &TrainingOptions::max_updates, whole_number<std::int64_t>(1),
+           "stop after so many weight updates, whether or not the epochs are over")
+      .add("test-batch-size", &TrainingOptions::test_batch_size, whole_number(1),
+           "images per micro-batch of the test")
+      .take();
+}
+
+OptionGroup optimizer_group() {
+  return OptionRows("Optimizer", &TrainerOptions::optimizer)
+      .add("optimizer", &OptimizerOptions::name,
+           one_of<OptimizerName>({OptimizerName::adamw, OptimizerName::adam, OptimizerName::sgd,
+                                  OptimizerName::rmsprop, OptimizerName::lamb}),
+           "rule that updates the weights")
+      .add("learning-rate", &OptimizerOptions::learning_rate, number(positive), "learning rate")
+      .add("momentum", &OptimizerOptions::momentum, number(below_one), "of sgd and rmsprop [0]")
+      .add("dampening", &OptimizerOptions::dampening, number(zero_to_one), "of sgd [0]")
+      .add("nesterov", &OptimizerOptions::nesterov, "Nesterov's momentum, for sgd")
+      .add("weight-decay", &OptimizerOptions::weight_decay, number(from_zero),
+           "how weights shrink [0.01 for adamw and lamb, else 0]")
+      .add("beta1", &OptimizerOptions::beta1, number(below_one), "of adamw, adam and lamb [0.9]")
+      .add("beta2", &OptimizerOptions::beta2, number(below_one), "of adamw, adam and lamb [0.999]")
+      .add("eps", &OptimizerOptions::eps, number(positive), "of all but sgd [1e-8]")
+      .add("alpha", &OptimizerOptions::alpha, number(below_one), "of rmsprop [0.99]")
+      .add("dampen-first-step", &OptimizerOptions::dampen_first_step,
+           "dampen from the first step on and without momentum too, as PopTorch, for sgd")
+      .add("keras-variant", &OptimizerOptions::keras_variant,
+           "keep each step's learning rate in the momentum buffer, as Keras, for sgd")
+      .add("centered", &OptimizerOptions::centered,
+           "divide by the gradient's standard deviation, for rmsprop")
+      .add("tf-variant", &OptimizerOptions::tf_variant, "work as TensorFlow's, for rmsprop")
+      .add("no-bias-correction", &OptimizerOptions::no_bias_correction,
+           "leave the moments biased towards 0, for adamw, adam and lamb")
+      .add("max-weight-norm", &OptimizerOptions::max_weight_norm, number(positive),
+           "largest norm that counts in the trust ratio, of lamb [65500]")
+      .add("max-grad-norm", &OptimizerOptions::max_grad_norm, number(positive),
+           "limit of the whole gradient's L2 norm; without it there is none")
+      .add("loss-scaling", &OptimizerOptions::loss_scaling, number(positive),
+           "factor of the loss's gradient, taken back before the update")
+      .add("init-optimizer-state", &OptimizerOptions::init_state, path("FILE"),
+           "go on from this state (safetensors) of the same optimizer, beside --init-weights")
+      .take();
+}
+
+OptionGroup learning_rate_group() {
+  return OptionRows("Learning rate", &TrainerOptions::learning_rate)
+      .add("lr-schedule", &LearningRateOptions::schedule,
+           one_of<ScheduleName>({ScheduleName::constant, ScheduleName::step,
+                                 ScheduleName::exponential, ScheduleName::cosine}),
+           "how it changes from weight update to weight update")
+      .add("lr-warmup", &LearningRateOptions::warm_up, whole_number<std::int64_t>(1),
+           "first grow from 0 in so many updates; the schedule begins after them")
+      .add("lr-step", &LearningRateOptions::step, whole_number<std::int64_t>(1),
+           "updates after which step decays")
+      .add("lr-decay", &LearningRateOptions::decay, number(from_zero),
+           "factor of each decay: after each step [0.1], or each update of exponential")
+      .add("lr-updates", &LearningRateOptions::updates, whole_number<std::int64_t>(1),
+           "updates that the cosine takes; by default those of the run")
+      .add("lr-last", &LearningRateOptions::last, number(from_zero),
+           "share of the learning rate that the cosine ends with [0]")
+      .take();
+}
+
+OptionGroup pipeline_group() {
+  return OptionRows("Pipeline", &TrainerOptions::pipeline)
+      .add(
+          "strategy", &PipelineOptions::strategy,
+          one_of<Strategy>({Strategy::pipelined, Strategy::sharded}),
+          "whether stages work at the same time; if not (sharded), one IPU of each replica is busy "
+          "at a time")
+      .add("schedule", &PipelineOptions::schedule,
+           one_of<PipelineSchedule>({PipelineSchedule::grouped, PipelineSchedule::interleaved,
+                                     PipelineSchedule::sequential}),
+           "what a pipelined stage does first; sequential: one IPU of each replica is busy at a "
+           "time, "
+           "as with --strategy sharded, for which this does not matter")
+      .add("stages", &PipelineOptions::stages, stage_list("STAGES", most_threads),
+           "blocks of each stage, as in \"B1,B2|B3,B4\"; by default a stage per block; auto for "
+           "the best balanced cut into a stage per IPU of --ipus, auto:4 into four")
+      .add("ipus", &PipelineOptions::ipus, number_list("LIST", highest_ipu),
+           "IPU of each stage, as in 0,1,2,3; from 0 to " + std::to_string(highest_ipu) +
+               "; stages may share one; by default in order")
+      .add("ipu-memory", &PipelineOptions::ipu_memory, byte_size("SIZE"),
+           "memory of each IPU, as in 900kB or 1.5GB: a plan that needs more is refused, and auto "
+           "stages are cut to fit; by default there is no limit")
+      .add("replication-factor", &PipelineOptions::replication_factor,
+           whole_number(1, most_threads), "copies of the pipeline that train together")
+      .add("reduction", &PipelineOptions::reduction,
+           one_of<Reduction>({Reduction::mean, Reduction::sum}),
+           "how the micro-batches' gradients become one")
+      .add("reduction-strategy", &PipelineOptions::reduction_strategy,
+           one_of<ReductionStrategy>({ReductionStrategy::post, ReductionStrategy::running}),
+           "whether a mean is divided once or kept running")
+      .add("offload-optimiser", &PipelineOptions::offload_optimiser,
+           "keep the optimizer's state off the IPUs between updates")
+      .add("recompute", &PipelineOptions::recompute, stage_numbers("LIST", most_threads),
+           "stages that keep only what they receive and send, and compute the rest again before "
+           "their backward: all (but the last), or their numbers, as in 0,1; the same weights, "
+           "less memory, more time")
+      .add("threads", &PipelineOptions::threads, whole_number(1, most_threads),
+           "worker threads of the engine; by default one per core")
+      .add("threads-per-ipu", &PipelineOptions::threads_per_ipu, whole_number(1, most_threads),
+           "threads that share the work of each IPU; by default the cores divided among the IPUs")
+      .take();
+}
+
+OptionGroup output_group() {
+  return OptionRows("Output", &TrainerOptions::output)
+      .add("save-weights", &OutputOptions::save_weights, path("FILE"),
+           "write the trained weights (safetensors)")
+      .add("save-optimizer-state", &OutputOptions::save_optimizer_state, path("FILE"),
+           "write what the optimizer keeps (safetensors), beside --save-weights")
+      .add("metrics", &OutputOptions::metrics, path("FILE"),
+           "write a line of JSON per step, and one of the whole run")
+      .add("profile", &OutputOptions::profile,
+           "record what ran when: training/trace.json and inference/trace.json, for "
+           "chrome://tracing or Perfetto")
+      .add("profile-dir", &OutputOptions::profile_dir, path("DIR"), "directory of the profile")
+      .add("debug", &OutputOptions::debug, "log what the engine does to stderr")
+      .take();
+}
+
+}  // namespace
+
+const std::vector<OptionGroup>& option_groups() {
+  static const std::vector<OptionGroup> groups{
+      network_group(),       data_group(),     training_group(), optimizer_group(),
+      learning_rate_group(), pipeline_group(), output_group()};
+  return groups;
+}
+
+}  // namespace trainer

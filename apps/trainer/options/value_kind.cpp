@@ -1,0 +1,158 @@
+#include "apps/trainer/options/value_kind.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include "penstock/error.hpp"
+
+namespace trainer {
+namespace {
+
+[[noreturn]] void refuse(const std::string& expected, std::string_view got) {
+  throw penstock::Error(penstock::Errc::invalid_argument,
+                        "expected " + expected + ", got \"" + std::string(got) + '"');
+}
+
+/// Whether `text` is one number of type T and nothing else.
+template <class T>
+bool reads_as(std::string_view text, T& value) {
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc() && stop == end;
+}
+
+std::string shortest(double value) {
+  char text[32];
+  return {text, std::to_chars(std::begin(text), std::end(text), value).ptr};
+}
+
+std::string describe(const NumberRange& range) {
+  if (range.least == smallest_positive)
+    return "a number above 0, from 1.2e-38 to 3.4e38 (f32's smallest and largest)";
+  const std::string text = "a number from " + shortest(range.least);
+  if (range.most == NumberRange{}.most) return text + " to 3.4e38 (f32's largest)";
+  return text + (range.open_most ? " and below " : " to ") + shortest(range.most);
+}
+
+bool contains(const NumberRange& range, double value) {
+  if (!std::isfinite(value) || value < range.least || value > range.most) return false;
+  return !range.open_most || static_cast<float>(value) < range.most;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+/// `or_word` opens the refusal with what else the text may be.
+std::vector<int> read_number_list(std::string_view text, int most,
+                                  const std::string& or_word = "") {
+  std::vector<int> numbers;
+  std::size_t begin = 0, comma = 0;
+  do {
+    comma = text.find(',', begin);
+    int number = -1;
+    if (!reads_as(text.substr(begin, comma - begin), number) || number < 0 || number > most)
+      refuse(or_word + "whole numbers from 0 to " + std::to_string(most) + ", separated by commas",
+             text);
+    numbers.push_back(number);
+    begin = comma + 1;
+  } while (comma != text.npos);
+  return numbers;
+}
+
+constexpr std::pair<std::string_view, double> byte_units[] = {
+    {"KiB", 1024.0}, {"MiB", 1048576.0}, {"GiB", 1073741824.0}, {"kB", 1e3}, {"MB", 1e6},
+    {"GB", 1e9},     {"B", 1.0}};
+
+std::int64_t read_byte_size(std::string_view text) {
+  const NumberRange range{.least = 1, .most = 1e18};
+  for (const auto& [unit, bytes] : byte_units) {
+    if (!text.ends_with(unit)) continue;
+    double number = 0;
+    if (reads_as(text.substr(0, text.size() - unit.size()), number) &&
+        contains(range, number * bytes))
+      return static_cast<std::int64_t>(number * bytes);
+    break;
+  }
+  refuse("a size such as 900MB, 1.5GB or 64KiB", text);
+}
+
+constexpr std::string_view automatic = "auto";
+
+StagesOption read_stages(std::string_view text, int most) {
+  if (text == automatic) return {};
+  const std::string prefix = std::string(automatic) + ':';
+  if (!text.starts_with(prefix)) return {.stages = penstock::parse_stages(text)};
+  int count = 0;
+  if (!reads_as(text.substr(prefix.size()), count) || count < 1 || count > most)
+    refuse("auto:N with a whole number from 1 to " + std::to_string(most), text);
+  return {.automatic = count};
+}
+
+}  // namespace
+
+template <class T>
+ValueKind<T> whole_number(T least, T most) {
+  const auto read = [=](std::string_view text) {
+    T value{};
+    if (!reads_as(text, value) || value < least || value > most)
+      refuse("a whole number from " + std::to_string(least) + " to " + std::to_string(most), text);
+    return value;
+  };
+  return {"N", read, [](const T& value) { return std::to_string(value); }};
+}
+
+template ValueKind<int> whole_number(int, int);
+template ValueKind<std::int64_t> whole_number(std::int64_t, std::int64_t);
+template ValueKind<std::uint64_t> whole_number(std::uint64_t, std::uint64_t);
+
+ValueKind<double> number(const NumberRange& range) {
+  const auto read = [range](std::string_view text) {
+    double value = 0;
+    if (!reads_as(text, value) || !contains(range, value)) refuse(describe(range), text);
+    return value;
+  };
+  return {"X", read, shortest};
+}
+
+ValueKind<std::string> path(const std::string& value_name) {
+  const auto read = [value_name](std::string_view text) {
+    if (text.empty()) refuse(value_name == "DIR" ? "a directory" : "a file's name", text);
+    return std::string(text);
+  };
+  return {value_name, read, [](const std::string& value) { return value; }};
+}
+
+ValueKind<std::string> one_of(const std::vector<std::string>& values) {
+  const auto read = [values](std::string_view text) {
+    if (std::find(values.begin(), values.end(), text) == values.end())
+      refuse("one of " + joined(values), text);
+    return std::string(text);
+  };
+  return {"NAME", read, [](const std::string& value) { return value; }, joined(values)};
+}
+
+ValueKind<std::vector<int>> number_list(const std::string& value_name, int most) {
+  return {value_name, [=](std::string_view text) { return read_number_list(text, most); }, {}};
+}
+
+ValueKind<std::vector<int>> stage_numbers(const std::string& value_name, int most) {
+  const auto read = [=](std::string_view text) {
+    return text == "all" ? std::vector<int>{} : read_number_list(text, most, "all, or ");
+  };
+  return {value_name, read, {}};
+}
+
+ValueKind<std::int64_t> byte_size(const std::string& value_name) {
+  return {value_name, read_byte_size, {}};
+}
+
+ValueKind<StagesOption> stage_list(const std::string& value_name, int most) {
+  return {value_name, [=](std::string_view text) { return read_stages(text, most); }, {}};
+}
+
+}  // namespace trainer

@@ -1,0 +1,69 @@
+// ValueKind: how the values of one kind of option are read and shown. Reading is strict: all of the
+// text, nothing but the value, inside its range. What is refused is a penstock::Error
+// invalid_argument that says what was expected and what came; the caller adds the option's name.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apps/trainer/options/options.hpp"
+
+namespace trainer {
+
+template <class T>
+struct ValueKind {
+  std::string value_name;  ///< what stands for a value in the help
+  std::function<T(std::string_view text)> read;
+  std::function<std::string(const T&)> show;
+  std::string choices = {};  ///< for the help: all that it may be, if they are few
+};
+
+/// Whole numbers in [least, most]. T is int, std::int64_t or std::uint64_t.
+template <class T>
+ValueKind<T> whole_number(T least, T most = std::numeric_limits<T>::max());
+
+/// The smallest number above 0 that the engine, which keeps numbers as f32 and takes f32's
+/// denormals for 0, can tell from 0.
+constexpr double smallest_positive = std::numeric_limits<float>::min();
+
+/// Finite numbers between two bounds, which they keep when they are rounded to f32.
+struct NumberRange {
+  double least = 0;
+  double most = std::numeric_limits<float>::max();
+  bool open_most = false;  ///< `most` itself is outside
+};
+ValueKind<double> number(const NumberRange& range);
+
+ValueKind<std::string> path(const std::string& value_name);
+/// One of `values`.
+ValueKind<std::string> one_of(const std::vector<std::string>& values);
+/// Whole numbers from 0 to `most`, separated by commas.
+ValueKind<std::vector<int>> number_list(const std::string& value_name, int most);
+/// "all", for which the list is empty, or whole numbers from 0 to `most`, separated by commas.
+ValueKind<std::vector<int>> stage_numbers(const std::string& value_name, int most);
+/// Bytes with their unit, decimal or binary: "900MB", "1.5GB", "64KiB".
+ValueKind<std::int64_t> byte_size(const std::string& value_name);
+/// Blocks grouped to stages, "B1,B2|B3,B4", or "auto", or "auto:4" for up to `most` stages.
+ValueKind<StagesOption> stage_list(const std::string& value_name, int most);
+
+/// One of `values`, which to_string() spells.
+template <class Enum>
+ValueKind<Enum> one_of(const std::vector<Enum>& values) {
+  std::vector<std::string> names;
+  for (const Enum value : values) names.emplace_back(to_string(value));
+  const ValueKind<std::string> name = one_of(names);
+  return {name.value_name,
+          [=](std::string_view text) {
+            const std::string chosen = name.read(text);
+            std::size_t i = 0;
+            while (names[i] != chosen) ++i;
+            return values[i];
+          },
+          [](const Enum& value) { return std::string(to_string(value)); }, name.choices};
+}
+
+}  // namespace trainer

@@ -1,0 +1,64 @@
+#include "apps/trainer/output/metrics.hpp"
+
+#include <numeric>
+
+#include "apps/trainer/output/json_line.hpp"
+
+namespace trainer {
+namespace {
+
+void write(JsonLine& json, const penstock::StageReport& stage) {
+  json.begin_object()
+      .field("replica", stage.replica)
+      .field("stage", stage.stage)
+      .field("ipu", stage.ipu)
+      .field("forward_runs", stage.forward_runs)
+      .field("backward_runs", stage.backward_runs)
+      .field("recomputed_runs", stage.recomputed_runs)
+      .field("max_in_flight", stage.max_in_flight)
+      .field("busy_seconds", stage.busy_seconds)
+      .field("peak_bytes", stage.peak_bytes)
+      .field("optimizer_bytes_on_ipu", stage.optimizer_bytes_on_ipu)
+      .end_object();
+}
+
+}  // namespace
+
+double StepMetrics::loss() const noexcept {
+  return std::accumulate(losses.begin(), losses.end(), 0.0) / static_cast<double>(losses.size());
+}
+
+std::string to_json(const StepMetrics& step) {
+  JsonLine json;
+  json.begin_object()
+      .field("epoch", step.epoch)
+      .field("step", step.step)
+      .field("updates", step.updates)
+      .field("loss", step.loss())
+      .key("losses")
+      .begin_array();
+  for (const float loss : step.losses) json.value(double{loss});
+  return json.end_array()
+      .field("accuracy", step.accuracy)
+      .field("samples_per_second", step.samples_per_second)
+      .end_object()
+      .text();
+}
+
+std::string to_json(const RunMetrics& run) {
+  JsonLine json;
+  json.begin_object()
+      .key("summary")
+      .begin_object()
+      .field("compile_seconds", run.compile_seconds)
+      .field("train_samples_per_second", run.train_samples_per_second)
+      .field("inference_samples_per_second", run.inference_samples_per_second)
+      .field("test_accuracy", run.test_accuracy)
+      .field("peak_rss_bytes", run.peak_rss_bytes)
+      .key("stages")
+      .begin_array();
+  for (const penstock::StageReport& stage : run.stages) write(json, stage);
+  return json.end_array().end_object().end_object().text();
+}
+
+}  // namespace trainer

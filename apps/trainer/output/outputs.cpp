@@ -1,0 +1,79 @@
+#include "apps/trainer/output/outputs.hpp"
+
+#include <filesystem>
+#include <vector>
+
+#include "penstock/error.hpp"
+
+namespace trainer {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path trace_path(const OutputOptions& options, const char* part) {
+  return fs::path(options.profile_dir) / part / "trace.json";
+}
+
+/// The file, in a directory that is there.
+const fs::path& with_directory(const fs::path& file) {
+  std::error_code error;
+  fs::create_directories(file.parent_path(), error);
+  if (error)
+    throw penstock::Error(
+        penstock::Errc::io_error,
+        "cannot create the directory \"" + file.parent_path().string() + "\": " + error.message());
+  return file;
+}
+
+std::vector<RunFile> output_files(const OutputOptions& options) {
+  std::vector<RunFile> files;
+  if (options.metrics) files.push_back({"--metrics", *options.metrics});
+  if (options.save_weights) files.push_back({"--save-weights", *options.save_weights});
+  if (options.save_optimizer_state)
+    files.push_back({"--save-optimizer-state", *options.save_optimizer_state});
+  if (!options.profile) return files;
+  for (const char* part : {"training", "inference"})
+    files.push_back({"--profile-dir", trace_path(options, part)});
+  return files;
+}
+
+}  // namespace
+
+Outputs::Outputs(const OutputOptions& options, std::span<const RunFile> inputs) {
+  check_distinct(output_files(options), inputs);
+  if (options.metrics) metrics_.emplace(*options.metrics);
+  if (options.save_weights) weights_.emplace(*options.save_weights);
+  if (options.save_optimizer_state) optimizer_state_.emplace(*options.save_optimizer_state);
+  if (!options.profile) return;
+  training_trace_.emplace(with_directory(trace_path(options, "training")));
+  inference_trace_.emplace(with_directory(trace_path(options, "inference")));
+}
+
+void Outputs::add(const StepMetrics& step) {
+  if (metrics_) metrics_->write(to_json(step) + '\n');
+}
+
+void Outputs::add(const RunMetrics& run) {
+  if (metrics_) metrics_->write(to_json(run) + '\n');
+}
+
+void Outputs::add_weights(const penstock::Model& model) {
+  if (weights_) model.save_weights(*weights_);
+}
+
+void Outputs::add_optimizer_state(const penstock::TrainingModel& training) {
+  if (optimizer_state_) training.save_optimizer_state(*optimizer_state_);
+}
+
+void Outputs::add_traces(std::span<const penstock::TraceEvent> training,
+                         std::span<const penstock::TraceEvent> inference) {
+  if (training_trace_) penstock::write_chrome_trace(*training_trace_, training);
+  if (inference_trace_) penstock::write_chrome_trace(*inference_trace_, inference);
+}
+
+void Outputs::commit() {
+  for (File* file : {&metrics_, &weights_, &optimizer_state_, &training_trace_, &inference_trace_})
+    if (*file) (*file)->commit();
+}
+
+}  // namespace trainer

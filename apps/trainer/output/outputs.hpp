@@ -1,0 +1,41 @@
+// Outputs: every file that a run writes. All are opened before the first step, so that none is
+// refused after hours of training, and replace what was there together, at the end.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "apps/trainer/options/options.hpp"
+#include "apps/trainer/output/metrics.hpp"
+#include "apps/trainer/output/run_files.hpp"
+#include "penstock/model.hpp"
+#include "penstock/output_file.hpp"
+#include "penstock/trace.hpp"
+#include "penstock/training_model.hpp"
+
+namespace trainer {
+
+class Outputs {
+ public:
+  /// Opens what `options` ask for, and creates the profile's directories.
+  /// @throws penstock::Error io_error naming the file; as check_distinct() if one of `inputs`, or
+  /// another output, would be replaced.
+  Outputs(const OutputOptions& options, std::span<const RunFile> inputs);
+
+  void add(const StepMetrics& step);
+  void add(const RunMetrics& run);
+  void add_weights(const penstock::Model& model);
+  void add_optimizer_state(const penstock::TrainingModel& training);
+  void add_traces(std::span<const penstock::TraceEvent> training,
+                  std::span<const penstock::TraceEvent> inference);
+
+  /// Puts all files in place. @throws penstock::Error io_error.
+  void commit();
+
+ private:
+  using File = std::optional<penstock::OutputFile>;
+
+  File metrics_, weights_, optimizer_state_, training_trace_, inference_trace_;
+};
+
+}  // namespace trainer

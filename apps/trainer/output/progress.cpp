@@ -1,0 +1,129 @@
+#include "apps/trainer/output/progress.hpp"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <utility>
+
+namespace trainer {
+namespace {
+
+constexpr int bar_cells = 10;
+constexpr double bar_period_seconds = 0.1;
+constexpr std::int64_t most_plain_lines = 20;
+
+template <class... Values>
+std::string formatted(const char* format, Values... values) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, values...);
+  return text;
+}
+
+/// "01:05", "1:01:05".
+std::string clock_text(double seconds) {
+  const auto whole = static_cast<long long>(seconds);
+  const auto hours = whole / 3600, minutes = whole / 60 % 60;
+  return (hours > 0 ? formatted("%lld:", hours) : "") +
+         formatted("%02lld:%02lld", minutes, whole % 60);
+}
+
+/// "14.89it/s", or "6.49s/it" for the slow.
+std::string rate_text(std::int64_t done, double seconds) {
+  const double rate = static_cast<double>(done) / seconds;
+  return rate < 1 ? formatted("%.2fs/it", 1 / rate) : formatted("%.2fit/s", rate);
+}
+
+/// "[00:01<00:04, 14.89it/s]"
+std::string timing_text(std::int64_t done, std::int64_t total, double seconds) {
+  if (done == 0 || seconds <= 0) return '[' + clock_text(seconds) + "<?, ?it/s]";
+  const double left = seconds / static_cast<double>(done) * static_cast<double>(total - done);
+  return '[' + clock_text(seconds) + '<' + clock_text(left) + ", " + rate_text(done, seconds) + ']';
+}
+
+std::string count_text(std::int64_t done, std::int64_t total) {
+  return std::to_string(done) + '/' + std::to_string(total);
+}
+
+}  // namespace
+
+std::string bar_line(const std::string& description, std::int64_t done, std::int64_t total,
+                     double seconds) {
+  const std::int64_t filled = done * bar_cells / total;
+  std::string cells;
+  for (std::int64_t i = 0; i < filled; ++i) cells += "█";
+  cells.append(static_cast<std::size_t>(bar_cells - filled), ' ');
+  return (description.empty() ? "" : description + ": ") +
+         formatted("%3lld%%|", static_cast<long long>(done * 100 / total)) + cells + "| " +
+         count_text(done, total) + ' ' + timing_text(done, total, seconds);
+}
+
+std::string plain_line(const std::string& title, const std::string& description, std::int64_t done,
+                       std::int64_t total, double seconds) {
+  return title + ": " + count_text(done, total) + ' ' + timing_text(done, total, seconds) +
+         (description.empty() ? "" : ' ' + description);
+}
+
+ProgressStream ProgressStream::standard_error(bool among_lines) {
+  ProgressStream stream;
+  stream.terminal = isatty(STDERR_FILENO) == 1 && !among_lines;
+  stream.write = [](const std::string& text) { std::fwrite(text.data(), 1, text.size(), stderr); };
+  stream.seconds = [] {
+    using namespace std::chrono;
+    return duration<double>(steady_clock::now().time_since_epoch()).count();
+  };
+  return stream;
+}
+
+Progress::Progress(const ProgressStream& stream, std::string title, std::int64_t total)
+    : stream_(stream),
+      title_(std::move(title)),
+      total_(total),
+      begin_(stream.seconds()),
+      shown_at_(begin_) {
+  if (stream_.terminal) stream_.write(title_ + '\n');
+}
+
+Progress::~Progress() {
+  make_room();
+}
+
+void Progress::advance(const std::string& description) {
+  ++done_;
+  const double now = stream_.seconds();
+  if (stream_.terminal ? !bar_is_due(now) : !line_is_due()) return;
+  if (stream_.terminal)
+    draw_bar(description, now);
+  else
+    write_line(description, now);
+  shown_ = done_;
+  shown_at_ = now;
+}
+
+void Progress::make_room() {
+  if (bar_bytes_ > 0) stream_.write("\n");
+  bar_bytes_ = 0;
+}
+
+bool Progress::bar_is_due(double now) const {
+  return bar_bytes_ == 0 || done_ == total_ || now - shown_at_ >= bar_period_seconds;
+}
+
+bool Progress::line_is_due() const {
+  const auto part = [&](std::int64_t done) { return done * most_plain_lines / total_; };
+  return part(done_) > part(shown_);
+}
+
+void Progress::draw_bar(const std::string& description, double now) {
+  const std::string line = bar_line(description, done_, total_, now - begin_);
+  std::string text = '\r' + line;
+  if (line.size() < bar_bytes_) text.append(bar_bytes_ - line.size(), ' ');
+  bar_bytes_ = line.size();
+  stream_.write(text);
+}
+
+void Progress::write_line(const std::string& description, double now) {
+  stream_.write(plain_line(title_, description, done_, total_, now - begin_) + '\n');
+}
+
+}  // namespace trainer

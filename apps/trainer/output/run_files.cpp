@@ -1,0 +1,62 @@
+#include "apps/trainer/output/run_files.hpp"
+
+#include <algorithm>
+
+#include "penstock/error.hpp"
+
+namespace trainer {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The same text for all names of a file, whether or not it exists.
+fs::path location(const fs::path& file) {
+  std::error_code error;
+  const fs::path canonical = fs::weakly_canonical(fs::absolute(file, error), error);
+  return error ? file : canonical;
+}
+
+bool same_file(const fs::path& a, const fs::path& b) {
+  std::error_code neither_is_there;
+  return location(a) == location(b) || fs::equivalent(a, b, neither_is_there);
+}
+
+/// Whether `file` is, or will be, a directory that `other` lies in.
+bool contains(const fs::path& file, const fs::path& other) {
+  const fs::path outer = location(file), inner = location(other);
+  const auto [end, rest] = std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end());
+  return end == outer.end() && rest != inner.end();
+}
+
+std::string text_of(const RunFile& file) {
+  return file.option + " \"" + file.path.string() + '"';
+}
+
+void refuse(const RunFile& output, const std::string& what) {
+  throw penstock::Error(penstock::Errc::invalid_argument, text_of(output) + ": " + what);
+}
+
+bool may_replace(const RunFile& output, const RunFile& input) {
+  return (output.option == "--save-weights" && input.option == "--init-weights") ||
+         (output.option == "--save-optimizer-state" && input.option == "--init-optimizer-state");
+}
+
+void check_pair(const RunFile& a, const RunFile& b) {
+  if (same_file(a.path, b.path))
+    refuse(a, "is the same file as " + text_of(b) + ", and only one of them can be kept");
+  if (contains(a.path, b.path)) refuse(a, "cannot be a directory too, of " + text_of(b));
+}
+
+}  // namespace
+
+void check_distinct(std::span<const RunFile> outputs, std::span<const RunFile> inputs) {
+  for (const RunFile& output : outputs) {
+    for (const RunFile& input : inputs)
+      if (!may_replace(output, input) && same_file(output.path, input.path))
+        refuse(output, "would replace what the run reads, " + text_of(input));
+    for (const RunFile& other : outputs)
+      if (&other != &output) check_pair(output, other);
+  }
+}
+
+}  // namespace trainer

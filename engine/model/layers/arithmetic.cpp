@@ -1,0 +1,29 @@
+// Model's arithmetic.
+#include "graph/ops/arithmetic/arithmetic.hpp"
+#include "engine/model/model_state.hpp"
+#include "graph/ops/arithmetic/matmul.hpp"
+#include "graph/ops/arithmetic/scale.hpp"
+
+namespace penstock {
+
+Value Model::add(Value a, Value b) {
+  return impl_->apply(graph::add, {a, b});
+}
+
+Value Model::sub(Value a, Value b) {
+  return impl_->apply(graph::sub, {a, b});
+}
+
+Value Model::mul(Value a, Value b) {
+  return impl_->apply(graph::mul, {a, b});
+}
+
+Value Model::scale(Value x, double factor) {
+  return impl_->apply(graph::scale, {x}, {{"factor", factor}});
+}
+
+Value Model::matmul(Value a, Value b) {
+  return impl_->apply(graph::matmul, {a, b});
+}
+
+}  // namespace penstock

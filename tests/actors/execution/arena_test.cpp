@@ -1,0 +1,108 @@
+#include "actors/execution/arena.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/support/refusal.hpp"
+
+namespace penstock::actors {
+namespace {
+
+using graph::EdgeKind;
+using graph::Space;
+using testing::refusal;
+
+const graph::TensorType type{DType::f32, {16}};  // 64 bytes
+constexpr std::int64_t live = 7;
+
+/// Stage 1 of two: gets an activation, sends a gradient back, has two outputs in its stash.
+std::shared_ptr<const graph::Plan> plan() {
+  graph::Plan plan;
+  plan.edges = {{.kind = EdgeKind::activation, .from = 0, .to = 1, .name = "a", .type = type},
+                {.kind = EdgeKind::gradient, .from = 1, .to = 0, .name = "da", .type = type},
+                {.kind = EdgeKind::order, .from = 1, .to = 0},
+                {.kind = EdgeKind::activation,
+                 .from = 1,
+                 .to = 1,
+                 .name = "b",
+                 .type = type,
+                 .source = {Space::stash, 0, 64}}};
+  plan.outputs = {{"out", type}, {"other", type}};
+  plan.variables = {{"fc.weight", type, true, 1}};
+  plan.stages.resize(2);
+  plan.stages[0].in_flight = 3;
+  graph::StagePlan& stage = plan.stages[1];
+  stage.forward_receives = {0};
+  stage.forward_sends = {3};
+  stage.backward_sends = {1, 2};
+  stage.outputs = {{0, {Space::stash, 0, 0}}, {1, {Space::stash, 0, 64}}};
+  stage.variables = {
+      {.variable = 0, .type = type, .offset = 64, .trainable = true, .accumulators = {0}}};
+  stage.parameter_bytes = 128;
+  stage.accumulator_bytes = 64;
+  stage.stash_bytes = 128;
+  stage.stash_slots = 2;
+  return std::make_shared<const graph::Plan>(std::move(plan));
+}
+
+TEST(Arena, GivesEachMicroBatchOfARingItsOwnMemoryAndUsesItAgain) {
+  const Arena arena(plan(), 1, live);
+  std::set<const std::byte*> places;
+  for (std::int64_t m = 0; m < 2; ++m)
+    for (const Tensor& output : *arena.outputs(m)) places.insert(output.raw());
+  EXPECT_EQ(places.size(), 4u);
+  for (std::int64_t m = 0; m < 4; ++m) {
+    EXPECT_EQ((*arena.outputs(m))[0].raw(), (*arena.outputs(m + 2))[0].raw());
+    EXPECT_EQ(arena.sends_forward(0, m).raw(), (*arena.outputs(m))[1].raw());
+  }
+}
+
+TEST(Arena, SendsGradientsBackInAsManyBuffersAsTheReceiverHoldsMicroBatches) {
+  const Arena arena(plan(), 1, live);
+  std::set<const std::byte*> places;
+  for (std::int64_t m = 0; m < 9; ++m) places.insert(arena.sends_back(0, m).raw());
+  EXPECT_EQ(places.size(), 3u);
+  EXPECT_EQ(arena.sends_back(0, 1).raw(), arena.sends_back(0, 4).raw());
+  EXPECT_FALSE(arena.sends_back(1, 0)) << "an order edge carries nothing";
+}
+
+TEST(Arena, CountsTheMemoryThatThePlanAnnounces) {
+  const auto whole = plan();
+  EXPECT_EQ(Arena(whole, 1, live).bytes(), graph::stage_bytes(*whole, 1));
+}
+
+TEST(Arena, HoldsOnToWhatItReceivedUntilTheMicroBatchIsReleased) {
+  Arena arena(plan(), 1, live);
+  Tensor third = Tensor::zeros(DType::f32, {16}), fourth = Tensor::zeros(DType::f32, {16});
+  const std::weak_ptr<const std::byte> of_third = third.storage(), of_fourth = fourth.storage();
+  arena.receive(0, 3, std::move(third));
+  arena.receive(0, 4, std::move(fourth));
+  arena.release(3);
+  EXPECT_TRUE(of_third.expired());
+  EXPECT_FALSE(of_fourth.expired());
+}
+
+TEST(Arena, ReadsAVariableAsACopy) {
+  Arena arena(plan(), 1, live);
+  const std::vector<float> ones(16, 1.0f), twos(16, 2.0f);
+  arena.write_variable(0, Tensor({16}, std::span(ones)));
+  const Tensor before = arena.read_variable(0);
+  arena.write_variable(0, Tensor({16}, std::span(twos)));
+  EXPECT_EQ(before.as<float>()[15], 1);
+  EXPECT_EQ(arena.read_variable(0).as<float>()[15], 2);
+  EXPECT_EQ(arena.variable(0)[15], 2);
+}
+
+TEST(Arena, RefusesAVariableOfAnotherShape) {
+  Arena arena(plan(), 1, live);
+  EXPECT_EQ(refusal(Errc::shape_mismatch,
+                    [&] { arena.write_variable(0, Tensor::zeros(DType::f32, {15})); }),
+            "fc.weight: expected f32[16], got [15]");
+  EXPECT_NE(refusal(Errc::shape_mismatch,
+                    [&] { arena.write_variable(0, Tensor::zeros(DType::i64, {16})); }),
+            "accepted");
+}
+
+}  // namespace
+}  // namespace penstock::actors

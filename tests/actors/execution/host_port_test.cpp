@@ -1,0 +1,114 @@
+#include "actors/execution/host_port.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "tests/support/refusal.hpp"
+
+namespace penstock::actors {
+namespace {
+
+using testing::refusal;
+
+TEST(HostPort, HandsOverEachAnswerOnce) {
+  HostPort port;
+  port.begin_call();
+  EXPECT_TRUE(port.in_call());
+  EXPECT_FALSE(port.answered());
+  port.answer(std::vector<Tensor>{Tensor({2}, {1.0f, 2.0f})});
+  EXPECT_TRUE(port.answered());
+  EXPECT_FALSE(port.in_call());
+  EXPECT_EQ(std::get<std::vector<Tensor>>(port.wait(0)).size(), 1u);
+  EXPECT_FALSE(port.answered());
+}
+
+TEST(HostPort, KeepsTheFirstFailureAndTellsEveryLaterCall) {
+  HostPort port;
+  port.begin_call();
+  port.fail({Errc::stage_failed, "first"});
+  port.fail({Errc::internal, "second"});
+  EXPECT_TRUE(port.failed());
+  EXPECT_EQ(refusal(Errc::stage_failed, [&] { port.wait(0); }), "first");
+  for (int call = 0; call < 2; ++call)
+    EXPECT_EQ(refusal(Errc::closed, [&] { port.begin_call(); }),
+              "the model has failed before and cannot go on: first");
+}
+
+TEST(HostPort, ReportsAFailureRatherThanAnAnswer) {
+  HostPort port;
+  port.begin_call();
+  port.answer(Done{});
+  port.fail({Errc::stage_failed, "too late to be ignored"});
+  EXPECT_EQ(refusal(Errc::stage_failed, [&] { port.wait(0); }), "too late to be ignored");
+}
+
+TEST(HostPort, RemembersAFailureBetweenCalls) {
+  HostPort port;
+  port.fail({Errc::internal, "the gate: bad"});
+  EXPECT_NE(refusal(Errc::closed, [&] { port.begin_call(); }), "accepted");
+}
+
+TEST(HostPort, WakesTheHostFromAnotherThread) {
+  HostPort port;
+  port.begin_call();
+  std::thread engine([&] { port.answer(Done{}); });
+  EXPECT_TRUE(std::holds_alternative<Done>(port.wait(60)));
+  engine.join();
+}
+
+TEST(HostPort, GivesUpAnEngineThatIsSilent) {
+  HostPort port;
+  port.begin_call();
+  const auto text = refusal(Errc::stalled, [&] { port.wait(0.001); });
+  EXPECT_NE(text.find("has not answered"), std::string::npos);
+  EXPECT_EQ(refusal(Errc::closed, [&] { port.begin_call(); }),
+            "the model has failed before and cannot go on: " + text);
+}
+
+TEST(HostPort, WaitsForAnEngineThatMovesLongerThanItsLimit) {
+  HostPort port;
+  port.begin_call();
+  std::thread engine([&] {
+    // Far more than one limit, but never a quiet one.
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
+    while (std::chrono::steady_clock::now() < end) port.progress();
+    port.answer(Done{});
+  });
+  EXPECT_EQ(refusal(Errc::stalled, [&] { port.wait(0.1); }), "accepted");
+  engine.join();
+}
+
+TEST(HostPort, CountsTheBeginningOfACallAsProgress) {
+  HostPort port;
+  const auto before = port.progressed();
+  port.begin_call();
+  EXPECT_NE(port.progressed(), before);
+}
+
+TEST(HostPort, LetsNoUpdateBeginAfterAFailure) {
+  HostPort port;
+  EXPECT_TRUE(port.update_begins());
+  port.update_ended();
+  port.fail({Errc::internal, "bad"});
+  EXPECT_FALSE(port.update_begins());
+}
+
+TEST(HostPort, WaitsForTheEndOfAnUpdateThatHasBegun) {
+  HostPort port;
+  port.await_update_end(3600);  // none is under way
+  ASSERT_TRUE(port.update_begins());
+  port.fail({Errc::internal, "bad"});
+  port.await_update_end(0);  // gives up
+  bool ended = false;
+  std::thread engine([&] {
+    ended = true;
+    port.update_ended();
+  });
+  port.await_update_end(3600);
+  EXPECT_TRUE(ended);
+  engine.join();
+}
+
+}  // namespace
+}  // namespace penstock::actors

@@ -1,0 +1,143 @@
+#include "actors/execution/output_collector.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+namespace penstock::actors {
+namespace {
+
+constexpr std::int64_t batch = 2;
+
+std::shared_ptr<PipelineSetup> setup_for(OutputMode mode, std::int64_t period,
+                                         std::int64_t replicas) {
+  graph::Plan plan;
+  plan.outputs = {{"rows", {DType::f32, {batch, 3}}},
+                  {"loss", {DType::f32, {}}},
+                  {"classes", {DType::i64, {batch}}}};
+  auto setup = std::make_shared<PipelineSetup>();
+  setup->plan = std::make_shared<const graph::Plan>(std::move(plan));
+  setup->replicas = replicas;
+  setup->output_mode = mode;
+  setup->output_period = period;
+  return setup;
+}
+
+/// Every element of every output of a micro-batch is its number in data order.
+std::vector<Tensor> outputs_of(std::int64_t number) {
+  const std::vector<float> rows(batch * 3, static_cast<float>(number));
+  const std::vector<std::int64_t> classes(batch, number);
+  return {Tensor({batch, 3}, std::span(rows)), Tensor({}, {static_cast<float>(number)}),
+          Tensor({batch}, std::span(classes))};
+}
+
+/// Adds all micro-batches of a call, the replicas' interleaved by a seed.
+void add_all(OutputCollector& collector, std::int64_t micro_batches, std::int64_t replicas,
+             unsigned seed) {
+  std::vector<std::int64_t> order;
+  for (std::int64_t r = 0; r < replicas; ++r)
+    order.insert(order.end(), static_cast<std::size_t>(micro_batches), r);
+  std::shuffle(order.begin(), order.end(), std::mt19937(seed));
+  std::vector<std::int64_t> next(static_cast<std::size_t>(replicas), 0);
+  for (const std::int64_t replica : order) {
+    EXPECT_FALSE(collector.complete());
+    const std::int64_t m = next[static_cast<std::size_t>(replica)]++;
+    const auto tensors = outputs_of(m * replicas + replica);
+    for (std::size_t i = 0; i < tensors.size(); ++i) collector.add(i, replica, m, tensors[i]);
+  }
+}
+
+struct Case {
+  OutputMode mode;
+  std::int64_t period;
+  std::int64_t micro_batches;          // D·G
+  std::int64_t replicas;               // R
+  std::vector<std::int64_t> selected;  // numbers in data order; for `sum` the sums
+};
+
+/// Numbers in data order: micro-batch m of replica r is m·R + r.
+const Case cases[] = {
+    {OutputMode::all, 1, 1, 1, {0}},
+    {OutputMode::all, 1, 4, 1, {0, 1, 2, 3}},
+    {OutputMode::all, 1, 3, 2, {0, 1, 2, 3, 4, 5}},
+    {OutputMode::final, 1, 1, 1, {0}},
+    {OutputMode::final, 1, 6, 1, {5}},
+    {OutputMode::final, 1, 6, 2, {10, 11}},
+    {OutputMode::every_n, 5, 10, 1, {4, 9}},
+    {OutputMode::every_n, 1, 3, 1, {0, 1, 2}},
+    {OutputMode::every_n, 3, 6, 2, {4, 5, 10, 11}},
+    {OutputMode::every_n, 4, 4, 1, {3}},
+    {OutputMode::every_n, 4, 6, 1, {3}},  // a shortened call: the last two are no period
+    {OutputMode::every_n, 4, 3, 2, {}},
+    {OutputMode::sum, 1, 1, 1, {0}},
+    {OutputMode::sum, 1, 4, 1, {6}},
+    {OutputMode::sum, 1, 3, 2, {0 + 2 + 4, 1 + 3 + 5}},
+};
+
+std::vector<std::int64_t> repeated(const std::vector<std::int64_t>& numbers, std::int64_t times) {
+  std::vector<std::int64_t> all;
+  for (const std::int64_t n : numbers) all.insert(all.end(), static_cast<std::size_t>(times), n);
+  return all;
+}
+
+template <class T>
+std::vector<std::int64_t> numbers(const Tensor& tensor) {
+  const auto values = tensor.as<T>();
+  return {values.begin(), values.end()};
+}
+
+void expect_case(const Case& c, const Outputs& outputs) {
+  const auto count = static_cast<std::int64_t>(c.selected.size());
+  ASSERT_EQ(outputs.size(), 3u);
+  EXPECT_EQ(outputs[0].shape(), (Shape{batch * count, 3}));
+  EXPECT_EQ(outputs[1].shape(), count == 1 ? Shape{} : Shape{count});
+  EXPECT_EQ(outputs[2].shape(), Shape{batch * count});
+  EXPECT_EQ(numbers<float>(outputs[0]), repeated(c.selected, batch * 3));
+  EXPECT_EQ(numbers<float>(outputs[1]), c.selected);
+  EXPECT_EQ(numbers<std::int64_t>(outputs[2]), repeated(c.selected, batch));
+}
+
+TEST(OutputCollector, ReturnsWhatTheOutputModeSelectsInDataOrder) {
+  for (const Case& c : cases) {
+    SCOPED_TRACE(std::string(to_string(c.mode)) + " of " + std::to_string(c.micro_batches) +
+                 " micro-batches, " + std::to_string(c.replicas) + " replicas");
+    OutputCollector collector(setup_for(c.mode, c.period, c.replicas));
+    for (unsigned call = 0; call < 3; ++call) {  // the second in the first's memory
+      collector.begin(c.micro_batches);
+      add_all(collector, c.micro_batches, c.replicas, call);
+      ASSERT_TRUE(collector.complete());
+      expect_case(c, collector.take());
+    }
+  }
+}
+
+TEST(OutputCollector, LeavesResultsAloneThatTheHostStillHolds) {
+  OutputCollector collector(setup_for(OutputMode::sum, 1, 1));
+  std::vector<Outputs> held;
+  for (std::int64_t call = 1; call <= 3; ++call) {
+    collector.begin(call);
+    add_all(collector, call, 1, 0);
+    held.push_back(collector.take());
+  }
+  EXPECT_EQ(held[0][1].item(), 0);
+  EXPECT_EQ(held[1][1].item(), 1);
+  EXPECT_EQ(held[2][1].item(), 3);
+}
+
+TEST(OutputCollector, UsesMemoryAgainThatTheHostHasDropped) {
+  OutputCollector collector(setup_for(OutputMode::all, 1, 1));
+  std::vector<const std::byte*> first;
+  for (int call = 0; call < 5; ++call) {
+    collector.begin(4);
+    add_all(collector, 4, 1, 0);
+    std::vector<const std::byte*> places;
+    for (const Tensor& tensor : collector.take()) places.push_back(tensor.raw());
+    if (call == 0) first = places;
+    EXPECT_EQ(places, first);
+  }
+}
+
+}  // namespace
+}  // namespace penstock::actors

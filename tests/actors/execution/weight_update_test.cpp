@@ -1,0 +1,225 @@
+#include "actors/execution/weight_update.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "engine/values/memory.hpp"
+
+namespace penstock::actors {
+namespace {
+
+/// w -= gradient + step, state counts up; throws at a gradient of 666.
+const graph::OptimizerRule subtract{
+    .name = "subtract",
+    .state = [](const graph::Hyper&) -> std::vector<graph::StateTensor> {
+      return {{"count", 10.0f}};
+    },
+    .update =
+        [](const graph::Hyper&, std::int64_t step, std::span<float> weight,
+           const graph::SummedGradient& gradient, std::span<const std::span<float>> state) {
+          for (std::size_t i = 0; i < weight.size(); ++i) {
+            const float g = gradient.sum[i] * gradient.scale * gradient.clip;
+            if (g == 666) throw std::runtime_error("no luck");
+            weight[i] -= g + static_cast<float>(step);
+            gradient.cleared[i] = 0;
+            ++state[0][i];
+          }
+        }};
+
+constexpr std::int64_t elements = 3;
+
+/// One stage with a buffer, a parameter with three uses and one with a single use.
+std::shared_ptr<const graph::Plan> plan() {
+  const graph::TensorType type{DType::f32, {elements}};
+  graph::Plan plan;
+  plan.training = true;
+  plan.variables = {{"mean", type, false, 0}, {"tied", type, true, 0}, {"plain", type, true, 0}};
+  graph::StagePlan& stage = plan.stages.emplace_back();
+  stage.variables = {
+      {.variable = 0, .type = type, .offset = 0, .kept_offset = 0},
+      {.variable = 1, .type = type, .offset = 64, .trainable = true, .accumulators = {128, 0, 64}},
+      {.variable = 2, .type = type, .offset = 128, .trainable = true, .accumulators = {192}}};
+  stage.parameter_bytes = 192;
+  stage.accumulator_bytes = 256;
+  stage.kept_bytes = 64;
+  return std::make_shared<const graph::Plan>(std::move(plan));
+}
+
+struct Fixture {
+  explicit Fixture(Reduction reduction = Reduction::sum, double max_grad_norm = 0) {
+    auto own = std::make_shared<PipelineSetup>();
+    own->plan = plan();
+    own->gradient_accumulation = 2;
+    own->replicas = 2;
+    own->reduction = reduction;
+    auto rules = std::make_shared<UpdateRules>();
+    rules->variables = {{}, {&subtract, {}}, {&subtract, {}}};
+    rules->max_grad_norm = max_grad_norm;
+    arena = std::make_shared<Arena>(own->plan, 0, 1);
+    update.emplace(own, 0, arena, rules);
+    update->set_state(update->new_state());
+    update->set_sums({arena, arena->accumulators().data()});
+  }
+
+  void sum(std::int64_t offset, float value) {
+    std::ranges::fill(arena->accumulator(offset, elements), value);
+  }
+  float weight(std::size_t k) const { return arena->read_variable(k).as<float>()[0]; }
+  float gradient(std::int64_t offset) const { return arena->accumulator(offset, elements)[1]; }
+
+  std::shared_ptr<Arena> arena;
+  std::optional<WeightUpdate> update;
+};
+
+TEST(WeightUpdate, FollowsTheSumOrTheMeanOverMicroBatchesAndReplicas) {
+  for (const Reduction reduction : {Reduction::sum, Reduction::mean}) {
+    Fixture f(reduction);
+    f.sum(192, 12);
+    f.update->run(UpdatePhase::apply);
+    EXPECT_EQ(f.weight(2), reduction == Reduction::sum ? -13 : -4);
+    EXPECT_EQ(f.weight(0), 0);
+  }
+}
+
+TEST(WeightUpdate, AddsTheUsesOfATiedParameterInModelOrder) {
+  Fixture f;
+  f.sum(128, 1e8f);  // use 0
+  f.sum(0, 1);       // use 1
+  f.sum(64, -1e8f);  // use 2
+  f.update->run(UpdatePhase::apply);
+  EXPECT_EQ(f.weight(1), -1);  // (1e8 + 1) - 1e8 is 0 in f32, then the step's 1
+}
+
+TEST(WeightUpdate, BeginsEveryWindowWithSumsOfZeroAndTheNextStep) {
+  Fixture f;
+  for (int step = 1; step <= 3; ++step) {
+    EXPECT_EQ(f.update->updates(), step - 1);
+    f.sum(192, 0);
+    f.update->run(UpdatePhase::apply);
+    for (const std::byte b : f.arena->accumulators()) ASSERT_EQ(b, std::byte{0});
+  }
+  EXPECT_EQ(f.weight(2), -1 - 2 - 3);
+}
+
+TEST(WeightUpdate, MakesBuffersPartOfWhatIsReadOnlyWithTheWeights) {
+  Fixture f(Reduction::sum, 1);
+  std::ranges::fill(f.arena->variable(0), 3.0f);
+  f.update->run(UpdatePhase::measure);
+  EXPECT_EQ(f.weight(0), 0);
+  f.update->run(UpdatePhase::apply);
+  EXPECT_EQ(f.weight(0), 3);
+}
+
+TEST(WeightUpdate, MeasuresFinalGradientsAndFinishesThemOnce) {
+  Fixture f(Reduction::mean, 1);
+  f.sum(192, 8);
+  f.sum(0, 4);
+  f.update->run(UpdatePhase::measure);
+  const auto& norms = f.update->squared_norms();
+  ASSERT_EQ(norms.size(), 2u);
+  EXPECT_EQ(norms[0].variable, 1);
+  EXPECT_EQ(norms[0].squared, 3 * 1 * 1);
+  EXPECT_EQ(norms[1].variable, 2);
+  EXPECT_EQ(norms[1].squared, 3 * 2 * 2);
+  f.update->set_clip_factor(0.5);
+  f.update->run(UpdatePhase::apply);
+  EXPECT_EQ(f.weight(1), -(0.5f * 1 + 1));
+  EXPECT_EQ(f.weight(2), -(0.5f * 2 + 1));
+}
+
+TEST(WeightUpdate, ScalesNothingWithoutClipping) {
+  Fixture f;
+  f.update->set_clip_factor(0.5);
+  f.sum(192, 8);
+  f.update->run(UpdatePhase::apply);
+  EXPECT_EQ(f.weight(2), -9);
+}
+
+TEST(WeightUpdate, ReadsTheReplicasTotalAndNotItsOwnSums) {
+  Fixture f;
+  const auto total = allocate_block(256);
+  std::fill_n(reinterpret_cast<float*>(total.get() + 192), elements, 5.0f);
+  f.sum(192, 1);
+  f.update->set_sums(total);
+  f.update->run(UpdatePhase::apply);
+  EXPECT_EQ(f.weight(2), -6);
+  EXPECT_EQ(reinterpret_cast<const float*>(total.get() + 192)[0], 5);  // others read it too
+}
+
+TEST(WeightUpdate, KeepsStateInTheBlockItIsGiven) {
+  Fixture f;
+  f.update->run(UpdatePhase::apply);
+  const auto state = f.update->take_state();
+  EXPECT_EQ(f.update->state_bytes(), std::int64_t{2 * elements * sizeof(float)});
+  const auto* counts = reinterpret_cast<const float*>(state.get());
+  EXPECT_EQ(counts[0], 11);                       // of "tied"
+  EXPECT_EQ(counts[64 / sizeof(float) + 2], 11);  // of "plain"
+}
+
+TEST(WeightUpdate, KnowsThatItWasInterrupted) {
+  Fixture f;
+  f.update->run(UpdatePhase::apply);
+  EXPECT_TRUE(f.update->whole());
+  f.sum(192, 666);
+  EXPECT_THROW(f.update->run(UpdatePhase::apply), std::runtime_error);
+  EXPECT_FALSE(f.update->whole());
+  EXPECT_EQ(f.update->updates(), 1);
+}
+
+/// Runs the parts in reverse, and counts them.
+struct CountingRunner : graph::PartRunner {
+  void run(std::int32_t parts, const std::function<void(std::int32_t)>& work) override {
+    for (std::int32_t part = parts; part-- > 0; ++count) work(part);
+  }
+  std::int32_t count = 0;
+};
+
+/// The weights of one parameter after two updates by a rule; how many parts these had.
+std::pair<Tensor, std::int32_t> updated(const char* rule, std::int64_t size, std::int32_t threads) {
+  const graph::TensorType type{DType::f32, {size}};
+  graph::Plan plan;
+  plan.training = true;
+  plan.threads_per_ipu = threads;
+  plan.variables = {{"weight", type, true, 0}};
+  plan.stages = {
+      {.variables = {{.variable = 0, .type = type, .trainable = true, .accumulators = {0}}},
+       .parameter_bytes = type.bytes(),
+       .accumulator_bytes = type.bytes()}};
+  auto setup = std::make_shared<PipelineSetup>();
+  setup->plan = std::make_shared<const graph::Plan>(std::move(plan));
+  auto rules = std::make_shared<UpdateRules>();
+  rules->variables = {{&graph::find_optimizer_rule(rule), {.weight_decay = 0.01}}};
+  const auto arena = std::make_shared<Arena>(setup->plan, 0, 1);
+  WeightUpdate update(setup, 0, arena, rules);
+  update.set_state(update.new_state());
+  update.set_sums({arena, arena->accumulators().data()});
+  std::iota(arena->variable(0).begin(), arena->variable(0).end(), -100.0f);
+  CountingRunner runner;
+  for (int step = 0; step < 2; ++step) {
+    std::iota(arena->accumulator(0, size).begin(), arena->accumulator(0, size).end(), 7.0f);
+    update.run(UpdatePhase::apply, &runner);
+    for (const float sum : arena->accumulator(0, size)) EXPECT_EQ(sum, 0);
+  }
+  return {arena->read_variable(0), runner.count};
+}
+
+TEST(WeightUpdate, SharesLargeParametersWithoutChangingABit) {
+  constexpr std::int64_t large = 100'003;
+  for (const char* rule : {"sgd", "adamw", "lamb"}) {
+    const auto [alone, parts] = updated(rule, large, 1);
+    EXPECT_EQ(parts, 0);
+    const auto [shared, shared_parts] = updated(rule, large, 3);
+    EXPECT_EQ(shared_parts, std::string(rule) == "lamb" ? 0 : 3 * 2) << rule;
+    EXPECT_EQ(std::memcmp(alone.raw(), shared.raw(), alone.bytes()), 0) << rule;
+  }
+  EXPECT_EQ(updated("sgd", 1000, 3).second, 0) << "not worth the while";
+}
+
+}  // namespace
+}  // namespace penstock::actors

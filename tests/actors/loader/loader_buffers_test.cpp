@@ -1,0 +1,42 @@
+#include "actors/loader/loader_buffers.hpp"
+
+#include <gtest/gtest.h>
+
+#include "engine/values/memory.hpp"
+
+namespace penstock::actors {
+namespace {
+
+TEST(LoaderBuffers, LendAgainWhatNobodyHoldsAnyMore) {
+  LoaderBuffers buffers({100, 8});
+  EXPECT_EQ(buffers.reuse(), nullptr);
+  auto first = buffers.allocate();
+  EXPECT_EQ(first->size(), 2u);
+  const auto* memory = first->front().get();
+  auto copy = first;
+  first.reset();
+  EXPECT_EQ(buffers.reuse(), nullptr);
+  copy.reset();
+  const auto again = buffers.reuse();
+  ASSERT_NE(again, nullptr);
+  EXPECT_EQ(again->front().get(), memory);
+  EXPECT_EQ(buffers.reuse(), nullptr);
+  EXPECT_EQ(buffers.allocated(), 1);
+}
+
+TEST(LoaderBuffers, LeaveWhatIsLentToItsHolder) {
+  const auto before = memory_counters().bytes_live;
+  std::shared_ptr<const BatchBuffer> lent;
+  {
+    LoaderBuffers buffers({100});
+    lent = buffers.allocate();
+    buffers.allocate();  // and given back
+    EXPECT_EQ(memory_counters().bytes_live, before + 256);
+  }
+  EXPECT_EQ(memory_counters().bytes_live, before + 128);
+  lent.reset();
+  EXPECT_EQ(memory_counters().bytes_live, before);
+}
+
+}  // namespace
+}  // namespace penstock::actors

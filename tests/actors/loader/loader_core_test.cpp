@@ -1,0 +1,224 @@
+#include "actors/loader/loader_core.hpp"
+
+#include <gtest/gtest.h>
+
+#include "engine/values/memory.hpp"
+
+namespace penstock::actors {
+namespace {
+
+/// Ten samples with one number each: batches of 4, 4 and 2 unless said otherwise.
+LoaderSource ten_numbers() {
+  return {.samples = 10, .fields = {{DType::f32, {}}}};
+}
+
+LoaderSettings three_batches() {
+  return {.batch_rows = 4, .batches = 3, .buffered = 2, .workers = 2};
+}
+
+std::vector<ReadTask> all_tasks(LoaderCore& core) {
+  std::vector<ReadTask> tasks;
+  while (auto task = core.next_task()) tasks.push_back(std::move(*task));
+  return tasks;
+}
+
+/// As a worker does it: the memory is let go of before the answer leaves.
+void finish(LoaderCore& core, ReadTask& task, std::optional<ReadFailure> failure = {}) {
+  task.buffer.reset();
+  core.finish({task.epoch, task.batch, std::move(failure)});
+}
+
+void finish_all(LoaderCore& core, std::vector<ReadTask> tasks) {
+  for (ReadTask& task : tasks) finish(core, task);
+}
+
+/// Assembles and takes one batch as a consumer does.
+std::vector<Tensor> take(LoaderCore& core, std::int64_t batch) {
+  core.ask(batch);
+  finish_all(core, all_tasks(core));
+  auto loaded = core.asked_batch();
+  return loaded ? std::move(loaded->tensors) : std::vector<Tensor>();
+}
+
+TEST(LoaderCore, HandsOutNothingBeforeAnEpochBegins) {
+  LoaderCore core(ten_numbers(), three_batches());
+  EXPECT_FALSE(core.next_task());
+  EXPECT_FALSE(core.asked_batch());
+}
+
+TEST(LoaderCore, SharesEachBatchAmongTheWorkersInOrder) {
+  LoaderCore core(ten_numbers(), three_batches());
+  core.start_epoch(7);
+  const auto tasks = all_tasks(core);
+  ASSERT_EQ(tasks.size(), 4u);
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    EXPECT_EQ(tasks[i].epoch, 7u);
+    EXPECT_EQ(tasks[i].batch, static_cast<std::int64_t>(i / 2));
+    EXPECT_EQ(tasks[i].first, tasks[i].batch * 4);
+    EXPECT_EQ(tasks[i].rows, (i % 2 ? RowRange{2, 4} : RowRange{0, 2}));
+  }
+}
+
+TEST(LoaderCore, IsNeverFurtherAheadThanItsSettingsSay) {
+  LoaderCore core(ten_numbers(), {.batch_rows = 1, .batches = 10, .buffered = 3});
+  core.start_epoch(0);
+  finish_all(core, all_tasks(core));
+  EXPECT_EQ(core.batches_ahead(), 3);
+  for (std::int64_t batch = 0; batch < 7; ++batch) {
+    EXPECT_EQ(take(core, batch).size(), 1u);
+    finish_all(core, all_tasks(core));
+    EXPECT_EQ(core.batches_ahead(), 3);
+  }
+}
+
+TEST(LoaderCore, AssemblesOnlyWhatIsAskedForUnlessAhead) {
+  LoaderCore core(ten_numbers(), {.batch_rows = 4, .batches = 3, .ahead = false});
+  core.start_epoch(0);
+  EXPECT_TRUE(all_tasks(core).empty());
+  core.ask(0);
+  auto tasks = all_tasks(core);
+  ASSERT_EQ(tasks.size(), 1u);
+  EXPECT_EQ(tasks[0].batch, 0);
+  finish_all(core, std::move(tasks));
+  EXPECT_TRUE(core.asked_batch());
+  EXPECT_TRUE(all_tasks(core).empty());
+}
+
+TEST(LoaderCore, GivesABatchOnlyWhenAllItsPartsAreDoneAndThenAgain) {
+  LoaderCore core(ten_numbers(), three_batches());
+  core.start_epoch(0);
+  core.ask(0);
+  auto tasks = all_tasks(core);
+  finish(core, tasks[3]);
+  finish(core, tasks[2]);
+  finish(core, tasks[1]);
+  EXPECT_FALSE(core.asked_batch());
+  finish(core, tasks[0]);
+  const auto batch = core.asked_batch();
+  ASSERT_TRUE(batch);
+  EXPECT_EQ(batch->tensors.at(0).shape(), Shape{4});
+  core.ask(0);
+  EXPECT_EQ(core.asked_batch()->tensors.at(0).raw(), batch->tensors[0].raw());
+}
+
+TEST(LoaderCore, ALastBatchMayBeShort) {
+  LoaderCore core(ten_numbers(), three_batches());
+  core.start_epoch(0);
+  take(core, 0);
+  take(core, 1);
+  EXPECT_EQ(take(core, 2).at(0).shape(), Shape{2});
+}
+
+TEST(LoaderCore, ReportsTheFirstUnreadableRowWhicheverWorkerIsQuicker) {
+  for (const bool first_is_quicker : {true, false}) {
+    LoaderCore core(ten_numbers(), three_batches());
+    core.start_epoch(0);
+    core.ask(0);
+    auto tasks = all_tasks(core);
+    finish(core, tasks[first_is_quicker ? 0 : 1],
+           ReadFailure{first_is_quicker ? 1 : 2, first_is_quicker ? "row 1" : "row 2"});
+    EXPECT_FALSE(core.asked_batch());
+    finish(core, tasks[first_is_quicker ? 1 : 0],
+           ReadFailure{first_is_quicker ? 2 : 1, first_is_quicker ? "row 2" : "row 1"});
+    EXPECT_EQ(core.asked_batch()->failure, "row 1");
+    EXPECT_EQ(core.asked_batch()->failure, "row 1");
+  }
+}
+
+TEST(LoaderCore, OpensNoBatchAfterAFailureUntilTheNextEpoch) {
+  LoaderCore core(ten_numbers(), {.batch_rows = 1, .batches = 10, .buffered = 2});
+  core.start_epoch(0);
+  auto tasks = all_tasks(core);
+  finish(core, tasks[0]);
+  finish(core, tasks[1], ReadFailure{0, "broken"});
+  EXPECT_EQ(take(core, 0).size(), 1u);
+  EXPECT_TRUE(all_tasks(core).empty());
+  core.ask(1);
+  EXPECT_EQ(core.asked_batch()->failure, "broken");
+  core.start_epoch(1);
+  EXPECT_EQ(take(core, 0).size(), 1u);
+}
+
+TEST(LoaderCore, ForgetsResultsOfAnAbandonedEpoch) {
+  LoaderCore core(ten_numbers(), three_batches());
+  core.start_epoch(0);
+  auto old = all_tasks(core);
+  core.start_epoch(1);
+  core.ask(0);
+  auto tasks = all_tasks(core);
+  finish(core, old[0], ReadFailure{0, "old"});
+  finish_all(core, {tasks.begin(), tasks.end()});
+  finish_all(core, {old.begin() + 1, old.end()});
+  tasks.clear();
+  old.clear();
+  finish_all(core, all_tasks(core));
+  const auto batch = core.asked_batch();
+  ASSERT_TRUE(batch);
+  EXPECT_FALSE(batch->failure);
+}
+
+TEST(LoaderCore, WaitsForTheMemoryOfAnAbandonedEpochRatherThanAllocate) {
+  LoaderCore core(ten_numbers(), {.batch_rows = 4, .batches = 3, .buffered = 1});
+  core.start_epoch(0);
+  const auto before = memory_counters().blocks_allocated;
+  std::vector<ReadTask> abandoned;
+  for (std::uint64_t epoch = 1; epoch < 5; ++epoch) {
+    for (ReadTask& task : all_tasks(core)) abandoned.push_back(std::move(task));
+    core.start_epoch(epoch);
+    core.ask(0);
+  }
+  EXPECT_EQ(memory_counters().blocks_allocated - before, 2u);
+  EXPECT_FALSE(core.next_task());
+  finish_all(core, std::move(abandoned));
+  EXPECT_EQ(take(core, 0).size(), 1u);
+  EXPECT_EQ(memory_counters().blocks_allocated - before, 2u);
+}
+
+struct Consumer {
+  bool ahead;
+  int buffered;
+  std::size_t holds;  // batches, besides the one that it takes
+  std::uint64_t buffers;
+};
+
+TEST(LoaderCore, AllocatesWhatItsConsumerHoldsAndNoMore) {
+  for (const Consumer& consumer :
+       {Consumer{true, 1, 0, 2}, Consumer{true, 3, 0, 4}, Consumer{true, 3, 1, 4},
+        Consumer{true, 1, 1, 2}, Consumer{true, 1, 3, 4}, Consumer{false, 3, 0, 1},
+        Consumer{false, 3, 1, 2}, Consumer{false, 3, 2, 3}}) {
+    LoaderCore core(
+        ten_numbers(),
+        {.batch_rows = 1, .batches = 10, .ahead = consumer.ahead, .buffered = consumer.buffered});
+    const auto before = memory_counters().blocks_allocated;
+    for (std::uint64_t epoch = 0; epoch < 5; ++epoch) {
+      std::deque<std::vector<Tensor>> held;
+      core.start_epoch(epoch);
+      for (std::int64_t batch = 0; batch < 10; ++batch) {
+        if (held.size() > consumer.holds) held.pop_front();
+        held.push_back(take(core, batch));
+        ASSERT_EQ(held.back().size(), 1u);
+        finish_all(core, all_tasks(core));
+      }
+    }
+    EXPECT_EQ(memory_counters().blocks_allocated - before, consumer.buffers)
+        << (consumer.ahead ? "ahead, buffered " : "not ahead, buffered ") << consumer.buffered
+        << ", holds " << consumer.holds;
+  }
+}
+
+TEST(LoaderCore, NeverWritesToABatchThatIsHeld) {
+  LoaderCore core(ten_numbers(), {.batch_rows = 1, .batches = 10, .buffered = 2});
+  core.start_epoch(0);
+  const auto held = take(core, 0);
+  for (std::int64_t batch = 1; batch < 10; ++batch) {
+    for (const ReadTask& task : all_tasks(core)) {
+      EXPECT_NE(task.buffer->front().get(), held[0].raw());
+      ReadTask mine = task;
+      finish(core, mine);
+    }
+    take(core, batch);
+  }
+}
+
+}  // namespace
+}  // namespace penstock::actors

@@ -1,0 +1,330 @@
+// Ops that throw, actors that die, messages that nobody should have sent: the host's call fails,
+// says why, and the weights of the last update are still there.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <caf/scoped_actor.hpp>
+#include <map>
+#include <stdexcept>
+#include <thread>
+
+#include "actors/system/errors.hpp"
+#include "tests/support/deterministic_run.hpp"
+#include "tests/support/refusal.hpp"
+#include "tests/support/small_cast.hpp"
+
+namespace penstock::actors {
+namespace {
+
+using testing::DeterministicRun;
+using testing::ProbeHook;
+using testing::ProbeRun;
+using testing::refusal;
+using testing::same_bits;
+using testing::SmallCast;
+using testing::SmallEngine;
+using testing::SmallEngineOptions;
+
+constexpr std::int64_t windows = 3;
+
+/// The weights after so many updates of an undisturbed run.
+std::vector<Tensor> weights_after(std::int64_t updates, std::int64_t replicas,
+                                  double max_grad_norm) {
+  SmallEngine engine({.replicas = replicas, .max_grad_norm = max_grad_norm});
+  if (updates == 0) return engine.first_variables();
+  const std::int64_t micro_batches = engine.micro_batches(updates);
+  std::vector<Tensor> inputs;  // of as many windows, out of the longer call's
+  for (const Tensor& input : engine.inputs(windows))
+    inputs.push_back(input.rows(0, micro_batches * replicas * SmallEngine::batch));
+  engine.runtime().step(inputs, micro_batches);
+  return engine.runtime().read_variables();
+}
+
+/// Where an op throws.
+struct Fault {
+  std::int64_t stage;
+  Direction direction;
+  std::uint64_t update;
+  std::uint32_t micro_batch;  // of the window
+  std::uint32_t replica;
+};
+
+void throw_at(const Fault& fault, const ProbeRun& run) {
+  if (run.stage == fault.stage && run.direction == fault.direction &&
+      run.key.update == fault.update && run.key.micro_batch == fault.micro_batch &&
+      run.key.replica == fault.replica)
+    throw std::runtime_error("no luck");
+}
+
+std::string text_of(const Fault& fault, std::int64_t window) {
+  const std::string stage = std::to_string(fault.stage);
+  const bool forward = fault.direction == Direction::forward;
+  const auto number = static_cast<std::int64_t>(fault.update) * window +
+                      static_cast<std::int64_t>(fault.micro_batch);
+  return "stage " + stage + " (replica " + std::to_string(fault.replica) + ", IPU " +
+         std::to_string(fault.stage + fault.replica * 4) + "), " +
+         std::string(to_string(fault.direction)) + " of micro-batch " + std::to_string(number) +
+         ": " + (forward ? "probe \"probe" + stage + "\"" : "probe_gradient \"");
+}
+
+/// Trains until the fault; the weights that the failed model still gives.
+void expect_failure(const SmallEngineOptions& options, const Fault& fault, std::uint64_t seed,
+                    const std::vector<Tensor>& weights) {
+  const ProbeHook hook([&](const ProbeRun& run) { throw_at(fault, run); });
+  SmallEngine engine(options);
+  PipelineRuntime& runtime = engine.runtime();
+  engine.begin(windows);
+  ASSERT_TRUE(
+      DeterministicRun(runtime.system(), seed).run_until([&] { return runtime.answered(); }));
+  const std::string text = refusal(Errc::stage_failed, [&] { runtime.finish_step(); });
+  EXPECT_EQ(text.find(text_of(fault, options.gradient_accumulation)), 0u) << text;
+  EXPECT_NE(text.find("no luck"), std::string::npos) << text;
+  EXPECT_EQ(refusal(Errc::closed, [&] { engine.step(1); }),
+            "the model has failed before and cannot go on: " + text);
+  for (int read = 0; read < 2; ++read) EXPECT_TRUE(same_bits(runtime.read_variables(), weights));
+}
+
+TEST(PipelineFailure, OfAnOpReachesTheCallAndLeavesTheWeightsOfTheLastUpdate) {
+  for (const std::int64_t replicas : {1, 2})
+    for (const double max_grad_norm : {0.0, 0.05})
+      for (std::uint64_t update = 0; update < windows; ++update) {
+        const auto weights =
+            weights_after(static_cast<std::int64_t>(update), replicas, max_grad_norm);
+        const SmallEngineOptions options{
+            .replicas = replicas, .max_grad_norm = max_grad_norm, .offload = update == 1};
+        for (std::uint64_t seed = 0; seed < 48; ++seed) {
+          const Fault fault{.stage = static_cast<std::int64_t>(seed % 4),
+                            .direction = seed / 4 % 2 ? Direction::backward : Direction::forward,
+                            .update = update,
+                            .micro_batch = seed / 8 % 2 ? 5u : 0u,
+                            .replica = static_cast<std::uint32_t>(replicas - 1)};
+          SCOPED_TRACE("seed " + std::to_string(seed) + ", update " + std::to_string(update));
+          expect_failure(options, fault, seed, weights);
+        }
+      }
+}
+
+TEST(PipelineFailure, LetsNoFurtherUpdateBegin) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    SmallCast cast;
+    cast.begin_windows(windows);
+    DeterministicRun order(cast.system(), seed);
+    for (std::uint64_t step = 0; step < 2 * seed; ++step) order.step();
+    cast.host().fail({Errc::internal, "for a reason outside the pipeline"});
+    order.run();
+    EXPECT_TRUE(same_bits(cast.variables_after_end(), cast.first_variables()));
+  }
+}
+
+std::function<void(double stage)> before_update;
+
+const graph::OptimizerRule hooked{
+    .name = "hooked",
+    .state = [](const graph::Hyper&) -> std::vector<graph::StateTensor> { return {}; },
+    .update =
+        [](const graph::Hyper& hyper, std::int64_t, std::span<float> weight,
+           const graph::SummedGradient& gradient, std::span<const std::span<float>>) {
+          if (before_update) before_update(hyper.alpha);
+          for (std::size_t i = 0; i < weight.size(); ++i) {
+            weight[i] -= gradient.sum[i];
+            gradient.cleared[i] = 0;
+          }
+        }};
+
+TEST(PipelineFailure, LetsAnUpdateEndThatHasBegun) {
+  SmallEngine undisturbed({.schedule = "sequential", .own_rule = &hooked});
+  undisturbed.step(1);
+  const auto after_one_update = undisturbed.runtime().read_variables();
+
+  // One stage after another: when stage 1 begins the update, stage 2 and 3 have still to do it.
+  SmallCast cast({.schedule = "sequential", .own_rule = &hooked});
+  before_update = [&](double stage) {
+    if (stage == 1) cast.host().fail({Errc::internal, "for a reason outside the pipeline"});
+  };
+  cast.begin_windows(windows);
+  cast.system().run_pending();
+  before_update = nullptr;
+  EXPECT_TRUE(same_bits(cast.variables_after_end(), after_one_update));
+}
+
+TEST(PipelineFailure, OfOneEngineLeavesOthersAlone) {
+  const ProbeHook hook([](const ProbeRun& run) {
+    if (run.key.seed == 13) throw 13;  // not even a std::exception
+  });
+  SmallEngine well({.threads = 1, .deterministic = false});
+  {
+    SmallEngine broken({.threads = 1, .deterministic = false, .seed = 13});
+    EXPECT_NE(refusal(Errc::stage_failed, [&] { broken.step(1); })
+                  .find("an exception that is no std::exception"),
+              std::string::npos);
+    EXPECT_EQ(well.step(1).size(), 2u);
+    EXPECT_TRUE(same_bits(broken.runtime().read_variables(), broken.first_variables()));
+  }
+  EXPECT_EQ(well.step(1).size(), 2u);
+  SmallEngine next({.threads = 1, .deterministic = false});
+  EXPECT_EQ(next.step(1).size(), 2u);
+}
+
+TEST(PipelineFailure, IsLoggedOnce) {
+  const ProbeHook hook([](const ProbeRun& run) {
+    if (run.stage == 2) throw std::runtime_error("no luck");
+  });
+  std::vector<std::string> lines;
+  SmallEngine engine(
+      {.log = [&](std::string_view line) { lines.emplace_back(line); }, .deterministic = true});
+  const auto text = refusal(Errc::stage_failed, [&] { engine.step(1); });
+  EXPECT_EQ(lines, std::vector{text});
+}
+
+/// Runs a call in which `disturb` happens after some messages; where the call then stands.
+template <class Disturb>
+void run_disturbed(SmallCast& cast, std::uint64_t seed, Disturb disturb) {
+  cast.begin_windows(windows);
+  DeterministicRun order(cast.system(), seed);
+  for (std::uint64_t step = 0; step < seed * 37 % 1500; ++step) order.step();
+  if (cast.host().answered()) return;
+  disturb();
+  order.run();
+  ASSERT_TRUE(cast.host().answered()) << "it hangs";
+}
+
+const SmallEngineOptions everybody{.replicas = 2, .max_grad_norm = 0.05, .offload = true};
+
+TEST(PipelineFailure, OfAnyActorEndsTheCallAndNamesIt) {
+  std::map<std::string, int> failures;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    SmallCast cast(everybody);
+    const Child& victim = cast.cast().others[seed % cast.cast().others.size()];
+    SCOPED_TRACE(victim.name + ", seed " + std::to_string(seed));
+    run_disturbed(cast, seed,
+                  [&] { caf::anon_send_exit(victim.actor, caf::exit_reason::unknown); });
+    if (!cast.host().failed()) continue;
+    ++failures[victim.name];
+    EXPECT_EQ(refusal(Errc::internal, [&] { cast.host().wait(0); }), victim.name + " has ended");
+  }
+  EXPECT_EQ(failures.size(), SmallCast(everybody).cast().others.size());
+}
+
+/// The weights after 0, 1, 2, ... updates.
+std::vector<std::vector<Tensor>> history(const SmallEngineOptions& options) {
+  std::vector<std::vector<Tensor>> all;
+  for (std::int64_t updates = 0; updates <= windows; ++updates)
+    all.push_back(weights_after(updates, options.replicas, options.max_grad_norm));
+  return all;
+}
+
+TEST(PipelineFailure, OfAnyActorLeavesTheWeightsOfOneUpdateOrSaysThatItCannot) {
+  const auto weights = history(everybody);
+  int read = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    SmallCast cast(everybody);
+    const Child& victim = cast.cast().others[seed % cast.cast().others.size()];
+    SCOPED_TRACE(victim.name + ", seed " + std::to_string(seed));
+    run_disturbed(cast, seed,
+                  [&] { caf::anon_send_exit(victim.actor, caf::exit_reason::unknown); });
+    if (!cast.host().failed()) continue;
+    const auto refused = refusal(Errc::closed, [&] {
+      const Variables rescued = cast.variables_after_end();
+      ++read;
+      EXPECT_TRUE(
+          std::ranges::any_of(weights, [&](const auto& one) { return same_bits(rescued, one); }));
+    });
+    EXPECT_TRUE(refused == "accepted" ||
+                refused.find("in the middle of an update") != std::string::npos);
+  }
+  EXPECT_GT(read, 200);
+}
+
+std::int64_t last_stage = 0;  // whose rules throw
+
+/// A rule that throws in the last stage, when that has updated a weight.
+const graph::OptimizerRule throws_halfway{
+    .name = "throws",
+    .state = [](const graph::Hyper&) { return std::vector<graph::StateTensor>{}; },
+    .update =
+        [](const graph::Hyper& hyper, std::int64_t, std::span<float> weight,
+           const graph::SummedGradient&, std::span<const std::span<float>>) {
+          if (hyper.alpha == last_stage && weight.size() == SmallEngine::features)
+            throw std::runtime_error("no luck");
+        }};
+
+// Were the update's end awaited, this would take ten minutes.
+TEST(PipelineFailure, OfAnUpdateIsKnownAtOnce) {
+  for (const std::int64_t stages : {1, 4}) {
+    last_stage = stages - 1;
+    SmallEngine engine({.stages = stages,
+                        .stall_seconds = 600,
+                        .own_rule = &throws_halfway,
+                        .deterministic = false});
+    const std::string last = std::to_string(last_stage);
+    EXPECT_EQ(refusal(Errc::stage_failed, [&] { engine.step(1); }),
+              "stage " + last + " (replica 0, IPU " + last + "), weight update: no luck");
+    for (int twice = 0; twice < 2; ++twice)
+      EXPECT_NE(refusal(Errc::closed, [&] { engine.runtime().read_variables(); })
+                    .find("in the middle of an update"),
+                std::string::npos);
+    EXPECT_EQ(engine.runtime().updates(), 0u);
+  }
+}
+
+TEST(PipelineFailure, LeavesReportsAndTraceToRead) {
+  const ProbeHook hook([](const ProbeRun& run) {
+    throw_at({2, Direction::backward, 1, 3, 0}, run);
+  });
+  for (const bool deterministic : {true, false}) {
+    SmallEngine engine({.trace = true, .deterministic = deterministic});
+    EXPECT_NE(refusal(Errc::stage_failed, [&] { engine.step(windows); }), "accepted");
+    const auto statuses = engine.runtime().read_status();
+    ASSERT_EQ(statuses.size(), 4u);
+    for (std::size_t stage = 0; stage < 4; ++stage) {
+      const StageReport& report = statuses[stage].report;
+      EXPECT_EQ(report.stage, static_cast<int>(stage));
+      EXPECT_GE(report.forward_runs, stage <= 2 ? 12 : 8);
+      EXPECT_GE(report.max_in_flight, 1);
+      EXPECT_GE(std::ssize(statuses[stage].trace), 8 + 8 + 1);
+    }
+    for (const StageStatus& status : engine.runtime().read_status())
+      EXPECT_TRUE(status.trace.empty());
+    EXPECT_EQ(engine.runtime().updates(), 1u);
+  }
+}
+
+TEST(PipelineFailure, OfAnActorThatThrowsKeepsTheText) {
+  SmallCast cast;
+  const std::string name = cast.stage_name(2);
+  run_disturbed(cast, 3, [&] {
+    for (int twice = 0; twice < 2; ++twice)
+      caf::anon_send(cast.actor<StageHandle>(name), EdgeTensor{0, 1'000'000, Tensor()});
+  });
+  const auto text = refusal(Errc::internal, [&] { cast.host().wait(0); });
+  EXPECT_EQ(text.find(name + ": unexpected tensor at position"), 0u) << text;
+}
+
+TEST(PipelineFailure, OfAMessageThatNobodyUnderstandsNamesItsReceiver) {
+  for (const std::string name : {"feed", "step", "gate", "IPU 3"}) {
+    SmallCast cast;
+    run_disturbed(cast, 3, [&] { caf::anon_send(cast.actor(name), 1.5); });
+    const auto text = refusal(Errc::internal, [&] { cast.host().wait(0); });
+    EXPECT_EQ(text.find(name + ": "), 0u) << text;
+    EXPECT_NE(text.find("no handler for message"), std::string::npos) << text;
+  }
+}
+
+TEST(PipelineFailure, OfTheHostStoreNamesTheStageThatNeedsIt) {
+  SmallCast cast({.offload = true});
+  const auto store = cast.actor<HostStoreHandle>("host store");
+  run_disturbed(cast, 3, [&] {
+    caf::scoped_actor thief{cast.system().caf()};
+    thief->request(store, caf::infinite, FetchState{2});  // sent at once; the answer is dropped
+    cast.system().run_pending();
+  });
+  const auto text = refusal(Errc::internal, [&] { cast.host().wait(0); });
+  EXPECT_EQ(text, cast.stage_name(2) +
+                      ": its optimizer state is not in the host store: host store: holds no "
+                      "optimizer state of " +
+                      cast.stage_name(2));
+}
+
+}  // namespace
+}  // namespace penstock::actors

@@ -1,0 +1,181 @@
+#include "actors/system/actor_system.hpp"
+
+#include <gtest/gtest.h>
+
+#include <caf/event_based_actor.hpp>
+#include <caf/scoped_actor.hpp>
+#include <future>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "actors/system/base_init.hpp"
+#include "actors/system/errors.hpp"
+#include "tests/support/deterministic_run.hpp"
+
+namespace penstock::actors {
+namespace {
+
+using testing::DeterministicRun;
+
+/// Answers an int with where it ran; throws what the text says.
+caf::behavior probe(caf::event_based_actor* self, int) {
+  base_init(self);
+  return {[](int) { return std::hash<std::thread::id>()(std::this_thread::get_id()); },
+          [](const std::string& text) {
+            if (text == "number") throw 7;
+            throw Error(Errc::stage_failed, text);
+          }};
+}
+
+std::size_t thread_of(const caf::scoped_actor& asker, const caf::actor& probe) {
+  std::size_t result = 0;
+  asker->request(probe, caf::infinite, 1)
+      .receive([&](std::size_t id) { result = id; }, [](const caf::error&) {});
+  return result;
+}
+
+/// What a monitor learns of an actor that is sent `message`.
+template <class Message>
+Error reason_after(ActorSystem& system, const Message& message) {
+  caf::scoped_actor watcher{system.caf()};
+  auto actor = system.spawn(RunsOn::workers, probe, 0);
+  watcher->monitor(actor);
+  caf::anon_send(actor, message);
+  Error reason(Errc::internal, "none");
+  watcher->receive([&](const caf::down_msg& down) { reason = to_error(down.reason); });
+  return reason;
+}
+
+TEST(ActorSystem, GivesAnActorAThreadOfItsOwnIfAsked) {
+  ActorSystem system({.threads = 1});
+  caf::scoped_actor asker{system.caf()};
+  const auto scheduled = system.spawn(RunsOn::workers, probe, 0);
+  const auto scheduled_too = system.spawn(RunsOn::workers, probe, 0);
+  const auto detached = system.spawn(RunsOn::own_thread, probe, 0);
+  EXPECT_EQ(thread_of(asker, scheduled), thread_of(asker, scheduled_too));
+  EXPECT_NE(thread_of(asker, scheduled), thread_of(asker, detached));
+}
+
+TEST(ActorSystem, MayBeDestroyedOnAnotherThreadThanItWasUsedOn) {
+  auto system = std::make_unique<ActorSystem>(SystemOptions{.threads = 1});
+  {
+    const HostThreadGuard guard;
+    caf::scoped_actor asker{system->caf()};
+    const auto detached = system->spawn(RunsOn::own_thread, probe, 0);
+    EXPECT_NE(thread_of(asker, detached), 0u);
+  }
+  system->spawn(RunsOn::workers, probe, 0);
+  auto ended = std::async(std::launch::async, [&] { system.reset(); });
+  ASSERT_EQ(ended.wait_for(std::chrono::seconds(20)), std::future_status::ready);
+}
+
+TEST(ActorSystem, RunsEveryActorOnTheCallersThreadIfDeterministic) {
+  ActorSystem system({.deterministic = true});
+  std::set<std::thread::id> threads;
+  for (const RunsOn where : {RunsOn::workers, RunsOn::own_thread}) {
+    const auto actor = system.spawn(
+        where,
+        [&](caf::event_based_actor*, int) -> caf::behavior {
+          return {[&](int) { threads.insert(std::this_thread::get_id()); }};
+        },
+        0);
+    caf::anon_send(actor, 1);
+  }
+  DeterministicRun(system, 0).run();
+  EXPECT_EQ(threads, std::set{std::this_thread::get_id()});
+}
+
+TEST(ActorSystem, KeepsTheTextOfAnExceptionThatEndsAnActorAndPrintsNothing) {
+  ::testing::internal::CaptureStderr();
+  {
+    ActorSystem system({.threads = 1});
+    const Error ours = reason_after(system, std::string("stage 1: broken"));
+    EXPECT_EQ(ours.code(), Errc::stage_failed);
+    EXPECT_STREQ(ours.what(), "stage 1: broken");
+    EXPECT_EQ(reason_after(system, std::string("number")).code(), Errc::internal);
+    const Error unexpected = reason_after(system, 1.5);
+    EXPECT_EQ(unexpected.code(), Errc::internal);
+    EXPECT_NE(std::string(unexpected.what()).find("no handler for message"), std::string::npos);
+  }
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+}
+
+TEST(Errors, KeepTheirCodeAndTextOnTheWay) {
+  for (const Errc code : {Errc::invalid_argument, Errc::stage_failed, Errc::internal}) {
+    const Error error = to_error(to_caf(code, "text"));
+    EXPECT_EQ(error.code(), code);
+    EXPECT_STREQ(error.what(), "text");
+  }
+  EXPECT_EQ(to_error(caf::sec::request_timeout).code(), Errc::stalled);
+  EXPECT_EQ(to_error(caf::sec::request_receiver_down).code(), Errc::closed);
+  EXPECT_EQ(to_error(caf::exit_reason::kill).code(), Errc::closed);
+  EXPECT_EQ(to_error(caf::sec::unexpected_message).code(), Errc::internal);
+}
+
+/// The order in which messages of three senders arrive.
+std::string arrivals(std::uint64_t seed) {
+  ActorSystem system({.deterministic = true});
+  std::string order;
+  const auto sink = system.spawn(
+      RunsOn::workers,
+      [&](caf::event_based_actor*, int) -> caf::behavior {
+        return {[&](char sender) { order += sender; }};
+      },
+      0);
+  for (const char name : {'a', 'b', 'c'}) {
+    const auto sender = system.spawn(
+        RunsOn::workers,
+        [sink](caf::event_based_actor* self, char me) -> caf::behavior {
+          return {[self, sink, me](int) { self->send(sink, me); }};
+        },
+        name);
+    for (int i = 0; i < 2; ++i) caf::anon_send(sender, i);
+  }
+  DeterministicRun(system, seed).run();
+  return order;
+}
+
+TEST(DeterministicRun, DrawsEveryInterleavingFromTheSeedAndRepeatsIt) {
+  std::set<std::string> orders;
+  for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+    orders.insert(arrivals(seed));
+    ASSERT_EQ(arrivals(seed), arrivals(seed));
+  }
+  EXPECT_EQ(orders.size(), 90u);  // 6! / (2! 2! 2!)
+}
+
+TEST(DeterministicRun, MovesTheClockOnlyWhenTold) {
+  ActorSystem system({.deterministic = true});
+  int calls = 0;
+  const auto sleeper = system.spawn(
+      RunsOn::workers,
+      [&](caf::event_based_actor* self, int) -> caf::behavior {
+        self->delayed_send(self, std::chrono::hours(1), 1);
+        return {[&](int) { ++calls; }};
+      },
+      0);
+  DeterministicRun run(system, 0);
+  run.run();
+  EXPECT_EQ(calls, 0);
+  run.advance(std::chrono::hours(1));
+  EXPECT_TRUE(run.run_until([&] { return calls == 1; }));
+}
+
+TEST(DeterministicRun, GivesUpOnActorsThatKeepEachOtherBusy) {
+  ActorSystem system({.deterministic = true});
+  const auto busy = system.spawn(
+      RunsOn::workers,
+      [](caf::event_based_actor* self, int) -> caf::behavior {
+        return {[self](int n) { self->send(self, n + 1); }};
+      },
+      0);
+  caf::anon_send(busy, 0);
+  DeterministicRun run(system, 0);
+  EXPECT_THROW(run.run(1000), std::runtime_error);
+  caf::anon_send_exit(busy, caf::exit_reason::kill);
+  run.run();
+}
+
+}  // namespace
+}  // namespace penstock::actors

@@ -1,0 +1,77 @@
+// A machine that has no more threads: whoever asks is refused, and nothing is left behind.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "actors/loader/loader_runtime.hpp"
+#include "actors/system/actor_system.hpp"
+#include "tests/support/refusal.hpp"
+#include "tests/support/small_engine.hpp"
+#include "tests/support/thread_count.hpp"
+#include "tests/support/thread_limit.hpp"
+
+namespace penstock::actors {
+namespace {
+
+using testing::refusal;
+using testing::SmallEngine;
+using testing::thread_count;
+using testing::ThreadLimit;
+using testing::threads_fall_to;
+
+LoaderSource zeros() {
+  return {.samples = 8,
+          .fields = {{DType::f32, Shape{1}}},
+          .read = [](std::uint64_t, std::int64_t, std::span<std::byte* const> destinations) {
+            std::fill_n(destinations[0], sizeof(float), std::byte{0});
+          }};
+}
+
+/// Tries `start` with ever more threads until it is not refused; how many it then had.
+template <class Start>
+int threads_needed(Start start) {
+  for (int more = 0; more < 40; ++more) {
+    const std::size_t before = thread_count();
+    const ThreadLimit limit(more);
+    const std::string text = refusal(Errc::out_of_memory, start);
+    EXPECT_TRUE(threads_fall_to(before)) << "with " << more;
+    if (text == "accepted") return more;
+    EXPECT_NE(text.find("cannot start"), std::string::npos) << text;
+  }
+  return -1;
+}
+
+TEST(ThreadLimit, IsRefusedByALoaderWhereverItIsMet) {
+  const auto start = [](int workers) {
+    return [=] {
+      LoaderRuntime loader(zeros(), {.batch_rows = 2, .batches = 4, .workers = workers},
+                           std::chrono::seconds(10));
+      loader.start_epoch(1);
+      EXPECT_EQ(loader.take(0).tensors.size(), 1u);
+    };
+  };
+  const int alone = threads_needed(start(0)), helped = threads_needed(start(8));
+  EXPECT_GT(alone, 0);
+  EXPECT_GE(helped, 8);
+  EXPECT_GT(helped, alone);
+}
+
+TEST(ThreadLimit, IsRefusedByAnEngineWhereverItIsMet) {
+  const auto start = [](int threads) {
+    return [=] { SmallEngine({.threads = threads, .deterministic = false}).step(1); };
+  };
+  const int two = threads_needed(start(2)), six = threads_needed(start(6));
+  EXPECT_GT(two, 2);
+  EXPECT_EQ(six, two + 4);
+}
+
+TEST(ThreadLimit, IsRefusedByAnActorBesideOthers) {
+  const auto system = std::make_shared<ActorSystem>(SystemOptions{.threads = 2});
+  const testing::SmallNetwork network({.deterministic = false});
+  const auto start = [&] { PipelineRuntime(network.setup(), network.rules(), system); };
+  EXPECT_EQ(threads_needed(start), 1);
+}
+
+}  // namespace
+}  // namespace penstock::actors

@@ -1,0 +1,357 @@
+#include "apps/trainer/options/command_line.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "apps/trainer/options/option_table.hpp"
+#include "penstock/error.hpp"
+
+namespace trainer {
+namespace {
+
+using Arguments = std::vector<const char*>;
+
+std::optional<TrainerOptions> read(Arguments arguments) {
+  arguments.insert(arguments.begin(), "penstock-train");
+  return read_command_line(static_cast<int>(arguments.size()), arguments.data());
+}
+
+/// Why the arguments are refused; empty if they are not.
+std::string refusal(const Arguments& arguments) {
+  try {
+    read(arguments);
+    return {};
+  } catch (const penstock::Error& error) {
+    EXPECT_EQ(error.code(), penstock::Errc::invalid_argument);
+    return error.what();
+  }
+}
+
+TEST(CommandLine, DefaultsAreTheTutorialsRecipe) {
+  const TrainerOptions options = read({}).value();
+  EXPECT_EQ(options.network.model, "mnist-cnn");
+  EXPECT_EQ(options.data.dataset, DatasetName::fashion_mnist);
+  EXPECT_EQ(options.training.batch_size, 40);
+  EXPECT_EQ(options.training.device_iterations, 10);
+  EXPECT_EQ(options.training.gradient_accumulation, 10);
+  EXPECT_EQ(options.training.test_batch_size, 8);
+  EXPECT_EQ(options.training.epochs, 3);
+  EXPECT_EQ(options.optimizer.name, OptimizerName::adamw);
+  EXPECT_EQ(options.optimizer.learning_rate, 0.001);
+  EXPECT_EQ(options.pipeline.strategy, penstock::Strategy::pipelined);
+  EXPECT_EQ(options.pipeline.schedule, penstock::PipelineSchedule::grouped);
+  EXPECT_EQ(options.pipeline.reduction, penstock::Reduction::mean);
+  EXPECT_EQ(options.network.seed, 0U);
+  EXPECT_EQ(options.output.profile_dir, "./profile");
+  EXPECT_FALSE(options.pipeline.offload_optimiser || options.output.profile ||
+               options.output.debug || options.data.no_shuffle);
+}
+
+struct Setting {
+  const char* name;
+  Arguments arguments;
+  std::function<bool(const TrainerOptions&)> holds;
+};
+
+class CommandLineSetting : public testing::TestWithParam<Setting> {};
+
+TEST_P(CommandLineSetting, ReachesItsField) {
+  EXPECT_FALSE(GetParam().holds(TrainerOptions{})) << "the default would pass too";
+  EXPECT_TRUE(GetParam().holds(read(GetParam().arguments).value()));
+}
+
+using O = const TrainerOptions&;
+const std::vector<Setting> settings{
+    {"model", {"--model", "mlp"}, [](O o) { return o.network.model == "mlp"; }},
+    {"seed", {"--seed=18446744073709551615"}, [](O o) { return o.network.seed == ~0ULL; }},
+    {"init_weights",
+     {"--init-weights", "w.st"},
+     [](O o) { return o.network.init_weights == "w.st"; }},
+    {"dataset",
+     {"--dataset", "synthetic"},
+     [](O o) { return o.data.dataset == DatasetName::synthetic; }},
+    {"data_dir", {"--data-dir", "here"}, [](O o) { return o.data.data_dir == "here"; }},
+    {"no_shuffle", {"--no-shuffle"}, [](O o) { return o.data.no_shuffle; }},
+    {"num_workers", {"--num-workers", "0"}, [](O o) { return o.data.num_workers == 0; }},
+    {"buffered_batches",
+     {"--buffered-batches", "5"},
+     [](O o) { return o.data.buffered_batches == 5; }},
+    {"batch_size", {"--batch-size", "8"}, [](O o) { return o.training.batch_size == 8; }},
+    {"device_iterations",
+     {"--device-iterations", "3"},
+     [](O o) { return o.training.device_iterations == 3; }},
+    {"gradient_accumulation",
+     {"--gradient-accumulation", "5"},
+     [](O o) { return o.training.gradient_accumulation == 5; }},
+    {"test_batch_size",
+     {"--test-batch-size", "9"},
+     [](O o) { return o.training.test_batch_size == 9; }},
+    {"epochs", {"--epochs", "7"}, [](O o) { return o.training.epochs == 7; }},
+    {"max_updates", {"--max-updates", "64"}, [](O o) { return o.training.max_updates == 64; }},
+    {"optimizer",
+     {"--optimizer", "lamb"},
+     [](O o) { return o.optimizer.name == OptimizerName::lamb; }},
+    {"learning_rate",
+     {"--learning-rate", "2e-3"},
+     [](O o) { return o.optimizer.learning_rate == 2e-3; }},
+    {"momentum",
+     {"--optimizer", "sgd", "--momentum", "0"},
+     [](O o) { return o.optimizer.momentum == 0.0; }},
+    {"dampening",
+     {"--optimizer", "sgd", "--dampening", "1"},
+     [](O o) { return o.optimizer.dampening == 1.0; }},
+    {"nesterov",
+     {"--optimizer", "sgd", "--momentum", "0.9", "--nesterov"},
+     [](O o) { return o.optimizer.nesterov; }},
+    {"weight_decay", {"--weight-decay", "0"}, [](O o) { return o.optimizer.weight_decay == 0.0; }},
+    {"beta1", {"--beta1", "0.8"}, [](O o) { return o.optimizer.beta1 == 0.8; }},
+    {"beta2", {"--beta2", "0.99"}, [](O o) { return o.optimizer.beta2 == 0.99; }},
+    {"eps", {"--eps", "1e-6"}, [](O o) { return o.optimizer.eps == 1e-6; }},
+    {"alpha",
+     {"--optimizer", "rmsprop", "--alpha", "0.9"},
+     [](O o) { return o.optimizer.alpha == 0.9; }},
+    {"dampen_first_step",
+     {"--optimizer", "sgd", "--dampen-first-step"},
+     [](O o) { return o.optimizer.dampen_first_step; }},
+    {"keras_variant",
+     {"--optimizer", "sgd", "--keras-variant"},
+     [](O o) { return o.optimizer.keras_variant; }},
+    {"centered",
+     {"--optimizer", "rmsprop", "--centered"},
+     [](O o) { return o.optimizer.centered; }},
+    {"tf_variant",
+     {"--optimizer", "rmsprop", "--tf-variant"},
+     [](O o) { return o.optimizer.tf_variant; }},
+    {"no_bias_correction",
+     {"--no-bias-correction"},
+     [](O o) { return o.optimizer.no_bias_correction; }},
+    {"max_weight_norm",
+     {"--optimizer", "lamb", "--max-weight-norm", "3"},
+     [](O o) { return o.optimizer.max_weight_norm == 3.0; }},
+    {"max_grad_norm",
+     {"--max-grad-norm", "1"},
+     [](O o) { return o.optimizer.max_grad_norm == 1.0; }},
+    {"init_optimizer_state",
+     {"--init-optimizer-state", "o.st"},
+     [](O o) { return o.optimizer.init_state == "o.st"; }},
+    {"save_optimizer_state",
+     {"--save-optimizer-state", "o.st"},
+     [](O o) { return o.output.save_optimizer_state == "o.st"; }},
+    {"lr_schedule",
+     {"--lr-schedule", "cosine"},
+     [](O o) { return o.learning_rate.schedule == ScheduleName::cosine; }},
+    {"lr_warmup", {"--lr-warmup", "7"}, [](O o) { return o.learning_rate.warm_up == 7; }},
+    {"lr_step",
+     {"--lr-schedule", "step", "--lr-step", "9"},
+     [](O o) { return o.learning_rate.step == 9; }},
+    {"lr_decay",
+     {"--lr-schedule", "exponential", "--lr-decay", "0.9"},
+     [](O o) { return o.learning_rate.decay == 0.9; }},
+    {"lr_updates",
+     {"--lr-schedule", "cosine", "--lr-updates", "100"},
+     [](O o) { return o.learning_rate.updates == 100; }},
+    {"lr_last",
+     {"--lr-schedule", "cosine", "--lr-last", "0.1"},
+     [](O o) { return o.learning_rate.last == 0.1; }},
+    {"loss_scaling", {"--loss-scaling", "8"}, [](O o) { return o.optimizer.loss_scaling == 8; }},
+    {"reduction_strategy",
+     {"--reduction-strategy", "running"},
+     [](O o) { return o.pipeline.reduction_strategy == penstock::ReductionStrategy::running; }},
+    {"strategy",
+     {"--strategy", "sharded"},
+     [](O o) { return o.pipeline.strategy == penstock::Strategy::sharded; }},
+    {"schedule",
+     {"--schedule", "interleaved"},
+     [](O o) { return o.pipeline.schedule == penstock::PipelineSchedule::interleaved; }},
+    {"stages",
+     {"--stages", "B1,B2|B3,B4"},
+     [](O o) {
+       return o.pipeline.stages && o.pipeline.stages->stages.size() == 2 &&
+              o.pipeline.stages->stages[1].blocks == std::vector<std::string>{"B3", "B4"};
+     }},
+    {"ipu_memory",
+     {"--ipu-memory", "1.5MiB"},
+     [](O o) { return o.pipeline.ipu_memory == 1572864; }},
+    {"ipus",
+     {"--ipus", "0,1,0,1"},
+     [](O o) {
+       return o.pipeline.ipus == std::vector<int>{0, 1, 0, 1};
+     }},
+    {"replication_factor",
+     {"--replication-factor", "2"},
+     [](O o) { return o.pipeline.replication_factor == 2; }},
+    {"reduction",
+     {"--reduction", "sum"},
+     [](O o) { return o.pipeline.reduction == penstock::Reduction::sum; }},
+    {"offload_optimiser",
+     {"--offload-optimiser"},
+     [](O o) { return o.pipeline.offload_optimiser; }},
+    {"recompute",
+     {"--recompute", "0,2"},
+     [](O o) {
+       return o.pipeline.recompute == std::vector<int>{0, 2};
+     }},
+    {"threads", {"--threads", "2"}, [](O o) { return o.pipeline.threads == 2; }},
+    {"threads_per_ipu",
+     {"--threads-per-ipu", "2"},
+     [](O o) { return o.pipeline.threads_per_ipu == 2; }},
+    {"save_weights",
+     {"--save-weights", "w.st"},
+     [](O o) { return o.output.save_weights == "w.st"; }},
+    {"metrics", {"--metrics", "m.jsonl"}, [](O o) { return o.output.metrics == "m.jsonl"; }},
+    {"profile", {"--profile"}, [](O o) { return o.output.profile; }},
+    {"profile_dir", {"--profile-dir", "p"}, [](O o) { return o.output.profile_dir == "p"; }},
+    {"debug", {"--debug"}, [](O o) { return o.output.debug; }},
+};
+
+INSTANTIATE_TEST_SUITE_P(Table, CommandLineSetting, testing::ValuesIn(settings),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(CommandLine, EveryRowOfTheTableIsTested) {
+  std::size_t rows = 0;
+  for (const OptionGroup& group : option_groups()) rows += group.rows.size();
+  EXPECT_EQ(settings.size(), rows);
+}
+
+TEST(CommandLine, AutomaticStagesComeWithANumberOrWithIpusToCount) {
+  const auto stages = [](const Arguments& arguments) { return *read(arguments)->pipeline.stages; };
+  const StagesOption numbered = stages({"--stages", "auto:3"});
+  EXPECT_TRUE(numbered.stages.empty());
+  EXPECT_EQ(numbered.automatic, 3);
+  const StagesOption counted = stages({"--stages", "auto", "--ipus", "0,1"});
+  EXPECT_TRUE(counted.stages.empty());
+  EXPECT_EQ(counted.automatic, std::nullopt);
+}
+
+struct Refusal {
+  Arguments arguments;
+  const char* text;  ///< what the refusal says, from its first character
+};
+
+TEST(CommandLine, RefusesWithTheArgumentsNameFirst) {
+  const std::vector<Refusal> refusals{
+      {{"--foo"}, "unrecognised option '--foo'"},
+      {{"-x"}, "unrecognised option '-x'"},
+      {{"--epoch", "3"}, "unrecognised option '--epoch'"},
+      {{"train"}, "unexpected argument \"train\""},
+      {{"--seed", "1", "2"}, "unexpected argument \"2\""},
+      {{""}, "unexpected argument \"\""},
+      {{"--seed", "1", "--seed=1"}, "--seed: given twice"},
+      {{"--debug", "--debug"}, "--debug: given twice"},
+      {{"--epochs"}, "the required argument for option '--epochs' is missing"},
+      {{"--profile=yes"}, "option '--profile' does not take any arguments"},
+      {{"--epochs", "0"}, "--epochs: expected a whole number from 1 to 2147483647, got \"0\""},
+      {{"--epochs", "12abc"}, "--epochs: expected a whole number"},
+      {{"--epochs", "1.5"}, "--epochs: expected a whole number"},
+      {{"--epochs", "2147483648"}, "--epochs: expected a whole number"},
+      {{"--batch-size", "0"}, "--batch-size: expected a whole number"},
+      {{"--batch-size", "-40"}, "--batch-size: expected a whole number"},
+      {{"--device-iterations", "0"}, "--device-iterations: expected a whole number"},
+      {{"--gradient-accumulation", "0"}, "--gradient-accumulation: expected a whole number"},
+      {{"--test-batch-size", "0"}, "--test-batch-size: expected a whole number"},
+      {{"--replication-factor", "0"}, "--replication-factor: expected a whole number"},
+      {{"--threads", "0"}, "--threads: expected a whole number from 1 to 1024"},
+      {{"--threads", "1025"}, "--threads: expected a whole number from 1 to 1024"},
+      {{"--threads-per-ipu", "0"}, "--threads-per-ipu: expected a whole number from 1 to 1024"},
+      {{"--threads-per-ipu", "1025"}, "--threads-per-ipu: expected a whole number from 1 to 1024"},
+      {{"--num-workers", "-1"}, "--num-workers: expected a whole number from 0 to 1024"},
+      {{"--buffered-batches", "0"}, "--buffered-batches: expected a whole number from 1 to 1024"},
+      {{"--max-updates", "0"}, "--max-updates: expected a whole number"},
+      {{"--seed", "18446744073709551616"}, "--seed: expected a whole number from 0 to"},
+      {{"--seed", "-1"}, "--seed: expected a whole number"},
+      {{"--learning-rate", "0"},
+       "--learning-rate: expected a number above 0, from 1.2e-38 to 3.4e38 (f32's smallest and "
+       "largest), got \"0\""},
+      {{"--learning-rate", "-1e-3"}, "--learning-rate: expected a number above 0"},
+      {{"--learning-rate", "nan"}, "--learning-rate: expected a number above 0"},
+      {{"--learning-rate", "inf"}, "--learning-rate: expected a number above 0"},
+      {{"--learning-rate", "1e400"}, "--learning-rate: expected a number above 0"},
+      {{"--learning-rate", "1e39"},
+       "--learning-rate: expected a number above 0, from 1.2e-38 to 3.4e38 (f32's smallest and "
+       "largest), got \"1e39\""},
+      {{"--learning-rate", " 1"}, "--learning-rate: expected a number above 0"},
+      {{"--learning-rate", "0,1"}, "--learning-rate: expected a number above 0"},
+      {{"--weight-decay", "-1"},
+       "--weight-decay: expected a number from 0 to 3.4e38 (f32's largest)"},
+      {{"--beta1", "1"}, "--beta1: expected a number from 0 and below 1"},
+      {{"--learning-rate", "1e-60"}, "--learning-rate: expected a number above 0"},
+      {{"--max-grad-norm", "1e-50"}, "--max-grad-norm: expected a number above 0"},
+      {{"--eps", "1.17e-38"}, "--eps: expected a number above 0"},
+      {{"--eps", "1e39"}, "--eps: expected a number above 0"},
+      {{"--beta2", "0.99999999999"}, "--beta2: expected a number from 0 and below 1"},
+      {{"--eps", "0"}, "--eps: expected a number above 0"},
+      {{"--max-grad-norm", "0"}, "--max-grad-norm: expected a number above 0"},
+      {{"--model", "resnet"}, "--model: expected one of fashion-cnn, mlp, mnist-cnn"},
+      {{"--dataset", "cifar"}, "--dataset: expected one of fashion-mnist, mnist, synthetic"},
+      {{"--strategy", "phased"}, "--strategy: expected one of pipelined, sharded"},
+      {{"--schedule", "1f1b"}, "--schedule: expected one of grouped, interleaved, sequential"},
+      {{"--ipus", "0,,1"}, "--ipus: expected whole numbers from 0 to 65535, separated by commas"},
+      {{"--ipus", "0,1,"}, "--ipus: expected whole numbers from 0 to 65535, separated by commas"},
+      {{"--ipus", ""}, "--ipus: expected whole numbers from 0 to 65535, separated by commas"},
+      {{"--ipus", "0,-1"}, "--ipus: expected whole numbers from 0 to 65535, separated by commas"},
+      {{"--ipus", "0,65536"},
+       "--ipus: expected whole numbers from 0 to 65535, separated by commas"},
+      {{"--stages", "B1||B2"}, "--stages: "},
+      {{"--ipu-memory", "900"}, "--ipu-memory: expected a size such as 900MB, 1.5GB or 64KiB"},
+      {{"--ipu-memory", "MB"}, "--ipu-memory: expected a size such as"},
+      {{"--ipu-memory", "-1MB"}, "--ipu-memory: expected a size such as"},
+      {{"--ipu-memory", "0kB"}, "--ipu-memory: expected a size such as"},
+      {{"--ipu-memory", "1e30GB"}, "--ipu-memory: expected a size such as"},
+      {{"--ipu-memory", "nanMB"}, "--ipu-memory: expected a size such as"},
+      {{"--recompute", "some"},
+       "--recompute: expected all, or whole numbers from 0 to 1024, separated by commas"},
+      {{"--recompute", "0,-1"}, "--recompute: expected all, or whole numbers from 0 to 1024"},
+      {{"--stages", "auto"}, "--stages auto: needs --ipus"},
+      {{"--stages", "auto:"}, "--stages: expected auto:N with a whole number from 1 to 1024"},
+      {{"--stages", "auto:0"}, "--stages: expected auto:N with a whole number from 1 to 1024"},
+      {{"--stages", "auto:4x"}, "--stages: expected auto:N with a whole number from 1 to 1024"},
+      {{"--stages", "auto:1025"}, "--stages: expected auto:N with a whole number from 1 to 1024"},
+      {{"--metrics", ""}, "--metrics: expected a file's name"},
+      {{"--momentum", "0.9"}, "--momentum: adamw has no momentum; it belongs to sgd and rmsprop"},
+      {{"--optimizer", "sgd", "--beta1", "0.9"},
+       "--beta1: sgd has no beta1; it belongs to adamw, adam and lamb"},
+      {{"--optimizer", "rmsprop", "--nesterov"},
+       "--nesterov: rmsprop has no nesterov; it belongs to sgd"},
+      {{"--optimizer", "sgd", "--nesterov"}, "--nesterov: needs a --momentum above 0"},
+      {{"--optimizer", "sgd", "--keras-variant", "--dampening", "0.5"},
+       "--keras-variant: knows no --dampening"},
+      {{"--tf-variant"}, "--tf-variant: adamw has no tf-variant; it belongs to rmsprop"},
+      {{"--lr-schedule", "step"}, "--lr-schedule step: needs --lr-step"},
+      {{"--lr-schedule", "exponential"}, "--lr-schedule exponential: needs --lr-decay"},
+      {{"--lr-step", "9"}, "--lr-step: the --lr-schedule constant has none"},
+      {{"--lr-schedule", "step", "--lr-step", "9", "--lr-last", "0"},
+       "--lr-last: the --lr-schedule step has none"},
+      {{"--dataset", "mnist"}, "--dataset mnist: needs --data-dir"},
+      {{"--dataset", "synthetic", "--data-dir", "d"}, "--data-dir: synthetic images"},
+  };
+  for (const Refusal& expected : refusals) {
+    const std::string got = refusal(expected.arguments);
+    EXPECT_EQ(got.substr(0, std::string(expected.text).size()), expected.text) << got;
+    EXPECT_EQ(got.find('\n'), got.npos) << got;
+  }
+}
+
+TEST(CommandLine, RecomputesEveryStageByAWord) {
+  EXPECT_EQ(read({"--recompute", "all"})->pipeline.recompute, std::vector<int>{});
+}
+
+TEST(CommandLine, HelpExplainsEveryOptionAndItsDefault) {
+  const std::string help = help_text();
+  for (const OptionGroup& group : option_groups())
+    for (const OptionRow& row : group.rows)
+      EXPECT_NE(help.find("--" + row.name + ' '), help.npos) << row.name;
+  EXPECT_NE(help.find("[0.001]"), help.npos);
+  EXPECT_NE(help.find("[./profile]"), help.npos);
+}
+
+TEST(CommandLine, HelpNeedsNothingElseToBeRight) {
+  EXPECT_FALSE(read({"--help"}));
+  EXPECT_FALSE(read({"-h"}));
+  EXPECT_FALSE(read({"--epochs", "0", "--help"}));
+}
+
+}  // namespace
+}  // namespace trainer

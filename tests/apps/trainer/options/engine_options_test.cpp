@@ -1,0 +1,222 @@
+#include "apps/trainer/options/engine_options.hpp"
+
+#include <gtest/gtest.h>
+
+namespace trainer {
+namespace {
+
+OptimizerOptions named(OptimizerName name) {
+  OptimizerOptions options;
+  options.name = name;
+  return options;
+}
+
+template <class Rule>
+Rule rule_of(const OptimizerOptions& options) {
+  return std::get<Rule>(make_optimizer(options).settings);
+}
+
+TEST(EngineOptions, AStepOfTheDefaultRecipeTakes4000Samples) {
+  EXPECT_EQ(training_options({}).samples_per_step(), 4000);
+  EXPECT_EQ(training_options({}).output.mode, penstock::OutputMode::all);
+}
+
+TEST(EngineOptions, InferenceTakesAsManyMicroBatchesPerCallAsTraining) {
+  const penstock::Options options = inference_options({}, 10000);
+  EXPECT_EQ(options.batch_size, 8);
+  EXPECT_EQ(options.device_iterations, 100);
+  EXPECT_EQ(options.training.gradient_accumulation, 1);
+}
+
+TEST(EngineOptions, InferenceTakesNoMoreThanTheTestSetHas) {
+  TrainerOptions options;
+  EXPECT_EQ(inference_options(options, 33).device_iterations, 5);
+  options.pipeline.replication_factor = 2;
+  EXPECT_EQ(inference_options(options, 33).device_iterations, 3);
+  options.training.test_batch_size = 1 << 30;
+  options.training.device_iterations = 1 << 30;
+  EXPECT_EQ(inference_options(options, 33).batch_size, 33);
+  EXPECT_EQ(inference_options(options, 33).device_iterations, 1);
+}
+
+TEST(EngineOptions, ARunShorterThanAStepHasShorterSteps) {
+  TrainerOptions options;
+  options.training.max_updates = 3;
+  EXPECT_EQ(training_options(options).device_iterations, 3);
+  options.training.max_updates = 1'000'000'000'000;
+  EXPECT_EQ(training_options(options).device_iterations, 10);
+}
+
+TEST(EngineOptions, TrainingAndInferenceRunOnTheSamePipeline) {
+  TrainerOptions options;
+  options.pipeline.strategy = penstock::Strategy::sharded;
+  options.pipeline.schedule = penstock::PipelineSchedule::interleaved;
+  options.pipeline.stages = StagesOption{.stages = penstock::parse_stages("B1,B2|B3,B4")};
+  options.pipeline.ipus = {3, 5};
+  options.pipeline.replication_factor = 2;
+  options.pipeline.threads = 3;
+  options.pipeline.threads_per_ipu = 4;
+  options.output.profile = true;
+  options.network.seed = 9;
+  for (const penstock::Options& engine :
+       {training_options(options), inference_options(options, 1000)}) {
+    EXPECT_EQ(engine.topology.strategy, penstock::Strategy::sharded);
+    EXPECT_EQ(engine.topology.schedule, penstock::PipelineSchedule::interleaved);
+    ASSERT_EQ(engine.topology.stages.size(), 2U);
+    EXPECT_EQ(engine.topology.stages[1].blocks, (std::vector<std::string>{"B3", "B4"}));
+    EXPECT_EQ(engine.topology.ipus, (std::vector<int>{3, 5}));
+    EXPECT_EQ(engine.topology.replication_factor, 2);
+    EXPECT_EQ(engine.runtime.threads, 3);
+    EXPECT_EQ(engine.topology.threads_per_ipu, 4);
+    EXPECT_TRUE(engine.runtime.trace);
+    EXPECT_EQ(engine.seed, 9U);
+  }
+}
+
+TEST(EngineOptions, OnlyTrainingRecomputes) {
+  TrainerOptions options;
+  EXPECT_FALSE(training_options(options).training.recompute);
+  options.pipeline.recompute = {0, 2};
+  EXPECT_TRUE(training_options(options).training.recompute);
+  EXPECT_EQ(training_options(options).training.recompute_stages, (std::vector<int>{0, 2}));
+  EXPECT_FALSE(inference_options(options, 1000).training.recompute);
+}
+
+TEST(EngineOptions, AutomaticStagesAreAsManyAsAskedForOrAsThereAreIpus) {
+  TrainerOptions options;
+  options.pipeline.ipus = {2, 2, 3};
+  options.pipeline.stages.emplace();
+  EXPECT_EQ(training_options(options).topology.automatic_stages, 3);
+  options.pipeline.stages->automatic = 2;
+  EXPECT_EQ(inference_options(options, 10).topology.automatic_stages, 2);
+  EXPECT_TRUE(training_options(options).topology.stages.empty());
+}
+
+TEST(EngineOptions, OnlyTrainingReducesGradientsAndOffloadsState) {
+  TrainerOptions options;
+  options.pipeline.reduction = penstock::Reduction::sum;
+  options.pipeline.reduction_strategy = penstock::ReductionStrategy::running;
+  options.pipeline.offload_optimiser = true;
+  EXPECT_EQ(training_options(options).training.reduction, penstock::Reduction::sum);
+  EXPECT_EQ(training_options(options).training.reduction_strategy,
+            penstock::ReductionStrategy::running);
+  EXPECT_TRUE(training_options(options).training.offload_optimizer_state);
+  EXPECT_FALSE(inference_options(options, 100).training.offload_optimizer_state);
+}
+
+TEST(EngineOptions, WeightDecayDefaultsToPyTorchs) {
+  EXPECT_EQ(rule_of<penstock::AdamW>(named(OptimizerName::adamw)).weight_decay, 0.01);
+  EXPECT_EQ(rule_of<penstock::Lamb>(named(OptimizerName::lamb)).weight_decay, 0.01);
+  EXPECT_EQ(rule_of<penstock::Adam>(named(OptimizerName::adam)).weight_decay, 0);
+  EXPECT_EQ(rule_of<penstock::Sgd>(named(OptimizerName::sgd)).weight_decay, 0);
+  EXPECT_EQ(rule_of<penstock::RmsProp>(named(OptimizerName::rmsprop)).weight_decay, 0);
+}
+
+TEST(EngineOptions, EveryRuleGetsTheLearningRate) {
+  for (const OptimizerName name : {OptimizerName::adamw, OptimizerName::adam, OptimizerName::sgd,
+                                   OptimizerName::rmsprop, OptimizerName::lamb}) {
+    OptimizerOptions options = named(name);
+    EXPECT_EQ(std::visit([](const auto& rule) { return rule.learning_rate; },
+                         make_optimizer(options).settings),
+              0.001);
+    options.learning_rate = 0.25;
+    EXPECT_EQ(std::visit([](const auto& rule) { return rule.learning_rate; },
+                         make_optimizer(options).settings),
+              0.25);
+  }
+}
+
+TEST(EngineOptions, GivenConstantsReachTheirRule) {
+  OptimizerOptions sgd = named(OptimizerName::sgd);
+  sgd.momentum = 0.5;
+  sgd.dampening = 0.25;
+  sgd.nesterov = true;
+  sgd.weight_decay = 0;
+  EXPECT_EQ(rule_of<penstock::Sgd>(sgd).momentum, 0.5);
+  EXPECT_EQ(rule_of<penstock::Sgd>(sgd).dampening, 0.25);
+  EXPECT_TRUE(rule_of<penstock::Sgd>(sgd).nesterov);
+
+  OptimizerOptions rmsprop = named(OptimizerName::rmsprop);
+  rmsprop.alpha = 0.5;
+  rmsprop.momentum = 0.75;
+  rmsprop.eps = 1e-3;
+  EXPECT_EQ(rule_of<penstock::RmsProp>(rmsprop).alpha, 0.5);
+  EXPECT_EQ(rule_of<penstock::RmsProp>(rmsprop).momentum, 0.75);
+  EXPECT_EQ(rule_of<penstock::RmsProp>(rmsprop).eps, 1e-3);
+
+  OptimizerOptions lamb = named(OptimizerName::lamb);
+  lamb.beta1 = 0.5;
+  lamb.beta2 = 0.25;
+  lamb.eps = 1e-2;
+  lamb.weight_decay = 0.125;
+  lamb.max_grad_norm = 2;
+  lamb.loss_scaling = 16;
+  EXPECT_EQ(rule_of<penstock::Lamb>(lamb).beta1, 0.5);
+  EXPECT_EQ(rule_of<penstock::Lamb>(lamb).beta2, 0.25);
+  EXPECT_EQ(rule_of<penstock::Lamb>(lamb).eps, 1e-2);
+  EXPECT_EQ(rule_of<penstock::Lamb>(lamb).weight_decay, 0.125);
+  EXPECT_EQ(make_optimizer(lamb).max_grad_norm, 2);
+  EXPECT_EQ(make_optimizer(lamb).loss_scaling, 16);
+}
+
+TEST(EngineOptions, SwitchesReachTheirRule) {
+  OptimizerOptions sgd = named(OptimizerName::sgd);
+  EXPECT_FALSE(rule_of<penstock::Sgd>(sgd).keras_variant);
+  sgd.dampen_first_step = sgd.keras_variant = true;
+  EXPECT_TRUE(rule_of<penstock::Sgd>(sgd).dampen_first_step);
+  EXPECT_TRUE(rule_of<penstock::Sgd>(sgd).keras_variant);
+
+  OptimizerOptions rmsprop = named(OptimizerName::rmsprop);
+  rmsprop.centered = rmsprop.tf_variant = true;
+  EXPECT_TRUE(rule_of<penstock::RmsProp>(rmsprop).centered);
+  EXPECT_TRUE(rule_of<penstock::RmsProp>(rmsprop).tf_variant);
+
+  OptimizerOptions lamb = named(OptimizerName::lamb);
+  EXPECT_TRUE(rule_of<penstock::Lamb>(lamb).bias_correction);
+  EXPECT_EQ(rule_of<penstock::Lamb>(lamb).max_weight_norm, std::nullopt);
+  lamb.no_bias_correction = true;
+  lamb.max_weight_norm = 3;
+  EXPECT_FALSE(rule_of<penstock::Lamb>(lamb).bias_correction);
+  EXPECT_EQ(rule_of<penstock::Lamb>(lamb).max_weight_norm, 3);
+}
+
+TEST(EngineOptions, SchedulesAreThoseAskedFor) {
+  LearningRateOptions options;
+  EXPECT_EQ(make_schedule(options, 100).at(50), 1);
+  options.warm_up = 20;
+  EXPECT_EQ(make_schedule(options, 100).at(5), 0.25);
+  options.schedule = ScheduleName::cosine;
+  options.last = 0.5;
+  EXPECT_EQ(make_schedule(options, 100).at(60), 0.75) << "half of what is left after the warm-up";
+  EXPECT_EQ(make_schedule(options, 10).at(21), 0.5) << "warms up for longer than it runs";
+  options.updates = 2;
+  EXPECT_EQ(make_schedule(options, 100).at(21), 0.75);
+  LearningRateOptions steps;
+  steps.schedule = ScheduleName::step;
+  steps.step = 10;
+  EXPECT_EQ(make_schedule(steps, 100).at(19), 0.1);
+  steps.schedule = ScheduleName::exponential;
+  steps.decay = 0.5;
+  EXPECT_EQ(make_schedule(steps, 100).at(3), 0.125);
+}
+
+TEST(EngineOptions, TrainingShufflesAndDropsWhereTheTestReadsEverySampleInOrder) {
+  TrainerOptions options;
+  options.network.seed = 4;
+  options.data.num_workers = 7;
+  options.data.buffered_batches = 5;
+  EXPECT_TRUE(training_loader_options(options).shuffle);
+  EXPECT_TRUE(training_loader_options(options).drop_last);
+  EXPECT_EQ(training_loader_options(options).seed, 4U);
+  EXPECT_EQ(training_loader_options(options).workers, 7);
+  EXPECT_EQ(training_loader_options(options).buffered, 5);
+  EXPECT_FALSE(test_loader_options(options).shuffle);
+  EXPECT_FALSE(test_loader_options(options).drop_last);
+  EXPECT_EQ(test_loader_options(options).workers, 7);
+  EXPECT_EQ(test_loader_options(options).buffered, 5);
+  options.data.no_shuffle = true;
+  EXPECT_FALSE(training_loader_options(options).shuffle);
+}
+
+}  // namespace
+}  // namespace trainer

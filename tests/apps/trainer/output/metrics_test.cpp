@@ -1,0 +1,93 @@
+#include "apps/trainer/output/metrics.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+
+namespace trainer {
+namespace {
+
+using nlohmann::json;
+
+StepMetrics two_micro_batches() {
+  StepMetrics step;
+  step.epoch = 2;
+  step.step = 3;
+  step.updates = 40;
+  step.losses = {0.1F, 2.3025851F};
+  step.accuracy = 1.0 / 3;
+  step.samples_per_second = 12345.678;
+  return step;
+}
+
+TEST(StepMetrics, LossIsTheMeanOfTheLosses) {
+  StepMetrics step;
+  step.losses = {1, 2, 6};
+  EXPECT_EQ(step.loss(), 3);
+}
+
+TEST(StepMetrics, NumbersReadBackAsTheyWere) {
+  const StepMetrics step = two_micro_batches();
+  const json line = json::parse(to_json(step));
+  EXPECT_EQ(line["losses"][0].get<double>(), double{step.losses[0]});
+  EXPECT_EQ(line["losses"][1].get<double>(), double{step.losses[1]});
+  EXPECT_EQ(line["loss"].get<double>(), step.loss());
+  EXPECT_EQ(line["accuracy"].get<double>(), step.accuracy);
+  EXPECT_EQ(line["samples_per_second"].get<double>(), step.samples_per_second);
+}
+
+TEST(StepMetrics, AreOneObjectOnOneLineInAFixedOrder) {
+  StepMetrics step = two_micro_batches();
+  step.losses = {0.5F, 1.5F};
+  step.accuracy = 0.25;
+  step.samples_per_second = 1000;
+  EXPECT_EQ(to_json(step), R"({"epoch":2,"step":3,"updates":40,"loss":1,"losses":[0.5,1.5],)"
+                           R"("accuracy":0.25,"samples_per_second":1000})");
+}
+
+TEST(StepMetrics, ALossThatIsNoNumberIsNull) {
+  StepMetrics step = two_micro_batches();
+  step.losses = {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()};
+  const json line = json::parse(to_json(step));
+  EXPECT_TRUE(line["loss"].is_null());
+  EXPECT_TRUE(line["losses"][0].is_null());
+  EXPECT_TRUE(line["losses"][1].is_null());
+}
+
+TEST(RunMetrics, ListEveryStageOfEveryReplica) {
+  RunMetrics run;
+  run.compile_seconds = 0.5;
+  run.train_samples_per_second = 10000;
+  run.inference_samples_per_second = 20000;
+  run.test_accuracy = 0.75;
+  run.peak_rss_bytes = 5'000'000'000;
+  run.stages.resize(2);
+  run.stages[1] = {.replica = 1,
+                   .stage = 2,
+                   .ipu = 3,
+                   .forward_runs = 4,
+                   .backward_runs = 5,
+                   .recomputed_runs = 10,
+                   .max_in_flight = 6,
+                   .busy_seconds = 7.5,
+                   .peak_bytes = 8,
+                   .optimizer_bytes_on_ipu = 9};
+  const json summary = json::parse(to_json(run)).at("summary");
+  EXPECT_EQ(summary, json::parse(R"({
+    "compile_seconds": 0.5, "train_samples_per_second": 10000,
+    "inference_samples_per_second": 20000, "test_accuracy": 0.75, "peak_rss_bytes": 5000000000,
+    "stages": [
+      {"replica": 0, "stage": 0, "ipu": 0, "forward_runs": 0, "backward_runs": 0,
+       "recomputed_runs": 0, "max_in_flight": 0, "busy_seconds": 0, "peak_bytes": 0, "optimizer_bytes_on_ipu": 0},
+      {"replica": 1, "stage": 2, "ipu": 3, "forward_runs": 4, "backward_runs": 5,
+       "recomputed_runs": 10, "max_in_flight": 6, "busy_seconds": 7.5, "peak_bytes": 8, "optimizer_bytes_on_ipu": 9}]
+  })"));
+}
+
+TEST(RunMetrics, WithoutStagesHaveAnEmptyList) {
+  EXPECT_EQ(json::parse(to_json(RunMetrics{}))["summary"]["stages"], json::array());
+}
+
+}  // namespace
+}  // namespace trainer

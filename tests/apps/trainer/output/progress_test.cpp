@@ -1,0 +1,113 @@
+#include "apps/trainer/output/progress.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace trainer {
+namespace {
+
+/// A stream under test, with a clock that moves only when told.
+struct Screen {
+  std::string text;
+  double now = 100;
+
+  ProgressStream stream(bool terminal) {
+    return {.terminal = terminal,
+            .write = [this](const std::string& written) { text += written; },
+            .seconds = [this] { return now; }};
+  }
+};
+
+TEST(BarLine, LooksLikeTheTutorials) {
+  EXPECT_EQ(bar_line("Loss:0.1422 | Accuracy:95.78%", 15, 15, 1.0),
+            "Loss:0.1422 | Accuracy:95.78%: 100%|██████████| 15/15 [00:01<00:00, 15.00it/s]");
+  EXPECT_EQ(bar_line("", 3, 12, 3.0), " 25%|██        | 3/12 [00:03<00:09, 1.00it/s]");
+}
+
+TEST(BarLine, SlowStepsAreTimedOneByOne) {
+  EXPECT_EQ(bar_line("", 15, 15, 97.35), "100%|██████████| 15/15 [01:37<00:00, 6.49s/it]");
+  EXPECT_EQ(bar_line("", 1, 2, 3661), " 50%|█████     | 1/2 [1:01:01<1:01:01, 3661.00s/it]");
+}
+
+TEST(BarLine, SaysNothingAboutARateItCannotKnow) {
+  EXPECT_EQ(bar_line("", 1, 2, 0), " 50%|█████     | 1/2 [00:00<?, ?it/s]");
+}
+
+TEST(Progress, DrawsTheBarOverItselfAndEndsItsLine) {
+  Screen screen;
+  const ProgressStream stream = screen.stream(true);
+  {
+    Progress progress(stream, "Epoch 1/3", 2);
+    screen.now += 1;
+    progress.advance("Loss:10.5");
+    screen.now += 1;
+    progress.advance("Loss:9.5");
+  }
+  EXPECT_EQ(screen.text,
+            "Epoch 1/3\n"
+            "\rLoss:10.5:  50%|█████     | 1/2 [00:01<00:01, 1.00it/s]"
+            "\rLoss:9.5: 100%|██████████| 2/2 [00:02<00:00, 1.00it/s]\n");
+}
+
+TEST(Progress, MakesRoomForTheLinesOfOthers) {
+  Screen screen;
+  const ProgressStream stream = screen.stream(true);
+  {
+    Progress progress(stream, "Epoch 1/3", 2);
+    screen.now += 1;
+    progress.advance("");
+    progress.make_room();
+    progress.make_room();
+    screen.text += "a note\n";
+  }
+  EXPECT_EQ(screen.text,
+            "Epoch 1/3\n"
+            "\r 50%|█████     | 1/2 [00:01<00:01, 1.00it/s]\n"
+            "a note\n");
+}
+
+TEST(Progress, ErasesWhatAShorterBarWouldLeave) {
+  Screen screen;
+  const ProgressStream stream = screen.stream(true);
+  Progress progress(stream, "", 2);
+  screen.now += 1;
+  progress.advance("a long description indeed, of 45 characters..");
+  screen.now += 1;
+  progress.advance("");
+  EXPECT_EQ(screen.text.back(), ' ');
+}
+
+TEST(Progress, DrawsNoOftenerThanEyesFollowButAlwaysTheEnd) {
+  Screen screen;
+  const ProgressStream stream = screen.stream(true);
+  Progress progress(stream, "", 1000);
+  for (int i = 0; i < 1000; ++i) progress.advance("");
+  EXPECT_EQ(std::count(screen.text.begin(), screen.text.end(), '\r'), 2);
+  EXPECT_NE(screen.text.find("1000/1000"), screen.text.npos);
+}
+
+TEST(Progress, WritesPlainLinesWhereThereIsNoTerminal) {
+  Screen screen;
+  const ProgressStream stream = screen.stream(false);
+  Progress progress(stream, "Epoch 1/3", 2);
+  screen.now += 1;
+  progress.advance("Loss:0.5");
+  screen.now += 1;
+  progress.advance("Loss:0.25");
+  EXPECT_EQ(screen.text,
+            "Epoch 1/3: 1/2 [00:01<00:01, 1.00it/s] Loss:0.5\n"
+            "Epoch 1/3: 2/2 [00:02<00:00, 1.00it/s] Loss:0.25\n");
+}
+
+TEST(Progress, WritesTwentyPlainLinesAtMost) {
+  Screen screen;
+  const ProgressStream stream = screen.stream(false);
+  Progress progress(stream, "Epoch 1/1", 3750);
+  for (int i = 0; i < 3750; ++i) progress.advance("");
+  EXPECT_EQ(std::count(screen.text.begin(), screen.text.end(), '\n'), 20);
+  EXPECT_NE(screen.text.find("3750/3750"), screen.text.npos);
+}
+
+}  // namespace
+}  // namespace trainer
