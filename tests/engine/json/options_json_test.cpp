@@ -1,0 +1,243 @@
+#include "penstock/options_json.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <sstream>
+#include <tuple>
+
+#include "penstock/error.hpp"
+
+namespace penstock {
+namespace {
+
+// All fields of each group; a field that is added does not compile until it is listed, changed in
+// `changed`, and thereby asked of the JSON. `log` is a function and has no text.
+
+auto fields(const Stage& stage) {
+  const auto& [blocks, ipu] = stage;
+  return std::tie(blocks, ipu);
+}
+
+auto fields(const Topology& topology) {
+  const auto& [strategy, schedule, stages, automatic_stages, ipus, memory, replicas, threads] =
+      topology;
+  return std::tie(strategy, schedule, automatic_stages, ipus, memory, replicas, threads);
+}
+
+auto fields(const TrainingOptions& training) {
+  const auto& [accumulation, reduction, strategy, offload, recompute, stages] = training;
+  return std::tie(accumulation, reduction, strategy, offload, recompute, stages);
+}
+
+auto fields(const OutputOptions& output) {
+  const auto& [mode, period] = output;
+  return std::tie(mode, period);
+}
+
+auto fields(const RuntimeOptions& runtime) {
+  const auto& [threads, trace, stall_seconds, log] = runtime;
+  static_cast<void>(log);
+  return std::tie(threads, trace, stall_seconds);
+}
+
+auto own_fields(const Options& options) {
+  const auto& [batch_size, device_iterations, seed, topology, training, output, runtime] = options;
+  return std::tie(batch_size, device_iterations, seed);
+}
+
+void expect_equal(const Options& left, const Options& right) {
+  EXPECT_EQ(own_fields(left), own_fields(right));
+  EXPECT_EQ(fields(left.topology), fields(right.topology));
+  EXPECT_EQ(fields(left.training), fields(right.training));
+  EXPECT_EQ(fields(left.output), fields(right.output));
+  EXPECT_EQ(fields(left.runtime), fields(right.runtime));
+  const auto& stages = left.topology.stages;
+  ASSERT_EQ(stages.size(), right.topology.stages.size());
+  for (std::size_t i = 0; i < stages.size(); ++i)
+    EXPECT_EQ(fields(stages[i]), fields(right.topology.stages[i]));
+}
+
+template <class... Fields>
+void expect_all_differ(const std::tuple<Fields...>& left, const std::tuple<Fields...>& right) {
+  const auto differ = [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return std::vector<bool>{(std::get<I>(left) != std::get<I>(right))...};
+  }
+  (std::index_sequence_for<Fields...>());
+  for (std::size_t i = 0; i < differ.size(); ++i) EXPECT_TRUE(differ[i]) << "field " << i;
+}
+
+/// No field as it is by default.
+Options changed() {
+  Options options;
+  options.batch_size = 16;
+  options.device_iterations = 3;
+  options.seed = std::numeric_limits<std::uint64_t>::max();
+  options.topology.strategy = Strategy::sharded;
+  options.topology.schedule = PipelineSchedule::interleaved;
+  options.topology.stages = {Stage{"B1", "B \"2\""}.on(7), Stage{"B3"}};
+  options.topology.ipus = {3, 1};
+  options.topology.ipu_memory_bytes = std::int64_t{1} << 40;
+  options.topology.replication_factor = 2;
+  options.topology.threads_per_ipu = 4;
+  options.training.gradient_accumulation = 5;
+  options.training.reduction = Reduction::sum;
+  options.training.offload_optimizer_state = true;
+  options.training.recompute = true;
+  options.training.recompute_stages = {0, 1};
+  options.output = {.mode = OutputMode::every_n, .period = 9};
+  options.runtime = {.threads = 8, .trace = true, .stall_seconds = 0.1};
+  return options;
+}
+
+/// The fields that exclude some of `changed`'s.
+Options changed_otherwise() {
+  Options options;
+  options.topology.automatic_stages = 3;
+  options.training.reduction_strategy = ReductionStrategy::running;
+  return options;
+}
+
+TEST(OptionsJson, D1_EveryFieldComesBackAsItWas) {
+  expect_equal(options_from_json(to_json(changed())), changed());
+  expect_equal(options_from_json(to_json(changed_otherwise())), changed_otherwise());
+  expect_equal(options_from_json(to_json(Options{}), changed_otherwise()), Options{});
+  expect_equal(options_from_json("{}"), Options{});
+}
+
+TEST(OptionsJson, D1_TheTestsAboveChangeEveryField) {
+  Options options = changed();
+  options.topology.automatic_stages = changed_otherwise().topology.automatic_stages;
+  options.training.reduction_strategy = changed_otherwise().training.reduction_strategy;
+  const Options usual;
+  expect_all_differ(own_fields(options), own_fields(usual));
+  expect_all_differ(fields(options.topology), fields(usual.topology));
+  expect_all_differ(fields(options.topology.stages.at(0)), fields(Stage{}));
+  expect_all_differ(fields(options.training), fields(usual.training));
+  expect_all_differ(fields(options.output), fields(usual.output));
+  expect_all_differ(fields(options.runtime), fields(usual.runtime));
+}
+
+TEST(OptionsJson, D1_IsPrintedAGroupAtATime) {
+  std::ostringstream stream;
+  stream << changed();
+  EXPECT_EQ(stream.str(), R"({
+  "batch_size": 16,
+  "device_iterations": 3,
+  "seed": 18446744073709551615,
+  "topology": {
+    "strategy": "sharded",
+    "schedule": "interleaved",
+    "stages": [{"blocks": ["B1", "B \"2\""], "ipu": 7}, {"blocks": ["B3"], "ipu": -1}],
+    "automatic_stages": 0,
+    "ipus": [3, 1],
+    "ipu_memory_bytes": 1099511627776,
+    "replication_factor": 2,
+    "threads_per_ipu": 4
+  },
+  "training": {
+    "gradient_accumulation": 5,
+    "reduction": "sum",
+    "reduction_strategy": "post",
+    "offload_optimizer_state": true,
+    "recompute": true,
+    "recompute_stages": [0, 1]
+  },
+  "output": {
+    "mode": "every_n",
+    "period": 9
+  },
+  "runtime": {
+    "threads": 8,
+    "trace": true,
+    "stall_seconds": 0.1
+  }
+})");
+}
+
+TEST(OptionsJson, C5_ALaterGroupChangesOnlyTheFieldsThatItNames) {
+  const Options interleaved = options_from_json(
+      R"({"topology": {"schedule": "interleaved", "replication_factor": 2},
+          "training": {"reduction": "sum"}})");
+  const Options both = options_from_json(
+      R"({"training": {"gradient_accumulation": 4}, "topology": {"ipus": [1]}})", interleaved);
+  Options expected;
+  expected.topology.schedule = PipelineSchedule::interleaved;
+  expected.topology.replication_factor = 2;
+  expected.topology.ipus = {1};
+  expected.training.reduction = Reduction::sum;
+  expected.training.gradient_accumulation = 4;
+  expect_equal(both, expected);
+}
+
+TEST(OptionsJson, C5_AListIsReplacedAsAWhole) {
+  Options base;
+  base.topology.stages = {Stage{"A", "B"}.on(3), Stage{"C"}};
+  const Options options =
+      options_from_json(R"({"topology": {"stages": [{"blocks": ["A"]}]}})", base);
+  ASSERT_EQ(options.topology.stages.size(), 1U);
+  EXPECT_EQ(options.topology.stages[0].blocks, std::vector<std::string>{"A"});
+  EXPECT_EQ(options.topology.stages[0].ipu, -1);
+}
+
+TEST(OptionsJson, KeepsTheHostsLog) {
+  int lines = 0;
+  Options base;
+  base.runtime.log = [&](std::string_view) { ++lines; };
+  options_from_json(R"({"runtime": {"threads": 1}})", base).runtime.log("");
+  EXPECT_EQ(lines, 1);
+}
+
+TEST(OptionsJson, D1_RefusesByLineAndName) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"[]", "line 1: options: expected an object, got a list"},
+      {"{\"batch_size\": 1,\n\"batch_size\": 2}",
+       "line 2: \"batch_size\" is there twice, first in line 1"},
+      {"{\n\"batchsize\": 1}",
+       "line 2: options: \"batchsize\" is none of its fields batch_size, device_iterations, seed, "
+       "topology, training, output, runtime"},
+      {"{\"output\": {\n\"modes\": \"all\"}}",
+       "line 2: options.output: \"modes\" is none of its fields mode, period"},
+      {"{\"runtime\": {\n\n\"log\": null}}", "line 3: options.runtime: \"log\" is none of its"},
+      {"{\n\"batch_size\": \"1\"}",
+       "line 2: options.batch_size: expected a whole number from -2147483648 to 2147483647, got "
+       "\"1\""},
+      {"{\n\"batch_size\": 1.0\n}", "line 2: options.batch_size: expected a whole number"},
+      {"{\"seed\": 18446744073709551616}", "line 1: options.seed: expected a whole number from 0"},
+      {"{\"seed\": -1}", "line 1: options.seed: expected a whole number from 0"},
+      {"{\n\"batch_size\": 0\n}", "line 2: options.batch_size: expected 1 or more, got 0"},
+      {"{\"topology\": {\n\"ipus\": [1,\n-1\n]}}",
+       "line 3: options.topology.ipus[1]: expected 0 to 65535, got -1"},
+      {"{\"topology\": {\n\"stages\": [\n{\"blocks\": []}]}}",
+       "line 3: options.topology.stages[0].blocks: expected at least one block, got none"},
+      {"{\"topology\": {\n\"stages\": [\n{}]}}",
+       "line 3: options.topology.stages[0].blocks: expected at least one block, got none"},
+      {"{\"topology\": {\n\"stages\": \"B1|B2\"}}",
+       "line 2: options.topology.stages: expected a list, got \"B1|B2\""},
+      {"{\"topology\": {\"schedule\":\n\"1f1b\"}}",
+       "line 2: options.topology.schedule: expected one of grouped, interleaved, sequential, got "
+       "\"1f1b\""},
+      {"{\"training\": {\"recompute\": 1}}",
+       "line 1: options.training.recompute: expected true or false, got 1"},
+      {"{\"training\":\n{\"reduction\": \"sum\",\n\"reduction_strategy\": \"running\"}}",
+       "line 3: options.training.reduction_strategy: expected post, as the reduction is sum"},
+      {"{\"runtime\": {\"stall_seconds\": true}}",
+       "line 1: options.runtime.stall_seconds: expected a number, got true"},
+      {"{\"training\": null}", "line 1: options.training: expected an object, got null"},
+      {"{\"batch_size\": 2147483647, \"device_iterations\": 2}",
+       "options: batch_size * device_iterations"},
+  };
+  for (const auto& [json, expected] : cases) {
+    std::string refusal = "accepted";
+    try {
+      options_from_json(json);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Errc::invalid_argument);
+      refusal = error.what();
+    }
+    EXPECT_EQ(refusal.substr(0, std::string(expected).size()), expected) << refusal;
+  }
+}
+
+}  // namespace
+}  // namespace penstock
