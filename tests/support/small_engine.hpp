@@ -46,7 +46,8 @@ struct SmallEngineOptions {
 /// The network compiled, and what its actors are given.
 class SmallNetwork {
  public:
-  static constexpr std::int64_t batch = 2;
+  /// Of three, so that every other micro-batch of the inputs is misaligned and has to be copied.
+  static constexpr std::int64_t batch = 3;
   static constexpr std::int64_t features = 8;
 
   explicit SmallNetwork(const SmallEngineOptions& options);
