@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 
+#include "actors/execution/flush_denormals.hpp"
 #include "engine/values/memory.hpp"
 #include "graph/program.hpp"
 
@@ -82,6 +83,7 @@ graph::InstructionTimes unknown_times(const graph::StagePlan& stage) {
 graph::InstructionTimes measure_instructions(const graph::Plan& one_stage) {
   const graph::StagePlan& stage = one_stage.stages[0];
   const Workbench bench(one_stage);
+  const actors::FlushDenormals as_in_a_run;
   graph::InstructionTimes times = unknown_times(stage);
   const auto begin = Clock::now();
   for (int round = 0;
