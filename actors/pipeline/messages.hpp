@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "actors/execution/arena.hpp"
-#include "actors/execution/stage_core.hpp"
-#include "actors/execution/weight_update.hpp"
 #include "actors/execution/host_port.hpp"
 #include "actors/execution/pipeline_setup.hpp"
+#include "actors/execution/stage_core.hpp"
+#include "actors/execution/weight_update.hpp"
 #include "penstock/tensor.hpp"
 #include "penstock/trace.hpp"
 

@@ -27,6 +27,20 @@ void sync_directory(const std::filesystem::path& directory) {
   ::close(descriptor);
 }
 
+bool same_file(const struct stat& one, const struct stat& other) {
+  return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+/// Whether the process's standard output or error goes to the file: replaced, it would get neither
+/// what they wrote before nor what they write after.
+bool is_standard_stream(const struct stat& file) {
+  for (const int descriptor : {STDOUT_FILENO, STDERR_FILENO}) {
+    struct stat stream = {};
+    if (::fstat(descriptor, &stream) == 0 && same_file(stream, file)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 OutputFile::OutputFile(const std::filesystem::path& target) : name_(target.string()) {
@@ -40,6 +54,8 @@ OutputFile::OutputFile(const std::filesystem::path& target) : name_(target.strin
   if (!exists && errno != ENOENT) fail(errno);
   if (exists && S_ISDIR(existing.st_mode)) fail(EISDIR);
   if (exists && !S_ISREG(existing.st_mode)) refuse("it is not a regular file");
+  if (exists && is_standard_stream(existing))
+    refuse("the standard output or error goes there; name another file");
   if (exists && ::access(target_.c_str(), W_OK) != 0) fail(errno);
   struct stat directory = {};
   if (exists && ::stat(target_.parent_path().c_str(), &directory) == 0 &&

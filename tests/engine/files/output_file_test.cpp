@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 
 #include "penstock/error.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -106,6 +108,18 @@ TEST(OutputFile, RefusesWhatCannotBeWrittenAtOnce) {
   expect_refused("/dev/null", "it is not a regular file");
   expect_refused(directory / std::string(300, 'x'), "File name too long");
   EXPECT_EQ(directory.entries(), (Names{"fifo", "file"}));
+}
+
+TEST(OutputFile, RefusesTheFileThatTheStandardOutputGoesTo) {
+  TemporaryDirectory directory;
+  write_file(directory / "log", "");
+  const auto redirect_and_open = [&] {
+    if (!std::freopen((directory / "log").c_str(), "a", stdout)) std::exit(2);
+    expect_refused(directory / "log", "the standard output or error goes there; name another file");
+    OutputFile other(directory / "other");
+    std::exit(::testing::Test::HasFailure() ? 1 : 0);
+  };
+  EXPECT_EXIT(redirect_and_open(), ::testing::ExitedWithCode(0), "");
 }
 
 TEST(OutputFile, TakesTheLongestNameThatAFileCanHave) {
