@@ -13,11 +13,11 @@ int main(int argc, char** argv) {
   int code = refused_code;
   trainer::let_writes_fail();
   try {
-    const auto options = trainer::read_command_line(argc, argv);
-    if (options)
-      trainer::Run(*options).execute([&] { code = failed_code; });
+    const trainer::Command command = trainer::read_command_line(argc, argv);
+    if (command.text)
+      trainer::print(*command.text);
     else
-      trainer::print(trainer::help_text());
+      trainer::Run(command.options).execute([&] { code = failed_code; });
     return 0;
   } catch (const std::bad_alloc&) {
     trainer::print_failure("not enough memory");

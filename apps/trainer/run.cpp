@@ -134,6 +134,7 @@ void note_report(const penstock::CompileReport& report) {
 
 std::vector<RunFile> input_files(const TrainerOptions& options, const Images& images) {
   std::vector<RunFile> files;
+  if (options.configuration) files.push_back({"--config", *options.configuration});
   if (options.network.init_weights)
     files.push_back({"--init-weights", *options.network.init_weights});
   if (options.optimizer.init_state)

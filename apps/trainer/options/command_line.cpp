@@ -5,6 +5,7 @@
 #include <set>
 #include <sstream>
 
+#include "apps/trainer/options/configuration.hpp"
 #include "apps/trainer/options/option_table.hpp"
 #include "penstock/error.hpp"
 
@@ -30,6 +31,9 @@ constexpr const char* conclusion =
     "Blocks: mnist-cnn and fashion-cnn B1 to B4 (convolution, convolution, linear, linear);\n"
     "mlp B1 to B4 (256, 128, 64 and 32, 10 features).\n"
     "\n"
+    "A file for --config is a JSON object of options by their names: numbers, true or false for\n"
+    "switches, and texts as above for the rest. A switch that it turns on stays on.\n"
+    "\n"
     "Exit code: 0 if all went well, 1 if the run failed, 2 if it was refused before its first\n"
     "step. Files are written at the end, whole or not at all. A run whose progress nobody\n"
     "reads any more goes on; one whose accuracy cannot be printed fails, with its files\n"
@@ -39,7 +43,9 @@ constexpr const char* conclusion =
     "  penstock-train\n"
     "  penstock-train --strategy sharded --profile --profile-dir sharded_profile\n"
     "  penstock-train --model mlp --optimizer sgd --momentum 0.9 --stages \"B1,B2|B3,B4\"\n"
-    "  penstock-train --dataset mnist --data-dir ~/mnist --epochs 5 --save-weights mnist.st\n";
+    "  penstock-train --dataset mnist --data-dir ~/mnist --epochs 5 --save-weights mnist.st\n"
+    "  penstock-train --optimizer sgd --print-config > run.json\n"
+    "  penstock-train --config run.json --epochs 1\n";
 
 [[noreturn]] void refuse(const std::string& what) {
   throw penstock::Error(penstock::Errc::invalid_argument, what);
@@ -61,7 +67,11 @@ po::options_description describe_all() {
   po::options_description all("", help_columns, help_text_columns);
   for (const OptionGroup& group : option_groups()) all.add(describe(group));
   po::options_description other("Other", help_columns, help_text_columns);
-  other.add_options()("help,h", "show this text");
+  other.add_options()  //
+      ("config", po::value<std::string>()->value_name("FILE"),
+       "take the options that this file (JSON) names; those on the command line override it")  //
+      ("print-config", "print such a file of all options, instead of a run")                   //
+      ("help,h", "show this text");
   return all.add(other), all;
 }
 
@@ -78,16 +88,28 @@ std::vector<Given> split_into_options(int argc, const char* const* argv) {
   }
 }
 
-const OptionRow& row_named(const std::string& name) {
-  for (const OptionGroup& group : option_groups())
-    for (const OptionRow& row : group.rows)
-      if (row.name == name) return row;
-  refuse("--" + name + ": unknown option");
+/// Nothing if it is not given. A switch's is empty.
+std::optional<std::string> value_of(const std::vector<Given>& given, const std::string& name) {
+  for (const Given& option : given)
+    if (option.string_key == name) return option.value.empty() ? "" : option.value.front();
+  return std::nullopt;
 }
 
+void check_repetitions(const std::vector<Given>& given) {
+  std::set<std::string> seen;
+  for (const Given& option : given) {
+    if (option.position_key >= 0)
+      refuse("unexpected argument \"" + option.value.front() + "\": every option opens with --");
+    if (!seen.insert(option.string_key).second) refuse("--" + option.string_key + ": given twice");
+  }
+}
+
+/// The options of a run; those about the command line itself set nothing.
 void set(TrainerOptions& options, const Given& given) {
+  const OptionRow* const row = find_option(given.string_key);
+  if (row == nullptr) return;
   try {
-    row_named(given.string_key).set(options, given.value.empty() ? "" : given.value.front());
+    row->set(options, given.value.empty() ? "" : given.value.front());
   } catch (const penstock::Error& error) {
     refuse("--" + given.string_key + ": " + error.what());
   }
@@ -95,21 +117,19 @@ void set(TrainerOptions& options, const Given& given) {
 
 }  // namespace
 
-std::optional<TrainerOptions> read_command_line(int argc, const char* const* argv) {
+Command read_command_line(int argc, const char* const* argv) {
   const std::vector<Given> given = split_into_options(argc, argv);
-  const auto asks_for_help = [](const Given& option) { return option.string_key == "help"; };
-  if (std::any_of(given.begin(), given.end(), asks_for_help)) return std::nullopt;
+  if (value_of(given, "help")) return {.text = help_text()};
+  check_repetitions(given);
 
-  TrainerOptions options;
-  std::set<std::string> seen;
-  for (const Given& option : given) {
-    if (option.position_key >= 0)
-      refuse("unexpected argument \"" + option.value.front() + "\": every option opens with --");
-    if (!seen.insert(option.string_key).second) refuse("--" + option.string_key + ": given twice");
-    set(options, option);
-  }
-  options.validate();
-  return options;
+  Command command;
+  command.options.configuration = value_of(given, "config");
+  if (command.options.configuration)
+    read_configuration(*command.options.configuration, command.options);
+  for (const Given& option : given) set(command.options, option);
+  command.options.validate();
+  if (value_of(given, "print-config")) command.text = configuration_text(command.options);
+  return command;
 }
 
 std::string help_text() {

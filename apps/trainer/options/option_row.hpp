@@ -1,4 +1,4 @@
-// OptionRow: one option of the command line: how it is spelled and explained, and which field of
+// OptionRow: one option of a run: how it is spelled and explained, and which field of
 // TrainerOptions it sets. OptionRows builds the rows of one group of fields.
 #pragma once
 
@@ -19,6 +19,9 @@ struct OptionRow {
   std::string help;
   /// Reads the option's text (a switch's is empty) into its field. @throws penstock::Error
   std::function<void(TrainerOptions&, const std::string& text)> set;
+  /// What `set` would read; nothing if the field has no value, or the switch is off.
+  std::function<std::optional<std::string>(const TrainerOptions&)> get;
+  bool is_number = false;  ///< its text is one, rather than anything else
 };
 
 struct OptionGroup {
@@ -34,10 +37,13 @@ class OptionRows {
 
   /// A switch, off by default.
   OptionRows& add(const std::string& name, bool Group::*field, const std::string& help) {
-    built_.rows.push_back(
-        {name, "", help, [group = group_, field](TrainerOptions& options, const std::string&) {
-           (options.*group).*field = true;
-         }});
+    const auto set = [group = group_, field](TrainerOptions& options, const std::string&) {
+      (options.*group).*field = true;
+    };
+    const auto get = [group = group_, field](const TrainerOptions& options) {
+      return (options.*group).*field ? std::optional<std::string>("") : std::nullopt;
+    };
+    built_.rows.push_back({name, "", help, set, get});
     return *this;
   }
 
@@ -71,7 +77,11 @@ class OptionRows {
                                                                const std::string& text) {
       (options.*group).*field = read(text);
     };
-    built_.rows.push_back({name, kind.value_name, help, set});
+    const auto get = [group = group_, field, show = kind.show](const TrainerOptions& options) {
+      const std::optional<T> value = (options.*group).*field;
+      return value ? std::optional(show(*value)) : std::nullopt;
+    };
+    built_.rows.push_back({name, kind.value_name, help, set, get, kind.is_number});
     return *this;
   }
 

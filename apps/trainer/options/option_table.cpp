@@ -191,4 +191,11 @@ const std::vector<OptionGroup>& option_groups() {
   return groups;
 }
 
+const OptionRow* find_option(std::string_view name) {
+  for (const OptionGroup& group : option_groups())
+    for (const OptionRow& row : group.rows)
+      if (row.name == name) return &row;
+  return nullptr;
+}
+
 }  // namespace trainer

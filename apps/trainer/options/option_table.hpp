@@ -1,13 +1,17 @@
 // The table of all options of penstock-train: the one place that names, explains and bounds them.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "apps/trainer/options/option_row.hpp"
 
 namespace trainer {
 
-/// All options but --help, grouped as the help shows them.
+/// All options of a run, grouped as the help shows them.
 const std::vector<OptionGroup>& option_groups();
+
+/// Null if there is none of that name.
+const OptionRow* find_option(std::string_view name);
 
 }  // namespace trainer

@@ -1,4 +1,4 @@
-// TrainerOptions: what a command line of penstock-train says, as plain values with their defaults.
+// TrainerOptions: what penstock-train is told about a run, as plain values with their defaults.
 // How each is spelled, explained and checked is in option_table.cpp, one row per field.
 #pragma once
 
@@ -109,6 +109,7 @@ struct TrainerOptions {
   LearningRateOptions learning_rate = {};
   PipelineOptions pipeline = {};
   OutputOptions output = {};
+  std::optional<std::string> configuration = {};  ///< the file that some of them came from
 
   /// Checks what no single option can tell. @throws penstock::Error invalid_argument, its text
   /// opening with the option that does not fit the others.

@@ -41,9 +41,9 @@ bool contains(const NumberRange& range, double value) {
   return !range.open_most || static_cast<float>(value) < range.most;
 }
 
-std::string joined(const std::vector<std::string>& words) {
+std::string joined(const std::vector<std::string>& words, const std::string& separator = ", ") {
   std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  for (const std::string& word : words) text += (text.empty() ? "" : separator) + word;
   return text;
 }
 
@@ -63,6 +63,14 @@ std::vector<int> read_number_list(std::string_view text, int most,
   } while (comma != text.npos);
   return numbers;
 }
+
+std::string show_number_list(const std::vector<int>& numbers) {
+  std::vector<std::string> words;
+  for (const int number : numbers) words.push_back(std::to_string(number));
+  return joined(words, ",");
+}
+
+constexpr std::string_view all_stages = "all";
 
 constexpr std::pair<std::string_view, double> byte_units[] = {
     {"KiB", 1024.0}, {"MiB", 1048576.0}, {"GiB", 1073741824.0}, {"kB", 1e3}, {"MB", 1e6},
@@ -93,6 +101,14 @@ StagesOption read_stages(std::string_view text, int most) {
   return {.automatic = count};
 }
 
+std::string show_stages(const StagesOption& option) {
+  if (option.automatic) return std::string(automatic) + ':' + std::to_string(*option.automatic);
+  if (option.stages.empty()) return std::string(automatic);
+  std::vector<std::string> stages;
+  for (const penstock::Stage& stage : option.stages) stages.push_back(joined(stage.blocks, ","));
+  return joined(stages, "|");
+}
+
 }  // namespace
 
 template <class T>
@@ -103,7 +119,10 @@ ValueKind<T> whole_number(T least, T most) {
       refuse("a whole number from " + std::to_string(least) + " to " + std::to_string(most), text);
     return value;
   };
-  return {"N", read, [](const T& value) { return std::to_string(value); }};
+  return {.value_name = "N",
+          .read = read,
+          .show = [](const T& value) { return std::to_string(value); },
+          .is_number = true};
 }
 
 template ValueKind<int> whole_number(int, int);
@@ -116,7 +135,7 @@ ValueKind<double> number(const NumberRange& range) {
     if (!reads_as(text, value) || !contains(range, value)) refuse(describe(range), text);
     return value;
   };
-  return {"X", read, shortest};
+  return {.value_name = "X", .read = read, .show = shortest, .is_number = true};
 }
 
 ValueKind<std::string> path(const std::string& value_name) {
@@ -137,22 +156,28 @@ ValueKind<std::string> one_of(const std::vector<std::string>& values) {
 }
 
 ValueKind<std::vector<int>> number_list(const std::string& value_name, int most) {
-  return {value_name, [=](std::string_view text) { return read_number_list(text, most); }, {}};
+  return {value_name, [=](std::string_view text) { return read_number_list(text, most); },
+          show_number_list};
 }
 
 ValueKind<std::vector<int>> stage_numbers(const std::string& value_name, int most) {
   const auto read = [=](std::string_view text) {
-    return text == "all" ? std::vector<int>{} : read_number_list(text, most, "all, or ");
+    return text == all_stages ? std::vector<int>{}
+                              : read_number_list(text, most, std::string(all_stages) + ", or ");
   };
-  return {value_name, read, {}};
+  const auto show = [](const std::vector<int>& numbers) {
+    return numbers.empty() ? std::string(all_stages) : show_number_list(numbers);
+  };
+  return {value_name, read, show};
 }
 
 ValueKind<std::int64_t> byte_size(const std::string& value_name) {
-  return {value_name, read_byte_size, {}};
+  return {value_name, read_byte_size,
+          [](const std::int64_t& bytes) { return std::to_string(bytes) + "B"; }};
 }
 
 ValueKind<StagesOption> stage_list(const std::string& value_name, int most) {
-  return {value_name, [=](std::string_view text) { return read_stages(text, most); }, {}};
+  return {value_name, [=](std::string_view text) { return read_stages(text, most); }, show_stages};
 }
 
 }  // namespace trainer

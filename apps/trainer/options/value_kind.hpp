@@ -18,8 +18,9 @@ template <class T>
 struct ValueKind {
   std::string value_name;  ///< what stands for a value in the help
   std::function<T(std::string_view text)> read;
-  std::function<std::string(const T&)> show;
-  std::string choices = {};  ///< for the help: all that it may be, if they are few
+  std::function<std::string(const T&)> show;  ///< what `read` reads as the same value
+  std::string choices = {};                   ///< for the help: all that it may be, if they are few
+  bool is_number = false;                     ///< of one number without a unit
 };
 
 /// Whole numbers in [least, most]. T is int, std::int64_t or std::uint64_t.

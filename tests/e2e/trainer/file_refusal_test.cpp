@@ -57,10 +57,18 @@ Arguments profile_and_metrics(const TemporaryDirectory& inputs) {
                                    in(inputs, "profile"), "--metrics", in(inputs, "profile")};
 }
 
+Arguments configuration_and_metrics(const TemporaryDirectory& inputs) {
+  const std::string config = in(inputs, "run.json");
+  write_file(config, "{}");
+  return smallest_step + Arguments{"synthetic", "--config", config, "--metrics", config};
+}
+
 const std::vector<Refusal> refusals{
     {"WeightsAndMetrics", weights_and_metrics, "is the same file as --save-weights"},
     {"FirstWeightsAndMetrics", first_weights_and_metrics,
      "would replace what the run reads, --init-weights"},
+    {"ConfigurationAndMetrics", configuration_and_metrics,
+     "would replace what the run reads, --config"},
     {"ImagesAndMetrics", images_and_metrics, "would replace what the run reads, --dataset"},
     {"TraceAndMetrics", trace_and_metrics, "is the same file as --profile-dir"},
     {"ProfileAndMetrics", profile_and_metrics, "cannot be a directory too, of --profile-dir"}};

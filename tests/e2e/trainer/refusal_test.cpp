@@ -41,7 +41,25 @@ BadRun with(const Arguments& more) {
   return [=](const TemporaryDirectory&) { return Arguments{"--dataset", "synthetic"} + more; };
 }
 
+/// A run whose options are in a file of this content.
+BadRun configured(const std::string& content) {
+  return [=](const TemporaryDirectory& inputs) {
+    write_file(inputs / "run.json", content);
+    return Arguments{"--config", (inputs / "run.json").string()};
+  };
+}
+
 const std::vector<Refusal> options{
+    {"UnknownKey", configured("{\"dataset\": \"synthetic\",\n\"layers\": 3}"),
+     "run.json\": line 2: layers: unknown option"},
+    {"RepeatedKey", configured("{\"epochs\": 1,\n\"epochs\": 2}"),
+     "run.json\": line 2: \"epochs\" is there twice"},
+    {"MalformedConfiguration", configured("{\"epochs\": 1,\n}"),
+     "run.json\": line 2: not valid JSON"},
+    {"ConfiguredOutOfRange", configured("{\n\"batch-size\": 0\n}"),
+     "run.json\": line 2: batch-size: expected a whole number"},
+    {"NoConfiguration", with({"--config", "no/such.json"}),
+     "--config \"no/such.json\": cannot read it: No such file or directory"},
     {"UnknownOption", with({"--layers", "3"}), "--layers"},
     {"ExtraArgument", with({"mnist"}), "\"mnist\""},
     {"NoNumber", with({"--epochs", "3x"}), "--epochs"},

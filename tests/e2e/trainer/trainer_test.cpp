@@ -32,6 +32,25 @@ TEST(Trainer, LearnsTheSyntheticImages) {
   EXPECT_GT(printed_accuracy(result), 90);
 }
 
+TEST(Trainer, D1_RunsToTheSameBitsFromTheConfigurationThatItPrints) {
+  const TemporaryDirectory directory;
+  const std::string config = (directory / "run.json").string();
+  const auto weights = [&](const Arguments& arguments) {
+    const std::string file = (directory / "weights").string();
+    expect_success(train(arguments + Arguments{"--save-weights", file}));
+    return file_content(file);
+  };
+  const Arguments run = quick_mlp + Arguments{"--optimizer", "sgd",         "--momentum", "0.9",
+                                              "--stages",    "B1,B2|B3,B4", "--seed",     "5"};
+  const CommandResult printed = train(run + Arguments{"--print-config"});
+  expect_success(printed);
+  EXPECT_EQ(printed.err, "");
+  write_file(config, printed.out);
+  const std::string expected = weights(run);
+  EXPECT_TRUE(weights({"--config", config}) == expected);
+  EXPECT_FALSE(weights({"--seed", "6", "--config", config}) == expected);
+}
+
 void expect_step(const json& line, int step, int updates, std::size_t micro_batches) {
   EXPECT_EQ(line.at("epoch"), 1);
   EXPECT_EQ(line.at("step"), step);

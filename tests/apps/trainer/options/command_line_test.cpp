@@ -8,15 +8,22 @@
 
 #include "apps/trainer/options/option_table.hpp"
 #include "penstock/error.hpp"
+#include "tests/support/temporary_directory.hpp"
 
 namespace trainer {
 namespace {
 
 using Arguments = std::vector<const char*>;
 
-std::optional<TrainerOptions> read(Arguments arguments) {
+Command read_command(Arguments arguments) {
   arguments.insert(arguments.begin(), "penstock-train");
   return read_command_line(static_cast<int>(arguments.size()), arguments.data());
+}
+
+/// The options of the run; nothing if the arguments ask for no run.
+std::optional<TrainerOptions> read(const Arguments& arguments) {
+  const Command command = read_command(arguments);
+  return command.text ? std::nullopt : std::optional(command.options);
 }
 
 /// Why the arguments are refused; empty if they are not.
@@ -61,6 +68,17 @@ class CommandLineSetting : public testing::TestWithParam<Setting> {};
 TEST_P(CommandLineSetting, ReachesItsField) {
   EXPECT_FALSE(GetParam().holds(TrainerOptions{})) << "the default would pass too";
   EXPECT_TRUE(GetParam().holds(read(GetParam().arguments).value()));
+}
+
+TEST_P(CommandLineSetting, PassesThroughAPrintedConfiguration) {
+  const penstock::testing::TemporaryDirectory directory;
+  const std::string file = (directory / "run.json").string();
+  Arguments arguments = GetParam().arguments;
+  arguments.push_back("--print-config");
+  const std::string text = read_command(arguments).text.value();
+  penstock::testing::write_file(file, text);
+  EXPECT_TRUE(GetParam().holds(read({"--config", file.c_str()}).value())) << text;
+  EXPECT_EQ(read_command({"--print-config", "--config", file.c_str()}).text, text);
 }
 
 using O = const TrainerOptions&;
@@ -351,6 +369,7 @@ TEST(CommandLine, HelpNeedsNothingElseToBeRight) {
   EXPECT_FALSE(read({"--help"}));
   EXPECT_FALSE(read({"-h"}));
   EXPECT_FALSE(read({"--epochs", "0", "--help"}));
+  EXPECT_EQ(read_command({"--help", "--print-config"}).text, help_text());
 }
 
 }  // namespace

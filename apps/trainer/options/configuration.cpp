@@ -1,0 +1,90 @@
+#include "apps/trainer/options/configuration.hpp"
+
+#include <cerrno>
+#include <fstream>
+#include <system_error>
+
+#include "apps/trainer/options/option_table.hpp"
+#include "penstock/error.hpp"
+#include "penstock/json_value.hpp"
+
+namespace trainer {
+namespace {
+
+using penstock::JsonValue;
+using Kind = JsonValue::Kind;
+
+constexpr std::size_t largest_file = 1'000'000;  // bytes
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw penstock::Error(penstock::Errc::invalid_argument, what);
+}
+
+std::string read_file(const std::string& file) {
+  std::string text(largest_file + 1, '\0');
+  errno = 0;
+  std::ifstream stream(file, std::ios::binary);
+  if (stream) stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!stream.eof() && !stream.good())
+    throw penstock::Error(penstock::Errc::io_error,
+                          "cannot read it: " + std::generic_category().message(errno));
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  if (text.size() > largest_file)
+    refuse("expected at most " + std::to_string(largest_file) + " bytes");
+  return text;
+}
+
+/// What a row has to say about its kind of value.
+std::string expected_kind(const OptionRow& row) {
+  if (row.value_name.empty()) return "true or false";
+  return row.is_number ? "a number" : "a text";
+}
+
+bool has_expected_kind(const OptionRow& row, const JsonValue& value) {
+  if (row.value_name.empty()) return value.kind == Kind::boolean;
+  return value.kind == (row.is_number ? Kind::number : Kind::text);
+}
+
+void set(const JsonValue& value, TrainerOptions& options) {
+  const OptionRow* const row = find_option(value.name);
+  if (row == nullptr) refuse("unknown option; --help lists what there is");
+  if (!has_expected_kind(*row, value))
+    refuse("expected " + expected_kind(*row) + ", got " + describe(value));
+  const bool is_off = value.kind == Kind::boolean && !value.truth;
+  if (!is_off) row->set(options, value.text);
+}
+
+JsonValue written(const OptionRow& row, const std::optional<std::string>& text) {
+  JsonValue value{.kind = row.is_number ? Kind::number : Kind::text, .name = row.name};
+  if (row.value_name.empty()) value.kind = Kind::boolean;
+  value.truth = text.has_value();
+  value.text = text.value_or("");
+  return value;
+}
+
+}  // namespace
+
+void read_configuration(const std::string& file, TrainerOptions& options) try {
+  const JsonValue json = penstock::parse_json(read_file(file));
+  if (json.kind != Kind::object)
+    refuse("line " + std::to_string(json.line) + ": expected an object, got " + describe(json));
+  for (const JsonValue& value : json.items) try {
+      set(value, options);
+    } catch (const penstock::Error& error) {
+      refuse("line " + std::to_string(value.line) + ": " + value.name + ": " + error.what());
+    }
+} catch (const penstock::Error& error) {
+  throw penstock::Error(error.code(), "--config \"" + file + "\": " + error.what());
+}
+
+std::string configuration_text(const TrainerOptions& options) {
+  JsonValue json{.kind = Kind::object};
+  for (const OptionGroup& group : option_groups())
+    for (const OptionRow& row : group.rows) {
+      const auto text = row.get(options);
+      if (text || row.value_name.empty()) json.items.push_back(written(row, text));
+    }
+  return to_json(json) + '\n';
+}
+
+}  // namespace trainer

@@ -1,0 +1,124 @@
+#include "apps/trainer/options/configuration.hpp"
+
+#include <gtest/gtest.h>
+
+#include "apps/trainer/options/command_line.hpp"
+#include "penstock/error.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+namespace trainer {
+namespace {
+
+using penstock::Errc;
+using penstock::testing::TemporaryDirectory;
+using penstock::testing::write_file;
+
+/// What a command line says that has a file of this content.
+TrainerOptions read(const std::string& content, const std::vector<const char*>& arguments = {}) {
+  const TemporaryDirectory directory;
+  const std::string file = (directory / "run.json").string();
+  write_file(file, content);
+  std::vector<const char*> all{"penstock-train"};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  all.insert(all.end(), {"--config", file.c_str()});
+  return read_command_line(static_cast<int>(all.size()), all.data()).options;
+}
+
+/// Why a file is refused, without its directory.
+std::string refusal(const std::string& file, const std::string& directory) {
+  TrainerOptions options;
+  try {
+    read_configuration(file, options);
+  } catch (const penstock::Error& error) {
+    std::string text = error.what();
+    const auto at = text.find(directory);
+    if (at != text.npos) text.erase(at, directory.size() + 1);
+    return text;
+  }
+  return "accepted";
+}
+
+TEST(Configuration, TheCommandLineOverridesItsOptionsOneByOne) {
+  const TrainerOptions options =
+      read(R"({"epochs": 7, "batch-size": 8, "stages": "B1|B2,B3,B4", "profile": true})",
+           {"--epochs", "2", "--debug"});
+  EXPECT_EQ(options.training.epochs, 2);
+  EXPECT_EQ(options.training.batch_size, 8);
+  ASSERT_TRUE(options.pipeline.stages);
+  EXPECT_EQ(options.pipeline.stages->stages.size(), 2U);
+  EXPECT_TRUE(options.output.profile && options.output.debug);
+  EXPECT_EQ(options.training.gradient_accumulation, TrainingOptions{}.gradient_accumulation);
+}
+
+TEST(Configuration, ASwitchMayBeOff) {
+  EXPECT_FALSE(read(R"({"debug": false})").output.debug);
+  EXPECT_TRUE(read(R"({"debug": false})", {"--debug"}).output.debug);
+}
+
+TEST(Configuration, IsCheckedTogetherWithTheCommandLine) {
+  const std::string momentum = R"({"momentum": 0.9})";
+  EXPECT_THROW(read(momentum), penstock::Error);
+  EXPECT_EQ(read(momentum, {"--optimizer", "sgd"}).optimizer.momentum, 0.9);
+}
+
+TEST(Configuration, HoldsEveryOptionThatHasAValue) {
+  TrainerOptions options;
+  options.pipeline.stages = StagesOption{.automatic = 4};
+  options.pipeline.ipus = std::vector<int>{0, 1};
+  options.pipeline.ipu_memory = 900'000;
+  options.pipeline.recompute = std::vector<int>{};
+  options.output.metrics = "a \"file\"";
+  const std::string text = configuration_text(options);
+  for (const char* line :
+       {"\"model\": \"mnist-cnn\"", "\"batch-size\": 40", "\"learning-rate\": 0.001",
+        "\"no-shuffle\": false", "\"stages\": \"auto:4\"", "\"ipus\": \"0,1\"",
+        "\"ipu-memory\": \"900000B\"", "\"recompute\": \"all\"", "\"metrics\": \"a \\\"file\\\"\""})
+    EXPECT_NE(text.find("\n  " + std::string(line)), text.npos) << line << " in " << text;
+  EXPECT_EQ(text.find("momentum"), text.npos) << "has no value";
+  EXPECT_EQ(text.back(), '\n');
+}
+
+TEST(Configuration, IsRefusedByFileLineAndName) {
+  const std::pair<std::string, const char*> cases[] = {
+      {"{\n\"epochs\": 3,\n\"epoch\": 3\n}",
+       "--config \"run.json\": line 3: epoch: unknown option; --help lists what there is"},
+      {"{\n\"epochs\": 3,\n\"epochs\": 3\n}",
+       "--config \"run.json\": line 3: \"epochs\" is there twice, first in line 2"},
+      {"{\"epochs\": 3\n\"batch-size\": 3}", "--config \"run.json\": line 2: not valid JSON: "},
+      {"{\n\n\"epochs\": 0}",
+       "--config \"run.json\": line 3: epochs: expected a whole number from 1 to 2147483647, got "
+       "\"0\""},
+      {"{\"epochs\": 1.5}", "--config \"run.json\": line 1: epochs: expected a whole number"},
+      {"{\"epochs\": \"3\"}",
+       "--config \"run.json\": line 1: epochs: expected a number, got \"3\""},
+      {"{\"ipus\": [0, 1]}", "--config \"run.json\": line 1: ipus: expected a text, got a list"},
+      {"{\"debug\": \"\"}",
+       "--config \"run.json\": line 1: debug: expected true or false, got \"\""},
+      {"{\"schedule\": \"1f1b\"}",
+       "--config \"run.json\": line 1: schedule: expected one of grouped, interleaved, "
+       "sequential, got \"1f1b\""},
+      {"{\"help\": true}", "--config \"run.json\": line 1: help: unknown option"},
+      {"{\"config\": \"run.json\"}", "--config \"run.json\": line 1: config: unknown option"},
+      {"[]", "--config \"run.json\": line 1: expected an object, got a list"},
+      {"", "--config \"run.json\": line 1: not valid JSON"},
+      {std::string(1'000'001, ' '), "--config \"run.json\": expected at most 1000000 bytes"},
+  };
+  const TemporaryDirectory directory;
+  for (const auto& [content, expected] : cases) {
+    write_file(directory / "run.json", content);
+    const std::string got = refusal((directory / "run.json").string(), directory.path().string());
+    EXPECT_EQ(got.substr(0, std::string(expected).size()), expected) << got;
+  }
+}
+
+TEST(Configuration, ThatCannotBeReadIsRefusedByName) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path().string();
+  EXPECT_EQ(refusal((directory / "none.json").string(), path),
+            "--config \"none.json\": cannot read it: No such file or directory");
+  EXPECT_EQ(refusal(path, path + "/.."),
+            "--config \"" + path + "\": cannot read it: Is a directory");
+}
+
+}  // namespace
+}  // namespace trainer
