@@ -38,6 +38,7 @@ class PlanBuilder {
     add_interface();
     add_variables();
     for (std::size_t stage = 0; stage < partition_.stages.size(); ++stage) add_stage(stage);
+    add_owners();
     for (const StageEdge& edge : partition_.edges) add_edge(edge);
     return std::move(plan_);
   }
@@ -80,7 +81,7 @@ class PlanBuilder {
       append_copy(graph_, copy.value, *layout.places[index(copy.value)], copy.target,
                   stage.backward);
     add_outputs(share, layout, stage);
-    add_stage_variables(number, layout, stage);
+    add_stage_variables(layout, stage);
     limit_in_flight(number, stage);
     plan_.stages.push_back(std::move(stage));
   }
@@ -112,28 +113,60 @@ class PlanBuilder {
             {static_cast<std::int32_t>(i), *layout.places[index(outputs_[i].value)]});
   }
 
-  void add_stage_variables(std::size_t stage, const StageLayout& layout, StagePlan& plan) {
+  void add_stage_variables(const StageLayout& layout, StagePlan& plan) {
     for (std::size_t i = 0; i < graph_.variables.size(); ++i) {
       const ValueId value = graph_.variables[i].value;
       if (std::ranges::count(layout.variables, value) == 0) continue;
-      VariableInfo& info = plan_.variables[i];
-      info.stage = static_cast<std::int32_t>(stage);
+      const VariableInfo& info = plan_.variables[i];
       plan.variables.push_back({.variable = static_cast<std::int32_t>(i),
                                 .type = info.type,
                                 .offset = layout.places[index(value)]->offset,
                                 .trainable = info.trainable,
-                                .kept_offset = info.trainable ? none : plan.kept_bytes,
-                                .accumulators = accumulators_of(value, layout)});
+                                .kept_offset = info.trainable ? none : plan.kept_bytes});
       if (!info.trainable) plan.kept_bytes += aligned(info.type.bytes());
     }
   }
 
-  std::vector<std::int64_t> accumulators_of(ValueId parameter, const StageLayout& layout) const {
-    std::vector<std::int64_t> offsets;
-    for (const ParameterGradient& gradient : graph_.parameter_gradients)
-      if (gradient.parameter == parameter)
-        offsets.push_back(layout.places[index(gradient.sum)]->offset);
-    return offsets;
+  /// Once every stage is there: who updates which parameter, from which gradients.
+  void add_owners() {
+    for (std::size_t i = 0; i < graph_.variables.size(); ++i) {
+      const auto holders = holders_of(static_cast<std::int32_t>(i));
+      if (holders.empty()) continue;
+      auto gradients = gradients_of(graph_.variables[i].value);
+      const std::int32_t owner = gradients.empty() ? holders[0].stage : gradients[0].stage;
+      plan_.variables[i].stage = owner;
+      VariablePlan& own = variable_at(*std::ranges::find(holders, owner, &CopyPlan::stage));
+      own.gradients = std::move(gradients);
+      for (const CopyPlan& holder : holders) {
+        if (holder.stage == owner) continue;
+        variable_at(holder).owner = owner;
+        own.copies.push_back(holder);
+      }
+    }
+  }
+
+  std::vector<CopyPlan> holders_of(std::int32_t variable) const {
+    std::vector<CopyPlan> holders;
+    for (std::size_t stage = 0; stage < plan_.stages.size(); ++stage)
+      for (std::size_t k = 0; k < plan_.stages[stage].variables.size(); ++k)
+        if (plan_.stages[stage].variables[k].variable == variable)
+          holders.push_back({static_cast<std::int32_t>(stage), static_cast<std::int32_t>(k)});
+    return holders;
+  }
+
+  VariablePlan& variable_at(const CopyPlan& place) {
+    return plan_.stages[index(place.stage)].variables[index(place.position)];
+  }
+
+  std::vector<GradientPlan> gradients_of(ValueId parameter) const {
+    std::vector<GradientPlan> gradients;
+    for (const ParameterGradient& gradient : graph_.parameter_gradients) {
+      if (gradient.parameter != parameter) continue;
+      for (std::size_t stage = 0; stage < layouts_.size(); ++stage)
+        if (const auto& place = layouts_[stage].places[index(gradient.sum)])
+          gradients.push_back({static_cast<std::int32_t>(stage), place->offset});
+    }
+    return gradients;
   }
 
   void limit_in_flight(std::size_t number, StagePlan& stage) const {

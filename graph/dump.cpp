@@ -109,12 +109,14 @@ std::string lines(std::string_view name, const std::vector<std::int32_t>& receiv
   return text;
 }
 
-std::string lines(const Plan& plan, const VariablePlan& variable) {
+std::string lines(const Plan& plan, const VariablePlan& variable, std::int32_t stage) {
   const VariableInfo& info = plan.variables[index(variable.variable)];
   std::string text = "  " + info.name + " " + to_string(info.type) + ": parameters+" +
                      std::to_string(variable.offset);
-  for (const std::int64_t offset : variable.accumulators)
-    text += ", accumulators+" + std::to_string(offset);
+  for (const GradientPlan& gradient : variable.gradients)
+    text += (gradient.stage == stage ? ", " : ", stage " + std::to_string(gradient.stage) + " ") +
+            "accumulators+" + std::to_string(gradient.offset);
+  if (variable.owner != none) text += ", a copy of stage " + std::to_string(variable.owner) + "'s";
   return text + "\n";
 }
 
@@ -130,7 +132,8 @@ std::string lines(const Plan& plan, std::size_t number) {
       " stash slots; bytes: parameters " + std::to_string(stage.parameter_bytes) +
       bytes("accumulators", stage.accumulator_bytes) + bytes("stash", stage.stash_bytes) +
       bytes("scratch", stage.scratch_bytes) + "\n";
-  for (const VariablePlan& variable : stage.variables) text += lines(plan, variable);
+  for (const VariablePlan& variable : stage.variables)
+    text += lines(plan, variable, static_cast<std::int32_t>(number));
   text += lines("forward", stage.forward_receives, stage.forward, stage.forward_sends);
   text += lines("backward", stage.backward_receives, stage.backward, stage.backward_sends);
   for (const OutputPlan& output : stage.outputs)

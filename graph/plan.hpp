@@ -80,15 +80,34 @@ struct Edge {
   Location source = {};       ///< where the sender finds it: stash, or sent_back
 };
 
-/// A parameter or buffer as its stage holds it.
+/// The gradient sum of one use of a parameter.
+struct GradientPlan {
+  std::int32_t stage = none;
+  std::int64_t offset = 0;  ///< in that stage's accumulators
+
+  bool operator==(const GradientPlan&) const = default;
+};
+
+/// Where another stage has a copy of a parameter.
+struct CopyPlan {
+  std::int32_t stage = none;
+  std::int32_t position = none;  ///< in that stage's variables
+
+  bool operator==(const CopyPlan&) const = default;
+};
+
+/// A parameter or buffer as a stage holds it. Layers of several stages may share a parameter: the
+/// stage of its first use owns and updates it, the others have copies.
 struct VariablePlan {
   std::int32_t variable = none;  ///< position in Plan::variables
   TensorType type = {};
   std::int64_t offset = 0;  ///< in the stage's parameters
   bool trainable = false;
   std::int64_t kept_offset = none;  ///< of a buffer's copy as of the last update; trained: none
-  /// Offsets of its gradient sums, one per use, in model order; the gradient is their sum.
-  std::vector<std::int64_t> accumulators = {};
+  std::int32_t owner = none;        ///< of a copy: the stage that updates it
+  /// In the owner: its gradient sums, one per use, in model order; the gradient is their sum.
+  std::vector<GradientPlan> gradients = {};
+  std::vector<CopyPlan> copies = {};  ///< in the owner
 };
 
 struct OutputPlan {

@@ -23,7 +23,7 @@ WeightUpdate::WeightUpdate(std::shared_ptr<const PipelineSetup> setup, std::size
     : setup_(std::move(setup)), arena_(std::move(arena)), rules_(std::move(rules)) {
   const auto& variables = setup_->plan->stages[stage].variables;
   for (std::size_t k = 0; k < variables.size(); ++k) {
-    if (variables[k].accumulators.empty()) continue;
+    if (variables[k].gradients.empty()) continue;
     Trained trained{.position = k, .variable = variables[k].variable, .state_offsets = {}};
     const graph::ParameterRule& rule =
         rules_->variables[static_cast<std::size_t>(trained.variable)];
@@ -93,13 +93,12 @@ void WeightUpdate::run(UpdatePhase phase, graph::PartRunner* runner) {
 // The sum of a tied parameter takes the place of its first use's: use 0 + use 1 + ...
 void WeightUpdate::add_uses() {
   for (const Trained& trained : trained_) {
-    const graph::VariablePlan& variable = plan_of(trained);
-    const auto total = first_use(trained);
-    const float* so_far = sum_at(variable.accumulators[0]);
-    for (std::size_t use = 1; use < variable.accumulators.size(); ++use) {
+    const std::vector<graph::GradientPlan>& uses = plan_of(trained).gradients;
+    const auto total = own_sum_of(trained, 0);
+    const float* so_far = sum_of(uses[0]);
+    for (std::size_t use = 1; use < uses.size(); ++use) {
       graph::kernel_table().arithmetic.add(std::ssize(total), {so_far, false},
-                                           {sum_at(variable.accumulators[use]), false},
-                                           total.data());
+                                           {sum_of(uses[use]), false}, total.data());
       so_far = total.data();
     }
   }
@@ -107,9 +106,9 @@ void WeightUpdate::add_uses() {
 }
 
 graph::SummedGradient WeightUpdate::gradient(const Trained& trained) const {
-  const std::vector<std::int64_t>& uses = plan_of(trained).accumulators;
-  const auto own = first_use(trained);
-  return {.sum = uses.size() > 1 ? own.data() : sum_at(uses[0]),
+  const std::vector<graph::GradientPlan>& uses = plan_of(trained).gradients;
+  const auto own = own_sum_of(trained, 0);
+  return {.sum = uses.size() > 1 ? own.data() : sum_of(uses[0]),
           .cleared = own.data(),
           .scale = static_cast<float>(1 / divisor()),
           .clip = clips() ? static_cast<float>(clip_factor_) : 1.0f};
@@ -130,7 +129,7 @@ void WeightUpdate::measure() {
   for (const Trained& trained : trained_) {
     const graph::SummedGradient of = gradient(trained);
     norms_.push_back(
-        {trained.variable, graph::squared_norm({of.sum, first_use(trained).size()}, of.scale)});
+        {trained.variable, graph::squared_norm({of.sum, own_sum_of(trained, 0).size()}, of.scale)});
   }
 }
 
@@ -140,6 +139,7 @@ void WeightUpdate::apply(graph::PartRunner* runner) {
   for (const Trained& trained : trained_) {
     update(trained, runner);
     clear_other_uses(trained);
+    write_copies(trained);
   }
   arena_->keep_buffers();
   uses_added_ = false;
@@ -185,11 +185,17 @@ void WeightUpdate::update_elements(const Trained& trained, const graph::Part& el
 }
 
 void WeightUpdate::clear_other_uses(const Trained& trained) {
-  const graph::VariablePlan& variable = plan_of(trained);
-  for (std::size_t use = 1; use < variable.accumulators.size(); ++use) {
-    const auto sum =
-        arena_->accumulator(variable.accumulators[use], variable.type.shape.elements());
+  for (std::size_t use = 1; use < plan_of(trained).gradients.size(); ++use) {
+    const auto sum = own_sum_of(trained, use);
     std::memset(sum.data(), 0, sum.size_bytes());
+  }
+}
+
+void WeightUpdate::write_copies(const Trained& trained) {
+  const auto weight = arena_->variable(trained.position);
+  for (const graph::CopyPlan& copy : plan_of(trained).copies) {
+    Arena& arena = *sums_.at(copy.stage).arena;
+    std::ranges::copy(weight, arena.variable(static_cast<std::size_t>(copy.position)).begin());
   }
 }
 
@@ -197,13 +203,15 @@ const graph::VariablePlan& WeightUpdate::plan_of(const Trained& trained) const {
   return arena_->stage().variables[trained.position];
 }
 
-std::span<float> WeightUpdate::first_use(const Trained& trained) const {
-  const graph::VariablePlan& variable = plan_of(trained);
-  return arena_->accumulator(variable.accumulators[0], variable.type.shape.elements());
+const float* WeightUpdate::sum_of(const graph::GradientPlan& use) const {
+  return reinterpret_cast<const float*>(sums_.at(use.stage).sums.get() + use.offset);
 }
 
-const float* WeightUpdate::sum_at(std::int64_t offset) const {
-  return reinterpret_cast<const float*>(sums_.get() + offset);
+std::span<float> WeightUpdate::own_sum_of(const Trained& trained, std::size_t use) const {
+  const graph::VariablePlan& variable = plan_of(trained);
+  const graph::GradientPlan& gradient = variable.gradients[use];
+  return sums_.at(gradient.stage)
+      .arena->accumulator(gradient.offset, variable.type.shape.elements());
 }
 
 }  // namespace penstock::actors

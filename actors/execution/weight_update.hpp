@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -36,6 +37,12 @@ struct OptimizerTensors {
       {};  ///< as in VariableState, by position in the plan
 };
 
+/// The gradient sums of one stage.
+struct StageSums {
+  std::shared_ptr<Arena> arena = {};           ///< where they are cleared
+  std::shared_ptr<const std::byte> sums = {};  ///< to read: of all replicas, or the arena's own
+};
+
 class WeightUpdate {
  public:
   WeightUpdate(std::shared_ptr<const PipelineSetup> setup, std::size_t stage,
@@ -44,8 +51,8 @@ class WeightUpdate {
   void set_rules(std::shared_ptr<const UpdateRules> rules) { rules_ = std::move(rules); }
   bool clips() const { return rules_->max_grad_norm > 0; }
 
-  /// The sums to read: the replicas' total; without replicas the arena's own.
-  void set_sums(std::shared_ptr<const std::byte> sums) { sums_ = std::move(sums); }
+  /// Of this stage and, before every update, of those that hold copies of its parameters.
+  void set_sums(std::int32_t stage, StageSums sums) { sums_[stage] = std::move(sums); }
   void set_clip_factor(double factor) { clip_factor_ = factor; }
 
   /// The optimizer state of the stage's variables, one block; empty if the rule keeps none.
@@ -80,20 +87,21 @@ class WeightUpdate {
   void update_elements(const Trained& trained, const graph::Part& elements);
   graph::Sharing sharing(const Trained& trained) const;
   void clear_other_uses(const Trained& trained);
+  void write_copies(const Trained& trained);
   graph::SummedGradient gradient(const Trained& trained) const;
   /// What the sums are divided by.
   double divisor() const;
   const graph::VariablePlan& plan_of(const Trained& trained) const;
-  /// The arena's sum of the parameter's first use.
-  std::span<float> first_use(const Trained& trained) const;
-  const float* sum_at(std::int64_t offset) const;
+  /// The sum of one use, to be read; and this replica's own, to be cleared.
+  const float* sum_of(const graph::GradientPlan& use) const;
+  std::span<float> own_sum_of(const Trained& trained, std::size_t use) const;
 
   std::shared_ptr<const PipelineSetup> setup_;
   std::shared_ptr<Arena> arena_;
   std::shared_ptr<const UpdateRules> rules_;
   std::vector<Trained> trained_;
   std::int64_t state_block_bytes_ = 0;
-  std::shared_ptr<const std::byte> sums_;
+  std::map<std::int32_t, StageSums> sums_;  // by stage
   std::shared_ptr<std::byte> state_;
   double clip_factor_ = 1;
   double rate_factor_ = 1;  // of the update that runs

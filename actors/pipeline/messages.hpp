@@ -88,6 +88,13 @@ struct Reduced {
   std::shared_ptr<const std::byte> sums = {};
 };
 
+/// Optimizer -> optimizer of the same replica: my stage holds copies of your stage's parameters;
+/// these are its gradient sums. Until the update is done, its arena is yours as far as they go.
+struct TiedSums {
+  std::int32_t stage = 0;
+  StageSums sums = {};
+};
+
 /// Optimizer -> gate: this stage's gradient sums are complete, those of the other replicas
 /// included.
 struct GradientsReady {};
@@ -207,7 +214,7 @@ using FeedHandle = caf::typed_actor<caf::reacts_to<FeedLinks>, caf::reacts_to<St
                                     caf::reacts_to<Credit>, caf::reacts_to<ExplainWait>>;
 using OptimizerHandle =
     caf::typed_actor<caf::reacts_to<OptimizerLinks>, caf::reacts_to<WindowComplete>,
-                     caf::reacts_to<Reduced>, caf::reacts_to<UpdateOrder>,
+                     caf::reacts_to<Reduced>, caf::reacts_to<TiedSums>, caf::reacts_to<UpdateOrder>,
                      caf::reacts_to<UpdateDone>, caf::reacts_to<Release>, caf::reacts_to<SetRules>,
                      caf::reacts_to<ReadState>, caf::reacts_to<WriteState>>;
 using ReducerHandle = caf::typed_actor<caf::reacts_to<Contribution>>;
@@ -265,7 +272,8 @@ struct FeedLinks {
 struct OptimizerLinks {
   DeviceHandle device = {};
   StageHandle stage = {};
-  ReducerHandle reducer = {};  ///< none for a single replica
+  std::vector<OptimizerHandle> optimizers = {};  ///< of the same replica, by stage
+  ReducerHandle reducer = {};                    ///< none for a single replica
   GateHandle gate = {};
   HostStoreHandle host_store = {};  ///< none where state stays on the IPU
   StepHandle step = {};
@@ -302,6 +310,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::ProgramDone)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::UpdateDone)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::WindowComplete)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::Reduced)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::TiedSums)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::GradientsReady)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::UpdateOrder)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::PhaseDone)

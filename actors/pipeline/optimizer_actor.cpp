@@ -15,6 +15,10 @@ constexpr std::chrono::seconds host_store_timeout{60};
 void OptimizerState::start(OptimizerHandle::pointer actor, OptimizerSetup given) {
   self = actor;
   setup = std::move(given);
+  for (const graph::VariablePlan& variable : setup.arena->stage().variables) {
+    if (variable.owner != graph::none) owners.insert(variable.owner);
+    for (const graph::CopyPlan& copy : variable.copies) copiers.insert(copy.stage);
+  }
 }
 
 void OptimizerState::on_links(OptimizerLinks& given) {
@@ -40,7 +44,21 @@ void OptimizerState::on_reduced(const Reduced& reduced) {
 }
 
 void OptimizerState::use_sums(std::shared_ptr<const std::byte> sums) {
-  setup.update->set_sums(std::move(sums));
+  const StageSums own{setup.arena, std::move(sums)};
+  for (const std::int32_t owner : owners)
+    self->send(links.optimizers[static_cast<std::size_t>(owner)], TiedSums{setup.stage, own});
+  setup.update->set_sums(setup.stage, own);
+  count_sums();
+}
+
+void OptimizerState::on_tied_sums(TiedSums& tied) {
+  setup.update->set_sums(tied.stage, std::move(tied.sums));
+  count_sums();
+}
+
+void OptimizerState::count_sums() {
+  if (++sums_there <= copiers.size()) return;
+  sums_there = 0;
   self->send(links.gate, GradientsReady{});
 }
 
@@ -123,6 +141,7 @@ OptimizerHandle::behavior_type optimizer_actor(
   return {[=](OptimizerLinks& links) { self->state.on_links(links); },
           [=](const WindowComplete& window) { self->state.on_window_complete(window); },
           [=](const Reduced& reduced) { self->state.on_reduced(reduced); },
+          [=](TiedSums& tied) { self->state.on_tied_sums(tied); },
           [=](const UpdateOrder& order) { self->state.on_update_order(order); },
           [=](const UpdateDone& done) { self->state.on_update_done(done); },
           [=](const Release&) { self->state.on_release(); },

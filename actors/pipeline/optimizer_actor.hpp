@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 
 #include "actors/pipeline/messages.hpp"
 
@@ -22,6 +23,7 @@ struct OptimizerState {
   void on_links(OptimizerLinks& given);
   void on_window_complete(const WindowComplete& window);
   void on_reduced(const Reduced& reduced);
+  void on_tied_sums(TiedSums& tied);
   void on_update_order(const UpdateOrder& order);
   void on_update_done(const UpdateDone& done);
   void on_release();
@@ -30,6 +32,8 @@ struct OptimizerState {
   void on_set_rules(const SetRules& message) { setup.update->set_rules(message.rules); }
 
   void use_sums(std::shared_ptr<const std::byte> sums);
+  /// One stage's sums have come; the last that are waited for make the gradients complete.
+  void count_sums();
   /// Does `work` with the state on the IPU.
   void with_state(const std::function<void()>& work);
   /// Puts the state back into the host store, if it belongs there.
@@ -40,6 +44,9 @@ struct OptimizerState {
   OptimizerHandle::pointer self = nullptr;
   OptimizerSetup setup;
   OptimizerLinks links;
+  std::set<std::int32_t> owners;   // of copies that this stage holds
+  std::set<std::int32_t> copiers;  // stages that hold copies of this one's parameters
+  std::size_t sums_there = 0;      // of this update
   std::int64_t update_number = 0;
   std::vector<TraceEvent> work;  // of this update
 };

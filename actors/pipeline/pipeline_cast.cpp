@@ -137,12 +137,18 @@ class Casting {
     StageLinks links{device, stages_[replica], {}, feed_, step_, supervisor_};
     if (setup_->plan->training) {
       links.optimizer = optimizers_[replica * setup_->stages() + stage];
-      caf::anon_send(
-          links.optimizer,
-          OptimizerLinks{device, self, reducers_.empty() ? ReducerHandle{} : reducers_[stage],
-                         gate_, host_store_, step_, supervisor_});
+      caf::anon_send(links.optimizer,
+                     OptimizerLinks{device, self, optimizers_of(replica),
+                                    reducers_.empty() ? ReducerHandle{} : reducers_[stage], gate_,
+                                    host_store_, step_, supervisor_});
     }
     caf::anon_send(self, std::move(links));
+  }
+
+  std::vector<OptimizerHandle> optimizers_of(std::size_t replica) const {
+    const auto first =
+        optimizers_.begin() + static_cast<std::ptrdiff_t>(replica * setup_->stages());
+    return {first, first + static_cast<std::ptrdiff_t>(setup_->stages())};
   }
 
   ActorSystem& system_;
@@ -202,7 +208,8 @@ Variables variables_after_end(const graph::Plan& plan, const std::vector<StageMe
                       std::to_string(arena->number()) + " has not done like stage 0");
     const auto& held = arena->stage().variables;
     for (std::size_t k = 0; k < held.size(); ++k)
-      variables[static_cast<std::size_t>(held[k].variable)] = arena->read_variable(k);
+      if (held[k].owner == graph::none)
+        variables[static_cast<std::size_t>(held[k].variable)] = arena->read_variable(k);
   }
   return variables;
 }

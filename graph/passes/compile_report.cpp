@@ -73,7 +73,8 @@ void refuse_stall(const Plan& plan, const Timeline& timeline) {
 
 std::int64_t parameters_of(const StagePlan& stage) {
   std::int64_t elements = 0;
-  for (const VariablePlan& variable : stage.variables) elements += variable.type.shape.elements();
+  for (const VariablePlan& variable : stage.variables)
+    if (variable.owner == none) elements += variable.type.shape.elements();
   return elements;
 }
 

@@ -109,7 +109,7 @@ std::int64_t state_bytes(const Plan& plan, std::size_t stage, const MemoryBudget
   std::int64_t bytes = 0;
   if (!budget.state_tensors) return bytes;
   for (const VariablePlan& variable : plan.stages[stage].variables)
-    if (!variable.accumulators.empty())
+    if (!variable.gradients.empty())
       bytes += variable.type.bytes() *
                budget.state_tensors(plan.variables[index(variable.variable)].name);
   return bytes;

@@ -160,17 +160,18 @@ void refuse_backward_flow(const Graph& model, const StageAssignment& assignment)
     }
 }
 
-void refuse_spread_variables(const Graph& model, const StageAssignment& assignment) {
+/// What changes with every micro-batch has no one to add its changes up.
+void refuse_spread_buffers(const Graph& model, const StageAssignment& assignment) {
   std::vector<std::int32_t> stage_of(model.values.size(), none);
   for (const Node& node : model.nodes)
     for (const ValueId input : node.inputs) {
       const Value& value = model.value(input);
-      if (value.kind != ValueKind::parameter && value.kind != ValueKind::buffer) continue;
+      if (value.kind != ValueKind::buffer) continue;
       std::int32_t& of = stage_of[index(input)];
       if (of != none && of != assignment.of(node))
-        refuse("parameter " + quoted(value.name) + " is used in " + number(index(of)) + " and in " +
+        refuse("buffer " + quoted(value.name) + " is used in " + number(index(of)) + " and in " +
                number(index(assignment.of(node))) +
-               "; layers that share a parameter must be in one stage");
+               "; layers that share a buffer must be in one stage");
       of = assignment.of(node);
     }
 }
@@ -187,7 +188,7 @@ StageAssignment assign_stages(const Graph& model, const std::vector<StageRequest
   assignment.stages = placed(model, wanted, ipus);
   settle_idle_stages(model, training, assignment);
   refuse_backward_flow(model, assignment);
-  refuse_spread_variables(model, assignment);
+  refuse_spread_buffers(model, assignment);
   return assignment;
 }
 

@@ -335,7 +335,7 @@ TEST(Compile, WarnsOfParametersThatTheLossDoesNotSee) {
                 "parameter \"idle\" does not influence the loss and is not trained"}));
   ASSERT_EQ(compiled.plan.variables.size(), 4u);
   EXPECT_FALSE(compiled.plan.variables[0].trainable);
-  EXPECT_TRUE(compiled.plan.stages[0].variables[0].accumulators.empty());
+  EXPECT_TRUE(compiled.plan.stages[0].variables[0].gradients.empty());
   EXPECT_TRUE(compiled.plan.variables[2].trainable);
 }
 

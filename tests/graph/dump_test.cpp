@@ -73,5 +73,19 @@ stage 1 on IPU 1 (B): 1 in flight, 3 stash slots; bytes: parameters 128, accumul
 )");
 }
 
+TEST(Dump, ShowsWhoOwnsASharedParameter) {
+  testing::ModelBuilder model;
+  const auto weight = model.parameter("w", {4, 4});
+  const auto h = model.block("A").apply("linear", {model.input("x", {4}), weight});
+  const auto target = model.input("target", {4});
+  model.loss(model.block("B").apply("mse_loss", {model.apply("linear", {h, weight}), target}));
+  const std::string text = dump(compile(model.graph(), {.training = true, .batch = 3}).plan);
+  EXPECT_NE(text.find("  w f32[4,4]: parameters+0, accumulators+0, stage 1 accumulators+0\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("  w f32[4,4]: parameters+0, a copy of stage 0's\n"), std::string::npos)
+      << text;
+}
+
 }  // namespace
 }  // namespace penstock::graph

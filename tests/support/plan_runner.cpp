@@ -68,15 +68,17 @@ PlanRunner::Stage& PlanRunner::stage_of(const graph::VariableInfo& info) const {
 const graph::VariablePlan& PlanRunner::plan_of(const std::string& name) const {
   for (const StagePlan& stage : plan_.stages)
     for (const graph::VariablePlan& variable : stage.variables)
-      if (plan_.variables[index(variable.variable)].name == name) return variable;
+      if (plan_.variables[index(variable.variable)].name == name && variable.owner == graph::none)
+        return variable;
   throw std::logic_error("the plan has no variable " + name);
 }
 
 void PlanRunner::set_variable(const std::string& name, const Tensor& value) {
-  const auto& variable = plan_of(name);
-  std::memcpy(
-      stage_of(plan_.variables[index(variable.variable)]).parameters.data() + variable.offset,
-      value.raw(), value.bytes());
+  for (std::size_t stage = 0; stage < stages_.size(); ++stage)
+    for (const graph::VariablePlan& variable : plan_.stages[stage].variables)
+      if (plan_.variables[index(variable.variable)].name == name)
+        std::memcpy(stages_[stage]->parameters.data() + variable.offset, value.raw(),
+                    value.bytes());
 }
 
 Tensor PlanRunner::variable(const std::string& name) const {
@@ -87,10 +89,10 @@ Tensor PlanRunner::variable(const std::string& name) const {
 
 std::vector<Tensor> PlanRunner::gradients(const std::string& name) const {
   const auto& variable = plan_of(name);
-  const Stage& stage = stage_of(plan_.variables[index(variable.variable)]);
   std::vector<Tensor> sums;
-  for (const std::int64_t offset : variable.accumulators)
-    sums.push_back(copy(variable.type, stage.accumulators.data() + offset));
+  for (const graph::GradientPlan& gradient : variable.gradients)
+    sums.push_back(
+        copy(variable.type, stages_[index(gradient.stage)]->accumulators.data() + gradient.offset));
   return sums;
 }
 

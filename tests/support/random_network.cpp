@@ -22,7 +22,6 @@ class Network {
   ModelBuilder build() {
     for (int block = 0; block < 4; ++block) {
       model_.block("B" + std::to_string(block));
-      shared_ = graph::none;
       add(model_.linear("fc" + std::to_string(block), values_.back(), width));
       for (std::uint32_t i = 0, count = 1 + draw(5); i < count; ++i) add(next_layer());
     }
@@ -60,7 +59,7 @@ class Network {
     }
   }
 
-  /// A layer without bias; those of a block share one weight.
+  /// A layer without bias; all of them share one weight, whatever block they are in.
   ValueId tied_layer() {
     if (shared_ == graph::none)
       shared_ = model_.parameter("tied" + std::to_string(next_), {width, width});

@@ -70,15 +70,19 @@ const graph::Op tally{
 
 constexpr std::int64_t layers = 4;
 
-graph::Graph network(std::int64_t stages) {
+graph::Graph network(std::int64_t stages, bool tied) {
+  constexpr std::int64_t features = SmallNetwork::features;
   ModelBuilder builder;
-  graph::ValueId x = builder.input("x", {SmallNetwork::features});
-  const graph::ValueId y = builder.input("y", {SmallNetwork::features});
+  graph::ValueId x = builder.input("x", {features}), weight = graph::none;
+  const graph::ValueId y = builder.input("y", {features});
   for (std::int64_t layer = 0; layer < layers; ++layer) {
     const std::int64_t stage = layer * stages / layers;
     const std::string number = std::to_string(layer);
     builder.block("B" + std::to_string(stage));
-    x = builder.linear("fc" + number, x, SmallNetwork::features);
+    if (layer == 0 || !tied)
+      weight = builder.parameter("fc" + number + ".weight", {features, features});
+    const graph::ValueId bias = builder.parameter("fc" + number + ".bias", {features});
+    x = builder.apply("linear", {x, weight, bias}, {}, "fc" + number);
     const graph::ValueId running_mean = builder.buffer("tally" + number + ".running_mean", {1});
     x = builder.apply(tally, {x, running_mean}, {}, "tally" + number);
     x = builder.apply(probe, {x}, {{"stage", stage}}, "probe" + number);
@@ -93,7 +97,8 @@ std::shared_ptr<const graph::Plan> compiled(const SmallEngineOptions& options) {
                                       .batch = SmallNetwork::batch,
                                       .schedule = &graph::find_schedule(options.schedule),
                                       .gradient_accumulation = options.gradient_accumulation};
-  return std::make_shared<const graph::Plan>(graph::compile(network(options.stages), request).plan);
+  return std::make_shared<const graph::Plan>(
+      graph::compile(network(options.stages, options.tied), request).plan);
 }
 
 }  // namespace

@@ -24,6 +24,7 @@ struct ProbeRun {
 struct SmallEngineOptions {
   std::string schedule = "grouped";
   std::int64_t stages = 4;  ///< 1, 2 or 4
+  bool tied = false;        ///< the layers have one weight, that of the first
   bool training = true;
   std::int64_t replicas = 1;
   std::int64_t gradient_accumulation = 8;

@@ -88,6 +88,13 @@ class Model {
   Value conv2d(const std::string& name, Value x, const Conv2dOptions& options);
   /// x [N,K] -> [N,out_features]. Parameters NAME.weight [out,K], NAME.bias [out].
   Value linear(const std::string& name, Value x, std::int64_t out_features, bool bias = true);
+  /// The same with the weight [out,K] of another layer, and no bias.
+  Value linear(Value x, Value weight);
+  /// A layer's parameter NAME.weight or NAME.bias as a value: whatever uses it trains it too.
+  /// Layers of several stages may share one; the stage of its first use keeps it, the others have
+  /// copies.
+  /// @throws Error invalid_argument if there is none of that name.
+  Value parameter(const std::string& name) const;
   /// Parameters NAME.weight [C], NAME.bias [C].
   Value group_norm(const std::string& name, Value x, std::int64_t groups, double eps = 1e-5);
   /// Over the last `axes` axes. Parameters NAME.weight and NAME.bias of those axes' shape.

@@ -48,6 +48,20 @@ Value Model::linear(const std::string& name, Value x, std::int64_t out_features,
   return impl_->finish(layer);
 }
 
+Value Model::linear(Value x, Value weight) {
+  return impl_->apply(graph::linear, {x, weight});
+}
+
+Value Model::parameter(const std::string& name) const {
+  const graph::Graph& graph = impl_->network.graph();
+  for (const graph::Variable& variable : graph.variables)
+    if (const graph::Value& value = graph.value(variable.value);
+        value.name == name && value.kind == graph::ValueKind::parameter)
+      return impl_->value(variable.value);
+  throw Error(Errc::invalid_argument,
+              "model \"" + graph.name + "\": there is no parameter \"" + name + "\"");
+}
+
 Value Model::embedding(const std::string& name, Value ids, std::int64_t count, std::int64_t size) {
   Layer layer = impl_->layer(graph::embedding, name, ids);
   layer.expect_positive("count", count);

@@ -43,8 +43,12 @@ std::shared_ptr<const graph::Plan> plan() {
   graph::StagePlan& stage = plan.stages.emplace_back();
   stage.variables = {
       {.variable = 0, .type = type, .offset = 0, .kept_offset = 0},
-      {.variable = 1, .type = type, .offset = 64, .trainable = true, .accumulators = {128, 0, 64}},
-      {.variable = 2, .type = type, .offset = 128, .trainable = true, .accumulators = {192}}};
+      {.variable = 1,
+       .type = type,
+       .offset = 64,
+       .trainable = true,
+       .gradients = {{0, 128}, {0, 0}, {0, 64}}},
+      {.variable = 2, .type = type, .offset = 128, .trainable = true, .gradients = {{0, 192}}}};
   stage.parameter_bytes = 192;
   stage.accumulator_bytes = 256;
   stage.kept_bytes = 64;
@@ -64,7 +68,7 @@ struct Fixture {
     arena = std::make_shared<Arena>(own->plan, 0, 1);
     update.emplace(own, 0, arena, rules);
     update->set_state(update->new_state());
-    update->set_sums({arena, arena->accumulators().data()});
+    update->set_sums(0, {arena, {arena, arena->accumulators().data()}});
   }
 
   void sum(std::int64_t offset, float value) {
@@ -146,7 +150,7 @@ TEST(WeightUpdate, ReadsTheReplicasTotalAndNotItsOwnSums) {
   const auto total = allocate_block(256);
   std::fill_n(reinterpret_cast<float*>(total.get() + 192), elements, 5.0f);
   f.sum(192, 1);
-  f.update->set_sums(total);
+  f.update->set_sums(0, {f.arena, total});
   f.update->run(UpdatePhase::apply);
   EXPECT_EQ(f.weight(2), -6);
   EXPECT_EQ(reinterpret_cast<const float*>(total.get() + 192)[0], 5);  // others read it too
@@ -188,7 +192,7 @@ std::pair<Tensor, std::int32_t> updated(const char* rule, std::int64_t size, std
   plan.threads_per_ipu = threads;
   plan.variables = {{"weight", type, true, 0}};
   plan.stages = {
-      {.variables = {{.variable = 0, .type = type, .trainable = true, .accumulators = {0}}},
+      {.variables = {{.variable = 0, .type = type, .trainable = true, .gradients = {{0, 0}}}},
        .parameter_bytes = type.bytes(),
        .accumulator_bytes = type.bytes()}};
   auto setup = std::make_shared<PipelineSetup>();
@@ -198,7 +202,7 @@ std::pair<Tensor, std::int32_t> updated(const char* rule, std::int64_t size, std
   const auto arena = std::make_shared<Arena>(setup->plan, 0, 1);
   WeightUpdate update(setup, 0, arena, rules);
   update.set_state(update.new_state());
-  update.set_sums({arena, arena->accumulators().data()});
+  update.set_sums(0, {arena, {arena, arena->accumulators().data()}});
   std::iota(arena->variable(0).begin(), arena->variable(0).end(), -100.0f);
   CountingRunner runner;
   for (int step = 0; step < 2; ++step) {

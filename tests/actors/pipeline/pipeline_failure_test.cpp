@@ -29,9 +29,9 @@ using testing::SmallEngineOptions;
 constexpr std::int64_t windows = 3;
 
 /// The weights after so many updates of an undisturbed run.
-std::vector<Tensor> weights_after(std::int64_t updates, std::int64_t replicas,
-                                  double max_grad_norm) {
-  SmallEngine engine({.replicas = replicas, .max_grad_norm = max_grad_norm});
+std::vector<Tensor> weights_after(std::int64_t updates, std::int64_t replicas, double max_grad_norm,
+                                  bool tied = false) {
+  SmallEngine engine({.tied = tied, .replicas = replicas, .max_grad_norm = max_grad_norm});
   if (updates == 0) return engine.first_variables();
   const std::int64_t micro_batches = engine.micro_batches(updates);
   std::vector<Tensor> inputs;  // of as many windows, out of the longer call's
@@ -189,7 +189,8 @@ void run_disturbed(SmallCast& cast, std::uint64_t seed, Disturb disturb) {
   ASSERT_TRUE(cast.host().answered()) << "it hangs";
 }
 
-const SmallEngineOptions everybody{.replicas = 2, .max_grad_norm = 0.05, .offload = true};
+const SmallEngineOptions everybody{
+    .tied = true, .replicas = 2, .max_grad_norm = 0.05, .offload = true};
 
 TEST(PipelineFailure, OfAnyActorEndsTheCallAndNamesIt) {
   std::map<std::string, int> failures;
@@ -210,7 +211,7 @@ TEST(PipelineFailure, OfAnyActorEndsTheCallAndNamesIt) {
 std::vector<std::vector<Tensor>> history(const SmallEngineOptions& options) {
   std::vector<std::vector<Tensor>> all;
   for (std::int64_t updates = 0; updates <= windows; ++updates)
-    all.push_back(weights_after(updates, options.replicas, options.max_grad_norm));
+    all.push_back(weights_after(updates, options.replicas, options.max_grad_norm, options.tied));
   return all;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <map>
 #include <optional>
+#include <tuple>
 
 #include "tests/support/deterministic_run.hpp"
 #include "tests/support/plan_runner.hpp"
@@ -90,21 +91,24 @@ std::vector<SmallEngineOptions> variants() {
     for (const std::int64_t replicas : {1, 2, 3})  // of three, the order of addition shows
       for (const double max_grad_norm : {0.0, 0.05})
         for (const bool offload : {false, true})
-          all.push_back({.schedule = schedule,
-                         .replicas = replicas,
-                         .max_grad_norm = max_grad_norm,
-                         .offload = offload,
-                         .trace = true});
+          for (const bool tied : {false, true})
+            all.push_back({.schedule = schedule,
+                           .tied = tied,
+                           .replicas = replicas,
+                           .max_grad_norm = max_grad_norm,
+                           .offload = offload,
+                           .trace = true});
   return all;
 }
 
 /// What a single stage computes: the same bits as any other cut, schedule or order.
-const Result& reference(std::int64_t replicas, double max_grad_norm) {
-  static std::map<std::pair<std::int64_t, double>, Result> results;
-  auto [at, is_new] = results.try_emplace({replicas, max_grad_norm});
+const Result& reference(std::int64_t replicas, double max_grad_norm, bool tied = false) {
+  static std::map<std::tuple<std::int64_t, double, bool>, Result> results;
+  auto [at, is_new] = results.try_emplace({replicas, max_grad_norm, tied});
   if (is_new)
     at->second = train({.schedule = "sequential",
                         .stages = 1,
+                        .tied = tied,
                         .replicas = replicas,
                         .max_grad_norm = max_grad_norm},
                        std::nullopt);
@@ -118,8 +122,8 @@ TEST(PipelineOrders, NeverChangeABitNorExceedALimit) {
     const SmallEngineOptions& options = all[seed % all.size()];
     SCOPED_TRACE(options.schedule + ", seed " + std::to_string(seed));
     const Result result = train(options, seed);
-    ASSERT_TRUE(
-        same_bits(result.tensors, reference(options.replicas, options.max_grad_norm).tensors));
+    ASSERT_TRUE(same_bits(
+        result.tensors, reference(options.replicas, options.max_grad_norm, options.tied).tensors));
     ASSERT_EQ(result.events, all_events(options));
     const auto& limit = limits.at(options.schedule);
     for (std::size_t stage = 0; stage < limit.size(); ++stage)

@@ -405,6 +405,26 @@ TEST(ModelParameters, OfNormsStartAsTheIdentity) {
   }
 }
 
+TEST(ModelParameters, MayBeUsedByOtherLayersToo) {
+  Model model;
+  const Inputs in(model);
+  model.batch_norm2d("n", in.image);
+  const Value hidden = model.linear("fc", in.features, 4);
+  const std::size_t parameters = model.parameters().size();
+  EXPECT_EQ(
+      refusal(Errc::shape_mismatch, [&] { model.linear(hidden, model.parameter("fc.weight")); }),
+      "linear \"linear_2\": expected 6 input features, got 4");
+  const Value again = model.linear(in.features, model.parameter("fc.weight"));
+  EXPECT_EQ(model.shape(again), (Shape{1, 4}));
+  EXPECT_EQ(model.shape(model.parameter("fc.bias")), (Shape{4}));
+  EXPECT_EQ(model.parameters().size(), parameters);
+  const auto& nodes = ModelAccess::graph(model).nodes;
+  EXPECT_EQ(nodes.back().inputs[1], nodes[nodes.size() - 2].inputs[1]);
+  for (const char* name : {"fc", "fc.weights", "n.running_mean"})
+    EXPECT_EQ(refusal(Errc::invalid_argument, [&] { model.parameter(name); }),
+              "model \"model\": there is no parameter \"" + std::string(name) + "\"");
+}
+
 TEST(ModelLayer, OptionsThatMakeNoSenseAreNamed) {
   Model model;
   const Inputs in(model);

@@ -18,16 +18,17 @@ Plan two_stages(const Schedule& schedule = grouped) {
   for (std::int32_t i = 0; i < 2; ++i) {
     const int in_flight = schedule.in_flight(i, 2);
     plan.variables.push_back({.name = "w" + std::to_string(i), .stage = i});
-    plan.stages.push_back(
-        {.ipu = i,
-         .variables =
-             {{.variable = i, .type = {DType::f32, {250}}, .trainable = true, .accumulators = {0}}},
-         .parameter_bytes = 1000,
-         .accumulator_bytes = 1000,
-         .stash_bytes = 1000,
-         .scratch_bytes = 500,
-         .in_flight = in_flight,
-         .stash_slots = in_flight});
+    plan.stages.push_back({.ipu = i,
+                           .variables = {{.variable = i,
+                                          .type = {DType::f32, {250}},
+                                          .trainable = true,
+                                          .gradients = {{0, 0}}}},
+                           .parameter_bytes = 1000,
+                           .accumulator_bytes = 1000,
+                           .stash_bytes = 1000,
+                           .scratch_bytes = 500,
+                           .in_flight = in_flight,
+                           .stash_slots = in_flight});
   }
   return plan;
 }

@@ -116,11 +116,11 @@ Graph with_block_less_node() {
   return model.graph();
 }
 
-Graph with_shared_parameter() {
+Graph with_shared_buffer() {
   ModelBuilder model;
-  const auto weight = model.parameter("tied.weight", {4, 4});
-  const auto h = model.block("A").apply("linear", {model.input("x", {4}), weight});
-  model.block("B").apply("linear", {h, weight});
+  const auto mean = model.buffer("mean", {4});
+  const auto h = model.block("A").apply("add", {model.input("x", {4}), mean});
+  model.block("B").apply("add", {h, mean});
   return model.graph();
 }
 
@@ -168,12 +168,13 @@ std::vector<Refusal> refusals() {
        {},
        "linear \"fc_C\" in stage 0 needs the output of linear \"fc_B\" in stage 1; a stage can use "
        "only what it or an earlier stage computes"},
-      {"ParameterInTwoStages",
-       with_shared_parameter(),
+      {"BufferInTwoStages",
+       with_shared_buffer(),
        {},
        {},
-       "parameter \"tied.weight\" is used in stage 0 and in stage 1; layers that share a parameter "
-       "must be in one stage"},
+       "buffer \"mean\" is used in stage 0 and in stage 1; layers that share a buffer must be in "
+       "one "
+       "stage"},
       {"TooFewIpus",
        abc(),
        {},
