@@ -1,27 +1,13 @@
 #include "penstock/inference_model.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "engine/running_model.hpp"
-#include "engine/values/memory.hpp"
+#include "engine/values/join_rows.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
-namespace {
-
-/// `head` and `tail` one after the other along dimension 0; scalars count as one row each.
-Tensor joined(const Tensor& head, const Tensor& tail) {
-  const auto rows = [](const Tensor& t) { return t.shape().rank() > 0 ? t.shape()[0] : 1; };
-  const Shape rest = head.shape().rank() > 0 ? head.shape() : Shape{1};
-  const auto block = allocate_block(head.bytes() + tail.bytes());
-  std::memcpy(block.get(), head.raw(), head.bytes());
-  std::memcpy(block.get() + head.bytes(), tail.raw(), tail.bytes());
-  return Tensor::wrap(head.dtype(), rest.with(0, rows(head) + rows(tail)), block);
-}
-
-}  // namespace
 
 class InferenceModel::Impl {
  public:
@@ -38,10 +24,11 @@ class InferenceModel::Impl {
     if (whole == 0) return tail;
     StepResult result = running_.run(part(inputs, 0, whole), micro_batches);
     for (std::size_t i = 0; i < result.outputs.size(); ++i)
-      result.outputs[i].tensor = joined(result.outputs[i].tensor, tail.outputs[i].tensor);
+      result.outputs[i].tensor = join_rows({{result.outputs[i].tensor, tail.outputs[i].tensor}});
     return result;
   }
 
+  const Options& options() const { return options_; }
   const std::vector<std::string>& inputs() const { return running_.inputs(); }
   RunningModel& running() { return running_; }
 
@@ -123,6 +110,9 @@ InferenceModel::~InferenceModel() = default;
 InferenceModel::InferenceModel(InferenceModel&&) noexcept = default;
 InferenceModel& InferenceModel::operator=(InferenceModel&&) noexcept = default;
 
+const Options& InferenceModel::options() const noexcept {
+  return impl_->options();
+}
 const std::vector<std::string>& InferenceModel::inputs() const noexcept {
   return impl_->inputs();
 }

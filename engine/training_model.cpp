@@ -56,6 +56,7 @@ class TrainingModel::Impl {
     running_.set_optimizer_state(state, "optimizer state");
   }
 
+  const Options& options() const { return options_; }
   const std::vector<std::string>& inputs() const { return running_.inputs(); }
   const Optimizer& optimizer() const { return optimizer_; }
   RunningModel& running() { return running_; }
@@ -85,6 +86,9 @@ TrainingModel::~TrainingModel() = default;
 TrainingModel::TrainingModel(TrainingModel&&) noexcept = default;
 TrainingModel& TrainingModel::operator=(TrainingModel&&) noexcept = default;
 
+const Options& TrainingModel::options() const noexcept {
+  return impl_->options();
+}
 const std::vector<std::string>& TrainingModel::inputs() const noexcept {
   return impl_->inputs();
 }

@@ -11,7 +11,6 @@
 #include "apps/trainer/output/console.hpp"
 #include "apps/trainer/output/run_files.hpp"
 #include "apps/trainer/peak_memory.hpp"
-#include "apps/trainer/training.hpp"
 #include "penstock/error.hpp"
 
 namespace trainer {
@@ -143,13 +142,14 @@ std::vector<RunFile> input_files(const TrainerOptions& options, const Images& im
   return files;
 }
 
-TrainingPlan training_plan(const TrainingOptions& training, const penstock::Options& engine) {
-  TrainingPlan plan;
-  plan.epochs = training.epochs;
-  plan.max_updates = training.max_updates;
-  plan.samples_per_step = engine.samples_per_step();
-  plan.samples_per_update = engine.samples_per_step() / engine.device_iterations;
-  return plan;
+StepMetrics step_metrics(const penstock::StepRecord& record, const penstock::StepResult& result) {
+  const auto losses = result.loss.as<float>();
+  return {.epoch = record.epoch,
+          .step = record.step,
+          .updates = record.updates,
+          .losses = {losses.begin(), losses.end()},
+          .accuracy = penstock::value_of(record.values, "accuracy"),
+          .samples_per_second = record.samples_per_second};
 }
 
 /// The weight updates of the whole run.
@@ -194,36 +194,43 @@ void Run::execute(const std::function<void()>& on_first_step) {
   const double train_samples_per_second = train(on_first_step);
   if (options_.output.save_weights)
     check_finite(model_, "--save-weights: expected finite weights after training", remedy);
-  const Evaluation evaluation = evaluate();
+  const penstock::Evaluation evaluation = evaluate();
   outputs_.add_traces(training_.take_trace(), inference_.take_trace());
   outputs_.add_weights(model_);
   outputs_.add_optimizer_state(training_);
-  outputs_.add(summary(train_samples_per_second, evaluation));
+  const RunMetrics run = summary(train_samples_per_second, evaluation);
+  outputs_.add(run);
   outputs_.commit();
   // Last, so that a result which nobody gets does not cost a finished training.
-  print("Accuracy on test set: " + percent(evaluation.accuracy) + '\n');
+  print("Accuracy on test set: " + percent(run.test_accuracy) + '\n');
 }
 
 double Run::train(const std::function<void()>& on_first_step) {
   std::optional<Progress> progress;
-  const TrainingStep step = [&](const penstock::Batch& batch) {
-    if (training_.updates() == first_update_) on_first_step();
-    return training_.step(batch);
-  };
-  TrainingEvents events;
-  events.on_epoch = [&](int epoch, std::int64_t steps) {
+  penstock::FitCallback callback;
+  callback.on_epoch_begin = [&](int epoch, std::int64_t steps) {
     progress.reset();
     progress.emplace(
         progress_,
         "Epoch " + std::to_string(epoch) + '/' + std::to_string(options_.training.epochs), steps);
   };
-  events.on_step = [&](const StepMetrics& metrics) {
+  callback.on_step_begin = [&](const penstock::Batch&) {
+    if (training_.updates() == first_update_) on_first_step();
+  };
+  callback.on_step_end = [&](const penstock::StepRecord& record,
+                             const penstock::StepResult& result) {
+    const StepMetrics metrics = step_metrics(record, result);
     outputs_.add(metrics);
     progress->advance(describe(metrics));
     warn_of_loss(metrics, *progress);
+    return penstock::Next::go_on;
   };
-  return trainer::train(training_loader_, training_plan(options_.training, training_options_),
-                        scores, step, events);
+  const penstock::History history = penstock::fit(training_, training_loader_,
+                                                  {.epochs = options_.training.epochs,
+                                                   .max_updates = options_.training.max_updates,
+                                                   .metrics = {penstock::accuracy(scores)},
+                                                   .callbacks = {callback}});
+  return history.samples_per_second;
 }
 
 void Run::warn_of_loss(const StepMetrics& step, Progress& progress) {
@@ -234,20 +241,19 @@ void Run::warn_of_loss(const StepMetrics& step, Progress& progress) {
              std::to_string(step.step) + remedy);
 }
 
-Evaluation Run::evaluate() {
+penstock::Evaluation Run::evaluate() {
   Progress progress(progress_, "Test", test_loader_.batches());
-  const Inference infer = [&](const penstock::Tensor& images) {
-    return inference_.run(std::span(&images, 1));
-  };
-  return trainer::evaluate(test_loader_, scores, infer, [&] { progress.advance(""); });
+  return penstock::evaluate(inference_, test_loader_, {penstock::accuracy(scores)},
+                            [&] { progress.advance(""); });
 }
 
-RunMetrics Run::summary(double train_samples_per_second, const Evaluation& evaluation) const {
+RunMetrics Run::summary(double train_samples_per_second,
+                        const penstock::Evaluation& evaluation) const {
   RunMetrics run;
   run.compile_seconds = training_.compile_report().seconds + inference_.compile_report().seconds;
   run.train_samples_per_second = train_samples_per_second;
   run.inference_samples_per_second = evaluation.samples_per_second;
-  run.test_accuracy = evaluation.accuracy;
+  run.test_accuracy = penstock::value_of(evaluation.values, "accuracy");
   run.peak_rss_bytes = peak_resident_bytes();
   run.stages = training_.stage_reports();
   return run;

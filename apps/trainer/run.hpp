@@ -6,7 +6,6 @@
 #include <functional>
 
 #include "apps/networks/networks.hpp"
-#include "apps/trainer/evaluation.hpp"
 #include "apps/trainer/images.hpp"
 #include "apps/trainer/options/options.hpp"
 #include "apps/trainer/output/metrics.hpp"
@@ -29,9 +28,9 @@ class Run {
 
  private:
   double train(const std::function<void()>& on_first_step);
-  Evaluation evaluate();
+  penstock::Evaluation evaluate();
   void warn_of_loss(const StepMetrics& step, Progress& progress);
-  RunMetrics summary(double train_samples_per_second, const Evaluation& evaluation) const;
+  RunMetrics summary(double train_samples_per_second, const penstock::Evaluation& evaluation) const;
 
   TrainerOptions options_;
   const penstock::networks::Network& network_;

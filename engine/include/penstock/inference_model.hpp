@@ -20,6 +20,8 @@ class InferenceModel {
   InferenceModel(InferenceModel&&) noexcept;
   InferenceModel& operator=(InferenceModel&&) noexcept;
 
+  /// As given to the constructor.
+  const Options& options() const noexcept;
   /// Names of the inputs that the outputs depend on, in the order `run` takes them.
   const std::vector<std::string>& inputs() const noexcept;
 

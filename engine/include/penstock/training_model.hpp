@@ -43,6 +43,8 @@ class TrainingModel {
   TrainingModel(TrainingModel&&) noexcept;
   TrainingModel& operator=(TrainingModel&&) noexcept;
 
+  /// As given to the constructor.
+  const Options& options() const noexcept;
   /// Names of the inputs that the loss and the outputs depend on, in the order `step` takes them:
   /// that of their declaration.
   const std::vector<std::string>& inputs() const noexcept;

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstdint>
 
-namespace trainer {
+namespace penstock {
 
 class Stopwatch {
  public:
@@ -20,4 +20,4 @@ class Stopwatch {
   Clock::time_point begin_ = Clock::now();
 };
 
-}  // namespace trainer
+}  // namespace penstock

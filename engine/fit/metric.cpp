@@ -1,0 +1,56 @@
+#include "penstock/metric.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "penstock/error.hpp"
+
+namespace penstock {
+namespace {
+
+[[noreturn]] void refuse_scores(const Tensor& scores, const Tensor& labels) {
+  throw Error(Errc::shape_mismatch,
+              "accuracy: expected scores f32 [N,classes] and labels i64 [M] with N <= M, got " +
+                  to_string(scores.shape()) + " and " + to_string(labels.shape()));
+}
+
+void check_scores(const Tensor& scores, const Tensor& labels) {
+  const bool types = scores.dtype() == DType::f32 && labels.dtype() == DType::i64;
+  const bool ranks = scores.shape().rank() == 2 && labels.shape().rank() == 1;
+  if (!types || !ranks || scores.shape()[0] > labels.shape()[0] || scores.shape()[1] == 0)
+    refuse_scores(scores, labels);
+}
+
+}  // namespace
+
+std::int64_t count_correct(const Tensor& scores, const Tensor& labels) {
+  check_scores(scores, labels);
+  const auto classes = static_cast<std::size_t>(scores.shape()[1]);
+  const auto rows = static_cast<std::size_t>(scores.shape()[0]);
+  const auto score = scores.as<float>();
+  const auto label = labels.as<std::int64_t>().last(rows);
+  std::int64_t correct = 0;
+  for (std::size_t row = 0; row < rows; ++row) {
+    const auto of_row = score.subspan(row * classes, classes);
+    correct += std::max_element(of_row.begin(), of_row.end()) - of_row.begin() == label[row];
+  }
+  return correct;
+}
+
+Metric accuracy(const std::string& output) {
+  return {"accuracy", [output](const StepResult& result, const Batch& batch) {
+            const Tensor& scores = result.output(output);
+            const std::int64_t correct = count_correct(scores, batch.back());
+            return Score{static_cast<double>(correct), scores.shape()[0]};
+          }};
+}
+
+Metric mean_of(const std::string& output) {
+  return {output, [output](const StepResult& result, const Batch&) {
+            const auto values = result.output(output).as<float>();
+            return Score{std::accumulate(values.begin(), values.end(), 0.0),
+                         static_cast<std::int64_t>(values.size())};
+          }};
+}
+
+}  // namespace penstock

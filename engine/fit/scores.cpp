@@ -1,0 +1,54 @@
+#include "engine/fit/scores.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "penstock/error.hpp"
+
+namespace penstock {
+namespace {
+
+Score loss_of(const Tensor& losses) {
+  const auto values = losses.as<float>();
+  return {std::accumulate(values.begin(), values.end(), 0.0),
+          static_cast<std::int64_t>(values.size())};
+}
+
+}  // namespace
+
+void check(std::span<const Metric> metrics) {
+  std::set<std::string> names;
+  for (const Metric& metric : metrics) {
+    if (metric.name.empty() || !metric.score)
+      throw Error(Errc::invalid_argument, "metrics: expected a name and a function each, got \"" +
+                                              metric.name +
+                                              (metric.score ? "\"" : "\" without a function"));
+    if (!names.insert(metric.name).second)
+      throw Error(Errc::invalid_argument,
+                  "metrics: expected names that differ, got \"" + metric.name + "\" once more");
+  }
+}
+
+Scores::Scores(std::span<const Metric> metrics)
+    : metrics_(metrics),
+      counts_loss_(std::none_of(metrics.begin(), metrics.end(),
+                                [](const Metric& metric) { return metric.name == "loss"; })),
+      scores_(metrics.size()) {
+  check(metrics);
+}
+
+void Scores::add(const StepResult& result, const Batch& batch) {
+  if (counts_loss_ && result.loss) loss_ += loss_of(result.loss);
+  for (std::size_t i = 0; i < metrics_.size(); ++i) scores_[i] += metrics_[i].score(result, batch);
+}
+
+std::vector<NamedValue> Scores::means(const std::string& prefix) const {
+  std::vector<NamedValue> means;
+  if (loss_.count > 0) means.push_back({prefix + "loss", loss_.mean()});
+  for (std::size_t i = 0; i < metrics_.size(); ++i)
+    means.push_back({prefix + metrics_[i].name, scores_[i].mean()});
+  return means;
+}
+
+}  // namespace penstock

@@ -1,0 +1,32 @@
+// Scores: the running sums of a loss, where there is one, and of metrics. Used from one thread.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "penstock/fit.hpp"
+
+namespace penstock {
+
+/// @throws Error invalid_argument for a metric without a name or a function, or two of one name.
+void check(std::span<const Metric> metrics);
+
+class Scores {
+ public:
+  /// `metrics` outlive this. @throws as check().
+  explicit Scores(std::span<const Metric> metrics);
+
+  /// Adds what a call came to. Its loss, if it has one, is "loss" unless a metric is.
+  void add(const StepResult& result, const Batch& batch);
+  /// The means so far, "loss" first if there was one; each name after `prefix`.
+  std::vector<NamedValue> means(const std::string& prefix = "") const;
+
+ private:
+  std::span<const Metric> metrics_;
+  bool counts_loss_;
+  Score loss_;
+  std::vector<Score> scores_;  // by metric
+};
+
+}  // namespace penstock

@@ -1,0 +1,113 @@
+// fit, evaluate, predict: the loops around a model, for whoever does not need one of his own. All
+// on the caller's thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "penstock/data_loader.hpp"
+#include "penstock/inference_model.hpp"
+#include "penstock/metric.hpp"
+#include "penstock/training_model.hpp"
+
+namespace penstock {
+
+struct NamedValue {
+  std::string name;
+  double value = 0;
+};
+/// @throws Error invalid_argument if there is no value of that name.
+double value_of(const std::vector<NamedValue>& values, const std::string& name);
+
+/// One call of TrainingModel::step().
+struct StepRecord {
+  int epoch = 1;                        ///< from 1
+  std::int64_t step = 1;                ///< of the epoch, from 1
+  std::uint64_t updates = 0;            ///< of this training so far
+  std::vector<NamedValue> values = {};  ///< of this step: "loss", then the metrics
+  double samples_per_second = 0;        ///< from asking for the data to the step's return
+};
+
+struct EpochRecord {
+  int epoch = 1;
+  std::int64_t steps = 0;
+  std::uint64_t updates = 0;  ///< of this training so far
+  /// Means over the epoch: "loss", the metrics, and "val_" before the name of what was evaluated.
+  std::vector<NamedValue> values = {};
+  double seconds = 0;  ///< without the evaluation
+};
+
+struct History {
+  std::vector<EpochRecord> epochs = {};
+  std::uint64_t updates = 0;
+  /// From the first step's call to the last one's return, loading included, evaluation not.
+  double samples_per_second = 0;
+};
+
+/// Whether a training goes on after what a callback was told.
+enum class Next : std::uint8_t { go_on, stop };
+
+/// Called where they are not empty; what they throw ends the training and reaches its caller.
+struct FitCallback {
+  /// `steps`: how many the epoch will have; 0 if the data do not say.
+  std::function<void(int epoch, std::int64_t steps)> on_epoch_begin = {};
+  std::function<void(const Batch& batch)> on_step_begin = {};
+  std::function<Next(const StepRecord& record, const StepResult& result)> on_step_end = {};
+  /// After the evaluation; also of an epoch that a step's callback has ended.
+  std::function<Next(const EpochRecord& record)> on_epoch_end = {};
+};
+
+struct FitOptions {
+  int epochs = 1;
+  /// Calls of step() that make an epoch; the data begin again where they end before, and go on
+  /// where they have not. None: the data's own epochs.
+  std::optional<std::int64_t> steps_per_epoch = {};
+  /// After which the training ends, if not before; its last step is shortened.
+  std::optional<std::int64_t> max_updates = {};
+  std::vector<Metric> metrics = {};
+  /// Both or neither: what is evaluated, by the same metrics, at the end of each epoch.
+  InferenceModel* validation_model = nullptr;
+  DataLoader* validation_data = nullptr;
+  std::vector<FitCallback> callbacks = {};
+};
+
+/// Trains on batches for one step each. A batch's first fields are the model's inputs, in their
+/// order; further ones are for the metrics. A loss counts once for each micro-batch that the output
+/// mode returns; a metric named "loss" takes its place. @throws Error invalid_argument, before
+/// anything has begun; as TrainingModel::step(), DataLoader::next() and evaluate().
+History fit(TrainingModel& model, DataLoader& data, const FitOptions& options = {});
+
+struct Evaluation {
+  std::vector<NamedValue> values = {};  ///< the metrics
+  double samples_per_second = 0;        ///< from the first call to the last one's return
+};
+
+/// The metrics over one epoch of the data, of which a last batch may be shorter. Fields are as in
+/// fit(). `on_batch` is called after each batch. @throws Error as InferenceModel::run() and
+/// DataLoader::next(); invalid_argument if a metric's output does not exist.
+Evaluation evaluate(InferenceModel& model, DataLoader& data, const std::vector<Metric>& metrics,
+                    const std::function<void()>& on_batch = {});
+
+/// The outputs for one epoch of the data, each [samples,...] in the order of the samples. For
+/// models whose outputs have a row per sample, and that return all of them (OutputMode::all, as
+/// inference does unless told otherwise). @throws Error as evaluate(); shape_mismatch if an output
+/// has no row per sample.
+std::vector<NamedTensor> predict(InferenceModel& model, DataLoader& data);
+/// The same for any number of samples in the caller's own arrays, one tensor per input.
+std::vector<NamedTensor> predict(InferenceModel& model, const std::vector<Tensor>& inputs);
+
+/// When to end a training that does not get better.
+struct EarlyStopping {
+  std::string monitor = "val_loss";  ///< a name of EpochRecord::values
+  bool higher_is_better = false;     ///< as of an accuracy
+  double min_delta = 0;              ///< a smaller gain is none
+  int patience = 0;                  ///< epochs without a gain that are let pass
+};
+/// To be given to one training. @throws Error invalid_argument for a negative number or an empty
+/// name; its on_epoch_end, if there is no value of that name.
+FitCallback early_stopping(const EarlyStopping& rule);
+
+}  // namespace penstock

@@ -1,0 +1,14 @@
+// join_rows: tensors one after the other along dimension 0.
+#pragma once
+
+#include <span>
+
+#include "penstock/tensor.hpp"
+
+namespace penstock {
+
+/// A new tensor, or the one that is given alone. All are of one dtype and of the same shape but for
+/// dimension 0; scalars count as one row each. `parts` is not empty.
+Tensor join_rows(std::span<const Tensor> parts);
+
+}  // namespace penstock

@@ -1,0 +1,62 @@
+#include "penstock/metric.hpp"
+
+#include <gtest/gtest.h>
+
+#include "penstock/error.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace penstock {
+namespace {
+
+Tensor labels(const std::vector<std::int64_t>& values) {
+  return {Shape{static_cast<std::int64_t>(values.size())}, std::span<const std::int64_t>(values)};
+}
+
+TEST(Accuracy, CountsRowsThatAreHighestAtTheirLabel) {
+  const Tensor scores({3, 3}, {9, 1, 2, -3, -1, -2, 0, 1, 2});
+  EXPECT_EQ(count_correct(scores, labels({0, 1, 2})), 3);
+  EXPECT_EQ(count_correct(scores, labels({1, 1, 0})), 1);
+}
+
+TEST(Accuracy, OfEqualScoresTheFirstCounts) {
+  const Tensor scores({1, 3}, {1, 5, 5});
+  EXPECT_EQ(count_correct(scores, labels({1})), 1);
+  EXPECT_EQ(count_correct(scores, labels({2})), 0);
+}
+
+TEST(Accuracy, F16_OfFewerScoresThanLabelsIsThatOfTheLastLabels) {
+  const Tensor scores({2, 2}, {1, 0, 0, 1});
+  EXPECT_EQ(count_correct(scores, labels({1, 0, 1, 0, 1})), 2);
+  EXPECT_EQ(count_correct(scores, labels({0, 1, 0, 1, 0})), 0);
+}
+
+TEST(Accuracy, TakesTheBatchsLastFieldForLabels) {
+  const Metric metric = accuracy("scores");
+  EXPECT_EQ(metric.name, "accuracy");
+  StepResult result;
+  result.outputs = {{"other", labels({7})}, {"scores", Tensor({2, 2}, {1, 0, 1, 0})}};
+  const Score score = metric.score(result, {Tensor({2, 1}, {1, 1}), labels({0, 1})});
+  EXPECT_EQ(score.sum, 1);
+  EXPECT_EQ(score.count, 2);
+}
+
+TEST(Accuracy, RefusesWhatAreNoScoresOrLabels) {
+  const Tensor scores({2, 2}, {1, 0, 1, 0});
+  const std::pair<Tensor, Tensor> cases[] = {{scores, labels({1})},
+                                             {labels({1, 0}), labels({1, 0})},
+                                             {Tensor(Shape{2}, {1, 0}), labels({1, 0})},
+                                             {scores, Tensor(Shape{2}, {1, 0})}};
+  for (const auto& [wrong_scores, wrong_labels] : cases)
+    EXPECT_THROW(count_correct(wrong_scores, wrong_labels), Error);
+}
+
+TEST(MeanOf, WeighsEveryElementOfTheOutputTheSame) {
+  const Metric metric = mean_of("y");
+  EXPECT_EQ(metric.name, "y");
+  StepResult result;
+  result.outputs = {{"y", Tensor({2, 2}, {1, 2, 3, 6})}};
+  EXPECT_EQ(metric.score(result, {}).mean(), 3);
+}
+
+}  // namespace
+}  // namespace penstock
