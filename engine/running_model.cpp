@@ -31,16 +31,17 @@ std::vector<graph::StateTensor> state_of(const graph::ParameterRule& rule) {
   return rule.rule ? rule.rule->state(rule.hyper) : std::vector<graph::StateTensor>{};
 }
 
-/// Offloaded or not, the optimizer's state is on the IPUs while an update runs.
 graph::MemoryBudget budget_for(const Options& options, const Optimizer* optimizer,
                                const std::vector<std::string>& trainable) {
-  graph::MemoryBudget budget{.bytes = options.topology.ipu_memory_bytes};
+  graph::MemoryBudget budget{.bytes = options.topology.ipu_memory_bytes,
+                             .offload_state = options.training.offload.optimizer_state};
   if (!optimizer) return budget;
-  std::map<std::string, std::int32_t> tensors;
+  std::map<std::string, graph::KeptState> kept;
   const auto rules = parameter_rules(*optimizer, trainable);
   for (std::size_t i = 0; i < trainable.size(); ++i)
-    tensors[trainable[i]] = static_cast<std::int32_t>(state_of(rules[i]).size());
-  budget.state_tensors = [=](const std::string& name) { return tensors.at(name); };
+    kept[trainable[i]] = {.tensors = static_cast<std::int32_t>(state_of(rules[i]).size()),
+                          .elementwise = rules[i].rule->elementwise};
+  budget.state = [=](const std::string& name) { return kept.at(name); };
   return budget;
 }
 
@@ -94,7 +95,7 @@ actors::PipelineSetup setup_for(const Options& options, std::shared_ptr<const gr
           .gradient_accumulation = training ? options.training.gradient_accumulation : 1,
           .reduction = options.training.reduction,
           .reduction_strategy = options.training.reduction_strategy,
-          .offload_optimizer_state = options.training.offload_optimizer_state,
+          .offload = options.training.offload,
           .seed = options.seed,
           .output_mode = output_mode(options, training),
           .output_period = options.output.period,

@@ -37,7 +37,7 @@ struct PipelineSetup {
   std::int64_t gradient_accumulation = 1;  ///< 1 in inference
   Reduction reduction = Reduction::mean;
   ReductionStrategy reduction_strategy = ReductionStrategy::post;  ///< as the plan was compiled
-  bool offload_optimizer_state = false;
+  OffloadOptions offload = {};
   std::uint64_t seed = 0;
   OutputMode output_mode = OutputMode::all;
   std::int64_t output_period = 1;

@@ -24,37 +24,72 @@ WeightUpdate::WeightUpdate(std::shared_ptr<const PipelineSetup> setup, std::size
   const auto& variables = setup_->plan->stages[stage].variables;
   for (std::size_t k = 0; k < variables.size(); ++k) {
     if (variables[k].gradients.empty()) continue;
-    Trained trained{.position = k, .variable = variables[k].variable, .state_offsets = {}};
+    Trained trained{.position = k,
+                    .variable = variables[k].variable,
+                    .state_offsets = {},
+                    .on_host = setup_->offload.optimizer_state.takes(variables[k].type.bytes())};
+    std::int64_t& bytes = trained.on_host ? host_block_bytes_ : ipu_block_bytes_;
     const graph::ParameterRule& rule =
         rules_->variables[static_cast<std::size_t>(trained.variable)];
     for (std::size_t s = 0; s < rule.rule->state(rule.hyper).size(); ++s) {
-      trained.state_offsets.push_back(state_block_bytes_);
-      state_block_bytes_ += aligned(variables[k].type.bytes());
+      trained.state_offsets.push_back(bytes);
+      bytes += aligned(variables[k].type.bytes());
     }
     trained_.push_back(std::move(trained));
   }
+  moves_.bytes = state_bytes_on_host();
 }
 
-std::int64_t WeightUpdate::state_bytes() const {
+std::int64_t WeightUpdate::state_bytes(bool on_host) const {
   std::int64_t bytes = 0;
   for (const Trained& trained : trained_)
-    bytes += static_cast<std::int64_t>(trained.state_offsets.size()) *
-             arena_->stage().variables[trained.position].type.bytes();
+    if (trained.on_host == on_host)
+      bytes += std::ssize(trained.state_offsets) * plan_of(trained).type.bytes();
   return bytes;
 }
 
-std::shared_ptr<std::byte> WeightUpdate::new_state() const {
-  auto block = allocate_block(static_cast<std::size_t>(state_block_bytes_));
+std::int64_t WeightUpdate::state_bytes_on_ipu() const {
+  return state_bytes(false);
+}
+
+std::int64_t WeightUpdate::state_bytes_on_host() const {
+  return state_bytes(true);
+}
+
+std::int64_t WeightUpdate::staging_bytes() const {
+  std::int64_t bytes = 0;
+  for (const Trained& trained : trained_)
+    if (trained.on_host) bytes = std::max(bytes, graph::least_staging_bytes(staged(trained)));
+  return bytes;
+}
+
+graph::StagedTensors WeightUpdate::staged(const Trained& trained) const {
+  return {
+      .elements = plan_of(trained).type.shape.elements(),
+      .tensors = static_cast<std::int32_t>(trained.state_offsets.size()),
+      .in_pieces = rules_->variables[static_cast<std::size_t>(trained.variable)].rule->elementwise};
+}
+
+std::byte* WeightUpdate::block_of(const Trained& trained, const StateBlocks& state) {
+  return (trained.on_host ? state.on_host : state.on_ipu).get();
+}
+
+StateBlocks WeightUpdate::new_state() const {
+  StateBlocks state;
+  if (ipu_block_bytes_ > 0)
+    state.on_ipu = allocate_block(static_cast<std::size_t>(ipu_block_bytes_));
+  if (host_block_bytes_ > 0)
+    state.on_host = allocate_block(static_cast<std::size_t>(host_block_bytes_));
   for (const Trained& trained : trained_) {
     const graph::ParameterRule& rule =
         rules_->variables[static_cast<std::size_t>(trained.variable)];
     const auto tensors = rule.rule->state(rule.hyper);
     const std::size_t elements = arena_->variable(trained.position).size();
     for (std::size_t s = 0; s < tensors.size(); ++s)
-      std::fill_n(reinterpret_cast<float*>(block.get() + trained.state_offsets[s]), elements,
-                  tensors[s].initial);
+      std::fill_n(reinterpret_cast<float*>(block_of(trained, state) + trained.state_offsets[s]),
+                  elements, tensors[s].initial);
   }
-  return block;
+  return state;
 }
 
 std::vector<VariableState> WeightUpdate::read_state() const {
@@ -64,25 +99,28 @@ std::vector<VariableState> WeightUpdate::read_state() const {
     VariableState& own = states.emplace_back(VariableState{trained.variable, {}});
     for (const std::int64_t offset : trained.state_offsets) {
       const auto copy = allocate_block(static_cast<std::size_t>(type.bytes()));
-      std::memcpy(copy.get(), state_.get() + offset, static_cast<std::size_t>(type.bytes()));
+      std::memcpy(copy.get(), block_of(trained, state_) + offset,
+                  static_cast<std::size_t>(type.bytes()));
       own.tensors.push_back(Tensor::wrap(type.dtype, type.shape, copy));
     }
   }
   return states;
 }
 
-std::shared_ptr<std::byte> WeightUpdate::restored_state(const OptimizerTensors& tensors) {
-  auto block = new_state();
+StateBlocks WeightUpdate::restored_state(const OptimizerTensors& tensors) {
+  StateBlocks state = new_state();
   for (const Trained& trained : trained_) {
     const auto& own = tensors.variables[static_cast<std::size_t>(trained.variable)];
     for (std::size_t s = 0; s < own.size(); ++s)
-      std::memcpy(block.get() + trained.state_offsets[s], own[s].raw(), own[s].bytes());
+      std::memcpy(block_of(trained, state) + trained.state_offsets[s], own[s].raw(),
+                  own[s].bytes());
   }
   step_ = tensors.updates;
-  return block;
+  return state;
 }
 
-void WeightUpdate::run(UpdatePhase phase, graph::PartRunner* runner) {
+void WeightUpdate::run(UpdatePhase phase, std::span<std::byte> scratch, graph::PartRunner* runner) {
+  scratch_ = scratch;
   if (!uses_added_) add_uses();
   if (phase == UpdatePhase::measure)
     measure();
@@ -148,19 +186,69 @@ void WeightUpdate::apply(graph::PartRunner* runner) {
 }
 
 void WeightUpdate::update(const Trained& trained, graph::PartRunner* runner) {
-  const std::int64_t elements = std::ssize(arena_->variable(trained.position));
-  const graph::Sharing shared = sharing(trained);
-  if (!runner || shared.parts <= 1) return update_elements(trained, {0, elements});
+  const std::int64_t elements = plan_of(trained).type.shape.elements();
+  const std::int64_t at_once =
+      trained.on_host ? graph::elements_at_once(staged(trained), std::ssize(scratch_)) : elements;
+  for (std::int64_t begin = 0; begin < elements; begin += at_once) {
+    const graph::Part piece{begin, std::min(begin + at_once, elements)};
+    const State state = state_of(trained, piece);
+    if (trained.on_host) load(trained, piece, state);
+    update_piece(trained, piece, state, runner);
+    if (trained.on_host) store(trained, piece, state);
+  }
+}
+
+WeightUpdate::State WeightUpdate::state_of(const Trained& trained, const graph::Part& piece) const {
+  const std::int64_t bytes = (piece.end - piece.begin) * std::int64_t{sizeof(float)};
+  State state;
+  for (const std::int64_t offset : trained.state_offsets) {
+    std::byte* const at =
+        trained.on_host ? scratch_.data() + std::ssize(state) * aligned(bytes)
+                        : state_.on_ipu.get() + offset + piece.begin * std::int64_t{sizeof(float)};
+    state.emplace_back(reinterpret_cast<float*>(at),
+                       static_cast<std::size_t>(piece.end - piece.begin));
+  }
+  return state;
+}
+
+void WeightUpdate::load(const Trained& trained, const graph::Part& piece, const State& state) {
+  for (std::size_t s = 0; s < state.size(); ++s) {
+    const auto* const kept =
+        reinterpret_cast<const float*>(state_.on_host.get() + trained.state_offsets[s]);
+    std::memcpy(state[s].data(), kept + piece.begin, state[s].size_bytes());
+    ++moves_.loads;
+    moves_.loaded_bytes += static_cast<std::int64_t>(state[s].size_bytes());
+  }
+}
+
+void WeightUpdate::store(const Trained& trained, const graph::Part& piece, const State& state) {
+  for (std::size_t s = 0; s < state.size(); ++s) {
+    auto* const kept = reinterpret_cast<float*>(state_.on_host.get() + trained.state_offsets[s]);
+    std::memcpy(kept + piece.begin, state[s].data(), state[s].size_bytes());
+    ++moves_.stores;
+    moves_.stored_bytes += static_cast<std::int64_t>(state[s].size_bytes());
+  }
+}
+
+void WeightUpdate::update_piece(const Trained& trained, const graph::Part& piece,
+                                const State& state, graph::PartRunner* runner) {
+  const std::int64_t elements = piece.end - piece.begin;
+  const graph::Sharing shared = sharing(trained, elements);
+  if (!runner || shared.parts <= 1) return update_elements(trained, piece, state);
   const auto work = [&](std::int32_t number) {
-    update_elements(trained,
-                    graph::elements_of(graph::part_of(shared, number), line_elements, elements));
+    const graph::Part part =
+        graph::elements_of(graph::part_of(shared, number), line_elements, elements);
+    State of_part;
+    for (const std::span<float> tensor : state)
+      of_part.push_back(tensor.subspan(static_cast<std::size_t>(part.begin),
+                                       static_cast<std::size_t>(part.end - part.begin)));
+    update_elements(trained, {piece.begin + part.begin, piece.begin + part.end}, of_part);
   };
   runner->run(shared.parts, std::ref(work));
 }
 
-graph::Sharing WeightUpdate::sharing(const Trained& trained) const {
+graph::Sharing WeightUpdate::sharing(const Trained& trained, std::int64_t elements) const {
   const graph::ParameterRule& rule = rules_->variables[static_cast<std::size_t>(trained.variable)];
-  const std::int64_t elements = plan_of(trained).type.shape.elements();
   const std::int64_t parts =
       std::min<std::int64_t>(setup_->plan->threads_per_ipu, elements / least_elements);
   if (!rule.rule->elementwise || parts <= 1) return {};
@@ -168,7 +256,8 @@ graph::Sharing WeightUpdate::sharing(const Trained& trained) const {
           .parts = static_cast<std::int32_t>(parts)};
 }
 
-void WeightUpdate::update_elements(const Trained& trained, const graph::Part& elements) {
+void WeightUpdate::update_elements(const Trained& trained, const graph::Part& elements,
+                                   const State& state) {
   const graph::ParameterRule& rule = rules_->variables[static_cast<std::size_t>(trained.variable)];
   const auto first = static_cast<std::size_t>(elements.begin);
   const auto count = static_cast<std::size_t>(elements.end - elements.begin);
@@ -176,9 +265,6 @@ void WeightUpdate::update_elements(const Trained& trained, const graph::Part& el
   graph::SummedGradient gradient = this->gradient(trained);
   gradient.sum += first;
   gradient.cleared += first;
-  std::vector<std::span<float>> state;
-  for (const std::int64_t offset : trained.state_offsets)
-    state.emplace_back(reinterpret_cast<float*>(state_.get() + offset) + first, count);
   graph::Hyper hyper = rule.hyper;
   hyper.learning_rate *= rate_factor_;
   rule.rule->update(hyper, step_ + 1, weight, gradient, state);

@@ -10,6 +10,8 @@
 
 #include "actors/execution/arena.hpp"
 #include "actors/execution/pipeline_setup.hpp"
+#include "graph/staging.hpp"
+#include "penstock/report.hpp"
 #include "penstock/tensor.hpp"
 
 namespace penstock::actors {
@@ -43,6 +45,12 @@ struct StageSums {
   std::shared_ptr<const std::byte> sums = {};  ///< to read: of all replicas, or the arena's own
 };
 
+/// A stage's optimizer state; null where there is none.
+struct StateBlocks {
+  std::shared_ptr<std::byte> on_ipu = {};
+  std::shared_ptr<std::byte> on_host = {};
+};
+
 class WeightUpdate {
  public:
   WeightUpdate(std::shared_ptr<const PipelineSetup> setup, std::size_t stage,
@@ -55,19 +63,29 @@ class WeightUpdate {
   void set_sums(std::int32_t stage, StageSums sums) { sums_[stage] = std::move(sums); }
   void set_clip_factor(double factor) { clip_factor_ = factor; }
 
-  /// The optimizer state of the stage's variables, one block; empty if the rule keeps none.
-  std::shared_ptr<std::byte> new_state() const;
-  void set_state(std::shared_ptr<std::byte> state) { state_ = std::move(state); }
-  std::shared_ptr<std::byte> take_state() { return std::move(state_); }
-  /// Copies of the state's tensors, which must be set.
+  /// The optimizer state of the stage's variables as it is before the first update.
+  StateBlocks new_state() const;
+  void set_state(StateBlocks state) { state_ = std::move(state); }
+  /// What is kept in the host store: an update borrows it.
+  bool uses_host_store() const { return host_block_bytes_ > 0; }
+  void lend_host_state(std::shared_ptr<std::byte> state) { state_.on_host = std::move(state); }
+  std::shared_ptr<std::byte> return_host_state() { return std::move(state_.on_host); }
+  /// Copies of the state's tensors, which must all be there.
   std::vector<VariableState> read_state() const;
-  /// A state block of these tensors, which have the right types. Updates count on from theirs.
-  std::shared_ptr<std::byte> restored_state(const OptimizerTensors& tensors);
-  /// Bytes of its elements (the block is a little larger for alignment).
-  std::int64_t state_bytes() const;
+  /// Blocks of these tensors, which have the right types. Updates count on from theirs.
+  StateBlocks restored_state(const OptimizerTensors& tensors);
+  /// Bytes of its elements on the IPU and in the host store (the blocks are a little larger for
+  /// alignment).
+  std::int64_t state_bytes_on_ipu() const;
+  std::int64_t state_bytes_on_host() const;
+  /// Scratch that run() needs at least.
+  std::int64_t staging_bytes() const;
 
-  /// `runner`, if any, shares the rule's work on large parameters.
-  void run(UpdatePhase phase, graph::PartRunner* runner = nullptr);
+  /// `scratch` is memory of the IPU, for the pieces of what is kept in the host store. `runner`, if
+  /// any, shares the rule's work on large parameters.
+  void run(UpdatePhase phase, std::span<std::byte> scratch, graph::PartRunner* runner = nullptr);
+  /// What has been copied since the model was built, and what there is to copy.
+  const OffloadReport& state_moves() const { return moves_; }
   std::int64_t updates() const { return step_; }
   /// Whether the weights are those after updates() updates, not between two.
   bool whole() const { return !applying_; }
@@ -78,14 +96,25 @@ class WeightUpdate {
   struct Trained {
     std::size_t position;  // in StagePlan::variables
     std::int32_t variable;
-    std::vector<std::int64_t> state_offsets;
+    std::vector<std::int64_t> state_offsets;  // in the block on the IPU or in the host store
+    bool on_host;
   };
+  using State = std::vector<std::span<float>>;  // a piece of each tensor of a parameter
   void add_uses();
   void measure();
   void apply(graph::PartRunner* runner);
   void update(const Trained& trained, graph::PartRunner* runner);
-  void update_elements(const Trained& trained, const graph::Part& elements);
-  graph::Sharing sharing(const Trained& trained) const;
+  void update_piece(const Trained& trained, const graph::Part& piece, const State& state,
+                    graph::PartRunner* runner);
+  void update_elements(const Trained& trained, const graph::Part& elements, const State& state);
+  graph::Sharing sharing(const Trained& trained, std::int64_t elements) const;
+  graph::StagedTensors staged(const Trained& trained) const;
+  /// Where a piece of the state is worked on; load() brings it there, store() back.
+  State state_of(const Trained& trained, const graph::Part& piece) const;
+  void load(const Trained& trained, const graph::Part& piece, const State& state);
+  void store(const Trained& trained, const graph::Part& piece, const State& state);
+  static std::byte* block_of(const Trained& trained, const StateBlocks& state);
+  std::int64_t state_bytes(bool on_host) const;
   void clear_other_uses(const Trained& trained);
   void write_copies(const Trained& trained);
   graph::SummedGradient gradient(const Trained& trained) const;
@@ -100,9 +129,12 @@ class WeightUpdate {
   std::shared_ptr<Arena> arena_;
   std::shared_ptr<const UpdateRules> rules_;
   std::vector<Trained> trained_;
-  std::int64_t state_block_bytes_ = 0;
+  std::int64_t ipu_block_bytes_ = 0;
+  std::int64_t host_block_bytes_ = 0;
   std::map<std::int32_t, StageSums> sums_;  // by stage
-  std::shared_ptr<std::byte> state_;
+  StateBlocks state_;
+  std::span<std::byte> scratch_;  // while it runs
+  OffloadReport moves_;
   double clip_factor_ = 1;
   double rate_factor_ = 1;  // of the update that runs
   bool uses_added_ = false;

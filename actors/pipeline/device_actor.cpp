@@ -65,7 +65,11 @@ void DeviceState::on_run_program(RunProgram& request) {
 
 void DeviceState::on_run_update(RunUpdate& request) {
   const std::int64_t begin = now_ns();
-  const auto run = [&] { request.update->run(request.phase, setup.team.get()); };
+  const auto run = [&] {
+    request.update->run(request.phase,
+                        {scratch.get(), static_cast<std::size_t>(setup.scratch_bytes)},
+                        setup.team.get());
+  };
   const auto what = [&] { return request.who + ", weight update"; };
   if (run_or_report(run, what, true))
     self->send(request.optimizer, UpdateDone{request.phase, begin, now_ns()});

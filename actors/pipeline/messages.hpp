@@ -19,6 +19,7 @@
 #include "actors/execution/pipeline_setup.hpp"
 #include "actors/execution/stage_core.hpp"
 #include "actors/execution/weight_update.hpp"
+#include "penstock/report.hpp"
 #include "penstock/tensor.hpp"
 #include "penstock/trace.hpp"
 
@@ -117,6 +118,7 @@ struct Release {};
 /// Optimizer -> its stage: the new weights are in place; the next window may begin.
 struct WeightsReady {
   std::vector<TraceEvent> work = {};  ///< what the update did on the IPU
+  OffloadReport state_moves = {};     ///< and copied to and from there, all updates together
 };
 
 /// Stage -> step: its update is done, and what it tells when asked includes it.
@@ -196,10 +198,10 @@ struct WatchCall {};
 struct WatchTick {
   std::uint64_t number = 0;
 };
-/// Supervisor -> stages and feed: what do you wait for? The answer is WaitsFor.
+/// Supervisor -> stages, optimizers and feed: what do you wait for? The answer is WaitsFor.
 struct ExplainWait {};
 struct WaitsFor {
-  std::string text = {};
+  std::string text = {};  ///< empty: nothing that others would not name
 };
 
 // ---- who understands what ----------------------------------------------------------------------
@@ -216,7 +218,8 @@ using OptimizerHandle =
     caf::typed_actor<caf::reacts_to<OptimizerLinks>, caf::reacts_to<WindowComplete>,
                      caf::reacts_to<Reduced>, caf::reacts_to<TiedSums>, caf::reacts_to<UpdateOrder>,
                      caf::reacts_to<UpdateDone>, caf::reacts_to<Release>, caf::reacts_to<SetRules>,
-                     caf::reacts_to<ReadState>, caf::reacts_to<WriteState>>;
+                     caf::reacts_to<ReadState>, caf::reacts_to<WriteState>,
+                     caf::reacts_to<ExplainWait>>;
 using ReducerHandle = caf::typed_actor<caf::reacts_to<Contribution>>;
 using GateHandle = caf::typed_actor<caf::reacts_to<GateLinks>, caf::reacts_to<GradientsReady>,
                                     caf::reacts_to<PhaseDone>, caf::reacts_to<SetRules>>;
@@ -296,6 +299,7 @@ struct Child {
 struct SupervisorLinks {
   std::vector<Child> children = {};
   std::vector<StageHandle> stages = {};
+  std::vector<OptimizerHandle> optimizers = {};
   FeedHandle feed = {};
 };
 

@@ -1,16 +1,9 @@
 #include "actors/pipeline/optimizer_actor.hpp"
 
-#include <chrono>
-
 #include "actors/system/base_init.hpp"
 #include "actors/system/errors.hpp"
 
 namespace penstock::actors {
-namespace {
-
-constexpr std::chrono::seconds host_store_timeout{60};
-
-}  // namespace
 
 void OptimizerState::start(OptimizerHandle::pointer actor, OptimizerSetup given) {
   self = actor;
@@ -71,11 +64,13 @@ void OptimizerState::on_update_order(const UpdateOrder& order) {
 }
 
 void OptimizerState::with_state(const std::function<void()>& work) {
-  if (!links.host_store) return work();
-  self->request(links.host_store, host_store_timeout, FetchState{key()})
+  if (!setup.update->uses_host_store()) return work();
+  fetching = true;  // as long as it takes: the watchdog sees it
+  self->request(links.host_store, caf::infinite, FetchState{key()})
       .then(
           [this, work](FetchedState& fetched) {
-            setup.update->set_state(std::move(fetched.state));
+            fetching = false;
+            setup.update->lend_host_state(std::move(fetched.state));
             work();
           },
           [this](caf::error& error) {
@@ -83,15 +78,14 @@ void OptimizerState::with_state(const std::function<void()>& work) {
             self->send(
                 links.supervisor,
                 Failed{{cause.code(),
-                        stage_name(*setup.pipeline, setup.replica,
-                                   static_cast<std::size_t>(setup.stage)) +
-                            ": its optimizer state is not in the host store: " + cause.what(),
+                        who() + ": its optimizer state is not in the host store: " + cause.what(),
                         true}});
           });
 }
 
 void OptimizerState::return_state() {
-  if (links.host_store) self->send(links.host_store, StoreState{key(), setup.update->take_state()});
+  if (setup.update->uses_host_store())
+    self->send(links.host_store, StoreState{key(), setup.update->return_host_state()});
 }
 
 void OptimizerState::on_read_state() {
@@ -107,10 +101,18 @@ void OptimizerState::on_write_state(const WriteState& message) {
   self->send(links.step, OptimizerAnswer{setup.update->updates(), {}});
 }
 
+void OptimizerState::on_explain_wait() {
+  self->send(links.supervisor, WaitsFor{fetching ? "optimizer of " + who() +
+                                                       " waits for its state from the host store"
+                                                 : ""});
+}
+
+std::string OptimizerState::who() const {
+  return stage_name(*setup.pipeline, setup.replica, static_cast<std::size_t>(setup.stage));
+}
+
 void OptimizerState::run(UpdatePhase phase) {
-  self->send(links.device, RunUpdate{self, setup.update, phase,
-                                     stage_name(*setup.pipeline, setup.replica,
-                                                static_cast<std::size_t>(setup.stage))});
+  self->send(links.device, RunUpdate{self, setup.update, phase, who()});
 }
 
 void OptimizerState::on_update_done(const UpdateDone& done) {
@@ -130,7 +132,7 @@ void OptimizerState::on_update_done(const UpdateDone& done) {
 }
 
 void OptimizerState::on_release() {
-  self->send(links.stage, WeightsReady{std::move(work)});
+  self->send(links.stage, WeightsReady{std::move(work), setup.update->state_moves()});
   work.clear();
 }
 
@@ -147,7 +149,8 @@ OptimizerHandle::behavior_type optimizer_actor(
           [=](const Release&) { self->state.on_release(); },
           [=](const SetRules& message) { self->state.on_set_rules(message); },
           [=](const ReadState&) { self->state.on_read_state(); },
-          [=](const WriteState& message) { self->state.on_write_state(message); }};
+          [=](const WriteState& message) { self->state.on_write_state(message); },
+          [=](const ExplainWait&) { self->state.on_explain_wait(); }};
 }
 
 }  // namespace penstock::actors

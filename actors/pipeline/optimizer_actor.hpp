@@ -29,6 +29,7 @@ struct OptimizerState {
   void on_release();
   void on_read_state();
   void on_write_state(const WriteState& message);
+  void on_explain_wait();
   void on_set_rules(const SetRules& message) { setup.update->set_rules(message.rules); }
 
   void use_sums(std::shared_ptr<const std::byte> sums);
@@ -40,6 +41,7 @@ struct OptimizerState {
   void return_state();
   void run(UpdatePhase phase);
   std::int64_t key() const;
+  std::string who() const;
 
   OptimizerHandle::pointer self = nullptr;
   OptimizerSetup setup;
@@ -48,6 +50,7 @@ struct OptimizerState {
   std::set<std::int32_t> copiers;  // stages that hold copies of this one's parameters
   std::size_t sums_there = 0;      // of this update
   std::int64_t update_number = 0;
+  bool fetching = false;         // its state, from the host store
   std::vector<TraceEvent> work;  // of this update
 };
 

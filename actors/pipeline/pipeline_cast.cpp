@@ -40,6 +40,7 @@ class Casting {
     supervisor_ = system_.spawn(RunsOn::own_thread, supervisor_actor, setup_);
     step_ = keep("step", system_.spawn(RunsOn::workers, step_actor, setup_));
     feed_ = keep("feed", system_.spawn(RunsOn::workers, feed_actor, setup_, supervisor_));
+    make_memory();
     spawn_devices();
     for (std::int64_t replica = 0; replica < setup_->replicas; ++replica) spawn_stages(replica);
     if (setup_->plan->training) spawn_updaters();
@@ -66,12 +67,20 @@ class Casting {
       }
   }
 
-  void spawn_devices() {
+  void make_memory() {
     for (std::int64_t replica = 0; replica < setup_->replicas; ++replica)
       for (std::size_t stage = 0; stage < setup_->stages(); ++stage) {
         auto& bytes = scratch_bytes_[setup_->ipu(replica, stage)];
         bytes = std::max(bytes, setup_->plan->stages[stage].scratch_bytes);
+        arenas_.push_back(
+            std::make_shared<Arena>(setup_->plan, stage, setup_->live_micro_batches()));
+        if (!setup_->plan->training) continue;
+        updates_.push_back(std::make_shared<WeightUpdate>(setup_, stage, arenas_.back(), rules_));
+        bytes = std::max(bytes, updates_.back()->staging_bytes());
       }
+  }
+
+  void spawn_devices() {
     for (const auto& [ipu, bytes] : scratch_bytes_)
       devices_[ipu] = keep("IPU " + std::to_string(ipu),
                            system_.spawn(system_.devices(), device_actor,
@@ -82,7 +91,8 @@ class Casting {
     auto& stages = stages_.emplace_back();
     for (std::size_t stage = 0; stage < setup_->stages(); ++stage) {
       const std::string name = stage_name(*setup_, replica, stage);
-      const auto arena = std::make_shared<Arena>(setup_->plan, stage, setup_->live_micro_batches());
+      const std::size_t position = statuses_.size();
+      const auto& arena = arenas_[position];
       const auto r = static_cast<std::int32_t>(replica), s = static_cast<std::int32_t>(stage);
       statuses_.push_back(std::make_shared<StageStatus>());
       StageSetup own{setup_,
@@ -92,11 +102,13 @@ class Casting {
                      statuses_.back(),
                      scratch_bytes_.at(setup_->ipu(replica, stage)),
                      0,
+                     0,
                      constants_of(*rules_)};
       std::shared_ptr<WeightUpdate> update;
       if (setup_->plan->training) {
-        update = std::make_shared<WeightUpdate>(setup_, stage, arena, rules_);
-        own.optimizer_bytes = update->state_bytes();
+        update = updates_[position];
+        own.optimizer_bytes = update->state_bytes_on_ipu();
+        own.offloaded_optimizer_bytes = update->state_bytes_on_host();
         optimizers_.push_back(keep("optimizer of " + name,
                                    system_.spawn(RunsOn::workers, optimizer_actor,
                                                  OptimizerSetup{setup_, r, s, arena, update})));
@@ -108,7 +120,7 @@ class Casting {
 
   void spawn_updaters() {
     gate_ = keep("gate", system_.spawn(RunsOn::workers, gate_actor, setup_, rules_));
-    if (setup_->offload_optimizer_state)
+    if (std::ranges::any_of(updates_, [](const auto& u) { return u->uses_host_store(); }))
       host_store_ = keep("host store", system_.spawn(RunsOn::workers, host_store_actor, setup_));
     if (setup_->replicas == 1) return;
     for (std::size_t stage = 0; stage < setup_->stages(); ++stage)
@@ -124,7 +136,7 @@ class Casting {
     caf::anon_send(feed_, FeedLinks{stages_});
     caf::anon_send(step_, StepLinks{feed_, stages_, optimizers_, gate_});
     if (gate_) caf::anon_send(gate_, GateLinks{optimizers_});
-    SupervisorLinks watched{others_, {}, feed_};
+    SupervisorLinks watched{others_, {}, optimizers_, feed_};
     for (const auto& stages : stages_)
       watched.stages.insert(watched.stages.end(), stages.begin(), stages.end());
     caf::anon_send(supervisor_, std::move(watched));
@@ -159,6 +171,8 @@ class Casting {
   FeedHandle feed_;
   GateHandle gate_;
   HostStoreHandle host_store_;
+  std::vector<std::shared_ptr<Arena>> arenas_;                 // of all replicas, by stage
+  std::vector<std::shared_ptr<WeightUpdate>> updates_;         // as these; none in inference
   std::map<std::int32_t, std::int64_t> scratch_bytes_;         // by IPU
   std::map<std::int32_t, std::shared_ptr<ThreadTeam>> teams_;  // by IPU
   std::map<std::int32_t, DeviceHandle> devices_;               // by IPU

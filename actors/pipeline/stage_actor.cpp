@@ -23,9 +23,8 @@ void StageState::start(StageHandle::pointer actor, StageSetup given) {
   report.replica = setup.replica;
   report.stage = setup.stage;
   report.ipu = pipeline.ipu(setup.replica, number);
-  const bool offloaded = pipeline.offload_optimizer_state;
-  report.optimizer_bytes_on_ipu = offloaded ? 0 : setup.optimizer_bytes;
-  // Offloaded state is there as well, while an update runs.
+  report.optimizer_bytes_on_ipu = setup.optimizer_bytes;
+  report.optimizer_state.bytes = setup.offloaded_optimizer_bytes;
   report.peak_bytes = setup.arena->bytes() + setup.scratch_bytes + setup.optimizer_bytes;
 }
 
@@ -118,6 +117,7 @@ void StageState::complete_window() {
 
 void StageState::on_weights_ready(const WeightsReady& ready) {
   for (const TraceEvent& event : ready.work) record(event);
+  setup.status->report.optimizer_state = ready.state_moves;
   self->send(links.step, UpdateApplied{});
   core->weights_ready();
   pump();

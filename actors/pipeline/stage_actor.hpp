@@ -14,8 +14,9 @@ struct StageSetup {
   std::shared_ptr<Arena> arena = {};
   std::shared_ptr<StageStatus> status = {};  ///< the stage's alone while it lives
   std::int64_t scratch_bytes = 0;            ///< of its IPU, for the report
-  std::int64_t optimizer_bytes = 0;          ///< of its optimizer's state
-  RunConstants constants = {};               ///< at first
+  std::int64_t optimizer_bytes = 0;          ///< of its optimizer's state, on the IPU
+  std::int64_t offloaded_optimizer_bytes = 0;
+  RunConstants constants = {};  ///< at first
 };
 
 struct StageState {

@@ -88,15 +88,22 @@ void SupervisorState::look() {
 
 void SupervisorState::ask_what_is_awaited() {
   asking = true;
+  answers = 0;
   waits.clear();
   self->send(links.feed, ExplainWait{});
   for (const StageHandle& stage : links.stages) self->send(stage, ExplainWait{});
+  for (const OptimizerHandle& optimizer : links.optimizers) self->send(optimizer, ExplainWait{});
   tick_after(answer_seconds);
 }
 
 void SupervisorState::on_waits_for(WaitsFor& answer) {
-  waits.push_back(std::move(answer.text));
-  if (watching && asking && waits.size() == links.stages.size() + 1) look();
+  if (!answer.text.empty()) waits.push_back(std::move(answer.text));
+  ++answers;
+  if (watching && asking && answers == asked()) look();
+}
+
+std::size_t SupervisorState::asked() const {
+  return links.stages.size() + links.optimizers.size() + 1;
 }
 
 void SupervisorState::report_stall() {
@@ -104,7 +111,7 @@ void SupervisorState::report_stall() {
   std::sort(waits.begin(), waits.end());
   std::string text = "nothing has moved for " + seconds_text(setup->stall_seconds);
   for (const std::string& one : waits) text += "; " + one;
-  const std::size_t silent = links.stages.size() + 1 - waits.size();
+  const std::size_t silent = asked() - answers;
   if (silent > 0)
     text += "; " + std::to_string(silent) + " actors do not answer: every worker thread is busy";
   on_failed(Failed{{Errc::stalled, text}});

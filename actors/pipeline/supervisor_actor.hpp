@@ -22,6 +22,8 @@ struct SupervisorState {
   void tick_after(double seconds);
   void look();
   void ask_what_is_awaited();
+  /// Actors that are asked: stages, optimizers, feed.
+  std::size_t asked() const;
   void report_stall();
 
   SupervisorHandle::pointer self = nullptr;
@@ -32,6 +34,7 @@ struct SupervisorState {
   bool asking = false;
   std::uint64_t last_tick = 0;
   std::uint64_t seen_progress = 0;  // when this interval began
+  std::size_t answers = 0;
   std::vector<std::string> waits;
 };
 

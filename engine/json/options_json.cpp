@@ -43,13 +43,24 @@ void each_field(MaybeConst<Topology> auto& topology, const auto& visit) {
   visit("threads_per_ipu", threads_per_ipu);
 }
 
+void each_field(MaybeConst<Offload> auto& offload, const auto& visit) {
+  auto& [on, minimum_bytes] = offload;
+  visit("on", on);
+  visit("minimum_bytes", minimum_bytes);
+}
+
+void each_field(MaybeConst<OffloadOptions> auto& offload, const auto& visit) {
+  auto& [optimizer_state] = offload;
+  visit("optimizer_state", optimizer_state);
+}
+
 void each_field(MaybeConst<TrainingOptions> auto& training, const auto& visit) {
-  auto& [gradient_accumulation, reduction, reduction_strategy, offload_optimizer_state, recompute,
+  auto& [gradient_accumulation, reduction, reduction_strategy, offload, recompute,
          recompute_stages] = training;
   visit("gradient_accumulation", gradient_accumulation);
   visit("reduction", reduction);
   visit("reduction_strategy", reduction_strategy);
-  visit("offload_optimizer_state", offload_optimizer_state);
+  visit("offload", offload);
   visit("recompute", recompute);
   visit("recompute_stages", recompute_stages);
 }

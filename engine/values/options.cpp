@@ -77,6 +77,12 @@ void check_recomputation(const TrainingOptions& training) {
     check_number(field + "[" + std::to_string(i) + "]", training.recompute_stages[i], {.low = 0});
 }
 
+void check(const OffloadOptions& offload) {
+  const std::string group = "options.training.offload.";
+  check_number(group + "optimizer_state.minimum_bytes",
+               static_cast<double>(offload.optimizer_state.minimum_bytes), {.low = 0});
+}
+
 void check(const TrainingOptions& training) {
   check_number("options.training.gradient_accumulation", training.gradient_accumulation, positive);
   check_enumerator("options.training.reduction", reductions, training.reduction);
@@ -87,6 +93,7 @@ void check(const TrainingOptions& training) {
     throw Error(Errc::invalid_argument,
                 "options.training.reduction_strategy: expected post, as the reduction is sum, got "
                 "running");
+  check(training.offload);
   check_recomputation(training);
 }
 

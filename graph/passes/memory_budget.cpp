@@ -6,6 +6,7 @@
 #include <map>
 #include <vector>
 
+#include "graph/staging.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::graph {
@@ -21,12 +22,12 @@ struct Need {
 
   std::int64_t total() const { return weights + state + activations + scratch; }
 
-  void add(std::size_t stage, const StageBytes& bytes, std::int64_t state_bytes) {
+  void add(std::size_t stage, const StageBytes& bytes, const StateNeed& of_state) {
     if (std::ranges::count(stages, stage) == 0) stages.push_back(stage);
     weights += bytes.weights;
     activations += bytes.activations;
-    scratch = std::max(scratch, bytes.scratch);
-    state += state_bytes;
+    scratch = std::max({scratch, bytes.scratch, of_state.staging_bytes});
+    state += of_state.bytes;
   }
 };
 
@@ -43,7 +44,7 @@ struct Case {
     for (std::int64_t replica = 0; replica < replicas; ++replica)
       for (std::size_t stage = 0; stage < stages; ++stage)
         result[plan.stages[stage].ipu + replica * static_cast<std::int64_t>(stages)].add(
-            stage, bytes_of_stage(plan, stage, schedule), state_bytes(plan, stage, budget));
+            stage, bytes_of_stage(plan, stage, schedule), state_need(plan, stage, budget));
     return result;
   }
 };
@@ -75,6 +76,15 @@ std::int64_t batch_that_fits(const Case& failed, const Need& need) {
 std::vector<std::string> remedies(const Case& failed, const Plan& recomputed, std::int64_t ipu,
                                   const Need& need) {
   std::vector<std::string> found;
+  MemoryBudget offloading = failed.budget;
+  offloading.offload_state.on = true;
+  const std::int64_t without_state =
+      Case{failed.plan, failed.replicas, offloading}.needs().at(ipu).total();
+  if (!failed.budget.offload_state.on && without_state <= failed.budget.bytes)
+    found.push_back(
+        "the optimizer's state in the host store (options.training.offload.optimizer_state), "
+        "which needs " +
+        size_text(without_state));
   const std::int64_t without_stash =
       Case{recomputed, failed.replicas, failed.budget}.needs().at(ipu).total();
   if (without_stash <= failed.budget.bytes)
@@ -105,14 +115,21 @@ std::vector<std::string> remedies(const Case& failed, const Plan& recomputed, st
 
 }  // namespace
 
-std::int64_t state_bytes(const Plan& plan, std::size_t stage, const MemoryBudget& budget) {
-  std::int64_t bytes = 0;
-  if (!budget.state_tensors) return bytes;
-  for (const VariablePlan& variable : plan.stages[stage].variables)
-    if (!variable.gradients.empty())
-      bytes += variable.type.bytes() *
-               budget.state_tensors(plan.variables[index(variable.variable)].name);
-  return bytes;
+StateNeed state_need(const Plan& plan, std::size_t stage, const MemoryBudget& budget) {
+  StateNeed need;
+  if (!budget.state) return need;
+  for (const VariablePlan& variable : plan.stages[stage].variables) {
+    if (variable.gradients.empty()) continue;
+    const KeptState kept = budget.state(plan.variables[index(variable.variable)].name);
+    if (budget.offload_state.takes(variable.type.bytes()))
+      need.staging_bytes = std::max(need.staging_bytes,
+                                    least_staging_bytes({.elements = variable.type.shape.elements(),
+                                                         .tensors = kept.tensors,
+                                                         .in_pieces = kept.elementwise}));
+    else
+      need.bytes += variable.type.bytes() * kept.tensors;
+  }
+  return need;
 }
 
 void expect_fit(const Plan& plan, std::int64_t replicas, const MemoryBudget& budget,

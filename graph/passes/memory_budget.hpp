@@ -6,17 +6,28 @@
 #include <string>
 
 #include "graph/plan.hpp"
+#include "penstock/options.hpp"
 
 namespace penstock::graph {
 
-struct MemoryBudget {
-  std::int64_t bytes = 0;  ///< of each IPU; 0: no limit
-  /// How many tensors of a parameter's size the optimizer keeps on the IPU; null: none.
-  std::function<std::int32_t(const std::string& parameter)> state_tensors = {};
+/// What an optimizer keeps of a parameter.
+struct KeptState {
+  std::int32_t tensors = 0;  ///< of the parameter's size
+  bool elementwise = true;   ///< an update may work on pieces of them
 };
 
-/// Bytes of optimizer state that a stage keeps on its IPU.
-std::int64_t state_bytes(const Plan& plan, std::size_t stage, const MemoryBudget& budget);
+struct MemoryBudget {
+  std::int64_t bytes = 0;                                             ///< of each IPU; 0: no limit
+  std::function<KeptState(const std::string& parameter)> state = {};  ///< null: nothing is kept
+  Offload offload_state = {};
+};
+
+/// What the optimizer's state asks of a stage's IPU.
+struct StateNeed {
+  std::int64_t bytes = 0;          ///< kept there
+  std::int64_t staging_bytes = 0;  ///< of scratch, to work on what is kept in the host store
+};
+StateNeed state_need(const Plan& plan, std::size_t stage, const MemoryBudget& budget);
 
 /// What the stages of an IPU need together; they share its scratch memory. Replica r's IPUs are the
 /// plan's, shifted by r times the number of stages.

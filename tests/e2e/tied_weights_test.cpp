@@ -91,7 +91,7 @@ const Condition conditions[] = {
      }},
     {"offloaded, clipped, three replicas, two updates a call",
      [](Options& options, Optimizer& optimizer) {
-       options.training.offload_optimizer_state = true;
+       options.training.offload.optimizer_state.on = true;
        options.topology.replication_factor = 3;
        options.device_iterations = 2;
        optimizer.max_grad_norm = 0.1;

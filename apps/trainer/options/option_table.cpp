@@ -154,7 +154,9 @@ OptionGroup pipeline_group() {
            one_of<ReductionStrategy>({ReductionStrategy::post, ReductionStrategy::running}),
            "whether a mean is divided once or kept running")
       .add("offload-optimiser", &PipelineOptions::offload_optimiser,
-           "keep the optimizer's state off the IPUs between updates")
+           "keep the optimizer's state off the IPUs")
+      .add("offload-minimum", &PipelineOptions::offload_minimum, byte_size("SIZE"),
+           "smallest tensor that is kept off the IPUs, as in 4kB; by default 8 bytes")
       .add("recompute", &PipelineOptions::recompute, stage_numbers("LIST", most_threads),
            "stages that keep only what they receive and send, and compute the rest again before "
            "their backward: all (but the last), or their numbers, as in 0,1; the same weights, "

@@ -7,6 +7,16 @@
 namespace trainer {
 namespace {
 
+void write(JsonLine& json, const penstock::OffloadReport& moved) {
+  json.begin_object()
+      .field("bytes", moved.bytes)
+      .field("loads", moved.loads)
+      .field("stores", moved.stores)
+      .field("loaded_bytes", moved.loaded_bytes)
+      .field("stored_bytes", moved.stored_bytes)
+      .end_object();
+}
+
 void write(JsonLine& json, const penstock::StageReport& stage) {
   json.begin_object()
       .field("replica", stage.replica)
@@ -19,7 +29,9 @@ void write(JsonLine& json, const penstock::StageReport& stage) {
       .field("busy_seconds", stage.busy_seconds)
       .field("peak_bytes", stage.peak_bytes)
       .field("optimizer_bytes_on_ipu", stage.optimizer_bytes_on_ipu)
-      .end_object();
+      .key("offloaded_optimizer_state");
+  write(json, stage.optimizer_state);
+  json.end_object();
 }
 
 }  // namespace

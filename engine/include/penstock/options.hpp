@@ -74,11 +74,25 @@ struct Topology {
   int threads_per_ipu = 0;
 };
 
+/// A class of tensors that may be kept in the host store instead of on the IPUs, which then hold
+/// only what they work on at the moment. The same bits, less memory on the IPUs, more time.
+struct Offload {
+  bool on = false;
+  std::int64_t minimum_bytes = 8;  ///< smaller tensors stay on the IPU
+
+  /// Whether a tensor of so many bytes is kept in the host store.
+  bool takes(std::int64_t bytes) const noexcept { return on && bytes >= minimum_bytes; }
+};
+
+struct OffloadOptions {
+  Offload optimizer_state = {};  ///< comes to the IPU for an update, piece by piece
+};
+
 struct TrainingOptions {
   int gradient_accumulation = 1;  ///< micro-batches per replica and weight update
   Reduction reduction = Reduction::mean;
   ReductionStrategy reduction_strategy = ReductionStrategy::post;  ///< `running`: of `mean` only
-  bool offload_optimizer_state = false;  ///< keep it in the host store between updates
+  OffloadOptions offload = {};
   /// Stages before the last keep of a micro-batch only what they receive and send, and what
   /// `Model::recomputation_checkpoint` marks; the rest is computed a second time, just before their
   /// backward. The same bits, less memory, more time.

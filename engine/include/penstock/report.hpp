@@ -7,6 +7,16 @@
 
 namespace penstock {
 
+/// Tensors of a class that a stage keeps in the host store, and what was copied to and from its IPU
+/// since the model was built.
+struct OffloadReport {
+  std::int64_t bytes = 0;    ///< kept in the host store
+  std::uint64_t loads = 0;   ///< copies to the IPU
+  std::uint64_t stores = 0;  ///< copies to the host store
+  std::int64_t loaded_bytes = 0;
+  std::int64_t stored_bytes = 0;
+};
+
 /// What one stage of one replica has done since its model was built.
 struct StageReport {
   int replica = 0;
@@ -18,7 +28,8 @@ struct StageReport {
   int max_in_flight = 0;              ///< micro-batches forwarded but not yet backwarded, at most
   double busy_seconds = 0;            ///< in its programs and weight updates
   std::int64_t peak_bytes = 0;  ///< tensor memory of the stage on its IPU, optimizer state included
-  std::int64_t optimizer_bytes_on_ipu = 0;  ///< optimizer state kept there between updates
+  std::int64_t optimizer_bytes_on_ipu = 0;  ///< of these, optimizer state
+  OffloadReport optimizer_state = {};
 };
 
 struct CompilePhase {

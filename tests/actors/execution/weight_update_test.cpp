@@ -85,7 +85,7 @@ TEST(WeightUpdate, FollowsTheSumOrTheMeanOverMicroBatchesAndReplicas) {
   for (const Reduction reduction : {Reduction::sum, Reduction::mean}) {
     Fixture f(reduction);
     f.sum(192, 12);
-    f.update->run(UpdatePhase::apply);
+    f.update->run(UpdatePhase::apply, {});
     EXPECT_EQ(f.weight(2), reduction == Reduction::sum ? -13 : -4);
     EXPECT_EQ(f.weight(0), 0);
   }
@@ -96,7 +96,7 @@ TEST(WeightUpdate, AddsTheUsesOfATiedParameterInModelOrder) {
   f.sum(128, 1e8f);  // use 0
   f.sum(0, 1);       // use 1
   f.sum(64, -1e8f);  // use 2
-  f.update->run(UpdatePhase::apply);
+  f.update->run(UpdatePhase::apply, {});
   EXPECT_EQ(f.weight(1), -1);  // (1e8 + 1) - 1e8 is 0 in f32, then the step's 1
 }
 
@@ -105,7 +105,7 @@ TEST(WeightUpdate, BeginsEveryWindowWithSumsOfZeroAndTheNextStep) {
   for (int step = 1; step <= 3; ++step) {
     EXPECT_EQ(f.update->updates(), step - 1);
     f.sum(192, 0);
-    f.update->run(UpdatePhase::apply);
+    f.update->run(UpdatePhase::apply, {});
     for (const std::byte b : f.arena->accumulators()) ASSERT_EQ(b, std::byte{0});
   }
   EXPECT_EQ(f.weight(2), -1 - 2 - 3);
@@ -114,9 +114,9 @@ TEST(WeightUpdate, BeginsEveryWindowWithSumsOfZeroAndTheNextStep) {
 TEST(WeightUpdate, MakesBuffersPartOfWhatIsReadOnlyWithTheWeights) {
   Fixture f(Reduction::sum, 1);
   std::ranges::fill(f.arena->variable(0), 3.0f);
-  f.update->run(UpdatePhase::measure);
+  f.update->run(UpdatePhase::measure, {});
   EXPECT_EQ(f.weight(0), 0);
-  f.update->run(UpdatePhase::apply);
+  f.update->run(UpdatePhase::apply, {});
   EXPECT_EQ(f.weight(0), 3);
 }
 
@@ -124,7 +124,7 @@ TEST(WeightUpdate, MeasuresFinalGradientsAndFinishesThemOnce) {
   Fixture f(Reduction::mean, 1);
   f.sum(192, 8);
   f.sum(0, 4);
-  f.update->run(UpdatePhase::measure);
+  f.update->run(UpdatePhase::measure, {});
   const auto& norms = f.update->squared_norms();
   ASSERT_EQ(norms.size(), 2u);
   EXPECT_EQ(norms[0].variable, 1);
@@ -132,7 +132,7 @@ TEST(WeightUpdate, MeasuresFinalGradientsAndFinishesThemOnce) {
   EXPECT_EQ(norms[1].variable, 2);
   EXPECT_EQ(norms[1].squared, 3 * 2 * 2);
   f.update->set_clip_factor(0.5);
-  f.update->run(UpdatePhase::apply);
+  f.update->run(UpdatePhase::apply, {});
   EXPECT_EQ(f.weight(1), -(0.5f * 1 + 1));
   EXPECT_EQ(f.weight(2), -(0.5f * 2 + 1));
 }
@@ -141,7 +141,7 @@ TEST(WeightUpdate, ScalesNothingWithoutClipping) {
   Fixture f;
   f.update->set_clip_factor(0.5);
   f.sum(192, 8);
-  f.update->run(UpdatePhase::apply);
+  f.update->run(UpdatePhase::apply, {});
   EXPECT_EQ(f.weight(2), -9);
 }
 
@@ -151,27 +151,28 @@ TEST(WeightUpdate, ReadsTheReplicasTotalAndNotItsOwnSums) {
   std::fill_n(reinterpret_cast<float*>(total.get() + 192), elements, 5.0f);
   f.sum(192, 1);
   f.update->set_sums(0, {f.arena, total});
-  f.update->run(UpdatePhase::apply);
+  f.update->run(UpdatePhase::apply, {});
   EXPECT_EQ(f.weight(2), -6);
   EXPECT_EQ(reinterpret_cast<const float*>(total.get() + 192)[0], 5);  // others read it too
 }
 
 TEST(WeightUpdate, KeepsStateInTheBlockItIsGiven) {
   Fixture f;
-  f.update->run(UpdatePhase::apply);
-  const auto state = f.update->take_state();
-  EXPECT_EQ(f.update->state_bytes(), std::int64_t{2 * elements * sizeof(float)});
-  const auto* counts = reinterpret_cast<const float*>(state.get());
-  EXPECT_EQ(counts[0], 11);                       // of "tied"
-  EXPECT_EQ(counts[64 / sizeof(float) + 2], 11);  // of "plain"
+  f.update->run(UpdatePhase::apply, {});
+  EXPECT_EQ(f.update->state_bytes_on_ipu(), std::int64_t{2 * elements * sizeof(float)});
+  EXPECT_EQ(f.update->state_bytes_on_host(), 0);
+  const auto state = f.update->read_state();
+  ASSERT_EQ(state.size(), 2u);
+  for (const VariableState& variable : state)
+    for (const float count : variable.tensors.at(0).as<float>()) EXPECT_EQ(count, 11);
 }
 
 TEST(WeightUpdate, KnowsThatItWasInterrupted) {
   Fixture f;
-  f.update->run(UpdatePhase::apply);
+  f.update->run(UpdatePhase::apply, {});
   EXPECT_TRUE(f.update->whole());
   f.sum(192, 666);
-  EXPECT_THROW(f.update->run(UpdatePhase::apply), std::runtime_error);
+  EXPECT_THROW(f.update->run(UpdatePhase::apply, {}), std::runtime_error);
   EXPECT_FALSE(f.update->whole());
   EXPECT_EQ(f.update->updates(), 1);
 }
@@ -184,8 +185,16 @@ struct CountingRunner : graph::PartRunner {
   std::int32_t count = 0;
 };
 
-/// The weights of one parameter after two updates by a rule; how many parts these had.
-std::pair<Tensor, std::int32_t> updated(const char* rule, std::int64_t size, std::int32_t threads) {
+struct Updated {
+  Tensor weight;
+  std::vector<Tensor> state;
+  std::int32_t parts = 0;  ///< that were run by themselves
+  OffloadReport moves;
+};
+
+/// One parameter after two updates by a rule, its state on the IPU or, with scratch, off it.
+Updated updated(const char* rule, std::int64_t size, std::int32_t threads,
+                std::int64_t scratch_bytes = 0) {
   const graph::TensorType type{DType::f32, {size}};
   graph::Plan plan;
   plan.training = true;
@@ -197,6 +206,7 @@ std::pair<Tensor, std::int32_t> updated(const char* rule, std::int64_t size, std
        .accumulator_bytes = type.bytes()}};
   auto setup = std::make_shared<PipelineSetup>();
   setup->plan = std::make_shared<const graph::Plan>(std::move(plan));
+  setup->offload.optimizer_state.on = scratch_bytes > 0;
   auto rules = std::make_shared<UpdateRules>();
   rules->variables = {{&graph::find_optimizer_rule(rule), {.weight_decay = 0.01}}};
   const auto arena = std::make_shared<Arena>(setup->plan, 0, 1);
@@ -205,24 +215,66 @@ std::pair<Tensor, std::int32_t> updated(const char* rule, std::int64_t size, std
   update.set_sums(0, {arena, {arena, arena->accumulators().data()}});
   std::iota(arena->variable(0).begin(), arena->variable(0).end(), -100.0f);
   CountingRunner runner;
+  const auto scratch = allocate_block(static_cast<std::size_t>(scratch_bytes));
   for (int step = 0; step < 2; ++step) {
     std::iota(arena->accumulator(0, size).begin(), arena->accumulator(0, size).end(), 7.0f);
-    update.run(UpdatePhase::apply, &runner);
+    update.run(UpdatePhase::apply, {scratch.get(), static_cast<std::size_t>(scratch_bytes)},
+               &runner);
     for (const float sum : arena->accumulator(0, size)) EXPECT_EQ(sum, 0);
   }
-  return {arena->read_variable(0), runner.count};
+  return {arena->read_variable(0), update.read_state().at(0).tensors, runner.count,
+          update.state_moves()};
 }
 
 TEST(WeightUpdate, SharesLargeParametersWithoutChangingABit) {
   constexpr std::int64_t large = 100'003;
   for (const char* rule : {"sgd", "adamw", "lamb"}) {
-    const auto [alone, parts] = updated(rule, large, 1);
-    EXPECT_EQ(parts, 0);
-    const auto [shared, shared_parts] = updated(rule, large, 3);
-    EXPECT_EQ(shared_parts, std::string(rule) == "lamb" ? 0 : 3 * 2) << rule;
-    EXPECT_EQ(std::memcmp(alone.raw(), shared.raw(), alone.bytes()), 0) << rule;
+    const Updated alone = updated(rule, large, 1);
+    EXPECT_EQ(alone.parts, 0);
+    const Updated shared = updated(rule, large, 3);
+    EXPECT_EQ(shared.parts, std::string(rule) == "lamb" ? 0 : 3 * 2) << rule;
+    EXPECT_EQ(std::memcmp(alone.weight.raw(), shared.weight.raw(), alone.weight.bytes()), 0)
+        << rule;
   }
-  EXPECT_EQ(updated("sgd", 1000, 3).second, 0) << "not worth the while";
+  EXPECT_EQ(updated("sgd", 1000, 3).parts, 0) << "not worth the while";
+}
+
+// 4.3: what comes and goes is counted, and changes no bit.
+TEST(WeightUpdate, WorksOnOffloadedStateInPiecesThatFitIntoScratch) {
+  struct Row {
+    const char* rule;
+    std::int64_t size;
+    std::int64_t scratch;
+    std::int32_t threads;
+    std::uint64_t pieces;  ///< of each tensor and update
+  };
+  constexpr std::int64_t large = 100'003;
+  const Row rows[] = {
+      {"adamw", 100, 1024, 1, 1},         {"adamw", 5000, 8192, 1, 5},
+      {"adamw", large, 8192, 1, 98},      {"adamw", large, 8192, 3, 98},
+      {"adamw", large, 400'000, 3, 3},    {"adamw", large, 900'000, 3, 1},
+      {"lamb", large, 2 * 400'064, 1, 1}, {"lamb", large, 2 * 400'064, 3, 1},
+  };
+  for (const Row& row : rows) {
+    const std::string what = std::string(row.rule) + ", " + std::to_string(row.size) + " in " +
+                             std::to_string(row.scratch) + " with " + std::to_string(row.threads) +
+                             " threads";
+    const Updated kept = updated(row.rule, row.size, row.threads);
+    const Updated moved = updated(row.rule, row.size, row.threads, row.scratch);
+    EXPECT_EQ(std::memcmp(kept.weight.raw(), moved.weight.raw(), kept.weight.bytes()), 0) << what;
+    ASSERT_EQ(moved.state.size(), 2u);
+    for (std::size_t s = 0; s < 2; ++s)
+      EXPECT_EQ(std::memcmp(kept.state[s].raw(), moved.state[s].raw(), kept.state[s].bytes()), 0)
+          << what;
+    const std::int64_t bytes = 2 * row.size * 4;
+    EXPECT_EQ(moved.moves.bytes, bytes) << what;
+    EXPECT_EQ(moved.moves.loads, 2 * 2 * row.pieces) << what;
+    EXPECT_EQ(moved.moves.stores, 2 * 2 * row.pieces) << what;
+    EXPECT_EQ(moved.moves.loaded_bytes, 2 * bytes) << what;
+    EXPECT_EQ(moved.moves.stored_bytes, 2 * bytes) << what;
+    EXPECT_EQ(kept.moves.bytes, 0) << what;
+    EXPECT_EQ(kept.moves.loads, 0u) << what;
+  }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <caf/event_based_actor.hpp>
+#include <caf/typed_response_promise.hpp>
 
 #include "tests/support/deterministic_run.hpp"
 #include "tests/support/latch.hpp"
@@ -63,6 +64,44 @@ TEST(PipelineStall, FailsTheCallAndSaysWhoWaitsForWhat) {
             "stage 3 (replica 0, IPU 3) waits for input \"probe2\" from stage 2 for micro-batch 0");
   EXPECT_TRUE(same_bits(cast.variables_after_end(), cast.first_variables()));
   caf::anon_send_exit(nobody, caf::exit_reason::user_shutdown);
+}
+
+/// A host store that takes and never gives.
+HostStoreHandle::behavior_type keep(HostStoreHandle::pointer self, int) {
+  const auto promises = std::make_shared<std::vector<caf::typed_response_promise<FetchedState>>>();
+  return {[](StoreState&) {},
+          [=](const FetchState&) {
+            promises->push_back(self->make_response_promise<FetchedState>());
+            return promises->back();
+          }};
+}
+
+TEST(PipelineStall, OfTheHostStoreNamesTheOptimizerThatWaits) {
+  SmallCast cast({.offload = true});
+  const auto keeper = cast.system().spawn(RunsOn::workers, keep, 0);
+  caf::anon_send(cast.actor<OptimizerHandle>("optimizer of " + cast.stage_name(1)),
+                 OptimizerLinks{.device = cast.actor<DeviceHandle>("IPU 1"),
+                                .stage = cast.actor<StageHandle>(cast.stage_name(1)),
+                                .gate = cast.actor<GateHandle>("gate"),
+                                .host_store = keeper,
+                                .step = cast.actor<StepHandle>("step"),
+                                .supervisor = cast.cast().supervisor});
+  cast.begin_windows(1);
+  DeterministicRun order(cast.system(), 7);
+  order.run();
+  for (int interval = 0; interval < 2; ++interval) {
+    EXPECT_FALSE(cast.host().answered());
+    order.advance(seconds(60));
+    order.run();
+  }
+  EXPECT_EQ(refusal(Errc::stalled, [&] { cast.host().wait(0); }),
+            "nothing has moved for 60 s; feed has sent all of replica 0; optimizer of " +
+                cast.stage_name(1) + " waits for its state from the host store; " +
+                cast.stage_name(0) + " waits for its weight update; " + cast.stage_name(1) +
+                " waits for its weight update; " + cast.stage_name(2) +
+                " waits for its weight update; " + cast.stage_name(3) +
+                " waits for its weight update");
+  caf::anon_send_exit(keeper, caf::exit_reason::user_shutdown);
 }
 
 TEST(PipelineStall, IsNotSeenInTheTimeBetweenCalls) {

@@ -27,7 +27,12 @@ auto fields(const Topology& topology) {
 
 auto fields(const TrainingOptions& training) {
   const auto& [accumulation, reduction, strategy, offload, recompute, stages] = training;
-  return std::tie(accumulation, reduction, strategy, offload, recompute, stages);
+  return std::tie(accumulation, reduction, strategy, recompute, stages);
+}
+
+auto fields(const OffloadOptions& offload) {
+  const auto& [state] = offload;
+  return std::tie(state.on, state.minimum_bytes);
 }
 
 auto fields(const OutputOptions& output) {
@@ -50,6 +55,7 @@ void expect_equal(const Options& left, const Options& right) {
   EXPECT_EQ(own_fields(left), own_fields(right));
   EXPECT_EQ(fields(left.topology), fields(right.topology));
   EXPECT_EQ(fields(left.training), fields(right.training));
+  EXPECT_EQ(fields(left.training.offload), fields(right.training.offload));
   EXPECT_EQ(fields(left.output), fields(right.output));
   EXPECT_EQ(fields(left.runtime), fields(right.runtime));
   const auto& stages = left.topology.stages;
@@ -82,7 +88,7 @@ Options changed() {
   options.topology.threads_per_ipu = 4;
   options.training.gradient_accumulation = 5;
   options.training.reduction = Reduction::sum;
-  options.training.offload_optimizer_state = true;
+  options.training.offload.optimizer_state = {.on = true, .minimum_bytes = 4096};
   options.training.recompute = true;
   options.training.recompute_stages = {0, 1};
   options.output = {.mode = OutputMode::every_n, .period = 9};
@@ -114,6 +120,7 @@ TEST(OptionsJson, D1_TheTestsAboveChangeEveryField) {
   expect_all_differ(fields(options.topology), fields(usual.topology));
   expect_all_differ(fields(options.topology.stages.at(0)), fields(Stage{}));
   expect_all_differ(fields(options.training), fields(usual.training));
+  expect_all_differ(fields(options.training.offload), fields(usual.training.offload));
   expect_all_differ(fields(options.output), fields(usual.output));
   expect_all_differ(fields(options.runtime), fields(usual.runtime));
 }
@@ -139,7 +146,12 @@ TEST(OptionsJson, D1_IsPrintedAGroupAtATime) {
     "gradient_accumulation": 5,
     "reduction": "sum",
     "reduction_strategy": "post",
-    "offload_optimizer_state": true,
+    "offload": {
+      "optimizer_state": {
+        "on": true,
+        "minimum_bytes": 4096
+      }
+    },
     "recompute": true,
     "recompute_stages": [0, 1]
   },

@@ -73,13 +73,54 @@ TEST(MemoryBudget, OffersNoRemedyThatWouldNotHelp) {
 }
 
 TEST(MemoryBudget, CountsTheOptimizersState) {
-  const MemoryBudget budget{
-      .bytes = 7499, .state_tensors = [](const std::string& name) { return name == "w0" ? 2 : 0; }};
+  const MemoryBudget budget{.bytes = 7499, .state = [](const std::string& name) {
+                              return KeptState{name == "w0" ? 2 : 0, true};
+                            }};
   const std::string text = refused(two_stages(), budget);
   EXPECT_NE(text.find("stage 0 on IPU 0 needs 7.5 kB (2.0 kB for weights and gradients, 2.0 kB for "
                       "the optimizer's state, "),
             text.npos)
       << text;
+}
+
+// 4.3: what is in the host store takes no memory but the scratch that an update works in.
+TEST(MemoryBudget, CountsOffloadedStateOnlyAsScratchOfTheUpdate) {
+  struct Row {
+    Offload offload;
+    bool elementwise;
+    std::int64_t bytes;
+  };
+  const Row rows[] = {
+      {{.on = false}, true, 5500 + 2000},
+      {{.on = true}, true, 5500 + 2 * 1024 - 500},
+      {{.on = true}, false, 5500 + 2 * 1024 - 500},
+      {{.on = true, .minimum_bytes = 1000}, true, 5500 + 2 * 1024 - 500},
+      {{.on = true, .minimum_bytes = 1001}, true, 5500 + 2000},
+  };
+  for (const Row& row : rows) {
+    MemoryBudget budget{.bytes = row.bytes,
+                        .state =
+                            [&](const std::string&) {
+                              return KeptState{2, row.elementwise};
+                            },
+                        .offload_state = row.offload};
+    EXPECT_EQ(refused(two_stages(), budget), "accepted") << row.offload.minimum_bytes;
+    --budget.bytes;
+    EXPECT_NE(refused(two_stages(), budget), "accepted") << row.offload.minimum_bytes;
+  }
+}
+
+TEST(MemoryBudget, OffersTheHostStoreWhereThatIsEnough) {
+  MemoryBudget budget{.bytes = 7048, .state = [](const std::string&) {
+                        return KeptState{2, true};
+                      }};
+  EXPECT_NE(refused(two_stages(), budget)
+                .find("; what would help: the optimizer's state in the host store "
+                      "(options.training.offload.optimizer_state), which needs 7.0 kB; or "),
+            std::string::npos)
+      << refused(two_stages(), budget);
+  budget.bytes = 7047;
+  EXPECT_EQ(refused(two_stages(), budget).find("host store"), std::string::npos);
 }
 
 TEST(MemoryBudget, AddsUpTheStagesOfAnIpuWhichShareScratch) {

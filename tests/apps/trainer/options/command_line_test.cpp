@@ -207,6 +207,9 @@ const std::vector<Setting> settings{
     {"offload_optimiser",
      {"--offload-optimiser"},
      [](O o) { return o.pipeline.offload_optimiser; }},
+    {"offload_minimum",
+     {"--offload-optimiser", "--offload-minimum", "4kB"},
+     [](O o) { return o.pipeline.offload_minimum == 4000; }},
     {"recompute",
      {"--recompute", "0,2"},
      [](O o) {
@@ -323,6 +326,7 @@ TEST(CommandLine, RefusesWithTheArgumentsNameFirst) {
        "--recompute: expected all, or whole numbers from 0 to 1024, separated by commas"},
       {{"--recompute", "0,-1"}, "--recompute: expected all, or whole numbers from 0 to 1024"},
       {{"--stages", "auto"}, "--stages auto: needs --ipus"},
+      {{"--offload-minimum", "4kB"}, "--offload-minimum: needs --offload-optimiser"},
       {{"--stages", "auto:"}, "--stages: expected auto:N with a whole number from 1 to 1024"},
       {{"--stages", "auto:0"}, "--stages: expected auto:N with a whole number from 1 to 1024"},
       {{"--stages", "auto:4x"}, "--stages: expected auto:N with a whole number from 1 to 1024"},

@@ -100,8 +100,11 @@ TEST(EngineOptions, OnlyTrainingReducesGradientsAndOffloadsState) {
   EXPECT_EQ(training_options(options).training.reduction, penstock::Reduction::sum);
   EXPECT_EQ(training_options(options).training.reduction_strategy,
             penstock::ReductionStrategy::running);
-  EXPECT_TRUE(training_options(options).training.offload_optimizer_state);
-  EXPECT_FALSE(inference_options(options, 100).training.offload_optimizer_state);
+  EXPECT_TRUE(training_options(options).training.offload.optimizer_state.on);
+  EXPECT_EQ(training_options(options).training.offload.optimizer_state.minimum_bytes, 8);
+  options.pipeline.offload_minimum = 4000;
+  EXPECT_EQ(training_options(options).training.offload.optimizer_state.minimum_bytes, 4000);
+  EXPECT_FALSE(inference_options(options, 100).training.offload.optimizer_state.on);
 }
 
 TEST(EngineOptions, WeightDecayDefaultsToPyTorchs) {

@@ -1,0 +1,29 @@
+#include "graph/staging.hpp"
+
+#include <algorithm>
+
+#include "engine/values/memory.hpp"
+
+namespace penstock::graph {
+namespace {
+
+constexpr std::int64_t element_bytes = 4;
+constexpr std::int64_t line_elements = 16;
+/// With fewer at a time, copies would cost more than they move.
+constexpr std::int64_t least_elements = 1024;
+
+}  // namespace
+
+std::int64_t least_staging_bytes(const StagedTensors& staged) {
+  const std::int64_t elements =
+      staged.in_pieces ? std::min(staged.elements, least_elements) : staged.elements;
+  return staged.tensors * aligned(elements * element_bytes);
+}
+
+std::int64_t elements_at_once(const StagedTensors& staged, std::int64_t scratch_bytes) {
+  if (!staged.in_pieces || staged.tensors == 0) return staged.elements;
+  const std::int64_t lines = scratch_bytes / staged.tensors / (line_elements * element_bytes);
+  return std::min(staged.elements, lines * line_elements);
+}
+
+}  // namespace penstock::graph

@@ -1,0 +1,126 @@
+// 4.3, D10: what is kept in the host store is not on the IPUs, costs traffic, and changes no bit.
+#include <gtest/gtest.h>
+
+#include "apps/networks/networks.hpp"
+#include "tests/support/data_path.hpp"
+#include "tests/support/refusal.hpp"
+#include "tests/support/training_run.hpp"
+
+namespace penstock::testing {
+namespace {
+
+constexpr std::int64_t updates = 3;
+constexpr int batch = 12, accumulation = 4;
+
+const std::vector<Tensor>& digits() {
+  static const std::vector<Tensor> samples = all_samples(
+      *first_samples(read_idx(data_path("mnist"), Split::train, {.mean = 0.1307, .std = 0.3081}),
+                     batch * accumulation * 2 * updates));
+  return samples;
+}
+
+Options four_stages() {
+  Options options{.batch_size = batch, .device_iterations = 1};
+  options.training.gradient_accumulation = accumulation;
+  return options;
+}
+
+TrainingRun run(const Options& options, const Optimizer& optimizer = AdamW{.learning_rate = 0.01}) {
+  return train(networks::find_network("mnist-cnn").build(3), options, optimizer, digits(), updates);
+}
+
+Options with_state(Options options, const Offload& offload) {
+  options.training.offload.optimizer_state = offload;
+  return options;
+}
+
+std::int64_t sum(const TrainingRun& run, std::int64_t (*of)(const StageReport&)) {
+  std::int64_t total = 0;
+  for (const StageReport& stage : run.stages) total += of(stage);
+  return total;
+}
+
+std::int64_t peaks(const TrainingRun& run) {
+  return sum(run, [](const StageReport& stage) { return stage.peak_bytes; });
+}
+
+// What the tutorial promises of its optimizer state: 720,208 bytes.
+TEST(OffloadOfOptimizerState, LowersThePeaksByExactlyTheBytesThatMove) {
+  const TrainingRun kept = run(four_stages());
+  const TrainingRun moved = run(with_state(four_stages(), {.on = true}));
+  const auto on_ipus = [](const StageReport& stage) { return stage.optimizer_bytes_on_ipu; };
+  const auto in_store = [](const StageReport& stage) { return stage.optimizer_state.bytes; };
+  EXPECT_EQ(sum(kept, on_ipus), 720'208) << "two moments of 90,026 parameters";
+  EXPECT_EQ(sum(kept, in_store), 0);
+  EXPECT_EQ(sum(moved, on_ipus), 0);
+  EXPECT_EQ(sum(moved, in_store), 720'208);
+  EXPECT_EQ(peaks(kept) - peaks(moved), 720'208);
+  for (std::size_t i = 0; i < kept.stages.size(); ++i)
+    EXPECT_EQ(kept.stages[i].peak_bytes - moved.stages[i].peak_bytes,
+              moved.stages[i].optimizer_state.bytes)
+        << "stage " << i;
+  EXPECT_EQ(first_difference(kept, moved), "");
+}
+
+TEST(OffloadOfOptimizerState, MovesEveryByteOnceEachWayPerUpdateInEachReplica) {
+  Options options = with_state(four_stages(), {.on = true});
+  options.topology.replication_factor = 2;
+  const TrainingRun moved = run(options);
+  ASSERT_EQ(moved.stages.size(), 8u);
+  for (const StageReport& stage : moved.stages) {
+    const OffloadReport& state = stage.optimizer_state;
+    EXPECT_EQ(state.loaded_bytes, updates * state.bytes) << stage.stage;
+    EXPECT_EQ(state.stored_bytes, updates * state.bytes) << stage.stage;
+    EXPECT_EQ(state.loads, state.stores) << stage.stage;
+    EXPECT_EQ(state.loads > 0, state.bytes > 0) << stage.stage;
+  }
+}
+
+TEST(OffloadOfOptimizerState, LeavesSmallTensorsWhereTheyAre) {
+  const Model model = networks::find_network("mnist-cnn").build(3);
+  for (const std::int64_t minimum : {0, 8, 40, 41, 201, 10'000, 1'000'000}) {
+    std::int64_t small = 0, large = 0;
+    for (const ParameterInfo& info : model.parameters()) {
+      const std::int64_t bytes = info.shape.elements() * 4;
+      (bytes < minimum ? small : large) += 2 * bytes;
+    }
+    const TrainingRun moved =
+        run(with_state(four_stages(), {.on = true, .minimum_bytes = minimum}));
+    EXPECT_EQ(sum(moved, [](const StageReport& s) { return s.optimizer_bytes_on_ipu; }), small)
+        << minimum;
+    EXPECT_EQ(sum(moved, [](const StageReport& s) { return s.optimizer_state.bytes; }), large)
+        << minimum;
+    EXPECT_EQ(first_difference(moved, run(four_stages())), "") << minimum;
+  }
+}
+
+TEST(OffloadOfOptimizerState, HasNothingToMoveWhereARuleKeepsNothing) {
+  const TrainingRun plain = run(with_state(four_stages(), {.on = true}), Sgd{});
+  for (const StageReport& stage : plain.stages) {
+    EXPECT_EQ(stage.optimizer_state.bytes, 0);
+    EXPECT_EQ(stage.optimizer_state.loads, 0u);
+  }
+}
+
+// A8: the plan counts what the run then needs, to the byte.
+TEST(OffloadOfOptimizerState, MakesAPlanFitThatIsRefusedWithout) {
+  Options kept = four_stages(), moved = with_state(four_stages(), {.on = true});
+  for (Options* options : {&kept, &moved}) {
+    options->topology.stages = parse_stages("B1,B2,B3,B4");
+    const std::int64_t peak = peaks(run(*options));
+    options->topology.ipu_memory_bytes = peak;
+    EXPECT_EQ(peaks(run(*options)), peak);
+    options->topology.ipu_memory_bytes = peak - 1;
+    EXPECT_NE(refusal(Errc::out_of_memory, [&] { run(*options); }), "accepted");
+  }
+  kept.topology.ipu_memory_bytes = moved.topology.ipu_memory_bytes += 1;
+  const std::string text = refusal(Errc::out_of_memory, [&] { run(kept); });
+  EXPECT_NE(text.find("720.2 kB for the optimizer's state"), std::string::npos) << text;
+  EXPECT_NE(text.find("what would help: the optimizer's state in the host store"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(refusal(Errc::out_of_memory, [&] { run(moved); }), "accepted");
+}
+
+}  // namespace
+}  // namespace penstock::testing

@@ -1,0 +1,39 @@
+#include "graph/staging.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace penstock::graph {
+namespace {
+
+struct Row {
+  StagedTensors staged;
+  std::int64_t scratch;
+  std::int64_t least;
+  std::int64_t at_once;
+};
+
+TEST(Staging, TakesPiecesThatFitAndWholeTensorsWherePiecesWillNotDo) {
+  const Row rows[] = {
+      {{.elements = 10, .tensors = 2}, 128, 128, 10},
+      {{.elements = 1024, .tensors = 2}, 8192, 8192, 1024},
+      {{.elements = 5000, .tensors = 2}, 8192, 8192, 1024},
+      {{.elements = 5000, .tensors = 2}, 8192 + 127, 8192, 1024},
+      {{.elements = 5000, .tensors = 2}, 8192 + 128, 8192, 1040},
+      {{.elements = 5000, .tensors = 2}, 1'000'000, 8192, 5000},
+      {{.elements = 5000, .tensors = 1}, 4096, 4096, 1024},
+      {{.elements = 5000, .tensors = 3, .in_pieces = false}, 60'096, 60'096, 5000},
+      {{.elements = 5000, .tensors = 0}, 0, 0, 5000},
+  };
+  for (const Row& row : rows) {
+    const std::string what = std::to_string(row.staged.elements) + " elements of " +
+                             std::to_string(row.staged.tensors) + " tensors in " +
+                             std::to_string(row.scratch) + " bytes";
+    EXPECT_EQ(least_staging_bytes(row.staged), row.least) << what;
+    EXPECT_EQ(elements_at_once(row.staged, row.scratch), row.at_once) << what;
+  }
+}
+
+}  // namespace
+}  // namespace penstock::graph
