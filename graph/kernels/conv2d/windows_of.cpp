@@ -70,8 +70,10 @@ Windows cut_into_bands(Windows w, std::int64_t places) {
                                                   std::max<std::int64_t>(1, w.samples))
                        : 1;
   const std::int64_t taps = std::max<std::int64_t>(1, w.rows.taps * w.columns.taps);
-  w.block_channels =
-      std::clamp<std::int64_t>(depth_block / taps, 1, std::max<std::int64_t>(1, w.channels));
+  const std::int64_t channels = std::max<std::int64_t>(1, w.channels);
+  const std::int64_t most = std::clamp<std::int64_t>(depth_block / taps, 1, channels);
+  const std::int64_t blocks = (channels + most - 1) / most;
+  w.block_channels = (channels + blocks - 1) / blocks;
   return w;
 }
 

@@ -28,6 +28,13 @@ static constexpr std::int64_t column_block(std::int64_t columns, std::int64_t de
   return at_most(round_up(columns, widest_panel), fit);
 }
 
+/// Results of a convolution whose weights are packed at once, and the rows that packing makes of
+/// them: strips have at least 6 results and a pitch of at most a third more.
+inline constexpr std::int64_t results_block = 512;
+static constexpr std::int64_t packed_rows(std::int64_t results) {
+  return (results + 5) / 6 * 8 + widest_left;
+}
+
 /// Floats of the packed left factor of one strip.
 static constexpr std::int64_t left_floats(std::int64_t depth) {
   return widest_left * at_most(depth, depth_block);

@@ -1,5 +1,7 @@
 #include "graph/kernels/products/convolve.hpp"
 
+#include <type_traits>
+
 #include "graph/kernels/products/blocks.hpp"
 #include "graph/kernels/products/image.hpp"
 #include "graph/kernels/products/pack.hpp"
@@ -67,9 +69,51 @@ void copy_run(const Windows& w, const Image& image, std::int64_t channels, Run r
   if constexpr (places > 1) copy_run<places / 2>(w, image, channels, run, panel);
 }
 
+/// What a panel's places see, of which `piece` at a time lie side by side, step by step of depth:
+/// one stream of stores. Where the image is the source itself, what the next panel sees is on its
+/// way from a farther cache meanwhile.
+template <int piece>
+void copy_pieces(const Windows& w, const Image& image, std::int64_t channels,
+                 const std::int64_t* sources, float* panel) {
+  const std::int64_t row_step = w.rows.tap_step * image.row_pitch, step = w.columns.tap_step;
+  const float* plane = image.data + image.tap(w, 0, 0);
+  for (std::int64_t c = 0; c < channels; ++c, plane += image.plane_pitch)
+    for (std::int64_t y = 0; y < w.rows.taps; ++y)
+      for (std::int64_t x = 0; x < w.columns.taps; ++x, panel += panel_width) {
+        const float* const from = plane + y * row_step + x * step;
+        unrolled<panel_width / piece>([&](auto i) {
+          __builtin_prefetch(from + sources[i] + panel_width);
+          __builtin_memcpy(panel + i * piece, from + sources[i], sizeof(float) * piece);
+        });
+      }
+}
+
+/// Whether the places of a panel lie in so many neighbours each; if so, copies them.
+template <int piece>
+bool copied_in_pieces(const Windows& w, const Band& band, const Image& image, std::int64_t channels,
+                      std::int64_t place, float* panel) {
+  const bool joined = w.rows.step == 1 && image.row_pitch == w.columns.places;
+  const std::int64_t width = joined ? band.rows * w.columns.places : w.columns.places;
+  if (width % piece != 0) return false;
+  std::int64_t sources[panel_width / piece];
+  for (std::int64_t i = 0; i < panel_width / piece; ++i)
+    for_each_run(w, band, image, place + i * piece, 1,
+                 [&](const Run& run) { sources[i] = run.source; });
+  copy_pieces<piece>(w, image, channels, sources, panel);
+  return true;
+}
+
 void pack_panel(const Windows& w, const Band& band, const Image& image, std::int64_t channels,
                 std::int64_t place, float* panel) {
   const std::int64_t count = at_most(band.places(w) - place, panel_width);
+  const auto in_pieces = [&](auto piece) {
+    return copied_in_pieces<piece>(w, band, image, channels, place, panel);
+  };
+  if (count == panel_width && w.columns.step == 1 &&
+      (in_pieces(std::integral_constant<int, panel_width>()) ||
+       in_pieces(std::integral_constant<int, panel_width / 2>()) ||
+       in_pieces(std::integral_constant<int, panel_width / 4>())))
+    return;
   for_each_run(w, band, image, place, count, [&](const Run& run) {
     copy_run < panel_width<16 ? panel_width : 16>(w, image, channels, run, panel);
   });
@@ -80,9 +124,20 @@ void pack_weights(const Windows& w, std::int64_t result, std::int64_t rows, std:
                   std::int64_t channels, const float* weight, float* to) {
   const std::int64_t taps = w.rows.taps * w.columns.taps;
   weight += result * w.weight_result + channel * w.weight_channel;
-  if (w.weight_channel == taps && w.rows.weight_step == 1 && w.columns.weight_step == 1)
+  const bool all_taps =
+      w.weight_row == w.columns.taps && w.rows.weight_step == 1 && w.columns.weight_step == 1;
+  if (all_taps && w.weight_result == 1)  // whole vectors are faster, though fewer may be needed
+    return pack_rows(at_most(w.results - result, left_pitch), channels, weight, w.weight_channel,
+                     {to, left_pitch});
+  if (all_taps && w.weight_channel == taps)
     return pack_columns(rows, channels * taps, weight, w.weight_result, {to, left_pitch});
-  for (std::int64_t c = 0; c < channels; ++c)
+  std::int64_t c = 0;
+  // Behind every channel but the last, a whole vector can be read from any weight on.
+  if (all_taps && taps <= vector_size && w.weight_channel >= vector_size)
+    for (; c < channels && channel + c + 1 < w.channels; ++c, to += taps * left_pitch)
+      pack_short_columns(rows, taps, weight + c * w.weight_channel, w.weight_result,
+                         {to, left_pitch});
+  for (; c < channels; ++c)
     for (std::int64_t y = 0; y < w.rows.taps; ++y)
       for (std::int64_t x = 0; x < w.columns.taps; ++x, to += left_pitch) {
         const float* const from = weight + c * w.weight_channel +
@@ -102,14 +157,26 @@ struct Block {
   float* target;
 
   std::int64_t depth() const { return channels * w.rows.taps * w.columns.taps; }
+  std::int64_t left_floats() const { return left_pitch * depth(); }
 };
 
-/// Panels from `place` on whose places lie side by side in the target.
-std::int64_t panels_in_place(const Block& block, std::int64_t place) {
+/// Calls `work(result, rows, left)` for strips of results; `left` is where their weights are
+/// packed.
+template <class Work>
+void for_each_strip(const Block& block, float* left, Work work) {
+  for_each_part(block.results.end - block.results.begin, most_rows,
+                [&](std::int64_t first, std::int64_t rows) {
+                  work(block.results.begin + first, rows, left);
+                  left += block.left_floats();
+                });
+}
+
+/// Whether the places of a panel lie side by side in the target.
+bool lies_together(const Block& block, std::int64_t place) {
   const Windows& w = block.w;
-  if (w.rows.target_step != 1 || w.columns.target_step != 1) return 0;
   const std::int64_t sample = block.band.rows * w.columns.places;
-  return (sample - place % sample) / panel_width;
+  return w.rows.target_step == 1 && w.columns.target_step == 1 &&
+         place % sample + panel_width <= sample;
 }
 
 /// A panel whose places lie here and there: computed in a buffer.
@@ -127,7 +194,6 @@ void multiply_scattered(const Block& block, Strip strip, std::int64_t result, st
     });
   };
   if (strip.accumulate) for_each_sum([](float& sum, float& to) { sum = to; });
-  strip.panels = 1;
   strip.vectors = count > vector_size ? 2 : 1;
   strip.target = sums;
   strip.target_pitch = panel_width;
@@ -135,54 +201,51 @@ void multiply_scattered(const Block& block, Strip strip, std::int64_t result, st
   for_each_sum([](float& sum, float& to) { to = sum; });
 }
 
-void multiply_results(const Block& block, Strip strip, std::int64_t result, const float* right) {
+/// All strips of a panel, one after the other while it is in the nearest cache.
+void multiply_panel(const Block& block, const float* bias, std::int64_t place, float* left,
+                    const float* panel) {
   const Windows& w = block.w;
-  const std::int64_t places = block.band.places(w);
-  for (std::int64_t place = 0; place < places;) {
-    strip.right = right + place * block.depth();
-    strip.panels = panels_in_place(block, place);
-    if (strip.panels == 0) {
-      multiply_scattered(block, strip, result, place);
-      place += panel_width;
-      continue;
-    }
-    for_each_run(w, block.band, block.image, place, 1, [&](const Run& run) {
-      strip.target = block.target + result * w.target_plane + run.target;
-    });
+  const bool last = block.channel + block.channels == w.channels;
+  Strip strip{.rows = 0,
+              .vectors = 2,
+              .panels = 1,
+              .runs = 1,
+              .steps = block.depth(),
+              .left = nullptr,
+              .right = panel,
+              .starts = &no_start,
+              .right_pitch = panel_width,
+              .right_panel = 0,
+              .accumulate = block.channel > 0,
+              .bias_is = bias && last ? Bias::of_rows : Bias::none,
+              .bias = nullptr,
+              .relu = w.relu && last,
+              .target = nullptr,
+              .target_pitch = w.target_plane};
+  float* target = nullptr;
+  if (lies_together(block, place))
+    for_each_run(w, block.band, block.image, place, 1,
+                 [&](const Run& run) { target = block.target + run.target; });
+  for_each_strip(block, left, [&](std::int64_t result, std::int64_t rows, const float* weights) {
+    strip.rows = static_cast<int>(rows);
+    strip.left = weights;
+    if (bias) strip.bias = bias + result;
+    if (!target) return multiply_scattered(block, strip, result, place);
+    strip.target = target + result * w.target_plane;
     multiply_strip(strip);
-    place += strip.panels * panel_width;
-  }
+  });
 }
 
 void multiply_block(const Block& block, const float* weight, const float* bias, float* left,
-                    float* right) {
+                    float* panel) {
   const Windows& w = block.w;
-  for (std::int64_t place = 0; place < block.band.places(w); place += panel_width)
-    pack_panel(w, block.band, block.image, block.channels, place, right + place * block.depth());
-  const bool last = block.channel + block.channels == w.channels;
-  const std::int64_t results = block.results.end - block.results.begin;
-  for_each_part(results, most_rows, [&](std::int64_t first, std::int64_t rows) {
-    const std::int64_t result = block.results.begin + first;
-    pack_weights(w, result, rows, block.channel, block.channels, weight, left);
-    multiply_results(block,
-                     {.rows = static_cast<int>(rows),
-                      .vectors = 2,
-                      .panels = 0,
-                      .runs = 1,
-                      .steps = block.depth(),
-                      .left = left,
-                      .right = nullptr,
-                      .starts = &no_start,
-                      .right_pitch = panel_width,
-                      .right_panel = panel_width * block.depth(),
-                      .accumulate = block.channel > 0,
-                      .bias_is = bias && last ? Bias::of_rows : Bias::none,
-                      .bias = bias ? bias + result : nullptr,
-                      .relu = w.relu && last,
-                      .target = nullptr,
-                      .target_pitch = w.target_plane},
-                     result, right);
+  for_each_strip(block, left, [&](std::int64_t result, std::int64_t rows, float* to) {
+    pack_weights(w, result, rows, block.channel, block.channels, weight, to);
   });
+  for (std::int64_t place = 0; place < block.band.places(w); place += panel_width) {
+    pack_panel(w, block.band, block.image, block.channels, place, panel);
+    multiply_panel(block, bias, place, left, panel);
+  }
 }
 
 }  // namespace
@@ -190,10 +253,9 @@ void multiply_block(const Block& block, const float* weight, const float* bias, 
 void convolve(const Windows& w, Part part, const float* source, const float* weight,
               const float* bias, float* target, float* workspace) {
   const std::int64_t depth = w.block_channels * w.rows.taps * w.columns.taps;
-  const std::int64_t places = w.band_samples * w.band_rows * w.columns.places;
-  float* const left = workspace;
-  float* const right = left + widest_left * depth;
-  float* const padded = right + round_up(places, widest_panel) * depth;
+  float* const panel = workspace;
+  float* const left = panel + widest_panel * depth;
+  float* const padded = left + packed_rows(at_most(w.results, results_block)) * depth;
   std::int64_t units = 0;
   for_each_band(w, [&](const Band& band) {
     const Part results = overlap(part, units, w.results);
@@ -203,8 +265,12 @@ void convolve(const Windows& w, Part part, const float* source, const float* wei
     do {
       const std::int64_t channels = at_most(w.channels - channel, w.block_channels);
       const Image image = image_of(w, band, channel, channels, source, padded);
-      multiply_block({w, band, results, image, channel, channels, target}, weight, bias, left,
-                     right);
+      for_each_part(results.end - results.begin, results_block,
+                    [&](std::int64_t first, std::int64_t count) {
+                      const Part some{results.begin + first, results.begin + first + count};
+                      multiply_block({w, band, some, image, channel, channels, target}, weight,
+                                     bias, left, panel);
+                    });
       channel += channels;
     } while (channel < w.channels);
   });

@@ -24,14 +24,32 @@ void transpose_band(std::int64_t count, std::int64_t steps, const float* from, s
       to.data[step * to.pitch + i] = from[i * pitch + step];
 }
 
+/// A square's rows, transposed; where there are fewer, the last of them again and again.
+[[gnu::always_inline]] inline void load_transposed(std::int64_t count, const float* from,
+                                                   std::int64_t pitch,
+                                                   Vector (&rows)[vector_size]) {
+  unrolled<vector_size>(
+      [&](auto i) { rows[i] = load(from + (i < count ? i : count - 1) * pitch); });
+  transpose(rows);
+}
+
 }  // namespace
 
 void transpose_square(std::int64_t count, const float* from, std::int64_t pitch, Packed to) {
   Vector rows[vector_size];
-  unrolled<vector_size>(
-      [&](auto i) { rows[i] = load(from + (i < count ? i : count - 1) * pitch); });
-  transpose(rows);
+  load_transposed(count, from, pitch, rows);
   unrolled<vector_size>([&](auto i) { store(to.data + i * to.pitch, rows[i]); });
+}
+
+void pack_short_columns(std::int64_t count, std::int64_t steps, const float* from,
+                        std::int64_t pitch, Packed to) {
+  for (std::int64_t i = 0; i < count; i += vector_size) {
+    Vector rows[vector_size];
+    load_transposed(count - i, from + i * pitch, pitch, rows);
+    unrolled<vector_size>([&](auto step) {
+      if (step < steps) store(to.data + step * to.pitch + i, rows[step]);
+    });
+  }
 }
 
 void pack_rows(std::int64_t count, std::int64_t steps, const float* from, std::int64_t pitch,

@@ -29,6 +29,10 @@ void pack_rows(std::int64_t count, std::int64_t steps, const float* from, std::i
 void pack_columns(std::int64_t count, std::int64_t steps, const float* from, std::int64_t pitch,
                   Packed to);
 
+/// The same for at most vector_size steps, where from each row a Vector can be read.
+void pack_short_columns(std::int64_t count, std::int64_t steps, const float* from,
+                        std::int64_t pitch, Packed to);
+
 /// The square to[step][i] = from[i * pitch + step] of vector_size steps; where there are fewer than
 /// vector_size rows, the last of them again and again.
 void transpose_square(std::int64_t count, const float* from, std::int64_t pitch, Packed to);

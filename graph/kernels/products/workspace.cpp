@@ -30,7 +30,7 @@ std::int64_t product_floats(std::int64_t columns, std::int64_t depth) noexcept {
 
 std::int64_t convolve_floats(const Windows& w) noexcept {
   const std::int64_t depth = w.block_channels * taps(w);
-  return depth * (widest_left + round_up(band_places(w), widest_panel)) +
+  return depth * (widest_panel + packed_rows(at_most(w.results, results_block))) +
          w.band_samples * w.block_channels * plane_floats(w) + slack;
 }
 
