@@ -25,6 +25,14 @@ bool reads_in_place(const Product& p) {
   return p.right.column_stride == 1 && p.rows <= 4 * most_rows;
 }
 
+/// Steps of depth that are added to all sums of a block before the next. A right factor that is too
+/// large for a second-level cache is read row by row where it lies, as many rows at a time as a
+/// core fetches ahead of their use: panels of it would be pieces of too many rows for that.
+std::int64_t most_steps(const Product& p) {
+  constexpr std::int64_t large = 256 << 10, rows = 32;
+  return reads_in_place(p) && p.depth * p.columns > large ? rows : depth_block;
+}
+
 /// With little depth, the sums of a small tile can be stored while those of the next one begin;
 /// that pays where tiles are many.
 bool is_shallow(const Block& block) {
@@ -56,9 +64,9 @@ void pack_panel(const Product& p, const Block& block, std::int64_t column, float
 
 /// Panels that are not read in place, side by side.
 void pack_right(const Product& p, const Block& block, float* to) {
-  std::int64_t column = reads_in_place(p) ? block.columns / panel_width * panel_width : 0;
-  for (; column < block.columns; column += panel_width)
-    pack_panel(p, block, column, to + column * block.steps);
+  const std::int64_t first = reads_in_place(p) ? block.columns / panel_width * panel_width : 0;
+  for (std::int64_t column = first; column < block.columns; column += panel_width)
+    pack_panel(p, block, column, to + (column - first) * block.steps);
 }
 
 /// So many rows from `row` on, whose packed left factor is `left`.
@@ -93,7 +101,6 @@ void multiply_rows(const Product& p, const Block& block, Strip strip, const floa
   strip.right_panel = panel_width;
   multiply_columns(strip, whole);
   if (whole == block.columns) return;
-  ragged.right += whole * block.steps;
   ragged.target += whole;
   if (ragged.bias_is == Bias::of_columns) ragged.bias += whole;
   multiply_ragged(ragged, block.columns - whole);
@@ -119,12 +126,13 @@ void multiply_block(const Product& p, const Block& block, float* workspace) {
 void multiply(const Product& p, Part part, float* workspace) {
   const ProductRange range = range_of(part, p.rows, p.columns);
   if (prefers_dots(p)) return multiply_by_dots(p, range);
-  const std::int64_t step = column_block(p.columns, p.depth);
+  const std::int64_t depth = at_most(p.depth, most_steps(p));
+  const std::int64_t step = column_block(p.columns, depth);
   const std::int64_t end = range.first_column + range.columns;
   for (std::int64_t column = range.first_column; column < end; column += step) {
     Block block{0, 0, column, at_most(end - column, step), range.first_row, range.rows};
     do {
-      block.steps = at_most(p.depth - block.first_step, depth_block);
+      block.steps = at_most(p.depth - block.first_step, depth);
       multiply_block(p, block, workspace);
       block.first_step += block.steps;
     } while (block.first_step < p.depth);
