@@ -10,6 +10,8 @@ namespace penstock::graph {
 inline constexpr std::int64_t depth_block = 256;
 /// Floats of the packed right factor: half of a second-level cache of 1 MB.
 inline constexpr std::int64_t right_block_floats = 128 << 10;
+/// Factors of more floats are read from farther away than a second-level cache.
+inline constexpr std::int64_t cached_floats = 256 << 10;
 /// At least what multiply_strip reads per step of a packed left and right factor.
 inline constexpr std::int64_t widest_left = 16;
 inline constexpr std::int64_t widest_panel = 32;

@@ -11,6 +11,9 @@
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
+/// Of kernels whose gradients are put in order by vectors.
+constexpr std::int64_t most_taps = 49;
+
 /// A band of the source as [sample][y][x][channel], zeros around it.
 struct Pixels {
   float* data;
@@ -56,9 +59,10 @@ void transpose_row(std::int64_t channels, std::int64_t count, const float* from,
 
 Pixels pixels_of(const Windows& w, const Band& band, const float* source, float* to) {
   const Pixels pixels{to, w.channels, seen(w.rows, band.rows), seen(w.columns, w.columns.places)};
-  const std::int64_t floats = pixels.at(band.samples, 0, 0);
-  __builtin_memset(to, 0, sizeof(float) * static_cast<std::size_t>(floats));
   const Extent rows(w.rows, band.first_row, band.rows), columns(w.columns, 0, w.columns.places);
+  const std::int64_t floats = pixels.at(band.samples, 0, 0);
+  if (rows.count != pixels.height || columns.count != pixels.width)
+    __builtin_memset(to, 0, sizeof(float) * static_cast<std::size_t>(floats));
   if (columns.count <= 0) return pixels;
   const std::int64_t plane = w.rows.size * w.columns.size;
   // Rows without zeros between them are as good as one long row.
@@ -131,14 +135,31 @@ void add_band(const Windows& w, Part part, const Band& band, const Pixels& pixel
   });
 }
 
+/// sums [taps][channels] -> [channels][taps], for vector_size channels. A square's rows are longer
+/// than what is left of a channel's taps: what is too much is overwritten by the square before it.
+void put_channels_first(std::int64_t taps, std::int64_t channels, const float* sums,
+                        float* gradient) {
+  float buffer[vector_size * (most_taps + 1)];
+  for (std::int64_t tap = (taps - 1) / vector_size * vector_size; tap >= 0; tap -= vector_size)
+    transpose_square(taps - tap, sums + tap * channels, channels, {buffer + tap, taps});
+  __builtin_memcpy(gradient, buffer, sizeof(float) * static_cast<std::size_t>(vector_size * taps));
+}
+
 /// sums [results][taps][channels] -> [results][channels][taps]
 void put_channels_first(const Windows& w, Part results, const float* sums, float* gradient) {
   const std::int64_t taps = w.rows.taps * w.columns.taps;
   sums += results.begin * taps * w.channels;
-  for (std::int64_t result = results.begin; result < results.end; ++result)
-    for (std::int64_t tap = 0; tap < taps; ++tap, sums += w.channels)
-      for (std::int64_t c = 0; c < w.channels; ++c)
-        gradient[(result * w.channels + c) * taps + tap] = sums[c];
+  gradient += results.begin * taps * w.channels;
+  for (std::int64_t result = results.begin; result < results.end; ++result) {
+    std::int64_t c = 0;
+    for (; taps <= most_taps && c + vector_size <= w.channels; c += vector_size)
+      put_channels_first(taps, w.channels, sums + c, gradient + c * taps);
+    for (; c < w.channels; ++c)
+      for (std::int64_t tap = 0; tap < taps; ++tap)
+        gradient[c * taps + tap] = sums[tap * w.channels + c];
+    sums += taps * w.channels;
+    gradient += taps * w.channels;
+  }
 }
 
 }  // namespace

@@ -19,6 +19,8 @@ struct DotTile {
   float bias[tile_sums];  ///< row by row
   const float* rows[tile_rows];
   const float* columns[tile_columns];
+  const float* ahead;        ///< where columns begin that the next tiles read, and
+  std::int64_t ahead_lines;  ///< how many lines of them are fetched with each step
 };
 
 Vector not_below_zero(Vector values) {
@@ -51,9 +53,13 @@ template <int rows>
 [[gnu::noinline]] void dots(const DotTile& tile, float* to) {
   Vector sums[tile_sums] = {};
   std::int64_t step = 0;
-  for (; step + vector_size <= tile.depth; step += vector_size)
+  const float* ahead = tile.ahead;
+  for (; step + vector_size <= tile.depth; step += vector_size) {
+    for (std::int64_t i = 0; i < tile.ahead_lines; ++i, ahead += vector_size)
+      __builtin_prefetch(ahead);
     add_step<rows>(
         tile, step, [](const float* p) { return load(p); }, sums);
+  }
   if (const std::int64_t left = tile.depth - step; left > 0)
     add_step<rows>(
         tile, tile.depth - vector_size,
@@ -73,7 +79,7 @@ void dots_of(int rows, const DotTile& tile, float* to) {
 }
 
 DotTile tile_of_columns(const Product& p, std::int64_t column, std::int64_t columns) {
-  DotTile tile{p.depth, p.relu, {}, {}, {}};
+  DotTile tile{p.depth, p.relu, {}, {}, {}, nullptr, 0};
   for (std::int64_t j = 0; j < tile_columns; ++j) {
     const std::int64_t at = column + at_most(j, columns - 1);
     tile.columns[j] = p.right.data + at * p.right.column_stride;
@@ -97,12 +103,17 @@ void put(const float* sums, std::int64_t rows, std::int64_t columns, float* to,
 void multiply_columns(const Product& p, const ProductRange& range, std::int64_t column,
                       std::int64_t columns) {
   DotTile tile = tile_of_columns(p, column, columns);
+  // Columns that come from far are fetched while those before them are multiplied.
+  const std::int64_t tiles = (range.rows + tile_rows - 1) / tile_rows;
+  tile.ahead = p.right.data + (column + tile_columns) * p.right.column_stride;
+  if (p.depth * p.columns > cached_floats) tile.ahead_lines = (tile_columns + tiles - 1) / tiles;
   for_each_part(range.rows, tile_rows, [&](std::int64_t first, std::int64_t rows) {
     const std::int64_t row = range.first_row + first;
     for (std::int64_t i = 0; i < rows; ++i)
       tile.rows[i] = p.left.data + (row + i) * p.left.row_stride;
     float sums[tile_sums];
     dots_of(static_cast<int>(rows), tile, sums);
+    tile.ahead += tile.ahead_lines * p.depth;
     put(sums, rows, columns, p.result + row * p.columns + column, p.columns);
   });
 }

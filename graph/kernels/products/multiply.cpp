@@ -25,12 +25,12 @@ bool reads_in_place(const Product& p) {
   return p.right.column_stride == 1 && p.rows <= 4 * most_rows;
 }
 
-/// Steps of depth that are added to all sums of a block before the next. A right factor that is too
-/// large for a second-level cache is read row by row where it lies, as many rows at a time as a
+/// Steps of depth that are added to all sums of a block before the next. A right factor that no
+/// second-level cache keeps is read row by row where it lies, as many rows at a time as a
 /// core fetches ahead of their use: panels of it would be pieces of too many rows for that.
 std::int64_t most_steps(const Product& p) {
-  constexpr std::int64_t large = 256 << 10, rows = 32;
-  return reads_in_place(p) && p.depth * p.columns > large ? rows : depth_block;
+  constexpr std::int64_t rows = 32;
+  return reads_in_place(p) && p.depth * p.columns > cached_floats ? rows : depth_block;
 }
 
 /// With little depth, the sums of a small tile can be stored while those of the next one begin;

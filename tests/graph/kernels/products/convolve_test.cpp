@@ -137,6 +137,9 @@ INSTANTIATE_TEST_SUITE_P(
         Geometry{{9, 5, 8, 8}, 15, {3, 3}, pad_one},     // more than one band of samples
         Geometry{{2, 33, 16, 16}, 29, {3, 3}, pad_one},  // more than one block of channels
         Geometry{{5, 7, 7, 7}, 17, {3, 3}, pad_one},     // panels across samples
+        Geometry{{2, 5, 4, 64}, 530, {3, 3}, pad_one},   // more results than are packed at once,
+        Geometry{{2, 530, 4, 4}, 5, {3, 3}, pad_one},    // in either direction
+        Geometry{{2, 33, 7, 12}, 4, {5, 5}, pad_one},    // more taps than a vector has lanes
         Geometry{{2, 3, 30, 41}, 5, {5, 3}, {{"padding", List{2, 0}}}},  // bands of rows
         Geometry{{1, 2, 3, 700}, 3, {1, 3}, pad_one},                    // a row longer than a band
         Geometry{{70, 3, 5, 5}, 4, {5, 5}},                              // one pixel a sample

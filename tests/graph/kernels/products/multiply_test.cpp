@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "graph/kernels/kernel_table.hpp"
+#include "graph/kernels/products/blocks.hpp"
 #include "graph/kernels/products/units.hpp"
 #include "graph/kernels/products/workspace.hpp"
 #include "graph/sharing.hpp"
@@ -120,6 +121,18 @@ TEST_P(Multiply, IsTheSumOfProductsWhateverTheSizesAndTransposes) {
 
 INSTANTIATE_TEST_SUITE_P(Depths, Multiply, ::testing::ValuesIn(depths),
                          [](const auto& info) { return std::to_string(info.param); });
+
+TEST(ProductKernels, ReadLargeRightFactorsInTheirOwnOrder) {
+  constexpr std::int64_t columns = 777, depth = 350;
+  static_assert(columns * depth > cached_floats);
+  for (const std::int64_t rows : {1, 9, 40, 70}) {
+    const Case item(rows, columns, depth, true, false);
+    for (const Isa isa : available_isas())
+      for (const bool right : {false, true})
+        ASSERT_EQ(item.computed(isa, false, right), item.expected())
+            << rows << " rows, transposed " << right << ", " << to_string(isa);
+  }
+}
 
 TEST(ProductKernels, ComputeNothingFromWhatWasInTheWorkspace) {
   for (const std::int64_t depth : {7, 300, 350}) {
