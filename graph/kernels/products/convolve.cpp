@@ -82,7 +82,7 @@ void copy_pieces(const Windows& w, const Image& image, std::int64_t channels,
       for (std::int64_t x = 0; x < w.columns.taps; ++x, panel += panel_width) {
         const float* const from = plane + y * row_step + x * step;
         unrolled<panel_width / piece>([&](auto i) {
-          __builtin_prefetch(from + sources[i] + panel_width);
+          if constexpr (piece == panel_width) __builtin_prefetch(from + sources[i] + panel_width);
           __builtin_memcpy(panel + i * piece, from + sources[i], sizeof(float) * piece);
         });
       }

@@ -25,18 +25,6 @@ struct Pixels {
   }
 };
 
-/// How much of an axis `places` places from `place` on see of the source.
-struct Extent {
-  std::int64_t first, count, to;
-
-  Extent(const WindowAxis& axis, std::int64_t place, std::int64_t places) {
-    const std::int64_t low = place * axis.step + axis.low, end = low + seen(axis, places);
-    first = low > 0 ? low : 0;
-    count = at_most(end, axis.size) - first;
-    to = first - low;
-  }
-};
-
 void transpose_pixel_by_pixel(std::int64_t channels, std::int64_t count, const float* from,
                               std::int64_t plane, float* to, std::int64_t pitch) {
   for (std::int64_t c = 0; c < channels; ++c)

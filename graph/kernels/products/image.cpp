@@ -9,24 +9,35 @@ bool never_leaves(const WindowAxis& axis) {
   return axis.low >= 0 && axis.low + seen(axis, axis.places) <= axis.size;
 }
 
-/// One row of the source from pixel `low` on, zeros outside being there already.
-void copy_row(const Windows& w, const Image& image, const float* row, float* to) {
-  const WindowAxis& axis = w.columns;
-  const std::int64_t count = seen(axis, axis.places);
-  const std::int64_t begin = axis.low < 0 ? -axis.low : 0;
-  const std::int64_t end = axis.size - axis.low < count ? axis.size - axis.low : count;
-  if (axis.step == 1) return copy_floats(end - begin, row + axis.low + begin, to + begin);
-  for (std::int64_t x = begin; x < end; ++x)
-    to[x % axis.step * image.phase_pitch + x / axis.step] = row[axis.low + x];
+/// Rows of the same length, as a constant.
+template <int floats>
+void copy_rows(std::int64_t rows, const float* from, std::int64_t pitch, Packed to) {
+  for (std::int64_t y = 0; y < rows; ++y, from += pitch, to.data += to.pitch)
+    __builtin_memcpy(to.data, from, sizeof(float) * floats);
 }
 
-void copy_plane(const Windows& w, const Band& band, const Image& image, const float* plane,
-                float* to) {
-  const std::int64_t low = band.first_row * w.rows.step + w.rows.low;
-  const std::int64_t height = seen(w.rows, band.rows);
-  for (std::int64_t y = 0; y < height; ++y)
-    if (low + y >= 0 && low + y < w.rows.size)
-      copy_row(w, image, plane + (low + y) * w.columns.size, to + y * image.row_pitch);
+/// `count` floats of so many rows.
+void copy_rows(std::int64_t count, std::int64_t rows, const float* from, std::int64_t pitch,
+               Packed to) {
+  if (count == 8) return copy_rows<8>(rows, from, pitch, to);
+  if (count == 16) return copy_rows<16>(rows, from, pitch, to);
+  for (std::int64_t y = 0; y < rows; ++y, from += pitch, to.data += to.pitch)
+    copy_floats(count, from, to.data);
+}
+
+/// A plane of the source into its place among the zeros, which are there already.
+void copy_plane(const Windows& w, const Image& image, const Extent& rows, const Extent& columns,
+                const float* plane, float* to) {
+  const std::int64_t width = w.columns.size, step = w.columns.step;
+  const float* const from = plane + rows.first * width + columns.first;
+  to += rows.to * image.row_pitch;
+  if (step == 1)
+    return copy_rows(columns.count, rows.count, from, width, {to + columns.to, image.row_pitch});
+  for (std::int64_t y = 0; y < rows.count; ++y)
+    for (std::int64_t x = 0; x < columns.count; ++x) {
+      const std::int64_t at = columns.to + x;
+      to[y * image.row_pitch + at % step * image.phase_pitch + at / step] = from[y * width + x];
+    }
 }
 
 }  // namespace
@@ -48,9 +59,10 @@ Image image_of(const Windows& w, const Band& band, std::int64_t first, std::int6
   const Image image{to, channels * plane_pitch, plane_pitch, row_pitch, phase_pitch};
   const std::int64_t floats = band.samples * image.sample_pitch;
   __builtin_memset(to, 0, sizeof(float) * static_cast<std::size_t>(floats));
+  const Extent rows(w.rows, band.first_row, band.rows), columns(w.columns, 0, w.columns.places);
   for (std::int64_t sample = 0; sample < band.samples; ++sample)
     for (std::int64_t c = 0; c < channels; ++c)
-      copy_plane(w, band, image, source + sample * w.source_sample + c * plane,
+      copy_plane(w, image, rows, columns, source + sample * w.source_sample + c * plane,
                  to + sample * image.sample_pitch + c * plane_pitch);
   return image;
 }

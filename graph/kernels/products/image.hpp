@@ -30,6 +30,19 @@ inline std::int64_t seen(const WindowAxis& axis, std::int64_t places) {
   return (places - 1) * axis.step + axis.span + 1;
 }
 
+/// How much of an axis `places` places from `place` on see of the source.
+struct Extent {
+  std::int64_t first, count;
+  std::int64_t to;  ///< where the first of them is among all that the places see
+
+  Extent(const WindowAxis& axis, std::int64_t place, std::int64_t places) {
+    const std::int64_t low = place * axis.step + axis.low, end = low + seen(axis, places);
+    first = low > 0 ? low : 0;
+    count = (end < axis.size ? end : axis.size) - first;
+    to = first - low;
+  }
+};
+
 /// Planes of pixels of which the window of place (0,0) begins at `data`. In a row, pixels that are
 /// a step apart lie side by side, so that neighbouring places see neighbouring floats.
 struct Image {
