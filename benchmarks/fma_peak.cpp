@@ -34,19 +34,26 @@ const Chains& chains_for([[maybe_unused]] graph::Isa isa) {
   return graph::portable::chains;
 }
 
+/// GFLOP/s of so many rounds.
+double speed_of(const Chains& chains, std::int64_t rounds) {
+  volatile float kept = 0;
+  const double seconds = seconds_of([&] { kept = chains.run(rounds); });
+  return static_cast<double>(rounds * chains.flops_per_round) / seconds * 1e-9;
+}
+
 }  // namespace
+
+double fma_burst(graph::Isa isa) {
+  return speed_of(chains_for(isa), 2'000);
+}
 
 double fma_peak(graph::Isa isa, int threads) {
   constexpr std::int64_t rounds = 10'000;
   const Chains& chains = chains_for(isa);
   return sum_over_threads(threads, [&] {
-    volatile float kept = 0;
     double best = 0;
-    for (int run = 0; run < 5'000; ++run) {
-      const double seconds = seconds_of([&] { kept = chains.run(rounds); });
-      best = std::max(best, static_cast<double>(rounds * chains.flops_per_round) / seconds);
-    }
-    return best * 1e-9;
+    for (int run = 0; run < 5'000; ++run) best = std::max(best, speed_of(chains, rounds));
+    return best;
   });
 }
 
