@@ -20,7 +20,7 @@ struct DotTile {
   const float* rows[tile_rows];
   const float* columns[tile_columns];
   const float* ahead;        ///< where columns begin that the next tiles read, and
-  std::int64_t ahead_lines;  ///< how many lines of them are fetched with each step
+  std::int64_t ahead_lines;  ///< how many lines of them are fetched with each step, if any
 };
 
 Vector not_below_zero(Vector values) {
@@ -49,13 +49,13 @@ template <int rows, class Load>
 
 /// The dot products, row by row. The last steps are read together with some before them, so that
 /// nothing is read past a row.
-template <int rows>
+template <int rows, bool fetches>
 [[gnu::noinline]] void dots(const DotTile& tile, float* to) {
   Vector sums[tile_sums] = {};
   std::int64_t step = 0;
   const float* ahead = tile.ahead;
   for (; step + vector_size <= tile.depth; step += vector_size) {
-    for (std::int64_t i = 0; i < tile.ahead_lines; ++i, ahead += vector_size)
+    for (std::int64_t i = 0; fetches && i < tile.ahead_lines; ++i, ahead += vector_size)
       __builtin_prefetch(ahead);
     add_step<rows>(
         tile, step, [](const float* p) { return load(p); }, sums);
@@ -74,8 +74,10 @@ template <int rows>
 
 void dots_of(int rows, const DotTile& tile, float* to) {
   using Dots = void (*)(const DotTile&, float*);
-  static constexpr Dots by_rows[] = {dots<1>, dots<2>, dots<3>, dots<4>};
-  by_rows[rows - 1](tile, to);
+  static constexpr Dots by_rows[] = {dots<1, false>, dots<2, false>, dots<3, false>,
+                                     dots<4, false>};
+  static constexpr Dots fetching[] = {dots<1, true>, dots<2, true>, dots<3, true>, dots<4, true>};
+  (tile.ahead_lines > 0 ? fetching : by_rows)[rows - 1](tile, to);
 }
 
 DotTile tile_of_columns(const Product& p, std::int64_t column, std::int64_t columns) {
@@ -103,10 +105,12 @@ void put(const float* sums, std::int64_t rows, std::int64_t columns, float* to,
 void multiply_columns(const Product& p, const ProductRange& range, std::int64_t column,
                       std::int64_t columns) {
   DotTile tile = tile_of_columns(p, column, columns);
-  // Columns that come from far are fetched while those before them are multiplied.
+  // Columns that come from far are fetched while those before them are multiplied; small tiles
+  // have no time for that.
   const std::int64_t tiles = (range.rows + tile_rows - 1) / tile_rows;
   tile.ahead = p.right.data + (column + tile_columns) * p.right.column_stride;
-  if (p.depth * p.columns > cached_floats) tile.ahead_lines = (tile_columns + tiles - 1) / tiles;
+  if (many_registers && p.depth * p.columns > cached_floats)
+    tile.ahead_lines = (tile_columns + tiles - 1) / tiles;
   for_each_part(range.rows, tile_rows, [&](std::int64_t first, std::int64_t rows) {
     const std::int64_t row = range.first_row + first;
     for (std::int64_t i = 0; i < rows; ++i)

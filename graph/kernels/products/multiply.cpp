@@ -36,7 +36,7 @@ std::int64_t most_steps(const Product& p) {
 /// With little depth, the sums of a small tile can be stored while those of the next one begin;
 /// that pays where tiles are many.
 bool is_shallow(const Block& block) {
-  return block.steps <= 24 && block.columns >= 256;
+  return block.steps <= 12 && block.columns >= 256;
 }
 
 void pack_left(const Product& p, const Block& block, std::int64_t row, std::int64_t rows,
