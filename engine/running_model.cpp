@@ -194,11 +194,12 @@ void RunningModel::expect_same_state(const actors::UpdateRules& rules) const {
       throw Error(Errc::invalid_argument,
                   "optimizer: parameter \"" + plan_->variables[i].name +
                       "\" would need other state than it has; make a new TrainingModel to change "
-                      "the rule, or which state it keeps (momentum, centered, ...)");
+                      "which state is kept (momentum, centered, ...)");
 }
 
 void RunningModel::set_rules(const Optimizer& optimizer) {
   actors::UpdateRules rules = update_rules(optimizer);
+  expect_rule_kept(*first_optimizer_, optimizer);
   expect_same_state(rules);
   expect_constants_kept(*first_optimizer_, optimizer, trainable_names());
   runtime_->set_rules(rules);

@@ -34,6 +34,8 @@ const OwnAttribute* find_own(std::string_view name) {
   return at == std::end(own_attributes) ? nullptr : at;
 }
 
+constexpr const char* only_anew = "make a new TrainingModel for that";
+
 [[noreturn]] void refuse(const std::string& attribute, const std::string& of,
                          const std::string& was, const std::string& now,
                          const std::string& advice) {
@@ -45,6 +47,10 @@ const OwnAttribute* find_own(std::string_view name) {
 std::string advice_for(std::string_view attribute) {
   return "mark_as_variable(\"" + std::string(attribute) +
          "\") on the optimizer that a TrainingModel is made with allows that";
+}
+
+const char* on_off(bool a_switch) {
+  return a_switch ? "on" : "off";
 }
 
 void expect_kept(const Optimizer& first, const graph::ParameterRule& before,
@@ -59,9 +65,7 @@ void expect_kept(const Optimizer& first, const graph::ParameterRule& before,
   }
   for (const graph::HyperSwitch& a_switch : before.rule->switches) {
     const bool was = before.hyper.*a_switch.value, now = after.hyper.*a_switch.value;
-    if (was != now)
-      refuse(rule + std::string(a_switch.name), of, was ? "on" : "off", now ? "on" : "off",
-             "make a new TrainingModel for that");
+    if (was != now) refuse(rule + std::string(a_switch.name), of, on_off(was), on_off(now), only_anew);
   }
 }
 
@@ -92,6 +96,15 @@ bool was_given(const Optimizer& optimizer, std::string_view attribute) {
          std::ranges::any_of(optimizer.groups, given, &ParameterGroup::settings);
 }
 
+void expect_rule_kept(const Optimizer& first, const Optimizer& next) {
+  const std::string_view was = rule_of(first.settings).rule->name,
+                         now = rule_of(next.settings).rule->name;
+  if (was != now)
+    throw Error(Errc::invalid_argument, "optimizer: the rule is " + std::string(was) +
+                                            ", and cannot become " + std::string(now) + ": " +
+                                            only_anew);
+}
+
 void expect_constants_kept(const Optimizer& first, const Optimizer& next,
                            std::span<const std::string> parameters) {
   const auto before = parameter_rules(first, parameters);
@@ -102,6 +115,9 @@ void expect_constants_kept(const Optimizer& first, const Optimizer& next,
     if (first.*own.value != next.*own.value && !first.is_variable(own.name))
       refuse(std::string(own.name), "", number_text(first.*own.value), number_text(next.*own.value),
              advice_for(own.name));
+  if (first.exact_max_grad_norm != next.exact_max_grad_norm)
+    refuse("exact_max_grad_norm", "", on_off(first.exact_max_grad_norm),
+           on_off(next.exact_max_grad_norm), only_anew);
 }
 
 }  // namespace penstock

@@ -17,6 +17,9 @@ void expect_attribute(const Optimizer& optimizer, std::string_view attribute);
 /// Whether the attribute has another value than its default, or is the learning rate.
 bool was_given(const Optimizer& optimizer, std::string_view attribute);
 
+/// @throws Error invalid_argument naming both rules unless they are the same.
+void expect_rule_kept(const Optimizer& first, const Optimizer& next);
+
 /// @throws Error invalid_argument naming the first attribute that is constant in `first` and
 /// differs in `next`, and the parameter, one of a model's trainable `parameters`, that it would
 /// differ for. Both optimizers are valid and of the same rule.

@@ -187,6 +187,11 @@ Optimizer limited(Optimizer optimizer, double max_grad_norm) {
   return optimizer;
 }
 
+Optimizer exactly(Optimizer optimizer) {
+  optimizer.exact_max_grad_norm = true;
+  return optimizer;
+}
+
 TEST(Optimizer, ConstantsThatWouldChangeAreNamed) {
   const Change table[] = {
       {Sgd{}, Sgd{.weight_decay = 0.5},
@@ -209,6 +214,9 @@ TEST(Optimizer, ConstantsThatWouldChangeAreNamed) {
        "optimizer: sgd.nesterov of parameter \"fc1.weight\" is constant, off, and cannot become "
        "on: "
        "make a new TrainingModel for that"},
+      {limited(Sgd{}, 2), exactly(limited(Sgd{}, 2)),
+       "optimizer: exact_max_grad_norm is constant, off, and cannot become on: make a new "
+       "TrainingModel for that"},
   };
   for (const Change& change : table)
     EXPECT_EQ(refusal(Errc::invalid_argument,
