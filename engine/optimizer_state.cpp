@@ -1,14 +1,18 @@
 #include "engine/optimizer_state.hpp"
 
+#include <cmath>
 #include <map>
 #include <utility>
 
+#include "engine/values/number_range.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
 namespace {
 
 constexpr const char* step_name = "step";
+/// Numbers up to it are exact in the double that schedules and corrections count in.
+constexpr std::int64_t most_updates = std::int64_t{1} << 53;
 
 std::string name_of(const graph::VariableInfo& variable, const graph::StateTensor& state) {
   return variable.name + "." + std::string(state.name);
@@ -18,35 +22,60 @@ std::vector<graph::StateTensor> state_of(const graph::ParameterRule& rule) {
   return rule.rule ? rule.rule->state(rule.hyper) : std::vector<graph::StateTensor>{};
 }
 
+[[noreturn]] void refuse(Errc code, const std::string& who, const std::string& name,
+                         const std::string& text) {
+  throw Error(code, who + ": tensor \"" + name + "\": " + text);
+}
+
 /// Named tensors, each to be taken once.
 class Supply {
  public:
   Supply(std::span<const NamedTensor> named, const std::string& who) : who_(who) {
     for (const auto& [name, tensor] : named)
-      if (!tensors_.emplace(name, tensor).second) refuse(name, "it is there twice");
+      if (!tensors_.emplace(name, tensor).second) misfit(name, "it is there twice");
   }
 
   Tensor take(const std::string& name, const graph::TensorType& type) {
     const std::string expected = "expected " + graph::to_string(type);
     auto found = tensors_.extract(name);
-    if (!found || !found.mapped()) refuse(name, expected + ", found none");
+    if (!found || !found.mapped()) misfit(name, expected + ", found none");
     const graph::TensorType got{found.mapped().dtype(), found.mapped().shape()};
-    if (got != type) refuse(name, expected + ", got " + graph::to_string(got));
+    if (got != type) misfit(name, expected + ", got " + graph::to_string(got));
     return std::move(found.mapped());
   }
 
   void expect_empty() const {
-    if (!tensors_.empty()) refuse(tensors_.begin()->first, "is no state of this model's optimizer");
+    if (!tensors_.empty()) misfit(tensors_.begin()->first, "is no state of this model's optimizer");
   }
 
  private:
-  [[noreturn]] void refuse(const std::string& name, const std::string& text) const {
-    throw Error(Errc::shape_mismatch, who_ + ": tensor \"" + name + "\": " + text);
+  [[noreturn]] void misfit(const std::string& name, const std::string& text) const {
+    refuse(Errc::shape_mismatch, who_, name, text);
   }
 
   std::string who_;
   std::map<std::string, Tensor> tensors_;
 };
+
+std::int64_t checked_step(const Tensor& tensor, const std::string& who) {
+  const std::int64_t step = tensor.as<std::int64_t>()[0];
+  if (step < 0 || step > most_updates)
+    refuse(Errc::invalid_data, who, step_name,
+           "expected 0 to " + std::to_string(most_updates) + ", got " + std::to_string(step));
+  return step;
+}
+
+void check_numbers(const Tensor& tensor, const graph::StateTensor& state, const std::string& name,
+                   const std::string& who) {
+  const auto numbers = tensor.as<float>();
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (std::isfinite(numbers[i]) && !(state.squares && numbers[i] < 0)) continue;
+    refuse(Errc::invalid_data, who, name,
+           std::string("expected ") +
+               (state.squares ? "means of squares, 0 or more" : "finite numbers") + ", got " +
+               number_text(numbers[i]) + " as element " + std::to_string(i));
+  }
+}
 
 }  // namespace
 
@@ -65,16 +94,16 @@ actors::OptimizerTensors tensors_of(const graph::Plan& plan, const actors::Updat
                                     std::span<const NamedTensor> named, const std::string& who) {
   Supply supply(named, who);
   actors::OptimizerTensors result;
-  result.updates = supply.take(step_name, {DType::i64, {}}).as<std::int64_t>()[0];
-  if (result.updates < 0)
-    throw Error(Errc::invalid_data, who + ": tensor \"step\": expected 0 or more, got " +
-                                        std::to_string(result.updates));
+  result.updates = checked_step(supply.take(step_name, {DType::i64, {}}), who);
   for (std::size_t i = 0; i < plan.variables.size(); ++i) {
     const graph::VariableInfo& variable = plan.variables[i];
     auto& own = result.variables.emplace_back();
     if (!variable.trainable) continue;
-    for (const graph::StateTensor& state : state_of(rules.variables[i]))
-      own.push_back(supply.take(name_of(variable, state), variable.type));
+    for (const graph::StateTensor& state : state_of(rules.variables[i])) {
+      const std::string name = name_of(variable, state);
+      own.push_back(supply.take(name, variable.type));
+      check_numbers(own.back(), state, name, who);
+    }
   }
   supply.expect_empty();
   return result;

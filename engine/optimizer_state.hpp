@@ -15,7 +15,8 @@ std::vector<NamedTensor> named_state(const graph::Plan& plan, const actors::Upda
                                      const actors::OptimizerTensors& tensors);
 
 /// The way back. @throws Error shape_mismatch naming, after `who`, the tensor that is missing, of
-/// another type, there twice or of no use; invalid_data if the step is negative.
+/// another type, there twice or of no use; invalid_data if the step is negative or more than 2^53,
+/// a number is not finite, or a mean of squares is negative.
 actors::OptimizerTensors tensors_of(const graph::Plan& plan, const actors::UpdateRules& rules,
                                     std::span<const NamedTensor> named, const std::string& who);
 

@@ -47,6 +47,7 @@ struct HyperSwitch {
 struct StateTensor {
   std::string_view name;  ///< as in PyTorch's state, e.g. "exp_avg"
   float initial = 0;      ///< what each element is before the first update
+  bool squares = false;   ///< a mean of squares, which is never negative
 
   bool operator==(const StateTensor&) const = default;
 };

@@ -40,7 +40,7 @@ inline constexpr HyperSwitch moments_switches[] = {{"bias_correction", &Hyper::b
 
 /// Adam's and LAMB's state: "exp_avg" (m) and "exp_avg_sq" (v).
 inline std::vector<StateTensor> moments_state(const Hyper&) {
-  return {{"exp_avg"}, {"exp_avg_sq"}};
+  return {{"exp_avg"}, {"exp_avg_sq", 0, true}};
 }
 
 }  // namespace penstock::graph

@@ -14,7 +14,7 @@ constexpr HyperSwitch switches[] = {{"centered", &Hyper::centered},
                                     {"tf_variant", &Hyper::tf_variant}};
 
 std::vector<StateTensor> state(const Hyper& hyper) {
-  std::vector<StateTensor> tensors{{"square_avg", hyper.tf_variant ? 1.0f : 0.0f}};
+  std::vector<StateTensor> tensors{{"square_avg", hyper.tf_variant ? 1.0f : 0.0f, true}};
   if (hyper.centered) tensors.push_back({"grad_avg"});
   if (hyper.momentum != 0) tensors.push_back({"momentum_buffer"});
   return tensors;

@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <functional>
+#include <limits>
 
 #include "engine/files/weights_file.hpp"
 #include "penstock/penstock.hpp"
@@ -176,17 +177,66 @@ TEST(OptimizerState, ThatDoesNotFitIsRefusedAndChangesNothing) {
             }),
             "optimizer state: tensor \"fc1.weight.momentum_buffer\": expected f32[6,5], got "
             "f32[6,4]");
-  std::vector<NamedTensor> negative = good;
-  const std::int64_t minus_one = -1;
-  negative[0].tensor = Tensor({}, std::span(&minus_one, 1));
-  EXPECT_EQ(refusal(Errc::invalid_data, [&] { training.set_optimizer_state(negative); }),
-            "optimizer state: tensor \"step\": expected 0 or more, got -1");
 
   const std::vector<NamedTensor> after = training.optimizer_state();
   for (std::size_t i = 0; i < good.size(); ++i)
     EXPECT_EQ(std::memcmp(after[i].tensor.raw(), good[i].tensor.raw(), good[i].tensor.bytes()), 0);
   training.step(samples(2, 4, 1));
   EXPECT_EQ(training.updates(), 4u);
+}
+
+/// What is said about `state` with another step.
+std::string verdict_on_step(TrainingModel& training, std::vector<NamedTensor> state,
+                            std::int64_t step) {
+  state[0].tensor = Tensor({}, std::span(&step, 1));
+  return refusal(Errc::invalid_data, [&] { training.set_optimizer_state(state); });
+}
+
+TEST(OptimizerState, OfAStepThatCannotBeCountedOnIsRefused) {
+  TrainingModel training(network(), options_for(), Sgd{.momentum = 0.9});
+  const std::vector<NamedTensor> state = training.optimizer_state();
+  const std::string expected = "optimizer state: tensor \"step\": expected 0 to 9007199254740992";
+  EXPECT_EQ(verdict_on_step(training, state, -1), expected + ", got -1");
+  EXPECT_EQ(verdict_on_step(training, state, std::numeric_limits<std::int64_t>::max()),
+            expected + ", got 9223372036854775807");
+  EXPECT_EQ(training.updates(), 0u);
+  EXPECT_EQ(verdict_on_step(training, state, std::int64_t{1} << 53), "accepted");
+}
+
+/// What is said about `state` with `number` as the last element of the tensor of that name.
+std::string verdict_on_number(TrainingModel& training, std::vector<NamedTensor> state,
+                              const std::string& name, float number) {
+  for (auto& [own, tensor] : state) {
+    if (own != name) continue;
+    std::vector<float> values(tensor.as<float>().begin(), tensor.as<float>().end());
+    values.back() = number;
+    tensor = Tensor(tensor.shape(), std::span<const float>(values));
+  }
+  return refusal(Errc::invalid_data, [&] { training.set_optimizer_state(state); });
+}
+
+TEST(OptimizerState, OfNumbersThatNoTrainingHasIsRefused) {
+  const float nan = std::numeric_limits<float>::quiet_NaN(),
+              infinity = std::numeric_limits<float>::infinity();
+  TrainingModel adamw(network(), options_for(), AdamW{}),
+      rmsprop(network(), options_for(), RmsProp{});
+  const auto of_adamw = [&](const std::string& name, float number) {
+    return verdict_on_number(adamw, adamw.optimizer_state(), name, number);
+  };
+  const std::string who = "optimizer state: tensor ";
+  EXPECT_EQ(of_adamw("fc1.bias.exp_avg", nan),
+            who + "\"fc1.bias.exp_avg\": expected finite numbers, got nan as element 5");
+  EXPECT_EQ(of_adamw("fc1.bias.exp_avg", -infinity),
+            who + "\"fc1.bias.exp_avg\": expected finite numbers, got -inf as element 5");
+  EXPECT_EQ(of_adamw("fc2.bias.exp_avg_sq", -0.5f),
+            who +
+                "\"fc2.bias.exp_avg_sq\": expected means of squares, 0 or more, got -0.5 as "
+                "element 3");
+  EXPECT_EQ(verdict_on_number(rmsprop, rmsprop.optimizer_state(), "fc2.bias.square_avg", -0.5f),
+            who +
+                "\"fc2.bias.square_avg\": expected means of squares, 0 or more, got -0.5 as "
+                "element 3");
+  EXPECT_EQ(of_adamw("fc1.bias.exp_avg", -0.5f), "accepted");
 }
 
 TEST(OptimizerState, OfAnotherRuleIsRefused) {

@@ -74,7 +74,8 @@ class TrainingModel {
   /// with the same weights, options and data, to the same bits (random numbers and learning rates
   /// go on from its step too).
   /// @throws Error shape_mismatch naming a tensor that is missing, misshapen or of no use,
-  /// invalid_data for a negative step; then nothing has changed.
+  /// invalid_data for a step below 0 or above 2^53, a number that is not finite, or a negative mean
+  /// of squares (exp_avg_sq, square_avg); then nothing has changed.
   void set_optimizer_state(const std::vector<NamedTensor>& state);
   /// The same to and from a file in the safetensors format, beside Model::save_weights; written
   /// whole or not at all. @throws Error io_error; and corrupt_file, unsupported, or invalid_data if
