@@ -1,18 +1,19 @@
 #include "engine/datasets/normalizer.hpp"
 
 #include <algorithm>
-#include <cmath>
 
-#include "penstock/error.hpp"
+#include "engine/values/number_range.hpp"
 
 namespace penstock {
 
+void check_normalization(const std::string& who, const Normalization& normalization) {
+  check_f32(who + ": mean", normalization.mean, any_number);
+  check_f32(who + ": std", normalization.std, {.above_low = true});
+}
+
 Normalizer::Normalizer(const Normalization& normalization) {
+  check_normalization("normalization", normalization);
   const auto [mean, std] = normalization;
-  if (!std::isfinite(mean) || !std::isfinite(std) || !(std > 0))
-    throw Error(Errc::invalid_argument,
-                "normalization: expected a finite mean and a positive std, got mean " +
-                    std::to_string(mean) + " and std " + std::to_string(std));
   // In single precision throughout, as torchvision does it.
   for (std::size_t byte = 0; byte < table_.size(); ++byte)
     table_[byte] =

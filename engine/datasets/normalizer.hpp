@@ -4,14 +4,19 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "penstock/dataset.hpp"
 
 namespace penstock {
 
+/// @throws Error invalid_argument, its text opening with `who`, unless both are finite and std is
+/// positive, also when rounded to f32.
+void check_normalization(const std::string& who, const Normalization& normalization);
+
 class Normalizer {
  public:
-  /// @throws Error invalid_argument unless mean is finite and std finite and positive.
+  /// @throws as check_normalization().
   explicit Normalizer(const Normalization& normalization);
 
   float operator()(std::uint8_t byte) const noexcept { return table_[byte]; }

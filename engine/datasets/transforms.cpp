@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstring>
 #include <string>
 
+#include "engine/datasets/normalizer.hpp"
 #include "engine/values/number_range.hpp"
 #include "graph/random.hpp"
 #include "penstock/error.hpp"
@@ -68,8 +68,11 @@ class Normalized : public Transformed {
   Normalized(std::shared_ptr<const Dataset> dataset, const ChannelNormalization& normalization)
       : Transformed("normalize", std::move(dataset)) {
     check_counts(normalization);
-    for (std::size_t i = 0; i < normalization.mean.size(); ++i)
-      channels_.push_back(checked(normalization.mean[i], normalization.std[i]));
+    for (std::size_t i = 0; i < normalization.mean.size(); ++i) {
+      const Normalization channel{normalization.mean[i], normalization.std[i]};
+      check_normalization("normalize: channel " + std::to_string(i), channel);
+      channels_.push_back({static_cast<float>(channel.mean), static_cast<float>(channel.std)});
+    }
   }
 
  private:
@@ -85,14 +88,6 @@ class Normalized : public Transformed {
                                               std::to_string(expected) + " channels, got " +
                                               std::to_string(normalization.mean.size()) + " and " +
                                               std::to_string(normalization.std.size()));
-  }
-
-  static Channel checked(double mean, double std) {
-    if (!std::isfinite(mean) || !std::isfinite(std) || !(std > 0))
-      throw Error(Errc::invalid_argument,
-                  "normalize: expected a finite mean and a positive std, got mean " +
-                      std::to_string(mean) + " and std " + std::to_string(std));
-    return {static_cast<float>(mean), static_cast<float>(std)};
   }
 
   void change(std::uint64_t, std::int64_t, float* image_data) const override {

@@ -44,6 +44,7 @@ void check_f32(std::string_view field, double number, const NumberRange& range) 
   using Limits = std::numeric_limits<float>;
   check_number(field, number, range);
   NumberRange in_f32 = range;
+  in_f32.low = std::max<double>(range.low, Limits::lowest());
   in_f32.high = std::min<double>(range.high, Limits::max());
   check_number(field, number, in_f32);
   const double rounded = std::abs(number) < Limits::min() ? 0 : static_cast<float>(number);

@@ -17,7 +17,7 @@ struct ChannelNormalization {
 };
 
 /// @throws Error shape_mismatch if the first field is no f32 [C,H,W]; invalid_argument unless there
-/// are C finite means and C finite and positive stds.
+/// are C finite means and C finite and positive stds, also when rounded to f32.
 std::shared_ptr<const Dataset> normalize(std::shared_ptr<const Dataset> dataset,
                                          const ChannelNormalization& normalization);
 

@@ -141,8 +141,18 @@ TEST(Transforms, RefuseWhatMakesNoSense) {
   EXPECT_EQ(invalid([] {
               normalize(images(1), {{0, 0}, {1, 0}});
             }),
-            "normalize: expected a finite mean and a positive std, got mean 0.000000 and std "
-            "0.000000");
+            "normalize: channel 1: std: expected more than 0, got 0");
+  EXPECT_EQ(invalid([] {
+              normalize(images(1), {{0, 0}, {1, 1e-50}});
+            }),
+            "normalize: channel 1: std: expected more than 0, got 1e-50, which is 0 in f32");
+  EXPECT_EQ(invalid([] {
+              normalize(images(1), {{1e300, 0}, {1e300, 1}});
+            }),
+            "normalize: channel 0: mean: expected -3.4028234663852886e+38 to "
+            "3.4028234663852886e+38, got 1e+300");
+  EXPECT_EQ(invalid([] { synthetic_digits(1, 1, {.std = 1e-50}); }),
+            "normalization: std: expected more than 0, got 1e-50, which is 0 in f32");
   EXPECT_EQ(invalid([] { normalize(nullptr, {}); }), "normalize: expected a dataset, got none");
   EXPECT_EQ(invalid([] { random_crop(images(1), {.rows = 5, .columns = 3, .padding = 1}); }),
             "random_crop.rows: expected 1 to 4, got 5");

@@ -46,6 +46,8 @@ TEST(NumberRange, AnF32KeepsItWhenRounded) {
             "x: expected 0 or more and below 1, got 0.99999999, which is 1 in f32");
   EXPECT_EQ(verdict(1e39, positive),
             "x: expected more than 0 and at most 3.4028234663852886e+38, got 1e+39");
+  EXPECT_EQ(verdict(-1e39, any_number),
+            "x: expected -3.4028234663852886e+38 to 3.4028234663852886e+38, got -1e+39");
 }
 
 TEST(NumberText, IsShortAndReadsBackTheSame) {
