@@ -72,6 +72,7 @@ LearningRateSchedule LearningRateSchedule::after_warm_up(std::int64_t updates, d
 }
 
 double LearningRateSchedule::at(std::int64_t update) const {
+  check_number("learning rate schedule, at: update", static_cast<double>(update), {});
   std::int64_t own = update;
   for (const Phase& phase : phases_) {
     if (phase.lasts == 0 || own < phase.lasts) return phase.at(own);

@@ -11,7 +11,7 @@ namespace penstock {
 /// also where one call does several. Schedules are made of one another:
 ///   LearningRateSchedule::cosine(10'000).after_warm_up(500)
 /// Functions throw Error invalid_argument naming what is out of its range: numbers of updates are 1
-/// or more, factors 0 or more.
+/// or more, the number of an update and factors 0 or more.
 class LearningRateSchedule {
  public:
   /// 1 for ever.

@@ -72,6 +72,8 @@ TEST(LearningRateSchedule, RefusesWhatIsOutOfRange) {
        "learning rate schedule, linear: updates: expected 1 or more, got -3"},
       {[] { Schedule().then(0, {}); },
        "learning rate schedule, then: updates: expected 1 or more, got 0"},
+      {[] { static_cast<void>(Schedule::exponential(0.5).at(-5)); },
+       "learning rate schedule, at: update: expected 0 or more, got -5"},
   };
   for (const auto& [action, text] : cases) EXPECT_EQ(refusal(Errc::invalid_argument, action), text);
 }
