@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <map>
 #include <mutex>
 
@@ -11,6 +12,7 @@
 #include "engine/model/optimizer_rules.hpp"
 #include "engine/model/variable_attributes.hpp"
 #include "engine/optimizer_state.hpp"
+#include "engine/values/number_range.hpp"
 #include "graph/compile.hpp"
 #include "penstock/error.hpp"
 
@@ -135,6 +137,7 @@ RunningModel::RunningModel(const Model& model, const Options& options, const Opt
   const auto before_actors = std::chrono::steady_clock::now();
   auto setup = setup_for(options, plan_);
   log_ = setup.log;
+  gradient_parts_ = actors::gradient_parts(setup);
   if (optimizer) {
     rules_ = update_rules(*optimizer);
     first_optimizer_ = *optimizer;
@@ -166,9 +169,23 @@ std::vector<std::string> RunningModel::trainable_names() const {
   return names;
 }
 
+// A gradient is multiplied by the inverse of both, which must not be one of f32's denormals: the
+// engine takes those for 0.
+void RunningModel::expect_scale_in_f32(const Optimizer& optimizer) const {
+  const double most = 1 / static_cast<double>(std::numeric_limits<float>::min()) / gradient_parts_;
+  if (optimizer.loss_scaling <= most) return;
+  const std::string mean = gradient_parts_ == 1 ? ""
+                                                : ", as the gradient is a mean of " +
+                                                      number_text(gradient_parts_) + " as well";
+  throw Error(Errc::invalid_argument, "optimizer.loss_scaling: expected at most " +
+                                          number_text(most) + mean + ", got " +
+                                          number_text(optimizer.loss_scaling));
+}
+
 actors::UpdateRules RunningModel::update_rules(const Optimizer& optimizer) const {
   const std::vector<std::string> names = trainable_names();
   const std::vector<graph::ParameterRule> rules = parameter_rules(optimizer, names);
+  expect_scale_in_f32(optimizer);
 
   actors::UpdateRules result{
       .variables = {},

@@ -61,6 +61,7 @@ class RunningModel : public WeightSource {
  private:
   std::vector<std::string> trainable_names() const;
   actors::UpdateRules update_rules(const Optimizer& optimizer) const;
+  void expect_scale_in_f32(const Optimizer& optimizer) const;
   void expect_same_state(const actors::UpdateRules& rules) const;
   void upload_weights();
   void start_actors(actors::PipelineSetup setup, const Options& options,
@@ -72,6 +73,7 @@ class RunningModel : public WeightSource {
   std::vector<std::string> inputs_;
   std::vector<std::size_t> store_index_;  // in the store, by position in Plan::variables
   CompileReport report_;
+  double gradient_parts_ = 1;                  // see actors::gradient_parts
   actors::UpdateRules rules_;                  // none in inference
   std::optional<Optimizer> first_optimizer_;   // says what may change; none in inference
   std::function<void(std::string_view)> log_;  // a line each; empty if nobody listens

@@ -4,6 +4,14 @@
 
 namespace penstock::actors {
 
+double gradient_parts(const PipelineSetup& setup) {
+  if (setup.reduction != Reduction::mean) return 1;
+  const auto replicas = static_cast<double>(setup.replicas);
+  // A running mean is of the window's micro-batches already.
+  if (setup.reduction_strategy == ReductionStrategy::running) return replicas;
+  return replicas * static_cast<double>(setup.gradient_accumulation);
+}
+
 std::string stage_name(const PipelineSetup& setup, std::int64_t replica, std::size_t stage) {
   return "stage " + std::to_string(stage) + " (replica " + std::to_string(replica) + ", IPU " +
          std::to_string(setup.ipu(replica, stage)) + ")";

@@ -57,6 +57,9 @@ struct PipelineSetup {
   }
 };
 
+/// What a gradient's sum is divided by to make the gradient that `setup.reduction` asks for.
+double gradient_parts(const PipelineSetup& setup);
+
 /// At first: of a model that begins with update 0.
 inline RunConstants constants_of(const UpdateRules& rules) {
   return {.first_update = 0, .loss_scale = static_cast<float>(rules.loss_scaling)};

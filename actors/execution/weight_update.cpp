@@ -153,13 +153,7 @@ graph::SummedGradient WeightUpdate::gradient(const Trained& trained) const {
 }
 
 double WeightUpdate::divisor() const {
-  double parts = 1;
-  if (setup_->reduction == Reduction::mean) {
-    parts = static_cast<double>(setup_->replicas);
-    if (setup_->reduction_strategy == ReductionStrategy::post)
-      parts *= static_cast<double>(setup_->gradient_accumulation);
-  }
-  return parts * rules_->loss_scaling;
+  return gradient_parts(*setup_) * rules_->loss_scaling;
 }
 
 void WeightUpdate::measure() {

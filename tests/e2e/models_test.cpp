@@ -206,10 +206,9 @@ TEST(TrainingModel, RefusesAnOptimizerWithOtherState) {
   for (const Row& row : rows) {
     TrainingModel training(small_model(), options_for(4, 1), row.before);
     training.step(samples(8));
-    EXPECT_EQ(
-        refusal(Errc::invalid_argument, [&] { training.set_optimizer(row.after); }),
-        "optimizer: parameter \"fc1.weight\" would need other state than it has; make a new "
-        "TrainingModel to change which state is kept (momentum, centered, ...)");
+    EXPECT_EQ(refusal(Errc::invalid_argument, [&] { training.set_optimizer(row.after); }),
+              "optimizer: parameter \"fc1.weight\" would need other state than it has; make a new "
+              "TrainingModel to change which state is kept (momentum, centered, ...)");
     training.step(samples(8));
   }
 }
@@ -236,6 +235,37 @@ TEST(TrainingModel, RefusesAnotherRuleThatKeepsTheSameState) {
       refusal(Errc::invalid_argument, [&] { training.set_optimizer(Adam{.weight_decay = 0.01}); }),
       "optimizer: the rule is adamw, and cannot become adam: make a new TrainingModel for that");
   EXPECT_TRUE(std::holds_alternative<AdamW>(training.optimizer().settings));
+}
+
+std::string scaling_verdict(double loss_scaling, Options options) {
+  Optimizer optimizer = Sgd{};
+  optimizer.loss_scaling = loss_scaling;
+  return refusal(Errc::invalid_argument, [&] { TrainingModel(small_model(), options, optimizer); });
+}
+
+// What the gradient is multiplied by is 1 / (L·G·R) in f32: where that is 0, no weight moves.
+TEST(TrainingModel, RefusesALossScalingWhoseInverseIsZeroInF32) {
+  Options mean = options_for(4, 1);
+  mean.training.gradient_accumulation = 256;
+  EXPECT_EQ(scaling_verdict(0x1p120, mean),
+            "optimizer.loss_scaling: expected at most 3.32306998946229e+35, as the gradient is a "
+            "mean of 256 as well, got 1.329227995784916e+36");
+  EXPECT_EQ(scaling_verdict(0x1p118, mean), "accepted");
+  Options sum = mean;
+  sum.training.reduction = Reduction::sum;
+  EXPECT_EQ(scaling_verdict(3e38, sum),
+            "optimizer.loss_scaling: expected at most 8.507059173023462e+37, got 3e+38");
+  EXPECT_EQ(scaling_verdict(0x1p126, sum), "accepted");
+}
+
+TEST(TrainingModel, RefusesToGoOnWithSuchALossScaling) {
+  Optimizer optimizer = Sgd{};
+  optimizer.loss_scaling = 1024;
+  TrainingModel training(small_model(), options_for(4, 1), optimizer);
+  optimizer.loss_scaling = 3e38;
+  EXPECT_NE(refusal(Errc::invalid_argument, [&] { training.set_optimizer(optimizer); }),
+            "accepted");
+  EXPECT_EQ(training.optimizer().loss_scaling, 1024);
 }
 
 // 2.3, and F13: SGD with a learning rate of 0.01 is the optimizer where none is given.

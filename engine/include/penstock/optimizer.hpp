@@ -96,7 +96,8 @@ struct Optimizer {
   /// Loss scaling: the gradient of the loss starts with this number, more than 0, and the final
   /// gradient is divided by it before it is clipped or any rule sees it; the loss that a step
   /// returns is not scaled. Powers of two leave no trace in the weights (as long as no gradient
-  /// leaves the range of f32), others that of rounding.
+  /// leaves the range of f32), others that of rounding. Times the G·R micro-batches that a mean is
+  /// of it is at most 2^126, or the training model refuses it.
   double loss_scaling = 1;
   /// What every learning rate is multiplied by, update by update.
   LearningRateSchedule schedule = {};
