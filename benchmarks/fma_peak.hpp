@@ -9,7 +9,7 @@ namespace penstock::benchmarks {
 /// best of many short runs.
 double fma_peak(graph::Isa isa, int threads = 1);
 
-/// The same of one run of some microseconds, at the clock that the core has just then.
+/// The same within some 50 us, at the clock that the core has just then.
 double fma_burst(graph::Isa isa);
 
 }  // namespace penstock::benchmarks

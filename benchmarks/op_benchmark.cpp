@@ -82,12 +82,15 @@ struct Roof {
 
 void measure(benchmark::State& state, const OpCase& item, const Roof& roof) {
   const Call call(item);
-  double best = std::numeric_limits<double>::infinity(), beside = 0;
+  double best = std::numeric_limits<double>::infinity(), beside = 0, worked = 0;
   for (auto _ : state) {
     const double seconds = seconds_of([&] { call.run(); });
     state.SetIterationTime(seconds);
     best = std::min(best, seconds);
+    worked += seconds;
+    if (worked < 1e-3) continue;
     beside = std::max(beside, fma_burst(graph::isa()));
+    worked = 0;
   }
   const double gflops = call.cost().flops / best * 1e-9;
   state.counters["us"] = best * 1e6;
