@@ -5,9 +5,10 @@
 #include <cstdio>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "apps/trainer/options/engine_options.hpp"
+#include "apps/trainer/options/idle_options.hpp"
+#include "apps/trainer/options/own_words.hpp"
 #include "apps/trainer/output/console.hpp"
 #include "apps/trainer/output/run_files.hpp"
 #include "apps/trainer/peak_memory.hpp"
@@ -81,21 +82,8 @@ penstock::Options checked(const penstock::Options& options, std::int64_t images)
                               step_size(options) + "), there are " + std::to_string(images) +
                               ": lower one of these options");
   }
-  options.validate();
+  say_in_own_words([&] { options.validate(); });
   return options;
-}
-
-/// What the engine says about a field of the options, in the words of the command line; nothing if
-/// it is about no such field.
-std::optional<std::string> in_own_words(const std::string& text) {
-  constexpr std::pair<std::string_view, std::string_view> names[] = {
-      {"options.topology.ipus", "--ipus"},
-      {"options.topology.ipu_memory_bytes", "--ipu-memory"},
-      {"options.training.recompute_stages", "--recompute"},
-      {"options.training.reduction_strategy", "--reduction-strategy"}};
-  for (const auto& [field, option] : names)
-    if (text.starts_with(field)) return std::string(option) + text.substr(field.size());
-  return std::nullopt;
 }
 
 /// The model in training or inference. What does not fit into the network's blocks or the IPUs is
@@ -104,19 +92,9 @@ template <class Running, class... Arguments>
 Running make_running(const Arguments&... arguments) try {
   return {arguments...};
 } catch (const penstock::Error& error) {
-  if (const auto words = in_own_words(error.what())) throw penstock::Error(error.code(), *words);
-  if (error.code() != penstock::Errc::invalid_topology) throw;
-  throw penstock::Error(error.code(), std::string("--stages: ") + error.what());
-}
-
-void note_idle_options(const TrainerOptions& options) {
-  const OutputOptions& output = options.output;
-  const PipelineOptions& pipeline = options.pipeline;
-  if (!output.profile && output.profile_dir != OutputOptions{}.profile_dir)
-    print_note("--profile-dir changes nothing without --profile");
-  if (pipeline.strategy == penstock::Strategy::sharded &&
-      pipeline.schedule != PipelineOptions{}.schedule)
-    print_note("--schedule changes nothing with --strategy sharded");
+  const std::string words = in_own_words(error.what());
+  const bool of_stages = words == error.what() && error.code() == penstock::Errc::invalid_topology;
+  throw penstock::Error(error.code(), of_stages ? "--stages: " + words : words);
 }
 
 void note_dropped(const penstock::DataLoader& loader, std::int64_t images) {
@@ -128,7 +106,7 @@ void note_dropped(const penstock::DataLoader& loader, std::int64_t images) {
 
 void note_report(const penstock::CompileReport& report) {
   if (report.automatic_stages) print_note("stages auto: " + penstock::describe_stages(report));
-  for (const std::string& warning : report.warnings) print_note(warning);
+  for (const std::string& warning : report.warnings) print_note(in_own_words(warning));
 }
 
 std::vector<RunFile> input_files(const TrainerOptions& options, const Images& images) {
@@ -185,7 +163,7 @@ Run::Run(const TrainerOptions& options)
       progress_(ProgressStream::standard_error(options.output.debug)) {
   if (options.optimizer.init_state) training_.load_optimizer_state(*options.optimizer.init_state);
   first_update_ = training_.updates();
-  note_idle_options(options);
+  for (const std::string& note : idle_options(options)) print_note(note);
   note_dropped(training_loader_, images_.train->size());
   note_report(training_.compile_report());
 }

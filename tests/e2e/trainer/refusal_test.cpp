@@ -73,6 +73,11 @@ const std::vector<Refusal> options{
      "one step needs 4.61168601413e+19 training images (--batch-size 2147483647 x "
      "--gradient-accumulation 10 x --device-iterations 2147483647 x --replication-factor 1), there "
      "are 12000: lower one of these options"},
+    {"RunningMeanOfASum", with({"--reduction", "sum", "--reduction-strategy", "running"}),
+     "penstock-train: --reduction-strategy: expected post, as the reduction is sum, got running"},
+    {"ScalingBeyondF32", with({"--loss-scaling", "3e38"}),
+     "penstock-train: --loss-scaling: expected at most 8.507059173023462e+36, as the gradient is a "
+     "mean of 10 as well, got 3e+38"},
     {"TooFewSamples", with({"--device-iterations", "100"}),
      "one step needs 40000 training images"}};
 

@@ -1,0 +1,32 @@
+#include "apps/trainer/options/own_words.hpp"
+
+#include <string_view>
+
+namespace trainer {
+namespace {
+
+struct Names {
+  std::string_view field, option;
+};
+
+/// A name that is a part of another comes after it.
+constexpr Names names[] = {{"options.topology.ipus", "--ipus"},
+                           {"options.topology.ipu_memory_bytes", "--ipu-memory"},
+                           {"options.topology.replication_factor", "--replication-factor"},
+                           {"options.topology.threads_per_ipu", "--threads-per-ipu"},
+                           {"threads_per_ipu", "--threads-per-ipu"},
+                           {"options.training.offload.optimizer_state", "--offload-optimiser"},
+                           {"options.training.recompute_stages", "--recompute"},
+                           {"options.training.reduction_strategy", "--reduction-strategy"},
+                           {"optimizer.loss_scaling", "--loss-scaling"}};
+
+}  // namespace
+
+std::string in_own_words(std::string text) {
+  for (const auto& [field, option] : names)
+    for (auto at = text.find(field); at != text.npos; at = text.find(field, at + option.size()))
+      text.replace(at, field.size(), option);
+  return text;
+}
+
+}  // namespace trainer

@@ -1,0 +1,24 @@
+// The engine's names for its options, and those of the command line that set them. Pure.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "penstock/error.hpp"
+
+namespace trainer {
+
+/// `text` with the option's name wherever the engine names a field that an option sets.
+std::string in_own_words(std::string text);
+
+/// What `action` returns. @throws penstock::Error what it throws, in own words.
+template <class Action>
+decltype(auto) say_in_own_words(Action&& action) {
+  try {
+    return std::forward<Action>(action)();
+  } catch (const penstock::Error& error) {
+    throw penstock::Error(error.code(), in_own_words(error.what()));
+  }
+}
+
+}  // namespace trainer

@@ -1,0 +1,58 @@
+#include "apps/trainer/options/idle_options.hpp"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+
+namespace trainer {
+namespace {
+
+using Notes = std::vector<std::string>;
+
+TEST(IdleOptions, AreNoneByDefault) {
+  EXPECT_EQ(idle_options({}), Notes{});
+}
+
+TEST(IdleOptions, OfTheOutputAndTheSchedule) {
+  TrainerOptions options;
+  options.output.profile_dir = "new";
+  options.pipeline.strategy = penstock::Strategy::sharded;
+  options.pipeline.schedule = penstock::PipelineSchedule::interleaved;
+  EXPECT_EQ(idle_options(options), (Notes{"--profile-dir changes nothing without --profile",
+                                          "--schedule changes nothing with --strategy sharded"}));
+}
+
+TEST(IdleOptions, OffloadingTheStateOfARuleThatKeepsNone) {
+  TrainerOptions options;
+  options.pipeline.offload_optimiser = true;
+  EXPECT_EQ(idle_options(options), Notes{}) << "adamw";
+  options.optimizer.name = OptimizerName::sgd;
+  EXPECT_EQ(idle_options(options),
+            Notes{"--offload-optimiser changes nothing: sgd without --momentum keeps no state"});
+  options.optimizer.momentum = 0.9;
+  EXPECT_EQ(idle_options(options), Notes{});
+}
+
+TEST(IdleOptions, DampeningWhatHasNoMomentum) {
+  TrainerOptions options;
+  options.optimizer.name = OptimizerName::sgd;
+  options.optimizer.dampening = 0.5;
+  EXPECT_EQ(idle_options(options), Notes{"--dampening changes nothing without --momentum"});
+  TrainerOptions first = options, momentum = options;
+  first.optimizer.dampen_first_step = true;
+  momentum.optimizer.momentum = 0.9;
+  EXPECT_EQ(idle_options(first), Notes{});
+  EXPECT_EQ(idle_options(momentum), Notes{});
+}
+
+TEST(IdleOptions, AStateWithoutItsWeights) {
+  TrainerOptions options;
+  options.optimizer.init_state = "state";
+  EXPECT_EQ(idle_options(options), Notes{"--init-optimizer-state without --init-weights: random "
+                                         "weights go on from the state of others"});
+  options.network.init_weights = "weights";
+  EXPECT_EQ(idle_options(options), Notes{});
+}
+
+}  // namespace
+}  // namespace trainer

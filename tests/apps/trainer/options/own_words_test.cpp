@@ -1,0 +1,33 @@
+#include "apps/trainer/options/own_words.hpp"
+
+#include <gtest/gtest.h>
+
+namespace trainer {
+namespace {
+
+TEST(OwnWords, TakeThePlaceOfTheEnginesNamesEverywhere) {
+  EXPECT_EQ(in_own_words("options.topology.ipus: expected 4; see options.topology.ipus"),
+            "--ipus: expected 4; see --ipus");
+  EXPECT_EQ(in_own_words("3 more; a lower threads_per_ipu may help"),
+            "3 more; a lower --threads-per-ipu may help");
+  EXPECT_EQ(in_own_words("options.topology.threads_per_ipu: expected 1"),
+            "--threads-per-ipu: expected 1");
+  EXPECT_EQ(in_own_words("stage 1 has no block"), "stage 1 has no block");
+}
+
+TEST(OwnWords, KeepTheErrorsCode) {
+  const auto refuse = [] {
+    throw penstock::Error(penstock::Errc::invalid_topology, "options.topology.ipus: none");
+  };
+  try {
+    say_in_own_words(refuse);
+    FAIL() << "accepted";
+  } catch (const penstock::Error& error) {
+    EXPECT_EQ(error.code(), penstock::Errc::invalid_topology);
+    EXPECT_STREQ(error.what(), "--ipus: none");
+  }
+  EXPECT_EQ(say_in_own_words([] { return 3; }), 3);
+}
+
+}  // namespace
+}  // namespace trainer
