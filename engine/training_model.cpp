@@ -39,8 +39,8 @@ class TrainingModel::Impl {
   }
 
   void load_state(const std::string& path) {
-    const WeightsFile file = read_weights_file(path);
-    const std::string who = "optimizer state file \"" + path + "\"";
+    const std::string what = "optimizer state file", who = what + " \"" + path + '"';
+    const WeightsFile file = read_weights_file(path, what);
     const auto rule = file.metadata.find(rule_key);
     if (rule == file.metadata.end() || rule->second != rule_name())
       throw Error(

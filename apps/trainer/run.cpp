@@ -38,11 +38,19 @@ void check_finite(const penstock::Model& model, const std::string& expectation,
   }
 }
 
+/// Reads the file that an option names. What is wrong with it is said after the option's name.
+template <class Read>
+void read_file(const std::string& option, const Read& read) try {
+  read();
+} catch (const penstock::Error& error) {
+  throw penstock::Error(error.code(), option + ": " + error.what());
+}
+
 penstock::Model make_model(const penstock::networks::Network& network,
                            const NetworkOptions& options) {
   penstock::Model model = network.build(options.seed);
   if (!options.init_weights) return model;
-  model.load_weights(*options.init_weights);
+  read_file("--init-weights", [&] { model.load_weights(*options.init_weights); });
   check_finite(model,
                "--init-weights: expected finite weights in \"" + *options.init_weights + '"');
   return model;
@@ -161,7 +169,9 @@ Run::Run(const TrainerOptions& options)
       inference_(make_running<penstock::InferenceModel>(model_, inference_options_)),
       outputs_(options.output, input_files(options, images_)),
       progress_(ProgressStream::standard_error(options.output.debug)) {
-  if (options.optimizer.init_state) training_.load_optimizer_state(*options.optimizer.init_state);
+  if (options.optimizer.init_state)
+    read_file("--init-optimizer-state",
+              [&] { training_.load_optimizer_state(*options.optimizer.init_state); });
   first_update_ = training_.updates();
   for (const std::string& note : idle_options(options)) print_note(note);
   note_dropped(training_loader_, images_.train->size());

@@ -73,7 +73,7 @@ WeightsHeader layout(const WeightsFile& weights) {
 
 }  // namespace
 
-WeightsFile read_weights_file(const std::filesystem::path& path) {
+WeightsFile read_weights_file(const std::filesystem::path& path, const std::string& what) {
   try {
     std::error_code error;
     const bool regular = std::filesystem::is_regular_file(path, error);
@@ -84,7 +84,7 @@ WeightsFile read_weights_file(const std::filesystem::path& path) {
     if (error || !stream) refuse(Errc::io_error, "it cannot be opened");
     return read_weights(stream, bytes);
   } catch (const Error& error) {
-    throw Error(error.code(), "weights file \"" + path.string() + "\": " + error.what());
+    throw Error(error.code(), what + " \"" + path.string() + "\": " + error.what());
   }
 }
 

@@ -20,8 +20,10 @@ struct WeightsFile {
 };
 
 /// @throws Error io_error if the file cannot be read, corrupt_file if it breaks the format,
-/// unsupported for other types than F32 and I64; the text names the file and the tensor.
-WeightsFile read_weights_file(const std::filesystem::path& path);
+/// unsupported for other types than F32 and I64; the text names the file, after what it is, and the
+/// tensor.
+WeightsFile read_weights_file(const std::filesystem::path& path,
+                              const std::string& what = "weights file");
 
 /// The same from a stream of `bytes` bytes. Allocates no more than a small multiple of `bytes`,
 /// whatever they say.

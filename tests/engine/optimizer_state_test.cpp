@@ -246,6 +246,8 @@ TEST(OptimizerState, OfAnotherRuleIsRefused) {
   adamw.save_optimizer_state(path);
   EXPECT_EQ(refusal(Errc::invalid_data, [&] { adam.load_optimizer_state(path); }),
             "optimizer state file \"" + path + "\": expected the state of adam, got that of adamw");
+  EXPECT_EQ(refusal(Errc::io_error, [&] { adam.load_optimizer_state("/tmp"); }),
+            "optimizer state file \"/tmp\": it is not a regular file");
   network().save_weights(path);
   EXPECT_EQ(refusal(Errc::invalid_data, [&] { adam.load_optimizer_state(path); }),
             "optimizer state file \"" + path +

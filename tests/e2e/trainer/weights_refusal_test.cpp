@@ -1,8 +1,9 @@
-// What the trainer refuses for the weights that it should start from.
+// What the trainer refuses for the weights and the optimizer state that it should start from.
 
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 
 #include "engine/files/weights_file.hpp"
 #include "tests/e2e/trainer/refusal.hpp"
@@ -80,7 +81,7 @@ std::string two_tensors_at_one_place() {
 const std::string file = "/weights\"";
 
 const std::vector<Refusal> refusals{
-    {"MissingFile", no_file, "/nowhere/weights"},
+    {"MissingFile", no_file, "penstock-train: --init-weights: weights file \"/nowhere/weights\""},
     {"MissingTensor", changed([](auto& tensors) { tensors.erase("dense64.bias"); }),
      "\"dense64.bias\""},
     {"ExtraTensor",
@@ -99,6 +100,44 @@ const std::vector<Refusal> refusals{
     {"NoWeights", file_of("these are no weights at all"), file}};
 
 INSTANTIATE_TEST_SUITE_P(Weights, TrainerRefusal, ::testing::ValuesIn(refusals), refusal_name);
+
+const Arguments one_update{"--dataset",    "synthetic", "--model",       "mlp",
+                           "--batch-size", "8",         "--max-updates", "1"};
+
+/// A run that goes on from an optimizer's state which was right until `change`.
+BadRun with_state(const std::function<void(const std::filesystem::path&)>& change) {
+  return [=](const TemporaryDirectory& inputs) {
+    const auto path = inputs / "state";
+    expect_success(train(one_update + Arguments{"--save-optimizer-state", path.string()}));
+    change(path);
+    return one_update + Arguments{"--init-optimizer-state", path.string()};
+  };
+}
+
+void truncate(const std::filesystem::path& path) {
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 1);
+}
+
+void spoil(const std::filesystem::path& path) {
+  WeightsFile state = read_weights_file(path);
+  const std::vector<float> values(64, std::nanf(""));
+  state.tensors.at("dense64.bias.exp_avg") = Tensor({64}, std::span<const float>(values));
+  write_weights_file(path, state);
+}
+
+Arguments no_state(const TemporaryDirectory& inputs) {
+  return one_update + Arguments{"--init-optimizer-state", inputs.path().string()};
+}
+
+const std::vector<Refusal> state_refusals{
+    {"Directory", no_state, "penstock-train: --init-optimizer-state: optimizer state file \""},
+    {"TruncatedFile", with_state(truncate),
+     "penstock-train: --init-optimizer-state: optimizer state file \""},
+    {"NotANumber", with_state(spoil),
+     "tensor \"dense64.bias.exp_avg\": expected finite numbers, got nan as element 0"}};
+
+INSTANTIATE_TEST_SUITE_P(OptimizerStates, TrainerRefusal, ::testing::ValuesIn(state_refusals),
+                         refusal_name);
 
 }  // namespace
 }  // namespace penstock::testing
