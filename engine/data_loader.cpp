@@ -244,11 +244,17 @@ class DataLoader::Impl {
     runtime_->start_epoch(epoch_++, std::move(plan));
     next_ = 0;
     ended_ = false;
+    begun_ = true;
     if (streams_) size_.dropped = size_.short_rows = 0;
   }
 
+  void skip_epochs(std::uint64_t count) {
+    if (plan_ && !begun_) first_plan_ = make_plan(epoch_ + count);
+    epoch_ += count;
+  }
+
   std::optional<Batch> next() {
-    if (epoch_ == 0) start_epoch();
+    if (!begun_) start_epoch();
     if (ended_ || (!streams_ && next_ == size_.batches)) return std::nullopt;
     actors::LoadedBatch batch = runtime_->take(next_);
     if (streams_) learn_from(batch);
@@ -329,6 +335,7 @@ class DataLoader::Impl {
   std::function<EpochPlan(std::uint64_t epoch)> plan_;  // by a sampler
   std::shared_ptr<const EpochPlan> first_plan_;         // until the first epoch begins
   std::uint64_t epoch_ = 0;                             // the next one's number
+  bool begun_ = false;
   std::int64_t next_ = 0;
   bool ended_ = false;  // the streams
   std::unique_ptr<LoaderRuntime> runtime_;
@@ -377,6 +384,10 @@ std::string DataLoader::note() const {
 
 void DataLoader::start_epoch() {
   impl_->start_epoch();
+}
+
+void DataLoader::skip_epochs(std::uint64_t count) {
+  impl_->skip_epochs(count);
 }
 
 std::optional<Batch> DataLoader::next() {

@@ -97,6 +97,17 @@ TEST(DataLoaderOrder, R2_5_ASamplerChoosesSamplesOfEachEpoch) {
   EXPECT_EQ(all.note(), "data loader: the last batch has 2 samples instead of 3");
 }
 
+TEST(DataLoaderOrder, R2_5_ASamplerIsAskedForTheEpochAfterThoseLeftOut) {
+  DataLoader loader(numbered(10), 1, {.sampler = [](std::uint64_t epoch) {
+                      return Numbers(static_cast<std::size_t>(epoch + 1), 7);
+                    }});
+  loader.skip_epochs(2);
+  EXPECT_EQ(loader.batches(), 3);
+  EXPECT_EQ(next_epoch(loader), (std::vector<Numbers>{{7}, {7}, {7}}));
+  loader.skip_epochs(1);
+  EXPECT_EQ(next_epoch(loader).size(), 5U);
+}
+
 TEST(DataLoaderOrder, R2_5_ABatchSamplerChoosesBatchesWhichMayBeConcatenated) {
   const BatchSampler sampler = [](std::uint64_t epoch) {
     if (epoch == 1) return std::vector<Numbers>{{0, 1, 2, 3, 4, 5, 6, 7, 8}, {9}};

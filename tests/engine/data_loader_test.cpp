@@ -116,6 +116,25 @@ TEST(DataLoader, ShufflesEveryEpochAnewFromItsSeed) {
   EXPECT_NE(two_epochs(2).first, first);
 }
 
+TEST(DataLoader, LeavesOutEpochsAsIfTheyHadBeen) {
+  const DataLoaderOptions shuffled{.shuffle = true, .seed = 1};
+  DataLoader whole(numbered(100), 10, shuffled), late(numbered(100), 10, shuffled);
+  std::vector<Numbers> epochs;
+  for (int epoch = 0; epoch < 5; ++epoch) epochs.push_back(joined(next_epoch(whole)));
+  late.skip_epochs(2);
+  EXPECT_EQ(joined(next_epoch(late)), epochs[2]);
+  late.skip_epochs(0);
+  late.start_epoch();
+  late.next();
+  late.skip_epochs(1);
+  EXPECT_NE(late.next(), std::nullopt) << "the epoch that has begun goes on";
+  DataLoader first(numbered(100), 10, shuffled);
+  first.skip_epochs(4);
+  const std::optional<Batch> batch = first.next();
+  ASSERT_TRUE(batch);
+  EXPECT_EQ(numbers_of(*batch)[0], epochs[4][0]);
+}
+
 TEST(DataLoader, GivesTheSameWhateverItsModeWorkersAndBuffers) {
   for (const bool drop_last : {true, false}) {
     std::vector<std::vector<Numbers>> epochs;

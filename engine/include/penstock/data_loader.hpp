@@ -58,8 +58,9 @@ struct DataLoaderOptions {
   Partition partition = {};
 };
 
-/// The content of the batches depends on the dataset, `shuffle`, `seed` and the number of epochs
-/// begun; never on mode, workers or timing. Of an iterable dataset it depends on the number of
+/// The content of the batches depends on the dataset, what the sampler says or else `shuffle` and
+/// `seed`, the partition, and the number of epochs begun or left out; never on mode, workers or
+/// timing. Of an iterable dataset it depends on the number of
 /// workers too, which share it, and on whether they are rebatched; never on timing.
 class DataLoader {
  public:
@@ -104,6 +105,9 @@ class DataLoader {
 
   /// Begins the next epoch, whether or not the last one was read to its end.
   void start_epoch();
+  /// Leaves epochs out: the next one that begins is the one that would begin after so many more, as
+  /// when a training goes on where another run has ended. @throws Error as start_epoch().
+  void skip_epochs(std::uint64_t count);
   /// The next batch of the epoch; nothing at its end. The first call begins the first epoch unless
   /// start_epoch() has. Tensors stay as they are for as long as they are held. The memory of those
   /// that were dropped is used again: a caller who holds one batch at a time makes the loader
