@@ -169,13 +169,28 @@ Run::Run(const TrainerOptions& options)
       inference_(make_running<penstock::InferenceModel>(model_, inference_options_)),
       outputs_(options.output, input_files(options, images_)),
       progress_(ProgressStream::standard_error(options.output.debug)) {
-  if (options.optimizer.init_state)
-    read_file("--init-optimizer-state",
-              [&] { training_.load_optimizer_state(*options.optimizer.init_state); });
-  first_update_ = training_.updates();
+  if (options.optimizer.init_state) go_on_from(*options.optimizer.init_state);
   for (const std::string& note : idle_options(options)) print_note(note);
   note_dropped(training_loader_, images_.train->size());
   note_report(training_.compile_report());
+}
+
+// Updates count on from those that the state has seen, so the schedule's end and the first epoch
+// move by as many.
+void Run::go_on_from(const std::string& optimizer_state) {
+  read_file("--init-optimizer-state", [&] { training_.load_optimizer_state(optimizer_state); });
+  first_update_ = training_.updates();
+  const auto seen = static_cast<std::int64_t>(first_update_);
+  const std::int64_t own = run_updates(options_.training, training_loader_, training_options_);
+  training_.set_optimizer(scheduled_optimizer(options_, seen + own));
+
+  const std::int64_t per_epoch = training_loader_.batches() * training_options_.device_iterations;
+  const std::int64_t into_epoch = seen % per_epoch;
+  training_loader_.skip_epochs(static_cast<std::uint64_t>(seen / per_epoch + (into_epoch > 0)));
+  if (into_epoch > 0)
+    print_note("--init-optimizer-state: the state is " + std::to_string(into_epoch) + " of " +
+               std::to_string(per_epoch) +
+               " updates into an epoch: training goes on with the next epoch");
 }
 
 void Run::execute(const std::function<void()>& on_first_step) {

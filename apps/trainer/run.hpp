@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 
 #include "apps/networks/networks.hpp"
 #include "apps/trainer/images.hpp"
@@ -27,6 +28,7 @@ class Run {
   void execute(const std::function<void()>& on_first_step);
 
  private:
+  void go_on_from(const std::string& optimizer_state);
   double train(const std::function<void()>& on_first_step);
   penstock::Evaluation evaluate();
   void warn_of_loss(const StepMetrics& step, Progress& progress);

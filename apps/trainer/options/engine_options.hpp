@@ -18,7 +18,7 @@ penstock::Options training_options(const TrainerOptions& options);
 penstock::Options inference_options(const TrainerOptions& options, std::int64_t test_samples);
 
 penstock::Optimizer make_optimizer(const OptimizerOptions& options);
-/// For a run of so many weight updates.
+/// For a run that ends with weight update number `updates`, counted from 1.
 penstock::LearningRateSchedule make_schedule(const LearningRateOptions& options,
                                              std::int64_t updates);
 

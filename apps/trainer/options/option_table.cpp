@@ -100,7 +100,8 @@ OptionGroup optimizer_group() {
       .add("loss-scaling", &OptimizerOptions::loss_scaling, number(positive),
            "factor of the loss's gradient, taken back before the update")
       .add("init-optimizer-state", &OptimizerOptions::init_state, path("FILE"),
-           "go on from this state (safetensors) of the same optimizer, beside --init-weights")
+           "go on from this state (safetensors) of the same optimizer, beside --init-weights, with "
+           "the epoch that comes after those that it has seen")
       .take();
 }
 
@@ -117,7 +118,8 @@ OptionGroup learning_rate_group() {
       .add("lr-decay", &LearningRateOptions::decay, number(from_zero),
            "factor of each decay: after each step [0.1], or each update of exponential")
       .add("lr-updates", &LearningRateOptions::updates, whole_number<std::int64_t>(1),
-           "updates that the cosine takes; by default those of the run")
+           "updates that the cosine takes; by default those of the run, and before it those that "
+           "--init-optimizer-state has seen")
       .add("lr-last", &LearningRateOptions::last, number(from_zero),
            "share of the learning rate that the cosine ends with [0]")
       .take();

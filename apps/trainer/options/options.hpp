@@ -67,7 +67,7 @@ struct LearningRateOptions {
   std::optional<std::int64_t> warm_up = {};
   std::optional<std::int64_t> step = {};
   std::optional<double> decay = {};          ///< of `step` 0.1
-  std::optional<std::int64_t> updates = {};  ///< of `cosine`; none: as many as the run has
+  std::optional<std::int64_t> updates = {};  ///< of `cosine`; none: until the run's end
   std::optional<double> last = {};           ///< of `cosine` 0
 };
 

@@ -165,7 +165,6 @@ TEST(Trainer, GoesOnFromSavedWeightsAndOptimizerState) {
                          "mlp",
                          "--batch-size",
                          "100",
-                         "--no-shuffle",
                          "--gradient-accumulation",
                          "1",
                          "--lr-schedule",
@@ -180,6 +179,36 @@ TEST(Trainer, GoesOnFromSavedWeightsAndOptimizerState) {
   expect_success(train(epochs + saving +
                        Arguments{"--init-weights", weights, "--init-optimizer-state", state}));
   EXPECT_TRUE(file_content(weights) == file_content(whole));
+}
+
+// A cosine that ended after the updates of the second run alone would be at its end already.
+TEST(Trainer, GoesOnAlongACosineToTheRunsEnd) {
+  const TemporaryDirectory directory;
+  const std::string state = (directory / "state").string();
+  expect_success(train(quick_mlp + Arguments{"--save-optimizer-state", state}));
+  const auto weights = [&](const Arguments& more) {
+    const std::string path = (directory / "weights").string();
+    expect_success(train(quick_mlp +
+                         Arguments{"--init-optimizer-state", state, "--lr-schedule", "cosine",
+                                   "--save-weights", path} +
+                         more));
+    return file_content(path);
+  };
+  const std::string by_default = weights({});
+  EXPECT_TRUE(by_default == weights({"--lr-updates", "24"}));
+  EXPECT_FALSE(by_default == weights({"--lr-updates", "12"}));
+}
+
+TEST(Trainer, SaysWhereAStateIsInTheMiddleOfAnEpoch) {
+  const TemporaryDirectory directory;
+  const std::string state = (directory / "state").string();
+  expect_success(train(quick_mlp + Arguments{"--save-optimizer-state", state}));
+  const CommandResult result = train(quick_mlp + Arguments{"--init-optimizer-state", state});
+  expect_success(result);
+  EXPECT_NE(result.err.find("note: --init-optimizer-state: the state is 12 of 750 updates into an "
+                            "epoch: training goes on with the next epoch\n"),
+            std::string::npos)
+      << result.err;
 }
 
 TEST(Trainer, RefusesTheOptimizerStateOfAnotherRule) {
