@@ -1,7 +1,7 @@
 // OptimizerRule: how weights follow their gradients, as plain data. One file pair per optimizer
 // under optimizers/, one entry in optimizers/list.cpp. Pure: a rule has no state of its own and may
-// run on any thread; it works in f32, each element by itself, so a parameter's bits depend on
-// nothing but that parameter.
+// run on any thread; it works in f32, each element by itself or with norms of its own parameter
+// (LAMB), so a parameter's bits depend on nothing but that parameter.
 #pragma once
 
 #include <cstdint>

@@ -150,6 +150,8 @@ class Model {
   /// log-softmax over axis 1 and negative log-likelihood of `labels` [N] (or [N,...] for x
   /// [N,C,...]): terms [N,...].
   Value cross_entropy(Value logits, Value labels, const CrossEntropyOptions& options = {});
+  /// Negative log-likelihood of `labels` [N] (or [N,...]) for log-probabilities [N,C] ([N,C,...]):
+  /// terms [N,...]. A label `ignore_index` counts for nothing, in the mean's divisor neither.
   Value nll_loss(Value log_probabilities, Value labels,
                  LossReduction reduction = LossReduction::mean, std::int64_t ignore_index = -100);
   /// (x - target)², element by element; the target has a gradient.
