@@ -39,7 +39,7 @@ void add_layer(const Layer& layer, std::vector<OpCase>& cases) {
   add("conv2d_input_gradient", {y, weight}, {{"input_size", image}});
   add("conv2d_lanes_input_gradient", {lanes(y), weight}, {{"batch", n}});
   add("channel_sum", {y}, {});
-  cases.push_back({name + "/channel_sum of lanes", "channel_sum", {lanes(y)}, n});
+  add("channel_sum_lanes", {lanes(y)}, {});
   add("to_lanes", {x}, {});
   add("from_lanes", {lanes(x)}, {{"batch", n}});
   if (!pooled) return;

@@ -1,5 +1,6 @@
 // The table of one instruction set, for which the build compiles this.
 #include "graph/kernels/kernel_table.hpp"
+#include "graph/kernels/lanes/channel_sums.hpp"
 #include "graph/kernels/lanes/convolve.hpp"
 #include "graph/kernels/lanes/convolve_pool.hpp"
 #include "graph/kernels/lanes/pool_maximum.hpp"
@@ -34,6 +35,7 @@ const KernelTable isa_table{
     .updates = update_kernels,
     .lanes = {.to_lanes = to_lanes,
               .from_lanes = from_lanes,
+              .channel_sums = channel_sums,
               .convolve = convolve,
               .convolve_input_gradient = convolve_input_gradient,
               .convolve_weight_gradient = convolve_weight_gradient,

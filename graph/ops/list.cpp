@@ -23,6 +23,7 @@
 #include "graph/ops/convolution/conv2d.hpp"
 #include "graph/ops/convolution/global_avg_pool2d.hpp"
 #include "graph/ops/convolution/max_pool2d.hpp"
+#include "graph/ops/lanes/channel_sum_lanes.hpp"
 #include "graph/ops/lanes/conv2d_lanes.hpp"
 #include "graph/ops/lanes/conv2d_pool_relu_lanes.hpp"
 #include "graph/ops/lanes/max_pool2d_lanes.hpp"
@@ -77,6 +78,7 @@ constexpr std::array ops{
     &causal_mask,
     &causal_mask_gradient,
     &channel_sum,
+    &channel_sum_lanes,
     &clipped_log,
     &clipped_log_gradient,
     &concat,

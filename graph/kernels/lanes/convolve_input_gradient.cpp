@@ -6,23 +6,20 @@
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-constexpr int most_channels = many_registers ? 3 : 1;
-constexpr int most_columns = 4;
-constexpr int most_taps = 5;
+constexpr int most_channels = many_registers ? 4 : 2;
+constexpr int most_columns = 2;
+constexpr int most_taps = 6;
 
-/// The kernel's rows that connect a row of dx with a row of dy: `begin` to `end`.
-struct KernelRows {
-  std::int64_t begin, end;
-
-  KernelRows(const LaneConvolution& conv, std::int64_t row)
-      : begin(row < conv.out_height ? 0 : row - conv.out_height + 1),
-        end(row < conv.kernel_height ? row + 1 : conv.kernel_height) {}
-};
+/// The kernel's rows that connect row `row` of dx with `rows` of dy.
+Part kernel_rows(const LaneConvolution& conv, std::int64_t row, Part rows) {
+  return within({row < rows.end ? 0 : row - rows.end + 1, row - rows.begin + 1},
+                conv.kernel_height);
+}
 
 /// What `columns` neighbouring pixels of dy send back through `taps` neighbouring columns of the
 /// kernel: columns + taps - 1 pixels of dx, for neighbouring channels, added to what is there.
 template <class V, int channels, int columns, int taps>
-[[gnu::noinline]] void spread_tile(const LaneConvolution& conv, KernelRows rows, const float* dy,
+[[gnu::noinline]] void spread_tile(const LaneConvolution& conv, Part rows, const float* dy,
                                    const float* weight, float* dx) {
   const std::int64_t plane = padded_height(conv) * padded_width(conv) * lanes;
   const std::int64_t cells = conv.kernel_height * conv.kernel_width;
@@ -51,20 +48,23 @@ template <class V, int channels, int columns, int taps>
   });
 }
 
-/// Row `row` of neighbouring channels of dx, which has a border.
+/// What two neighbouring rows of dy, or the last one, send back to neighbouring channels of dx,
+/// which has a border.
 template <int channels>
-void spread_row(const LaneConvolution& conv, std::int64_t active, std::int64_t row, const float* dy,
-                const float* weight, float* dx) {
-  const KernelRows rows(conv, row);
-  for_each_tile<most_columns>(conv.out_width, [&](std::int64_t column, auto columns) {
-    for_each_tile<most_taps>(conv.kernel_width, [&](std::int64_t tap, auto taps) {
-      for_each_vector(active, [&](auto vector, std::int64_t lane) {
-        spread_tile<decltype(vector), channels, columns, taps>(
-            conv, rows, dy + (row * conv.out_width + column) * lanes + lane, weight + tap,
-            dx + (row * padded_width(conv) + column + tap) * lanes + lane);
+void spread_rows(const LaneConvolution& conv, std::int64_t active, Part rows, const float* dy,
+                 const float* weight, float* dx) {
+  for (std::int64_t row = rows.begin; row < rows.end + conv.kernel_height - 1; ++row)
+    for (std::int64_t column = 0; column < conv.out_width; column += most_columns)
+      with_constant<most_columns>(conv.out_width - column, [&](auto columns) {
+        for_each_tile<most_taps>(conv.kernel_width, [&](std::int64_t tap, auto taps) {
+          for_each_vector(active, [&](auto vector, std::int64_t lane) {
+            spread_tile<decltype(vector), channels, columns, taps>(
+                conv, kernel_rows(conv, row, rows),
+                dy + (row * conv.out_width + column) * lanes + lane, weight + tap,
+                dx + (row * padded_width(conv) + column + tap) * lanes + lane);
+          });
+        });
       });
-    });
-  });
 }
 
 }  // namespace
@@ -78,8 +78,9 @@ void convolve_input_gradient_block(const LaneConvolution& conv, Part channels, s
   dx += channels.begin * plane;
   __builtin_memset(dx, 0, sizeof(float) * static_cast<std::size_t>(count * plane));
   for_each_tile<most_channels>(count, [&](std::int64_t c, auto tile) {
-    for (std::int64_t row = 0; row < padded_height(conv); ++row)
-      spread_row<tile>(conv, active, row, dy, weight + c * cells, dx + c * plane);
+    for (std::int64_t row = 0; row < conv.out_height; row += 2)
+      spread_rows<tile>(conv, active, within({row, row + 2}, conv.out_height), dy,
+                        weight + c * cells, dx + c * plane);
   });
 }
 

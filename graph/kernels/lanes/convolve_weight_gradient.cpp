@@ -7,24 +7,47 @@ namespace {
 
 constexpr int most_taps = many_registers ? 5 : 4;
 
+/// A way through an image, two rows at a time: down, then up to the next column; along a last row.
+class Steps {
+ public:
+  Steps(std::int64_t rows, std::int64_t row_floats)
+      : next_(rows == 2 ? row_floats : lanes), both_(rows == 2 ? lanes : 2 * lanes) {}
+
+  /// The distance to the next pixel.
+  [[gnu::always_inline]] std::int64_t next() {
+    const std::int64_t step = next_;
+    next_ = both_ - step;
+    return step;
+  }
+
+ private:
+  std::int64_t next_, both_;
+};
+
 /// Neighbouring taps of a kernel's row, for neighbouring outputs and one input, summed over all
 /// pixels and added to what is there.
 template <class V, int outputs, int taps>
 [[gnu::noinline]] void weight_tile(const LaneConvolution& conv, const float* x, const float* dy,
                                    float* dweight) {
-  const std::int64_t plane = conv.out_height * conv.out_width * lanes;
   const std::int64_t depth = window_depth(conv) * lanes;
   V sums[outputs][taps];
   unrolled<outputs>([&](auto o) {
     unrolled<taps>([&](auto tap) { sums[o][tap] = load<V>(dweight + o * depth + tap * lanes); });
   });
-  for (std::int64_t row = 0; row < conv.out_height; ++row) {
-    for (std::int64_t column = 0; column < conv.out_width; ++column, x += lanes, dy += lanes)
+  const std::int64_t plane = conv.out_height * conv.out_width * lanes;
+  const std::int64_t x_row = padded_width(conv) * lanes, dy_row = conv.out_width * lanes;
+  for (std::int64_t row = 0; row < conv.out_height; row += 2) {
+    const std::int64_t rows = row + 1 < conv.out_height ? 2 : 1;
+    const float *pixels = x + row * x_row, *gradients = dy + row * dy_row;
+    Steps x_steps(rows, x_row), dy_steps(rows, dy_row);
+    for (std::int64_t i = 0; i < rows * conv.out_width; ++i) {
       unrolled<taps>([&](auto tap) {
-        const V pixel = load<V>(x + tap * lanes);
-        unrolled<outputs>([&](auto o) { sums[o][tap] += load<V>(dy + o * plane) * pixel; });
+        const V pixel = load<V>(pixels + tap * lanes);
+        unrolled<outputs>([&](auto o) { sums[o][tap] += load<V>(gradients + o * plane) * pixel; });
       });
-    x += (conv.kernel_width - 1) * lanes;
+      pixels += x_steps.next();
+      gradients += dy_steps.next();
+    }
   }
   unrolled<outputs>([&](auto o) {
     unrolled<taps>([&](auto tap) { store(dweight + o * depth + tap * lanes, sums[o][tap]); });

@@ -19,11 +19,24 @@ struct LaneConvolution {
   bool relu = false;  ///< what is below zero becomes zero
 };
 
+struct LanePlanes {
+  std::int64_t blocks, channels, height, width;
+};
+
 struct LaneKernels {
   /// x [samples,length] -> lanes [ceil(samples/16),length,16]; padding lanes become zero.
   void (*to_lanes)(std::int64_t samples, std::int64_t length, const float* x, float* lanes);
   /// The way back; padding lanes are dropped.
   void (*from_lanes)(std::int64_t samples, std::int64_t length, const float* lanes, float* x);
+
+  /// x [B,C,H,W,16] -> sums [C]: each lane summed over blocks and pixels, these like a
+  /// convolution's gradients, then the lanes. Units: channels.
+  void (*channel_sums)(const LanePlanes&, Part, const float* x, float* sums);
+
+  // A convolution's gradients sum over the pixels of dy two rows at a time: over the first two
+  // pixels of both rows, or the first of both, then the next, and so on. Of the four pixels of a
+  // square that was pooled one has a gradient, and adding zeros changes no sum: pooled gradients
+  // that are summed one by one give the bits of all pixels' gradients, most of which are zero.
 
   // Convolutions compute a part of their units: the first of them in every block, then the second,
   // and so on, so that a block with few samples is shared like the others.

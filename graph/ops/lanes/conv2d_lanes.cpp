@@ -3,7 +3,7 @@
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/lane_shape.hpp"
 #include "graph/ops/activations/relu.hpp"
-#include "graph/ops/arithmetic/channel_sum.hpp"
+#include "graph/ops/lanes/channel_sum_lanes.hpp"
 #include "graph/ops/lanes/lane_convolution.hpp"
 #include "graph/ops/rules/expect.hpp"
 #include "graph/ops/rules/units.hpp"
@@ -48,7 +48,7 @@ void backward(GradientContext& context) {
   if (context.needs(1))
     context.set(1, context.emit(conv2d_lanes_weight_gradient, {x, dy}, context.attributes()));
   if (context.input_count() == 3 && context.needs(2))
-    context.set(2, context.emit(channel_sum, {dy}));
+    context.set(2, context.emit(channel_sum_lanes, {dy}));
 }
 
 std::vector<OpSample> samples() {

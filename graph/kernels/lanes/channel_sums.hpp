@@ -1,0 +1,10 @@
+// Sums of a bias's gradients in lanes. Compiled once per instruction set.
+#pragma once
+
+#include "graph/kernels/lanes/lane_kernels.hpp"
+
+namespace penstock::graph::PENSTOCK_ISA {
+
+void channel_sums(const LanePlanes& planes, Part part, const float* x, float* sums);
+
+}  // namespace penstock::graph::PENSTOCK_ISA
