@@ -127,7 +127,7 @@ struct Hinge {
     return t > 0.0f ? x : lack > 0.0f ? lack : 0.0f;
   }
   [[gnu::always_inline]] float slope(float x, float t) const {
-    return t > 0.0f ? 1.0f : margin - x > 0.0f ? -1.0f : 0.0f;
+    return t > 0.0f ? 1.0f : margin - x >= 0.0f ? -1.0f : 0.0f;
   }
   float margin;
 };

@@ -42,7 +42,7 @@ void cosine_gradient(const CosineRows& of, RowOperand dloss, float* da, float* d
     const std::int64_t at = row * of.width;
     const float *a = of.a + at, *b = of.b + at;
     const Cosine cosine = cosine_of(of.width, a, b);
-    const bool near = of.target[row] > 0.0f, far = cosine.value > static_cast<double>(of.margin);
+    const bool near = of.target[row] > 0.0f, far = cosine.value >= static_cast<double>(of.margin);
     const double slope = (near ? -1 : far ? 1 : 0) * static_cast<double>(of_row(dloss, row));
     const auto other = static_cast<float>(slope / cosine.root_of_product);
     const auto own_a = static_cast<float>(slope * cosine.value / cosine.square_a);
@@ -70,28 +70,29 @@ double distance(const TripletRows& of, const float* a, const float* b) {
 }
 
 struct Triplet {
-  double loss;
-  double near, far;    ///< the two distances that make it
-  bool far_from_near;  ///< the second is that of the near and the far row
+  double lack;       ///< what the distances lack of the margin, their loss if that is above zero
+  double near, far;  ///< the two distances
+  double far_from_near;  ///< how much of the second is that of the near and the far row
 };
 
 Triplet triplet_of(const TripletRows& of, std::int64_t row) {
   const std::int64_t at = row * of.width;
   Triplet result{0, distance(of, of.anchor + at, of.near + at),
-                 distance(of, of.anchor + at, of.far + at), false};
+                 distance(of, of.anchor + at, of.far + at), 0};
   if (of.swap) {
     const double other = distance(of, of.near + at, of.far + at);
-    result.far_from_near = other < result.far;
-    if (result.far_from_near) result.far = other;
+    result.far_from_near = other < result.far ? 1 : other > result.far ? 0 : 0.5;
+    if (other < result.far) result.far = other;
   }
-  const double lack = static_cast<double>(of.margin) + result.near - result.far;
-  result.loss = lack > 0 ? lack : 0;
+  result.lack = static_cast<double>(of.margin) + result.near - result.far;
   return result;
 }
 
 void triplet(const TripletRows& of, float* y) {
-  for (std::int64_t row = 0; row < of.rows; ++row)
-    y[row] = static_cast<float>(triplet_of(of, row).loss);
+  for (std::int64_t row = 0; row < of.rows; ++row) {
+    const double lack = triplet_of(of, row).lack;
+    y[row] = static_cast<float>(lack > 0 ? lack : 0);
+  }
 }
 
 /// da += slope·d|a - b + eps|/da, and db likewise; `length` is that distance.
@@ -121,12 +122,15 @@ void triplet_gradient(const TripletRows& of, RowOperand dloss, const TripletGrad
     const Triplet triplet = triplet_of(of, row);
     float *anchor = to.anchor + at, *near = to.near + at, *far = to.far + at;
     for_each_element(of.width, [=](std::int64_t i) { anchor[i] = near[i] = far[i] = 0; });
-    if (triplet.loss == 0) continue;
+    if (!(triplet.lack >= 0)) continue;
     const double slope = static_cast<double>(of_row(dloss, row));
     add_distance_gradient(of, triplet.near, slope, of.anchor + at, of.near + at, anchor, near);
-    const bool swapped = triplet.far_from_near;
-    add_distance_gradient(of, triplet.far, -slope, (swapped ? of.near : of.anchor) + at,
-                          of.far + at, swapped ? near : anchor, far);
+    const double swapped = slope * triplet.far_from_near;
+    if (triplet.far_from_near < 1)
+      add_distance_gradient(of, triplet.far, swapped - slope, of.anchor + at, of.far + at, anchor,
+                            far);
+    if (triplet.far_from_near > 0)
+      add_distance_gradient(of, triplet.far, -swapped, of.near + at, of.far + at, near, far);
   }
 }
 

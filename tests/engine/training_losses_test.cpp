@@ -7,6 +7,7 @@
 #include "penstock/penstock.hpp"
 #include "tests/support/op_call.hpp"
 #include "tests/support/random_tensor.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace penstock {
 namespace {
@@ -160,6 +161,21 @@ class EveryLoss : public ::testing::TestWithParam<Named> {};
 TEST_P(EveryLoss, TrainsAlikeOnAnyNumberOfMicroBatches) {
   const auto whole = change(GetParam().make_loss);
   expect_near(change(GetParam().make_loss, 2), whole);
+}
+
+TEST(BinaryCrossEntropy, FailsTheStepWithoutProbabilitiesAndNamesTheSample) {
+  Model model("m", 3);
+  const Value x = model.input("x", {1});
+  model.loss(model.binary_cross_entropy(model.linear("fc", x, 1, false), model.input("t", {1})));
+  const Tensor weight({1, 1}, {1.0f});
+  model.set_weight("fc.weight", weight);
+  TrainingModel training(model, {.batch_size = 4}, Sgd{.learning_rate = 1});
+  const auto text = testing::refusal(Errc::stage_failed, [&] {
+    training.step({Tensor({4, 1}, {0.0f, 1.0f, 1.5f, 0.5f}), Tensor::zeros(DType::f32, {4, 1})});
+  });
+  EXPECT_NE(text.find("binary_cross_entropy \""), std::string::npos) << text;
+  EXPECT_NE(text.find("x 1.5 at sample 2: expected 0 to 1"), std::string::npos) << text;
+  EXPECT_TRUE(same_bits(model.weight("fc.weight"), weight));
 }
 
 TEST(CtcLoss, LearnsToSpell) {

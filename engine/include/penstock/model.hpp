@@ -161,7 +161,7 @@ class Model {
   /// d²/2β where |d| < β, else |d| - β/2, for d = x - target; the target has a gradient.
   Value smooth_l1_loss(Value x, Value target, const SmoothL1Options& options = {});
   /// -t·log(x) - (1-t)·log(1-x) for x and t from 0 to 1, with logarithms of -100 or more; the
-  /// target has a gradient.
+  /// target has a gradient. A step with another x fails: Error stage_failed names its sample.
   Value binary_cross_entropy(Value x, Value target, LossReduction reduction = LossReduction::mean);
   /// The same of 1/(1 + exp(-x)); the target has a gradient.
   Value binary_cross_entropy_with_logits(Value x, Value target,

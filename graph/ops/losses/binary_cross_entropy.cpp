@@ -1,7 +1,12 @@
 #include "graph/ops/losses/binary_cross_entropy.hpp"
 
+#include <algorithm>
+#include <string>
+
+#include "engine/values/number_range.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/pair_loss.hpp"
+#include "penstock/error.hpp"
 
 namespace penstock::graph {
 namespace {
@@ -12,6 +17,29 @@ PairLoss binary(const Attributes&) {
 
 PairLoss logits(const Attributes&) {
   return {kernel_table().losses.binary_logits};
+}
+
+bool is_probability(float value) {
+  return value >= 0 && value <= 1;
+}
+
+/// Outside of it the loss is no number or its slope has the wrong sign.
+void expect_probabilities(const Operand& x) {
+  const auto values = x.f32();
+  std::size_t improbable = 0;
+  for (const float value : values) improbable += is_probability(value) ? 0 : 1;
+  if (improbable == 0) return;
+  const auto at = std::find_if_not(values.begin(), values.end(), is_probability) - values.begin();
+  const std::int64_t per_sample = x.shape().rank() == 0 ? 1 : x.elements() / x.shape()[0];
+  throw Error(Errc::invalid_data,
+              "x " + number_text(static_cast<double>(values[static_cast<std::size_t>(at)])) +
+                  " at sample " + std::to_string(at / per_sample) +
+                  ": expected 0 to 1; binary_cross_entropy_with_logits takes any number");
+}
+
+void forward(const KernelCall& call) {
+  expect_probabilities(call.inputs[0]);
+  forward_pair_loss<binary>(call);
 }
 
 std::vector<OpSample> samples() {
@@ -27,7 +55,7 @@ std::vector<OpSample> logits_samples() {
 const Op binary_cross_entropy{
     .name = "binary_cross_entropy",
     .infer = infer_pair_loss,
-    .forward = forward_pair_loss<binary>,
+    .forward = forward,
     .backward = backward_pair_loss_and_target<binary_cross_entropy_gradient,
                                               binary_cross_entropy_target_gradient>,
     .cost = streaming_cost<50>,

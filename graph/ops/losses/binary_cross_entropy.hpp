@@ -6,7 +6,8 @@ namespace penstock::graph {
 
 /// The cross-entropy between probabilities x and targets t, both from 0 to 1:
 /// -t·log(x) - (1-t)·log(1-x), with logarithms of -100 or more (torch.nn.BCELoss). Inputs x and
-/// target of the same shape; output [], or that shape without reduction; attribute reduction.
+/// target of the same shape; output [], or that shape without reduction; attribute reduction. An x
+/// outside of 0 to 1 is refused: "x 1.5 at sample 3: expected 0 to 1".
 extern const Op binary_cross_entropy;
 /// (x, target, dloss) -> dx = dloss·(x - t)/max(x·(1-x), 1e-12).
 extern const Op binary_cross_entropy_gradient;

@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "penstock/error.hpp"
 #include "tests/support/op_call.hpp"
 #include "tests/support/random_tensor.hpp"
+#include "tests/support/refusal.hpp"
 #include "tests/support/tape.hpp"
 
 namespace penstock::graph {
@@ -130,6 +132,20 @@ TEST(BinaryCrossEntropy, IsFiniteAtCertainty) {
       tape.apply(find_op("binary_cross_entropy"), {x, target}, {{"reduction", "none"}})[0];
   const auto values = tape[terms].as<float>();
   EXPECT_EQ(std::vector<float>(values.begin(), values.end()), (std::vector<float>{100, 100, 0, 0}));
+}
+
+TEST(BinaryCrossEntropy, NamesWhatIsNoProbability) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (const auto& [value, text] : std::initializer_list<std::pair<float, std::string>>{
+           {1.5f, "x 1.5"}, {-0.25f, "x -0.25"}, {nan, "x nan"}}) {
+    const OpCall call{.op = &find_op("binary_cross_entropy"),
+                      .inputs = {Tensor({3, 2}, {0.5f, 0.5f, 1.0f, 0.0f, value, 0.5f}),
+                                 Tensor::zeros(DType::f32, {3, 2})}};
+    const std::string said = testing::refusal(Errc::invalid_data, [&] { run(call); });
+    EXPECT_EQ(said, text +
+                        " at sample 2: expected 0 to 1; binary_cross_entropy_with_logits takes any "
+                        "number");
+  }
 }
 
 TEST(BinaryCrossEntropy, WithLogitsIsFiniteHoweverLargeTheyAre) {

@@ -1,0 +1,108 @@
+// Losses with a hinge, exactly at it: PyTorch's terms and gradients (torch 1.13).
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "graph/op.hpp"
+#include "tests/support/tape.hpp"
+
+namespace penstock::graph {
+namespace {
+
+using Floats = std::vector<float>;
+
+/// A loss without reduction, whose terms all have the gradient 1.
+struct Tie {
+  std::string name;
+  Attributes attributes;
+  std::vector<Tensor> inputs;
+  Floats terms;
+  std::vector<Floats> gradients;  ///< of the leading inputs
+};
+
+Floats floats(const Tensor& tensor) {
+  return {tensor.as<float>().begin(), tensor.as<float>().end()};
+}
+
+void expect_near(const Floats& actual, const Floats& expected, const std::string& what) {
+  ASSERT_EQ(actual.size(), expected.size()) << what;
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    EXPECT_NEAR(actual[i], expected[i], 1e-6) << what << ", element " << i;
+}
+
+void expect_pytorchs(const Tie& tie) {
+  testing::Tape tape;
+  std::vector<ValueId> inputs;
+  for (const Tensor& input : tie.inputs) inputs.push_back(tape.leaf(input));
+  Attributes attributes = tie.attributes;
+  attributes.set("reduction", "none");
+  const ValueId loss = tape.apply(find_op(tie.name), inputs, attributes)[0];
+  const Floats ones(tie.terms.size(), 1);
+  tape.backward(loss, Tensor(tape[loss].shape(), std::span<const float>(ones)));
+  expect_near(floats(tape[loss]), tie.terms, tie.name + ", terms");
+  for (std::size_t i = 0; i < tie.gradients.size(); ++i)
+    expect_near(floats(tape.gradient(inputs[i])), tie.gradients[i],
+                tie.name + ", gradient " + std::to_string(i));
+}
+
+TEST(Hinges, LetTheGradientOfARankingThroughAtTheMargin) {
+  const Tensor equal({4}, {2.0f, 2.0f, 1.0f, 3.0f}), target({4}, {1.0f, -1.0f, 1.0f, -1.0f});
+  expect_pytorchs({"margin_ranking_loss",
+                   {},
+                   {equal, equal, target},
+                   {0, 0, 0, 0},
+                   {{-1, 1, -1, 1}, {1, -1, 1, -1}}});
+  expect_pytorchs(
+      {"margin_ranking_loss",
+       {{"margin", 0.5}},
+       {Tensor({2}, {2.0f, 1.5f}), Tensor({2}, {1.5f, 2.0f}), Tensor({2}, {1.0f, -1.0f})},
+       {0, 0},
+       {{-1, 1}, {1, -1}}});
+}
+
+TEST(Hinges, LetTheGradientOfAHingeEmbeddingThroughAtTheMargin) {
+  expect_pytorchs({"hinge_embedding_loss",
+                   {},
+                   {Tensor({5}, {1.0f, 2.0f, 0.5f, 1.0f, 0.0f}),
+                    Tensor({5}, {-1.0f, -1.0f, -1.0f, 1.0f, 1.0f})},
+                   {0, 0, 0.5, 1, 0},
+                   {{-1, 0, -1, 1, 1}}});
+}
+
+TEST(Hinges, LetTheGradientOfACosineThroughAtTheMargin) {
+  expect_pytorchs(
+      {"cosine_embedding_loss",
+       {},
+       {Tensor({3, 2}, {3.0f, 4.0f, 1.0f, 1.0f, 1.0f, 0.0f}),
+        Tensor({3, 2}, {4.0f, -3.0f, 1.0f, -1.0f, 0.0f, 2.0f}), Tensor({3}, {-1.0f, -1.0f, -1.0f})},
+       {0, 0, 0},
+       {{0.16f, -0.12f, 0.5f, -0.5f, 0, 1}, {0.12f, 0.16f, 0.5f, 0.5f, 0.5f, 0}}});
+}
+
+TEST(Hinges, LetTheGradientOfATripletThroughAtTheMargin) {
+  const Tensor anchor({1, 2}, {0.0f, 0.0f}), near({1, 2}, {3.0f, 4.0f}), far({1, 2}, {6.0f, 8.0f});
+  expect_pytorchs({"triplet_margin_loss",
+                   {{"margin", 5.0}, {"eps", 0.0}},
+                   {anchor, near, far},
+                   {0},
+                   {{0, 0}, {0.6f, 0.8f}, {-0.6f, -0.8f}}});
+  expect_pytorchs({"triplet_margin_loss",
+                   {{"margin", 7.0}, {"p", 1}, {"eps", 0.0}},
+                   {anchor, near, far},
+                   {0},
+                   {{0, 0}, {1, 1}, {-1, -1}}});
+}
+
+// |anchor - far| = |near - far|: each has half of the gradient.
+TEST(Hinges, ShareATripletsGradientBetweenEqualDistances) {
+  expect_pytorchs(
+      {"triplet_margin_loss",
+       {{"margin", 10.0}, {"swap", 1}, {"eps", 0.0}},
+       {Tensor({1, 2}, {0.0f, 0.0f}), Tensor({1, 2}, {6.0f, 0.0f}), Tensor({1, 2}, {3.0f, 4.0f})},
+       {11},
+       {{-0.7f, 0.4f}, {0.7f, 0.4f}, {0, -0.8f}}});
+}
+
+}  // namespace
+}  // namespace penstock::graph
