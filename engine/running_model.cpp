@@ -54,6 +54,7 @@ graph::CompileRequest request_for(const Options& options, const Optimizer* optim
   graph::CompileRequest request{
       .training = training,
       .batch = options.batch_size,
+      .stage_rule = options.topology.stage_rule,
       .automatic_stages = options.topology.automatic_stages,
       .measure = beside_another ? graph::MeasureInstructions{} : measure_instructions,
       .schedule = &schedule_of(options.topology),

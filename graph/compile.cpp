@@ -12,6 +12,7 @@
 #include "graph/passes/choose_layouts.hpp"
 #include "graph/passes/compile_report.hpp"
 #include "graph/passes/differentiate.hpp"
+#include "graph/passes/find_stages.hpp"
 #include "graph/passes/fuse.hpp"
 #include "graph/passes/inference_form.hpp"
 #include "graph/passes/partition.hpp"
@@ -96,7 +97,9 @@ class Compilation {
   }
 
   void assign() {
-    assignment_ = assign_stages(graph_, request_.stages, request_.ipus, request_.training);
+    auto stages = request_.stages;
+    if (stages.empty()) stages = find_stages(graph_, request_.stage_rule);
+    assignment_ = assign_stages(graph_, stages, request_.ipus, request_.training);
   }
 
   /// After layouts and fusion, so that they do not depend on the cut.

@@ -11,6 +11,7 @@
 #include "graph/passes/recompute.hpp"
 #include "graph/passes/stages.hpp"
 #include "graph/plan.hpp"
+#include "penstock/options.hpp"
 #include "penstock/report.hpp"
 
 namespace penstock::graph {
@@ -18,8 +19,9 @@ namespace penstock::graph {
 struct CompileRequest {
   bool training = false;
   std::int64_t batch = 1;                 ///< samples per micro-batch
-  std::vector<StageRequest> stages = {};  ///< empty: one stage per block, in order of appearance
-  std::vector<std::int32_t> ipus = {};    ///< of the stages that do not say; empty: as above
+  std::vector<StageRequest> stages = {};  ///< empty: as `stage_rule` says
+  StageRule stage_rule = StageRule::by_block;
+  std::vector<std::int32_t> ipus = {};  ///< of the stages that do not say; empty: as above
   /// 0: stages as above; else so many, cut by the compiler wherever they are best balanced, each on
   /// the IPU that `ipus` says or the one of its own number. `stages` is empty then.
   std::int32_t automatic_stages = 0;

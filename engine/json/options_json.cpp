@@ -31,11 +31,12 @@ void each_field(MaybeConst<Stage> auto& stage, const auto& visit) {
 }
 
 void each_field(MaybeConst<Topology> auto& topology, const auto& visit) {
-  auto& [strategy, schedule, stages, automatic_stages, ipus, ipu_memory_bytes, replication_factor,
-         threads_per_ipu] = topology;
+  auto& [strategy, schedule, stages, stage_rule, automatic_stages, ipus, ipu_memory_bytes,
+         replication_factor, threads_per_ipu] = topology;
   visit("strategy", strategy);
   visit("schedule", schedule);
   visit("stages", stages);
+  visit("stage_rule", stage_rule);
   visit("automatic_stages", automatic_stages);
   visit("ipus", ipus);
   visit("ipu_memory_bytes", ipu_memory_bytes);

@@ -87,6 +87,22 @@ BlockScope Model::block(const std::string& name, int ipu) {
       std::make_shared<BlockScope::State>(BlockScope::State{std::move(network), scope}));
 }
 
+BlockScope Model::block() {
+  return block(impl_->network.next_block_name());
+}
+
+void Model::begin_block(const std::string& name, int ipu) {
+  impl_->network.begin_block(name, ipu);
+}
+
+void Model::begin_block_at(const std::string& layer, const std::string& name, int ipu) {
+  impl_->network.begin_block_at(layer, name, ipu);
+}
+
+void Model::remove_block_marks() {
+  impl_->network.remove_marks();
+}
+
 void Model::output(const std::string& name, Value value) {
   impl_->network.output(name, impl_->id("output \"" + name + "\"", value));
 }

@@ -7,6 +7,9 @@
 namespace penstock {
 namespace {
 
+/// Of the layers before the first begun block.
+constexpr const char* first_block = "start";
+
 Shape one_sample(const Shape& sample) {
   std::vector<std::int64_t> dims{1};
   dims.insert(dims.end(), sample.begin(), sample.end());
@@ -54,7 +57,10 @@ graph::ValueId NetworkBuilder::variable(const std::string& name, const Shape& sh
 graph::ValueId NetworkBuilder::node(const graph::Op& op, std::vector<graph::ValueId> inputs,
                                     graph::Attributes attributes, const std::string& name) {
   const auto id = graph::append(graph_, op, std::move(inputs), std::move(attributes), name);
-  if (!open_.empty()) graph_.node(id).block = open_.back().block;
+  const auto position = static_cast<std::size_t>(id);
+  scope_of_.resize(position);
+  scope_of_.push_back(open_.empty() ? graph::none : open_.back().block);
+  graph_.node(id).block = block_of(position);
   return graph_.node(id).outputs.front();
 }
 
@@ -85,6 +91,11 @@ void NetworkBuilder::expect_new_layer(const graph::Op& op, const std::string& na
 }
 
 int NetworkBuilder::open_block(const std::string& name, int ipu) {
+  open_.push_back({.number = scopes_, .block = placed_block(name, ipu)});
+  return scopes_++;
+}
+
+graph::BlockId NetworkBuilder::placed_block(const std::string& name, int ipu) {
   if (name.empty()) refuse(Errc::invalid_model, "block: expected a name, got \"\"");
   if (ipu < graph::none)
     refuse(Errc::invalid_topology, "block \"" + name + "\": expected IPU 0 or more, or -1 for " +
@@ -96,14 +107,93 @@ int NetworkBuilder::open_block(const std::string& name, int ipu) {
                                        std::to_string(block.ipu) + " as before, got " +
                                        std::to_string(ipu));
   if (ipu != graph::none) block.ipu = ipu;
-  open_.push_back({.number = scopes_, .block = id});
-  return scopes_++;
+  return id;
 }
 
 void NetworkBuilder::close_block(int scope) noexcept {
   const auto at = std::find_if(open_.begin(), open_.end(),
                                [&](const Scope& open) { return open.number == scope; });
   if (at != open_.end()) open_.erase(at);
+}
+
+void NetworkBuilder::begin_block(const std::string& name, int ipu) {
+  if (!open_.empty())
+    refuse(Errc::invalid_model, "begin_block \"" + name + "\": block \"" +
+                                    graph_.blocks[graph::index(open_.back().block)].name +
+                                    "\" is open; its scope has to end first");
+  begin({.at = static_cast<graph::NodeId>(graph_.nodes.size()),
+         .block = placed_block(name, ipu),
+         .is_mark = false});
+}
+
+void NetworkBuilder::begin_block_at(const std::string& layer, const std::string& name, int ipu) {
+  const graph::NodeId at = first_node_of(layer);
+  for (const Begun& begun : begun_)
+    if (begun.at == at)
+      refuse(Errc::invalid_argument, "begin_block_at \"" + layer + "\": block \"" +
+                                         graph_.blocks[graph::index(begun.block)].name +
+                                         "\" begins there already");
+  begin({.at = at, .block = placed_block(name, ipu), .is_mark = true});
+}
+
+graph::NodeId NetworkBuilder::first_node_of(const std::string& layer) const {
+  const auto at = std::ranges::find_if(graph_.nodes, [&](const graph::Node& node) {
+    return node.name == layer || node.name.starts_with(layer + ".");
+  });
+  if (at == graph_.nodes.end())
+    refuse(Errc::invalid_argument,
+           "begin_block_at \"" + layer + "\": there is no layer of that name");
+  return static_cast<graph::NodeId>(at - graph_.nodes.begin());
+}
+
+void NetworkBuilder::begin(const Begun& begun) {
+  begun_.insert(std::ranges::upper_bound(begun_, begun.at, {}, &Begun::at), begun);
+  reassign_blocks();
+}
+
+void NetworkBuilder::remove_marks() {
+  std::erase_if(begun_, &Begun::is_mark);
+  reassign_blocks();
+  drop_idle_blocks();
+}
+
+graph::BlockId NetworkBuilder::block_of(std::size_t node) const {
+  if (scope_of_[node] != graph::none || begun_.empty()) return scope_of_[node];
+  const auto after =
+      std::ranges::upper_bound(begun_, static_cast<graph::NodeId>(node), {}, &Begun::at);
+  return after == begun_.begin() ? graph::none : std::prev(after)->block;
+}
+
+void NetworkBuilder::reassign_blocks() {
+  for (std::size_t node = 0; node < graph_.nodes.size(); ++node) {
+    graph::BlockId& block = graph_.nodes[node].block;
+    block = block_of(node);
+    if (block == graph::none && !begun_.empty()) block = placed_block(first_block, 0);
+  }
+}
+
+void NetworkBuilder::each_block_number(const auto& visit) {
+  for (graph::Node& node : graph_.nodes) visit(node.block);
+  for (graph::BlockId& block : scope_of_) visit(block);
+  for (Scope& scope : open_) visit(scope.block);
+  for (Begun& begun : begun_) visit(begun.block);
+}
+
+void NetworkBuilder::drop_idle_blocks() {
+  std::vector<bool> used(graph_.blocks.size());
+  each_block_number([&](graph::BlockId block) {
+    if (block != graph::none) used[graph::index(block)] = true;
+  });
+  std::vector<graph::Block> kept;
+  std::vector<graph::BlockId> numbers;
+  for (std::size_t block = 0; block < used.size(); ++block) {
+    numbers.push_back(static_cast<graph::BlockId>(kept.size()));
+    if (used[block]) kept.push_back(std::move(graph_.blocks[block]));
+  }
+  each_block_number([&](graph::BlockId& block) {
+    if (block != graph::none) block = numbers[graph::index(block)];
+  });
+  graph_.blocks = std::move(kept);
 }
 
 graph::BlockId NetworkBuilder::find_or_add_block(const std::string& name) {

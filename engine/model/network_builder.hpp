@@ -42,6 +42,18 @@ class NetworkBuilder {
   /// another one than before.
   int open_block(const std::string& name, int ipu);
   void close_block(int scope) noexcept;
+  /// A name for a block: the number of those that were asked for before.
+  std::string next_block_name() { return std::to_string(numbered_blocks_++); }
+
+  /// Nodes outside of scopes belong to block `name` from here on, to where the next one begins.
+  /// @throws Error as open_block(), and invalid_model inside a scope.
+  void begin_block(const std::string& name, int ipu);
+  /// The same from a layer on that is there already; it can be taken back.
+  /// @throws Error as open_block(), and invalid_argument if there is no such layer, or a block
+  /// begins there already.
+  void begin_block_at(const std::string& layer, const std::string& name, int ipu);
+  /// Takes all back that begin_block_at() did.
+  void remove_marks();
 
   /// Takes back the nodes and variables added since it was made, unless they are kept.
   class Draft {
@@ -67,11 +79,28 @@ class NetworkBuilder {
   [[noreturn]] void refuse(Errc code, const std::string& text) const;
   std::string described(graph::ValueId value) const;
   void expect_new(bool used, std::string_view kind, const std::string& name) const;
+  /// A block that begins before a node and ends where the next one begins.
+  struct Begun {
+    graph::NodeId at;
+    graph::BlockId block;
+    bool is_mark;
+  };
+
+  graph::BlockId placed_block(const std::string& name, int ipu);
   graph::BlockId find_or_add_block(const std::string& name);
+  graph::NodeId first_node_of(const std::string& layer) const;
+  void begin(const Begun& begun);
+  graph::BlockId block_of(std::size_t node) const;
+  void reassign_blocks();
+  void each_block_number(const auto& visit);
+  void drop_idle_blocks();
 
   graph::Graph graph_;
   std::vector<Scope> open_;
   int scopes_ = 0;
+  int numbered_blocks_ = 0;
+  std::vector<graph::BlockId> scope_of_;  // by node; of those that are gone, what it was
+  std::vector<Begun> begun_;              // in the nodes' order
 };
 
 }  // namespace penstock

@@ -11,6 +11,7 @@ namespace penstock {
 namespace {
 
 constexpr std::array<std::string_view, 2> strategies{"pipelined", "sharded"};
+constexpr std::array<std::string_view, 3> stage_rules{"by_block", "same_as_ipu", "auto_increment"};
 constexpr std::array<std::string_view, 3> schedules{"grouped", "interleaved", "sequential"};
 constexpr std::array<std::string_view, 2> reductions{"mean", "sum"};
 constexpr std::array<std::string_view, 2> reduction_strategies{"post", "running"};
@@ -48,12 +49,26 @@ void check_stage(const std::string& field, const Stage& stage) {
   if (stage.ipu != -1) check_number(field + ".ipu", stage.ipu, ipu_numbers);
 }
 
+/// A rule for what something else decides would change nothing.
+void check_stage_rule(const Topology& topology) {
+  const std::string field = "options.topology.stage_rule";
+  check_enumerator(field, stage_rules, topology.stage_rule);
+  if (topology.stage_rule == StageRule::by_block) return;
+  if (!topology.stages.empty() || topology.automatic_stages > 0)
+    throw Error(Errc::invalid_argument,
+                field + ": expected by_block, for options.topology." +
+                    (topology.stages.empty() ? "automatic_stages" : "stages") +
+                    " says what the stages are, got " +
+                    std::string(to_string(topology.stage_rule)));
+}
+
 void check(const Topology& topology) {
   const std::string group = "options.topology.";
   check_enumerator(group + "strategy", strategies, topology.strategy);
   check_enumerator(group + "schedule", schedules, topology.schedule);
   for (std::size_t i = 0; i < topology.stages.size(); ++i)
     check_stage(group + "stages[" + std::to_string(i) + "]", topology.stages[i]);
+  check_stage_rule(topology);
   check_number(group + "automatic_stages", topology.automatic_stages, {.low = 0, .high = 1024});
   if (topology.automatic_stages > 0 && !topology.stages.empty())
     throw Error(Errc::invalid_argument, group + "automatic_stages: expected 0, for " + group +
@@ -148,6 +163,10 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 
 std::string_view to_string(Strategy value) noexcept {
   return name_of(strategies, value);
+}
+
+std::string_view to_string(StageRule value) noexcept {
+  return name_of(stage_rules, value);
 }
 
 std::string_view to_string(PipelineSchedule value) noexcept {

@@ -34,13 +34,6 @@ std::string blocks_of(const Graph& model) {
   return "the model has " + listed(names);
 }
 
-std::vector<StageRequest> stage_per_block(const Graph& model) {
-  std::vector<StageRequest> requests;
-  for (const Block& block : model.blocks) requests.push_back({.blocks = {block.name}});
-  if (requests.empty()) requests.emplace_back();
-  return requests;
-}
-
 /// The stage of every block, `none` for a block in no stage.
 std::vector<std::int32_t> stage_of_blocks(const Graph& model,
                                           const std::vector<StageRequest>& requests) {
@@ -180,12 +173,11 @@ void refuse_spread_buffers(const Graph& model, const StageAssignment& assignment
 
 StageAssignment assign_stages(const Graph& model, const std::vector<StageRequest>& requests,
                               const std::vector<std::int32_t>& ipus, bool training) {
-  const auto wanted = requests.empty() ? stage_per_block(model) : requests;
   StageAssignment assignment;
-  assignment.of_block = stage_of_blocks(model, wanted);
-  check_ipus(wanted, ipus);
+  assignment.of_block = stage_of_blocks(model, requests);
+  check_ipus(requests, ipus);
   refuse_nodes_without_stage(model, assignment.of_block);
-  assignment.stages = placed(model, wanted, ipus);
+  assignment.stages = placed(model, requests, ipus);
   settle_idle_stages(model, training, assignment);
   refuse_backward_flow(model, assignment);
   refuse_spread_buffers(model, assignment);

@@ -83,6 +83,19 @@ class Model {
   /// Everything added until the result goes out of scope belongs to block `name`; a name may come
   /// back later. Scopes nest: after an inner one the outer one goes on.
   [[nodiscard]] BlockScope block(const std::string& name, int ipu = -1);
+  /// The same, named by the number of blocks that were opened so before: "0", "1", ...
+  [[nodiscard]] BlockScope block();
+  /// Everything added from here on, outside of scopes, belongs to block `name`, up to where the
+  /// next block begins. What came before the first such block is block "start", on IPU 0.
+  /// @throws Error invalid_model while a scope is open.
+  void begin_block(const std::string& name, int ipu = -1);
+  /// The same from `layer` on, which is there already, the loss included: of the layer of that
+  /// name, or else of the first one whose name goes on with a dot ("layer4" is where
+  /// "layer4.0.conv1" is). Training and inference models made before stay as they are. @throws
+  /// Error invalid_argument if there is no such layer, or a block begins there already.
+  void begin_block_at(const std::string& layer, const std::string& name, int ipu = -1);
+  /// Takes back every begin_block_at().
+  void remove_block_marks();
 
   /// x [N,C,H,W] -> [N,out_channels,H',W']. Parameters NAME.weight [O,C/groups,k,k], NAME.bias [O].
   Value conv2d(const std::string& name, Value x, const Conv2dOptions& options);

@@ -14,6 +14,13 @@ enum class Strategy : std::uint8_t {
   sharded,    ///< one micro-batch and one busy IPU at a time, in each replica: as `sequential`
 };
 
+/// What the stages are where `Topology::stages` does not say.
+enum class StageRule : std::uint8_t {
+  by_block,        ///< a stage per block, in the model's order
+  same_as_ipu,     ///< a stage per IPU, in the IPUs' order; every block says which one it is on
+  auto_increment,  ///< a new stage wherever the block changes; one that comes back is a stage again
+};
+
 /// Which work a pipelined stage prefers, and how many micro-batches it may hold.
 enum class PipelineSchedule : std::uint8_t {
   grouped,      ///< forward while it may hold more: highest throughput, most activations
@@ -58,7 +65,8 @@ struct Stage {
 struct Topology {
   Strategy strategy = Strategy::pipelined;
   PipelineSchedule schedule = PipelineSchedule::grouped;
-  std::vector<Stage> stages = {};  ///< empty: one stage per block, in the model's order
+  std::vector<Stage> stages = {};  ///< empty: as `stage_rule` says
+  StageRule stage_rule = StageRule::by_block;
   /// Instead of `stages`: cut the model into so many, anywhere between two layers, where measured
   /// times say that they are best balanced. 0: don't.
   int automatic_stages = 0;
@@ -133,6 +141,7 @@ struct Options {
 };
 
 std::string_view to_string(Strategy value) noexcept;
+std::string_view to_string(StageRule value) noexcept;
 std::string_view to_string(PipelineSchedule value) noexcept;
 std::string_view to_string(Reduction value) noexcept;
 std::string_view to_string(ReductionStrategy value) noexcept;

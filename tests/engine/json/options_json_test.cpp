@@ -20,9 +20,9 @@ auto fields(const Stage& stage) {
 }
 
 auto fields(const Topology& topology) {
-  const auto& [strategy, schedule, stages, automatic_stages, ipus, memory, replicas, threads] =
-      topology;
-  return std::tie(strategy, schedule, automatic_stages, ipus, memory, replicas, threads);
+  const auto& [strategy, schedule, stages, rule, automatic_stages, ipus, memory, replicas,
+               threads] = topology;
+  return std::tie(strategy, schedule, rule, automatic_stages, ipus, memory, replicas, threads);
 }
 
 auto fields(const TrainingOptions& training) {
@@ -104,8 +104,16 @@ Options changed_otherwise() {
   return options;
 }
 
+/// And what excludes some of both.
+Options changed_rule() {
+  Options options;
+  options.topology.stage_rule = StageRule::auto_increment;
+  return options;
+}
+
 TEST(OptionsJson, D1_EveryFieldComesBackAsItWas) {
   expect_equal(options_from_json(to_json(changed())), changed());
+  expect_equal(options_from_json(to_json(changed_rule())), changed_rule());
   expect_equal(options_from_json(to_json(changed_otherwise())), changed_otherwise());
   expect_equal(options_from_json(to_json(Options{}), changed_otherwise()), Options{});
   expect_equal(options_from_json("{}"), Options{});
@@ -114,6 +122,7 @@ TEST(OptionsJson, D1_EveryFieldComesBackAsItWas) {
 TEST(OptionsJson, D1_TheTestsAboveChangeEveryField) {
   Options options = changed();
   options.topology.automatic_stages = changed_otherwise().topology.automatic_stages;
+  options.topology.stage_rule = changed_rule().topology.stage_rule;
   options.training.reduction_strategy = changed_otherwise().training.reduction_strategy;
   const Options usual;
   expect_all_differ(own_fields(options), own_fields(usual));
@@ -136,6 +145,7 @@ TEST(OptionsJson, D1_IsPrintedAGroupAtATime) {
     "strategy": "sharded",
     "schedule": "interleaved",
     "stages": [{"blocks": ["B1", "B \"2\""], "ipu": 7}, {"blocks": ["B3"], "ipu": -1}],
+    "stage_rule": "by_block",
     "automatic_stages": 0,
     "ipus": [3, 1],
     "ipu_memory_bytes": 1099511627776,

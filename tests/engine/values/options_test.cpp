@@ -70,6 +70,21 @@ TEST(Options, EachFieldIsRefusedOutsideItsRangeByName) {
          o.topology.stages = {Stage{"A"}};
          o.topology.automatic_stages = 2;
        }},
+      {"options.topology.stage_rule: expected by_block, for options.topology.stages says what the "
+       "stages are, got same_as_ipu",
+       [](Options& o) {
+         o.topology.stages = {Stage{"A"}};
+         o.topology.stage_rule = StageRule::same_as_ipu;
+       }},
+      {"options.topology.stage_rule: expected by_block, for options.topology.automatic_stages says "
+       "what the stages are, got auto_increment",
+       [](Options& o) {
+         o.topology.automatic_stages = 2;
+         o.topology.stage_rule = StageRule::auto_increment;
+       }},
+      {"options.topology.stage_rule: expected one of by_block, same_as_ipu, auto_increment, got "
+       "number 3",
+       [](Options& o) { o.topology.stage_rule = static_cast<StageRule>(3); }},
       {"options.topology.ipus[1]: expected 0 to 65535, got -1",
        [](Options& o) {
          o.topology.ipus = {0, -1};

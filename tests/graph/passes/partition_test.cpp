@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "graph/passes/differentiate.hpp"
+#include "graph/passes/find_stages.hpp"
 #include "graph/passes/stage_assignment.hpp"
 #include "tests/support/model_builder.hpp"
 #include "tests/support/refusal.hpp"
@@ -28,8 +29,8 @@ std::string shown(const Graph& graph, const StageEdge& edge) {
 
 /// Every block a stage; `graph` may have backward nodes.
 struct Parts {
-  explicit Parts(const Graph& model, bool differentiated = false)
-      : assignment(assign_stages(model, {}, {}, true)),
+  explicit Parts(Graph model, bool differentiated = false)
+      : assignment(assign_stages(model, find_stages(model, StageRule::by_block), {}, true)),
         graph(differentiated ? differentiate(model) : model),
         result(partition(graph, assignment)) {}
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "graph/passes/find_stages.hpp"
 #include "tests/support/model_builder.hpp"
 #include "tests/support/refusal.hpp"
 
@@ -29,6 +30,11 @@ Graph abc() {
   return chain({{"A"}, {"B"}, {"C"}});
 }
 
+StageAssignment assigned(Graph model, Stages requests, const Ipus& ipus, bool training) {
+  if (requests.empty()) requests = find_stages(model, StageRule::by_block);
+  return assign_stages(model, requests, ipus, training);
+}
+
 std::vector<std::string> blocks_of(const StageAssignment& assignment) {
   std::vector<std::string> result;
   for (const StagePlacement& stage : assignment.stages) {
@@ -44,15 +50,15 @@ Ipus ipus_of(const StageAssignment& assignment) {
   return result;
 }
 
-TEST(StageAssignment, MakesEveryBlockAStageUnlessTold) {
-  const auto assignment = assign_stages(abc(), {}, {}, true);
+TEST(StageAssignment, TakesAStagePerBlock) {
+  const auto assignment = assigned(abc(), {}, {}, true);
   EXPECT_EQ(blocks_of(assignment), (std::vector<std::string>{"A", "B", "C"}));
   EXPECT_EQ(ipus_of(assignment), (Ipus{0, 1, 2}));
   EXPECT_EQ(assignment.of_block, (std::vector<std::int32_t>{0, 1, 2}));
 }
 
 TEST(StageAssignment, GroupsBlocks) {
-  const auto assignment = assign_stages(abc(), {{{"A", "B"}}, {{"C"}}}, {}, true);
+  const auto assignment = assigned(abc(), {{{"A", "B"}}, {{"C"}}}, {}, true);
   EXPECT_EQ(blocks_of(assignment), (std::vector<std::string>{"AB", "C"}));
   EXPECT_EQ(assignment.of_block, (std::vector<std::int32_t>{0, 0, 1}));
 }
@@ -60,7 +66,7 @@ TEST(StageAssignment, GroupsBlocks) {
 TEST(StageAssignment, MakesAModelWithoutBlocksOneStage) {
   ModelBuilder model;
   model.linear("fc", model.input("x", {4}), 4);
-  const auto assignment = assign_stages(model.graph(), {}, {7}, true);
+  const auto assignment = assigned(model.graph(), {}, {7}, true);
   EXPECT_EQ(ipus_of(assignment), (Ipus{7}));
 }
 
@@ -85,7 +91,7 @@ TEST_P(StagePlacementOrder, IsStageThenListThenBlockThenNumber) {
   const Placement& p = GetParam();
   const Graph model = chain({{"A"}, {"B", p.block}, {"C"}});
   const Stages stages{{{"A"}}, {{"B"}, p.stage}, {{"C"}}};
-  EXPECT_EQ(ipus_of(assign_stages(model, stages, p.list, true)), p.expected);
+  EXPECT_EQ(ipus_of(assigned(model, stages, p.list, true)), p.expected);
 }
 
 INSTANTIATE_TEST_SUITE_P(Requests, StagePlacementOrder, ::testing::ValuesIn(placements),
@@ -100,7 +106,7 @@ Graph with_unused_block() {
 }
 
 TEST(StageAssignment, LeavesAStageWithoutWorkOutOfInference) {
-  const auto assignment = assign_stages(with_unused_block(), {}, {4, 5, 6}, false);
+  const auto assignment = assigned(with_unused_block(), {}, {4, 5, 6}, false);
   EXPECT_EQ(blocks_of(assignment), (std::vector<std::string>{"A", "B"}));
   EXPECT_EQ(ipus_of(assignment), (Ipus{4, 6}));
   EXPECT_EQ(assignment.of_block, (std::vector<std::int32_t>{0, none, 1}));
@@ -215,7 +221,7 @@ class StageAssignmentRefuses : public ::testing::TestWithParam<Refusal> {};
 
 TEST_P(StageAssignmentRefuses, WhatDoesNotFitAndSaysWhy) {
   const Refusal& r = GetParam();
-  EXPECT_EQ(refusal(r.code, [&] { assign_stages(r.model, r.stages, r.ipus, true); }), r.text);
+  EXPECT_EQ(refusal(r.code, [&] { assigned(r.model, r.stages, r.ipus, true); }), r.text);
 }
 
 INSTANTIATE_TEST_SUITE_P(Requests, StageAssignmentRefuses, ::testing::ValuesIn(refusals()),

@@ -1,0 +1,76 @@
+#include "graph/passes/find_stages.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <string>
+
+#include "penstock/error.hpp"
+
+namespace penstock::graph {
+namespace {
+
+/// Where each block's nodes begin.
+std::vector<NodeId> first_nodes(const Graph& model) {
+  std::vector<NodeId> first(model.blocks.size(), none);
+  for (std::size_t id = 0; id < model.nodes.size(); ++id)
+    if (const BlockId block = model.nodes[id].block; block != none && first[index(block)] == none)
+      first[index(block)] = static_cast<NodeId>(id);
+  for (std::size_t block = 1; block < first.size(); ++block)
+    if (first[block] == none) first[block] = first[block - 1];
+  return first;
+}
+
+std::vector<StageRequest> stage_per_block(const Graph& model) {
+  const std::vector<NodeId> first = first_nodes(model);
+  std::vector<std::size_t> order(model.blocks.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t block) { return first[block]; });
+  std::vector<StageRequest> requests;
+  for (const std::size_t block : order) requests.push_back({.blocks = {model.blocks[block].name}});
+  return requests;
+}
+
+std::vector<StageRequest> stage_per_ipu(const Graph& model) {
+  std::map<std::int32_t, StageRequest> by_ipu;
+  for (const Block& block : model.blocks) {
+    if (block.ipu == none)
+      throw Error(Errc::invalid_topology,
+                  "options.topology.stage_rule: same_as_ipu expects an IPU of every block, but "
+                  "block \"" +
+                      block.name + "\" names none");
+    by_ipu[block.ipu].blocks.push_back(block.name);
+  }
+  std::vector<StageRequest> requests;
+  for (auto& [ipu, request] : by_ipu) requests.push_back(std::move(request));
+  return requests;
+}
+
+/// A block for every run of nodes of one block.
+void split_into_runs(Graph& model) {
+  std::vector<Block> runs;
+  std::map<BlockId, int> runs_of;
+  BlockId before = none;
+  for (Node& node : model.nodes) {
+    if (node.block == none) continue;
+    if (runs.empty() || node.block != before) {
+      before = node.block;
+      const int number = ++runs_of[before];
+      runs.push_back(model.blocks[index(before)]);
+      if (number > 1) runs.back().name += " (" + std::to_string(number) + ")";
+    }
+    node.block = static_cast<BlockId>(runs.size()) - 1;
+  }
+  model.blocks = std::move(runs);
+}
+
+}  // namespace
+
+std::vector<StageRequest> find_stages(Graph& model, StageRule rule) {
+  if (rule == StageRule::auto_increment) split_into_runs(model);
+  auto requests = rule == StageRule::same_as_ipu ? stage_per_ipu(model) : stage_per_block(model);
+  if (requests.empty()) requests.emplace_back();
+  return requests;
+}
+
+}  // namespace penstock::graph

@@ -1,0 +1,229 @@
+// The ways to say which block a layer belongs to, by the rows of docs/reference.md.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "engine/model/model_access.hpp"
+#include "penstock/training_model.hpp"
+#include "tests/support/random_tensor.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace penstock {
+namespace {
+
+using testing::refusal;
+
+/// "layer:block@ipu layer:block" of every layer, in the model's order.
+std::string blocks_of(const Model& model) {
+  const graph::Graph& graph = ModelAccess::graph(model);
+  std::string text;
+  for (const graph::Node& node : graph.nodes) {
+    text += (text.empty() ? "" : " ") + node.name + ":";
+    if (node.block == graph::none) continue;
+    const graph::Block& block = graph.blocks[graph::index(node.block)];
+    text += block.name + (block.ipu == graph::none ? "" : "@" + std::to_string(block.ipu));
+  }
+  return text;
+}
+
+std::vector<std::string> names_of_blocks(const Model& model) {
+  std::vector<std::string> names;
+  for (const graph::Block& block : ModelAccess::graph(model).blocks) names.push_back(block.name);
+  return names;
+}
+
+TEST(Blocks, A2_WithoutANameAreNumberedAndNamedOnesTakeNoNumber) {
+  Model model;
+  Value x = model.input("x", {4});
+  const auto add = [&](const char* name, BlockScope) { x = model.linear(name, x, 4); };
+  add("a", model.block());
+  add("b", model.block("named"));
+  add("c", model.block());
+  add("d", model.block("1"));
+  EXPECT_EQ(blocks_of(model), "a:0 b:named c:1 d:1");
+  Model next;
+  const auto block = next.block();
+  next.linear("a", next.input("x", {4}), 4);
+  EXPECT_EQ(blocks_of(next), "a:0");
+}
+
+TEST(Blocks, A3_WithoutAScopeLastUntilTheNext) {
+  Model model;
+  Value x = model.input("x", {4});
+  model.begin_block("B1", 3);
+  x = model.linear("b", model.linear("a", x, 4), 4);
+  model.begin_block("B2");
+  x = model.linear("c", x, 4);
+  model.begin_block("B1");
+  model.loss(model.identity_loss(x));
+  EXPECT_EQ(blocks_of(model), "a:B1@3 b:B1@3 c:B2 identity_loss_1:B1@3");
+}
+
+/// A4: what decorates a function elsewhere is its first line here.
+Value dense(Model& model, const std::string& block, const std::string& name, Value x) {
+  const auto scope = model.block(block);
+  return model.relu(model.linear(name, x, 4));
+}
+
+TEST(Blocks, A4_OfAFunctionAreAScopeInIt) {
+  Model model;
+  dense(model, "B2", "b", dense(model, "B1", "a", model.input("x", {4})));
+  EXPECT_EQ(blocks_of(model), "a:B1 relu_1:B1 b:B2 relu_2:B2");
+}
+
+/// Layers as an imported network names them, and a loss.
+Model stock() {
+  Model model("stock", 2);
+  Value x = model.input("x", {4});
+  const Value target = model.input("target", {4});
+  for (const char* name : {"stem", "layer1.0.fc", "layer1.1.fc", "layer2.0.fc", "fc"})
+    x = model.linear(name, x, 4);
+  model.loss(model.mse_loss(x, target));
+  return model;
+}
+
+TEST(Blocks, A5_BeginAtALayerOfAFinishedModelAndReachToTheLoss) {
+  Model model = stock();
+  model.begin_block_at("layer2", "B2", 1);
+  EXPECT_EQ(blocks_of(model),
+            "stem:start@0 layer1.0.fc:start@0 layer1.1.fc:start@0 layer2.0.fc:B2@1 fc:B2@1 "
+            "mse_loss_1:B2@1");
+  const Model copy = model;
+  EXPECT_EQ(blocks_of(copy), blocks_of(model));
+}
+
+TEST(Blocks, A5_MayBeMarkedInAnyOrder) {
+  Model model = stock();
+  model.begin_block_at("fc", "B3");
+  model.begin_block_at("stem", "B1");
+  model.begin_block_at("layer1", "B2");
+  EXPECT_EQ(blocks_of(model),
+            "stem:B1 layer1.0.fc:B2 layer1.1.fc:B2 layer2.0.fc:B2 fc:B3 mse_loss_1:B3");
+}
+
+TEST(Blocks, A5_MarksCanBeRemoved) {
+  Model model = stock();
+  const std::string before = blocks_of(model);
+  model.begin_block_at("layer2", "B2");
+  model.begin_block_at("layer1", "B1");
+  model.remove_block_marks();
+  EXPECT_EQ(blocks_of(model), before);
+  EXPECT_TRUE(names_of_blocks(model).empty());
+  model.begin_block_at("layer2", "again");
+  EXPECT_EQ(names_of_blocks(model), (std::vector<std::string>{"again", "start"}));
+}
+
+TEST(Blocks, A5_RemovalLeavesTheOtherStyles) {
+  Model model;
+  Value x = model.input("x", {4});
+  x = model.linear("a", x, 4);
+  model.begin_block("B2");
+  x = model.linear("c", model.linear("b", x, 4), 4);
+  x = dense(model, "B3", "d", x);
+  model.begin_block_at("a", "B1");
+  model.begin_block_at("c", "marked");
+  EXPECT_EQ(blocks_of(model), "a:B1 b:B2 c:marked d:B3 relu_1:B3");
+  model.remove_block_marks();
+  EXPECT_EQ(blocks_of(model), "a:start@0 b:B2 c:B2 d:B3 relu_1:B3");
+  model.linear("e", x, 4);
+  EXPECT_EQ(blocks_of(model), "a:start@0 b:B2 c:B2 d:B3 relu_1:B3 e:B2");
+}
+
+TEST(Blocks, A6_StylesMix) {
+  Model model;
+  Value x = model.input("x", {4});
+  model.begin_block("B1", 0);
+  x = dense(model, "B2", "b", model.linear("a", x, 4));
+  x = model.linear("c", x, 4);
+  {
+    const auto numbered = model.block();
+    x = dense(model, "B2", "d", model.linear("e", x, 4));
+  }
+  x = model.linear("f", x, 4);
+  model.begin_block_at("f", "B3", 1);
+  model.begin_block("B1");
+  model.linear("g", x, 4);
+  EXPECT_EQ(blocks_of(model), "a:B1@0 b:B2 relu_1:B2 c:B1@0 e:0 d:B2 relu_2:B2 f:B3@1 g:B1@0");
+  EXPECT_EQ(refusal(Errc::invalid_topology, [&] { model.begin_block_at("e", "B1", 2); }),
+            "model \"model\": block \"B1\": expected IPU 0 as before, got 2");
+}
+
+TEST(Blocks, RefusedLeaveEverythingAsItWas) {
+  Model model = stock();
+  model.begin_block_at("layer1", "B1");
+  const std::string before = blocks_of(model);
+  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { model.begin_block_at("layer", "B2"); }),
+            "model \"stock\": begin_block_at \"layer\": there is no layer of that name");
+  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { model.begin_block_at("layer1.0", "B2"); }),
+            "model \"stock\": begin_block_at \"layer1.0\": block \"B1\" begins there already");
+  EXPECT_EQ(refusal(Errc::invalid_model, [&] { model.begin_block_at("fc", ""); }),
+            "model \"stock\": block: expected a name, got \"\"");
+  {
+    const auto scope = model.block("scope");
+    EXPECT_EQ(refusal(Errc::invalid_model, [&] { model.begin_block("B2"); }),
+              "model \"stock\": begin_block \"B2\": block \"scope\" is open; its scope has to end "
+              "first");
+  }
+  EXPECT_EQ(blocks_of(model), before);
+}
+
+TEST(Blocks, A5_CutAFinishedModelIntoStagesOfTheSameBits) {
+  const std::vector<Tensor> samples{testing::uniform({8, 4}, 1), testing::uniform({8, 4}, 2)};
+  const auto trained = [&](const Model& model, std::size_t stages) {
+    Options options{.batch_size = 2};
+    options.training.gradient_accumulation = 4;
+    TrainingModel training(model, options);
+    EXPECT_EQ(training.compile_report().stages.size(), stages);
+    training.step(samples);
+    return model.weight("stem.weight");
+  };
+  const Tensor whole = trained(stock(), 1);
+  Model marked = stock();
+  marked.begin_block_at("layer2", "B3");
+  marked.begin_block_at("layer1", "B2");
+  const Tensor cut = trained(marked, 3);
+  EXPECT_EQ(std::memcmp(cut.raw(), whole.raw(), whole.bytes()), 0);
+}
+
+/// Layers on IPUs 0, 1, 2 and, in the block of the second, 1 again.
+Model to_and_fro() {
+  Model model("m", 3);
+  Value x = model.input("x", {4});
+  const auto add = [&](const std::string& block, int ipu, const std::string& name) {
+    const auto scope = model.block(block, ipu);
+    x = model.tanh(model.linear(name, x, 4));
+    if (name == "d") model.loss(model.identity_loss(model.mul(x, x)));
+  };
+  add("B1", 0, "a");
+  add("B2", 1, "b");
+  add("B3", 2, "c");
+  add("B2", 1, "d");
+  return model;
+}
+
+TEST(Blocks, A10_AnIpuRevisitedMakesFourStagesOfTheBitsOfOne) {
+  const auto trained = [&](const Model& model, const Topology& topology) {
+    Options options{.batch_size = 2};
+    options.training.gradient_accumulation = 4;
+    options.topology = topology;
+    TrainingModel training(model, options);
+    training.step({testing::uniform({8, 4}, 1)});
+    std::string stages;
+    for (const StagePlanReport& stage : training.compile_report().stages)
+      stages += stage.blocks.at(0) + "@" + std::to_string(stage.ipu) + " ";
+    return std::pair(stages, model.weight("a.weight"));
+  };
+  const auto [four_stages, four] = trained(to_and_fro(), {.stage_rule = StageRule::auto_increment});
+  const auto [one_stage, one] =
+      trained(to_and_fro(), {.stages = {{"B1", "B2", "B3"}}, .ipus = {0}});
+  EXPECT_EQ(four_stages, "B1@0 B2@1 B3@2 B2 (2)@1 ");
+  EXPECT_EQ(one_stage, "B1@0 ");
+  EXPECT_EQ(std::memcmp(four.raw(), one.raw(), one.bytes()), 0);
+  EXPECT_NE(refusal(Errc::invalid_topology,
+                    [&] { trained(to_and_fro(), {.stage_rule = StageRule::same_as_ipu}); })
+                .find("in stage 1 needs the output of"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace penstock
