@@ -1,6 +1,7 @@
 #include "actors/execution/host_port.hpp"
 
 #include <chrono>
+#include <iterator>
 
 namespace penstock::actors {
 
@@ -35,7 +36,7 @@ void HostPort::fail(const Failure& failure) {
 
 bool HostPort::answered() const {
   const std::lock_guard lock(mutex_);
-  return answer_ || failure_;
+  return ended();
 }
 
 bool HostPort::failed() const {
@@ -43,21 +44,39 @@ bool HostPort::failed() const {
   return failure_.has_value();
 }
 
-Answer HostPort::wait(double quiet_seconds) {
+Answer HostPort::wait(double quiet_seconds, const Watchdog& watchdog) {
   std::unique_lock lock(mutex_);
-  const std::chrono::duration<double> quiet(quiet_seconds);
-  const auto ended = [this] { return answer_ || failure_; };
-  for (std::uint64_t seen = progressed(); !changed_.wait_for(lock, quiet, ended);) {
-    if (progressed() == seen) {
-      failure_ = Failure{Errc::stalled, "the engine has not answered, and its watchdog is silent"};
-      in_call_ = false;
-    }
-    seen = progressed();
-  }
+  await_end(lock, quiet_seconds, watchdog);
   if (failure_) throw Error(failure_->code, failure_->text);
   Answer answer = std::move(*answer_);
   answer_.reset();
   return answer;
+}
+
+void HostPort::await_end(std::unique_lock<std::mutex>& lock, double quiet_seconds,
+                         const Watchdog& watchdog) {
+  const std::size_t most_calls = watchdog ? std::size(watchdog_seconds) : 0;
+  std::size_t calls = 0;  // of the watchdog, since something has moved
+  std::uint64_t seen = progressed();
+  const auto in_time = [&] {
+    const double limit = calls == 0 ? quiet_seconds : watchdog_seconds[calls - 1];
+    return changed_.wait_for(lock, std::chrono::duration<double>(limit),
+                             [this] { return ended(); });
+  };
+  while (!in_time()) {
+    if (progressed() != seen) {
+      calls = 0;
+      seen = progressed();
+    } else if (calls < most_calls) {
+      ++calls;
+      lock.unlock();
+      watchdog(seen);
+      lock.lock();
+    } else {
+      failure_ = Failure{Errc::stalled, "the engine has not answered, and its watchdog is silent"};
+      in_call_ = false;
+    }
+  }
 }
 
 bool HostPort::update_begins() {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -47,9 +48,13 @@ class HostPort {
   bool answered() const;
   bool failed() const;
 
-  /// Waits for the answer. @throws Error with the failure; stalled if nothing has moved for
-  /// `quiet_seconds` and neither an answer nor a failure has come: the watchdog itself is gone.
-  Answer wait(double quiet_seconds);
+  /// Who finds out why nothing has moved since progressed() was this, and fails the call.
+  using Watchdog = std::function<void(std::uint64_t progress)>;
+
+  /// Waits for the answer. Where nothing moves for `quiet_seconds`, the watchdog is called, and
+  /// again a second later if it has failed nothing yet. @throws Error with the failure; stalled if
+  /// there is no watchdog, or it is silent too.
+  Answer wait(double quiet_seconds, const Watchdog& watchdog = {});
 
   /// Weights are about to change; false if they must not any more, for the model has failed. An
   /// update that has begun is finished by all stages whatever fails meanwhile, so that they agree.
@@ -65,6 +70,13 @@ class HostPort {
   std::uint64_t progressed() const noexcept { return progress_.load(std::memory_order_relaxed); }
 
  private:
+  /// The watchdog's answer is waited for, call by call, for so long.
+  static constexpr double watchdog_seconds[] = {1, 10};
+
+  bool ended() const { return answer_ || failure_; }
+  void await_end(std::unique_lock<std::mutex>& lock, double quiet_seconds,
+                 const Watchdog& watchdog);
+
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool in_call_ = false;

@@ -192,11 +192,10 @@ struct StageStatusAnswer {
 struct Failed {
   Failure failure = {};
 };
-/// Host -> supervisor: a call has begun; watch it until it is answered.
-struct WatchCall {};
-/// Supervisor -> itself, delayed; only the last one counts.
-struct WatchTick {
-  std::uint64_t number = 0;
+/// Host -> supervisor: the call that I wait for has stood still; find out why. Once more if that is
+/// not known a while later.
+struct NothingMoves {
+  std::uint64_t progress = 0;  ///< HostPort::progressed(), since then
 };
 /// Supervisor -> stages, optimizers and feed: what do you wait for? The answer is WaitsFor.
 struct ExplainWait {};
@@ -232,8 +231,7 @@ using StepHandle = caf::typed_actor<
     caf::reacts_to<StageStatusAnswer>, caf::reacts_to<SetRunConstants>, caf::reacts_to<ReadState>,
     caf::reacts_to<WriteState>, caf::reacts_to<OptimizerAnswer>>;
 using SupervisorHandle = caf::typed_actor<caf::reacts_to<SupervisorLinks>, caf::reacts_to<Failed>,
-                                          caf::reacts_to<WatchCall>, caf::reacts_to<WatchTick>,
-                                          caf::reacts_to<WaitsFor>>;
+                                          caf::reacts_to<NothingMoves>, caf::reacts_to<WaitsFor>>;
 
 /// Stage -> device: run a program of `arena`'s stage.
 struct RunProgram {
@@ -336,8 +334,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::ReadStatus)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::StageVariables)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::StageStatusAnswer)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::Failed)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::WatchCall)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::WatchTick)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::NothingMoves)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::ExplainWait)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::WaitsFor)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::RunProgram)

@@ -1,7 +1,6 @@
 #include "actors/pipeline/supervisor_actor.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <sstream>
 
 #include "actors/system/base_init.hpp"
@@ -9,9 +8,6 @@
 
 namespace penstock::actors {
 namespace {
-
-/// Actors that cannot answer within this are counted as silent.
-constexpr double answer_seconds = 1;
 
 std::string seconds_text(double seconds) {
   std::ostringstream text;
@@ -51,55 +47,36 @@ void SupervisorState::on_down(const caf::down_msg& down) {
     on_failed(Failed{{error.code(), name + ": " + error.what(), true}});
 }
 
-void SupervisorState::on_watch_call() {
-  if (watching) return;
-  watching = true;
-  watch();
-}
-
-void SupervisorState::watch() {
-  asking = false;
-  seen_progress = setup->host->progressed();
-  tick_after(setup->stall_seconds);
-}
-
-void SupervisorState::tick_after(double seconds) {
-  const std::chrono::duration<double> interval(seconds);
-  self->delayed_send(self, std::chrono::duration_cast<std::chrono::nanoseconds>(interval),
-                     WatchTick{++last_tick});
-}
-
-void SupervisorState::on_watch_tick(const WatchTick& tick) {
-  if (tick.number == last_tick) look();
-}
-
-// Progress is compared over a whole interval, so a stall is reported after one to two of them.
-void SupervisorState::look() {
-  const bool moved = setup->host->progressed() != seen_progress;
-  watching = setup->host->in_call();
-  if (!watching) return;
-  if (moved)
-    watch();
-  else if (asking)
+void SupervisorState::on_nothing_moves(const NothingMoves& quiet) {
+  const bool again = asking == quiet.progress;
+  asking = quiet.progress;
+  if (has_moved())
+    asking.reset();
+  else if (again)
     report_stall();
   else
     ask_what_is_awaited();
 }
 
+/// A call that has been answered, or another one that has begun meanwhile, moves.
+bool SupervisorState::has_moved() const {
+  return !setup->host->in_call() || setup->host->progressed() != asking;
+}
+
 void SupervisorState::ask_what_is_awaited() {
-  asking = true;
   answers = 0;
   waits.clear();
   self->send(links.feed, ExplainWait{});
   for (const StageHandle& stage : links.stages) self->send(stage, ExplainWait{});
   for (const OptimizerHandle& optimizer : links.optimizers) self->send(optimizer, ExplainWait{});
-  tick_after(answer_seconds);
 }
 
 void SupervisorState::on_waits_for(WaitsFor& answer) {
+  if (!asking) return;
   if (!answer.text.empty()) waits.push_back(std::move(answer.text));
-  ++answers;
-  if (watching && asking && answers == asked()) look();
+  if (++answers < asked()) return;
+  if (!has_moved()) report_stall();
+  asking.reset();
 }
 
 std::size_t SupervisorState::asked() const {
@@ -107,7 +84,6 @@ std::size_t SupervisorState::asked() const {
 }
 
 void SupervisorState::report_stall() {
-  watching = false;
   std::sort(waits.begin(), waits.end());
   std::string text = "nothing has moved for " + seconds_text(setup->stall_seconds);
   for (const std::string& one : waits) text += "; " + one;
@@ -125,8 +101,7 @@ SupervisorHandle::behavior_type supervisor_actor(
   self->state.start(self, std::move(setup));
   return {[=](SupervisorLinks& links) { self->state.on_links(links); },
           [=](const Failed& failed) { self->state.on_failed(failed); },
-          [=](const WatchCall&) { self->state.on_watch_call(); },
-          [=](const WatchTick& tick) { self->state.on_watch_tick(tick); },
+          [=](const NothingMoves& quiet) { self->state.on_nothing_moves(quiet); },
           [=](WaitsFor& waits) { self->state.on_waits_for(waits); }};
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 
 #include "actors/pipeline/messages.hpp"
 
@@ -14,13 +15,10 @@ struct SupervisorState {
   void on_links(SupervisorLinks& given);
   void on_failed(const Failed& failed);
   void on_down(const caf::down_msg& down);
-  void on_watch_call();
-  void on_watch_tick(const WatchTick& tick);
+  void on_nothing_moves(const NothingMoves& quiet);
   void on_waits_for(WaitsFor& waits);
 
-  void watch();
-  void tick_after(double seconds);
-  void look();
+  bool has_moved() const;
   void ask_what_is_awaited();
   /// Actors that are asked: stages, optimizers, feed.
   std::size_t asked() const;
@@ -30,10 +28,7 @@ struct SupervisorState {
   std::shared_ptr<const PipelineSetup> setup;
   SupervisorLinks links;
   std::map<caf::actor_addr, std::string> names;  // of the other actors
-  bool watching = false;
-  bool asking = false;
-  std::uint64_t last_tick = 0;
-  std::uint64_t seen_progress = 0;  // when this interval began
+  std::optional<std::uint64_t> asking;           // because nothing has moved since then
   std::size_t answers = 0;
   std::vector<std::string> waits;
 };

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/values/memory.hpp"
+#include "penstock/inference_model.hpp"
 #include "penstock/training_model.hpp"
 #include "tests/support/random_tensor.hpp"
 #include "tests/support/thread_count.hpp"
@@ -103,6 +104,16 @@ TEST(TrainingModel, KeepsItsWeightsBeyondItsEnd) {
   const Tensor after = model.weight("fcB1.weight");
   EXPECT_NE(before.as<float>()[0], while_it_lives.as<float>()[0]);
   EXPECT_NE(while_it_lives.as<float>()[0], after.as<float>()[0]);
+}
+
+TEST(InferenceModel, LeavesNoThreadOfThePlansThatItForgets) {
+  InferenceModel inference(regression(), {.batch_size = 100});
+  const auto run = [&](std::int64_t rows) { inference.run({testing::uniform({rows, 5}, 1)}); };
+  for (std::int64_t rows = 1; rows <= 10; ++rows) run(rows);  // more than are kept
+  const std::size_t threads = testing::thread_count();
+  for (std::int64_t rows = 11; rows <= 60; ++rows) run(rows);
+  EXPECT_TRUE(testing::threads_fall_to(threads))
+      << threads << " before, " << testing::thread_count();
 }
 
 }  // namespace

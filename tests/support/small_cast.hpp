@@ -32,10 +32,13 @@ class SmallCast : public SmallNetwork {
   template <class Message>
   void begin(Message message) {
     host().begin_call();
-    caf::anon_send(cast_.supervisor, actors::WatchCall{});
     caf::anon_send(cast_.step, std::move(message));
   }
   void begin_windows(std::int64_t windows);
+  /// What the host does while it waits in vain: nothing has moved since `progress`.
+  void call_watchdog(std::uint64_t progress) {
+    caf::anon_send(cast_.supervisor, actors::NothingMoves{progress});
+  }
   /// Ends the actors. @throws Error as actors::variables_after_end().
   actors::Variables variables_after_end();
 

@@ -79,6 +79,33 @@ TEST(HostPort, WaitsForAnEngineThatMovesLongerThanItsLimit) {
   engine.join();
 }
 
+TEST(HostPort, CallsItsWatchdogTwiceWhereNothingMoves) {
+  HostPort port;
+  port.begin_call();
+  std::vector<std::uint64_t> seen;
+  const auto watchdog = [&](std::uint64_t progress) {
+    seen.push_back(progress);
+    if (seen.size() == 2) port.fail({Errc::stalled, "the feed sleeps"});
+  };
+  EXPECT_EQ(refusal(Errc::stalled, [&] { port.wait(0.001, watchdog); }), "the feed sleeps");
+  EXPECT_EQ(seen, (std::vector<std::uint64_t>{port.progressed(), port.progressed()}));
+}
+
+TEST(HostPort, CallsItsWatchdogAfreshAfterSomethingHasMoved) {
+  HostPort port;
+  port.begin_call();
+  std::vector<std::uint64_t> seen;
+  const auto watchdog = [&](std::uint64_t progress) {
+    seen.push_back(progress);
+    if (seen.size() < 3) port.progress();
+    if (seen.size() == 3) port.answer(Done{});
+  };
+  port.wait(0.001, watchdog);
+  ASSERT_EQ(seen.size(), 3u);
+  EXPECT_EQ(seen[1], seen[0] + 1);
+  EXPECT_EQ(seen[2], seen[1] + 1);
+}
+
 TEST(HostPort, CountsTheBeginningOfACallAsProgress) {
   HostPort port;
   const auto before = port.progressed();

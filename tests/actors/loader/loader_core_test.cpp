@@ -116,12 +116,12 @@ TEST(LoaderCore, ReportsTheFirstUnreadableRowWhicheverWorkerIsQuicker) {
     core.ask(0);
     auto tasks = all_tasks(core);
     finish(core, tasks[first_is_quicker ? 0 : 1],
-           ReadFailure{first_is_quicker ? 1 : 2, first_is_quicker ? "row 1" : "row 2"});
+           ReadFailure{first_is_quicker ? 1 : 2, {first_is_quicker ? "row 1" : "row 2"}});
     EXPECT_FALSE(core.asked_batch());
     finish(core, tasks[first_is_quicker ? 1 : 0],
-           ReadFailure{first_is_quicker ? 2 : 1, first_is_quicker ? "row 2" : "row 1"});
-    EXPECT_EQ(core.asked_batch()->failure, "row 1");
-    EXPECT_EQ(core.asked_batch()->failure, "row 1");
+           ReadFailure{first_is_quicker ? 2 : 1, {first_is_quicker ? "row 2" : "row 1"}});
+    EXPECT_EQ(core.asked_batch()->failure->text, "row 1");
+    EXPECT_EQ(core.asked_batch()->failure->text, "row 1");
   }
 }
 
@@ -130,11 +130,11 @@ TEST(LoaderCore, OpensNoBatchAfterAFailureUntilTheNextEpoch) {
   core.start_epoch(0);
   auto tasks = all_tasks(core);
   finish(core, tasks[0]);
-  finish(core, tasks[1], ReadFailure{0, "broken"});
+  finish(core, tasks[1], ReadFailure{0, {"broken"}});
   EXPECT_EQ(take(core, 0).size(), 1u);
   EXPECT_TRUE(all_tasks(core).empty());
   core.ask(1);
-  EXPECT_EQ(core.asked_batch()->failure, "broken");
+  EXPECT_EQ(core.asked_batch()->failure->text, "broken");
   core.start_epoch(1);
   EXPECT_EQ(take(core, 0).size(), 1u);
 }
@@ -146,7 +146,7 @@ TEST(LoaderCore, ForgetsResultsOfAnAbandonedEpoch) {
   core.start_epoch(1);
   core.ask(0);
   auto tasks = all_tasks(core);
-  finish(core, old[0], ReadFailure{0, "old"});
+  finish(core, old[0], ReadFailure{0, {"old"}});
   finish_all(core, {tasks.begin(), tasks.end()});
   finish_all(core, {old.begin() + 1, old.end()});
   tasks.clear();
