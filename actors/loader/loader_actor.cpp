@@ -35,10 +35,16 @@ void LoaderActorState::on_start_epoch(const StartEpoch& message) {
 }
 
 caf::typed_response_promise<LoadedBatch> LoaderActorState::on_take_batch(const TakeBatch& message) {
-  core->ask(message.batch);
   consumer = self->make_response_promise<LoadedBatch>();
   const auto answer = consumer;
-  advance();
+  try {
+    core->ask(message.batch);
+    advance();
+  } catch (...) {
+    // The actor ends by this, and a promise that ends with it is never heard of.
+    if (consumer.pending()) consumer.deliver(to_caf(std::current_exception()));
+    throw;
+  }
   return answer;
 }
 
@@ -48,12 +54,23 @@ void LoaderActorState::on_rows_read(const RowsRead& read) {
   advance();
 }
 
+// Twice: a batch that leaves makes room for others, and one for which there is no memory is its own
+// answer at once.
 void LoaderActorState::advance() {
-  if (consumer.pending())
-    if (auto batch = core->asked_batch()) {
-      deliver_batch(consumer, std::move(*batch));
-      consumer = {};
-    }
+  deliver();
+  send_tasks();
+  deliver();
+}
+
+void LoaderActorState::deliver() {
+  if (!consumer.pending()) return;
+  auto batch = core->asked_batch();
+  if (!batch) return;
+  deliver_batch(consumer, std::move(*batch));
+  consumer = {};
+}
+
+void LoaderActorState::send_tasks() {
   while (!idle.empty()) {
     auto task = core->next_task();
     if (!task) return;

@@ -30,6 +30,8 @@ struct LoaderActorState {
 
  private:
   void advance();
+  void deliver();
+  void send_tasks();
 };
 
 /// Starts a loader with its workers. With no workers of its own, it reads where it runs.

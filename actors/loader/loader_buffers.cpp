@@ -1,6 +1,9 @@
 #include "actors/loader/loader_buffers.hpp"
 
+#include <string>
+
 #include "engine/values/memory.hpp"
+#include "penstock/error.hpp"
 
 namespace penstock::actors {
 namespace {
@@ -54,9 +57,16 @@ std::shared_ptr<const BatchBuffer> LoaderBuffers::reuse() {
   return lend(std::move(buffer));
 }
 
+BatchBuffer LoaderBuffers::blocks() const try {
+  BatchBuffer blocks;
+  for (const std::size_t bytes : block_bytes_) blocks.push_back(allocate_block(bytes));
+  return blocks;
+} catch (const Error& error) {
+  throw Error(error.code(), std::string("data loader: a batch: ") + error.what());
+}
+
 std::shared_ptr<const BatchBuffer> LoaderBuffers::allocate() {
-  auto buffer = std::make_unique<BatchBuffer>();
-  for (const std::size_t bytes : block_bytes_) buffer->push_back(allocate_block(bytes));
+  auto buffer = std::make_unique<BatchBuffer>(blocks());
   {
     // Room for it, so that giving it back cannot fail.
     const std::lock_guard lock(shelf_->mutex);

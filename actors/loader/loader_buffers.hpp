@@ -35,7 +35,7 @@ class LoaderBuffers {
 
   /// A buffer that has come back; null if none has.
   std::shared_ptr<const BatchBuffer> reuse();
-  /// A new one. @throws std::bad_alloc
+  /// A new one. @throws Error out_of_memory
   std::shared_ptr<const BatchBuffer> allocate();
   int allocated() const noexcept { return allocated_; }
 
@@ -44,6 +44,7 @@ class LoaderBuffers {
     std::mutex mutex;
     std::vector<std::unique_ptr<const BatchBuffer>> buffers;
   };
+  BatchBuffer blocks() const;
   std::shared_ptr<const BatchBuffer> lend(std::unique_ptr<const BatchBuffer> buffer);
 
   std::vector<std::size_t> block_bytes_;

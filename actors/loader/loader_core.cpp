@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <new>
 #include <utility>
 
 namespace penstock::actors {
@@ -65,10 +64,9 @@ bool LoaderCore::open_assembly() try {
   auto parts = split_rows(rows, std::max(1, settings_.workers));
   assemblies_.push_back({opened_++, rows, std::move(buffer), std::move(parts), 0, 0, {}});
   return true;
-} catch (const std::bad_alloc&) {
+} catch (const Error& error) {
   failed_ = true;
-  assemblies_.push_back(
-      {opened_++, 0, {}, {}, 0, 0, ReadFailure{0, "data loader: not enough memory for a batch"}});
+  assemblies_.push_back({opened_++, 0, {}, {}, 0, 0, ReadFailure{0, {error.what(), error.code()}}});
   return false;
 }
 
@@ -109,7 +107,7 @@ std::optional<LoadedBatch> LoaderCore::asked_batch() {
   if (assemblies_.empty() || assemblies_.front().batch != asked_ || !assemblies_.front().complete())
     return std::nullopt;
   const Assembly& assembly = assemblies_.front();
-  if (assembly.failure) return LoadedBatch{{}, assembly.failure->text, false, 0};
+  if (assembly.failure) return LoadedBatch{{}, assembly.failure->why, false, 0};
   delivered_ = asked_ + 1;
   return LoadedBatch{tensors_of(fields_, assembly.rows, assembly.buffer), {}, false, 0};
 }

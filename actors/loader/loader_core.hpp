@@ -28,7 +28,7 @@ struct ReadTask {
 
 struct ReadFailure {
   std::int64_t row = 0;  ///< in its batch
-  std::string text = {};
+  LoadFailure why = {};
 };
 
 /// What has become of a task.

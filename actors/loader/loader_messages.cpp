@@ -6,7 +6,7 @@ namespace penstock::actors {
 
 void deliver_batch(caf::typed_response_promise<LoadedBatch>& consumer, LoadedBatch batch) {
   if (batch.failure)
-    consumer.deliver(to_caf(Errc::invalid_data, *batch.failure));
+    consumer.deliver(to_caf(batch.failure->code, batch.failure->text));
   else
     consumer.deliver(std::move(batch));
 }

@@ -66,7 +66,7 @@ struct FillRows {
   FillTask task = {};
 };
 
-/// The consumer's answer: the batch, or Error invalid_data with its failure.
+/// The consumer's answer: the batch, or its failure as an Error.
 void deliver_batch(caf::typed_response_promise<LoadedBatch>& consumer, LoadedBatch batch);
 
 }  // namespace penstock::actors

@@ -66,7 +66,7 @@ class LoaderRuntime::Impl {
     if (error.code() == Errc::stalled)
       throw Error(Errc::stalled, "data loader: no batch for " + seconds_text(timeout_) + ": " +
                                      watch_->describe());
-    if (error.code() == Errc::invalid_data) throw error;
+    if (error.code() == Errc::invalid_data || error.code() == Errc::out_of_memory) throw error;
     throw Error(error.code(), std::string("data loader: ") + error.what());
   }
 

@@ -32,8 +32,9 @@ std::optional<ReadFailure> LoaderWorkerState::read_row(const ReadTask& task, std
   try {
     source->read(task.epoch, sample, destinations);
   } catch (...) {
-    failure = {row, "data loader: reading sample " + std::to_string(sample) +
-                        " failed: " + text_of(std::current_exception())};
+    failure = {row,
+               {"data loader: reading sample " + std::to_string(sample) +
+                " failed: " + text_of(std::current_exception())}};
   }
   watch->end_read(number);
   return failure;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
-#include <new>
 #include <utility>
 
 namespace penstock::actors {
@@ -77,10 +76,10 @@ bool StreamCore::open_chunk() try {
   chunks_.push_back({next_chunk_++, turn_, std::move(buffer), false, 0, 0, {}});
   turn_ = (turn_ + 1) % settings_.workers;
   return true;
-} catch (const std::bad_alloc&) {
+} catch (const Error& error) {
   failed_ = true;
   chunks_.push_back(
-      {next_chunk_++, turn_, {}, true, 0, 0, "data loader: not enough memory for a batch"});
+      {next_chunk_++, turn_, {}, true, 0, 0, LoadFailure{error.what(), error.code()}});
   return false;
 }
 
@@ -145,10 +144,10 @@ std::optional<LoadedBatch> StreamCore::add_to_batch(Chunk& chunk) try {
   partial_rows_ += rows;
   if (partial_rows_ < settings_.batch_rows) return std::nullopt;
   return batch_of(std::exchange(partial_rows_, 0), std::exchange(partial_, nullptr));
-} catch (const std::bad_alloc&) {
+} catch (const Error& error) {
   failed_ = true;
   chunk.used = chunk.filled;
-  return LoadedBatch{{}, "data loader: not enough memory for a batch", false, dropped_};
+  return LoadedBatch{{}, LoadFailure{error.what(), error.code()}, false, dropped_};
 }
 
 LoadedBatch StreamCore::last_batch() {

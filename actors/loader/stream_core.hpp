@@ -31,7 +31,7 @@ struct FillResult {
   std::uint64_t epoch = 0;
   std::int64_t chunk = 0;
   std::int64_t filled = 0;
-  std::optional<std::string> failure = {};
+  std::optional<LoadFailure> failure = {};
 };
 
 class StreamCore {
@@ -56,7 +56,7 @@ class StreamCore {
     bool done = false;
     std::int64_t filled = 0;
     std::int64_t used = 0;  // rows that are in a batch already
-    std::optional<std::string> failure = {};
+    std::optional<LoadFailure> failure = {};
   };
 
   bool may_open() const noexcept;

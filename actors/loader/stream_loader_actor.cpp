@@ -31,10 +31,16 @@ void StreamLoaderState::on_start_epoch(const StartEpoch& message) {
 
 caf::typed_response_promise<LoadedBatch> StreamLoaderState::on_take_batch(
     const TakeBatch& message) {
-  core->ask(message.batch);
   consumer = self->make_response_promise<LoadedBatch>();
   const auto answer = consumer;
-  advance();
+  try {
+    core->ask(message.batch);
+    advance();
+  } catch (...) {
+    // The actor ends by this, and a promise that ends with it is never heard of.
+    if (consumer.pending()) consumer.deliver(to_caf(std::current_exception()));
+    throw;
+  }
   return answer;
 }
 

@@ -21,9 +21,9 @@ FillResult StreamWorkerState::fill(const FillTask& task) {
     fill_rows(task, result);
   } catch (...) {
     stream = {};
-    result.failure = "data loader: reading sample " + std::to_string(samples) + " of worker " +
-                     std::to_string(number) +
-                     "'s share failed: " + text_of(std::current_exception());
+    result.failure = {"data loader: reading sample " + std::to_string(samples) + " of worker " +
+                      std::to_string(number) +
+                      "'s share failed: " + text_of(std::current_exception())};
   }
   watch->end_read(number);
   return result;

@@ -113,9 +113,9 @@ class DataLoader {
   /// that were dropped is used again: a caller who holds one batch at a time makes the loader
   /// allocate `buffered` + 1 of them in all, and another one for each that it holds besides.
   /// @throws Error invalid_data if an iterable dataset turns out to be empty, or naming the sample
-  /// if reading failed, again and again until the next
-  /// epoch; stalled after the timeout, naming what is being read (the next call waits for the same
-  /// batch again).
+  /// if reading failed; out_of_memory if there is none for a batch; these again and again until the
+  /// next epoch. stalled after the timeout, naming what is being read (the next call waits for the
+  /// same batch again).
   std::optional<Batch> next();
 
   /// For `for (Batch& batch : loader)`: begin() starts an epoch.
