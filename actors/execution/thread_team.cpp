@@ -46,6 +46,7 @@ void name_this_thread(const std::string& name) {
 }  // namespace
 
 ThreadTeam::ThreadTeam(std::string name, std::int32_t threads) {
+  helpers_.reserve(static_cast<std::size_t>(threads - 1));
   try {
     for (std::int32_t helper = 1; helper < threads; ++helper)
       helpers_.emplace_back([this, name] { help(name); });

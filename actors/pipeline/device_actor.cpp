@@ -7,7 +7,6 @@
 #include "actors/execution/flush_denormals.hpp"
 #include "actors/system/base_init.hpp"
 #include "actors/system/errors.hpp"
-#include "engine/values/memory.hpp"
 
 namespace penstock::actors {
 namespace {
@@ -30,7 +29,6 @@ graph::RandomKey random_key(const PipelineSetup& setup, const RunProgram& reques
 void DeviceState::start(DeviceHandle::pointer actor, DeviceSetup given) {
   self = actor;
   setup = std::move(given);
-  scratch = allocate_block(static_cast<std::size_t>(setup.scratch_bytes));
 }
 
 template <class Run, class What>
@@ -50,7 +48,7 @@ bool DeviceState::run_or_report(Run run, What what, bool is_update) {
 void DeviceState::on_run_program(RunProgram& request) {
   const std::int64_t begin = now_ns();
   const auto run = [&] {
-    request.arena->run(request.work.direction, request.work.micro_batch, scratch.get(),
+    request.arena->run(request.work.direction, request.work.micro_batch, setup.scratch.get(),
                        random_key(*setup.pipeline, request), request.constants.loss_scale,
                        setup.team.get());
   };
@@ -67,7 +65,7 @@ void DeviceState::on_run_update(RunUpdate& request) {
   const std::int64_t begin = now_ns();
   const auto run = [&] {
     request.update->run(request.phase,
-                        {scratch.get(), static_cast<std::size_t>(setup.scratch_bytes)},
+                        {setup.scratch.get(), static_cast<std::size_t>(setup.scratch_bytes)},
                         setup.team.get());
   };
   const auto what = [&] { return request.who + ", weight update"; };

@@ -9,6 +9,7 @@ namespace penstock::actors {
 
 struct DeviceSetup {
   std::shared_ptr<const PipelineSetup> pipeline = {};
+  std::shared_ptr<std::byte> scratch = {};
   std::int64_t scratch_bytes = 0;
   SupervisorHandle supervisor = {};
   std::shared_ptr<ThreadTeam> team = {};  ///< null: the device's own thread does it all
@@ -24,7 +25,6 @@ struct DeviceState {
 
   DeviceHandle::pointer self = nullptr;
   DeviceSetup setup;
-  std::shared_ptr<std::byte> scratch;
 };
 
 DeviceHandle::behavior_type device_actor(DeviceHandle::stateful_pointer<DeviceState> self,

@@ -13,6 +13,7 @@
 #include "actors/pipeline/stage_actor.hpp"
 #include "actors/pipeline/step_actor.hpp"
 #include "actors/pipeline/supervisor_actor.hpp"
+#include "engine/values/memory.hpp"
 
 namespace penstock::actors {
 namespace {
@@ -78,13 +79,16 @@ class Casting {
         updates_.push_back(std::make_shared<WeightUpdate>(setup_, stage, arenas_.back(), rules_));
         bytes = std::max(bytes, updates_.back()->staging_bytes());
       }
+    for (const auto& [ipu, bytes] : scratch_bytes_)
+      scratch_[ipu] = allocate_block(static_cast<std::size_t>(bytes));
   }
 
   void spawn_devices() {
     for (const auto& [ipu, bytes] : scratch_bytes_)
-      devices_[ipu] = keep("IPU " + std::to_string(ipu),
-                           system_.spawn(system_.devices(), device_actor,
-                                         DeviceSetup{setup_, bytes, supervisor_, teams_[ipu]}));
+      devices_[ipu] =
+          keep("IPU " + std::to_string(ipu),
+               system_.spawn(system_.devices(), device_actor,
+                             DeviceSetup{setup_, scratch_[ipu], bytes, supervisor_, teams_[ipu]}));
   }
 
   void spawn_stages(std::int64_t replica) {
@@ -171,14 +175,15 @@ class Casting {
   FeedHandle feed_;
   GateHandle gate_;
   HostStoreHandle host_store_;
-  std::vector<std::shared_ptr<Arena>> arenas_;                 // of all replicas, by stage
-  std::vector<std::shared_ptr<WeightUpdate>> updates_;         // as these; none in inference
-  std::map<std::int32_t, std::int64_t> scratch_bytes_;         // by IPU
-  std::map<std::int32_t, std::shared_ptr<ThreadTeam>> teams_;  // by IPU
-  std::map<std::int32_t, DeviceHandle> devices_;               // by IPU
-  std::vector<std::vector<StageHandle>> stages_;               // [replica][stage]
-  std::vector<OptimizerHandle> optimizers_;                    // replica by replica
-  std::vector<ReducerHandle> reducers_;                        // by stage
+  std::vector<std::shared_ptr<Arena>> arenas_;                  // of all replicas, by stage
+  std::vector<std::shared_ptr<WeightUpdate>> updates_;          // as these; none in inference
+  std::map<std::int32_t, std::shared_ptr<std::byte>> scratch_;  // by IPU
+  std::map<std::int32_t, std::int64_t> scratch_bytes_;          // by IPU
+  std::map<std::int32_t, std::shared_ptr<ThreadTeam>> teams_;   // by IPU
+  std::map<std::int32_t, DeviceHandle> devices_;                // by IPU
+  std::vector<std::vector<StageHandle>> stages_;                // [replica][stage]
+  std::vector<OptimizerHandle> optimizers_;                     // replica by replica
+  std::vector<ReducerHandle> reducers_;                         // by stage
   std::vector<Child> others_;
   std::vector<StageMemory> memory_;  // of replica 0
   std::vector<std::shared_ptr<StageStatus>> statuses_;
