@@ -61,11 +61,7 @@ class Compilation {
     if (request_.training) phase("gradients", [&] { add_gradients(); });
     if (request_.automatic_stages > 0) phase("stages", [&] { cut_graph(); });
     phase("partition", [&] { partition_ = partition(graph_, assignment_); });
-    phase("memory", [&] {
-      compiled_.plan = plan_with(recompute_request());
-      expect_fit(compiled_.plan, request_.replicas, request_.memory,
-                 [&] { return plan_with({.on = request_.training}); });
-    });
+    phase("memory", [&] { compiled_.plan = plan_that_fits(); });
     phase("report", [&] { describe(); });
     compiled_.report.phases = std::move(phases_);
     compiled_.report.seconds = seconds_since(start);
@@ -110,7 +106,7 @@ class Compilation {
                                                 .measure = request_.measure,
                                                 .memory = request_.memory,
                                                 .recompute = recompute_request()},
-                                               plan_request());
+                                               plan_request(std::max(1, request_.threads_per_ipu)));
     assignment_ = std::move(stages.assignment);
     seconds_ = std::move(stages.seconds);
   }
@@ -131,17 +127,32 @@ class Compilation {
     return request_.training ? request_.recompute : RecomputeRequest{};
   }
 
-  Plan plan_with(const RecomputeRequest& repeated) const {
-    const auto stages = static_cast<std::int32_t>(partition_.stages.size());
-    const auto [graph, parts] = recompute(graph_, partition_, recomputed_stages(repeated, stages));
-    return build_plan(graph, assignment_, parts, plan_request());
+  /// Each thread of an IPU takes scratch memory: threads that nobody has asked for are given up
+  /// before a plan is refused.
+  Plan plan_that_fits() const {
+    std::int32_t threads = threads_per_ipu();
+    const std::int32_t least = request_.threads_per_ipu > 0 ? threads : 1;
+    Plan plan = plan_with(recompute_request(), threads);
+    while (threads > least && !fits(plan, request_.replicas, request_.memory)) {
+      threads = std::max(least, threads / 2);
+      plan = plan_with(recompute_request(), threads);
+    }
+    expect_fit(plan, request_.replicas, request_.memory,
+               [&] { return plan_with({.on = request_.training}, threads); });
+    return plan;
   }
 
-  PlanRequest plan_request() const {
+  Plan plan_with(const RecomputeRequest& repeated, std::int32_t threads) const {
+    const auto stages = static_cast<std::int32_t>(partition_.stages.size());
+    const auto [graph, parts] = recompute(graph_, partition_, recomputed_stages(repeated, stages));
+    return build_plan(graph, assignment_, parts, plan_request(threads));
+  }
+
+  PlanRequest plan_request(std::int32_t threads) const {
     return {.training = request_.training,
             .batch = request_.batch,
             .schedule = request_.schedule ? request_.schedule : &grouped,
-            .threads_per_ipu = threads_per_ipu(),
+            .threads_per_ipu = threads,
             .in_place = request_.in_place};
   }
 
@@ -157,7 +168,9 @@ class Compilation {
 
   std::int32_t threads_per_ipu() const {
     if (request_.threads_per_ipu > 0) return request_.threads_per_ipu;
-    return std::max(1, request_.cores / used_ipus(stage_ipus(), request_.replicas));
+    const std::int32_t threads =
+        request_.threads > 0 ? std::min(request_.cores, request_.threads) : request_.cores;
+    return std::max(1, threads / used_ipus(stage_ipus(), request_.replicas));
   }
 
   void describe() {

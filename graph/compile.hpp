@@ -30,10 +30,11 @@ struct CompileRequest {
   /// Micro-batches from a full to an empty pipeline: of a window in training, of a call in
   /// inference. For the warnings and the expected utilisation only.
   std::int64_t gradient_accumulation = 1;
-  std::int32_t threads = 0;  ///< that the IPUs share, for the expected speed-up only; 0: enough
+  std::int32_t threads = 0;  ///< that the IPUs share; 0: enough
   GradientSum gradient_sum = GradientSum::sum;
   std::int64_t replicas = 1;  ///< for a warning and the memory only: they do not change a plan
-  /// That share the work of each kernel; 0: `cores` divided among the IPUs of all replicas.
+  /// That share the work of each kernel; 0: `cores`, or `threads` if these are fewer, divided among
+  /// the IPUs of all replicas, and fewer where their memory holds no more.
   std::int32_t threads_per_ipu = 1;
   std::int32_t cores = 0;  ///< of the machine; 0: unknown, nothing is divided or warned of
   MemoryBudget memory = {};

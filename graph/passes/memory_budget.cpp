@@ -132,6 +132,13 @@ StateNeed state_need(const Plan& plan, std::size_t stage, const MemoryBudget& bu
   return need;
 }
 
+bool fits(const Plan& plan, std::int64_t replicas, const MemoryBudget& budget) {
+  if (budget.bytes == 0) return true;
+  const auto needs = Case{plan, replicas, budget}.needs();
+  return std::ranges::all_of(needs,
+                             [&](const auto& each) { return each.second.total() <= budget.bytes; });
+}
+
 void expect_fit(const Plan& plan, std::int64_t replicas, const MemoryBudget& budget,
                 const std::function<Plan()>& recomputed) {
   if (budget.bytes == 0) return;

@@ -31,6 +31,7 @@ StateNeed state_need(const Plan& plan, std::size_t stage, const MemoryBudget& bu
 
 /// What the stages of an IPU need together; they share its scratch memory. Replica r's IPUs are the
 /// plan's, shifted by r times the number of stages.
+bool fits(const Plan& plan, std::int64_t replicas, const MemoryBudget& budget);
 /// @throws Error out_of_memory for an IPU that has less: what its stages need and for what, and
 /// what would make them fit, among it `recomputed`: the plan if every stage recomputed that can.
 void expect_fit(const Plan& plan, std::int64_t replicas, const MemoryBudget& budget,

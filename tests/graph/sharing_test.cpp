@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "graph/compile.hpp"
+#include "penstock/error.hpp"
 #include "tests/support/plan_runner.hpp"
 #include "tests/support/random_network.hpp"
 
@@ -123,6 +124,43 @@ TEST(ThreadsPerIpu, AreTheCoresDividedAmongTheIpusInUseUnlessAskedFor) {
   EXPECT_EQ(threads_of({.threads_per_ipu = 0, .cores = 3}), 1) << "fewer cores than IPUs";
   EXPECT_EQ(threads_of({.automatic_stages = 2, .threads_per_ipu = 0, .cores = 8}), 4);
   EXPECT_EQ(threads_of({.threads_per_ipu = 3, .cores = 2}), 3);
+  EXPECT_EQ(threads_of({.stages = one, .threads = 3, .threads_per_ipu = 0, .cores = 8}), 3);
+  EXPECT_EQ(threads_of({.stages = one, .threads = 9, .threads_per_ipu = 0, .cores = 8}), 8);
+}
+
+/// A convolution, of which each thread packs windows for itself.
+Plan convolution_plan(std::int32_t threads, std::int64_t memory_bytes) {
+  testing::ModelBuilder model;
+  const auto x = model.block("A").input("x", {32, 16, 16});
+  const auto weight = model.parameter("weight", {64, 32, 3, 3});
+  model.output("y", model.apply("gelu", {model.apply("conv2d", {x, weight})}));
+  CompileRequest request{.batch = 64, .threads_per_ipu = threads, .cores = 8};
+  request.memory.bytes = memory_bytes;
+  return compile(model.graph(), request).plan;
+}
+
+/// The least memory that such a plan is content with.
+std::int64_t bytes_needed(std::int32_t threads) {
+  std::int64_t too_little = 0, enough = std::int64_t{1} << 40;
+  while (enough - too_little > 1) {
+    const std::int64_t middle = (too_little + enough) / 2;
+    try {
+      convolution_plan(threads, middle);
+      enough = middle;
+    } catch (const Error&) {
+      too_little = middle;
+    }
+  }
+  return enough;
+}
+
+TEST(ThreadsPerIpu, AreGivenUpBeforeAPlanIsRefusedUnlessAskedFor) {
+  const std::int64_t alone = bytes_needed(1), shared = bytes_needed(8);
+  ASSERT_LT(alone, shared);
+  EXPECT_EQ(convolution_plan(0, shared).threads_per_ipu, 8);
+  EXPECT_LT(convolution_plan(0, shared - 1).threads_per_ipu, 8);
+  EXPECT_EQ(convolution_plan(0, alone).threads_per_ipu, 1);
+  EXPECT_EQ(bytes_needed(0), alone);
 }
 
 std::vector<std::string> warnings_of(CompileRequest request) {

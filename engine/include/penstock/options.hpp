@@ -78,7 +78,8 @@ struct Topology {
   std::int64_t ipu_memory_bytes = 0;
   int replication_factor = 1;  ///< replica r's IPU numbers are shifted by r times the stages
   /// Cores for each IPU: so many threads share the work of each of its kernels, which changes no
-  /// bit of a result. 0: the machine's cores divided among the IPUs in use, at least one each.
+  /// bit of a result. 0: the machine's cores (or `RuntimeOptions::threads`, if fewer) divided among
+  /// the IPUs in use, at least one each, and no more than their memory has scratch for.
   int threads_per_ipu = 0;
 };
 
