@@ -82,7 +82,8 @@ struct Variable {
 
 struct Block {
   std::string name = {};
-  std::int32_t ipu = none;  ///< the block's own placement, if it has one
+  std::int32_t ipu = none;    ///< the block's own placement, if it has one
+  std::int32_t stage = none;  ///< the number of the stage that it is, if it was made for one
 };
 
 struct Output {

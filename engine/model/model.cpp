@@ -81,7 +81,10 @@ Value Model::input(const std::string& name, const Shape& sample, DType dtype) {
 }
 
 BlockScope Model::block(const std::string& name, int ipu) {
-  const int scope = impl_->network.open_block(name, ipu);
+  return opened(impl_->network.open_block(name, ipu));
+}
+
+BlockScope Model::opened(int scope) const {
   std::shared_ptr<NetworkBuilder> network(impl_, &impl_->network);
   return BlockScope(
       std::make_shared<BlockScope::State>(BlockScope::State{std::move(network), scope}));
@@ -89,6 +92,10 @@ BlockScope Model::block(const std::string& name, int ipu) {
 
 BlockScope Model::block() {
   return block(impl_->network.next_block_name());
+}
+
+BlockScope Model::pipeline_stage(int number) {
+  return opened(impl_->network.open_stage(number));
 }
 
 void Model::begin_block(const std::string& name, int ipu) {

@@ -56,6 +56,10 @@ graph::ValueId NetworkBuilder::variable(const std::string& name, const Shape& sh
 
 graph::ValueId NetworkBuilder::node(const graph::Op& op, std::vector<graph::ValueId> inputs,
                                     graph::Attributes attributes, const std::string& name) {
+  if (!assigned_.empty())
+    refuse(Errc::invalid_model, std::string(op.name) +
+                                    ": the layers' stages are set; reset_stage_assignment() has to "
+                                    "come before another layer");
   const auto id = graph::append(graph_, op, std::move(inputs), std::move(attributes), name);
   const auto position = static_cast<std::size_t>(id);
   scope_of_.resize(position);
@@ -91,8 +95,31 @@ void NetworkBuilder::expect_new_layer(const graph::Op& op, const std::string& na
 }
 
 int NetworkBuilder::open_block(const std::string& name, int ipu) {
+  if (!open_.empty() && graph_.blocks[graph::index(open_.back().block)].stage != graph::none)
+    expect_no_scope("block \"" + name + "\"");
   open_.push_back({.number = scopes_, .block = placed_block(name, ipu)});
   return scopes_++;
+}
+
+int NetworkBuilder::open_stage(int number) {
+  const std::string who = "pipeline_stage " + std::to_string(number);
+  if (number < 0) refuse(Errc::invalid_topology, who + ": expected a number of 0 or more");
+  expect_no_scope(who);
+  open_.push_back({.number = scopes_, .block = stage_block(number)});
+  return scopes_++;
+}
+
+void NetworkBuilder::expect_no_scope(const std::string& who) const {
+  if (!open_.empty())
+    refuse(Errc::invalid_model, who + ": block \"" +
+                                    graph_.blocks[graph::index(open_.back().block)].name +
+                                    "\" is open; its scope has to end first");
+}
+
+graph::BlockId NetworkBuilder::stage_block(int number) {
+  const graph::BlockId block = find_or_add_block("stage " + std::to_string(number));
+  graph_.blocks[graph::index(block)].stage = number;
+  return block;
 }
 
 graph::BlockId NetworkBuilder::placed_block(const std::string& name, int ipu) {
@@ -117,10 +144,7 @@ void NetworkBuilder::close_block(int scope) noexcept {
 }
 
 void NetworkBuilder::begin_block(const std::string& name, int ipu) {
-  if (!open_.empty())
-    refuse(Errc::invalid_model, "begin_block \"" + name + "\": block \"" +
-                                    graph_.blocks[graph::index(open_.back().block)].name +
-                                    "\" is open; its scope has to end first");
+  expect_no_scope("begin_block \"" + name + "\"");
   begin({.at = static_cast<graph::NodeId>(graph_.nodes.size()),
          .block = placed_block(name, ipu),
          .is_mark = false});
@@ -157,7 +181,21 @@ void NetworkBuilder::remove_marks() {
   drop_idle_blocks();
 }
 
+void NetworkBuilder::set_stages(const std::vector<int>& stages) {
+  assigned_.clear();
+  for (const int stage : stages) assigned_.push_back(stage_block(stage));
+  reassign_blocks();
+  drop_idle_blocks();
+}
+
+void NetworkBuilder::reset_stages() {
+  assigned_.clear();
+  reassign_blocks();
+  drop_idle_blocks();
+}
+
 graph::BlockId NetworkBuilder::block_of(std::size_t node) const {
+  if (!assigned_.empty()) return assigned_[node];
   if (scope_of_[node] != graph::none || begun_.empty()) return scope_of_[node];
   const auto after =
       std::ranges::upper_bound(begun_, static_cast<graph::NodeId>(node), {}, &Begun::at);
@@ -175,6 +213,7 @@ void NetworkBuilder::reassign_blocks() {
 void NetworkBuilder::each_block_number(const auto& visit) {
   for (graph::Node& node : graph_.nodes) visit(node.block);
   for (graph::BlockId& block : scope_of_) visit(block);
+  for (graph::BlockId& block : assigned_) visit(block);
   for (Scope& scope : open_) visit(scope.block);
   for (Begun& begun : begun_) visit(begun.block);
 }

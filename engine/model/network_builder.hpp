@@ -42,6 +42,9 @@ class NetworkBuilder {
   /// another one than before.
   int open_block(const std::string& name, int ipu);
   void close_block(int scope) noexcept;
+  /// Opens the block of pipeline stage `number`. Scopes of stages and others do not nest.
+  /// @throws Error invalid_topology for a negative number, invalid_model inside another scope.
+  int open_stage(int number);
   /// A name for a block: the number of those that were asked for before.
   std::string next_block_name() { return std::to_string(numbered_blocks_++); }
 
@@ -54,6 +57,10 @@ class NetworkBuilder {
   void begin_block_at(const std::string& layer, const std::string& name, int ipu);
   /// Takes all back that begin_block_at() did.
   void remove_marks();
+
+  /// The stage of every node, whatever else was said; until reset_stages() no node can be added.
+  void set_stages(const std::vector<int>& stages);
+  void reset_stages();
 
   /// Takes back the nodes and variables added since it was made, unless they are kept.
   class Draft {
@@ -86,6 +93,8 @@ class NetworkBuilder {
     bool is_mark;
   };
 
+  void expect_no_scope(const std::string& who) const;
+  graph::BlockId stage_block(int number);
   graph::BlockId placed_block(const std::string& name, int ipu);
   graph::BlockId find_or_add_block(const std::string& name);
   graph::NodeId first_node_of(const std::string& layer) const;
@@ -101,6 +110,7 @@ class NetworkBuilder {
   int numbered_blocks_ = 0;
   std::vector<graph::BlockId> scope_of_;  // by node; of those that are gone, what it was
   std::vector<Begun> begun_;              // in the nodes' order
+  std::vector<graph::BlockId> assigned_;  // by node; empty: stages are not set
 };
 
 }  // namespace penstock

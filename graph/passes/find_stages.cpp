@@ -31,6 +31,28 @@ std::vector<StageRequest> stage_per_block(const Graph& model) {
   return requests;
 }
 
+/// By their numbers; empty if no block is made for a stage.
+std::vector<StageRequest> numbered_stages(const Graph& model) {
+  std::map<std::int32_t, std::string> names;
+  for (const Block& block : model.blocks)
+    if (block.stage != none) names[block.stage] = block.name;
+  if (names.empty()) return {};
+  for (const Node& node : model.nodes)
+    if (node.block == none || model.blocks[index(node.block)].stage == none)
+      throw Error(Errc::invalid_topology,
+                  to_string(node) +
+                      " is in no pipeline stage; if one layer is given a stage, all have to be");
+  std::vector<StageRequest> requests;
+  for (const auto& [number, name] : names) {
+    if (number != std::ssize(requests))
+      throw Error(Errc::invalid_topology, "pipeline stage " + std::to_string(number) +
+                                              " has layers, but stage " +
+                                              std::to_string(requests.size()) + " has none");
+    requests.push_back({.blocks = {name}});
+  }
+  return requests;
+}
+
 std::vector<StageRequest> stage_per_ipu(const Graph& model) {
   std::map<std::int32_t, StageRequest> by_ipu;
   for (const Block& block : model.blocks) {
@@ -57,6 +79,7 @@ void split_into_runs(Graph& model) {
       before = node.block;
       const int number = ++runs_of[before];
       runs.push_back(model.blocks[index(before)]);
+      runs.back().stage = none;
       if (number > 1) runs.back().name += " (" + std::to_string(number) + ")";
     }
     node.block = static_cast<BlockId>(runs.size()) - 1;
@@ -68,6 +91,8 @@ void split_into_runs(Graph& model) {
 
 std::vector<StageRequest> find_stages(Graph& model, StageRule rule) {
   if (rule == StageRule::auto_increment) split_into_runs(model);
+  if (rule == StageRule::by_block)
+    if (auto numbered = numbered_stages(model); !numbered.empty()) return numbered;
   auto requests = rule == StageRule::same_as_ipu ? stage_per_ipu(model) : stage_per_block(model);
   if (requests.empty()) requests.emplace_back();
   return requests;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "penstock/layer_stages.hpp"
 #include "penstock/loss.hpp"
 #include "penstock/options.hpp"
 #include "penstock/shape.hpp"
@@ -96,6 +97,21 @@ class Model {
   void begin_block_at(const std::string& layer, const std::string& name, int ipu = -1);
   /// Takes back every begin_block_at().
   void remove_block_marks();
+
+  /// Everything added until the result goes out of scope is pipeline stage `number`: it belongs to
+  /// block "stage 0", "stage 1", ... If one layer has a stage, all must, and no number may be left
+  /// out. @throws Error invalid_topology for a negative number, invalid_model inside a scope.
+  [[nodiscard]] BlockScope pipeline_stage(int number);
+  /// All layers in post-order: each after what it reads, depth first from the outputs and the loss.
+  LayerStages stage_assignment() const;
+  /// Such a list with other stages, which are then the model's, whatever else was said of blocks
+  /// and stages. Training and inference models made before stay as they are.
+  /// @throws Error invalid_argument if it is not a list of these layers in this order, each with a
+  /// stage; invalid_topology if a stage from 0 to the last has no layer, or a layer reads from a
+  /// later stage. Then nothing has changed.
+  void set_stage_assignment(const LayerStages& layers);
+  /// Back to what scopes and marks say. Until then no layer can be added.
+  void reset_stage_assignment();
 
   /// x [N,C,H,W] -> [N,out_channels,H',W']. Parameters NAME.weight [O,C/groups,k,k], NAME.bias [O].
   Value conv2d(const std::string& name, Value x, const Conv2dOptions& options);
@@ -237,6 +253,7 @@ class Model {
  private:
   friend struct ModelAccess;  // for training and inference models
   struct Impl;
+  BlockScope opened(int scope) const;
   std::shared_ptr<Impl> impl_;
 };
 

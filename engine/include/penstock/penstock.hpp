@@ -8,6 +8,7 @@
 #include "penstock/inference_model.hpp"
 #include "penstock/iterable_dataset.hpp"
 #include "penstock/json_value.hpp"
+#include "penstock/layer_stages.hpp"
 #include "penstock/learning_rate_schedule.hpp"
 #include "penstock/loss.hpp"
 #include "penstock/metric.hpp"

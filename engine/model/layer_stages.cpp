@@ -1,0 +1,211 @@
+#include "penstock/layer_stages.hpp"
+
+#include <algorithm>
+
+#include "engine/model/model_state.hpp"
+#include "graph/op.hpp"
+#include "penstock/error.hpp"
+#include "penstock/json_value.hpp"
+
+namespace penstock {
+namespace {
+
+using graph::NodeId;
+using graph::ValueId;
+
+/// The nodes, each after those that it reads.
+class PostOrder {
+ public:
+  explicit PostOrder(const graph::Graph& graph) : graph_(graph), seen_(graph.nodes.size()) {
+    for (const graph::Output& output : graph.outputs) add(graph.value(output.value).producer);
+    if (graph.loss != graph::none) add(graph.value(graph.loss).producer);
+    for (std::size_t node = 0; node < graph.nodes.size(); ++node) add(static_cast<NodeId>(node));
+  }
+
+  const std::vector<NodeId>& nodes() const { return nodes_; }
+
+ private:
+  /// Without recursion: a network may be deeper than a thread's stack.
+  void add(NodeId last) {
+    if (last == graph::none || seen_[graph::index(last)]) return;
+    std::vector<NodeId> open{last};
+    while (!open.empty()) {
+      const NodeId node = open.back();
+      if (const NodeId next = next_input(node); next != graph::none) {
+        open.push_back(next);
+        continue;
+      }
+      open.pop_back();
+      nodes_.push_back(node);
+      seen_[graph::index(node)] = true;
+    }
+  }
+
+  /// The first node that it reads and that is not in the list.
+  NodeId next_input(NodeId node) const {
+    for (const ValueId input : graph_.node(node).inputs) {
+      const NodeId producer = graph_.value(input).producer;
+      if (producer != graph::none && !seen_[graph::index(producer)]) return producer;
+    }
+    return graph::none;
+  }
+
+  const graph::Graph& graph_;
+  std::vector<bool> seen_;
+  std::vector<NodeId> nodes_;
+};
+
+std::vector<std::string> inputs_of(const graph::Graph& graph, const graph::Node& node) {
+  std::vector<std::string> names;
+  for (const ValueId input : node.inputs) {
+    const graph::Value& value = graph.value(input);
+    if (value.producer != graph::none)
+      names.push_back(graph.node(value.producer).name);
+    else if (value.kind == graph::ValueKind::input)
+      names.push_back(value.name);
+  }
+  return names;
+}
+
+LayerStage described(const graph::Graph& graph, const graph::Node& node) {
+  LayerStage layer{
+      .layer = node.name, .op = std::string(node.op->name), .inputs = inputs_of(graph, node)};
+  if (node.block == graph::none) return layer;
+  const graph::Block& block = graph.blocks[graph::index(node.block)];
+  layer.block = block.name;
+  layer.stage = block.stage;
+  return layer;
+}
+
+[[noreturn]] void refuse(Errc code, const std::string& text) {
+  throw Error(code, "set_stage_assignment: " + text);
+}
+
+void expect_layers(const graph::Graph& graph, const std::vector<NodeId>& order,
+                   const LayerStages& layers) {
+  if (layers.size() != order.size())
+    refuse(Errc::invalid_argument, "expected the model's " + std::to_string(order.size()) +
+                                       " layers, got " + std::to_string(layers.size()));
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const std::string& name = graph.node(order[i]).name;
+    if (layers[i].layer != name)
+      refuse(Errc::invalid_argument,
+             "expected layer \"" + name + "\" at position " + std::to_string(i) +
+                 ", as stage_assignment() has it, got \"" + layers[i].layer + "\"");
+    if (layers[i].stage < 0)
+      refuse(Errc::invalid_argument, "layer \"" + name + "\": expected a stage of 0 or more, got " +
+                                         std::to_string(layers[i].stage));
+  }
+}
+
+void expect_forward_flow(const graph::Graph& graph, const std::vector<int>& stages) {
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+    for (const ValueId input : graph.nodes[i].inputs) {
+      const NodeId producer = graph.value(input).producer;
+      if (producer == graph::none || stages[graph::index(producer)] <= stages[i]) continue;
+      refuse(Errc::invalid_topology,
+             graph::to_string(graph.nodes[i]) + " in stage " + std::to_string(stages[i]) +
+                 " needs the output of " + graph::to_string(graph.node(producer)) + " in stage " +
+                 std::to_string(stages[graph::index(producer)]) +
+                 "; a stage can use only what it or an earlier stage computes");
+    }
+}
+
+void expect_every_stage(const std::vector<int>& stages) {
+  const int last = stages.empty() ? -1 : *std::ranges::max_element(stages);
+  for (int stage = 0; stage < last; ++stage)
+    if (!std::ranges::count(stages, stage))
+      refuse(Errc::invalid_topology, "stage " + std::to_string(last) + " has layers, but stage " +
+                                         std::to_string(stage) + " has none");
+}
+
+std::string joined(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
+  return text;
+}
+
+using Row = std::vector<std::string>;
+
+Row row_of(const LayerStage& layer) {
+  return {layer.layer + " (" + layer.op + ")", joined(layer.inputs),
+          layer.block.empty() ? "-" : layer.block,
+          layer.stage < 0 ? "-" : std::to_string(layer.stage)};
+}
+
+/// Columns as wide as their widest cell, the last one apart.
+std::string table(const std::vector<Row>& rows) {
+  std::string text;
+  for (const Row& row : rows) {
+    for (std::size_t column = 0; column + 1 < row.size(); ++column) {
+      std::size_t width = 0;
+      for (const Row& other : rows) width = std::max(width, other[column].size());
+      text += row[column] + std::string(width + 2 - row[column].size(), ' ');
+    }
+    text += row.back() + "\n";
+  }
+  return text;
+}
+
+JsonValue json(const std::string& name, const std::string& text) {
+  return {.kind = JsonValue::Kind::text, .text = text, .name = name};
+}
+
+JsonValue json(const LayerStage& layer) {
+  JsonValue inputs{.kind = JsonValue::Kind::list, .name = "inputs"};
+  for (const std::string& input : layer.inputs) inputs.items.push_back(json("", input));
+  JsonValue stage{
+      .kind = JsonValue::Kind::number, .text = std::to_string(layer.stage), .name = "stage"};
+  return {.kind = JsonValue::Kind::object,
+          .items = {json("layer", layer.layer), json("op", layer.op), std::move(inputs),
+                    json("block", layer.block), std::move(stage)}};
+}
+
+}  // namespace
+
+LayerStages Model::stage_assignment() const {
+  const graph::Graph& graph = impl_->network.graph();
+  LayerStages layers;
+  const PostOrder order(graph);
+  for (const NodeId node : order.nodes()) layers.push_back(described(graph, graph.node(node)));
+  return layers;
+}
+
+void Model::set_stage_assignment(const LayerStages& layers) {
+  const graph::Graph& graph = impl_->network.graph();
+  const PostOrder order(graph);
+  expect_layers(graph, order.nodes(), layers);
+  std::vector<int> stages(layers.size());
+  for (std::size_t i = 0; i < layers.size(); ++i)
+    stages[graph::index(order.nodes()[i])] = layers[i].stage;
+  expect_every_stage(stages);
+  expect_forward_flow(graph, stages);
+  impl_->network.set_stages(stages);
+}
+
+void Model::reset_stage_assignment() {
+  impl_->network.reset_stages();
+}
+
+LayerStages split_after(LayerStages layers, const std::string& layer) {
+  const auto at = std::ranges::find(layers, layer, &LayerStage::layer);
+  if (at == layers.end())
+    throw Error(Errc::invalid_argument, "split_after: there is no layer \"" + layer + "\"");
+  for (LayerStage& each : layers) each.stage = std::max(each.stage, 0);
+  for (auto behind = at + 1; behind != layers.end(); ++behind) ++behind->stage;
+  return layers;
+}
+
+std::string to_string(const LayerStages& layers) {
+  std::vector<Row> rows{{"layer (op)", "inputs", "block", "stage"}};
+  for (const LayerStage& layer : layers) rows.push_back(row_of(layer));
+  return table(rows);
+}
+
+std::string to_json(const LayerStages& layers) {
+  JsonValue list{.kind = JsonValue::Kind::list};
+  for (const LayerStage& layer : layers) list.items.push_back(json(layer));
+  return to_json(list);
+}
+
+}  // namespace penstock
