@@ -34,6 +34,7 @@ class Workbench {
       : stage_(plan.stages[0]),
         parameters_(block(stage_.parameter_bytes)),
         accumulators_(block(stage_.accumulator_bytes)),
+        host_accumulators_(block(stage_.host_accumulator_bytes)),
         stash_(block(stage_.stash_bytes)),
         scratch_(block(stage_.scratch_bytes)) {
     for (const graph::VariablePlan& variable : stage_.variables)
@@ -61,13 +62,14 @@ class Workbench {
   graph::Bindings bindings() const {
     return {.parameters = parameters_.get(),
             .accumulators = accumulators_.get(),
+            .host_accumulators = host_accumulators_.get(),
             .stash = stash_.get(),
             .scratch = scratch_.get(),
             .received = received_};
   }
 
   const graph::StagePlan& stage_;
-  Block parameters_, accumulators_, stash_, scratch_;
+  Block parameters_, accumulators_, host_accumulators_, stash_, scratch_;
   std::vector<Block> inputs_;
   std::vector<const std::byte*> received_;
 };

@@ -64,7 +64,8 @@ class PlanBuilder {
 
   void add_stage(std::size_t number) {
     const StageGraph& share = partition_.stages[number];
-    layouts_.push_back(lay_out(graph_, partition_, static_cast<std::int32_t>(number), outputs_));
+    layouts_.push_back(lay_out(graph_, partition_, static_cast<std::int32_t>(number), outputs_,
+                               request_.offload_accumulators));
     const StageLayout& layout = layouts_.back();
     StagePlan stage{.ipu = assignment_.stages[number].ipu,
                     .blocks = assignment_.stages[number].blocks,
@@ -74,6 +75,7 @@ class PlanBuilder {
                     .backward_sends = share.backward_sends,
                     .parameter_bytes = layout.parameter_bytes,
                     .accumulator_bytes = layout.accumulator_bytes,
+                    .host_accumulator_bytes = layout.host_accumulator_bytes,
                     .stash_bytes = layout.stash_bytes};
     stage.forward = program_of(share.forward, layout, stage.scratch_bytes);
     stage.backward = program_of(share.backward, layout, stage.scratch_bytes);
@@ -89,11 +91,15 @@ class PlanBuilder {
   /// The instructions of `nodes`; raises `scratch_bytes` to what they need.
   Program program_of(const std::vector<NodeId>& nodes, const StageLayout& layout,
                      std::int64_t& scratch_bytes) const {
-    std::vector<bool> temporary(graph_.values.size());
-    for (std::size_t i = 0; i < temporary.size(); ++i) temporary[i] = !layout.places[i];
-    const Liveness live =
-        find_liveness(graph_, nodes, temporary,
-                      {.in_place = request_.in_place, .threads = request_.threads_per_ipu});
+    std::vector<bool> temporary(graph_.values.size()), on_host(graph_.values.size());
+    for (std::size_t i = 0; i < temporary.size(); ++i) {
+      temporary[i] = !layout.places[i];
+      on_host[i] = layout.places[i] && layout.places[i]->space == Space::host_accumulators;
+    }
+    const Liveness live = find_liveness(graph_, nodes, temporary,
+                                        {.in_place = request_.in_place,
+                                         .threads = request_.threads_per_ipu,
+                                         .on_host = std::move(on_host)});
     const MemoryPlan memory = plan_memory(live.buffers);
     Places places{.of_value = layout.places, .threads = request_.threads_per_ipu};
     for (const auto& [value, buffer] : live.values)
@@ -164,7 +170,8 @@ class PlanBuilder {
       if (gradient.parameter != parameter) continue;
       for (std::size_t stage = 0; stage < layouts_.size(); ++stage)
         if (const auto& place = layouts_[stage].places[index(gradient.sum)])
-          gradients.push_back({static_cast<std::int32_t>(stage), place->offset});
+          gradients.push_back({static_cast<std::int32_t>(stage), place->offset,
+                               place->space == Space::host_accumulators});
     }
     return gradients;
   }

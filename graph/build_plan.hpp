@@ -7,6 +7,7 @@
 #include "graph/graph.hpp"
 #include "graph/passes/stages.hpp"
 #include "graph/plan.hpp"
+#include "penstock/options.hpp"
 
 namespace penstock::graph {
 
@@ -16,6 +17,7 @@ struct PlanRequest {
   const Schedule* schedule = nullptr;
   std::int32_t threads_per_ipu = 1;
   bool in_place = true;  ///< outputs may overwrite inputs that nobody needs any more
+  Offload offload_accumulators = {};
 };
 
 /// Memory and instructions of every stage, and what joins them. `graph` is differentiated, for

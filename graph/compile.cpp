@@ -132,20 +132,34 @@ class Compilation {
   Plan plan_that_fits() const {
     std::int32_t threads = threads_per_ipu();
     const std::int32_t least = request_.threads_per_ipu > 0 ? threads : 1;
-    Plan plan = plan_with(recompute_request(), threads);
+    Plan plan = plan_with(recompute_request(), plan_request(threads));
     while (threads > least && !fits(plan, request_.replicas, request_.memory)) {
       threads = std::max(least, threads / 2);
-      plan = plan_with(recompute_request(), threads);
+      plan = plan_with(recompute_request(), plan_request(threads));
     }
-    expect_fit(plan, request_.replicas, request_.memory,
-               [&] { return plan_with({.on = request_.training}, threads); });
+    expect_fit(plan, request_.replicas, request_.memory, alternatives(threads));
     return plan;
   }
 
-  Plan plan_with(const RecomputeRequest& repeated, std::int32_t threads) const {
+  /// What might need less memory than the plan.
+  std::vector<Alternative> alternatives(std::int32_t threads) const {
+    if (!request_.training) return {};
+    std::vector<Alternative> result;
+    PlanRequest offloading = plan_request(threads);
+    offloading.offload_accumulators.on = true;
+    if (!request_.offload_accumulators.on)
+      result.push_back(
+          {"the gradient sums in the host store (options.training.offload.accumulators)",
+           [=, this] { return plan_with(recompute_request(), offloading); }});
+    result.push_back(
+        {"recomputation", [=, this] { return plan_with({.on = true}, plan_request(threads)); }});
+    return result;
+  }
+
+  Plan plan_with(const RecomputeRequest& repeated, const PlanRequest& request) const {
     const auto stages = static_cast<std::int32_t>(partition_.stages.size());
     const auto [graph, parts] = recompute(graph_, partition_, recomputed_stages(repeated, stages));
-    return build_plan(graph, assignment_, parts, plan_request(threads));
+    return build_plan(graph, assignment_, parts, request);
   }
 
   PlanRequest plan_request(std::int32_t threads) const {
@@ -153,7 +167,8 @@ class Compilation {
             .batch = request_.batch,
             .schedule = request_.schedule ? request_.schedule : &grouped,
             .threads_per_ipu = threads,
-            .in_place = request_.in_place};
+            .in_place = request_.in_place,
+            .offload_accumulators = request_.offload_accumulators};
   }
 
   /// The numbers of the stages' IPUs, those of automatic stages before these are cut.

@@ -38,6 +38,7 @@ struct CompileRequest {
   std::int32_t threads_per_ipu = 1;
   std::int32_t cores = 0;  ///< of the machine; 0: unknown, nothing is divided or warned of
   MemoryBudget memory = {};
+  Offload offload_accumulators = {};
   RecomputeRequest recompute = {};  ///< in training; the same bits in any case
   bool in_place = true;             ///< outputs may overwrite inputs that nobody needs any more
 };

@@ -29,6 +29,8 @@ std::string_view to_string(Space space) {
       return "parameters";
     case Space::accumulators:
       return "accumulators";
+    case Space::host_accumulators:
+      return "host_accumulators";
     case Space::stash:
       return "stash";
     case Space::scratch:
@@ -115,7 +117,7 @@ std::string lines(const Plan& plan, const VariablePlan& variable, std::int32_t s
                      std::to_string(variable.offset);
   for (const GradientPlan& gradient : variable.gradients)
     text += (gradient.stage == stage ? ", " : ", stage " + std::to_string(gradient.stage) + " ") +
-            "accumulators+" + std::to_string(gradient.offset);
+            (gradient.on_host ? "host_" : "") + "accumulators+" + std::to_string(gradient.offset);
   if (variable.owner != none) text += ", a copy of stage " + std::to_string(variable.owner) + "'s";
   return text + "\n";
 }

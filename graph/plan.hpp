@@ -20,12 +20,13 @@
 namespace penstock::graph {
 
 enum class Space : std::uint8_t {
-  parameters,    ///< the stage's weights and buffers
-  accumulators,  ///< the stage's gradient sums, zero when a window begins
-  stash,         ///< of this micro-batch, from its forward to the end of its backward turn
-  scratch,       ///< only while the program runs
-  received,      ///< `index`: position in forward_receives, then backward_receives
-  sent_back,     ///< `index`: position in backward_sends; a buffer of this micro-batch for the edge
+  parameters,         ///< the stage's weights and buffers
+  accumulators,       ///< the stage's gradient sums, zero when a window begins
+  host_accumulators,  ///< those kept in the host store: only an instruction's input 0 and output 0
+  stash,              ///< of this micro-batch, from its forward to the end of its backward turn
+  scratch,            ///< only while the program runs
+  received,           ///< `index`: position in forward_receives, then backward_receives
+  sent_back,  ///< `index`: position in backward_sends; a buffer of this micro-batch for the edge
 };
 
 struct Location {
@@ -84,6 +85,7 @@ struct Edge {
 struct GradientPlan {
   std::int32_t stage = none;
   std::int64_t offset = 0;  ///< in that stage's accumulators
+  bool on_host = false;     ///< in those that are kept in the host store
 
   bool operator==(const GradientPlan&) const = default;
 };
@@ -128,11 +130,12 @@ struct StagePlan {
   std::vector<VariablePlan> variables = {};  ///< in model order
   std::int64_t parameter_bytes = 0;
   std::int64_t accumulator_bytes = 0;
-  std::int64_t kept_bytes = 0;     ///< copies of buffers, which change within a window
-  std::int64_t stash_bytes = 0;    ///< of one micro-batch
-  std::int64_t scratch_bytes = 0;  ///< of the larger program
-  std::int32_t in_flight = 1;      ///< micro-batches between forward and backward, at most
-  std::int32_t stash_slots = 1;    ///< in_flight, and two more where the host reads outputs
+  std::int64_t host_accumulator_bytes = 0;  ///< kept in the host store
+  std::int64_t kept_bytes = 0;              ///< copies of buffers, which change within a window
+  std::int64_t stash_bytes = 0;             ///< of one micro-batch
+  std::int64_t scratch_bytes = 0;           ///< of the larger program
+  std::int32_t in_flight = 1;               ///< micro-batches between forward and backward, at most
+  std::int32_t stash_slots = 1;  ///< in_flight, and two more where the host reads outputs
 };
 
 struct VariableInfo {

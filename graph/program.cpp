@@ -1,11 +1,15 @@
 #include "graph/program.hpp"
 
+#include <algorithm>
+#include <cstring>
 #include <exception>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "engine/values/memory.hpp"
+#include "graph/ops/rules/units.hpp"
+#include "graph/staging.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::graph {
@@ -18,6 +22,8 @@ std::byte* base_of(const Location& location, const Bindings& bindings) {
       return bindings.parameters;
     case Space::accumulators:
       return bindings.accumulators;
+    case Space::host_accumulators:
+      return bindings.host_accumulators;
     case Space::stash:
       return bindings.stash;
     case Space::scratch:
@@ -49,12 +55,68 @@ std::span<std::byte> workspace_of(const Instruction& instruction, const Bindings
       static_cast<std::size_t>(instruction.workspace_bytes)};
 }
 
+bool is_staged(const Instruction& instruction) {
+  return !instruction.inputs.empty() && instruction.inputs[0].space == Space::host_accumulators;
+}
+
+/// The elements of a call's part, by which it adds to a sum.
+Part summed_elements(const KernelCall& call) {
+  return elements_of(call.part, line_elements, call.outputs[0].elements());
+}
+
+std::int64_t pieces_of(const Part& elements) {
+  return (elements.end - elements.begin + program_piece - 1) / program_piece;
+}
+
+/// A gradient sum in the host store comes into the workspace piece by piece, and goes back.
+void add_in_pieces(const Op& op, const KernelCall& whole) {
+  const Part elements = summed_elements(whole);
+  auto* const sum = static_cast<float*>(whole.inputs[0].data);
+  auto* const more = static_cast<float*>(whole.inputs[1].data);
+  void* const staged = whole.workspace.data();
+  for (std::int64_t begin = elements.begin; begin < elements.end; begin += program_piece) {
+    const std::int64_t count = std::min(program_piece, elements.end - begin);
+    const auto bytes = static_cast<std::size_t>(count) * sizeof(float);
+    const TensorType type{DType::f32, {count}};
+    const Operand inputs[] = {{&type, staged}, {&type, more + begin}};
+    const Operand outputs[] = {{&type, staged}};
+    std::memcpy(staged, sum + begin, bytes);
+    KernelCall piece = whole;
+    piece.inputs = inputs;
+    piece.outputs = outputs;
+    piece.part = {};
+    op.forward(piece);
+    std::memcpy(sum + begin, staged, bytes);
+  }
+}
+
+void run_kernel(const Instruction& instruction, const KernelCall& call) {
+  if (is_staged(instruction))
+    add_in_pieces(*instruction.op, call);
+  else
+    instruction.op->forward(call);
+}
+
+void count_moves(const Instruction& instruction, const KernelCall& whole, OffloadReport& moves) {
+  std::int64_t pieces = 0;
+  for (std::int32_t part = 0; part < instruction.sharing.parts; ++part) {
+    KernelCall call = whole;
+    if (instruction.sharing.parts > 1) call.part = part_of(instruction.sharing, part);
+    pieces += pieces_of(summed_elements(call));
+  }
+  const std::int64_t bytes = instruction.input_types[0].bytes();
+  moves.loads += static_cast<std::uint64_t>(pieces);
+  moves.stores += static_cast<std::uint64_t>(pieces);
+  moves.loaded_bytes += bytes;
+  moves.stored_bytes += bytes;
+}
+
 void run_parts(const Instruction& instruction, const KernelCall& whole, const Bindings& bindings) {
   const auto work = [&](std::int32_t part) {
     KernelCall call = whole;
     call.workspace = workspace_of(instruction, bindings, part);
     call.part = part_of(instruction.sharing, part);
-    instruction.op->forward(call);
+    run_kernel(instruction, call);
   };
   if (bindings.runner) return bindings.runner->run(instruction.sharing.parts, std::ref(work));
   for (std::int32_t part = 0; part < instruction.sharing.parts; ++part) work(part);
@@ -75,12 +137,13 @@ void run(const Instruction& instruction, const Bindings& bindings) {
     if (instruction.sharing.parts > 1)
       run_parts(instruction, call, bindings);
     else
-      instruction.op->forward(call);
+      run_kernel(instruction, call);
   } catch (const Error& error) {
     rethrow(instruction, error.code(), error.what());
   } catch (const std::exception& error) {
     rethrow(instruction, Errc::internal, error.what());
   }
+  if (bindings.moves && is_staged(instruction)) count_moves(instruction, call, *bindings.moves);
 }
 
 void run(const Program& program, const Bindings& bindings) {

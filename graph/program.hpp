@@ -8,6 +8,7 @@
 #include <span>
 
 #include "graph/plan.hpp"
+#include "penstock/report.hpp"
 
 namespace penstock::graph {
 
@@ -24,13 +25,15 @@ class PartRunner {
 struct Bindings {
   std::byte* parameters = nullptr;
   std::byte* accumulators = nullptr;
+  std::byte* host_accumulators = nullptr;  ///< in the host store's memory
   std::byte* stash = nullptr;
   std::byte* scratch = nullptr;
   std::span<const std::byte* const> received = {};
   std::span<std::byte* const> sent_back = {};
   RandomKey random = {};  ///< without the op's name, which run() fills in
   float loss_scale = 1;
-  PartRunner* runner = nullptr;  ///< null: parts run one after the other
+  PartRunner* runner = nullptr;    ///< null: parts run one after the other
+  OffloadReport* moves = nullptr;  ///< counts what is copied from and to the host store's memory
 };
 
 /// @throws Error as the kernels do, opening with the op's and the node's name.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/values/memory.hpp"
+#include "graph/kernels/updates.hpp"
 
 namespace penstock::graph {
 namespace {
@@ -24,6 +25,23 @@ std::int64_t elements_at_once(const StagedTensors& staged, std::int64_t scratch_
   if (!staged.in_pieces || staged.tensors == 0) return staged.elements;
   const std::int64_t lines = scratch_bytes / staged.tensors / (line_elements * element_bytes);
   return std::min(staged.elements, lines * line_elements);
+}
+
+std::int64_t program_staging_bytes(std::int64_t elements) {
+  return aligned(std::min(elements, program_piece) * element_bytes);
+}
+
+StagedTensors rule_tensors(const StagedUpdate& update) {
+  return {.elements = update.elements,
+          .tensors = update.state_tensors + (update.sum ? 1 : 0),
+          .in_pieces = update.elementwise};
+}
+
+std::int64_t update_staging_bytes(const StagedUpdate& update) {
+  const std::int64_t rule = least_staging_bytes(rule_tensors(update));
+  if (!update.sum) return rule;
+  const std::int64_t norm = aligned(std::min(update.elements, norm_block) * element_bytes);
+  return std::max({rule, norm, least_staging_bytes({.elements = update.elements, .tensors = 2})});
 }
 
 }  // namespace penstock::graph

@@ -17,6 +17,7 @@ Arena::Arena(std::shared_ptr<const graph::Plan> plan, std::size_t stage, std::in
   parameters_ = allocate(own.parameter_bytes);
   accumulators_ = allocate(own.accumulator_bytes);
   kept_ = allocate(own.kept_bytes);
+  make_host_accumulators();
   received_.assign(live_, std::vector<Tensor>(edges));
   received_at_.assign(edges, nullptr);
   make_stash();
@@ -26,6 +27,16 @@ Arena::Arena(std::shared_ptr<const graph::Plan> plan, std::size_t stage, std::in
 Arena::Block Arena::allocate(std::int64_t bytes) {
   bytes_ += bytes;
   return allocate_block(static_cast<std::size_t>(bytes));
+}
+
+void Arena::make_host_accumulators() {
+  if (stage().host_accumulator_bytes == 0) return;
+  host_accumulators_ = allocate_block(static_cast<std::size_t>(stage().host_accumulator_bytes));
+  for (const graph::StagePlan& owner : plan_->stages)
+    for (const graph::VariablePlan& variable : owner.variables)
+      for (const graph::GradientPlan& gradient : variable.gradients)
+        if (gradient.on_host && static_cast<std::size_t>(gradient.stage) == stage_)
+          accumulator_moves_.bytes += variable.type.bytes();
 }
 
 void Arena::make_stash() {
@@ -87,13 +98,15 @@ void Arena::run(Direction direction, std::int64_t micro_batch, std::byte* scratc
   const graph::Bindings bindings{
       .parameters = parameters_.get(),
       .accumulators = accumulators_.get(),
+      .host_accumulators = host_accumulators_.get(),
       .stash = stash_.get() + static_cast<std::int64_t>(stash_slot) * stage().stash_bytes,
       .scratch = scratch,
       .received = received_at_,
       .sent_back = sent_back_at_,
       .random = random,
       .loss_scale = loss_scale,
-      .runner = runner};
+      .runner = runner,
+      .moves = &accumulator_moves_};
   graph::run(direction == Direction::forward ? stage().forward : stage().backward, bindings);
 }
 
@@ -116,13 +129,18 @@ std::span<float> Arena::variable(std::size_t k) {
           static_cast<std::size_t>(variable.type.shape.elements())};
 }
 
-std::span<float> Arena::accumulator(std::int64_t offset, std::int64_t elements) {
-  return {reinterpret_cast<float*>(accumulators_.get() + offset),
-          static_cast<std::size_t>(elements)};
+std::span<float> Arena::accumulator(std::int64_t offset, std::int64_t elements, bool on_host) {
+  std::byte* const block = (on_host ? host_accumulators_ : accumulators_).get();
+  return {reinterpret_cast<float*>(block + offset), static_cast<std::size_t>(elements)};
 }
 
 std::span<std::byte> Arena::accumulators() {
   return {accumulators_.get(), static_cast<std::size_t>(stage().accumulator_bytes)};
+}
+
+std::span<std::byte> Arena::host_accumulators() {
+  if (!host_accumulators_) return {};
+  return {host_accumulators_.get(), static_cast<std::size_t>(stage().host_accumulator_bytes)};
 }
 
 const std::byte* Arena::newest(std::size_t k) const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "graph/program.hpp"
+#include "penstock/report.hpp"
 #include "penstock/tensor.hpp"
 #include "penstock/trace.hpp"
 
@@ -42,9 +43,21 @@ class Arena {
 
   /// Elements of variables[k].
   std::span<float> variable(std::size_t k);
-  /// The gradient sum at `offset` for a variable of `elements` elements.
-  std::span<float> accumulator(std::int64_t offset, std::int64_t elements);
+  /// The gradient sum at `offset` for a variable of `elements` elements, on the IPU or in the host
+  /// store's block.
+  std::span<float> accumulator(std::int64_t offset, std::int64_t elements, bool on_host = false);
   std::span<std::byte> accumulators();
+  /// Empty where there are none, or while they are elsewhere.
+  std::span<std::byte> host_accumulators();
+  /// Gradient sums that the host store keeps: the stage borrows them, from the first backward of a
+  /// window until its update. At first they are here.
+  std::shared_ptr<std::byte> return_host_accumulators() { return std::move(host_accumulators_); }
+  void lend_host_accumulators(std::shared_ptr<std::byte> sums) {
+    host_accumulators_ = std::move(sums);
+  }
+  bool has_host_accumulators() const { return host_accumulators_ != nullptr; }
+  /// What has been copied of these, by programs and updates.
+  OffloadReport& accumulator_moves() { return accumulator_moves_; }
 
   /// A copy; of a buffer, as keep_buffers() last found it, so that all variables are those of the
   /// same update even if a later window was begun.
@@ -55,7 +68,7 @@ class Arena {
   /// micro-batch, is now part of what read_variable() gives.
   void keep_buffers();
 
-  /// Allocated for this stage, scratch (which is the IPU's) apart.
+  /// Allocated for this stage on its IPU, scratch (which is the IPU's) apart.
   std::int64_t bytes() const { return bytes_; }
 
  private:
@@ -64,6 +77,7 @@ class Arena {
   std::size_t slot(std::int64_t micro_batch, std::size_t ring) const {
     return static_cast<std::size_t>(micro_batch) % ring;
   }
+  void make_host_accumulators();
   void make_stash();
   void make_sent_back();
   const std::byte* newest(std::size_t k) const;
@@ -74,6 +88,8 @@ class Arena {
   std::int64_t bytes_ = 0;
   Block parameters_;
   Block accumulators_;
+  Block host_accumulators_;
+  OffloadReport accumulator_moves_;
   Block kept_;  // copies of buffers, at their kept_offset
   Block stash_;
   std::vector<std::vector<Tensor>> received_;                        // [micro-batch ring][position]

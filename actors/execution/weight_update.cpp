@@ -59,15 +59,21 @@ std::int64_t WeightUpdate::state_bytes_on_host() const {
 std::int64_t WeightUpdate::staging_bytes() const {
   std::int64_t bytes = 0;
   for (const Trained& trained : trained_)
-    if (trained.on_host) bytes = std::max(bytes, graph::least_staging_bytes(staged(trained)));
+    bytes = std::max(bytes, graph::update_staging_bytes(staged(trained)));
   return bytes;
 }
 
-graph::StagedTensors WeightUpdate::staged(const Trained& trained) const {
-  return {
-      .elements = plan_of(trained).type.shape.elements(),
-      .tensors = static_cast<std::int32_t>(trained.state_offsets.size()),
-      .in_pieces = rules_->variables[static_cast<std::size_t>(trained.variable)].rule->elementwise};
+graph::StagedUpdate WeightUpdate::staged(const Trained& trained) const {
+  return {.elements = plan_of(trained).type.shape.elements(),
+          .state_tensors =
+              trained.on_host ? static_cast<std::int32_t>(trained.state_offsets.size()) : 0,
+          .sum = sums_on_host(trained),
+          .elementwise =
+              rules_->variables[static_cast<std::size_t>(trained.variable)].rule->elementwise};
+}
+
+bool WeightUpdate::sums_on_host(const Trained& trained) const {
+  return plan_of(trained).gradients[0].on_host;
 }
 
 std::byte* WeightUpdate::block_of(const Trained& trained, const StateBlocks& state) {
@@ -120,7 +126,7 @@ StateBlocks WeightUpdate::restored_state(const OptimizerTensors& tensors) {
 }
 
 void WeightUpdate::run(UpdatePhase phase, std::span<std::byte> scratch, graph::PartRunner* runner) {
-  scratch_ = scratch;
+  staging_ = Staging(scratch);
   if (!uses_added_) add_uses();
   if (phase == UpdatePhase::measure)
     measure();
@@ -132,6 +138,10 @@ void WeightUpdate::run(UpdatePhase phase, std::span<std::byte> scratch, graph::P
 void WeightUpdate::add_uses() {
   for (const Trained& trained : trained_) {
     const std::vector<graph::GradientPlan>& uses = plan_of(trained).gradients;
+    if (sums_on_host(trained)) {
+      add_in_pieces(trained);
+      continue;
+    }
     const auto total = own_sum_of(trained, 0);
     const float* so_far = sum_of(uses[0]);
     for (std::size_t use = 1; use < uses.size(); ++use) {
@@ -141,6 +151,29 @@ void WeightUpdate::add_uses() {
     }
   }
   uses_added_ = true;
+}
+
+void WeightUpdate::add_in_pieces(const Trained& trained) {
+  const std::vector<graph::GradientPlan>& uses = plan_of(trained).gradients;
+  if (uses.size() == 1) return;
+  const std::span<float> own = own_sum_of(trained, 0);
+  OffloadReport& moves = arena_->accumulator_moves();
+  const std::int64_t at_once = pair_at_once(trained);
+  for (std::int64_t begin = 0; begin < std::ssize(own); begin += at_once) {
+    const std::int64_t count = std::min(at_once, std::ssize(own) - begin);
+    const auto total = staging_.load(0, sum_of(uses[0]) + begin, count, moves);
+    for (std::size_t use = 1; use < uses.size(); ++use) {
+      const auto more = staging_.load(1, sum_of(uses[use]) + begin, count, moves);
+      graph::kernel_table().arithmetic.add(count, {total.data(), false}, {more.data(), false},
+                                           total.data());
+    }
+    Staging::store(total, own.data() + begin, moves);
+  }
+}
+
+std::int64_t WeightUpdate::pair_at_once(const Trained& trained) const {
+  return graph::elements_at_once({.elements = plan_of(trained).type.shape.elements(), .tensors = 2},
+                                 staging_.bytes());
 }
 
 graph::SummedGradient WeightUpdate::gradient(const Trained& trained) const {
@@ -161,8 +194,24 @@ void WeightUpdate::measure() {
   for (const Trained& trained : trained_) {
     const graph::SummedGradient of = gradient(trained);
     norms_.push_back(
-        {trained.variable, graph::squared_norm({of.sum, own_sum_of(trained, 0).size()}, of.scale)});
+        {trained.variable,
+         sums_on_host(trained)
+             ? squared_norm_in_pieces(trained, of)
+             : graph::squared_norm({of.sum, own_sum_of(trained, 0).size()}, of.scale)});
   }
+}
+
+/// The norm's own blocks, in its own order.
+double WeightUpdate::squared_norm_in_pieces(const Trained& trained,
+                                            const graph::SummedGradient& gradient) {
+  const std::int64_t elements = plan_of(trained).type.shape.elements();
+  double squared = 0;
+  for (std::int64_t begin = 0; begin < elements; begin += graph::norm_block) {
+    const std::int64_t count = std::min(graph::norm_block, elements - begin);
+    squared += graph::squared_norm(
+        staging_.load(0, gradient.sum + begin, count, arena_->accumulator_moves()), gradient.scale);
+  }
+  return squared;
 }
 
 void WeightUpdate::apply(graph::PartRunner* runner) {
@@ -182,63 +231,69 @@ void WeightUpdate::apply(graph::PartRunner* runner) {
 void WeightUpdate::update(const Trained& trained, graph::PartRunner* runner) {
   const std::int64_t elements = plan_of(trained).type.shape.elements();
   const std::int64_t at_once =
-      trained.on_host ? graph::elements_at_once(staged(trained), std::ssize(scratch_)) : elements;
+      graph::elements_at_once(graph::rule_tensors(staged(trained)), staging_.bytes());
   for (std::int64_t begin = 0; begin < elements; begin += at_once) {
-    const graph::Part piece{begin, std::min(begin + at_once, elements)};
-    const State state = state_of(trained, piece);
-    if (trained.on_host) load(trained, piece, state);
-    update_piece(trained, piece, state, runner);
-    if (trained.on_host) store(trained, piece, state);
+    const Piece piece = bring(trained, {begin, std::min(begin + at_once, elements)});
+    update_piece(trained, piece, runner);
+    put_back(trained, piece);
   }
 }
 
-WeightUpdate::State WeightUpdate::state_of(const Trained& trained, const graph::Part& piece) const {
-  const std::int64_t bytes = (piece.end - piece.begin) * std::int64_t{sizeof(float)};
-  State state;
+WeightUpdate::Piece WeightUpdate::bring(const Trained& trained, const graph::Part& elements) {
+  const std::int64_t count = elements.end - elements.begin;
+  Piece piece{elements, {}, gradient(trained)};
+  piece.gradient.sum += elements.begin;
+  piece.gradient.cleared += elements.begin;
   for (const std::int64_t offset : trained.state_offsets) {
-    std::byte* const at =
-        trained.on_host ? scratch_.data() + std::ssize(state) * aligned(bytes)
-                        : state_.on_ipu.get() + offset + piece.begin * std::int64_t{sizeof(float)};
-    state.emplace_back(reinterpret_cast<float*>(at),
-                       static_cast<std::size_t>(piece.end - piece.begin));
+    float* const kept =
+        reinterpret_cast<float*>(block_of(trained, state_) + offset) + elements.begin;
+    piece.state.push_back(trained.on_host
+                              ? staging_.load(std::ssize(piece.state), kept, count, moves_)
+                              : std::span(kept, static_cast<std::size_t>(count)));
   }
-  return state;
+  if (sums_on_host(trained)) {
+    const std::int64_t slot = trained.on_host ? std::ssize(piece.state) : 0;
+    const auto sum = staging_.load(slot, piece.gradient.sum, count, arena_->accumulator_moves());
+    piece.gradient.sum = piece.gradient.cleared = sum.data();
+  }
+  return piece;
 }
 
-void WeightUpdate::load(const Trained& trained, const graph::Part& piece, const State& state) {
-  for (std::size_t s = 0; s < state.size(); ++s) {
-    const auto* const kept =
-        reinterpret_cast<const float*>(state_.on_host.get() + trained.state_offsets[s]);
-    std::memcpy(state[s].data(), kept + piece.begin, state[s].size_bytes());
-    ++moves_.loads;
-    moves_.loaded_bytes += static_cast<std::int64_t>(state[s].size_bytes());
-  }
+void WeightUpdate::put_back(const Trained& trained, const Piece& piece) {
+  if (trained.on_host)
+    for (std::size_t s = 0; s < piece.state.size(); ++s)
+      Staging::store(piece.state[s],
+                     reinterpret_cast<float*>(state_.on_host.get() + trained.state_offsets[s]) +
+                         piece.elements.begin,
+                     moves_);
+  if (sums_on_host(trained))
+    Staging::store({piece.gradient.cleared,
+                    static_cast<std::size_t>(piece.elements.end - piece.elements.begin)},
+                   own_sum_of(trained, 0).data() + piece.elements.begin,
+                   arena_->accumulator_moves());
 }
 
-void WeightUpdate::store(const Trained& trained, const graph::Part& piece, const State& state) {
-  for (std::size_t s = 0; s < state.size(); ++s) {
-    auto* const kept = reinterpret_cast<float*>(state_.on_host.get() + trained.state_offsets[s]);
-    std::memcpy(kept + piece.begin, state[s].data(), state[s].size_bytes());
-    ++moves_.stores;
-    moves_.stored_bytes += static_cast<std::int64_t>(state[s].size_bytes());
-  }
-}
-
-void WeightUpdate::update_piece(const Trained& trained, const graph::Part& piece,
-                                const State& state, graph::PartRunner* runner) {
-  const std::int64_t elements = piece.end - piece.begin;
+void WeightUpdate::update_piece(const Trained& trained, const Piece& piece,
+                                graph::PartRunner* runner) {
+  const std::int64_t elements = piece.elements.end - piece.elements.begin;
   const graph::Sharing shared = sharing(trained, elements);
-  if (!runner || shared.parts <= 1) return update_elements(trained, piece, state);
+  if (!runner || shared.parts <= 1) return update_elements(trained, piece);
   const auto work = [&](std::int32_t number) {
-    const graph::Part part =
-        graph::elements_of(graph::part_of(shared, number), line_elements, elements);
-    State of_part;
-    for (const std::span<float> tensor : state)
-      of_part.push_back(tensor.subspan(static_cast<std::size_t>(part.begin),
-                                       static_cast<std::size_t>(part.end - part.begin)));
-    update_elements(trained, {piece.begin + part.begin, piece.begin + part.end}, of_part);
+    update_elements(trained, part_of(piece, graph::elements_of(graph::part_of(shared, number),
+                                                               line_elements, elements)));
   };
   runner->run(shared.parts, std::ref(work));
+}
+
+WeightUpdate::Piece WeightUpdate::part_of(const Piece& piece, const graph::Part& part) {
+  Piece result{
+      {piece.elements.begin + part.begin, piece.elements.begin + part.end}, {}, piece.gradient};
+  for (const std::span<float> tensor : piece.state)
+    result.state.push_back(tensor.subspan(static_cast<std::size_t>(part.begin),
+                                          static_cast<std::size_t>(part.end - part.begin)));
+  result.gradient.sum += part.begin;
+  result.gradient.cleared += part.begin;
+  return result;
 }
 
 graph::Sharing WeightUpdate::sharing(const Trained& trained, std::int64_t elements) const {
@@ -250,24 +305,35 @@ graph::Sharing WeightUpdate::sharing(const Trained& trained, std::int64_t elemen
           .parts = static_cast<std::int32_t>(parts)};
 }
 
-void WeightUpdate::update_elements(const Trained& trained, const graph::Part& elements,
-                                   const State& state) {
+void WeightUpdate::update_elements(const Trained& trained, const Piece& piece) {
   const graph::ParameterRule& rule = rules_->variables[static_cast<std::size_t>(trained.variable)];
-  const auto first = static_cast<std::size_t>(elements.begin);
-  const auto count = static_cast<std::size_t>(elements.end - elements.begin);
-  const auto weight = arena_->variable(trained.position).subspan(first, count);
-  graph::SummedGradient gradient = this->gradient(trained);
-  gradient.sum += first;
-  gradient.cleared += first;
+  const auto [begin, end] = piece.elements;
+  const auto weight =
+      arena_->variable(trained.position)
+          .subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
   graph::Hyper hyper = rule.hyper;
   hyper.learning_rate *= rate_factor_;
-  rule.rule->update(hyper, step_ + 1, weight, gradient, state);
+  rule.rule->update(hyper, step_ + 1, weight, piece.gradient, piece.state);
 }
 
 void WeightUpdate::clear_other_uses(const Trained& trained) {
   for (std::size_t use = 1; use < plan_of(trained).gradients.size(); ++use) {
+    if (sums_on_host(trained)) {
+      clear_in_pieces(trained, use);
+      continue;
+    }
     const auto sum = own_sum_of(trained, use);
     std::memset(sum.data(), 0, sum.size_bytes());
+  }
+}
+
+void WeightUpdate::clear_in_pieces(const Trained& trained, std::size_t use) {
+  const std::span<float> sum = own_sum_of(trained, use);
+  const std::int64_t at_once = pair_at_once(trained);
+  for (std::int64_t begin = 0; begin < std::ssize(sum); begin += at_once) {
+    const auto zeros = staging_.room(0, std::min(at_once, std::ssize(sum) - begin));
+    std::ranges::fill(zeros, 0.0f);
+    Staging::store(zeros, sum.data() + begin, arena_->accumulator_moves());
   }
 }
 
@@ -284,14 +350,16 @@ const graph::VariablePlan& WeightUpdate::plan_of(const Trained& trained) const {
 }
 
 const float* WeightUpdate::sum_of(const graph::GradientPlan& use) const {
-  return reinterpret_cast<const float*>(sums_.at(use.stage).sums.get() + use.offset);
+  const StageSums& of_stage = sums_.at(use.stage);
+  return reinterpret_cast<const float*>((use.on_host ? of_stage.host_sums : of_stage.sums).get() +
+                                        use.offset);
 }
 
 std::span<float> WeightUpdate::own_sum_of(const Trained& trained, std::size_t use) const {
   const graph::VariablePlan& variable = plan_of(trained);
   const graph::GradientPlan& gradient = variable.gradients[use];
   return sums_.at(gradient.stage)
-      .arena->accumulator(gradient.offset, variable.type.shape.elements());
+      .arena->accumulator(gradient.offset, variable.type.shape.elements(), gradient.on_host);
 }
 
 }  // namespace penstock::actors

@@ -10,6 +10,7 @@
 
 #include "actors/execution/arena.hpp"
 #include "actors/execution/pipeline_setup.hpp"
+#include "actors/execution/staging.hpp"
 #include "graph/staging.hpp"
 #include "penstock/report.hpp"
 #include "penstock/tensor.hpp"
@@ -43,6 +44,7 @@ struct OptimizerTensors {
 struct StageSums {
   std::shared_ptr<Arena> arena = {};           ///< where they are cleared
   std::shared_ptr<const std::byte> sums = {};  ///< to read: of all replicas, or the arena's own
+  std::shared_ptr<const std::byte> host_sums = {};  ///< the same, in the host store
 };
 
 /// A stage's optimizer state; null where there is none.
@@ -99,20 +101,33 @@ class WeightUpdate {
     std::vector<std::int64_t> state_offsets;  // in the block on the IPU or in the host store
     bool on_host;
   };
-  using State = std::vector<std::span<float>>;  // a piece of each tensor of a parameter
+  using State = std::vector<std::span<float>>;  // elements of each tensor of a parameter
+  /// Some of a parameter's elements, and where the rule finds what goes with them.
+  struct Piece {
+    graph::Part elements;
+    State state;
+    graph::SummedGradient gradient;
+  };
   void add_uses();
   void measure();
   void apply(graph::PartRunner* runner);
   void update(const Trained& trained, graph::PartRunner* runner);
-  void update_piece(const Trained& trained, const graph::Part& piece, const State& state,
-                    graph::PartRunner* runner);
-  void update_elements(const Trained& trained, const graph::Part& elements, const State& state);
+  void update_piece(const Trained& trained, const Piece& piece, graph::PartRunner* runner);
+  void update_elements(const Trained& trained, const Piece& piece);
+  /// Those elements of a piece that begin and end so, counted from the piece's own.
+  static Piece part_of(const Piece& piece, const graph::Part& part);
   graph::Sharing sharing(const Trained& trained, std::int64_t elements) const;
-  graph::StagedTensors staged(const Trained& trained) const;
-  /// Where a piece of the state is worked on; load() brings it there, store() back.
-  State state_of(const Trained& trained, const graph::Part& piece) const;
-  void load(const Trained& trained, const graph::Part& piece, const State& state);
-  void store(const Trained& trained, const graph::Part& piece, const State& state);
+  graph::StagedUpdate staged(const Trained& trained) const;
+  /// What of a piece is kept in the host store comes to the IPU; put_back() returns it.
+  Piece bring(const Trained& trained, const graph::Part& elements);
+  void put_back(const Trained& trained, const Piece& piece);
+  bool sums_on_host(const Trained& trained) const;
+  /// The uses of a tied parameter whose sums are in the host store.
+  void add_in_pieces(const Trained& trained);
+  void clear_in_pieces(const Trained& trained, std::size_t use);
+  double squared_norm_in_pieces(const Trained& trained, const graph::SummedGradient& gradient);
+  /// Elements of two sums that fit into scratch together.
+  std::int64_t pair_at_once(const Trained& trained) const;
   static std::byte* block_of(const Trained& trained, const StateBlocks& state);
   std::int64_t state_bytes(bool on_host) const;
   void clear_other_uses(const Trained& trained);
@@ -133,7 +148,7 @@ class WeightUpdate {
   std::int64_t host_block_bytes_ = 0;
   std::map<std::int32_t, StageSums> sums_;  // by stage
   StateBlocks state_;
-  std::span<std::byte> scratch_;  // while it runs
+  Staging staging_;  // in the IPU's scratch, while it runs
   OffloadReport moves_;
   double clip_factor_ = 1;
   double rate_factor_ = 1;  // of the update that runs

@@ -5,15 +5,22 @@
 
 namespace penstock::actors {
 
-caf::result<FetchedState> HostStoreState::on_fetch(const FetchState& message) {
+namespace {
+
+const char* text_of(HostClass of) {
+  return of == HostClass::optimizer_state ? "optimizer state" : "gradient sums";
+}
+
+}  // namespace
+
+caf::result<FetchedBlock> HostStoreState::on_fetch(const FetchBlock& message) {
   auto node = blocks.extract(message.key);
-  if (node.empty()) {
-    const auto stages = static_cast<std::int64_t>(setup->stages());
-    return to_caf(Errc::internal, "host store: holds no optimizer state of " +
-                                      stage_name(*setup, message.key / stages,
-                                                 static_cast<std::size_t>(message.key % stages)));
-  }
-  return FetchedState{std::move(node.mapped())};
+  if (node.empty())
+    return to_caf(
+        Errc::internal,
+        std::string("host store: holds no ") + text_of(message.key.of) + " of " +
+            stage_name(*setup, message.key.replica, static_cast<std::size_t>(message.key.stage)));
+  return FetchedBlock{std::move(node.mapped())};
 }
 
 HostStoreHandle::behavior_type host_store_actor(
@@ -21,8 +28,8 @@ HostStoreHandle::behavior_type host_store_actor(
     const std::shared_ptr<const PipelineSetup>& setup) {
   base_init(self);
   self->state.setup = setup;
-  return {[=](StoreState& message) { self->state.on_store(message); },
-          [=](const FetchState& message) { return self->state.on_fetch(message); }};
+  return {[=](StoreBlock& message) { self->state.on_store(message); },
+          [=](const FetchBlock& message) { return self->state.on_fetch(message); }};
 }
 
 }  // namespace penstock::actors

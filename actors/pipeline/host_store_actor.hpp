@@ -8,11 +8,11 @@
 namespace penstock::actors {
 
 struct HostStoreState {
-  void on_store(StoreState& message) { blocks[message.key] = std::move(message.state); }
-  caf::result<FetchedState> on_fetch(const FetchState& message);
+  void on_store(StoreBlock& message) { blocks[message.key] = std::move(message.block); }
+  caf::result<FetchedBlock> on_fetch(const FetchBlock& message);
 
   std::shared_ptr<const PipelineSetup> setup;
-  std::map<std::int64_t, std::shared_ptr<std::byte>> blocks;
+  std::map<BlockKey, std::shared_ptr<std::byte>> blocks;
 };
 
 HostStoreHandle::behavior_type host_store_actor(

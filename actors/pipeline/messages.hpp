@@ -87,6 +87,7 @@ struct WindowComplete {
 /// Reducer -> optimizers: the sum over the replicas, to be read until the update is done.
 struct Reduced {
   std::shared_ptr<const std::byte> sums = {};
+  std::shared_ptr<const std::byte> host_sums = {};  ///< of those that the host store keeps
 };
 
 /// Optimizer -> optimizer of the same replica: my stage holds copies of your stage's parameters;
@@ -146,18 +147,27 @@ struct OptimizerAnswer {
   std::vector<VariableState> variables = {};  ///< empty after a write
 };
 
-/// Optimizer -> host store: fetch the state of a stage for an update (then it is gone from the
-/// store), or put it there. The key is replica * stages + stage.
-struct FetchState {
-  std::int64_t key = 0;
+/// What the host store keeps for a stage of a replica, in one block.
+enum class HostClass : std::uint8_t { optimizer_state, accumulators };
+struct BlockKey {
+  HostClass of = HostClass::optimizer_state;
+  std::int32_t replica = 0;
+  std::int32_t stage = 0;
+
+  auto operator<=>(const BlockKey&) const = default;
 };
-struct StoreState {
-  std::int64_t key = 0;
-  std::shared_ptr<std::byte> state = {};
+/// Optimizer or stage -> host store: fetch a block for as long as it is needed (then it is gone
+/// from the store), or put it there.
+struct FetchBlock {
+  BlockKey key = {};
 };
-/// Host store -> optimizer.
-struct FetchedState {
-  std::shared_ptr<std::byte> state = {};
+struct StoreBlock {
+  BlockKey key = {};
+  std::shared_ptr<std::byte> block = {};
+};
+/// Host store -> whoever fetched.
+struct FetchedBlock {
+  std::shared_ptr<std::byte> block = {};
 };
 
 // ---- the host's calls --------------------------------------------------------------------------
@@ -223,7 +233,7 @@ using ReducerHandle = caf::typed_actor<caf::reacts_to<Contribution>>;
 using GateHandle = caf::typed_actor<caf::reacts_to<GateLinks>, caf::reacts_to<GradientsReady>,
                                     caf::reacts_to<PhaseDone>, caf::reacts_to<SetRules>>;
 using HostStoreHandle =
-    caf::typed_actor<caf::reacts_to<StoreState>, caf::replies_to<FetchState>::with<FetchedState>>;
+    caf::typed_actor<caf::reacts_to<StoreBlock>, caf::replies_to<FetchBlock>::with<FetchedBlock>>;
 using StepHandle = caf::typed_actor<
     caf::reacts_to<StepLinks>, caf::reacts_to<StepCall>, caf::reacts_to<StageOutputs>,
     caf::reacts_to<UpdateApplied>, caf::reacts_to<SetRules>, caf::reacts_to<ReadVariables>,
@@ -266,6 +276,7 @@ struct StageLinks {
   FeedHandle feed = {};
   StepHandle step = {};
   SupervisorHandle supervisor = {};
+  HostStoreHandle host_store = {};  ///< none where everything stays on the IPUs
 };
 struct FeedLinks {
   std::vector<std::vector<StageHandle>> stages = {};  ///< [replica][stage]
@@ -324,9 +335,9 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::SetRunConstants)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::ReadState)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::WriteState)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::OptimizerAnswer)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::FetchState)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::StoreState)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::FetchedState)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::FetchBlock)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::StoreBlock)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::FetchedBlock)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::StepCall)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::ReadVariables)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::WriteVariables)

@@ -20,8 +20,8 @@ void OptimizerState::on_links(OptimizerLinks& given) {
   return_state();
 }
 
-std::int64_t OptimizerState::key() const {
-  return setup.replica * static_cast<std::int64_t>(setup.pipeline->stages()) + setup.stage;
+BlockKey OptimizerState::key() const {
+  return {HostClass::optimizer_state, setup.replica, setup.stage};
 }
 
 void OptimizerState::on_window_complete(const WindowComplete& window) {
@@ -29,15 +29,17 @@ void OptimizerState::on_window_complete(const WindowComplete& window) {
   if (links.reducer)
     self->send(links.reducer, Contribution{setup.replica, self, setup.arena});
   else
-    use_sums({setup.arena, setup.arena->accumulators().data()});
+    use_sums({setup.arena, setup.arena->accumulators().data()},
+             {setup.arena, setup.arena->host_accumulators().data()});
 }
 
 void OptimizerState::on_reduced(const Reduced& reduced) {
-  use_sums(reduced.sums);
+  use_sums(reduced.sums, reduced.host_sums);
 }
 
-void OptimizerState::use_sums(std::shared_ptr<const std::byte> sums) {
-  const StageSums own{setup.arena, std::move(sums)};
+void OptimizerState::use_sums(std::shared_ptr<const std::byte> sums,
+                              std::shared_ptr<const std::byte> host_sums) {
+  const StageSums own{setup.arena, std::move(sums), std::move(host_sums)};
   for (const std::int32_t owner : owners)
     self->send(links.optimizers[static_cast<std::size_t>(owner)], TiedSums{setup.stage, own});
   setup.update->set_sums(setup.stage, own);
@@ -66,11 +68,11 @@ void OptimizerState::on_update_order(const UpdateOrder& order) {
 void OptimizerState::with_state(const std::function<void()>& work) {
   if (!setup.update->uses_host_store()) return work();
   fetching = true;  // as long as it takes: the watchdog sees it
-  self->request(links.host_store, caf::infinite, FetchState{key()})
+  self->request(links.host_store, caf::infinite, FetchBlock{key()})
       .then(
-          [this, work](FetchedState& fetched) {
+          [this, work](FetchedBlock& fetched) {
             fetching = false;
-            setup.update->lend_host_state(std::move(fetched.state));
+            setup.update->lend_host_state(std::move(fetched.block));
             work();
           },
           [this](caf::error& error) {
@@ -85,7 +87,7 @@ void OptimizerState::with_state(const std::function<void()>& work) {
 
 void OptimizerState::return_state() {
   if (setup.update->uses_host_store())
-    self->send(links.host_store, StoreState{key(), setup.update->return_host_state()});
+    self->send(links.host_store, StoreBlock{key(), setup.update->return_host_state()});
 }
 
 void OptimizerState::on_read_state() {

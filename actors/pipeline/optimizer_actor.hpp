@@ -32,7 +32,7 @@ struct OptimizerState {
   void on_explain_wait();
   void on_set_rules(const SetRules& message) { setup.update->set_rules(message.rules); }
 
-  void use_sums(std::shared_ptr<const std::byte> sums);
+  void use_sums(std::shared_ptr<const std::byte> sums, std::shared_ptr<const std::byte> host_sums);
   /// One stage's sums have come; the last that are waited for make the gradients complete.
   void count_sums();
   /// Does `work` with the state on the IPU.
@@ -40,7 +40,7 @@ struct OptimizerState {
   /// Puts the state back into the host store, if it belongs there.
   void return_state();
   void run(UpdatePhase phase);
-  std::int64_t key() const;
+  BlockKey key() const;
   std::string who() const;
 
   OptimizerHandle::pointer self = nullptr;

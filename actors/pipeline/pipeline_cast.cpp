@@ -124,13 +124,16 @@ class Casting {
 
   void spawn_updaters() {
     gate_ = keep("gate", system_.spawn(RunsOn::workers, gate_actor, setup_, rules_));
-    if (std::ranges::any_of(updates_, [](const auto& u) { return u->uses_host_store(); }))
+    if (std::ranges::any_of(updates_, [](const auto& u) { return u->uses_host_store(); }) ||
+        std::ranges::any_of(arenas_, [](const auto& a) { return a->has_host_accumulators(); }))
       host_store_ = keep("host store", system_.spawn(RunsOn::workers, host_store_actor, setup_));
     if (setup_->replicas == 1) return;
     for (std::size_t stage = 0; stage < setup_->stages(); ++stage)
-      reducers_.push_back(keep("reducer of stage " + std::to_string(stage),
-                               system_.spawn(RunsOn::workers, reducer_actor, setup_->replicas,
-                                             setup_->plan->stages[stage].accumulator_bytes)));
+      reducers_.push_back(
+          keep("reducer of stage " + std::to_string(stage),
+               system_.spawn(RunsOn::workers, reducer_actor, setup_->replicas,
+                             ReducedBytes{setup_->plan->stages[stage].accumulator_bytes,
+                                          setup_->plan->stages[stage].host_accumulator_bytes})));
   }
 
   void introduce() {
@@ -150,7 +153,7 @@ class Casting {
     const StageHandle& self = stages_[replica][stage];
     const DeviceHandle& device =
         devices_.at(setup_->ipu(static_cast<std::int64_t>(replica), stage));
-    StageLinks links{device, stages_[replica], {}, feed_, step_, supervisor_};
+    StageLinks links{device, stages_[replica], {}, feed_, step_, supervisor_, host_store_};
     if (setup_->plan->training) {
       links.optimizer = optimizers_[replica * setup_->stages() + stage];
       caf::anon_send(links.optimizer,

@@ -1,6 +1,7 @@
 #include "actors/pipeline/stage_actor.hpp"
 
 #include "actors/system/base_init.hpp"
+#include "actors/system/errors.hpp"
 
 namespace penstock::actors {
 
@@ -25,7 +26,50 @@ void StageState::start(StageHandle::pointer actor, StageSetup given) {
   report.ipu = pipeline.ipu(setup.replica, number);
   report.optimizer_bytes_on_ipu = setup.optimizer_bytes;
   report.optimizer_state.bytes = setup.offloaded_optimizer_bytes;
+  report.accumulators = setup.arena->accumulator_moves();
   report.peak_bytes = setup.arena->bytes() + setup.scratch_bytes + setup.optimizer_bytes;
+}
+
+void StageState::on_links(StageLinks& given) {
+  links = std::move(given);
+  return_sums();
+}
+
+BlockKey StageState::key() const {
+  return {HostClass::accumulators, setup.replica, setup.stage};
+}
+
+bool StageState::sums_missing() const {
+  return setup.arena->stage().host_accumulator_bytes > 0 && !setup.arena->has_host_accumulators();
+}
+
+void StageState::fetch_sums() {
+  if (fetching || !sums_missing()) return;
+  fetching = true;  // as long as it takes: the watchdog sees it
+  self->request(links.host_store, caf::infinite, FetchBlock{key()})
+      .then(
+          [this](FetchedBlock& fetched) {
+            fetching = false;
+            setup.arena->lend_host_accumulators(std::move(fetched.block));
+            pump();
+          },
+          [this](caf::error& error) {
+            const Error cause = to_error(error);
+            self->send(links.supervisor,
+                       Failed{{cause.code(), who() +
+                                                 ": its gradient sums are not in the host "
+                                                 "store: " +
+                                                 cause.what()}});
+          });
+}
+
+void StageState::return_sums() {
+  if (setup.arena->has_host_accumulators())
+    self->send(links.host_store, StoreBlock{key(), setup.arena->return_host_accumulators()});
+}
+
+std::string StageState::who() const {
+  return stage_name(*setup.pipeline, setup.replica, static_cast<std::size_t>(setup.stage));
 }
 
 void StageState::on_edge_tensor(EdgeTensor& message) {
@@ -42,6 +86,8 @@ void StageState::on_outputs_taken() {
 
 void StageState::pump() {
   while (const auto work = core->next()) {
+    fetch_sums();  // ahead of use: with the window's first forward
+    if (work->direction == Direction::backward && sums_missing()) return;
     core->started(*work);
     setup.status->report.max_in_flight = static_cast<int>(core->max_in_flight());
     const graph::StagePlan& own = setup.arena->stage();
@@ -83,6 +129,7 @@ void StageState::finish(const Work& work) {
   }
   setup.arena->release(work.micro_batch);
   core->finished(work);
+  setup.status->report.accumulators = setup.arena->accumulator_moves();
   send_back(work.micro_batch);
   if (core->window_complete()) complete_window();
 }
@@ -118,6 +165,8 @@ void StageState::complete_window() {
 void StageState::on_weights_ready(const WeightsReady& ready) {
   for (const TraceEvent& event : ready.work) record(event);
   setup.status->report.optimizer_state = ready.state_moves;
+  setup.status->report.accumulators = setup.arena->accumulator_moves();
+  return_sums();
   self->send(links.step, UpdateApplied{});
   core->weights_ready();
   pump();
@@ -144,9 +193,10 @@ void StageState::on_read_status() {
 }
 
 void StageState::on_explain_wait() {
-  self->send(links.supervisor, WaitsFor{stage_name(*setup.pipeline, setup.replica,
-                                                   static_cast<std::size_t>(setup.stage)) +
-                                        " " + core->waits_for()});
+  self->send(
+      links.supervisor,
+      WaitsFor{who() + " " +
+               (fetching ? "waits for its gradient sums from the host store" : core->waits_for())});
 }
 
 StageHandle::behavior_type stage_actor(StageHandle::stateful_pointer<StageState> self,

@@ -21,7 +21,7 @@ struct StageSetup {
 
 struct StageState {
   void start(StageHandle::pointer actor, StageSetup given);
-  void on_links(StageLinks& given) { links = std::move(given); }
+  void on_links(StageLinks& given);
   void on_edge_tensor(EdgeTensor& message);
   void on_outputs_taken();
   void on_program_done(const ProgramDone& done);
@@ -32,6 +32,12 @@ struct StageState {
   void on_set_run_constants(const SetRunConstants& message) { constants = message.constants; }
   void on_explain_wait();
 
+  /// Asks the host store for the stage's gradient sums, if they are there.
+  void fetch_sums();
+  void return_sums();
+  bool sums_missing() const;
+  BlockKey key() const;
+  std::string who() const;
   /// Starts the next piece of work, if there is one.
   void pump();
   void finish(const Work& work);
@@ -46,6 +52,7 @@ struct StageState {
   std::optional<StageCore> core;
   std::vector<std::size_t> position_of_edge;  // by position in Plan::edges
   std::int64_t windows = 0;
+  bool fetching = false;  // its gradient sums, from the host store
   RunConstants constants;
 };
 

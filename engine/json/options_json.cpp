@@ -51,8 +51,9 @@ void each_field(MaybeConst<Offload> auto& offload, const auto& visit) {
 }
 
 void each_field(MaybeConst<OffloadOptions> auto& offload, const auto& visit) {
-  auto& [optimizer_state] = offload;
+  auto& [optimizer_state, accumulators] = offload;
   visit("optimizer_state", optimizer_state);
+  visit("accumulators", accumulators);
 }
 
 void each_field(MaybeConst<TrainingOptions> auto& training, const auto& visit) {

@@ -96,6 +96,8 @@ void check(const OffloadOptions& offload) {
   const std::string group = "options.training.offload.";
   check_number(group + "optimizer_state.minimum_bytes",
                static_cast<double>(offload.optimizer_state.minimum_bytes), {.low = 0});
+  check_number(group + "accumulators.minimum_bytes",
+               static_cast<double>(offload.accumulators.minimum_bytes), {.low = 0});
 }
 
 void check(const TrainingOptions& training) {

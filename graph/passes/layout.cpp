@@ -10,11 +10,12 @@ namespace {
 class Layout {
  public:
   Layout(const Graph& graph, const Partition& partition, std::int32_t stage,
-         const std::vector<Output>& outputs)
+         const std::vector<Output>& outputs, const Offload& accumulators)
       : graph_(graph),
         partition_(partition),
         stage_(partition.stages[index(stage)]),
         outputs_(outputs),
+        offload_(accumulators),
         used_(graph.values.size()) {
     result_.places.resize(graph.values.size());
     mark_used(stage_.forward);
@@ -54,9 +55,13 @@ class Layout {
   }
 
   void place_accumulators() {
-    for (const ParameterGradient& gradient : graph_.parameter_gradients)
-      if (used_[index(gradient.sum)])
+    for (const ParameterGradient& gradient : graph_.parameter_gradients) {
+      if (!used_[index(gradient.sum)]) continue;
+      if (offload_.takes(graph_.type(gradient.sum).bytes()))
+        append(gradient.sum, Space::host_accumulators, result_.host_accumulator_bytes);
+      else
         append(gradient.sum, Space::accumulators, result_.accumulator_bytes);
+    }
   }
 
   /// Those of a repeated node stay temporaries: forward has updated the buffer already.
@@ -116,6 +121,7 @@ class Layout {
   const Partition& partition_;
   const StageGraph& stage_;
   const std::vector<Output>& outputs_;
+  const Offload& offload_;
   std::vector<bool> used_;  ///< by ValueId: an input of one of the stage's nodes
   StageLayout result_;
 };
@@ -123,8 +129,8 @@ class Layout {
 }  // namespace
 
 StageLayout lay_out(const Graph& graph, const Partition& partition, std::int32_t stage,
-                    const std::vector<Output>& outputs) {
-  return Layout(graph, partition, stage, outputs).run();
+                    const std::vector<Output>& outputs, const Offload& accumulators) {
+  return Layout(graph, partition, stage, outputs, accumulators).run();
 }
 
 }  // namespace penstock::graph

@@ -8,6 +8,7 @@
 #include "graph/graph.hpp"
 #include "graph/passes/stages.hpp"
 #include "graph/plan.hpp"
+#include "penstock/options.hpp"
 
 namespace penstock::graph {
 
@@ -24,13 +25,15 @@ struct StageLayout {
   std::vector<ValueId> variables = {};  ///< parameters and buffers, in model order
   std::int64_t parameter_bytes = 0;
   std::int64_t accumulator_bytes = 0;
+  std::int64_t host_accumulator_bytes = 0;
   std::int64_t stash_bytes = 0;
 };
 
 /// Places everything of a stage that outlives a program. The stash holds those forward values that
-/// the backward program, another stage or the host (`outputs`) needs, one after the other.
+/// the backward program, another stage or the host (`outputs`) needs, one after the other. Gradient
+/// sums go to the host store as `accumulators` says.
 /// @throws Error unsupported if a model's output is the new value of a buffer.
 StageLayout lay_out(const Graph& graph, const Partition& partition, std::int32_t stage,
-                    const std::vector<Output>& outputs);
+                    const std::vector<Output>& outputs, const Offload& accumulators = {});
 
 }  // namespace penstock::graph

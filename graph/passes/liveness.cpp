@@ -6,6 +6,7 @@
 #include "engine/values/memory.hpp"
 #include "graph/op.hpp"
 #include "graph/sharing.hpp"
+#include "graph/staging.hpp"
 
 namespace penstock::graph {
 namespace {
@@ -70,17 +71,26 @@ class LivenessAnalysis {
   }
 
   void add_workspace(const Node& node, std::int32_t at) {
-    std::int64_t bytes = 0, all = 0;
-    if (node.op->workspace) {
-      std::vector<TensorType> inputs, outputs;
-      for (const ValueId input : node.inputs) inputs.push_back(graph_.type(input));
-      for (const ValueId output : node.outputs) outputs.push_back(graph_.type(output));
-      bytes = node.op->workspace(node.attributes, inputs, outputs);
+    std::vector<TensorType> inputs, outputs;
+    for (const ValueId input : node.inputs) inputs.push_back(graph_.type(input));
+    for (const ValueId output : node.outputs) outputs.push_back(graph_.type(output));
+    std::int64_t bytes = staging_of(node), all = 0;
+    if (node.op->workspace)
+      bytes = std::max(bytes, node.op->workspace(node.attributes, inputs, outputs));
+    if (bytes > 0) {
       const Sharing sharing =
           share_out(*node.op, node.attributes, inputs, outputs, options_.threads);
       all = sharing.parts > 1 ? sharing.parts * aligned(bytes) : bytes;
     }
     result_.workspaces.emplace_back(bytes > 0 ? add_buffer(at, all) : 0, bytes);
+  }
+
+  std::int64_t staging_of(const Node& node) const {
+    std::int64_t bytes = 0;
+    for (const ValueId input : node.inputs)
+      if (!options_.on_host.empty() && options_.on_host[index(input)])
+        bytes = std::max(bytes, program_staging_bytes(graph_.type(input).shape.elements()));
+    return bytes;
   }
 
   const Graph& graph_;

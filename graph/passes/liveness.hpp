@@ -20,8 +20,9 @@ struct Liveness {
 };
 
 struct LivenessOptions {
-  bool in_place = true;      ///< as the ops' `overwrites` allow
-  std::int32_t threads = 1;  ///< that share each node's work
+  bool in_place = true;            ///< as the ops' `overwrites` allow
+  std::int32_t threads = 1;        ///< that share each node's work
+  std::vector<bool> on_host = {};  ///< by ValueId: comes into the node's workspace, piece by piece
 };
 
 /// The buffers that `nodes`, run in this order, need for those of their outputs that are

@@ -73,8 +73,8 @@ std::int64_t batch_that_fits(const Case& failed, const Need& need) {
 }
 
 /// What would make that IPU's stages fit, one remedy by one.
-std::vector<std::string> remedies(const Case& failed, const Plan& recomputed, std::int64_t ipu,
-                                  const Need& need) {
+std::vector<std::string> remedies(const Case& failed, const std::vector<Alternative>& alternatives,
+                                  std::int64_t ipu, const Need& need) {
   std::vector<std::string> found;
   MemoryBudget offloading = failed.budget;
   offloading.offload_state.on = true;
@@ -85,10 +85,12 @@ std::vector<std::string> remedies(const Case& failed, const Plan& recomputed, st
         "the optimizer's state in the host store (options.training.offload.optimizer_state), "
         "which needs " +
         size_text(without_state));
-  const std::int64_t without_stash =
-      Case{recomputed, failed.replicas, failed.budget}.needs().at(ipu).total();
-  if (without_stash <= failed.budget.bytes)
-    found.push_back("recomputation, which needs " + size_text(without_stash));
+  for (const Alternative& alternative : alternatives) {
+    const Plan plan = alternative.plan();
+    const std::int64_t total = Case{plan, failed.replicas, failed.budget}.needs().at(ipu).total();
+    if (total <= failed.budget.bytes)
+      found.push_back(alternative.name + ", which needs " + size_text(total));
+  }
   for (const Schedule* schedule : all_schedules()) {
     const std::int64_t total = failed.needs(schedule).at(ipu).total();
     if (total <= failed.budget.bytes)
@@ -102,13 +104,13 @@ std::vector<std::string> remedies(const Case& failed, const Plan& recomputed, st
   return found;
 }
 
-[[noreturn]] void refuse(const Case& failed, const Plan& recomputed, std::int64_t ipu,
-                         const Need& need) {
+[[noreturn]] void refuse(const Case& failed, const std::vector<Alternative>& alternatives,
+                         std::int64_t ipu, const Need& need) {
   std::string text = "options.topology.ipu_memory_bytes: " + stages_text(need.stages) + " on IPU " +
                      std::to_string(ipu) + (need.stages.size() == 1 ? " needs " : " need ") +
                      size_text(need.total()) + " (" + parts_text(need) + "), an IPU has " +
                      size_text(failed.budget.bytes) + "; what would help: ";
-  const auto help = remedies(failed, recomputed, ipu, need);
+  const auto help = remedies(failed, alternatives, ipu, need);
   for (std::size_t i = 0; i < help.size(); ++i) text += (i > 0 ? "; or " : "") + help[i];
   throw Error(Errc::out_of_memory, text);
 }
@@ -117,17 +119,17 @@ std::vector<std::string> remedies(const Case& failed, const Plan& recomputed, st
 
 StateNeed state_need(const Plan& plan, std::size_t stage, const MemoryBudget& budget) {
   StateNeed need;
-  if (!budget.state) return need;
   for (const VariablePlan& variable : plan.stages[stage].variables) {
     if (variable.gradients.empty()) continue;
-    const KeptState kept = budget.state(plan.variables[index(variable.variable)].name);
-    if (budget.offload_state.takes(variable.type.bytes()))
-      need.staging_bytes = std::max(need.staging_bytes,
-                                    least_staging_bytes({.elements = variable.type.shape.elements(),
-                                                         .tensors = kept.tensors,
-                                                         .in_pieces = kept.elementwise}));
-    else
-      need.bytes += variable.type.bytes() * kept.tensors;
+    const KeptState kept =
+        budget.state ? budget.state(plan.variables[index(variable.variable)].name) : KeptState{};
+    const bool off = budget.offload_state.takes(variable.type.bytes());
+    if (!off) need.bytes += variable.type.bytes() * kept.tensors;
+    need.staging_bytes = std::max(need.staging_bytes,
+                                  update_staging_bytes({.elements = variable.type.shape.elements(),
+                                                        .state_tensors = off ? kept.tensors : 0,
+                                                        .sum = variable.gradients[0].on_host,
+                                                        .elementwise = kept.elementwise}));
   }
   return need;
 }
@@ -140,11 +142,11 @@ bool fits(const Plan& plan, std::int64_t replicas, const MemoryBudget& budget) {
 }
 
 void expect_fit(const Plan& plan, std::int64_t replicas, const MemoryBudget& budget,
-                const std::function<Plan()>& recomputed) {
+                const std::vector<Alternative>& alternatives) {
   if (budget.bytes == 0) return;
   const Case given{plan, replicas, budget};
   for (const auto& [ipu, need] : given.needs())
-    if (need.total() > budget.bytes) refuse(given, recomputed(), ipu, need);
+    if (need.total() > budget.bytes) refuse(given, alternatives, ipu, need);
 }
 
 std::string size_text(std::int64_t bytes) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "graph/plan.hpp"
 #include "penstock/options.hpp"
@@ -22,9 +23,15 @@ struct MemoryBudget {
   Offload offload_state = {};
 };
 
-/// What the optimizer's state asks of a stage's IPU.
+/// Another plan for the same model, for messages.
+struct Alternative {
+  std::string name = {};
+  std::function<Plan()> plan = {};
+};
+
+/// What updates ask of a stage's IPU.
 struct StateNeed {
-  std::int64_t bytes = 0;          ///< kept there
+  std::int64_t bytes = 0;          ///< of optimizer state kept there
   std::int64_t staging_bytes = 0;  ///< of scratch, to work on what is kept in the host store
 };
 StateNeed state_need(const Plan& plan, std::size_t stage, const MemoryBudget& budget);
@@ -33,9 +40,9 @@ StateNeed state_need(const Plan& plan, std::size_t stage, const MemoryBudget& bu
 /// plan's, shifted by r times the number of stages.
 bool fits(const Plan& plan, std::int64_t replicas, const MemoryBudget& budget);
 /// @throws Error out_of_memory for an IPU that has less: what its stages need and for what, and
-/// what would make them fit, among it `recomputed`: the plan if every stage recomputed that can.
+/// what would make them fit, among it the alternatives that do.
 void expect_fit(const Plan& plan, std::int64_t replicas, const MemoryBudget& budget,
-                const std::function<Plan()>& recomputed);
+                const std::vector<Alternative>& alternatives);
 
 /// "900 B", "12.3 kB", "1.5 MB", "2.0 GB".
 std::string size_text(std::int64_t bytes);

@@ -122,5 +122,116 @@ TEST(OffloadOfOptimizerState, MakesAPlanFitThatIsRefusedWithout) {
   EXPECT_EQ(refusal(Errc::out_of_memory, [&] { run(moved); }), "accepted");
 }
 
+Options with_accumulators(Options options, const Offload& offload) {
+  options.training.offload.accumulators = offload;
+  return options;
+}
+
+std::int64_t sums_in_store(const TrainingRun& run) {
+  return sum(run, [](const StageReport& stage) { return stage.accumulators.bytes; });
+}
+
+// The sums of 90,026 parameters. Their places are multiples of 64 bytes; a program needs a piece of
+// 16,384 bytes to add to them, an update a block of its norm.
+TEST(OffloadOfAccumulators, LowersThePeaksByTheBytesThatMove) {
+  constexpr std::int64_t bytes = 4 * 90'026, tensors = 8;
+  const TrainingRun kept = run(four_stages());
+  const TrainingRun moved = run(with_accumulators(four_stages(), {.on = true}));
+  EXPECT_EQ(sums_in_store(kept), 0);
+  EXPECT_EQ(sums_in_store(moved), bytes);
+  const std::int64_t saved = peaks(kept) - peaks(moved);
+  EXPECT_LT(saved, bytes + 64 * tensors);
+  EXPECT_GE(saved, bytes - 4 * 16'384);
+  EXPECT_EQ(first_difference(kept, moved), "");
+}
+
+TEST(OffloadOfAccumulators, MovesEveryByteOncePerMicroBatchAndUpdateEachWay) {
+  for (const double max_grad_norm : {0.0, 0.5}) {
+    Options options = with_accumulators(four_stages(), {.on = true});
+    options.topology.replication_factor = 2;
+    Optimizer optimizer = AdamW{};
+    optimizer.max_grad_norm = max_grad_norm;
+    const TrainingRun moved = run(options, optimizer);
+    ASSERT_EQ(moved.stages.size(), 8u);
+    for (const StageReport& stage : moved.stages) {
+      const OffloadReport& sums = stage.accumulators;
+      const int norms = max_grad_norm > 0 ? 1 : 0;
+      EXPECT_EQ(sums.loaded_bytes, updates * (accumulation + 1 + norms) * sums.bytes);
+      EXPECT_EQ(sums.stored_bytes, updates * (accumulation + 1) * sums.bytes);
+    }
+  }
+}
+
+TEST(OffloadOfAccumulators, LeavesSmallTensorsWhereTheyAre) {
+  const Model model = networks::find_network("mnist-cnn").build(3);
+  for (const std::int64_t minimum : {0, 8, 41, 10'000, 1'000'000}) {
+    std::int64_t large = 0;
+    for (const ParameterInfo& info : model.parameters())
+      if (info.shape.elements() * 4 >= minimum) large += info.shape.elements() * 4;
+    const TrainingRun moved =
+        run(with_accumulators(four_stages(), {.on = true, .minimum_bytes = minimum}));
+    EXPECT_EQ(sums_in_store(moved), large) << minimum;
+    EXPECT_EQ(first_difference(moved, run(four_stages())), "") << minimum;
+  }
+}
+
+// A8: to the byte, and the refusal names the class that would make it fit.
+TEST(OffloadOfAccumulators, MakesAPlanFitThatIsRefusedWithout) {
+  Options kept = four_stages(), moved = with_accumulators(four_stages(), {.on = true});
+  for (Options* options : {&kept, &moved}) {
+    options->topology.stages = parse_stages("B1,B2,B3,B4");
+    const std::int64_t peak = peaks(run(*options));
+    options->topology.ipu_memory_bytes = peak;
+    EXPECT_EQ(peaks(run(*options)), peak);
+    options->topology.ipu_memory_bytes = peak - 1;
+    EXPECT_NE(refusal(Errc::out_of_memory, [&] { run(*options); }), "accepted");
+  }
+  kept.topology.ipu_memory_bytes = moved.topology.ipu_memory_bytes += 1;
+  const std::string text = refusal(Errc::out_of_memory, [&] { run(kept); });
+  EXPECT_NE(
+      text.find("the gradient sums in the host store (options.training.offload.accumulators)"),
+      std::string::npos)
+      << text;
+  EXPECT_EQ(refusal(Errc::out_of_memory, [&] { run(moved); }), "accepted");
+}
+
+TEST(Offload, ChangesNoBitInStagesThatTheCompilerCuts) {
+  const TrainingRun reference = run(four_stages());
+  for (const int stages : {1, 2, 4}) {
+    Options options = with_accumulators(with_state(four_stages(), {.on = true}), {.on = true});
+    options.topology.automatic_stages = stages;
+    EXPECT_EQ(first_difference(run(options), reference), "") << stages;
+  }
+}
+
+// Classes x strategies x replicas x recomputation x threads per IPU x cuts.
+TEST(Offload, ChangesNoBitInAnyCombination) {
+  const auto options = [](int replicas) {
+    Options result = four_stages();
+    result.topology.replication_factor = replicas;
+    return result;
+  };
+  Optimizer clipped = Lamb{.learning_rate = 0.01};
+  clipped.max_grad_norm = 0.5;
+  for (const Optimizer& optimizer : {Optimizer(AdamW{.learning_rate = 0.01}), clipped})
+    for (const int replicas : {1, 2}) {
+      const TrainingRun reference = run(options(replicas), optimizer);
+      for (int kind = 0; kind < 3 * 2 * 2 * 2 * 2 * 2; ++kind) {
+        Options one = options(replicas);
+        const int schedule = kind % 3, rest = kind / 3;
+        one.topology.strategy = schedule == 2 ? Strategy::sharded : Strategy::pipelined;
+        one.topology.schedule =
+            schedule == 1 ? PipelineSchedule::interleaved : PipelineSchedule::grouped;
+        one.training.offload.optimizer_state.on = rest & 1;
+        one.training.offload.accumulators.on = rest & 2;
+        one.training.recompute = rest & 4;
+        one.topology.threads_per_ipu = rest & 8 ? 3 : 1;
+        one.topology.stages = parse_stages(rest & 16 ? "B1,B2|B3,B4" : "B1|B2|B3|B4");
+        ASSERT_EQ(first_difference(run(one, optimizer), reference), "")
+            << "combination " << kind << ", " << replicas << " replicas";
+      }
+    }
+}
+
 }  // namespace
 }  // namespace penstock::testing

@@ -2,12 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "engine/values/memory.hpp"
 #include "graph/op.hpp"
+#include "graph/ops/arithmetic/accumulate.hpp"
 #include "penstock/error.hpp"
 #include "tests/support/allocation_counter.hpp"
 #include "tests/support/refusal.hpp"
@@ -91,6 +94,49 @@ TEST(Program, FindsEverySpace) {
   };
   EXPECT_EQ(seen.inputs, (std::vector{at(0, 64), at(5, 0), at(2, 128)}));
   EXPECT_EQ(seen.outputs, (std::vector{at(1, 0), at(3, 64), at(7, 0)}));
+}
+
+// 4.3: a sum in the host store comes into the workspace, a piece at a time.
+TEST(Program, AddsToASumInTheHostStoreInPieces) {
+  constexpr std::int64_t elements = 10'001;
+  struct Row {
+    std::int32_t parts;
+    std::int64_t pieces;
+    bool running;
+  };
+  for (const Row& row : {Row{1, 3, false}, Row{1, 3, true}, Row{3, 3, false}, Row{2, 4, true}}) {
+    const TensorType type{DType::f32, {elements}};
+    const auto bytes = static_cast<std::size_t>(type.bytes());
+    std::shared_ptr<std::byte> blocks[] = {allocate_block(bytes), allocate_block(bytes),
+                                           allocate_block(bytes), allocate_block(3 * 16384)};
+    for (std::int64_t i = 0; i < elements; ++i)
+      for (const int block : {0, 1, 2})
+        reinterpret_cast<float*>(blocks[block].get())[i] =
+            (block == 2 ? 0.3f : 1.7f) * static_cast<float>(i);
+    Instruction sum{.name = "sum",
+                    .op = &accumulate,
+                    .input_types = {type, type},
+                    .output_types = {type},
+                    .inputs = {{Space::host_accumulators, 0, 0}, {Space::stash, 0, 0}},
+                    .outputs = {{Space::host_accumulators, 0, 0}},
+                    .workspace_bytes = 16384,
+                    .sharing = {.units = (elements + 15) / 16, .parts = row.parts}};
+    if (row.running) sum.attributes.set("running", std::int64_t{1});
+    Instruction kept = sum;
+    kept.inputs[0] = kept.outputs[0] = {Space::accumulators, 0, 0};
+    OffloadReport moves;
+    run({.instructions = {sum, kept}}, {.accumulators = blocks[0].get(),
+                                        .host_accumulators = blocks[1].get(),
+                                        .stash = blocks[2].get(),
+                                        .scratch = blocks[3].get(),
+                                        .random = {.micro_batch = 2},
+                                        .moves = &moves});
+    EXPECT_EQ(std::memcmp(blocks[0].get(), blocks[1].get(), bytes), 0) << row.parts;
+    EXPECT_EQ(moves.loads, static_cast<std::uint64_t>(row.pieces)) << row.parts;
+    EXPECT_EQ(moves.stores, static_cast<std::uint64_t>(row.pieces)) << row.parts;
+    EXPECT_EQ(moves.loaded_bytes, type.bytes());
+    EXPECT_EQ(moves.stored_bytes, type.bytes());
+  }
 }
 
 TEST(Program, GivesEachCallItsWorkspaceAndItsKey) {

@@ -35,5 +35,28 @@ TEST(Staging, TakesPiecesThatFitAndWholeTensorsWherePiecesWillNotDo) {
   }
 }
 
+TEST(Staging, OfAnUpdateHasRoomForTheRuleTheNormAndTwoSums) {
+  struct Row {
+    StagedUpdate update;
+    std::int64_t bytes;
+  };
+  const Row rows[] = {
+      {{.elements = 5000}, 0},
+      {{.elements = 5000, .state_tensors = 2}, 8192},
+      {{.elements = 5000, .sum = true}, 20'032},  // the norm's
+      {{.elements = 100'000, .sum = true}, 32'768},
+      {{.elements = 100'000, .state_tensors = 2, .sum = true}, 32'768},
+      {{.elements = 100'000, .state_tensors = 9, .sum = true}, 40'960},
+      {{.elements = 100'000, .state_tensors = 2, .sum = true, .elementwise = false}, 1'200'000},
+      {{.elements = 10, .sum = true}, 128},  // two sums
+  };
+  for (const Row& row : rows)
+    EXPECT_EQ(update_staging_bytes(row.update), row.bytes)
+        << row.update.elements << " " << row.update.state_tensors;
+  EXPECT_EQ(program_staging_bytes(10), 64);
+  EXPECT_EQ(program_staging_bytes(4096), 16'384);
+  EXPECT_EQ(program_staging_bytes(1'000'000), 16'384);
+}
+
 }  // namespace
 }  // namespace penstock::graph

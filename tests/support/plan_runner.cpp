@@ -22,9 +22,10 @@ struct PlanRunner::Stage {
   explicit Stage(const StagePlan& plan)
       : parameters(plan.parameter_bytes),
         accumulators(plan.accumulator_bytes),
+        host_accumulators(plan.host_accumulator_bytes),
         scratch(plan.scratch_bytes) {}
 
-  WatchedBlock parameters, accumulators, scratch;
+  WatchedBlock parameters, accumulators, host_accumulators, scratch;
 };
 
 /// What a micro-batch holds: by stage, and by edge.
@@ -92,13 +93,19 @@ std::vector<Tensor> PlanRunner::gradients(const std::string& name) const {
   std::vector<Tensor> sums;
   for (const graph::GradientPlan& gradient : variable.gradients)
     sums.push_back(
-        copy(variable.type, stages_[index(gradient.stage)]->accumulators.data() + gradient.offset));
+        copy(variable.type, (gradient.on_host ? stages_[index(gradient.stage)]->host_accumulators
+                                              : stages_[index(gradient.stage)]->accumulators)
+                                    .data() +
+                                gradient.offset));
   return sums;
 }
 
 std::vector<std::vector<Tensor>> PlanRunner::run(
     const std::vector<std::vector<Tensor>>& micro_batches) {
-  for (const auto& stage : stages_) stage->accumulators.fill(0);
+  for (const auto& stage : stages_) {
+    stage->accumulators.fill(0);
+    stage->host_accumulators.fill(0);
+  }
   std::vector<MicroBatch> batches;
   for (std::size_t m = 0; m < micro_batches.size(); ++m)
     batches.emplace_back(plan_, m, micro_batches[m]);
@@ -123,6 +130,7 @@ void PlanRunner::run_program(const graph::Program& program, std::size_t stage, M
   graph::run(program,
              {.parameters = memory.parameters.data(),
               .accumulators = memory.accumulators.data(),
+              .host_accumulators = memory.host_accumulators.data(),
               .stash = batch.stashes[stage].data(),
               .scratch = memory.scratch.data(),
               .received = received,
@@ -130,6 +138,7 @@ void PlanRunner::run_program(const graph::Program& program, std::size_t stage, M
               .random = {.seed = 3, .micro_batch = static_cast<std::uint32_t>(batch.number)}});
   expect_intact(memory.parameters, "the parameters");
   expect_intact(memory.accumulators, "the accumulators");
+  expect_intact(memory.host_accumulators, "the accumulators in the host store");
   expect_intact(memory.scratch, "the scratch memory");
   expect_intact(batch.stashes[stage], "the stash");
   for (const std::int32_t edge : plan_.stages[stage].backward_sends)

@@ -96,7 +96,8 @@ std::shared_ptr<const graph::Plan> compiled(const SmallEngineOptions& options) {
   const graph::CompileRequest request{.training = options.training,
                                       .batch = SmallNetwork::batch,
                                       .schedule = &graph::find_schedule(options.schedule),
-                                      .gradient_accumulation = options.gradient_accumulation};
+                                      .gradient_accumulation = options.gradient_accumulation,
+                                      .offload_accumulators = {.on = options.offload}};
   return std::make_shared<const graph::Plan>(
       graph::compile(network(options.stages, options.tied), request).plan);
 }
@@ -111,7 +112,8 @@ actors::PipelineSetup SmallNetwork::setup() const {
           .replicas = options_.replicas,
           .gradient_accumulation = micro_batches(1),
           .reduction = options_.reduction,
-          .offload = {.optimizer_state = {.on = options_.offload}},
+          .offload = {.optimizer_state = {.on = options_.offload},
+                      .accumulators = {.on = options_.offload}},
           .seed = options_.seed,
           .output_mode = options_.output_mode,
           .output_period = options_.output_period,

@@ -29,7 +29,7 @@ struct SmallEngineOptions {
   std::int64_t replicas = 1;
   std::int64_t gradient_accumulation = 8;
   double max_grad_norm = 0;
-  bool offload = false;
+  bool offload = false;  ///< every class, off the IPUs
   Reduction reduction = Reduction::mean;
   OutputMode output_mode = OutputMode::all;
   std::int64_t output_period = 1;

@@ -98,10 +98,11 @@ penstock::Options training_options(const TrainerOptions& options) {
   engine.training.gradient_accumulation = options.training.gradient_accumulation;
   engine.training.reduction = options.pipeline.reduction;
   engine.training.reduction_strategy = options.pipeline.reduction_strategy;
-  penstock::Offload& offload_state = engine.training.offload.optimizer_state;
-  offload_state.on = options.pipeline.offload_optimiser;
-  offload_state.minimum_bytes =
-      options.pipeline.offload_minimum.value_or(offload_state.minimum_bytes);
+  engine.training.offload.optimizer_state.on = options.pipeline.offload_optimiser;
+  engine.training.offload.accumulators.on = options.pipeline.offload_accumulators;
+  for (penstock::Offload* offload :
+       {&engine.training.offload.optimizer_state, &engine.training.offload.accumulators})
+    offload->minimum_bytes = options.pipeline.offload_minimum.value_or(offload->minimum_bytes);
   engine.training.recompute = options.pipeline.recompute.has_value();
   engine.training.recompute_stages = options.pipeline.recompute.value_or(std::vector<int>{});
   return engine;

@@ -157,6 +157,8 @@ OptionGroup pipeline_group() {
            "whether a mean is divided once or kept running")
       .add("offload-optimiser", &PipelineOptions::offload_optimiser,
            "keep the optimizer's state off the IPUs")
+      .add("offload-accumulators", &PipelineOptions::offload_accumulators,
+           "keep the sums of gradients off the IPUs")
       .add("offload-minimum", &PipelineOptions::offload_minimum, byte_size("SIZE"),
            "smallest tensor that is kept off the IPUs, as in 4kB; by default 8 bytes")
       .add("recompute", &PipelineOptions::recompute, stage_numbers("LIST", most_threads),

@@ -91,8 +91,8 @@ void validate(const PipelineOptions& options) {
     refuse(
         "--stages auto: needs --ipus, for as many stages as there are IPUs, or a number, as in "
         "auto:4");
-  if (options.offload_minimum && !options.offload_optimiser)
-    refuse("--offload-minimum: needs --offload-optimiser");
+  if (options.offload_minimum && !options.offload_optimiser && !options.offload_accumulators)
+    refuse("--offload-minimum: needs --offload-optimiser or --offload-accumulators");
 }
 
 }  // namespace

@@ -86,6 +86,7 @@ struct PipelineOptions {
   penstock::Reduction reduction = penstock::Reduction::mean;
   penstock::ReductionStrategy reduction_strategy = penstock::ReductionStrategy::post;
   bool offload_optimiser = false;
+  bool offload_accumulators = false;
   std::optional<std::int64_t> offload_minimum = {};  ///< bytes
   /// The stages that recompute; empty: all but the last.
   std::optional<std::vector<int>> recompute = {};

@@ -16,6 +16,7 @@ constexpr Names names[] = {{"options.topology.ipus", "--ipus"},
                            {"options.topology.threads_per_ipu", "--threads-per-ipu"},
                            {"threads_per_ipu", "--threads-per-ipu"},
                            {"options.training.offload.optimizer_state", "--offload-optimiser"},
+                           {"options.training.offload.accumulators", "--offload-accumulators"},
                            {"options.training.recompute_stages", "--recompute"},
                            {"options.training.reduction_strategy", "--reduction-strategy"},
                            {"optimizer.loss_scaling", "--loss-scaling"}};

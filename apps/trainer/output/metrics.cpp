@@ -31,6 +31,8 @@ void write(JsonLine& json, const penstock::StageReport& stage) {
       .field("optimizer_bytes_on_ipu", stage.optimizer_bytes_on_ipu)
       .key("offloaded_optimizer_state");
   write(json, stage.optimizer_state);
+  json.key("offloaded_accumulators");
+  write(json, stage.accumulators);
   json.end_object();
 }
 

@@ -95,6 +95,7 @@ struct Offload {
 
 struct OffloadOptions {
   Offload optimizer_state = {};  ///< comes to the IPU for an update, piece by piece
+  Offload accumulators = {};     ///< gradient sums: come piece by piece, to be added to
 };
 
 struct TrainingOptions {

@@ -30,6 +30,7 @@ struct StageReport {
   std::int64_t peak_bytes = 0;  ///< tensor memory of the stage on its IPU, optimizer state included
   std::int64_t optimizer_bytes_on_ipu = 0;  ///< of these, optimizer state
   OffloadReport optimizer_state = {};
+  OffloadReport accumulators = {};
 };
 
 struct CompilePhase {

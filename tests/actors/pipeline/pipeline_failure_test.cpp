@@ -317,7 +317,9 @@ TEST(PipelineFailure, OfTheHostStoreNamesTheStageThatNeedsIt) {
   const auto store = cast.actor<HostStoreHandle>("host store");
   run_disturbed(cast, 3, [&] {
     caf::scoped_actor thief{cast.system().caf()};
-    thief->request(store, caf::infinite, FetchState{2});  // sent at once; the answer is dropped
+    thief->request(
+        store, caf::infinite,
+        FetchBlock{{HostClass::optimizer_state, 0, 2}});  // sent at once; the answer is dropped
     cast.system().run_pending();
   });
   const auto text = refusal(Errc::internal, [&] { cast.host().wait(0); });
@@ -325,6 +327,22 @@ TEST(PipelineFailure, OfTheHostStoreNamesTheStageThatNeedsIt) {
                       ": its optimizer state is not in the host store: host store: holds no "
                       "optimizer state of " +
                       cast.stage_name(2));
+}
+
+TEST(PipelineFailure, OfTheHostStoreNamesTheStageThatWouldAddToItsSums) {
+  SmallCast cast({.offload = true});
+  const auto store = cast.actor<HostStoreHandle>("host store");
+  cast.system().run_pending();
+  caf::scoped_actor thief{cast.system().caf()};
+  thief->request(store, caf::infinite, FetchBlock{{HostClass::accumulators, 0, 1}});
+  cast.system().run_pending();
+  cast.begin_windows(1);
+  cast.system().run_pending();
+  const auto text = refusal(Errc::internal, [&] { cast.host().wait(0); });
+  EXPECT_EQ(text, cast.stage_name(1) +
+                      ": its gradient sums are not in the host store: host store: holds no "
+                      "gradient sums of " +
+                      cast.stage_name(1));
 }
 
 }  // namespace

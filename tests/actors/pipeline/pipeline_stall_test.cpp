@@ -22,15 +22,22 @@ using testing::same_bits;
 using testing::SmallCast;
 using testing::SmallEngine;
 
-/// Stage 1 talks to somebody who never does anything instead of stage 2.
-void cut_off(SmallCast& cast, const caf::actor& nobody) {
-  StageLinks links{.device = cast.actor<DeviceHandle>("IPU 1"),
-                   .optimizer = cast.actor<OptimizerHandle>("optimizer of " + cast.stage_name(1)),
-                   .feed = cast.actor<FeedHandle>("feed"),
-                   .step = cast.actor<StepHandle>("step"),
-                   .supervisor = cast.cast().supervisor};
+/// The neighbours of a stage, but for the host store.
+StageLinks links_of(const SmallCast& cast, std::size_t number) {
+  StageLinks links{
+      .device = cast.actor<DeviceHandle>("IPU " + std::to_string(number)),
+      .optimizer = cast.actor<OptimizerHandle>("optimizer of " + cast.stage_name(number)),
+      .feed = cast.actor<FeedHandle>("feed"),
+      .step = cast.actor<StepHandle>("step"),
+      .supervisor = cast.cast().supervisor};
   for (std::size_t stage = 0; stage < 4; ++stage)
     links.stages.push_back(cast.actor<StageHandle>(cast.stage_name(stage)));
+  return links;
+}
+
+/// Stage 1 talks to somebody who never does anything instead of stage 2.
+void cut_off(SmallCast& cast, const caf::actor& nobody) {
+  StageLinks links = links_of(cast, 1);
   links.stages[2] = caf::actor_cast<StageHandle>(nobody);
   caf::anon_send(cast.actor<StageHandle>(cast.stage_name(1)), std::move(links));
 }
@@ -64,10 +71,10 @@ TEST(PipelineStall, FailsTheCallAndSaysWhoWaitsForWhat) {
 
 /// A host store that takes and never gives.
 HostStoreHandle::behavior_type keep(HostStoreHandle::pointer self, int) {
-  const auto promises = std::make_shared<std::vector<caf::typed_response_promise<FetchedState>>>();
-  return {[](StoreState&) {},
-          [=](const FetchState&) {
-            promises->push_back(self->make_response_promise<FetchedState>());
+  const auto promises = std::make_shared<std::vector<caf::typed_response_promise<FetchedBlock>>>();
+  return {[](StoreBlock&) {},
+          [=](const FetchBlock&) {
+            promises->push_back(self->make_response_promise<FetchedBlock>());
             return promises->back();
           }};
 }
@@ -95,6 +102,27 @@ TEST(PipelineStall, OfTheHostStoreNamesTheOptimizerThatWaits) {
                 " waits for its weight update; " + cast.stage_name(2) +
                 " waits for its weight update; " + cast.stage_name(3) +
                 " waits for its weight update");
+  caf::anon_send_exit(keeper, caf::exit_reason::user_shutdown);
+}
+
+TEST(PipelineStall, OfTheHostStoreNamesTheStageThatWaitsForItsSums) {
+  SmallCast cast({.offload = true});
+  const auto keeper = cast.system().spawn(RunsOn::workers, keep, 0);
+  cast.system().run_pending();
+  StageLinks links = links_of(cast, 3);
+  links.host_store = keeper;
+  caf::anon_send(cast.actor<StageHandle>(cast.stage_name(3)), std::move(links));
+  cast.begin_windows(1);
+  DeterministicRun order(cast.system(), 7);
+  order.run();
+  EXPECT_FALSE(cast.host().answered());
+  cast.call_watchdog(cast.host().progressed());
+  order.run();
+  const auto text = refusal(Errc::stalled, [&] { cast.host().wait(0); });
+  EXPECT_NE(
+      text.find("; " + cast.stage_name(3) + " waits for its gradient sums from the host store"),
+      std::string::npos)
+      << text;
   caf::anon_send_exit(keeper, caf::exit_reason::user_shutdown);
 }
 

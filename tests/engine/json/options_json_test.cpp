@@ -31,8 +31,8 @@ auto fields(const TrainingOptions& training) {
 }
 
 auto fields(const OffloadOptions& offload) {
-  const auto& [state] = offload;
-  return std::tie(state.on, state.minimum_bytes);
+  const auto& [state, sums] = offload;
+  return std::tie(state.on, state.minimum_bytes, sums.on, sums.minimum_bytes);
 }
 
 auto fields(const OutputOptions& output) {
@@ -89,6 +89,7 @@ Options changed() {
   options.training.gradient_accumulation = 5;
   options.training.reduction = Reduction::sum;
   options.training.offload.optimizer_state = {.on = true, .minimum_bytes = 4096};
+  options.training.offload.accumulators = {.on = true, .minimum_bytes = 64};
   options.training.recompute = true;
   options.training.recompute_stages = {0, 1};
   options.output = {.mode = OutputMode::every_n, .period = 9};
@@ -160,6 +161,10 @@ TEST(OptionsJson, D1_IsPrintedAGroupAtATime) {
       "optimizer_state": {
         "on": true,
         "minimum_bytes": 4096
+      },
+      "accumulators": {
+        "on": true,
+        "minimum_bytes": 64
       }
     },
     "recompute": true,

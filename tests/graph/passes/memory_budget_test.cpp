@@ -34,8 +34,9 @@ Plan two_stages(const Schedule& schedule = grouped) {
 }
 
 std::string refused(const Plan& plan, const MemoryBudget& budget, std::int64_t replicas = 1) {
-  return refusal(Errc::out_of_memory,
-                 [&] { expect_fit(plan, replicas, budget, [&] { return plan; }); });
+  return refusal(Errc::out_of_memory, [&] {
+    expect_fit(plan, replicas, budget, {{"recomputation", [&] { return plan; }}});
+  });
 }
 
 TEST(MemoryBudget, TakesWhatFitsToTheByteAndRefusesWhatDoesNot) {
@@ -57,7 +58,8 @@ TEST(MemoryBudget, OffersRecomputationWhereThatIsEnough) {
   recomputed.stages[0].stash_bytes = 200;
   const auto offered = [&](std::int64_t bytes) {
     const std::string text = refusal(Errc::out_of_memory, [&] {
-      expect_fit(two_stages(), 1, {.bytes = bytes}, [&] { return recomputed; });
+      expect_fit(two_stages(), 1, {.bytes = bytes},
+                 {{"recomputation", [&] { return recomputed; }}});
     });
     return text.find("; what would help: recomputation, which needs 3.1 kB; or ") != text.npos;
   };

@@ -102,7 +102,11 @@ TEST(EngineOptions, OnlyTrainingReducesGradientsAndOffloadsState) {
             penstock::ReductionStrategy::running);
   EXPECT_TRUE(training_options(options).training.offload.optimizer_state.on);
   EXPECT_EQ(training_options(options).training.offload.optimizer_state.minimum_bytes, 8);
+  EXPECT_FALSE(training_options(options).training.offload.accumulators.on);
+  options.pipeline.offload_accumulators = true;
   options.pipeline.offload_minimum = 4000;
+  EXPECT_TRUE(training_options(options).training.offload.accumulators.on);
+  EXPECT_EQ(training_options(options).training.offload.accumulators.minimum_bytes, 4000);
   EXPECT_EQ(training_options(options).training.offload.optimizer_state.minimum_bytes, 4000);
   EXPECT_FALSE(inference_options(options, 100).training.offload.optimizer_state.on);
 }

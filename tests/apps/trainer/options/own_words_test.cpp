@@ -12,6 +12,8 @@ TEST(OwnWords, TakeThePlaceOfTheEnginesNamesEverywhere) {
             "3 more; a lower --threads-per-ipu may help");
   EXPECT_EQ(in_own_words("options.topology.threads_per_ipu: expected 1"),
             "--threads-per-ipu: expected 1");
+  EXPECT_EQ(in_own_words("the host store (options.training.offload.accumulators), which needs"),
+            "the host store (--offload-accumulators), which needs");
   EXPECT_EQ(in_own_words("stage 1 has no block"), "stage 1 has no block");
 }
 

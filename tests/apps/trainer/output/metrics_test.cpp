@@ -74,8 +74,10 @@ TEST(RunMetrics, ListEveryStageOfEveryReplica) {
       .busy_seconds = 7.5,
       .peak_bytes = 8,
       .optimizer_bytes_on_ipu = 9,
-      .optimizer_state = {
-          .bytes = 11, .loads = 12, .stores = 13, .loaded_bytes = 14, .stored_bytes = 15}};
+      .optimizer_state =
+          {.bytes = 11, .loads = 12, .stores = 13, .loaded_bytes = 14, .stored_bytes = 15},
+      .accumulators = {
+          .bytes = 21, .loads = 22, .stores = 23, .loaded_bytes = 24, .stored_bytes = 25}};
   const json summary = json::parse(to_json(run)).at("summary");
   EXPECT_EQ(summary, json::parse(R"({
     "compile_seconds": 0.5, "train_samples_per_second": 10000,
@@ -84,11 +86,15 @@ TEST(RunMetrics, ListEveryStageOfEveryReplica) {
       {"replica": 0, "stage": 0, "ipu": 0, "forward_runs": 0, "backward_runs": 0,
        "recomputed_runs": 0, "max_in_flight": 0, "busy_seconds": 0, "peak_bytes": 0,
        "optimizer_bytes_on_ipu": 0, "offloaded_optimizer_state": {"bytes": 0, "loads": 0,
+        "stores": 0, "loaded_bytes": 0, "stored_bytes": 0},
+       "offloaded_accumulators": {"bytes": 0, "loads": 0,
         "stores": 0, "loaded_bytes": 0, "stored_bytes": 0}},
       {"replica": 1, "stage": 2, "ipu": 3, "forward_runs": 4, "backward_runs": 5,
        "recomputed_runs": 10, "max_in_flight": 6, "busy_seconds": 7.5, "peak_bytes": 8,
        "optimizer_bytes_on_ipu": 9, "offloaded_optimizer_state": {"bytes": 11, "loads": 12,
-        "stores": 13, "loaded_bytes": 14, "stored_bytes": 15}}]
+        "stores": 13, "loaded_bytes": 14, "stored_bytes": 15},
+       "offloaded_accumulators": {"bytes": 21, "loads": 22,
+        "stores": 23, "loaded_bytes": 24, "stored_bytes": 25}}]
   })"));
 }
 

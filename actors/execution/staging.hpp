@@ -1,0 +1,31 @@
+// Staging: pieces of an update's tensors that are kept in the host store, side by side in the
+// scratch memory of the IPU while it works on them. On the IPU's thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "penstock/report.hpp"
+
+namespace penstock::actors {
+
+class Staging {
+ public:
+  Staging() = default;
+  explicit Staging(std::span<std::byte> scratch) : scratch_(scratch) {}
+
+  std::int64_t bytes() const { return std::ssize(scratch_); }
+  /// Room for `count` elements: number `slot` of those of the same size.
+  std::span<float> room(std::int64_t slot, std::int64_t count) const;
+  /// The same, with what is at `from`; counts the copy.
+  std::span<float> load(std::int64_t slot, const float* from, std::int64_t count,
+                        OffloadReport& moves) const;
+  /// Copies a piece back to where it belongs; counts the copy.
+  static void store(std::span<const float> piece, float* to, OffloadReport& moves);
+
+ private:
+  std::span<std::byte> scratch_;
+};
+
+}  // namespace penstock::actors
