@@ -25,6 +25,8 @@ class InferenceModel::Impl {
     StepResult result = running_.run(part(inputs, 0, whole), micro_batches);
     for (std::size_t i = 0; i < result.outputs.size(); ++i)
       result.outputs[i].tensor = join_rows({{result.outputs[i].tensor, tail.outputs[i].tensor}});
+    for (std::size_t i = 0; i < result.anchors.size(); ++i)
+      result.anchors[i].tensor = join_rows({{result.anchors[i].tensor, tail.anchors[i].tensor}});
     return result;
   }
 
@@ -57,8 +59,13 @@ class InferenceModel::Impl {
                                             " samples (batch size x device iterations x replicas), "
                                             "got " +
                                             std::to_string(rows));
-    const OutputMode mode = options_.output.mode;
-    if (rows % round() != 0 && mode != OutputMode::automatic && mode != OutputMode::all)
+    if (rows % round() == 0) return;
+    expect_all_of_a_rest(options_.output.mode, rows);
+    for (const Anchor& anchor : options_.output.anchors) expect_all_of_a_rest(anchor.mode, rows);
+  }
+
+  void expect_all_of_a_rest(OutputMode mode, std::int64_t rows) const {
+    if (mode != OutputMode::automatic && mode != OutputMode::all)
       throw Error(Errc::shape_mismatch, "run: output mode " + std::string(to_string(mode)) +
                                             " needs a multiple of " + std::to_string(round()) +
                                             " samples, got " + std::to_string(rows));

@@ -74,13 +74,24 @@ graph::CompileRequest request_for(const Options& options, const Optimizer* optim
                                options.training.recompute_stages.end()}}};
   for (const Stage& stage : options.topology.stages)
     request.stages.push_back({stage.blocks, stage.ipu});
+  for (const Anchor& anchor : options.output.anchors)
+    request.anchors.push_back({anchor.tensor, anchor.gradient});
   request.ipus.assign(options.topology.ipus.begin(), options.topology.ipus.end());
   return request;
 }
 
-OutputMode output_mode(const Options& options, bool training) {
-  if (options.output.mode != OutputMode::automatic) return options.output.mode;
-  return training ? OutputMode::final : OutputMode::all;
+actors::OutputSelection output_selection(const OutputOptions& output, bool training) {
+  if (output.mode != OutputMode::automatic) return {output.mode, output.period};
+  return {training ? OutputMode::final : OutputMode::all, output.period};
+}
+
+std::vector<actors::OutputSelection> anchor_selections(const OutputOptions& output, bool training) {
+  std::vector<actors::OutputSelection> selections;
+  for (const Anchor& anchor : output.anchors)
+    selections.push_back(anchor.mode == OutputMode::automatic
+                             ? output_selection(output, training)
+                             : actors::OutputSelection{anchor.mode, anchor.period});
+  return selections;
 }
 
 /// Lines from several threads, one at a time.
@@ -101,8 +112,8 @@ actors::PipelineSetup setup_for(const Options& options, std::shared_ptr<const gr
           .reduction_strategy = options.training.reduction_strategy,
           .offload = options.training.offload,
           .seed = options.seed,
-          .output_mode = output_mode(options, training),
-          .output_period = options.output.period,
+          .outputs = output_selection(options.output, training),
+          .anchors = anchor_selections(options.output, training),
           .trace = options.runtime.trace,
           .stall_seconds = options.runtime.stall_seconds,
           .log = serialized(options.runtime.log)};
@@ -128,6 +139,7 @@ RunningModel::RunningModel(const Model& model, const Options& options, const Opt
   plan_ = std::make_shared<const graph::Plan>(std::move(compiled.plan));
   report_ = std::move(compiled.report);
   for (const graph::TensorInfo& input : plan_->inputs) inputs_.push_back(input.name);
+  for (const Anchor& anchor : options.output.anchors) anchors_.push_back(anchor.name);
 
   const auto& parameters = weights_->parameters();
   for (const graph::VariableInfo& variable : plan_->variables) {
@@ -292,14 +304,17 @@ std::vector<Tensor> RunningModel::read_weights() {
   return uploaded_;
 }
 
-StepResult RunningModel::result_of(std::vector<Tensor> outputs) const {
+StepResult RunningModel::result_of(const std::vector<Tensor>& outputs) const {
   StepResult result;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    if (plan_->loss && static_cast<std::size_t>(*plan_->loss) == i)
-      result.loss = std::move(outputs[i]);
-    else
-      result.outputs.push_back({plan_->outputs[i].name, std::move(outputs[i])});
+    const auto position = static_cast<std::int32_t>(i);
+    if (plan_->loss == position)
+      result.loss = outputs[i];
+    else if (std::ranges::count(plan_->anchors, position) == 0)
+      result.outputs.push_back({plan_->outputs[i].name, outputs[i]});
   }
+  for (std::size_t k = 0; k < anchors_.size(); ++k)
+    result.anchors.push_back({anchors_[k], outputs[static_cast<std::size_t>(plan_->anchors[k])]});
   return result;
 }
 

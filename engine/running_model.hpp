@@ -66,11 +66,12 @@ class RunningModel : public WeightSource {
   void upload_weights();
   void start_actors(actors::PipelineSetup setup, const Options& options,
                     const RunningModel* host_of);
-  StepResult result_of(std::vector<Tensor> outputs) const;
+  StepResult result_of(const std::vector<Tensor>& outputs) const;
 
   std::shared_ptr<ParameterStore> weights_;
   std::shared_ptr<const graph::Plan> plan_;
   std::vector<std::string> inputs_;
+  std::vector<std::string> anchors_;      // names, in the order of Plan::anchors
   std::vector<std::size_t> store_index_;  // in the store, by position in Plan::variables
   CompileReport report_;
   double gradient_parts_ = 1;                  // see actors::gradient_parts

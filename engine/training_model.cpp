@@ -9,10 +9,24 @@
 
 namespace penstock {
 
+namespace {
+
+const Tensor& named(const std::vector<NamedTensor>& tensors, const char* kind,
+                    const std::string& name) {
+  for (const NamedTensor& one : tensors)
+    if (one.name == name) return one.tensor;
+  throw Error(Errc::invalid_argument,
+              std::string("there is no ") + kind + " named \"" + name + "\"");
+}
+
+}  // namespace
+
 const Tensor& StepResult::output(const std::string& name) const {
-  for (const NamedTensor& output : outputs)
-    if (output.name == name) return output.tensor;
-  throw Error(Errc::invalid_argument, "there is no output named \"" + name + "\"");
+  return named(outputs, "output", name);
+}
+
+const Tensor& StepResult::anchor(const std::string& name) const {
+  return named(anchors, "anchor", name);
 }
 
 class TrainingModel::Impl {

@@ -19,6 +19,10 @@ std::vector<Output> outputs_of(const Graph& graph, bool training) {
   return outputs;
 }
 
+bool is_anchor(const Output& output) {
+  return output.anchor != none;
+}
+
 class PlanBuilder {
  public:
   PlanBuilder(const Graph& graph, const StageAssignment& assignment, const Partition& partition,
@@ -49,6 +53,11 @@ class PlanBuilder {
       plan_.inputs.push_back({graph_.value(input).name, graph_.type(input)});
     for (const Output& output : outputs_)
       plan_.outputs.push_back({output.name, graph_.type(output.value)});
+    plan_.anchors.resize(
+        index(static_cast<std::int32_t>(std::ranges::count_if(outputs_, is_anchor))));
+    for (std::size_t i = 0; i < outputs_.size(); ++i)
+      if (is_anchor(outputs_[i]))
+        plan_.anchors[index(outputs_[i].anchor)] = static_cast<std::int32_t>(i);
     if (plan_.training) plan_.loss = static_cast<std::int32_t>(outputs_.size()) - 1;
   }
 
@@ -113,10 +122,14 @@ class PlanBuilder {
   }
 
   void add_outputs(const StageGraph& share, const StageLayout& layout, StagePlan& stage) const {
-    for (std::size_t i = 0; i < outputs_.size(); ++i)
-      if (std::ranges::count(share.forward, graph_.value(outputs_[i].value).producer) > 0)
-        stage.outputs.push_back(
-            {static_cast<std::int32_t>(i), *layout.places[index(outputs_[i].value)]});
+    for (std::size_t i = 0; i < outputs_.size(); ++i) {
+      const NodeId producer = graph_.value(outputs_[i].value).producer;
+      const bool backward = std::ranges::count(share.backward, producer) > 0;
+      if (!backward && std::ranges::count(share.forward, producer) == 0) continue;
+      stage.outputs.push_back(
+          {static_cast<std::int32_t>(i), *layout.places[index(outputs_[i].value)]});
+      stage.outputs_after_backward |= backward;
+    }
   }
 
   void add_stage_variables(const StageLayout& layout, StagePlan& plan) {

@@ -40,6 +40,7 @@ std::vector<ValueId> wanted_values(const Graph& graph, bool training) {
   std::vector<ValueId> wanted;
   if (training) wanted.push_back(graph.loss);
   for (const Output& output : graph.outputs) wanted.push_back(output.value);
+  for (const GradientAnchor& gradient : graph.gradients) wanted.push_back(gradient.value);
   return wanted;
 }
 
@@ -89,6 +90,7 @@ class Compilation {
     else
       graph_ = inference_form(graph_);
     expect_results(graph_, request_.training);
+    add_anchors(graph_, request_.anchors, request_.training);
     graph_ = prune(graph_, wanted_values(graph_, request_.training));
   }
 
@@ -114,13 +116,14 @@ class Compilation {
   void choose() {
     LayoutChoice choice = choose_layouts(graph_);
     graph_ = fuse(choice.graph);
+    if (!request_.training) graph_ = prune(graph_, wanted_values(graph_, false));
     conversions_ = choice.conversions;
     if (choice.lane_nodes > 0) lanes_ = lanes_for(request_.batch);
   }
 
   void add_gradients() {
-    const auto wanted = wanted_values(graph_, true);
-    graph_ = prune(differentiate(std::move(graph_), request_.gradient_sum), wanted);
+    graph_ = differentiate(std::move(graph_), request_.gradient_sum);
+    graph_ = prune(graph_, wanted_values(graph_, true));
   }
 
   RecomputeRequest recompute_request() const {

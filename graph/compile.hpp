@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "graph/anchors.hpp"
 #include "graph/automatic_stages.hpp"
 #include "graph/graph.hpp"
 #include "graph/passes/differentiate.hpp"
@@ -39,8 +40,9 @@ struct CompileRequest {
   std::int32_t cores = 0;  ///< of the machine; 0: unknown, nothing is divided or warned of
   MemoryBudget memory = {};
   Offload offload_accumulators = {};
-  RecomputeRequest recompute = {};  ///< in training; the same bits in any case
-  bool in_place = true;             ///< outputs may overwrite inputs that nobody needs any more
+  RecomputeRequest recompute = {};          ///< in training; the same bits in any case
+  std::vector<AnchorRequest> anchors = {};  ///< outputs besides the model's
+  bool in_place = true;  ///< outputs may overwrite inputs that nobody needs any more
 };
 
 struct Compiled {
@@ -52,8 +54,8 @@ struct Compiled {
 /// (unknown block, block in two stages or in none, empty stage, a value used in an earlier stage
 /// than the one that computes it, wrong number of IPUs, a parameter used in two stages, more
 /// automatic stages than the model has pieces, a stage that cannot recompute), out_of_memory (an
-/// IPU has not enough for its stages), invalid_argument (a PENSTOCK_ISA that the machine lacks),
-/// internal (a schedule under which the stages would wait for ever).
+/// IPU has not enough for its stages), invalid_argument (a PENSTOCK_ISA that the machine lacks, an
+/// anchor on what is not there), internal (a schedule under which the stages would wait for ever).
 Compiled compile(const Graph& model, const CompileRequest& request);
 
 }  // namespace penstock::graph

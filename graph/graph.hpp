@@ -63,6 +63,7 @@ struct Node {
   bool backward = false;     ///< emitted by automatic differentiation, or `recomputed`
   NodeId forward_of = none;  ///< of a backward node: the forward node whose gradient it serves
   bool recomputed = false;   ///< repeats `forward_of`, but changes no buffer
+  bool apart = false;        ///< repeats what runs fused with others, for the host alone
 };
 
 /// `conv2d "conv2"`: how messages name a node.
@@ -89,6 +90,20 @@ struct Block {
 struct Output {
   std::string name = {};
   ValueId value = none;
+  std::int32_t anchor = none;  ///< position among the anchors asked for; none: the model's own
+};
+
+/// A value whose gradient the host asks for.
+struct GradientAnchor {
+  ValueId value = none;
+  std::int32_t anchor = none;   ///< as in Output
+  std::int64_t lane_batch = 0;  ///< samples of a value in the batch-lane layout; 0: another layout
+};
+
+/// The last result of nodes that run fused, computed once more by those that repeat them apart.
+struct Twin {
+  ValueId value = none;
+  ValueId original = none;
 };
 
 /// The gradient of one use of a parameter, and where it is summed over micro-batches.
@@ -107,6 +122,8 @@ struct Graph {
   std::vector<ValueId> inputs = {};  ///< in the order of their declaration
   std::vector<Variable> variables;   ///< parameters and buffers, in model order
   std::vector<Output> outputs;
+  std::vector<GradientAnchor> gradients = {};  ///< differentiate() makes them outputs
+  std::vector<Twin> twins = {};                ///< made by fuse()
   ValueId loss = none;
   std::vector<ParameterGradient> parameter_gradients;  ///< filled by differentiate(), model order
 

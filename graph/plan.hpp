@@ -126,7 +126,8 @@ struct StagePlan {
   std::vector<std::int32_t> forward_sends = {};
   std::vector<std::int32_t> backward_receives = {};
   std::vector<std::int32_t> backward_sends = {};
-  std::vector<OutputPlan> outputs = {};      ///< computed by forward, sent to the host
+  std::vector<OutputPlan> outputs = {};      ///< sent to the host
+  bool outputs_after_backward = false;       ///< for some are gradients; else after forward
   std::vector<VariablePlan> variables = {};  ///< in model order
   std::int64_t parameter_bytes = 0;
   std::int64_t accumulator_bytes = 0;
@@ -158,9 +159,11 @@ struct Plan {
   std::int32_t threads_per_ipu = 1;  ///< that share the kernels' work; no bit depends on them
   std::vector<StagePlan> stages = {};
   std::vector<Edge> edges = {};
-  std::vector<TensorInfo> inputs = {};       ///< that the plan needs, in the model's order
-  std::vector<TensorInfo> outputs = {};      ///< in the model's order; in training the loss is last
-  std::optional<std::int32_t> loss = {};     ///< position in outputs, in training
+  std::vector<TensorInfo> inputs = {};    ///< that the plan needs, in the model's order
+  std::vector<TensorInfo> outputs = {};   ///< in the model's order; in training the loss is last
+  std::optional<std::int32_t> loss = {};  ///< position in outputs, in training
+  /// Of each anchor that was asked for: its position in outputs, which the model's own do without.
+  std::vector<std::int32_t> anchors = {};
   std::vector<VariableInfo> variables = {};  ///< that the plan needs, in model order
 };
 

@@ -14,38 +14,43 @@ void add_elements(std::byte* sum, const Tensor& tensor) {
 }  // namespace
 
 OutputCollector::OutputCollector(std::shared_ptr<const PipelineSetup> setup)
-    : setup_(std::move(setup)), results_(setup_->plan->outputs.size()) {}
+    : setup_(std::move(setup)),
+      results_(setup_->plan->outputs.size(), Result{.selection = setup_->outputs}) {
+  for (std::size_t i = 0; i < setup_->anchors.size(); ++i)
+    results_[static_cast<std::size_t>(setup_->plan->anchors[i])].selection = setup_->anchors[i];
+}
 
-bool OutputCollector::selects(std::int64_t number) const {
-  switch (setup_->output_mode) {
+bool OutputCollector::selects(const OutputSelection& selection, std::int64_t number) const {
+  switch (selection.mode) {
     case OutputMode::final:
       return number == micro_batches_ - 1;
     case OutputMode::every_n:
-      return (number + 1) % setup_->output_period == 0;
+      return (number + 1) % selection.period == 0;
     default:
       return true;
   }
 }
 
-std::int64_t OutputCollector::rounds() const {
-  switch (setup_->output_mode) {
+std::int64_t OutputCollector::rounds(const OutputSelection& selection) const {
+  switch (selection.mode) {
     case OutputMode::final:
     case OutputMode::sum:
       return 1;
     case OutputMode::every_n:
-      return micro_batches_ / setup_->output_period;
+      return micro_batches_ / selection.period;
     default:
       return micro_batches_;
   }
 }
 
-std::int64_t OutputCollector::position(std::int64_t replica, std::int64_t number) const {
-  switch (setup_->output_mode) {
+std::int64_t OutputCollector::position(const OutputSelection& selection, std::int64_t replica,
+                                       std::int64_t number) const {
+  switch (selection.mode) {
     case OutputMode::final:
     case OutputMode::sum:
       return replica;
     case OutputMode::every_n:
-      return number / setup_->output_period * setup_->replicas + replica;
+      return number / selection.period * setup_->replicas + replica;
     default:
       return number * setup_->replicas + replica;
   }
@@ -55,20 +60,22 @@ void OutputCollector::begin(std::int64_t micro_batches) {
   micro_batches_ = micro_batches;
   missing_ = micro_batches * setup_->replicas * static_cast<std::int64_t>(results_.size());
   for (std::size_t i = 0; i < results_.size(); ++i) {
-    const auto bytes = static_cast<std::size_t>(setup_->plan->outputs[i].type.bytes() * rounds() *
-                                                setup_->replicas);
-    results_[i] = pool_.take(bytes);
-    if (setup_->output_mode == OutputMode::sum) std::memset(results_[i].get(), 0, bytes);
+    auto& [selection, memory] = results_[i];
+    const auto bytes = static_cast<std::size_t>(setup_->plan->outputs[i].type.bytes() *
+                                                rounds(selection) * setup_->replicas);
+    memory = pool_.take(bytes);
+    if (selection.mode == OutputMode::sum) std::memset(memory.get(), 0, bytes);
   }
 }
 
 void OutputCollector::add(std::size_t output, std::int64_t replica, std::int64_t number,
                           const Tensor& tensor) {
   --missing_;
-  if (!selects(number)) return;
-  std::byte* place = results_[output].get() +
-                     position(replica, number) * static_cast<std::int64_t>(tensor.bytes());
-  if (setup_->output_mode != OutputMode::sum)
+  const auto& [selection, memory] = results_[output];
+  if (!selects(selection, number)) return;
+  std::byte* place = memory.get() + position(selection, replica, number) *
+                                        static_cast<std::int64_t>(tensor.bytes());
+  if (selection.mode != OutputMode::sum)
     std::memcpy(place, tensor.raw(), tensor.bytes());
   else if (tensor.dtype() == DType::f32)
     add_elements<float>(place, tensor);
@@ -78,13 +85,13 @@ void OutputCollector::add(std::size_t output, std::int64_t replica, std::int64_t
 
 Outputs OutputCollector::take() {
   Outputs outputs;
-  const std::int64_t count = rounds() * setup_->replicas;
   for (std::size_t i = 0; i < results_.size(); ++i) {
+    const std::int64_t count = rounds(results_[i].selection) * setup_->replicas;
     const graph::TensorType& type = setup_->plan->outputs[i].type;
     Shape shape = type.shape.rank() > 0 ? type.shape.with(0, type.shape[0] * count)
                   : count == 1          ? Shape{}
                                         : Shape{count};
-    outputs.push_back(Tensor::wrap(type.dtype, shape, std::move(results_[i])));
+    outputs.push_back(Tensor::wrap(type.dtype, shape, std::move(results_[i].memory)));
   }
   return outputs;
 }

@@ -1,6 +1,6 @@
 // OutputCollector: turns the outputs of micro-batches into what a call returns. No CAF.
 //
-// A result's dimension 0 counts the selected micro-batches in the order device iteration,
+// A result's dimension 0 counts the output's selected micro-batches in the order device iteration,
 // accumulation step, replica; scalars become [count], or [] if the count is one.
 #pragma once
 
@@ -28,15 +28,21 @@ class OutputCollector {
   Outputs take();
 
  private:
-  bool selects(std::int64_t number) const;
-  std::int64_t rounds() const;  // selected micro-batches per replica
-  std::int64_t position(std::int64_t replica, std::int64_t number) const;
+  struct Result {
+    OutputSelection selection = {};
+    std::shared_ptr<std::byte> memory = {};
+  };
+  bool selects(const OutputSelection& selection, std::int64_t number) const;
+  /// Selected micro-batches per replica.
+  std::int64_t rounds(const OutputSelection& selection) const;
+  std::int64_t position(const OutputSelection& selection, std::int64_t replica,
+                        std::int64_t number) const;
 
   std::shared_ptr<const PipelineSetup> setup_;
   BlockPool pool_;
   std::int64_t micro_batches_ = 0;
   std::int64_t missing_ = 0;
-  std::vector<std::shared_ptr<std::byte>> results_;  // by output
+  std::vector<Result> results_;  // by output
 };
 
 }  // namespace penstock::actors

@@ -31,6 +31,12 @@ struct RunConstants {
   float loss_scale = 1;           ///< what the gradient of the loss starts with
 };
 
+/// Of which micro-batches an output is returned.
+struct OutputSelection {
+  OutputMode mode = OutputMode::all;  ///< not `automatic`
+  std::int64_t period = 1;
+};
+
 struct PipelineSetup {
   std::shared_ptr<const graph::Plan> plan;
   std::int64_t replicas = 1;
@@ -39,8 +45,8 @@ struct PipelineSetup {
   ReductionStrategy reduction_strategy = ReductionStrategy::post;  ///< as the plan was compiled
   OffloadOptions offload = {};
   std::uint64_t seed = 0;
-  OutputMode output_mode = OutputMode::all;
-  std::int64_t output_period = 1;
+  OutputSelection outputs = {};               ///< of the model's, and of the loss
+  std::vector<OutputSelection> anchors = {};  ///< in the order of Plan::anchors
   bool trace = false;
   double stall_seconds = 60;
   std::function<void(std::string_view)> log = {};

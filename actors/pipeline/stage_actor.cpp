@@ -142,9 +142,13 @@ void StageState::send_forward(std::int64_t micro_batch) {
     self->send(links.stages[to],
                EdgeTensor{sends[i], micro_batch, setup.arena->sends_forward(i, micro_batch)});
   }
-  if (!setup.arena->stage().outputs.empty())
-    self->send(links.step, StageOutputs{setup.replica, setup.stage, micro_batch,
-                                        setup.arena->outputs(micro_batch)});
+  if (!setup.arena->stage().outputs_after_backward) send_outputs(micro_batch);
+}
+
+void StageState::send_outputs(std::int64_t micro_batch) {
+  if (setup.arena->stage().outputs.empty()) return;
+  self->send(links.step, StageOutputs{setup.replica, setup.stage, micro_batch,
+                                      setup.arena->outputs(micro_batch)});
 }
 
 void StageState::send_back(std::int64_t micro_batch) {
@@ -155,6 +159,7 @@ void StageState::send_back(std::int64_t micro_batch) {
     self->send(links.stages[to],
                EdgeTensor{sends[i], micro_batch, setup.arena->sends_back(i, micro_batch)});
   }
+  if (setup.arena->stage().outputs_after_backward) send_outputs(micro_batch);
   if (setup.stage == 0) self->send(links.feed, Credit{setup.replica});
 }
 

@@ -44,6 +44,7 @@ struct StageState {
   void record(const TraceEvent& event);
   void send_forward(std::int64_t micro_batch);
   void send_back(std::int64_t micro_batch);
+  void send_outputs(std::int64_t micro_batch);
   void complete_window();
 
   StageHandle::pointer self = nullptr;

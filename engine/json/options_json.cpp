@@ -67,10 +67,20 @@ void each_field(MaybeConst<TrainingOptions> auto& training, const auto& visit) {
   visit("recompute_stages", recompute_stages);
 }
 
-void each_field(MaybeConst<OutputOptions> auto& output, const auto& visit) {
-  auto& [mode, period] = output;
+void each_field(MaybeConst<Anchor> auto& anchor, const auto& visit) {
+  auto& [name, tensor, gradient, mode, period] = anchor;
+  visit("name", name);
+  visit("tensor", tensor);
+  visit("gradient", gradient);
   visit("mode", mode);
   visit("period", period);
+}
+
+void each_field(MaybeConst<OutputOptions> auto& output, const auto& visit) {
+  auto& [mode, period, anchors] = output;
+  visit("mode", mode);
+  visit("period", period);
+  visit("anchors", anchors);
 }
 
 void each_field(MaybeConst<RuntimeOptions> auto& runtime, const auto& visit) {

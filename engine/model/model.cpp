@@ -123,6 +123,10 @@ void Model::loss(Value value) {
   impl_->network.loss(impl_->id("loss", value));
 }
 
+std::string Model::tensor_name(Value value) const {
+  return impl_->network.graph().value(impl_->id("tensor_name", value)).name;
+}
+
 Shape Model::shape(Value value) const {
   return impl_->network.graph().type(impl_->id("shape", value)).shape;
 }

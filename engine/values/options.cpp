@@ -1,5 +1,6 @@
 #include "penstock/options.hpp"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <span>
@@ -114,9 +115,23 @@ void check(const TrainingOptions& training) {
   check_recomputation(training);
 }
 
+void check_anchor(const std::vector<Anchor>& anchors, std::size_t number) {
+  const Anchor& anchor = anchors[number];
+  const std::string field = "options.output.anchors[" + std::to_string(number) + "]";
+  const auto has_same_name = [&](const Anchor& other) { return other.name == anchor.name; };
+  if (anchor.name.empty() || &*std::ranges::find_if(anchors, has_same_name) != &anchor)
+    throw Error(Errc::invalid_argument,
+                field + ".name: expected a name of its own, got \"" + anchor.name + '"');
+  if (anchor.tensor.empty())
+    throw Error(Errc::invalid_argument, field + ".tensor: expected a layer's name, got \"\"");
+  check_enumerator(field + ".mode", output_modes, anchor.mode);
+  check_number(field + ".period", anchor.period, positive);
+}
+
 void check(const OutputOptions& output) {
   check_enumerator("options.output.mode", output_modes, output.mode);
   check_number("options.output.period", output.period, positive);
+  for (std::size_t i = 0; i < output.anchors.size(); ++i) check_anchor(output.anchors, i);
 }
 
 void check(const RuntimeOptions& runtime) {

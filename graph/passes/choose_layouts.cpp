@@ -32,6 +32,7 @@ class Rewriting {
         copy(node);
     }
     for (Output& output : result_.graph.outputs) output.value = for_host(output.value);
+    for (GradientAnchor& gradient : result_.graph.gradients) find_made(gradient);
     if (model_.loss != none) result_.graph.loss = for_host(model_.loss);
     return std::move(result_);
   }
@@ -116,6 +117,17 @@ class Rewriting {
     if (forms.plain == none && forms.lanes == none) return value;
     const NodeId producer = model_.value(value).producer;
     return plain(value, producer == none ? none : model_.node(producer).block);
+  }
+
+  /// The form that the value was made in: the gradients of the other one end in its gradient.
+  void find_made(GradientAnchor& gradient) const {
+    const Forms& forms = forms_[index(gradient.value)];
+    const auto is_made = [&](ValueId form) {
+      const NodeId producer = form == none ? none : result_.graph.value(form).producer;
+      return producer != none && result_.graph.node(producer).op != &to_lanes;
+    };
+    if (is_made(forms.lanes)) gradient.lane_batch = model_.type(gradient.value).shape[0];
+    gradient.value = gradient.lane_batch > 0 ? forms.lanes : forms.plain;
   }
 
   const Graph& model_;

@@ -1,6 +1,7 @@
 #include "graph/passes/differentiate.hpp"
 
 #include <algorithm>
+#include <ranges>
 #include <string>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include "graph/ops/arithmetic/accumulate.hpp"
 #include "graph/ops/arithmetic/arithmetic.hpp"
 #include "graph/ops/arithmetic/fill.hpp"
+#include "graph/ops/lanes/to_lanes.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::graph {
@@ -16,7 +18,10 @@ namespace {
 class Differentiation {
  public:
   Differentiation(Graph graph, GradientSum sum)
-      : graph_(std::move(graph)), sum_(sum), contributions_(graph_.values.size()) {
+      : graph_(std::move(graph)),
+        sum_(sum),
+        contributions_(graph_.values.size()),
+        gradients_(graph_.values.size(), none) {
     find_dependent();
   }
 
@@ -24,6 +29,9 @@ class Differentiation {
     seed();
     for (auto id = static_cast<NodeId>(forward_nodes_); id-- > 0;) visit(id);
     sort_parameter_gradients();
+    visit_apart();
+    for (const GradientAnchor& wanted : graph_.gradients) give(wanted);
+    graph_.gradients.clear();
     return std::move(graph_);
   }
 
@@ -74,10 +82,13 @@ class Differentiation {
   void visit(NodeId id) {
     const Node node = graph_.node(id);
     std::vector<bool> needed;
-    for (const ValueId input : node.inputs) needed.push_back(dependent_[index(input)]);
+    for (const ValueId input : node.inputs)
+      needed.push_back(dependent_[index(input)] && (!node.apart || is_apart(input)));
     std::vector<ValueId> output_gradients;
-    for (const ValueId output : node.outputs) output_gradients.push_back(gradient_of(output));
+    for (const ValueId output : node.outputs)
+      output_gradients.push_back(gradients_[index(output)] = gradient_of(output));
     if (std::ranges::count(output_gradients, none) == std::ssize(output_gradients)) return;
+    if (node.apart && std::ranges::count(needed, true) == 0) return;
     if (!node.op->backward)
       throw Error(
           Errc::invalid_model,
@@ -87,6 +98,21 @@ class Differentiation {
     for (std::size_t i = 0; i < node.inputs.size(); ++i)
       if (needed[i] && context.input_gradients()[i] != none)
         contribute(id, node.inputs[i], context.input_gradients()[i]);
+  }
+
+  bool is_apart(ValueId value) const {
+    const NodeId producer = graph_.value(value).producer;
+    return producer != none && graph_.node(producer).apart;
+  }
+
+  /// From the gradients of what fused nodes give to those of what is within, for the host alone.
+  void visit_apart() {
+    for (const Twin& twin : graph_.twins)
+      if (const ValueId gradient = gradients_[index(twin.original)]; gradient != none)
+        contributions_[index(twin.value)] = {gradient};
+    for (auto id = static_cast<NodeId>(forward_nodes_); id-- > 0;)
+      if (graph_.node(id).apart) visit(id);
+    graph_.twins.clear();
   }
 
   void contribute(NodeId use, ValueId value, ValueId gradient) {
@@ -123,11 +149,55 @@ class Differentiation {
     std::ranges::stable_sort(graph_.parameter_gradients, {}, key);
   }
 
+  /// Makes an output of a gradient that the host asks for.
+  void give(const GradientAnchor& wanted) {
+    const std::string name = graph_.value(wanted.value).name;
+    const ValueId gradient = graph_.value(wanted.value).kind == ValueKind::parameter
+                                 ? sum_over_uses(wanted)
+                                 : plain_gradient(wanted);
+    if (gradient == none)
+      throw Error(Errc::invalid_argument,
+                  "options.output.anchors[" + std::to_string(wanted.anchor) +
+                      "]: expected what the loss depends on, got \"" + name + '"');
+    graph_.outputs.push_back({name + "/gradient", gradient, wanted.anchor});
+  }
+
+  ValueId plain_gradient(const GradientAnchor& wanted) {
+    const ValueId gradient = gradients_[index(wanted.value)];
+    if (gradient == none || wanted.lane_batch == 0) return gradient;
+    return emit(graph_.value(wanted.value).producer, from_lanes, {gradient},
+                {{"batch", wanted.lane_batch}}, wanted);
+  }
+
+  /// At the first use, where the others' gradients have arrived.
+  ValueId sum_over_uses(const GradientAnchor& wanted) {
+    ValueId sum = none;
+    const std::vector<ParameterGradient> uses = graph_.parameter_gradients;
+    for (const ParameterGradient& use : uses | std::views::reverse)
+      if (use.parameter == wanted.value)
+        sum = sum == none ? use.gradient : emit(use.use, add, {sum, use.gradient}, {}, wanted);
+    return sum;
+  }
+
+  /// Beside the nodes that the gradients of `node` need anyway.
+  ValueId emit(NodeId node, const Op& op, std::vector<ValueId> inputs, Attributes attributes,
+               const GradientAnchor& wanted) {
+    const std::string name = graph_.node(node).name + "/anchor" + std::to_string(wanted.anchor) +
+                             '/' + std::string(op.name);
+    const NodeId id = append(graph_, op, std::move(inputs), std::move(attributes), name);
+    Node& emitted = graph_.node(id);
+    emitted.backward = true;
+    emitted.forward_of = node;
+    emitted.block = graph_.node(node).block;
+    return emitted.outputs[0];
+  }
+
   Graph graph_;
   GradientSum sum_;
   std::size_t forward_nodes_ = graph_.nodes.size();
   std::vector<bool> dependent_;                      ///< by ValueId, of the forward values
   std::vector<std::vector<ValueId>> contributions_;  ///< to a forward value's gradient
+  std::vector<ValueId> gradients_;                   ///< of computed values, once they are known
 };
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "graph/passes/layout.hpp"
 
+#include <algorithm>
+
 #include "engine/values/memory.hpp"
 #include "graph/op.hpp"
 #include "penstock/error.hpp"
@@ -95,6 +97,13 @@ class Layout {
     for (const NodeId id : stage_.forward)
       for (const ValueId output : graph_.node(id).outputs)
         if (kept[index(output)]) stash(output);
+    for (const NodeId id : stage_.backward)
+      for (const ValueId output : graph_.node(id).outputs)
+        if (is_output(output)) stash(output);
+  }
+
+  bool is_output(ValueId value) const {
+    return std::ranges::any_of(outputs_, [&](const Output& o) { return o.value == value; });
   }
 
   void stash(ValueId value) {

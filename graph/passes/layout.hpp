@@ -30,8 +30,8 @@ struct StageLayout {
 };
 
 /// Places everything of a stage that outlives a program. The stash holds those forward values that
-/// the backward program, another stage or the host (`outputs`) needs, one after the other. Gradient
-/// sums go to the host store as `accumulators` says.
+/// the backward program, another stage or the host (`outputs`) needs, one after the other, and the
+/// backward values among the outputs. Gradient sums go to the host store as `accumulators` says.
 /// @throws Error unsupported if a model's output is the new value of a buffer.
 StageLayout lay_out(const Graph& graph, const Partition& partition, std::int32_t stage,
                     const std::vector<Output>& outputs, const Offload& accumulators = {});

@@ -93,13 +93,19 @@ graph::Graph network(std::int64_t stages, bool tied) {
 }
 
 std::shared_ptr<const graph::Plan> compiled(const SmallEngineOptions& options) {
-  const graph::CompileRequest request{.training = options.training,
-                                      .batch = SmallNetwork::batch,
-                                      .schedule = &graph::find_schedule(options.schedule),
-                                      .gradient_accumulation = options.gradient_accumulation,
-                                      .offload_accumulators = {.on = options.offload}};
+  graph::CompileRequest request{.training = options.training,
+                                .batch = SmallNetwork::batch,
+                                .schedule = &graph::find_schedule(options.schedule),
+                                .gradient_accumulation = options.gradient_accumulation,
+                                .offload_accumulators = {.on = options.offload}};
+  if (options.anchors) request.anchors = {{"fc1"}, {"fc1", true}, {"fc2.weight", true}};
   return std::make_shared<const graph::Plan>(
       graph::compile(network(options.stages, options.tied), request).plan);
+}
+
+std::vector<actors::OutputSelection> anchor_selections(bool anchors) {
+  if (!anchors) return {};
+  return {{OutputMode::sum}, {OutputMode::all}, {OutputMode::every_n, 3}};
 }
 
 }  // namespace
@@ -115,8 +121,8 @@ actors::PipelineSetup SmallNetwork::setup() const {
           .offload = {.optimizer_state = {.on = options_.offload},
                       .accumulators = {.on = options_.offload}},
           .seed = options_.seed,
-          .output_mode = options_.output_mode,
-          .output_period = options_.output_period,
+          .outputs = {options_.output_mode, options_.output_period},
+          .anchors = anchor_selections(options_.anchors),
           .trace = options_.trace,
           .stall_seconds = options_.stall_seconds,
           .log = options_.log};

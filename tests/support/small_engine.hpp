@@ -33,6 +33,7 @@ struct SmallEngineOptions {
   Reduction reduction = Reduction::mean;
   OutputMode output_mode = OutputMode::all;
   std::int64_t output_period = 1;
+  bool anchors = false;  ///< on the second layer, its gradient and that of the third's weight
   bool trace = false;
   double stall_seconds = 60;
   std::string rule = "adamw";

@@ -234,6 +234,8 @@ class Model {
 
   /// Shape of `value` for a micro-batch of one sample.
   Shape shape(Value value) const;
+  /// What an anchor on `value` calls it: its layer's name, given or made up.
+  std::string tensor_name(Value value) const;
 
   std::vector<ParameterInfo> parameters() const;
   /// The newest value of a parameter or buffer: after training steps this fetches the weights from

@@ -110,9 +110,22 @@ struct TrainingOptions {
   std::vector<int> recompute_stages = {};  ///< only these; empty: every stage before the last
 };
 
+/// A tensor within the model that calls return beside its outputs (`StepResult::anchor`), shaped as
+/// an output of its mode.
+struct Anchor {
+  std::string name = {};    ///< of its own among the anchors
+  std::string tensor = {};  ///< the name of the layer that computes it, see `Model::tensor_name`
+  /// The gradient of each micro-batch's loss with respect to `tensor`, which may be a parameter
+  /// then, instead of itself; times `Optimizer::loss_scaling`. In training only.
+  bool gradient = false;
+  OutputMode mode = OutputMode::automatic;  ///< automatic: as the outputs, period included
+  int period = 1;                           ///< N of `every_n`
+};
+
 struct OutputOptions {
   OutputMode mode = OutputMode::automatic;
   int period = 1;  ///< N of `every_n`
+  std::vector<Anchor> anchors = {};
 };
 
 struct RuntimeOptions {

@@ -22,13 +22,17 @@ struct NamedTensor {
 };
 
 /// What a call returns, in the order of Model::output(). Dimension 0 counts the micro-batches that
-/// the output mode selects, in the order device iteration, accumulation step, replica.
+/// the output mode (an anchor's its own) selects, in the order device iteration, accumulation step,
+/// replica.
 struct StepResult {
   Tensor loss;  ///< one number per selected micro-batch: [k], or [] if k is 1; empty in inference
   std::vector<NamedTensor> outputs = {};
+  std::vector<NamedTensor> anchors = {};  ///< in the order of OutputOptions::anchors
 
   /// @throws Error invalid_argument if there is no output of that name.
   const Tensor& output(const std::string& name) const;
+  /// @throws Error invalid_argument if there is no anchor of that name.
+  const Tensor& anchor(const std::string& name) const;
 };
 
 class OutputFile;

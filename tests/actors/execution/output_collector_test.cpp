@@ -20,8 +20,7 @@ std::shared_ptr<PipelineSetup> setup_for(OutputMode mode, std::int64_t period,
   auto setup = std::make_shared<PipelineSetup>();
   setup->plan = std::make_shared<const graph::Plan>(std::move(plan));
   setup->replicas = replicas;
-  setup->output_mode = mode;
-  setup->output_period = period;
+  setup->outputs = {mode, period};
   return setup;
 }
 

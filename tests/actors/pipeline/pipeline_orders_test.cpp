@@ -131,6 +131,25 @@ TEST(PipelineOrders, NeverChangeABitNorExceedALimit) {
   }
 }
 
+TEST(PipelineOrders, R2_4_ReturnTheSameAnchorsAndLeaveTheRestAsItWas) {
+  const Result plain = train({.schedule = "sequential", .stages = 1, .replicas = 2}, std::nullopt);
+  const Result single =
+      train({.schedule = "sequential", .stages = 1, .replicas = 2, .anchors = true}, std::nullopt);
+  EXPECT_EQ(single.tensors.size(), plain.tensors.size() + 3 * calls);
+  for (std::uint64_t seed = 0; seed < orders() / 10; ++seed) {
+    const auto schedule = std::next(limits.begin(), static_cast<int>(seed % limits.size()));
+    SCOPED_TRACE(schedule->first + ", seed " + std::to_string(seed));
+    const Result result =
+        train({.schedule = schedule->first, .replicas = 2, .anchors = true}, seed);
+    ASSERT_TRUE(same_bits(result.tensors, single.tensors));
+    const auto variables = std::ssize(plain.tensors) - 2 * calls;  // behind output and loss
+    ASSERT_TRUE(same_bits({result.tensors.end() - variables, result.tensors.end()},
+                          {plain.tensors.end() - variables, plain.tensors.end()}));
+    for (std::size_t stage = 0; stage < schedule->second.size(); ++stage)
+      ASSERT_LE(result.max_in_flight[stage], schedule->second[stage]);
+  }
+}
+
 TEST(PipelineOrders, ClippingAndReplicasDoChangeBits) {
   EXPECT_FALSE(same_bits(reference(1, 0).tensors, reference(1, 0.05).tensors));
   EXPECT_FALSE(same_bits(reference(1, 0).tensors, reference(2, 0).tensors));

@@ -35,8 +35,13 @@ auto fields(const OffloadOptions& offload) {
   return std::tie(state.on, state.minimum_bytes, sums.on, sums.minimum_bytes);
 }
 
+auto fields(const Anchor& anchor) {
+  const auto& [name, tensor, gradient, mode, period] = anchor;
+  return std::tie(name, tensor, gradient, mode, period);
+}
+
 auto fields(const OutputOptions& output) {
-  const auto& [mode, period] = output;
+  const auto& [mode, period, anchors] = output;
   return std::tie(mode, period);
 }
 
@@ -58,6 +63,10 @@ void expect_equal(const Options& left, const Options& right) {
   EXPECT_EQ(fields(left.training.offload), fields(right.training.offload));
   EXPECT_EQ(fields(left.output), fields(right.output));
   EXPECT_EQ(fields(left.runtime), fields(right.runtime));
+  const auto& anchors = left.output.anchors;
+  ASSERT_EQ(anchors.size(), right.output.anchors.size());
+  for (std::size_t i = 0; i < anchors.size(); ++i)
+    EXPECT_EQ(fields(anchors[i]), fields(right.output.anchors[i]));
   const auto& stages = left.topology.stages;
   ASSERT_EQ(stages.size(), right.topology.stages.size());
   for (std::size_t i = 0; i < stages.size(); ++i)
@@ -93,6 +102,8 @@ Options changed() {
   options.training.recompute = true;
   options.training.recompute_stages = {0, 1};
   options.output = {.mode = OutputMode::every_n, .period = 9};
+  options.output.anchors = {
+      {.name = "a", .tensor = "fc", .gradient = true, .mode = OutputMode::sum, .period = 2}};
   options.runtime = {.threads = 8, .trace = true, .stall_seconds = 0.1};
   return options;
 }
@@ -129,6 +140,7 @@ TEST(OptionsJson, D1_TheTestsAboveChangeEveryField) {
   expect_all_differ(own_fields(options), own_fields(usual));
   expect_all_differ(fields(options.topology), fields(usual.topology));
   expect_all_differ(fields(options.topology.stages.at(0)), fields(Stage{}));
+  expect_all_differ(fields(options.output.anchors.at(0)), fields(Anchor{}));
   expect_all_differ(fields(options.training), fields(usual.training));
   expect_all_differ(fields(options.training.offload), fields(usual.training.offload));
   expect_all_differ(fields(options.output), fields(usual.output));
@@ -172,7 +184,8 @@ TEST(OptionsJson, D1_IsPrintedAGroupAtATime) {
   },
   "output": {
     "mode": "every_n",
-    "period": 9
+    "period": 9,
+    "anchors": [{"name": "a", "tensor": "fc", "gradient": true, "mode": "sum", "period": 2}]
   },
   "runtime": {
     "threads": 8,
@@ -224,7 +237,7 @@ TEST(OptionsJson, D1_RefusesByLineAndName) {
        "line 2: options: \"batchsize\" is none of its fields batch_size, device_iterations, seed, "
        "topology, training, output, runtime"},
       {"{\"output\": {\n\"modes\": \"all\"}}",
-       "line 2: options.output: \"modes\" is none of its fields mode, period"},
+       "line 2: options.output: \"modes\" is none of its fields mode, period, anchors"},
       {"{\"runtime\": {\n\n\"log\": null}}", "line 3: options.runtime: \"log\" is none of its"},
       {"{\n\"batch_size\": \"1\"}",
        "line 2: options.batch_size: expected a whole number from -2147483648 to 2147483647, got "

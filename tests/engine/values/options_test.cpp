@@ -121,6 +121,13 @@ TEST(Options, EachFieldIsRefusedOutsideItsRangeByName) {
       {"options.output.mode: expected one of automatic, final, every_n, all, sum, got number 5",
        [](Options& o) { o.output.mode = static_cast<OutputMode>(5); }},
       {"options.output.period: expected 1 or more, got 0", [](Options& o) { o.output.period = 0; }},
+      {"options.output.anchors[0].name: expected a name of its own, got \"\"",
+       [](Options& o) { o.output.anchors = {{.tensor = "fc"}}; }},
+      {"options.output.anchors[0].mode: expected one of automatic, final, every_n, all, sum, got "
+       "number 9",
+       [](Options& o) {
+         o.output.anchors = {{.name = "a", .tensor = "fc", .mode = static_cast<OutputMode>(9)}};
+       }},
       {"options.topology.threads_per_ipu: expected 0 to 1024, got -1",
        [](Options& o) { o.topology.threads_per_ipu = -1; }},
       {"options.topology.threads_per_ipu: expected 0 to 1024, got 1025",
