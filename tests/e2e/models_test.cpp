@@ -147,6 +147,34 @@ TEST(TrainingModel, ReturnsOutputsAsTheModeSays) {
   }
 }
 
+TEST(TrainingModel, D1_KeepsTheOptionsThatItWasMadeWith) {
+  Options options = options_for(4, 1);
+  const Model model = small_model();
+  TrainingModel training(model, options, Sgd{});
+  InferenceModel serving(model, options);
+  const StepResult before = serving.run({samples(2)[0]});
+  options.batch_size = 3;
+  options.training.gradient_accumulation = 5;
+  options.output.mode = OutputMode::sum;
+  options.topology.replication_factor = 2;
+  EXPECT_EQ(training.step(samples(8)).loss.shape(), Shape{});
+  EXPECT_EQ(serving.run({samples(2)[0]}).output("logits").shape(), before.output("logits").shape());
+  EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { training.step(samples(15)); }).substr(0, 36),
+            "step: expected a multiple of 8 sampl");
+}
+
+TEST(TrainingModel, D11_OptionsAreCopiedForInferenceAndChangedThere) {
+  const Options options = options_for(4, 2);
+  Options inference = options;
+  inference.batch_size = 5;
+  inference.device_iterations = 7;
+  const Model model = small_model();
+  TrainingModel training(model, options, Sgd{});
+  InferenceModel serving(model, inference);
+  EXPECT_EQ(training.step(samples(16)).output("logits").shape(), (Shape{2, 3}));
+  EXPECT_EQ(serving.run({samples(35)[0]}).output("logits").shape(), (Shape{35, 3}));
+}
+
 TEST(TrainingModel, DoesAsManyUpdatesAsTheSamplesHold) {
   TrainingModel training(small_model(), options_for(4, 3), Sgd{});
   training.step(samples(24));
