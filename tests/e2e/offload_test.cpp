@@ -22,6 +22,7 @@ const std::vector<Tensor>& digits() {
 Options four_stages() {
   Options options{.batch_size = batch, .device_iterations = 1};
   options.training.gradient_accumulation = accumulation;
+  options.topology.threads_per_ipu = 1;  // so that a plan's scratch is the same on every machine
   return options;
 }
 
