@@ -95,10 +95,12 @@ void Arena::run(Direction direction, std::int64_t micro_batch, std::byte* scratc
     sent_back_at_[i] = tensor ? const_cast<std::byte*>(tensor.raw()) : nullptr;
   }
   const std::size_t stash_slot = slot(micro_batch, outputs_.size());
+  // Only backward adds to the sums; forward runs while they are still on their way to the stage.
+  const bool adds_sums = direction == Direction::backward;
   const graph::Bindings bindings{
       .parameters = parameters_.get(),
       .accumulators = accumulators_.get(),
-      .host_accumulators = host_accumulators_.get(),
+      .host_accumulators = adds_sums ? host_accumulators_.get() : nullptr,
       .stash = stash_.get() + static_cast<std::int64_t>(stash_slot) * stage().stash_bytes,
       .scratch = scratch,
       .received = received_at_,

@@ -71,11 +71,11 @@ TEST(HostPort, WaitsForAnEngineThatMovesLongerThanItsLimit) {
   port.begin_call();
   std::thread engine([&] {
     // Far more than one limit, but never a quiet one.
-    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(1500);
     while (std::chrono::steady_clock::now() < end) port.progress();
     port.answer(Done{});
   });
-  EXPECT_EQ(refusal(Errc::stalled, [&] { port.wait(0.1); }), "accepted");
+  EXPECT_EQ(refusal(Errc::stalled, [&] { port.wait(0.5); }), "accepted");
   engine.join();
 }
 
