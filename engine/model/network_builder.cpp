@@ -106,6 +106,7 @@ int NetworkBuilder::open_stage(int number) {
   if (number < 0) refuse(Errc::invalid_topology, who + ": expected a number of 0 or more");
   expect_no_scope(who);
   open_.push_back({.number = scopes_, .block = stage_block(number)});
+  stage_scopes_[graph_.blocks[graph::index(open_.back().block)].name] = number;
   return scopes_++;
 }
 
@@ -183,6 +184,7 @@ void NetworkBuilder::remove_marks() {
 
 void NetworkBuilder::set_stages(const std::vector<int>& stages) {
   assigned_.clear();
+  for (graph::Block& block : graph_.blocks) block.stage = graph::none;
   for (const int stage : stages) assigned_.push_back(stage_block(stage));
   reassign_blocks();
   drop_idle_blocks();
@@ -190,6 +192,10 @@ void NetworkBuilder::set_stages(const std::vector<int>& stages) {
 
 void NetworkBuilder::reset_stages() {
   assigned_.clear();
+  for (graph::Block& block : graph_.blocks) {
+    const auto scope = stage_scopes_.find(block.name);
+    block.stage = scope == stage_scopes_.end() ? graph::none : scope->second;
+  }
   reassign_blocks();
   drop_idle_blocks();
 }

@@ -3,6 +3,7 @@
 // one thread at a time.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -108,9 +109,10 @@ class NetworkBuilder {
   std::vector<Scope> open_;
   int scopes_ = 0;
   int numbered_blocks_ = 0;
-  std::vector<graph::BlockId> scope_of_;  // by node; of those that are gone, what it was
-  std::vector<Begun> begun_;              // in the nodes' order
-  std::vector<graph::BlockId> assigned_;  // by node; empty: stages are not set
+  std::vector<graph::BlockId> scope_of_;     // by node; of those that are gone, what it was
+  std::vector<Begun> begun_;                 // in the nodes' order
+  std::vector<graph::BlockId> assigned_;     // by node; empty: stages are not set
+  std::map<std::string, int> stage_scopes_;  // of blocks that open_stage() made
 };
 
 }  // namespace penstock

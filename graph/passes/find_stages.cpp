@@ -68,6 +68,14 @@ std::vector<StageRequest> stage_per_ipu(const Graph& model) {
   return requests;
 }
 
+void expect_no_numbers(const Graph& model) {
+  for (const Block& block : model.blocks)
+    if (block.stage != none)
+      throw Error(Errc::invalid_topology,
+                  "options.topology.stage_rule: expected by_block, for the model gives its layers "
+                  "pipeline stages by number, and a rule would find others");
+}
+
 /// A block for every run of nodes of one block.
 void split_into_runs(Graph& model) {
   std::vector<Block> runs;
@@ -79,7 +87,6 @@ void split_into_runs(Graph& model) {
       before = node.block;
       const int number = ++runs_of[before];
       runs.push_back(model.blocks[index(before)]);
-      runs.back().stage = none;
       if (number > 1) runs.back().name += " (" + std::to_string(number) + ")";
     }
     node.block = static_cast<BlockId>(runs.size()) - 1;
@@ -90,6 +97,7 @@ void split_into_runs(Graph& model) {
 }  // namespace
 
 std::vector<StageRequest> find_stages(Graph& model, StageRule rule) {
+  if (rule != StageRule::by_block) expect_no_numbers(model);
   if (rule == StageRule::auto_increment) split_into_runs(model);
   if (rule == StageRule::by_block)
     if (auto numbered = numbered_stages(model); !numbered.empty()) return numbered;

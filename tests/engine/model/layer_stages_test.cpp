@@ -135,6 +135,58 @@ TEST(LayerStages, B3_AreSetReplacedAndReset) {
   EXPECT_EQ(TrainingModel(model, {}).compile_report().stages.size(), 1u);
 }
 
+/// Layers a, b and c, each with a scope of its own; the loss is in the last one's.
+Model three_scopes() {
+  Model model("m");
+  Value x = model.input("x", {4});
+  const char* names[] = {"a", "b", "c"};
+  for (int stage = 0; stage < 3; ++stage) {
+    const auto scope = model.pipeline_stage(stage);
+    x = model.linear(names[stage], x, 4);
+    if (stage == 2) model.loss(model.identity_loss(x));
+  }
+  return model;
+}
+
+TEST(LayerStages, B3_ReplaceStagesOfScopesUntilTheyAreReset) {
+  Model model = three_scopes();
+  LayerStages layers = model.stage_assignment();
+  for (LayerStage& layer : layers) layer.stage = layer.stage == 0 ? 0 : 1;
+  model.set_stage_assignment(layers);
+  EXPECT_EQ(TrainingModel(model, {}).compile_report().stages.size(), 2u);
+  model.reset_stage_assignment();
+  EXPECT_EQ(stages_of(model.stage_assignment()), stages_of(three_scopes().stage_assignment()));
+  EXPECT_EQ(TrainingModel(model, {}).compile_report().stages.size(), 3u);
+}
+
+TEST(LayerStages, B3_ABlockThatIsCalledLikeAStageIsABlockAgainAfterAReset) {
+  Model model("m");
+  Value x = model.input("x", {4});
+  {
+    const auto block = model.block("stage 0");
+    x = model.linear("a", x, 4);
+  }
+  const auto block = model.block("B");
+  model.loss(model.identity_loss(model.linear("b", x, 4)));
+  LayerStages layers = model.stage_assignment();
+  for (LayerStage& layer : layers) layer.stage = 0;
+  model.set_stage_assignment(layers);
+  EXPECT_EQ(TrainingModel(model, {}).compile_report().stages.size(), 1u);
+  model.reset_stage_assignment();
+  EXPECT_EQ(TrainingModel(model, {}).compile_report().stages.size(), 2u);
+}
+
+TEST(LayerStages, B1_AreNotOverriddenByAStageRule) {
+  const Model model = three_scopes();
+  for (const StageRule rule : {StageRule::same_as_ipu, StageRule::auto_increment}) {
+    Options options;
+    options.topology.stage_rule = rule;
+    EXPECT_EQ(refusal(Errc::invalid_topology, [&] { TrainingModel(model, options); }),
+              "options.topology.stage_rule: expected by_block, for the model gives its layers "
+              "pipeline stages by number, and a rule would find others");
+  }
+}
+
 TEST(LayerStages, B3_ReplaceBlocksUntilTheyAreReset) {
   Model model = branches();
   model.begin_block_at("last", "B2");
