@@ -70,7 +70,7 @@ po::options_description describe_all() {
   other.add_options()  //
       ("config", po::value<std::string>()->value_name("FILE"),
        "take the options that this file (JSON) names; those on the command line override it")  //
-      ("print-config", "print such a file of all options, instead of a run")                   //
+      ("print-config", "print such a file of all options that have a value, and run nothing")  //
       ("help,h", "show this text");
   return all.add(other), all;
 }
