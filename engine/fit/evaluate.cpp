@@ -21,6 +21,7 @@ Evaluation evaluate(InferenceModel& model, DataLoader& data, const std::vector<M
     scores.add(result, batch);
     if (on_batch) on_batch();
   }
+  if (samples == 0) refuse_empty("evaluate");
   evaluation.values = scores.means();
   return evaluation;
 }

@@ -1,4 +1,5 @@
-// Which fields of a batch a model takes: the first ones, as many as it has inputs.
+// What every loop over a loader's batches needs. A model takes the first fields of a batch, as many
+// as it has inputs.
 #pragma once
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "penstock/data_loader.hpp"
+#include "penstock/error.hpp"
 
 namespace penstock {
 
@@ -14,6 +16,10 @@ namespace penstock {
 inline std::span<const Tensor> first_fields(const Batch& batch,
                                             const std::vector<std::string>& inputs) {
   return std::span<const Tensor>(batch).first(std::min(batch.size(), inputs.size()));
+}
+
+[[noreturn]] inline void refuse_empty(const std::string& who) {
+  throw Error(Errc::invalid_data, who + ": expected at least one batch in an epoch of the data");
 }
 
 }  // namespace penstock

@@ -69,6 +69,7 @@ class Fitting {
     const Stopwatch watch;
     while (!finished() && record.steps != options_.steps_per_epoch && run_step(record, scores)) {
     }
+    if (record.steps == 0 && !finished()) refuse_empty("fit");
     record.seconds = watch.seconds();
     end_epoch(std::move(record), scores);
   }
@@ -101,8 +102,8 @@ class Fitting {
     std::optional<Batch> batch = data_.next();
     if (batch || !options_.steps_per_epoch) return batch;
     data_.start_epoch();
-    if ((batch = data_.next())) return batch;
-    throw Error(Errc::invalid_data, "fit: expected at least one batch in an epoch of the data");
+    if (!(batch = data_.next())) refuse_empty("fit");
+    return batch;
   }
 
   Batch shortened(Batch batch) const {

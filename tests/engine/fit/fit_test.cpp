@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "penstock/error.hpp"
+#include "tests/support/numbered_streams.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace penstock {
@@ -208,6 +209,18 @@ TEST(Fit, RefusesWhatMakesNoSenseBeforeItBegins) {
   for (const auto& [options, text] : cases)
     EXPECT_EQ(refusal(Errc::invalid_argument, [&] { fit(training, data, options); }), text);
   EXPECT_EQ(training.updates(), 0U);
+}
+
+TEST(Fit, RefusesAnEpochWithoutABatch) {
+  Scaling scaling;
+  TrainingModel training(scaling.model, options());
+  InferenceModel inference(scaling.model, options());
+  const auto few = std::make_shared<testing::NumberedStreams>(per_step - 1, false);
+  DataLoader data(few, per_step, {.mode = LoaderMode::sync, .workers = 0});
+  EXPECT_EQ(refusal(Errc::invalid_data, [&] { fit(training, data); }),
+            "fit: expected at least one batch in an epoch of the data");
+  EXPECT_EQ(refusal(Errc::invalid_data, [&] { evaluate(inference, data, {}); }),
+            "evaluate: expected at least one batch in an epoch of the data");
 }
 
 TEST(Fit, NamesAnOutputThatAMetricLooksForInVain) {
