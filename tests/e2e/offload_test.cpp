@@ -205,8 +205,9 @@ TEST(Offload, ChangesNoBitInStagesThatTheCompilerCuts) {
   }
 }
 
-// Classes x strategies x replicas x recomputation x threads per IPU x cuts.
-TEST(Offload, ChangesNoBitInAnyCombination) {
+// Classes x strategies x replicas x recomputation x threads per IPU x cuts: every fifth of them, in
+// which each value of each meets the values of the others.
+TEST(Offload, ChangesNoBitWhateverItIsCombinedWith) {
   const auto options = [](int replicas) {
     Options result = four_stages();
     result.topology.replication_factor = replicas;
@@ -217,7 +218,7 @@ TEST(Offload, ChangesNoBitInAnyCombination) {
   for (const Optimizer& optimizer : {Optimizer(AdamW{.learning_rate = 0.01}), clipped})
     for (const int replicas : {1, 2}) {
       const TrainingRun reference = run(options(replicas), optimizer);
-      for (int kind = 0; kind < 3 * 2 * 2 * 2 * 2 * 2; ++kind) {
+      for (int kind = 0; kind < 3 * 2 * 2 * 2 * 2 * 2; kind += 5) {
         Options one = options(replicas);
         const int schedule = kind % 3, rest = kind / 3;
         one.topology.strategy = schedule == 2 ? Strategy::sharded : Strategy::pipelined;
