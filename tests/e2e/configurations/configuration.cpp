@@ -1,0 +1,189 @@
+#include "tests/e2e/configurations/configuration.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+namespace penstock::testing {
+namespace {
+
+Optimizer clipped(Optimizer optimizer, double max_grad_norm) {
+  optimizer.max_grad_norm = max_grad_norm;
+  return optimizer;
+}
+
+Optimizer scheduled(Optimizer optimizer) {
+  optimizer.schedule = LearningRateSchedule::cosine(4, 0.1).after_warm_up(2);
+  return optimizer;
+}
+
+Optimizer scaled(Optimizer optimizer, double loss_scaling) {
+  optimizer.loss_scaling = loss_scaling;
+  return optimizer;
+}
+
+const std::vector<NamedOptimizer>& optimizers() {
+  static const std::vector<NamedOptimizer> list{
+      {"sgd", Sgd{.learning_rate = 0.1}},
+      {"clipped sgd with momentum", clipped(Sgd{.learning_rate = 0.05, .momentum = 0.9}, 0.1)},
+      {"scaled sgd with momentum", scaled(Sgd{.learning_rate = 0.05, .momentum = 0.9}, 1000)},
+      {"adam", Adam{.learning_rate = 0.01, .weight_decay = 0.1}},
+      {"scheduled adamw", scheduled(AdamW{.learning_rate = 0.01})},
+      {"rmsprop", RmsProp{.learning_rate = 0.01, .momentum = 0.9, .centered = true}},
+      {"clipped lamb", clipped(Lamb{.learning_rate = 0.01}, 0.5)},
+  };
+  return list;
+}
+
+/// The classes of tensors that may be kept in the host store.
+constexpr Offload OffloadOptions::*offload_classes[] = {&OffloadOptions::optimizer_state,
+                                                        &OffloadOptions::accumulators};
+
+void draw_offload(Draws& draws, OffloadOptions& offload) {
+  for (const auto tensors : offload_classes) {
+    if (draws.coin()) continue;
+    offload.*tensors = {.on = true, .minimum_bytes = draws.one_of<std::int64_t>({0, 8, 64, 500})};
+  }
+}
+
+void draw_schedule(Draws& draws, Topology& topology) {
+  topology.strategy = draws.below(4) == 0 ? Strategy::sharded : Strategy::pipelined;
+  topology.schedule = draws.one_of(
+      {PipelineSchedule::grouped, PipelineSchedule::interleaved, PipelineSchedule::sequential});
+}
+
+/// Each of the blocks "A" to "D" begins a stage or goes on with one.
+void cut_between_blocks(Draws& draws, Configuration& configuration) {
+  std::vector<Stage>& stages = configuration.options.topology.stages;
+  stages = {Stage{"A"}};
+  for (const char* block : {"B", "C", "D"}) {
+    if (draws.coin()) stages.emplace_back();
+    stages.back().blocks.push_back(block);
+  }
+  configuration.stages = static_cast<int>(stages.size());
+}
+
+void cut_between_layers(Draws& draws, const Experiment& experiment, Configuration& configuration) {
+  const auto layers =
+      static_cast<int>(build_model(experiment, {.checkpoints = configuration.checkpoints})
+                           .stage_assignment()
+                           .size());
+  std::vector<int>& stages = configuration.layer_stages;
+  stages.assign(static_cast<std::size_t>(layers), 0);
+  for (int cuts = 1 + draws.below(5); cuts > 0; --cuts) {
+    const int before = draws.below(layers);
+    if (before == 0 ||
+        stages[static_cast<std::size_t>(before)] != stages[static_cast<std::size_t>(before - 1)])
+      continue;
+    for (auto i = static_cast<std::size_t>(before); i < stages.size(); ++i) ++stages[i];
+  }
+  configuration.stages = stages.back() + 1;
+}
+
+void draw_cut(Draws& draws, const Experiment& experiment, Configuration& configuration) {
+  configuration.cut =
+      draws.one_of({Cut::between_blocks, Cut::between_layers, Cut::by_the_compiler});
+  switch (configuration.cut) {
+    case Cut::between_blocks:
+      return cut_between_blocks(draws, configuration);
+    case Cut::between_layers:
+      return cut_between_layers(draws, experiment, configuration);
+    case Cut::by_the_compiler:
+      configuration.stages = configuration.options.topology.automatic_stages =
+          1 + draws.below(experiment.network->automatic_stages);
+  }
+}
+
+/// Any stage on any IPU: several on one, one that is visited again; or as they are numbered.
+void draw_placement(Draws& draws, Configuration& configuration) {
+  if (configuration.cut == Cut::by_the_compiler || draws.below(3) == 0) return;
+  for (int i = 0; i < configuration.stages; ++i)
+    configuration.options.topology.ipus.push_back(draws.below(configuration.stages));
+}
+
+void draw_recomputation(Draws& draws, const Configuration& configuration,
+                        TrainingOptions& training) {
+  training.recompute = draws.coin();
+  if (!training.recompute || draws.coin()) return;
+  for (int stage = 0; stage < configuration.stages - 1; ++stage)
+    if (draws.coin()) training.recompute_stages.push_back(stage);
+}
+
+void draw_output(Draws& draws, int micro_batches, OutputMode& mode, int& period) {
+  mode = draws.one_of({OutputMode::automatic, OutputMode::final, OutputMode::every_n,
+                       OutputMode::all, OutputMode::sum});
+  if (mode == OutputMode::every_n) period = 1 + draws.below(micro_batches);
+}
+
+void draw_outputs(Draws& draws, const SmallNetwork& network, int micro_batches,
+                  OutputOptions& output) {
+  draw_output(draws, micro_batches, output.mode, output.period);
+  for (Anchor anchor :
+       {Anchor{.name = "layer", .tensor = network.layer},
+        Anchor{.name = "gradient", .tensor = network.parameter, .gradient = true}}) {
+    if (draws.coin()) continue;
+    draw_output(draws, micro_batches, anchor.mode, anchor.period);
+    output.anchors.push_back(anchor);
+  }
+}
+
+void draw_threads(Draws& draws, Options& options) {
+  options.runtime.threads = draws.below(4);
+  options.topology.threads_per_ipu = draws.below(4);
+  options.runtime.trace = draws.below(4) == 0;
+}
+
+}  // namespace
+
+Experiment draw_experiment(Draws& draws) {
+  Experiment experiment;
+  experiment.network = &small_networks()[static_cast<std::size_t>(
+      draws.below(static_cast<int>(small_networks().size())))];
+  experiment.optimizer =
+      &optimizers()[static_cast<std::size_t>(draws.below(static_cast<int>(optimizers().size())))];
+  Options& options = experiment.options;
+  options.batch_size = draws.one_of({1, 2, 3, 5, 17});
+  options.seed = static_cast<std::uint64_t>(draws.below(100));
+  options.topology.replication_factor = 1 + draws.below(3);
+  options.training.gradient_accumulation = 1 + draws.below(5);
+  options.training.reduction = draws.below(4) == 0 ? Reduction::sum : Reduction::mean;
+  if (options.training.reduction == Reduction::mean && draws.below(3) == 0)
+    options.training.reduction_strategy = ReductionStrategy::running;
+  return experiment;
+}
+
+Configuration draw_configuration(Draws& draws, const Experiment& experiment, int updates) {
+  Configuration configuration{.options = experiment.options};
+  Options& options = configuration.options;
+  options.device_iterations = 1 + draws.below(updates);
+  configuration.checkpoints = static_cast<std::uint32_t>(draws.below(16));
+  draw_schedule(draws, options.topology);
+  draw_cut(draws, experiment, configuration);
+  draw_placement(draws, configuration);
+  draw_recomputation(draws, configuration, options.training);
+  draw_offload(draws, options.training.offload);
+  draw_outputs(draws, *experiment.network, options.training.gradient_accumulation, options.output);
+  draw_threads(draws, options);
+  return configuration;
+}
+
+Model build_model(const Experiment& experiment, const Configuration& configuration) {
+  Model model = experiment.network->build(configuration.checkpoints);
+  if (configuration.layer_stages.empty()) return model;
+  LayerStages layers = model.stage_assignment();
+  for (std::size_t i = 0; i < layers.size(); ++i) layers[i].stage = configuration.layer_stages[i];
+  model.set_stage_assignment(layers);
+  return model;
+}
+
+std::string to_json(const Experiment& experiment, const Configuration& configuration) {
+  std::ostringstream text;
+  text << "{\n\"network\": \"" << experiment.network->name << "\",\n\"optimizer\": \""
+       << experiment.optimizer->name << "\",\n\"checkpoints\": " << configuration.checkpoints
+       << ",\n\"stages of layers\": [";
+  for (std::size_t i = 0; i < configuration.layer_stages.size(); ++i)
+    text << (i > 0 ? ", " : "") << configuration.layer_stages[i];
+  text << "],\n\"options\": " << configuration.options << "\n}";
+  return text.str();
+}
+
+}  // namespace penstock::testing

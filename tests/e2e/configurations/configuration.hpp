@@ -1,0 +1,69 @@
+// Configurations drawn from a seed: an experiment is what decides over the bits of a training, a
+// configuration how it is run, which must not.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tests/e2e/configurations/small_networks.hpp"
+
+namespace penstock::testing {
+
+/// Draws that are the same on every machine.
+class Draws {
+ public:
+  explicit Draws(std::uint32_t seed) : generator_(seed) {}
+
+  int below(int limit) { return static_cast<int>(generator_() % static_cast<unsigned>(limit)); }
+  bool coin() { return below(2) == 1; }
+  template <class T>
+  T one_of(std::initializer_list<T> values) {
+    return values.begin()[below(static_cast<int>(values.size()))];
+  }
+
+ private:
+  std::mt19937 generator_;
+};
+
+struct NamedOptimizer {
+  const char* name;
+  Optimizer optimizer;
+};
+
+/// Model, data, optimizer, and b, G, R, seed and reduction.
+struct Experiment {
+  const SmallNetwork* network = nullptr;
+  const NamedOptimizer* optimizer = nullptr;
+  Options options = {};
+};
+
+Experiment draw_experiment(Draws& draws);
+
+/// Where a model is cut into stages.
+enum class Cut : std::uint8_t {
+  between_blocks,  ///< as `Topology::stages` says
+  between_layers,  ///< anywhere: as `Model::set_stage_assignment` was told
+  by_the_compiler  ///< `Topology::automatic_stages`
+};
+
+struct Configuration {
+  Options options = {};           ///< those of the experiment, and all others drawn
+  std::uint32_t checkpoints = 0;  ///< for SmallNetwork::build
+  Cut cut = Cut::between_blocks;
+  int stages = 1;
+  std::vector<int> layer_stages = {};  ///< of Cut::between_layers: of each layer, in post-order
+};
+
+/// How to train `experiment` for `updates` updates.
+Configuration draw_configuration(Draws& draws, const Experiment& experiment, int updates);
+
+/// The model of `experiment` as `configuration` cuts it.
+Model build_model(const Experiment& experiment, const Configuration& configuration);
+
+/// Everything that was drawn, as JSON.
+std::string to_json(const Experiment& experiment, const Configuration& configuration);
+
+}  // namespace penstock::testing

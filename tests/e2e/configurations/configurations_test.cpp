@@ -1,0 +1,225 @@
+// How a training is run changes no bit of it: configurations drawn from a seed, every setting at
+// once, against one stage on one IPU.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "tests/e2e/configurations/configuration.hpp"
+
+namespace penstock::testing {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool sanitized = true;
+#else
+constexpr bool sanitized = false;
+#endif
+
+constexpr int updates = 3;
+/// 50 x 10 configurations; sanitizers, under which each takes some twenty times as long, see 50.
+constexpr int experiments = 50, configurations_each = sanitized ? 1 : 10;
+
+/// Of each call, what it returned under a name, as numbers.
+using Calls = std::vector<std::vector<float>>;
+
+struct Trained {
+  std::map<std::string, Tensor> tensors;  ///< weights, buffers, and the optimizer's state
+  std::map<std::string, Calls> returned;  ///< losses, outputs and anchors
+};
+
+Trained train(const Experiment& experiment, const Configuration& configuration) {
+  const Options& options = configuration.options;
+  const Model model = build_model(experiment, configuration);
+  TrainingModel training(model, options, experiment.optimizer->optimizer);
+  const std::int64_t update = options.samples_per_step() / options.device_iterations;
+  const std::vector<Tensor> samples = experiment.network->samples(updates * update);
+  Trained trained;
+  const auto note = [&](const std::string& name, const Tensor& tensor) {
+    const auto numbers = tensor.as<float>();
+    trained.returned[name].emplace_back(numbers.begin(), numbers.end());
+  };
+  for (std::int64_t done = 0; done < updates; done += options.device_iterations) {
+    const std::int64_t end = std::min<std::int64_t>(updates, done + options.device_iterations);
+    std::vector<Tensor> inputs;
+    for (const Tensor& tensor : samples) inputs.push_back(tensor.rows(done * update, end * update));
+    const StepResult result = training.step(inputs);
+    note("loss", result.loss);
+    for (const auto& [name, tensor] : result.outputs) note(name, tensor);
+    for (const auto& [name, tensor] : result.anchors) note(name, tensor);
+  }
+  for (const ParameterInfo& parameter : model.parameters())
+    trained.tensors[parameter.name] = model.weight(parameter.name);
+  for (const auto& [name, tensor] : training.optimizer_state())
+    trained.tensors["optimizer state " + name] = tensor;
+  return trained;
+}
+
+/// One stage, one update a call, and all that others may ask for.
+Configuration reference_configuration(const Experiment& experiment) {
+  Configuration reference{.options = experiment.options};
+  Options& options = reference.options;
+  options.topology.stages = {Stage{"A", "B", "C", "D"}};
+  options.topology.threads_per_ipu = 1;
+  options.output = {
+      .mode = OutputMode::all,
+      .anchors = {{.name = "layer", .tensor = experiment.network->layer},
+                  {.name = "gradient", .tensor = experiment.network->parameter, .gradient = true}}};
+  return reference;
+}
+
+/// An output mode, and of what.
+struct Selection {
+  OutputMode mode = OutputMode::all;
+  std::size_t period = 1, micro_batches = 1, replicas = 1;
+
+  bool takes(std::size_t micro_batch) const {
+    if (mode == OutputMode::every_n) return (micro_batch + 1) % period == 0;
+    return mode == OutputMode::all || mode == OutputMode::sum || micro_batch + 1 == micro_batches;
+  }
+};
+
+/// What a call returns of `all`, which has a value for each of its micro-batches and replicas.
+std::vector<float> select(const Selection& selection, std::span<const float> all) {
+  const std::size_t round = all.size() / selection.micro_batches;
+  std::vector<float> result;
+  if (selection.mode == OutputMode::sum) result.resize(round);
+  for (std::size_t i = 0; i < selection.micro_batches; ++i) {
+    const auto values = all.subspan(i * round, round);
+    if (selection.mode == OutputMode::sum)
+      std::ranges::transform(result, values, result.begin(), std::plus());
+    else if (selection.takes(i))
+      result.insert(result.end(), values.begin(), values.end());
+  }
+  return result;
+}
+
+Selection selection_of(const std::string& name, const Options& options) {
+  Selection selection{.mode = options.output.mode,
+                      .period = static_cast<std::size_t>(options.output.period)};
+  for (const Anchor& anchor : options.output.anchors)
+    if (anchor.name == name && anchor.mode != OutputMode::automatic) {
+      selection.mode = anchor.mode;
+      selection.period = static_cast<std::size_t>(anchor.period);
+    }
+  return selection;
+}
+
+bool same_bits(std::span<const float> a, std::span<const float> b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
+}
+
+/// Whether `calls` returned under `name` what they had to, given one call per update of all.
+bool returned_as_expected(const std::string& name, const Calls& calls, const Calls& reference,
+                          const Options& options) {
+  std::size_t update = 0;
+  for (const std::vector<float>& call : calls) {
+    std::vector<float> all;
+    const std::size_t end = std::min<std::size_t>(
+        updates, update + static_cast<std::size_t>(options.device_iterations));
+    Selection selection = selection_of(name, options);
+    selection.micro_batches =
+        (end - update) * static_cast<std::size_t>(options.training.gradient_accumulation);
+    for (; update < end; ++update)
+      all.insert(all.end(), reference[update].begin(), reference[update].end());
+    if (!same_bits(call, select(selection, all))) return false;
+  }
+  return update == updates;
+}
+
+/// Names the first thing that is not as in the reference; empty if all is.
+std::string difference(const Trained& trained, const Trained& reference, const Options& options) {
+  if (trained.tensors.size() != reference.tensors.size()) return "the number of tensors";
+  for (const auto& [name, tensor] : trained.tensors) {
+    const Tensor& other = reference.tensors.at(name);
+    if (tensor.bytes() != other.bytes() ||
+        std::memcmp(tensor.raw(), other.raw(), tensor.bytes()) != 0)
+      return name;
+  }
+  for (const auto& [name, calls] : trained.returned)
+    if (!returned_as_expected(name, calls, reference.returned.at(name), options))
+      return "what calls return as " + name;
+  return "";
+}
+
+class Configurations : public ::testing::TestWithParam<int> {};
+
+TEST_P(Configurations, GiveTheBitsOfASingleStageWhateverIsDrawn) {
+  Draws draws(static_cast<std::uint32_t>(GetParam()));
+  const Experiment experiment = draw_experiment(draws);
+  const Trained reference = train(experiment, reference_configuration(experiment));
+  for (int i = 0; i < configurations_each; ++i) {
+    const Configuration configuration = draw_configuration(draws, experiment, updates);
+    SCOPED_TRACE("configuration " + std::to_string(i) + " of seed " + std::to_string(GetParam()) +
+                 ": " + to_json(experiment, configuration));
+    std::string found;
+    ASSERT_NO_THROW(
+        found = difference(train(experiment, configuration), reference, configuration.options));
+    ASSERT_EQ(found, "");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, Configurations, ::testing::Range(0, experiments));
+
+bool shares_an_ipu(const Configuration& configuration) {
+  const std::vector<int>& ipus = configuration.options.topology.ipus;
+  return std::set(ipus.begin(), ipus.end()).size() < ipus.size();
+}
+
+bool revisits_an_ipu(const Configuration& configuration) {
+  std::vector<int> ipus = configuration.options.topology.ipus;
+  ipus.erase(std::ranges::unique(ipus).begin(), ipus.end());
+  return std::set(ipus.begin(), ipus.end()).size() < ipus.size();
+}
+
+/// The settings of a configuration, as words.
+std::set<std::string> settings(const Experiment& experiment, const Configuration& configuration) {
+  const Options& options = configuration.options;
+  const TrainingOptions& training = options.training;
+  std::set<std::string> words{experiment.network->name,
+                              experiment.optimizer->name,
+                              std::string(to_string(options.topology.strategy)),
+                              std::string(to_string(options.topology.schedule)),
+                              std::string(to_string(options.output.mode)),
+                              std::to_string(configuration.stages) + " stages",
+                              std::to_string(static_cast<int>(configuration.cut)) + " cuts"};
+  const auto note = [&](const char* word, bool holds) {
+    if (holds) words.insert(word);
+  };
+  note("shared IPU", shares_an_ipu(configuration));
+  note("revisited IPU", revisits_an_ipu(configuration));
+  note("recomputed", training.recompute && training.recompute_stages.empty());
+  note("some stages recomputed", !training.recompute_stages.empty());
+  note("checkpoints", training.recompute && configuration.checkpoints != 0);
+  note("state offloaded", training.offload.optimizer_state.on);
+  note("sums offloaded", training.offload.accumulators.on);
+  note("both offloaded", training.offload.optimizer_state.on && training.offload.accumulators.on);
+  note("running", training.reduction_strategy == ReductionStrategy::running);
+  note("sum of gradients", training.reduction == Reduction::sum);
+  note("replicas", options.topology.replication_factor > 1);
+  note("several updates a call", options.device_iterations > 1);
+  note("anchors", options.output.anchors.size() == 2);
+  note("threads per IPU", options.topology.threads_per_ipu > 1);
+  return words;
+}
+
+// So that a change of the draws cannot quietly leave something out.
+TEST(DrawnConfigurations, HaveEverySetting) {
+  std::map<std::string, int> counts;
+  for (int seed = 0; seed < experiments; ++seed) {
+    Draws draws(static_cast<std::uint32_t>(seed));
+    const Experiment experiment = draw_experiment(draws);
+    for (int i = 0; i < 10; ++i)
+      for (const std::string& word :
+           settings(experiment, draw_configuration(draws, experiment, updates)))
+        ++counts[word];
+  }
+  EXPECT_EQ(counts.size(), 4u + 7u + 2u + 3u + 5u + 6u + 3u + 14u)
+      << ::testing::PrintToString(counts);
+  for (const auto& [word, count] : counts) EXPECT_GE(count, 5) << word;
+}
+
+}  // namespace
+}  // namespace penstock::testing

@@ -1,0 +1,176 @@
+#include "tests/e2e/configurations/small_networks.hpp"
+
+#include <cmath>
+
+namespace penstock::testing {
+namespace {
+
+constexpr std::int64_t classes = 3;
+
+/// Marks, of the values that it is given in turn, those whose bit is set.
+class Checkpoints {
+ public:
+  Checkpoints(Model& model, std::uint32_t bits) : model_(&model), bits_(bits) {}
+  Value operator()(Value value) {
+    const bool marked = bits_ & 1;
+    bits_ >>= 1;
+    return marked ? model_->recomputation_checkpoint(value) : value;
+  }
+
+ private:
+  Model* model_;
+  std::uint32_t bits_;
+};
+
+Tensor numbers(const Shape& shape) {
+  std::vector<float> values;
+  for (std::int64_t i = 0; i < shape.elements(); ++i)
+    values.push_back(std::sin(0.77f * static_cast<float>(i)));
+  return {shape, std::span<const float>(values)};
+}
+
+Tensor integers(const Shape& shape, std::int64_t limit) {
+  std::vector<std::int64_t> values;
+  for (std::int64_t i = 0; i < shape.elements(); ++i) values.push_back(i * i % limit);
+  return {shape, std::span<const std::int64_t>(values)};
+}
+
+std::vector<Tensor> images(std::int64_t count) {
+  return {numbers({count, 2, 8, 8}), integers({count}, classes)};
+}
+
+/// Convolutions, pooling and dense layers, most of which the compiler fuses.
+Model convolutions(std::uint32_t checkpoints) {
+  Model model("convolutions", 1);
+  Checkpoints offer(model, checkpoints);
+  Value x = model.input("x", {2, 8, 8});
+  const Value labels = model.labels();
+  {
+    const auto block = model.block("A");
+    x = model.relu(model.max_pool2d(model.conv2d("c1", x, {.out_channels = 5, .kernel = 3})));
+  }
+  {
+    const auto block = model.block("B");
+    x = offer(model.conv2d("c2", offer(x), {.out_channels = 4, .kernel = 3, .padding = 1}));
+    x = offer(model.group_norm("norm", model.relu(x), 2));
+  }
+  {
+    const auto block = model.block("C");
+    x = model.linear("f1", model.flatten(x), 9);
+    x = model.tanh(offer(x));
+  }
+  const auto block = model.block("D");
+  x = model.linear("f2", x, classes);
+  model.output("out", x);
+  model.loss(model.cross_entropy(x, labels));
+  return model;
+}
+
+/// Statistics, random numbers, and a value that two later stages read.
+Model residual(std::uint32_t checkpoints) {
+  Model model("residual", 2);
+  Checkpoints offer(model, checkpoints);
+  const Conv2dOptions convolution{.out_channels = 4, .kernel = 3, .padding = 1};
+  Value x = model.input("x", {2, 8, 8});
+  const Value labels = model.labels();
+  Value skip;
+  {
+    const auto block = model.block("A");
+    x = offer(model.batch_norm2d("norm1", offer(model.conv2d("conv1", x, convolution))));
+    skip = model.relu(model.max_pool2d(x));
+  }
+  {
+    const auto block = model.block("B");
+    x = offer(model.batch_norm2d("norm2", model.conv2d("conv2", skip, convolution)));
+    x = offer(model.dropout("dropout2", x, 0.25));
+  }
+  {
+    const auto block = model.block("C");
+    x = model.max_pool2d(model.relu(model.add(x, skip)));
+  }
+  const auto block = model.block("D");
+  x = model.dropout("dropout4", model.flatten(x), 0.5);
+  x = model.linear("logits", x, classes);
+  model.output("out", x);
+  x = model.add(x, model.linear("short", model.flatten(skip), classes));
+  model.loss(model.cross_entropy(x, labels));
+  return model;
+}
+
+/// Dense layers, three of which share their weights in three blocks.
+Model tied(std::uint32_t checkpoints) {
+  Model model("tied", 3);
+  Checkpoints offer(model, checkpoints);
+  Value x = model.input("x", {6});
+  const Value target = model.input("target", {6});
+  {
+    const auto block = model.block("A");
+    x = model.tanh(offer(model.linear("fc1", x, 6)));
+  }
+  {
+    const auto block = model.block("B");
+    x = offer(model.gelu(offer(model.linear(x, model.parameter("fc1.weight")))));
+  }
+  {
+    const auto block = model.block("C");
+    x = model.sigmoid(offer(model.linear("fc2", x, 6)));
+  }
+  const auto block = model.block("D");
+  x = model.linear("fc3", model.linear(x, model.parameter("fc1.weight")), 6);
+  model.output("out", x);
+  model.loss(model.mse_loss(x, target));
+  return model;
+}
+
+std::vector<Tensor> rows(std::int64_t count) {
+  return {numbers({count, 6}), numbers({count, 6})};
+}
+
+constexpr std::int64_t length = 5, vocabulary = 7, width = 8;
+
+/// Attention, and an embedding that the last block uses a second time.
+Model sequences(std::uint32_t checkpoints) {
+  Model model("sequences", 4);
+  Checkpoints offer(model, checkpoints);
+  const Value ids = model.input("ids", {length}, DType::i64);
+  const Value labels = model.labels();
+  Value x;
+  {
+    const auto block = model.block("A");
+    x = offer(model.embedding("tokens", ids, vocabulary, width));
+  }
+  {
+    const auto block = model.block("B");
+    const Value y = offer(model.layer_norm("norm1", x));
+    x = model.add(x, offer(model.attention(y, y, y, true)));
+  }
+  {
+    const auto block = model.block("C");
+    x = offer(model.layer_norm("norm2", model.silu(x)));
+    x = model.reshape(model.slice(x, 1, length - 1, length), {width});
+  }
+  const auto block = model.block("D");
+  x = model.linear(model.dropout("dropout", x, 0.1), model.parameter("tokens.weight"));
+  model.output("out", x);
+  model.loss(model.cross_entropy(x, labels));
+  return model;
+}
+
+std::vector<Tensor> sentences(std::int64_t count) {
+  return {integers({count, length}, vocabulary), integers({count}, vocabulary)};
+}
+
+constexpr SmallNetwork networks[] = {
+    {"convolutions", convolutions, images, "c2", "c1.weight", 5},
+    {"residual", residual, images, "conv2", "norm1.weight", 5},
+    {"tied", tied, rows, "fc2", "fc1.weight", 3},
+    {"sequences", sequences, sentences, "norm1", "tokens.weight", 2},
+};
+
+}  // namespace
+
+std::span<const SmallNetwork> small_networks() {
+  return networks;
+}
+
+}  // namespace penstock::testing
