@@ -1,0 +1,41 @@
+// Model parallelism: the layers of one network on four IPUs. Each sample passes from IPU to IPU,
+// and while it is on the second one, the next sample is on the first.
+#include <cmath>
+#include <iostream>
+#include <penstock/penstock.hpp>
+
+using namespace penstock;
+
+int main() {
+  Model model("four blocks");
+  Value x = model.input("x", {5});
+  {
+    const auto block = model.block("B1", 0);  // the second number is the IPU
+    x = model.relu(model.linear("layer1", x, 10));
+  }
+  {
+    const auto block = model.block("B2", 1);
+    x = model.relu(model.linear("layer2", x, 5));
+  }
+  {
+    const auto block = model.block("B3", 2);
+    x = model.relu(model.linear("layer3", x, 5));
+    x = model.relu(model.linear("layer4", x, 5));
+  }
+  {
+    const auto block = model.block("B4", 3);
+    model.output("classes", model.softmax(x));
+  }
+
+  InferenceModel inference(model, {.batch_size = 2, .device_iterations = 8});
+  std::vector<float> numbers(16 * 5);
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = std::sin(static_cast<float>(i));
+  const Tensor classes = inference.run({Tensor({16, 5}, numbers)}).output("classes");
+  for (const StageReport& stage : inference.stage_reports())
+    std::cout << "IPU " << stage.ipu << " saw " << stage.forward_runs << " micro-batches\n";
+
+  const float* first = classes.as<float>().data();
+  const float sum = first[0] + first[1] + first[2] + first[3] + first[4];
+  std::cout << "the first sample's classes add up to " << sum << '\n';
+  return std::abs(sum - 1) < 1e-6f ? 0 : 1;
+}

@@ -1,0 +1,97 @@
+// The pipelining tutorial's program: a network of four blocks, its options one by one, training,
+// and a test on the same weights. Usage: pipelined_mnist [MNIST_DIRECTORY]; without files it trains
+// on a few synthetic digits.
+#include <cstring>
+#include <iostream>
+#include <numeric>
+#include <penstock/penstock.hpp>
+
+using namespace penstock;
+
+Value convolution(Model& model, const char* name, Value x, std::int64_t channels) {
+  x = model.conv2d(name, x, {.out_channels = channels, .kernel = 5});
+  return model.relu(model.max_pool2d(x));
+}
+
+Model network() {
+  Model model("mnist", 42);
+  Value x = model.input("image", {1, 28, 28});
+  const Value labels = model.labels();
+  {
+    const auto block = model.block("B1");
+    x = convolution(model, "layer1", x, 10);
+  }
+  {
+    const auto block = model.block("B2");
+    x = convolution(model, "layer2", x, 20);
+  }
+  {
+    const auto block = model.block("B3");
+    x = model.relu(model.linear("layer3", model.flatten(x), 256));
+  }
+  const auto block = model.block("B4");
+  x = model.linear("layer4", x, 10);
+  model.output("logits", x);
+  model.loss(model.cross_entropy(x, labels));
+  return model;
+}
+
+Options training_options(bool real) {
+  Options options{.batch_size = 40, .device_iterations = real ? 10 : 2};
+  options.training.gradient_accumulation = 10;
+  options.topology.stages = {Stage{"B1"}.on(0), Stage{"B2"}.on(1), Stage{"B3"}.on(2),
+                             Stage{"B4"}.on(3)};
+  options.training.offload.optimizer_state.on = true;  // in the host's memory between updates
+  options.output.mode = OutputMode::all;               // else only the last micro-batch's
+  return options;
+}
+
+/// The same training with one micro-batch at a time, for debugging: it ends with the same bits.
+Options sharded(Options options) {
+  options.topology.strategy = Strategy::sharded;
+  return options;
+}
+
+void train(TrainingModel& training, const std::shared_ptr<const Dataset>& digits, int epochs) {
+  DataLoader loader(digits, training.options(), {.shuffle = true, .seed = 0});
+  for (int epoch = 1; epoch <= epochs; ++epoch) {
+    for (const Batch& batch : loader) {
+      const StepResult result = training.step(batch);
+      const auto losses = result.loss.as<float>();  // one per micro-batch
+      const float sum = std::accumulate(losses.begin(), losses.end(), 0.0f);
+      const Score accurate = accuracy("logits").score(result, batch);
+      std::cout << "epoch " << epoch << ": loss " << sum / static_cast<float>(losses.size())
+                << ", accuracy " << 100 * accurate.mean() << " %\n";
+    }
+  }
+}
+
+int main(int argc, char** argv) {
+  const bool real = argc > 1;
+  const Normalization pixels{.mean = 0.1307, .std = 0.3081};
+  const auto digits = [&](Split split, std::int64_t count) {
+    return real ? read_idx(argv[1], split, pixels)
+                : synthetic_digits(count, split == Split::train ? 1 : 2, pixels);
+  };
+  const auto training_digits = digits(Split::train, 1600);
+  const Options options = training_options(real);
+  const int epochs = real ? 3 : 6;
+
+  const Model model = network(), debugged = network();
+  TrainingModel training(model, options, AdamW{.learning_rate = 0.001});
+  train(training, training_digits, epochs);
+  TrainingModel debugging(debugged, sharded(options), AdamW{.learning_rate = 0.001});
+  train(debugging, training_digits, epochs);
+  const Tensor one = model.weight("layer4.weight"), other = debugged.weight("layer4.weight");
+  const bool same = std::memcmp(one.raw(), other.raw(), one.bytes()) == 0;
+  std::cout << "sharded: " << (same ? "the same bits" : "other weights") << '\n';
+
+  Options inference_options = options;  // options are values: copy them and change the copy
+  inference_options.batch_size = 8;
+  inference_options.device_iterations = 100;
+  InferenceModel inference(model, inference_options);  // of the same weights, at every moment
+  DataLoader test_loader(digits(Split::test, 400), inference_options, {.drop_last = false});
+  const Evaluation test = evaluate(inference, test_loader, {accuracy("logits")});
+  std::cout << "test: accuracy " << 100 * test.values[0].value << " %\n";
+  return same && test.values[0].value > 0.8 ? 0 : 1;
+}
