@@ -121,7 +121,8 @@ std::string describe_stages(const CompileReport& report) {
 
 std::string to_string(const CompileReport& report) {
   std::string text =
-      "compiled in " + decimal(report.seconds * 1e3, 2) + " ms" + phases(report) + "\n" +
+      (report.from_cache ? "read from the plan cache in " : "compiled in ") +
+      decimal(report.seconds * 1e3, 2) + " ms" + phases(report) + "\n" +
       stages_table(report.stages) + (report.automatic_stages ? "stages auto: " : "stages: ") +
       describe_stages(report) + "\nexpected utilisation " + percent(report.expected_utilization) +
       ", layout conversions " + std::to_string(report.layout_conversions) + lanes_text(report) +

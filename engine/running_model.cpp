@@ -12,6 +12,7 @@
 #include "engine/model/optimizer_rules.hpp"
 #include "engine/model/variable_attributes.hpp"
 #include "engine/optimizer_state.hpp"
+#include "engine/plan_cache/compile_cached.hpp"
 #include "engine/values/number_range.hpp"
 #include "graph/compile.hpp"
 #include "penstock/error.hpp"
@@ -133,9 +134,9 @@ RunningModel::RunningModel(const Model& model, const Options& options, const Opt
     : weights_(ModelAccess::weights(model)) {
   const auto start = std::chrono::steady_clock::now();
   options.validate();
-  graph::Compiled compiled =
-      graph::compile(ModelAccess::graph(model),
-                     request_for(options, optimizer, trainable_names(), host_of != nullptr));
+  graph::Compiled compiled = compile_cached(
+      ModelAccess::graph(model),
+      request_for(options, optimizer, trainable_names(), host_of != nullptr), options.runtime);
   plan_ = std::make_shared<const graph::Plan>(std::move(compiled.plan));
   report_ = std::move(compiled.report);
   for (const graph::TensorInfo& input : plan_->inputs) inputs_.push_back(input.name);

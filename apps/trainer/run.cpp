@@ -253,7 +253,11 @@ penstock::Evaluation Run::evaluate() {
 RunMetrics Run::summary(double train_samples_per_second,
                         const penstock::Evaluation& evaluation) const {
   RunMetrics run;
-  run.compile_seconds = training_.compile_report().seconds + inference_.compile_report().seconds;
+  for (const penstock::CompileReport& report :
+       {training_.compile_report(), inference_.compile_report()}) {
+    run.compile_seconds += report.seconds;
+    run.plans_from_cache += report.from_cache ? 1 : 0;
+  }
   run.train_samples_per_second = train_samples_per_second;
   run.inference_samples_per_second = evaluation.samples_per_second;
   run.test_accuracy = penstock::value_of(evaluation.values, "accuracy");

@@ -84,11 +84,13 @@ void each_field(MaybeConst<OutputOptions> auto& output, const auto& visit) {
 }
 
 void each_field(MaybeConst<RuntimeOptions> auto& runtime, const auto& visit) {
-  auto& [threads, trace, stall_seconds, log] = runtime;
+  auto& [threads, trace, stall_seconds, cache_directory, cache_bytes, log] = runtime;
   static_cast<void>(log);  // a function of the host's
   visit("threads", threads);
   visit("trace", trace);
   visit("stall_seconds", stall_seconds);
+  visit("cache_directory", cache_directory);
+  visit("cache_bytes", cache_bytes);
 }
 
 void each_field(MaybeConst<Options> auto& options, const auto& visit) {

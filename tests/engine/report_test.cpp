@@ -48,6 +48,12 @@ TEST(CompileReport, IsATableWithItsColumnsAligned) {
             "warning: two micro-batches do not fill two stages\n");
 }
 
+TEST(CompileReport, SaysThatItsPlanWasRead) {
+  CompileReport report{.seconds = 0.001, .from_cache = true};
+  report.stages.emplace_back();
+  EXPECT_TRUE(to_string(report).starts_with("read from the plan cache in 1.00 ms\n"));
+}
+
 TEST(CompileReport, ShowsTheTimesThatWereMeasured) {
   const CompileReport report{.stages = {{.first_layer = "conv",
                                          .share = 1,

@@ -40,6 +40,8 @@ penstock::Options engine_options(const TrainerOptions& options) {
   engine.output.mode = penstock::OutputMode::all;
   engine.runtime.threads = options.pipeline.threads.value_or(0);
   engine.runtime.trace = options.output.profile;
+  engine.runtime.cache_directory = options.pipeline.cache_dir.value_or("");
+  engine.runtime.cache_bytes = options.pipeline.cache_size.value_or(engine.runtime.cache_bytes);
   if (options.output.debug) engine.runtime.log = log_to_stderr;
   return engine;
 }

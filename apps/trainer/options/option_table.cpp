@@ -169,6 +169,11 @@ OptionGroup pipeline_group() {
            "worker threads of the engine; by default one per core")
       .add("threads-per-ipu", &PipelineOptions::threads_per_ipu, whole_number(1, most_threads),
            "threads that share the work of each IPU; by default the cores divided among the IPUs")
+      .add("cache-dir", &PipelineOptions::cache_dir, path("DIR"),
+           "directory of compiled plans, read instead of compiling the same again; by default that "
+           "of the environment's PENSTOCK_CACHE_DIR, if it names one")
+      .add("cache-size", &PipelineOptions::cache_size, byte_size("SIZE"),
+           "of all plans kept there, as in 100MB [268 MB]")
       .take();
 }
 

@@ -92,6 +92,8 @@ struct PipelineOptions {
   std::optional<std::vector<int>> recompute = {};
   std::optional<int> threads = {};
   std::optional<int> threads_per_ipu = {};
+  std::optional<std::string> cache_dir = {};    ///< none: as the environment says
+  std::optional<std::int64_t> cache_size = {};  ///< bytes
 };
 
 struct OutputOptions {

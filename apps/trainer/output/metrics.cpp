@@ -65,6 +65,7 @@ std::string to_json(const RunMetrics& run) {
       .key("summary")
       .begin_object()
       .field("compile_seconds", run.compile_seconds)
+      .field("plans_from_cache", run.plans_from_cache)
       .field("train_samples_per_second", run.train_samples_per_second)
       .field("inference_samples_per_second", run.inference_samples_per_second)
       .field("test_accuracy", run.test_accuracy)

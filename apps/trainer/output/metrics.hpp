@@ -24,6 +24,7 @@ struct StepMetrics {
 
 struct RunMetrics {
   double compile_seconds = 0;
+  int plans_from_cache = 0;  ///< of the two
   double train_samples_per_second = 0;
   double inference_samples_per_second = 0;
   double test_accuracy = 0;  ///< fraction

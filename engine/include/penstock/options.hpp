@@ -132,6 +132,11 @@ struct RuntimeOptions {
   int threads = 0;            ///< worker threads of the engine; 0: one per core
   bool trace = false;         ///< record every program run
   double stall_seconds = 60;  ///< a call in which nothing moves for so long fails, and says why
+  /// Where plans are kept, for the next process that compiles the same: a directory that nobody
+  /// writes to whom the process does not trust; made if it is missing. Empty: that of the
+  /// environment's PENSTOCK_CACHE_DIR; none there: nothing is kept.
+  std::string cache_directory = {};
+  std::int64_t cache_bytes = 256 << 20;  ///< of all plans kept: the longest unused go first
   /// Receives one line per noteworthy event, from any of the engine's threads, one at a time.
   std::function<void(std::string_view)> log = {};
 };

@@ -58,6 +58,7 @@ struct StagePlanReport {
 struct CompileReport {
   double seconds = 0;
   std::vector<CompilePhase> phases = {};
+  bool from_cache = false;  ///< the plan was read, not made: `RuntimeOptions::cache_directory`
   std::vector<StagePlanReport> stages = {};
   /// Operations of the forward pass that only move a tensor between layouts.
   int layout_conversions = 0;

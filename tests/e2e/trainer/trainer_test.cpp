@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <future>
 #include <numeric>
 #include <regex>
 #include <thread>
@@ -79,6 +80,26 @@ TEST(Trainer, MetricsTellEveryStepAndTheWholeRun) {
   for (const char* positive : {"compile_seconds", "train_samples_per_second",
                                "inference_samples_per_second", "peak_rss_bytes"})
     EXPECT_GT(summary.at(positive), 0) << positive;
+}
+
+int plans_from_cache(const std::filesystem::path& metrics) {
+  return metrics_lines(metrics).back().at("summary").at("plans_from_cache").get<int>();
+}
+
+// Whoever comes second, of processes that start at once, finds one plan, both or none.
+TEST(Trainer, D15_ReadsThePlansThatOthersMade) {
+  const TemporaryDirectory directory;
+  const auto run = [&](const std::string& metrics) {
+    expect_success(train(quick_mlp + Arguments{"--cache-dir", (directory / "plans").string(),
+                                               "--metrics", (directory / metrics).string()}));
+    return plans_from_cache(directory / metrics);
+  };
+  std::vector<std::future<int>> processes;
+  for (const char* metrics : {"metrics0", "metrics1", "metrics2"})
+    processes.push_back(std::async(std::launch::async, run, metrics));
+  for (std::future<int>& process : processes) EXPECT_LE(process.get(), 2);
+  EXPECT_EQ(run("metrics"), 2);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory / "plans"), {}), 2);
 }
 
 TEST(Trainer, MetricsCountTheRunsOfEveryStageOfEveryReplica) {

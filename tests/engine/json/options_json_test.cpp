@@ -46,9 +46,9 @@ auto fields(const OutputOptions& output) {
 }
 
 auto fields(const RuntimeOptions& runtime) {
-  const auto& [threads, trace, stall_seconds, log] = runtime;
+  const auto& [threads, trace, stall_seconds, cache_directory, cache_bytes, log] = runtime;
   static_cast<void>(log);
-  return std::tie(threads, trace, stall_seconds);
+  return std::tie(threads, trace, stall_seconds, cache_directory, cache_bytes);
 }
 
 auto own_fields(const Options& options) {
@@ -104,7 +104,11 @@ Options changed() {
   options.output = {.mode = OutputMode::every_n, .period = 9};
   options.output.anchors = {
       {.name = "a", .tensor = "fc", .gradient = true, .mode = OutputMode::sum, .period = 2}};
-  options.runtime = {.threads = 8, .trace = true, .stall_seconds = 0.1};
+  options.runtime = {.threads = 8,
+                     .trace = true,
+                     .stall_seconds = 0.1,
+                     .cache_directory = "plans",
+                     .cache_bytes = 1 << 20};
   return options;
 }
 
@@ -190,7 +194,9 @@ TEST(OptionsJson, D1_IsPrintedAGroupAtATime) {
   "runtime": {
     "threads": 8,
     "trace": true,
-    "stall_seconds": 0.1
+    "stall_seconds": 0.1,
+    "cache_directory": "plans",
+    "cache_bytes": 1048576
   }
 })");
 }

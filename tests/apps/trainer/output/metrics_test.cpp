@@ -58,6 +58,7 @@ TEST(StepMetrics, ALossThatIsNoNumberIsNull) {
 TEST(RunMetrics, ListEveryStageOfEveryReplica) {
   RunMetrics run;
   run.compile_seconds = 0.5;
+  run.plans_from_cache = 2;
   run.train_samples_per_second = 10000;
   run.inference_samples_per_second = 20000;
   run.test_accuracy = 0.75;
@@ -80,8 +81,8 @@ TEST(RunMetrics, ListEveryStageOfEveryReplica) {
           .bytes = 21, .loads = 22, .stores = 23, .loaded_bytes = 24, .stored_bytes = 25}};
   const json summary = json::parse(to_json(run)).at("summary");
   EXPECT_EQ(summary, json::parse(R"({
-    "compile_seconds": 0.5, "train_samples_per_second": 10000,
-    "inference_samples_per_second": 20000, "test_accuracy": 0.75, "peak_rss_bytes": 5000000000,
+    "compile_seconds": 0.5, "plans_from_cache": 2, "train_samples_per_second": 10000, "inference_samples_per_second": 20000,
+    "test_accuracy": 0.75, "peak_rss_bytes": 5000000000,
     "stages": [
       {"replica": 0, "stage": 0, "ipu": 0, "forward_runs": 0, "backward_runs": 0,
        "recomputed_runs": 0, "max_in_flight": 0, "busy_seconds": 0, "peak_bytes": 0,

@@ -1,0 +1,35 @@
+// PlanCache: compiled plans in a directory, a file each, for other processes and later runs. Files
+// appear whole or not at all, so any number of processes may share the directory. Whatever is not
+// as this build wrote it is passed over and replaced. Any thread; used for one compilation.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace penstock {
+
+class PlanCache {
+ public:
+  /// At most so many bytes are kept there. @throws Error io_error if the directory is missing and
+  /// cannot be made.
+  PlanCache(std::filesystem::path directory, std::int64_t limit);
+
+  /// What is kept under the key, whole; nothing if there is none. What is read counts as used.
+  std::optional<std::string> read(std::string_view key) const;
+
+  /// Keeps it, and removes what was not used for the longest time beyond the limit; something
+  /// larger than that is not kept. @throws Error io_error
+  void write(std::string_view key, std::string_view content) const;
+
+ private:
+  std::filesystem::path file_of(std::string_view key) const;
+  void make_room() const;
+
+  std::filesystem::path directory_;
+  std::int64_t limit_;
+};
+
+}  // namespace penstock

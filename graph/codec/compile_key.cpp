@@ -1,0 +1,40 @@
+#include "graph/codec/compile_key.hpp"
+
+#include "graph/codec/fields.hpp"
+#include "graph/codec/source_hash.hpp"
+#include "graph/kernels/isa.hpp"
+
+namespace penstock::graph {
+namespace {
+
+void fields(Writer& writer, const KeptState& state) {
+  const auto& [tensors, elementwise] = state;
+  writer(tensors, elementwise);
+}
+
+/// What each of the model's parameters needs.
+void write_budget(Writer& writer, const Graph& model, const MemoryBudget& budget) {
+  const auto& [bytes, state, offload_state] = budget;
+  writer(bytes, offload_state, static_cast<bool>(state));
+  if (!state) return;
+  for (const Variable& variable : model.variables)
+    if (const Value& value = model.value(variable.value); value.kind == ValueKind::parameter)
+      fields(writer, state(value.name));
+}
+
+}  // namespace
+
+std::string compile_key(const Graph& model, const CompileRequest& request) {
+  Writer writer;
+  writer(std::string(source_hash), isa(), model);
+  const auto& [training, batch, stages, stage_rule, ipus, automatic_stages, measure, schedule,
+               gradient_accumulation, threads, gradient_sum, replicas, threads_per_ipu, cores,
+               memory, offload_accumulators, recompute, anchors, in_place] = request;
+  writer(training, batch, stages, stage_rule, ipus, automatic_stages, static_cast<bool>(measure),
+         schedule, gradient_accumulation, threads, gradient_sum, replicas, threads_per_ipu, cores,
+         offload_accumulators, recompute, anchors, in_place);
+  write_budget(writer, model, memory);
+  return writer.take();
+}
+
+}  // namespace penstock::graph

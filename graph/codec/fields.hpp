@@ -1,0 +1,212 @@
+// Fields: which fields the graph's, the plan's and the report's structures have, for archives. The
+// bindings name all of them: a new one must be listed here, or this does not compile.
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+#include "graph/anchors.hpp"
+#include "graph/codec/archive.hpp"
+#include "graph/graph.hpp"
+#include "graph/passes/recompute.hpp"
+#include "graph/passes/stages.hpp"
+#include "graph/plan.hpp"
+#include "penstock/options.hpp"
+#include "penstock/report.hpp"
+
+namespace penstock::graph {
+
+/// `Structure`, or a constant one, which only a Writer takes.
+template <class T, class Structure>
+concept Either = std::same_as<std::remove_const_t<T>, Structure>;
+
+void fields(auto& archive, Either<TensorType> auto& type) {
+  auto& [dtype, shape] = type;
+  archive(dtype, shape);
+}
+
+// ---- the model ---------------------------------------------------------------------------------
+
+void fields(auto& archive, Either<Value> auto& value) {
+  auto& [name, type, kind, producer, checkpoint] = value;
+  archive(name, type, kind, producer, checkpoint);
+}
+
+void fields(auto& archive, Either<Node> auto& node) {
+  auto& [name, op, attributes, inputs, outputs, block, backward, forward_of, recomputed, apart] =
+      node;
+  archive(name, op, attributes, inputs, outputs, block, backward, forward_of, recomputed, apart);
+}
+
+void fields(auto& archive, Either<Initializer> auto& initializer) {
+  auto& [kind, value] = initializer;
+  archive(kind, value);
+}
+
+void fields(auto& archive, Either<Variable> auto& variable) {
+  auto& [value, initializer] = variable;
+  archive(value, initializer);
+}
+
+void fields(auto& archive, Either<Block> auto& block) {
+  auto& [name, ipu, stage] = block;
+  archive(name, ipu, stage);
+}
+
+void fields(auto& archive, Either<Output> auto& output) {
+  auto& [name, value, anchor] = output;
+  archive(name, value, anchor);
+}
+
+void fields(auto& archive, Either<GradientAnchor> auto& gradient) {
+  auto& [value, anchor, lane_batch] = gradient;
+  archive(value, anchor, lane_batch);
+}
+
+void fields(auto& archive, Either<Twin> auto& twin) {
+  auto& [value, original] = twin;
+  archive(value, original);
+}
+
+void fields(auto& archive, Either<ParameterGradient> auto& parameter_gradient) {
+  auto& [parameter, gradient, sum, use] = parameter_gradient;
+  archive(parameter, gradient, sum, use);
+}
+
+void fields(auto& archive, Either<Graph> auto& graph) {
+  auto& [name, values, nodes, blocks, inputs, variables, outputs, gradients, twins, loss,
+         parameter_gradients] = graph;
+  archive(name, values, nodes, blocks, inputs, variables, outputs, gradients, twins, loss,
+          parameter_gradients);
+}
+
+// ---- what is asked for -------------------------------------------------------------------------
+
+void fields(auto& archive, Either<StageRequest> auto& stage) {
+  auto& [blocks, ipu] = stage;
+  archive(blocks, ipu);
+}
+
+void fields(auto& archive, Either<RecomputeRequest> auto& recompute) {
+  auto& [on, stages] = recompute;
+  archive(on, stages);
+}
+
+void fields(auto& archive, Either<AnchorRequest> auto& anchor) {
+  auto& [tensor, gradient] = anchor;
+  archive(tensor, gradient);
+}
+
+void fields(auto& archive, Either<Offload> auto& offload) {
+  auto& [on, minimum_bytes] = offload;
+  archive(on, minimum_bytes);
+}
+
+// ---- the plan ----------------------------------------------------------------------------------
+
+void fields(auto& archive, Either<Location> auto& location) {
+  auto& [space, index, offset] = location;
+  archive(space, index, offset);
+}
+
+void fields(auto& archive, Either<Cost> auto& cost) {
+  auto& [flops, bytes] = cost;
+  archive(flops, bytes);
+}
+
+void fields(auto& archive, Either<Sharing> auto& sharing) {
+  auto& [units, parts] = sharing;
+  archive(units, parts);
+}
+
+void fields(auto& archive, Either<Instruction> auto& instruction) {
+  auto& [name, name_hash, op, attributes, input_types, output_types, inputs, outputs,
+         workspace_offset, workspace_bytes, sharing] = instruction;
+  archive(name, name_hash, op, attributes, input_types, output_types, inputs, outputs,
+          workspace_offset, workspace_bytes, sharing);
+}
+
+void fields(auto& archive, Either<Program> auto& program) {
+  auto& [instructions, cost, recomputed, recomputed_cost] = program;
+  archive(instructions, cost, recomputed, recomputed_cost);
+}
+
+void fields(auto& archive, Either<Edge> auto& edge) {
+  auto& [kind, from, to, name, type, input, source] = edge;
+  archive(kind, from, to, name, type, input, source);
+}
+
+void fields(auto& archive, Either<GradientPlan> auto& gradient) {
+  auto& [stage, offset, on_host] = gradient;
+  archive(stage, offset, on_host);
+}
+
+void fields(auto& archive, Either<CopyPlan> auto& copy) {
+  auto& [stage, position] = copy;
+  archive(stage, position);
+}
+
+void fields(auto& archive, Either<VariablePlan> auto& plan) {
+  auto& [variable, type, offset, trainable, kept_offset, owner, gradients, copies] = plan;
+  archive(variable, type, offset, trainable, kept_offset, owner, gradients, copies);
+}
+
+void fields(auto& archive, Either<OutputPlan> auto& plan) {
+  auto& [output, source] = plan;
+  archive(output, source);
+}
+
+void fields(auto& archive, Either<StagePlan> auto& stage) {
+  auto& [ipu, blocks, forward, backward, forward_receives, forward_sends, backward_receives,
+         backward_sends, outputs, outputs_after_backward, variables, parameter_bytes,
+         accumulator_bytes, host_accumulator_bytes, kept_bytes, stash_bytes, scratch_bytes,
+         in_flight, stash_slots] = stage;
+  archive(ipu, blocks, forward, backward, forward_receives, forward_sends, backward_receives,
+          backward_sends, outputs, outputs_after_backward, variables, parameter_bytes,
+          accumulator_bytes, host_accumulator_bytes, kept_bytes, stash_bytes, scratch_bytes,
+          in_flight, stash_slots);
+}
+
+void fields(auto& archive, Either<VariableInfo> auto& variable) {
+  auto& [name, type, trainable, stage] = variable;
+  archive(name, type, trainable, stage);
+}
+
+void fields(auto& archive, Either<TensorInfo> auto& tensor) {
+  auto& [name, type] = tensor;
+  archive(name, type);
+}
+
+void fields(auto& archive, Either<Plan> auto& plan) {
+  auto& [name, training, batch, schedule, threads_per_ipu, stages, edges, inputs, outputs, loss,
+         anchors, variables] = plan;
+  archive(name, training, batch, schedule, threads_per_ipu, stages, edges, inputs, outputs, loss,
+          anchors, variables);
+}
+
+// ---- the report --------------------------------------------------------------------------------
+
+void fields(auto& archive, Either<CompilePhase> auto& phase) {
+  auto& [name, seconds] = phase;
+  archive(name, seconds);
+}
+
+void fields(auto& archive, Either<StagePlanReport> auto& report) {
+  auto& [stage, ipu, blocks, first_layer, parameters, forward_flops, backward_flops,
+         recomputed_flops, share, forward_seconds, backward_seconds, in_flight_limit, stash_bytes,
+         bytes] = report;
+  archive(stage, ipu, blocks, first_layer, parameters, forward_flops, backward_flops,
+          recomputed_flops, share, forward_seconds, backward_seconds, in_flight_limit, stash_bytes,
+          bytes);
+}
+
+void fields(auto& archive, Either<CompileReport> auto& report) {
+  auto& [seconds, phases, from_cache, stages, layout_conversions, lanes, wasted_lanes,
+         expected_utilization, threads, threads_per_ipu, expected_speedup, automatic_stages,
+         warnings] = report;
+  archive(seconds, phases, from_cache, stages, layout_conversions, lanes, wasted_lanes,
+          expected_utilization, threads, threads_per_ipu, expected_speedup, automatic_stages,
+          warnings);
+}
+
+}  // namespace penstock::graph

@@ -1,0 +1,122 @@
+// D15: plans are kept in a directory, and read by whoever compiles the same again.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <vector>
+
+#include "apps/networks/networks.hpp"
+#include "tests/support/temporary_directory.hpp"
+#include "tests/support/training_run.hpp"
+
+namespace penstock::testing {
+namespace {
+
+std::vector<std::string> phases_of(const CompileReport& report) {
+  std::vector<std::string> names;
+  for (const CompilePhase& phase : report.phases) names.push_back(phase.name);
+  return names;
+}
+
+const std::vector<std::string> only_read{"read plan", "start actors"};
+
+Options four_stages(const std::string& directory) {
+  Options options{.batch_size = 8};
+  options.training.gradient_accumulation = 4;
+  options.runtime.cache_directory = directory;
+  return options;
+}
+
+CompileReport report_of(const Options& options) {
+  return TrainingModel(networks::find_network("mnist-cnn").build(0), options, AdamW{})
+      .compile_report();
+}
+
+TrainingRun run(const Options& options) {
+  const std::int64_t updates = 3;
+  const Shape images{8 * 4 * updates, 1, 28, 28};
+  const std::vector<std::int64_t> labels(static_cast<std::size_t>(images[0]), 3);
+  const std::vector<Tensor> samples{Tensor::zeros(DType::f32, images),
+                                    Tensor(Shape{images[0]}, labels)};
+  return train(networks::find_network("mnist-cnn").build(0), options, AdamW{}, samples, updates);
+}
+
+TEST(PlanCacheOfEngines, D15_SkipsTheCompilerAndChangesNoBit) {
+  const TemporaryDirectory directory;
+  const Options options = four_stages(directory.path());
+  const CompileReport made = report_of(options), read = report_of(options);
+  EXPECT_FALSE(made.from_cache);
+  EXPECT_TRUE(read.from_cache);
+  EXPECT_EQ(phases_of(read), only_read);
+  EXPECT_GT(made.phases.size(), only_read.size());
+  EXPECT_EQ(describe_stages(read), describe_stages(made));
+  EXPECT_EQ(directory.entries().size(), 1u);
+  EXPECT_EQ(first_difference(run(options), run(four_stages(""))), "");
+}
+
+TEST(PlanCacheOfEngines, D15_KeepsAPlanForEachThatDiffers) {
+  const TemporaryDirectory directory;
+  Options options = four_stages(directory.path());
+  report_of(options);
+  options.training.gradient_accumulation = 5;
+  EXPECT_FALSE(report_of(options).from_cache);
+  options.device_iterations = 7;  // which no plan depends on
+  options.seed = 3;
+  EXPECT_TRUE(report_of(options).from_cache);
+  const Model model = networks::find_network("mnist-cnn").build(0);
+  EXPECT_FALSE(InferenceModel(model, options).compile_report().from_cache);
+  EXPECT_TRUE(InferenceModel(model, options).compile_report().from_cache);
+  EXPECT_EQ(directory.entries().size(), 3u);
+}
+
+TEST(PlanCacheOfEngines, D15_KeepsTheCutThatWasMeasured) {
+  const TemporaryDirectory directory;
+  Options options = four_stages(directory.path());
+  options.topology.automatic_stages = 3;
+  const CompileReport made = report_of(options), read = report_of(options);
+  EXPECT_EQ(phases_of(read), only_read) << "nothing is measured again";
+  ASSERT_EQ(read.stages.size(), 3u);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(read.stages[i].first_layer, made.stages[i].first_layer);
+    EXPECT_EQ(read.stages[i].forward_seconds, made.stages[i].forward_seconds);
+  }
+}
+
+TEST(PlanCacheOfEngines, D15_CompileAnewWhereAPlanIsDamaged) {
+  const TemporaryDirectory directory;
+  const Options options = four_stages(directory.path());
+  report_of(options);
+  const auto file = directory / *directory.entries().begin();
+  const std::string whole = file_content(file);
+  for (const std::string& damaged : {std::string(), whole.substr(0, whole.size() / 2),
+                                     "another version" + whole, std::string(whole.size(), 'x')}) {
+    write_file(file, damaged);
+    EXPECT_FALSE(report_of(options).from_cache);
+    EXPECT_TRUE(report_of(options).from_cache) << "it was replaced";
+  }
+}
+
+TEST(PlanCacheOfEngines, D15_WorkWithoutADirectoryThatCannotBeUsedAndWarn) {
+  const TemporaryDirectory directory;
+  write_file(directory / "file", "");
+  const CompileReport report = report_of(four_stages(directory / "file"));
+  ASSERT_FALSE(report.warnings.empty());
+  EXPECT_EQ(report.warnings.back(), "plan cache: \"" + (directory / "file").string() +
+                                        "\": expected a directory for plans: Not a directory");
+}
+
+TEST(PlanCacheOfEngines, H7_AreAskedForByTheEnvironmentToo) {
+  const TemporaryDirectory directory;
+  ASSERT_EQ(::setenv("PENSTOCK_CACHE_DIR", directory.path().c_str(), 1), 0);
+  const bool first = report_of(four_stages("")).from_cache;
+  const bool second = report_of(four_stages("")).from_cache;
+  const TemporaryDirectory other;
+  const bool elsewhere = report_of(four_stages(other.path())).from_cache;
+  ::unsetenv("PENSTOCK_CACHE_DIR");
+  EXPECT_FALSE(first);
+  EXPECT_TRUE(second);
+  EXPECT_FALSE(elsewhere) << "options come before the environment";
+  EXPECT_FALSE(report_of(four_stages("")).from_cache);
+}
+
+}  // namespace
+}  // namespace penstock::testing

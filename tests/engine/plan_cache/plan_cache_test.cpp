@@ -1,0 +1,130 @@
+#include "engine/plan_cache/plan_cache.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "tests/support/refusal.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+namespace penstock {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::file_content;
+using testing::TemporaryDirectory;
+using testing::write_file;
+
+constexpr std::int64_t plenty = 1 << 20;
+
+fs::path only_file(const TemporaryDirectory& directory) {
+  const auto names = directory.entries();
+  EXPECT_EQ(names.size(), 1u);
+  return directory / *names.begin();
+}
+
+TEST(PlanCache, GivesBackWhatItKeeps) {
+  const TemporaryDirectory directory;
+  const PlanCache cache(directory / "a/b", plenty);  // made
+  EXPECT_EQ(cache.read("key"), std::nullopt);
+  cache.write("key", std::string("con\0tent", 8));
+  EXPECT_EQ(cache.read("key"), std::string("con\0tent", 8));
+  EXPECT_EQ(cache.read("another key"), std::nullopt);
+  cache.write("key", "newer");
+  EXPECT_EQ(PlanCache(directory / "a/b", plenty).read("key"), "newer");
+}
+
+TEST(PlanCache, PassesOverWhatIsDamagedAndReplacesIt) {
+  const TemporaryDirectory directory;
+  const PlanCache cache(directory.path(), plenty);
+  cache.write("key", "content");
+  const fs::path file = only_file(directory);
+  const std::string whole = file_content(file);
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    std::string damaged = whole;
+    damaged[at] = static_cast<char>(damaged[at] ^ 1);
+    write_file(file, damaged);
+    EXPECT_EQ(cache.read("key"), std::nullopt) << "byte " << at;
+    write_file(file, whole.substr(0, at));
+    EXPECT_EQ(cache.read("key"), std::nullopt) << at << " bytes";
+  }
+  write_file(file, whole + " ");
+  EXPECT_EQ(cache.read("key"), std::nullopt);
+  cache.write("key", "content");
+  EXPECT_EQ(cache.read("key"), "content");
+}
+
+// Keys whose hashes collide share a file: each sees only its own.
+TEST(PlanCache, PassesOverWhatBelongsToAnotherKey) {
+  const TemporaryDirectory directory;
+  const PlanCache cache(directory.path(), plenty);
+  cache.write("one", "content");
+  const fs::path of_one = only_file(directory);
+  cache.write("two", "content");
+  for (const std::string& name : directory.entries())
+    if (directory / name != of_one)
+      fs::copy_file(of_one, directory / name, fs::copy_options::overwrite_existing);
+  EXPECT_EQ(cache.read("two"), std::nullopt);
+  EXPECT_EQ(cache.read("one"), "content");
+}
+
+TEST(PlanCache, RemovesWhatWasUnusedForTheLongestTime) {
+  const TemporaryDirectory directory;
+  const std::string content(1000, 'x');
+  const PlanCache cache(directory.path(), 3500);
+  const auto now = fs::file_time_type::clock::now();
+  std::chrono::minutes age{60};
+  for (const char* key : {"a", "b", "c"}) {
+    cache.write(key, content);
+    // As if time had passed, for a file system's clock may be coarse.
+    for (const std::string& name : directory.entries())
+      if (fs::last_write_time(directory / name) > now - std::chrono::minutes(1))
+        fs::last_write_time(directory / name, now - age);
+    age -= std::chrono::minutes(10);
+  }
+  EXPECT_TRUE(cache.read("a"));  // used: "b" is the oldest now
+  cache.write("d", content);
+  EXPECT_TRUE(cache.read("a"));
+  EXPECT_FALSE(cache.read("b"));
+  EXPECT_TRUE(cache.read("c"));
+  EXPECT_TRUE(cache.read("d"));
+}
+
+TEST(PlanCache, LeavesAloneWhatIsNotItsOwnAndKeepsNothingBeyondItsLimit) {
+  const TemporaryDirectory directory;
+  write_file(directory / "notes.txt", std::string(5000, 'n'));
+  const PlanCache cache(directory.path(), 3000);
+  cache.write("key", std::string(4000, 'x'));
+  EXPECT_EQ(cache.read("key"), std::nullopt);
+  cache.write("key", std::string(1000, 'x'));
+  EXPECT_TRUE(cache.read("key"));
+  EXPECT_EQ(file_content(directory / "notes.txt").size(), 5000u);
+}
+
+TEST(PlanCache, IsSharedByAnyNumberOfWritersAndReaders) {
+  const TemporaryDirectory directory;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      const PlanCache cache(directory.path(), 5000);
+      for (int i = 0; i < 50; ++i) {
+        const std::string key = std::to_string((i + t) % 7);
+        cache.write(key, std::string(1000, key[0]));
+        EXPECT_EQ(cache.read(key).value_or(std::string(1000, key[0])), std::string(1000, key[0]));
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(PlanCache, SaysWhatIsInTheWayOfItsDirectory) {
+  const TemporaryDirectory directory;
+  write_file(directory / "file", "");
+  EXPECT_EQ(
+      testing::refusal(Errc::io_error, [&] { PlanCache(directory / "file", plenty); }),
+      "\"" + (directory / "file").string() + "\": expected a directory for plans: Not a directory");
+}
+
+}  // namespace
+}  // namespace penstock

@@ -1,0 +1,89 @@
+#include "graph/codec/compile_key.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <set>
+#include <vector>
+
+#include "graph/schedules/interleaved.hpp"
+#include "tests/support/random_network.hpp"
+
+namespace penstock::graph {
+namespace {
+
+Graph model() {
+  return testing::random_network(3).graph();
+}
+
+CompileRequest training() {
+  CompileRequest request{.training = true, .batch = 4};
+  request.memory.state = [](const std::string&) { return KeptState{.tensors = 2}; };
+  return request;
+}
+
+// A field that is added does not compile in compile_key.cpp until it is part of the key.
+TEST(CompileKey, ChangesWithEverythingThatIsAskedFor) {
+  const std::vector<std::function<void(CompileRequest&)>> changes{
+      [](auto& r) { r.training = false; },
+      [](auto& r) { r.batch = 5; },
+      [](auto& r) {
+        r.stages = {{{"B0", "B1"}}, {{"B2", "B3"}}};
+      },
+      [](auto& r) {
+        r.stages = {{{"B0", "B1"}, 1}, {{"B2", "B3"}}};
+      },
+      [](auto& r) { r.stage_rule = StageRule::auto_increment; },
+      [](auto& r) {
+        r.ipus = {0, 1, 2, 3};
+      },
+      [](auto& r) { r.automatic_stages = 2; },
+      [](auto& r) { r.measure = [](const Plan&) { return InstructionTimes{}; }; },
+      [](auto& r) { r.schedule = &interleaved; },
+      [](auto& r) { r.gradient_accumulation = 2; },
+      [](auto& r) { r.threads = 3; },
+      [](auto& r) { r.gradient_sum = GradientSum::running_mean; },
+      [](auto& r) { r.replicas = 2; },
+      [](auto& r) { r.threads_per_ipu = 2; },
+      [](auto& r) { r.cores = 2; },
+      [](auto& r) { r.memory.bytes = 1 << 20; },
+      [](auto& r) { r.memory.state = {}; },
+      [](auto& r) { r.memory.state = [](const auto&) { return KeptState{.tensors = 1}; }; },
+      [](auto& r) { r.memory.offload_state.on = true; },
+      [](auto& r) { r.offload_accumulators.on = true; },
+      [](auto& r) { r.offload_accumulators.minimum_bytes = 64; },
+      [](auto& r) { r.recompute.on = true; },
+      [](auto& r) { r.recompute.stages = {0}; },
+      [](auto& r) {
+        r.anchors = {{"out", false}};
+      },
+      [](auto& r) {
+        r.anchors = {{"out", true}};
+      },
+      [](auto& r) { r.in_place = false; },
+  };
+  std::set<std::string> keys{compile_key(model(), training())};
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    CompileRequest request = training();
+    changes[i](request);
+    EXPECT_TRUE(keys.insert(compile_key(model(), request)).second) << "change " << i;
+  }
+}
+
+TEST(CompileKey, ChangesWithTheModelAndIsTheSameForTheSame) {
+  std::set<std::string> keys;
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    const Graph network = testing::random_network(seed).graph();
+    EXPECT_TRUE(keys.insert(compile_key(network, training())).second) << seed;
+    EXPECT_FALSE(keys.insert(compile_key(network, training())).second) << seed;
+  }
+  Graph named = model();
+  named.nodes[0].name += "x";
+  EXPECT_TRUE(keys.insert(compile_key(named, training())).second);
+  Graph placed = model();
+  placed.blocks[0].ipu = 7;
+  EXPECT_TRUE(keys.insert(compile_key(placed, training())).second);
+}
+
+}  // namespace
+}  // namespace penstock::graph

@@ -1,0 +1,81 @@
+#include "graph/codec/plan_codec.hpp"
+
+#include <gtest/gtest.h>
+
+#include "graph/dump.hpp"
+#include "graph/schedules/interleaved.hpp"
+#include "penstock/error.hpp"
+#include "tests/support/op_call.hpp"
+#include "tests/support/plan_runner.hpp"
+#include "tests/support/random_network.hpp"
+#include "tests/support/random_tensor.hpp"
+
+namespace penstock::graph {
+namespace {
+
+/// In two stages, under something else than the default of everything.
+Compiled compiled(std::uint64_t seed, bool training) {
+  const Graph model = testing::random_network(seed).graph();
+  CompileRequest request{.training = training,
+                         .batch = 3,
+                         .stages = {{{"B0", "B1"}}, {{"B2", "B3"}}},
+                         .schedule = &interleaved,
+                         .gradient_accumulation = 2,
+                         .threads_per_ipu = 2,
+                         .offload_accumulators = {.on = training}};
+  request.recompute.on = training;
+  request.anchors = {{model.value(model.outputs[0].value).name, false}};
+  return compile(model, request);
+}
+
+TEST(PlanCodec, GivesBackWhatItWasGiven) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed)
+    for (const bool training : {false, true}) {
+      const Compiled given = compiled(seed, training);
+      const std::string bytes = encode(given);
+      const Compiled read = decode(bytes);
+      EXPECT_EQ(encode(read), bytes);
+      EXPECT_EQ(dump(read.plan), dump(given.plan));
+    }
+}
+
+TEST(PlanCodec, GivesBackAPlanThatRunsToTheSameBits) {
+  const Plan given = compiled(7, true).plan;
+  const Plan read = decode(encode(compiled(7, true))).plan;
+  const auto inputs = testing::random_inputs(given, 2);
+  const auto expected = testing::window_results(given, inputs);
+  const auto actual = testing::window_results(read, inputs);
+  ASSERT_EQ(actual.size(), expected.size());
+  for (std::size_t i = 0; i < actual.size(); ++i)
+    EXPECT_TRUE(testing::same_bits(actual[i], expected[i])) << "result " << i;
+}
+
+/// Whether the bytes are refused by an Error; whatever they are, they may do no harm.
+bool refused(std::string_view bytes) try {
+  decode(bytes);
+  return false;
+} catch (const Error&) {
+  return true;
+}
+
+TEST(PlanCodec, RefusesWhatIsCutShortOrTooLong) {
+  const std::string bytes = encode(compiled(1, true));
+  for (std::size_t size = 0; size < bytes.size(); size += 5)
+    EXPECT_TRUE(refused(std::string_view(bytes).substr(0, size))) << size;
+  EXPECT_TRUE(refused(bytes + '\0'));
+}
+
+TEST(PlanCodec, SurvivesWhateverIsWrittenOverIt) {
+  const std::string bytes = encode(compiled(2, true));
+  std::size_t refusals = 0;
+  for (std::size_t at = 0; at < bytes.size(); at += 11)
+    for (const char change : {'\x01', '\x80', '\xff'}) {
+      std::string damaged = bytes;
+      damaged[at] = static_cast<char>(damaged[at] ^ change);
+      refusals += refused(damaged);
+    }
+  EXPECT_GT(refusals, bytes.size() / 50);
+}
+
+}  // namespace
+}  // namespace penstock::graph
