@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "graph/kernels/updates.hpp"
+#include "graph/optimizers/norm.hpp"
 
 namespace penstock::graph {
 
@@ -52,6 +53,20 @@ struct StateTensor {
   bool operator==(const StateTensor&) const = default;
 };
 
+/// A rule with norms of its own, for a parameter that is divided into shards: once every shard has
+/// done the first step, the norms are known for the second.
+struct ShardedRule {
+  /// State follows the gradient, whose sum is cleared. All spans are of the elements `shard` of a
+  /// parameter of so many. @returns its part of the directions' squared norm.
+  NormPart (*follow)(const Hyper&, std::int64_t step, const Part& shard, std::int64_t elements,
+                     std::span<const float> weight, const SummedGradient& gradient,
+                     std::span<const std::span<float>> state);
+  /// The weights move; the squared norms are those of the whole parameter before, and of its
+  /// directions.
+  void (*move)(const Hyper&, std::int64_t step, double squared_weights, double squared_directions,
+               std::span<float> weight, std::span<const std::span<float>> state);
+};
+
 struct OptimizerRule {
   /// The name in options and messages, e.g. "adamw".
   std::string_view name;
@@ -63,6 +78,8 @@ struct OptimizerRule {
                  const SummedGradient& gradient, std::span<const std::span<float>> state);
   /// Whether each element is updated by itself, so that a parameter may be updated piece by piece.
   bool elementwise = true;
+  /// How it is updated by its shards, if not each element by itself.
+  const ShardedRule* in_shards = nullptr;
   /// What of Hyper the rule reads.
   std::span<const HyperNumber> numbers = {};
   std::span<const HyperSwitch> switches = {};

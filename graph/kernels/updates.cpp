@@ -149,6 +149,13 @@ double lamb_moments(std::int64_t count, const LambConstants& constants,
   return sum;
 }
 
+void lamb_directions(std::int64_t count, const LambConstants& constants, const float* w,
+                     const float* m, const float* v, float* directions) {
+  for_each_element(count, [=, c = constants](std::int64_t i) {
+    directions[i] = lamb_direction(c, w[i], m[i], v[i]);
+  });
+}
+
 void lamb_step(std::int64_t count, const LambConstants& constants, float rate, float* w,
                const float* m, const float* v) {
   for_each_element(count, [=, c = constants](std::int64_t i) {
@@ -164,6 +171,7 @@ const UpdateKernels update_kernels{.descend = descend,
                                    .adam = adam,
                                    .rmsprop = rmsprop,
                                    .lamb_moments = lamb_moments,
+                                   .lamb_directions = lamb_directions,
                                    .lamb_step = lamb_step,
                                    .squared_norm = squared_norm};
 

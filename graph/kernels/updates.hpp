@@ -69,6 +69,9 @@ struct UpdateKernels {
   /// m/correction1 / (sqrt(v)/correction2_root + eps) + decay·w.
   double (*lamb_moments)(std::int64_t count, const LambConstants&, const SummedGradient&,
                          const float* w, float* m, float* v);
+  /// These directions themselves.
+  void (*lamb_directions)(std::int64_t count, const LambConstants&, const float* w, const float* m,
+                          const float* v, float* directions);
   /// w -= rate·direction, worked out a second time: that is cheaper than memory for it.
   void (*lamb_step)(std::int64_t count, const LambConstants&, float rate, float* w, const float* m,
                     const float* v);

@@ -21,23 +21,54 @@ double trust_ratio(double weight_norm, double direction_norm, double max_weight_
   return std::min(weight_norm, max_weight_norm) / direction_norm;
 }
 
+LambConstants constants_of(const Hyper& hyper, std::int64_t step) {
+  const Corrections corrections(hyper, step);
+  return {.moments = moment_constants(hyper),
+          .correction1 = static_cast<float>(corrections.first),
+          .correction2_root = static_cast<float>(corrections.second_root),
+          .eps = static_cast<float>(hyper.eps),
+          .decay = static_cast<float>(hyper.weight_decay)};
+}
+
+void move(const Hyper& hyper, std::int64_t step, double squared_weights, double squared_directions,
+          std::span<float> weight, std::span<const std::span<float>> state) {
+  const double trust =
+      trust_ratio(std::sqrt(squared_weights), std::sqrt(squared_directions), hyper.max_weight_norm);
+  kernel_table().updates.lamb_step(std::ssize(weight), constants_of(hyper, step),
+                                   static_cast<float>(hyper.learning_rate * trust), weight.data(),
+                                   state[0].data(), state[1].data());
+}
+
 void update(const Hyper& hyper, std::int64_t step, std::span<float> weight,
             const SummedGradient& gradient, std::span<const std::span<float>> state) {
-  const UpdateKernels& kernels = kernel_table().updates;
-  const Corrections corrections(hyper, step);
-  const LambConstants constants{.moments = moment_constants(hyper),
-                                .correction1 = static_cast<float>(corrections.first),
-                                .correction2_root = static_cast<float>(corrections.second_root),
-                                .eps = static_cast<float>(hyper.eps),
-                                .decay = static_cast<float>(hyper.weight_decay)};
-  float *const w = weight.data(), *const m = state[0].data(), *const v = state[1].data();
-  const std::int64_t count = std::ssize(weight);
-  const double direction_norm =
-      std::sqrt(kernels.lamb_moments(count, constants, gradient, w, m, v));
-  const double trust =
-      trust_ratio(std::sqrt(squared_norm(weight)), direction_norm, hyper.max_weight_norm);
-  kernels.lamb_step(count, constants, static_cast<float>(hyper.learning_rate * trust), w, m, v);
+  const double squared_directions =
+      kernel_table().updates.lamb_moments(std::ssize(weight), constants_of(hyper, step), gradient,
+                                          weight.data(), state[0].data(), state[1].data());
+  move(hyper, step, squared_norm(weight), squared_directions, weight, state);
 }
+
+NormPart follow(const Hyper& hyper, std::int64_t step, const Part& shard, std::int64_t elements,
+                std::span<const float> weight, const SummedGradient& gradient,
+                std::span<const std::span<float>> state) {
+  const UpdateKernels& kernels = kernel_table().updates;
+  const LambConstants constants = constants_of(hyper, step);
+  const auto moments = [&](const Part& part) {
+    const std::int64_t at = part.begin - shard.begin;
+    const SummedGradient own{gradient.sum + at, gradient.cleared + at, gradient.scale,
+                             gradient.clip};
+    return kernels.lamb_moments(part.end - part.begin, constants, own, weight.data() + at,
+                                state[0].data() + at, state[1].data() + at);
+  };
+  const auto directions = [&](const Part& part, float* to) {
+    const std::int64_t at = part.begin - shard.begin;
+    moments(part);
+    kernels.lamb_directions(part.end - part.begin, constants, weight.data() + at,
+                            state[0].data() + at, state[1].data() + at, to);
+  };
+  return norm_part(shard, elements, {moments, directions});
+}
+
+constexpr ShardedRule in_shards{.follow = follow, .move = move};
 
 }  // namespace
 
@@ -45,6 +76,7 @@ const OptimizerRule lamb{.name = "lamb",
                          .state = moments_state,
                          .update = update,
                          .elementwise = false,
+                         .in_shards = &in_shards,
                          .numbers = numbers,
                          .switches = moments_switches};
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "graph/shards.hpp"
 #include "tests/graph/optimizers/run.hpp"
 
 namespace penstock::graph {
@@ -54,6 +55,37 @@ TEST(SquaredNorm, ScalesAsIfTheElementsWereScaledBefore) {
   Vector scaled = elements;
   for (float& element : scaled) element *= 0.1f;
   EXPECT_EQ(squared_norm(elements, 0.1f), squared_norm(scaled));
+}
+
+/// The squared norm, taken shard by shard: `replicas` shards of ceil(n/R) elements.
+double in_shards(std::span<const float> x, std::int64_t replicas, float scale) {
+  std::vector<NormPart> parts;
+  for (std::int64_t replica = 0; replica < replicas; ++replica) {
+    const Part shard = shard_of(std::ssize(x), replicas, replica);
+    const auto here = [&](const Part& part) {
+      EXPECT_TRUE(part.begin >= shard.begin && part.end <= shard.end);
+      return x.subspan(static_cast<std::size_t>(part.begin),
+                       static_cast<std::size_t>(part.end - part.begin));
+    };
+    parts.push_back(norm_part(shard, std::ssize(x),
+                              {[&](const Part& part) { return squared_norm(here(part), scale); },
+                               [&](const Part& part, float* to) {
+                                 for (const float element : here(part)) *to++ = element * scale;
+                               }}));
+  }
+  return squared_norm(parts, std::ssize(x));
+}
+
+// 4.4: shards smaller than a block, of whole blocks, cut anywhere, and empty ones.
+TEST(SquaredNorm, BitsDoNotDependOnShards) {
+  std::mt19937 random(5);
+  for (const std::size_t size : {1u, 5u, 17u, 8191u, 8192u, 8193u, 16384u, 30011u, 100003u}) {
+    const Vector elements = drawn(random, size);
+    for (const std::int64_t replicas : {1, 2, 3, 4, 7, 16})
+      for (const float scale : {1.0f, 0.1f})
+        EXPECT_EQ(in_shards(elements, replicas, scale), squared_norm(elements, scale))
+            << size << " elements in " << replicas;
+  }
 }
 
 TEST(SquaredNorm, DoesNotOverflowWhereF32Would) {

@@ -364,5 +364,29 @@ TEST(Sgd, AsKerasKeepsEachStepsLearningRate) {
   }
 }
 
+// 4.4: both steps over all shards are an update of the whole.
+TEST(OptimizerRule, WithNormsGivesTheSameBitsInShards) {
+  std::mt19937 random(8);
+  int rules = 0;
+  for (const OptimizerRule* rule : all_optimizer_rules()) {
+    EXPECT_EQ(rule->elementwise, rule->in_shards == nullptr) << rule->name;
+    if (!rule->in_shards) continue;
+    ++rules;
+    for (const std::int64_t size : {7, 8192, 20'011})
+      for (const std::int64_t replicas : {2, 3, 5}) {
+        const Hyper hyper{.learning_rate = 0.1, .weight_decay = 0.01};
+        Parameter whole(*rule, hyper, drawn(random, static_cast<std::size_t>(size)));
+        Sharded sharded(*rule, hyper, whole.weight, replicas);
+        for (int step = 0; step < 3; ++step) {
+          const Vector gradient = drawn(random, static_cast<std::size_t>(size));
+          whole.update(hyper, gradient);
+          sharded.update(hyper, gradient);
+          ASSERT_EQ(whole.weight, sharded.weight) << size << " elements in " << replicas;
+        }
+      }
+  }
+  EXPECT_EQ(rules, 1);
+}
+
 }  // namespace
 }  // namespace penstock::graph

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "graph/optimizer_rule.hpp"
+#include "graph/shards.hpp"
 
 namespace penstock::graph {
 
@@ -35,6 +36,55 @@ class Parameter {
 
  private:
   const OptimizerRule& rule_;
+  std::vector<Vector> state_;
+  std::int64_t step_ = 0;
+};
+
+/// The same of a rule in shards.
+class Sharded {
+ public:
+  Sharded(const OptimizerRule& rule, const Hyper& hyper, Vector initial, std::int64_t replicas)
+      : weight(std::move(initial)), rule_(*rule.in_shards), replicas_(replicas) {
+    for (const StateTensor& tensor : rule.state(hyper))
+      state_.emplace_back(weight.size(), tensor.initial);
+  }
+
+  void update(const Hyper& hyper, const Vector& gradient) {
+    ++step_;
+    Vector sum = gradient;
+    const auto elements = std::ssize(weight);
+    const double squared_weights = squared_norm(weight);
+    std::vector<NormPart> parts;
+    for_each_shard([&](const Part& shard, std::span<float> w, const auto& state) {
+      const SummedGradient own{.sum = sum.data() + shard.begin,
+                               .cleared = sum.data() + shard.begin};
+      parts.push_back(rule_.follow(hyper, step_, shard, elements, w, own, state));
+    });
+    const double squared_directions = squared_norm(parts, elements);
+    for_each_shard([&](const Part&, std::span<float> w, const auto& state) {
+      rule_.move(hyper, step_, squared_weights, squared_directions, w, state);
+    });
+  }
+
+  Vector weight;
+
+ private:
+  template <class Work>
+  void for_each_shard(Work work) {
+    for (std::int64_t replica = 0; replica < replicas_; ++replica) {
+      const Part shard = shard_of(std::ssize(weight), replicas_, replica);
+      const auto of = [&](Vector& tensor) {
+        return std::span(tensor).subspan(static_cast<std::size_t>(shard.begin),
+                                         static_cast<std::size_t>(shard.end - shard.begin));
+      };
+      std::vector<std::span<float>> state;
+      for (Vector& tensor : state_) state.push_back(of(tensor));
+      work(shard, of(weight), state);
+    }
+  }
+
+  const ShardedRule& rule_;
+  std::int64_t replicas_;
   std::vector<Vector> state_;
   std::int64_t step_ = 0;
 };
