@@ -37,7 +37,9 @@ std::vector<graph::StateTensor> state_of(const graph::ParameterRule& rule) {
 graph::MemoryBudget budget_for(const Options& options, const Optimizer* optimizer,
                                const std::vector<std::string>& trainable) {
   graph::MemoryBudget budget{.bytes = options.topology.ipu_memory_bytes,
-                             .offload_state = options.training.offload.optimizer_state};
+                             .offload_state = options.training.offload.optimizer_state,
+                             .shard_state = options.training.sharding.optimizer_state,
+                             .replicas = options.topology.replication_factor};
   if (!optimizer) return budget;
   std::map<std::string, graph::KeptState> kept;
   const auto rules = parameter_rules(*optimizer, trainable);
@@ -112,6 +114,7 @@ actors::PipelineSetup setup_for(const Options& options, std::shared_ptr<const gr
           .reduction = options.training.reduction,
           .reduction_strategy = options.training.reduction_strategy,
           .offload = options.training.offload,
+          .sharding = options.training.sharding,
           .seed = options.seed,
           .outputs = output_selection(options.output, training),
           .anchors = anchor_selections(options.output, training),

@@ -209,6 +209,10 @@ class Compilation {
           "nothing is recomputed: the only stage is the last one, whose backward follows its "
           "forward at once");
     if (request_.replicas > 1) warn_of_own_statistics(warnings);
+    if (request_.replicas == 1 && request_.memory.shard_state.on)
+      warnings.emplace_back(
+          "options.training.sharding.optimizer_state: there are no replicas to share with, and "
+          "nothing is divided");
   }
 
   void warn_of_many_threads(std::vector<std::string>& warnings) const {

@@ -44,6 +44,7 @@ struct PipelineSetup {
   Reduction reduction = Reduction::mean;
   ReductionStrategy reduction_strategy = ReductionStrategy::post;  ///< as the plan was compiled
   OffloadOptions offload = {};
+  ShardingOptions sharding = {};
   std::uint64_t seed = 0;
   OutputSelection outputs = {};               ///< of the model's, and of the loss
   std::vector<OutputSelection> anchors = {};  ///< in the order of Plan::anchors
@@ -65,6 +66,9 @@ struct PipelineSetup {
 
 /// What a gradient's sum is divided by to make the gradient that `setup.reduction` asks for.
 double gradient_parts(const PipelineSetup& setup);
+
+/// Whether the replicas divide what this rule keeps of a parameter of so many elements.
+bool divided(const PipelineSetup& setup, const graph::ParameterRule& rule, std::int64_t elements);
 
 /// At first: of a model that begins with update 0.
 inline RunConstants constants_of(const UpdateRules& rules) {

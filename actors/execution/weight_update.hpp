@@ -11,6 +11,7 @@
 #include "actors/execution/arena.hpp"
 #include "actors/execution/pipeline_setup.hpp"
 #include "actors/execution/staging.hpp"
+#include "graph/optimizers/norm.hpp"
 #include "graph/staging.hpp"
 #include "penstock/report.hpp"
 #include "penstock/tensor.hpp"
@@ -19,7 +20,9 @@ namespace penstock::actors {
 
 enum class UpdatePhase : std::uint8_t {
   measure,  ///< the gradients' norms
+  follow,   ///< the first step of rules with norms of parameters that the replicas divide
   apply,    ///< scaling, clipping, the rule; then the sums are zero again
+  gather,   ///< the other replicas' shards of the new weights
 };
 
 struct VariableNorm {
@@ -27,10 +30,18 @@ struct VariableNorm {
   double squared = 0;
 };
 
-/// What a rule keeps for one variable, in the order of OptimizerRule::state.
+/// What one replica knows of the norm of a variable that they divide.
+struct ShardNorm {
+  std::int32_t variable = 0;
+  graph::NormPart part = {};
+};
+
+/// What a rule keeps for one variable, in the order of OptimizerRule::state; all of it, or the
+/// elements of a shard.
 struct VariableState {
   std::int32_t variable = 0;  ///< position in Plan::variables
   std::vector<Tensor> tensors = {};
+  std::int64_t first_element = 0;  ///< of the shard
 };
 
 /// The optimizer's whole state.
@@ -56,7 +67,8 @@ struct StateBlocks {
 class WeightUpdate {
  public:
   WeightUpdate(std::shared_ptr<const PipelineSetup> setup, std::size_t stage,
-               std::shared_ptr<Arena> arena, std::shared_ptr<const UpdateRules> rules);
+               std::shared_ptr<Arena> arena, std::shared_ptr<const UpdateRules> rules,
+               std::int64_t replica = 0);
 
   void set_rules(std::shared_ptr<const UpdateRules> rules) { rules_ = std::move(rules); }
   bool clips() const { return rules_->max_grad_norm > 0; }
@@ -64,6 +76,18 @@ class WeightUpdate {
   /// Of this stage and, before every update, of those that hold copies of its parameters.
   void set_sums(std::int32_t stage, StageSums sums) { sums_[stage] = std::move(sums); }
   void set_clip_factor(double factor) { clip_factor_ = factor; }
+  /// Before `apply`, if `follow` came first: squared norms of what weights move along, by position
+  /// in Plan::variables.
+  void set_directions(std::shared_ptr<const std::vector<double>> squared_norms) {
+    directions_ = std::move(squared_norms);
+  }
+  /// Whether this stage has anything to do in these phases.
+  bool follows() const;
+  bool gathers() const;
+  /// Before `gather`: the same stage of another replica, which has applied its update.
+  void set_shard(std::int64_t replica, std::shared_ptr<Arena> arena) {
+    shards_[replica] = std::move(arena);
+  }
 
   /// The optimizer state of the stage's variables as it is before the first update.
   StateBlocks new_state() const;
@@ -72,12 +96,14 @@ class WeightUpdate {
   bool uses_host_store() const { return host_block_bytes_ > 0; }
   void lend_host_state(std::shared_ptr<std::byte> state) { state_.on_host = std::move(state); }
   std::shared_ptr<std::byte> return_host_state() { return std::move(state_.on_host); }
-  /// Copies of the state's tensors, which must all be there.
+  /// Copies of the state's tensors, which must all be there; in other replicas than the first, of
+  /// the shards only.
   std::vector<VariableState> read_state() const;
-  /// Blocks of these tensors, which have the right types. Updates count on from theirs.
+  /// Blocks of these tensors, which are whole and have the right types. Updates count on from
+  /// theirs.
   StateBlocks restored_state(const OptimizerTensors& tensors);
-  /// Bytes of its elements on the IPU and in the host store (the blocks are a little larger for
-  /// alignment).
+  /// Bytes of its elements, padding of shards included, on the IPU and in the host store (the
+  /// blocks are a little larger for alignment).
   std::int64_t state_bytes_on_ipu() const;
   std::int64_t state_bytes_on_host() const;
   /// Scratch that run() needs at least.
@@ -88,11 +114,16 @@ class WeightUpdate {
   void run(UpdatePhase phase, std::span<std::byte> scratch, graph::PartRunner* runner = nullptr);
   /// What has been copied since the model was built, and what there is to copy.
   const OffloadReport& state_moves() const { return moves_; }
+  /// The replicas' gradient sums have been added.
+  void count_reduction();
+  const CollectiveReport& collectives() const { return collectives_; }
   std::int64_t updates() const { return step_; }
   /// Whether the weights are those after updates() updates, not between two.
   bool whole() const { return !applying_; }
-  /// After `measure`: of each trained variable of the stage.
+  /// After `measure`: of each trained variable of the stage that is not divided.
   const std::vector<VariableNorm>& squared_norms() const { return norms_; }
+  /// After `measure` or `follow`: of those that are, this replica's parts.
+  std::vector<ShardNorm> take_shard_norms() { return std::move(shard_norms_); }
 
  private:
   struct Trained {
@@ -100,6 +131,10 @@ class WeightUpdate {
     std::int32_t variable;
     std::vector<std::int64_t> state_offsets;  // in the block on the IPU or in the host store
     bool on_host;
+    bool divided;               // among the replicas
+    std::int64_t elements;      // of the whole variable
+    graph::Part own;            // elements that this replica updates and keeps state of
+    std::int64_t own_elements;  // of these and their padding
   };
   using State = std::vector<std::span<float>>;  // elements of each tensor of a parameter
   /// Some of a parameter's elements, and where the rule finds what goes with them.
@@ -108,9 +143,19 @@ class WeightUpdate {
     State state;
     graph::SummedGradient gradient;
   };
+  Trained trained_variable(std::size_t position);
+  void count_collectives();
   void add_uses();
   void measure();
+  void follow();
   void apply(graph::PartRunner* runner);
+  void gather();
+  void end_update();
+  /// The second step of a rule in shards.
+  void move(const Trained& trained);
+  bool moves_in_shards(const Trained& trained) const;
+  const graph::ParameterRule& rule_of(const Trained& trained) const;
+  graph::Hyper hyper_of(const Trained& trained) const;
   void update(const Trained& trained, graph::PartRunner* runner);
   void update_piece(const Trained& trained, const Piece& piece, graph::PartRunner* runner);
   void update_elements(const Trained& trained, const Piece& piece);
@@ -120,17 +165,24 @@ class WeightUpdate {
   graph::StagedUpdate staged(const Trained& trained) const;
   /// What of a piece is kept in the host store comes to the IPU; put_back() returns it.
   Piece bring(const Trained& trained, const graph::Part& elements);
+  State bring_state(const Trained& trained, const graph::Part& elements);
   void put_back(const Trained& trained, const Piece& piece);
+  /// Where state is kept, of the elements from `begin` on.
+  float* kept(const Trained& trained, std::size_t tensor, std::int64_t begin) const;
+  std::span<float> weight(const Trained& trained, const graph::Part& elements) const;
   bool sums_on_host(const Trained& trained) const;
   /// The uses of a tied parameter whose sums are in the host store.
   void add_in_pieces(const Trained& trained);
-  void clear_in_pieces(const Trained& trained, std::size_t use);
+  void clear_in_pieces(std::span<float> sum, std::int64_t at_once);
   double squared_norm_in_pieces(const Trained& trained, const graph::SummedGradient& gradient);
+  graph::NormPart norm_part(const Trained& trained, const graph::SummedGradient& gradient);
   /// Elements of two sums that fit into scratch together.
   std::int64_t pair_at_once(const Trained& trained) const;
   static std::byte* block_of(const Trained& trained, const StateBlocks& state);
   std::int64_t state_bytes(bool on_host) const;
-  void clear_other_uses(const Trained& trained);
+  /// Of all uses, but what the rule clears.
+  void clear_sums(const Trained& trained);
+  void clear(const Trained& trained, std::size_t use, const graph::Part& elements);
   void write_copies(const Trained& trained);
   graph::SummedGradient gradient(const Trained& trained) const;
   /// What the sums are divided by.
@@ -143,6 +195,7 @@ class WeightUpdate {
   std::shared_ptr<const PipelineSetup> setup_;
   std::shared_ptr<Arena> arena_;
   std::shared_ptr<const UpdateRules> rules_;
+  std::int64_t replica_;
   std::vector<Trained> trained_;
   std::int64_t ipu_block_bytes_ = 0;
   std::int64_t host_block_bytes_ = 0;
@@ -150,12 +203,17 @@ class WeightUpdate {
   StateBlocks state_;
   Staging staging_;  // in the IPU's scratch, while it runs
   OffloadReport moves_;
+  std::map<std::int64_t, std::shared_ptr<Arena>> shards_;  // by replica
+  std::shared_ptr<const std::vector<double>> directions_;
+  CollectiveReport collectives_;
+  CollectiveReport of_reduction_;  // what one adds to it
   double clip_factor_ = 1;
   double rate_factor_ = 1;  // of the update that runs
   bool uses_added_ = false;
   std::int64_t step_ = 0;  // updates done
   bool applying_ = false;
   std::vector<VariableNorm> norms_;
+  std::vector<ShardNorm> shard_norms_;
 };
 
 }  // namespace penstock::actors

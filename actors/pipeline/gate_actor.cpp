@@ -11,6 +11,13 @@ void GateState::start(GateHandle::pointer actor, std::shared_ptr<const PipelineS
   setup = std::move(pipeline);
   rules = std::move(first_rules);
   squared_norms.assign(setup->plan->variables.size(), 0.0);
+  for (std::size_t i = 0; i < squared_norms.size(); ++i) {
+    const graph::ParameterRule& rule = rules->variables[i];
+    const graph::VariableInfo& variable = setup->plan->variables[i];
+    if (!variable.trainable || !divided(*setup, rule, variable.type.shape.elements())) continue;
+    gathers = true;
+    follows = follows || rule.rule->in_shards;
+  }
 }
 
 void GateState::on_gradients_ready() {
@@ -18,7 +25,8 @@ void GateState::on_gradients_ready() {
   ready = 0;
   if (!setup->host->update_begins()) return;
   const bool clips = rules->max_grad_norm > 0;
-  begin_round({clips ? UpdatePhase::measure : UpdatePhase::apply, 1.0});
+  const UpdatePhase unclipped = follows ? UpdatePhase::follow : UpdatePhase::apply;
+  begin_round({.phase = clips ? UpdatePhase::measure : unclipped});
 }
 
 void GateState::begin_round(const UpdateOrder& order) {
@@ -28,10 +36,15 @@ void GateState::begin_round(const UpdateOrder& order) {
   for (std::size_t i = 0; i < first; ++i) self->send(links.optimizers[i], round);
 }
 
-void GateState::on_phase_done(const PhaseDone& answer) {
+void GateState::on_phase_done(PhaseDone& answer) {
   if (answer.replica == 0)
     for (const VariableNorm& norm : answer.squared_norms)
       squared_norms[static_cast<std::size_t>(norm.variable)] = norm.squared;
+  for (ShardNorm& norm : answer.shard_norms) {
+    std::vector<graph::NormPart>& parts = shard_norms[norm.variable];
+    parts.resize(static_cast<std::size_t>(setup->replicas));
+    parts[static_cast<std::size_t>(answer.replica)] = std::move(norm.part);
+  }
   if (++done == links.optimizers.size())
     end_round();
   else if (one_by_one())
@@ -39,11 +52,40 @@ void GateState::on_phase_done(const PhaseDone& answer) {
 }
 
 void GateState::end_round() {
-  if (round.phase == UpdatePhase::measure) {
-    begin_round({UpdatePhase::apply, graph::clip_factor(squared_norms, rules->max_grad_norm,
-                                                        rules->exact_max_grad_norm)});
-    return;
+  UpdateOrder next = round;
+  switch (round.phase) {
+    case UpdatePhase::measure:
+      add_up(squared_norms);
+      next.clip_factor =
+          graph::clip_factor(squared_norms, rules->max_grad_norm, rules->exact_max_grad_norm);
+      next.phase = follows ? UpdatePhase::follow : UpdatePhase::apply;
+      return begin_round(next);
+    case UpdatePhase::follow: {
+      std::vector<double> directions(squared_norms.size());
+      add_up(directions);
+      next.directions = std::make_shared<const std::vector<double>>(std::move(directions));
+      next.phase = UpdatePhase::apply;
+      return begin_round(next);
+    }
+    case UpdatePhase::apply:
+      if (!gathers) return release();
+      next.phase = UpdatePhase::gather;
+      return begin_round(next);
+    case UpdatePhase::gather:
+      return release();
   }
+}
+
+void GateState::add_up(std::vector<double>& of_variables) {
+  for (const auto& [variable, parts] : shard_norms) {
+    const auto position = static_cast<std::size_t>(variable);
+    of_variables[position] =
+        graph::squared_norm(parts, setup->plan->variables[position].type.shape.elements());
+  }
+  shard_norms.clear();
+}
+
+void GateState::release() {
   setup->host->update_ended();
   for (const OptimizerHandle& optimizer : links.optimizers) self->send(optimizer, Release{});
 }
@@ -55,7 +97,7 @@ GateHandle::behavior_type gate_actor(GateHandle::stateful_pointer<GateState> sel
   self->state.start(self, std::move(setup), std::move(rules));
   return {[=](GateLinks& links) { self->state.on_links(links); },
           [=](const GradientsReady&) { self->state.on_gradients_ready(); },
-          [=](const PhaseDone& done) { self->state.on_phase_done(done); },
+          [=](PhaseDone& done) { self->state.on_phase_done(done); },
           [=](const SetRules& message) { self->state.on_set_rules(message); }};
 }
 

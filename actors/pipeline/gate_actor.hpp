@@ -1,9 +1,11 @@
 // Gate: the rendezvous before a weight update. Holds it back until every stage of every replica has
 // its gradient sums, so that weights never change inside a window; leads all stages through the
 // update in rounds (one after another where one IPU may be busy at a time), with the clipping
-// factor of the global norm; lets none go on before all are at the next update; opens no more once
-// the model has failed.
+// factor of the global norm and the norms of what replicas divide, which it adds up; lets none go
+// on before all are at the next update; opens no more once the model has failed.
 #pragma once
+
+#include <map>
 
 #include "actors/pipeline/messages.hpp"
 
@@ -14,11 +16,14 @@ struct GateState {
              std::shared_ptr<const UpdateRules> first_rules);
   void on_links(GateLinks& given) { links = std::move(given); }
   void on_gradients_ready();
-  void on_phase_done(const PhaseDone& done);
+  void on_phase_done(PhaseDone& done);
   void on_set_rules(const SetRules& message) { rules = message.rules; }
 
   void begin_round(const UpdateOrder& order);
   void end_round();
+  /// What shards know of each variable's norm becomes the norm.
+  void add_up(std::vector<double>& of_variables);
+  void release();
   bool one_by_one() const { return setup->plan->schedule->one_at_a_time; }
 
   GateHandle::pointer self = nullptr;
@@ -28,7 +33,11 @@ struct GateState {
   std::size_t ready = 0;  // optimizers whose sums are complete
   std::size_t done = 0;   // optimizers that have finished this round
   UpdateOrder round;
-  std::vector<double> squared_norms;  // of replica 0, by variable; the replicas' are equal
+  std::vector<double> squared_norms;  // by variable; of replica 0 where the replicas' are equal
+  /// Of this round, by variable and replica.
+  std::map<std::int32_t, std::vector<graph::NormPart>> shard_norms;
+  bool follows = false;  // some variables are divided whose rule has norms
+  bool gathers = false;  // some are divided
 };
 
 GateHandle::behavior_type gate_actor(GateHandle::stateful_pointer<GateState> self,

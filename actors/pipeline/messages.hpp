@@ -104,13 +104,24 @@ struct GradientsReady {};
 /// Gate -> optimizers, in rounds: every stage has finished one before the next begins.
 struct UpdateOrder {
   UpdatePhase phase = UpdatePhase::apply;
-  double clip_factor = 1;  ///< for `apply`
+  double clip_factor = 1;  ///< for `follow` and `apply`
+  /// For an `apply` after `follow`: squared norms of the directions, by position in
+  /// Plan::variables.
+  std::shared_ptr<const std::vector<double>> directions = {};
 };
 
 /// Optimizer -> gate: that is done.
 struct PhaseDone {
   std::int32_t replica = 0;
   std::vector<VariableNorm> squared_norms = {};  ///< after `measure`
+  std::vector<ShardNorm> shard_norms = {};       ///< after `measure` and `follow`
+};
+
+/// Optimizer -> optimizers of the same stage of the other replicas: my shard of the new weights is
+/// in this arena, to be read until the update is done.
+struct ShardReady {
+  std::int32_t replica = 0;
+  std::shared_ptr<Arena> arena = {};
 };
 
 /// Gate -> optimizer: every weight is at the next update; your stage may go on.
@@ -120,6 +131,7 @@ struct Release {};
 struct WeightsReady {
   std::vector<TraceEvent> work = {};  ///< what the update did on the IPU
   OffloadReport state_moves = {};     ///< and copied to and from there, all updates together
+  CollectiveReport collectives = {};  ///< with the other replicas, all updates together
 };
 
 /// Stage -> step: its update is done, and what it tells when asked includes it.
@@ -135,8 +147,8 @@ struct SetRunConstants {
   RunConstants constants = {};
 };
 
-/// Host -> step -> optimizers: read the state of replica 0, or overwrite that of every replica. The
-/// answer is OptimizerAnswer.
+/// Host -> step -> optimizers: read the state of replica 0 and the shards of the others, or
+/// overwrite that of every replica. The answer is OptimizerAnswer.
 struct ReadState {};
 struct WriteState {
   std::shared_ptr<const OptimizerTensors> tensors = {};
@@ -226,9 +238,9 @@ using FeedHandle = caf::typed_actor<caf::reacts_to<FeedLinks>, caf::reacts_to<St
 using OptimizerHandle =
     caf::typed_actor<caf::reacts_to<OptimizerLinks>, caf::reacts_to<WindowComplete>,
                      caf::reacts_to<Reduced>, caf::reacts_to<TiedSums>, caf::reacts_to<UpdateOrder>,
-                     caf::reacts_to<UpdateDone>, caf::reacts_to<Release>, caf::reacts_to<SetRules>,
-                     caf::reacts_to<ReadState>, caf::reacts_to<WriteState>,
-                     caf::reacts_to<ExplainWait>>;
+                     caf::reacts_to<UpdateDone>, caf::reacts_to<ShardReady>,
+                     caf::reacts_to<Release>, caf::reacts_to<SetRules>, caf::reacts_to<ReadState>,
+                     caf::reacts_to<WriteState>, caf::reacts_to<ExplainWait>>;
 using ReducerHandle = caf::typed_actor<caf::reacts_to<Contribution>>;
 using GateHandle = caf::typed_actor<caf::reacts_to<GateLinks>, caf::reacts_to<GradientsReady>,
                                     caf::reacts_to<PhaseDone>, caf::reacts_to<SetRules>>;
@@ -285,6 +297,7 @@ struct OptimizerLinks {
   DeviceHandle device = {};
   StageHandle stage = {};
   std::vector<OptimizerHandle> optimizers = {};  ///< of the same replica, by stage
+  std::vector<OptimizerHandle> replicas = {};    ///< of the same stage
   ReducerHandle reducer = {};                    ///< none for a single replica
   GateHandle gate = {};
   HostStoreHandle host_store = {};  ///< none where state stays on the IPU
@@ -327,6 +340,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::TiedSums)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::GradientsReady)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::UpdateOrder)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::PhaseDone)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::ShardReady)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::Release)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::UpdateApplied)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::WeightsReady)

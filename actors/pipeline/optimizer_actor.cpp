@@ -18,6 +18,14 @@ void OptimizerState::on_links(OptimizerLinks& given) {
   links = std::move(given);
   setup.update->set_state(setup.update->new_state());
   return_state();
+  expect_shards();
+}
+
+void OptimizerState::expect_shards() {
+  may_gather = false;
+  if (!setup.update->gathers()) return;
+  for (std::int32_t replica = 0; replica < std::ssize(links.replicas); ++replica)
+    if (replica != setup.replica) shards_missing.insert(replica);
 }
 
 BlockKey OptimizerState::key() const {
@@ -34,6 +42,7 @@ void OptimizerState::on_window_complete(const WindowComplete& window) {
 }
 
 void OptimizerState::on_reduced(const Reduced& reduced) {
+  setup.update->count_reduction();
   use_sums(reduced.sums, reduced.host_sums);
 }
 
@@ -59,10 +68,35 @@ void OptimizerState::count_sums() {
 
 void OptimizerState::on_update_order(const UpdateOrder& order) {
   setup.update->set_clip_factor(order.clip_factor);
-  if (order.phase == UpdatePhase::apply)
-    with_state([this] { run(UpdatePhase::apply); });
-  else
-    run(order.phase);
+  setup.update->set_directions(order.directions);
+  switch (order.phase) {
+    case UpdatePhase::measure:
+      return run(UpdatePhase::measure);
+    case UpdatePhase::follow:
+      if (!setup.update->follows()) return end_phase({});
+      return with_state([this] { run(UpdatePhase::follow); });
+    case UpdatePhase::apply:
+      return with_state([this] { run(UpdatePhase::apply); });
+    case UpdatePhase::gather:
+      if (!setup.update->gathers()) return end_phase({});
+      may_gather = true;
+      return gather();
+  }
+}
+
+void OptimizerState::on_shard_ready(ShardReady& shard) {
+  setup.update->set_shard(shard.replica, std::move(shard.arena));
+  shards_missing.erase(shard.replica);
+  gather();
+}
+
+void OptimizerState::gather() {
+  if (may_gather && shards_missing.empty()) run(UpdatePhase::gather);
+}
+
+void OptimizerState::end_phase(PhaseDone&& done) {
+  done.replica = setup.replica;
+  self->send(links.gate, std::move(done));
 }
 
 void OptimizerState::with_state(const std::function<void()>& work) {
@@ -104,9 +138,15 @@ void OptimizerState::on_write_state(const WriteState& message) {
 }
 
 void OptimizerState::on_explain_wait() {
-  self->send(links.supervisor, WaitsFor{fetching ? "optimizer of " + who() +
-                                                       " waits for its state from the host store"
-                                                 : ""});
+  const std::string what = waits_for();
+  self->send(links.supervisor,
+             WaitsFor{what.empty() ? "" : "optimizer of " + who() + " waits for " + what});
+}
+
+std::string OptimizerState::waits_for() const {
+  if (fetching) return "its state from the host store";
+  if (!may_gather || shards_missing.empty()) return "";
+  return "shard " + std::to_string(*shards_missing.begin()) + " of the new weights";
 }
 
 std::string OptimizerState::who() const {
@@ -125,16 +165,33 @@ void OptimizerState::on_update_done(const UpdateDone& done) {
                   .micro_batch = (update_number + 1) * setup.pipeline->gradient_accumulation - 1,
                   .begin_ns = done.begin_ns,
                   .end_ns = done.end_ns});
-  if (done.phase == UpdatePhase::measure) {
-    self->send(links.gate, PhaseDone{setup.replica, setup.update->squared_norms()});
-    return;
+  switch (done.phase) {
+    case UpdatePhase::measure:
+      return end_phase({0, setup.update->squared_norms(), setup.update->take_shard_norms()});
+    case UpdatePhase::follow:
+      return_state();
+      return end_phase({0, {}, setup.update->take_shard_norms()});
+    case UpdatePhase::apply:
+      return_state();
+      send_shard();
+      return end_phase({});
+    case UpdatePhase::gather:
+      expect_shards();
+      return end_phase({});
   }
-  return_state();
-  self->send(links.gate, PhaseDone{setup.replica, {}});
+}
+
+void OptimizerState::send_shard() {
+  if (!setup.update->gathers()) return;
+  for (std::int32_t replica = 0; replica < std::ssize(links.replicas); ++replica)
+    if (replica != setup.replica)
+      self->send(links.replicas[static_cast<std::size_t>(replica)],
+                 ShardReady{setup.replica, setup.arena});
 }
 
 void OptimizerState::on_release() {
-  self->send(links.stage, WeightsReady{std::move(work), setup.update->state_moves()});
+  self->send(links.stage, WeightsReady{std::move(work), setup.update->state_moves(),
+                                       setup.update->collectives()});
   work.clear();
 }
 
@@ -148,6 +205,7 @@ OptimizerHandle::behavior_type optimizer_actor(
           [=](TiedSums& tied) { self->state.on_tied_sums(tied); },
           [=](const UpdateOrder& order) { self->state.on_update_order(order); },
           [=](const UpdateDone& done) { self->state.on_update_done(done); },
+          [=](ShardReady& shard) { self->state.on_shard_ready(shard); },
           [=](const Release&) { self->state.on_release(); },
           [=](const SetRules& message) { self->state.on_set_rules(message); },
           [=](const ReadState&) { self->state.on_read_state(); },

@@ -26,6 +26,7 @@ struct OptimizerState {
   void on_tied_sums(TiedSums& tied);
   void on_update_order(const UpdateOrder& order);
   void on_update_done(const UpdateDone& done);
+  void on_shard_ready(ShardReady& shard);
   void on_release();
   void on_read_state();
   void on_write_state(const WriteState& message);
@@ -40,6 +41,13 @@ struct OptimizerState {
   /// Puts the state back into the host store, if it belongs there.
   void return_state();
   void run(UpdatePhase phase);
+  /// Of the next update.
+  void expect_shards();
+  /// Once it may and all other replicas' shards are there.
+  void gather();
+  void send_shard();
+  void end_phase(PhaseDone&& done);
+  std::string waits_for() const;
   BlockKey key() const;
   std::string who() const;
 
@@ -50,8 +58,10 @@ struct OptimizerState {
   std::set<std::int32_t> copiers;  // stages that hold copies of this one's parameters
   std::size_t sums_there = 0;      // of this update
   std::int64_t update_number = 0;
-  bool fetching = false;         // its state, from the host store
-  std::vector<TraceEvent> work;  // of this update
+  bool fetching = false;  // its state, from the host store
+  bool may_gather = false;
+  std::set<std::int32_t> shards_missing;  // of this update's weights, by replica
+  std::vector<TraceEvent> work;           // of this update
 };
 
 OptimizerHandle::behavior_type optimizer_actor(

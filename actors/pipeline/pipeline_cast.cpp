@@ -76,7 +76,8 @@ class Casting {
         arenas_.push_back(
             std::make_shared<Arena>(setup_->plan, stage, setup_->live_micro_batches()));
         if (!setup_->plan->training) continue;
-        updates_.push_back(std::make_shared<WeightUpdate>(setup_, stage, arenas_.back(), rules_));
+        updates_.push_back(
+            std::make_shared<WeightUpdate>(setup_, stage, arenas_.back(), rules_, replica));
         bytes = std::max(bytes, updates_.back()->staging_bytes());
       }
     for (const auto& [ipu, bytes] : scratch_bytes_)
@@ -157,7 +158,7 @@ class Casting {
     if (setup_->plan->training) {
       links.optimizer = optimizers_[replica * setup_->stages() + stage];
       caf::anon_send(links.optimizer,
-                     OptimizerLinks{device, self, optimizers_of(replica),
+                     OptimizerLinks{device, self, optimizers_of(replica), replicas_of(stage),
                                     reducers_.empty() ? ReducerHandle{} : reducers_[stage], gate_,
                                     host_store_, step_, supervisor_});
     }
@@ -168,6 +169,13 @@ class Casting {
     const auto first =
         optimizers_.begin() + static_cast<std::ptrdiff_t>(replica * setup_->stages());
     return {first, first + static_cast<std::ptrdiff_t>(setup_->stages())};
+  }
+
+  std::vector<OptimizerHandle> replicas_of(std::size_t stage) const {
+    std::vector<OptimizerHandle> optimizers;
+    for (std::size_t i = stage; i < optimizers_.size(); i += setup_->stages())
+      optimizers.push_back(optimizers_[i]);
+    return optimizers;
   }
 
   ActorSystem& system_;

@@ -170,6 +170,7 @@ void StageState::complete_window() {
 void StageState::on_weights_ready(const WeightsReady& ready) {
   for (const TraceEvent& event : ready.work) record(event);
   setup.status->report.optimizer_state = ready.state_moves;
+  setup.status->report.collectives = ready.collectives;
   setup.status->report.accumulators = setup.arena->accumulator_moves();
   return_sums();
   self->send(links.step, UpdateApplied{});

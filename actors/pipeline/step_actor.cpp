@@ -1,7 +1,9 @@
 #include "actors/pipeline/step_actor.hpp"
 
 #include <algorithm>
+#include <iterator>
 
+#include "actors/execution/whole_state.hpp"
 #include "actors/system/base_init.hpp"
 
 namespace penstock::actors {
@@ -101,21 +103,21 @@ void StepState::ask_optimizers(const Message& message, std::size_t replicas) {
 }
 
 void StepState::on_read_state(const ReadState& message) {
-  optimizer = {};
-  optimizer.variables.resize(setup->plan->variables.size());
-  ask_optimizers(message, 1);
+  states.clear();
+  const bool shards = setup->sharding.optimizer_state.on;
+  ask_optimizers(message, shards ? links.stages.size() : 1);
 }
 
 void StepState::on_write_state(const WriteState& message) {
-  optimizer = {};
+  states.clear();
   ask_optimizers(message, links.stages.size());
 }
 
-void StepState::on_optimizer_answer(const OptimizerAnswer& answer) {
-  optimizer.updates = answer.updates;
-  for (const VariableState& state : answer.variables)
-    optimizer.variables[static_cast<std::size_t>(state.variable)] = state.tensors;
-  if (--answers_missing == 0) setup->host->answer(std::move(optimizer));
+void StepState::on_optimizer_answer(OptimizerAnswer& answer) {
+  std::ranges::move(answer.variables, std::back_inserter(states));
+  if (--answers_missing > 0) return;
+  setup->host->answer(OptimizerTensors{answer.updates, whole_state(*setup->plan, states)});
+  states.clear();
 }
 
 StepHandle::behavior_type step_actor(StepHandle::stateful_pointer<StepState> self,
@@ -135,7 +137,7 @@ StepHandle::behavior_type step_actor(StepHandle::stateful_pointer<StepState> sel
           [=](const SetRunConstants& message) { self->state.on_set_run_constants(message); },
           [=](const ReadState& message) { self->state.on_read_state(message); },
           [=](const WriteState& message) { self->state.on_write_state(message); },
-          [=](const OptimizerAnswer& answer) { self->state.on_optimizer_answer(answer); }};
+          [=](OptimizerAnswer& answer) { self->state.on_optimizer_answer(answer); }};
 }
 
 }  // namespace penstock::actors

@@ -22,7 +22,7 @@ struct StepState {
   void on_set_run_constants(const SetRunConstants& message);
   void on_read_state(const ReadState& message);
   void on_write_state(const WriteState& message);
-  void on_optimizer_answer(const OptimizerAnswer& answer);
+  void on_optimizer_answer(OptimizerAnswer& answer);
 
   void answer_if_done();
   template <class Message>
@@ -38,7 +38,7 @@ struct StepState {
   std::int64_t updates_missing = 0;  // of all stages
   std::size_t answers_missing = 0;   // in the calls that ask each stage or optimizer
   Variables variables;
-  OptimizerTensors optimizer;
+  std::vector<VariableState> states;  // of the optimizers that have answered
   std::vector<StageStatus> statuses;
 };
 

@@ -56,13 +56,25 @@ void each_field(MaybeConst<OffloadOptions> auto& offload, const auto& visit) {
   visit("accumulators", accumulators);
 }
 
+void each_field(MaybeConst<ReplicaSharding> auto& sharding, const auto& visit) {
+  auto& [on, minimum_elements] = sharding;
+  visit("on", on);
+  visit("minimum_elements", minimum_elements);
+}
+
+void each_field(MaybeConst<ShardingOptions> auto& sharding, const auto& visit) {
+  auto& [optimizer_state] = sharding;
+  visit("optimizer_state", optimizer_state);
+}
+
 void each_field(MaybeConst<TrainingOptions> auto& training, const auto& visit) {
-  auto& [gradient_accumulation, reduction, reduction_strategy, offload, recompute,
+  auto& [gradient_accumulation, reduction, reduction_strategy, offload, sharding, recompute,
          recompute_stages] = training;
   visit("gradient_accumulation", gradient_accumulation);
   visit("reduction", reduction);
   visit("reduction_strategy", reduction_strategy);
   visit("offload", offload);
+  visit("sharding", sharding);
   visit("recompute", recompute);
   visit("recompute_stages", recompute_stages);
 }

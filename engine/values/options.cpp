@@ -101,6 +101,11 @@ void check(const OffloadOptions& offload) {
                static_cast<double>(offload.accumulators.minimum_bytes), {.low = 0});
 }
 
+void check(const ShardingOptions& sharding) {
+  check_number("options.training.sharding.optimizer_state.minimum_elements",
+               static_cast<double>(sharding.optimizer_state.minimum_elements), {.low = 2});
+}
+
 void check(const TrainingOptions& training) {
   check_number("options.training.gradient_accumulation", training.gradient_accumulation, positive);
   check_enumerator("options.training.reduction", reductions, training.reduction);
@@ -112,6 +117,7 @@ void check(const TrainingOptions& training) {
                 "options.training.reduction_strategy: expected post, as the reduction is sum, got "
                 "running");
   check(training.offload);
+  check(training.sharding);
   check_recomputation(training);
 }
 

@@ -14,8 +14,8 @@ void fields(Writer& writer, const KeptState& state) {
 
 /// What each of the model's parameters needs.
 void write_budget(Writer& writer, const Graph& model, const MemoryBudget& budget) {
-  const auto& [bytes, state, offload_state] = budget;
-  writer(bytes, offload_state, static_cast<bool>(state));
+  const auto& [bytes, state, offload_state, shard_state, replicas] = budget;
+  writer(bytes, offload_state, shard_state, replicas, static_cast<bool>(state));
   if (!state) return;
   for (const Variable& variable : model.variables)
     if (const Value& value = model.value(variable.value); value.kind == ValueKind::parameter)

@@ -102,6 +102,11 @@ void fields(auto& archive, Either<Offload> auto& offload) {
   archive(on, minimum_bytes);
 }
 
+void fields(auto& archive, Either<ReplicaSharding> auto& sharding) {
+  auto& [on, minimum_elements] = sharding;
+  archive(on, minimum_elements);
+}
+
 // ---- the plan ----------------------------------------------------------------------------------
 
 void fields(auto& archive, Either<Location> auto& location) {

@@ -6,11 +6,21 @@
 #include <map>
 #include <vector>
 
+#include "graph/shards.hpp"
 #include "graph/staging.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::graph {
 namespace {
+
+constexpr std::int64_t element_bytes = 4;
+
+/// Of each tensor that a replica keeps of a parameter of so many.
+std::int64_t kept_elements(const MemoryBudget& budget, const KeptState& kept,
+                           std::int64_t elements) {
+  const bool divided = kept.tensors > 0 && budget.shard_state.divides(elements, budget.replicas);
+  return divided ? shard_elements(elements, budget.replicas) : elements;
+}
 
 /// What the stages on one IPU need together.
 struct Need {
@@ -76,15 +86,17 @@ std::int64_t batch_that_fits(const Case& failed, const Need& need) {
 std::vector<std::string> remedies(const Case& failed, const std::vector<Alternative>& alternatives,
                                   std::int64_t ipu, const Need& need) {
   std::vector<std::string> found;
-  MemoryBudget offloading = failed.budget;
-  offloading.offload_state.on = true;
-  const std::int64_t without_state =
-      Case{failed.plan, failed.replicas, offloading}.needs().at(ipu).total();
-  if (!failed.budget.offload_state.on && without_state <= failed.budget.bytes)
-    found.push_back(
-        "the optimizer's state in the host store (options.training.offload.optimizer_state), "
-        "which needs " +
-        size_text(without_state));
+  const auto try_state = [&](const MemoryBudget& budget, const std::string& where) {
+    const std::int64_t total = Case{failed.plan, failed.replicas, budget}.needs().at(ipu).total();
+    if (total <= budget.bytes)
+      found.push_back("the optimizer's state " + where + ", which needs " + size_text(total));
+  };
+  MemoryBudget offloading = failed.budget, sharding = failed.budget;
+  offloading.offload_state.on = sharding.shard_state.on = true;
+  if (!failed.budget.offload_state.on)
+    try_state(offloading, "in the host store (options.training.offload.optimizer_state)");
+  if (!failed.budget.shard_state.on)
+    try_state(sharding, "divided among the replicas (options.training.sharding.optimizer_state)");
   for (const Alternative& alternative : alternatives) {
     const Plan plan = alternative.plan();
     const std::int64_t total = Case{plan, failed.replicas, failed.budget}.needs().at(ipu).total();
@@ -124,12 +136,13 @@ StateNeed state_need(const Plan& plan, std::size_t stage, const MemoryBudget& bu
     const KeptState kept =
         budget.state ? budget.state(plan.variables[index(variable.variable)].name) : KeptState{};
     const bool off = budget.offload_state.takes(variable.type.bytes());
-    if (!off) need.bytes += variable.type.bytes() * kept.tensors;
-    need.staging_bytes = std::max(need.staging_bytes,
-                                  update_staging_bytes({.elements = variable.type.shape.elements(),
-                                                        .state_tensors = off ? kept.tensors : 0,
-                                                        .sum = variable.gradients[0].on_host,
-                                                        .elementwise = kept.elementwise}));
+    const std::int64_t elements = kept_elements(budget, kept, variable.type.shape.elements());
+    if (!off) need.bytes += elements * element_bytes * kept.tensors;
+    need.staging_bytes =
+        std::max(need.staging_bytes, update_staging_bytes({.elements = elements,
+                                                           .state_tensors = off ? kept.tensors : 0,
+                                                           .sum = variable.gradients[0].on_host,
+                                                           .elementwise = kept.elementwise}));
   }
   return need;
 }

@@ -21,6 +21,8 @@ struct MemoryBudget {
   std::int64_t bytes = 0;                                             ///< of each IPU; 0: no limit
   std::function<KeptState(const std::string& parameter)> state = {};  ///< null: nothing is kept
   Offload offload_state = {};
+  ReplicaSharding shard_state = {};
+  std::int64_t replicas = 1;  ///< that may divide state
 };
 
 /// Another plan for the same model, for messages.

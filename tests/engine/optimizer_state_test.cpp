@@ -60,6 +60,15 @@ std::vector<float> weights(const Model& model) {
   return all;
 }
 
+/// All of a state's f32 elements.
+std::vector<float> numbers(const std::vector<NamedTensor>& state) {
+  std::vector<float> all;
+  for (const NamedTensor& one : state)
+    if (one.tensor.dtype() == DType::f32)
+      all.insert(all.end(), one.tensor.as<float>().begin(), one.tensor.as<float>().end());
+  return all;
+}
+
 const Optimizer rules[] = {AdamW{.learning_rate = 0.05}, Lamb{.learning_rate = 0.05},
                            Sgd{.learning_rate = 0.1, .momentum = 0.9, .dampening = 0.5},
                            RmsProp{.momentum = 0.5, .centered = true}, Sgd{}};
@@ -130,6 +139,48 @@ TEST(OptimizerState, BelongsToNoTopology) {
                             options_for(replicas, offload, stages), by_tensors),
                   uninterrupted(rules[0], replicas))
             << replicas << offload << stages;
+}
+
+// 4.4: what sharded replicas save, others load, however many they are and whether or not they
+// divide it.
+TEST(OptimizerState, OfShardsIsWholeInFiles) {
+  const TemporaryDirectory directory;
+  const std::string path = (directory / "o").string();
+  const auto options = [](int replicas, bool shards) {
+    Options result = options_for(replicas);
+    result.training.sharding.optimizer_state = {.on = shards, .minimum_elements = 2};
+    return result;
+  };
+  for (const Optimizer& optimizer : rules) {
+    const Model first = network();
+    TrainingModel trained(first, options(4, true), optimizer);
+    trained.step(samples(0, 3, 4));
+    trained.save_optimizer_state(path);
+    for (const int replicas : {1, 2, 3, 4}) {
+      std::vector<std::vector<float>> results;
+      for (const bool shards : {false, true}) {
+        Model model = network();
+        TrainingModel fresh(model, options(replicas, shards), optimizer);
+        for (const ParameterInfo& info : first.parameters())
+          model.set_weight(info.name, first.weight(info.name));
+        fresh.load_optimizer_state(path);
+        EXPECT_EQ(numbers(fresh.optimizer_state()), numbers(trained.optimizer_state()));
+        fresh.step(samples(0, 4, replicas));
+        results.push_back(weights(model));
+      }
+      EXPECT_EQ(results[0], results[1]) << optimizer.settings.index() << ", " << replicas;
+    }
+  }
+}
+
+TEST(OptimizerState, OfShardsGoesOnAsOfAnUninterruptedRun) {
+  for (const Optimizer& optimizer : rules)
+    for (const bool shards_first : {false, true}) {
+      Options first = options_for(3), second = options_for(3, true, "A,B");
+      first.training.sharding.optimizer_state = {.on = shards_first, .minimum_elements = 2};
+      second.training.sharding.optimizer_state = {.on = !shards_first, .minimum_elements = 2};
+      EXPECT_EQ(continued(optimizer, first, second, by_tensors), uninterrupted(optimizer, 3));
+    }
 }
 
 std::vector<std::string> names(const std::vector<NamedTensor>& state) {

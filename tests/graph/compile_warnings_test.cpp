@@ -46,6 +46,21 @@ TEST(CompileWarnings, TellWhoseStatisticsReplicasKeep) {
   EXPECT_EQ(warnings(normalised(1), false, 2), Warnings{}) << "inference changes no statistics";
 }
 
+TEST(CompileWarnings, TellThatASingleReplicaHasNobodyToShareStateWith) {
+  const auto told = [](bool training, std::int64_t replicas) {
+    return compile(normalised(0).graph(), {.training = training,
+                                           .batch = 2,
+                                           .replicas = replicas,
+                                           .memory = {.shard_state = {.on = true}}})
+        .report.warnings;
+  };
+  EXPECT_EQ(told(true, 1),
+            Warnings{"options.training.sharding.optimizer_state: there are no replicas to share "
+                     "with, and nothing is divided"});
+  EXPECT_EQ(told(true, 2), Warnings{});
+  EXPECT_EQ(told(false, 1), Warnings{});
+}
+
 TEST(CompileStalls, AreRefusedBeforeAnythingRuns) {
   const Schedule no_credit{
       .name = "no_credit", .in_flight = [](int, int) { return 0; }, .prefers = Direction::forward};

@@ -120,6 +120,7 @@ actors::PipelineSetup SmallNetwork::setup() const {
           .reduction = options_.reduction,
           .offload = {.optimizer_state = {.on = options_.offload},
                       .accumulators = {.on = options_.offload}},
+          .sharding = {.optimizer_state = {.on = options_.shards, .minimum_elements = 2}},
           .seed = options_.seed,
           .outputs = {options_.output_mode, options_.output_period},
           .anchors = anchor_selections(options_.anchors),

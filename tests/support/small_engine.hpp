@@ -30,6 +30,7 @@ struct SmallEngineOptions {
   std::int64_t gradient_accumulation = 8;
   double max_grad_norm = 0;
   bool offload = false;  ///< every class, off the IPUs
+  bool shards = false;   ///< of the optimizer's state, of every tensor
   Reduction reduction = Reduction::mean;
   OutputMode output_mode = OutputMode::all;
   std::int64_t output_period = 1;

@@ -6,6 +6,14 @@
 #include "engine/values/memory.hpp"
 
 namespace penstock::testing {
+namespace {
+
+bool same_bits(const Tensor& a, const Tensor& b) {
+  return a.shape() == b.shape() && a.bytes() == b.bytes() &&
+         std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
+}
+
+}  // namespace
 
 std::vector<Tensor> all_samples(const Dataset& dataset) {
   std::vector<std::shared_ptr<std::byte>> blocks;
@@ -49,6 +57,7 @@ TrainingRun train(const Model& model, Options options, const Optimizer& optimize
   for (const ParameterInfo& parameter : model.parameters())
     run.weights[parameter.name] = model.weight(parameter.name);
   run.stages = training.stage_reports();
+  run.state = training.optimizer_state();
   return run;
 }
 
@@ -56,10 +65,12 @@ std::string first_difference(const TrainingRun& a, const TrainingRun& b) {
   if (a.weights.size() != b.weights.size()) return "the number of parameters";
   for (const auto& [name, tensor] : a.weights) {
     const Tensor& other = b.weights.at(name);
-    if (tensor.bytes() != other.bytes() ||
-        std::memcmp(tensor.raw(), other.raw(), tensor.bytes()) != 0)
-      return name;
+    if (!same_bits(tensor, other)) return name;
   }
+  if (a.state.size() != b.state.size()) return "the number of the state's tensors";
+  for (std::size_t i = 0; i < a.state.size(); ++i)
+    if (a.state[i].name != b.state[i].name || !same_bits(a.state[i].tensor, b.state[i].tensor))
+      return a.state[i].name;
   return a.losses == b.losses ? "" : "the losses";
 }
 

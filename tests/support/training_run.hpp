@@ -14,6 +14,7 @@ struct TrainingRun {
   std::map<std::string, Tensor> weights;
   std::vector<float> losses;  ///< of every micro-batch, in data order
   std::vector<StageReport> stages;
+  std::vector<NamedTensor> state;  ///< the optimizer's
 };
 
 /// Every sample of a dataset: one tensor per field, [samples, field...].
@@ -24,7 +25,8 @@ std::vector<Tensor> all_samples(const Dataset& dataset);
 TrainingRun train(const Model& model, Options options, const Optimizer& optimizer,
                   const std::vector<Tensor>& samples, std::int64_t updates);
 
-/// Whether both have the same parameters with the same bits; names the first that differs.
+/// Whether both have the same parameters and optimizer state, with the same bits; names the first
+/// that differs.
 std::string first_difference(const TrainingRun& a, const TrainingRun& b);
 
 }  // namespace penstock::testing

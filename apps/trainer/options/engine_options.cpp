@@ -105,6 +105,9 @@ penstock::Options training_options(const TrainerOptions& options) {
   for (penstock::Offload* offload :
        {&engine.training.offload.optimizer_state, &engine.training.offload.accumulators})
     offload->minimum_bytes = options.pipeline.offload_minimum.value_or(offload->minimum_bytes);
+  penstock::ReplicaSharding& sharding = engine.training.sharding.optimizer_state;
+  sharding.on = options.pipeline.shard_optimiser;
+  sharding.minimum_elements = options.pipeline.shard_minimum.value_or(sharding.minimum_elements);
   engine.training.recompute = options.pipeline.recompute.has_value();
   engine.training.recompute_stages = options.pipeline.recompute.value_or(std::vector<int>{});
   return engine;

@@ -24,6 +24,8 @@ std::vector<std::string> idle_options(const TrainerOptions& options) {
        "--schedule changes nothing with --strategy sharded");
   note(pipeline.offload_optimiser && keeps_no_state(optimizer),
        "--offload-optimiser changes nothing: sgd without --momentum keeps no state");
+  note(pipeline.shard_optimiser && keeps_no_state(optimizer),
+       "--shard-optimiser changes nothing: sgd without --momentum keeps no state");
   note(optimizer.dampening.value_or(0) != 0 && keeps_no_state(optimizer) &&
            !optimizer.dampen_first_step,
        "--dampening changes nothing without --momentum");

@@ -161,6 +161,10 @@ OptionGroup pipeline_group() {
            "keep the sums of gradients off the IPUs")
       .add("offload-minimum", &PipelineOptions::offload_minimum, byte_size("SIZE"),
            "smallest tensor that is kept off the IPUs, as in 4kB; by default 8 bytes")
+      .add("shard-optimiser", &PipelineOptions::shard_optimiser,
+           "divide the optimizer's state among the replicas")
+      .add("shard-minimum", &PipelineOptions::shard_minimum, whole_number<std::int64_t>(2),
+           "elements of the smallest tensor whose state is divided; by default 8192")
       .add("recompute", &PipelineOptions::recompute, stage_numbers("LIST", most_threads),
            "stages that keep only what they receive and send, and compute the rest again before "
            "their backward: all (but the last), or their numbers, as in 0,1; the same weights, "

@@ -93,6 +93,8 @@ void validate(const PipelineOptions& options) {
         "auto:4");
   if (options.offload_minimum && !options.offload_optimiser && !options.offload_accumulators)
     refuse("--offload-minimum: needs --offload-optimiser or --offload-accumulators");
+  if (options.shard_minimum && !options.shard_optimiser)
+    refuse("--shard-minimum: needs --shard-optimiser");
 }
 
 }  // namespace

@@ -88,6 +88,8 @@ struct PipelineOptions {
   bool offload_optimiser = false;
   bool offload_accumulators = false;
   std::optional<std::int64_t> offload_minimum = {};  ///< bytes
+  bool shard_optimiser = false;
+  std::optional<std::int64_t> shard_minimum = {};  ///< elements
   /// The stages that recompute; empty: all but the last.
   std::optional<std::vector<int>> recompute = {};
   std::optional<int> threads = {};

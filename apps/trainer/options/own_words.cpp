@@ -17,6 +17,7 @@ constexpr Names names[] = {{"options.topology.ipus", "--ipus"},
                            {"threads_per_ipu", "--threads-per-ipu"},
                            {"options.training.offload.optimizer_state", "--offload-optimiser"},
                            {"options.training.offload.accumulators", "--offload-accumulators"},
+                           {"options.training.sharding.optimizer_state", "--shard-optimiser"},
                            {"options.training.recompute_stages", "--recompute"},
                            {"options.training.reduction_strategy", "--reduction-strategy"},
                            {"optimizer.loss_scaling", "--loss-scaling"}};

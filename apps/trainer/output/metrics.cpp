@@ -17,6 +17,17 @@ void write(JsonLine& json, const penstock::OffloadReport& moved) {
       .end_object();
 }
 
+void write(JsonLine& json, const penstock::CollectiveReport& collectives) {
+  json.begin_object()
+      .field("all_reduces", collectives.all_reduces)
+      .field("reduce_scatters", collectives.reduce_scatters)
+      .field("all_gathers", collectives.all_gathers)
+      .field("all_reduced_bytes", collectives.all_reduced_bytes)
+      .field("scattered_bytes", collectives.scattered_bytes)
+      .field("gathered_bytes", collectives.gathered_bytes)
+      .end_object();
+}
+
 void write(JsonLine& json, const penstock::StageReport& stage) {
   json.begin_object()
       .field("replica", stage.replica)
@@ -33,6 +44,8 @@ void write(JsonLine& json, const penstock::StageReport& stage) {
   write(json, stage.optimizer_state);
   json.key("offloaded_accumulators");
   write(json, stage.accumulators);
+  json.key("collectives");
+  write(json, stage.collectives);
   json.end_object();
 }
 

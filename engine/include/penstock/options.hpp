@@ -98,11 +98,30 @@ struct OffloadOptions {
   Offload accumulators = {};     ///< gradient sums: come piece by piece, to be added to
 };
 
+/// A class of tensors that replicas may divide among themselves, instead of each keeping all: of n
+/// elements, each of R replicas keeps ceil(n/R). The same bits, less memory on the IPUs. A single
+/// replica keeps all.
+struct ReplicaSharding {
+  bool on = false;
+  std::int64_t minimum_elements = 8192;  ///< smaller tensors are kept whole; at least 2
+
+  /// Whether so many replicas divide a tensor of so many elements.
+  bool divides(std::int64_t elements, std::int64_t replicas) const noexcept {
+    return on && replicas > 1 && elements >= minimum_elements;
+  }
+};
+
+struct ShardingOptions {
+  /// With it the weight update: a replica updates those weights whose state it keeps.
+  ReplicaSharding optimizer_state = {};
+};
+
 struct TrainingOptions {
   int gradient_accumulation = 1;  ///< micro-batches per replica and weight update
   Reduction reduction = Reduction::mean;
   ReductionStrategy reduction_strategy = ReductionStrategy::post;  ///< `running`: of `mean` only
   OffloadOptions offload = {};
+  ShardingOptions sharding = {};
   /// Stages before the last keep of a micro-batch only what they receive and send, and what
   /// `Model::recomputation_checkpoint` marks; the rest is computed a second time, just before their
   /// backward. The same bits, less memory, more time.

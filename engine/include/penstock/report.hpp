@@ -17,6 +17,20 @@ struct OffloadReport {
   std::int64_t stored_bytes = 0;
 };
 
+/// What replicas have exchanged in weight updates since the model was built, seen by one stage of
+/// one of them. A tensor that they divide is reduce-scattered and all-gathered, any other
+/// all-reduced.
+struct CollectiveReport {
+  std::uint64_t all_reduces = 0;      ///< of gradients, tensor by tensor
+  std::uint64_t reduce_scatters = 0;  ///< of gradients
+  std::uint64_t all_gathers = 0;      ///< of weights
+  /// Of elements that this replica does not keep: an all-reduce is a reduce-scatter, which sends
+  /// them, and an all-gather, which brings them.
+  std::int64_t all_reduced_bytes = 0;
+  std::int64_t scattered_bytes = 0;
+  std::int64_t gathered_bytes = 0;
+};
+
 /// What one stage of one replica has done since its model was built.
 struct StageReport {
   int replica = 0;
@@ -31,6 +45,7 @@ struct StageReport {
   std::int64_t optimizer_bytes_on_ipu = 0;  ///< of these, optimizer state
   OffloadReport optimizer_state = {};
   OffloadReport accumulators = {};
+  CollectiveReport collectives = {};
 };
 
 struct CompilePhase {

@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
+#include "actors/execution/whole_state.hpp"
 #include "engine/values/memory.hpp"
+#include "graph/shards.hpp"
 
 namespace penstock::actors {
 namespace {
@@ -274,6 +277,122 @@ TEST(WeightUpdate, WorksOnOffloadedStateInPiecesThatFitIntoScratch) {
     EXPECT_EQ(moved.moves.stored_bytes, 2 * bytes) << what;
     EXPECT_EQ(kept.moves.bytes, 0) << what;
     EXPECT_EQ(kept.moves.loads, 0u) << what;
+  }
+}
+
+/// A parameter of seven elements, of which each of three replicas keeps three: 0 to 2, 3 to 5, 6.
+struct ShardFixture {
+  static constexpr std::int64_t size = 7, room = 3, replicas = 3;
+
+  ShardFixture() {
+    const graph::TensorType type{DType::f32, {size}};
+    graph::Plan plan;
+    plan.training = true;
+    plan.variables = {{"weight", type, true, 0}};
+    plan.stages = {
+        {.variables = {{.variable = 0, .type = type, .trainable = true, .gradients = {{0, 0}}}},
+         .parameter_bytes = 64,
+         .accumulator_bytes = 64}};
+    auto setup = std::make_shared<PipelineSetup>();
+    setup->plan = this->plan = std::make_shared<const graph::Plan>(std::move(plan));
+    setup->replicas = replicas;
+    setup->reduction = Reduction::sum;
+    setup->sharding.optimizer_state = {.on = true, .minimum_elements = 2};
+    auto rules = std::make_shared<UpdateRules>();
+    rules->variables = {{&subtract, {}}};
+    for (std::int64_t replica = 0; replica < replicas; ++replica) {
+      arenas.push_back(std::make_shared<Arena>(setup->plan, 0, 1));
+      updates.emplace_back(setup, 0, arenas.back(), rules, replica);
+      updates.back().set_state(updates.back().new_state());
+    }
+  }
+
+  /// Replica by replica; each is given a total that only its own shard of is a number.
+  void apply() {
+    for (std::int64_t replica = 0; replica < replicas; ++replica) {
+      const auto total = allocate_block(64);
+      const std::span sums(reinterpret_cast<float*>(total.get()), size);
+      const graph::Part shard = graph::shard_of(size, replicas, replica);
+      for (std::int64_t i = 0; i < size; ++i)
+        sums[static_cast<std::size_t>(i)] = i >= shard.begin && i < shard.end
+                                                ? static_cast<float>(i)
+                                                : std::numeric_limits<float>::quiet_NaN();
+      const auto at = static_cast<std::size_t>(replica);
+      std::ranges::fill(arenas[at]->accumulator(0, size), 1.0f);
+      updates[at].set_sums(0, {arenas[at], total});
+      updates[at].run(UpdatePhase::apply, {});
+    }
+  }
+
+  void gather() {
+    for (std::int64_t replica = 0; replica < replicas; ++replica)
+      for (std::int64_t other = 0; other < replicas; ++other)
+        if (other != replica)
+          updates[static_cast<std::size_t>(replica)].set_shard(
+              other, arenas[static_cast<std::size_t>(other)]);
+    for (WeightUpdate& update : updates) update.run(UpdatePhase::gather, {});
+  }
+
+  std::shared_ptr<const graph::Plan> plan;
+  std::vector<std::shared_ptr<Arena>> arenas;
+  std::vector<WeightUpdate> updates;
+};
+
+TEST(WeightUpdate, ReadsAndWritesItsShardOnlyUntilTheOthersAreGathered) {
+  ShardFixture f;
+  f.apply();
+  for (std::int64_t replica = 0; replica < ShardFixture::replicas; ++replica) {
+    const auto at = static_cast<std::size_t>(replica);
+    const graph::Part shard = graph::shard_of(ShardFixture::size, ShardFixture::replicas, replica);
+    const auto weights = f.arenas[at]->variable(0);
+    for (std::int64_t i = 0; i < ShardFixture::size; ++i)
+      EXPECT_EQ(weights[static_cast<std::size_t>(i)],
+                i >= shard.begin && i < shard.end ? -static_cast<float>(i) - 1 : 0)
+          << replica;
+    for (const float sum : f.arenas[at]->accumulator(0, ShardFixture::size)) EXPECT_EQ(sum, 0);
+    EXPECT_FALSE(f.updates[at].whole()) << "weights of two updates";
+    EXPECT_EQ(f.updates[at].updates(), 0);
+  }
+  f.gather();
+  for (std::size_t replica = 0; replica < f.arenas.size(); ++replica) {
+    for (std::int64_t i = 0; i < ShardFixture::size; ++i)
+      EXPECT_EQ(f.arenas[replica]->variable(0)[static_cast<std::size_t>(i)],
+                -static_cast<float>(i) - 1);
+    EXPECT_TRUE(f.updates[replica].whole());
+    EXPECT_EQ(f.updates[replica].updates(), 1);
+  }
+}
+
+TEST(WeightUpdate, KeepsStateOfItsShardAndCountsItsPadding) {
+  ShardFixture f;
+  f.apply();
+  std::vector<VariableState> states;
+  for (const WeightUpdate& update : f.updates) {
+    EXPECT_EQ(update.state_bytes_on_ipu(), ShardFixture::room * 4);
+    for (VariableState& state : update.read_state()) states.push_back(std::move(state));
+  }
+  ASSERT_EQ(states.size(), 3u);
+  EXPECT_EQ(states[2].first_element, 6);
+  EXPECT_EQ(states[2].tensors.at(0).shape(), Shape{1});
+  std::ranges::reverse(states);  // as answers may arrive
+  const auto whole = whole_state(*f.plan, states);
+  ASSERT_EQ(whole.at(0).size(), 1u);
+  EXPECT_EQ(whole[0][0].shape(), Shape{ShardFixture::size});
+  for (const float count : whole[0][0].as<float>()) EXPECT_EQ(count, 11);
+}
+
+TEST(WeightUpdate, TakesItsShardOutOfWholeState) {
+  ShardFixture f;
+  std::vector<float> numbers(ShardFixture::size);
+  std::iota(numbers.begin(), numbers.end(), 0.0f);
+  const OptimizerTensors whole{
+      .updates = 5, .variables = {{Tensor({ShardFixture::size}, std::span<const float>(numbers))}}};
+  for (std::int64_t replica = 0; replica < ShardFixture::replicas; ++replica) {
+    WeightUpdate& update = f.updates[static_cast<std::size_t>(replica)];
+    update.set_state(update.restored_state(whole));
+    EXPECT_EQ(update.updates(), 5);
+    const auto state = update.read_state();
+    EXPECT_EQ(state.at(0).tensors.at(0).as<float>()[0], static_cast<float>(3 * replica));
   }
 }
 

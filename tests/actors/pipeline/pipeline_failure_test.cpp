@@ -190,7 +190,7 @@ void run_disturbed(SmallCast& cast, std::uint64_t seed, Disturb disturb) {
 }
 
 const SmallEngineOptions everybody{
-    .tied = true, .replicas = 2, .max_grad_norm = 0.05, .offload = true};
+    .tied = true, .replicas = 2, .max_grad_norm = 0.05, .offload = true, .shards = true};
 
 TEST(PipelineFailure, OfAnyActorEndsTheCallAndNamesIt) {
   std::map<std::string, int> failures;
@@ -235,6 +235,34 @@ TEST(PipelineFailure, OfAnyActorLeavesTheWeightsOfOneUpdateOrSaysThatItCannot) {
                 refused.find("in the middle of an update") != std::string::npos);
   }
   EXPECT_GT(read, 200);
+}
+
+/// A rule that throws when it is asked for one more update of a shard.
+int shards_left = 0;
+const graph::OptimizerRule throws_at_a_shard{
+    .name = "throws",
+    .state = [](const graph::Hyper&) { return std::vector<graph::StateTensor>{{"kept"}}; },
+    .update =
+        [](const graph::Hyper&, std::int64_t, std::span<float> weight,
+           const graph::SummedGradient& gradient, std::span<const std::span<float>>) {
+          if (shards_left-- == 0) throw std::runtime_error("no luck");
+          for (std::size_t i = 0; i < weight.size(); ++i) weight[i] -= gradient.sum[i];
+        }};
+
+// 4.4: no replica has all weights of an update in which one shard is missing.
+TEST(PipelineFailure, OfAShardLeavesNoWeightsToBeRead) {
+  constexpr int parameters = 8, replicas = 2;
+  for (int fault = 0; fault < parameters * replicas; ++fault) {
+    SmallCast cast({.replicas = replicas, .shards = true, .own_rule = &throws_at_a_shard});
+    shards_left = fault;
+    cast.begin_windows(1);
+    DeterministicRun(cast.system(), static_cast<std::uint64_t>(fault)).run();
+    EXPECT_NE(refusal(Errc::stage_failed, [&] { cast.host().wait(0); }).find("weight update: no"),
+              std::string::npos);
+    EXPECT_NE(refusal(Errc::closed, [&] { cast.variables_after_end(); })
+                  .find("in the middle of an update"),
+              std::string::npos);
+  }
 }
 
 std::int64_t last_stage = 0;  // whose rules throw

@@ -126,6 +126,39 @@ TEST(PipelineStall, OfTheHostStoreNamesTheStageThatWaitsForItsSums) {
   caf::anon_send_exit(keeper, caf::exit_reason::user_shutdown);
 }
 
+caf::behavior swallow_shards(caf::event_based_actor*, int) {
+  return {[](const ShardReady&) {}};
+}
+
+TEST(PipelineStall, OfAnAllGatherNamesTheShardThatIsMissing) {
+  SmallCast cast({.replicas = 2, .shards = true});
+  const auto nobody = cast.system().spawn(RunsOn::workers, swallow_shards, 0);
+  OptimizerLinks links{.device = cast.actor<DeviceHandle>("IPU 1"),
+                       .stage = cast.actor<StageHandle>(cast.stage_name(1)),
+                       .replicas = {{}, caf::actor_cast<OptimizerHandle>(nobody)},
+                       .reducer = cast.actor<ReducerHandle>("reducer of stage 1"),
+                       .gate = cast.actor<GateHandle>("gate"),
+                       .step = cast.actor<StepHandle>("step"),
+                       .supervisor = cast.cast().supervisor};
+  caf::anon_send(cast.actor<OptimizerHandle>("optimizer of " + cast.stage_name(1)),
+                 std::move(links));
+  cast.begin_windows(1);
+  DeterministicRun order(cast.system(), 7);
+  order.run();
+  EXPECT_FALSE(cast.host().answered());
+  cast.call_watchdog(cast.host().progressed());
+  order.run();
+  const auto text = refusal(Errc::stalled, [&] { cast.host().wait(0); });
+  EXPECT_NE(text.find("; optimizer of stage 1 (replica 1, IPU 5) waits for shard 0 of the new "
+                      "weights; "),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("waits for shard 1"), std::string::npos) << text;
+  EXPECT_FALSE(same_bits(cast.variables_after_end(), cast.first_variables()))
+      << "replica 0 has its update";
+  caf::anon_send_exit(nobody, caf::exit_reason::user_shutdown);
+}
+
 TEST(PipelineStall, IsNotSeenInACallThatHasJustBegun) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     SmallCast cast;

@@ -45,6 +45,11 @@ void draw_offload(Draws& draws, OffloadOptions& offload) {
   }
 }
 
+void draw_sharding(Draws& draws, ReplicaSharding& sharding) {
+  if (draws.coin()) return;
+  sharding = {.on = true, .minimum_elements = draws.one_of<std::int64_t>({2, 10, 100})};
+}
+
 void draw_schedule(Draws& draws, Topology& topology) {
   topology.strategy = draws.below(4) == 0 ? Strategy::sharded : Strategy::pipelined;
   topology.schedule = draws.one_of(
@@ -161,6 +166,7 @@ Configuration draw_configuration(Draws& draws, const Experiment& experiment, int
   draw_placement(draws, configuration);
   draw_recomputation(draws, configuration, options.training);
   draw_offload(draws, options.training.offload);
+  draw_sharding(draws, options.training.sharding.optimizer_state);
   draw_outputs(draws, *experiment.network, options.training.gradient_accumulation, options.output);
   draw_threads(draws, options);
   return configuration;

@@ -26,8 +26,13 @@ auto fields(const Topology& topology) {
 }
 
 auto fields(const TrainingOptions& training) {
-  const auto& [accumulation, reduction, strategy, offload, recompute, stages] = training;
+  const auto& [accumulation, reduction, strategy, offload, sharding, recompute, stages] = training;
   return std::tie(accumulation, reduction, strategy, recompute, stages);
+}
+
+auto fields(const ShardingOptions& sharding) {
+  const auto& [state] = sharding;
+  return std::tie(state.on, state.minimum_elements);
 }
 
 auto fields(const OffloadOptions& offload) {
@@ -61,6 +66,7 @@ void expect_equal(const Options& left, const Options& right) {
   EXPECT_EQ(fields(left.topology), fields(right.topology));
   EXPECT_EQ(fields(left.training), fields(right.training));
   EXPECT_EQ(fields(left.training.offload), fields(right.training.offload));
+  EXPECT_EQ(fields(left.training.sharding), fields(right.training.sharding));
   EXPECT_EQ(fields(left.output), fields(right.output));
   EXPECT_EQ(fields(left.runtime), fields(right.runtime));
   const auto& anchors = left.output.anchors;
@@ -99,6 +105,7 @@ Options changed() {
   options.training.reduction = Reduction::sum;
   options.training.offload.optimizer_state = {.on = true, .minimum_bytes = 4096};
   options.training.offload.accumulators = {.on = true, .minimum_bytes = 64};
+  options.training.sharding.optimizer_state = {.on = true, .minimum_elements = 1000};
   options.training.recompute = true;
   options.training.recompute_stages = {0, 1};
   options.output = {.mode = OutputMode::every_n, .period = 9};
@@ -147,6 +154,7 @@ TEST(OptionsJson, D1_TheTestsAboveChangeEveryField) {
   expect_all_differ(fields(options.output.anchors.at(0)), fields(Anchor{}));
   expect_all_differ(fields(options.training), fields(usual.training));
   expect_all_differ(fields(options.training.offload), fields(usual.training.offload));
+  expect_all_differ(fields(options.training.sharding), fields(usual.training.sharding));
   expect_all_differ(fields(options.output), fields(usual.output));
   expect_all_differ(fields(options.runtime), fields(usual.runtime));
 }
@@ -181,6 +189,12 @@ TEST(OptionsJson, D1_IsPrintedAGroupAtATime) {
       "accumulators": {
         "on": true,
         "minimum_bytes": 64
+      }
+    },
+    "sharding": {
+      "optimizer_state": {
+        "on": true,
+        "minimum_elements": 1000
       }
     },
     "recompute": true,

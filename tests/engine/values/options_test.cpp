@@ -113,6 +113,8 @@ TEST(Options, EachFieldIsRefusedOutsideItsRangeByName) {
        [](Options& o) { o.training.offload.optimizer_state.minimum_bytes = -1; }},
       {"options.training.offload.accumulators.minimum_bytes: expected 0 or more, got -1",
        [](Options& o) { o.training.offload.accumulators.minimum_bytes = -1; }},
+      {"options.training.sharding.optimizer_state.minimum_elements: expected 2 or more, got 1",
+       [](Options& o) { o.training.sharding.optimizer_state.minimum_elements = 1; }},
       {"options.training.reduction_strategy: expected post, as the reduction is sum, got running",
        [](Options& o) {
          o.training.reduction = Reduction::sum;

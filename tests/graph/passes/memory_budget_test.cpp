@@ -125,6 +125,49 @@ TEST(MemoryBudget, OffersTheHostStoreWhereThatIsEnough) {
   EXPECT_EQ(refused(two_stages(), budget).find("host store"), std::string::npos);
 }
 
+// 4.4: ceil(n/R) elements of each of two tensors of 250.
+TEST(MemoryBudget, CountsOfDividedStateTheShardOnly) {
+  struct Row {
+    ReplicaSharding sharding;
+    std::int64_t replicas;
+    std::int64_t elements;
+  };
+  const Row rows[] = {{{.on = true, .minimum_elements = 250}, 1, 250},
+                      {{.on = true, .minimum_elements = 250}, 2, 125},
+                      {{.on = true, .minimum_elements = 250}, 3, 84},
+                      {{.on = true, .minimum_elements = 251}, 3, 250},
+                      {{.on = false, .minimum_elements = 2}, 3, 250}};
+  for (const Row& row : rows) {
+    MemoryBudget budget{.bytes = 5500 + 2 * 4 * row.elements,
+                        .state =
+                            [](const std::string&) {
+                              return KeptState{2, true};
+                            },
+                        .shard_state = row.sharding,
+                        .replicas = row.replicas};
+    EXPECT_EQ(refused(two_stages(), budget), "accepted") << row.elements;
+    --budget.bytes;
+    EXPECT_NE(refused(two_stages(), budget), "accepted") << row.elements;
+  }
+}
+
+TEST(MemoryBudget, OffersShardsWhereTheyAreEnough) {
+  MemoryBudget budget{.bytes = 6500,
+                      .state =
+                          [](const std::string&) {
+                            return KeptState{2, true};
+                          },
+                      .shard_state = {.minimum_elements = 250},
+                      .replicas = 2};
+  EXPECT_NE(refused(two_stages(), budget)
+                .find("; what would help: the optimizer's state divided among the replicas "
+                      "(options.training.sharding.optimizer_state), which needs 6.5 kB; or "),
+            std::string::npos)
+      << refused(two_stages(), budget);
+  budget.bytes = 6499;
+  EXPECT_EQ(refused(two_stages(), budget).find("divided"), std::string::npos);
+}
+
 TEST(MemoryBudget, AddsUpTheStagesOfAnIpuWhichShareScratch) {
   Plan plan = two_stages();
   plan.stages[1].ipu = 0;

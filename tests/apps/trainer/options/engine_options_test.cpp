@@ -111,6 +111,17 @@ TEST(EngineOptions, OnlyTrainingReducesGradientsAndOffloadsState) {
   EXPECT_FALSE(inference_options(options, 100).training.offload.optimizer_state.on);
 }
 
+TEST(EngineOptions, OnlyTrainingDividesState) {
+  TrainerOptions options;
+  EXPECT_FALSE(training_options(options).training.sharding.optimizer_state.on);
+  options.pipeline.shard_optimiser = true;
+  EXPECT_TRUE(training_options(options).training.sharding.optimizer_state.on);
+  EXPECT_EQ(training_options(options).training.sharding.optimizer_state.minimum_elements, 8192);
+  options.pipeline.shard_minimum = 100;
+  EXPECT_EQ(training_options(options).training.sharding.optimizer_state.minimum_elements, 100);
+  EXPECT_FALSE(inference_options(options, 100).training.sharding.optimizer_state.on);
+}
+
 TEST(EngineOptions, WeightDecayDefaultsToPyTorchs) {
   EXPECT_EQ(rule_of<penstock::AdamW>(named(OptimizerName::adamw)).weight_decay, 0.01);
   EXPECT_EQ(rule_of<penstock::Lamb>(named(OptimizerName::lamb)).weight_decay, 0.01);

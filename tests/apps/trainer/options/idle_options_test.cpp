@@ -33,6 +33,15 @@ TEST(IdleOptions, OffloadingTheStateOfARuleThatKeepsNone) {
   EXPECT_EQ(idle_options(options), Notes{});
 }
 
+TEST(IdleOptions, DividingTheStateOfARuleThatKeepsNone) {
+  TrainerOptions options;
+  options.pipeline.shard_optimiser = true;
+  EXPECT_EQ(idle_options(options), Notes{}) << "adamw";
+  options.optimizer.name = OptimizerName::sgd;
+  EXPECT_EQ(idle_options(options),
+            Notes{"--shard-optimiser changes nothing: sgd without --momentum keeps no state"});
+}
+
 TEST(IdleOptions, DampeningWhatHasNoMomentum) {
   TrainerOptions options;
   options.optimizer.name = OptimizerName::sgd;

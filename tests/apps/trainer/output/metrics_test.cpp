@@ -77,8 +77,14 @@ TEST(RunMetrics, ListEveryStageOfEveryReplica) {
       .optimizer_bytes_on_ipu = 9,
       .optimizer_state =
           {.bytes = 11, .loads = 12, .stores = 13, .loaded_bytes = 14, .stored_bytes = 15},
-      .accumulators = {
-          .bytes = 21, .loads = 22, .stores = 23, .loaded_bytes = 24, .stored_bytes = 25}};
+      .accumulators =
+          {.bytes = 21, .loads = 22, .stores = 23, .loaded_bytes = 24, .stored_bytes = 25},
+      .collectives = {.all_reduces = 31,
+                      .reduce_scatters = 32,
+                      .all_gathers = 33,
+                      .all_reduced_bytes = 34,
+                      .scattered_bytes = 35,
+                      .gathered_bytes = 36}};
   const json summary = json::parse(to_json(run)).at("summary");
   EXPECT_EQ(summary, json::parse(R"({
     "compile_seconds": 0.5, "plans_from_cache": 2, "train_samples_per_second": 10000, "inference_samples_per_second": 20000,
@@ -89,13 +95,17 @@ TEST(RunMetrics, ListEveryStageOfEveryReplica) {
        "optimizer_bytes_on_ipu": 0, "offloaded_optimizer_state": {"bytes": 0, "loads": 0,
         "stores": 0, "loaded_bytes": 0, "stored_bytes": 0},
        "offloaded_accumulators": {"bytes": 0, "loads": 0,
-        "stores": 0, "loaded_bytes": 0, "stored_bytes": 0}},
+        "stores": 0, "loaded_bytes": 0, "stored_bytes": 0},
+       "collectives": {"all_reduces": 0, "reduce_scatters": 0, "all_gathers": 0,
+        "all_reduced_bytes": 0, "scattered_bytes": 0, "gathered_bytes": 0}},
       {"replica": 1, "stage": 2, "ipu": 3, "forward_runs": 4, "backward_runs": 5,
        "recomputed_runs": 10, "max_in_flight": 6, "busy_seconds": 7.5, "peak_bytes": 8,
        "optimizer_bytes_on_ipu": 9, "offloaded_optimizer_state": {"bytes": 11, "loads": 12,
         "stores": 13, "loaded_bytes": 14, "stored_bytes": 15},
        "offloaded_accumulators": {"bytes": 21, "loads": 22,
-        "stores": 23, "loaded_bytes": 24, "stored_bytes": 25}}]
+        "stores": 23, "loaded_bytes": 24, "stored_bytes": 25},
+       "collectives": {"all_reduces": 31, "reduce_scatters": 32, "all_gathers": 33,
+        "all_reduced_bytes": 34, "scattered_bytes": 35, "gathered_bytes": 36}}]
   })"));
 }
 

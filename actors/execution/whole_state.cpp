@@ -1,0 +1,43 @@
+#include "actors/execution/whole_state.hpp"
+
+#include <cstring>
+#include <map>
+
+#include "engine/values/memory.hpp"
+
+namespace penstock::actors {
+namespace {
+
+using Block = std::shared_ptr<std::byte>;
+
+void copy(const VariableState& shard, std::vector<Block>& whole, const graph::TensorType& type) {
+  while (whole.size() < shard.tensors.size())
+    whole.push_back(allocate_block(static_cast<std::size_t>(type.bytes())));
+  for (std::size_t s = 0; s < whole.size(); ++s)
+    std::memcpy(whole[s].get() + shard.first_element * static_cast<std::int64_t>(sizeof(float)),
+                shard.tensors[s].raw(), shard.tensors[s].bytes());
+}
+
+}  // namespace
+
+std::vector<std::vector<Tensor>> whole_state(const graph::Plan& plan,
+                                             std::span<const VariableState> states) {
+  std::vector<std::vector<Tensor>> result(plan.variables.size());
+  std::map<std::size_t, std::vector<Block>> divided;
+  for (const VariableState& state : states) {
+    const auto variable = static_cast<std::size_t>(state.variable);
+    const graph::TensorType& type = plan.variables[variable].type;
+    if (!state.tensors.empty() && !(state.tensors[0].shape() == type.shape))
+      copy(state, divided[variable], type);
+    else
+      result[variable] = state.tensors;
+  }
+  for (const auto& [variable, blocks] : divided)
+    for (const Block& block : blocks) {
+      const graph::TensorType& type = plan.variables[variable].type;
+      result[variable].push_back(Tensor::wrap(type.dtype, type.shape, block));
+    }
+  return result;
+}
+
+}  // namespace penstock::actors
