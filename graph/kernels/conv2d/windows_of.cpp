@@ -4,14 +4,16 @@
 #include <numeric>
 
 #include "graph/kernels/products/blocks.hpp"
+#include "graph/kernels/products/direct.hpp"
 
 namespace penstock::graph {
 namespace {
 
-/// How many places are packed at once: enough to make use of packed weights, in either pass, and of
-/// a packed gradient.
+/// How many places are computed at once: enough to make use of packed weights, in either pass, and
+/// of a packed gradient. With images as they lie, so many that their sums stay near.
 constexpr std::int64_t places_per_band = 512;
 constexpr std::int64_t gradients_per_band = 256;
+constexpr std::int64_t direct_places = 256;
 
 WindowAxis axis_of(WindowAxis axis) {
   const std::int64_t reach = axis.tap_step * (axis.taps > 0 ? axis.taps - 1 : 0);
@@ -61,7 +63,7 @@ WindowAxis gradient_axis(const Window2d& window, std::size_t axis, std::int64_t 
                   .weight_step = every});
 }
 
-Windows cut_into_bands(Windows w, std::int64_t places) {
+Windows cut_into_bands(Windows w, std::int64_t places, std::int64_t depth) {
   const std::int64_t rows = std::max<std::int64_t>(1, w.rows.places);
   const std::int64_t width = std::max<std::int64_t>(1, w.columns.places);
   w.band_rows = std::clamp<std::int64_t>(places / width, 1, rows);
@@ -71,62 +73,65 @@ Windows cut_into_bands(Windows w, std::int64_t places) {
                        : 1;
   const std::int64_t taps = std::max<std::int64_t>(1, w.rows.taps * w.columns.taps);
   const std::int64_t channels = std::max<std::int64_t>(1, w.channels);
-  const std::int64_t most = std::clamp<std::int64_t>(depth_block / taps, 1, channels);
+  const std::int64_t most = std::clamp<std::int64_t>(depth / taps, 1, channels);
   const std::int64_t blocks = (channels + most - 1) / most;
   w.block_channels = (channels + blocks - 1) / blocks;
   return w;
 }
 
-Windows forward_in_bands(const Conv2dGeometry& conv, std::int64_t places) {
+Windows cut_for_sums(const Windows& w) {
+  return convolves_directly(w) ? cut_into_bands(w, direct_places, direct_depth)
+                               : cut_into_bands(w, places_per_band, depth_block);
+}
+
+Windows forward_of(const Conv2dGeometry& conv) {
   const std::int64_t cells = conv.window.cells();
-  return cut_into_bands({.samples = conv.n,
-                         .rows = forward_axis(conv.window, 0, conv.h, conv.oh),
-                         .columns = forward_axis(conv.window, 1, conv.w, conv.ow),
-                         .channels = conv.group_inputs(),
-                         .results = conv.group_outputs(),
-                         .source_sample = conv.c * conv.h * conv.w,
-                         .target_sample = conv.o * conv.pixels(),
-                         .target_plane = conv.pixels(),
-                         .target_row = conv.ow,
-                         .weight_result = conv.depth(),
-                         .weight_channel = cells,
-                         .weight_row = conv.window.kernel[1],
-                         .band_samples = 0,
-                         .band_rows = 0,
-                         .block_channels = 0},
-                        places);
+  return {.samples = conv.n,
+          .rows = forward_axis(conv.window, 0, conv.h, conv.oh),
+          .columns = forward_axis(conv.window, 1, conv.w, conv.ow),
+          .channels = conv.group_inputs(),
+          .results = conv.group_outputs(),
+          .source_sample = conv.c * conv.h * conv.w,
+          .target_sample = conv.o * conv.pixels(),
+          .target_plane = conv.pixels(),
+          .target_row = conv.ow,
+          .weight_result = conv.depth(),
+          .weight_channel = cells,
+          .weight_row = conv.window.kernel[1],
+          .band_samples = 0,
+          .band_rows = 0,
+          .block_channels = 0};
 }
 
 }  // namespace
 
 Windows forward_windows(const Conv2dGeometry& conv) {
-  return forward_in_bands(conv, places_per_band);
+  return cut_for_sums(forward_of(conv));
 }
 
 Windows weight_gradient_windows(const Conv2dGeometry& conv) {
-  return forward_in_bands(conv, gradients_per_band);
+  return cut_into_bands(forward_of(conv), gradients_per_band, depth_block);
 }
 
 std::vector<Windows> input_gradient_windows(const Conv2dGeometry& conv) {
   std::vector<Windows> parts;
   for (std::int64_t y = 0; y < std::min(conv.window.stride[0], conv.h); ++y)
     for (std::int64_t x = 0; x < std::min(conv.window.stride[1], conv.w); ++x)
-      parts.push_back(cut_into_bands({.samples = conv.n,
-                                      .rows = gradient_axis(conv.window, 0, y, conv.h, conv.oh),
-                                      .columns = gradient_axis(conv.window, 1, x, conv.w, conv.ow),
-                                      .channels = conv.group_outputs(),
-                                      .results = conv.group_inputs(),
-                                      .source_sample = conv.o * conv.pixels(),
-                                      .target_sample = conv.c * conv.h * conv.w,
-                                      .target_plane = conv.h * conv.w,
-                                      .target_row = conv.w,
-                                      .weight_result = conv.window.cells(),
-                                      .weight_channel = conv.depth(),
-                                      .weight_row = conv.window.kernel[1],
-                                      .band_samples = 0,
-                                      .band_rows = 0,
-                                      .block_channels = 0},
-                                     places_per_band));
+      parts.push_back(cut_for_sums({.samples = conv.n,
+                                    .rows = gradient_axis(conv.window, 0, y, conv.h, conv.oh),
+                                    .columns = gradient_axis(conv.window, 1, x, conv.w, conv.ow),
+                                    .channels = conv.group_outputs(),
+                                    .results = conv.group_inputs(),
+                                    .source_sample = conv.o * conv.pixels(),
+                                    .target_sample = conv.c * conv.h * conv.w,
+                                    .target_plane = conv.h * conv.w,
+                                    .target_row = conv.w,
+                                    .weight_result = conv.window.cells(),
+                                    .weight_channel = conv.depth(),
+                                    .weight_row = conv.window.kernel[1],
+                                    .band_samples = 0,
+                                    .band_rows = 0,
+                                    .block_channels = 0}));
   return parts;
 }
 

@@ -3,8 +3,9 @@
 #include <type_traits>
 
 #include "graph/kernels/products/blocks.hpp"
+#include "graph/kernels/products/direct.hpp"
 #include "graph/kernels/products/image.hpp"
-#include "graph/kernels/products/pack.hpp"
+#include "graph/kernels/products/pack_weights.hpp"
 #include "graph/kernels/products/parts.hpp"
 #include "graph/kernels/products/tile.hpp"
 
@@ -119,34 +120,6 @@ void pack_panel(const Windows& w, const Band& band, const Image& image, std::int
   });
 }
 
-/// The weights of `rows` results from `result` on, and of channels from `channel` on.
-void pack_weights(const Windows& w, std::int64_t result, std::int64_t rows, std::int64_t channel,
-                  std::int64_t channels, const float* weight, float* to) {
-  const std::int64_t taps = w.rows.taps * w.columns.taps;
-  weight += result * w.weight_result + channel * w.weight_channel;
-  const bool all_taps =
-      w.weight_row == w.columns.taps && w.rows.weight_step == 1 && w.columns.weight_step == 1;
-  if (all_taps && w.weight_result == 1)  // whole vectors are faster, though fewer may be needed
-    return pack_rows(at_most(w.results - result, left_pitch), channels, weight, w.weight_channel,
-                     {to, left_pitch});
-  if (all_taps && w.weight_channel == taps)
-    return pack_columns(rows, channels * taps, weight, w.weight_result, {to, left_pitch});
-  std::int64_t c = 0;
-  // Behind every channel but the last, a whole vector can be read from any weight on.
-  if (all_taps && taps <= vector_size && w.weight_channel >= vector_size)
-    for (; c < channels && channel + c + 1 < w.channels; ++c, to += taps * left_pitch)
-      pack_short_columns(rows, taps, weight + c * w.weight_channel, w.weight_result,
-                         {to, left_pitch});
-  for (; c < channels; ++c)
-    for (std::int64_t y = 0; y < w.rows.taps; ++y)
-      for (std::int64_t x = 0; x < w.columns.taps; ++x, to += left_pitch) {
-        const float* const from = weight + c * w.weight_channel +
-                                  (w.rows.weight_first + y * w.rows.weight_step) * w.weight_row +
-                                  w.columns.weight_first + x * w.columns.weight_step;
-        for (std::int64_t row = 0; row < rows; ++row) to[row] = from[row * w.weight_result];
-      }
-}
-
 /// One product of a band: some channels of all its places, for some results.
 struct Block {
   const Windows& w;
@@ -240,7 +213,7 @@ void multiply_block(const Block& block, const float* weight, const float* bias, 
                     float* panel) {
   const Windows& w = block.w;
   for_each_strip(block, left, [&](std::int64_t result, std::int64_t rows, float* to) {
-    pack_weights(w, result, rows, block.channel, block.channels, weight, to);
+    pack_weights(w, result, rows, block.channel, block.channels, weight, {to, left_pitch});
   });
   for (std::int64_t place = 0; place < block.band.places(w); place += panel_width) {
     pack_panel(w, block.band, block.image, block.channels, place, panel);
@@ -252,6 +225,8 @@ void multiply_block(const Block& block, const float* weight, const float* bias, 
 
 void convolve(const Windows& w, Part part, const float* source, const float* weight,
               const float* bias, float* target, float* workspace) {
+  if (convolves_directly(w))
+    return convolve_directly(w, part, source, weight, bias, target, workspace);
   const std::int64_t depth = w.block_channels * w.rows.taps * w.columns.taps;
   float* const panel = workspace;
   float* const left = panel + widest_panel * depth;

@@ -13,4 +13,11 @@ void convolve_weight_gradient(const Windows& w, Part part, const float* source,
                               const float* target_gradient, float* weight_gradient,
                               float* workspace);
 
+/// The same for windows of which `convolves_directly` or `sums_weights_directly` says so.
+void convolve_directly(const Windows& w, Part part, const float* source, const float* weight,
+                       const float* bias, float* target, float* workspace);
+void weight_gradient_directly(const Windows& w, Part part, const float* source,
+                              const float* target_gradient, float* weight_gradient,
+                              float* workspace);
+
 }  // namespace penstock::graph::PENSTOCK_ISA

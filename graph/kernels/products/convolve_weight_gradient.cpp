@@ -1,5 +1,6 @@
 #include "graph/kernels/products/blocks.hpp"
 #include "graph/kernels/products/convolve.hpp"
+#include "graph/kernels/products/direct.hpp"
 #include "graph/kernels/products/image.hpp"
 #include "graph/kernels/products/pack.hpp"
 #include "graph/kernels/products/parts.hpp"
@@ -156,6 +157,9 @@ void convolve_weight_gradient(const Windows& w, Part part, const float* source,
                               const float* target_gradient, float* weight_gradient,
                               float* workspace) {
   const Part results = within(part, w.results);
+  if (sums_weights_directly(w))
+    return weight_gradient_directly(w, results, source, target_gradient, weight_gradient,
+                                    workspace);
   const std::int64_t taps = w.rows.taps * w.columns.taps, cells = w.channels * taps;
   float* const left = workspace;
   float* const reordered = left + widest_left * w.band_samples * w.band_rows * w.columns.places;

@@ -2,7 +2,7 @@
 // Compiled once per instruction set.
 #pragma once
 
-#include "graph/kernels/products/windows.hpp"
+#include "graph/kernels/products/bands.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
 
@@ -14,15 +14,19 @@ struct Band {
   std::int64_t places(const Windows& w) const { return samples * rows * w.columns.places; }
 };
 
+/// One of `band_count` bands: sample after sample, row after row.
+inline Band band_at(const Windows& w, std::int64_t index) {
+  const std::int64_t bands = (w.rows.places + w.band_rows - 1) / w.band_rows;
+  const std::int64_t sample = index / bands * w.band_samples, row = index % bands * w.band_rows;
+  const std::int64_t samples = w.samples - sample, rows = w.rows.places - row;
+  return {sample, samples < w.band_samples ? samples : w.band_samples, row,
+          rows < w.band_rows ? rows : w.band_rows};
+}
+
 /// Calls `work(band)` for all places, in order.
 template <class Work>
 [[gnu::always_inline]] inline void for_each_band(const Windows& w, Work work) {
-  for (std::int64_t sample = 0; sample < w.samples; sample += w.band_samples)
-    for (std::int64_t row = 0; row < w.rows.places; row += w.band_rows) {
-      const std::int64_t samples = w.samples - sample, rows = w.rows.places - row;
-      work(Band{sample, samples < w.band_samples ? samples : w.band_samples, row,
-                rows < w.band_rows ? rows : w.band_rows});
-    }
+  for (std::int64_t i = 0; i < band_count(w); ++i) work(band_at(w, i));
 }
 
 /// Pixels that `places` places see along an axis, from the first of them to the last.

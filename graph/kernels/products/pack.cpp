@@ -33,6 +33,28 @@ void transpose_band(std::int64_t count, std::int64_t steps, const float* from, s
   transpose(rows);
 }
 
+/// At most vector_size columns; the last square of each overlaps the one before it.
+void unpack_band(std::int64_t count, std::int64_t steps, const float* from, std::int64_t from_pitch,
+                 float* to, std::int64_t pitch) {
+  if (steps < vector_size) {
+    for (std::int64_t i = 0; i < count; ++i)
+      for (std::int64_t step = 0; step < steps; ++step)
+        to[i * pitch + step] = from[step * from_pitch + i];
+    return;
+  }
+  for (std::int64_t step = 0; step < steps; step += vector_size) {
+    const std::int64_t first = at_most(step, steps - vector_size);
+    Vector rows[vector_size];
+    load_transposed(vector_size, from + first * from_pitch, from_pitch, rows);
+    if (count == vector_size)
+      unrolled<vector_size>([&](auto i) { store(to + i * pitch + first, rows[i]); });
+    else
+      unrolled<vector_size>([&](auto i) {
+        if (i < count) store(to + i * pitch + first, rows[i]);
+      });
+  }
+}
+
 }  // namespace
 
 void transpose_square(std::int64_t count, const float* from, std::int64_t pitch, Packed to) {
@@ -64,6 +86,13 @@ void pack_columns(std::int64_t count, std::int64_t steps, const float* from, std
                   Packed to) {
   for (std::int64_t i = 0; i < count; i += vector_size)
     transpose_band(count - i, steps, from + i * pitch, pitch, {to.data + i, to.pitch});
+}
+
+void unpack_columns(std::int64_t count, std::int64_t steps, const float* from,
+                    std::int64_t from_pitch, float* to, std::int64_t pitch) {
+  for (std::int64_t i = 0; i < count; i += vector_size)
+    unpack_band(at_most(count - i, vector_size), steps, from + i, from_pitch, to + i * pitch,
+                pitch);
 }
 
 }  // namespace penstock::graph::PENSTOCK_ISA

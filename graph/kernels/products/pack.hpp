@@ -33,6 +33,10 @@ void pack_columns(std::int64_t count, std::int64_t steps, const float* from, std
 void pack_short_columns(std::int64_t count, std::int64_t steps, const float* from,
                         std::int64_t pitch, Packed to);
 
+/// to[i * pitch + step] = from[step * from_pitch + i]
+void unpack_columns(std::int64_t count, std::int64_t steps, const float* from,
+                    std::int64_t from_pitch, float* to, std::int64_t pitch);
+
 /// The square to[step][i] = from[i * pitch + step] of vector_size steps; where there are fewer than
 /// vector_size rows, the last of them again and again.
 void transpose_square(std::int64_t count, const float* from, std::int64_t pitch, Packed to);

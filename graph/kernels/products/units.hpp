@@ -3,8 +3,9 @@
 #pragma once
 
 #include "graph/kernels/part.hpp"
+#include "graph/kernels/products/bands.hpp"
 #include "graph/kernels/products/blocks.hpp"
-#include "graph/kernels/products/windows.hpp"
+#include "graph/kernels/products/direct.hpp"
 
 namespace penstock::graph {
 
@@ -31,10 +32,10 @@ static constexpr ProductRange range_of(Part part, std::int64_t rows, std::int64_
   return {0, rows, own.begin, own.end - own.begin};
 }
 
-/// Each band's results: neighbouring ones share what is packed of the source.
+/// Each band's results: neighbouring ones share what is packed of the source. Where it lies as it
+/// is, each band's panels of results.
 static constexpr std::int64_t convolve_units(const Windows& w) {
-  const std::int64_t rows = (w.rows.places + w.band_rows - 1) / w.band_rows;
-  return (w.samples + w.band_samples - 1) / w.band_samples * rows * w.results;
+  return band_count(w) * (convolves_directly(w) ? panels_of(w.results) : w.results);
 }
 
 }  // namespace penstock::graph

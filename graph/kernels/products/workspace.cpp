@@ -1,6 +1,8 @@
 #include "graph/kernels/products/workspace.hpp"
 
+#include "graph/kernels/products/bands.hpp"
 #include "graph/kernels/products/blocks.hpp"
+#include "graph/kernels/products/direct.hpp"
 
 namespace penstock::graph {
 namespace {
@@ -29,12 +31,16 @@ std::int64_t product_floats(std::int64_t columns, std::int64_t depth) noexcept {
 }
 
 std::int64_t convolve_floats(const Windows& w) noexcept {
+  if (convolves_directly(w))
+    return packed_results(w) * w.channels * taps(w) + band_places(w) * widest_panel;
   const std::int64_t depth = w.block_channels * taps(w);
   return depth * (widest_panel + packed_rows(at_most(w.results, results_block))) +
          w.band_samples * w.block_channels * plane_floats(w) + slack;
 }
 
 std::int64_t weight_gradient_floats(const Windows& w) noexcept {
+  if (sums_weights_directly(w))
+    return packed_results(w) * w.channels * taps(w) + band_places(w) * widest_panel;
   const std::int64_t sums = w.results * w.channels * taps(w);
   return widest_left * band_places(w) + (taps(w) == 1 ? 0 : round_up(sums, widest_left)) +
          w.band_samples * w.channels * plane_floats(w) + slack;

@@ -1,9 +1,10 @@
 // Convolutions and their gradients, over geometries around every edge of a tile, a panel, a band
-// and a block of channels. Numbers are small and whole, whose sums floats hold exactly: what is
-// expected is equal, not close. Buffers are of exactly the size that is asked for, one by one, so
-// that a sanitizer sees what is too much.
+// and a block of channels, whether the image is read where it lies or packed. Numbers are small and
+// whole, whose sums floats hold exactly: what is expected is equal, not close. Buffers are of
+// exactly the size that is asked for, one by one, so that a sanitizer sees what is too much.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <ostream>
 #include <string>
@@ -93,6 +94,16 @@ TEST_P(Convolve, SumsOverTheWindow) {
   }
 }
 
+TEST_P(Convolve, LeavesNothingBelowZeroIfAskedTo) {
+  auto workspace = poisoned(convolve_floats(conv_), 0xff);
+  auto expected = poisoned(conv_.n * conv_.o * conv_.pixels(), 0x5a), y = expected;
+  convolve(conv_, {}, x_.data(), weight_.data(), bias_.data(), false, expected.data(),
+           workspace.data());
+  for (float& value : expected) value = std::max(value, 0.0f);
+  convolve(conv_, {}, x_.data(), weight_.data(), bias_.data(), true, y.data(), workspace.data());
+  EXPECT_EQ(y, expected);
+}
+
 TEST_P(Convolve, SendsGradientsBackToThePixels) {
   std::vector<float> expected(x_.size());
   for_each_product(conv_, [&](std::size_t x, std::size_t weight, std::size_t y) {
@@ -154,6 +165,32 @@ INSTANTIATE_TEST_SUITE_P(
         Geometry{{3, 2, 4, 4}, 2, {3, 3}, {{"padding", 5}}},  // windows wholly in the padding
         Geometry{{2, 8, 10, 10}, 16, {3, 3}, {{"groups", 8}, {"padding", 1}}},
         Geometry{{3, 12, 6, 5}, 36, {3, 3}, {{"groups", 2}, {"stride", 2}, {"padding", 2}}}));
+
+// Many channels and results: images are read where they lie.
+INSTANTIATE_TEST_SUITE_P(
+    WideGeometries, Convolve,
+    ::testing::Values(
+        Geometry{{0, 16, 6, 6}, 16, {3, 3}, pad_one}, Geometry{{3, 16, 8, 8}, 16, {3, 3}, pad_one},
+        Geometry{{9, 17, 8, 8}, 32, {3, 3}, pad_one},    // bands of samples
+        Geometry{{2, 16, 30, 41}, 16, {3, 3}, pad_one},  // and of rows, in tiles of two sizes
+        Geometry{{5, 40, 5, 13}, 31, {3, 3}, pad_one},   // vectors that results do not fill
+        Geometry{{2, 33, 9, 4}, 46, {3, 3}, pad_one},    // and a panel of one vector
+        Geometry{{1, 230, 4, 5}, 70, {3, 3}, pad_one},   // weights packed panel by panel
+        Geometry{{2, 70, 4, 5}, 230, {3, 3}, pad_one},   // in either direction
+        Geometry{{2, 20, 6, 15}, 16, {5, 5}, {{"padding", 2}}},  // two pixels left out at the ends
+        Geometry{{3, 18, 7, 9}, 32, {3, 3}},  // in the gradient, and tiles of few places
+        Geometry{{2, 16, 5, 4}, 16, {3, 3}, {{"padding", 2}}},
+        Geometry{{2, 16, 4, 7}, 16, {3, 1}, {{"padding", List{1, 0}}}},
+        Geometry{{2, 16, 4, 7}, 16, {1, 3}, {{"padding", List{0, 1}}}},
+        Geometry{{2, 16, 9, 9}, 16, {3, 3}, {{"padding", 2}, {"dilation", 2}}},
+        Geometry{{2, 16, 9, 12}, 16, {3, 3}, {{"padding", List{3, 1}}, {"dilation", List{4, 1}}}},
+        Geometry{{2, 32, 6, 5}, 64, {3, 3}, {{"groups", 2}, {"padding", 1}}},
+        Geometry{{2, 9, 9, 10}, 16, {3, 3}, {{"stride", 2}, {"padding", 1}}},
+        Geometry{{2, 16, 7, 8}, 30, {1, 1}, {{"stride", List{3, 1}}}},
+        Geometry{{3, 16, 4, 4}, 16, {3, 3}, {{"padding", 5}}},
+        Geometry{{3, 200, 5, 5}, 220, {1, 1}}, Geometry{{2, 192, 1, 4}, 16, {1, 1}},
+        Geometry{{2, 300, 20, 15}, 30, {1, 1}},    // rows joined, bands of them
+        Geometry{{1, 192, 32, 32}, 16, {1, 1}}));  // planes that drive each other out
 
 }  // namespace
 }  // namespace penstock::graph

@@ -1,0 +1,153 @@
+#include "graph/kernels/products/convolve.hpp"
+#include "graph/kernels/products/direct_tile.hpp"
+#include "graph/kernels/products/image.hpp"
+#include "graph/kernels/products/pack_weights.hpp"
+#include "graph/kernels/products/parts.hpp"
+
+// The vectors run over results, whose weights are packed; what places see is read from the source,
+// one by one, and what they would see around it is left out.
+
+namespace penstock::graph::PENSTOCK_ISA {
+namespace {
+
+/// A band's sums for some neighbouring results: one panel of weights.
+struct Panel {
+  const Windows& w;
+  const Band& band;
+  std::int64_t result, results;
+  const float* source;
+  const float* weights;  ///< [channel][tap][panel_width]
+  const float* bias;     ///< of as many results as a Vector has, or two; null: none
+  float* sums;           ///< [place][panel_width]
+};
+
+/// Neighbouring places of a row, and what each of the kernel's columns does not show of them.
+struct Piece {
+  std::int64_t first, places;
+  std::int8_t skips[most_row_taps];
+
+  Piece(const WindowAxis& axis, std::int64_t from, std::int64_t count)
+      : first(from), places(count) {
+    for (std::int64_t tap = 0; tap < axis.taps; ++tap) {
+      const std::int64_t low = first + axis.first + tap * axis.tap_step;
+      const std::int64_t beyond = low + places - axis.size;
+      skips[tap] = static_cast<std::int8_t>(low < 0 ? low : beyond > 0 ? beyond : 0);
+    }
+  }
+};
+
+/// The taps that show some of the source to a place.
+struct Taps {
+  std::int64_t first, count;
+
+  Taps(const WindowAxis& axis, std::int64_t place) : first(0), count(0) {
+    const auto shows = [&](std::int64_t tap) {
+      const std::int64_t pixel = axis.first + place * axis.step + tap * axis.tap_step;
+      return pixel >= 0 && pixel < axis.size;
+    };
+    while (first < axis.taps && !shows(first)) ++first;
+    while (first + count < axis.taps && shows(first + count)) ++count;
+  }
+};
+
+/// A piece of row `row` of a sample of the band, for some of the channels.
+void multiply_piece(const Panel& panel, const Piece& piece, std::int64_t sample, std::int64_t row,
+                    std::int64_t channel, std::int64_t channels) {
+  const Windows& w = panel.w;
+  const std::int64_t width = w.columns.size, plane = w.rows.size * width;
+  const std::int64_t row_taps = w.columns.taps, taps = w.rows.taps * row_taps;
+  const std::int64_t y = panel.band.first_row + row;
+  const Taps seen(w.rows, y);
+  const std::int64_t pixel =
+      (y + w.rows.first + seen.first * w.rows.tap_step) * width + piece.first + w.columns.first;
+  const bool last = channel + channels == w.channels;
+  const std::int64_t place = (sample * panel.band.rows + row) * w.columns.places + piece.first;
+  multiply_direct({.rows = static_cast<int>(piece.places),
+                   .vectors = panel.results > vector_size ? 2 : 1,
+                   .left_row = 1,
+                   .outer = {seen.count, w.rows.tap_step * width, row_taps * panel_width},
+                   .inner = {row_taps, w.columns.tap_step, panel_width},
+                   .steps = {channels, plane, taps * panel_width},
+                   .skips = joins_rows(w) ? nullptr : piece.skips,
+                   .left = panel.source + (panel.band.first_sample + sample) * w.source_sample +
+                           channel * plane + pixel,
+                   .right = panel.weights + (channel * taps + seen.first * row_taps) * panel_width,
+                   .accumulate = channel > 0,
+                   .bias = last ? panel.bias : nullptr,
+                   .relu = w.relu && last,
+                   .target = panel.sums + place * panel_width,
+                   .target_pitch = panel_width});
+}
+
+/// Every sum of the panel. A tile is no wider than the source, so that no tap leaves out places at
+/// both of its ends.
+void multiply_panel(const Panel& panel) {
+  const Windows& w = panel.w;
+  const bool joined = joins_rows(w);
+  const std::int64_t rows = joined ? 1 : panel.band.rows;
+  const std::int64_t length = joined ? panel.band.rows * w.columns.places : w.columns.places;
+  const std::int64_t most = joined ? most_rows : at_most(most_rows, w.columns.size);
+  WindowAxis columns = w.columns;
+  if (joined) columns.size = length;
+  for_each_part(w.channels, w.block_channels, [&](std::int64_t channel, std::int64_t channels) {
+    for_each_part(length, most, [&](std::int64_t first, std::int64_t places) {
+      const Piece piece(columns, first, places);
+      for (std::int64_t sample = 0; sample < panel.band.samples; ++sample)
+        for (std::int64_t row = 0; row < rows; ++row)
+          multiply_piece(panel, piece, sample, row, channel, channels);
+    });
+  });
+}
+
+/// All sums of the panel to the target.
+void put_panel(const Panel& panel, float* target) {
+  const Windows& w = panel.w;
+  const std::int64_t places = panel.band.rows * w.columns.places;
+  for (std::int64_t sample = 0; sample < panel.band.samples; ++sample)
+    unpack_columns(panel.results, places, panel.sums + sample * places * panel_width, panel_width,
+                   target + (panel.band.first_sample + sample) * w.target_sample +
+                       panel.result * w.target_plane + panel.band.first_row * w.target_row,
+                   w.target_plane);
+}
+
+/// Calls `work(result, results)` for the panels of a unit, which has widest_panel results whatever
+/// the vectors: it is what threads take.
+template <class Work>
+void for_each_panel(const Windows& w, std::int64_t unit, Work work) {
+  const std::int64_t end = at_most((unit + 1) * widest_panel, w.results);
+  for (std::int64_t result = unit * widest_panel; result < end; result += panel_width)
+    work(result, at_most(end - result, panel_width));
+}
+
+}  // namespace
+
+void convolve_directly(const Windows& w, Part part, const float* source, const float* weight,
+                       const float* bias, float* target, float* workspace) {
+  const std::int64_t depth = w.channels * w.rows.taps * w.columns.taps, group = packed_results(w);
+  float* const sums = workspace + group * depth;
+  std::int64_t before = 0;
+  for (std::int64_t begin = 0; begin < w.results; begin += group) {
+    const std::int64_t first = begin / widest_panel;
+    const std::int64_t units = panels_of(at_most(group, w.results - begin));
+    const auto packed = [&](std::int64_t result) { return workspace + (result - begin) * depth; };
+    std::uint64_t ready = 0;  // the units whose weights are packed
+    for_each_band(w, [&](const Band& band) {
+      const Part own = overlap(part, before, units);
+      before += units;
+      for (std::int64_t unit = own.begin; unit < own.end; ++unit)
+        for_each_panel(w, first + unit, [&](std::int64_t result, std::int64_t results) {
+          if ((ready >> unit & 1) == 0)
+            pack_weights(w, result, results, 0, w.channels, weight, {packed(result), panel_width});
+          float biases[panel_width] = {};
+          if (bias) copy_floats(results, bias + result, biases);
+          const Panel panel{
+              w, band, result, results, source, packed(result), bias ? biases : nullptr, sums};
+          multiply_panel(panel);
+          put_panel(panel, target);
+        });
+      for (std::int64_t unit = own.begin; unit < own.end; ++unit) ready |= std::uint64_t{1} << unit;
+    });
+  }
+}
+
+}  // namespace penstock::graph::PENSTOCK_ISA

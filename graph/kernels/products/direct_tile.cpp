@@ -1,0 +1,105 @@
+#include "graph/kernels/products/direct_tile.hpp"
+
+namespace penstock::graph::PENSTOCK_ISA {
+namespace {
+
+/// Steps after which what is prefetched is read.
+constexpr int steps_ahead = 8;
+
+template <int rows, int vectors>
+using Sums = Vector[rows][vectors];
+
+/// Calls `work` for every Vector of a tile, its row and column as constants.
+template <int rows, int vectors, class Work>
+[[gnu::always_inline]] inline void for_each_sum(Work work) {
+  unrolled<rows>([&](auto row) { unrolled<vectors>([&](auto v) { work(row, v); }); });
+}
+
+/// How the rows of a tile lie in the left factor: side by side, some of them to be left out, or
+/// side by side over steps that are far from each other, or apart.
+enum class Rows { pieces, pixels, planes };
+
+/// What the steps add to rows [first, last).
+template <int first, int last, Rows lie, int rows, int vectors>
+[[gnu::always_inline]] inline void add_steps(const DirectTile& tile, const float* left,
+                                             const float* right, Sums<rows, vectors>& sums) {
+  constexpr int count = last - first;
+  constexpr int reach = lie == Rows::planes ? 4 : count;  // rows that one pointer is enough for
+  constexpr int pointers = (count + reach - 1) / reach;
+  const DepthLoop steps = tile.steps;
+  const std::int64_t left_row = lie == Rows::planes ? tile.left_row : 1;
+  const float* from[pointers];
+  unrolled<pointers>([&](auto i) { from[i] = left + (first + reach * i) * left_row; });
+  for (std::int64_t i = 0; i < steps.count; ++i, right += steps.right) {
+    if constexpr (lie == Rows::pixels) {
+      __builtin_prefetch(from[0] + steps_ahead * steps.left);
+      __builtin_prefetch(from[0] + steps_ahead * steps.left + count - 1);
+    }
+    Vector factors[vectors];
+    unrolled<vectors>([&](auto v) { factors[v] = load(right + v * vector_size); });
+    unrolled<count>([&](auto row) {
+      const Vector factor = broadcast(from[row / reach][row % reach * left_row]);
+      unrolled<vectors>([&](auto v) { sums[first + row][v] += factor * factors[v]; });
+    });
+    unrolled<pointers>([&](auto i) { from[i] += steps.left; });
+  }
+}
+
+/// The same for the rows that are not left out.
+template <int skipped, int rows, int vectors>
+[[gnu::always_inline]] inline void add_some(const DirectTile& tile, std::int8_t skip,
+                                            const float* left, const float* right,
+                                            Sums<rows, vectors>& sums) {
+  if constexpr (skipped < rows) {
+    if (skip == skipped) return add_steps<0, rows - skipped, Rows::pieces>(tile, left, right, sums);
+    if (skip == -skipped) return add_steps<skipped, rows, Rows::pieces>(tile, left, right, sums);
+    if constexpr (skipped < most_skipped) add_some<skipped + 1>(tile, skip, left, right, sums);
+  }
+}
+
+template <int rows, int vectors, Rows lie>
+void multiply_tile(const DirectTile& tile) {
+  const auto target = [&](auto row, auto v) {
+    return tile.target + row * tile.target_pitch + v * vector_size;
+  };
+  Sums<rows, vectors> sums = {};
+  if (tile.accumulate)
+    for_each_sum<rows, vectors>([&](auto row, auto v) { sums[row][v] = load(target(row, v)); });
+  for (std::int64_t i = 0; i < tile.outer.count; ++i)
+    for (std::int64_t j = 0; j < tile.inner.count; ++j) {
+      const float* const left = tile.left + i * tile.outer.left + j * tile.inner.left;
+      const float* const right = tile.right + i * tile.outer.right + j * tile.inner.right;
+      if constexpr (lie == Rows::pieces)
+        add_some<0>(tile, tile.skips[j], left, right, sums);
+      else
+        add_steps<0, rows, lie>(tile, left, right, sums);
+    }
+  if (tile.bias)
+    for_each_sum<rows, vectors>(
+        [&](auto row, auto v) { sums[row][v] += load(tile.bias + v * vector_size); });
+  if (tile.relu)
+    for_each_sum<rows, vectors>([&](auto row, auto v) {
+      const Vector sum = sums[row][v];
+      sums[row][v] = sum < Vector{} ? Vector{} : sum;
+    });
+  for_each_sum<rows, vectors>([&](auto row, auto v) { store(target(row, v), sums[row][v]); });
+}
+
+template <Rows lie, int... row>
+void multiply_tile(const DirectTile& tile, std::integer_sequence<int, row...>) {
+  using Multiply = void (*)(const DirectTile&);
+  static constexpr Multiply one[] = {multiply_tile<row + 1, 1, lie>...},
+                            two[] = {multiply_tile<row + 1, 2, lie>...};
+  (tile.vectors == 1 ? one : two)[tile.rows - 1](tile);
+}
+
+}  // namespace
+
+void multiply_direct(const DirectTile& tile) {
+  const auto rows = std::make_integer_sequence<int, most_rows>();
+  if (tile.skips) return multiply_tile<Rows::pieces>(tile, rows);
+  if (tile.left_row == 1) return multiply_tile<Rows::pixels>(tile, rows);
+  multiply_tile<Rows::planes>(tile, rows);
+}
+
+}  // namespace penstock::graph::PENSTOCK_ISA
