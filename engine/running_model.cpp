@@ -301,6 +301,20 @@ void RunningModel::upload_weights() {
   if (log_) log_("\"" + plan_->name + "\": weights copied to the IPUs");
 }
 
+Tensor RunningModel::read_buffer(const std::string& name, int replica, int replicas) {
+  const auto& variables = plan_->variables;
+  const auto found = std::ranges::find(variables, name, &graph::VariableInfo::name);
+  if (found == variables.end())
+    throw Error(Errc::invalid_argument, "there is no buffer named \"" + name + '"');
+  if (found->trainable)
+    throw Error(Errc::invalid_argument, "buffer \"" + name +
+                                            "\": is a parameter, the same in every replica; "
+                                            "Model::weight reads it");
+  check_number("replica", replica, {.low = 0, .high = static_cast<double>(replicas - 1)});
+  if (held_version_ != weights_->version()) upload_weights();
+  return runtime_->read_variables(replica)[static_cast<std::size_t>(found - variables.begin())];
+}
+
 std::vector<Tensor> RunningModel::read_weights() {
   const std::vector<Tensor> values = runtime_->read_variables();
   for (std::size_t i = 0; i < values.size(); ++i) uploaded_[store_index_[i]] = values[i];

@@ -56,6 +56,8 @@ class RunningModel : public WeightSource {
   std::uint64_t updates() const { return runtime_->updates(); }
   std::uint64_t weight_uploads() const { return uploads_; }
 
+  /// As TrainingModel::buffer(), of so many replicas.
+  Tensor read_buffer(const std::string& name, int replica, int replicas);
   std::vector<Tensor> read_weights() override;
 
  private:

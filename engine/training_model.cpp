@@ -130,6 +130,9 @@ void TrainingModel::save_optimizer_state(OutputFile& file) const {
 void TrainingModel::load_optimizer_state(const std::string& path) {
   impl_->load_state(path);
 }
+Tensor TrainingModel::buffer(const std::string& name, int replica) const {
+  return impl_->running().read_buffer(name, replica, impl_->options().topology.replication_factor);
+}
 double TrainingModel::learning_rate() const {
   const Optimizer& optimizer = impl_->optimizer();
   return optimizer.learning_rate() *

@@ -191,8 +191,10 @@ struct StepCall {
   std::int64_t micro_batches = 0;  ///< per replica
 };
 
-/// Host -> step -> stages: read all variables of replica 0, or overwrite those of every replica.
-struct ReadVariables {};
+/// Host -> step -> stages: read all variables of a replica, or overwrite those of every one.
+struct ReadVariables {
+  std::int32_t replica = 0;
+};
 struct WriteVariables {
   std::shared_ptr<const Variables> values = {};
 };

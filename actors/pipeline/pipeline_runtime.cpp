@@ -71,8 +71,9 @@ Outputs PipelineRuntime::step(std::vector<Tensor> inputs, std::int64_t micro_bat
   return finish_step();
 }
 
-Variables PipelineRuntime::read_variables() {
-  if (!setup_->host->failed()) return std::get<Variables>(call(ReadVariables{}));
+Variables PipelineRuntime::read_variables(std::int32_t replica) {
+  if (replica > 0 || !setup_->host->failed())
+    return std::get<Variables>(call(ReadVariables{replica}));
   end_actors();
   return variables_after_end(*setup_->plan, cast_->memory);
 }

@@ -32,10 +32,10 @@ class PipelineRuntime {
   bool answered() const;
   Outputs finish_step();
 
-  /// Of replica 0. After a failure too, as they were after the last update: this ends the actors.
-  /// @throws Error closed if the failure came in the middle of an update, stalled if a kernel does
-  /// not end.
-  Variables read_variables();
+  /// Replica 0's after a failure too, as they were after the last update: this ends the actors.
+  /// @throws Error closed if the failure came in the middle of an update, or for another replica
+  /// after a failure; stalled if a kernel does not end.
+  Variables read_variables(std::int32_t replica = 0);
   void write_variables(const Variables& variables);  ///< to every replica
   /// From the next update on. Every rule keeps the state of the one before.
   void set_rules(UpdateRules rules);

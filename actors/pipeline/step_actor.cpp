@@ -52,20 +52,22 @@ void StepState::on_set_rules(const SetRules& message) {
 }
 
 template <class Message>
-void StepState::ask_stages(const Message& message, std::size_t replicas) {
-  answers_missing = replicas * setup->stages();
-  for (std::size_t replica = 0; replica < replicas; ++replica)
-    for (const StageHandle& stage : links.stages[replica]) self->send(stage, message);
+void StepState::ask_stages(const Message& message) {
+  answers_missing = links.stages.size() * setup->stages();
+  for (const auto& stages : links.stages)
+    for (const StageHandle& stage : stages) self->send(stage, message);
 }
 
 void StepState::on_read_variables(const ReadVariables& message) {
   variables.assign(setup->plan->variables.size(), Tensor());
-  ask_stages(message, 1);
+  answers_missing = setup->stages();
+  for (const StageHandle& stage : links.stages[static_cast<std::size_t>(message.replica)])
+    self->send(stage, message);
 }
 
 void StepState::on_write_variables(const WriteVariables& message) {
   variables.clear();
-  ask_stages(message, links.stages.size());
+  ask_stages(message);
 }
 
 void StepState::on_stage_variables(const StageVariables& answer) {
@@ -77,7 +79,7 @@ void StepState::on_stage_variables(const StageVariables& answer) {
 
 void StepState::on_read_status(const ReadStatus& message) {
   statuses.clear();
-  ask_stages(message, links.stages.size());
+  ask_stages(message);
 }
 
 void StepState::on_status_answer(const StageStatusAnswer& answer) {

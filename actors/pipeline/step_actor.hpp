@@ -26,7 +26,7 @@ struct StepState {
 
   void answer_if_done();
   template <class Message>
-  void ask_stages(const Message& message, std::size_t replicas);
+  void ask_stages(const Message& message);
   template <class Message>
   void ask_optimizers(const Message& message, std::size_t replicas);
 

@@ -88,6 +88,13 @@ class TrainingModel {
   void save_optimizer_state(OutputFile& file) const;  ///< which the caller commits
   void load_optimizer_state(const std::string& path);
 
+  /// A buffer, such as a norm's running mean, as one of the replicas has it: what its own
+  /// micro-batches have made of it, as of the last update. Model::weight gives replica 0's, which
+  /// is also what every replica goes on from once the host has set a weight.
+  /// @throws Error invalid_argument if there is no such buffer or replica; after a failure closed,
+  /// where Model::weight could not be read or the replica is another than 0.
+  Tensor buffer(const std::string& name, int replica) const;
+
   /// Weight updates done since construction, on top of those that a restored optimizer state had
   /// seen; after a failure, those that the weights have seen.
   std::uint64_t updates() const noexcept;
