@@ -94,6 +94,16 @@ std::string phases(const CompileReport& report) {
   return parts.empty() ? "" : ":" + joined(parts);
 }
 
+/// What stages send each other, edge by edge; nothing for a single one.
+std::string traffic_text(const CompileReport& report) {
+  std::vector<std::string> parts;
+  for (const EdgePlanReport& edge : report.edges)
+    if (edge.from >= 0)
+      parts.push_back(" " + std::to_string(edge.from) + " to " + std::to_string(edge.to) + " " +
+                      kilobytes(edge.bytes));
+  return parts.empty() ? "" : "sent per micro-batch, in kB:" + joined(parts) + "\n";
+}
+
 /// Nothing for a model without lanes.
 std::string lanes_text(const CompileReport& report) {
   if (report.lanes == 0) return "";
@@ -126,7 +136,7 @@ std::string to_string(const CompileReport& report) {
       stages_table(report.stages) + (report.automatic_stages ? "stages auto: " : "stages: ") +
       describe_stages(report) + "\nexpected utilisation " + percent(report.expected_utilization) +
       ", layout conversions " + std::to_string(report.layout_conversions) + lanes_text(report) +
-      ", threads per IPU " + std::to_string(report.threads_per_ipu) + "\n";
+      ", threads per IPU " + std::to_string(report.threads_per_ipu) + "\n" + traffic_text(report);
   for (const std::string& warning : report.warnings) text += "warning: " + warning + "\n";
   return text;
 }

@@ -134,14 +134,17 @@ void StageState::finish(const Work& work) {
   if (core->window_complete()) complete_window();
 }
 
-void StageState::send_forward(std::int64_t micro_batch) {
+void StageState::send_along(std::int32_t edge, std::int64_t micro_batch, Tensor tensor) {
+  if (tensor) setup.status->report.sent_bytes += static_cast<std::int64_t>(tensor.bytes());
   const graph::Plan& plan = *setup.pipeline->plan;
+  const auto to = static_cast<std::size_t>(plan.edges[static_cast<std::size_t>(edge)].to);
+  self->send(links.stages[to], EdgeTensor{edge, micro_batch, std::move(tensor)});
+}
+
+void StageState::send_forward(std::int64_t micro_batch) {
   const auto& sends = setup.arena->stage().forward_sends;
-  for (std::size_t i = 0; i < sends.size(); ++i) {
-    const auto to = static_cast<std::size_t>(plan.edges[static_cast<std::size_t>(sends[i])].to);
-    self->send(links.stages[to],
-               EdgeTensor{sends[i], micro_batch, setup.arena->sends_forward(i, micro_batch)});
-  }
+  for (std::size_t i = 0; i < sends.size(); ++i)
+    send_along(sends[i], micro_batch, setup.arena->sends_forward(i, micro_batch));
   if (!setup.arena->stage().outputs_after_backward) send_outputs(micro_batch);
 }
 
@@ -152,13 +155,9 @@ void StageState::send_outputs(std::int64_t micro_batch) {
 }
 
 void StageState::send_back(std::int64_t micro_batch) {
-  const graph::Plan& plan = *setup.pipeline->plan;
   const auto& sends = setup.arena->stage().backward_sends;
-  for (std::size_t i = 0; i < sends.size(); ++i) {
-    const auto to = static_cast<std::size_t>(plan.edges[static_cast<std::size_t>(sends[i])].to);
-    self->send(links.stages[to],
-               EdgeTensor{sends[i], micro_batch, setup.arena->sends_back(i, micro_batch)});
-  }
+  for (std::size_t i = 0; i < sends.size(); ++i)
+    send_along(sends[i], micro_batch, setup.arena->sends_back(i, micro_batch));
   if (setup.arena->stage().outputs_after_backward) send_outputs(micro_batch);
   if (setup.stage == 0) self->send(links.feed, Credit{setup.replica});
 }

@@ -42,6 +42,7 @@ struct StageState {
   void pump();
   void finish(const Work& work);
   void record(const TraceEvent& event);
+  void send_along(std::int32_t edge, std::int64_t micro_batch, Tensor tensor);
   void send_forward(std::int64_t micro_batch);
   void send_back(std::int64_t micro_batch);
   void send_outputs(std::int64_t micro_batch);

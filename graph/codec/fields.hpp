@@ -205,11 +205,16 @@ void fields(auto& archive, Either<StagePlanReport> auto& report) {
           bytes);
 }
 
+void fields(auto& archive, Either<EdgePlanReport> auto& report) {
+  auto& [from, to, tensor, gradient, bytes] = report;
+  archive(from, to, tensor, gradient, bytes);
+}
+
 void fields(auto& archive, Either<CompileReport> auto& report) {
-  auto& [seconds, phases, from_cache, stages, layout_conversions, lanes, wasted_lanes,
+  auto& [seconds, phases, from_cache, stages, edges, layout_conversions, lanes, wasted_lanes,
          expected_utilization, threads, threads_per_ipu, expected_speedup, automatic_stages,
          warnings] = report;
-  archive(seconds, phases, from_cache, stages, layout_conversions, lanes, wasted_lanes,
+  archive(seconds, phases, from_cache, stages, edges, layout_conversions, lanes, wasted_lanes,
           expected_utilization, threads, threads_per_ipu, expected_speedup, automatic_stages,
           warnings);
 }

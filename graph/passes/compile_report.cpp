@@ -95,6 +95,18 @@ StagePlanReport row_of(const Plan& plan, std::size_t number, double share) {
           .bytes = stage_bytes(plan, number)};
 }
 
+std::vector<EdgePlanReport> edges_of(const Plan& plan) {
+  std::vector<EdgePlanReport> edges;
+  for (const Edge& edge : plan.edges)
+    if (edge.kind != EdgeKind::order)
+      edges.push_back({.from = edge.from,
+                       .to = edge.to,
+                       .tensor = edge.name,
+                       .gradient = edge.kind == EdgeKind::gradient,
+                       .bytes = edge.type.bytes()});
+  return edges;
+}
+
 std::string too_few(const Plan& plan, std::int64_t micro_batches, double utilization) {
   return "windows of " + std::to_string(micro_batches) + " (gradient accumulation) do not fill " +
          std::to_string(plan.stages.size()) + " stages under the schedule \"" +
@@ -109,7 +121,8 @@ CompileReport report_on(const Plan& plan, const ReportRequest& request) {
   const bool measured = !request.measured.empty();
   const auto costs = measured ? request.measured : estimated(plan);
   const double all = sum(costs);
-  CompileReport report{.threads = request.threads, .threads_per_ipu = plan.threads_per_ipu};
+  CompileReport report{
+      .edges = edges_of(plan), .threads = request.threads, .threads_per_ipu = plan.threads_per_ipu};
   for (std::size_t stage = 0; stage < plan.stages.size(); ++stage) {
     report.stages.push_back(row_of(plan, stage, all > 0 ? total(costs[stage]) / all : 0));
     if (!measured) continue;

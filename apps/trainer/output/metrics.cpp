@@ -38,6 +38,7 @@ void write(JsonLine& json, const penstock::StageReport& stage) {
       .field("recomputed_runs", stage.recomputed_runs)
       .field("max_in_flight", stage.max_in_flight)
       .field("busy_seconds", stage.busy_seconds)
+      .field("sent_bytes", stage.sent_bytes)
       .field("peak_bytes", stage.peak_bytes)
       .field("optimizer_bytes_on_ipu", stage.optimizer_bytes_on_ipu)
       .key("offloaded_optimizer_state");

@@ -41,6 +41,7 @@ struct StageReport {
   std::uint64_t recomputed_runs = 0;  ///< of these, with forward computed a second time
   int max_in_flight = 0;              ///< micro-batches forwarded but not yet backwarded, at most
   double busy_seconds = 0;            ///< in its programs and weight updates
+  std::int64_t sent_bytes = 0;        ///< activations and gradients, to other stages
   std::int64_t peak_bytes = 0;  ///< tensor memory of the stage on its IPU, optimizer state included
   std::int64_t optimizer_bytes_on_ipu = 0;  ///< of these, optimizer state
   OffloadReport optimizer_state = {};
@@ -70,11 +71,21 @@ struct StagePlanReport {
   std::int64_t bytes = 0;        ///< weights, accumulators, stash and scratch
 };
 
+/// What travels with each micro-batch: an input, an activation or a gradient.
+struct EdgePlanReport {
+  int from = -1;  ///< stage; -1: the host
+  int to = 0;     ///< stage
+  std::string tensor = {};
+  bool gradient = false;
+  std::int64_t bytes = 0;  ///< per micro-batch
+};
+
 struct CompileReport {
   double seconds = 0;
   std::vector<CompilePhase> phases = {};
   bool from_cache = false;  ///< the plan was read, not made: `RuntimeOptions::cache_directory`
   std::vector<StagePlanReport> stages = {};
+  std::vector<EdgePlanReport> edges = {};
   /// Operations of the forward pass that only move a tensor between layouts.
   int layout_conversions = 0;
   /// Lanes of the batch-lane layout that a micro-batch takes, and how many of them are padding; 0

@@ -115,5 +115,24 @@ TEST(CompileReport, HasARowPerStage) {
   EXPECT_EQ(row.bytes, 128 + 64);
 }
 
+TEST(CompileReport, HasARowPerEdgeThatCarriesATensor) {
+  Plan plan = balanced(2);
+  const TensorType activation{DType::f32, {3, 5}};
+  plan.edges = {{.kind = EdgeKind::input, .to = 1, .name = "labels", .type = {DType::i64, {3}}},
+                {.kind = EdgeKind::activation, .from = 0, .to = 1, .name = "y", .type = activation},
+                {.kind = EdgeKind::order, .from = 0, .to = 1},
+                {.kind = EdgeKind::gradient, .from = 1, .to = 0, .name = "y", .type = activation}};
+  const auto edges = report_on(plan, {.micro_batches = 7}).edges;
+  ASSERT_EQ(edges.size(), 3u);
+  EXPECT_EQ(edges[0].from, -1);
+  EXPECT_EQ(edges[0].tensor, "labels");
+  EXPECT_EQ(edges[0].bytes, 24);
+  EXPECT_EQ(edges[1].to, 1);
+  EXPECT_FALSE(edges[1].gradient);
+  EXPECT_EQ(edges[1].bytes, 60);
+  EXPECT_EQ(edges[2].from, 1);
+  EXPECT_TRUE(edges[2].gradient);
+}
+
 }  // namespace
 }  // namespace penstock::graph
