@@ -69,6 +69,11 @@ class House(unittest.TestCase):
         files = {path: text for path, text in SOURCES.items() if path not in HOSTS}
         self.expect_none(files, lambda path, text: rules.built_rule(path, BUILD_FILES))
 
+    def test_proofs_exist(self):
+        document = (ROOT / 'docs' / 'reference.md').read_text()
+        self.assertGreater(len(rules.PROOF.findall(document)), 100)
+        self.assertEqual(list(rules.proof_rule(document, SOURCES)), [])
+
 
 class Rules(unittest.TestCase):
     """Each rule finds what was planted for it."""
@@ -137,6 +142,15 @@ class Rules(unittest.TestCase):
         build_files = {'graph/meson.build': "files('ops/relu.cpp')"}
         self.accepts(rules.built_rule('graph/ops/relu.cpp', build_files))
         self.refuses(rules.built_rule('graph/ops/tanh.cpp', build_files))
+
+    def test_proofs(self):
+        sources = {'tests/graph/plan_test.cpp': 'TEST(Plan, Holds) {}\nTEST_P(Plan,\n  Fits) {}'}
+        for text in ('`graph/plan`: `Plan.Holds`, `Plan.Fits`', '`Plan.*`', '`Suite.Name`',
+                     '`model.block()`'):
+            self.accepts(rules.proof_rule(text, sources))
+        for text in ('`Plan.Breaks`', '`Other.*`', '`graph/plans`: `Plan.Holds`'):
+            with self.subTest(text=text):
+                self.refuses(rules.proof_rule(text, sources))
 
 
 if __name__ == '__main__':

@@ -35,6 +35,9 @@ CAF_ROOMS = ('actors/', 'tests/actors/', 'tests/support/')
 CAF_FREE_ROOM = 'actors/execution/'
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
+TEST = re.compile(r'\bTEST(?:_P|_F)?\(\s*(\w+),\s*(\w+)\)')
+PROOF = re.compile(r'`(?!Suite\.Name`)([A-Z]\w+)\.(\w+|\*)`')
+PROOF_FILE = re.compile(r'`([a-z0-9_/]+)`:\s+`[A-Z]\w+\.')
 FORBIDDEN = [
     (re.compile(r'(?<![\w.])/(?:home|root|tmp|work|Users)/'), "a path of somebody's machine"),
     (re.compile(r'\b(?:TO' r'DO|FIX' r'ME|XX' r'X)\b'), 'a note of unfinished work'),
@@ -120,3 +123,17 @@ def built_rule(path, build_files):
         if f"'{source.relative_to(folder)}'" in build_files.get(str(folder / 'meson.build'), ''):
             return
     yield 'is named in no meson.build'
+
+
+def proof_rule(text, sources):
+    """Tests that a document names as proof exist, where it says."""
+    tests = [path for path in sources if path.startswith('tests/')]
+    declared = {(suite, name) for path in tests
+                for suite, name in TEST.findall(sources[path])}
+    suites = {suite for suite, _ in declared}
+    for suite, name in PROOF.findall(text):
+        if (suite, name) not in declared and not (name == '*' and suite in suites):
+            yield f'there is no test {suite}.{name}'
+    for file in PROOF_FILE.findall(text):
+        if f'tests/{file}_test.cpp' not in tests:
+            yield f'there is no tests/{file}_test.cpp'
