@@ -3,6 +3,7 @@
 #include <array>
 #include <string>
 
+#include "apps/networks/cifar_cnn.hpp"
 #include "apps/networks/fashion_cnn.hpp"
 #include "apps/networks/mlp.hpp"
 #include "apps/networks/mnist_cnn.hpp"
@@ -11,7 +12,7 @@
 namespace penstock::networks {
 namespace {
 
-constexpr std::array networks{&fashion_cnn, &mlp, &mnist_cnn};
+constexpr std::array networks{&cifar_cnn, &fashion_cnn, &mlp, &mnist_cnn};
 
 std::string names() {
   std::string text;

@@ -11,10 +11,12 @@
 
 namespace penstock::networks {
 
-/// A classifier of images [1,28,28] in ten classes, in blocks B1 to B4. Inputs "image" and
-/// "labels", output "logits" [N,10], a loss.
+/// A classifier of images [channels,size,size] in ten classes, in blocks B1 to B4. Inputs "image"
+/// and "labels", output "logits" [N,10], a loss.
 struct Network {
   std::string_view name;
+  std::int64_t channels = 1;
+  std::int64_t size = 28;
   Normalization normalization = {};  ///< of the pixels it is trained on
   Model (*build)(std::uint64_t seed) = nullptr;
 };

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "penstock/error.hpp"
+#include "penstock/transforms.hpp"
 
 namespace trainer {
 namespace {
@@ -23,18 +24,40 @@ Images synthetic_images(std::uint64_t seed, const penstock::Normalization& norma
 std::string advice(const DataOptions& options) {
   if (options.dataset == DatasetName::mnist)
     return "; tell with --data-dir where MNIST's four IDX files are";
+  if (options.dataset == DatasetName::cifar10)
+    return "; tell with --data-dir where CIFAR-10's binary batches are";
   return "; install the package dataset-fashion-mnist, or tell with --data-dir where "
          "Fashion-MNIST's four IDX files are";
 }
 
+std::shared_ptr<const penstock::Dataset> read_cifar10(
+    const std::string& directory, penstock::Split split,
+    const penstock::Normalization& normalization) {
+  const std::vector<double> mean(3, normalization.mean), std(3, normalization.std);
+  return normalize(penstock::read_cifar10(directory, split), {mean, std});
+}
+
+/// One split and, behind `files`, its files.
+std::shared_ptr<const penstock::Dataset> read_split(const DataOptions& options,
+                                                    const std::string& directory,
+                                                    penstock::Split split,
+                                                    const penstock::Normalization& normalization,
+                                                    std::vector<std::string>& files) {
+  const bool cifar10 = options.dataset == DatasetName::cifar10;
+  auto images = cifar10 ? read_cifar10(directory, split, normalization)
+                        : penstock::read_idx(directory, split, normalization);
+  for (std::string& file :
+       cifar10 ? penstock::cifar10_files(directory, split) : penstock::idx_files(directory, split))
+    files.push_back(std::move(file));
+  return images;
+}
+
 Images read_images(const DataOptions& options, const std::string& directory,
                    const penstock::Normalization& normalization) try {
-  using enum penstock::Split;
-  Images images{penstock::read_idx(directory, train, normalization),
-                penstock::read_idx(directory, test, normalization),
-                penstock::idx_files(directory, train)};
-  const std::vector<std::string> test_files = penstock::idx_files(directory, test);
-  images.files.insert(images.files.end(), test_files.begin(), test_files.end());
+  Images images;
+  images.train =
+      read_split(options, directory, penstock::Split::train, normalization, images.files);
+  images.test = read_split(options, directory, penstock::Split::test, normalization, images.files);
   return images;
 } catch (const penstock::Error& error) {
   if (error.code() != penstock::Errc::io_error) throw;
@@ -56,9 +79,11 @@ void check(const penstock::Dataset& images, const penstock::Shape& expected,
 
 Images open_images(const DataOptions& options, std::uint64_t seed,
                    const penstock::Normalization& normalization, const penstock::Shape& image) {
-  if (options.dataset == DatasetName::synthetic) return synthetic_images(seed, normalization);
-  const std::string where = options.data_dir.value_or(fashion_mnist_directory);
-  const Images images = read_images(options, where, normalization);
+  const bool synthetic = options.dataset == DatasetName::synthetic;
+  const std::string where =
+      synthetic ? "--dataset synthetic" : options.data_dir.value_or(fashion_mnist_directory);
+  const Images images = synthetic ? synthetic_images(seed, normalization)
+                                  : read_images(options, where, normalization);
   check(*images.train, image, where + ", training images");
   check(*images.test, image, where + ", test images");
   return images;

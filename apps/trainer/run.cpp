@@ -22,8 +22,10 @@ constexpr const char* scores = "logits";
 /// What to do about a training that diverges.
 constexpr const char* remedy = "; a lower --learning-rate or a --max-grad-norm may help";
 
-/// A sample's image, for every network.
-const penstock::Shape image{1, 28, 28};
+/// A sample's image.
+penstock::Shape image_of(const penstock::networks::Network& network) {
+  return {network.channels, network.size, network.size};
+}
 
 /// An image's score is a number only if every weight is one. The refusal opens with `expectation`.
 void check_finite(const penstock::Model& model, const std::string& expectation,
@@ -157,7 +159,8 @@ Run::Run(const TrainerOptions& options)
     : options_(options),
       network_(penstock::networks::find_network(options.network.model)),
       model_(make_model(network_, options.network)),
-      images_(open_images(options.data, options.network.seed, network_.normalization, image)),
+      images_(open_images(options.data, options.network.seed, network_.normalization,
+                          image_of(network_))),
       training_options_(checked(training_options(options), images_.train->size())),
       training_loader_(images_.train, training_options_, training_loader_options(options)),
       inference_options_(inference_options(options, images_.test->size())),

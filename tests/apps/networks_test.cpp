@@ -47,6 +47,17 @@ const std::vector<Expected> expected{
       {"fc2.bias", {10}, "B4"}},
      0.1307,
      0.3081},
+    {"cifar-cnn",
+     {{"conv1.weight", {16, 3, 3, 3}, "B1"},
+      {"conv1.bias", {16}, "B1"},
+      {"conv2.weight", {32, 16, 3, 3}, "B2"},
+      {"conv2.bias", {32}, "B2"},
+      {"conv3.weight", {64, 32, 3, 3}, "B3"},
+      {"conv3.bias", {64}, "B3"},
+      {"fc.weight", {10, 1024}, "B4"},
+      {"fc.bias", {10}, "B4"}},
+     0.4734,
+     0.2516},
     {"mlp",
      {{"dense256.weight", {256, 784}, "B1"},
       {"dense256.bias", {256}, "B1"},
@@ -90,6 +101,8 @@ TEST(Networks, TakeImagesAndLabelsAndGiveLogitsAndALossInTheLastBlock) {
     const graph::Graph& graph = ModelAccess::graph(model);
     ASSERT_EQ(graph.inputs.size(), 2u) << network->name;
     EXPECT_EQ(graph.value(graph.inputs[0]).name, "image");
+    EXPECT_EQ(graph.type(graph.inputs[0]).shape,
+              (Shape{1, network->channels, network->size, network->size}));
     EXPECT_EQ(graph.value(graph.inputs[1]).name, "labels");
     ASSERT_EQ(graph.outputs.size(), 1u) << network->name;
     EXPECT_EQ(graph.outputs[0].name, "logits");
@@ -108,8 +121,9 @@ TEST(Networks, NormaliseTheirPixelsAsTheirTwinsDo) {
 
 TEST(Networks, AnUnknownOneIsRefusedWithTheKnownOnes) {
   EXPECT_EQ(all_networks().size(), expected.size());
-  EXPECT_EQ(testing::refusal(Errc::invalid_argument, [] { find_network("mnist_cnn"); }),
-            "there is no network named \"mnist_cnn\"; there are fashion-cnn, mlp, mnist-cnn");
+  EXPECT_EQ(
+      testing::refusal(Errc::invalid_argument, [] { find_network("mnist_cnn"); }),
+      "there is no network named \"mnist_cnn\"; there are cifar-cnn, fashion-cnn, mlp, mnist-cnn");
 }
 
 }  // namespace

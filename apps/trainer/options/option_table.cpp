@@ -39,11 +39,11 @@ OptionGroup network_group() {
 OptionGroup data_group() {
   return OptionRows("Data", &TrainerOptions::data)
       .add("dataset", &DataOptions::dataset,
-           one_of<DatasetName>(
-               {DatasetName::fashion_mnist, DatasetName::mnist, DatasetName::synthetic}),
-           "images to train and test on")
+           one_of<DatasetName>({DatasetName::fashion_mnist, DatasetName::mnist,
+                                DatasetName::cifar10, DatasetName::synthetic}),
+           "images to train and test on; cifar10 is for --model cifar-cnn, the others for others")
       .add("data-dir", &DataOptions::data_dir, path("DIR"),
-           "directory of the IDX files, gzipped or plain; fashion-mnist has one by default, "
+           "directory of the data set's files, gzipped or plain; fashion-mnist has one by default, "
            "/usr/share/datasets/fashion-mnist")
       .add("no-shuffle", &DataOptions::no_shuffle, "train on the images in the files' order")
       .add("num-workers", &DataOptions::num_workers, whole_number(0, most_threads),

@@ -81,6 +81,8 @@ void validate(const LearningRateOptions& options) {
 void validate(const DataOptions& options) {
   if (options.dataset == DatasetName::mnist && !options.data_dir)
     refuse("--dataset mnist: needs --data-dir, the directory of its four IDX files");
+  if (options.dataset == DatasetName::cifar10 && !options.data_dir)
+    refuse("--dataset cifar10: needs --data-dir, the directory of its binary batches");
   if (options.dataset == DatasetName::synthetic && options.data_dir)
     refuse("--data-dir: synthetic images are generated, not read");
 }
@@ -112,6 +114,8 @@ std::string_view to_string(DatasetName name) noexcept {
       return "fashion-mnist";
     case DatasetName::mnist:
       return "mnist";
+    case DatasetName::cifar10:
+      return "cifar10";
     case DatasetName::synthetic:
       return "synthetic";
   }

@@ -11,7 +11,7 @@
 
 namespace trainer {
 
-enum class DatasetName : std::uint8_t { fashion_mnist, mnist, synthetic };
+enum class DatasetName : std::uint8_t { fashion_mnist, mnist, cifar10, synthetic };
 enum class OptimizerName : std::uint8_t { adamw, adam, sgd, rmsprop, lamb };
 enum class ScheduleName : std::uint8_t { constant, step, exponential, cosine };
 

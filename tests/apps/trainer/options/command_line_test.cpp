@@ -316,8 +316,9 @@ TEST(CommandLine, RefusesWithTheArgumentsNameFirst) {
       {{"--beta2", "0.99999999999"}, "--beta2: expected a number from 0 and below 1"},
       {{"--eps", "0"}, "--eps: expected a number above 0"},
       {{"--max-grad-norm", "0"}, "--max-grad-norm: expected a number above 0"},
-      {{"--model", "resnet"}, "--model: expected one of fashion-cnn, mlp, mnist-cnn"},
-      {{"--dataset", "cifar"}, "--dataset: expected one of fashion-mnist, mnist, synthetic"},
+      {{"--model", "resnet"}, "--model: expected one of cifar-cnn, fashion-cnn, mlp, mnist-cnn"},
+      {{"--dataset", "cifar"},
+       "--dataset: expected one of fashion-mnist, mnist, cifar10, synthetic"},
       {{"--strategy", "phased"}, "--strategy: expected one of pipelined, sharded"},
       {{"--schedule", "1f1b"}, "--schedule: expected one of grouped, interleaved, sequential"},
       {{"--ipus", "0,,1"}, "--ipus: expected whole numbers from 0 to 65535, separated by commas"},
@@ -361,6 +362,7 @@ TEST(CommandLine, RefusesWithTheArgumentsNameFirst) {
       {{"--lr-schedule", "step", "--lr-step", "9", "--lr-last", "0"},
        "--lr-last: the --lr-schedule step has none"},
       {{"--dataset", "mnist"}, "--dataset mnist: needs --data-dir"},
+      {{"--dataset", "cifar10"}, "--dataset cifar10: needs --data-dir"},
       {{"--dataset", "synthetic", "--data-dir", "d"}, "--data-dir: synthetic images"},
   };
   for (const Refusal& expected : refusals) {
