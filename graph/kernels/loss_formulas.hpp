@@ -119,12 +119,16 @@ struct Poisson {
   float eps;
 };
 
+/// What is lacking; nothing of less than 0. No number stays none.
+[[gnu::always_inline]] inline float above_zero(float lack) {
+  return lack <= 0.0f ? 0.0f : lack;
+}
+
 /// x where t > 0, elsewhere what x lacks of the margin.
 struct Hinge {
   explicit Hinge(const LossConstants& constants) : margin(constants.margin) {}
   [[gnu::always_inline]] float term(float x, float t) const {
-    const float lack = margin - x;
-    return t > 0.0f ? x : lack > 0.0f ? lack : 0.0f;
+    return t > 0.0f ? x : above_zero(margin - x);
   }
   [[gnu::always_inline]] float slope(float x, float t) const {
     return t > 0.0f ? 1.0f : margin - x >= 0.0f ? -1.0f : 0.0f;

@@ -64,10 +64,8 @@ void target_gradient(std::int64_t count, const LossConstants& constants, const f
 
 void ranking_terms(std::int64_t count, float margin, const float* a, const float* b,
                    const float* target, float* y) {
-  for_each_element(count, [=](std::int64_t i) {
-    const float lack = margin - target[i] * (a[i] - b[i]);
-    y[i] = lack > 0.0f ? lack : 0.0f;
-  });
+  for_each_element(count,
+                   [=](std::int64_t i) { y[i] = above_zero(margin - target[i] * (a[i] - b[i])); });
 }
 
 double ranking_sum(std::int64_t count, float margin, const float* a, const float* b,

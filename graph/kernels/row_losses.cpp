@@ -14,6 +14,11 @@ double root(double x) {
   return __builtin_sqrt(x);
 }
 
+/// What is lacking; nothing of less than 0. No number stays none.
+double above_zero(double lack) {
+  return lack <= 0 ? 0 : lack;
+}
+
 struct Cosine {
   double value, root_of_product, square_a, square_b;
 };
@@ -30,8 +35,7 @@ Cosine cosine_of(std::int64_t width, const float* a, const float* b) {
 void cosine(const CosineRows& of, float* y) {
   for (std::int64_t row = 0; row < of.rows; ++row) {
     const double value = cosine_of(of.width, of.a + row * of.width, of.b + row * of.width).value;
-    const double beyond = value - static_cast<double>(of.margin);
-    const double far = beyond > 0 ? beyond : 0;
+    const double far = above_zero(value - static_cast<double>(of.margin));
     y[row] = static_cast<float>(of.target[row] > 0.0f ? 1 - value : far);
   }
 }
@@ -82,7 +86,7 @@ Triplet triplet_of(const TripletRows& of, std::int64_t row) {
   if (of.swap) {
     const double other = distance(of, of.near + at, of.far + at);
     result.far_from_near = other < result.far ? 1 : other > result.far ? 0 : 0.5;
-    if (other < result.far) result.far = other;
+    if (!(other >= result.far) && result.far == result.far) result.far = other;
   }
   result.lack = static_cast<double>(of.margin) + result.near - result.far;
   return result;
@@ -90,8 +94,7 @@ Triplet triplet_of(const TripletRows& of, std::int64_t row) {
 
 void triplet(const TripletRows& of, float* y) {
   for (std::int64_t row = 0; row < of.rows; ++row) {
-    const double lack = triplet_of(of, row).lack;
-    y[row] = static_cast<float>(lack > 0 ? lack : 0);
+    y[row] = static_cast<float>(above_zero(triplet_of(of, row).lack));
   }
 }
 

@@ -36,7 +36,9 @@ struct LaneKernels {
   // A convolution's gradients sum over the pixels of dy two rows at a time: over the first two
   // pixels of both rows, or the first of both, then the next, and so on. Of the four pixels of a
   // square that was pooled one has a gradient, and adding zeros changes no sum: pooled gradients
-  // that are summed one by one give the bits of all pixels' gradients, most of which are zero.
+  // that are summed one by one give the bits of all pixels' gradients, most of which are zero. That
+  // holds as long as what zeros are multiplied by is finite: infinity or nan times zero is nan, in
+  // the sums over all pixels only.
 
   // Convolutions compute a part of their units: the first of them in every block, then the second,
   // and so on, so that a block with few samples is shared like the others.

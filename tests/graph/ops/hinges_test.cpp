@@ -1,6 +1,8 @@
 // Losses with a hinge, exactly at it: PyTorch's terms and gradients (torch 1.13).
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -92,6 +94,27 @@ TEST(Hinges, LetTheGradientOfATripletThroughAtTheMargin) {
                    {anchor, near, far},
                    {0},
                    {{0, 0}, {1, 1}, {-1, -1}}});
+}
+
+// What is no number lacks nothing of a margin that could be told: PyTorch's terms are nan.
+TEST(Hinges, AreNotClosedToWhatIsNoNumber) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const Tensor bad({1, 2}, {nan, 1.0f}), good({1, 2}, {1.0f, 2.0f});
+  const auto term = [](const std::string& loss, const std::vector<Tensor>& inputs,
+                       Attributes attributes = {}) {
+    testing::Tape tape;
+    std::vector<ValueId> ids;
+    for (const Tensor& input : inputs) ids.push_back(tape.leaf(input));
+    attributes.set("reduction", "none");
+    return tape[tape.apply(find_op(loss), ids, attributes)[0]].as<float>()[0];
+  };
+  const Tensor minus_one({1}, {-1.0f}), minus_ones({1, 2}, {-1.0f, -1.0f});
+  EXPECT_TRUE(std::isnan(term("hinge_embedding_loss", {bad, minus_ones})));
+  EXPECT_TRUE(std::isnan(term("margin_ranking_loss", {bad, good, minus_ones})));
+  EXPECT_TRUE(std::isnan(term("cosine_embedding_loss", {bad, good, minus_one})));
+  EXPECT_TRUE(std::isnan(term("triplet_margin_loss", {bad, good, good})));
+  EXPECT_TRUE(std::isnan(term("triplet_margin_loss", {good, good, bad})));
+  EXPECT_TRUE(std::isnan(term("triplet_margin_loss", {good, bad, good}, {{"swap", 1}})));
 }
 
 // |anchor - far| = |near - far|: each has half of the gradient.
