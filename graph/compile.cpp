@@ -84,6 +84,7 @@ class Compilation {
   }
 
   void prepare() {
+    if (request_.automatic_stages > 0) expect_no_stages(model_, request_.automatic_stages);
     graph_ = with_batch(model_, request_.batch);
     if (request_.training)
       graph_.loss = final_loss(graph_);

@@ -56,10 +56,7 @@ graph::ValueId NetworkBuilder::variable(const std::string& name, const Shape& sh
 
 graph::ValueId NetworkBuilder::node(const graph::Op& op, std::vector<graph::ValueId> inputs,
                                     graph::Attributes attributes, const std::string& name) {
-  if (!assigned_.empty())
-    refuse(Errc::invalid_model, std::string(op.name) +
-                                    ": the layers' stages are set; reset_stage_assignment() has to "
-                                    "come before another layer");
+  expect_stages_not_set(std::string(op.name));
   const auto id = graph::append(graph_, op, std::move(inputs), std::move(attributes), name);
   const auto position = static_cast<std::size_t>(id);
   scope_of_.resize(position);
@@ -95,17 +92,19 @@ void NetworkBuilder::expect_new_layer(const graph::Op& op, const std::string& na
 }
 
 int NetworkBuilder::open_block(const std::string& name, int ipu) {
-  if (!open_.empty() && graph_.blocks[graph::index(open_.back().block)].stage != graph::none)
-    expect_no_scope("block \"" + name + "\"");
-  open_.push_back({.number = scopes_, .block = placed_block(name, ipu)});
+  const std::string who = "block \"" + name + "\"";
+  expect_stages_not_set(who);
+  if (!open_.empty() && open_.back().is_stage) expect_no_scope(who);
+  open_.push_back({.number = scopes_, .block = placed_block(name, ipu), .is_stage = false});
   return scopes_++;
 }
 
 int NetworkBuilder::open_stage(int number) {
   const std::string who = "pipeline_stage " + std::to_string(number);
   if (number < 0) refuse(Errc::invalid_topology, who + ": expected a number of 0 or more");
+  expect_stages_not_set(who);
   expect_no_scope(who);
-  open_.push_back({.number = scopes_, .block = stage_block(number)});
+  open_.push_back({.number = scopes_, .block = stage_block(number), .is_stage = true});
   stage_scopes_[graph_.blocks[graph::index(open_.back().block)].name] = number;
   return scopes_++;
 }
@@ -115,6 +114,13 @@ void NetworkBuilder::expect_no_scope(const std::string& who) const {
     refuse(Errc::invalid_model, who + ": block \"" +
                                     graph_.blocks[graph::index(open_.back().block)].name +
                                     "\" is open; its scope has to end first");
+}
+
+void NetworkBuilder::expect_stages_not_set(const std::string& who) const {
+  if (!assigned_.empty())
+    refuse(Errc::invalid_model, who +
+                                    ": the layers' stages are set; reset_stage_assignment() has to "
+                                    "come before another layer");
 }
 
 graph::BlockId NetworkBuilder::stage_block(int number) {
@@ -145,10 +151,10 @@ void NetworkBuilder::close_block(int scope) noexcept {
 }
 
 void NetworkBuilder::begin_block(const std::string& name, int ipu) {
-  expect_no_scope("begin_block \"" + name + "\"");
-  begin({.at = static_cast<graph::NodeId>(graph_.nodes.size()),
-         .block = placed_block(name, ipu),
-         .is_mark = false});
+  const std::string who = "begin_block \"" + name + "\"";
+  expect_stages_not_set(who);
+  expect_no_scope(who);
+  begin(static_cast<graph::NodeId>(graph_.nodes.size()), name, ipu, false);
 }
 
 void NetworkBuilder::begin_block_at(const std::string& layer, const std::string& name, int ipu) {
@@ -158,7 +164,7 @@ void NetworkBuilder::begin_block_at(const std::string& layer, const std::string&
       refuse(Errc::invalid_argument, "begin_block_at \"" + layer + "\": block \"" +
                                          graph_.blocks[graph::index(begun.block)].name +
                                          "\" begins there already");
-  begin({.at = at, .block = placed_block(name, ipu), .is_mark = true});
+  begin(at, name, ipu, true);
 }
 
 graph::NodeId NetworkBuilder::first_node_of(const std::string& layer) const {
@@ -171,32 +177,35 @@ graph::NodeId NetworkBuilder::first_node_of(const std::string& layer) const {
   return static_cast<graph::NodeId>(at - graph_.nodes.begin());
 }
 
-void NetworkBuilder::begin(const Begun& begun) {
-  begun_.insert(std::ranges::upper_bound(begun_, begun.at, {}, &Begun::at), begun);
-  reassign_blocks();
+void NetworkBuilder::begin(graph::NodeId at, const std::string& name, int ipu, bool is_mark) {
+  reassign([&] {
+    const Begun begun{.at = at, .block = placed_block(name, ipu), .is_mark = is_mark};
+    begun_.insert(std::ranges::upper_bound(begun_, at, {}, &Begun::at), begun);
+  });
 }
 
 void NetworkBuilder::remove_marks() {
-  std::erase_if(begun_, &Begun::is_mark);
-  reassign_blocks();
+  reassign([&] { std::erase_if(begun_, &Begun::is_mark); });
   drop_idle_blocks();
 }
 
 void NetworkBuilder::set_stages(const std::vector<int>& stages) {
-  assigned_.clear();
-  for (graph::Block& block : graph_.blocks) block.stage = graph::none;
-  for (const int stage : stages) assigned_.push_back(stage_block(stage));
-  reassign_blocks();
+  reassign([&] {
+    assigned_.clear();
+    for (graph::Block& block : graph_.blocks) block.stage = graph::none;
+    for (const int stage : stages) assigned_.push_back(stage_block(stage));
+  });
   drop_idle_blocks();
 }
 
 void NetworkBuilder::reset_stages() {
-  assigned_.clear();
-  for (graph::Block& block : graph_.blocks) {
-    const auto scope = stage_scopes_.find(block.name);
-    block.stage = scope == stage_scopes_.end() ? graph::none : scope->second;
-  }
-  reassign_blocks();
+  reassign([&] {
+    assigned_.clear();
+    for (graph::Block& block : graph_.blocks) {
+      const auto scope = stage_scopes_.find(block.name);
+      block.stage = scope == stage_scopes_.end() ? graph::none : scope->second;
+    }
+  });
   drop_idle_blocks();
 }
 
@@ -206,6 +215,23 @@ graph::BlockId NetworkBuilder::block_of(std::size_t node) const {
   const auto after =
       std::ranges::upper_bound(begun_, static_cast<graph::NodeId>(node), {}, &Begun::at);
   return after == begun_.begin() ? graph::none : std::prev(after)->block;
+}
+
+// The block of the first layers is made where it is needed, and may be on another IPU already.
+void NetworkBuilder::reassign(const auto& change) {
+  const std::vector<graph::Block> blocks = graph_.blocks;
+  const std::vector<Begun> begun = begun_;
+  const std::vector<graph::BlockId> assigned = assigned_;
+  try {
+    change();
+    reassign_blocks();
+  } catch (const Error&) {
+    graph_.blocks = blocks;
+    begun_ = begun;
+    assigned_ = assigned;
+    reassign_blocks();
+    throw;
+  }
 }
 
 void NetworkBuilder::reassign_blocks() {
@@ -239,6 +265,8 @@ void NetworkBuilder::drop_idle_blocks() {
     if (block != graph::none) block = numbers[graph::index(block)];
   });
   graph_.blocks = std::move(kept);
+  std::erase_if(stage_scopes_,
+                [&](const auto& scope) { return !any_named(graph_.blocks, scope.first); });
 }
 
 graph::BlockId NetworkBuilder::find_or_add_block(const std::string& name) {

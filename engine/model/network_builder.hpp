@@ -39,12 +39,13 @@ class NetworkBuilder {
   void expect_new_layer(const graph::Op& op, const std::string& name) const;
 
   /// Opens a block, inside those that are open already, and returns a number to close it by.
-  /// @throws Error invalid_model for an empty name, invalid_topology for an `ipu` below -1 or
-  /// another one than before.
+  /// @throws Error invalid_model for an empty name, inside the scope of a stage, and where stages
+  /// are set; invalid_topology for an `ipu` below -1 or another one than before.
   int open_block(const std::string& name, int ipu);
   void close_block(int scope) noexcept;
   /// Opens the block of pipeline stage `number`. Scopes of stages and others do not nest.
-  /// @throws Error invalid_topology for a negative number, invalid_model inside another scope.
+  /// @throws Error invalid_topology for a negative number, invalid_model inside another scope and
+  /// where stages are set.
   int open_stage(int number);
   /// A name for a block: the number of those that were asked for before.
   std::string next_block_name() { return std::to_string(numbered_blocks_++); }
@@ -59,7 +60,8 @@ class NetworkBuilder {
   /// Takes all back that begin_block_at() did.
   void remove_marks();
 
-  /// The stage of every node, whatever else was said; until reset_stages() no node can be added.
+  /// The stage of every node, whatever else was said; until reset_stages() no node can be added,
+  /// and no scope opened.
   void set_stages(const std::vector<int>& stages);
   void reset_stages();
 
@@ -82,6 +84,7 @@ class NetworkBuilder {
   struct Scope {
     int number;
     graph::BlockId block;
+    bool is_stage;
   };
 
   [[noreturn]] void refuse(Errc code, const std::string& text) const;
@@ -95,12 +98,15 @@ class NetworkBuilder {
   };
 
   void expect_no_scope(const std::string& who) const;
+  void expect_stages_not_set(const std::string& who) const;
   graph::BlockId stage_block(int number);
   graph::BlockId placed_block(const std::string& name, int ipu);
   graph::BlockId find_or_add_block(const std::string& name);
   graph::NodeId first_node_of(const std::string& layer) const;
-  void begin(const Begun& begun);
+  void begin(graph::NodeId at, const std::string& name, int ipu, bool is_mark);
   graph::BlockId block_of(std::size_t node) const;
+  /// Gives nodes their blocks again after `change`; if that cannot be, nothing has changed.
+  void reassign(const auto& change);
   void reassign_blocks();
   void each_block_number(const auto& visit);
   void drop_idle_blocks();

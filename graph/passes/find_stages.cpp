@@ -46,8 +46,8 @@ std::vector<StageRequest> numbered_stages(const Graph& model) {
   for (const auto& [number, name] : names) {
     if (number != std::ssize(requests))
       throw Error(Errc::invalid_topology, "pipeline stage " + std::to_string(number) +
-                                              " has layers, but stage " +
-                                              std::to_string(requests.size()) + " has none");
+                                              " is there, but stage " +
+                                              std::to_string(requests.size()) + " is not");
     requests.push_back({.blocks = {name}});
   }
   return requests;
@@ -68,12 +68,13 @@ std::vector<StageRequest> stage_per_ipu(const Graph& model) {
   return requests;
 }
 
-void expect_no_numbers(const Graph& model) {
-  for (const Block& block : model.blocks)
-    if (block.stage != none)
-      throw Error(Errc::invalid_topology,
-                  "options.topology.stage_rule: expected by_block, for the model gives its layers "
-                  "pipeline stages by number, and a rule would find others");
+void refuse_numbers(const Graph& model, const std::string& field, const std::string& expected,
+                    const std::string& got) {
+  if (std::ranges::any_of(model.blocks, [](const Block& block) { return block.stage != none; }))
+    throw Error(Errc::invalid_argument, field + ": expected " + expected +
+                                            ", for the model gives its layers pipeline stages by "
+                                            "number, got " +
+                                            got);
 }
 
 /// A block for every run of nodes of one block.
@@ -96,8 +97,13 @@ void split_into_runs(Graph& model) {
 
 }  // namespace
 
+void expect_no_stages(const Graph& model, std::int32_t automatic) {
+  refuse_numbers(model, "options.topology.automatic_stages", "0", std::to_string(automatic));
+}
+
 std::vector<StageRequest> find_stages(Graph& model, StageRule rule) {
-  if (rule != StageRule::by_block) expect_no_numbers(model);
+  if (rule != StageRule::by_block)
+    refuse_numbers(model, "options.topology.stage_rule", "by_block", std::string(to_string(rule)));
   if (rule == StageRule::auto_increment) split_into_runs(model);
   if (rule == StageRule::by_block)
     if (auto numbered = numbered_stages(model); !numbered.empty()) return numbered;

@@ -1,6 +1,7 @@
 // Pass: which stages a model has where nobody names them. Pure.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "graph/graph.hpp"
@@ -11,10 +12,15 @@ namespace penstock::graph {
 
 /// A model without blocks is one stage. Blocks that are made for stages are those; others count in
 /// the order of their first nodes, and one without a node follows the block that was declared
-/// before it. `auto_increment` makes each further run of
-/// a block's nodes a block of its own, "B1 (2)", on the same IPU.
+/// before it. `auto_increment` makes each further run of a block's nodes a block of its own, "B1
+/// (2)", on the same IPU.
 /// @throws Error invalid_topology if, by `same_as_ipu`, a block does not say which IPU it is on; if
-/// only some blocks are made for stages, or none for a stage before another's.
+/// only some blocks are made for stages, or none for a stage before another's. invalid_argument for
+/// another rule than `by_block` where blocks are made for stages.
 std::vector<StageRequest> find_stages(Graph& model, StageRule rule);
+
+/// For a model that is cut into so many stages anywhere.
+/// @throws Error invalid_argument if its blocks are made for stages.
+void expect_no_stages(const Graph& model, std::int32_t automatic);
 
 }  // namespace penstock::graph

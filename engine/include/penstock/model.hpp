@@ -83,24 +83,30 @@ class Model {
 
   /// Everything added until the result goes out of scope belongs to block `name`; a name may come
   /// back later. Scopes nest: after an inner one the outer one goes on.
+  /// @throws Error invalid_model for an empty name, inside a pipeline stage's scope, or while a
+  /// stage assignment is set; invalid_topology for an `ipu` below -1 or another one than before.
   [[nodiscard]] BlockScope block(const std::string& name, int ipu = -1);
   /// The same, named by the number of blocks that were opened so before: "0", "1", ...
   [[nodiscard]] BlockScope block();
   /// Everything added from here on, outside of scopes, belongs to block `name`, up to where the
   /// next block begins. What came before the first such block is block "start", on IPU 0.
-  /// @throws Error invalid_model while a scope is open.
+  /// @throws Error invalid_model while a scope is open or a stage assignment is set, or for an
+  /// empty name; invalid_topology for an `ipu` below -1 or another one than the block is on, block
+  /// "start" included. Then nothing has changed.
   void begin_block(const std::string& name, int ipu = -1);
   /// The same from `layer` on, which is there already, the loss included: of the layer of that
   /// name, or else of the first one whose name goes on with a dot ("layer4" is where
-  /// "layer4.0.conv1" is). Training and inference models made before stay as they are. @throws
-  /// Error invalid_argument if there is no such layer, or a block begins there already.
+  /// "layer4.0.conv1" is). Training and inference models made before stay as they are.
+  /// @throws Error invalid_argument if there is no such layer, or a block begins there already;
+  /// invalid_model and invalid_topology as begin_block(). Then nothing has changed.
   void begin_block_at(const std::string& layer, const std::string& name, int ipu = -1);
   /// Takes back every begin_block_at().
   void remove_block_marks();
 
   /// Everything added until the result goes out of scope is pipeline stage `number`: it belongs to
   /// block "stage 0", "stage 1", ... If one layer has a stage, all must, and no number may be left
-  /// out. @throws Error invalid_topology for a negative number, invalid_model inside a scope.
+  /// out. @throws Error invalid_topology for a negative number; invalid_model inside a scope, or
+  /// while a stage assignment is set.
   [[nodiscard]] BlockScope pipeline_stage(int number);
   /// All layers in post-order: each after what it reads, depth first from the outputs and the loss.
   LayerStages stage_assignment() const;
@@ -110,7 +116,7 @@ class Model {
   /// stage; invalid_topology if a stage from 0 to the last has no layer, or a layer reads from a
   /// later stage. Then nothing has changed.
   void set_stage_assignment(const LayerStages& layers);
-  /// Back to what scopes and marks say. Until then no layer can be added.
+  /// Back to what scopes and marks say. Until then no layer can be added, and no scope opened.
   void reset_stage_assignment();
 
   /// x [N,C,H,W] -> [N,out_channels,H',W']. Parameters NAME.weight [O,C/groups,k,k], NAME.bias [O].

@@ -167,6 +167,22 @@ TEST(Blocks, RefusedLeaveEverythingAsItWas) {
   EXPECT_EQ(blocks_of(model), before);
 }
 
+TEST(Blocks, RefusedForTheFirstLayersBlockLeaveEverythingAsItWas) {
+  Model model("m");
+  const Value x = model.linear("a", model.input("x", {4}), 4);
+  {
+    const auto elsewhere = model.block("start", 1);
+    model.output("y", model.linear("b", x, 4));
+  }
+  const std::string before = blocks_of(model);
+  const std::string text = "model \"m\": block \"start\": expected IPU 1 as before, got 0";
+  EXPECT_EQ(refusal(Errc::invalid_topology, [&] { model.begin_block("B", 0); }), text);
+  EXPECT_EQ(refusal(Errc::invalid_topology, [&] { model.begin_block_at("b", "B", 0); }), text);
+  EXPECT_EQ(blocks_of(model), before);
+  model.begin_block_at("a", "B", 2);  // on the IPU that the refused ones did not keep
+  EXPECT_NE(blocks_of(model), before);
+}
+
 TEST(Blocks, A5_CutAFinishedModelIntoStagesOfTheSameBits) {
   const std::vector<Tensor> samples{testing::uniform({8, 4}, 1), testing::uniform({8, 4}, 2)};
   const auto trained = [&](const Model& model, std::size_t stages) {

@@ -100,7 +100,7 @@ TEST(LayerStages, B1_RefusesWhatIsNotAWholeAssignment) {
   };
   EXPECT_EQ(refused(with_stages(0, -1)),
             "linear \"b\" is in no pipeline stage; if one layer is given a stage, all have to be");
-  EXPECT_EQ(refused(with_stages(0, 2)), "pipeline stage 2 has layers, but stage 1 has none");
+  EXPECT_EQ(refused(with_stages(0, 2)), "pipeline stage 2 is there, but stage 1 is not");
   EXPECT_NE(refused(with_stages(1, 0)).find("in stage 0 needs the output of"), std::string::npos);
 }
 
@@ -181,10 +181,69 @@ TEST(LayerStages, B1_AreNotOverriddenByAStageRule) {
   for (const StageRule rule : {StageRule::same_as_ipu, StageRule::auto_increment}) {
     Options options;
     options.topology.stage_rule = rule;
-    EXPECT_EQ(refusal(Errc::invalid_topology, [&] { TrainingModel(model, options); }),
+    EXPECT_EQ(refusal(Errc::invalid_argument, [&] { TrainingModel(model, options); }),
               "options.topology.stage_rule: expected by_block, for the model gives its layers "
-              "pipeline stages by number, and a rule would find others");
+              "pipeline stages by number, got " +
+                  std::string(to_string(rule)));
   }
+}
+
+TEST(LayerStages, B1_AreNotOverriddenByAutomaticStages) {
+  Options options;
+  options.topology.automatic_stages = 2;
+  Model set = branches();
+  set.set_stage_assignment(split_after(set.stage_assignment(), "add_1"));
+  for (const Model& model : {three_scopes(), set})
+    EXPECT_EQ(refusal(Errc::invalid_argument, [&] { TrainingModel(model, options); }),
+              "options.topology.automatic_stages: expected 0, for the model gives its layers "
+              "pipeline stages by number, got 2");
+}
+
+// What is opened in between would be there after a reset, without a layer.
+TEST(LayerStages, B3_LetNoScopeBeOpenedWhileTheyAreSet) {
+  Model model = three_scopes();
+  model.set_stage_assignment(model.stage_assignment());
+  const std::string text =
+      ": the layers' stages are set; reset_stage_assignment() has to come "
+      "before another layer";
+  EXPECT_EQ(refusal(Errc::invalid_model, [&] { (void)model.pipeline_stage(5); }),
+            "model \"m\": pipeline_stage 5" + text);
+  EXPECT_EQ(refusal(Errc::invalid_model, [&] { (void)model.block("B"); }),
+            "model \"m\": block \"B\"" + text);
+  EXPECT_EQ(refusal(Errc::invalid_model, [&] { model.begin_block("B"); }),
+            "model \"m\": begin_block \"B\"" + text);
+  model.reset_stage_assignment();
+  EXPECT_EQ(TrainingModel(model, {}).compile_report().stages.size(), 3u);
+}
+
+TEST(LayerStages, B1_ABlockIsNotOpenedInAStageAfterAnAssignmentEither) {
+  Model model("m");
+  Value x = model.input("x", {4});
+  const auto stage = model.pipeline_stage(0);
+  x = model.linear("a", x, 4);
+  model.set_stage_assignment(model.stage_assignment());
+  model.reset_stage_assignment();
+  EXPECT_EQ(refusal(Errc::invalid_model, [&] { (void)model.block("B"); }),
+            "model \"m\": block \"B\": block \"stage 0\" is open; its scope has to end first");
+}
+
+// The scope's block goes with the assignment that took its only layers.
+TEST(LayerStages, B1_ABlockIsNoStageThatOnceWasOneOfItsName) {
+  Model model("m");
+  Value x = model.input("x", {4});
+  { const auto stage = model.pipeline_stage(1); }
+  x = model.linear("a", x, 4);
+  LayerStages layers = model.stage_assignment();
+  layers[0].stage = 0;
+  model.set_stage_assignment(layers);
+  model.reset_stage_assignment();
+  const auto block = model.block("stage 1");
+  model.output("y", model.linear("b", x, 4));
+  layers = model.stage_assignment();
+  for (LayerStage& layer : layers) layer.stage = 0;
+  model.set_stage_assignment(layers);
+  model.reset_stage_assignment();
+  EXPECT_EQ(stages_of(model.stage_assignment()), "a:-1 b:-1 ");
 }
 
 TEST(LayerStages, B3_ReplaceBlocksUntilTheyAreReset) {
