@@ -29,6 +29,20 @@ const graph::Schedule& schedule_of(const Topology& topology) {
   return graph::find_schedule(sharded ? "sequential" : to_string(topology.schedule));
 }
 
+/// Before any thread is started.
+void expect_ipu_numbers(const graph::Plan& plan, int replicas) {
+  constexpr std::int64_t highest = 65535;
+  const auto stages = static_cast<std::int64_t>(plan.stages.size());
+  for (const graph::StagePlan& stage : plan.stages)
+    if (const std::int64_t ipu = stage.ipu + (replicas - 1) * stages; ipu > highest)
+      throw Error(Errc::invalid_topology,
+                  "options.topology.replication_factor: expected IPU numbers up to " +
+                      std::to_string(highest) + " in every replica, but replica " +
+                      std::to_string(replicas - 1) + " of the stage on IPU " +
+                      std::to_string(stage.ipu) + " would be on IPU " + std::to_string(ipu) +
+                      "; place the stages on lower ones");
+}
+
 /// What a rule keeps, by which it is told whether another can go on with it.
 std::vector<graph::StateTensor> state_of(const graph::ParameterRule& rule) {
   return rule.rule ? rule.rule->state(rule.hyper) : std::vector<graph::StateTensor>{};
@@ -142,6 +156,7 @@ RunningModel::RunningModel(const Model& model, const Options& options, const Opt
       request_for(options, optimizer, trainable_names(), host_of != nullptr), options.runtime);
   plan_ = std::make_shared<const graph::Plan>(std::move(compiled.plan));
   report_ = std::move(compiled.report);
+  expect_ipu_numbers(*plan_, options.topology.replication_factor);
   for (const graph::TensorInfo& input : plan_->inputs) inputs_.push_back(input.name);
   for (const Anchor& anchor : options.output.anchors) anchors_.push_back(anchor.name);
 
@@ -155,6 +170,9 @@ RunningModel::RunningModel(const Model& model, const Options& options, const Opt
   const auto before_actors = std::chrono::steady_clock::now();
   auto setup = setup_for(options, plan_);
   log_ = setup.log;
+  rows_ = {.mode = setup.outputs.mode,
+           .period = static_cast<int>(setup.outputs.period),
+           .round = plan_->batch * setup.replicas};
   gradient_parts_ = actors::gradient_parts(setup);
   if (optimizer) {
     rules_ = update_rules(*optimizer);
@@ -323,7 +341,7 @@ std::vector<Tensor> RunningModel::read_weights() {
 }
 
 StepResult RunningModel::result_of(const std::vector<Tensor>& outputs) const {
-  StepResult result;
+  StepResult result{.rows = rows_};
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const auto position = static_cast<std::int32_t>(i);
     if (plan_->loss == position)

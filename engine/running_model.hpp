@@ -75,6 +75,7 @@ class RunningModel : public WeightSource {
   std::vector<std::string> inputs_;
   std::vector<std::string> anchors_;      // names, in the order of Plan::anchors
   std::vector<std::size_t> store_index_;  // in the store, by position in Plan::variables
+  OutputRows rows_;
   CompileReport report_;
   double gradient_parts_ = 1;                  // see actors::gradient_parts
   actors::UpdateRules rules_;                  // none in inference

@@ -93,8 +93,10 @@ class Fitting {
     const StepResult result = trained(given);
     epoch.updates = updates();
     ++epoch.steps;
-    scores.add(result, given);
-    tell_step(epoch, result, given, watch);
+    Scores of_step(options_.metrics);
+    of_step.add(result, given);
+    scores += of_step;
+    tell_step(epoch, result, of_step, watch.per_second(given.front().shape()[0]));
     return true;
   }
 
@@ -120,16 +122,14 @@ class Fitting {
     return result;
   }
 
-  void tell_step(const EpochRecord& epoch, const StepResult& result, const Batch& batch,
-                 const Stopwatch& watch) {
+  void tell_step(const EpochRecord& epoch, const StepResult& result, const Scores& scores,
+                 double samples_per_second) {
     if (options_.callbacks.empty()) return;
-    Scores scores(options_.metrics);
-    scores.add(result, batch);
     const StepRecord record{.epoch = epoch.epoch,
                             .step = epoch.steps,
                             .updates = epoch.updates,
                             .values = scores.means(),
-                            .samples_per_second = watch.per_second(batch.front().shape()[0])};
+                            .samples_per_second = samples_per_second};
     for (const FitCallback& callback : options_.callbacks)
       if (callback.on_step_end) stopped_ |= callback.on_step_end(record, result) == Next::stop;
   }

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <numeric>
+#include <vector>
 
+#include "engine/values/join_rows.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -19,6 +21,25 @@ void check_scores(const Tensor& scores, const Tensor& labels) {
   const bool ranks = scores.shape().rank() == 2 && labels.shape().rank() == 1;
   if (!types || !ranks || scores.shape()[0] > labels.shape()[0] || scores.shape()[1] == 0)
     refuse_scores(scores, labels);
+}
+
+/// What is there of every N-th round.
+Tensor every_nth(const OutputRows& rows, const Tensor& labels) {
+  std::vector<Tensor> parts;
+  const std::int64_t round = rows.round, stride = round * rows.period;
+  for (std::int64_t end = stride; end <= labels.shape()[0]; end += stride)
+    parts.push_back(labels.rows(end - round, end));
+  return parts.empty() ? labels : join_rows(parts);
+}
+
+/// The labels among which the last ones are those of the outputs' rows.
+Tensor labels_of(const OutputRows& rows, const Tensor& labels) {
+  if (rows.mode == OutputMode::sum)
+    throw Error(Errc::invalid_argument,
+                "accuracy: expected the scores of single samples, as output mode all, final or "
+                "every_n returns them, got sum");
+  if (rows.mode != OutputMode::every_n || labels.shape().rank() != 1) return labels;
+  return every_nth(rows, labels);
 }
 
 }  // namespace
@@ -40,7 +61,8 @@ std::int64_t count_correct(const Tensor& scores, const Tensor& labels) {
 Metric accuracy(const std::string& output) {
   return {"accuracy", [output](const StepResult& result, const Batch& batch) {
             const Tensor& scores = result.output(output);
-            const std::int64_t correct = count_correct(scores, batch.back());
+            const std::int64_t correct =
+                count_correct(scores, labels_of(result.rows, batch.back()));
             return Score{static_cast<double>(correct), scores.shape()[0]};
           }};
 }

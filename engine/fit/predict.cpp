@@ -21,6 +21,8 @@ class Predictions {
     }
   }
 
+  bool empty() const { return parts_.empty(); }
+
   std::vector<NamedTensor> joined() const {
     std::vector<NamedTensor> outputs;
     for (std::size_t i = 0; i < parts_.size(); ++i)
@@ -68,6 +70,7 @@ std::vector<NamedTensor> predict(InferenceModel& model, DataLoader& data) {
   Predictions predictions;
   for (const Batch& batch : data)
     predictions.add(model.run(first_fields(batch, model.inputs())), batch.front().shape()[0]);
+  if (predictions.empty()) refuse_empty("predict");
   return predictions.joined();
 }
 

@@ -43,6 +43,12 @@ void Scores::add(const StepResult& result, const Batch& batch) {
   for (std::size_t i = 0; i < metrics_.size(); ++i) scores_[i] += metrics_[i].score(result, batch);
 }
 
+Scores& Scores::operator+=(const Scores& other) noexcept {
+  loss_ += other.loss_;
+  for (std::size_t i = 0; i < scores_.size(); ++i) scores_[i] += other.scores_[i];
+  return *this;
+}
+
 std::vector<NamedValue> Scores::means(const std::string& prefix) const {
   std::vector<NamedValue> means;
   if (loss_.count > 0) means.push_back({prefix + "loss", loss_.mean()});

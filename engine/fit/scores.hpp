@@ -19,6 +19,8 @@ class Scores {
 
   /// Adds what a call came to. Its loss, if it has one, is "loss" unless a metric is.
   void add(const StepResult& result, const Batch& batch);
+  /// Adds those of the same metrics.
+  Scores& operator+=(const Scores& other) noexcept;
   /// The means so far, "loss" first if there was one; each name after `prefix`.
   std::vector<NamedValue> means(const std::string& prefix = "") const;
 

@@ -9,6 +9,7 @@
 #include "penstock/inference_model.hpp"
 #include "penstock/training_model.hpp"
 #include "tests/support/random_tensor.hpp"
+#include "tests/support/refusal.hpp"
 #include "tests/support/thread_count.hpp"
 
 namespace penstock {
@@ -54,6 +55,15 @@ TEST(TrainingModel, AllocatesNoTensorMemoryInSteadyState) {
     training.step(tensors);
     ASSERT_EQ(memory_counters().blocks_allocated, blocks) << "step " << step;
   }
+}
+
+TEST(TrainingModel, RefusesIpuNumbersThatReplicasWouldRaiseTooHigh) {
+  Options high = options();
+  high.topology.ipus = {65535, 0};
+  EXPECT_EQ(testing::refusal(Errc::invalid_topology, [&] { TrainingModel(regression(), high); }),
+            "options.topology.replication_factor: expected IPU numbers up to 65535 in every "
+            "replica, but replica 1 of the stage on IPU 65535 would be on IPU 65537; place the "
+            "stages on lower ones");
 }
 
 TEST(TrainingModel, GoesOnWhereItIsMovedTo) {

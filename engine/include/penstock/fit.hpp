@@ -77,7 +77,8 @@ struct FitOptions {
 /// Trains on batches for one step each. A batch's first fields are the model's inputs, in their
 /// order; further ones are for the metrics. A loss counts once for each micro-batch that the output
 /// mode returns; a metric named "loss" takes its place. @throws Error invalid_argument, before
-/// anything has begun; as TrainingModel::step(), DataLoader::next() and evaluate().
+/// anything has begun; invalid_data for an epoch without a batch; as TrainingModel::step(),
+/// DataLoader::next() and evaluate().
 History fit(TrainingModel& model, DataLoader& data, const FitOptions& options = {});
 
 struct Evaluation {
@@ -86,8 +87,9 @@ struct Evaluation {
 };
 
 /// The metrics over one epoch of the data, of which a last batch may be shorter. Fields are as in
-/// fit(). `on_batch` is called after each batch. @throws Error as InferenceModel::run() and
-/// DataLoader::next(); invalid_argument if a metric's output does not exist.
+/// fit(). `on_batch` is called after each batch.
+/// @throws Error as InferenceModel::run() and DataLoader::next(); invalid_data for an epoch without
+/// a batch; invalid_argument if a metric's output does not exist.
 Evaluation evaluate(InferenceModel& model, DataLoader& data, const std::vector<Metric>& metrics,
                     const std::function<void()>& on_batch = {});
 

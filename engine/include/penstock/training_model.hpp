@@ -21,6 +21,14 @@ struct NamedTensor {
   Tensor tensor;
 };
 
+/// Which samples of a call its outputs are of. One micro-batch of every replica makes a round of
+/// `round` samples.
+struct OutputRows {
+  OutputMode mode = OutputMode::all;  ///< not `automatic`
+  int period = 1;                     ///< N of `every_n`
+  std::int64_t round = 0;
+};
+
 /// What a call returns, in the order of Model::output(). Dimension 0 counts the micro-batches that
 /// the output mode (an anchor's its own) selects, in the order device iteration, accumulation step,
 /// replica.
@@ -28,6 +36,7 @@ struct StepResult {
   Tensor loss;  ///< one number per selected micro-batch: [k], or [] if k is 1; empty in inference
   std::vector<NamedTensor> outputs = {};
   std::vector<NamedTensor> anchors = {};  ///< in the order of OutputOptions::anchors
+  OutputRows rows = {};                   ///< of the loss and the outputs
 
   /// @throws Error invalid_argument if there is no output of that name.
   const Tensor& output(const std::string& name) const;

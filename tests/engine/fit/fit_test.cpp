@@ -221,6 +221,23 @@ TEST(Fit, RefusesAnEpochWithoutABatch) {
             "fit: expected at least one batch in an epoch of the data");
   EXPECT_EQ(refusal(Errc::invalid_data, [&] { evaluate(inference, data, {}); }),
             "evaluate: expected at least one batch in an epoch of the data");
+  EXPECT_EQ(refusal(Errc::invalid_data, [&] { predict(inference, data); }),
+            "predict: expected at least one batch in an epoch of the data");
+  EXPECT_EQ(refusal(Errc::invalid_data, [&] { fit(training, data, {.steps_per_epoch = 2}); }),
+            "fit: expected at least one batch in an epoch of the data");
+}
+
+TEST(Fit, AsksAMetricOnceAStepWhoeverListens) {
+  Log log;
+  int asked = 0;
+  const Metric counting{"asked", [&](const StepResult&, const Batch&) {
+                          ++asked;
+                          return Score{static_cast<double>(asked), 1};
+                        }};
+  log = fitted({.metrics = {counting}}, log);
+  EXPECT_EQ(asked, std::ssize(log.steps));
+  EXPECT_EQ(value_of(log.steps.back().values, "asked"), asked);
+  EXPECT_EQ(value_of(log.epochs.back().values, "asked"), (1.0 + asked) / 2);
 }
 
 TEST(Fit, NamesAnOutputThatAMetricLooksForInVain) {

@@ -40,6 +40,22 @@ TEST(Accuracy, TakesTheBatchsLastFieldForLabels) {
   EXPECT_EQ(score.count, 2);
 }
 
+// Five micro-batches of two replicas with a sample each: the second and the fourth are returned.
+TEST(Accuracy, F16_IsThatOfTheSamplesThatTheOutputModeReturns) {
+  StepResult result{.rows = {.mode = OutputMode::every_n, .period = 2, .round = 2}};
+  result.outputs = {{"scores", Tensor({4, 2}, {1, 0, 0, 1, 1, 0, 0, 1})}};
+  const Metric metric = accuracy("scores");
+  EXPECT_EQ(metric.score(result, {labels({9, 9, 0, 1, 9, 9, 0, 1, 9, 9})}).mean(), 1);
+  EXPECT_EQ(metric.score(result, {labels({0, 1, 9, 9, 0, 1, 0, 1, 0, 1})}).mean(), 0.5);
+  result.rows.mode = OutputMode::sum;
+  EXPECT_EQ(testing::refusal(Errc::invalid_argument,
+                             [&] {
+                               metric.score(result, {labels({0, 1, 0, 1})});
+                             }),
+            "accuracy: expected the scores of single samples, as output mode all, final or every_n "
+            "returns them, got sum");
+}
+
 TEST(Accuracy, RefusesWhatAreNoScoresOrLabels) {
   const Tensor scores({2, 2}, {1, 0, 1, 0});
   const std::pair<Tensor, Tensor> cases[] = {{scores, labels({1})},
