@@ -51,7 +51,8 @@ class HostPort {
   /// Who finds out why nothing has moved since progressed() was this, and fails the call.
   using Watchdog = std::function<void(std::uint64_t progress)>;
 
-  /// Waits for the answer. Where nothing moves for `quiet_seconds`, the watchdog is called, and
+  /// Waits for the answer; a failure goes first, even one that comes after it, before it is taken.
+  /// Where nothing moves for `quiet_seconds`, the watchdog is called, and
   /// again a second later if it has failed nothing yet. @throws Error with the failure; stalled if
   /// there is no watchdog, or it is silent too.
   Answer wait(double quiet_seconds, const Watchdog& watchdog = {});

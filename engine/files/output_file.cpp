@@ -86,10 +86,14 @@ void OutputFile::write(std::span<const std::byte> bytes) {
   }
 }
 
-void OutputFile::commit() {
+void OutputFile::sync() {
   assert(temporary_);
   flush();
   if (::fsync(temporary_->descriptor()) != 0) fail(errno);
+}
+
+void OutputFile::commit() {
+  sync();
   try {
     temporary_->become(target_);
   } catch (const std::system_error& refused) {

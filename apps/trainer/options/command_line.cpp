@@ -32,7 +32,8 @@ constexpr const char* conclusion =
     "mlp B1 to B4 (256, 128, 64 and 32, 10 features).\n"
     "\n"
     "A file for --config is a JSON object of options by their names: numbers, true or false for\n"
-    "switches, and texts as above for the rest. A switch that it turns on stays on.\n"
+    "switches, and texts as above for the rest. --debug=false turns off a switch that it turns\n"
+    "on.\n"
     "\n"
     "Exit code: 0 if all went well, 1 if the run failed, 2 if it was refused before its first\n"
     "step. Files are written at the end, whole or not at all. A run whose progress nobody\n"
@@ -51,11 +52,16 @@ constexpr const char* conclusion =
   throw penstock::Error(penstock::Errc::invalid_argument, what);
 }
 
-po::options_description describe(const OptionGroup& group) {
+enum class For { help, reading };
+
+/// A switch may be given a value, which its help does not show.
+po::options_description describe(const OptionGroup& group, For purpose) {
   po::options_description description(group.title, help_columns, help_text_columns);
   for (const OptionRow& row : group.rows) {
-    if (row.value_name.empty())
+    if (row.value_name.empty() && purpose == For::help)
       description.add_options()(row.name.c_str(), row.help.c_str());
+    else if (row.value_name.empty())
+      description.add_options()(row.name.c_str(), po::value<std::string>()->implicit_value(""), "");
     else
       description.add_options()(
           row.name.c_str(), po::value<std::string>()->value_name(row.value_name), row.help.c_str());
@@ -63,9 +69,9 @@ po::options_description describe(const OptionGroup& group) {
   return description;
 }
 
-po::options_description describe_all() {
+po::options_description describe_all(For purpose) {
   po::options_description all("", help_columns, help_text_columns);
-  for (const OptionGroup& group : option_groups()) all.add(describe(group));
+  for (const OptionGroup& group : option_groups()) all.add(describe(group, purpose));
   po::options_description other("Other", help_columns, help_text_columns);
   other.add_options()  //
       ("config", po::value<std::string>()->value_name("FILE"),
@@ -79,7 +85,7 @@ std::vector<Given> split_into_options(int argc, const char* const* argv) {
   namespace style = po::command_line_style;
   try {
     return po::command_line_parser(argc, argv)
-        .options(describe_all())
+        .options(describe_all(For::reading))
         .style(style::unix_style & ~style::allow_guessing)
         .run()
         .options;
@@ -134,7 +140,7 @@ Command read_command_line(int argc, const char* const* argv) {
 
 std::string help_text() {
   std::ostringstream text;
-  text << introduction << describe_all() << '\n' << conclusion;
+  text << introduction << describe_all(For::help) << '\n' << conclusion;
   return text.str();
 }
 

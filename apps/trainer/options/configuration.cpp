@@ -50,8 +50,8 @@ void set(const JsonValue& value, TrainerOptions& options) {
   if (row == nullptr) refuse("unknown option; --help lists what there is");
   if (!has_expected_kind(*row, value))
     refuse("expected " + expected_kind(*row) + ", got " + describe(value));
-  const bool is_off = value.kind == Kind::boolean && !value.truth;
-  if (!is_off) row->set(options, value.text);
+  const bool is_switch = value.kind == Kind::boolean;
+  row->set(options, is_switch ? (value.truth ? "true" : "false") : value.text);
 }
 
 JsonValue written(const OptionRow& row, const std::optional<std::string>& text) {

@@ -17,7 +17,8 @@ struct OptionRow {
   std::string name;
   std::string value_name;  ///< empty: a switch, which takes no value
   std::string help;
-  /// Reads the option's text (a switch's is empty) into its field. @throws penstock::Error
+  /// Reads the option's text into its field; a switch's is true, also where it is empty, or false.
+  /// @throws penstock::Error
   std::function<void(TrainerOptions&, const std::string& text)> set;
   /// What `set` would read; nothing if the field has no value, or the switch is off.
   std::function<std::optional<std::string>(const TrainerOptions&)> get;
@@ -37,8 +38,8 @@ class OptionRows {
 
   /// A switch, off by default.
   OptionRows& add(const std::string& name, bool Group::*field, const std::string& help) {
-    const auto set = [group = group_, field](TrainerOptions& options, const std::string&) {
-      (options.*group).*field = true;
+    const auto set = [group = group_, field](TrainerOptions& options, const std::string& text) {
+      (options.*group).*field = read_switch(text);
     };
     const auto get = [group = group_, field](const TrainerOptions& options) {
       return (options.*group).*field ? std::optional<std::string>("") : std::nullopt;

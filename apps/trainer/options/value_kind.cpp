@@ -111,6 +111,11 @@ std::string show_stages(const StagesOption& option) {
 
 }  // namespace
 
+bool read_switch(std::string_view text) {
+  if (!text.empty() && text != "true" && text != "false") refuse("true or false", text);
+  return text != "false";
+}
+
 template <class T>
 ValueKind<T> whole_number(T least, T most) {
   const auto read = [=](std::string_view text) {

@@ -23,6 +23,9 @@ struct ValueKind {
   bool is_number = false;                     ///< of one number without a unit
 };
 
+/// A switch: "true", which nothing stands for too, or "false".
+bool read_switch(std::string_view text);
+
 /// Whole numbers in [least, most]. T is int, std::int64_t or std::uint64_t.
 template <class T>
 ValueKind<T> whole_number(T least, T most = std::numeric_limits<T>::max());

@@ -72,7 +72,11 @@ void Outputs::add_traces(std::span<const penstock::TraceEvent> training,
 }
 
 void Outputs::commit() {
-  for (File* file : {&metrics_, &weights_, &optimizer_state_, &training_trace_, &inference_trace_})
+  const std::initializer_list<File*> files = {&metrics_, &weights_, &optimizer_state_,
+                                              &training_trace_, &inference_trace_};
+  for (File* file : files)
+    if (*file) (*file)->sync();
+  for (File* file : files)
     if (*file) (*file)->commit();
 }
 

@@ -1,5 +1,6 @@
 // Outputs: every file that a run writes. All are opened before the first step, so that none is
-// refused after hours of training, and replace what was there together, at the end.
+// refused after hours of training, and replace what was there at the end: one after the other, once
+// all of them are on disk.
 #pragma once
 
 #include <optional>
@@ -29,7 +30,8 @@ class Outputs {
   void add_traces(std::span<const penstock::TraceEvent> training,
                   std::span<const penstock::TraceEvent> inference);
 
-  /// Puts all files in place. @throws penstock::Error io_error.
+  /// Puts all files in place. @throws penstock::Error io_error: then none is if the disk did not
+  /// take one, and only the first ones are if one could not be renamed.
   void commit();
 
  private:

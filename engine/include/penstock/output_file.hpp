@@ -30,6 +30,9 @@ class OutputFile {
   void write(std::string_view text);
   void write(std::span<const std::byte> bytes);
 
+  /// Brings what was written to disk, so that of what commit() does nothing but a rename is left.
+  /// @throws Error io_error.
+  void sync();
   /// Replaces the target by what was written; nothing may be written afterwards.
   /// @throws Error io_error; the target is then as it was.
   void commit();

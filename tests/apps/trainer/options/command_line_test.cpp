@@ -273,6 +273,7 @@ TEST(CommandLine, RefusesWithTheArgumentsNameFirst) {
       {{""}, "unexpected argument \"\""},
       {{"--seed", "1", "--seed=1"}, "--seed: given twice"},
       {{"--debug", "--debug"}, "--debug: given twice"},
+      {{"--debug=off"}, "--debug: expected true or false, got \"off\""},
       {{"--epochs"}, "the required argument for option '--epochs' is missing"},
       {{"--profile=yes"}, "option '--profile' does not take any arguments"},
       {{"--epochs", "0"}, "--epochs: expected a whole number from 1 to 2147483647, got \"0\""},

@@ -55,6 +55,14 @@ TEST(Configuration, ASwitchMayBeOff) {
   EXPECT_TRUE(read(R"({"debug": false})", {"--debug"}).output.debug);
 }
 
+TEST(Configuration, ASwitchThatItTurnsOnIsTurnedOffOnTheCommandLine) {
+  const std::string on = R"({"debug": true, "no-shuffle": true})";
+  EXPECT_TRUE(read(on).output.debug);
+  const TrainerOptions options = read(on, {"--debug=false", "--no-shuffle=true"});
+  EXPECT_FALSE(options.output.debug);
+  EXPECT_TRUE(options.data.no_shuffle);
+}
+
 TEST(Configuration, IsCheckedTogetherWithTheCommandLine) {
   const std::string momentum = R"({"momentum": 0.9})";
   EXPECT_THROW(read(momentum), penstock::Error);
