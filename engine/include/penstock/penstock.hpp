@@ -6,6 +6,7 @@
 #include "penstock/error.hpp"
 #include "penstock/fit.hpp"
 #include "penstock/inference_model.hpp"
+#include "penstock/ipu_order.hpp"
 #include "penstock/iterable_dataset.hpp"
 #include "penstock/json_value.hpp"
 #include "penstock/layer_stages.hpp"
