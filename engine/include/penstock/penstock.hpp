@@ -19,6 +19,7 @@
 #include "penstock/options_json.hpp"
 #include "penstock/output_file.hpp"
 #include "penstock/report.hpp"
+#include "penstock/sequential.hpp"
 #include "penstock/shape.hpp"
 #include "penstock/tensor.hpp"
 #include "penstock/trace.hpp"

@@ -1,0 +1,53 @@
+// Sequential: layers one after the other, over a Model, with pipeline stages as a list of numbers.
+// Used from one thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "penstock/model.hpp"
+
+namespace penstock {
+
+enum class Activation : std::uint8_t { none, relu, sigmoid, tanh, softmax };
+
+/// A chain that begins at a value of a model. What it adds belongs to that model, which may have
+/// other layers besides: a loss, say. A layer of the chain may be several of the model's.
+class Sequential {
+ public:
+  /// @throws Error invalid_model if `begin` is no value of `model`.
+  Sequential(const Model& model, Value begin);
+
+  /// Makes the next layer of what the last one computes.
+  using Layer = std::function<Value(Model& model, Value x)>;
+  /// @throws as `layer`, and the chain is as it was.
+  Sequential& add(const Layer& layer);
+  /// Model::flatten(), ::linear() (and an activation behind it, which counts as one layer with it),
+  /// ::dropout().
+  Sequential& flatten();
+  Sequential& dense(const std::string& name, std::int64_t units,
+                    Activation activation = Activation::none);
+  Sequential& dropout(const std::string& name, double probability);
+
+  std::size_t size() const noexcept { return begins_.size(); }
+  /// What the last layer computes.
+  Value output() const noexcept { return last_; }
+  const Model& model() const noexcept { return model_; }
+
+  /// The stage of each layer, as Model::set_stage_assignment(): {0, 0, 1, 1}. What the model
+  /// computes before the chain is in stage 0, what it computes after a layer in that layer's stage.
+  /// @throws Error invalid_argument unless there is a number for each layer, the first is 0, and
+  /// each next one is the same or one more; as set_stage_assignment(). Then nothing has changed.
+  void set_stages(const std::vector<int>& stages);
+  /// Of each layer; -1: none was said.
+  std::vector<int> stages() const;
+
+ private:
+  Model model_;
+  Value last_;
+  std::vector<std::size_t> begins_;  // by layer, how many layers the model had before it
+};
+
+}  // namespace penstock

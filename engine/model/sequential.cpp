@@ -1,0 +1,95 @@
+#include "penstock/sequential.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "engine/model/model_access.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock {
+namespace {
+
+void check_stages(const std::vector<int>& stages, std::size_t layers) {
+  const auto refuse = [](const std::string& text) {
+    throw Error(Errc::invalid_argument, "set_stages: " + text);
+  };
+  if (stages.size() != layers)
+    refuse("expected a stage for each of " + std::to_string(layers) + " layers, got " +
+           std::to_string(stages.size()));
+  if (!stages.empty() && stages[0] != 0)
+    refuse("expected stage 0 for the first layer, got " + std::to_string(stages[0]));
+  for (std::size_t i = 1; i < stages.size(); ++i)
+    if (stages[i] != stages[i - 1] && stages[i] != stages[i - 1] + 1)
+      refuse("expected stage " + std::to_string(stages[i - 1]) + " or " +
+             std::to_string(stages[i - 1] + 1) + " for layer " + std::to_string(i) +
+             " (from 0), got " + std::to_string(stages[i]));
+}
+
+Value activated(Model& model, Value x, Activation activation) {
+  switch (activation) {
+    case Activation::relu:
+      return model.relu(x);
+    case Activation::sigmoid:
+      return model.sigmoid(x);
+    case Activation::tanh:
+      return model.tanh(x);
+    case Activation::softmax:
+      return model.softmax(x);
+    case Activation::none:
+      break;
+  }
+  return x;
+}
+
+}  // namespace
+
+Sequential::Sequential(const Model& model, Value begin) : model_(model), last_(begin) {
+  model_.shape(begin);  // refuses another model's
+}
+
+Sequential& Sequential::add(const Layer& layer) {
+  const std::size_t begin = ModelAccess::graph(model_).nodes.size();
+  last_ = layer(model_, last_);
+  begins_.push_back(begin);
+  return *this;
+}
+
+Sequential& Sequential::flatten() {
+  return add([](Model& model, Value x) { return model.flatten(x); });
+}
+
+Sequential& Sequential::dense(const std::string& name, std::int64_t units, Activation activation) {
+  return add([&](Model& model, Value x) {
+    return activated(model, model.linear(name, x, units), activation);
+  });
+}
+
+Sequential& Sequential::dropout(const std::string& name, double probability) {
+  return add([&](Model& model, Value x) { return model.dropout(name, x, probability); });
+}
+
+void Sequential::set_stages(const std::vector<int>& stages) {
+  check_stages(stages, size());
+  const auto& nodes = ModelAccess::graph(model_).nodes;
+  std::map<std::string, int> stage_of;
+  for (std::size_t node = 0; node < nodes.size(); ++node) {
+    const auto behind = std::ranges::upper_bound(begins_, node) - begins_.begin();
+    stage_of[nodes[node].name] = behind == 0 ? 0 : stages[static_cast<std::size_t>(behind - 1)];
+  }
+  LayerStages layers = model_.stage_assignment();
+  for (LayerStage& layer : layers) layer.stage = stage_of.at(layer.layer);
+  model_.set_stage_assignment(layers);
+}
+
+std::vector<int> Sequential::stages() const {
+  const auto& graph = ModelAccess::graph(model_);
+  std::vector<int> stages;
+  for (const std::size_t begin : begins_) {
+    const graph::BlockId block =
+        begin < graph.nodes.size() ? graph.nodes[begin].block : graph::none;
+    stages.push_back(block == graph::none ? -1 : graph.blocks[graph::index(block)].stage);
+  }
+  return stages;
+}
+
+}  // namespace penstock

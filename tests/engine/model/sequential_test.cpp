@@ -1,0 +1,120 @@
+// Layers one after the other: the tutorial's dense network as a chain, as a graph, and in stages.
+#include "penstock/sequential.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "penstock/inference_model.hpp"
+#include "tests/support/random_tensor.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace penstock {
+namespace {
+
+using testing::refusal;
+
+/// 784 → 256 → 128 → 64 → 32 → 10, in six layers.
+struct Chain {
+  Model model{"multipleIPUsequential", 4};
+  Value x = model.input("x", {28, 28});
+  Sequential layers{model, x};
+
+  Chain() {
+    layers.flatten();
+    const std::pair<const char*, int> widths[] = {
+        {"dense", 256}, {"dense_1", 128}, {"dense_2", 64}, {"dense_3", 32}};
+    for (const auto& [name, units] : widths) layers.dense(name, units, Activation::relu);
+    layers.dense("dense_4", 10);
+    model.output("logits", layers.output());
+    model.loss(model.cross_entropy(layers.output(), model.labels()));
+  }
+};
+
+Model functional() {
+  Model model("multipleIPUfunctional", 4);
+  Value x = model.input("x", {28, 28});
+  {
+    const auto stage = model.pipeline_stage(0);
+    x = model.relu(model.linear("dense", model.flatten(x), 256));
+    x = model.relu(model.linear("dense_1", x, 128));
+    x = model.relu(model.linear("dense_2", x, 64));
+  }
+  const auto stage = model.pipeline_stage(1);
+  x = model.linear("dense_4", model.relu(model.linear("dense_3", x, 32)), 10);
+  model.output("logits", x);
+  model.loss(model.cross_entropy(x, model.labels()));
+  return model;
+}
+
+Tensor trained(const Model& model, std::size_t stages, PipelineSchedule schedule) {
+  Options options{.batch_size = 8};
+  options.training.gradient_accumulation = 4;
+  options.topology.schedule = schedule;
+  TrainingModel training(model, options, Sgd{.learning_rate = 0.01, .momentum = 0.9});
+  EXPECT_EQ(training.compile_report().stages.size(), stages);
+  std::vector<std::int64_t> labels(32);
+  for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<std::int64_t>(i % 10);
+  for (std::uint64_t step = 0; step < 2; ++step)
+    training.step({testing::uniform({32, 28, 28}, step), Tensor({32}, labels)});
+  return model.weight("dense_1.weight");
+}
+
+TEST(Sequential, F7_IsTheNetworkThatAGraphOfTheSameLayersIsInAnyStagesAndSchedule) {
+  const Chain plain;
+  std::int64_t parameters = 0;
+  for (const ParameterInfo& info : plain.model.parameters()) parameters += info.shape.elements();
+  EXPECT_EQ(parameters, 244522);
+  EXPECT_EQ(plain.layers.size(), 6U);
+  const Tensor expected = trained(plain.model, 1, PipelineSchedule::grouped);
+  for (const PipelineSchedule schedule :
+       {PipelineSchedule::grouped, PipelineSchedule::interleaved, PipelineSchedule::sequential}) {
+    Chain cut;
+    cut.layers.set_stages({0, 0, 1, 1, 1, 1});
+    const Tensor chain = trained(cut.model, 2, schedule);
+    const Tensor graph = trained(functional(), 2, schedule);
+    EXPECT_EQ(std::memcmp(chain.raw(), expected.raw(), expected.bytes()), 0) << to_string(schedule);
+    EXPECT_EQ(std::memcmp(graph.raw(), expected.raw(), expected.bytes()), 0) << to_string(schedule);
+  }
+}
+
+TEST(Sequential, B3_TakesAStageForEachLayerAndPutsTheLossIntoTheLast) {
+  Chain chain;
+  EXPECT_EQ(chain.layers.stages(), (std::vector<int>(6, -1)));
+  chain.layers.set_stages({0, 0, 1, 1, 1, 1});
+  EXPECT_EQ(chain.layers.stages(), (std::vector<int>{0, 0, 1, 1, 1, 1}));
+  const LayerStages layers = chain.model.stage_assignment();
+  EXPECT_EQ(layers.back().stage, 1);
+  EXPECT_EQ(layers[2].layer + std::to_string(layers[2].stage), "relu_10");
+  EXPECT_NE(refusal(Errc::invalid_model, [&] { chain.layers.dense("more", 2); }), "accepted");
+  EXPECT_EQ(chain.layers.size(), 6U);
+  chain.model.reset_stage_assignment();
+  EXPECT_EQ(chain.layers.stages(), (std::vector<int>(6, -1)));
+}
+
+TEST(Sequential, B3_RefusesStagesThatAreNoneAndChangesNothing) {
+  const std::pair<std::vector<int>, const char*> cases[] = {
+      {{0, 0, 1}, "expected a stage for each of 6 layers, got 3"},
+      {{1, 1, 1, 1, 1, 1}, "expected stage 0 for the first layer, got 1"},
+      {{0, 0, 2, 2, 2, 2}, "expected stage 0 or 1 for layer 2 (from 0), got 2"},
+      {{0, 1, 0, 1, 1, 1}, "expected stage 1 or 2 for layer 2 (from 0), got 0"}};
+  Chain chain;
+  for (const auto& [stages, text] : cases)
+    EXPECT_EQ(refusal(Errc::invalid_argument, [&] { chain.layers.set_stages(stages); }),
+              std::string("set_stages: ") + text);
+  EXPECT_EQ(chain.layers.stages(), (std::vector<int>(6, -1)));
+}
+
+TEST(Sequential, TakesLayersOfOnesOwn) {
+  Model model("m");
+  Sequential chain(model, model.input("x", {4}));
+  chain.dropout("drop", 0.5)
+      .add([](Model& m, Value x) { return m.scale(m.add(x, x), 0.5); })
+      .dense("fc", 2, Activation::softmax);
+  EXPECT_EQ(model.shape(chain.output()), (Shape{1, 2}));
+  Model other("other");
+  EXPECT_NE(refusal(Errc::invalid_model, [&] { Sequential(other, chain.output()); }), "accepted");
+}
+
+}  // namespace
+}  // namespace penstock
