@@ -14,6 +14,11 @@ class InferenceModel::Impl {
   Impl(const Model& model, const Options& options)
       : model_(model), options_(options), running_(model, options, nullptr) {}
 
+  void detach() {
+    running_.detach();
+    while (!rests_.empty()) forget(*rests_.back());
+  }
+
   StepResult run(std::span<const Tensor> inputs) {
     const std::int64_t rows = running_.check(inputs);
     expect_rows(rows);
@@ -49,7 +54,7 @@ class InferenceModel::Impl {
 
  private:
   std::int64_t round() const {
-    return std::int64_t{options_.batch_size} * options_.topology.replication_factor;
+    return std::int64_t{options_.batch_size} * options_.topology.input_groups();
   }
 
   void expect_rows(std::int64_t rows) const {
@@ -59,7 +64,17 @@ class InferenceModel::Impl {
                                             " samples (batch size x device iterations x replicas), "
                                             "got " +
                                             std::to_string(rows));
+    if (options_.static_shapes && rows != most)
+      throw Error(Errc::shape_mismatch, "run: expected " + std::to_string(most) +
+                                            " samples (batch size x device iterations x replicas), "
+                                            "for options.static_shapes is set, got " +
+                                            std::to_string(rows));
     if (rows % round() == 0) return;
+    if (options_.topology.input_group_size > 1)
+      throw Error(Errc::shape_mismatch, "run: expected a multiple of " + std::to_string(round()) +
+                                            " samples, for replicas share their inputs "
+                                            "(options.topology.input_group_size), got " +
+                                            std::to_string(rows));
     expect_all_of_a_rest(options_.output.mode, rows);
     for (const Anchor& anchor : options_.output.anchors) expect_all_of_a_rest(anchor.mode, rows);
   }
@@ -117,6 +132,15 @@ InferenceModel::~InferenceModel() = default;
 InferenceModel::InferenceModel(InferenceModel&&) noexcept = default;
 InferenceModel& InferenceModel::operator=(InferenceModel&&) noexcept = default;
 
+void InferenceModel::detach() {
+  impl_->detach();
+}
+void InferenceModel::attach() {
+  impl_->running().attach();
+}
+bool InferenceModel::attached() const noexcept {
+  return impl_->running().attached();
+}
 const Options& InferenceModel::options() const noexcept {
   return impl_->options();
 }

@@ -111,19 +111,12 @@ std::vector<actors::OutputSelection> anchor_selections(const OutputOptions& outp
   return selections;
 }
 
-/// Lines from several threads, one at a time.
-std::function<void(std::string_view)> serialized(std::function<void(std::string_view)> log) {
-  if (!log) return {};
-  return [log = std::move(log), mutex = std::make_shared<std::mutex>()](std::string_view line) {
-    const std::lock_guard lock(*mutex);
-    log(line);
-  };
-}
-
-actors::PipelineSetup setup_for(const Options& options, std::shared_ptr<const graph::Plan> plan) {
+actors::PipelineSetup setup_for(const Options& options, std::shared_ptr<const graph::Plan> plan,
+                                const Log& log) {
   const bool training = plan->training;
   return {.plan = std::move(plan),
           .replicas = options.topology.replication_factor,
+          .input_group = options.topology.input_group_size,
           .gradient_accumulation = training ? options.training.gradient_accumulation : 1,
           .reduction = options.training.reduction,
           .reduction_strategy = options.training.reduction_strategy,
@@ -134,26 +127,31 @@ actors::PipelineSetup setup_for(const Options& options, std::shared_ptr<const gr
           .anchors = anchor_selections(options.output, training),
           .trace = options.runtime.trace,
           .stall_seconds = options.runtime.stall_seconds,
-          .log = serialized(options.runtime.log)};
+          .log = log.of(LogLevel::error)};
 }
 
-void log_compilation(const std::function<void(std::string_view)>& log, const graph::Plan& plan,
-                     const CompileReport& report) {
-  if (!log) return;
-  log("compiled \"" + plan.name + "\" for " + (plan.training ? "training" : "inference"));
-  log(to_string(report));
+std::function<void(const char*, int, int)> told_progress(const Options& options) {
+  if (!options.runtime.compile_progress) return {};
+  // Starting the actors is a phase as well.
+  return [tell = options.runtime.compile_progress](const char* phase, int done, int all) {
+    tell({phase, static_cast<double>(done) / (all + 1)});
+  };
 }
 
 }  // namespace
 
 RunningModel::RunningModel(const Model& model, const Options& options, const Optimizer* optimizer,
-                           const RunningModel* host_of)
-    : weights_(ModelAccess::weights(model)) {
+                           RunningModel* host_of)
+    : weights_(ModelAccess::weights(model)),
+      system_options_{.threads = options.runtime.threads},
+      host_of_(host_of) {
   const auto start = std::chrono::steady_clock::now();
   options.validate();
-  graph::Compiled compiled = compile_cached(
-      ModelAccess::graph(model),
-      request_for(options, optimizer, trainable_names(), host_of != nullptr), options.runtime);
+  log_ = Log(options.runtime);
+  graph::CompileRequest request =
+      request_for(options, optimizer, trainable_names(), host_of != nullptr);
+  if (!host_of) request.progress = told_progress(options);
+  graph::Compiled compiled = compile_cached(ModelAccess::graph(model), request, options.runtime);
   plan_ = std::make_shared<const graph::Plan>(std::move(compiled.plan));
   report_ = std::move(compiled.report);
   expect_ipu_numbers(*plan_, options.topology.replication_factor);
@@ -167,31 +165,76 @@ RunningModel::RunningModel(const Model& model, const Options& options, const Opt
     store_index_.push_back(static_cast<std::size_t>(found - parameters.begin()));
   }
 
-  const auto before_actors = std::chrono::steady_clock::now();
-  auto setup = setup_for(options, plan_);
-  log_ = setup.log;
-  rows_ = {.mode = setup.outputs.mode,
-           .period = static_cast<int>(setup.outputs.period),
-           .round = plan_->batch * setup.replicas};
-  gradient_parts_ = actors::gradient_parts(setup);
+  setup_ = setup_for(options, plan_, log_);
+  rows_ = {.mode = setup_.outputs.mode,
+           .period = static_cast<int>(setup_.outputs.period),
+           .round = plan_->batch * setup_.replicas,
+           .copies = options.topology.input_group_size};
+  gradient_parts_ = actors::gradient_parts(setup_);
   if (optimizer) {
     rules_ = update_rules(*optimizer);
     first_optimizer_ = *optimizer;
   }
-  start_actors(std::move(setup), options, host_of);
+  const auto before_actors = std::chrono::steady_clock::now();
+  const auto phases = static_cast<int>(report_.phases.size());
+  if (request.progress) request.progress("start actors", phases, phases);
+  start_actors();
   report_.phases.push_back({"start actors", seconds_since(before_actors)});
   report_.seconds = seconds_since(start);
-  log_compilation(log_, *plan_, report_);
+  log_compilation();
+  if (request.progress) request.progress("", phases + 1, phases);
 }
 
-void RunningModel::start_actors(actors::PipelineSetup setup, const Options& options,
-                                const RunningModel* host_of) {
-  if (host_of)
-    runtime_ = std::make_unique<actors::PipelineRuntime>(std::move(setup), rules_,
-                                                         host_of->runtime_->shared_system());
+void RunningModel::log_compilation() const {
+  if (!log_.takes(LogLevel::warning)) return;
+  if (log_.takes(LogLevel::info)) {
+    log_(LogLevel::info,
+         "compiled \"" + plan_->name + "\" for " + (plan_->training ? "training" : "inference"));
+    log_(LogLevel::info, to_string(report_));  // warnings included
+    return;
+  }
+  for (const std::string& warning : report_.warnings) log_(LogLevel::warning, warning);
+}
+
+void RunningModel::start_actors() {
+  if (host_of_)
+    runtime_ = std::make_unique<actors::PipelineRuntime>(setup_, rules_,
+                                                         host_of_->runtime().shared_system());
   else
-    runtime_ = std::make_unique<actors::PipelineRuntime>(
-        std::move(setup), rules_, actors::SystemOptions{.threads = options.runtime.threads});
+    runtime_ = std::make_unique<actors::PipelineRuntime>(setup_, rules_, system_options_);
+}
+
+actors::PipelineRuntime& RunningModel::runtime() {
+  attach();
+  return *runtime_;
+}
+
+void RunningModel::detach() {
+  if (!runtime_)
+    throw Error(Errc::invalid_argument,
+                "detach: model \"" + plan_->name + "\" is not attached to its IPUs");
+  std::optional<actors::OptimizerTensors> state;
+  if (plan_->training) state = runtime_->read_optimizer();
+  stage_reports();  // which brings the stages' events along
+  weights_->detach(*this);
+  kept_state_ = std::move(state);
+  runtime_.reset();
+  uploaded_.clear();
+  held_version_ = 0;
+  log_(LogLevel::info, "\"" + plan_->name + "\": detached from its IPUs");
+}
+
+void RunningModel::attach() {
+  if (runtime_) return;
+  start_actors();
+  if (kept_state_) runtime_->write_optimizer(*kept_state_);
+  kept_state_.reset();
+  log_(LogLevel::info, "\"" + plan_->name + "\": attached to its IPUs");
+}
+
+std::uint64_t RunningModel::updates() const {
+  if (runtime_) return runtime_->updates();
+  return kept_state_ ? static_cast<std::uint64_t>(kept_state_->updates) : 0;
 }
 
 RunningModel::~RunningModel() {
@@ -255,18 +298,22 @@ void RunningModel::set_rules(const Optimizer& optimizer) {
   expect_rule_kept(*first_optimizer_, optimizer);
   expect_same_state(rules);
   expect_constants_kept(*first_optimizer_, optimizer, trainable_names());
-  runtime_->set_rules(rules);
-  if (log_) log_("optimizer: new constants from the next update on");
+  runtime().set_rules(rules);
+  log_(LogLevel::info, "optimizer: new constants from the next update on");
   rules_ = std::move(rules);
 }
 
 std::vector<NamedTensor> RunningModel::optimizer_state() {
-  return named_state(*plan_, rules_, runtime_->read_optimizer());
+  return named_state(*plan_, rules_, kept_state_ ? *kept_state_ : runtime_->read_optimizer());
 }
 
 void RunningModel::set_optimizer_state(std::span<const NamedTensor> named, const std::string& who) {
-  runtime_->write_optimizer(tensors_of(*plan_, rules_, named, who));
-  if (log_) log_("optimizer: state of update " + std::to_string(updates()) + " restored");
+  runtime().write_optimizer(tensors_of(*plan_, rules_, named, who));
+  log_(LogLevel::info, "optimizer: state of update " + std::to_string(updates()) + " restored");
+}
+
+void RunningModel::take_optimizer_state_of(RunningModel& other) {
+  runtime().write_optimizer(other.runtime().read_optimizer());
 }
 
 std::int64_t RunningModel::check(std::span<const Tensor> inputs) const {
@@ -296,15 +343,17 @@ std::int64_t RunningModel::check(std::span<const Tensor> inputs) const {
 }
 
 StepResult RunningModel::run(std::span<const Tensor> inputs, std::int64_t micro_batches) {
+  attach();
   if (held_version_ != weights_->version()) upload_weights();
   // From here on the newest weights are on the IPUs, even if a later update of this call fails.
   if (plan_->training) held_version_ = weights_->mark_newer(*this);
   const auto start = std::chrono::steady_clock::now();
   StepResult result =
       result_of(runtime_->step(std::vector<Tensor>(inputs.begin(), inputs.end()), micro_batches));
-  if (log_)
-    log_("\"" + plan_->name + "\": " + std::to_string(micro_batches) +
-         " micro-batches per replica done in " + std::to_string(seconds_since(start)) + " s");
+  if (log_.takes(LogLevel::debug))
+    log_(LogLevel::debug, "\"" + plan_->name + "\": " + std::to_string(micro_batches) +
+                              " micro-batches per replica done in " +
+                              std::to_string(seconds_since(start)) + " s");
   return result;
 }
 
@@ -316,7 +365,7 @@ void RunningModel::upload_weights() {
   runtime_->write_variables(values);
   held_version_ = version;
   ++uploads_;
-  if (log_) log_("\"" + plan_->name + "\": weights copied to the IPUs");
+  log_(LogLevel::debug, "\"" + plan_->name + "\": weights copied to the IPUs");
 }
 
 Tensor RunningModel::read_buffer(const std::string& name, int replica, int replicas) {
@@ -336,7 +385,7 @@ Tensor RunningModel::read_buffer(const std::string& name, int replica, int repli
 std::vector<Tensor> RunningModel::read_weights() {
   const std::vector<Tensor> values = runtime_->read_variables();
   for (std::size_t i = 0; i < values.size(); ++i) uploaded_[store_index_[i]] = values[i];
-  if (log_) log_("\"" + plan_->name + "\": weights read back from the IPUs");
+  log_(LogLevel::debug, "\"" + plan_->name + "\": weights read back from the IPUs");
   return uploaded_;
 }
 
@@ -356,6 +405,7 @@ StepResult RunningModel::result_of(const std::vector<Tensor>& outputs) const {
 
 std::vector<StageReport> RunningModel::stage_reports() {
   std::vector<StageReport> reports;
+  if (!runtime_) return reports;
   for (const actors::StageStatus& status : runtime_->read_status()) {
     reports.push_back(status.report);
     trace_.insert(trace_.end(), status.trace.begin(), status.trace.end());

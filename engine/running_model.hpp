@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "actors/pipeline/pipeline_runtime.hpp"
+#include "engine/log.hpp"
 #include "engine/model/parameter_store.hpp"
 #include "graph/plan.hpp"
 #include "penstock/model.hpp"
@@ -25,12 +26,13 @@ class RunningModel : public WeightSource {
   /// For training, with an optimizer; without one for inference. On the threads of `host_of`, if
   /// there is one.
   RunningModel(const Model& model, const Options& options, const Optimizer* optimizer,
-               const RunningModel* host_of = nullptr);
+               RunningModel* host_of = nullptr);
   ~RunningModel();
   RunningModel(const RunningModel&) = delete;
   RunningModel& operator=(const RunningModel&) = delete;
 
   const graph::Plan& plan() const { return *plan_; }
+  std::int64_t gradient_accumulation() const { return setup_.gradient_accumulation; }
   const CompileReport& compile_report() const { return report_; }
   /// Names of the inputs that the plan needs, in the model's order.
   const std::vector<std::string>& inputs() const { return inputs_; }
@@ -39,6 +41,15 @@ class RunningModel : public WeightSource {
   /// @throws Error shape_mismatch naming the input, what was expected and what came.
   std::int64_t check(std::span<const Tensor> inputs) const;
 
+  /// Ends the actors and their threads, and frees their memory. Weights, the optimizer's state and
+  /// the number of updates stay, and with these the random numbers to come.
+  /// @throws Error invalid_argument if it is detached; closed after a failure.
+  void detach();
+  /// Undoes that, without compiling again; as everything below does that needs the IPUs.
+  /// @throws Error out_of_memory.
+  void attach();
+  bool attached() const noexcept { return runtime_ != nullptr; }
+
   /// Sends newer weights to the IPUs first, if there are any; then runs `micro_batches` per
   /// replica.
   StepResult run(std::span<const Tensor> inputs, std::int64_t micro_batches);
@@ -46,14 +57,17 @@ class RunningModel : public WeightSource {
   /// @throws Error invalid_argument, before anything has changed, if a parameter's rule, the state
   /// that it keeps or a constant attribute would be another.
   void set_rules(const Optimizer& optimizer);
+  /// Goes on where another model of the same plan but for the micro-batch has come to.
+  void take_optimizer_state_of(RunningModel& other);
   /// The optimizer's state under names; see optimizer_state.hpp.
   std::vector<NamedTensor> optimizer_state();
   /// @throws as tensors_of(), before anything has changed.
   void set_optimizer_state(std::span<const NamedTensor> named, const std::string& who);
+  /// Since it was attached; none where it is not.
   std::vector<StageReport> stage_reports();
   /// Appends what was recorded since the last time, in no order.
   void append_trace(std::vector<TraceEvent>& events);
-  std::uint64_t updates() const { return runtime_->updates(); }
+  std::uint64_t updates() const;
   std::uint64_t weight_uploads() const { return uploads_; }
 
   /// As TrainingModel::buffer(), of so many replicas.
@@ -66,8 +80,9 @@ class RunningModel : public WeightSource {
   void expect_scale_in_f32(const Optimizer& optimizer) const;
   void expect_same_state(const actors::UpdateRules& rules) const;
   void upload_weights();
-  void start_actors(actors::PipelineSetup setup, const Options& options,
-                    const RunningModel* host_of);
+  void start_actors();
+  actors::PipelineRuntime& runtime();
+  void log_compilation() const;
   StepResult result_of(const std::vector<Tensor>& outputs) const;
 
   std::shared_ptr<ParameterStore> weights_;
@@ -77,11 +92,15 @@ class RunningModel : public WeightSource {
   std::vector<std::size_t> store_index_;  // in the store, by position in Plan::variables
   OutputRows rows_;
   CompileReport report_;
-  double gradient_parts_ = 1;                  // see actors::gradient_parts
-  actors::UpdateRules rules_;                  // none in inference
-  std::optional<Optimizer> first_optimizer_;   // says what may change; none in inference
-  std::function<void(std::string_view)> log_;  // a line each; empty if nobody listens
-  std::unique_ptr<actors::PipelineRuntime> runtime_;
+  double gradient_parts_ = 1;                 // see actors::gradient_parts
+  actors::UpdateRules rules_;                 // none in inference
+  std::optional<Optimizer> first_optimizer_;  // says what may change; none in inference
+  Log log_;
+  actors::PipelineSetup setup_;
+  actors::SystemOptions system_options_;
+  RunningModel* host_of_;
+  std::unique_ptr<actors::PipelineRuntime> runtime_;    // none while detached
+  std::optional<actors::OptimizerTensors> kept_state_;  // of training, while detached
   std::vector<Tensor> uploaded_;    // the store's values when weights were last uploaded
   std::uint64_t held_version_ = 0;  // of the store
   std::uint64_t uploads_ = 0;

@@ -1,10 +1,12 @@
 #include "penstock/training_model.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "engine/files/weights_file.hpp"
 #include "engine/model/optimizer_rules.hpp"
 #include "engine/running_model.hpp"
+#include "engine/values/join_rows.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -32,16 +34,43 @@ const Tensor& StepResult::anchor(const std::string& name) const {
 class TrainingModel::Impl {
  public:
   Impl(const Model& model, const Options& options, const Optimizer& optimizer)
-      : options_(options), optimizer_(optimizer), running_(model, options, &optimizer) {}
+      : model_(model),
+        options_(options),
+        first_optimizer_(optimizer),
+        optimizer_(optimizer),
+        running_(model, options, &optimizer) {}
 
   StepResult step(std::span<const Tensor> inputs) {
-    const std::int64_t updates = updates_in(running_.check(inputs));
-    return running_.run(inputs, updates * options_.training.gradient_accumulation);
+    const std::int64_t rows = running_.check(inputs);
+    expect_rows(rows);
+    if (!failure_.empty())
+      throw Error(Errc::closed, "the model has failed before and cannot go on: " + failure_);
+    const std::int64_t updates = rows / per_update(), whole = updates * per_update();
+    const auto run_whole = [&](std::span<const Tensor> of) {
+      return running_.run(of, updates * options_.training.gradient_accumulation);
+    };
+    if (whole == rows) return run_whole(inputs);
+    RunningModel& rest = rest_of(rows - whole);  // first: what cannot be compiled changes nothing
+    if (whole == 0) return train_on_rest(rest, inputs);
+    const StepResult first = run_whole(rows_of(inputs, 0, whole));
+    return joined(first, train_on_rest(rest, rows_of(inputs, whole, rows)));
+  }
+
+  void detach() {
+    running_.detach();
+    while (!rests_.empty()) forget(*rests_.back());
   }
 
   void set_optimizer(const Optimizer& optimizer) {
     running_.set_rules(optimizer);
     optimizer_ = optimizer;
+  }
+
+  std::vector<TraceEvent> take_trace() {
+    std::vector<TraceEvent> events = std::exchange(past_trace_, {});
+    running_.append_trace(events);
+    for (const auto& rest : rests_) rest->append_trace(events);
+    return in_order_of_time(std::move(events));
   }
 
   WeightsFile state_file() {
@@ -76,22 +105,116 @@ class TrainingModel::Impl {
   RunningModel& running() { return running_; }
 
  private:
-  std::int64_t updates_in(std::int64_t rows) const {
-    const std::int64_t per_update = options_.samples_per_step() / options_.device_iterations;
-    if (rows > 0 && rows % per_update == 0 && rows / per_update <= options_.device_iterations)
-      return rows / per_update;
-    throw Error(Errc::shape_mismatch,
-                "step: expected a multiple of " + std::to_string(per_update) +
-                    " samples (batch size x gradient accumulation x replicas), at most " +
-                    std::to_string(options_.samples_per_step()) + ", got " + std::to_string(rows));
+  std::int64_t per_update() const {
+    return options_.samples_per_step() / options_.device_iterations;
+  }
+
+  void expect_rows(std::int64_t rows) const {
+    const auto refuse = [&](const std::string& expected) {
+      throw Error(Errc::shape_mismatch,
+                  "step: expected " + expected + ", got " + std::to_string(rows));
+    };
+    const std::int64_t most = options_.samples_per_step();
+    const auto full = [&] {
+      return std::to_string(most) +
+             " samples (batch size x gradient accumulation x device iterations x replicas)";
+    };
+    if (options_.static_shapes && rows != most)
+      refuse(full() + ", for options.static_shapes is set");
+    if (rows < 1 || rows > most) refuse("1 to " + full());
+    if (rows % per_update() == 0) return;
+    const auto multiple = "a multiple of " + std::to_string(per_update()) + " samples, for ";
+    if (options_.topology.input_group_size > 1)
+      refuse(multiple + "replicas share their inputs (options.topology.input_group_size)");
+    expect_mode_of_a_rest(options_.output.mode, multiple, refuse);
+    for (const Anchor& anchor : options_.output.anchors)
+      expect_mode_of_a_rest(anchor.mode, multiple, refuse);
+  }
+
+  /// Selections and sums of micro-batches of two sizes would be neither.
+  static void expect_mode_of_a_rest(OutputMode mode, const std::string& multiple,
+                                    const auto& refuse) {
+    if (mode == OutputMode::every_n || mode == OutputMode::sum)
+      refuse(multiple + "the output mode is " + std::string(to_string(mode)));
+  }
+
+  StepResult train_on_rest(RunningModel& rest, std::span<const Tensor> inputs) try {
+    rest.set_rules(optimizer_);
+    rest.take_optimizer_state_of(running_);
+    StepResult result = rest.run(inputs, rest.gradient_accumulation());
+    running_.take_optimizer_state_of(rest);
+    return result;
+  } catch (const Error& error) {
+    failure_ = error.what();
+    throw;
+  }
+
+  /// The plan for one update with what does not fill one: in equal micro-batches, as large as they
+  /// can be. The few that were used last are kept.
+  RunningModel& rest_of(std::int64_t rows) {
+    std::int64_t batch = std::min<std::int64_t>(options_.batch_size, rows);
+    while (rows % batch != 0) --batch;
+    const std::int64_t micro_batches = rows / batch;
+    Options options = options_;
+    options.batch_size = static_cast<int>(batch);
+    options.device_iterations = 1;
+    options.training.gradient_accumulation = static_cast<int>(micro_batches);
+    options.topology.replication_factor = 1;
+    const auto fits = [&](const auto& rest) {
+      return rest->plan().batch == batch && rest->gradient_accumulation() == micro_batches;
+    };
+    const auto found = std::ranges::find_if(rests_, fits);
+    if (found != rests_.end()) {
+      std::rotate(rests_.begin(), found, found + 1);
+    } else {
+      rests_.insert(rests_.begin(),
+                    std::make_unique<RunningModel>(model_, options, &first_optimizer_, &running_));
+      if (rests_.size() > most_rests) forget(*rests_.back());
+    }
+    return *rests_.front();
+  }
+
+  void forget(RunningModel& oldest) {
+    oldest.append_trace(past_trace_);
+    rests_.pop_back();
+  }
+
+  static std::vector<Tensor> rows_of(std::span<const Tensor> inputs, std::int64_t begin,
+                                     std::int64_t end) {
+    std::vector<Tensor> rows;
+    for (const Tensor& input : inputs) rows.push_back(input.rows(begin, end));
+    return rows;
+  }
+
+  /// What a call returns whose last update was `last`: all of both, or what is of the last one.
+  StepResult joined(const StepResult& first, StepResult last) const {
+    const auto join = [](OutputMode mode, const Tensor& before, Tensor& tensor) {
+      if (mode == OutputMode::all) tensor = join_rows({{before, tensor}});
+    };
+    const OutputMode mode = first.rows.mode;
+    join(mode, first.loss, last.loss);
+    for (std::size_t i = 0; i < last.outputs.size(); ++i)
+      join(mode, first.outputs[i].tensor, last.outputs[i].tensor);
+    for (std::size_t i = 0; i < last.anchors.size(); ++i) {
+      const OutputMode own = options_.output.anchors[i].mode;
+      join(own == OutputMode::automatic ? mode : own, first.anchors[i].tensor,
+           last.anchors[i].tensor);
+    }
+    return last;
   }
 
   static constexpr const char* rule_key = "optimizer";
   std::string rule_name() const { return std::string(rule_of(optimizer_.settings).rule->name); }
 
+  Model model_;
   Options options_;
+  Optimizer first_optimizer_;  // says what may change
   Optimizer optimizer_;
   RunningModel running_;
+  static constexpr std::size_t most_rests = 4;
+  std::vector<std::unique_ptr<RunningModel>> rests_;  // the one used last first
+  std::vector<TraceEvent> past_trace_;                // of those that are forgotten
+  std::string failure_;                               // of one of them; empty: none
 };
 
 TrainingModel::TrainingModel(const Model& model, const Options& options, const Optimizer& optimizer)
@@ -100,6 +223,15 @@ TrainingModel::~TrainingModel() = default;
 TrainingModel::TrainingModel(TrainingModel&&) noexcept = default;
 TrainingModel& TrainingModel::operator=(TrainingModel&&) noexcept = default;
 
+void TrainingModel::detach() {
+  impl_->detach();
+}
+void TrainingModel::attach() {
+  impl_->running().attach();
+}
+bool TrainingModel::attached() const noexcept {
+  return impl_->running().attached();
+}
 const Options& TrainingModel::options() const noexcept {
   return impl_->options();
 }
@@ -148,9 +280,7 @@ std::vector<StageReport> TrainingModel::stage_reports() const {
   return impl_->running().stage_reports();
 }
 std::vector<TraceEvent> TrainingModel::take_trace() {
-  std::vector<TraceEvent> events;
-  impl_->running().append_trace(events);
-  return in_order_of_time(std::move(events));
+  return impl_->take_trace();
 }
 
 }  // namespace penstock

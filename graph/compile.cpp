@@ -78,6 +78,8 @@ class Compilation {
 
   template <class Work>
   void phase(const char* name, Work work) {
+    const int done = static_cast<int>(phases_.size());
+    if (request_.progress) request_.progress(name, done, request_.training ? 7 : 6);
     const auto start = Clock::now();
     work();
     phases_.push_back({name, seconds_since(start)});

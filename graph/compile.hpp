@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "graph/anchors.hpp"
@@ -42,6 +43,8 @@ struct CompileRequest {
   Offload offload_accumulators = {};
   RecomputeRequest recompute = {};          ///< in training; the same bits in any case
   std::vector<AnchorRequest> anchors = {};  ///< outputs besides the model's
+  /// Called before each phase, with its name, how many are over, and how many there are.
+  std::function<void(const char* phase, int done, int all)> progress = {};
   bool in_place = true;  ///< outputs may overwrite inputs that nobody needs any more
 };
 

@@ -40,6 +40,7 @@ struct OutputSelection {
 struct PipelineSetup {
   std::shared_ptr<const graph::Plan> plan;
   std::int64_t replicas = 1;
+  std::int64_t input_group = 1;  ///< replicas that follow each other and get the same rows
   std::int64_t gradient_accumulation = 1;  ///< 1 in inference
   Reduction reduction = Reduction::mean;
   ReductionStrategy reduction_strategy = ReductionStrategy::post;  ///< as the plan was compiled

@@ -53,8 +53,9 @@ void FeedState::send_micro_batch(std::size_t replica, std::int64_t micro_batch) 
 
 Tensor FeedState::micro_batch_of(std::size_t input, std::size_t replica, std::int64_t micro_batch) {
   const std::int64_t batch = setup->plan->batch;
-  const std::int64_t number =
-      (micro_batch - call.first_micro_batch) * setup->replicas + static_cast<std::int64_t>(replica);
+  const std::int64_t groups = setup->replicas / setup->input_group;
+  const std::int64_t number = (micro_batch - call.first_micro_batch) * groups +
+                              static_cast<std::int64_t>(replica) / setup->input_group;
   Tensor rows = call.inputs[input].rows(number * batch, (number + 1) * batch);
   if (reinterpret_cast<std::uintptr_t>(rows.raw()) % tensor_alignment == 0) return rows;
   return copied(rows, input, replica, micro_batch);

@@ -96,6 +96,12 @@ penstock::Options checked(const penstock::Options& options, std::int64_t images)
   return options;
 }
 
+penstock::Options with_bar(penstock::Options options, const ProgressStream& stream,
+                           const std::string& title) {
+  options.runtime.compile_progress = compile_bar(stream, title);
+  return options;
+}
+
 /// The model in training or inference. What does not fit into the network's blocks or the IPUs is
 /// said in the words of the command line.
 template <class Running, class... Arguments>
@@ -165,13 +171,15 @@ Run::Run(const TrainerOptions& options)
       training_loader_(images_.train, training_options_, training_loader_options(options)),
       inference_options_(inference_options(options, images_.test->size())),
       test_loader_(images_.test, inference_options_, test_loader_options(options)),
+      progress_(options.output.no_progress ? ProgressStream::silent()
+                                           : ProgressStream::standard_error(logs(options.output))),
       training_(make_running<penstock::TrainingModel>(
-          model_, training_options_,
+          model_, with_bar(training_options_, progress_, "Compiling for training"),
           scheduled_optimizer(options,
                               run_updates(options.training, training_loader_, training_options_)))),
-      inference_(make_running<penstock::InferenceModel>(model_, inference_options_)),
-      outputs_(options.output, input_files(options, images_)),
-      progress_(ProgressStream::standard_error(options.output.debug)) {
+      inference_(make_running<penstock::InferenceModel>(
+          model_, with_bar(inference_options_, progress_, "Compiling for inference"))),
+      outputs_(options.output, input_files(options, images_)) {
   if (options.optimizer.init_state) go_on_from(*options.optimizer.init_state);
   for (const std::string& note : idle_options(options)) print_note(note);
   note_dropped(training_loader_, images_.train->size());

@@ -42,10 +42,10 @@ class Run {
   penstock::DataLoader training_loader_;
   penstock::Options inference_options_;
   penstock::DataLoader test_loader_;
+  ProgressStream progress_;
   penstock::TrainingModel training_;
   penstock::InferenceModel inference_;
   Outputs outputs_;
-  ProgressStream progress_;
   std::uint64_t first_update_ = 0;  // the number of updates that the optimizer's state has seen
   bool warned_of_loss_ = false;
 };

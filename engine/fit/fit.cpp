@@ -40,6 +40,7 @@ class Fitting {
   Fitting(TrainingModel& model, DataLoader& data, const FitOptions& options)
       : model_(model),
         data_(data),
+        first_update_(model.updates()),
         options_(options),
         per_step_(model.options().samples_per_step()),
         per_update_(per_step_ / model.options().device_iterations) {}
@@ -52,10 +53,10 @@ class Fitting {
   }
 
  private:
-  std::uint64_t updates() const { return static_cast<std::uint64_t>(samples_ / per_update_); }
+  std::uint64_t updates() const { return model_.updates() - first_update_; }
   std::int64_t updates_left() const {
     return options_.max_updates.value_or(std::numeric_limits<std::int64_t>::max()) -
-           samples_ / per_update_;
+           static_cast<std::int64_t>(updates());
   }
   bool finished() const { return stopped_ || updates_left() <= 0; }
 
@@ -110,7 +111,8 @@ class Fitting {
 
   Batch shortened(Batch batch) const {
     const std::int64_t allowed = updates_left();
-    if (batch.front().shape()[0] / per_update_ <= allowed) return batch;
+    const std::int64_t rows = batch.front().shape()[0];
+    if (rows / per_update_ + (rows % per_update_ != 0) <= allowed) return batch;
     return first_rows(std::move(batch), allowed * per_update_);
   }
 
@@ -151,6 +153,7 @@ class Fitting {
 
   TrainingModel& model_;
   DataLoader& data_;
+  const std::uint64_t first_update_;
   const FitOptions& options_;
   const std::int64_t per_step_;    // samples
   const std::int64_t per_update_;  // samples

@@ -38,6 +38,10 @@ Tensor labels_of(const OutputRows& rows, const Tensor& labels) {
     throw Error(Errc::invalid_argument,
                 "accuracy: expected the scores of single samples, as output mode all, final or "
                 "every_n returns them, got sum");
+  if (rows.copies > 1)
+    throw Error(Errc::invalid_argument,
+                "accuracy: expected the scores of each sample once, got those of input groups of " +
+                    std::to_string(rows.copies) + " replicas");
   if (rows.mode != OutputMode::every_n || labels.shape().rank() != 1) return labels;
   return every_nth(rows, labels);
 }

@@ -32,7 +32,7 @@ void each_field(MaybeConst<Stage> auto& stage, const auto& visit) {
 
 void each_field(MaybeConst<Topology> auto& topology, const auto& visit) {
   auto& [strategy, schedule, stages, stage_rule, automatic_stages, ipus, ipu_memory_bytes,
-         replication_factor, threads_per_ipu] = topology;
+         replication_factor, input_group_size, threads_per_ipu] = topology;
   visit("strategy", strategy);
   visit("schedule", schedule);
   visit("stages", stages);
@@ -41,6 +41,7 @@ void each_field(MaybeConst<Topology> auto& topology, const auto& visit) {
   visit("ipus", ipus);
   visit("ipu_memory_bytes", ipu_memory_bytes);
   visit("replication_factor", replication_factor);
+  visit("input_group_size", input_group_size);
   visit("threads_per_ipu", threads_per_ipu);
 }
 
@@ -96,20 +97,25 @@ void each_field(MaybeConst<OutputOptions> auto& output, const auto& visit) {
 }
 
 void each_field(MaybeConst<RuntimeOptions> auto& runtime, const auto& visit) {
-  auto& [threads, trace, stall_seconds, cache_directory, cache_bytes, log] = runtime;
-  static_cast<void>(log);  // a function of the host's
+  auto& [threads, trace, stall_seconds, cache_directory, cache_bytes, log, log_level,
+         compile_progress] = runtime;
+  static_cast<void>(log);  // functions of the host's
+  static_cast<void>(compile_progress);
   visit("threads", threads);
   visit("trace", trace);
   visit("stall_seconds", stall_seconds);
   visit("cache_directory", cache_directory);
   visit("cache_bytes", cache_bytes);
+  visit("log_level", log_level);
 }
 
 void each_field(MaybeConst<Options> auto& options, const auto& visit) {
-  auto& [batch_size, device_iterations, seed, topology, training, output, runtime] = options;
+  auto& [batch_size, device_iterations, seed, static_shapes, topology, training, output, runtime] =
+      options;
   visit("batch_size", batch_size);
   visit("device_iterations", device_iterations);
   visit("seed", seed);
+  visit("static_shapes", static_shapes);
   visit("topology", topology);
   visit("training", training);
   visit("output", output);

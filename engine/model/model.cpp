@@ -72,6 +72,15 @@ std::shared_ptr<ParameterStore> ModelAccess::weights(const Model& model) {
 
 Model::Model(std::string name, std::uint64_t seed) : impl_(std::make_shared<Impl>(name, seed)) {}
 
+Model Model::clone() const {
+  Model result(name(), impl_->seed);
+  result.impl_->network = impl_->network.copy();
+  const std::vector<Tensor>& values = impl_->weights.newest();
+  for (std::size_t i = 0; i < values.size(); ++i)
+    result.impl_->weights.add(impl_->weights.parameters()[i], values[i]);
+  return result;
+}
+
 const std::string& Model::name() const noexcept {
   return impl_->network.graph().name;
 }

@@ -28,6 +28,12 @@ bool any_value_named(const graph::Graph& graph, graph::ValueKind kind, const std
 
 }  // namespace
 
+NetworkBuilder NetworkBuilder::copy() const {
+  NetworkBuilder result = *this;
+  result.open_.clear();
+  return result;
+}
+
 graph::ValueId NetworkBuilder::input(const std::string& name, const Shape& sample, DType dtype) {
   expect_new(any_value_named(graph_, graph::ValueKind::input, name), "input", name);
   if (sample.elements() == 0 || sample.rank() == Shape::max_rank)

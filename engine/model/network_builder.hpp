@@ -19,6 +19,8 @@ class NetworkBuilder {
   explicit NetworkBuilder(const std::string& name) { graph_.name = name; }
 
   const graph::Graph& graph() const noexcept { return graph_; }
+  /// The same, outside of every scope.
+  NetworkBuilder copy() const;
 
   /// Names: @throws Error invalid_model if one is empty or used already.
   graph::ValueId input(const std::string& name, const Shape& sample, DType dtype);

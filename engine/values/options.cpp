@@ -18,6 +18,8 @@ constexpr std::array<std::string_view, 2> reductions{"mean", "sum"};
 constexpr std::array<std::string_view, 2> reduction_strategies{"post", "running"};
 constexpr std::array<std::string_view, 5> output_modes{"automatic", "final", "every_n", "all",
                                                        "sum"};
+constexpr std::array<std::string_view, 6> log_levels{"automatic", "debug", "info",
+                                                     "warning",   "error", "off"};
 
 using Names = std::span<const std::string_view>;
 
@@ -81,6 +83,12 @@ void check(const Topology& topology) {
                {.low = 0});
   check_number(group + "threads_per_ipu", topology.threads_per_ipu, {.low = 0, .high = 1024});
   check_number(group + "replication_factor", topology.replication_factor, {.low = 1, .high = 1024});
+  check_number(group + "input_group_size", topology.input_group_size, {.low = 1, .high = 1024});
+  if (topology.replication_factor % topology.input_group_size != 0)
+    throw Error(Errc::invalid_argument,
+                group + "input_group_size: expected a divisor of the replication factor, " +
+                    std::to_string(topology.replication_factor) + ", got " +
+                    std::to_string(topology.input_group_size));
 }
 
 void check_recomputation(const TrainingOptions& training) {
@@ -145,6 +153,7 @@ void check(const RuntimeOptions& runtime) {
   check_number("options.runtime.stall_seconds", runtime.stall_seconds,
                {.low = 0, .high = 1e6, .above_low = true});
   check_number("options.runtime.cache_bytes", static_cast<double>(runtime.cache_bytes), {.low = 0});
+  check_enumerator("options.runtime.log_level", log_levels, runtime.log_level);
 }
 
 /// In double, where the product of four ints cannot overflow and is exact up to the limit.
@@ -207,6 +216,10 @@ std::string_view to_string(ReductionStrategy value) noexcept {
 
 std::string_view to_string(OutputMode value) noexcept {
   return name_of(output_modes, value);
+}
+
+std::string_view to_string(LogLevel value) noexcept {
+  return name_of(log_levels, value);
 }
 
 void Options::validate() const {

@@ -159,8 +159,8 @@ TEST(TrainingModel, D1_KeepsTheOptionsThatItWasMadeWith) {
   options.topology.replication_factor = 2;
   EXPECT_EQ(training.step(samples(8)).loss.shape(), Shape{});
   EXPECT_EQ(serving.run({samples(2)[0]}).output("logits").shape(), before.output("logits").shape());
-  EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { training.step(samples(15)); }).substr(0, 36),
-            "step: expected a multiple of 8 sampl");
+  EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { training.step(samples(15)); }).substr(0, 31),
+            "step: expected 1 to 8 samples (");
 }
 
 TEST(TrainingModel, D11_OptionsAreCopiedForInferenceAndChangedThere) {
@@ -180,12 +180,9 @@ TEST(TrainingModel, DoesAsManyUpdatesAsTheSamplesHold) {
   training.step(samples(24));
   training.step(samples(8));
   EXPECT_EQ(training.updates(), 4u);
-  EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { training.step(samples(12)); }),
-            "step: expected a multiple of 8 samples (batch size x gradient accumulation x "
-            "replicas), at most 24, got 12");
   EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { training.step(samples(32)); }),
-            "step: expected a multiple of 8 samples (batch size x gradient accumulation x "
-            "replicas), at most 24, got 32");
+            "step: expected 1 to 24 samples (batch size x gradient accumulation x device "
+            "iterations x replicas), got 32");
   training.step(samples(16));
   EXPECT_EQ(training.updates(), 6u) << "a refused call changes nothing";
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <type_traits>
 
@@ -42,7 +43,8 @@ penstock::Options engine_options(const TrainerOptions& options) {
   engine.runtime.trace = options.output.profile;
   engine.runtime.cache_directory = options.pipeline.cache_dir.value_or("");
   engine.runtime.cache_bytes = options.pipeline.cache_size.value_or(engine.runtime.cache_bytes);
-  if (options.output.debug) engine.runtime.log = log_to_stderr;
+  if (logs(options.output)) engine.runtime.log = log_to_stderr;
+  if (options.output.debug) engine.runtime.log_level = penstock::LogLevel::debug;
   return engine;
 }
 
@@ -90,6 +92,10 @@ penstock::OptimizerSettings default_settings(OptimizerName name) {
 }
 
 }  // namespace
+
+bool logs(const OutputOptions& options) {
+  return options.debug || std::getenv("PENSTOCK_LOG_LEVEL");
+}
 
 penstock::Options training_options(const TrainerOptions& options) {
   penstock::Options engine = engine_options(options);

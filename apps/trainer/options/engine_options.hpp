@@ -1,4 +1,5 @@
-// From TrainerOptions to what the engine takes. Pure.
+// From TrainerOptions, and PENSTOCK_LOG_LEVEL of the environment, to what the engine takes. Pure
+// otherwise.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,9 @@
 #include "penstock/options.hpp"
 
 namespace trainer {
+
+/// Whether the engine writes lines to stderr.
+bool logs(const OutputOptions& options);
 
 /// How the training model is run. A run of fewer updates than a step has gets shorter steps.
 penstock::Options training_options(const TrainerOptions& options);

@@ -193,7 +193,10 @@ OptionGroup output_group() {
            "record what ran when: training/trace.json and inference/trace.json, for "
            "chrome://tracing or Perfetto")
       .add("profile-dir", &OutputOptions::profile_dir, path("DIR"), "directory of the profile")
-      .add("debug", &OutputOptions::debug, "log what the engine does to stderr")
+      .add("debug", &OutputOptions::debug,
+           "log what the engine does to stderr; without it PENSTOCK_LOG_LEVEL of the environment "
+           "says how much: debug, info, warning, error or off")
+      .add("no-progress", &OutputOptions::no_progress, "show no bars and lines of progress")
       .take();
 }
 

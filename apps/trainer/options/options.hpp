@@ -105,6 +105,7 @@ struct OutputOptions {
   bool profile = false;
   std::string profile_dir = "./profile";
   bool debug = false;
+  bool no_progress = false;
 };
 
 struct TrainerOptions {

@@ -3,7 +3,10 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstdio>
+#include <memory>
+#include <optional>
 #include <utility>
 
 namespace trainer {
@@ -45,6 +48,11 @@ std::string count_text(std::int64_t done, std::int64_t total) {
   return std::to_string(done) + '/' + std::to_string(total);
 }
 
+double clock_seconds() {
+  using namespace std::chrono;
+  return duration<double>(steady_clock::now().time_since_epoch()).count();
+}
+
 }  // namespace
 
 std::string bar_line(const std::string& description, std::int64_t done, std::int64_t total,
@@ -68,11 +76,28 @@ ProgressStream ProgressStream::standard_error(bool among_lines) {
   ProgressStream stream;
   stream.terminal = isatty(STDERR_FILENO) == 1 && !among_lines;
   stream.write = [](const std::string& text) { std::fwrite(text.data(), 1, text.size(), stderr); };
-  stream.seconds = [] {
-    using namespace std::chrono;
-    return duration<double>(steady_clock::now().time_since_epoch()).count();
-  };
+  stream.seconds = clock_seconds;
   return stream;
+}
+
+ProgressStream ProgressStream::silent() {
+  return {.terminal = false, .write = [](const std::string&) {}, .seconds = clock_seconds};
+}
+
+std::function<void(const penstock::CompileProgress&)> compile_bar(const ProgressStream& stream,
+                                                                  const std::string& title) {
+  if (!stream.terminal) return {};
+  struct Bar {
+    std::int64_t ticks = 0;
+    std::optional<Progress> progress = {};
+  };
+  return [&stream, title, bar = std::make_shared<Bar>()](const penstock::CompileProgress& told) {
+    constexpr std::int64_t all = 100;
+    if (!bar->progress) bar->progress.emplace(stream, title, all);
+    const std::int64_t due = std::llround(told.done * static_cast<double>(all));
+    for (; bar->ticks < due; ++bar->ticks) bar->progress->advance(told.phase);
+    if (told.done == 1) bar->progress.reset();
+  };
 }
 
 Progress::Progress(const ProgressStream& stream, std::string title, std::int64_t total)

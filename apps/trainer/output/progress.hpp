@@ -6,6 +6,8 @@
 #include <functional>
 #include <string>
 
+#include "penstock/options.hpp"
+
 namespace trainer {
 
 /// "Loss:0.1422 | Accuracy:95.78%: 100%|██████████| 15/15 [00:01<00:00, 14.89it/s]"; the text
@@ -25,7 +27,14 @@ struct ProgressStream {
   /// The process's stderr and steady clock. With `among_lines`, others write there too, and a
   /// terminal gets no bar that they would break.
   static ProgressStream standard_error(bool among_lines);
+  /// The same clock, and nobody who reads.
+  static ProgressStream silent();
 };
+
+/// What draws a bar of a hundred ticks while a model is compiled: on a terminal; elsewhere nothing
+/// is to be called. `stream` outlives it.
+std::function<void(const penstock::CompileProgress&)> compile_bar(const ProgressStream& stream,
+                                                                  const std::string& title);
 
 /// One task of `total` steps. Ends its line when it goes out of scope.
 class Progress {

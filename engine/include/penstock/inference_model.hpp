@@ -28,10 +28,16 @@ class InferenceModel {
   /// Runs on any number of samples up to b·D·R per call; a last micro-batch may be shorter. It runs
   /// by a plan of its own, as one micro-batch on the first replica's IPUs; the four such plans that
   /// were used last are kept.
+  /// With Options::static_shapes b·D·R samples and no others.
   /// @throws Error shape_mismatch before anything has run; stage_failed, stalled or closed
   /// afterwards, and from every later call.
   StepResult run(std::span<const Tensor> inputs);
   StepResult run(const std::vector<Tensor>& inputs) { return run(std::span(inputs)); }
+
+  /// As TrainingModel's.
+  void detach();
+  void attach();
+  bool attached() const noexcept;
 
   /// How often weights have been copied to the IPUs: for every plan that ran after a change.
   std::uint64_t weight_uploads() const noexcept;

@@ -39,7 +39,8 @@ std::int64_t count_correct(const Tensor& scores, const Tensor& labels);
 
 /// The share of samples whose score is highest at their label: of the scores [N,classes] in
 /// `output`, and the labels that are the batch's last field; of the samples that the output mode
-/// returns. @throws Error invalid_argument under OutputMode::sum, which returns those of none.
+/// returns. @throws Error invalid_argument under OutputMode::sum, which returns those of none, and
+/// for input groups of replicas, which return them several times.
 Metric accuracy(const std::string& output);
 
 /// The mean of an output's elements, f32 of any shape, under the output's name. Of

@@ -74,6 +74,11 @@ class Model {
   explicit Model(std::string name = "model", std::uint64_t seed = 0);
 
   const std::string& name() const noexcept;
+  /// A model of its own: the same network, blocks and stages, under the same name, with copies of
+  /// the newest weights. Values of the one are none of the other; scopes that are open stay the
+  /// original's.
+  /// @throws Error as weight().
+  Model clone() const;
 
   /// A tensor that the host provides: one sample has shape `sample`, a micro-batch `[N,
   /// sample...]`.

@@ -16,8 +16,8 @@ enum class Strategy : std::uint8_t {
 
 /// What the stages are where `Topology::stages` does not say.
 enum class StageRule : std::uint8_t {
-  by_block,        ///< a stage per block, in the model's order
-  same_as_ipu,     ///< a stage per IPU, in the IPUs' order; every block says which one it is on
+  by_block,     ///< a stage per block, in the model's order; or those that the model has by number
+  same_as_ipu,  ///< a stage per IPU, in the IPUs' order; every block says which one it is on
   auto_increment,  ///< a new stage wherever the block changes; one that comes back is a stage again
 };
 
@@ -68,7 +68,7 @@ struct Topology {
   std::vector<Stage> stages = {};  ///< empty: as `stage_rule` says
   StageRule stage_rule = StageRule::by_block;
   /// Instead of `stages`: cut the model into so many, anywhere between two layers, where measured
-  /// times say that they are best balanced. 0: don't.
+  /// times say that they are best balanced. Not for a model that has stages by number. 0: don't.
   int automatic_stages = 0;
   /// IPU of each stage, in order, 0 to 65535; `Stage::on` comes before it. Empty: as the stage's
   /// blocks say (`Model::block`), else 0, 1, 2, ...; automatic stages go by their number.
@@ -77,10 +77,18 @@ struct Topology {
   /// limit.
   std::int64_t ipu_memory_bytes = 0;
   int replication_factor = 1;  ///< replica r's IPU numbers are shifted by r times the stages
+  /// Replicas that get the same rows of every input: the first so many, the next, and so on. A
+  /// divisor of the replication factor.
+  int input_group_size = 1;
   /// Cores for each IPU: so many threads share the work of each of its kernels, which changes no
   /// bit of a result. 0: the machine's cores (or `RuntimeOptions::threads`, if fewer) divided among
   /// the IPUs in use, at least one each, and no more than their memory has scratch for.
   int threads_per_ipu = 0;
+
+  /// How many rows one sample of every replica has together.
+  int input_groups() const noexcept {
+    return input_group_size > 1 ? replication_factor / input_group_size : replication_factor;
+  }
 };
 
 /// A class of tensors that may be kept in the host store instead of on the IPUs, which then hold
@@ -147,6 +155,22 @@ struct OutputOptions {
   std::vector<Anchor> anchors = {};
 };
 
+/// How much a line of the log matters.
+enum class LogLevel : std::uint8_t {
+  automatic,  ///< what PENSTOCK_LOG_LEVEL of the environment says, else `debug`
+  debug,      ///< each call, each copy of weights
+  info,       ///< what was compiled and set
+  warning,    ///< what the compiler advises against
+  error,      ///< why the model failed
+  off,
+};
+
+/// What a model's constructor is about to do, and how much it has done.
+struct CompileProgress {
+  std::string phase = {};  ///< as in CompileReport::phases; empty at the end
+  double done = 0;         ///< share of the phases that are over, 1 at the end
+};
+
 struct RuntimeOptions {
   int threads = 0;            ///< worker threads of the engine; 0: one per core
   bool trace = false;         ///< record every program run
@@ -158,12 +182,17 @@ struct RuntimeOptions {
   std::int64_t cache_bytes = 256 << 20;  ///< of all plans kept: the longest unused go first
   /// Receives one line per noteworthy event, from any of the engine's threads, one at a time.
   std::function<void(std::string_view)> log = {};
+  LogLevel log_level = LogLevel::automatic;  ///< lines that matter less are left out
+  /// Called by the constructor of a model, on its thread, which lets through what it throws.
+  std::function<void(const CompileProgress&)> compile_progress = {};
 };
 
 struct Options {
   int batch_size = 1;         ///< samples per micro-batch
   int device_iterations = 1;  ///< weight updates (training) or micro-batches (inference) per call
   std::uint64_t seed = 0;     ///< of dropout and other random ops
+  /// A call takes as many samples as a full one, or is refused: no plan is made for fewer.
+  bool static_shapes = false;
   Topology topology = {};
   TrainingOptions training = {};
   OutputOptions output = {};
@@ -172,10 +201,10 @@ struct Options {
   /// @throws Error invalid_argument naming the field, what it may be, and what it is.
   void validate() const;
 
-  /// Rows of dimension 0 that one full call takes: b·D·G·R in training.
+  /// Rows of dimension 0 that one full call takes: b·D·G·R in training, once for each input group.
   std::int64_t samples_per_step() const noexcept {
     return std::int64_t{batch_size} * device_iterations * training.gradient_accumulation *
-           topology.replication_factor;
+           topology.input_groups();
   }
 };
 
@@ -185,6 +214,7 @@ std::string_view to_string(PipelineSchedule value) noexcept;
 std::string_view to_string(Reduction value) noexcept;
 std::string_view to_string(ReductionStrategy value) noexcept;
 std::string_view to_string(OutputMode value) noexcept;
+std::string_view to_string(LogLevel value) noexcept;
 
 /// Stages from a text such as "B1,B2|B3,B4". @throws Error invalid_argument if it is malformed.
 std::vector<Stage> parse_stages(std::string_view text);

@@ -9,8 +9,9 @@
 
 namespace penstock {
 
-/// Every field by its name, a group as an object, an enumerator as its name; all but `runtime.log`,
-/// which is a function. @throws Error invalid_argument if a block's name is not valid UTF-8.
+/// Every field by its name, a group as an object, an enumerator as its name; all but `runtime.log`
+/// and `runtime.compile_progress`, which are functions. @throws Error invalid_argument if a block's
+/// name is not valid UTF-8.
 std::string to_json(const Options& options);
 /// Prints to_json(). @throws as to_json().
 std::ostream& operator<<(std::ostream& stream, const Options& options);

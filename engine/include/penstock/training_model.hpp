@@ -27,13 +27,15 @@ struct OutputRows {
   OutputMode mode = OutputMode::all;  ///< not `automatic`
   int period = 1;                     ///< N of `every_n`
   std::int64_t round = 0;
+  int copies = 1;  ///< of each sample: as many as an input group has replicas
 };
 
 /// What a call returns, in the order of Model::output(). Dimension 0 counts the micro-batches that
 /// the output mode (an anchor's its own) selects, in the order device iteration, accumulation step,
 /// replica.
 struct StepResult {
-  Tensor loss;  ///< one number per selected micro-batch: [k], or [] if k is 1; empty in inference
+  Tensor loss =
+      {};  ///< one number per selected micro-batch: [k], or [] if k is 1; empty in inference
   std::vector<NamedTensor> outputs = {};
   std::vector<NamedTensor> anchors = {};  ///< in the order of OutputOptions::anchors
   OutputRows rows = {};                   ///< of the loss and the outputs
@@ -62,13 +64,27 @@ class TrainingModel {
   /// that of their declaration.
   const std::vector<std::string>& inputs() const noexcept;
 
-  /// Trains on one tensor per input. Dimension 0 is a multiple of b·G·R: as many weight updates as
-  /// that holds are done, at most `device_iterations`.
+  /// Trains on one tensor per input, of 1 to b·D·G·R samples: every b·G·R of them make a weight
+  /// update. What is left makes one more, by a plan of its own, on the first replica's IPUs and in
+  /// equal micro-batches, as large as they can be; the four such plans that were used last are
+  /// kept. A mean is of the samples that are there. Of outputs, mode `final` returns what is of the
+  /// last update then; `every_n` and `sum` need whole updates, and so do input groups. With
+  /// Options::static_shapes only b·D·G·R samples are taken.
   /// @throws Error shape_mismatch before anything has changed; stage_failed (a label out of range,
   /// too) or stalled afterwards, and then closed from every later call: the model keeps the weights
   /// of the last update.
   StepResult step(std::span<const Tensor> inputs);
   StepResult step(const std::vector<Tensor>& inputs) { return step(std::span(inputs)); }
+
+  /// Ends the engine's threads and frees the memory of its IPUs. Weights, the optimizer's state,
+  /// the number of updates and the random numbers to come stay, so that the next call that needs
+  /// the IPUs, or attach(), goes on to the same bits; counts of reports begin anew.
+  /// @throws Error invalid_argument if the model is not attached; closed after a failure.
+  void detach();
+  /// Starts the threads again, without compiling; nothing if the model is attached.
+  /// @throws Error out_of_memory if the system has no more threads.
+  void attach();
+  bool attached() const noexcept;
 
   /// Other numbers for the same rules, from the next step on; state is kept, no weight is copied.
   /// @throws Error invalid_argument, and nothing has changed, if a parameter's rule, the state that
@@ -108,7 +124,8 @@ class TrainingModel {
   /// seen; after a failure, those that the weights have seen.
   std::uint64_t updates() const noexcept;
   const CompileReport& compile_report() const noexcept;
-  /// What each stage of each replica has done so far, after a failure too. @throws Error stalled if
+  /// What each stage of each replica has done since the model was attached, short last updates
+  /// apart; after a failure too; none while it is detached. @throws Error stalled if
   /// an IPU is still busy then.
   std::vector<StageReport> stage_reports() const;
   /// Events recorded since the last call, in the order of their beginning; none unless

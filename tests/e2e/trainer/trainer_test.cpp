@@ -291,6 +291,14 @@ TEST(Trainer, SaysHowManyImagesAnEpochLeavesOut) {
       << result.err;
 }
 
+TEST(Trainer, D16_ShowsNoProgressIfToldSo) {
+  const CommandResult shown = train(quick_mlp),
+                      silent = train(quick_mlp + Arguments{"--no-progress"});
+  EXPECT_NE(shown.err.find("Epoch 1/"), shown.err.npos);
+  EXPECT_EQ(silent.err.find("Epoch 1/"), silent.err.npos);
+  EXPECT_EQ(silent.code, 0);
+}
+
 TEST(Trainer, DebugTellsWhatTheEngineDoes) {
   const auto lines = [](const CommandResult& result) {
     return std::count(result.err.begin(), result.err.end(), '\n');

@@ -122,6 +122,21 @@ TEST(Fit, TrainsTheModelThatItIsGiven) {
   EXPECT_EQ(scaling.weight(), 1 - 0.5f * (1.5f + 5.5f));  // the means of 0..3 and of 4..7
 }
 
+// 22 samples: two steps of two updates, one of an update and a half.
+TEST(Fit, R2_6_TrainsOnAShorterLastBatchToo) {
+  Scaling scaling;
+  TrainingModel training(scaling.model, options(), Sgd{.learning_rate = 0});
+  DataLoader data = numbers(22, per_step, false);
+  Log log;
+  const History history =
+      fit(training, data, {.metrics = {mean_of("y")}, .callbacks = {log.callback()}});
+  EXPECT_EQ(history.updates, 6U);
+  EXPECT_EQ(training.updates(), 6U);
+  EXPECT_EQ(value_of(history.epochs[0].values, "y"), 10.5);
+  fit(training, data, {.max_updates = 5});
+  EXPECT_EQ(training.updates(), 11U);
+}
+
 TEST(Fit, TheLastStepIsShortenedToTheLastUpdate) {
   const Log log = fitted({.epochs = 100, .max_updates = 7});
   ASSERT_EQ(log.steps.size(), 4U);

@@ -12,7 +12,8 @@ namespace penstock {
 namespace {
 
 // All fields of each group; a field that is added does not compile until it is listed, changed in
-// `changed`, and thereby asked of the JSON. `log` is a function and has no text.
+// `changed`, and thereby asked of the JSON. `log` and `compile_progress`
+// are functions and have no text.
 
 auto fields(const Stage& stage) {
   const auto& [blocks, ipu] = stage;
@@ -21,8 +22,9 @@ auto fields(const Stage& stage) {
 
 auto fields(const Topology& topology) {
   const auto& [strategy, schedule, stages, rule, automatic_stages, ipus, memory, replicas,
-               threads] = topology;
-  return std::tie(strategy, schedule, rule, automatic_stages, ipus, memory, replicas, threads);
+               input_group, threads] = topology;
+  return std::tie(strategy, schedule, rule, automatic_stages, ipus, memory, replicas, input_group,
+                  threads);
 }
 
 auto fields(const TrainingOptions& training) {
@@ -51,14 +53,17 @@ auto fields(const OutputOptions& output) {
 }
 
 auto fields(const RuntimeOptions& runtime) {
-  const auto& [threads, trace, stall_seconds, cache_directory, cache_bytes, log] = runtime;
+  const auto& [threads, trace, stall_seconds, cache_directory, cache_bytes, log, log_level,
+               compile_progress] = runtime;
   static_cast<void>(log);
-  return std::tie(threads, trace, stall_seconds, cache_directory, cache_bytes);
+  static_cast<void>(compile_progress);
+  return std::tie(threads, trace, stall_seconds, cache_directory, cache_bytes, log_level);
 }
 
 auto own_fields(const Options& options) {
-  const auto& [batch_size, device_iterations, seed, topology, training, output, runtime] = options;
-  return std::tie(batch_size, device_iterations, seed);
+  const auto& [batch_size, device_iterations, seed, static_shapes, topology, training, output,
+               runtime] = options;
+  return std::tie(batch_size, device_iterations, seed, static_shapes);
 }
 
 void expect_equal(const Options& left, const Options& right) {
@@ -94,12 +99,14 @@ Options changed() {
   options.batch_size = 16;
   options.device_iterations = 3;
   options.seed = std::numeric_limits<std::uint64_t>::max();
+  options.static_shapes = true;
   options.topology.strategy = Strategy::sharded;
   options.topology.schedule = PipelineSchedule::interleaved;
   options.topology.stages = {Stage{"B1", "B \"2\""}.on(7), Stage{"B3"}};
   options.topology.ipus = {3, 1};
   options.topology.ipu_memory_bytes = std::int64_t{1} << 40;
   options.topology.replication_factor = 2;
+  options.topology.input_group_size = 2;
   options.topology.threads_per_ipu = 4;
   options.training.gradient_accumulation = 5;
   options.training.reduction = Reduction::sum;
@@ -115,7 +122,8 @@ Options changed() {
                      .trace = true,
                      .stall_seconds = 0.1,
                      .cache_directory = "plans",
-                     .cache_bytes = 1 << 20};
+                     .cache_bytes = 1 << 20,
+                     .log_level = LogLevel::warning};
   return options;
 }
 
@@ -166,6 +174,7 @@ TEST(OptionsJson, D1_IsPrintedAGroupAtATime) {
   "batch_size": 16,
   "device_iterations": 3,
   "seed": 18446744073709551615,
+  "static_shapes": true,
   "topology": {
     "strategy": "sharded",
     "schedule": "interleaved",
@@ -175,6 +184,7 @@ TEST(OptionsJson, D1_IsPrintedAGroupAtATime) {
     "ipus": [3, 1],
     "ipu_memory_bytes": 1099511627776,
     "replication_factor": 2,
+    "input_group_size": 2,
     "threads_per_ipu": 4
   },
   "training": {
@@ -210,7 +220,8 @@ TEST(OptionsJson, D1_IsPrintedAGroupAtATime) {
     "trace": true,
     "stall_seconds": 0.1,
     "cache_directory": "plans",
-    "cache_bytes": 1048576
+    "cache_bytes": 1048576,
+    "log_level": "warning"
   }
 })");
 }
@@ -255,7 +266,7 @@ TEST(OptionsJson, D1_RefusesByLineAndName) {
        "line 2: \"batch_size\" is there twice, first in line 1"},
       {"{\n\"batchsize\": 1}",
        "line 2: options: \"batchsize\" is none of its fields batch_size, device_iterations, seed, "
-       "topology, training, output, runtime"},
+       "static_shapes, topology, training, output, runtime"},
       {"{\"output\": {\n\"modes\": \"all\"}}",
        "line 2: options.output: \"modes\" is none of its fields mode, period, anchors"},
       {"{\"runtime\": {\n\n\"log\": null}}", "line 3: options.runtime: \"log\" is none of its"},

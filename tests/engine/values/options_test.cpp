@@ -134,6 +134,16 @@ TEST(Options, EachFieldIsRefusedOutsideItsRangeByName) {
        [](Options& o) { o.topology.threads_per_ipu = -1; }},
       {"options.topology.threads_per_ipu: expected 0 to 1024, got 1025",
        [](Options& o) { o.topology.threads_per_ipu = 1025; }},
+      {"options.topology.input_group_size: expected 1 to 1024, got 0",
+       [](Options& o) { o.topology.input_group_size = 0; }},
+      {"options.topology.input_group_size: expected a divisor of the replication factor, 4, got 3",
+       [](Options& o) {
+         o.topology.replication_factor = 4;
+         o.topology.input_group_size = 3;
+       }},
+      {"options.runtime.log_level: expected one of automatic, debug, info, warning, error, off, "
+       "got number 9",
+       [](Options& o) { o.runtime.log_level = static_cast<LogLevel>(9); }},
       {"options.runtime.threads: expected 0 to 1024, got 1025",
        [](Options& o) { o.runtime.threads = 1025; }},
       {"options.runtime.stall_seconds: expected more than 0 and at most 1000000, got 0",

@@ -237,6 +237,7 @@ const std::vector<Setting> settings{
     {"profile", {"--profile"}, [](O o) { return o.output.profile; }},
     {"profile_dir", {"--profile-dir", "p"}, [](O o) { return o.output.profile_dir == "p"; }},
     {"debug", {"--debug"}, [](O o) { return o.output.debug; }},
+    {"no_progress", {"--no-progress"}, [](O o) { return o.output.no_progress; }},
 };
 
 INSTANTIATE_TEST_SUITE_P(Table, CommandLineSetting, testing::ValuesIn(settings),
@@ -275,7 +276,7 @@ TEST(CommandLine, RefusesWithTheArgumentsNameFirst) {
       {{"--debug", "--debug"}, "--debug: given twice"},
       {{"--debug=off"}, "--debug: expected true or false, got \"off\""},
       {{"--epochs"}, "the required argument for option '--epochs' is missing"},
-      {{"--profile=yes"}, "option '--profile' does not take any arguments"},
+      {{"--profile=yes"}, "--profile: expected true or false, got \"yes\""},
       {{"--epochs", "0"}, "--epochs: expected a whole number from 1 to 2147483647, got \"0\""},
       {{"--epochs", "12abc"}, "--epochs: expected a whole number"},
       {{"--epochs", "1.5"}, "--epochs: expected a whole number"},

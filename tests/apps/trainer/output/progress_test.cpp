@@ -50,6 +50,27 @@ TEST(Progress, DrawsTheBarOverItselfAndEndsItsLine) {
             "\rLoss:9.5: 100%|██████████| 2/2 [00:02<00:00, 1.00it/s]\n");
 }
 
+TEST(CompileBar, D16_IsDrawnPhaseByPhaseAndEndsItsLine) {
+  Screen screen;
+  const ProgressStream stream = screen.stream(true);
+  const auto bar = compile_bar(stream, "Compiling");
+  for (const penstock::CompileProgress& told :
+       {penstock::CompileProgress{"shapes", 0}, {"memory", 0.5}, {"", 1}}) {
+    bar(told);
+    screen.now += 1;
+  }
+  EXPECT_TRUE(screen.text.starts_with("Compiling\n\rmemory:   1%|")) << screen.text;
+  EXPECT_NE(screen.text.find("\rmemory:"), screen.text.npos);
+  EXPECT_TRUE(screen.text.ends_with("| 100/100 [00:02<00:00, 50.00it/s]\n")) << screen.text;
+}
+
+TEST(CompileBar, D16_IsNotThereWithoutATerminal) {
+  Screen screen;
+  const ProgressStream stream = screen.stream(false);
+  EXPECT_FALSE(compile_bar(stream, "Compiling"));
+  EXPECT_EQ(screen.text, "");
+}
+
 TEST(Progress, MakesRoomForTheLinesOfOthers) {
   Screen screen;
   const ProgressStream stream = screen.stream(true);

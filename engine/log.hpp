@@ -1,0 +1,33 @@
+// Log: what a running model tells its host, line by line, from any thread, one at a time. Lines
+// that matter less than the host's level are left out.
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "penstock/options.hpp"
+
+namespace penstock {
+
+class Log {
+ public:
+  /// Takes nothing.
+  Log() = default;
+  /// @throws Error invalid_argument for another PENSTOCK_LOG_LEVEL than one of the levels' names,
+  /// unless the options have a level of their own.
+  explicit Log(const RuntimeOptions& options);
+
+  /// Whether anybody would see such a line: ask before making one.
+  bool takes(LogLevel level) const noexcept { return write_ && level >= least_; }
+  void operator()(LogLevel level, std::string_view line) const {
+    if (takes(level)) write_(line);
+  }
+  /// For lines of one level; empty if nobody would see them.
+  std::function<void(std::string_view)> of(LogLevel level) const;
+
+ private:
+  std::function<void(std::string_view)> write_ = {};
+  LogLevel least_ = LogLevel::debug;
+};
+
+}  // namespace penstock
