@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/fit/stopwatch.hpp"
 #include "engine/running_model.hpp"
 #include "engine/values/join_rows.hpp"
 #include "penstock/error.hpp"
@@ -20,20 +21,13 @@ class InferenceModel::Impl {
   }
 
   StepResult run(std::span<const Tensor> inputs) {
-    const std::int64_t rows = running_.check(inputs);
-    expect_rows(rows);
-    const std::int64_t micro_batches = rows / round();
-    const std::int64_t whole = micro_batches * round();
-    if (whole == rows) return running_.run(inputs, micro_batches);
-    const StepResult tail = rest_of(rows - whole).run(part(inputs, whole, rows), 1);
-    if (whole == 0) return tail;
-    StepResult result = running_.run(part(inputs, 0, whole), micro_batches);
-    for (std::size_t i = 0; i < result.outputs.size(); ++i)
-      result.outputs[i].tensor = join_rows({{result.outputs[i].tensor, tail.outputs[i].tensor}});
-    for (std::size_t i = 0; i < result.anchors.size(); ++i)
-      result.anchors[i].tensor = join_rows({{result.anchors[i].tensor, tail.anchors[i].tensor}});
+    const Stopwatch watch;
+    StepResult result = computed(inputs);
+    call_.seconds = watch.seconds();
     return result;
   }
+
+  const CallReport& last_call() const { return call_; }
 
   const Options& options() const { return options_; }
   const std::vector<std::string>& inputs() const { return running_.inputs(); }
@@ -53,6 +47,29 @@ class InferenceModel::Impl {
   }
 
  private:
+  StepResult computed(std::span<const Tensor> inputs) {
+    const std::int64_t rows = running_.check(inputs);
+    expect_rows(rows);
+    const std::int64_t micro_batches = rows / round();
+    const std::int64_t whole = micro_batches * round();
+    if (whole == rows) {
+      StepResult result = running_.run(inputs, micro_batches);
+      call_ = running_.last_run();
+      return result;
+    }
+    RunningModel& rest = rest_of(rows - whole);
+    const StepResult tail = rest.run(part(inputs, whole, rows), 1);
+    call_ = rest.last_run();
+    if (whole == 0) return tail;
+    StepResult result = running_.run(part(inputs, 0, whole), micro_batches);
+    call_ = running_.last_run();
+    for (std::size_t i = 0; i < result.outputs.size(); ++i)
+      result.outputs[i].tensor = join_rows({{result.outputs[i].tensor, tail.outputs[i].tensor}});
+    for (std::size_t i = 0; i < result.anchors.size(); ++i)
+      result.anchors[i].tensor = join_rows({{result.anchors[i].tensor, tail.anchors[i].tensor}});
+    return result;
+  }
+
   std::int64_t round() const {
     return std::int64_t{options_.batch_size} * options_.topology.input_groups();
   }
@@ -122,7 +139,8 @@ class InferenceModel::Impl {
   RunningModel running_;
   static constexpr std::size_t most_rests = 4;
   std::vector<std::unique_ptr<RunningModel>> rests_;  // the one used last first
-  std::uint64_t past_uploads_ = 0;                    // of those that are forgotten
+  CallReport call_;
+  std::uint64_t past_uploads_ = 0;  // of those that are forgotten
   std::vector<TraceEvent> past_trace_;
 };
 
@@ -152,6 +170,9 @@ StepResult InferenceModel::run(std::span<const Tensor> inputs) {
 }
 std::uint64_t InferenceModel::weight_uploads() const noexcept {
   return impl_->weight_uploads();
+}
+const CallReport& InferenceModel::last_call() const noexcept {
+  return impl_->last_call();
 }
 const CompileReport& InferenceModel::compile_report() const noexcept {
   return impl_->running().compile_report();

@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "actors/system/system_options.hpp"
+#include "engine/call_times.hpp"
 #include "engine/measure_plan.hpp"
 #include "engine/model/model_access.hpp"
 #include "engine/model/optimizer_rules.hpp"
@@ -130,6 +131,18 @@ actors::PipelineSetup setup_for(const Options& options, std::shared_ptr<const gr
           .log = log.of(LogLevel::error)};
 }
 
+std::int64_t now_ns() {
+  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+}
+
+/// Of a sum, the micro-batch that completes it.
+bool is_returned(const actors::OutputSelection& selection, std::int64_t micro_batch,
+                 std::int64_t micro_batches) {
+  if (selection.mode == OutputMode::all) return true;
+  if (selection.mode == OutputMode::every_n) return (micro_batch + 1) % selection.period == 0;
+  return micro_batch == micro_batches - 1;
+}
+
 std::function<void(const char*, int, int)> told_progress(const Options& options) {
   if (!options.runtime.compile_progress) return {};
   // Starting the actors is a phase as well.
@@ -197,6 +210,7 @@ void RunningModel::log_compilation() const {
 }
 
 void RunningModel::start_actors() {
+  micro_batches_begun_ = 0;
   if (host_of_)
     runtime_ = std::make_unique<actors::PipelineRuntime>(setup_, rules_,
                                                          host_of_->runtime().shared_system());
@@ -343,18 +357,44 @@ std::int64_t RunningModel::check(std::span<const Tensor> inputs) const {
 }
 
 StepResult RunningModel::run(std::span<const Tensor> inputs, std::int64_t micro_batches) {
+  const std::int64_t begin_ns = now_ns();
   attach();
   if (held_version_ != weights_->version()) upload_weights();
   // From here on the newest weights are on the IPUs, even if a later update of this call fails.
   if (plan_->training) held_version_ = weights_->mark_newer(*this);
   const auto start = std::chrono::steady_clock::now();
+  micro_batches_begun_ += micro_batches;
   StepResult result =
       result_of(runtime_->step(std::vector<Tensor>(inputs.begin(), inputs.end()), micro_batches));
   if (log_.takes(LogLevel::debug))
     log_(LogLevel::debug, "\"" + plan_->name + "\": " + std::to_string(micro_batches) +
                               " micro-batches per replica done in " +
                               std::to_string(seconds_since(start)) + " s");
+  note_run(begin_ns, micro_batches);
   return result;
+}
+
+void RunningModel::note_run(std::int64_t begin_ns, std::int64_t micro_batches) {
+  const std::int64_t end_ns = now_ns();
+  last_run_ = {.seconds = static_cast<double>(end_ns - begin_ns) * 1e-9};
+  if (!setup_.trace) return;
+  const std::size_t told = trace_.size();
+  stage_reports();  // which brings the stages' events along
+  const auto returns = [&](std::size_t output, std::int64_t micro_batch) {
+    const auto anchor = std::ranges::find(plan_->anchors, static_cast<std::int32_t>(output));
+    const auto& selection =
+        anchor == plan_->anchors.end()
+            ? setup_.outputs
+            : setup_.anchors[static_cast<std::size_t>(anchor - plan_->anchors.begin())];
+    return is_returned(selection, micro_batch, micro_batches);
+  };
+  last_run_ = report_on_call(*plan_,
+                             {.first_micro_batch = micro_batches_begun_ - micro_batches,
+                              .micro_batches = micro_batches,
+                              .replicas = setup_.replicas,
+                              .begin_ns = begin_ns,
+                              .end_ns = end_ns},
+                             returns, std::span(trace_).subspan(told));
 }
 
 void RunningModel::upload_weights() {

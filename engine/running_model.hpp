@@ -13,6 +13,7 @@
 #include "engine/log.hpp"
 #include "engine/model/parameter_store.hpp"
 #include "graph/plan.hpp"
+#include "penstock/call_report.hpp"
 #include "penstock/model.hpp"
 #include "penstock/optimizer.hpp"
 #include "penstock/options.hpp"
@@ -54,6 +55,9 @@ class RunningModel : public WeightSource {
   /// replica.
   StepResult run(std::span<const Tensor> inputs, std::int64_t micro_batches);
 
+  /// Of the last run() that returned.
+  const CallReport& last_run() const { return last_run_; }
+
   /// @throws Error invalid_argument, before anything has changed, if a parameter's rule, the state
   /// that it keeps or a constant attribute would be another.
   void set_rules(const Optimizer& optimizer);
@@ -80,6 +84,7 @@ class RunningModel : public WeightSource {
   void expect_scale_in_f32(const Optimizer& optimizer) const;
   void expect_same_state(const actors::UpdateRules& rules) const;
   void upload_weights();
+  void note_run(std::int64_t begin_ns, std::int64_t micro_batches);
   void start_actors();
   actors::PipelineRuntime& runtime();
   void log_compilation() const;
@@ -91,6 +96,7 @@ class RunningModel : public WeightSource {
   std::vector<std::string> anchors_;      // names, in the order of Plan::anchors
   std::vector<std::size_t> store_index_;  // in the store, by position in Plan::variables
   OutputRows rows_;
+  CallReport last_run_;
   CompileReport report_;
   double gradient_parts_ = 1;                 // see actors::gradient_parts
   actors::UpdateRules rules_;                 // none in inference
@@ -100,6 +106,7 @@ class RunningModel : public WeightSource {
   actors::SystemOptions system_options_;
   RunningModel* host_of_;
   std::unique_ptr<actors::PipelineRuntime> runtime_;    // none while detached
+  std::int64_t micro_batches_begun_ = 0;                // of each replica, since it was attached
   std::optional<actors::OptimizerTensors> kept_state_;  // of training, while detached
   std::vector<Tensor> uploaded_;    // the store's values when weights were last uploaded
   std::uint64_t held_version_ = 0;  // of the store

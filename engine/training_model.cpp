@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/files/weights_file.hpp"
+#include "engine/fit/stopwatch.hpp"
 #include "engine/model/optimizer_rules.hpp"
 #include "engine/running_model.hpp"
 #include "engine/values/join_rows.hpp"
@@ -41,20 +42,13 @@ class TrainingModel::Impl {
         running_(model, options, &optimizer) {}
 
   StepResult step(std::span<const Tensor> inputs) {
-    const std::int64_t rows = running_.check(inputs);
-    expect_rows(rows);
-    if (!failure_.empty())
-      throw Error(Errc::closed, "the model has failed before and cannot go on: " + failure_);
-    const std::int64_t updates = rows / per_update(), whole = updates * per_update();
-    const auto run_whole = [&](std::span<const Tensor> of) {
-      return running_.run(of, updates * options_.training.gradient_accumulation);
-    };
-    if (whole == rows) return run_whole(inputs);
-    RunningModel& rest = rest_of(rows - whole);  // first: what cannot be compiled changes nothing
-    if (whole == 0) return train_on_rest(rest, inputs);
-    const StepResult first = run_whole(rows_of(inputs, 0, whole));
-    return joined(first, train_on_rest(rest, rows_of(inputs, whole, rows)));
+    const Stopwatch watch;
+    StepResult result = trained(inputs);
+    call_.seconds = watch.seconds();
+    return result;
   }
+
+  const CallReport& last_call() const { return call_; }
 
   void detach() {
     running_.detach();
@@ -105,6 +99,28 @@ class TrainingModel::Impl {
   RunningModel& running() { return running_; }
 
  private:
+  StepResult trained(std::span<const Tensor> inputs) {
+    const std::int64_t rows = running_.check(inputs);
+    expect_rows(rows);
+    if (!failure_.empty())
+      throw Error(Errc::closed, "the model has failed before and cannot go on: " + failure_);
+    const std::int64_t updates = rows / per_update(), whole = updates * per_update();
+    const auto run_whole = [&](std::span<const Tensor> of) {
+      StepResult result = running_.run(of, updates * options_.training.gradient_accumulation);
+      call_ = running_.last_run();
+      return result;
+    };
+    if (whole == rows) return run_whole(inputs);
+    RunningModel& rest = rest_of(rows - whole);  // first: what cannot be compiled changes nothing
+    if (whole == 0) {
+      StepResult result = train_on_rest(rest, inputs);
+      call_ = rest.last_run();
+      return result;
+    }
+    const StepResult first = run_whole(rows_of(inputs, 0, whole));
+    return joined(first, train_on_rest(rest, rows_of(inputs, whole, rows)));
+  }
+
   std::int64_t per_update() const {
     return options_.samples_per_step() / options_.device_iterations;
   }
@@ -214,7 +230,8 @@ class TrainingModel::Impl {
   static constexpr std::size_t most_rests = 4;
   std::vector<std::unique_ptr<RunningModel>> rests_;  // the one used last first
   std::vector<TraceEvent> past_trace_;                // of those that are forgotten
-  std::string failure_;                               // of one of them; empty: none
+  CallReport call_;
+  std::string failure_;  // of one of them; empty: none
 };
 
 TrainingModel::TrainingModel(const Model& model, const Options& options, const Optimizer& optimizer)
@@ -272,6 +289,9 @@ double TrainingModel::learning_rate() const {
 }
 std::uint64_t TrainingModel::updates() const noexcept {
   return impl_->running().updates();
+}
+const CallReport& TrainingModel::last_call() const noexcept {
+  return impl_->last_call();
 }
 const CompileReport& TrainingModel::compile_report() const noexcept {
   return impl_->running().compile_report();

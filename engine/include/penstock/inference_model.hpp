@@ -42,6 +42,9 @@ class InferenceModel {
   /// How often weights have been copied to the IPUs: for every plan that ran after a change.
   std::uint64_t weight_uploads() const noexcept;
   const CompileReport& compile_report() const noexcept;
+  /// Of the last call of run() that returned; of a short last micro-batch only the time that it
+  /// took, if there were whole ones before it.
+  const CallReport& last_call() const noexcept;
   /// As TrainingModel's, shorter last micro-batches apart.
   std::vector<StageReport> stage_reports() const;
   /// As TrainingModel's, shorter last micro-batches included.

@@ -1,6 +1,7 @@
 // Everything a host application needs.
 #pragma once
 
+#include "penstock/call_report.hpp"
 #include "penstock/data_loader.hpp"
 #include "penstock/dataset.hpp"
 #include "penstock/error.hpp"

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "penstock/call_report.hpp"
 #include "penstock/model.hpp"
 #include "penstock/optimizer.hpp"
 #include "penstock/options.hpp"
@@ -124,6 +125,9 @@ class TrainingModel {
   /// seen; after a failure, those that the weights have seen.
   std::uint64_t updates() const noexcept;
   const CompileReport& compile_report() const noexcept;
+  /// Of the last call of step() that returned; of a short last update only the time that it took,
+  /// if there were whole ones before it.
+  const CallReport& last_call() const noexcept;
   /// What each stage of each replica has done since the model was attached, short last updates
   /// apart; after a failure too; none while it is detached. @throws Error stalled if
   /// an IPU is still busy then.

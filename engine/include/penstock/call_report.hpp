@@ -1,0 +1,33 @@
+// CallReport: when the micro-batches of one call came and went. Plain data.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace penstock {
+
+struct TensorTimes {
+  std::string name;
+  /// A moment for each micro-batch, in seconds since the call began, in the order of the data.
+  std::vector<double> seconds = {};
+};
+
+/// Over the micro-batches of a call, in seconds; zeros if there are none.
+struct Latency {
+  double least = 0;
+  double mean = 0;
+  double most = 0;
+};
+
+/// Without Options::runtime.trace only `seconds` is known.
+struct CallReport {
+  double seconds = 0;            ///< from the call to its return, new weights' copies included
+  double first_run_seconds = 0;  ///< until the first program began
+  std::vector<TensorTimes> inputs = {};   ///< when the first program that reads it began
+  std::vector<TensorTimes> outputs = {};  ///< what the call returns: when its program ended
+  Latency to_ipus = {};                   ///< from the call to a micro-batch's first program
+  Latency on_ipus = {};                   ///< from there until its outputs were computed
+  Latency from_ipus = {};                 ///< from there to the call's return
+};
+
+}  // namespace penstock
