@@ -155,6 +155,21 @@ TEST(ShortSteps, R2_6_GoOnWithWholeOnesAndReturnWhatTheLastUpdateDid) {
   EXPECT_EQ(training.updates(), 6U);
 }
 
+TEST(ShortSteps, R2_6_TakeOverTheOptimizersStateWhereverItIsKept) {
+  const auto trained = [](bool elsewhere) {
+    Options options = options_for(2, 2, 1);
+    options.topology.replication_factor = 2;
+    options.training.offload.optimizer_state.on = elsewhere;
+    options.training.sharding.optimizer_state = {.on = elsewhere, .minimum_elements = 2};
+    const Model model = plain_model();
+    TrainingModel training(model, options, AdamW{.learning_rate = 0.1});
+    for (const std::int64_t count : {8, 5, 8, 3}) training.step(samples(count, false));
+    EXPECT_EQ(training.updates(), 4U);
+    return model;
+  };
+  expect_same_weights(trained(true), trained(false));
+}
+
 TEST(ShortSteps, R2_6_AreRefusedWhereShapesAreStatic) {
   const Model model = plain_model();
   Options options = options_for(2, 2, 2);
