@@ -5,7 +5,8 @@ from pathlib import PurePosixPath
 
 # Public headers that hold plain values; graph/ and actors/ see these and no other of engine's.
 VALUE_HEADERS = [f'penstock/{name}.hpp'
-                 for name in ('error', 'options', 'report', 'shape', 'tensor', 'trace')]
+                 for name in ('error', 'ipu_order', 'options', 'report', 'shape', 'tensor',
+                              'trace')]
 STANDARD = r'[a-z_0-9]+'  # Only the standard library's headers have neither slash nor suffix.
 POSIX = r'fcntl\.h|unistd\.h|sys/[a-z]+\.h'
 
