@@ -418,6 +418,7 @@ Tensor RunningModel::read_buffer(const std::string& name, int replica, int repli
                                             "\": is a parameter, the same in every replica; "
                                             "Model::weight reads it");
   check_number("replica", replica, {.low = 0, .high = static_cast<double>(replicas - 1)});
+  attach();
   if (held_version_ != weights_->version()) upload_weights();
   return runtime_->read_variables(replica)[static_cast<std::size_t>(found - variables.begin())];
 }

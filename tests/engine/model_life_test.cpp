@@ -100,9 +100,10 @@ TEST(Detaching, F15_EndsItsThreads) {
   const Model model = tied_model();
   TrainingModel training(model, options_for(2, 2, 1), AdamW{});
   training.step(samples(4, true));
+  const Tensor mean = training.buffer("norm.running_mean", 0);
   training.detach();
   EXPECT_TRUE(threads_fall_to(threads));
-  training.attach();
+  EXPECT_TRUE(same_bits(training.buffer("norm.running_mean", 0), mean));
   EXPECT_GT(thread_count(), threads);
   EXPECT_TRUE(training.attached());
   training.attach();  // nothing more to do
