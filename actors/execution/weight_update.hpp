@@ -96,6 +96,7 @@ class WeightUpdate {
   bool uses_host_store() const { return host_block_bytes_ > 0; }
   void lend_host_state(std::shared_ptr<std::byte> state) { state_.on_host = std::move(state); }
   std::shared_ptr<std::byte> return_host_state() { return std::move(state_.on_host); }
+  bool has_host_state() const { return state_.on_host != nullptr; }
   /// Copies of the state's tensors, which must all be there; in other replicas than the first, of
   /// the shards only.
   std::vector<VariableState> read_state() const;

@@ -16,7 +16,6 @@ void OptimizerState::start(OptimizerHandle::pointer actor, OptimizerSetup given)
 
 void OptimizerState::on_links(OptimizerLinks& given) {
   links = std::move(given);
-  setup.update->set_state(setup.update->new_state());
   return_state();
   expect_shards();
 }
@@ -120,7 +119,7 @@ void OptimizerState::with_state(const std::function<void()>& work) {
 }
 
 void OptimizerState::return_state() {
-  if (setup.update->uses_host_store())
+  if (setup.update->has_host_state())
     self->send(links.host_store, StoreBlock{key(), setup.update->return_host_state()});
 }
 

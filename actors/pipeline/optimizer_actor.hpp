@@ -15,7 +15,7 @@ struct OptimizerSetup {
   std::int32_t replica = 0;
   std::int32_t stage = 0;
   std::shared_ptr<Arena> arena = {};
-  std::shared_ptr<WeightUpdate> update = {};
+  std::shared_ptr<WeightUpdate> update = {};  ///< with its first state
 };
 
 struct OptimizerState {

@@ -78,6 +78,7 @@ class Casting {
         if (!setup_->plan->training) continue;
         updates_.push_back(
             std::make_shared<WeightUpdate>(setup_, stage, arenas_.back(), rules_, replica));
+        updates_.back()->set_state(updates_.back()->new_state());
         bytes = std::max(bytes, updates_.back()->staging_bytes());
       }
     for (const auto& [ipu, bytes] : scratch_bytes_)
