@@ -86,7 +86,7 @@ graph::CompileRequest request_for(const Options& options, const Optimizer* optim
       .threads_per_ipu = options.topology.threads_per_ipu,
       .cores = actors::worker_threads({}),
       .memory = budget_for(options, optimizer, trainable),
-      .offload_accumulators = options.training.offload.accumulators,
+      .offload = options.training.offload,
       .recompute = {.on = options.training.recompute,
                     .stages = {options.training.recompute_stages.begin(),
                                options.training.recompute_stages.end()}}};

@@ -18,9 +18,10 @@ namespace {
 /// Times differ by about so much from one measurement to the next.
 constexpr double tolerance = 0.02;
 
-/// As one thread runs it.
+/// As one thread runs it, an instruction for each node.
 Plan in_one_stage(Graph graph, const std::vector<Piece>& pieces, PlanRequest request) {
   request.threads_per_ipu = 1;
+  request.offload = {};
   const StageAssignment assignment = cut(graph, pieces, std::vector<std::int32_t>{0}, {});
   return build_plan(graph, assignment, partition(graph, assignment), request);
 }

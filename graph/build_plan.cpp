@@ -73,8 +73,8 @@ class PlanBuilder {
 
   void add_stage(std::size_t number) {
     const StageGraph& share = partition_.stages[number];
-    layouts_.push_back(lay_out(graph_, partition_, static_cast<std::int32_t>(number), outputs_,
-                               request_.offload_accumulators));
+    layouts_.push_back(
+        lay_out(graph_, partition_, static_cast<std::int32_t>(number), outputs_, request_.offload));
     const StageLayout& layout = layouts_.back();
     StagePlan stage{.ipu = assignment_.stages[number].ipu,
                     .blocks = assignment_.stages[number].blocks,
@@ -83,9 +83,11 @@ class PlanBuilder {
                     .backward_receives = share.backward_receives,
                     .backward_sends = share.backward_sends,
                     .parameter_bytes = layout.parameter_bytes,
+                    .host_parameter_bytes = layout.host_parameter_bytes,
                     .accumulator_bytes = layout.accumulator_bytes,
                     .host_accumulator_bytes = layout.host_accumulator_bytes,
-                    .stash_bytes = layout.stash_bytes};
+                    .stash_bytes = layout.stash_bytes,
+                    .host_stash_bytes = layout.host_stash_bytes};
     stage.forward = program_of(share.forward, layout, stage.scratch_bytes);
     stage.backward = program_of(share.backward, layout, stage.scratch_bytes);
     for (const GradientCopy& copy : layout.copies)
@@ -101,16 +103,19 @@ class PlanBuilder {
   Program program_of(const std::vector<NodeId>& nodes, const StageLayout& layout,
                      std::int64_t& scratch_bytes) const {
     std::vector<bool> temporary(graph_.values.size()), on_host(graph_.values.size());
+    Places places{.of_value = layout.places, .threads = request_.threads_per_ipu};
+    places.on_host.resize(graph_.values.size());
     for (std::size_t i = 0; i < temporary.size(); ++i) {
-      temporary[i] = !layout.places[i];
+      if (layout.on_host[i]) places.on_host[i] = std::exchange(places.of_value[i], std::nullopt);
+      temporary[i] = !places.of_value[i];
       on_host[i] = layout.places[i] && layout.places[i]->space == Space::host_accumulators;
     }
     const Liveness live = find_liveness(graph_, nodes, temporary,
                                         {.in_place = request_.in_place,
                                          .threads = request_.threads_per_ipu,
-                                         .on_host = std::move(on_host)});
+                                         .on_host = std::move(on_host),
+                                         .loaded = layout.on_host});
     const MemoryPlan memory = plan_memory(live.buffers);
-    Places places{.of_value = layout.places, .threads = request_.threads_per_ipu};
     for (const auto& [value, buffer] : live.values)
       places.of_value[index(value)] = Location{.offset = memory.offsets[buffer]};
     for (const auto& [buffer, bytes] : live.workspaces) {
@@ -137,12 +142,16 @@ class PlanBuilder {
       const ValueId value = graph_.variables[i].value;
       if (std::ranges::count(layout.variables, value) == 0) continue;
       const VariableInfo& info = plan_.variables[i];
+      const Location& place = *layout.places[index(value)];
+      const bool on_host = place.space == Space::weight_room;
+      const bool kept = !info.trainable && !on_host;
       plan.variables.push_back({.variable = static_cast<std::int32_t>(i),
                                 .type = info.type,
-                                .offset = layout.places[index(value)]->offset,
+                                .offset = place.offset,
+                                .on_host = on_host,
                                 .trainable = info.trainable,
-                                .kept_offset = info.trainable ? none : plan.kept_bytes});
-      if (!info.trainable) plan.kept_bytes += aligned(info.type.bytes());
+                                .kept_offset = kept ? plan.kept_bytes : none});
+      if (kept) plan.kept_bytes += aligned(info.type.bytes());
     }
   }
 

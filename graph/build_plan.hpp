@@ -17,7 +17,7 @@ struct PlanRequest {
   const Schedule* schedule = nullptr;
   std::int32_t threads_per_ipu = 1;
   bool in_place = true;  ///< outputs may overwrite inputs that nobody needs any more
-  Offload offload_accumulators = {};
+  OffloadOptions offload = {};
 };
 
 /// Memory and instructions of every stage, and what joins them. `graph` is differentiated, for

@@ -8,6 +8,7 @@
 #include "graph/final_loss.hpp"
 #include "graph/kernels/isa.hpp"
 #include "graph/lane_shape.hpp"
+#include "graph/offload_choices.hpp"
 #include "graph/ops/norms/batch_norm2d.hpp"
 #include "graph/passes/choose_layouts.hpp"
 #include "graph/passes/compile_report.hpp"
@@ -149,17 +150,27 @@ class Compilation {
 
   /// What might need less memory than the plan.
   std::vector<Alternative> alternatives(std::int32_t threads) const {
-    if (!request_.training) return {};
     std::vector<Alternative> result;
-    PlanRequest offloading = plan_request(threads);
-    offloading.offload_accumulators.on = true;
-    if (!request_.offload_accumulators.on)
+    for (const OffloadChoice& choice : offload_choices(offload(), request_.training)) {
+      PlanRequest request = plan_request(threads);
+      request.offload = choice.offload;
+      result.push_back({.name = choice.name,
+                        .plan = [=, this] { return plan_with(recompute_request(), request); },
+                        .offload_state = choice.offload.optimizer_state.on,
+                        .classes = choice.classes});
+    }
+    if (request_.training)
       result.push_back(
-          {"the gradient sums in the host store (options.training.offload.accumulators)",
-           [=, this] { return plan_with(recompute_request(), offloading); }});
-    result.push_back(
-        {"recomputation", [=, this] { return plan_with({.on = true}, plan_request(threads)); }});
+          {"recomputation", [=, this] { return plan_with({.on = true}, plan_request(threads)); }});
     return result;
+  }
+
+  /// Of the plan's classes.
+  OffloadOptions offload() const {
+    OffloadOptions classes = request_.offload;
+    classes.optimizer_state = request_.memory.offload_state;
+    classes.activations.on &= request_.training;
+    return classes;
   }
 
   Plan plan_with(const RecomputeRequest& repeated, const PlanRequest& request) const {
@@ -174,7 +185,7 @@ class Compilation {
             .schedule = request_.schedule ? request_.schedule : &grouped,
             .threads_per_ipu = threads,
             .in_place = request_.in_place,
-            .offload_accumulators = request_.offload_accumulators};
+            .offload = offload()};
   }
 
   /// The numbers of the stages' IPUs, those of automatic stages before these are cut.
@@ -205,6 +216,8 @@ class Compilation {
     auto& warnings = compiled_.report.warnings;
     warnings.insert(warnings.begin(), assignment_.warnings.begin(), assignment_.warnings.end());
     warn_of_many_threads(warnings);
+    for (std::string& note : idle_offload(compiled_.plan, offload(), request_.memory))
+      warnings.push_back(std::move(note));
     if (!request_.training) return;
     warn_of_untrained(warnings);
     if (request_.recompute.on && partition_.stages.size() == 1)

@@ -40,7 +40,9 @@ struct CompileRequest {
   std::int32_t threads_per_ipu = 1;
   std::int32_t cores = 0;  ///< of the machine; 0: unknown, nothing is divided or warned of
   MemoryBudget memory = {};
-  Offload offload_accumulators = {};
+  /// What the host store keeps; of the optimizer's state `memory` says it. Activations in training
+  /// only.
+  OffloadOptions offload = {};
   RecomputeRequest recompute = {};          ///< in training; the same bits in any case
   std::vector<AnchorRequest> anchors = {};  ///< outputs besides the model's
   /// Called before each phase, with its name, how many are over, and how many there are.

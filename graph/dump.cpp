@@ -27,12 +27,16 @@ std::string_view to_string(Space space) {
   switch (space) {
     case Space::parameters:
       return "parameters";
+    case Space::weight_room:
+      return "weight_room";
     case Space::accumulators:
       return "accumulators";
     case Space::host_accumulators:
       return "host_accumulators";
     case Space::stash:
       return "stash";
+    case Space::host_stash:
+      return "host_stash";
     case Space::scratch:
       return "scratch";
     case Space::received:
@@ -113,7 +117,8 @@ std::string lines(std::string_view name, const std::vector<std::int32_t>& receiv
 
 std::string lines(const Plan& plan, const VariablePlan& variable, std::int32_t stage) {
   const VariableInfo& info = plan.variables[index(variable.variable)];
-  std::string text = "  " + info.name + " " + to_string(info.type) + ": parameters+" +
+  std::string text = "  " + info.name + " " + to_string(info.type) +
+                     (variable.on_host ? ": weight_room+" : ": parameters+") +
                      std::to_string(variable.offset);
   for (const GradientPlan& gradient : variable.gradients)
     text += (gradient.stage == stage ? ", " : ", stage " + std::to_string(gradient.stage) + " ") +

@@ -46,8 +46,9 @@ PieceMemory::Needs PieceMemory::needs_of(std::int32_t first, std::int32_t last,
   const Plan plan = build_plan(all.graph, assignment, all.partition, plan_);
   const StagePlan& stage = plan.stages[own];
   const StateNeed state = state_need(plan, own, budget_);
-  return {.fixed = stage.parameter_bytes + stage.accumulator_bytes + stage.kept_bytes +
-                   std::max(stage.scratch_bytes, state.staging_bytes) + state.bytes,
+  return {.fixed = stage.parameter_bytes + stage.host_parameter_bytes + stage.accumulator_bytes +
+                   stage.kept_bytes + std::max(stage.scratch_bytes, state.staging_bytes) +
+                   state.bytes,
           .stash = stage.stash_bytes,
           .output_slots = stage.stash_slots - stage.in_flight,
           .sent_back = sent_back(all.partition, stage, first)};

@@ -34,7 +34,8 @@ StageBytes bytes_of_stage(const Plan& plan, std::size_t stage, const Schedule* s
   const std::int32_t output_slots = own.stash_slots - own.in_flight;
   StageBytes bytes{.weights = own.parameter_bytes + own.accumulator_bytes + own.kept_bytes,
                    .activations = own.stash_bytes * (in_flight(stage) + output_slots),
-                   .scratch = own.scratch_bytes};
+                   .scratch = own.scratch_bytes,
+                   .weight_room = own.host_parameter_bytes};
   for (const std::int32_t position : own.backward_sends) {
     const Edge& edge = plan.edges[index(position)];
     if (edge.kind == EdgeKind::gradient)

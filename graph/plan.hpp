@@ -21,9 +21,11 @@ namespace penstock::graph {
 
 enum class Space : std::uint8_t {
   parameters,         ///< the stage's weights and buffers
+  weight_room,        ///< those weights that the host store keeps: the IPU's, for a program's time
   accumulators,       ///< the stage's gradient sums, zero when a window begins
   host_accumulators,  ///< those kept in the host store: only an instruction's input 0 and output 0
   stash,              ///< of this micro-batch, from its forward to the end of its backward turn
+  host_stash,         ///< what of it is kept in the host store: only a transfer's source or target
   scratch,            ///< only while the program runs
   received,           ///< `index`: position in forward_receives, then backward_receives
   sent_back,  ///< `index`: position in backward_sends; a buffer of this micro-batch for the edge
@@ -36,6 +38,9 @@ struct Location {
 
   bool operator==(const Location&) const = default;
 };
+
+/// A copy of a tensor between the IPU and the host store's memory.
+enum class Transfer : std::uint8_t { none, load, store };
 
 /// One kernel call.
 struct Instruction {
@@ -50,6 +55,7 @@ struct Instruction {
   std::int64_t workspace_offset = 0;  ///< in scratch
   std::int64_t workspace_bytes = 0;  ///< of each part; the next one's is at the next multiple of 64
   Sharing sharing = {};
+  Transfer transfer = Transfer::none;  ///< what the call is, besides what its op does
 };
 
 /// What its op says; nothing if the op says nothing.
@@ -78,7 +84,8 @@ struct Edge {
   std::string name = {};     ///< of the value that travels, "" for `order`
   TensorType type = {};
   std::int32_t input = none;  ///< of kind `input`: position in Plan::inputs
-  Location source = {};       ///< where the sender finds it: stash, or sent_back
+  /// Where the sender finds it: stash, host_stash (the receiver's programs transfer it), sent_back.
+  Location source = {};
 };
 
 /// The gradient sum of one use of a parameter.
@@ -103,7 +110,8 @@ struct CopyPlan {
 struct VariablePlan {
   std::int32_t variable = none;  ///< position in Plan::variables
   TensorType type = {};
-  std::int64_t offset = 0;  ///< in the stage's parameters
+  std::int64_t offset = 0;  ///< in the stage's parameters, or in those that the host store keeps
+  bool on_host = false;     ///< in these, and in the weight room at the same offset
   bool trainable = false;
   std::int64_t kept_offset = none;  ///< of a buffer's copy as of the last update; trained: none
   std::int32_t owner = none;        ///< of a copy: the stage that updates it
@@ -114,7 +122,7 @@ struct VariablePlan {
 
 struct OutputPlan {
   std::int32_t output = none;  ///< position in Plan::outputs
-  Location source = {};        ///< in the stash
+  Location source = {};        ///< in the stash or host_stash
 };
 
 struct StagePlan {
@@ -130,10 +138,12 @@ struct StagePlan {
   bool outputs_after_backward = false;       ///< for some are gradients; else after forward
   std::vector<VariablePlan> variables = {};  ///< in model order
   std::int64_t parameter_bytes = 0;
+  std::int64_t host_parameter_bytes = 0;  ///< kept in the host store; the stage's weight room
   std::int64_t accumulator_bytes = 0;
   std::int64_t host_accumulator_bytes = 0;  ///< kept in the host store
   std::int64_t kept_bytes = 0;              ///< copies of buffers, which change within a window
   std::int64_t stash_bytes = 0;             ///< of one micro-batch
+  std::int64_t host_stash_bytes = 0;        ///< of one micro-batch, kept in the host store
   std::int64_t scratch_bytes = 0;           ///< of the larger program
   std::int32_t in_flight = 1;               ///< micro-batches between forward and backward, at most
   std::int32_t stash_slots = 1;  ///< in_flight, and two more where the host reads outputs
@@ -176,8 +186,9 @@ struct StageBytes {
   std::int64_t weights = 0;      ///< parameters, buffers and their copies, accumulators
   std::int64_t activations = 0;  ///< stash, and the buffers of the gradients that it sends back
   std::int64_t scratch = 0;
+  std::int64_t weight_room = 0;  ///< like scratch shared by the stages of an IPU
 
-  std::int64_t total() const noexcept { return weights + activations + scratch; }
+  std::int64_t total() const noexcept { return weights + activations + scratch + weight_room; }
 };
 /// With as many micro-batches in flight as the plan says, or as another schedule would have.
 StageBytes bytes_of_stage(const Plan& plan, std::size_t stage, const Schedule* schedule = nullptr);

@@ -20,12 +20,16 @@ std::byte* base_of(const Location& location, const Bindings& bindings) {
   switch (location.space) {
     case Space::parameters:
       return bindings.parameters;
+    case Space::weight_room:
+      return bindings.weight_room;
     case Space::accumulators:
       return bindings.accumulators;
     case Space::host_accumulators:
       return bindings.host_accumulators;
     case Space::stash:
       return bindings.stash;
+    case Space::host_stash:
+      return bindings.host_stash;
     case Space::scratch:
       return bindings.scratch;
     case Space::received:
@@ -97,7 +101,7 @@ void run_kernel(const Instruction& instruction, const KernelCall& call) {
     instruction.op->forward(call);
 }
 
-void count_moves(const Instruction& instruction, const KernelCall& whole, OffloadReport& moves) {
+void count_sums(const Instruction& instruction, const KernelCall& whole, OffloadReport& moves) {
   std::int64_t pieces = 0;
   for (std::int32_t part = 0; part < instruction.sharing.parts; ++part) {
     KernelCall call = whole;
@@ -109,6 +113,19 @@ void count_moves(const Instruction& instruction, const KernelCall& whole, Offloa
   moves.stores += static_cast<std::uint64_t>(pieces);
   moves.loaded_bytes += bytes;
   moves.stored_bytes += bytes;
+}
+
+void count_transfer(const Instruction& instruction, OffloadReport& moves) {
+  const bool load = instruction.transfer == Transfer::load;
+  ++(load ? moves.loads : moves.stores);
+  (load ? moves.loaded_bytes : moves.stored_bytes) += instruction.input_types[0].bytes();
+}
+
+void count_moves(const Instruction& instruction, const KernelCall& call, Moves& moves) {
+  if (instruction.transfer != Transfer::none)
+    count_transfer(instruction, moves.activations);
+  else if (is_staged(instruction))
+    count_sums(instruction, call, moves.accumulators);
 }
 
 void run_parts(const Instruction& instruction, const KernelCall& whole, const Bindings& bindings) {
@@ -143,7 +160,7 @@ void run(const Instruction& instruction, const Bindings& bindings) {
   } catch (const std::exception& error) {
     rethrow(instruction, Errc::internal, error.what());
   }
-  if (bindings.moves && is_staged(instruction)) count_moves(instruction, call, *bindings.moves);
+  if (bindings.moves) count_moves(instruction, call, *bindings.moves);
 }
 
 void run(const Program& program, const Bindings& bindings) {

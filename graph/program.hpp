@@ -21,19 +21,27 @@ class PartRunner {
   virtual void run(std::int32_t parts, const std::function<void(std::int32_t)>& work) = 0;
 };
 
+/// What a program has copied from and to the host store's memory.
+struct Moves {
+  OffloadReport accumulators = {};
+  OffloadReport activations = {};
+};
+
 /// Where the spaces of a plan lie for one run of one program; all 64-byte aligned.
 struct Bindings {
   std::byte* parameters = nullptr;
+  std::byte* weight_room = nullptr;
   std::byte* accumulators = nullptr;
   std::byte* host_accumulators = nullptr;  ///< in the host store's memory
   std::byte* stash = nullptr;
+  std::byte* host_stash = nullptr;  ///< in the host store's memory
   std::byte* scratch = nullptr;
   std::span<const std::byte* const> received = {};
   std::span<std::byte* const> sent_back = {};
   RandomKey random = {};  ///< without the op's name, which run() fills in
   float loss_scale = 1;
-  PartRunner* runner = nullptr;    ///< null: parts run one after the other
-  OffloadReport* moves = nullptr;  ///< counts what is copied from and to the host store's memory
+  PartRunner* runner = nullptr;  ///< null: parts run one after the other
+  Moves* moves = nullptr;        ///< null: nobody counts, or nothing is kept in the host store
 };
 
 /// @throws Error as the kernels do, opening with the op's and the node's name.

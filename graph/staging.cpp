@@ -33,14 +33,18 @@ std::int64_t program_staging_bytes(std::int64_t elements) {
 
 StagedTensors rule_tensors(const StagedUpdate& update) {
   return {.elements = update.elements,
-          .tensors = update.state_tensors + (update.sum ? 1 : 0),
+          .tensors = update.state_tensors + (update.sum ? 1 : 0) + (update.weight ? 1 : 0),
           .in_pieces = update.elementwise};
 }
 
 std::int64_t update_staging_bytes(const StagedUpdate& update) {
-  const std::int64_t rule = least_staging_bytes(rule_tensors(update));
+  const auto norm_of = [](std::int64_t elements) {
+    return aligned(std::min(elements, norm_block) * element_bytes);
+  };
+  const std::int64_t of_weight = update.weight ? norm_of(update.measured) : 0;
+  const std::int64_t rule = std::max(least_staging_bytes(rule_tensors(update)), of_weight);
   if (!update.sum) return rule;
-  const std::int64_t norm = aligned(std::min(update.elements, norm_block) * element_bytes);
+  const std::int64_t norm = norm_of(update.elements);
   return std::max({rule, norm, least_staging_bytes({.elements = update.elements, .tensors = 2})});
 }
 

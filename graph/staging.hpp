@@ -30,6 +30,9 @@ struct StagedUpdate {
   std::int32_t state_tensors = 0;
   bool sum = false;         ///< its gradient sums too
   bool elementwise = true;  ///< the rule updates each element by itself
+  bool weight = false;      ///< the parameter itself too
+  /// Of the whole parameter, if the rule needs its norm to update a shard of it; else 0.
+  std::int64_t measured = 0;
 };
 /// What the rule works on together.
 StagedTensors rule_tensors(const StagedUpdate& update);

@@ -18,10 +18,12 @@ Arena::Arena(std::shared_ptr<const graph::Plan> plan, std::size_t stage, std::in
   accumulators_ = allocate(own.accumulator_bytes);
   kept_ = allocate(own.kept_bytes);
   make_host_accumulators();
+  make_host_weights();
   received_.assign(live_, std::vector<Tensor>(edges));
   received_at_.assign(edges, nullptr);
   make_stash();
   make_sent_back();
+  count_transfers();
 }
 
 Arena::Block Arena::allocate(std::int64_t bytes) {
@@ -36,16 +38,40 @@ void Arena::make_host_accumulators() {
     for (const graph::VariablePlan& variable : owner.variables)
       for (const graph::GradientPlan& gradient : variable.gradients)
         if (gradient.on_host && static_cast<std::size_t>(gradient.stage) == stage_)
-          accumulator_moves_.bytes += variable.type.bytes();
+          moves_.accumulators.bytes += variable.type.bytes();
+}
+
+void Arena::make_host_weights() {
+  if (stage().host_parameter_bytes == 0) return;
+  host_weights_ = allocate_block(static_cast<std::size_t>(stage().host_parameter_bytes));
+  for (const graph::VariablePlan& variable : stage().variables)
+    if (variable.on_host) weight_moves_.bytes += variable.type.bytes();
+}
+
+void Arena::count_transfers() {
+  const graph::StagePlan& own = stage();
+  programs_move_ = own.host_accumulator_bytes > 0;
+  for (const graph::Program* program : {&own.forward, &own.backward})
+    for (const graph::Instruction& instruction : program->instructions) {
+      programs_move_ |= instruction.transfer != graph::Transfer::none;
+      if (instruction.transfer == graph::Transfer::store)
+        moves_.activations.bytes += own.stash_slots * instruction.input_types[0].bytes();
+    }
 }
 
 void Arena::make_stash() {
   const graph::StagePlan& own = stage();
   stash_ = allocate(own.stash_bytes * own.stash_slots);
   for (std::int32_t s = 0; s < own.stash_slots; ++s) {
+    host_stash_.push_back(own.host_stash_bytes > 0
+                              ? allocate_block(static_cast<std::size_t>(own.host_stash_bytes))
+                              : nullptr);
     const auto tensor_at = [&](const graph::TensorType& type, const graph::Location& place) {
-      return Tensor::wrap(type.dtype, type.shape,
-                          {stash_, stash_.get() + s * own.stash_bytes + place.offset});
+      return place.space == graph::Space::host_stash
+                 ? Tensor::wrap(type.dtype, type.shape,
+                                {host_stash_.back(), host_stash_.back().get() + place.offset})
+                 : Tensor::wrap(type.dtype, type.shape,
+                                {stash_, stash_.get() + s * own.stash_bytes + place.offset});
     };
     std::vector<Tensor> sends;
     for (const std::int32_t id : own.forward_sends) {
@@ -86,7 +112,8 @@ void Arena::release(std::int64_t micro_batch) {
 }
 
 void Arena::run(Direction direction, std::int64_t micro_batch, std::byte* scratch,
-                const graph::RandomKey& random, float loss_scale, graph::PartRunner* runner) {
+                const graph::RandomKey& random, float loss_scale, graph::PartRunner* runner,
+                std::byte* weight_room) {
   const std::vector<Tensor>& received = received_[slot(micro_batch, live_)];
   for (std::size_t i = 0; i < received.size(); ++i)
     received_at_[i] = received[i] ? received[i].raw() : nullptr;
@@ -94,21 +121,23 @@ void Arena::run(Direction direction, std::int64_t micro_batch, std::byte* scratc
     const Tensor& tensor = sends_back(i, micro_batch);
     sent_back_at_[i] = tensor ? const_cast<std::byte*>(tensor.raw()) : nullptr;
   }
-  const std::size_t stash_slot = slot(micro_batch, outputs_.size());
+  const std::size_t stash_slot = slot(micro_batch, host_stash_.size());
   // Only backward adds to the sums; forward runs while they are still on their way to the stage.
   const bool adds_sums = direction == Direction::backward;
   const graph::Bindings bindings{
       .parameters = parameters_.get(),
+      .weight_room = weight_room,
       .accumulators = accumulators_.get(),
       .host_accumulators = adds_sums ? host_accumulators_.get() : nullptr,
       .stash = stash_.get() + static_cast<std::int64_t>(stash_slot) * stage().stash_bytes,
+      .host_stash = host_stash_[stash_slot].get(),
       .scratch = scratch,
       .received = received_at_,
       .sent_back = sent_back_at_,
       .random = random,
       .loss_scale = loss_scale,
       .runner = runner,
-      .moves = &accumulator_moves_};
+      .moves = programs_move_ ? &moves_ : nullptr};
   graph::run(direction == Direction::forward ? stage().forward : stage().backward, bindings);
 }
 
@@ -127,7 +156,7 @@ const std::shared_ptr<const std::vector<Tensor>>& Arena::outputs(std::int64_t mi
 
 std::span<float> Arena::variable(std::size_t k) {
   const graph::VariablePlan& variable = stage().variables[k];
-  return {reinterpret_cast<float*>(parameters_.get() + variable.offset),
+  return {reinterpret_cast<float*>(place_of(variable)),
           static_cast<std::size_t>(variable.type.shape.elements())};
 }
 
@@ -145,9 +174,23 @@ std::span<std::byte> Arena::host_accumulators() {
   return {host_accumulators_.get(), static_cast<std::size_t>(stage().host_accumulator_bytes)};
 }
 
+void Arena::bring_weights(std::byte* weight_room) {
+  for (const graph::VariablePlan& variable : stage().variables) {
+    if (!variable.on_host) continue;
+    std::memcpy(weight_room + variable.offset, host_weights_.get() + variable.offset,
+                static_cast<std::size_t>(variable.type.bytes()));
+    ++weight_moves_.loads;
+    weight_moves_.loaded_bytes += variable.type.bytes();
+  }
+}
+
+std::byte* Arena::place_of(const graph::VariablePlan& variable) const {
+  return (variable.on_host ? host_weights_ : parameters_).get() + variable.offset;
+}
+
 const std::byte* Arena::newest(std::size_t k) const {
   const graph::VariablePlan& variable = stage().variables[k];
-  return variable.kept_offset == graph::none ? parameters_.get() + variable.offset
+  return variable.kept_offset == graph::none ? place_of(variable)
                                              : kept_.get() + variable.kept_offset;
 }
 
@@ -172,7 +215,8 @@ void Arena::write_variable(std::size_t k, const Tensor& value) {
     throw Error(Errc::shape_mismatch,
                 plan_->variables[static_cast<std::size_t>(variable.variable)].name + ": expected " +
                     graph::to_string(variable.type) + ", got " + to_string(value.shape()));
-  std::memcpy(parameters_.get() + variable.offset, value.raw(), value.bytes());
+  std::memcpy(place_of(variable), value.raw(), value.bytes());
+  weights_changed();
   if (variable.kept_offset != graph::none)
     std::memcpy(kept_.get() + variable.kept_offset, value.raw(), value.bytes());
 }

@@ -28,11 +28,12 @@ class Arena {
   void receive(std::size_t position, std::int64_t micro_batch, Tensor tensor);
   void release(std::int64_t micro_batch);
 
-  /// Runs a program of the stage. `random` lacks only the ops' names; a null `runner` leaves all
-  /// work to the calling thread.
+  /// Runs a program of the stage, which needs what the host store keeps for it to be lent, and the
+  /// weights among that in `weight_room`. `random` lacks only the ops' names; a null `runner`
+  /// leaves all work to the calling thread.
   void run(Direction direction, std::int64_t micro_batch, std::byte* scratch,
            const graph::RandomKey& random, float loss_scale = 1,
-           graph::PartRunner* runner = nullptr);
+           graph::PartRunner* runner = nullptr, std::byte* weight_room = nullptr);
 
   /// What forward_sends[position] carries; empty for an edge without a tensor.
   const Tensor& sends_forward(std::size_t position, std::int64_t micro_batch) const;
@@ -41,7 +42,7 @@ class Arena {
   /// The stage's outputs for the host, in the order of StagePlan::outputs.
   const std::shared_ptr<const std::vector<Tensor>>& outputs(std::int64_t micro_batch) const;
 
-  /// Elements of variables[k].
+  /// Elements of variables[k], on the IPU or in the host store's block.
   std::span<float> variable(std::size_t k);
   /// The gradient sum at `offset` for a variable of `elements` elements, on the IPU or in the host
   /// store's block.
@@ -57,7 +58,36 @@ class Arena {
   }
   bool has_host_accumulators() const { return host_accumulators_ != nullptr; }
   /// What has been copied of these, by programs and updates.
-  OffloadReport& accumulator_moves() { return accumulator_moves_; }
+  OffloadReport& accumulator_moves() { return moves_.accumulators; }
+
+  /// Weights that the host store keeps: the stage borrows them, from the first program of a window
+  /// until its update. At first they are here.
+  std::shared_ptr<std::byte> return_host_weights() { return std::move(host_weights_); }
+  void lend_host_weights(std::shared_ptr<std::byte> weights) { host_weights_ = std::move(weights); }
+  bool has_host_weights() const { return host_weights_ != nullptr; }
+  const std::shared_ptr<std::byte>& host_weights() const { return host_weights_; }
+  /// Another number once they have changed.
+  std::int64_t weight_version() const { return weight_version_; }
+  /// To be called by whoever changes them through variable().
+  void weights_changed() { ++weight_version_; }
+  /// Copies them to where the stage's programs expect them.
+  void bring_weights(std::byte* weight_room);
+  /// What has been copied of these, for programs and updates.
+  OffloadReport& weight_moves() { return weight_moves_; }
+
+  /// The part of a micro-batch's stash that the host store keeps, from forward to backward.
+  /// Otherwise it is here.
+  std::shared_ptr<std::byte> return_host_stash(std::int64_t micro_batch) {
+    return std::move(host_stash_[slot(micro_batch, host_stash_.size())]);
+  }
+  void lend_host_stash(std::int64_t micro_batch, std::shared_ptr<std::byte> stash) {
+    host_stash_[slot(micro_batch, host_stash_.size())] = std::move(stash);
+  }
+  bool has_host_stash(std::int64_t micro_batch) const {
+    return host_stash_[slot(micro_batch, host_stash_.size())] != nullptr;
+  }
+  /// What programs have copied of this and of other stages'.
+  const OffloadReport& activation_moves() const { return moves_.activations; }
 
   /// A copy; of a buffer, as keep_buffers() last found it, so that all variables are those of the
   /// same update even if a later window was begun.
@@ -78,8 +108,11 @@ class Arena {
     return static_cast<std::size_t>(micro_batch) % ring;
   }
   void make_host_accumulators();
+  void make_host_weights();
   void make_stash();
+  void count_transfers();
   void make_sent_back();
+  std::byte* place_of(const graph::VariablePlan& variable) const;
   const std::byte* newest(std::size_t k) const;
 
   std::shared_ptr<const graph::Plan> plan_;
@@ -89,9 +122,14 @@ class Arena {
   Block parameters_;
   Block accumulators_;
   Block host_accumulators_;
-  OffloadReport accumulator_moves_;
-  Block kept_;  // copies of buffers, at their kept_offset
+  Block host_weights_;
+  std::int64_t weight_version_ = 0;
+  OffloadReport weight_moves_;
+  graph::Moves moves_;
+  bool programs_move_ = false;  // anything: else they do not count
+  Block kept_;                  // copies of buffers, at their kept_offset
   Block stash_;
+  std::vector<Block> host_stash_;                                    // [stash slot]
   std::vector<std::vector<Tensor>> received_;                        // [micro-batch ring][position]
   std::vector<std::vector<Tensor>> sends_forward_;                   // [stash slot][position]
   std::vector<std::vector<Tensor>> sends_back_;                      // [position][edge ring]

@@ -141,7 +141,9 @@ graph::StagedUpdate WeightUpdate::staged(const Trained& trained) const {
           .state_tensors =
               trained.on_host ? static_cast<std::int32_t>(trained.state_offsets.size()) : 0,
           .sum = sums_on_host(trained),
-          .elementwise = rule_of(trained).rule->elementwise};
+          .elementwise = rule_of(trained).rule->elementwise,
+          .weight = weight_on_host(trained),
+          .measured = moves_in_shards(trained) ? trained.elements : 0};
 }
 
 bool WeightUpdate::sums_on_host(const Trained& trained) const {
@@ -324,7 +326,7 @@ void WeightUpdate::follow() {
     shard_norms_.push_back(
         {trained.variable, rule_of(trained).rule->in_shards->follow(
                                rule_of(trained).hyper, step_ + 1, trained.own, trained.elements,
-                               weight(trained, trained.own), piece.gradient, piece.state)});
+                               piece.weight, piece.gradient, piece.state)});
     put_back(trained, piece);
   }
 }
@@ -359,6 +361,7 @@ void WeightUpdate::gather() {
 }
 
 void WeightUpdate::end_update() {
+  arena_->weights_changed();
   arena_->keep_buffers();
   uses_added_ = false;
   ++step_;
@@ -366,11 +369,39 @@ void WeightUpdate::end_update() {
 }
 
 void WeightUpdate::move(const Trained& trained) {
+  const double squared_norm = squared_norm_of_weight(trained);
+  const std::span<float> own = bring_weight(trained, trained.own);
+  rule_of(trained).rule->in_shards->move(hyper_of(trained), step_ + 1, squared_norm,
+                                         (*directions_)[static_cast<std::size_t>(trained.variable)],
+                                         own, bring_state(trained, trained.own));
+  put_back_weight(trained, trained.own.begin, own);
+}
+
+/// The norm's own blocks, in its own order.
+double WeightUpdate::squared_norm_of_weight(const Trained& trained) {
   const graph::Part whole{0, trained.elements};
-  rule_of(trained).rule->in_shards->move(
-      hyper_of(trained), step_ + 1, graph::squared_norm(weight(trained, whole)),
-      (*directions_)[static_cast<std::size_t>(trained.variable)], weight(trained, trained.own),
-      bring_state(trained, trained.own));
+  if (!weight_on_host(trained)) return graph::squared_norm(weight(trained, whole));
+  double squared = 0;
+  for (std::int64_t begin = 0; begin < trained.elements; begin += graph::norm_block) {
+    const std::int64_t count = std::min(graph::norm_block, trained.elements - begin);
+    squared += graph::squared_norm(staging_.load(0, weight(trained, {begin, begin + count}).data(),
+                                                 count, arena_->weight_moves()));
+  }
+  return squared;
+}
+
+std::span<float> WeightUpdate::bring_weight(const Trained& trained, const graph::Part& elements) {
+  const std::span<float> here = weight(trained, elements);
+  if (!weight_on_host(trained)) return here;
+  const std::int64_t slot = graph::rule_tensors(staged(trained)).tensors - 1;
+  return staging_.load(slot, here.data(), size(elements), arena_->weight_moves());
+}
+
+void WeightUpdate::put_back_weight(const Trained& trained, std::int64_t begin,
+                                   std::span<const float> changed) {
+  if (weight_on_host(trained))
+    Staging::store(changed, weight(trained, {begin, begin + std::ssize(changed)}).data(),
+                   arena_->weight_moves());
 }
 
 void WeightUpdate::update(const Trained& trained, graph::PartRunner* runner) {
@@ -380,6 +411,7 @@ void WeightUpdate::update(const Trained& trained, graph::PartRunner* runner) {
     const Piece piece = bring(trained, {begin, std::min(begin + at_once, trained.own.end)});
     update_piece(trained, piece, runner);
     put_back(trained, piece);
+    put_back_weight(trained, begin, piece.weight);
   }
 }
 
@@ -399,7 +431,8 @@ WeightUpdate::State WeightUpdate::bring_state(const Trained& trained, const grap
 }
 
 WeightUpdate::Piece WeightUpdate::bring(const Trained& trained, const graph::Part& elements) {
-  Piece piece{elements, bring_state(trained, elements), gradient(trained)};
+  Piece piece{elements, bring_state(trained, elements), gradient(trained),
+              bring_weight(trained, elements)};
   piece.gradient.sum += elements.begin;
   piece.gradient.cleared += elements.begin;
   if (sums_on_host(trained)) {
@@ -434,8 +467,11 @@ void WeightUpdate::update_piece(const Trained& trained, const Piece& piece,
 }
 
 WeightUpdate::Piece WeightUpdate::part_of(const Piece& piece, const graph::Part& part) {
-  Piece result{
-      {piece.elements.begin + part.begin, piece.elements.begin + part.end}, {}, piece.gradient};
+  Piece result{{piece.elements.begin + part.begin, piece.elements.begin + part.end},
+               {},
+               piece.gradient,
+               piece.weight.subspan(static_cast<std::size_t>(part.begin),
+                                    static_cast<std::size_t>(part.end - part.begin))};
   for (const std::span<float> tensor : piece.state)
     result.state.push_back(tensor.subspan(static_cast<std::size_t>(part.begin),
                                           static_cast<std::size_t>(part.end - part.begin)));
@@ -453,8 +489,8 @@ graph::Sharing WeightUpdate::sharing(const Trained& trained, std::int64_t elemen
 }
 
 void WeightUpdate::update_elements(const Trained& trained, const Piece& piece) {
-  rule_of(trained).rule->update(hyper_of(trained), step_ + 1, weight(trained, piece.elements),
-                                piece.gradient, piece.state);
+  rule_of(trained).rule->update(hyper_of(trained), step_ + 1, piece.weight, piece.gradient,
+                                piece.state);
 }
 
 std::span<float> WeightUpdate::weight(const Trained& trained, const graph::Part& elements) const {
@@ -493,6 +529,7 @@ void WeightUpdate::write_copies(const Trained& trained) {
   for (const graph::CopyPlan& copy : plan_of(trained).copies) {
     Arena& arena = *sums_.at(copy.stage).arena;
     std::ranges::copy(weight, arena.variable(static_cast<std::size_t>(copy.position)).begin());
+    arena.weights_changed();
   }
 }
 

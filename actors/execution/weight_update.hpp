@@ -143,6 +143,7 @@ class WeightUpdate {
     graph::Part elements;
     State state;
     graph::SummedGradient gradient;
+    std::span<float> weight;
   };
   Trained trained_variable(std::size_t position);
   void count_collectives();
@@ -171,6 +172,11 @@ class WeightUpdate {
   /// Where state is kept, of the elements from `begin` on.
   float* kept(const Trained& trained, std::size_t tensor, std::int64_t begin) const;
   std::span<float> weight(const Trained& trained, const graph::Part& elements) const;
+  /// The same on the IPU; put_back_weight() returns what has changed of it.
+  std::span<float> bring_weight(const Trained& trained, const graph::Part& elements);
+  void put_back_weight(const Trained& trained, std::int64_t begin, std::span<const float> weight);
+  double squared_norm_of_weight(const Trained& trained);
+  bool weight_on_host(const Trained& trained) const { return plan_of(trained).on_host; }
   bool sums_on_host(const Trained& trained) const;
   /// The uses of a tied parameter whose sums are in the host store.
   void add_in_pieces(const Trained& trained);

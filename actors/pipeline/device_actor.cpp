@@ -50,7 +50,7 @@ void DeviceState::on_run_program(RunProgram& request) {
   const auto run = [&] {
     request.arena->run(request.work.direction, request.work.micro_batch, setup.scratch.get(),
                        random_key(*setup.pipeline, request), request.constants.loss_scale,
-                       setup.team.get());
+                       setup.team.get(), setup.weight_room.bring(*request.arena));
   };
   const auto what = [&] {
     return stage_name(*setup.pipeline, request.replica, request.arena->number()) + ", " +

@@ -1,8 +1,10 @@
 // Device: an IPU. Runs one program or weight update at a time, in the order of their arrival, and
-// owns the scratch memory that its stages' programs share, and the threads that share their work.
+// owns the scratch memory that its stages' programs share, the room for the weights of one of them
+// at a time, and the threads that share their work.
 #pragma once
 
 #include "actors/execution/thread_team.hpp"
+#include "actors/execution/weight_room.hpp"
 #include "actors/pipeline/messages.hpp"
 
 namespace penstock::actors {
@@ -13,6 +15,7 @@ struct DeviceSetup {
   std::int64_t scratch_bytes = 0;
   SupervisorHandle supervisor = {};
   std::shared_ptr<ThreadTeam> team = {};  ///< null: the device's own thread does it all
+  WeightRoom weight_room = WeightRoom();
 };
 
 struct DeviceState {

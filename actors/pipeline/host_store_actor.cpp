@@ -5,20 +5,26 @@
 
 namespace penstock::actors {
 
-namespace {
-
-const char* text_of(HostClass of) {
-  return of == HostClass::optimizer_state ? "optimizer state" : "gradient sums";
+std::string text_of(const BlockKey& key) {
+  switch (key.of) {
+    case HostClass::optimizer_state:
+      return "optimizer state";
+    case HostClass::accumulators:
+      return "gradient sums";
+    case HostClass::weights:
+      return "weights";
+    case HostClass::stash:
+      return "stash of micro-batch " + std::to_string(key.micro_batch);
+  }
+  return "";
 }
-
-}  // namespace
 
 caf::result<FetchedBlock> HostStoreState::on_fetch(const FetchBlock& message) {
   auto node = blocks.extract(message.key);
   if (node.empty())
     return to_caf(
         Errc::internal,
-        std::string("host store: holds no ") + text_of(message.key.of) + " of " +
+        std::string("host store: holds no ") + text_of(message.key) + " of " +
             stage_name(*setup, message.key.replica, static_cast<std::size_t>(message.key.stage)));
   return FetchedBlock{std::move(node.mapped())};
 }

@@ -2,10 +2,14 @@
 #pragma once
 
 #include <map>
+#include <string>
 
 #include "actors/pipeline/messages.hpp"
 
 namespace penstock::actors {
+
+/// What a block holds: "weights", "stash of micro-batch 7".
+std::string text_of(const BlockKey& key);
 
 struct HostStoreState {
   void on_store(StoreBlock& message) { blocks[message.key] = std::move(message.block); }

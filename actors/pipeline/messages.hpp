@@ -160,11 +160,12 @@ struct OptimizerAnswer {
 };
 
 /// What the host store keeps for a stage of a replica, in one block.
-enum class HostClass : std::uint8_t { optimizer_state, accumulators };
+enum class HostClass : std::uint8_t { optimizer_state, accumulators, weights, stash };
 struct BlockKey {
   HostClass of = HostClass::optimizer_state;
   std::int32_t replica = 0;
   std::int32_t stage = 0;
+  std::int64_t micro_batch = 0;  ///< of a stash
 
   auto operator<=>(const BlockKey&) const = default;
 };
@@ -257,7 +258,8 @@ using StepHandle = caf::typed_actor<
 using SupervisorHandle = caf::typed_actor<caf::reacts_to<SupervisorLinks>, caf::reacts_to<Failed>,
                                           caf::reacts_to<NothingMoves>, caf::reacts_to<WaitsFor>>;
 
-/// Stage -> device: run a program of `arena`'s stage.
+/// Stage -> device: run a program of `arena`'s stage, which holds all that the host store keeps for
+/// it; the device brings its weights to the IPU's room for them, unless they are still there.
 struct RunProgram {
   StageHandle stage = {};
   std::shared_ptr<Arena> arena = {};

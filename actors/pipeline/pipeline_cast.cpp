@@ -45,6 +45,7 @@ class Casting {
     spawn_devices();
     for (std::int64_t replica = 0; replica < setup_->replicas; ++replica) spawn_stages(replica);
     if (setup_->plan->training) spawn_updaters();
+    spawn_host_store();
     introduce();
     std::reverse(others_.begin(), others_.end());
   }
@@ -73,6 +74,8 @@ class Casting {
       for (std::size_t stage = 0; stage < setup_->stages(); ++stage) {
         auto& bytes = scratch_bytes_[setup_->ipu(replica, stage)];
         bytes = std::max(bytes, setup_->plan->stages[stage].scratch_bytes);
+        auto& room_bytes = room_bytes_[setup_->ipu(replica, stage)];
+        room_bytes = std::max(room_bytes, setup_->plan->stages[stage].host_parameter_bytes);
         arenas_.push_back(
             std::make_shared<Arena>(setup_->plan, stage, setup_->live_micro_batches()));
         if (!setup_->plan->training) continue;
@@ -90,7 +93,8 @@ class Casting {
       devices_[ipu] =
           keep("IPU " + std::to_string(ipu),
                system_.spawn(system_.devices(), device_actor,
-                             DeviceSetup{setup_, scratch_[ipu], bytes, supervisor_, teams_[ipu]}));
+                             DeviceSetup{setup_, scratch_[ipu], bytes, supervisor_, teams_[ipu],
+                                         WeightRoom(room_bytes_.at(ipu))}));
   }
 
   void spawn_stages(std::int64_t replica) {
@@ -106,7 +110,7 @@ class Casting {
                      s,
                      arena,
                      statuses_.back(),
-                     scratch_bytes_.at(setup_->ipu(replica, stage)),
+                     shared_bytes(setup_->ipu(replica, stage)),
                      0,
                      0,
                      constants_of(*rules_)};
@@ -120,15 +124,12 @@ class Casting {
                                                  OptimizerSetup{setup_, r, s, arena, update})));
       }
       stages.push_back(keep(name, system_.spawn(RunsOn::workers, stage_actor, std::move(own))));
-      if (replica == 0) memory_.push_back({arena, update});
+      if (replica == 0) memory_.push_back({arena, update, arena->host_weights()});
     }
   }
 
   void spawn_updaters() {
     gate_ = keep("gate", system_.spawn(RunsOn::workers, gate_actor, setup_, rules_));
-    if (std::ranges::any_of(updates_, [](const auto& u) { return u->uses_host_store(); }) ||
-        std::ranges::any_of(arenas_, [](const auto& a) { return a->has_host_accumulators(); }))
-      host_store_ = keep("host store", system_.spawn(RunsOn::workers, host_store_actor, setup_));
     if (setup_->replicas == 1) return;
     for (std::size_t stage = 0; stage < setup_->stages(); ++stage)
       reducers_.push_back(
@@ -136,6 +137,20 @@ class Casting {
                system_.spawn(RunsOn::workers, reducer_actor, setup_->replicas,
                              ReducedBytes{setup_->plan->stages[stage].accumulator_bytes,
                                           setup_->plan->stages[stage].host_accumulator_bytes})));
+  }
+
+  void spawn_host_store() {
+    const auto keeps = [](const graph::StagePlan& stage) {
+      return stage.host_parameter_bytes > 0 || stage.host_accumulator_bytes > 0 ||
+             stage.host_stash_bytes > 0;
+    };
+    if (std::ranges::any_of(updates_, [](const auto& u) { return u->uses_host_store(); }) ||
+        std::ranges::any_of(setup_->plan->stages, keeps))
+      host_store_ = keep("host store", system_.spawn(RunsOn::workers, host_store_actor, setup_));
+  }
+
+  std::int64_t shared_bytes(std::int32_t ipu) const {
+    return scratch_bytes_.at(ipu) + room_bytes_.at(ipu);
   }
 
   void introduce() {
@@ -191,6 +206,7 @@ class Casting {
   std::vector<std::shared_ptr<WeightUpdate>> updates_;          // as these; none in inference
   std::map<std::int32_t, std::shared_ptr<std::byte>> scratch_;  // by IPU
   std::map<std::int32_t, std::int64_t> scratch_bytes_;          // by IPU
+  std::map<std::int32_t, std::int64_t> room_bytes_;             // by IPU: for weights
   std::map<std::int32_t, std::shared_ptr<ThreadTeam>> teams_;   // by IPU
   std::map<std::int32_t, DeviceHandle> devices_;                // by IPU
   std::vector<std::vector<StageHandle>> stages_;                // [replica][stage]
@@ -231,12 +247,13 @@ bool await_end(ActorSystem& system, const PipelineCast& cast, double limit_secon
 
 Variables variables_after_end(const graph::Plan& plan, const std::vector<StageMemory>& memory) {
   Variables variables(plan.variables.size());
-  for (const auto& [arena, update] : memory) {
+  for (const auto& [arena, update, weights] : memory) {
     if (update && !(update->whole() && update->updates() == memory[0].update->updates()))
       throw Error(Errc::closed,
                   "the weights cannot be read: the failure came in the middle of an update, which "
                   "stage " +
                       std::to_string(arena->number()) + " has not done like stage 0");
+    arena->lend_host_weights(weights);
     const auto& held = arena->stage().variables;
     for (std::size_t k = 0; k < held.size(); ++k)
       if (held[k].owner == graph::none)

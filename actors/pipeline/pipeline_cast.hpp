@@ -11,8 +11,9 @@ namespace penstock::actors {
 
 /// A stage's weights and, in training, how many updates they have seen.
 struct StageMemory {
-  std::shared_ptr<const Arena> arena = {};
+  std::shared_ptr<Arena> arena = {};
   std::shared_ptr<const WeightUpdate> update = {};
+  std::shared_ptr<std::byte> weights = {};  ///< those in the host store: the store may have ended
 };
 
 struct PipelineCast {

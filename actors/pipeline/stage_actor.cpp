@@ -1,5 +1,6 @@
 #include "actors/pipeline/stage_actor.hpp"
 
+#include "actors/pipeline/host_store_actor.hpp"
 #include "actors/system/base_init.hpp"
 #include "actors/system/errors.hpp"
 
@@ -27,45 +28,90 @@ void StageState::start(StageHandle::pointer actor, StageSetup given) {
   report.optimizer_bytes_on_ipu = setup.optimizer_bytes;
   report.optimizer_state.bytes = setup.offloaded_optimizer_bytes;
   report.accumulators = setup.arena->accumulator_moves();
-  report.peak_bytes = setup.arena->bytes() + setup.scratch_bytes + setup.optimizer_bytes;
+  report.activations = setup.arena->activation_moves();
+  report.weights = setup.arena->weight_moves();
+  report.shared_bytes = setup.shared_bytes;
+  report.peak_bytes = setup.arena->bytes() + setup.shared_bytes + setup.optimizer_bytes;
 }
 
 void StageState::on_links(StageLinks& given) {
   links = std::move(given);
-  return_sums();
+  return_blocks();
 }
 
-BlockKey StageState::key() const {
-  return {HostClass::accumulators, setup.replica, setup.stage};
+BlockKey StageState::key(HostClass of, std::int64_t micro_batch) const {
+  return {of, setup.replica, setup.stage, micro_batch};
 }
 
 bool StageState::sums_missing() const {
   return setup.arena->stage().host_accumulator_bytes > 0 && !setup.arena->has_host_accumulators();
 }
 
-void StageState::fetch_sums() {
-  if (fetching || !sums_missing()) return;
-  fetching = true;  // as long as it takes: the watchdog sees it
-  self->request(links.host_store, caf::infinite, FetchBlock{key()})
+bool StageState::weights_missing() const {
+  return setup.arena->stage().host_parameter_bytes > 0 && !setup.arena->has_host_weights();
+}
+
+bool StageState::fetched_for(const Work& work) {
+  if (!links.host_store) return true;
+  const bool backward = work.direction == Direction::backward;
+  std::vector<BlockKey> missing;
+  if (weights_missing()) missing.push_back(key(HostClass::weights));
+  if (sums_missing()) missing.push_back(key(HostClass::accumulators));
+  if (backward && keeps_stash() && !setup.arena->has_host_stash(work.micro_batch))
+    missing.push_back(key(HostClass::stash, work.micro_batch));
+  for (const BlockKey& one : missing) fetch(one, [this] { pump(); });
+  return missing.empty() ||
+         (!backward && missing.size() == 1 && missing[0].of == HostClass::accumulators);
+}
+
+void StageState::fetch(const BlockKey& wanted, const std::function<void()>& then) {
+  if (!fetching.insert(wanted).second) return;  // as long as it takes: the watchdog sees it
+  self->request(links.host_store, caf::infinite, FetchBlock{wanted})
       .then(
-          [this](FetchedBlock& fetched) {
-            fetching = false;
-            setup.arena->lend_host_accumulators(std::move(fetched.block));
-            pump();
+          [this, wanted, then](FetchedBlock& fetched) {
+            fetching.erase(wanted);
+            lend(wanted, std::move(fetched.block));
+            then();
           },
-          [this](caf::error& error) {
+          [this, wanted](caf::error& error) {
             const Error cause = to_error(error);
             self->send(links.supervisor,
-                       Failed{{cause.code(), who() +
-                                                 ": its gradient sums are not in the host "
-                                                 "store: " +
-                                                 cause.what()}});
+                       Failed{{cause.code(), who() + ": its " + text_of(wanted) +
+                                                 (wanted.of == HostClass::stash ? " is" : " are") +
+                                                 " not in the host store: " + cause.what()}});
           });
 }
 
-void StageState::return_sums() {
+void StageState::lend(const BlockKey& of, std::shared_ptr<std::byte> block) {
+  if (of.of == HostClass::weights)
+    setup.arena->lend_host_weights(std::move(block));
+  else if (of.of == HostClass::accumulators)
+    setup.arena->lend_host_accumulators(std::move(block));
+  else
+    setup.arena->lend_host_stash(of.micro_batch, std::move(block));
+}
+
+void StageState::return_blocks() {
   if (setup.arena->has_host_accumulators())
-    self->send(links.host_store, StoreBlock{key(), setup.arena->return_host_accumulators()});
+    self->send(links.host_store,
+               StoreBlock{key(HostClass::accumulators), setup.arena->return_host_accumulators()});
+  if (setup.arena->has_host_weights())
+    self->send(links.host_store,
+               StoreBlock{key(HostClass::weights), setup.arena->return_host_weights()});
+}
+
+void StageState::return_stash(std::int64_t micro_batch) {
+  if (keeps_stash())
+    self->send(links.host_store, StoreBlock{key(HostClass::stash, micro_batch),
+                                            setup.arena->return_host_stash(micro_batch)});
+}
+
+void StageState::with_weights(const std::function<void()>& work) {
+  if (!weights_missing()) return work();
+  fetch(key(HostClass::weights), [this, work] {
+    work();
+    return_blocks();
+  });
 }
 
 std::string StageState::who() const {
@@ -86,8 +132,7 @@ void StageState::on_outputs_taken() {
 
 void StageState::pump() {
   while (const auto work = core->next()) {
-    fetch_sums();  // ahead of use: with the window's first forward
-    if (work->direction == Direction::backward && sums_missing()) return;
+    if (!fetched_for(*work)) return;
     core->started(*work);
     setup.status->report.max_in_flight = static_cast<int>(core->max_in_flight());
     const graph::StagePlan& own = setup.arena->stage();
@@ -122,16 +167,23 @@ void StageState::record(const TraceEvent& event) {
 }
 
 void StageState::finish(const Work& work) {
+  if (links.host_store) report_moves();
   if (work.direction == Direction::forward) {
     core->finished(work);
+    return_stash(work.micro_batch);
     send_forward(work.micro_batch);
     return;
   }
   setup.arena->release(work.micro_batch);
   core->finished(work);
-  setup.status->report.accumulators = setup.arena->accumulator_moves();
   send_back(work.micro_batch);
   if (core->window_complete()) complete_window();
+}
+
+void StageState::report_moves() {
+  setup.status->report.accumulators = setup.arena->accumulator_moves();
+  setup.status->report.activations = setup.arena->activation_moves();
+  setup.status->report.weights = setup.arena->weight_moves();
 }
 
 void StageState::send_along(std::int32_t edge, std::int64_t micro_batch, Tensor tensor) {
@@ -170,26 +222,29 @@ void StageState::on_weights_ready(const WeightsReady& ready) {
   for (const TraceEvent& event : ready.work) record(event);
   setup.status->report.optimizer_state = ready.state_moves;
   setup.status->report.collectives = ready.collectives;
-  setup.status->report.accumulators = setup.arena->accumulator_moves();
-  return_sums();
+  report_moves();
+  return_blocks();
   self->send(links.step, UpdateApplied{});
   core->weights_ready();
   pump();
 }
 
 void StageState::on_read_variables() {
-  StageVariables answer{setup.stage, {}};
-  for (std::size_t k = 0; k < setup.arena->stage().variables.size(); ++k)
-    answer.values.push_back(setup.arena->read_variable(k));
-  self->send(links.step, std::move(answer));
+  with_weights([this] {
+    StageVariables answer{setup.stage, {}};
+    for (std::size_t k = 0; k < setup.arena->stage().variables.size(); ++k)
+      answer.values.push_back(setup.arena->read_variable(k));
+    self->send(links.step, std::move(answer));
+  });
 }
 
 void StageState::on_write_variables(const WriteVariables& message) {
-  const auto& variables = setup.arena->stage().variables;
-  for (std::size_t k = 0; k < variables.size(); ++k)
-    setup.arena->write_variable(k,
-                                (*message.values)[static_cast<std::size_t>(variables[k].variable)]);
-  self->send(links.step, StageVariables{setup.stage, {}});
+  with_weights([this, values = message.values] {
+    const auto& variables = setup.arena->stage().variables;
+    for (std::size_t k = 0; k < variables.size(); ++k)
+      setup.arena->write_variable(k, (*values)[static_cast<std::size_t>(variables[k].variable)]);
+    self->send(links.step, StageVariables{setup.stage, {}});
+  });
 }
 
 void StageState::on_read_status() {
@@ -198,10 +253,11 @@ void StageState::on_read_status() {
 }
 
 void StageState::on_explain_wait() {
-  self->send(
-      links.supervisor,
-      WaitsFor{who() + " " +
-               (fetching ? "waits for its gradient sums from the host store" : core->waits_for())});
+  std::string text;
+  for (const BlockKey& one : fetching)
+    text += (text.empty() ? "waits for its " : " and its ") + text_of(one);
+  if (!text.empty()) text += " from the host store";
+  self->send(links.supervisor, WaitsFor{who() + " " + (text.empty() ? core->waits_for() : text)});
 }
 
 StageHandle::behavior_type stage_actor(StageHandle::stateful_pointer<StageState> self,

@@ -2,6 +2,9 @@
 // lets it run, and passes results on. Owns the stage's arena and its place in every window.
 #pragma once
 
+#include <functional>
+#include <set>
+
 #include "actors/execution/stage_core.hpp"
 #include "actors/pipeline/messages.hpp"
 
@@ -13,8 +16,8 @@ struct StageSetup {
   std::int32_t stage = 0;
   std::shared_ptr<Arena> arena = {};
   std::shared_ptr<StageStatus> status = {};  ///< the stage's alone while it lives
-  std::int64_t scratch_bytes = 0;            ///< of its IPU, for the report
-  std::int64_t optimizer_bytes = 0;          ///< of its optimizer's state, on the IPU
+  std::int64_t shared_bytes = 0;  ///< of its IPU: scratch and the room for weights, for the report
+  std::int64_t optimizer_bytes = 0;  ///< of its optimizer's state, on the IPU
   std::int64_t offloaded_optimizer_bytes = 0;
   RunConstants constants = {};  ///< at first
 };
@@ -32,16 +35,27 @@ struct StageState {
   void on_set_run_constants(const SetRunConstants& message) { constants = message.constants; }
   void on_explain_wait();
 
-  /// Asks the host store for the stage's gradient sums, if they are there.
-  void fetch_sums();
-  void return_sums();
+  /// Whether all is here that the host store keeps and `work` needs. Asks for what is not, and for
+  /// the gradient sums ahead of use: with the window's first forward.
+  bool fetched_for(const Work& work);
+  /// Asks the host store for a block, once; then goes on with `then`.
+  void fetch(const BlockKey& key, const std::function<void()>& then);
+  void lend(const BlockKey& key, std::shared_ptr<std::byte> block);
+  /// Puts sums and weights back into the host store, if they belong there.
+  void return_blocks();
+  void return_stash(std::int64_t micro_batch);
+  /// Does `work` with the weights here.
+  void with_weights(const std::function<void()>& work);
   bool sums_missing() const;
-  BlockKey key() const;
+  bool weights_missing() const;
+  bool keeps_stash() const { return setup.arena->stage().host_stash_bytes > 0; }
+  BlockKey key(HostClass of, std::int64_t micro_batch = 0) const;
   std::string who() const;
   /// Starts the next piece of work, if there is one.
   void pump();
   void finish(const Work& work);
   void record(const TraceEvent& event);
+  void report_moves();
   void send_along(std::int32_t edge, std::int64_t micro_batch, Tensor tensor);
   void send_forward(std::int64_t micro_batch);
   void send_back(std::int64_t micro_batch);
@@ -54,7 +68,7 @@ struct StageState {
   std::optional<StageCore> core;
   std::vector<std::size_t> position_of_edge;  // by position in Plan::edges
   std::int64_t windows = 0;
-  bool fetching = false;  // its gradient sums, from the host store
+  std::set<BlockKey> fetching;  // from the host store
   RunConstants constants;
 };
 

@@ -52,9 +52,11 @@ void each_field(MaybeConst<Offload> auto& offload, const auto& visit) {
 }
 
 void each_field(MaybeConst<OffloadOptions> auto& offload, const auto& visit) {
-  auto& [optimizer_state, accumulators] = offload;
+  auto& [optimizer_state, accumulators, activations, weights] = offload;
   visit("optimizer_state", optimizer_state);
   visit("accumulators", accumulators);
+  visit("activations", activations);
+  visit("weights", weights);
 }
 
 void each_field(MaybeConst<ReplicaSharding> auto& sharding, const auto& visit) {

@@ -102,11 +102,14 @@ void check_recomputation(const TrainingOptions& training) {
 }
 
 void check(const OffloadOptions& offload) {
-  const std::string group = "options.training.offload.";
-  check_number(group + "optimizer_state.minimum_bytes",
-               static_cast<double>(offload.optimizer_state.minimum_bytes), {.low = 0});
-  check_number(group + "accumulators.minimum_bytes",
-               static_cast<double>(offload.accumulators.minimum_bytes), {.low = 0});
+  const auto check_minimum = [](const char* name, const Offload& of) {
+    check_number(std::string("options.training.offload.") + name + ".minimum_bytes",
+                 static_cast<double>(of.minimum_bytes), {.low = 0});
+  };
+  check_minimum("optimizer_state", offload.optimizer_state);
+  check_minimum("accumulators", offload.accumulators);
+  check_minimum("activations", offload.activations);
+  check_minimum("weights", offload.weights);
 }
 
 void check(const ShardingOptions& sharding) {

@@ -29,11 +29,11 @@ std::string compile_key(const Graph& model, const CompileRequest& request) {
   writer(std::string(source_hash), isa(), model);
   const auto& [training, batch, stages, stage_rule, ipus, automatic_stages, measure, schedule,
                gradient_accumulation, threads, gradient_sum, replicas, threads_per_ipu, cores,
-               memory, offload_accumulators, recompute, anchors, progress, in_place] = request;
+               memory, offload, recompute, anchors, progress, in_place] = request;
   static_cast<void>(progress);  // tells of the work, and changes none of it
   writer(training, batch, stages, stage_rule, ipus, automatic_stages, static_cast<bool>(measure),
          schedule, gradient_accumulation, threads, gradient_sum, replicas, threads_per_ipu, cores,
-         offload_accumulators, recompute, anchors, in_place);
+         offload, recompute, anchors, in_place);
   write_budget(writer, model, memory);
   return writer.take();
 }

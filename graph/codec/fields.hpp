@@ -107,6 +107,11 @@ void fields(auto& archive, Either<ReplicaSharding> auto& sharding) {
   archive(on, minimum_elements);
 }
 
+void fields(auto& archive, Either<OffloadOptions> auto& offload) {
+  auto& [optimizer_state, accumulators, activations, weights] = offload;
+  archive(optimizer_state, accumulators, activations, weights);
+}
+
 // ---- the plan ----------------------------------------------------------------------------------
 
 void fields(auto& archive, Either<Location> auto& location) {
@@ -126,9 +131,9 @@ void fields(auto& archive, Either<Sharing> auto& sharing) {
 
 void fields(auto& archive, Either<Instruction> auto& instruction) {
   auto& [name, name_hash, op, attributes, input_types, output_types, inputs, outputs,
-         workspace_offset, workspace_bytes, sharing] = instruction;
+         workspace_offset, workspace_bytes, sharing, transfer] = instruction;
   archive(name, name_hash, op, attributes, input_types, output_types, inputs, outputs,
-          workspace_offset, workspace_bytes, sharing);
+          workspace_offset, workspace_bytes, sharing, transfer);
 }
 
 void fields(auto& archive, Either<Program> auto& program) {
@@ -152,8 +157,8 @@ void fields(auto& archive, Either<CopyPlan> auto& copy) {
 }
 
 void fields(auto& archive, Either<VariablePlan> auto& plan) {
-  auto& [variable, type, offset, trainable, kept_offset, owner, gradients, copies] = plan;
-  archive(variable, type, offset, trainable, kept_offset, owner, gradients, copies);
+  auto& [variable, type, offset, on_host, trainable, kept_offset, owner, gradients, copies] = plan;
+  archive(variable, type, offset, on_host, trainable, kept_offset, owner, gradients, copies);
 }
 
 void fields(auto& archive, Either<OutputPlan> auto& plan) {
@@ -164,12 +169,12 @@ void fields(auto& archive, Either<OutputPlan> auto& plan) {
 void fields(auto& archive, Either<StagePlan> auto& stage) {
   auto& [ipu, blocks, forward, backward, forward_receives, forward_sends, backward_receives,
          backward_sends, outputs, outputs_after_backward, variables, parameter_bytes,
-         accumulator_bytes, host_accumulator_bytes, kept_bytes, stash_bytes, scratch_bytes,
-         in_flight, stash_slots] = stage;
+         host_parameter_bytes, accumulator_bytes, host_accumulator_bytes, kept_bytes, stash_bytes,
+         host_stash_bytes, scratch_bytes, in_flight, stash_slots] = stage;
   archive(ipu, blocks, forward, backward, forward_receives, forward_sends, backward_receives,
           backward_sends, outputs, outputs_after_backward, variables, parameter_bytes,
-          accumulator_bytes, host_accumulator_bytes, kept_bytes, stash_bytes, scratch_bytes,
-          in_flight, stash_slots);
+          host_parameter_bytes, accumulator_bytes, host_accumulator_bytes, kept_bytes, stash_bytes,
+          host_stash_bytes, scratch_bytes, in_flight, stash_slots);
 }
 
 void fields(auto& archive, Either<VariableInfo> auto& variable) {

@@ -12,14 +12,15 @@ namespace {
 class Layout {
  public:
   Layout(const Graph& graph, const Partition& partition, std::int32_t stage,
-         const std::vector<Output>& outputs, const Offload& accumulators)
+         const std::vector<Output>& outputs, const OffloadOptions& offload)
       : graph_(graph),
         partition_(partition),
         stage_(partition.stages[index(stage)]),
         outputs_(outputs),
-        offload_(accumulators),
+        offload_(offload),
         used_(graph.values.size()) {
     result_.places.resize(graph.values.size());
+    result_.on_host.resize(graph.values.size());
     mark_used(stage_.forward);
     mark_used(stage_.backward);
   }
@@ -51,7 +52,11 @@ class Layout {
   void place_variables() {
     for (const Variable& variable : graph_.variables) {
       if (!used_[index(variable.value)]) continue;
-      append(variable.value, Space::parameters, result_.parameter_bytes);
+      const Value& value = graph_.value(variable.value);
+      if (value.kind == ValueKind::parameter && offload_.weights.takes(value.type.bytes()))
+        append(variable.value, Space::weight_room, result_.host_parameter_bytes);
+      else
+        append(variable.value, Space::parameters, result_.parameter_bytes);
       result_.variables.push_back(variable.value);
     }
   }
@@ -59,7 +64,7 @@ class Layout {
   void place_accumulators() {
     for (const ParameterGradient& gradient : graph_.parameter_gradients) {
       if (!used_[index(gradient.sum)]) continue;
-      if (offload_.takes(graph_.type(gradient.sum).bytes()))
+      if (offload_.accumulators.takes(graph_.type(gradient.sum).bytes()))
         append(gradient.sum, Space::host_accumulators, result_.host_accumulator_bytes);
       else
         append(gradient.sum, Space::accumulators, result_.accumulator_bytes);
@@ -80,8 +85,9 @@ class Layout {
     std::int32_t position = 0;
     for (const auto* receives : {&stage_.forward_receives, &stage_.backward_receives})
       for (const std::int32_t edge : *receives) {
-        const ValueId value = partition_.edges[index(edge)].value;
+        const auto& [kind, from, to, value] = partition_.edges[index(edge)];
         if (value != none) place(value) = Location{.space = Space::received, .index = position};
+        if (kind == EdgeKind::activation) result_.on_host[index(value)] = is_offloaded(value);
         ++position;
       }
   }
@@ -96,22 +102,30 @@ class Layout {
     for (const Output& output : outputs_) kept[index(output.value)] = true;
     for (const NodeId id : stage_.forward)
       for (const ValueId output : graph_.node(id).outputs)
-        if (kept[index(output)]) stash(output);
+        if (kept[index(output)]) stash(output, is_offloaded(output));
     for (const NodeId id : stage_.backward)
       for (const ValueId output : graph_.node(id).outputs)
-        if (is_output(output)) stash(output);
+        if (is_output(output)) stash(output, false);
+  }
+
+  bool is_offloaded(ValueId activation) const {
+    return offload_.activations.takes(graph_.type(activation).bytes());
   }
 
   bool is_output(ValueId value) const {
     return std::ranges::any_of(outputs_, [&](const Output& o) { return o.value == value; });
   }
 
-  void stash(ValueId value) {
+  void stash(ValueId value, bool on_host) {
     if (place(value))
       throw Error(Errc::unsupported, "\"" + graph_.value(value).name +
                                          "\" is the new value of a buffer; it cannot be an output "
                                          "or the input of a layer");
-    append(value, Space::stash, result_.stash_bytes);
+    result_.on_host[index(value)] = on_host;
+    if (on_host)
+      append(value, Space::host_stash, result_.host_stash_bytes);
+    else
+      append(value, Space::stash, result_.stash_bytes);
   }
 
   void place_sent_back() {
@@ -130,7 +144,7 @@ class Layout {
   const Partition& partition_;
   const StageGraph& stage_;
   const std::vector<Output>& outputs_;
-  const Offload& offload_;
+  const OffloadOptions& offload_;
   std::vector<bool> used_;  ///< by ValueId: an input of one of the stage's nodes
   StageLayout result_;
 };
@@ -138,8 +152,8 @@ class Layout {
 }  // namespace
 
 StageLayout lay_out(const Graph& graph, const Partition& partition, std::int32_t stage,
-                    const std::vector<Output>& outputs, const Offload& accumulators) {
-  return Layout(graph, partition, stage, outputs, accumulators).run();
+                    const std::vector<Output>& outputs, const OffloadOptions& offload) {
+  return Layout(graph, partition, stage, outputs, offload).run();
 }
 
 }  // namespace penstock::graph

@@ -35,6 +35,7 @@ class LivenessAnalysis {
 
   void visit(std::int32_t at) {
     const Node& node = this->node(index(at));
+    add_loads(node, at);
     std::vector<std::size_t> taken;
     for (std::size_t i = 0; i < node.outputs.size(); ++i) {
       const ValueId output = node.outputs[i];
@@ -48,6 +49,17 @@ class LivenessAnalysis {
       result_.values.emplace_back(output, *buffer);
     }
     add_workspace(node, at);
+  }
+
+  void add_loads(const Node& node, std::int32_t at) {
+    if (options_.loaded.empty()) return;
+    for (const ValueId input : node.inputs) {
+      if (!options_.loaded[index(input)] || buffer_of_[index(input)]) continue;
+      const std::size_t buffer = add_buffer(at, graph_.type(input).bytes());
+      result_.buffers[buffer].last = last_use_[index(input)];
+      buffer_of_[index(input)] = buffer;
+      result_.values.emplace_back(input, buffer);
+    }
   }
 
   /// The buffer of an input that ends here and may become that of output `output`.

@@ -42,12 +42,64 @@ void append(Program& program, Instruction instruction) {
   program.instructions.push_back(std::move(instruction));
 }
 
+Instruction copy_of(const Graph& graph, ValueId value, const std::string& suffix,
+                    const Location& source, const Location& target) {
+  const std::string name = graph.value(value).name + suffix;
+  return {.name = name,
+          .name_hash = hash_name(name),
+          .op = &identity,
+          .input_types = {graph.type(value)},
+          .output_types = {graph.type(value)},
+          .inputs = {source},
+          .outputs = {target}};
+}
+
+/// The copies of a program between the IPU and the host store.
+class Transfers {
+ public:
+  Transfers(const Graph& graph, const Places& places, Program& program)
+      : graph_(graph), places_(places), program_(program), there_(places.on_host.size()) {}
+
+  void before(const Node& node) {
+    for (const ValueId input : node.inputs)
+      if (is_on_host(input) && !there_[index(input)]) add(input, Transfer::load);
+  }
+
+  void after(const Node& node) {
+    for (const ValueId output : node.outputs)
+      if (is_on_host(output)) add(output, Transfer::store);
+  }
+
+ private:
+  bool is_on_host(ValueId value) const {
+    return !there_.empty() && places_.on_host[index(value)].has_value();
+  }
+
+  void add(ValueId value, Transfer transfer) {
+    const Location on_ipu = place_of(graph_, places_, value);
+    const Location on_host = *places_.on_host[index(value)];
+    Instruction copy = transfer == Transfer::load
+                           ? copy_of(graph_, value, "/load", on_host, on_ipu)
+                           : copy_of(graph_, value, "/store", on_ipu, on_host);
+    copy.transfer = transfer;
+    append(program_, std::move(copy));
+    there_[index(value)] = true;
+  }
+
+  const Graph& graph_;
+  const Places& places_;
+  Program& program_;
+  std::vector<bool> there_;  // by ValueId: on the IPU
+};
+
 }  // namespace
 
 Program lower(const Graph& graph, std::span<const NodeId> nodes, const Places& places) {
   Program program;
+  Transfers transfers(graph, places, program);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     Instruction instruction = instruction_of(graph, graph.node(nodes[i]), places);
+    transfers.before(graph.node(nodes[i]));
     instruction.workspace_offset = places.workspace_offsets[i];
     instruction.workspace_bytes = places.workspace_bytes[i];
     instruction.sharing =
@@ -58,20 +110,14 @@ Program lower(const Graph& graph, std::span<const NodeId> nodes, const Places& p
       ++program.recomputed;
     }
     append(program, std::move(instruction));
+    transfers.after(graph.node(nodes[i]));
   }
   return program;
 }
 
 void append_copy(const Graph& graph, ValueId value, const Location& source, const Location& target,
                  Program& program) {
-  const std::string name = graph.value(value).name + "/copy";
-  append(program, {.name = name,
-                   .name_hash = hash_name(name),
-                   .op = &identity,
-                   .input_types = {graph.type(value)},
-                   .output_types = {graph.type(value)},
-                   .inputs = {source},
-                   .outputs = {target}});
+  append(program, copy_of(graph, value, "/copy", source, target));
 }
 
 }  // namespace penstock::graph

@@ -29,14 +29,16 @@ struct Need {
   std::int64_t state = 0;
   std::int64_t activations = 0;
   std::int64_t scratch = 0;
+  std::int64_t weight_room = 0;
 
-  std::int64_t total() const { return weights + state + activations + scratch; }
+  std::int64_t total() const { return weights + state + activations + scratch + weight_room; }
 
   void add(std::size_t stage, const StageBytes& bytes, const StateNeed& of_state) {
     if (std::ranges::count(stages, stage) == 0) stages.push_back(stage);
     weights += bytes.weights;
     activations += bytes.activations;
     scratch = std::max({scratch, bytes.scratch, of_state.staging_bytes});
+    weight_room = std::max(weight_room, bytes.weight_room);
     state += of_state.bytes;
   }
 };
@@ -67,7 +69,7 @@ std::string stages_text(const std::vector<std::size_t>& stages) {
 }
 
 std::string parts_text(const Need& need) {
-  std::string text = size_text(need.weights) + " for weights and gradients, ";
+  std::string text = size_text(need.weights + need.weight_room) + " for weights and gradients, ";
   if (need.state > 0) text += size_text(need.state) + " for the optimizer's state, ";
   return text + size_text(need.activations) + " for micro-batches in flight, " +
          size_text(need.scratch) + " for scratch";
@@ -75,34 +77,44 @@ std::string parts_text(const Need& need) {
 
 /// Samples per micro-batch with which the IPU would do, if memory goes with their number; 0: none.
 std::int64_t batch_that_fits(const Case& failed, const Need& need) {
-  const auto fixed = static_cast<double>(need.weights + need.state);
+  const auto fixed = static_cast<double>(need.weights + need.weight_room + need.state);
   const auto per_batch = static_cast<double>(need.activations + need.scratch);
   const double share = (static_cast<double>(failed.budget.bytes) - fixed) / per_batch;
   return static_cast<std::int64_t>(std::clamp(share, 0.0, 1.0) *
                                    static_cast<double>(failed.plan.batch));
 }
 
+/// The alternatives that would make that IPU's stages fit.
+std::vector<std::string> alternatives_that_fit(const Case& failed,
+                                               const std::vector<Alternative>& alternatives,
+                                               std::int64_t ipu) {
+  std::vector<std::string> found;
+  int enough = 0;  // classes in the host store
+  for (const Alternative& alternative : alternatives) {
+    if (enough > 0 && alternative.classes > enough) continue;
+    MemoryBudget budget = failed.budget;
+    budget.offload_state.on |= alternative.offload_state;
+    const Plan plan = alternative.plan();
+    const std::int64_t total = Case{plan, failed.replicas, budget}.needs().at(ipu).total();
+    if (total > budget.bytes) continue;
+    found.push_back(alternative.name + ", which needs " + size_text(total));
+    enough = std::max(enough, alternative.classes);
+  }
+  return found;
+}
+
 /// What would make that IPU's stages fit, one remedy by one.
 std::vector<std::string> remedies(const Case& failed, const std::vector<Alternative>& alternatives,
                                   std::int64_t ipu, const Need& need) {
-  std::vector<std::string> found;
-  const auto try_state = [&](const MemoryBudget& budget, const std::string& where) {
-    const std::int64_t total = Case{failed.plan, failed.replicas, budget}.needs().at(ipu).total();
-    if (total <= budget.bytes)
-      found.push_back("the optimizer's state " + where + ", which needs " + size_text(total));
-  };
-  MemoryBudget offloading = failed.budget, sharding = failed.budget;
-  offloading.offload_state.on = sharding.shard_state.on = true;
-  if (!failed.budget.offload_state.on)
-    try_state(offloading, "in the host store (options.training.offload.optimizer_state)");
-  if (!failed.budget.shard_state.on)
-    try_state(sharding, "divided among the replicas (options.training.sharding.optimizer_state)");
-  for (const Alternative& alternative : alternatives) {
-    const Plan plan = alternative.plan();
-    const std::int64_t total = Case{plan, failed.replicas, failed.budget}.needs().at(ipu).total();
-    if (total <= failed.budget.bytes)
-      found.push_back(alternative.name + ", which needs " + size_text(total));
-  }
+  std::vector<std::string> found = alternatives_that_fit(failed, alternatives, ipu);
+  MemoryBudget sharding = failed.budget;
+  sharding.shard_state.on = true;
+  const std::int64_t sharded = Case{failed.plan, failed.replicas, sharding}.needs().at(ipu).total();
+  if (!failed.budget.shard_state.on && sharded <= sharding.bytes)
+    found.push_back(
+        "the optimizer's state divided among the replicas "
+        "(options.training.sharding.optimizer_state), which needs " +
+        size_text(sharded));
   for (const Schedule* schedule : all_schedules()) {
     const std::int64_t total = failed.needs(schedule).at(ipu).total();
     if (total <= failed.budget.bytes)
@@ -136,13 +148,17 @@ StateNeed state_need(const Plan& plan, std::size_t stage, const MemoryBudget& bu
     const KeptState kept =
         budget.state ? budget.state(plan.variables[index(variable.variable)].name) : KeptState{};
     const bool off = budget.offload_state.takes(variable.type.bytes());
-    const std::int64_t elements = kept_elements(budget, kept, variable.type.shape.elements());
+    const std::int64_t whole = variable.type.shape.elements();
+    const std::int64_t elements = kept_elements(budget, kept, whole);
     if (!off) need.bytes += elements * element_bytes * kept.tensors;
-    need.staging_bytes =
-        std::max(need.staging_bytes, update_staging_bytes({.elements = elements,
-                                                           .state_tensors = off ? kept.tensors : 0,
-                                                           .sum = variable.gradients[0].on_host,
-                                                           .elementwise = kept.elementwise}));
+    need.staging_bytes = std::max(
+        need.staging_bytes,
+        update_staging_bytes({.elements = elements,
+                              .state_tensors = off ? kept.tensors : 0,
+                              .sum = variable.gradients[0].on_host,
+                              .elementwise = kept.elementwise,
+                              .weight = variable.on_host,
+                              .measured = elements < whole && !kept.elementwise ? whole : 0}));
   }
   return need;
 }

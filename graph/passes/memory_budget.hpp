@@ -29,6 +29,10 @@ struct MemoryBudget {
 struct Alternative {
   std::string name = {};
   std::function<Plan()> plan = {};
+  bool offload_state = false;  ///< with the optimizer's state in the host store
+  /// How many classes of tensors it keeps in the host store that the plan does not. Where fewer are
+  /// enough it is not offered. 0: it is about something else.
+  int classes = 0;
 };
 
 /// What updates ask of a stage's IPU.
@@ -42,7 +46,7 @@ StateNeed state_need(const Plan& plan, std::size_t stage, const MemoryBudget& bu
 /// plan's, shifted by r times the number of stages.
 bool fits(const Plan& plan, std::int64_t replicas, const MemoryBudget& budget);
 /// @throws Error out_of_memory for an IPU that has less: what its stages need and for what, and
-/// what would make them fit, among it the alternatives that do.
+/// what would make them fit, among it the alternatives that do, which come by their `classes`.
 void expect_fit(const Plan& plan, std::int64_t replicas, const MemoryBudget& budget,
                 const std::vector<Alternative>& alternatives);
 

@@ -2,53 +2,24 @@
 #include <gtest/gtest.h>
 
 #include "apps/networks/networks.hpp"
-#include "tests/support/data_path.hpp"
+#include "tests/e2e/offload_runs.hpp"
 #include "tests/support/refusal.hpp"
-#include "tests/support/training_run.hpp"
 
 namespace penstock::testing {
 namespace {
 
-constexpr std::int64_t updates = 3;
-constexpr int batch = 12, accumulation = 4;
-
-const std::vector<Tensor>& digits() {
-  static const std::vector<Tensor> samples = all_samples(
-      *first_samples(read_idx(data_path("mnist"), Split::train, {.mean = 0.1307, .std = 0.3081}),
-                     batch * accumulation * 2 * updates));
-  return samples;
-}
-
-Options four_stages() {
-  Options options{.batch_size = batch, .device_iterations = 1};
-  options.training.gradient_accumulation = accumulation;
-  options.topology.threads_per_ipu = 1;  // so that a plan's scratch is the same on every machine
-  return options;
-}
-
-TrainingRun run(const Options& options, const Optimizer& optimizer = AdamW{.learning_rate = 0.01}) {
-  return train(networks::find_network("mnist-cnn").build(3), options, optimizer, digits(), updates);
-}
+constexpr std::int64_t updates = offload_updates;
+constexpr int accumulation = offload_accumulation;
 
 Options with_state(Options options, const Offload& offload) {
   options.training.offload.optimizer_state = offload;
   return options;
 }
 
-std::int64_t sum(const TrainingRun& run, std::int64_t (*of)(const StageReport&)) {
-  std::int64_t total = 0;
-  for (const StageReport& stage : run.stages) total += of(stage);
-  return total;
-}
-
-std::int64_t peaks(const TrainingRun& run) {
-  return sum(run, [](const StageReport& stage) { return stage.peak_bytes; });
-}
-
 // What the tutorial promises of its optimizer state: 720,208 bytes.
 TEST(OffloadOfOptimizerState, LowersThePeaksByExactlyTheBytesThatMove) {
-  const TrainingRun kept = run(four_stages());
-  const TrainingRun moved = run(with_state(four_stages(), {.on = true}));
+  const TrainingRun kept = run_digits(four_stages());
+  const TrainingRun moved = run_digits(with_state(four_stages(), {.on = true}));
   const auto on_ipus = [](const StageReport& stage) { return stage.optimizer_bytes_on_ipu; };
   const auto in_store = [](const StageReport& stage) { return stage.optimizer_state.bytes; };
   EXPECT_EQ(sum(kept, on_ipus), 720'208) << "two moments of 90,026 parameters";
@@ -66,7 +37,7 @@ TEST(OffloadOfOptimizerState, LowersThePeaksByExactlyTheBytesThatMove) {
 TEST(OffloadOfOptimizerState, MovesEveryByteOnceEachWayPerUpdateInEachReplica) {
   Options options = with_state(four_stages(), {.on = true});
   options.topology.replication_factor = 2;
-  const TrainingRun moved = run(options);
+  const TrainingRun moved = run_digits(options);
   ASSERT_EQ(moved.stages.size(), 8u);
   for (const StageReport& stage : moved.stages) {
     const OffloadReport& state = stage.optimizer_state;
@@ -86,17 +57,17 @@ TEST(OffloadOfOptimizerState, LeavesSmallTensorsWhereTheyAre) {
       (bytes < minimum ? small : large) += 2 * bytes;
     }
     const TrainingRun moved =
-        run(with_state(four_stages(), {.on = true, .minimum_bytes = minimum}));
+        run_digits(with_state(four_stages(), {.on = true, .minimum_bytes = minimum}));
     EXPECT_EQ(sum(moved, [](const StageReport& s) { return s.optimizer_bytes_on_ipu; }), small)
         << minimum;
     EXPECT_EQ(sum(moved, [](const StageReport& s) { return s.optimizer_state.bytes; }), large)
         << minimum;
-    EXPECT_EQ(first_difference(moved, run(four_stages())), "") << minimum;
+    EXPECT_EQ(first_difference(moved, run_digits(four_stages())), "") << minimum;
   }
 }
 
 TEST(OffloadOfOptimizerState, HasNothingToMoveWhereARuleKeepsNothing) {
-  const TrainingRun plain = run(with_state(four_stages(), {.on = true}), Sgd{});
+  const TrainingRun plain = run_digits(with_state(four_stages(), {.on = true}), Sgd{});
   for (const StageReport& stage : plain.stages) {
     EXPECT_EQ(stage.optimizer_state.bytes, 0);
     EXPECT_EQ(stage.optimizer_state.loads, 0u);
@@ -107,20 +78,20 @@ TEST(OffloadOfOptimizerState, HasNothingToMoveWhereARuleKeepsNothing) {
 TEST(OffloadOfOptimizerState, MakesAPlanFitThatIsRefusedWithout) {
   Options kept = four_stages(), moved = with_state(four_stages(), {.on = true});
   for (Options* options : {&kept, &moved}) {
-    options->topology.stages = parse_stages("B1,B2,B3,B4");
-    const std::int64_t peak = peaks(run(*options));
+    options->topology.stages = one_stage().topology.stages;
+    const std::int64_t peak = peaks(run_digits(*options));
     options->topology.ipu_memory_bytes = peak;
-    EXPECT_EQ(peaks(run(*options)), peak);
+    EXPECT_EQ(peaks(run_digits(*options)), peak);
     options->topology.ipu_memory_bytes = peak - 1;
-    EXPECT_NE(refusal(Errc::out_of_memory, [&] { run(*options); }), "accepted");
+    EXPECT_NE(refusal(Errc::out_of_memory, [&] { run_digits(*options); }), "accepted");
   }
   kept.topology.ipu_memory_bytes = moved.topology.ipu_memory_bytes += 1;
-  const std::string text = refusal(Errc::out_of_memory, [&] { run(kept); });
+  const std::string text = refusal(Errc::out_of_memory, [&] { run_digits(kept); });
   EXPECT_NE(text.find("720.2 kB for the optimizer's state"), std::string::npos) << text;
   EXPECT_NE(text.find("what would help: the optimizer's state in the host store"),
             std::string::npos)
       << text;
-  EXPECT_EQ(refusal(Errc::out_of_memory, [&] { run(moved); }), "accepted");
+  EXPECT_EQ(refusal(Errc::out_of_memory, [&] { run_digits(moved); }), "accepted");
 }
 
 Options with_accumulators(Options options, const Offload& offload) {
@@ -136,8 +107,8 @@ std::int64_t sums_in_store(const TrainingRun& run) {
 // 16,384 bytes to add to them, an update a block of its norm.
 TEST(OffloadOfAccumulators, LowersThePeaksByTheBytesThatMove) {
   constexpr std::int64_t bytes = 4 * 90'026, tensors = 8;
-  const TrainingRun kept = run(four_stages());
-  const TrainingRun moved = run(with_accumulators(four_stages(), {.on = true}));
+  const TrainingRun kept = run_digits(four_stages());
+  const TrainingRun moved = run_digits(with_accumulators(four_stages(), {.on = true}));
   EXPECT_EQ(sums_in_store(kept), 0);
   EXPECT_EQ(sums_in_store(moved), bytes);
   const std::int64_t saved = peaks(kept) - peaks(moved);
@@ -152,7 +123,7 @@ TEST(OffloadOfAccumulators, MovesEveryByteOncePerMicroBatchAndUpdateEachWay) {
     options.topology.replication_factor = 2;
     Optimizer optimizer = AdamW{};
     optimizer.max_grad_norm = max_grad_norm;
-    const TrainingRun moved = run(options, optimizer);
+    const TrainingRun moved = run_digits(options, optimizer);
     ASSERT_EQ(moved.stages.size(), 8u);
     for (const StageReport& stage : moved.stages) {
       const OffloadReport& sums = stage.accumulators;
@@ -170,9 +141,9 @@ TEST(OffloadOfAccumulators, LeavesSmallTensorsWhereTheyAre) {
     for (const ParameterInfo& info : model.parameters())
       if (info.shape.elements() * 4 >= minimum) large += info.shape.elements() * 4;
     const TrainingRun moved =
-        run(with_accumulators(four_stages(), {.on = true, .minimum_bytes = minimum}));
+        run_digits(with_accumulators(four_stages(), {.on = true, .minimum_bytes = minimum}));
     EXPECT_EQ(sums_in_store(moved), large) << minimum;
-    EXPECT_EQ(first_difference(moved, run(four_stages())), "") << minimum;
+    EXPECT_EQ(first_difference(moved, run_digits(four_stages())), "") << minimum;
   }
 }
 
@@ -180,33 +151,38 @@ TEST(OffloadOfAccumulators, LeavesSmallTensorsWhereTheyAre) {
 TEST(OffloadOfAccumulators, MakesAPlanFitThatIsRefusedWithout) {
   Options kept = four_stages(), moved = with_accumulators(four_stages(), {.on = true});
   for (Options* options : {&kept, &moved}) {
-    options->topology.stages = parse_stages("B1,B2,B3,B4");
-    const std::int64_t peak = peaks(run(*options));
+    options->topology.stages = one_stage().topology.stages;
+    const std::int64_t peak = peaks(run_digits(*options));
     options->topology.ipu_memory_bytes = peak;
-    EXPECT_EQ(peaks(run(*options)), peak);
+    EXPECT_EQ(peaks(run_digits(*options)), peak);
     options->topology.ipu_memory_bytes = peak - 1;
-    EXPECT_NE(refusal(Errc::out_of_memory, [&] { run(*options); }), "accepted");
+    EXPECT_NE(refusal(Errc::out_of_memory, [&] { run_digits(*options); }), "accepted");
   }
   kept.topology.ipu_memory_bytes = moved.topology.ipu_memory_bytes += 1;
-  const std::string text = refusal(Errc::out_of_memory, [&] { run(kept); });
+  const std::string text = refusal(Errc::out_of_memory, [&] { run_digits(kept); });
   EXPECT_NE(
       text.find("the gradient sums in the host store (options.training.offload.accumulators)"),
       std::string::npos)
       << text;
-  EXPECT_EQ(refusal(Errc::out_of_memory, [&] { run(moved); }), "accepted");
+  EXPECT_EQ(refusal(Errc::out_of_memory, [&] { run_digits(moved); }), "accepted");
 }
 
+constexpr Offload on{.on = true};
+constexpr OffloadOptions every_class{
+    .optimizer_state = on, .accumulators = on, .activations = on, .weights = on};
+
 TEST(Offload, ChangesNoBitInStagesThatTheCompilerCuts) {
-  const TrainingRun reference = run(four_stages());
+  const TrainingRun reference = run_digits(four_stages());
   for (const int stages : {1, 2, 4}) {
-    Options options = with_accumulators(with_state(four_stages(), {.on = true}), {.on = true});
+    Options options = four_stages();
+    options.training.offload = every_class;
     options.topology.automatic_stages = stages;
-    EXPECT_EQ(first_difference(run(options), reference), "") << stages;
+    EXPECT_EQ(first_difference(run_digits(options), reference), "") << stages;
   }
 }
 
-// Classes x strategies x replicas x recomputation x threads per IPU x cuts: every fifth of them, in
-// which each value of each meets the values of the others.
+// Classes x strategies x replicas x recomputation x threads per IPU x cuts: every nineteenth of
+// them, in which each value of each meets the values of the others.
 TEST(Offload, ChangesNoBitWhateverItIsCombinedWith) {
   const auto options = [](int replicas) {
     Options result = four_stages();
@@ -217,8 +193,8 @@ TEST(Offload, ChangesNoBitWhateverItIsCombinedWith) {
   clipped.max_grad_norm = 0.5;
   for (const Optimizer& optimizer : {Optimizer(AdamW{.learning_rate = 0.01}), clipped})
     for (const int replicas : {1, 2}) {
-      const TrainingRun reference = run(options(replicas), optimizer);
-      for (int kind = 0; kind < 3 * 2 * 2 * 2 * 2 * 2; kind += 5) {
+      const TrainingRun reference = run_digits(options(replicas), optimizer);
+      for (int kind = 0; kind < 3 * 2 * 2 * 2 * 2 * 2 * 2 * 2; kind += 19) {
         Options one = options(replicas);
         const int schedule = kind % 3, rest = kind / 3;
         one.topology.strategy = schedule == 2 ? Strategy::sharded : Strategy::pipelined;
@@ -226,10 +202,12 @@ TEST(Offload, ChangesNoBitWhateverItIsCombinedWith) {
             schedule == 1 ? PipelineSchedule::interleaved : PipelineSchedule::grouped;
         one.training.offload.optimizer_state.on = rest & 1;
         one.training.offload.accumulators.on = rest & 2;
-        one.training.recompute = rest & 4;
-        one.topology.threads_per_ipu = rest & 8 ? 3 : 1;
-        one.topology.stages = parse_stages(rest & 16 ? "B1,B2|B3,B4" : "B1|B2|B3|B4");
-        ASSERT_EQ(first_difference(run(one, optimizer), reference), "")
+        one.training.offload.activations.on = rest & 4;
+        one.training.offload.weights.on = rest & 8;
+        one.training.recompute = rest & 16;
+        one.topology.threads_per_ipu = rest & 32 ? 3 : 1;
+        one.topology.stages = parse_stages(rest & 64 ? "B1,B2|B3,B4" : "B1|B2|B3|B4");
+        ASSERT_EQ(first_difference(run_digits(one, optimizer), reference), "")
             << "combination " << kind << ", " << replicas << " replicas";
       }
     }

@@ -11,6 +11,7 @@
 #include "engine/values/memory.hpp"
 #include "graph/op.hpp"
 #include "graph/ops/arithmetic/accumulate.hpp"
+#include "graph/ops/movement/identity.hpp"
 #include "penstock/error.hpp"
 #include "tests/support/allocation_counter.hpp"
 #include "tests/support/refusal.hpp"
@@ -124,19 +125,43 @@ TEST(Program, AddsToASumInTheHostStoreInPieces) {
     if (row.running) sum.attributes.set("running", std::int64_t{1});
     Instruction kept = sum;
     kept.inputs[0] = kept.outputs[0] = {Space::accumulators, 0, 0};
-    OffloadReport moves;
+    Moves moved;
+    const OffloadReport& moves = moved.accumulators;
     run({.instructions = {sum, kept}}, {.accumulators = blocks[0].get(),
                                         .host_accumulators = blocks[1].get(),
                                         .stash = blocks[2].get(),
                                         .scratch = blocks[3].get(),
                                         .random = {.micro_batch = 2},
-                                        .moves = &moves});
+                                        .moves = &moved});
     EXPECT_EQ(std::memcmp(blocks[0].get(), blocks[1].get(), bytes), 0) << row.parts;
     EXPECT_EQ(moves.loads, static_cast<std::uint64_t>(row.pieces)) << row.parts;
     EXPECT_EQ(moves.stores, static_cast<std::uint64_t>(row.pieces)) << row.parts;
     EXPECT_EQ(moves.loaded_bytes, type.bytes());
     EXPECT_EQ(moves.stored_bytes, type.bytes());
   }
+}
+
+TEST(Program, CountsTransfersByTheirDirection) {
+  const TensorType type{DType::f32, {16}};
+  std::shared_ptr<std::byte> host = allocate_block(64), scratch = allocate_block(64);
+  Instruction load{.name = "x/load",
+                   .op = &identity,
+                   .input_types = {type},
+                   .output_types = {type},
+                   .inputs = {{Space::host_stash, 0, 0}},
+                   .outputs = {{Space::scratch, 0, 0}},
+                   .transfer = Transfer::load};
+  Instruction store = load;
+  std::swap(store.inputs, store.outputs);
+  store.transfer = Transfer::store;
+  Moves moves;
+  run({.instructions = {load, load, store}},
+      {.host_stash = host.get(), .scratch = scratch.get(), .moves = &moves});
+  EXPECT_EQ(moves.activations.loads, 2u);
+  EXPECT_EQ(moves.activations.loaded_bytes, 128);
+  EXPECT_EQ(moves.activations.stores, 1u);
+  EXPECT_EQ(moves.activations.stored_bytes, 64);
+  EXPECT_EQ(moves.accumulators.loads, 0u);
 }
 
 TEST(Program, GivesEachCallItsWorkspaceAndItsKey) {

@@ -49,6 +49,11 @@ TEST(Staging, OfAnUpdateHasRoomForTheRuleTheNormAndTwoSums) {
       {{.elements = 100'000, .state_tensors = 9, .sum = true}, 40'960},
       {{.elements = 100'000, .state_tensors = 2, .sum = true, .elementwise = false}, 1'200'000},
       {{.elements = 10, .sum = true}, 128},  // two sums
+      {{.elements = 5000, .weight = true}, 4096},
+      {{.elements = 5000, .state_tensors = 2, .weight = true}, 12'288},
+      {{.elements = 100, .elementwise = false, .measured = 1000}, 0},
+      {{.elements = 100, .elementwise = false, .weight = true, .measured = 1000}, 4032},  // norm
+      {{.elements = 100, .elementwise = false, .weight = true, .measured = 100'000}, 32'768},
   };
   for (const Row& row : rows)
     EXPECT_EQ(update_staging_bytes(row.update), row.bytes)

@@ -21,25 +21,38 @@ using graph::TensorType;
 struct PlanRunner::Stage {
   explicit Stage(const StagePlan& plan)
       : parameters(plan.parameter_bytes),
+        weight_room(plan.host_parameter_bytes),
         accumulators(plan.accumulator_bytes),
         host_accumulators(plan.host_accumulator_bytes),
         scratch(plan.scratch_bytes) {}
 
-  WatchedBlock parameters, accumulators, host_accumulators, scratch;
+  WatchedBlock parameters, weight_room, accumulators, host_accumulators, scratch;
+
+  std::byte* place_of(const graph::VariablePlan& variable) const {
+    return (variable.on_host ? weight_room : parameters).data() + variable.offset;
+  }
 };
 
 /// What a micro-batch holds: by stage, and by edge.
 struct PlanRunner::MicroBatch {
   MicroBatch(const graph::Plan& plan, std::size_t number, const std::vector<Tensor>& tensors)
       : number(number), inputs(tensors) {
-    for (const StagePlan& stage : plan.stages) stashes.emplace_back(stage.stash_bytes);
+    for (const StagePlan& stage : plan.stages) {
+      stashes.emplace_back(stage.stash_bytes);
+      host_stashes.emplace_back(stage.host_stash_bytes);
+    }
     for (const graph::Edge& edge : plan.edges)
       sent_back.emplace_back(edge.kind == EdgeKind::gradient ? edge.type.bytes() : 0);
   }
 
   std::size_t number;
   const std::vector<Tensor>& inputs;
-  std::vector<WatchedBlock> stashes, sent_back;
+  const std::byte* at(std::size_t stage, const Location& source) const {
+    return (source.space == Space::host_stash ? host_stashes : stashes)[stage].data() +
+           source.offset;
+  }
+
+  std::vector<WatchedBlock> stashes, host_stashes, sent_back;
 };
 
 namespace {
@@ -78,14 +91,13 @@ void PlanRunner::set_variable(const std::string& name, const Tensor& value) {
   for (std::size_t stage = 0; stage < stages_.size(); ++stage)
     for (const graph::VariablePlan& variable : plan_.stages[stage].variables)
       if (plan_.variables[index(variable.variable)].name == name)
-        std::memcpy(stages_[stage]->parameters.data() + variable.offset, value.raw(),
-                    value.bytes());
+        std::memcpy(stages_[stage]->place_of(variable), value.raw(), value.bytes());
 }
 
 Tensor PlanRunner::variable(const std::string& name) const {
   const auto& variable = plan_of(name);
-  return copy(variable.type, stage_of(plan_.variables[index(variable.variable)]).parameters.data() +
-                                 variable.offset);
+  return copy(variable.type,
+              stage_of(plan_.variables[index(variable.variable)]).place_of(variable));
 }
 
 std::vector<Tensor> PlanRunner::gradients(const std::string& name) const {
@@ -111,36 +123,41 @@ std::vector<std::vector<Tensor>> PlanRunner::run(
     batches.emplace_back(plan_, m, micro_batches[m]);
   for (MicroBatch& batch : batches)
     for (std::size_t stage = 0; stage < stages_.size(); ++stage)
-      run_program(plan_.stages[stage].forward, stage, batch);
+      run_program(Direction::forward, stage, batch);
   std::vector<std::vector<Tensor>> results;
   for (const MicroBatch& batch : batches) results.push_back(outputs(batch));
   for (MicroBatch& batch : batches)
     for (std::size_t stage = stages_.size(); stage-- > 0;)
-      run_program(plan_.stages[stage].backward, stage, batch);
+      run_program(Direction::backward, stage, batch);
   return results;
 }
 
-void PlanRunner::run_program(const graph::Program& program, std::size_t stage, MicroBatch& batch) {
+void PlanRunner::run_program(Direction direction, std::size_t stage, MicroBatch& batch) {
+  const bool forward = direction == Direction::forward;
   const Stage& memory = *stages_[stage];
   memory.scratch.fill(0xff);
   const auto received = this->received(stage, batch);
   std::vector<std::byte*> sent_back;
   for (const std::int32_t edge : plan_.stages[stage].backward_sends)
     sent_back.push_back(batch.sent_back[index(edge)].data());
-  graph::run(program,
+  graph::run(forward ? plan_.stages[stage].forward : plan_.stages[stage].backward,
              {.parameters = memory.parameters.data(),
+              .weight_room = memory.weight_room.data(),
               .accumulators = memory.accumulators.data(),
-              .host_accumulators = memory.host_accumulators.data(),
+              .host_accumulators = forward ? nullptr : memory.host_accumulators.data(),
               .stash = batch.stashes[stage].data(),
+              .host_stash = batch.host_stashes[stage].data(),
               .scratch = memory.scratch.data(),
               .received = received,
               .sent_back = sent_back,
               .random = {.seed = 3, .micro_batch = static_cast<std::uint32_t>(batch.number)}});
   expect_intact(memory.parameters, "the parameters");
+  expect_intact(memory.weight_room, "the room for weights");
   expect_intact(memory.accumulators, "the accumulators");
   expect_intact(memory.host_accumulators, "the accumulators in the host store");
   expect_intact(memory.scratch, "the scratch memory");
   expect_intact(batch.stashes[stage], "the stash");
+  expect_intact(batch.host_stashes[stage], "the stash in the host store");
   for (const std::int32_t edge : plan_.stages[stage].backward_sends)
     expect_intact(batch.sent_back[index(edge)], "a gradient that is sent");
 }
@@ -157,7 +174,7 @@ std::vector<const std::byte*> PlanRunner::received(std::size_t stage,
           result.push_back(batch.inputs[index(edge.input)].raw());
           break;
         case EdgeKind::activation:
-          result.push_back(batch.stashes[index(edge.from)].data() + edge.source.offset);
+          result.push_back(batch.at(index(edge.from), edge.source));
           break;
         case EdgeKind::gradient:
           result.push_back(batch.sent_back[index(position)].data());
@@ -174,8 +191,8 @@ std::vector<Tensor> PlanRunner::outputs(const MicroBatch& batch) const {
   std::vector<Tensor> result(plan_.outputs.size());
   for (std::size_t stage = 0; stage < plan_.stages.size(); ++stage)
     for (const graph::OutputPlan& output : plan_.stages[stage].outputs)
-      result[index(output.output)] = copy(plan_.outputs[index(output.output)].type,
-                                          batch.stashes[stage].data() + output.source.offset);
+      result[index(output.output)] =
+          copy(plan_.outputs[index(output.output)].type, batch.at(stage, output.source));
   return result;
 }
 

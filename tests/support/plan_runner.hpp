@@ -12,6 +12,7 @@
 #include "graph/plan.hpp"
 #include "graph/program.hpp"
 #include "penstock/tensor.hpp"
+#include "penstock/trace.hpp"
 
 namespace penstock::testing {
 
@@ -37,7 +38,7 @@ class PlanRunner {
 
   Stage& stage_of(const graph::VariableInfo& info) const;
   const graph::VariablePlan& plan_of(const std::string& variable) const;
-  void run_program(const graph::Program& program, std::size_t stage, MicroBatch& batch);
+  void run_program(Direction direction, std::size_t stage, MicroBatch& batch);
   std::vector<const std::byte*> received(std::size_t stage, const MicroBatch& batch) const;
   std::vector<Tensor> outputs(const MicroBatch& batch) const;
 

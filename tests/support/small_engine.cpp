@@ -92,12 +92,17 @@ graph::Graph network(std::int64_t stages, bool tied) {
   return builder.graph();
 }
 
+OffloadOptions offload_of(const SmallEngineOptions& options) {
+  const Offload each{.on = options.offload};
+  return {.optimizer_state = each, .accumulators = each, .activations = each, .weights = each};
+}
+
 std::shared_ptr<const graph::Plan> compiled(const SmallEngineOptions& options) {
   graph::CompileRequest request{.training = options.training,
                                 .batch = SmallNetwork::batch,
                                 .schedule = &graph::find_schedule(options.schedule),
                                 .gradient_accumulation = options.gradient_accumulation,
-                                .offload_accumulators = {.on = options.offload}};
+                                .offload = offload_of(options)};
   if (options.anchors) request.anchors = {{"fc1"}, {"fc1", true}, {"fc2.weight", true}};
   return std::make_shared<const graph::Plan>(
       graph::compile(network(options.stages, options.tied), request).plan);
@@ -118,8 +123,7 @@ actors::PipelineSetup SmallNetwork::setup() const {
           .replicas = options_.replicas,
           .gradient_accumulation = micro_batches(1),
           .reduction = options_.reduction,
-          .offload = {.optimizer_state = {.on = options_.offload},
-                      .accumulators = {.on = options_.offload}},
+          .offload = offload_of(options_),
           .sharding = {.optimizer_state = {.on = options_.shards, .minimum_elements = 2}},
           .seed = options_.seed,
           .outputs = {options_.output_mode, options_.output_period},

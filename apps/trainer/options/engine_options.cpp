@@ -91,6 +91,18 @@ penstock::OptimizerSettings default_settings(OptimizerName name) {
   return penstock::AdamW{};
 }
 
+penstock::OffloadOptions training_offload(const PipelineOptions& options) {
+  penstock::OffloadOptions offload;
+  offload.optimizer_state.on = options.offload_optimiser;
+  offload.accumulators.on = options.offload_accumulators;
+  offload.activations.on = options.offload_activations;
+  offload.weights.on = options.offload_weights;
+  for (penstock::Offload* of :
+       {&offload.optimizer_state, &offload.accumulators, &offload.activations, &offload.weights})
+    of->minimum_bytes = options.offload_minimum.value_or(of->minimum_bytes);
+  return offload;
+}
+
 }  // namespace
 
 bool logs(const OutputOptions& options) {
@@ -106,11 +118,7 @@ penstock::Options training_options(const TrainerOptions& options) {
   engine.training.gradient_accumulation = options.training.gradient_accumulation;
   engine.training.reduction = options.pipeline.reduction;
   engine.training.reduction_strategy = options.pipeline.reduction_strategy;
-  engine.training.offload.optimizer_state.on = options.pipeline.offload_optimiser;
-  engine.training.offload.accumulators.on = options.pipeline.offload_accumulators;
-  for (penstock::Offload* offload :
-       {&engine.training.offload.optimizer_state, &engine.training.offload.accumulators})
-    offload->minimum_bytes = options.pipeline.offload_minimum.value_or(offload->minimum_bytes);
+  engine.training.offload = training_offload(options.pipeline);
   penstock::ReplicaSharding& sharding = engine.training.sharding.optimizer_state;
   sharding.on = options.pipeline.shard_optimiser;
   sharding.minimum_elements = options.pipeline.shard_minimum.value_or(sharding.minimum_elements);
@@ -128,6 +136,7 @@ penstock::Options inference_options(const TrainerOptions& options, std::int64_t 
   const std::int64_t useful = ceil_div(test_samples, batch * engine.topology.replication_factor);
   engine.batch_size = static_cast<int>(batch);
   engine.device_iterations = static_cast<int>(std::min(iterations, useful));
+  engine.training.offload.weights = training_offload(options.pipeline).weights;
   return engine;
 }
 

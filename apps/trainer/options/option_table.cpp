@@ -159,6 +159,10 @@ OptionGroup pipeline_group() {
            "keep the optimizer's state off the IPUs")
       .add("offload-accumulators", &PipelineOptions::offload_accumulators,
            "keep the sums of gradients off the IPUs")
+      .add("offload-activations", &PipelineOptions::offload_activations,
+           "keep off the IPUs what backward needs of each micro-batch")
+      .add("offload-weights", &PipelineOptions::offload_weights,
+           "keep weights off the IPUs, but for those of the stage that an IPU works on")
       .add("offload-minimum", &PipelineOptions::offload_minimum, byte_size("SIZE"),
            "smallest tensor that is kept off the IPUs, as in 4kB; by default 8 bytes")
       .add("shard-optimiser", &PipelineOptions::shard_optimiser,

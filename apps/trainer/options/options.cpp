@@ -93,8 +93,11 @@ void validate(const PipelineOptions& options) {
     refuse(
         "--stages auto: needs --ipus, for as many stages as there are IPUs, or a number, as in "
         "auto:4");
-  if (options.offload_minimum && !options.offload_optimiser && !options.offload_accumulators)
-    refuse("--offload-minimum: needs --offload-optimiser or --offload-accumulators");
+  if (options.offload_minimum && !options.offload_optimiser && !options.offload_accumulators &&
+      !options.offload_activations && !options.offload_weights)
+    refuse(
+        "--offload-minimum: needs --offload-optimiser, --offload-accumulators, "
+        "--offload-activations or --offload-weights");
   if (options.shard_minimum && !options.shard_optimiser)
     refuse("--shard-minimum: needs --shard-optimiser");
 }

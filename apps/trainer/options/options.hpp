@@ -87,6 +87,8 @@ struct PipelineOptions {
   penstock::ReductionStrategy reduction_strategy = penstock::ReductionStrategy::post;
   bool offload_optimiser = false;
   bool offload_accumulators = false;
+  bool offload_activations = false;
+  bool offload_weights = false;
   std::optional<std::int64_t> offload_minimum = {};  ///< bytes
   bool shard_optimiser = false;
   std::optional<std::int64_t> shard_minimum = {};  ///< elements

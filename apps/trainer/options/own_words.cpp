@@ -10,17 +10,27 @@ struct Names {
 };
 
 /// A name that is a part of another comes after it.
-constexpr Names names[] = {{"options.topology.ipus", "--ipus"},
-                           {"options.topology.ipu_memory_bytes", "--ipu-memory"},
-                           {"options.topology.replication_factor", "--replication-factor"},
-                           {"options.topology.threads_per_ipu", "--threads-per-ipu"},
-                           {"threads_per_ipu", "--threads-per-ipu"},
-                           {"options.training.offload.optimizer_state", "--offload-optimiser"},
-                           {"options.training.offload.accumulators", "--offload-accumulators"},
-                           {"options.training.sharding.optimizer_state", "--shard-optimiser"},
-                           {"options.training.recompute_stages", "--recompute"},
-                           {"options.training.reduction_strategy", "--reduction-strategy"},
-                           {"optimizer.loss_scaling", "--loss-scaling"}};
+constexpr Names names[] = {
+    {"options.topology.ipus", "--ipus"},
+    {"options.topology.ipu_memory_bytes", "--ipu-memory"},
+    {"options.topology.replication_factor", "--replication-factor"},
+    {"options.topology.threads_per_ipu", "--threads-per-ipu"},
+    {"threads_per_ipu", "--threads-per-ipu"},
+    {"options.training.offload.optimizer_state.minimum_bytes",
+     "--offload-optimiser, --offload-minimum"},
+    {"options.training.offload.accumulators.minimum_bytes",
+     "--offload-accumulators, --offload-minimum"},
+    {"options.training.offload.activations.minimum_bytes",
+     "--offload-activations, --offload-minimum"},
+    {"options.training.offload.weights.minimum_bytes", "--offload-weights, --offload-minimum"},
+    {"options.training.offload.optimizer_state", "--offload-optimiser"},
+    {"options.training.offload.accumulators", "--offload-accumulators"},
+    {"options.training.offload.activations", "--offload-activations"},
+    {"options.training.offload.weights", "--offload-weights"},
+    {"options.training.sharding.optimizer_state", "--shard-optimiser"},
+    {"options.training.recompute_stages", "--recompute"},
+    {"options.training.reduction_strategy", "--reduction-strategy"},
+    {"optimizer.loss_scaling", "--loss-scaling"}};
 
 }  // namespace
 

@@ -40,6 +40,7 @@ void write(JsonLine& json, const penstock::StageReport& stage) {
       .field("busy_seconds", stage.busy_seconds)
       .field("sent_bytes", stage.sent_bytes)
       .field("peak_bytes", stage.peak_bytes)
+      .field("shared_bytes", stage.shared_bytes)
       .field("optimizer_bytes_on_ipu", stage.optimizer_bytes_on_ipu)
       .key("offloaded_optimizer_state");
   write(json, stage.optimizer_state);
@@ -47,6 +48,10 @@ void write(JsonLine& json, const penstock::StageReport& stage) {
   write(json, stage.accumulators);
   json.key("collectives");
   write(json, stage.collectives);
+  json.key("offloaded_activations");
+  write(json, stage.activations);
+  json.key("offloaded_weights");
+  write(json, stage.weights);
   json.end_object();
 }
 

@@ -104,6 +104,12 @@ struct Offload {
 struct OffloadOptions {
   Offload optimizer_state = {};  ///< comes to the IPU for an update, piece by piece
   Offload accumulators = {};     ///< gradient sums: come piece by piece, to be added to
+  /// What a stage keeps of a micro-batch from its forward to its backward, and what it sends
+  /// forward: each tensor comes for the layers that read it. In training.
+  Offload activations = {};
+  /// Parameters: a stage's come for its programs, to a room that the stages of an IPU share, and
+  /// piece by piece for an update. In inference too.
+  Offload weights = {};
 };
 
 /// A class of tensors that replicas may divide among themselves, instead of each keeping all: of n

@@ -43,10 +43,13 @@ struct StageReport {
   double busy_seconds = 0;            ///< in its programs and weight updates
   std::int64_t sent_bytes = 0;        ///< activations and gradients, to other stages
   std::int64_t peak_bytes = 0;  ///< tensor memory of the stage on its IPU, optimizer state included
+  std::int64_t shared_bytes = 0;  ///< of these, what all stages of the IPU share: it is there once
   std::int64_t optimizer_bytes_on_ipu = 0;  ///< of these, optimizer state
   OffloadReport optimizer_state = {};
   OffloadReport accumulators = {};
   CollectiveReport collectives = {};
+  OffloadReport activations = {};
+  OffloadReport weights = {};
 };
 
 struct CompilePhase {
@@ -67,7 +70,7 @@ struct StagePlanReport {
   double forward_seconds = 0;  ///< per micro-batch, measured on one core; 0: not measured
   double backward_seconds = 0;
   int in_flight_limit = 0;
-  std::int64_t stash_bytes = 0;  ///< kept of each micro-batch in flight
+  std::int64_t stash_bytes = 0;  ///< kept of each micro-batch in flight, on the IPU
   std::int64_t bytes = 0;        ///< weights, accumulators, stash and scratch
 };
 

@@ -193,20 +193,26 @@ struct Updated {
   std::vector<Tensor> state;
   std::int32_t parts = 0;  ///< that were run by themselves
   OffloadReport moves;
+  OffloadReport weight_moves;
 };
 
-/// One parameter after two updates by a rule, its state on the IPU or, with scratch, off it.
+/// One parameter after two updates by a rule, its state on the IPU or, with scratch, off it; the
+/// parameter itself too, if asked for.
 Updated updated(const char* rule, std::int64_t size, std::int32_t threads,
-                std::int64_t scratch_bytes = 0) {
+                std::int64_t scratch_bytes = 0, bool weight_on_host = false) {
   const graph::TensorType type{DType::f32, {size}};
   graph::Plan plan;
   plan.training = true;
   plan.threads_per_ipu = threads;
   plan.variables = {{"weight", type, true, 0}};
-  plan.stages = {
-      {.variables = {{.variable = 0, .type = type, .trainable = true, .gradients = {{0, 0}}}},
-       .parameter_bytes = type.bytes(),
-       .accumulator_bytes = type.bytes()}};
+  plan.stages = {{.variables = {{.variable = 0,
+                                 .type = type,
+                                 .on_host = weight_on_host,
+                                 .trainable = true,
+                                 .gradients = {{0, 0}}}},
+                  .parameter_bytes = weight_on_host ? 0 : type.bytes(),
+                  .host_parameter_bytes = weight_on_host ? type.bytes() : 0,
+                  .accumulator_bytes = type.bytes()}};
   auto setup = std::make_shared<PipelineSetup>();
   setup->plan = std::make_shared<const graph::Plan>(std::move(plan));
   setup->offload.optimizer_state.on = scratch_bytes > 0;
@@ -226,7 +232,7 @@ Updated updated(const char* rule, std::int64_t size, std::int32_t threads,
     for (const float sum : arena->accumulator(0, size)) EXPECT_EQ(sum, 0);
   }
   return {arena->read_variable(0), update.read_state().at(0).tensors, runner.count,
-          update.state_moves()};
+          update.state_moves(), arena->weight_moves()};
 }
 
 TEST(WeightUpdate, SharesLargeParametersWithoutChangingABit) {
@@ -277,6 +283,33 @@ TEST(WeightUpdate, WorksOnOffloadedStateInPiecesThatFitIntoScratch) {
     EXPECT_EQ(moved.moves.stored_bytes, 2 * bytes) << what;
     EXPECT_EQ(kept.moves.bytes, 0) << what;
     EXPECT_EQ(kept.moves.loads, 0u) << what;
+  }
+}
+
+// 4.3: beside the state that comes with them, in as large pieces as all of them leave room for.
+TEST(WeightUpdate, WorksOnOffloadedWeightsInPiecesThatFitIntoScratch) {
+  struct Row {
+    const char* rule;
+    std::int64_t scratch;
+    std::int32_t threads;
+    std::uint64_t pieces;  ///< of each update
+  };
+  constexpr std::int64_t size = 100'003;
+  const Row rows[] = {{"sgd", 4096, 1, 98},
+                      {"adamw", 3 * 4096, 1, 98},
+                      {"adamw", 3 * 400'064, 3, 1},
+                      {"lamb", 3 * 400'064, 1, 1}};
+  for (const Row& row : rows) {
+    const Updated kept = updated(row.rule, size, row.threads);
+    const Updated moved = updated(row.rule, size, row.threads, row.scratch, true);
+    EXPECT_EQ(std::memcmp(kept.weight.raw(), moved.weight.raw(), kept.weight.bytes()), 0)
+        << row.rule;
+    EXPECT_EQ(moved.weight_moves.bytes, 4 * size) << row.rule;
+    EXPECT_EQ(moved.weight_moves.loads, 2 * row.pieces) << row.rule;
+    EXPECT_EQ(moved.weight_moves.stores, 2 * row.pieces) << row.rule;
+    EXPECT_EQ(moved.weight_moves.loaded_bytes, 2 * 4 * size) << row.rule;
+    EXPECT_EQ(moved.weight_moves.stored_bytes, 2 * 4 * size) << row.rule;
+    EXPECT_EQ(kept.weight_moves.loads, 0u) << row.rule;
   }
 }
 

@@ -99,10 +99,12 @@ TEST(PipelineLifetime, EndsUnused) {
 }
 
 TEST(PipelineLifetime, AllocatesNoTensorMemoryOnceItIsWarm) {
-  for (const std::int64_t replicas : {1, 2})
-    for (const std::int64_t windows : {1, 3}) {
+  for (const bool offload : {false, true})
+    for (const bool anchors : {false, true}) {
+      const std::int64_t windows = offload == anchors ? 3 : 1;
       SmallEngineOptions options = threaded;
-      options.replicas = replicas;
+      options.offload = offload;
+      options.anchors = anchors;
       SmallEngine engine(options);
       const std::vector<Tensor> inputs = engine.inputs(windows);
       const auto step = [&] { engine.runtime().step(inputs, engine.micro_batches(windows)); };

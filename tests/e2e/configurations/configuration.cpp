@@ -35,8 +35,9 @@ const std::vector<NamedOptimizer>& optimizers() {
 }
 
 /// The classes of tensors that may be kept in the host store.
-constexpr Offload OffloadOptions::*offload_classes[] = {&OffloadOptions::optimizer_state,
-                                                        &OffloadOptions::accumulators};
+constexpr Offload OffloadOptions::*offload_classes[] = {
+    &OffloadOptions::optimizer_state, &OffloadOptions::accumulators, &OffloadOptions::activations,
+    &OffloadOptions::weights};
 
 void draw_offload(Draws& draws, OffloadOptions& offload) {
   for (const auto tensors : offload_classes) {

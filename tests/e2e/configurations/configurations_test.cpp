@@ -196,6 +196,8 @@ std::set<std::string> settings(const Experiment& experiment, const Configuration
   note("state offloaded", training.offload.optimizer_state.on);
   note("sums offloaded", training.offload.accumulators.on);
   note("both offloaded", training.offload.optimizer_state.on && training.offload.accumulators.on);
+  note("activations offloaded", training.offload.activations.on);
+  note("weights offloaded", training.offload.weights.on);
   note("state divided",
        training.sharding.optimizer_state.on && options.topology.replication_factor > 1);
   note("running", training.reduction_strategy == ReductionStrategy::running);
@@ -218,7 +220,7 @@ TEST(DrawnConfigurations, HaveEverySetting) {
            settings(experiment, draw_configuration(draws, experiment, updates)))
         ++counts[word];
   }
-  EXPECT_EQ(counts.size(), 4u + 7u + 2u + 3u + 5u + 6u + 3u + 15u)
+  EXPECT_EQ(counts.size(), 4u + 7u + 2u + 3u + 5u + 6u + 3u + 17u)
       << ::testing::PrintToString(counts);
   for (const auto& [word, count] : counts) EXPECT_GE(count, 5) << word;
 }

@@ -38,8 +38,9 @@ auto fields(const ShardingOptions& sharding) {
 }
 
 auto fields(const OffloadOptions& offload) {
-  const auto& [state, sums] = offload;
-  return std::tie(state.on, state.minimum_bytes, sums.on, sums.minimum_bytes);
+  const auto& [state, sums, activations, weights] = offload;
+  return std::tie(state.on, state.minimum_bytes, sums.on, sums.minimum_bytes, activations.on,
+                  activations.minimum_bytes, weights.on, weights.minimum_bytes);
 }
 
 auto fields(const Anchor& anchor) {
@@ -112,6 +113,8 @@ Options changed() {
   options.training.reduction = Reduction::sum;
   options.training.offload.optimizer_state = {.on = true, .minimum_bytes = 4096};
   options.training.offload.accumulators = {.on = true, .minimum_bytes = 64};
+  options.training.offload.activations = {.on = true, .minimum_bytes = 65536};
+  options.training.offload.weights = {.on = true, .minimum_bytes = 0};
   options.training.sharding.optimizer_state = {.on = true, .minimum_elements = 1000};
   options.training.recompute = true;
   options.training.recompute_stages = {0, 1};
@@ -199,6 +202,14 @@ TEST(OptionsJson, D1_IsPrintedAGroupAtATime) {
       "accumulators": {
         "on": true,
         "minimum_bytes": 64
+      },
+      "activations": {
+        "on": true,
+        "minimum_bytes": 65536
+      },
+      "weights": {
+        "on": true,
+        "minimum_bytes": 0
       }
     },
     "sharding": {

@@ -53,8 +53,10 @@ TEST(CompileKey, ChangesWithEverythingThatIsAskedFor) {
       [](auto& r) { r.memory.shard_state.on = true; },
       [](auto& r) { r.memory.shard_state.minimum_elements = 100; },
       [](auto& r) { r.memory.replicas = 2; },
-      [](auto& r) { r.offload_accumulators.on = true; },
-      [](auto& r) { r.offload_accumulators.minimum_bytes = 64; },
+      [](auto& r) { r.offload.accumulators.on = true; },
+      [](auto& r) { r.offload.accumulators.minimum_bytes = 64; },
+      [](auto& r) { r.offload.activations.on = true; },
+      [](auto& r) { r.offload.weights.on = true; },
       [](auto& r) { r.recompute.on = true; },
       [](auto& r) { r.recompute.stages = {0}; },
       [](auto& r) {

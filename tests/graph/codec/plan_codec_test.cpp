@@ -22,7 +22,9 @@ Compiled compiled(std::uint64_t seed, bool training) {
                          .schedule = &interleaved,
                          .gradient_accumulation = 2,
                          .threads_per_ipu = 2,
-                         .offload_accumulators = {.on = training}};
+                         .offload = {.accumulators = {.on = training},
+                                     .activations = {.on = training},
+                                     .weights = {.on = true}}};
   request.recompute.on = training;
   request.anchors = {{model.value(model.outputs[0].value).name, false}};
   return compile(model, request);

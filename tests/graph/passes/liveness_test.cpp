@@ -47,6 +47,19 @@ Graph branch() {
   return model.graph();
 }
 
+TEST(Liveness, LoadsWhatLiesElsewhereForTheNodesThatReadItOnly) {
+  const Graph graph = branch();
+  const std::vector<NodeId> later{2, 3};  // h3 and sum, which read h2
+  const ValueId h2 = graph.node(1).outputs[0];
+  std::vector<bool> loaded(graph.values.size());
+  loaded[index(h2)] = true;
+  const Liveness live = find_liveness(graph, later, computed(graph), {.loaded = loaded});
+  const Buffer& buffer = live.buffers.at(by_value(live).at(h2));
+  EXPECT_EQ(buffer.first, 0);
+  EXPECT_EQ(buffer.last, 1);
+  EXPECT_EQ(buffer.bytes, graph.type(h2).bytes());
+}
+
 TEST(Liveness, LetsAnOutputOverwriteAnInputThatEndsThere) {
   const Graph graph = branch();
   const auto buffer = by_value(liveness_of(graph));

@@ -112,17 +112,55 @@ TEST(MemoryBudget, CountsOffloadedStateOnlyAsScratchOfTheUpdate) {
   }
 }
 
+/// What is offered besides the plan of two stages: its state in the host store, its gradient sums,
+/// and both.
+std::string refused_with_classes(std::int64_t bytes) {
+  const MemoryBudget budget{.bytes = bytes, .state = [](const std::string&) {
+                              return KeptState{2, true};
+                            }};
+  const auto without_sums = [] {
+    Plan plan = two_stages();
+    for (StagePlan& stage : plan.stages) stage.accumulator_bytes = 0;
+    return plan;
+  };
+  return refusal(Errc::out_of_memory, [&] {
+    expect_fit(two_stages(), 1, budget,
+               {{"the state", [] { return two_stages(); }, true, 1},
+                {"the sums", without_sums, false, 1},
+                {"both", without_sums, true, 2},
+                {"recomputation", [] { return two_stages(); }}});
+  });
+}
+
 TEST(MemoryBudget, OffersTheHostStoreWhereThatIsEnough) {
-  MemoryBudget budget{.bytes = 7048, .state = [](const std::string&) {
-                        return KeptState{2, true};
-                      }};
-  EXPECT_NE(refused(two_stages(), budget)
-                .find("; what would help: the optimizer's state in the host store "
-                      "(options.training.offload.optimizer_state), which needs 7.0 kB; or "),
+  EXPECT_NE(
+      refused_with_classes(7048).find(
+          "; what would help: the state, which needs 7.0 kB; or the sums, which needs 6.5 kB; "
+          "or "),
+      std::string::npos)
+      << refused_with_classes(7048);
+  EXPECT_EQ(refused_with_classes(7047).find("the state, "), std::string::npos);
+}
+
+// 4.3, A8: two classes together where one alone is not enough, and only there.
+TEST(MemoryBudget, OffersSeveralClassesWhereFewerAreNotEnough) {
+  EXPECT_EQ(refused_with_classes(6500).find("both"), std::string::npos);
+  EXPECT_NE(refused_with_classes(6499).find("; what would help: both, which needs 6.0 kB; or "),
             std::string::npos)
-      << refused(two_stages(), budget);
-  budget.bytes = 7047;
-  EXPECT_EQ(refused(two_stages(), budget).find("host store"), std::string::npos);
+      << refused_with_classes(6499);
+  EXPECT_NE(refused_with_classes(6048).find("both, "), std::string::npos);
+  EXPECT_EQ(refused_with_classes(6047).find("both, "), std::string::npos);
+}
+
+// 4.3: the room for weights is there once, for the largest of an IPU's stages.
+TEST(MemoryBudget, CountsTheWeightsInTheHostStoreAsRoomForOneStage) {
+  Plan plan = two_stages();
+  plan.stages[1].ipu = 0;
+  plan.stages[0].host_parameter_bytes = 600;
+  plan.stages[1].host_parameter_bytes = 400;
+  const std::int64_t bytes = 4 * 1000 + 600 + 4 * 1000 + 500;
+  EXPECT_EQ(refused(plan, {.bytes = bytes}), "accepted");
+  EXPECT_NE(refused(plan, {.bytes = bytes - 1}), "accepted");
 }
 
 // 4.4: ceil(n/R) elements of each of two tensors of 250.

@@ -108,6 +108,17 @@ TEST(EngineOptions, OnlyTrainingReducesGradientsAndOffloadsState) {
   EXPECT_TRUE(training_options(options).training.offload.accumulators.on);
   EXPECT_EQ(training_options(options).training.offload.accumulators.minimum_bytes, 4000);
   EXPECT_EQ(training_options(options).training.offload.optimizer_state.minimum_bytes, 4000);
+  EXPECT_FALSE(training_options(options).training.offload.activations.on);
+  EXPECT_FALSE(training_options(options).training.offload.weights.on);
+  options.pipeline.offload_activations = options.pipeline.offload_weights = true;
+  for (const penstock::Offload& offload :
+       {training_options(options).training.offload.activations,
+        training_options(options).training.offload.weights,
+        inference_options(options, 100).training.offload.weights}) {
+    EXPECT_TRUE(offload.on);
+    EXPECT_EQ(offload.minimum_bytes, 4000);
+  }
+  EXPECT_FALSE(inference_options(options, 100).training.offload.activations.on);
   EXPECT_FALSE(inference_options(options, 100).training.offload.optimizer_state.on);
 }
 

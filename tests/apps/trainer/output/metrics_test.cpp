@@ -75,6 +75,7 @@ TEST(RunMetrics, ListEveryStageOfEveryReplica) {
       .busy_seconds = 7.5,
       .sent_bytes = 16,
       .peak_bytes = 8,
+      .shared_bytes = 3,
       .optimizer_bytes_on_ipu = 9,
       .optimizer_state =
           {.bytes = 11, .loads = 12, .stores = 13, .loaded_bytes = 14, .stored_bytes = 15},
@@ -85,7 +86,10 @@ TEST(RunMetrics, ListEveryStageOfEveryReplica) {
                       .all_gathers = 33,
                       .all_reduced_bytes = 34,
                       .scattered_bytes = 35,
-                      .gathered_bytes = 36}};
+                      .gathered_bytes = 36},
+      .activations =
+          {.bytes = 51, .loads = 52, .stores = 53, .loaded_bytes = 54, .stored_bytes = 55},
+      .weights = {.bytes = 41, .loads = 42, .stores = 43, .loaded_bytes = 44, .stored_bytes = 45}};
   const json summary = json::parse(to_json(run)).at("summary");
   EXPECT_EQ(summary, json::parse(R"({
     "compile_seconds": 0.5, "plans_from_cache": 2, "train_samples_per_second": 10000, "inference_samples_per_second": 20000,
@@ -93,18 +97,28 @@ TEST(RunMetrics, ListEveryStageOfEveryReplica) {
     "stages": [
       {"replica": 0, "stage": 0, "ipu": 0, "forward_runs": 0, "backward_runs": 0,
        "recomputed_runs": 0, "max_in_flight": 0, "busy_seconds": 0, "sent_bytes": 0,
-       "peak_bytes": 0, "optimizer_bytes_on_ipu": 0, "offloaded_optimizer_state": {"bytes": 0, "loads": 0,
+       "peak_bytes": 0, "shared_bytes": 0,
+       "optimizer_bytes_on_ipu": 0, "offloaded_optimizer_state": {"bytes": 0, "loads": 0,
         "stores": 0, "loaded_bytes": 0, "stored_bytes": 0},
        "offloaded_accumulators": {"bytes": 0, "loads": 0,
+        "stores": 0, "loaded_bytes": 0, "stored_bytes": 0},
+       "offloaded_activations": {"bytes": 0, "loads": 0,
+        "stores": 0, "loaded_bytes": 0, "stored_bytes": 0},
+       "offloaded_weights": {"bytes": 0, "loads": 0,
         "stores": 0, "loaded_bytes": 0, "stored_bytes": 0},
        "collectives": {"all_reduces": 0, "reduce_scatters": 0, "all_gathers": 0,
         "all_reduced_bytes": 0, "scattered_bytes": 0, "gathered_bytes": 0}},
       {"replica": 1, "stage": 2, "ipu": 3, "forward_runs": 4, "backward_runs": 5,
        "recomputed_runs": 10, "max_in_flight": 6, "busy_seconds": 7.5, "sent_bytes": 16,
-       "peak_bytes": 8, "optimizer_bytes_on_ipu": 9, "offloaded_optimizer_state": {"bytes": 11, "loads": 12,
+       "peak_bytes": 8, "shared_bytes": 3,
+       "optimizer_bytes_on_ipu": 9, "offloaded_optimizer_state": {"bytes": 11, "loads": 12,
         "stores": 13, "loaded_bytes": 14, "stored_bytes": 15},
        "offloaded_accumulators": {"bytes": 21, "loads": 22,
         "stores": 23, "loaded_bytes": 24, "stored_bytes": 25},
+       "offloaded_activations": {"bytes": 51, "loads": 52,
+        "stores": 53, "loaded_bytes": 54, "stored_bytes": 55},
+       "offloaded_weights": {"bytes": 41, "loads": 42,
+        "stores": 43, "loaded_bytes": 44, "stored_bytes": 45},
        "collectives": {"all_reduces": 31, "reduce_scatters": 32, "all_gathers": 33,
         "all_reduced_bytes": 34, "scattered_bytes": 35, "gathered_bytes": 36}}]
   })"));

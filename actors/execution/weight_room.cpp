@@ -1,0 +1,18 @@
+#include "actors/execution/weight_room.hpp"
+
+#include "engine/values/memory.hpp"
+
+namespace penstock::actors {
+
+WeightRoom::WeightRoom(std::int64_t bytes)
+    : bytes_(bytes),
+      memory_(bytes > 0 ? allocate_block(static_cast<std::size_t>(bytes)) : nullptr) {}
+
+void WeightRoom::fill(Arena& arena) {
+  if (arena.stage().host_parameter_bytes == 0) return;
+  arena.bring_weights(memory_.get());
+  of_ = &arena;
+  version_ = arena.weight_version();
+}
+
+}  // namespace penstock::actors

@@ -1,0 +1,39 @@
+// WeightRoom: the memory of an IPU to which the weights come that the host store keeps, for the
+// programs of one stage at a time. They stay until another stage needs the room or there are newer
+// ones, so that a stage alone on its IPU brings them once per update. On the IPU's thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "actors/execution/arena.hpp"
+
+namespace penstock::actors {
+
+class WeightRoom {
+ public:
+  /// For stages of which none keeps more than so many bytes in the host store.
+  explicit WeightRoom(std::int64_t bytes = 0);
+
+  std::int64_t bytes() const { return bytes_; }
+  /// Where the weights of `arena`'s stage are: brought, if they are not there as they are now. Null
+  /// where no stage of the IPU has any in the host store.
+  std::byte* bring(Arena& arena) {
+    if (bytes_ > 0 && !holds(arena)) fill(arena);
+    return memory_.get();
+  }
+  bool holds(const Arena& arena) const {
+    return of_ == &arena && version_ == arena.weight_version();
+  }
+
+ private:
+  void fill(Arena& arena);
+
+  std::int64_t bytes_;
+  std::shared_ptr<std::byte> memory_;
+  const Arena* of_ = nullptr;  // whose weights these are; compared, never followed
+  std::int64_t version_ = 0;
+};
+
+}  // namespace penstock::actors

@@ -1,0 +1,123 @@
+// 4.3, D10: what a stage keeps of a micro-batch may lie in the host store until its backward.
+#include <gtest/gtest.h>
+
+#include "tests/e2e/offload_runs.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace penstock::testing {
+namespace {
+
+constexpr std::int64_t updates = offload_updates;
+
+Options with_activations(Options options, const Offload& offload = {.on = true}) {
+  options.training.offload.activations = offload;
+  return options;
+}
+
+std::int64_t shared(const StageReport& stage) {
+  return stage.shared_bytes;
+}
+
+// In lanes of 16 samples tensors of 1 kB and more are multiples of 64 bytes, as their places are.
+TEST(OffloadOfActivations, LowersEachPeakByExactlyTheBytesThatMoveLessTheScratchForTheWork) {
+  const TrainingRun kept = run_digits(four_stages());
+  const TrainingRun moved =
+      run_digits(with_activations(four_stages(), {.on = true, .minimum_bytes = 1024}));
+  for (std::size_t i = 0; i < kept.stages.size(); ++i) {
+    const StageReport &before = kept.stages[i], &after = moved.stages[i];
+    EXPECT_EQ(before.activations.bytes, 0) << "stage " << i;
+    EXPECT_EQ(before.peak_bytes - after.peak_bytes,
+              after.activations.bytes - (shared(after) - shared(before)))
+        << "stage " << i;
+  }
+  EXPECT_LT(peaks(moved), peaks(kept));
+  EXPECT_EQ(first_difference(kept, moved), "");
+}
+
+// Seven micro-batches are in flight in the first stage: what waits for its backward is off the IPU.
+TEST(OffloadOfActivations, FreesAnIpuOfMostOfWhatWaits) {
+  const auto waiting = [](const TrainingRun& run) {
+    const StageReport& stage = run.stages[0];
+    return stage.peak_bytes - stage.shared_bytes;
+  };
+  const auto run = [](const Offload& offload) {
+    return run_digits(with_activations(four_stages(), offload), Sgd{});
+  };
+  EXPECT_GT(waiting(run({})), 7 * waiting(run({.on = true})));
+}
+
+TEST(OffloadOfActivations, StoresEveryByteOncePerMicroBatchInEachReplica) {
+  for (const int replicas : {1, 2}) {
+    Options options = with_activations(four_stages());
+    options.topology.replication_factor = replicas;
+    const TrainingRun moved = run_digits(options);
+    ASSERT_EQ(moved.stages.size(), 4u * static_cast<std::size_t>(replicas));
+    for (const StageReport& stage : moved.stages) {
+      constexpr std::int64_t micro_batches = updates * offload_accumulation;
+      // In flight at most, and two more where the host reads the outputs.
+      const int slots = 2 * (3 - stage.stage) + 1 + (stage.stage == 3 ? 2 : 0);
+      const OffloadReport& activations = stage.activations;
+      EXPECT_GT(activations.bytes, 0) << stage.stage;
+      EXPECT_EQ(activations.stored_bytes, micro_batches * activations.bytes / slots) << stage.stage;
+      EXPECT_EQ(activations.stores % micro_batches, 0u);
+      EXPECT_EQ(activations.loads % micro_batches, 0u);
+      EXPECT_GT(activations.loads, 0u) << stage.stage;
+    }
+  }
+}
+
+TEST(OffloadOfActivations, LeavesSmallTensorsWhereTheyAre) {
+  const TrainingRun kept = run_digits(four_stages());
+  std::int64_t before = 1'000'000'000;
+  for (const std::int64_t minimum : {0, 8, 1000, 20'000, 100'000, 1'000'000}) {
+    const TrainingRun moved =
+        run_digits(with_activations(four_stages(), {.on = true, .minimum_bytes = minimum}));
+    std::int64_t bytes = 0;
+    for (const StageReport& stage : moved.stages) bytes += stage.activations.bytes;
+    EXPECT_LE(bytes, before) << minimum;
+    EXPECT_EQ(first_difference(moved, kept), "") << minimum;
+    before = bytes;
+  }
+  EXPECT_EQ(before, 0) << "no tensor has a megabyte";
+}
+
+// A8: to the byte, and the refusal names the class that would make it fit.
+TEST(OffloadOfActivations, MakesAPlanFitThatIsRefusedWithout) {
+  Options kept = one_stage(), moved = with_activations(one_stage());
+  for (Options* options : {&kept, &moved}) {
+    const std::int64_t peak = peaks(run_digits(*options));
+    options->topology.ipu_memory_bytes = peak;
+    EXPECT_EQ(peaks(run_digits(*options)), peak);
+    options->topology.ipu_memory_bytes = peak - 1;
+    EXPECT_NE(refusal(Errc::out_of_memory, [&] { run_digits(*options); }), "accepted");
+  }
+  kept.topology.ipu_memory_bytes = moved.topology.ipu_memory_bytes += 1;
+  const std::string text = refusal(Errc::out_of_memory, [&] { run_digits(kept); });
+  EXPECT_NE(text.find("the activations in the host store (options.training.offload.activations), "
+                      "which needs "),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(refusal(Errc::out_of_memory, [&] { run_digits(moved); }), "accepted");
+}
+
+// Which each of them alone would not.
+TEST(OffloadOfActivations, IsOfferedTogetherWithOthersWhereOneIsNotEnough) {
+  Options both = with_activations(one_stage());
+  both.training.offload.optimizer_state.on = true;
+  const std::int64_t peak = peaks(run_digits(both));
+  Options kept = one_stage();
+  kept.topology.ipu_memory_bytes = both.topology.ipu_memory_bytes = peak;
+  EXPECT_EQ(refusal(Errc::out_of_memory, [&] { run_digits(both); }), "accepted");
+  const std::string text = refusal(Errc::out_of_memory, [&] { run_digits(kept); });
+  EXPECT_NE(text.find("the optimizer's state and the activations in the host store "
+                      "(options.training.offload.optimizer_state, "
+                      "options.training.offload.activations), which needs "),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("the activations in the host store (options.training.offload.activations)"),
+            std::string::npos)
+      << text;
+}
+
+}  // namespace
+}  // namespace penstock::testing

@@ -1,0 +1,28 @@
+// Trainings of the tutorials' network on digits, for the tests of offload: the same data, the same
+// number of updates, and what their stages took.
+#pragma once
+
+#include <cstdint>
+
+#include "tests/support/training_run.hpp"
+
+namespace penstock::testing {
+
+inline constexpr std::int64_t offload_updates = 3;
+inline constexpr int offload_batch = 12, offload_accumulation = 4;
+
+/// An IPU for each of the four blocks.
+Options four_stages();
+/// All in one stage.
+Options one_stage();
+
+TrainingRun run_digits(const Options& options,
+                       const Optimizer& optimizer = AdamW{.learning_rate = 0.01});
+
+std::int64_t sum(const TrainingRun& run, std::int64_t (*of)(const StageReport&));
+/// Of all stages, what they share counted in each.
+std::int64_t peaks(const TrainingRun& run);
+/// Of stages that are all on one IPU.
+std::int64_t ipu_peak(const TrainingRun& run);
+
+}  // namespace penstock::testing
