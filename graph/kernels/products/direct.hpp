@@ -41,15 +41,16 @@ static constexpr bool convolves_directly(const Windows& w) {
   constexpr std::int64_t fewest_channels = 16, fewest_places = 4;
   constexpr std::int64_t least_depth = 192, same_place = 1024;
   const WindowAxis& x = w.columns;
+  // What the gradient of a stride leaves out between its results is not stepped over.
+  if (w.rows.target_step != 1 || x.target_step != 1) return false;
   if (w.channels < fewest_channels || !fills_vectors(w.results)) return false;
   if (joins_rows(w)) {
     const std::int64_t pixels = w.rows.places * x.places;
     return w.channels >= least_depth && pixels >= fewest_places && pixels % same_place != 0;
   }
-  return w.rows.step == 1 && x.step == 1 && w.rows.target_step == 1 && x.target_step == 1 &&
-         w.rows.taps > 0 && x.taps > 0 && x.taps <= most_row_taps && x.places >= fewest_places &&
-         x.size >= fewest_places && x.low >= -most_skipped &&
-         x.low + x.places + x.span - x.size <= most_skipped;
+  return w.rows.step == 1 && x.step == 1 && w.rows.taps > 0 && x.taps > 0 &&
+         x.taps <= most_row_taps && x.places >= fewest_places && x.size >= fewest_places &&
+         x.low >= -most_skipped && x.low + x.places + x.span - x.size <= most_skipped;
 }
 
 /// Whether a gradient's results are summed in vectors, channel by channel of the source as it lies.

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <string>
 
+#include "tests/graph/ops/large_samples.hpp"
 #include "tests/graph/ops/reference_cases.hpp"
 #include "tests/graph/ops/sample_run.hpp"
 #include "tests/support/data_path.hpp"
@@ -34,7 +35,7 @@ void print_calls(const std::string& name, const testing::Tape& tape) {
 void print_samples() {
   for (const Op* op : ops_with_samples()) {
     std::size_t number = 0;
-    for (const OpSample& sample : op->samples())
+    for (const OpSample& sample : all_samples_of(*op))
       print_calls("sample/" + std::string(op->name) + "/" + std::to_string(number++),
                   run_sample(*op, sample).tape);
   }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "graph/sharing.hpp"
+#include "tests/graph/ops/large_samples.hpp"
 #include "tests/graph/ops/sample_run.hpp"
 
 namespace penstock::graph {
@@ -19,28 +20,11 @@ namespace {
 using testing::OpCall;
 using testing::same_bits;
 
-/// Products of several bands, blocks and tiles, which the ops' own samples are too small for.
-std::vector<OpSample> large_samples(std::string_view op) {
-  const auto f32 = [](Shape shape) { return TensorType{DType::f32, shape}; };
-  if (op == "conv2d")
-    return {{.inputs = {f32({5, 40, 16, 17}), f32({50, 40, 3, 3}), f32({50})},
-             .attributes = {{"padding", 1}}},
-            {.inputs = {f32({3, 34, 20, 20}), f32({36, 17, 3, 3})},
-             .attributes = {{"stride", 2}, {"groups", 2}}}};
-  if (op == "linear")
-    return {{.inputs = {f32({20, 400}), f32({130, 400}), f32({130})}},
-            {.inputs = {f32({40, 300}), f32({330, 300})}},
-            {.inputs = {f32({300, 40}), f32({10, 40}), f32({10})}}};
-  return {};
-}
-
 /// Calls `check(call, units)` for every kernel call that samples make and that can be shared.
 template <class Check>
 void for_each_shared_call(Check check) {
   for (const Op* op : ops_with_samples()) {
-    std::vector<OpSample> samples = op->samples();
-    for (OpSample& large : large_samples(op->name)) samples.push_back(std::move(large));
-    for (const OpSample& sample : samples) {
+    for (const OpSample& sample : all_samples_of(*op)) {
       const SampleRun run = run_sample(*op, sample);
       for (const OpCall& call : run.tape.calls()) {
         const std::int64_t units = units_of(call);

@@ -189,7 +189,21 @@ INSTANTIATE_TEST_SUITE_P(
         Geometry{{2, 16, 7, 8}, 30, {1, 1}, {{"stride", List{3, 1}}}},
         Geometry{{3, 16, 4, 4}, 16, {3, 3}, {{"padding", 5}}},
         Geometry{{3, 200, 5, 5}, 220, {1, 1}}, Geometry{{2, 192, 1, 4}, 16, {1, 1}},
-        Geometry{{2, 300, 20, 15}, 30, {1, 1}},    // rows joined, bands of them
+        Geometry{{2, 300, 20, 15}, 30, {1, 1}},                 // rows joined, bands of them
+        Geometry{{2, 16, 8, 8}, 192, {1, 1}, {{"stride", 2}}},  // gradients with gaps, from many
+        Geometry{{2, 32, 9, 8}, 200, {3, 3}, {{"stride", 2}, {"padding", 1}}},
+        Geometry{{2, 16, 8, 8}, 192, {2, 2}, {{"stride", 2}}},
+        Geometry{{2, 16, 6, 8}, 192, {1, 1}, {{"stride", List{2, 1}}}},
+        Geometry{{2, 16, 6, 8}, 192, {1, 1}, {{"stride", List{1, 2}}}},
+        Geometry{{2, 32, 6, 8}, 400, {1, 1}, {{"groups", 2}, {"stride", 2}}},
+        Geometry{{2, 16, 1, 9}, 16, {3, 3}, pad_one},  // kernels larger than the image
+        Geometry{{2, 16, 4, 4}, 16, {5, 5}, {{"padding", 2}}},
+        Geometry{{2, 16, 2, 6}, 16, {5, 5}, {{"padding", 2}}},
+        Geometry{{2, 16, 1, 1}, 16, {1, 1}, pad_one},
+        Geometry{{2, 16, 3, 4}, 16, {1, 1}, {{"padding", 2}}}, Geometry{{2, 192, 4, 1}, 16, {1, 1}},
+        Geometry{{1, 192, 1, 300}, 16, {1, 1}}, Geometry{{2, 16, 3, 40}, 16, {1, 17}},
+        Geometry{{2, 16, 3, 40}, 16, {1, 16}},
+        Geometry{{2, 16, 11, 12}, 16, {3, 3}, {{"stride", 2}, {"dilation", 2}}},
         Geometry{{1, 192, 32, 32}, 16, {1, 1}}));  // planes that drive each other out
 
 }  // namespace

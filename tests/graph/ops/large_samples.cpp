@@ -1,0 +1,37 @@
+#include "tests/graph/ops/large_samples.hpp"
+
+#include <string_view>
+#include <utility>
+
+namespace penstock::graph {
+namespace {
+
+std::vector<OpSample> large_samples(std::string_view op) {
+  const auto f32 = [](Shape shape) { return TensorType{DType::f32, shape}; };
+  if (op == "conv2d")
+    return {{.inputs = {f32({5, 40, 16, 17}), f32({50, 40, 3, 3}), f32({50})},
+             .attributes = {{"padding", 1}}},
+            {.inputs = {f32({3, 34, 20, 20}), f32({36, 17, 3, 3})},
+             .attributes = {{"stride", 2}, {"groups", 2}}},
+            // Images read where they lie.
+            {.inputs = {f32({5, 48, 16, 16}), f32({64, 48, 3, 3}), f32({64})},
+             .attributes = {{"padding", 1}}},
+            {.inputs = {f32({3, 300, 10, 12}), f32({96, 300, 1, 1})}},
+            {.inputs = {f32({2, 40, 6, 6}), f32({256, 40, 3, 3}), f32({256})},
+             .attributes = {{"padding", 1}, {"stride", 2}}}};
+  if (op == "linear")
+    return {{.inputs = {f32({20, 400}), f32({130, 400}), f32({130})}},
+            {.inputs = {f32({40, 300}), f32({330, 300})}},
+            {.inputs = {f32({300, 40}), f32({10, 40}), f32({10})}}};
+  return {};
+}
+
+}  // namespace
+
+std::vector<OpSample> all_samples_of(const Op& op) {
+  std::vector<OpSample> samples = op.samples();
+  for (OpSample& large : large_samples(op.name)) samples.push_back(std::move(large));
+  return samples;
+}
+
+}  // namespace penstock::graph
