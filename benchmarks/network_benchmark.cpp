@@ -17,6 +17,7 @@
 #include "benchmarks/memory_bandwidth.hpp"
 #include "benchmarks/networks/balanced_stages.hpp"
 #include "benchmarks/networks/contests.hpp"
+#include "benchmarks/networks/memory_costs.hpp"
 #include "benchmarks/networks/table.hpp"
 #include "benchmarks/pytorch/pytorch.hpp"
 
@@ -91,6 +92,14 @@ void print_balanced(int rounds) {
   }
 }
 
+void print_memory_costs(int rounds) {
+  for (const MemoryCost& cost : memory_costs(rounds))
+    print({.work = "mnist-cnn, " + cost.means,
+           .unit = "times",
+           .setting = number(static_cast<double>(cost.bytes_less) * 1e-3) + " kB less",
+           .penstock = number(cost.times, 2)});
+}
+
 void print_visits(int rounds) {
   const double few = EmptyPipeline({.stages = 4, .accumulation = 400}).visit_microseconds(rounds);
   const double many =
@@ -140,6 +149,7 @@ int run(int rounds, double penstock_bytes, double pytorch_bytes) {
   print_header();
   const bool same = print_contests(rounds, peak);
   print_balanced(rounds);
+  print_memory_costs(rounds);
   print_visits(rounds);
   print_compilation(rounds);
   print_memory(penstock_bytes, pytorch_bytes);

@@ -18,16 +18,6 @@ Optimizer optimizer_for(Rule rule) {
   return Sgd{.learning_rate = 0.001, .momentum = 0.9};
 }
 
-/// Outputs of every micro-batch, as the trainer asks for them.
-Options options_for(const Setting& setting) {
-  Options options{.batch_size = static_cast<int>(setting.cut.batch),
-                  .device_iterations = static_cast<int>(setting.cut.iterations),
-                  .topology = setting.topology};
-  options.training.gradient_accumulation = static_cast<int>(setting.cut.accumulation);
-  options.output.mode = OutputMode::all;
-  return options;
-}
-
 double mean(std::span<const float> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
@@ -71,6 +61,15 @@ class InferenceRunner : public Runner {
 };
 
 }  // namespace
+
+Options options_for(const Setting& setting) {
+  Options options{.batch_size = static_cast<int>(setting.cut.batch),
+                  .device_iterations = static_cast<int>(setting.cut.iterations),
+                  .topology = setting.topology};
+  options.training.gradient_accumulation = static_cast<int>(setting.cut.accumulation);
+  options.output.mode = OutputMode::all;
+  return options;
+}
 
 std::unique_ptr<Runner> penstock_runner(const Task& task, const Setting& setting,
                                         const Samples& samples) {

@@ -19,6 +19,9 @@ struct Setting {
   std::int64_t samples() const { return cut.samples() * topology.replication_factor; }
 };
 
+/// With the outputs of every micro-batch, as the trainer asks for them.
+Options options_for(const Setting& setting);
+
 /// Compiled and started, with the weights of initial_weights().
 std::unique_ptr<Runner> penstock_runner(const Task& task, const Setting& setting,
                                         const Samples& samples);
