@@ -29,12 +29,15 @@ std::string joined(const std::vector<std::string>& parts) {
 
 /// Columns that are shown if any stage has something there.
 struct Shown {
+  bool phases = false;
   bool recomputed = false;
   bool times = false;
 };
 
 Row heading(const Shown& shown) {
-  Row row{"stage", "IPU", "blocks", "from", "parameters", "forward MFLOP", "backward MFLOP"};
+  Row row{"stage", "IPU"};
+  if (shown.phases) row.insert(row.end(), {"phase", "numbers"});
+  row.insert(row.end(), {"blocks", "from", "parameters", "forward MFLOP", "backward MFLOP"});
   if (shown.recomputed) row.emplace_back("of it recomputed");
   if (shown.times) row.insert(row.end(), {"forward us", "backward us"});
   row.insert(row.end(), {"share", "in flight", "stash kB", "kB"});
@@ -46,13 +49,14 @@ std::string kilobytes(std::int64_t bytes) {
 }
 
 Row row_of(const StagePlanReport& stage, const Shown& shown) {
-  Row row{std::to_string(stage.stage),
-          std::to_string(stage.ipu),
-          joined(stage.blocks),
-          stage.first_layer,
-          std::to_string(stage.parameters),
-          decimal(stage.forward_flops / 1e6, 3),
-          decimal(stage.backward_flops / 1e6, 3)};
+  Row row{std::to_string(stage.stage), std::to_string(stage.ipu)};
+  if (shown.phases)
+    row.insert(row.end(),
+               {std::to_string(stage.phase), std::to_string(stage.forward_phase) + " | " +
+                                                 std::to_string(stage.backward_phase)});
+  row.insert(row.end(),
+             {joined(stage.blocks), stage.first_layer, std::to_string(stage.parameters),
+              decimal(stage.forward_flops / 1e6, 3), decimal(stage.backward_flops / 1e6, 3)});
   if (shown.recomputed) row.push_back(decimal(stage.recomputed_flops / 1e6, 3));
   if (shown.times)
     row.insert(row.end(),
@@ -79,6 +83,7 @@ std::string table(const std::vector<Row>& rows) {
 std::string stages_table(const std::vector<StagePlanReport>& stages) {
   Shown shown;
   for (const StagePlanReport& stage : stages) {
+    shown.phases = shown.phases || stage.phase >= 0;
     shown.recomputed = shown.recomputed || stage.recomputed_flops > 0;
     shown.times = shown.times || stage.forward_seconds + stage.backward_seconds > 0;
   }

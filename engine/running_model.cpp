@@ -26,8 +26,20 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 }
 
 const graph::Schedule& schedule_of(const Topology& topology) {
-  const bool sharded = topology.strategy == Strategy::sharded;
-  return graph::find_schedule(sharded ? "sequential" : to_string(topology.schedule));
+  const bool in_turns = topology.strategy != Strategy::pipelined;
+  return graph::find_schedule(in_turns ? "sequential" : to_string(topology.schedule));
+}
+
+std::optional<graph::PhaseRequest> phases_of(const Options& options, bool training) {
+  const PhasedOptions& phased = options.topology.phased;
+  if (!is_phased(options.topology.strategy)) return std::nullopt;
+  graph::PhaseRequest request{
+      .parallel = options.topology.strategy == Strategy::parallel_phased,
+      .separate_backward = phased.separate_backward_phase,
+      .turn = training && phased.batch_serial ? options.training.gradient_accumulation : 1};
+  for (const Phase& phase : phased.phases)
+    request.stages.push_back(static_cast<std::int32_t>(phase.stages.size()));
+  return request;
 }
 
 /// Before any thread is started.
@@ -76,6 +88,7 @@ graph::CompileRequest request_for(const Options& options, const Optimizer* optim
       .automatic_stages = options.topology.automatic_stages,
       .measure = beside_another ? graph::MeasureInstructions{} : measure_instructions,
       .schedule = &schedule_of(options.topology),
+      .phased = phases_of(options, training),
       .gradient_accumulation =
           training ? options.training.gradient_accumulation : options.device_iterations,
       .threads = actors::worker_threads({.threads = options.runtime.threads}),
@@ -92,6 +105,8 @@ graph::CompileRequest request_for(const Options& options, const Optimizer* optim
                                options.training.recompute_stages.end()}}};
   for (const Stage& stage : options.topology.stages)
     request.stages.push_back({stage.blocks, stage.ipu});
+  for (const Phase& phase : options.topology.phased.phases)
+    for (const Stage& stage : phase.stages) request.stages.push_back({stage.blocks, stage.ipu});
   for (const Anchor& anchor : options.output.anchors)
     request.anchors.push_back({anchor.tensor, anchor.gradient});
   request.ipus.assign(options.topology.ipus.begin(), options.topology.ipus.end());

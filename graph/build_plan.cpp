@@ -38,6 +38,7 @@ class PlanBuilder {
     plan_.training = request_.training;
     plan_.batch = request_.batch;
     plan_.schedule = request_.schedule;
+    plan_.phases = request_.phases;
     plan_.threads_per_ipu = request_.threads_per_ipu;
     add_interface();
     add_variables();
@@ -199,8 +200,10 @@ class PlanBuilder {
   }
 
   void limit_in_flight(std::size_t number, StagePlan& stage) const {
-    stage.in_flight = plan_.schedule->in_flight(static_cast<int>(number),
-                                                static_cast<int>(partition_.stages.size()));
+    stage.in_flight = plan_.phases.none()
+                          ? plan_.schedule->in_flight(static_cast<int>(number),
+                                                      static_cast<int>(partition_.stages.size()))
+                          : plan_.phases.turn;
     stage.stash_slots = stage.in_flight + (stage.outputs.empty() ? 0 : 2);
   }
 

@@ -15,6 +15,7 @@ struct PlanRequest {
   bool training = false;
   std::int64_t batch = 1;  ///< samples per micro-batch
   const Schedule* schedule = nullptr;
+  Phases phases = {};
   std::int32_t threads_per_ipu = 1;
   bool in_place = true;  ///< outputs may overwrite inputs that nobody needs any more
   OffloadOptions offload = {};

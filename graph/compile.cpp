@@ -101,7 +101,9 @@ class Compilation {
   void assign() {
     auto stages = request_.stages;
     if (stages.empty()) stages = find_stages(graph_, request_.stage_rule);
+    if (request_.phased) group_into_phases(stages, *request_.phased);
     assignment_ = assign_stages(graph_, stages, request_.ipus, request_.training);
+    if (request_.phased) phases_of_stages_ = assign_phases(assignment_, *request_.phased);
   }
 
   /// After layouts and fusion, so that they do not depend on the cut.
@@ -183,6 +185,7 @@ class Compilation {
     return {.training = request_.training,
             .batch = request_.batch,
             .schedule = request_.schedule ? request_.schedule : &grouped,
+            .phases = phases_of_stages_,
             .threads_per_ipu = threads,
             .in_place = request_.in_place,
             .offload = offload()};
@@ -274,6 +277,7 @@ class Compilation {
   std::int64_t lanes_ = 0;
   Graph graph_;
   StageAssignment assignment_;
+  Phases phases_of_stages_;         // none unless asked for
   std::vector<StageCost> seconds_;  // of automatic stages, where measured
   Partition partition_;
   std::vector<CompilePhase> phases_;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "graph/anchors.hpp"
@@ -10,6 +11,7 @@
 #include "graph/graph.hpp"
 #include "graph/passes/differentiate.hpp"
 #include "graph/passes/memory_budget.hpp"
+#include "graph/passes/phase_assignment.hpp"
 #include "graph/passes/recompute.hpp"
 #include "graph/passes/stages.hpp"
 #include "graph/plan.hpp"
@@ -27,8 +29,9 @@ struct CompileRequest {
   /// 0: stages as above; else so many, cut by the compiler wherever they are best balanced, each on
   /// the IPU that `ipus` says or the one of its own number. `stages` is empty then.
   std::int32_t automatic_stages = 0;
-  MeasureInstructions measure = {};    ///< for automatic stages; null: costs are estimated
-  const Schedule* schedule = nullptr;  ///< null: grouped
+  MeasureInstructions measure = {};         ///< for automatic stages; null: costs are estimated
+  const Schedule* schedule = nullptr;       ///< null: grouped
+  std::optional<PhaseRequest> phased = {};  ///< its schedule is sequential
   /// Micro-batches from a full to an empty pipeline: of a window in training, of a call in
   /// inference. For the warnings and the expected utilisation only.
   std::int64_t gradient_accumulation = 1;
@@ -58,9 +61,10 @@ struct Compiled {
 /// @throws Error invalid_model (no loss in training, no output in inference), invalid_topology
 /// (unknown block, block in two stages or in none, empty stage, a value used in an earlier stage
 /// than the one that computes it, wrong number of IPUs, a parameter used in two stages, more
-/// automatic stages than the model has pieces, a stage that cannot recompute), out_of_memory (an
-/// IPU has not enough for its stages), invalid_argument (a PENSTOCK_ISA that the machine lacks, an
-/// anchor on what is not there), internal (a schedule under which the stages would wait for ever).
+/// automatic stages than the model has pieces, a stage that cannot recompute, phases on IPUs that
+/// are not theirs), out_of_memory (an IPU has not enough for its stages), invalid_argument (a
+/// PENSTOCK_ISA that the machine lacks, an anchor on what is not there), internal (a schedule under
+/// which the stages would wait for ever).
 Compiled compile(const Graph& model, const CompileRequest& request);
 
 }  // namespace penstock::graph

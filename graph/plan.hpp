@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "graph/op.hpp"
+#include "graph/phases/phases.hpp"
 #include "graph/schedule.hpp"
 #include "graph/sharing.hpp"
 
@@ -166,6 +167,7 @@ struct Plan {
   bool training = false;
   std::int64_t batch = 1;
   const Schedule* schedule = nullptr;
+  Phases phases = {};                ///< that its stages have their turns in; none: see Phases
   std::int32_t threads_per_ipu = 1;  ///< that share the kernels' work; no bit depends on them
   std::vector<StagePlan> stages = {};
   std::vector<Edge> edges = {};

@@ -13,14 +13,30 @@ StageCore::StageCore(const graph::Plan& plan, std::size_t stage, std::int64_t wi
       stage_(plan.stages[stage]),
       window_(window),
       window_end_(window > 0 ? window : std::numeric_limits<std::int64_t>::max()),
-      arrivals_(static_cast<std::size_t>(live)) {
-  for (Arrivals& one : arrivals_) reset(one);
+      arrivals_(static_cast<std::size_t>(live)),
+      separate_backward_(plan.phases.separates_backward(static_cast<std::int32_t>(stage))) {
+  sort_receives(stage_.forward_receives, static_cast<std::int32_t>(stage), forward_);
+  sort_receives(stage_.backward_receives, static_cast<std::int32_t>(stage), backward_);
+  for (std::int64_t micro_batch = 0; micro_batch < live; ++micro_batch) reset(micro_batch);
 }
 
-void StageCore::reset(Arrivals& arrivals) const {
-  arrivals.there.assign(stage_.forward_receives.size() + stage_.backward_receives.size(), false);
-  arrivals.forward_missing = stage_.forward_receives.size();
-  arrivals.backward_missing = stage_.backward_receives.size();
+void StageCore::sort_receives(const std::vector<std::int32_t>& edges, std::int32_t stage,
+                              Receives& receives) {
+  for (const std::int32_t id : edges) {
+    const std::int32_t from = plan_.edges[static_cast<std::size_t>(id)].from;
+    const bool near = from == graph::host || plan_.phases.together(from, stage);
+    ++(near ? receives.near : receives.far);
+    far_.push_back(!near);
+  }
+}
+
+void StageCore::reset(std::int64_t micro_batch) {
+  Arrivals& arrived = arrivals(micro_batch);
+  arrived.there.assign(far_.size(), false);
+  const bool first = plan_.phases.turn_begin(micro_batch) == micro_batch;
+  const auto turn = static_cast<std::size_t>(first ? plan_.phases.turn : 0);
+  arrived.forward_missing = forward_.near + turn * forward_.far;
+  arrived.backward_missing = backward_.near + turn * backward_.far;
 }
 
 StageCore::Arrivals& StageCore::arrivals(std::int64_t micro_batch) {
@@ -42,8 +58,9 @@ void StageCore::received(std::size_t position, std::int64_t micro_batch) {
                                     std::to_string(next_backward_) + " to " +
                                     std::to_string(next_backward_ + live - 1) + " once");
   arrived.there[position] = true;
-  --(position < stage_.forward_receives.size() ? arrived.forward_missing
-                                               : arrived.backward_missing);
+  Arrivals& held_up = arrivals(held_up_by(position, micro_batch));
+  --(position < stage_.forward_receives.size() ? held_up.forward_missing
+                                               : held_up.backward_missing);
 }
 
 void StageCore::weights_ready() {
@@ -61,8 +78,12 @@ bool StageCore::forward_ready() const {
   return may_begin_forward() && arrivals(next_forward_).forward_missing == 0;
 }
 
+bool StageCore::may_begin_backward() const {
+  return in_flight() > 0 && (!separate_backward_ || next_forward_ % plan_.phases.turn == 0);
+}
+
 bool StageCore::backward_ready() const {
-  return in_flight() > 0 && arrivals(next_backward_).backward_missing == 0;
+  return may_begin_backward() && arrivals(next_backward_).backward_missing == 0;
 }
 
 std::optional<Work> StageCore::next() const {
@@ -82,13 +103,23 @@ void StageCore::started(const Work& work) {
 void StageCore::finished(const Work& work) {
   running_.reset();
   if (work.direction == Direction::forward) return;
-  reset(arrivals(work.micro_batch));
+  reset(work.micro_batch + static_cast<std::int64_t>(arrivals_.size()));
   ++next_backward_;
   updating_ = window_ > 0 && next_backward_ == window_end_;
 }
 
-std::string StageCore::missing(const char* what, std::int64_t micro_batch, std::size_t begin,
+std::int64_t StageCore::first_incomplete(std::int64_t micro_batch, std::size_t begin,
+                                         std::size_t end) const {
+  const std::int64_t turn_end = plan_.phases.turn_begin(micro_batch) + plan_.phases.turn;
+  for (std::int64_t m = micro_batch; m < turn_end; ++m)
+    for (std::size_t i = begin; i < end; ++i)
+      if ((m == micro_batch || far_[i]) && !arrivals(m).there[i]) return m;
+  return micro_batch;
+}
+
+std::string StageCore::missing(const char* what, std::int64_t next, std::size_t begin,
                                std::size_t end) const {
+  const std::int64_t micro_batch = first_incomplete(next, begin, end);
   const Arrivals& arrived = arrivals(micro_batch);
   std::string text;
   for (std::size_t i = begin; i < end; ++i) {
@@ -110,7 +141,7 @@ std::string StageCore::waits_for() const {
   if (updating_) return "waits for its weight update";
   const std::size_t forward = stage_.forward_receives.size();
   std::string text;
-  if (in_flight() > 0)
+  if (may_begin_backward())
     text = "waits for " +
            missing("gradient", next_backward_, forward, forward + stage_.backward_receives.size());
   if (in_flight() >= stage_.in_flight)

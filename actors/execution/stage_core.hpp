@@ -56,11 +56,27 @@ class StageCore {
   };
   Arrivals& arrivals(std::int64_t micro_batch);
   const Arrivals& arrivals(std::int64_t micro_batch) const;
-  void reset(Arrivals& arrivals) const;
+  /// Edges into the stage, those from other phases (far) apart: these hold up a whole turn.
+  struct Receives {
+    std::size_t near = 0;
+    std::size_t far = 0;
+  };
+  void sort_receives(const std::vector<std::int32_t>& edges, std::int32_t stage,
+                     Receives& receives);
+  /// Nothing has arrived for that micro-batch yet.
+  void reset(std::int64_t micro_batch);
+  /// The micro-batch that may not begin before what came at `position` for one is there: the first
+  /// of its turn, if that is from another phase.
+  std::int64_t held_up_by(std::size_t position, std::int64_t micro_batch) const {
+    return far_[position] ? plan_.phases.turn_begin(micro_batch) : micro_batch;
+  }
   bool may_begin_forward() const;
   bool forward_ready() const;
+  bool may_begin_backward() const;
   bool backward_ready() const;
-  std::string missing(const char* what, std::int64_t micro_batch, std::size_t begin,
+  /// The first micro-batch, from that one to the end of its turn, that it waits for at a position.
+  std::int64_t first_incomplete(std::int64_t micro_batch, std::size_t begin, std::size_t end) const;
+  std::string missing(const char* what, std::int64_t next, std::size_t begin,
                       std::size_t end) const;
 
   const graph::Plan& plan_;
@@ -74,6 +90,10 @@ class StageCore {
   bool updating_ = false;
   std::optional<Work> running_;
   std::vector<Arrivals> arrivals_;
+  Receives forward_;
+  Receives backward_;
+  std::vector<bool> far_;   // by position
+  bool separate_backward_;  // all forwards of a turn come before its first backward
 };
 
 }  // namespace penstock::actors

@@ -30,9 +30,21 @@ void each_field(MaybeConst<Stage> auto& stage, const auto& visit) {
   visit("ipu", ipu);
 }
 
+void each_field(MaybeConst<Phase> auto& phase, const auto& visit) {
+  auto& [stages] = phase;
+  visit("stages", stages);
+}
+
+void each_field(MaybeConst<PhasedOptions> auto& phased, const auto& visit) {
+  auto& [phases, separate_backward_phase, batch_serial] = phased;
+  visit("phases", phases);
+  visit("separate_backward_phase", separate_backward_phase);
+  visit("batch_serial", batch_serial);
+}
+
 void each_field(MaybeConst<Topology> auto& topology, const auto& visit) {
   auto& [strategy, schedule, stages, stage_rule, automatic_stages, ipus, ipu_memory_bytes,
-         replication_factor, input_group_size, threads_per_ipu] = topology;
+         replication_factor, input_group_size, threads_per_ipu, phased] = topology;
   visit("strategy", strategy);
   visit("schedule", schedule);
   visit("stages", stages);
@@ -43,6 +55,7 @@ void each_field(MaybeConst<Topology> auto& topology, const auto& visit) {
   visit("replication_factor", replication_factor);
   visit("input_group_size", input_group_size);
   visit("threads_per_ipu", threads_per_ipu);
+  visit("phased", phased);
 }
 
 void each_field(MaybeConst<Offload> auto& offload, const auto& visit) {

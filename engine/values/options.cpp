@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <map>
 #include <span>
 
 #include "engine/values/number_range.hpp"
@@ -11,7 +12,11 @@
 namespace penstock {
 namespace {
 
-constexpr std::array<std::string_view, 2> strategies{"pipelined", "sharded"};
+constexpr std::array<std::string_view, 4> strategies{"pipelined", "sharded", "serial_phased",
+                                                     "parallel_phased"};
+constexpr std::array<std::string_view, 4> livenesses{"always_live", "off_ipu_after_forward",
+                                                     "off_ipu_after_forward_no_overlap",
+                                                     "off_ipu_after_each_phase"};
 constexpr std::array<std::string_view, 3> stage_rules{"by_block", "same_as_ipu", "auto_increment"};
 constexpr std::array<std::string_view, 3> schedules{"grouped", "interleaved", "sequential"};
 constexpr std::array<std::string_view, 2> reductions{"mean", "sum"};
@@ -65,6 +70,67 @@ void check_stage_rule(const Topology& topology) {
                     std::string(to_string(topology.stage_rule)));
 }
 
+std::string count_of(std::size_t number, const char* what) {
+  return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
+}
+
+/// What phases change nothing for.
+void check_unphased(const Topology& topology) {
+  const std::string strategy =
+      ", for the strategy is " + std::string(to_string(topology.strategy)) + ", got ";
+  const auto refuse = [&](const char* field, const char* expected, const std::string& got) {
+    throw Error(Errc::invalid_argument, std::string("options.topology.phased.") + field +
+                                            ": expected " + expected + strategy + got);
+  };
+  const PhasedOptions& phased = topology.phased;
+  if (!phased.phases.empty()) refuse("phases", "none", std::to_string(phased.phases.size()));
+  if (phased.separate_backward_phase) refuse("separate_backward_phase", "false", "true");
+  if (phased.batch_serial) refuse("batch_serial", "false", "true");
+}
+
+/// Each with stages, and each block in one of them.
+void check_phases(const Topology& topology) {
+  const std::string group = "options.topology.phased.phases";
+  const auto& phases = topology.phased.phases;
+  if (!phases.empty() && !topology.stages.empty())
+    throw Error(Errc::invalid_argument, group +
+                                            ": expected none, for options.topology.stages says "
+                                            "what the stages are, got " +
+                                            std::to_string(phases.size()));
+  std::map<std::string_view, std::size_t> phase_of;
+  for (std::size_t phase = 0; phase < phases.size(); ++phase) {
+    const std::string field = group + "[" + std::to_string(phase) + "]";
+    const auto& stages = phases[phase].stages;
+    if (stages.empty())
+      throw Error(Errc::invalid_argument, field + ".stages: expected at least one stage, got none");
+    for (std::size_t stage = 0; stage < stages.size(); ++stage) {
+      check_stage(field + ".stages[" + std::to_string(stage) + "]", stages[stage]);
+      for (const std::string& block : stages[stage].blocks)
+        if (const auto [found, first] = phase_of.emplace(block, phase); !first)
+          throw Error(Errc::invalid_argument, field + ": block \"" + block + "\" is in phase " +
+                                                  std::to_string(found->second) +
+                                                  (found->second == phase ? " twice" : " already") +
+                                                  "; expected each block in one");
+    }
+  }
+}
+
+void check_phased(const Topology& topology) {
+  const std::string group = "options.topology.";
+  if (!is_phased(topology.strategy)) return check_unphased(topology);
+  check_phases(topology);
+  if (topology.stage_rule != StageRule::by_block || topology.automatic_stages > 0)
+    throw Error(Errc::invalid_argument,
+                group +
+                    (topology.automatic_stages > 0 ? "automatic_stages: expected 0"
+                                                   : "stage_rule: expected by_block") +
+                    ", for the phases of " + std::string(to_string(topology.strategy)) +
+                    " are explicit (options.topology.phased.phases, options.topology.stages, or "
+                    "the model's blocks), got " +
+                    (topology.automatic_stages > 0 ? std::to_string(topology.automatic_stages)
+                                                   : std::string(to_string(topology.stage_rule))));
+}
+
 void check(const Topology& topology) {
   const std::string group = "options.topology.";
   check_enumerator(group + "strategy", strategies, topology.strategy);
@@ -72,6 +138,7 @@ void check(const Topology& topology) {
   for (std::size_t i = 0; i < topology.stages.size(); ++i)
     check_stage(group + "stages[" + std::to_string(i) + "]", topology.stages[i]);
   check_stage_rule(topology);
+  check_phased(topology);
   check_number(group + "automatic_stages", topology.automatic_stages, {.low = 0, .high = 1024});
   if (topology.automatic_stages > 0 && !topology.stages.empty())
     throw Error(Errc::invalid_argument, group + "automatic_stages: expected 0, for " + group +
@@ -205,6 +272,10 @@ std::string_view to_string(StageRule value) noexcept {
   return name_of(stage_rules, value);
 }
 
+std::string_view to_string(PhaseLiveness value) noexcept {
+  return name_of(livenesses, value);
+}
+
 std::string_view to_string(PipelineSchedule value) noexcept {
   return name_of(schedules, value);
 }
@@ -223,6 +294,16 @@ std::string_view to_string(OutputMode value) noexcept {
 
 std::string_view to_string(LogLevel value) noexcept {
   return name_of(log_levels, value);
+}
+
+Phase Phase::on(const std::vector<int>& ipus) const {
+  if (ipus.size() != stages.size())
+    throw Error(Errc::invalid_argument, "phase: expected an IPU for each of its " +
+                                            count_of(stages.size(), "stage") + ", got " +
+                                            count_of(ipus.size(), "IPU"));
+  Phase placed = *this;
+  for (std::size_t i = 0; i < ipus.size(); ++i) placed.stages[i].ipu = ipus[i];
+  return placed;
 }
 
 void Options::validate() const {
@@ -248,6 +329,19 @@ std::vector<Stage> parse_stages(std::string_view text) {
     stages.push_back(std::move(parsed));
   }
   return stages;
+}
+
+std::vector<Phase> parse_phases(std::string_view text) {
+  std::vector<Phase> phases;
+  for (const std::string_view phase : split(text, ';')) {
+    if (phase.empty())
+      throw Error(Errc::invalid_argument,
+                  "phases \"" + std::string(text) +
+                      "\": expected a text such as \"B1|B2;B3\", but phase " +
+                      std::to_string(phases.size()) + " has no stage");
+    phases.emplace_back(parse_stages(phase));
+  }
+  return phases;
 }
 
 }  // namespace penstock

@@ -28,12 +28,12 @@ std::string compile_key(const Graph& model, const CompileRequest& request) {
   Writer writer;
   writer(std::string(source_hash), isa(), model);
   const auto& [training, batch, stages, stage_rule, ipus, automatic_stages, measure, schedule,
-               gradient_accumulation, threads, gradient_sum, replicas, threads_per_ipu, cores,
-               memory, offload, recompute, anchors, progress, in_place] = request;
+               phased, gradient_accumulation, threads, gradient_sum, replicas, threads_per_ipu,
+               cores, memory, offload, recompute, anchors, progress, in_place] = request;
   static_cast<void>(progress);  // tells of the work, and changes none of it
   writer(training, batch, stages, stage_rule, ipus, automatic_stages, static_cast<bool>(measure),
-         schedule, gradient_accumulation, threads, gradient_sum, replicas, threads_per_ipu, cores,
-         offload, recompute, anchors, in_place);
+         schedule, phased, gradient_accumulation, threads, gradient_sum, replicas, threads_per_ipu,
+         cores, offload, recompute, anchors, in_place);
   write_budget(writer, model, memory);
   return writer.take();
 }

@@ -8,6 +8,7 @@
 #include "graph/anchors.hpp"
 #include "graph/codec/archive.hpp"
 #include "graph/graph.hpp"
+#include "graph/passes/phase_assignment.hpp"
 #include "graph/passes/recompute.hpp"
 #include "graph/passes/stages.hpp"
 #include "graph/plan.hpp"
@@ -83,8 +84,13 @@ void fields(auto& archive, Either<Graph> auto& graph) {
 // ---- what is asked for -------------------------------------------------------------------------
 
 void fields(auto& archive, Either<StageRequest> auto& stage) {
-  auto& [blocks, ipu] = stage;
-  archive(blocks, ipu);
+  auto& [blocks, ipu, phase, default_ipu] = stage;
+  archive(blocks, ipu, phase, default_ipu);
+}
+
+void fields(auto& archive, Either<PhaseRequest> auto& request) {
+  auto& [parallel, stages, liveness, separate_backward, turn] = request;
+  archive(parallel, stages, liveness, separate_backward, turn);
 }
 
 void fields(auto& archive, Either<RecomputeRequest> auto& recompute) {
@@ -187,11 +193,21 @@ void fields(auto& archive, Either<TensorInfo> auto& tensor) {
   archive(name, type);
 }
 
+void fields(auto& archive, Either<PhaseNumbers> auto& numbers) {
+  auto& [forward, backward] = numbers;
+  archive(forward, backward);
+}
+
+void fields(auto& archive, Either<Phases> auto& phases) {
+  auto& [of_stage, numbers, turn, parallel] = phases;
+  archive(of_stage, numbers, turn, parallel);
+}
+
 void fields(auto& archive, Either<Plan> auto& plan) {
-  auto& [name, training, batch, schedule, threads_per_ipu, stages, edges, inputs, outputs, loss,
-         anchors, variables] = plan;
-  archive(name, training, batch, schedule, threads_per_ipu, stages, edges, inputs, outputs, loss,
-          anchors, variables);
+  auto& [name, training, batch, schedule, phases, threads_per_ipu, stages, edges, inputs, outputs,
+         loss, anchors, variables] = plan;
+  archive(name, training, batch, schedule, phases, threads_per_ipu, stages, edges, inputs, outputs,
+          loss, anchors, variables);
 }
 
 // ---- the report --------------------------------------------------------------------------------
@@ -202,12 +218,12 @@ void fields(auto& archive, Either<CompilePhase> auto& phase) {
 }
 
 void fields(auto& archive, Either<StagePlanReport> auto& report) {
-  auto& [stage, ipu, blocks, first_layer, parameters, forward_flops, backward_flops,
-         recomputed_flops, share, forward_seconds, backward_seconds, in_flight_limit, stash_bytes,
-         bytes] = report;
-  archive(stage, ipu, blocks, first_layer, parameters, forward_flops, backward_flops,
-          recomputed_flops, share, forward_seconds, backward_seconds, in_flight_limit, stash_bytes,
-          bytes);
+  auto& [stage, ipu, blocks, phase, forward_phase, backward_phase, first_layer, parameters,
+         forward_flops, backward_flops, recomputed_flops, share, forward_seconds, backward_seconds,
+         in_flight_limit, stash_bytes, bytes] = report;
+  archive(stage, ipu, blocks, phase, forward_phase, backward_phase, first_layer, parameters,
+          forward_flops, backward_flops, recomputed_flops, share, forward_seconds, backward_seconds,
+          in_flight_limit, stash_bytes, bytes);
 }
 
 void fields(auto& archive, Either<EdgePlanReport> auto& report) {

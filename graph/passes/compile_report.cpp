@@ -42,7 +42,8 @@ Simulation window(const Plan& plan, const std::vector<StageCost>& costs,
           .micro_batches = static_cast<int>(enough),
           .training = plan.training,
           .costs = costs,
-          .ipus = ipus};
+          .ipus = ipus,
+          .phases = plan.phases};
 }
 
 /// `timeline`: what comes of `simulation` with a processor for every IPU.
@@ -81,9 +82,15 @@ std::int64_t parameters_of(const StagePlan& stage) {
 StagePlanReport row_of(const Plan& plan, std::size_t number, double share) {
   const StagePlan& stage = plan.stages[number];
   const auto& layers = stage.forward.instructions;
+  const Phases& phases = plan.phases;
+  const PhaseNumbers numbers =
+      phases.none() ? PhaseNumbers{-1, -1} : phases.numbers[index(phases.of_stage[number])];
   return {.stage = static_cast<int>(number),
           .ipu = stage.ipu,
           .blocks = stage.blocks,
+          .phase = phases.none() ? -1 : phases.of_stage[number],
+          .forward_phase = numbers.forward,
+          .backward_phase = numbers.backward,
           .first_layer = layers.empty() ? "" : layers.front().name,
           .parameters = parameters_of(stage),
           .forward_flops = stage.forward.cost.flops,

@@ -116,6 +116,7 @@ std::vector<std::string> remedies(const Case& failed, const std::vector<Alternat
         "(options.training.sharding.optimizer_state), which needs " +
         size_text(sharded));
   for (const Schedule* schedule : all_schedules()) {
+    if (!failed.plan.phases.none()) break;  // a turn decides what is in flight
     const std::int64_t total = failed.needs(schedule).at(ipu).total();
     if (total <= failed.budget.bytes)
       found.push_back("the schedule " + std::string(schedule->name) + ", which needs " +

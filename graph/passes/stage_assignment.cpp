@@ -112,8 +112,10 @@ std::vector<StagePlacement> placed(const Graph& model, const std::vector<StageRe
     std::int32_t ipu = requests[stage].ipu;
     if (ipu == none && !ipus.empty()) ipu = ipus[stage];
     if (ipu == none) ipu = ipu_of_blocks(model, requests[stage], stage);
+    if (ipu == none) ipu = requests[stage].default_ipu;
     if (ipu == none) ipu = static_cast<std::int32_t>(stage);
-    stages.push_back({.blocks = requests[stage].blocks, .ipu = ipu});
+    stages.push_back(
+        {.blocks = requests[stage].blocks, .ipu = ipu, .phase = requests[stage].phase});
   }
   return stages;
 }

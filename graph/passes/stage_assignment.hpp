@@ -9,8 +9,9 @@
 namespace penstock::graph {
 
 /// A stage's IPU is the one it asks for, else the one in `ipus` (empty, or one per stage), else the
-/// one that its blocks ask for, else its own number. `model` has forward nodes only; without blocks
-/// it is one stage. In inference a stage whose blocks have no node is left out, with a warning.
+/// one that its blocks ask for, else its default one, else its own number. `model` has forward
+/// nodes only; without blocks it is one stage. In inference a stage whose blocks have no node is
+/// left out, with a warning.
 /// @throws Error invalid_topology (unknown block, block in two stages or in none, empty stage, a
 /// node outside the blocks, a value used in an earlier stage than the one that computes it, a
 /// parameter used in two stages, wrong number of IPUs, blocks of a stage that ask for different

@@ -14,12 +14,15 @@ namespace penstock::graph {
 struct StageRequest {
   std::vector<std::string> blocks = {};
   std::int32_t ipu = none;  ///< none: see StagePlacement
+  std::int32_t phase = none;
+  std::int32_t default_ipu = none;  ///< where nobody names one; none: the stage's number
 };
 
 /// A stage as it is decided.
 struct StagePlacement {
   std::vector<std::string> blocks = {};
   std::int32_t ipu = 0;
+  std::int32_t phase = none;
 };
 
 struct StageAssignment {

@@ -4,8 +4,10 @@
 
 namespace penstock::graph {
 
-PipelineState::PipelineState(const Schedule& schedule, int stages, int micro_batches, bool training)
+PipelineState::PipelineState(const Schedule& schedule, const Phases& phases, int stages,
+                             int micro_batches, bool training)
     : schedule_(schedule),
+      phases_(phases),
       micro_batches_(micro_batches),
       training_(training),
       now_(static_cast<std::size_t>(stages)),
@@ -54,17 +56,32 @@ bool PipelineState::backwards_left(int stage) const {
 
 std::optional<Wait::For> PipelineState::forward_wait(int stage) const {
   const int next = now(stage).forward_started;
-  if (stage > 0 && seen(stage - 1).forward_done <= next) return Wait::For::activation;
-  if (held(stage) >= schedule_.in_flight(stage, stages())) return Wait::For::credit;
-  if (stage == 0 && schedule_.one_at_a_time && gone() < next) return Wait::For::turn;
+  if (stage > 0 && seen(stage - 1).forward_done < needed(stage, stage - 1, next))
+    return Wait::For::activation;
+  if (held(stage) >= in_flight(stage)) return Wait::For::credit;
+  const bool turns = schedule_.one_at_a_time || !phases_.none();
+  if (stage == 0 && turns && gone() < phases_.turn_begin(next)) return Wait::For::turn;
   return std::nullopt;
 }
 
 std::optional<Wait::For> PipelineState::backward_wait(int stage) const {
   const int next = now(stage).backward_started;
+  if (now(stage).forward_done < needed(stage, stage, next)) return Wait::For::gradient;
   const bool there =
-      is_last(stage) ? now(stage).forward_done > next : seen(stage + 1).backward_done > next;
+      is_last(stage) || seen(stage + 1).backward_done >= needed(stage, stage + 1, next);
   return there ? std::nullopt : std::optional(Wait::For::gradient);
+}
+
+int PipelineState::in_flight(int stage) const {
+  return phases_.none() ? schedule_.in_flight(stage, stages()) : phases_.turn;
+}
+
+int PipelineState::needed(int stage, int neighbour, int micro_batch) const {
+  const bool one_by_one =
+      stage == neighbour ? !phases_.separates_backward(stage) : phases_.together(stage, neighbour);
+  if (one_by_one) return micro_batch + 1;
+  const auto end = static_cast<int>(phases_.turn_begin(micro_batch)) + phases_.turn;
+  return std::min(end, micro_batches_);
 }
 
 int PipelineState::held(int stage) const {

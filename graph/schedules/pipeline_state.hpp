@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "graph/phases/phases.hpp"
 #include "graph/schedule.hpp"
 #include "graph/schedules/timeline.hpp"
 
@@ -14,7 +15,8 @@ namespace penstock::graph {
 
 class PipelineState {
  public:
-  PipelineState(const Schedule& schedule, int stages, int micro_batches, bool training);
+  PipelineState(const Schedule& schedule, const Phases& phases, int stages, int micro_batches,
+                bool training);
 
   int stages() const noexcept { return static_cast<int>(now_.size()); }
   bool forward_ready(int stage) const { return !forward_wait(stage) && forwards_left(stage); }
@@ -44,12 +46,16 @@ class PipelineState {
   std::optional<Wait::For> forward_wait(int stage) const;
   std::optional<Wait::For> backward_wait(int stage) const;
   int held(int stage) const;
+  int in_flight(int stage) const;
+  /// How many micro-batches have to have come from a neighbour before one can begin.
+  int needed(int stage, int neighbour, int micro_batch) const;
   int gone() const;
   bool is_last(int stage) const { return stage == stages() - 1; }
   const Counts& now(int stage) const { return now_[static_cast<std::size_t>(stage)]; }
   const Counts& seen(int stage) const { return seen_[static_cast<std::size_t>(stage)]; }
 
   const Schedule& schedule_;
+  const Phases& phases_;
   int micro_batches_;
   bool training_;
   std::vector<Counts> now_;

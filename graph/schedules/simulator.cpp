@@ -29,6 +29,8 @@ void validate(const Simulation& simulation) {
   };
   count(simulation.stages, "stage");
   count(simulation.micro_batches, "micro-batch");
+  count(simulation.phases.turn, "micro-batch in a phase's turn");
+  per_stage(simulation.phases.of_stage.size(), "phase");
   per_stage(simulation.costs.size(), "cost");
   per_stage(simulation.ipus.size(), "IPU");
   require(simulation.processors >= 0,
@@ -40,7 +42,8 @@ void validate(const Simulation& simulation) {
 }
 
 PipelineState empty_pipeline(const Simulation& simulation) {
-  return {simulation.schedule, simulation.stages, simulation.micro_batches, simulation.training};
+  return {simulation.schedule, simulation.phases, simulation.stages, simulation.micro_batches,
+          simulation.training};
 }
 
 std::vector<int> placement(const Simulation& simulation) {

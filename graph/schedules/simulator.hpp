@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "graph/phases/phases.hpp"
 #include "graph/schedule.hpp"
 #include "graph/schedules/timeline.hpp"
 
@@ -36,6 +37,7 @@ struct Simulation {
   std::vector<int> ipus =
       {};              ///< per stage; empty: its own each; free running only. An IPU runs one
                        ///< stage at a time, whichever has waited longest, later stages first
+  Phases phases = {};  ///< none: the schedule's bounds; else what it prefers; free running only
   int processors = 0;  ///< IPUs that can be at work at the same time; 0: all; free running only
 };
 

@@ -27,7 +27,7 @@ FLOORS = [
 # The passes of the compiler: only compile sees more than one of them.
 PASSES = {'balance', 'choose_layouts', 'compile_report', 'differentiate', 'find_stages', 'fuse',
           'inference_form', 'layout', 'liveness', 'lower', 'memory_budget', 'memory_plan',
-          'partition', 'pieces', 'prune', 'recompute', 'stage_assignment'}
+          'partition', 'phase_assignment', 'pieces', 'prune', 'recompute', 'stage_assignment'}
 
 COLUMNS = 100
 

@@ -101,6 +101,7 @@ std::shared_ptr<const graph::Plan> compiled(const SmallEngineOptions& options) {
   graph::CompileRequest request{.training = options.training,
                                 .batch = SmallNetwork::batch,
                                 .schedule = &graph::find_schedule(options.schedule),
+                                .phased = options.phased,
                                 .gradient_accumulation = options.gradient_accumulation,
                                 .offload = offload_of(options)};
   if (options.anchors) request.anchors = {{"fc1"}, {"fc1", true}, {"fc2.weight", true}};

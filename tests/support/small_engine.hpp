@@ -6,11 +6,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "actors/pipeline/pipeline_runtime.hpp"
 #include "graph/op.hpp"
+#include "graph/passes/phase_assignment.hpp"
 
 namespace penstock::testing {
 
@@ -23,8 +25,9 @@ struct ProbeRun {
 
 struct SmallEngineOptions {
   std::string schedule = "grouped";
-  std::int64_t stages = 4;  ///< 1, 2 or 4
-  bool tied = false;        ///< the layers have one weight, that of the first
+  std::int64_t stages = 4;                         ///< 1, 2 or 4
+  std::optional<graph::PhaseRequest> phased = {};  ///< goes with "sequential"
+  bool tied = false;  ///< the layers have one weight, that of the first
   bool training = true;
   std::int64_t replicas = 1;
   std::int64_t gradient_accumulation = 8;

@@ -27,6 +27,9 @@ penstock::Topology topology(const PipelineOptions& options) {
   topology.schedule = options.schedule;
   if (options.ipus) topology.ipus = *options.ipus;
   if (options.stages) set_stages(topology, *options.stages);
+  topology.phased = {.phases = options.phases.value_or(std::vector<penstock::Phase>{}),
+                     .separate_backward_phase = options.separate_backward_phase,
+                     .batch_serial = options.batch_serial};
   topology.ipu_memory_bytes = options.ipu_memory.value_or(0);
   topology.replication_factor = options.replication_factor;
   topology.threads_per_ipu = options.threads_per_ipu.value_or(0);

@@ -14,14 +14,15 @@ std::vector<std::string> idle_options(const TrainerOptions& options) {
   const OutputOptions& output = options.output;
   const PipelineOptions& pipeline = options.pipeline;
   std::vector<std::string> notes;
-  const auto note = [&](bool idle, const char* text) {
+  const auto note = [&](bool idle, const std::string& text) {
     if (idle) notes.emplace_back(text);
   };
   note(!output.profile && output.profile_dir != OutputOptions{}.profile_dir,
        "--profile-dir changes nothing without --profile");
-  note(pipeline.strategy == penstock::Strategy::sharded &&
+  const std::string strategy(to_string(pipeline.strategy));
+  note(pipeline.strategy != penstock::Strategy::pipelined &&
            pipeline.schedule != PipelineOptions{}.schedule,
-       "--schedule changes nothing with --strategy sharded");
+       "--schedule changes nothing with --strategy " + strategy);
   note(pipeline.offload_optimiser && keeps_no_state(optimizer),
        "--offload-optimiser changes nothing: sgd without --momentum keeps no state");
   note(pipeline.shard_optimiser && keeps_no_state(optimizer),

@@ -129,18 +129,27 @@ OptionGroup pipeline_group() {
   return OptionRows("Pipeline", &TrainerOptions::pipeline)
       .add(
           "strategy", &PipelineOptions::strategy,
-          one_of<Strategy>({Strategy::pipelined, Strategy::sharded}),
+          one_of<Strategy>({Strategy::pipelined, Strategy::sharded, Strategy::serial_phased,
+                            Strategy::parallel_phased}),
           "whether stages work at the same time; if not (sharded), one IPU of each replica is busy "
-          "at a time")
+          "at a time; phased: stages have turns, all on IPU 0 (serial_phased), or even ones on IPU "
+          "0 and odd ones on IPU 1 (parallel_phased)")
       .add("schedule", &PipelineOptions::schedule,
            one_of<PipelineSchedule>({PipelineSchedule::grouped, PipelineSchedule::interleaved,
                                      PipelineSchedule::sequential}),
            "what a pipelined stage does first; sequential: one IPU of each replica is busy at a "
            "time, "
-           "as with --strategy sharded, for which this does not matter")
+           "as with all strategies but pipelined, for which this does not matter")
       .add("stages", &PipelineOptions::stages, stage_list("STAGES", most_threads),
            "blocks of each stage, as in \"B1,B2|B3,B4\"; by default a stage per block; auto for "
            "the best balanced cut into a stage per IPU of --ipus, auto:4 into four")
+      .add("phases", &PipelineOptions::phases, phase_list("PHASES"),
+           "stages of each phase, as in \"B1|B2;B3\", of the phased strategies; by default each "
+           "stage is one")
+      .add("separate-backward-phase", &PipelineOptions::separate_backward_phase,
+           "the last phase ends with forward, and its backward is a phase of its own")
+      .add("batch-serial", &PipelineOptions::batch_serial,
+           "a phase does all micro-batches of a weight update before the next one begins")
       .add("ipus", &PipelineOptions::ipus, number_list("LIST", highest_ipu),
            "IPU of each stage, as in 0,1,2,3; from 0 to " + std::to_string(highest_ipu) +
                "; stages may share one; by default in order")

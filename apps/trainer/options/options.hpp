@@ -80,6 +80,9 @@ struct PipelineOptions {
   penstock::Strategy strategy = penstock::Strategy::pipelined;
   penstock::PipelineSchedule schedule = penstock::PipelineSchedule::grouped;
   std::optional<StagesOption> stages = {};
+  std::optional<std::vector<penstock::Phase>> phases = {};
+  bool separate_backward_phase = false;
+  bool batch_serial = false;
   std::optional<std::vector<int>> ipus = {};
   std::optional<std::int64_t> ipu_memory = {};  ///< bytes
   int replication_factor = 1;

@@ -28,6 +28,11 @@ constexpr Names names[] = {
     {"options.training.offload.activations", "--offload-activations"},
     {"options.training.offload.weights", "--offload-weights"},
     {"options.training.sharding.optimizer_state", "--shard-optimiser"},
+    {"options.topology.phased.phases", "--phases"},
+    {"options.topology.phased.separate_backward_phase", "--separate-backward-phase"},
+    {"options.topology.phased.batch_serial", "--batch-serial"},
+    {"options.topology.stages", "--stages"},
+    {"options.topology.automatic_stages", "--stages auto"},
     {"options.training.recompute_stages", "--recompute"},
     {"options.training.reduction_strategy", "--reduction-strategy"},
     {"optimizer.loss_scaling", "--loss-scaling"}};

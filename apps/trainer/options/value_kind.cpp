@@ -101,12 +101,22 @@ StagesOption read_stages(std::string_view text, int most) {
   return {.automatic = count};
 }
 
-std::string show_stages(const StagesOption& option) {
+std::string show_stages(const std::vector<penstock::Stage>& given) {
+  std::vector<std::string> stages;
+  for (const penstock::Stage& stage : given) stages.push_back(joined(stage.blocks, ","));
+  return joined(stages, "|");
+}
+
+std::string show_phases(const std::vector<penstock::Phase>& given) {
+  std::vector<std::string> phases;
+  for (const penstock::Phase& phase : given) phases.push_back(show_stages(phase.stages));
+  return joined(phases, ";");
+}
+
+std::string show_stages_option(const StagesOption& option) {
   if (option.automatic) return std::string(automatic) + ':' + std::to_string(*option.automatic);
   if (option.stages.empty()) return std::string(automatic);
-  std::vector<std::string> stages;
-  for (const penstock::Stage& stage : option.stages) stages.push_back(joined(stage.blocks, ","));
-  return joined(stages, "|");
+  return show_stages(option.stages);
 }
 
 }  // namespace
@@ -182,7 +192,12 @@ ValueKind<std::int64_t> byte_size(const std::string& value_name) {
 }
 
 ValueKind<StagesOption> stage_list(const std::string& value_name, int most) {
-  return {value_name, [=](std::string_view text) { return read_stages(text, most); }, show_stages};
+  return {value_name, [=](std::string_view text) { return read_stages(text, most); },
+          show_stages_option};
+}
+
+ValueKind<std::vector<penstock::Phase>> phase_list(const std::string& value_name) {
+  return {value_name, penstock::parse_phases, show_phases};
 }
 
 }  // namespace trainer

@@ -53,6 +53,8 @@ ValueKind<std::vector<int>> stage_numbers(const std::string& value_name, int mos
 ValueKind<std::int64_t> byte_size(const std::string& value_name);
 /// Blocks grouped to stages, "B1,B2|B3,B4", or "auto", or "auto:4" for up to `most` stages.
 ValueKind<StagesOption> stage_list(const std::string& value_name, int most);
+/// Stages grouped to phases, "B1|B2;B3".
+ValueKind<std::vector<penstock::Phase>> phase_list(const std::string& value_name);
 
 /// One of `values`, which to_string() spells.
 template <class Enum>

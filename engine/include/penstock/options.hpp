@@ -5,13 +5,24 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace penstock {
 
 enum class Strategy : std::uint8_t {
-  pipelined,  ///< stages work on different micro-batches at the same time
-  sharded,    ///< one micro-batch and one busy IPU at a time, in each replica: as `sequential`
+  pipelined,      ///< stages work on different micro-batches at the same time
+  sharded,        ///< one micro-batch and one busy IPU at a time, in each replica: as `sequential`
+  serial_phased,  ///< phases of stages have turns, all on the same IPUs
+  parallel_phased,  ///< phases of stages have turns, even ones on even IPUs, odd ones on odd IPUs
+};
+
+/// How far apart phases are that use the same tensors.
+enum class PhaseLiveness : std::uint8_t {
+  always_live,            ///< nothing is forced off: the last phases stay until their backward
+  off_ipu_after_forward,  ///< all that backward needs leaves after forward, and comes again
+  off_ipu_after_forward_no_overlap,  ///< and copies never overlap programs; serial phases only
+  off_ipu_after_each_phase,  ///< and everything leaves between any two phases; serial phases only
 };
 
 /// What the stages are where `Topology::stages` does not say.
@@ -62,6 +73,27 @@ struct Stage {
   }
 };
 
+/// Stages that have their turns together: `Phase{{"B1"}, {"B2"}}.on({0, 1})`.
+struct Phase {
+  std::vector<Stage> stages = {};
+
+  Phase() = default;
+  Phase(std::initializer_list<Stage> of) : stages(of) {}
+  explicit Phase(std::vector<Stage> of) : stages(std::move(of)) {}
+  /// The same phase, each of its stages placed. @throws Error invalid_argument if there are not
+  /// just as many IPUs as stages.
+  Phase on(const std::vector<int>& ipus) const;
+};
+
+/// Of the strategies serial_phased and parallel_phased.
+struct PhasedOptions {
+  std::vector<Phase> phases = {};  ///< instead of `Topology::stages`; empty: each stage is one
+  /// The last phase's backward is a phase of its own.
+  bool separate_backward_phase = false;
+  /// A phase does all micro-batches of an accumulation window before the next one begins.
+  bool batch_serial = false;
+};
+
 struct Topology {
   Strategy strategy = Strategy::pipelined;
   PipelineSchedule schedule = PipelineSchedule::grouped;
@@ -84,12 +116,18 @@ struct Topology {
   /// bit of a result. 0: the machine's cores (or `RuntimeOptions::threads`, if fewer) divided among
   /// the IPUs in use, at least one each, and no more than their memory has scratch for.
   int threads_per_ipu = 0;
+  PhasedOptions phased = {};
 
   /// How many rows one sample of every replica has together.
   int input_groups() const noexcept {
     return input_group_size > 1 ? replication_factor / input_group_size : replication_factor;
   }
 };
+
+/// Whether a strategy has phases.
+constexpr bool is_phased(Strategy strategy) noexcept {
+  return strategy == Strategy::serial_phased || strategy == Strategy::parallel_phased;
+}
 
 /// A class of tensors that may be kept in the host store instead of on the IPUs, which then hold
 /// only what they work on at the moment. The same bits, less memory on the IPUs, more time.
@@ -216,6 +254,7 @@ struct Options {
 
 std::string_view to_string(Strategy value) noexcept;
 std::string_view to_string(StageRule value) noexcept;
+std::string_view to_string(PhaseLiveness value) noexcept;
 std::string_view to_string(PipelineSchedule value) noexcept;
 std::string_view to_string(Reduction value) noexcept;
 std::string_view to_string(ReductionStrategy value) noexcept;
@@ -224,5 +263,7 @@ std::string_view to_string(LogLevel value) noexcept;
 
 /// Stages from a text such as "B1,B2|B3,B4". @throws Error invalid_argument if it is malformed.
 std::vector<Stage> parse_stages(std::string_view text);
+/// Phases from a text such as "B1|B2;B3". @throws Error invalid_argument if it is malformed.
+std::vector<Phase> parse_phases(std::string_view text);
 
 }  // namespace penstock

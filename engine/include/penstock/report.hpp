@@ -61,6 +61,9 @@ struct StagePlanReport {
   int stage = 0;
   int ipu = 0;                           ///< of replica 0
   std::vector<std::string> blocks = {};  ///< that it has layers of
+  int phase = -1;                        ///< that it is in, if execution is phased
+  int forward_phase = -1;                ///< number of that phase's forward, see docs/phases.md
+  int backward_phase = -1;               ///< and of its backward
   std::string first_layer = {};
   std::int64_t parameters = 0;  ///< elements
   double forward_flops = 0;     ///< per micro-batch

@@ -201,6 +201,70 @@ TEST(StageCore, OverwritesNoOutputsThatTheHostHasNotRead) {
   stage.forward(3);
 }
 
+/// Each stage a phase, which does all of a window in a turn.
+graph::Plan batch_serial(bool separate_backward) {
+  graph::Plan plan = plan_with("sequential");
+  plan.phases = {.of_stage = {0, 1, 2},
+                 .numbers = graph::number_phases(3, PhaseLiveness::always_live, separate_backward),
+                 .turn = window};
+  plan.stages[1].in_flight = plan.stages[1].stash_slots = window;
+  return plan;
+}
+
+// 3.8.
+TEST(StageCore, BeginsATurnWhenAllOfItHasCome) {
+  Stage stage(batch_serial(false));
+  for (std::int64_t m = 0; m < window; ++m) {
+    stage.core.received(labels, m);
+    EXPECT_FALSE(stage.core.next());
+  }
+  for (const std::int64_t m : {0, 1, 3}) stage.core.received(activation, m);
+  EXPECT_FALSE(stage.core.next());
+  EXPECT_EQ(stage.core.waits_for(), "waits for input \"relu_1\" from stage 0 for micro-batch 2");
+  stage.core.received(activation, 2);
+  for (std::int64_t m = 0; m < window; ++m) stage.forward(m);
+  for (const std::int64_t m : {0, 1, 2}) stage.backward_arrives(m);
+  stage.core.received(gradient, 3);
+  EXPECT_FALSE(stage.core.next());
+  EXPECT_EQ(stage.core.waits_for(),
+            "waits for its turn from stage 2 for micro-batch 3 (holds 4 micro-batches, its limit)");
+  stage.core.received(turn, 3);
+  for (std::int64_t m = 0; m < window; ++m) stage.backward(m);
+  EXPECT_TRUE(stage.core.window_complete());
+}
+
+TEST(StageCore, BeginsTheNextTurnLikeTheFirst) {
+  Stage stage(batch_serial(false));
+  for (std::int64_t first = 0; first < 5 * window; first += window) {
+    for (std::int64_t m = first; m < first + window; ++m) {
+      EXPECT_FALSE(stage.core.next());
+      stage.forward_arrives(m);
+    }
+    for (std::int64_t m = first; m < first + window; ++m) stage.forward(m);
+    for (std::int64_t m = first; m < first + window; ++m) {
+      EXPECT_FALSE(stage.core.next());
+      stage.backward_arrives(m);
+    }
+    for (std::int64_t m = first; m < first + window; ++m) stage.backward(m);
+    stage.core.weights_ready();
+  }
+}
+
+/// Of the stages of the last phase: stage 1 with stage 2.
+TEST(StageCore, TurnsRoundBeforeTheTurnIsOverUnlessBackwardIsSeparate) {
+  for (const bool separate : {false, true}) {
+    graph::Plan plan = batch_serial(separate);
+    plan.phases.of_stage = {0, 1, 1};
+    plan.phases.numbers = graph::number_phases(2, PhaseLiveness::always_live, separate);
+    Stage stage(plan);
+    for (std::int64_t m = 0; m < window; ++m) stage.forward_arrives(m);
+    stage.forward(0);
+    stage.backward_arrives(0);
+    const Work backward{Direction::backward, 0}, forward{Direction::forward, 1};
+    EXPECT_EQ(stage.core.next(), separate ? forward : backward);
+  }
+}
+
 TEST(StageCore, RefusesWhatTheProtocolDoesNotPromise) {
   Stage stage;
   stage.forward_arrives(0);

@@ -106,6 +106,24 @@ void draw_placement(Draws& draws, Configuration& configuration) {
     configuration.options.topology.ipus.push_back(draws.below(configuration.stages));
 }
 
+/// One or two stages a phase, or each one; on the IPUs of the strategy.
+void draw_phases(Draws& draws, Configuration& configuration) {
+  if (configuration.cut == Cut::by_the_compiler || draws.below(3) != 0) return;
+  Topology& topology = configuration.options.topology;
+  topology.strategy = draws.one_of({Strategy::serial_phased, Strategy::parallel_phased});
+  topology.ipus.clear();
+  PhasedOptions& phased = topology.phased;
+  phased.separate_backward_phase = draws.coin();
+  phased.batch_serial = draws.coin();
+  if (configuration.cut == Cut::between_layers || draws.coin()) return;
+  for (Stage& stage : topology.stages) {
+    if (phased.phases.empty() || phased.phases.back().stages.size() == 2 || draws.coin())
+      phased.phases.emplace_back();
+    phased.phases.back().stages.push_back(std::move(stage));
+  }
+  topology.stages.clear();
+}
+
 void draw_recomputation(Draws& draws, const Configuration& configuration,
                         TrainingOptions& training) {
   training.recompute = draws.coin();
@@ -165,6 +183,7 @@ Configuration draw_configuration(Draws& draws, const Experiment& experiment, int
   draw_schedule(draws, options.topology);
   draw_cut(draws, experiment, configuration);
   draw_placement(draws, configuration);
+  draw_phases(draws, configuration);
   draw_recomputation(draws, configuration, options.training);
   draw_offload(draws, options.training.offload);
   draw_sharding(draws, options.training.sharding.optimizer_state);

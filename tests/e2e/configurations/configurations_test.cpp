@@ -174,6 +174,22 @@ bool revisits_an_ipu(const Configuration& configuration) {
   return std::set(ipus.begin(), ipus.end()).size() < ipus.size();
 }
 
+/// Which classes of tensors are off the IPUs, and that they are so in phases, as words.
+void note_offload(const Options& options, std::set<std::string>& words) {
+  const OffloadOptions& offload = options.training.offload;
+  const Topology& topology = options.topology;
+  const std::pair<std::string, bool> classes[] = {{"state", offload.optimizer_state.on},
+                                                  {"sums", offload.accumulators.on},
+                                                  {"activations", offload.activations.on},
+                                                  {"weights", offload.weights.on}};
+  for (const auto& [name, on] : classes) {
+    if (!on) continue;
+    words.insert(name + " offloaded");
+    if (is_phased(topology.strategy)) words.insert(name + " offloaded, phases");
+    if (topology.phased.batch_serial) words.insert(name + " offloaded, batch-serial");
+  }
+}
+
 /// The settings of a configuration, as words.
 std::set<std::string> settings(const Experiment& experiment, const Configuration& configuration) {
   const Options& options = configuration.options;
@@ -193,11 +209,8 @@ std::set<std::string> settings(const Experiment& experiment, const Configuration
   note("recomputed", training.recompute && training.recompute_stages.empty());
   note("some stages recomputed", !training.recompute_stages.empty());
   note("checkpoints", training.recompute && configuration.checkpoints != 0);
-  note("state offloaded", training.offload.optimizer_state.on);
-  note("sums offloaded", training.offload.accumulators.on);
+  note_offload(options, words);
   note("both offloaded", training.offload.optimizer_state.on && training.offload.accumulators.on);
-  note("activations offloaded", training.offload.activations.on);
-  note("weights offloaded", training.offload.weights.on);
   note("state divided",
        training.sharding.optimizer_state.on && options.topology.replication_factor > 1);
   note("running", training.reduction_strategy == ReductionStrategy::running);
@@ -205,6 +218,11 @@ std::set<std::string> settings(const Experiment& experiment, const Configuration
   note("replicas", options.topology.replication_factor > 1);
   note("several updates a call", options.device_iterations > 1);
   note("anchors", options.output.anchors.size() == 2);
+  note("phases of several stages", std::ranges::any_of(options.topology.phased.phases, [](auto& p) {
+         return p.stages.size() > 1;
+       }));
+  note("batch-serial", options.topology.phased.batch_serial);
+  note("separate backward", options.topology.phased.separate_backward_phase);
   note("threads per IPU", options.topology.threads_per_ipu > 1);
   return words;
 }
@@ -220,7 +238,7 @@ TEST(DrawnConfigurations, HaveEverySetting) {
            settings(experiment, draw_configuration(draws, experiment, updates)))
         ++counts[word];
   }
-  EXPECT_EQ(counts.size(), 4u + 7u + 2u + 3u + 5u + 6u + 3u + 17u)
+  EXPECT_EQ(counts.size(), 4u + 7u + 4u + 3u + 5u + 6u + 3u + 12u + 16u)
       << ::testing::PrintToString(counts);
   for (const auto& [word, count] : counts) EXPECT_GE(count, 5) << word;
 }

@@ -22,9 +22,14 @@ auto fields(const Stage& stage) {
 
 auto fields(const Topology& topology) {
   const auto& [strategy, schedule, stages, rule, automatic_stages, ipus, memory, replicas,
-               input_group, threads] = topology;
+               input_group, threads, phased] = topology;
   return std::tie(strategy, schedule, rule, automatic_stages, ipus, memory, replicas, input_group,
                   threads);
+}
+
+auto fields(const PhasedOptions& phased) {
+  const auto& [phases, separate_backward_phase, batch_serial] = phased;
+  return std::tie(separate_backward_phase, batch_serial);
 }
 
 auto fields(const TrainingOptions& training) {
@@ -67,6 +72,18 @@ auto own_fields(const Options& options) {
   return std::tie(batch_size, device_iterations, seed, static_shapes);
 }
 
+void expect_equal(const std::vector<Stage>& left, const std::vector<Stage>& right) {
+  ASSERT_EQ(left.size(), right.size());
+  for (std::size_t i = 0; i < left.size(); ++i) EXPECT_EQ(fields(left[i]), fields(right[i]));
+}
+
+void expect_equal(const PhasedOptions& left, const PhasedOptions& right) {
+  EXPECT_EQ(fields(left), fields(right));
+  ASSERT_EQ(left.phases.size(), right.phases.size());
+  for (std::size_t i = 0; i < left.phases.size(); ++i)
+    expect_equal(left.phases[i].stages, right.phases[i].stages);
+}
+
 void expect_equal(const Options& left, const Options& right) {
   EXPECT_EQ(own_fields(left), own_fields(right));
   EXPECT_EQ(fields(left.topology), fields(right.topology));
@@ -79,10 +96,8 @@ void expect_equal(const Options& left, const Options& right) {
   ASSERT_EQ(anchors.size(), right.output.anchors.size());
   for (std::size_t i = 0; i < anchors.size(); ++i)
     EXPECT_EQ(fields(anchors[i]), fields(right.output.anchors[i]));
-  const auto& stages = left.topology.stages;
-  ASSERT_EQ(stages.size(), right.topology.stages.size());
-  for (std::size_t i = 0; i < stages.size(); ++i)
-    EXPECT_EQ(fields(stages[i]), fields(right.topology.stages[i]));
+  expect_equal(left.topology.stages, right.topology.stages);
+  expect_equal(left.topology.phased, right.topology.phased);
 }
 
 template <class... Fields>
@@ -145,7 +160,25 @@ Options changed_rule() {
   return options;
 }
 
+/// What only phases have.
+Options changed_phases() {
+  Options options;
+  options.topology.strategy = Strategy::serial_phased;
+  options.topology.phased = {.phases = {Phase{{"A0"}, {"A1"}}.on({2, 1}), Phase{{"B", "C"}}},
+                             .batch_serial = true};
+  return options;
+}
+
+Options changed_backward_phase() {
+  Options options;
+  options.topology.strategy = Strategy::parallel_phased;
+  options.topology.phased.separate_backward_phase = true;
+  return options;
+}
+
 TEST(OptionsJson, D1_EveryFieldComesBackAsItWas) {
+  expect_equal(options_from_json(to_json(changed_phases())), changed_phases());
+  expect_equal(options_from_json(to_json(changed_backward_phase())), changed_backward_phase());
   expect_equal(options_from_json(to_json(changed())), changed());
   expect_equal(options_from_json(to_json(changed_rule())), changed_rule());
   expect_equal(options_from_json(to_json(changed_otherwise())), changed_otherwise());
@@ -158,7 +191,11 @@ TEST(OptionsJson, D1_TheTestsAboveChangeEveryField) {
   options.topology.automatic_stages = changed_otherwise().topology.automatic_stages;
   options.topology.stage_rule = changed_rule().topology.stage_rule;
   options.training.reduction_strategy = changed_otherwise().training.reduction_strategy;
+  options.topology.phased = changed_phases().topology.phased;
+  options.topology.phased.separate_backward_phase = true;
   const Options usual;
+  EXPECT_FALSE(options.topology.phased.phases.empty());
+  expect_all_differ(fields(options.topology.phased), fields(usual.topology.phased));
   expect_all_differ(own_fields(options), own_fields(usual));
   expect_all_differ(fields(options.topology), fields(usual.topology));
   expect_all_differ(fields(options.topology.stages.at(0)), fields(Stage{}));
@@ -188,7 +225,12 @@ TEST(OptionsJson, D1_IsPrintedAGroupAtATime) {
     "ipu_memory_bytes": 1099511627776,
     "replication_factor": 2,
     "input_group_size": 2,
-    "threads_per_ipu": 4
+    "threads_per_ipu": 4,
+    "phased": {
+      "phases": [],
+      "separate_backward_phase": false,
+      "batch_serial": false
+    }
   },
   "training": {
     "gradient_accumulation": 5,

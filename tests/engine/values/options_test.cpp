@@ -48,10 +48,19 @@ TEST(Options, EachFieldIsRefusedOutsideItsRangeByName) {
       {"options.batch_size: expected 1 or more, got 0", [](Options& o) { o.batch_size = 0; }},
       {"options.device_iterations: expected 1 or more, got -1",
        [](Options& o) { o.device_iterations = -1; }},
-      {"options.topology.strategy: expected one of pipelined, sharded, got number 7",
+      {"options.topology.strategy: expected one of pipelined, sharded, serial_phased, "
+       "parallel_phased, got number 7",
        [](Options& o) { o.topology.strategy = static_cast<Strategy>(7); }},
       {"options.topology.schedule: expected one of grouped, interleaved, sequential, got number 3",
        [](Options& o) { o.topology.schedule = static_cast<PipelineSchedule>(3); }},
+      {"options.topology.phased.phases: expected none, for the strategy is pipelined, got 1",
+       [](Options& o) { o.topology.phased.phases = {Phase{{"A"}}}; }},
+      {"options.topology.phased.separate_backward_phase: expected false, for the strategy is "
+       "pipelined, got true",
+       [](Options& o) { o.topology.phased.separate_backward_phase = true; }},
+      {"options.topology.phased.batch_serial: expected false, for the strategy is pipelined, got "
+       "true",
+       [](Options& o) { o.topology.phased.batch_serial = true; }},
       {"options.topology.stages[1].blocks: expected at least one block, got none",
        [](Options& o) {
          o.topology.stages = {Stage{"A"}, Stage{}};
@@ -166,6 +175,61 @@ TEST(Options, EachFieldIsRefusedOutsideItsRangeByName) {
   }
 }
 
+/// A12.
+TEST(Options, PhasesAreRefusedByName) {
+  const std::vector<Refused> cases{
+      {"accepted",
+       [](Options& o) {
+         o.topology.phased.phases = {Phase{{"A0"}, {"A1"}}, Phase{{"B", "C"}}};
+       }},
+      {"options.topology.phased.phases: expected none, for options.topology.stages says what the "
+       "stages are, got 1",
+       [](Options& o) {
+         o.topology.stages = {Stage{"A"}};
+         o.topology.phased.phases = {Phase{{"A"}}};
+       }},
+      {"options.topology.phased.phases[1].stages: expected at least one stage, got none",
+       [](Options& o) {
+         o.topology.phased.phases = {Phase{{"A"}}, Phase{}};
+       }},
+      {"options.topology.phased.phases[0].stages[1].blocks: expected at least one block, got none",
+       [](Options& o) {
+         o.topology.phased.phases = {Phase{{"A"}, Stage{}}};
+       }},
+      {"options.topology.phased.phases[2]: block \"A\" is in phase 0 already; expected each block "
+       "in one",
+       [](Options& o) {
+         o.topology.phased.phases = {Phase{{"A"}}, Phase{{"B"}}, Phase{{"C", "A"}}};
+       }},
+      {"options.topology.phased.phases[0]: block \"A\" is in phase 0 twice; expected each block in "
+       "one",
+       [](Options& o) {
+         o.topology.phased.phases = {Phase{{"A"}, {"A"}}};
+       }},
+      {"options.topology.stage_rule: expected by_block, for the phases of serial_phased are "
+       "explicit (options.topology.phased.phases, options.topology.stages, or the model's blocks), "
+       "got auto_increment",
+       [](Options& o) { o.topology.stage_rule = StageRule::auto_increment; }},
+      {"options.topology.automatic_stages: expected 0, for the phases of serial_phased are "
+       "explicit "
+       "(options.topology.phased.phases, options.topology.stages, or the model's blocks), got 2",
+       [](Options& o) { o.topology.automatic_stages = 2; }},
+  };
+  for (const Refused& refused : cases) {
+    Options options;
+    options.topology.strategy = Strategy::serial_phased;
+    refused.change(options);
+    EXPECT_EQ(refusal([&] { options.validate(); }), refused.text);
+  }
+}
+
+TEST(Options, APhaseHasAnIpuForEachStage) {
+  const Phase phase{{"A0"}, {"A1"}};
+  EXPECT_EQ(phase.on({4, 2}).stages[1].ipu, 2);
+  EXPECT_EQ(refusal([&] { phase.on({0}); }),
+            "phase: expected an IPU for each of its 2 stages, got 1 IPU");
+}
+
 TEST(Options, AStepOfMoreSamplesThanFitAnIntIsRefused) {
   Options options;
   options.batch_size = int_max;
@@ -213,6 +277,21 @@ TEST(ParseStages, SaysWhichPartIsEmpty) {
   for (const auto& [text, why] : cases)
     EXPECT_EQ(refusal([&text = text] { parse_stages(text); }),
               "stages \"" + text + "\"" + expected + why);
+}
+
+TEST(ParsePhases, SeparatesPhasesBySemicolons) {
+  const std::vector<Phase> phases = parse_phases("B1,B2|B3; B4");
+  ASSERT_EQ(phases.size(), 2u);
+  ASSERT_EQ(phases[0].stages.size(), 2u);
+  EXPECT_EQ(phases[0].stages[0].blocks, (std::vector<std::string>{"B1", "B2"}));
+  EXPECT_EQ(phases[1].stages.at(0).blocks, (std::vector<std::string>{"B4"}));
+}
+
+TEST(ParsePhases, SaysWhichPartIsEmpty) {
+  EXPECT_EQ(refusal([] { parse_phases("B1;;B2"); }),
+            "phases \"B1;;B2\": expected a text such as \"B1|B2;B3\", but phase 1 has no stage");
+  EXPECT_EQ(refusal([] { parse_phases("B1;B2|"); }),
+            "stages \"B2|\": expected a text such as \"B1,B2|B3,B4\", but stage 1 has no block");
 }
 
 }  // namespace

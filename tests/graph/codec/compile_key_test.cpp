@@ -40,6 +40,14 @@ TEST(CompileKey, ChangesWithEverythingThatIsAskedFor) {
       [](auto& r) { r.automatic_stages = 2; },
       [](auto& r) { r.measure = [](const Plan&) { return InstructionTimes{}; }; },
       [](auto& r) { r.schedule = &interleaved; },
+      [](auto& r) { r.phased.emplace(); },
+      [](auto& r) { r.phased = {.parallel = true}; },
+      [](auto& r) {
+        r.phased = {.stages = {2, 2}};
+      },
+      [](auto& r) { r.phased = {.liveness = PhaseLiveness::off_ipu_after_forward}; },
+      [](auto& r) { r.phased = {.separate_backward = true}; },
+      [](auto& r) { r.phased = {.turn = 2}; },
       [](auto& r) { r.gradient_accumulation = 2; },
       [](auto& r) { r.threads = 3; },
       [](auto& r) { r.gradient_sum = GradientSum::running_mean; },

@@ -41,6 +41,18 @@ TEST(PlanCodec, GivesBackWhatItWasGiven) {
     }
 }
 
+TEST(PlanCodec, GivesBackPhases) {
+  const CompileRequest request{
+      .training = true, .phased = PhaseRequest{.parallel = true, .stages = {1, 3}, .turn = 5}};
+  const Plan given = compile(testing::random_network(1).graph(), request).plan;
+  Compiled compiled{.plan = given, .report = {}};
+  const Plan read = decode(encode(compiled)).plan;
+  EXPECT_EQ(read.phases.of_stage, given.phases.of_stage);
+  EXPECT_EQ(read.phases.numbers, given.phases.numbers);
+  EXPECT_EQ(read.phases.turn, 5);
+  EXPECT_TRUE(read.phases.parallel);
+}
+
 TEST(PlanCodec, GivesBackAPlanThatRunsToTheSameBits) {
   const Plan given = compiled(7, true).plan;
   const Plan read = decode(encode(compiled(7, true))).plan;

@@ -181,6 +181,16 @@ const std::vector<Setting> settings{
     {"strategy",
      {"--strategy", "sharded"},
      [](O o) { return o.pipeline.strategy == penstock::Strategy::sharded; }},
+    {"phases",
+     {"--phases", "B1,B2|B3;B4"},
+     [](O o) {
+       return o.pipeline.phases && o.pipeline.phases->size() == 2 &&
+              o.pipeline.phases->at(0).stages.at(1).blocks == std::vector<std::string>{"B3"};
+     }},
+    {"separate_backward_phase",
+     {"--separate-backward-phase"},
+     [](O o) { return o.pipeline.separate_backward_phase; }},
+    {"batch_serial", {"--batch-serial"}, [](O o) { return o.pipeline.batch_serial; }},
     {"schedule",
      {"--schedule", "interleaved"},
      [](O o) { return o.pipeline.schedule == penstock::PipelineSchedule::interleaved; }},
@@ -325,7 +335,9 @@ TEST(CommandLine, RefusesWithTheArgumentsNameFirst) {
       {{"--model", "resnet"}, "--model: expected one of cifar-cnn, fashion-cnn, mlp, mnist-cnn"},
       {{"--dataset", "cifar"},
        "--dataset: expected one of fashion-mnist, mnist, cifar10, synthetic"},
-      {{"--strategy", "phased"}, "--strategy: expected one of pipelined, sharded"},
+      {{"--strategy", "phased"},
+       "--strategy: expected one of pipelined, sharded, serial_phased, "
+       "parallel_phased"},
       {{"--schedule", "1f1b"}, "--schedule: expected one of grouped, interleaved, sequential"},
       {{"--ipus", "0,,1"}, "--ipus: expected whole numbers from 0 to 65535, separated by commas"},
       {{"--ipus", "0,1,"}, "--ipus: expected whole numbers from 0 to 65535, separated by commas"},

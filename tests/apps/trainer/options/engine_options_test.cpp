@@ -47,6 +47,22 @@ TEST(EngineOptions, ARunShorterThanAStepHasShorterSteps) {
   EXPECT_EQ(training_options(options).device_iterations, 10);
 }
 
+TEST(EngineOptions, TrainingAndInferenceHaveTheSamePhases) {
+  TrainerOptions options;
+  options.pipeline.strategy = penstock::Strategy::serial_phased;
+  options.pipeline.phases = penstock::parse_phases("B1|B2;B3,B4");
+  options.pipeline.batch_serial = true;
+  for (const penstock::Options& engine :
+       {training_options(options), inference_options(options, 1000)}) {
+    const penstock::PhasedOptions& phased = engine.topology.phased;
+    EXPECT_EQ(engine.topology.strategy, penstock::Strategy::serial_phased);
+    ASSERT_EQ(phased.phases.size(), 2U);
+    EXPECT_EQ(phased.phases[0].stages.size(), 2U);
+    EXPECT_TRUE(phased.batch_serial);
+    EXPECT_FALSE(phased.separate_backward_phase);
+  }
+}
+
 TEST(EngineOptions, TrainingAndInferenceRunOnTheSamePipeline) {
   TrainerOptions options;
   options.pipeline.strategy = penstock::Strategy::sharded;

@@ -1,0 +1,262 @@
+// A12, 3.7, 3.8: phased execution has the bits of everybody else's, one phase at a time.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "apps/networks/networks.hpp"
+#include "tests/support/data_path.hpp"
+#include "tests/support/refusal.hpp"
+#include "tests/support/training_run.hpp"
+
+namespace penstock::testing {
+namespace {
+
+constexpr std::int64_t updates = 3;
+constexpr int batch = 12, accumulation = 4;
+
+const std::vector<Tensor>& digits() {
+  static const std::vector<Tensor> samples = all_samples(
+      *first_samples(read_idx(data_path("mnist"), Split::train, {.mean = 0.1307, .std = 0.3081}),
+                     batch * accumulation * 2 * updates));
+  return samples;
+}
+
+Model four_blocks() {
+  return networks::find_network("mnist-cnn").build(3);
+}
+
+Options options_for(Strategy strategy, const PhasedOptions& phased = {}) {
+  Options options{.batch_size = batch, .device_iterations = 1};
+  options.training.gradient_accumulation = accumulation;
+  options.topology.threads_per_ipu = 1;
+  options.topology.strategy = strategy;
+  options.topology.phased = phased;
+  return options;
+}
+
+TrainingRun run(const Options& options) {
+  return train(four_blocks(), options, AdamW{.learning_rate = 0.01}, digits(), updates);
+}
+
+const TrainingRun& pipelined() {
+  static const TrainingRun result = run(options_for(Strategy::pipelined));
+  return result;
+}
+
+void offload_every_class(Options& options) {
+  OffloadOptions& offload = options.training.offload;
+  for (Offload* const tensors :
+       {&offload.optimizer_state, &offload.accumulators, &offload.activations, &offload.weights})
+    tensors->on = true;
+}
+
+const Strategy strategies[] = {Strategy::serial_phased, Strategy::parallel_phased};
+
+std::vector<PhasedOptions> every_way() {
+  std::vector<PhasedOptions> ways;
+  for (const char* phases : {"B1;B2;B3;B4", "B1,B2;B3,B4", "B1|B2;B3|B4", "B1,B2,B3,B4"})
+    for (const bool batch_serial : {false, true}) {
+      PhasedOptions way{.phases = parse_phases(phases), .batch_serial = batch_serial};
+      ways.push_back(way);
+      way.separate_backward_phase = true;
+      ways.push_back(way);
+    }
+  return ways;
+}
+
+std::string name_of(const PhasedOptions& phased) {
+  return std::to_string(phased.phases.size()) + " phases" +
+         (phased.batch_serial ? ", batch-serial" : "") +
+         (phased.separate_backward_phase ? ", separate backward" : "");
+}
+
+TEST(Phases, A12_GiveTheBitsOfAPipeline) {
+  for (const Strategy strategy : strategies)
+    for (const PhasedOptions& way : every_way())
+      EXPECT_EQ(first_difference(run(options_for(strategy, way)), pipelined()), "")
+          << to_string(strategy) << ", " << name_of(way);
+}
+
+TEST(Phases, GiveTheBitsOfAPipelineWhateverTheyAreCombinedWith) {
+  for (const Strategy strategy : strategies)
+    for (const bool batch_serial : {false, true})
+      for (const int replicas : {1, 2}) {
+        Options options = options_for(strategy, {.batch_serial = batch_serial});
+        options.topology.replication_factor = replicas;
+        Options plain = options_for(Strategy::pipelined);
+        plain.topology.replication_factor = replicas;
+        options.training.recompute = true;
+        offload_every_class(options);
+        options.device_iterations = 3;
+        EXPECT_EQ(first_difference(run(options), run(plain)), "")
+            << to_string(strategy) << (batch_serial ? ", batch-serial, " : ", ") << replicas;
+      }
+}
+
+/// Trains on all of an accumulation window, on two micro-batches of it, and on less than one.
+TrainingRun run_short_steps(Options options) {
+  options.output.mode = OutputMode::all;
+  const Model model = four_blocks();
+  TrainingModel training(model, options, AdamW{.learning_rate = 0.01});
+  TrainingRun run;
+  for (const std::int64_t rows : {batch * accumulation, batch * 2, batch * accumulation, 7}) {
+    std::vector<Tensor> step;
+    for (const Tensor& field : digits()) step.push_back(field.rows(0, rows));
+    const StepResult result = training.step(step);
+    const auto losses = result.loss.as<float>();
+    run.losses.insert(run.losses.end(), losses.begin(), losses.end());
+  }
+  for (const ParameterInfo& parameter : model.parameters())
+    run.weights[parameter.name] = model.weight(parameter.name);
+  run.state = training.optimizer_state();
+  return run;
+}
+
+// Whose turns have fewer micro-batches.
+TEST(Phases, GiveTheBitsOfAPipelineInShortStepsToo) {
+  const TrainingRun plain = run_short_steps(options_for(Strategy::pipelined));
+  for (const Strategy strategy : strategies)
+    for (const bool batch_serial : {false, true}) {
+      Options options = options_for(strategy, {.batch_serial = batch_serial});
+      EXPECT_EQ(first_difference(run_short_steps(options), plain), "") << to_string(strategy);
+      offload_every_class(options);
+      EXPECT_EQ(first_difference(run_short_steps(options), plain), "")
+          << to_string(strategy) << (batch_serial ? ", batch-serial, " : ", ") << "offloaded";
+    }
+}
+
+TEST(Phases, A12_AreTheStagesOnTheIpusOfTheStrategyUnlessPlacedElsewhere) {
+  const auto ipus = [](const Options& options) {
+    std::vector<int> result;
+    const TrainingModel training(four_blocks(), options, AdamW{});
+    for (const StagePlanReport& stage : training.compile_report().stages)
+      result.push_back(stage.ipu);
+    return result;
+  };
+  EXPECT_EQ(ipus(options_for(Strategy::serial_phased)), (std::vector{0, 0, 0, 0}));
+  EXPECT_EQ(ipus(options_for(Strategy::parallel_phased)), (std::vector{0, 1, 0, 1}));
+  EXPECT_EQ(ipus(options_for(Strategy::parallel_phased, {.phases = parse_phases("B1|B2;B3|B4")})),
+            (std::vector{0, 2, 1, 3}));
+  EXPECT_EQ(
+      ipus(options_for(Strategy::parallel_phased, {.phases = {Phase{{"B1"}, {"B2"}}.on({4, 2}),
+                                                              Phase{{"B3"}, {"B4"}}.on({1, 7})}})),
+      (std::vector{4, 2, 1, 7}));
+}
+
+TEST(Phases, A12_AreShownWithTheirNumbers) {
+  const Options options = options_for(Strategy::serial_phased, {.separate_backward_phase = true});
+  const TrainingModel training(four_blocks(), options, AdamW{});
+  const auto& stages = training.compile_report().stages;
+  ASSERT_EQ(stages.size(), 4u);
+  const int forward[] = {0, 1, 2, 3}, backward[] = {8, 7, 6, 5};
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    EXPECT_EQ(stages[i].phase, static_cast<int>(i));
+    EXPECT_EQ(stages[i].forward_phase, forward[i]);
+    EXPECT_EQ(stages[i].backward_phase, backward[i]);
+  }
+  const std::string text = to_string(training.compile_report());
+  EXPECT_NE(text.find("stage  IPU  phase  numbers"), text.npos) << text;
+  EXPECT_NE(text.find("0 | 8"), text.npos) << text;
+}
+
+/// Which programs ran, in the order of time, as "F0.1": the forward of stage 0 and micro-batch 1.
+std::vector<std::string> programs(TrainingModel& training) {
+  std::vector<std::string> runs;
+  for (const TraceEvent& event : training.take_trace()) {
+    if (event.activity == Activity::update) continue;
+    runs.push_back((event.activity == Activity::forward ? "F" : "B") + std::to_string(event.stage) +
+                   "." + std::to_string(event.micro_batch));
+  }
+  return runs;
+}
+
+// 3.8: the loops are swapped.
+TEST(BatchSerialPhases, DoAllMicroBatchesOfAWindowInATurn) {
+  Options options = options_for(Strategy::parallel_phased, {.phases = parse_phases("B1,B2;B3,B4"),
+                                                            .separate_backward_phase = true,
+                                                            .batch_serial = true});
+  options.runtime.trace = true;
+  TrainingModel training(four_blocks(), options, AdamW{});
+  std::vector<Tensor> step;
+  for (const Tensor& field : digits()) step.push_back(field.rows(0, batch * accumulation));
+  training.step(step);
+  EXPECT_EQ(
+      programs(training),
+      (std::vector<std::string>{"F0.0", "F0.1", "F0.2", "F0.3", "F1.0", "F1.1", "F1.2", "F1.3",
+                                "B1.0", "B1.1", "B1.2", "B1.3", "B0.0", "B0.1", "B0.2", "B0.3"}));
+  for (const StageReport& stage : training.stage_reports())
+    EXPECT_EQ(stage.max_in_flight, accumulation);
+}
+
+// A turn forward and one backward, which the last phase has at the same time; the first phase's
+// backward is followed by its forward on the next micro-batch, with the weights that are there. The
+// update brings them once more.
+TEST(BatchSerialPhases, BringTheWeightsOfAPhaseToTheIpuOncePerTurn) {
+  for (const bool batch_serial : {false, true}) {
+    Options options = options_for(Strategy::serial_phased, {.batch_serial = batch_serial});
+    options.training.offload.weights.on = true;
+    const TrainingRun moved = run(options);
+    EXPECT_EQ(first_difference(moved, pipelined()), "");
+    ASSERT_EQ(moved.stages.size(), 4u);
+    const std::int64_t turns = batch_serial ? 1 : accumulation;
+    const std::int64_t times[] = {turns + 1, 2 * turns, 2 * turns, turns};
+    for (std::size_t i = 0; i < 4; ++i) {
+      const OffloadReport& weights = moved.stages[i].weights;
+      EXPECT_GT(weights.bytes, 0);
+      EXPECT_EQ(weights.loaded_bytes, updates * (times[i] + 1) * weights.bytes)
+          << "stage " << i << (batch_serial ? ", batch-serial" : "");
+    }
+  }
+}
+
+// All of a window waits for its backward: on the IPU, or in the host store.
+TEST(BatchSerialPhases, TakeNoMoreOfAnIpuIfTheirActivationsWaitInTheHostStore) {
+  const auto first_stage = [](bool batch_serial, bool offload) {
+    Options options = options_for(Strategy::serial_phased, {.batch_serial = batch_serial});
+    options.training.offload.activations.on = offload;
+    return run(options).stages.at(0);
+  };
+  const auto waiting = [](const StageReport& stage) {
+    return stage.peak_bytes - stage.shared_bytes;
+  };
+  EXPECT_GT(waiting(first_stage(true, false)), waiting(first_stage(false, false)));
+  const StageReport one_by_one = first_stage(false, true), window = first_stage(true, true);
+  EXPECT_EQ(waiting(window), waiting(one_by_one));
+  EXPECT_GT(one_by_one.activations.bytes, 0);
+  EXPECT_EQ(window.activations.bytes, accumulation * one_by_one.activations.bytes);
+  EXPECT_EQ(window.activations.stored_bytes, one_by_one.activations.stored_bytes);
+}
+
+TEST(Phases, A12_RefuseIpusThatAreNotTheirs) {
+  Options options = options_for(Strategy::parallel_phased);
+  options.topology.ipus = {0, 1, 1, 1};
+  EXPECT_EQ(
+      refusal(Errc::invalid_topology, [&] { TrainingModel(four_blocks(), options, AdamW{}); }),
+      "parallel_phased: phase 2 is on IPU 1; expected even phases on even IPUs and odd phases "
+      "on odd");
+  options.topology.strategy = Strategy::serial_phased;
+  EXPECT_EQ(
+      refusal(Errc::invalid_topology, [&] { TrainingModel(four_blocks(), options, AdamW{}); }),
+      "serial_phased: phase 1 is on IPU 1; expected all phases on the same, IPU 0 (for two "
+      "sets of IPUs there is parallel_phased)");
+}
+
+TEST(Phases, RunInferenceToo) {
+  const auto outputs = [](const Options& options) {
+    InferenceModel inference(four_blocks(), options);
+    return inference.run({digits()[0].rows(0, batch)}).outputs.at(0).tensor;
+  };
+  Options plain{.batch_size = batch};
+  for (const Strategy strategy : strategies) {
+    Options options = plain;
+    options.topology.strategy = strategy;
+    options.topology.phased.batch_serial = true;
+    const Tensor a = outputs(plain), b = outputs(options);
+    EXPECT_TRUE(std::ranges::equal(a.as<float>(), b.as<float>())) << to_string(strategy);
+  }
+}
+
+}  // namespace
+}  // namespace penstock::testing
