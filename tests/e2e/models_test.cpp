@@ -124,29 +124,6 @@ TEST(InferenceModel, TakesOnlyTheInputsThatItsOutputsNeed) {
   EXPECT_EQ(TrainingModel(model, {}, Sgd{}).inputs(), (std::vector<std::string>{"x", "labels"}));
 }
 
-TEST(TrainingModel, ReturnsOutputsAsTheModeSays) {
-  struct Row {
-    OutputMode mode;
-    int period;
-    Shape loss, logits;
-  };
-  // b = 2, D = 2, G = 4, R = 2: 16 micro-batches.
-  const Row rows[] = {{OutputMode::automatic, 1, {2}, {4, 3}},
-                      {OutputMode::final, 1, {2}, {4, 3}},
-                      {OutputMode::every_n, 4, {4}, {8, 3}},
-                      {OutputMode::all, 1, {16}, {32, 3}},
-                      {OutputMode::sum, 1, {2}, {4, 3}}};
-  for (const Row& row : rows) {
-    Options options = options_for(4, 2);
-    options.topology.replication_factor = 2;
-    options.output = {.mode = row.mode, .period = row.period};
-    TrainingModel training(small_model(), options, Sgd{});
-    const StepResult result = training.step(samples(32));
-    EXPECT_EQ(result.loss.shape(), row.loss) << to_string(row.mode);
-    EXPECT_EQ(result.output("logits").shape(), row.logits) << to_string(row.mode);
-  }
-}
-
 TEST(TrainingModel, D1_KeepsTheOptionsThatItWasMadeWith) {
   Options options = options_for(4, 1);
   const Model model = small_model();

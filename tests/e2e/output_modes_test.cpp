@@ -1,0 +1,216 @@
+// 2.4, 2.5: what calls return under each output mode, in which shape and order.
+#include <gtest/gtest.h>
+
+#include "penstock/penstock.hpp"
+
+namespace penstock::testing {
+namespace {
+
+constexpr std::int64_t batch = 2;
+
+struct Call {
+  std::int64_t d, g, r;  ///< D, G and R
+};
+
+/// A row of the table.
+struct Mode {
+  OutputMode mode;
+  int period;
+  /// What dimension 0 of a micro-batch's output is multiplied by.
+  std::int64_t (*multiplier)(const Call& call);
+};
+
+constexpr Mode modes[] = {
+    {OutputMode::all, 1, [](const Call& c) { return c.r * c.d * c.g; }},
+    {OutputMode::every_n, 1, [](const Call& c) { return c.r * c.d * c.g; }},
+    {OutputMode::every_n, 2, [](const Call& c) { return c.r * (c.d * c.g / 2); }},
+    {OutputMode::every_n, 3, [](const Call& c) { return c.r * (c.d * c.g / 3); }},
+    {OutputMode::final, 1, [](const Call& c) { return c.r; }},
+    {OutputMode::sum, 1, [](const Call& c) { return c.r; }},
+};
+
+/// What `automatic` is.
+const Mode& automatic(bool training) {
+  return training ? modes[4] : modes[0];
+}
+
+/// A model whose output is the number of each sample, less the number of updates before it: the
+/// loss is the mean, so that the gradient of its only weight is 1 in every micro-batch.
+struct Numbering {
+  Model model{"numbering"};
+  std::string samples, mean;  ///< names of tensors
+
+  Numbering() {
+    const Value number = model.input("number", {1}), one = model.input("one", {1});
+    Value x;
+    {
+      const auto block = model.block("B1");
+      x = model.linear("updates", one, 1, false);
+    }
+    {
+      const auto block = model.block("B2");
+      x = model.add(number, x);
+      model.output("samples", x);
+      samples = model.tensor_name(x);
+    }
+    const auto block = model.block("B3");
+    x = model.identity_loss(x);
+    model.output("mean", x);
+    mean = model.tensor_name(x);
+    model.loss(x);
+    model.set_weight("updates.weight", Tensor({1, 1}, {0}));
+  }
+
+  /// Anchors of which each has one of the modes: "samples0", "mean0", ...
+  std::vector<Anchor> anchors(bool training) const {
+    std::vector<Anchor> all;
+    for (std::size_t i = 0; i < std::size(modes); ++i) {
+      const auto [mode, period, multiplier] = modes[i];
+      const std::string number = std::to_string(i);
+      all.push_back(
+          {.name = "samples" + number, .tensor = samples, .mode = mode, .period = period});
+      all.push_back({.name = "mean" + number, .tensor = mean, .mode = mode, .period = period});
+      if (training)
+        all.push_back({.name = "gradient" + number,
+                       .tensor = "updates.weight",
+                       .gradient = true,
+                       .mode = mode,
+                       .period = period});
+    }
+    return all;
+  }
+};
+
+std::vector<Tensor> numbers(std::int64_t count) {
+  std::vector<float> number;
+  for (std::int64_t i = 0; i < count; ++i) number.push_back(static_cast<float>(i));
+  const std::vector<float> one(number.size(), 1);
+  return {Tensor({count, 1}, number), Tensor({count, 1}, one)};
+}
+
+/// What the micro-batches of a call compute: of each round, the replicas' one beside the other.
+using Rounds = std::vector<std::vector<float>>;
+
+struct Computed {
+  Rounds samples, mean, gradient;
+};
+
+/// Numbers run by device iteration, accumulation step, replica and sample.
+Computed computed(const Call& call, bool training) {
+  Computed all;
+  float number = 0;
+  for (std::int64_t iteration = 0; iteration < call.d; ++iteration)
+    for (std::int64_t step = 0; step < call.g; ++step) {
+      std::vector<float> samples, means;
+      for (std::int64_t replica = 0; replica < call.r; ++replica) {
+        const float first = number - static_cast<float>(training ? iteration : 0);
+        samples.insert(samples.end(), {first, first + 1});
+        means.push_back(first + 0.5f);
+        number += batch;
+      }
+      all.samples.push_back(samples);
+      all.mean.push_back(means);
+      all.gradient.emplace_back(means.size(), 1.0f);
+    }
+  return all;
+}
+
+bool takes(const Mode& mode, std::size_t round, std::size_t rounds) {
+  if (mode.mode == OutputMode::every_n)
+    return (round + 1) % static_cast<std::size_t>(mode.period) == 0;
+  return mode.mode == OutputMode::all || round + 1 == rounds;
+}
+
+std::vector<float> selected(const Mode& mode, const Rounds& rounds) {
+  std::vector<float> result(mode.mode == OutputMode::sum ? rounds[0].size() : 0, 0);
+  for (std::size_t i = 0; i < rounds.size(); ++i) {
+    if (mode.mode == OutputMode::sum)
+      for (std::size_t k = 0; k < result.size(); ++k) result[k] += rounds[i][k];
+    else if (takes(mode, i, rounds.size()))
+      result.insert(result.end(), rounds[i].begin(), rounds[i].end());
+  }
+  return result;
+}
+
+void expect(const Mode& mode, const Call& call, const Tensor& got, const Shape& one,
+            const Rounds& rounds) {
+  const std::int64_t multiplier = mode.multiplier(call);
+  const std::string of = std::string(to_string(mode.mode)) + ' ' + std::to_string(mode.period);
+  EXPECT_EQ(got.shape(), one.rank() > 0    ? one.with(0, one[0] * multiplier)
+                         : multiplier == 1 ? Shape{}
+                                           : Shape{multiplier})
+      << of;
+  const auto values = got.as<float>();
+  EXPECT_EQ(std::vector<float>(values.begin(), values.end()), selected(mode, rounds)) << of;
+}
+
+/// Of outputs by `mode`, and of the anchors each by its own.
+void expect_all(const Mode& mode, const Call& call, bool training, const StepResult& result) {
+  const Computed all = computed(call, training);
+  const Shape per_sample{batch, 1}, scalar{}, weight{1, 1};
+  expect(mode, call, result.output("samples"), per_sample, all.samples);
+  expect(mode, call, result.output("mean"), scalar, all.mean);
+  if (training) expect(mode, call, result.loss, scalar, all.mean);
+  for (std::size_t i = 0; i < std::size(modes); ++i) {
+    const std::string number = std::to_string(i);
+    expect(modes[i], call, result.anchor("samples" + number), per_sample, all.samples);
+    expect(modes[i], call, result.anchor("mean" + number), scalar, all.mean);
+    if (training) expect(modes[i], call, result.anchor("gradient" + number), weight, all.gradient);
+  }
+}
+
+std::string words(const Call& call) {
+  return "D " + std::to_string(call.d) + ", G " + std::to_string(call.g) + ", R " +
+         std::to_string(call.r);
+}
+
+Options options_for(const Call& call) {
+  Options options{.batch_size = batch, .device_iterations = static_cast<int>(call.d)};
+  options.training.gradient_accumulation = static_cast<int>(call.g);
+  options.topology.replication_factor = static_cast<int>(call.r);
+  return options;
+}
+
+constexpr Call largest{3, 4, 2};
+constexpr Call calls[] = {{1, 1, 1}, {3, 1, 1}, {1, 4, 1}, {3, 4, 1},
+                          {1, 1, 2}, {3, 1, 2}, {1, 4, 2}, largest};
+
+StepResult train(const Call& call, const OutputOptions& output) {
+  const Numbering numbering;
+  Options options = options_for(call);
+  options.output = output;
+  options.output.anchors = numbering.anchors(true);
+  return TrainingModel(numbering.model, options, Sgd{.learning_rate = 1})
+      .step(numbers(options.samples_per_step()));
+}
+
+TEST(OutputModes, R2_4_ReturnInTrainingWhatTheTableSaysInDataOrder) {
+  for (const Call& call : calls) {
+    SCOPED_TRACE(words(call));
+    expect_all(automatic(true), call, true, train(call, {}));
+  }
+  for (const Mode& mode : modes)
+    expect_all(mode, largest, true, train(largest, {.mode = mode.mode, .period = mode.period}));
+}
+
+StepResult infer(const Call& call, const OutputOptions& output) {
+  const Numbering numbering;
+  Options options = options_for(call);
+  options.output = output;
+  options.output.anchors = numbering.anchors(false);
+  return InferenceModel(numbering.model, options).run(numbers(options.samples_per_step()));
+}
+
+TEST(OutputModes, R2_4_ReturnInInferenceWhatTheTableSaysInDataOrder) {
+  for (const Call& call : calls) {
+    if (call.g > 1) continue;
+    SCOPED_TRACE(words(call));
+    expect_all(automatic(false), call, false, infer(call, {}));
+  }
+  constexpr Call many{6, 1, 2};
+  for (const Mode& mode : modes)
+    expect_all(mode, many, false, infer(many, {.mode = mode.mode, .period = mode.period}));
+}
+
+}  // namespace
+}  // namespace penstock::testing
