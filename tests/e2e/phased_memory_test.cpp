@@ -1,0 +1,134 @@
+// 3.7, 3.8, 4.3: phases that have turns on one IPU train a model that is larger than it.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "tests/support/refusal.hpp"
+#include "tests/support/training_run.hpp"
+
+namespace penstock::testing {
+namespace {
+
+constexpr std::int64_t updates = 2, width = 128, blocks = 8, classes = 10;
+constexpr int batch = 4, accumulation = 4;
+
+/// Blocks of one layer each, all but the last of the same size.
+Model tower() {
+  Model model("tower", 3);
+  Value x = model.input("x", {width});
+  const Value labels = model.labels();
+  for (std::int64_t i = 0; i < blocks; ++i) {
+    const auto block = model.block("B" + std::to_string(i));
+    const std::string name = "layer" + std::to_string(i);
+    x = i + 1 < blocks ? model.relu(model.linear(name, x, width)) : model.linear(name, x, classes);
+    if (i + 1 == blocks) model.loss(model.cross_entropy(x, labels));
+  }
+  return model;
+}
+
+std::vector<Tensor> samples() {
+  const std::int64_t rows = batch * accumulation * updates;
+  std::vector<float> x;
+  for (std::int64_t i = 0; i < rows * width; ++i)
+    x.push_back(std::sin(static_cast<float>(i * i % 9'973)));
+  std::vector<std::int64_t> labels;
+  for (std::int64_t i = 0; i < rows; ++i) labels.push_back(i * i % classes);
+  return {{{rows, width}, std::span<const float>(x)},
+          {{rows}, std::span<const std::int64_t>(labels)}};
+}
+
+TrainingRun run(const Options& options) {
+  return train(tower(), options, AdamW{.learning_rate = 0.01}, samples(), updates);
+}
+
+Options on_one_ipu() {
+  Options options{.batch_size = batch};
+  options.training.gradient_accumulation = accumulation;
+  options.topology.threads_per_ipu = 1;  // so that scratch is the same on every machine
+  options.topology.ipus = std::vector<int>(blocks, 0);
+  return options;
+}
+
+void offload_every_class(Options& options) {
+  OffloadOptions& offload = options.training.offload;
+  for (Offload* const tensors :
+       {&offload.optimizer_state, &offload.accumulators, &offload.activations, &offload.weights})
+    tensors->on = true;
+}
+
+Options in_phases() {
+  Options options = on_one_ipu();
+  options.topology.strategy = Strategy::serial_phased;
+  options.topology.phased.batch_serial = true;
+  offload_every_class(options);
+  return options;
+}
+
+Options in_one_stage() {
+  Options options = on_one_ipu();
+  options.topology.ipus = {0};
+  options.topology.stages = {Stage{}};
+  for (std::int64_t i = 0; i < blocks; ++i)
+    options.topology.stages[0].blocks.push_back("B" + std::to_string(i));
+  offload_every_class(options);
+  return options;
+}
+
+/// What each stage takes of its IPU apart from what they share.
+std::vector<std::int64_t> own_bytes(const TrainingRun& run) {
+  std::vector<std::int64_t> bytes;
+  for (const StageReport& stage : run.stages)
+    bytes.push_back(stage.peak_bytes - stage.shared_bytes);
+  return bytes;
+}
+
+std::int64_t high_water_mark(const TrainingRun& run) {
+  const auto own = own_bytes(run);
+  return std::accumulate(own.begin(), own.end(), run.stages.front().shared_bytes);
+}
+
+std::int64_t parameter_bytes(const TrainingRun& run) {
+  std::int64_t bytes = 0;
+  for (const auto& [name, tensor] : run.weights) bytes += static_cast<std::int64_t>(tensor.bytes());
+  return bytes;
+}
+
+// The weights alone are more than twice the IPU; gradient sums and moments are three times as much
+// again. All four classes in the host store are not enough without phases: the room for weights is
+// as large as the largest stage.
+TEST(Phases, R3_7_TrainOnOneIpuWhatIsLargerThanIt) {
+  const TrainingRun unlimited = run(on_one_ipu());
+  Options phased = in_phases();
+  const std::int64_t budget = high_water_mark(run(phased));
+  EXPECT_GT(parameter_bytes(unlimited), 2 * budget);
+  EXPECT_GT(high_water_mark(unlimited), 8 * budget);
+
+  phased.topology.ipu_memory_bytes = budget;
+  const TrainingRun fits = run(phased);
+  EXPECT_EQ(high_water_mark(fits), budget);
+  EXPECT_EQ(first_difference(fits, unlimited), "");
+  for (Options options : {on_one_ipu(), in_one_stage()}) {
+    options.topology.ipu_memory_bytes = budget;
+    const std::string text = refusal(Errc::out_of_memory, [&] { run(options); });
+    EXPECT_NE(text.find(" on IPU 0 need"), text.npos) << text;
+  }
+  --phased.topology.ipu_memory_bytes;
+  EXPECT_NE(refusal(Errc::out_of_memory, [&] { run(phased); }), "accepted");
+}
+
+// Of a phase stays on the IPU between its turns only what waits for others: gradients for the phase
+// before, all of a turn, and losses for the host.
+TEST(Phases, R3_7_LeaveNothingOnTheIpuBetweenTheirTurnsButWhatWaitsForOthers) {
+  const std::int64_t gradients = accumulation * batch * width * std::int64_t{sizeof(float)};
+  const std::int64_t losses = (accumulation + 2) * std::int64_t{64};
+  std::vector<std::int64_t> expected(blocks, gradients);
+  expected.front() = 0;
+  expected.back() += losses;
+  EXPECT_EQ(own_bytes(run(in_phases())), expected);
+}
+
+}  // namespace
+}  // namespace penstock::testing
