@@ -13,7 +13,7 @@ namespace penstock::testing {
 namespace {
 
 constexpr std::int64_t updates = 3;
-constexpr int batch = 12, accumulation = 4, most_replicas = 4;
+constexpr int batch = 4, accumulation = 2, most_replicas = 4;
 
 const std::vector<Tensor>& digits() {
   static const std::vector<Tensor> samples = all_samples(
