@@ -1,6 +1,7 @@
 #include "tests/e2e/configurations/configuration.hpp"
 
 #include <algorithm>
+#include <set>
 #include <sstream>
 
 namespace penstock::testing {
@@ -32,6 +33,19 @@ const std::vector<NamedOptimizer>& optimizers() {
       {"clipped lamb", clipped(Lamb{.learning_rate = 0.01}, 0.5)},
   };
   return list;
+}
+
+/// Another learning rate and decay for one parameter.
+void draw_group(Draws& draws, const std::string& parameter, Optimizer& optimizer) {
+  if (draws.below(3) != 0) return;
+  ParameterGroup group{.parameters = {parameter}, .settings = optimizer.settings};
+  std::visit(
+      [](auto& rule) {
+        rule.learning_rate *= 0.5;
+        rule.weight_decay += 0.05;
+      },
+      group.settings);
+  optimizer.groups = {group};
 }
 
 /// The classes of tensors that may be kept in the host store.
@@ -69,10 +83,8 @@ void cut_between_blocks(Draws& draws, Configuration& configuration) {
 }
 
 void cut_between_layers(Draws& draws, const Experiment& experiment, Configuration& configuration) {
-  const auto layers =
-      static_cast<int>(build_model(experiment, {.checkpoints = configuration.checkpoints})
-                           .stage_assignment()
-                           .size());
+  const auto layers = static_cast<int>(
+      build_model(experiment, {.marks = configuration.marks}).stage_assignment().size());
   std::vector<int>& stages = configuration.layer_stages;
   stages.assign(static_cast<std::size_t>(layers), 0);
   for (int cuts = 1 + draws.below(5); cuts > 0; --cuts) {
@@ -85,9 +97,21 @@ void cut_between_layers(Draws& draws, const Experiment& experiment, Configuratio
   configuration.stages = stages.back() + 1;
 }
 
+/// As `same_as_ipu` asks for, blocks go to no earlier IPU.
+void cut_by_rule(Draws& draws, Configuration& configuration) {
+  const StageRule rule = configuration.options.topology.stage_rule =
+      draws.one_of({StageRule::by_block, StageRule::same_as_ipu, StageRule::auto_increment});
+  std::array<int, 4>& ipus = configuration.marks.ipus;
+  for (int& ipu : ipus) ipu = draws.below(4);
+  configuration.stages = 4;
+  if (rule != StageRule::same_as_ipu) return;
+  std::ranges::sort(ipus);
+  configuration.stages = static_cast<int>(std::set(ipus.begin(), ipus.end()).size());
+}
+
 void draw_cut(Draws& draws, const Experiment& experiment, Configuration& configuration) {
   configuration.cut =
-      draws.one_of({Cut::between_blocks, Cut::between_layers, Cut::by_the_compiler});
+      draws.one_of({Cut::between_blocks, Cut::between_layers, Cut::by_the_compiler, Cut::by_rule});
   switch (configuration.cut) {
     case Cut::between_blocks:
       return cut_between_blocks(draws, configuration);
@@ -96,19 +120,27 @@ void draw_cut(Draws& draws, const Experiment& experiment, Configuration& configu
     case Cut::by_the_compiler:
       configuration.stages = configuration.options.topology.automatic_stages =
           1 + draws.below(experiment.network->automatic_stages);
+      return;
+    case Cut::by_rule:
+      return cut_by_rule(draws, configuration);
   }
+}
+
+/// Whether stages may be placed, and have turns: not where others say where they are.
+bool is_placed_freely(const Configuration& configuration) {
+  return configuration.cut != Cut::by_the_compiler && configuration.cut != Cut::by_rule;
 }
 
 /// Any stage on any IPU: several on one, one that is visited again; or as they are numbered.
 void draw_placement(Draws& draws, Configuration& configuration) {
-  if (configuration.cut == Cut::by_the_compiler || draws.below(3) == 0) return;
+  if (!is_placed_freely(configuration) || draws.below(3) == 0) return;
   for (int i = 0; i < configuration.stages; ++i)
     configuration.options.topology.ipus.push_back(draws.below(configuration.stages));
 }
 
 /// One or two stages a phase, or each one; on the IPUs of the strategy.
 void draw_phases(Draws& draws, Configuration& configuration) {
-  if (configuration.cut == Cut::by_the_compiler || draws.below(3) != 0) return;
+  if (!is_placed_freely(configuration) || draws.below(3) != 0) return;
   Topology& topology = configuration.options.topology;
   topology.strategy = draws.one_of({Strategy::serial_phased, Strategy::parallel_phased});
   topology.ipus.clear();
@@ -156,6 +188,19 @@ void draw_threads(Draws& draws, Options& options) {
   options.runtime.trace = draws.below(4) == 0;
 }
 
+/// Of an IPU; the largest draw needs half of it.
+constexpr std::int64_t enough_memory = 500'000;
+
+void draw_memory(Draws& draws, Topology& topology) {
+  if (draws.below(3) == 0) topology.ipu_memory_bytes = enough_memory;
+}
+
+std::string joined(std::span<const int> numbers) {
+  std::string text;
+  for (const int number : numbers) text += (text.empty() ? "" : ", ") + std::to_string(number);
+  return text;
+}
+
 }  // namespace
 
 Experiment draw_experiment(Draws& draws) {
@@ -163,11 +208,13 @@ Experiment draw_experiment(Draws& draws) {
   experiment.network = &small_networks()[static_cast<std::size_t>(
       draws.below(static_cast<int>(small_networks().size())))];
   experiment.optimizer =
-      &optimizers()[static_cast<std::size_t>(draws.below(static_cast<int>(optimizers().size())))];
+      optimizers()[static_cast<std::size_t>(draws.below(static_cast<int>(optimizers().size())))];
+  draw_group(draws, experiment.network->parameter, experiment.optimizer.optimizer);
   Options& options = experiment.options;
   options.batch_size = draws.one_of({1, 2, 3, 5, 17});
   options.seed = static_cast<std::uint64_t>(draws.below(100));
   options.topology.replication_factor = 1 + draws.below(3);
+  if (draws.below(4) == 0) options.topology.input_group_size = options.topology.replication_factor;
   options.training.gradient_accumulation = 1 + draws.below(5);
   options.training.reduction = draws.below(4) == 0 ? Reduction::sum : Reduction::mean;
   if (options.training.reduction == Reduction::mean && draws.below(3) == 0)
@@ -179,7 +226,7 @@ Configuration draw_configuration(Draws& draws, const Experiment& experiment, int
   Configuration configuration{.options = experiment.options};
   Options& options = configuration.options;
   options.device_iterations = 1 + draws.below(updates);
-  configuration.checkpoints = static_cast<std::uint32_t>(draws.below(16));
+  configuration.marks.checkpoints = static_cast<std::uint32_t>(draws.below(16));
   draw_schedule(draws, options.topology);
   draw_cut(draws, experiment, configuration);
   draw_placement(draws, configuration);
@@ -189,11 +236,13 @@ Configuration draw_configuration(Draws& draws, const Experiment& experiment, int
   draw_sharding(draws, options.training.sharding.optimizer_state);
   draw_outputs(draws, *experiment.network, options.training.gradient_accumulation, options.output);
   draw_threads(draws, options);
+  draw_memory(draws, options.topology);
+  configuration.cached = draws.below(4) == 0;
   return configuration;
 }
 
 Model build_model(const Experiment& experiment, const Configuration& configuration) {
-  Model model = experiment.network->build(configuration.checkpoints);
+  Model model = experiment.network->build(configuration.marks);
   if (configuration.layer_stages.empty()) return model;
   LayerStages layers = model.stage_assignment();
   for (std::size_t i = 0; i < layers.size(); ++i) layers[i].stage = configuration.layer_stages[i];
@@ -204,11 +253,12 @@ Model build_model(const Experiment& experiment, const Configuration& configurati
 std::string to_json(const Experiment& experiment, const Configuration& configuration) {
   std::ostringstream text;
   text << "{\n\"network\": \"" << experiment.network->name << "\",\n\"optimizer\": \""
-       << experiment.optimizer->name << "\",\n\"checkpoints\": " << configuration.checkpoints
-       << ",\n\"stages of layers\": [";
-  for (std::size_t i = 0; i < configuration.layer_stages.size(); ++i)
-    text << (i > 0 ? ", " : "") << configuration.layer_stages[i];
-  text << "],\n\"options\": " << configuration.options << "\n}";
+       << experiment.optimizer.name
+       << "\",\n\"groups\": " << experiment.optimizer.optimizer.groups.size()
+       << ",\n\"checkpoints\": " << configuration.marks.checkpoints << ",\n\"IPUs of blocks\": ["
+       << joined(configuration.marks.ipus) << "],\n\"cached\": " << std::boolalpha
+       << configuration.cached << ",\n\"stages of layers\": [" << joined(configuration.layer_stages)
+       << "],\n\"options\": " << configuration.options << "\n}";
   return text.str();
 }
 

@@ -33,10 +33,10 @@ struct NamedOptimizer {
   Optimizer optimizer;
 };
 
-/// Model, data, optimizer, and b, G, R, seed and reduction.
+/// Model, data, optimizer, and b, G, R, seed, reduction and input groups.
 struct Experiment {
   const SmallNetwork* network = nullptr;
-  const NamedOptimizer* optimizer = nullptr;
+  NamedOptimizer optimizer = {};  ///< with one of the network's parameters in a group, or with none
   Options options = {};
 };
 
@@ -44,14 +44,16 @@ Experiment draw_experiment(Draws& draws);
 
 /// Where a model is cut into stages.
 enum class Cut : std::uint8_t {
-  between_blocks,  ///< as `Topology::stages` says
-  between_layers,  ///< anywhere: as `Model::set_stage_assignment` was told
-  by_the_compiler  ///< `Topology::automatic_stages`
+  between_blocks,   ///< as `Topology::stages` says
+  between_layers,   ///< anywhere: as `Model::set_stage_assignment` was told
+  by_the_compiler,  ///< `Topology::automatic_stages`
+  by_rule           ///< `Topology::stage_rule`, of blocks that say their IPUs
 };
 
 struct Configuration {
-  Options options = {};           ///< those of the experiment, and all others drawn
-  std::uint32_t checkpoints = 0;  ///< for SmallNetwork::build
+  Options options = {};  ///< those of the experiment, and all others drawn
+  Marks marks = {};
+  bool cached = false;  ///< run by a plan that is read from a cache
   Cut cut = Cut::between_blocks;
   int stages = 1;
   std::vector<int> layer_stages = {};  ///< of Cut::between_layers: of each layer, in post-order

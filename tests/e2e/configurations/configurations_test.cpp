@@ -8,6 +8,7 @@
 #include <set>
 
 #include "tests/e2e/configurations/configuration.hpp"
+#include "tests/support/temporary_directory.hpp"
 
 namespace penstock::testing {
 namespace {
@@ -30,10 +31,22 @@ struct Trained {
   std::map<std::string, Calls> returned;  ///< losses, outputs and anchors
 };
 
+/// What the directory keeps is what the same model was compiled to before.
+TrainingModel from_cache(const Model& model, Options options, const Optimizer& optimizer) {
+  const TemporaryDirectory directory;
+  options.runtime.cache_directory = directory.path().string();
+  EXPECT_FALSE(TrainingModel(model, options, optimizer).compile_report().from_cache);
+  TrainingModel training(model, options, optimizer);
+  EXPECT_TRUE(training.compile_report().from_cache);
+  return training;
+}
+
 Trained train(const Experiment& experiment, const Configuration& configuration) {
   const Options& options = configuration.options;
   const Model model = build_model(experiment, configuration);
-  TrainingModel training(model, options, experiment.optimizer->optimizer);
+  const Optimizer& optimizer = experiment.optimizer.optimizer;
+  TrainingModel training = configuration.cached ? from_cache(model, options, optimizer)
+                                                : TrainingModel(model, options, optimizer);
   const std::int64_t update = options.samples_per_step() / options.device_iterations;
   const std::vector<Tensor> samples = experiment.network->samples(updates * update);
   Trained trained;
@@ -195,27 +208,35 @@ std::set<std::string> settings(const Experiment& experiment, const Configuration
   const Options& options = configuration.options;
   const TrainingOptions& training = options.training;
   std::set<std::string> words{experiment.network->name,
-                              experiment.optimizer->name,
+                              experiment.optimizer.name,
                               std::string(to_string(options.topology.strategy)),
                               std::string(to_string(options.topology.schedule)),
                               std::string(to_string(options.output.mode)),
                               std::to_string(configuration.stages) + " stages",
                               std::to_string(static_cast<int>(configuration.cut)) + " cuts"};
-  const auto note = [&](const char* word, bool holds) {
+  const auto note = [&](const std::string& word, bool holds) {
     if (holds) words.insert(word);
   };
+  note("rule " + std::string(to_string(options.topology.stage_rule)),
+       configuration.cut == Cut::by_rule);
   note("shared IPU", shares_an_ipu(configuration));
   note("revisited IPU", revisits_an_ipu(configuration));
   note("recomputed", training.recompute && training.recompute_stages.empty());
   note("some stages recomputed", !training.recompute_stages.empty());
-  note("checkpoints", training.recompute && configuration.checkpoints != 0);
+  note("checkpoints", training.recompute && configuration.marks.checkpoints != 0);
   note_offload(options, words);
   note("both offloaded", training.offload.optimizer_state.on && training.offload.accumulators.on);
   note("state divided",
        training.sharding.optimizer_state.on && options.topology.replication_factor > 1);
+  note("state divided, groups", training.sharding.optimizer_state.on &&
+                                    options.topology.replication_factor > 1 &&
+                                    !experiment.optimizer.optimizer.groups.empty());
   note("running", training.reduction_strategy == ReductionStrategy::running);
   note("sum of gradients", training.reduction == Reduction::sum);
   note("replicas", options.topology.replication_factor > 1);
+  note("input groups", options.topology.input_group_size > 1);
+  note("memory limit", options.topology.ipu_memory_bytes > 0);
+  note("plan from the cache", configuration.cached);
   note("several updates a call", options.device_iterations > 1);
   note("anchors", options.output.anchors.size() == 2);
   note("phases of several stages", std::ranges::any_of(options.topology.phased.phases, [](auto& p) {
@@ -238,7 +259,7 @@ TEST(DrawnConfigurations, HaveEverySetting) {
            settings(experiment, draw_configuration(draws, experiment, updates)))
         ++counts[word];
   }
-  EXPECT_EQ(counts.size(), 4u + 7u + 4u + 3u + 5u + 6u + 3u + 12u + 16u)
+  EXPECT_EQ(counts.size(), 4u + 7u + 4u + 3u + 5u + 6u + 4u + 3u + 12u + 20u)
       << ::testing::PrintToString(counts);
   for (const auto& [word, count] : counts) EXPECT_GE(count, 5) << word;
 }

@@ -40,26 +40,26 @@ std::vector<Tensor> images(std::int64_t count) {
 }
 
 /// Convolutions, pooling and dense layers, most of which the compiler fuses.
-Model convolutions(std::uint32_t checkpoints) {
+Model convolutions(const Marks& marks) {
   Model model("convolutions", 1);
-  Checkpoints offer(model, checkpoints);
+  Checkpoints offer(model, marks.checkpoints);
   Value x = model.input("x", {2, 8, 8});
   const Value labels = model.labels();
   {
-    const auto block = model.block("A");
+    const auto block = model.block("A", marks.ipus[0]);
     x = model.relu(model.max_pool2d(model.conv2d("c1", x, {.out_channels = 5, .kernel = 3})));
   }
   {
-    const auto block = model.block("B");
+    const auto block = model.block("B", marks.ipus[1]);
     x = offer(model.conv2d("c2", offer(x), {.out_channels = 4, .kernel = 3, .padding = 1}));
     x = offer(model.group_norm("norm", model.relu(x), 2));
   }
   {
-    const auto block = model.block("C");
+    const auto block = model.block("C", marks.ipus[2]);
     x = model.linear("f1", model.flatten(x), 9);
     x = model.tanh(offer(x));
   }
-  const auto block = model.block("D");
+  const auto block = model.block("D", marks.ipus[3]);
   x = model.linear("f2", x, classes);
   model.output("out", x);
   model.loss(model.cross_entropy(x, labels));
@@ -67,28 +67,28 @@ Model convolutions(std::uint32_t checkpoints) {
 }
 
 /// Statistics, random numbers, and a value that two later stages read.
-Model residual(std::uint32_t checkpoints) {
+Model residual(const Marks& marks) {
   Model model("residual", 2);
-  Checkpoints offer(model, checkpoints);
+  Checkpoints offer(model, marks.checkpoints);
   const Conv2dOptions convolution{.out_channels = 4, .kernel = 3, .padding = 1};
   Value x = model.input("x", {2, 8, 8});
   const Value labels = model.labels();
   Value skip;
   {
-    const auto block = model.block("A");
+    const auto block = model.block("A", marks.ipus[0]);
     x = offer(model.batch_norm2d("norm1", offer(model.conv2d("conv1", x, convolution))));
     skip = model.relu(model.max_pool2d(x));
   }
   {
-    const auto block = model.block("B");
+    const auto block = model.block("B", marks.ipus[1]);
     x = offer(model.batch_norm2d("norm2", model.conv2d("conv2", skip, convolution)));
     x = offer(model.dropout("dropout2", x, 0.25));
   }
   {
-    const auto block = model.block("C");
+    const auto block = model.block("C", marks.ipus[2]);
     x = model.max_pool2d(model.relu(model.add(x, skip)));
   }
-  const auto block = model.block("D");
+  const auto block = model.block("D", marks.ipus[3]);
   x = model.dropout("dropout4", model.flatten(x), 0.5);
   x = model.linear("logits", x, classes);
   model.output("out", x);
@@ -98,24 +98,24 @@ Model residual(std::uint32_t checkpoints) {
 }
 
 /// Dense layers, three of which share their weights in three blocks.
-Model tied(std::uint32_t checkpoints) {
+Model tied(const Marks& marks) {
   Model model("tied", 3);
-  Checkpoints offer(model, checkpoints);
+  Checkpoints offer(model, marks.checkpoints);
   Value x = model.input("x", {6});
   const Value target = model.input("target", {6});
   {
-    const auto block = model.block("A");
+    const auto block = model.block("A", marks.ipus[0]);
     x = model.tanh(offer(model.linear("fc1", x, 6)));
   }
   {
-    const auto block = model.block("B");
+    const auto block = model.block("B", marks.ipus[1]);
     x = offer(model.gelu(offer(model.linear(x, model.parameter("fc1.weight")))));
   }
   {
-    const auto block = model.block("C");
+    const auto block = model.block("C", marks.ipus[2]);
     x = model.sigmoid(offer(model.linear("fc2", x, 6)));
   }
-  const auto block = model.block("D");
+  const auto block = model.block("D", marks.ipus[3]);
   x = model.linear("fc3", model.linear(x, model.parameter("fc1.weight")), 6);
   model.output("out", x);
   model.loss(model.mse_loss(x, target));
@@ -129,27 +129,27 @@ std::vector<Tensor> rows(std::int64_t count) {
 constexpr std::int64_t length = 5, vocabulary = 7, width = 8;
 
 /// Attention, and an embedding that the last block uses a second time.
-Model sequences(std::uint32_t checkpoints) {
+Model sequences(const Marks& marks) {
   Model model("sequences", 4);
-  Checkpoints offer(model, checkpoints);
+  Checkpoints offer(model, marks.checkpoints);
   const Value ids = model.input("ids", {length}, DType::i64);
   const Value labels = model.labels();
   Value x;
   {
-    const auto block = model.block("A");
+    const auto block = model.block("A", marks.ipus[0]);
     x = offer(model.embedding("tokens", ids, vocabulary, width));
   }
   {
-    const auto block = model.block("B");
+    const auto block = model.block("B", marks.ipus[1]);
     const Value y = offer(model.layer_norm("norm1", x));
     x = model.add(x, offer(model.attention(y, y, y, true)));
   }
   {
-    const auto block = model.block("C");
+    const auto block = model.block("C", marks.ipus[2]);
     x = offer(model.layer_norm("norm2", model.silu(x)));
     x = model.reshape(model.slice(x, 1, length - 1, length), {width});
   }
-  const auto block = model.block("D");
+  const auto block = model.block("D", marks.ipus[3]);
   x = model.linear(model.dropout("dropout", x, 0.1), model.parameter("tokens.weight"));
   model.output("out", x);
   model.loss(model.cross_entropy(x, labels));

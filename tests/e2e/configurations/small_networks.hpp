@@ -2,6 +2,7 @@
 // trains.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -10,11 +11,16 @@
 
 namespace penstock::testing {
 
+/// What a model says of how it is run.
+struct Marks {
+  std::uint32_t checkpoints = 0;  ///< whose bits say which values are marked for recomputation
+  std::array<int, 4> ipus = {-1, -1, -1, -1};  ///< of the blocks
+};
+
 struct SmallNetwork {
   const char* name;
-  /// Blocks "A" to "D", one output "out". The bits of `checkpoints` say which values within are
-  /// marked for recomputation.
-  Model (*build)(std::uint32_t checkpoints);
+  /// Blocks "A" to "D", one output "out".
+  Model (*build)(const Marks& marks);
   /// One tensor per input, of so many samples.
   std::vector<Tensor> (*samples)(std::int64_t count);
   const char* layer;      ///< the name of one within
