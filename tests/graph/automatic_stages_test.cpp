@@ -199,7 +199,7 @@ TEST(AutomaticStages, NeedLessMemoryIfTheyRecomputeWhichARefusalSays) {
   const ModelBuilder model = deep();
   const std::int64_t whole = most_bytes(compile(model.graph(), training(1)).plan);
   int helped = 0, hopeless = 0;
-  for (std::int64_t percent = 20; percent < 100; percent += 4) {
+  for (std::int64_t percent = 20; percent < 100; percent += 8) {
     const std::int64_t bytes = whole * percent / 100;
     const std::string text = automatic_within(model, 3, bytes);
     const bool fits = automatic_within(model, 3, bytes, true) == "accepted";
@@ -215,7 +215,7 @@ TEST(AutomaticStages, NeedLessMemoryIfTheyRecomputeWhichARefusalSays) {
 
 TEST(AutomaticStages, NeverNeedMoreThanWasWorkedOutForThem) {
   int refused = 0;
-  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
     SCOPED_TRACE(seed);
     const ModelBuilder model = testing::random_network(seed);
     const std::int64_t whole = most_bytes(compile(model.graph(), training(1)).plan);
