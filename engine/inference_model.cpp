@@ -29,6 +29,8 @@ class InferenceModel::Impl {
 
   const CallReport& last_call() const { return call_; }
 
+  std::int64_t samples_per_run() const { return round() * options_.device_iterations; }
+
   const Options& options() const { return options_; }
   const std::vector<std::string>& inputs() const { return running_.inputs(); }
   RunningModel& running() { return running_; }
@@ -75,7 +77,7 @@ class InferenceModel::Impl {
   }
 
   void expect_rows(std::int64_t rows) const {
-    const std::int64_t most = round() * options_.device_iterations;
+    const std::int64_t most = samples_per_run();
     if (rows < 1 || rows > most)
       throw Error(Errc::shape_mismatch, "run: expected 1 to " + std::to_string(most) +
                                             " samples (batch size x device iterations x replicas), "
@@ -164,6 +166,9 @@ const Options& InferenceModel::options() const noexcept {
 }
 const std::vector<std::string>& InferenceModel::inputs() const noexcept {
   return impl_->inputs();
+}
+std::int64_t InferenceModel::samples_per_run() const noexcept {
+  return impl_->samples_per_run();
 }
 StepResult InferenceModel::run(std::span<const Tensor> inputs) {
   return impl_->run(inputs);

@@ -15,10 +15,12 @@ Evaluation evaluate(InferenceModel& model, DataLoader& data, const std::vector<M
   std::int64_t samples = 0;
   for (const Batch& batch : data) {
     if (!first_call) first_call.emplace();
-    const StepResult result = model.run(first_fields(batch, model.inputs()));
-    samples += batch.front().shape()[0];
-    evaluation.samples_per_second = first_call->per_second(samples);
-    scores.add(result, batch);
+    in_runs(batch, batch.front().shape()[0], model.samples_per_run(), [&](const Batch& part) {
+      const StepResult result = model.run(first_fields(part, model.inputs()));
+      samples += part.front().shape()[0];
+      evaluation.samples_per_second = first_call->per_second(samples);
+      scores.add(result, part);
+    });
     if (on_batch) on_batch();
   }
   if (samples == 0) refuse_empty("evaluate");

@@ -1,8 +1,9 @@
 // What every loop over a loader's batches needs. A model takes the first fields of a batch, as many
-// as it has inputs.
+// as it has inputs; inference takes what is made for a step of training in several runs.
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,6 +17,20 @@ namespace penstock {
 inline std::span<const Tensor> first_fields(const Batch& batch,
                                             const std::vector<std::string>& inputs) {
   return std::span<const Tensor>(batch).first(std::min(batch.size(), inputs.size()));
+}
+
+inline std::vector<Tensor> rows_of(std::vector<Tensor> tensors, std::int64_t begin,
+                                   std::int64_t end) {
+  for (Tensor& tensor : tensors) tensor = tensor.rows(begin, end);
+  return tensors;
+}
+
+/// Calls `run` with all of `samples` rows, `most` at a time, in their order.
+void in_runs(const std::vector<Tensor>& tensors, std::int64_t samples, std::int64_t most,
+             const auto& run) {
+  std::int64_t begin = 0;
+  for (; samples - begin > most; begin += most) run(rows_of(tensors, begin, begin + most));
+  run(begin == 0 ? tensors : rows_of(tensors, begin, samples));
 }
 
 [[noreturn]] inline void refuse_empty(const std::string& who) {

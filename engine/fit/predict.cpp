@@ -43,12 +43,6 @@ class Predictions {
   std::vector<std::vector<Tensor>> parts_;  // by output
 };
 
-/// Accumulation has no meaning in inference.
-std::int64_t samples_per_call(const Options& options) {
-  return std::int64_t{options.batch_size} * options.device_iterations *
-         options.topology.replication_factor;
-}
-
 /// 0 where they disagree: the model says what is wrong with them as they are.
 std::int64_t samples_in(const std::vector<Tensor>& inputs) {
   std::int64_t samples = -1;
@@ -59,29 +53,24 @@ std::int64_t samples_in(const std::vector<Tensor>& inputs) {
   return std::max<std::int64_t>(samples, 0);
 }
 
-std::vector<Tensor> rows(std::vector<Tensor> tensors, std::int64_t begin, std::int64_t end) {
-  for (Tensor& tensor : tensors) tensor = tensor.rows(begin, end);
-  return tensors;
-}
-
 }  // namespace
 
 std::vector<NamedTensor> predict(InferenceModel& model, DataLoader& data) {
   Predictions predictions;
   for (const Batch& batch : data)
-    predictions.add(model.run(first_fields(batch, model.inputs())), batch.front().shape()[0]);
+    in_runs(batch, batch.front().shape()[0], model.samples_per_run(), [&](const Batch& part) {
+      predictions.add(model.run(first_fields(part, model.inputs())), part.front().shape()[0]);
+    });
   if (predictions.empty()) refuse_empty("predict");
   return predictions.joined();
 }
 
 std::vector<NamedTensor> predict(InferenceModel& model, const std::vector<Tensor>& inputs) {
   Predictions predictions;
-  const std::int64_t most = samples_per_call(model.options());
   const std::int64_t samples = samples_in(inputs);
-  std::int64_t begin = 0;
-  for (; samples - begin > most; begin += most)
-    predictions.add(model.run(rows(inputs, begin, begin + most)), most);
-  predictions.add(model.run(begin == 0 ? inputs : rows(inputs, begin, samples)), samples - begin);
+  in_runs(inputs, samples, model.samples_per_run(), [&](const std::vector<Tensor>& part) {
+    predictions.add(model.run(part), samples_in(part));
+  });
   return predictions.joined();
 }
 

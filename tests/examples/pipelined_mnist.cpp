@@ -90,7 +90,7 @@ int main(int argc, char** argv) {
   inference_options.batch_size = 8;
   inference_options.device_iterations = 100;
   InferenceModel inference(model, inference_options);  // of the same weights, at every moment
-  DataLoader test_loader(digits(Split::test, 400), inference_options, {.drop_last = false});
+  DataLoader test_loader(digits(Split::test, 1000), inference_options, {.drop_last = false});
   const Evaluation test = evaluate(inference, test_loader, {accuracy("logits")});
   std::cout << "test: accuracy " << 100 * test.values[0].value << " %\n";
   return same && test.values[0].value > 0.8 ? 0 : 1;

@@ -68,7 +68,8 @@ class DataLoader {
   /// dataset is empty or, with drop_last, smaller than one batch.
   DataLoader(std::shared_ptr<const Dataset> dataset, std::int64_t samples_per_batch,
              const DataLoaderOptions& options = {});
-  /// Batches for one step of a model run with `model` (b·D·G·R samples).
+  /// Batches for one step of a training with `model` (b·D·G·R samples). evaluate() and predict()
+  /// take them in several runs; for InferenceModel::run(), say its samples_per_run().
   DataLoader(std::shared_ptr<const Dataset> dataset, const Options& model,
              const DataLoaderOptions& options = {});
   /// Each batch consists of `concatenated` consecutive ones of the sampler's (D·G·R for one step of

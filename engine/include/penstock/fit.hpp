@@ -87,7 +87,9 @@ struct Evaluation {
 };
 
 /// The metrics over one epoch of the data, of which a last batch may be shorter. Fields are as in
-/// fit(). `on_batch` is called after each batch.
+/// fit(). Batches may be of any size, a training step's too: the model runs on
+/// InferenceModel::samples_per_run() samples at a time, and a metric is asked after each run.
+/// `on_batch` is called after each batch.
 /// @throws Error as InferenceModel::run() and DataLoader::next(); invalid_data for an epoch without
 /// a batch; invalid_argument if a metric's output does not exist.
 Evaluation evaluate(InferenceModel& model, DataLoader& data, const std::vector<Metric>& metrics,

@@ -2,6 +2,7 @@
 // one thread at a time.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -25,10 +26,14 @@ class InferenceModel {
   /// Names of the inputs that the outputs depend on, in the order `run` takes them.
   const std::vector<std::string>& inputs() const noexcept;
 
-  /// Runs on any number of samples up to b·D·R per call; a last micro-batch may be shorter. It runs
+  /// Rows of dimension 0 that one full call takes: b·D·R, once for each input group. Accumulation is
+  /// of training alone.
+  std::int64_t samples_per_run() const noexcept;
+
+  /// Runs on any number of samples up to samples_per_run() per call; a last micro-batch may be shorter. It runs
   /// by a plan of its own, as one micro-batch on the first replica's IPUs; the four such plans that
   /// were used last are kept.
-  /// With Options::static_shapes b·D·R samples and no others.
+  /// With Options::static_shapes on samples_per_run() and no others.
   /// @throws Error shape_mismatch before anything has run; stage_failed, stalled or closed
   /// afterwards, and from every later call.
   StepResult run(std::span<const Tensor> inputs);

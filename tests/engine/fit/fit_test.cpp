@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
@@ -309,6 +310,37 @@ TEST(Evaluate, G5_WeighsEverySampleTheSameInAShorterLastBatchToo) {
   EXPECT_EQ(value_of(evaluation.values, "y"), 3);
   EXPECT_EQ(batches, 4);
   EXPECT_GT(evaluation.samples_per_second, 0);
+}
+
+/// Batches are of 24 samples, as a step of training takes them; a run takes 8.
+TEST(Evaluate, D4_TakesTheBatchesOfATrainingInRunsOfItsOwn) {
+  Scaling scaling;
+  Options options{.batch_size = 2, .device_iterations = 2, .topology = {.replication_factor = 2}};
+  options.training.gradient_accumulation = 3;
+  InferenceModel inference(scaling.model, options);
+  ASSERT_EQ(inference.samples_per_run(), 8);
+  std::vector<std::int64_t> runs;
+  const Metric by_label{"by label", [&](const StepResult& result, const Batch& batch) {
+                          const auto y = result.output("y").as<float>();
+                          const auto labels = batch.back().as<std::int64_t>();
+                          EXPECT_TRUE(std::ranges::equal(y, labels));
+                          runs.push_back(std::ssize(labels));
+                          return Score{std::accumulate(y.begin(), y.end(), 0.0), std::ssize(y)};
+                        }};
+  for (const std::int64_t samples : {48, 47, 41, 25, 24, 7}) {
+    DataLoader data = numbers(samples, options.samples_per_step(), false);
+    runs.clear();
+    const Evaluation evaluation = evaluate(inference, data, {by_label});
+    EXPECT_EQ(value_of(evaluation.values, "by label"), static_cast<double>(samples - 1) / 2);
+    std::vector<std::int64_t> expected(static_cast<std::size_t>(samples / 8), 8);
+    if (samples % 8 != 0) expected.push_back(samples % 8);
+    EXPECT_EQ(runs, expected);
+
+    const Tensor y = predict(inference, data)[0].tensor;
+    ASSERT_EQ(y.shape(), (Shape{samples, 1}));
+    for (std::size_t i = 0; i < y.as<float>().size(); ++i)
+      EXPECT_EQ(y.as<float>()[i], static_cast<float>(i));
+  }
 }
 
 TEST(Evaluate, TellsALossThatIsAnOutput) {
