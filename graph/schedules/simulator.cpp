@@ -24,15 +24,18 @@ void validate(const Simulation& simulation) {
     require(n == 0 || n == static_cast<std::size_t>(simulation.stages),
             "expected one " + std::string(what) + " for each of " +
                 std::to_string(simulation.stages) + " stages, got " + std::to_string(n));
+  };
+  const auto free_running_only = [&](std::size_t n, const char* what) {
+    per_stage(n, what);
     require(n == 0 || simulation.discipline == Discipline::free_running,
             "in lock step a stage has no " + std::string(what) + " of its own");
   };
   count(simulation.stages, "stage");
   count(simulation.micro_batches, "micro-batch");
   count(simulation.phases.turn, "micro-batch in a phase's turn");
-  per_stage(simulation.phases.of_stage.size(), "phase");
   per_stage(simulation.costs.size(), "cost");
-  per_stage(simulation.ipus.size(), "IPU");
+  free_running_only(simulation.phases.of_stage.size(), "phase");
+  free_running_only(simulation.ipus.size(), "IPU");
   require(simulation.processors >= 0,
           "expected at least one processor, or 0 for one per IPU, got " +
               std::to_string(simulation.processors));
@@ -53,15 +56,20 @@ std::vector<int> placement(const Simulation& simulation) {
   return ipus;
 }
 
+double cost_of(const Simulation& simulation, int stage, Direction direction) {
+  if (simulation.costs.empty()) return 1;
+  const StageCost& cost = simulation.costs[static_cast<std::size_t>(stage)];
+  return direction == Direction::forward ? cost.forward : cost.backward;
+}
+
 Timeline finished(const Simulation& simulation, const PipelineState& state, std::vector<Run> runs,
-                  double slot, double total_time) {
+                  double total_time) {
   std::ranges::stable_sort(runs, [](const Run& a, const Run& b) {
     return a.time != b.time ? a.time < b.time : a.stage < b.stage;
   });
   return {.runs = std::move(runs),
           .ipus = placement(simulation),
           .max_in_flight = state.max_in_flight(),
-          .slot = slot,
           .total_time = total_time,
           .stalled = state.done() ? std::vector<Wait>() : state.waits()};
 }
@@ -79,6 +87,24 @@ Direction direction_of(Discipline discipline, int unit, int stage) {
   return forward ? Direction::forward : Direction::backward;
 }
 
+/// Gives each run of a lock step, in the order of slots, its time: a stage's runs follow one
+/// another, and all stages meet at the slot's end. Returns that of the last slot.
+double meet_after_each_slot(const Simulation& simulation, std::vector<Run>& runs) {
+  std::vector<double> free_at(simulation.costs.size(), 0);
+  double begin = 0, end = 0;
+  int slot = 0;
+  for (Run& run : runs) {
+    if (run.slot != slot) begin = end;
+    slot = run.slot;
+    double& free = free_at[static_cast<std::size_t>(run.stage)];
+    run.time = std::max(begin, free);
+    run.duration = cost_of(simulation, run.stage, run.direction);
+    free = run.time + run.duration;
+    end = std::max(end, free);
+  }
+  return end;
+}
+
 Timeline simulate_lock_step(const Simulation& simulation) {
   const int slot = units_of_slot(simulation.discipline);
   PipelineState state = empty_pipeline(simulation);
@@ -89,14 +115,16 @@ Timeline simulate_lock_step(const Simulation& simulation) {
     for (int stage = 0; stage < state.stages(); ++stage) {
       const Direction direction = direction_of(simulation.discipline, unit, stage);
       if (!state.ready(stage, direction)) continue;
-      runs.push_back(
-          {static_cast<double>(unit), 1, stage, direction, state.start(stage, direction)});
+      runs.push_back({static_cast<double>(unit), 1, stage, direction, state.start(stage, direction),
+                      unit / slot});
       state.finish(stage, direction);
       idle = -1;
     }
     if ((unit + 1) % slot == 0) state.publish();
   }
-  return finished(simulation, state, std::move(runs), slot, unit);
+  const double total_time =
+      simulation.costs.empty() ? unit : meet_after_each_slot(simulation, runs);
+  return finished(simulation, state, std::move(runs), total_time);
 }
 
 class FreeRunning {
@@ -112,19 +140,13 @@ class FreeRunning {
     do {
       while (const auto stage = next_stage()) start(*stage);
     } while (advance());
-    return finished(simulation_, state_, std::move(runs_), 1, time_);
+    return finished(simulation_, state_, std::move(runs_), time_);
   }
 
  private:
   std::optional<Direction> choice(int stage) const {
     return next_direction(simulation_.schedule, state_.forward_ready(stage),
                           state_.backward_ready(stage));
-  }
-
-  double duration(int stage, Direction direction) const {
-    if (simulation_.costs.empty()) return 1;
-    const StageCost& cost = simulation_.costs[static_cast<std::size_t>(stage)];
-    return direction == Direction::forward ? cost.forward : cost.backward;
   }
 
   int ipu(int stage) const { return ipus_[static_cast<std::size_t>(stage)]; }
@@ -165,8 +187,8 @@ class FreeRunning {
   void start(int stage) {
     const Direction direction = *choice(stage);
     active_.push_back(runs_.size());
-    runs_.push_back(
-        {time_, duration(stage, direction), stage, direction, state_.start(stage, direction)});
+    runs_.push_back({time_, cost_of(simulation_, stage, direction), stage, direction,
+                     state_.start(stage, direction)});
     note_ready();
   }
 

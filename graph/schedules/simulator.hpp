@@ -11,9 +11,10 @@
 
 namespace penstock::graph {
 
-/// When a stage may start what its schedule lets it do. In lock step every run takes one unit, what
-/// one stage makes reaches the others at the end of the slot, and the unit decides the direction:
-/// of the schedule only its bounds count.
+/// When a stage may start what its schedule lets it do. In lock step what one stage makes reaches
+/// the others at the end of the slot, and the unit decides the direction: of the schedule only its
+/// bounds count. A slot lasts as many units as it has; with costs, until the stage with the most
+/// work in it is done.
 enum class Discipline : std::uint8_t {
   free_running,         ///< as soon as inputs, credit and IPU are there: what the actors do
   popart_cycle,         ///< a slot of two units: each stage a forward, then a backward
@@ -33,7 +34,7 @@ struct Simulation {
   int micro_batches = 1;
   bool training =
       true;  ///< false: forwards only; a stage holds a micro-batch until the next has it
-  std::vector<StageCost> costs = {};  ///< per stage; empty: one unit each; free running only
+  std::vector<StageCost> costs = {};  ///< per stage; empty: one unit each
   std::vector<int> ipus =
       {};              ///< per stage; empty: its own each; free running only. An IPU runs one
                        ///< stage at a time, whichever has waited longest, later stages first

@@ -1,7 +1,6 @@
 #include "graph/schedules/timeline.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 #include <string_view>
 
@@ -20,10 +19,6 @@ std::string_view describe(Wait::For what) {
       return "the micro-batch before to leave the pipeline";
   }
   return "";
-}
-
-std::size_t slot_of(const Timeline& timeline, const Run& run) {
-  return static_cast<std::size_t>(std::floor(run.time / timeline.slot));
 }
 
 std::string label(const Run& run) {
@@ -67,7 +62,7 @@ double utilization(const Timeline& timeline) {
 std::string to_table(const Timeline& timeline) {
   std::vector<std::vector<std::string>> slots;
   for (const Run& run : timeline.runs) {
-    const std::size_t slot = slot_of(timeline, run);
+    const auto slot = static_cast<std::size_t>(run.slot);
     if (slots.size() <= slot)
       slots.resize(slot + 1, std::vector<std::string>(timeline.ipus.size()));
     std::string& cell = slots[slot][static_cast<std::size_t>(run.stage)];

@@ -17,6 +17,7 @@ struct Run {
   int stage = 0;
   Direction direction = Direction::forward;
   int micro_batch = 0;  ///< 0 = first
+  int slot = 0;         ///< that it is in, in lock step
 };
 
 /// What a stage needs before it can run a direction for a micro-batch.
@@ -41,7 +42,6 @@ struct Timeline {
   std::vector<Run> runs;           ///< by time, then by stage
   std::vector<int> ipus;           ///< of each stage
   std::vector<int> max_in_flight;  ///< of each stage: the most micro-batches it ever held
-  double slot = 1;                 ///< a lock-step slot's length; 1 in free running
   double total_time = 0;
   std::vector<Wait> stalled;  ///< empty if the work was finished, else who waits for what
 };
@@ -49,8 +49,8 @@ struct Timeline {
 /// The share of their time that the IPUs in use were busy, in [0, 1].
 double utilization(const Timeline& timeline);
 
-/// A row per slot, a column per stage headed by its IPU, F1 for the forward and B1 for the backward
-/// of the first micro-batch in the slot they start in, "." for none.
+/// Of lock step: a row per slot, a column per stage headed by its IPU, F1 for the forward and B1
+/// for the backward of the first micro-batch in the slot that they are in, "." for none.
 std::string to_table(const Timeline& timeline);
 
 }  // namespace penstock::graph

@@ -233,7 +233,6 @@ TEST(Simulator, RefusesNumbersThatMakeNoPipeline) {
       {.schedule = grouped, .stages = 1, .costs = {{1, nan}}},
       {.schedule = grouped, .stages = 1, .costs = {{-1, 1}}},
       {.schedule = grouped, .stages = 2, .ipus = {0}},
-      {.schedule = grouped, .discipline = Discipline::popart_cycle, .stages = 1, .costs = {{1, 1}}},
       {.schedule = grouped, .discipline = Discipline::popart_cycle, .stages = 2, .ipus = {0, 0}},
   };
   for (const Simulation& simulation : refused) EXPECT_THROW(simulate(simulation), Error);
