@@ -28,7 +28,16 @@ struct Textbook {
   Doubles u = Doubles(w.size(), 0);
   double t = 0;
 
+  void keras_sgd(const Hyper& h, const Doubles& gradient) {
+    for (std::size_t i = 0; i < w.size(); ++i) {
+      const double step = h.learning_rate * (gradient[i] + h.weight_decay * w[i]);
+      v[i] = h.momentum * v[i] - step;
+      w[i] += h.nesterov ? h.momentum * v[i] - step : v[i];
+    }
+  }
+
   void sgd(const Hyper& h, const Doubles& gradient) {
+    if (h.keras_variant) return keras_sgd(h, gradient);
     const bool dampened = h.dampen_first_step || (h.momentum != 0 && t > 1);
     for (std::size_t i = 0; i < w.size(); ++i) {
       const double g = gradient[i] + h.weight_decay * w[i];
@@ -104,8 +113,10 @@ std::vector<Hyper> combinations(std::string_view rule) {
   if (rule == "sgd") {
     hypers = crossed(crossed(hypers, &Hyper::momentum, 0.9), &Hyper::dampening, 0.3);
     hypers = crossed(crossed(hypers, &Hyper::nesterov, true), &Hyper::dampen_first_step, true);
+    hypers = crossed(hypers, &Hyper::keras_variant, true);
     std::erase_if(hypers, [](const Hyper& hyper) {
-      return hyper.nesterov && (hyper.momentum == 0 || hyper.dampening != 0);
+      return (hyper.nesterov && (hyper.momentum == 0 || hyper.dampening != 0)) ||
+             (hyper.keras_variant && hyper.dampening != 0);
     });
     return hypers;
   }
@@ -125,7 +136,7 @@ std::string describe(const OptimizerRule& rule, const Hyper& h) {
        << h.weight_decay << " betas " << h.beta1 << " " << h.beta2 << " eps " << h.eps << " alpha "
        << h.alpha << " max norm " << h.max_weight_norm << " nesterov " << h.nesterov
        << " bias correction " << h.bias_correction << " centered " << h.centered << " tf "
-       << h.tf_variant << " dampen first " << h.dampen_first_step;
+       << h.tf_variant << " dampen first " << h.dampen_first_step << " keras " << h.keras_variant;
   return text.str();
 }
 
@@ -162,8 +173,10 @@ TEST_P(Trajectory, DiffersForEveryCombinationOfOptionsThatMatters) {
   std::size_t distinct = 0;
   for (const Hyper& hyper : combinations(rule.name)) {
     // Without dampening it does not matter which steps are dampened, nor does dampening without
-    // momentum unless asked for; LAMB's trust ratio undoes whatever scales a whole direction.
+    // momentum unless asked for; LAMB's trust ratio undoes whatever scales a whole direction; and
+    // Keras's SGD is the other one as long as the learning rate does not change.
     if (hyper.dampen_first_step && hyper.dampening == 0) continue;
+    if (hyper.keras_variant) continue;
     if (hyper.dampening != 0 && hyper.momentum == 0 && !hyper.dampen_first_step) continue;
     if (rule.name == "lamb" && hyper.weight_decay == 0 && !hyper.bias_correction) continue;
     ++distinct;
