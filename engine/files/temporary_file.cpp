@@ -5,8 +5,11 @@
 
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 namespace penstock {
@@ -14,10 +17,39 @@ namespace {
 
 constexpr mode_t mode = 0666;  // less the process's umask
 
+constexpr std::string_view prefix = ".penstock-";
+constexpr std::string_view suffix = ".tmp";
+
 /// Short, whatever the target is called: a name may have 255 bytes and no more.
 std::string unique_name() {
   static std::atomic<unsigned> count{0};
-  return ".penstock-" + std::to_string(::getpid()) + '-' + std::to_string(count++) + ".tmp";
+  return std::string(prefix) + std::to_string(::getpid()) + '-' + std::to_string(count++) +
+         std::string(suffix);
+}
+
+/// Takes the digits that a text begins with; nothing if there are none, or too many.
+template <class Number>
+std::optional<Number> take_number(std::string_view& text) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || number < Number{}) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return number;
+}
+
+/// Of the process that gave a file this name; nothing if none did.
+std::optional<pid_t> owner_of(std::string_view name) {
+  if (!name.starts_with(prefix)) return std::nullopt;
+  name.remove_prefix(prefix.size());
+  const auto owner = take_number<pid_t>(name);
+  if (!owner || *owner == 0 || !name.starts_with('-')) return std::nullopt;
+  name.remove_prefix(1);
+  if (!take_number<unsigned>(name) || name != suffix) return std::nullopt;
+  return owner;
+}
+
+bool runs(pid_t process) {
+  return ::getpgid(process) >= 0 || errno != ESRCH;
 }
 
 /// Where Linux shows an open file to linkat.
@@ -47,6 +79,20 @@ void TemporaryFile::become(const std::filesystem::path& target) {
   if (name_.empty()) take_name();
   if (std::rename(name_.c_str(), target.c_str()) != 0) fail();
   name_.clear();
+}
+
+void TemporaryFile::remove_abandoned(const std::filesystem::path& directory,
+                                     std::chrono::seconds age) {
+  namespace fs = std::filesystem;
+  const auto oldest = fs::file_time_type::clock::now() - age;
+  std::error_code error;
+  for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
+    const auto owner = owner_of(at->path().filename().string());
+    if (!owner || runs(*owner)) continue;
+    std::error_code vanished;
+    const auto written = fs::last_write_time(at->path(), vanished);
+    if (!vanished && written < oldest) ::unlink(at->path().c_str());
+  }
 }
 
 void TemporaryFile::open_nameless() {

@@ -3,6 +3,7 @@
 // time.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 
@@ -26,6 +27,10 @@ class TemporaryFile {
   /// Becomes `target`, a path in the same directory, in place of what was there; once.
   /// @throws std::system_error; the target is then as it was.
   void become(const std::filesystem::path& target);
+
+  /// Removes from a directory those that had a name, were last written longer than `age` ago, and
+  /// belong to no process that this one can see. What cannot be removed stays.
+  static void remove_abandoned(const std::filesystem::path& directory, std::chrono::seconds age);
 
  private:
   void open_nameless();

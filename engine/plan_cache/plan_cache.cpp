@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <fstream>
 #include <iterator>
 #include <system_error>
 #include <vector>
 
+#include "engine/files/temporary_file.hpp"
 #include "graph/random.hpp"
 #include "penstock/error.hpp"
 #include "penstock/output_file.hpp"
@@ -18,10 +20,13 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view opening = "penstock plan, format 1\n";
+constexpr std::string_view opening_of_any = "penstock plan, format ";
 constexpr std::string_view suffix = ".plan";
+constexpr std::size_t name_digits = 16;
+constexpr std::chrono::hours abandoned_after{1};
 
 std::string hexadecimal(std::uint64_t number) {
-  std::array<char, 16> digits{};
+  std::array<char, name_digits> digits{};
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number, 16).ptr;
   const std::string_view text(digits.data(), static_cast<std::size_t>(end - digits.data()));
   return std::string(digits.size() - text.size(), '0') + std::string(text);
@@ -54,12 +59,27 @@ struct Kept {
   std::int64_t bytes;
 };
 
-/// What lies in the directory and looks like a plan; files may vanish meanwhile.
+/// Other programs call their plans so as well.
+bool is_plan(const fs::directory_entry& entry) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  const std::string name = entry.path().filename().string();
+  std::error_code error;
+  if (name.size() != name_digits + suffix.size() || !name.ends_with(suffix) ||
+      name.find_first_not_of(digits) != name_digits ||
+      entry.symlink_status(error).type() != fs::file_type::regular)
+    return false;
+  std::string begin(opening_of_any.size(), '\0');
+  std::ifstream(entry.path(), std::ios::binary)
+      .read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  return begin == opening_of_any;
+}
+
+/// The plans of a directory; files may vanish meanwhile.
 std::vector<Kept> kept_in(const fs::path& directory) {
   std::vector<Kept> kept;
   std::error_code error;
   for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
-    if (at->path().extension() != suffix) continue;
+    if (!is_plan(*at)) continue;
     std::error_code vanished;
     const auto used = fs::last_write_time(at->path(), vanished);
     const auto bytes = fs::file_size(at->path(), vanished);
@@ -72,9 +92,9 @@ std::vector<Kept> kept_in(const fs::path& directory) {
 
 PlanCache::PlanCache(fs::path directory, std::int64_t limit)
     : directory_(std::move(directory)), limit_(limit) {
-  std::error_code error;
+  std::error_code error, unknown;
   fs::create_directories(directory_, error);
-  if (!fs::is_directory(directory_))
+  if (!fs::is_directory(directory_, unknown))
     throw Error(Errc::io_error, "\"" + directory_.string() + "\": expected a directory for plans" +
                                     (error ? ": " + error.message() : ""));
 }
@@ -107,6 +127,7 @@ void PlanCache::write(std::string_view key, std::string_view content) const {
 }
 
 void PlanCache::make_room() const {
+  TemporaryFile::remove_abandoned(directory_, abandoned_after);
   std::vector<Kept> kept = kept_in(directory_);
   std::ranges::sort(kept, std::greater<>(), &Kept::used);
   std::int64_t bytes = 0;

@@ -1,6 +1,7 @@
 // PlanCache: compiled plans in a directory, a file each, for other processes and later runs. Files
 // appear whole or not at all, so any number of processes may share the directory. Whatever is not
-// as this build wrote it is passed over and replaced. Any thread; used for one compilation.
+// as this build wrote it is passed over and replaced; other programs' files are left alone. Any
+// thread; used for one compilation.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +15,15 @@ namespace penstock {
 class PlanCache {
  public:
   /// At most so many bytes are kept there. @throws Error io_error if the directory is missing and
-  /// cannot be made.
+  /// cannot be made, or is none.
   PlanCache(std::filesystem::path directory, std::int64_t limit);
 
   /// What is kept under the key, whole; nothing if there is none. What is read counts as used.
   std::optional<std::string> read(std::string_view key) const;
 
-  /// Keeps it, and removes what was not used for the longest time beyond the limit; something
-  /// larger than that is not kept. @throws Error io_error
+  /// Keeps it, and removes the plans that were not used for the longest time beyond the limit, and
+  /// what killed processes left behind; something larger than the limit is not kept.
+  /// @throws Error io_error
   void write(std::string_view key, std::string_view content) const;
 
  private:

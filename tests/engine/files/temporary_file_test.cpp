@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <string>
 #include <system_error>
 
 #include "tests/support/temporary_directory.hpp"
@@ -78,6 +80,33 @@ TEST(TemporaryFile, HasANameOnlyIfItNeedsOne) {
   EXPECT_EQ(directory.entries().size(), 0U);
   const TemporaryFile named(directory.path(), TemporaryFile::Name::needed);
   EXPECT_EQ(directory.entries().size(), 1U);
+}
+
+TEST(TemporaryFile, RemovesOnlyTheOldOnesOfProcessesThatAreNoMore) {
+  const TemporaryDirectory directory;
+  const std::string running = ".penstock-" + std::to_string(::getpid()) + "-0.tmp";
+  const Names others{running,
+                     ".penstock-2000000000.tmp",
+                     ".penstock-2000000000-.tmp",
+                     ".penstock-2000000000-1.tmp.bak",
+                     ".penstock-99999999999-1.tmp",
+                     ".penstock-0-1.tmp",
+                     ".penstock--1-1.tmp",
+                     ".penstock-2000000000--1.tmp",
+                     ".penstock-mine-1.tmp",
+                     "penstock-2000000000-1.tmp"};
+  Names all = others;
+  all.insert(".penstock-2000000000-7.tmp");
+  const auto now = std::filesystem::file_time_type::clock::now();
+  for (const std::string& name : all) {
+    write_file(directory / name, "x");
+    std::filesystem::last_write_time(directory / name, now - std::chrono::minutes(10));
+  }
+  TemporaryFile::remove_abandoned(directory.path(), std::chrono::minutes(11));
+  EXPECT_EQ(directory.entries(), all);
+  TemporaryFile::remove_abandoned(directory.path(), std::chrono::minutes(9));
+  EXPECT_EQ(directory.entries(), others);
+  TemporaryFile::remove_abandoned(directory / "nowhere", std::chrono::minutes(9));
 }
 
 }  // namespace

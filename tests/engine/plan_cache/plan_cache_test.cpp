@@ -1,6 +1,7 @@
 #include "engine/plan_cache/plan_cache.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <chrono>
 #include <thread>
@@ -103,6 +104,47 @@ TEST(PlanCache, LeavesAloneWhatIsNotItsOwnAndKeepsNothingBeyondItsLimit) {
   EXPECT_EQ(file_content(directory / "notes.txt").size(), 5000u);
 }
 
+// Other programs' plans have the suffix as well, and might have such a name.
+TEST(PlanCache, NeitherCountsNorRemovesOtherPlans) {
+  const TemporaryDirectory directory;
+  const std::string large(5000, 'n');
+  const fs::path others[] = {directory / "resnet50.plan", directory / "0123456789abcdef.plan",
+                             directory / "0123456789abcdef.plan.bak"};
+  for (const fs::path& other : others) {
+    write_file(other, large);
+    fs::last_write_time(other, fs::file_time_type::clock::now() - std::chrono::hours(48));
+  }
+  fs::create_directory(directory / "fedcba9876543210.plan");
+  const PlanCache cache(directory.path(), 3000);
+  cache.write("a", std::string(1000, 'x'));
+  cache.write("b", std::string(1000, 'x'));
+  EXPECT_TRUE(cache.read("a"));
+  EXPECT_TRUE(cache.read("b"));
+  for (const fs::path& other : others) EXPECT_EQ(file_content(other), large) << other;
+  EXPECT_TRUE(fs::is_directory(directory / "fedcba9876543210.plan"));
+}
+
+TEST(PlanCache, RemovesWhatKilledProcessesLeftUnfinished) {
+  const TemporaryDirectory directory;
+  const fs::path left = directory / ".penstock-2000000000-0.tmp";  // no process has such a number
+  write_file(left, "x");
+  const PlanCache cache(directory.path(), plenty);
+  cache.write("key", "content");
+  EXPECT_TRUE(fs::exists(left)) << "somebody elsewhere may be writing it";
+  fs::last_write_time(left, fs::file_time_type::clock::now() - std::chrono::minutes(61));
+  cache.write("key", "content");
+  EXPECT_FALSE(fs::exists(left));
+}
+
+TEST(PlanCache, LetsTheUserSayWhoMayReadIt) {
+  const TemporaryDirectory directory;
+  const mode_t before = ::umask(077);
+  PlanCache(directory.path(), plenty).write("key", "content");
+  ::umask(before);
+  EXPECT_EQ(fs::status(only_file(directory)).permissions(),
+            fs::perms::owner_read | fs::perms::owner_write);
+}
+
 TEST(PlanCache, IsSharedByAnyNumberOfWritersAndReaders) {
   const TemporaryDirectory directory;
   std::vector<std::thread> threads;
@@ -124,6 +166,15 @@ TEST(PlanCache, SaysWhatIsInTheWayOfItsDirectory) {
   EXPECT_EQ(
       testing::refusal(Errc::io_error, [&] { PlanCache(directory / "file", plenty); }),
       "\"" + (directory / "file").string() + "\": expected a directory for plans: Not a directory");
+  const auto text_of = [](const fs::path& path) {
+    return testing::refusal(Errc::io_error, [&] { PlanCache(path, plenty); });
+  };
+  const fs::path long_name = directory / std::string(300, 'n');
+  EXPECT_EQ(text_of(long_name),
+            "\"" + long_name.string() + "\": expected a directory for plans: File name too long");
+  fs::create_symlink("loop", directory / "loop");
+  EXPECT_NE(text_of(directory / "loop").find("expected a directory for plans: "),
+            std::string::npos);
 }
 
 }  // namespace
