@@ -36,23 +36,29 @@ std::optional<graph::Compiled> find(const PlanCache& cache, const std::string& k
 
 }  // namespace
 
+// Compiling is outside of what is tried: what a listener of its progress throws is the host's.
 graph::Compiled compile_cached(const graph::Graph& model, const graph::CompileRequest& request,
                                const RuntimeOptions& options) {
   const std::string directory = directory_of(options);
   if (directory.empty()) return graph::compile(model, request);
-  std::optional<graph::Compiled> compiled;
+  std::optional<PlanCache> cache;
+  std::string failure;
   try {
-    const PlanCache cache(directory, options.cache_bytes);
-    const std::string key = graph::compile_key(model, request);
-    if (auto found = find(cache, key)) return std::move(*found);
-    compiled = graph::compile(model, request);
-    cache.write(key, graph::encode(*compiled));
+    cache.emplace(directory, options.cache_bytes);
   } catch (const Error& error) {
-    if (error.code() != Errc::io_error) throw;
-    if (!compiled) compiled = graph::compile(model, request);
-    compiled->report.warnings.push_back(std::string("plan cache: ") + error.what());
+    failure = error.what();
   }
-  return std::move(*compiled);
+  const std::string key = cache ? graph::compile_key(model, request) : "";
+  if (cache)
+    if (auto found = find(*cache, key)) return std::move(*found);
+  graph::Compiled compiled = graph::compile(model, request);
+  try {
+    if (cache) cache->write(key, graph::encode(compiled));
+  } catch (const Error& error) {
+    failure = error.what();
+  }
+  if (!failure.empty()) compiled.report.warnings.push_back("plan cache: " + failure);
+  return compiled;
 }
 
 }  // namespace penstock

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "apps/networks/networks.hpp"
+#include "tests/support/refusal.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/support/training_run.hpp"
 
@@ -102,6 +103,18 @@ TEST(PlanCacheOfEngines, D15_WorkWithoutADirectoryThatCannotBeUsedAndWarn) {
   ASSERT_FALSE(report.warnings.empty());
   EXPECT_EQ(report.warnings.back(), "plan cache: \"" + (directory / "file").string() +
                                         "\": expected a directory for plans: Not a directory");
+}
+
+TEST(PlanCacheOfEngines, D15_TakeNoListenersFailureForTheCaches) {
+  const TemporaryDirectory directory;
+  Options options = four_stages(directory.path());
+  int told = 0;
+  options.runtime.compile_progress = [&](const CompileProgress&) {
+    ++told;
+    throw Error(Errc::io_error, "the host's own");
+  };
+  EXPECT_EQ(refusal(Errc::io_error, [&] { report_of(options); }), "the host's own");
+  EXPECT_EQ(told, 1) << "nothing is compiled a second time";
 }
 
 TEST(PlanCacheOfEngines, H7_AreAskedForByTheEnvironmentToo) {
