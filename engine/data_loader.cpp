@@ -225,6 +225,10 @@ class DataLoader::Impl {
   }
 
   std::int64_t rows() const noexcept { return rows_; }
+  std::int64_t last_rows() const noexcept {
+    return size_.short_rows > 0 && !streams_ ? size_.short_rows : rows_;
+  }
+  bool has_batch_sampler() const noexcept { return plan_ && !options_.sampler; }
   std::int64_t batches() const noexcept { return size_.batches; }
   std::int64_t dropped() const noexcept { return size_.dropped; }
 
@@ -265,13 +269,13 @@ class DataLoader::Impl {
 
  private:
   std::string reason() const {
-    if (plan_ && !options_.sampler) return "the sampler's last batches are too few for another one";
+    if (has_batch_sampler()) return "the sampler's last batches are too few for another one";
     if (options_.partition.count > 1) return "all parts of the partition are equally long";
     const bool each = streams_ && options_.mode != LoaderMode::rebatched && options_.workers > 1;
     return (each ? "each worker's last ones" : "the last ones") +
            std::string(" fill no batch of ") + std::to_string(rows_);
   }
-  bool can_keep() const { return options_.partition.count == 1 && (!plan_ || options_.sampler); }
+  bool can_keep() const { return options_.partition.count == 1 && !has_batch_sampler(); }
 
   void check_size(std::int64_t share) const {
     if (size_.batches > 0) return;
@@ -368,6 +372,14 @@ DataLoader& DataLoader::operator=(DataLoader&&) noexcept = default;
 
 std::int64_t DataLoader::samples_per_batch() const noexcept {
   return impl_->rows();
+}
+
+std::int64_t DataLoader::last_batch_samples() const noexcept {
+  return impl_->last_rows();
+}
+
+bool DataLoader::has_batch_sampler() const noexcept {
+  return impl_->has_batch_sampler();
 }
 
 std::int64_t DataLoader::batches() const noexcept {

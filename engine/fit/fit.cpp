@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "engine/fit/check_fit.hpp"
 #include "engine/fit/fields.hpp"
 #include "engine/fit/scores.hpp"
 #include "engine/fit/stopwatch.hpp"
@@ -11,24 +12,6 @@
 
 namespace penstock {
 namespace {
-
-void expect_positive(std::int64_t value, const char* name) {
-  if (value > 0) return;
-  throw Error(Errc::invalid_argument,
-              std::string("fit: ") + name + ": expected 1 or more, got " + std::to_string(value));
-}
-
-void check(const FitOptions& options) {
-  check(std::span(options.metrics));
-  expect_positive(options.epochs, "epochs");
-  expect_positive(options.steps_per_epoch.value_or(1), "steps_per_epoch");
-  expect_positive(options.max_updates.value_or(1), "max_updates");
-  if (!options.validation_model != !options.validation_data)
-    throw Error(Errc::invalid_argument,
-                std::string("fit: validation_model and validation_data: expected both or neither, "
-                            "got only validation_") +
-                    (options.validation_model ? "model" : "data"));
-}
 
 Batch first_rows(Batch batch, std::int64_t count) {
   for (Tensor& tensor : batch) tensor = tensor.rows(0, count);
@@ -42,8 +25,7 @@ class Fitting {
         data_(data),
         first_update_(model.updates()),
         options_(options),
-        per_step_(model.options().samples_per_step()),
-        per_update_(per_step_ / model.options().device_iterations) {}
+        per_update_(model.options().samples_per_step() / model.options().device_iterations) {}
 
   History run() {
     for (int epoch = 1; epoch <= options_.epochs && !finished(); ++epoch) run_epoch(epoch);
@@ -61,7 +43,7 @@ class Fitting {
   bool finished() const { return stopped_ || updates_left() <= 0; }
 
   void run_epoch(int epoch) {
-    if (epoch == 1 || !options_.steps_per_epoch) data_.start_epoch();
+    if (epoch == 1 || !options_.steps_per_epoch) start_data();
     const std::int64_t steps = announced_steps();
     for (const FitCallback& callback : options_.callbacks)
       if (callback.on_epoch_begin) callback.on_epoch_begin(epoch, steps);
@@ -77,10 +59,19 @@ class Fitting {
 
   /// How many steps the epoch will have if no callback ends it; 0 if the data do not say.
   std::int64_t announced_steps() const {
-    const std::int64_t per_step = per_step_ / per_update_;
-    const std::int64_t left = updates_left();
-    return std::min(options_.steps_per_epoch.value_or(data_.batches()),
-                    left / per_step + (left % per_step != 0));
+    const std::int64_t most = options_.steps_per_epoch.value_or(data_.batches());
+    if (!options_.max_updates) return most;
+    std::int64_t steps = 0, taken = taken_;
+    for (std::int64_t left = updates_left(); left > 0 && steps < most; ++steps) {
+      taken = taken == data_.batches() ? 1 : taken + 1;
+      left -= updates_of(taken == data_.batches() ? data_.last_batch_samples()
+                                                  : data_.samples_per_batch());
+    }
+    return steps;
+  }
+
+  std::int64_t updates_of(std::int64_t samples) const {
+    return samples / per_update_ + (samples % per_update_ != 0);
   }
 
   /// @returns whether there was a batch for it.
@@ -101,18 +92,24 @@ class Fitting {
     return true;
   }
 
+  void start_data() {
+    data_.start_epoch();
+    taken_ = 0;
+  }
+
   std::optional<Batch> next_batch() {
     std::optional<Batch> batch = data_.next();
-    if (batch || !options_.steps_per_epoch) return batch;
-    data_.start_epoch();
-    if (!(batch = data_.next())) refuse_empty("fit");
+    if (!batch && options_.steps_per_epoch) {
+      start_data();
+      if (!(batch = data_.next())) refuse_empty("fit");
+    }
+    ++taken_;
     return batch;
   }
 
   Batch shortened(Batch batch) const {
     const std::int64_t allowed = updates_left();
-    const std::int64_t rows = batch.front().shape()[0];
-    if (rows / per_update_ + (rows % per_update_ != 0) <= allowed) return batch;
+    if (updates_of(batch.front().shape()[0]) <= allowed) return batch;
     return first_rows(std::move(batch), allowed * per_update_);
   }
 
@@ -155,8 +152,8 @@ class Fitting {
   DataLoader& data_;
   const std::uint64_t first_update_;
   const FitOptions& options_;
-  const std::int64_t per_step_;    // samples
   const std::int64_t per_update_;  // samples
+  std::int64_t taken_ = 0;         // batches of the data's epoch
   std::int64_t samples_ = 0;
   bool stopped_ = false;
   std::optional<Stopwatch> first_step_;
@@ -177,7 +174,7 @@ double value_of(const std::vector<NamedValue>& values, const std::string& name) 
 }
 
 History fit(TrainingModel& model, DataLoader& data, const FitOptions& options) {
-  check(options);
+  check_fit(model, data, options);
   return Fitting(model, data, options).run();
 }
 

@@ -93,6 +93,11 @@ class DataLoader {
 
   /// With a batch sampler: of the epoch's largest batch.
   std::int64_t samples_per_batch() const noexcept;
+  /// Of the epoch's last batch, as far as is known beforehand: of an iterable dataset, as every
+  /// batch.
+  std::int64_t last_batch_samples() const noexcept;
+  /// Whether one decides how many samples each batch has.
+  bool has_batch_sampler() const noexcept;
   /// Batches per epoch; with a sampler, of this one. Of an iterable dataset: what its size
   /// promises, of which workers' shares may fall short; 0 if it does not say its size.
   std::int64_t batches() const noexcept;

@@ -74,8 +74,9 @@ struct FitOptions {
   std::vector<FitCallback> callbacks = {};
 };
 
-/// Trains on batches for one step each. A batch's first fields are the model's inputs, in their
-/// order; further ones are for the metrics. A loss counts once for each micro-batch that the output
+/// Trains on batches for one step each: of Options::samples_per_step() samples, but for an epoch's
+/// last one, or a batch sampler's, which may be shorter. A batch's first fields are the model's
+/// inputs, in their order; further ones are for the metrics. A loss counts once for each micro-batch that the output
 /// mode returns; a metric named "loss" takes its place. @throws Error invalid_argument, before
 /// anything has begun; invalid_data for an epoch without a batch; as TrainingModel::step(),
 /// DataLoader::next() and evaluate().

@@ -163,6 +163,19 @@ TEST(Fit, AnnouncesHowManyStepsAnEpochWillHave) {
   EXPECT_EQ(fitted({.epochs = 2, .steps_per_epoch = 3}).announced, (Steps{3, 3}));
 }
 
+// 20 samples: two steps of two updates, one of one.
+TEST(Fit, AnnouncesStepsThatHaveFewerUpdates) {
+  Scaling scaling;
+  TrainingModel training(scaling.model, options(), Sgd{.learning_rate = 0});
+  DataLoader data = numbers(20, per_step, false);
+  Log log;
+  fit(training, data,
+      {.epochs = 9, .steps_per_epoch = 4, .max_updates = 13, .callbacks = {log.callback()}});
+  EXPECT_EQ(log.announced, (std::vector<std::int64_t>{4, 4}));
+  EXPECT_EQ(log.steps.size(), 8U);
+  EXPECT_EQ(training.updates(), 13U);
+}
+
 TEST(Fit, G4_StepsPerEpochGoOnInDataThatHaveMoreAndBeginAgainInDataThatHaveLess) {
   EXPECT_EQ(fitted({.epochs = 2, .steps_per_epoch = 3}).first_samples,
             (std::vector<float>{0, 8, 0, 8, 0, 8}));
@@ -194,7 +207,9 @@ TEST(Fit, WhatACallbackThrowsReachesTheCallerAndLeavesTheModelAtItsLastUpdate) {
 
 TEST(Fit, EvaluatesAtTheEndOfEachEpochOnTheWeightsOfThen) {
   Scaling scaling;
-  TrainingModel training(scaling.model, options(), Sgd{.learning_rate = 0.5});
+  Options one_update = options();
+  one_update.device_iterations = 1;
+  TrainingModel training(scaling.model, one_update, Sgd{.learning_rate = 0.5});
   InferenceModel inference(scaling.model, {.batch_size = 4});
   DataLoader data = numbers(4, per_update), validation = numbers(3, 2, false);
   const History history = fit(training, data,
@@ -225,6 +240,37 @@ TEST(Fit, RefusesWhatMakesNoSenseBeforeItBegins) {
   for (const auto& [options, text] : cases)
     EXPECT_EQ(refusal(Errc::invalid_argument, [&] { fit(training, data, options); }), text);
   EXPECT_EQ(training.updates(), 0U);
+}
+
+TEST(Fit, D2_RefusesALoaderWhoseBatchesAreNoSteps) {
+  Scaling scaling;
+  TrainingModel training(scaling.model, options());
+  for (const std::int64_t per_batch : {1, 4, 7, 9, 16}) {
+    DataLoader data = numbers(32, per_batch);
+    EXPECT_EQ(refusal(Errc::invalid_argument, [&] { fit(training, data); }),
+              "fit: data: expected batches of 8 samples, what a step takes (batch size x gradient "
+              "accumulation x device iterations x replicas), got batches of " +
+                  std::to_string(per_batch) +
+                  "; DataLoader(dataset, model.options()) makes such ones");
+  }
+  EXPECT_EQ(training.updates(), 0U);
+}
+
+TEST(Fit, D2_TakesABatchSamplersBatchesIfNoneIsTooLarge) {
+  Scaling scaling;
+  TrainingModel training(scaling.model, options(), Sgd{.learning_rate = 0});
+  const auto dataset = tensor_dataset({Tensor({3, 1}, {1, 2, 3})});
+  const auto batches = [&](std::int64_t concatenated) {
+    const BatchSampler sampler = [](std::uint64_t) {
+      return std::vector<std::vector<std::int64_t>>{{0, 1, 2}, {0, 1, 2}, {0}, {1}, {2}, {0}};
+    };
+    return DataLoader(dataset, sampler, concatenated, {.mode = LoaderMode::sync, .workers = 0});
+  };
+  DataLoader some = batches(2), many = batches(6);
+  EXPECT_EQ(fit(training, some).updates, 4U);  // of 4 and 2, of 2, of 2
+  EXPECT_NE(refusal(Errc::invalid_argument, [&] { fit(training, many); }).find("batches of 10"),
+            std::string::npos);
+  EXPECT_EQ(training.updates(), 4U);
 }
 
 TEST(Fit, RefusesAnEpochWithoutABatch) {

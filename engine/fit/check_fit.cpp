@@ -1,0 +1,47 @@
+#include "engine/fit/check_fit.hpp"
+
+#include <string>
+
+#include "engine/fit/scores.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock {
+namespace {
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw Error(Errc::invalid_argument, "fit: " + what);
+}
+
+void expect_positive(std::int64_t value, const std::string& name) {
+  if (value <= 0) refuse(name + ": expected 1 or more, got " + std::to_string(value));
+}
+
+void check(const FitOptions& options) {
+  check(std::span(options.metrics));
+  expect_positive(options.epochs, "epochs");
+  expect_positive(options.steps_per_epoch.value_or(1), "steps_per_epoch");
+  expect_positive(options.max_updates.value_or(1), "max_updates");
+  if (!options.validation_model != !options.validation_data)
+    refuse("validation_model and validation_data: expected both or neither, got only validation_" +
+           std::string(options.validation_model ? "model" : "data"));
+}
+
+/// Whole steps, but for an epoch's last one: fewer samples would be cut to other micro-batches. A
+/// batch sampler decides on the size itself.
+void check_batches(const Options& model, const DataLoader& data) {
+  const std::int64_t expected = model.samples_per_step(), got = data.samples_per_batch();
+  if (got == expected || (data.has_batch_sampler() && got < expected)) return;
+  refuse("data: expected batches of " + std::to_string(expected) +
+         " samples, what a step takes (batch size x gradient accumulation x device iterations x "
+         "replicas), got batches of " +
+         std::to_string(got) + "; DataLoader(dataset, model.options()) makes such ones");
+}
+
+}  // namespace
+
+void check_fit(const TrainingModel& model, const DataLoader& data, const FitOptions& options) {
+  check(options);
+  check_batches(model.options(), data);
+}
+
+}  // namespace penstock
