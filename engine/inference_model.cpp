@@ -167,6 +167,9 @@ const Options& InferenceModel::options() const noexcept {
 const std::vector<std::string>& InferenceModel::inputs() const noexcept {
   return impl_->inputs();
 }
+StepResult InferenceModel::outline() const {
+  return impl_->running().outline();
+}
 std::int64_t InferenceModel::samples_per_run() const noexcept {
   return impl_->samples_per_run();
 }

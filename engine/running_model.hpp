@@ -37,6 +37,8 @@ class RunningModel : public WeightSource {
   const CompileReport& compile_report() const { return report_; }
   /// Names of the inputs that the plan needs, in the model's order.
   const std::vector<std::string>& inputs() const { return inputs_; }
+  /// What run() returns, with empty tensors.
+  StepResult outline() const { return result_of(std::vector<Tensor>(plan_->outputs.size())); }
 
   /// Rows of dimension 0, the same for all inputs.
   /// @throws Error shape_mismatch naming the input, what was expected and what came.

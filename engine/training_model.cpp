@@ -255,6 +255,9 @@ const Options& TrainingModel::options() const noexcept {
 const std::vector<std::string>& TrainingModel::inputs() const noexcept {
   return impl_->inputs();
 }
+StepResult TrainingModel::outline() const {
+  return impl_->running().outline();
+}
 StepResult TrainingModel::step(std::span<const Tensor> inputs) {
   return impl_->step(inputs);
 }

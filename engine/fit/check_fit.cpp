@@ -42,6 +42,9 @@ void check_batches(const Options& model, const DataLoader& data) {
 void check_fit(const TrainingModel& model, const DataLoader& data, const FitOptions& options) {
   check(options);
   check_batches(model.options(), data);
+  check(options.metrics, model.outline(), "fit");
+  if (options.validation_model)
+    check(options.metrics, options.validation_model->outline(), "fit: validation_model");
 }
 
 }  // namespace penstock

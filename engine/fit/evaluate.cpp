@@ -11,6 +11,7 @@ Evaluation evaluate(InferenceModel& model, DataLoader& data, const std::vector<M
                     const std::function<void()>& on_batch) {
   Evaluation evaluation;
   Scores scores(metrics);
+  check(metrics, model.outline(), "evaluate");
   std::optional<Stopwatch> first_call;
   std::int64_t samples = 0;
   for (const Batch& batch : data) {

@@ -32,8 +32,7 @@ Tensor every_nth(const OutputRows& rows, const Tensor& labels) {
   return parts.empty() ? labels : join_rows(parts);
 }
 
-/// The labels among which the last ones are those of the outputs' rows.
-Tensor labels_of(const OutputRows& rows, const Tensor& labels) {
+void expect_single_samples(const OutputRows& rows) {
   if (rows.mode == OutputMode::sum)
     throw Error(Errc::invalid_argument,
                 "accuracy: expected the scores of single samples, as output mode all, final or "
@@ -42,6 +41,11 @@ Tensor labels_of(const OutputRows& rows, const Tensor& labels) {
     throw Error(Errc::invalid_argument,
                 "accuracy: expected the scores of each sample once, got those of input groups of " +
                     std::to_string(rows.copies) + " replicas");
+}
+
+/// The labels among which the last ones are those of the outputs' rows.
+Tensor labels_of(const OutputRows& rows, const Tensor& labels) {
+  expect_single_samples(rows);
   if (rows.mode != OutputMode::every_n || labels.shape().rank() != 1) return labels;
   return every_nth(rows, labels);
 }
@@ -63,20 +67,30 @@ std::int64_t count_correct(const Tensor& scores, const Tensor& labels) {
 }
 
 Metric accuracy(const std::string& output) {
-  return {"accuracy", [output](const StepResult& result, const Batch& batch) {
-            const Tensor& scores = result.output(output);
-            const std::int64_t correct =
-                count_correct(scores, labels_of(result.rows, batch.back()));
-            return Score{static_cast<double>(correct), scores.shape()[0]};
-          }};
+  return {.name = "accuracy",
+          .score =
+              [output](const StepResult& result, const Batch& batch) {
+                const Tensor& scores = result.output(output);
+                const std::int64_t correct =
+                    count_correct(scores, labels_of(result.rows, batch.back()));
+                return Score{static_cast<double>(correct), scores.shape()[0]};
+              },
+          .check =
+              [output](const StepResult& outline) {
+                outline.output(output);
+                expect_single_samples(outline.rows);
+              }};
 }
 
 Metric mean_of(const std::string& output) {
-  return {output, [output](const StepResult& result, const Batch&) {
-            const auto values = result.output(output).as<float>();
-            return Score{std::accumulate(values.begin(), values.end(), 0.0),
-                         static_cast<std::int64_t>(values.size())};
-          }};
+  return {.name = output,
+          .score =
+              [output](const StepResult& result, const Batch&) {
+                const auto values = result.output(output).as<float>();
+                return Score{std::accumulate(values.begin(), values.end(), 0.0),
+                             static_cast<std::int64_t>(values.size())};
+              },
+          .check = [output](const StepResult& outline) { outline.output(output); }};
 }
 
 }  // namespace penstock

@@ -30,6 +30,16 @@ void check(std::span<const Metric> metrics) {
   }
 }
 
+void check(std::span<const Metric> metrics, const StepResult& outline, const std::string& who) {
+  for (const Metric& metric : metrics) {
+    try {
+      if (metric.check) metric.check(outline);
+    } catch (const Error& error) {
+      throw Error(error.code(), who + ": metric \"" + metric.name + "\": " + error.what());
+    }
+  }
+}
+
 Scores::Scores(std::span<const Metric> metrics)
     : metrics_(metrics),
       counts_loss_(std::none_of(metrics.begin(), metrics.end(),

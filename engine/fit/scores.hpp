@@ -11,6 +11,9 @@ namespace penstock {
 
 /// @throws Error invalid_argument for a metric without a name or a function, or two of one name.
 void check(std::span<const Metric> metrics);
+/// Whether they can be told of what calls return. `who` begins the text.
+/// @throws Error as their own checks.
+void check(std::span<const Metric> metrics, const StepResult& outline, const std::string& who);
 
 class Scores {
  public:

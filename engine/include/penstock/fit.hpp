@@ -76,10 +76,12 @@ struct FitOptions {
 
 /// Trains on batches for one step each: of Options::samples_per_step() samples, but for an epoch's
 /// last one, or a batch sampler's, which may be shorter. A batch's first fields are the model's
-/// inputs, in their order; further ones are for the metrics. A loss counts once for each micro-batch that the output
-/// mode returns; a metric named "loss" takes its place. @throws Error invalid_argument, before
-/// anything has begun; invalid_data for an epoch without a batch; as TrainingModel::step(),
-/// DataLoader::next() and evaluate().
+/// inputs, in their order; further ones are for the metrics. A loss counts once for each
+/// micro-batch that the output mode returns; a metric named "loss" takes its place.
+/// @throws Error before anything has begun: invalid_argument, also for batches of other sizes, and
+/// what a metric's check throws, for the model or the one that is evaluated. Afterwards: what a
+/// metric's score throws, which has the first step behind it at the earliest; invalid_data for an
+/// epoch without a batch; as TrainingModel::step(), DataLoader::next() and evaluate().
 History fit(TrainingModel& model, DataLoader& data, const FitOptions& options = {});
 
 struct Evaluation {
@@ -92,7 +94,8 @@ struct Evaluation {
 /// InferenceModel::samples_per_run() samples at a time, and a metric is asked after each run.
 /// `on_batch` is called after each batch.
 /// @throws Error as InferenceModel::run() and DataLoader::next(); invalid_data for an epoch without
-/// a batch; invalid_argument if a metric's output does not exist.
+/// a batch; invalid_argument, before the first run, if a metric's output does not exist, and what
+/// else its check throws.
 Evaluation evaluate(InferenceModel& model, DataLoader& data, const std::vector<Metric>& metrics,
                     const std::function<void()>& on_batch = {});
 

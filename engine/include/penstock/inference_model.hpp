@@ -26,14 +26,17 @@ class InferenceModel {
   /// Names of the inputs that the outputs depend on, in the order `run` takes them.
   const std::vector<std::string>& inputs() const noexcept;
 
-  /// Rows of dimension 0 that one full call takes: b·D·R, once for each input group. Accumulation is
-  /// of training alone.
+  /// As TrainingModel's.
+  StepResult outline() const;
+
+  /// Rows of dimension 0 that one full call takes: b·D·R, once for each input group. Accumulation
+  /// is of training alone.
   std::int64_t samples_per_run() const noexcept;
 
-  /// Runs on any number of samples up to samples_per_run() per call; a last micro-batch may be shorter. It runs
-  /// by a plan of its own, as one micro-batch on the first replica's IPUs; the four such plans that
-  /// were used last are kept.
-  /// With Options::static_shapes on samples_per_run() and no others.
+  /// Runs on any number of samples up to samples_per_run() per call; a last micro-batch may be
+  /// shorter. It runs by a plan of its own, as one micro-batch on the first replica's IPUs; the
+  /// four such plans that were used last are kept. With Options::static_shapes on samples_per_run()
+  /// and no others.
   /// @throws Error shape_mismatch before anything has run; stage_failed, stalled or closed
   /// afterwards, and from every later call.
   StepResult run(std::span<const Tensor> inputs);

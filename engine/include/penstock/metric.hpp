@@ -30,6 +30,9 @@ struct Metric {
   std::string name;
   /// Of one call: of what it returned for which batch.
   std::function<Score(const StepResult& result, const Batch& batch)> score;
+  /// Asked before the first call, with TrainingModel::outline() or InferenceModel's: throws if such
+  /// calls don't return what the score is of. Empty: whatever is missing shows at the first call.
+  std::function<void(const StepResult& outline)> check = {};
 };
 
 /// How many rows of `scores` f32 [N,classes] are highest at their label's place, `labels` i64 [M].
@@ -39,12 +42,14 @@ std::int64_t count_correct(const Tensor& scores, const Tensor& labels);
 
 /// The share of samples whose score is highest at their label: of the scores [N,classes] in
 /// `output`, and the labels that are the batch's last field; of the samples that the output mode
-/// returns. @throws Error invalid_argument under OutputMode::sum, which returns those of none, and
-/// for input groups of replicas, which return them several times.
+/// returns. @throws Error invalid_argument, before the first call, if there is no such output,
+/// under OutputMode::sum, which returns those of none, and for input groups of replicas, which
+/// return them several times.
 Metric accuracy(const std::string& output);
 
 /// The mean of an output's elements, f32 of any shape, under the output's name. Of
 /// Model::output("loss", loss), say: inference, which has no loss of its own, then tells it too.
+/// @throws Error invalid_argument, before the first call, if there is no such output.
 Metric mean_of(const std::string& output);
 
 }  // namespace penstock

@@ -65,6 +65,10 @@ class TrainingModel {
   /// that of their declaration.
   const std::vector<std::string>& inputs() const noexcept;
 
+  /// What calls return but for the numbers: the names of outputs and anchors, with empty tensors,
+  /// and which samples they are of.
+  StepResult outline() const;
+
   /// Trains on one tensor per input, of 1 to b·D·G·R samples: every b·G·R of them make a weight
   /// update. What is left makes one more, by a plan of its own, on the first replica's IPUs and in
   /// equal micro-batches, as large as they can be; the four such plans that were used last are

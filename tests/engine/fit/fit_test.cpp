@@ -302,13 +302,79 @@ TEST(Fit, AsksAMetricOnceAStepWhoeverListens) {
   EXPECT_EQ(value_of(log.epochs.back().values, "asked"), (1.0 + asked) / 2);
 }
 
-TEST(Fit, NamesAnOutputThatAMetricLooksForInVain) {
+/// What fit() and evaluate() say about a metric under an output mode before the first call.
+std::pair<std::string, std::string> refusals(const Metric& metric, OutputMode mode,
+                                             int replicas_of_a_group = 1) {
+  Scaling scaling;
+  Options refused = options();
+  refused.output.mode = mode;
+  refused.topology.replication_factor = refused.topology.input_group_size = replicas_of_a_group;
+  TrainingModel training(scaling.model, refused);
+  InferenceModel inference(scaling.model, refused);
+  DataLoader data = numbers(16);
+  std::pair<std::string, std::string> texts{
+      refusal(Errc::invalid_argument, [&] { fit(training, data, {.metrics = {metric}}); }),
+      refusal(Errc::invalid_argument, [&] { evaluate(inference, data, {metric}); })};
+  EXPECT_EQ(training.updates(), 0U);
+  EXPECT_EQ(inference.weight_uploads(), 0U);
+  return texts;
+}
+
+TEST(Fit, F16_RefusesWhatAMetricLooksForInVainBeforeItBegins) {
+  const std::string no_z = "there is no output named \"z\"";
+  const std::string single =
+      "metric \"accuracy\": accuracy: expected the scores of single samples, as output mode all, "
+      "final or every_n returns them, got sum";
+  const std::string once =
+      "metric \"accuracy\": accuracy: expected the scores of each sample once, got those of input "
+      "groups of 2 replicas";
+  using Texts = std::pair<std::string, std::string>;
+  EXPECT_EQ(refusals(accuracy("z"), OutputMode::all),
+            (Texts{"fit: metric \"accuracy\": " + no_z, "evaluate: metric \"accuracy\": " + no_z}));
+  EXPECT_EQ(refusals(mean_of("z"), OutputMode::all),
+            (Texts{"fit: metric \"z\": " + no_z, "evaluate: metric \"z\": " + no_z}));
+  EXPECT_EQ(refusals(accuracy("y"), OutputMode::sum),
+            (Texts{"fit: " + single, "evaluate: " + single}));
+  EXPECT_EQ(refusals(accuracy("y"), OutputMode::all, 2),
+            (Texts{"fit: " + once, "evaluate: " + once}));
+}
+
+TEST(Fit, RefusesAMetricOfWhichTheValidationModelHasNoOutput) {
+  Scaling scaling;
+  TrainingModel training(scaling.model, options());
+  const Model other = [] {
+    Model model("other");
+    model.output("z", model.linear("fc", model.input("x", {1}), 1));
+    return model;
+  }();
+  InferenceModel inference(other, options());
+  DataLoader data = numbers(16), validation = numbers(16);
+  EXPECT_EQ(refusal(Errc::invalid_argument,
+                    [&] {
+                      fit(training, data,
+                          {.metrics = {mean_of("y")},
+                           .validation_model = &inference,
+                           .validation_data = &validation});
+                    }),
+            "fit: validation_model: metric \"y\": there is no output named \"y\"");
+  EXPECT_EQ(training.updates(), 0U);
+}
+
+TEST(Fit, WhatAMetricOfOnesOwnThrowsHasOneStepBehindItUnlessItChecks) {
   Scaling scaling;
   TrainingModel training(scaling.model, options());
   DataLoader data = numbers(16);
-  EXPECT_EQ(
-      refusal(Errc::invalid_argument, [&] { fit(training, data, {.metrics = {accuracy("z")}}); }),
-      "there is no output named \"z\"");
+  Metric own{"own", [](const StepResult& result, const Batch&) {
+               result.output("z");
+               return Score{};
+             }};
+  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { fit(training, data, {.metrics = {own}}); }),
+            "there is no output named \"z\"");
+  EXPECT_EQ(training.updates(), 2U);
+  own.check = [](const StepResult& outline) { outline.anchor("a"); };
+  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { fit(training, data, {.metrics = {own}}); }),
+            "fit: metric \"own\": there is no anchor named \"a\"");
+  EXPECT_EQ(training.updates(), 2U);
 }
 
 /// How many epochs a training has whose epochs end with such values of "loss".
