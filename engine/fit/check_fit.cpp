@@ -1,6 +1,8 @@
 #include "engine/fit/check_fit.hpp"
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "engine/fit/scores.hpp"
 #include "penstock/error.hpp"
@@ -37,6 +39,16 @@ void check_batches(const Options& model, const DataLoader& data) {
          std::to_string(got) + "; DataLoader(dataset, model.options()) makes such ones");
 }
 
+std::vector<std::string> value_names(const FitOptions& options) {
+  std::vector<std::string> names, of_metrics;
+  for (const Metric& metric : options.metrics) of_metrics.push_back(metric.name);
+  if (std::ranges::find(of_metrics, "loss") == of_metrics.end()) names.push_back("loss");
+  names.insert(names.end(), of_metrics.begin(), of_metrics.end());
+  if (options.validation_model)
+    for (const std::string& name : of_metrics) names.push_back("val_" + name);
+  return names;
+}
+
 }  // namespace
 
 void check_fit(const TrainingModel& model, const DataLoader& data, const FitOptions& options) {
@@ -45,6 +57,8 @@ void check_fit(const TrainingModel& model, const DataLoader& data, const FitOpti
   check(options.metrics, model.outline(), "fit");
   if (options.validation_model)
     check(options.metrics, options.validation_model->outline(), "fit: validation_model");
+  for (const FitCallback& callback : options.callbacks)
+    if (callback.on_fit_begin) callback.on_fit_begin(value_names(options));
 }
 
 }  // namespace penstock

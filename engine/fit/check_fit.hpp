@@ -5,7 +5,8 @@
 
 namespace penstock {
 
-/// @throws Error invalid_argument saying what was expected and what came.
+/// Tells the callbacks that a training is about to begin.
+/// @throws Error invalid_argument saying what was expected and what came, and what they throw.
 void check_fit(const TrainingModel& model, const DataLoader& data, const FitOptions& options);
 
 }  // namespace penstock

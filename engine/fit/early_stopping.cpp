@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -18,11 +19,23 @@ void check(const EarlyStopping& rule) {
     refuse("patience: expected 0 or more, got " + std::to_string(rule.patience));
 }
 
+void expect_name(const std::string& monitor, const std::vector<std::string>& names) {
+  if (std::ranges::find(names, monitor) != names.end()) return;
+  std::string known;
+  for (const std::string& name : names) known += (known.empty() ? "" : ", ") + name;
+  throw Error(Errc::invalid_argument,
+              "early stopping: monitor: expected a value of this training, " + known + ", got \"" +
+                  monitor + '"');
+}
+
 }  // namespace
 
 FitCallback early_stopping(const EarlyStopping& rule) {
   check(rule);
   FitCallback callback;
+  callback.on_fit_begin = [monitor = rule.monitor](const std::vector<std::string>& names) {
+    expect_name(monitor, names);
+  };
   callback.on_epoch_end = [rule, best = -std::numeric_limits<double>::infinity(),
                            waited = 0](const EpochRecord& epoch) mutable {
     const double value = value_of(epoch.values, rule.monitor);

@@ -52,6 +52,8 @@ enum class Next : std::uint8_t { go_on, stop };
 
 /// Called where they are not empty; what they throw ends the training and reaches its caller.
 struct FitCallback {
+  /// Before anything has begun: the names that EpochRecord::values will have.
+  std::function<void(const std::vector<std::string>& names)> on_fit_begin = {};
   /// `steps`: how many the epoch will have; 0 if the data do not say.
   std::function<void(int epoch, std::int64_t steps)> on_epoch_begin = {};
   std::function<void(const Batch& batch)> on_step_begin = {};
@@ -109,13 +111,15 @@ std::vector<NamedTensor> predict(InferenceModel& model, const std::vector<Tensor
 
 /// When to end a training that does not get better.
 struct EarlyStopping {
-  std::string monitor = "val_loss";  ///< a name of EpochRecord::values
-  bool higher_is_better = false;     ///< as of an accuracy
-  double min_delta = 0;              ///< a smaller gain is none
-  int patience = 0;                  ///< epochs without a gain that are let pass
+  /// A name of EpochRecord::values. "val_loss" is there if the loss is an output and
+  /// mean_of("loss") a metric, or a metric of one's own has that name.
+  std::string monitor = "val_loss";
+  bool higher_is_better = false;  ///< as of an accuracy
+  double min_delta = 0;           ///< a smaller gain is none
+  int patience = 0;               ///< epochs without a gain that are let pass
 };
 /// To be given to one training. @throws Error invalid_argument for a negative number or an empty
-/// name; its on_epoch_end, if there is no value of that name.
+/// name; its on_fit_begin, if no value will have that name.
 FitCallback early_stopping(const EarlyStopping& rule);
 
 }  // namespace penstock

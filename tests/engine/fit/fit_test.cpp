@@ -399,6 +399,40 @@ TEST(EarlyStopping, TakesALossThatIsNoNumberForNoGain) {
             2U);
 }
 
+TEST(EarlyStopping, G4_EndsATrainingWithTheEpochThatGainsNothing) {
+  Scaling scaling;
+  TrainingModel training(scaling.model, options(), Sgd{.learning_rate = 0});
+  InferenceModel inference(scaling.model, options());
+  DataLoader data = numbers(16), validation = numbers(16);
+  const History history = fit(training, data,
+                              {.epochs = 9,
+                               .metrics = {mean_of("y")},
+                               .validation_model = &inference,
+                               .validation_data = &validation,
+                               .callbacks = {early_stopping({.monitor = "val_y", .patience = 1})}});
+  EXPECT_EQ(history.epochs.size(), 3U);
+}
+
+TEST(EarlyStopping, IsRefusedBeforeATrainingWithoutTheValue) {
+  Scaling scaling;
+  TrainingModel training(scaling.model, options());
+  InferenceModel inference(scaling.model, options());
+  DataLoader data = numbers(16), validation = numbers(16);
+  const auto refused = [&](const EarlyStopping& rule, FitOptions options) {
+    options.callbacks = {early_stopping(rule)};
+    return refusal(Errc::invalid_argument, [&] { fit(training, data, options); });
+  };
+  const std::string expected = "early stopping: monitor: expected a value of this training, ";
+  EXPECT_EQ(refused({}, {}), expected + "loss, got \"val_loss\"");
+  EXPECT_EQ(refused({}, {.metrics = {mean_of("y")},
+                         .validation_model = &inference,
+                         .validation_data = &validation}),
+            expected + "loss, y, val_y, got \"val_loss\"");
+  EXPECT_EQ(refused({.monitor = "val_y"}, {.metrics = {mean_of("y")}}),
+            expected + "loss, y, got \"val_y\"");
+  EXPECT_EQ(training.updates(), 0U);
+}
+
 TEST(EarlyStopping, NamesWhatItCannotUse) {
   EXPECT_EQ(refusal(Errc::invalid_argument, [] { early_stopping({.monitor = ""}); }),
             "early stopping: monitor: expected a name, got none");
