@@ -1,24 +1,28 @@
-// Whole networks: one table of what the engine does, beside PyTorch, which is given the same
-// weights and batches in alternating runs, and beside the machine's peak measured just before. Data
-// are in memory and drawn from a seed. Fails if both did not arrive at the same losses and logits.
-// Usage: network_benchmark [ROUNDS [PENSTOCK_BYTES [PYTORCH_BYTES]]]
-// ROUNDS is how often each measurement is repeated, the bytes are the peak memory of processes that
-// did the trainer's default work: benchmarks/run measures them.
+// One table of what the engine does and of its goals. Whole networks are beside PyTorch, which is
+// given the same weights and batches in alternating runs, and beside the machine's peak measured
+// just before; single ops are beside the peak of their core, measured by turns. Data are in memory
+// and drawn from a seed. Fails if both did not arrive at the same losses and logits.
+// Usage: network_benchmark [all|contests|ops [ROUNDS [PENSTOCK_BYTES [PYTORCH_BYTES]]]]
+// `contests` are the networks beside PyTorch, `ops` single ops. ROUNDS is how often each
+// measurement is repeated, the bytes are the peak memory of processes that did the trainer's
+// default work: benchmarks/run measures them.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "benchmarks/empty_pipeline.hpp"
-#include "benchmarks/fma_peak.hpp"
+#include "benchmarks/machine/fma_peak.hpp"
+#include "benchmarks/machine/memory_bandwidth.hpp"
 #include "benchmarks/measure.hpp"
-#include "benchmarks/memory_bandwidth.hpp"
 #include "benchmarks/networks/balanced_stages.hpp"
 #include "benchmarks/networks/contests.hpp"
 #include "benchmarks/networks/memory_costs.hpp"
 #include "benchmarks/networks/table.hpp"
+#include "benchmarks/ops/op_rows.hpp"
 #include "benchmarks/pytorch/pytorch.hpp"
 
 namespace penstock::benchmarks {
@@ -36,8 +40,8 @@ double measure_machine() {
   std::printf(
       "%s; peak of one core %.0f, of %d cores %.0f GFLOP/s; memory read by one core at "
       "%.1f, by %d cores at %.1f GB/s; PyTorch %s\n\n",
-      std::string(to_string(isa)).c_str(), fma_peak(isa), cores, peak, memory_bandwidth(), cores,
-      memory_bandwidth(cores),
+      std::string(to_string(isa)).c_str(), fma_peak(isa), cores, peak, memory_bandwidth(isa), cores,
+      memory_bandwidth(isa, cores),
       pytorch() != nullptr ? pytorch()->description().c_str() : not_installed.c_str());
   return peak;
 }
@@ -144,26 +148,57 @@ void print_memory(double penstock_bytes, double pytorch_bytes) {
   print(row);
 }
 
-int run(int rounds, double penstock_bytes, double pytorch_bytes) {
+enum class Part { all, contests, ops };
+
+struct Run {
+  Part part = Part::all;
+  int rounds = 7;
+  double penstock_bytes = 0;  ///< 0: not measured
+  double pytorch_bytes = 0;   ///< 0: not installed
+};
+
+int run(const Run& wanted) {
+  const auto [part, rounds, penstock_bytes, pytorch_bytes] = wanted;
   const double peak = measure_machine();
   print_header();
-  const bool same = print_contests(rounds, peak);
-  print_balanced(rounds);
-  print_memory_costs(rounds);
-  print_visits(rounds);
-  print_compilation(rounds);
-  print_memory(penstock_bytes, pytorch_bytes);
-  std::printf("\nmedians of %d; %% of the peak of %d cores\n", rounds, cores);
+  const bool same = part == Part::ops || print_contests(rounds, peak);
+  if (part != Part::contests) print_op_rows(rounds);
+  if (part == Part::all) {
+    print_balanced(rounds);
+    print_memory_costs(rounds);
+    print_visits(rounds);
+    print_compilation(rounds);
+    print_memory(penstock_bytes, pytorch_bytes);
+  }
+  std::printf(
+      "\nmedians of %d; %% of peak: networks of %d cores', ops of one core's, measured by turns, "
+      "in [] without\nthe multiplications by zeros around images, which are left out\n",
+      rounds, cores);
   return same ? 0 : 1;
+}
+
+std::optional<Part> part_named(const std::string& name) {
+  if (name == "all") return Part::all;
+  if (name == "contests") return Part::contests;
+  if (name == "ops") return Part::ops;
+  return std::nullopt;
 }
 
 }  // namespace
 }  // namespace penstock::benchmarks
 
 int main(int argc, char** argv) {
+  using namespace penstock::benchmarks;
+  const auto part = part_named(argc > 1 ? argv[1] : "all");
+  if (!part) {
+    std::fprintf(stderr, "network_benchmark: expected all, contests or ops, got %s\n", argv[1]);
+    return 2;
+  }
   const auto argument = [&](int index, double otherwise) {
     return argc > index ? std::atof(argv[index]) : otherwise;
   };
-  const int rounds = std::max(1, static_cast<int>(argument(1, 7)));
-  return penstock::benchmarks::run(rounds, argument(2, 0), argument(3, 0));
+  return run({.part = *part,
+              .rounds = std::max(1, static_cast<int>(argument(2, 7))),
+              .penstock_bytes = argument(3, 0),
+              .pytorch_bytes = argument(4, 0)});
 }

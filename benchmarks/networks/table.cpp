@@ -26,7 +26,7 @@ void print_header() {
 void print(const Row& row) {
   std::string goals;
   for (const std::string& goal : row.goals) goals += (goals.empty() ? "" : ", ") + goal;
-  std::printf("%-39s %-8s %-22s %8s %9s %13s %-16s %6s  %s\n", row.work.c_str(), row.unit.c_str(),
+  std::printf("%-39s %-8s %-23s %9s %14s %13s %-16s %6s  %s\n", row.work.c_str(), row.unit.c_str(),
               row.setting.c_str(), row.penstock.c_str(), row.of_peak.c_str(), row.pytorch.c_str(),
               row.pytorch_setting.c_str(), row.times.c_str(), goals.c_str());
   std::fflush(stdout);

@@ -1,4 +1,5 @@
-// The table of benchmarks: one line per work, the engine beside PyTorch and beside its goal.
+// The table of benchmarks: one line per work, the engine beside PyTorch or the
+// machine, and beside its goal.
 #pragma once
 
 #include <string>

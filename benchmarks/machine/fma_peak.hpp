@@ -9,7 +9,7 @@ namespace penstock::benchmarks {
 /// best of many short runs.
 double fma_peak(graph::Isa isa, int threads = 1);
 
-/// The same within some 50 us, at the clock that the core has just then.
-double fma_burst(graph::Isa isa);
+/// The same of this thread, within some milliseconds: the median of short runs.
+double fma_peak_now(graph::Isa isa);
 
 }  // namespace penstock::benchmarks

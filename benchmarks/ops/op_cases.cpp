@@ -1,5 +1,7 @@
-#include "benchmarks/op_cases.hpp"
+#include "benchmarks/ops/op_cases.hpp"
 
+#include <array>
+#include <cstdlib>
 #include <utility>
 
 #include "graph/lane_shape.hpp"
@@ -56,37 +58,96 @@ void add_layer(const Layer& layer, std::vector<OpCase>& cases) {
   add("max_pool2d_lanes_gradient", {winners, lanes(small)}, back);
 }
 
+/// Forward, weight gradient and input gradient.
+constexpr std::array<const char*, 3> passes{"forward", "weight gradient", "input gradient"};
+using Passes = std::array<OpCase, passes.size()>;
+
+/// Of taps and pixels in a row, the share that meet if there are half as many zeros beside the row
+/// as taps.
+double row_seen(std::int64_t taps, std::int64_t pixels) {
+  std::int64_t seen = 0;
+  for (std::int64_t tap = 0; tap < taps; ++tap) seen += pixels - std::abs(tap - taps / 2);
+  return static_cast<double>(seen) / static_cast<double>(taps * pixels);
+}
+
 /// A convolution that keeps the image's size.
 struct WideLayer {
-  std::int64_t in_channels, out_channels, kernel, size;
+  std::int64_t in_channels, out_channels, kernel;
 };
 
-void add_wide_layer(const WideLayer& layer, std::int64_t n, std::vector<OpCase>& cases) {
-  const auto [c, o, k, size] = layer;
+Passes wide_layer(const WideLayer& layer, std::int64_t size, std::int64_t n) {
+  const auto [c, o, k] = layer;
   const TensorType x = f32({n, c, size, size}), y = f32({n, o, size, size}),
                    weight = f32({o, c, k, k}), bias = f32({o});
   const Attributes pad{{"padding", k / 2}};
   Attributes for_input = pad, for_weight = pad;
   for_input.set("input_size", List{size, size});
   for_weight.set("kernel", List{k, k});
-  const auto text = [](std::int64_t number) { return std::to_string(number); };
-  const std::string name = "wide " + text(c) + "-" + text(o) + " k" + text(k) + " " + text(size) +
-                           "x" + text(size) + ", " + text(n) + "/";
-  cases.push_back({name + "conv2d", "conv2d", {x, weight, bias}, n, pad});
-  cases.push_back({name + "weight_gradient", "conv2d_weight_gradient", {x, y}, n, for_weight});
-  cases.push_back({name + "input_gradient", "conv2d_input_gradient", {y, weight}, n, for_input});
+  const std::string side = std::to_string(size),
+                    name = side + "x" + side + " b=" + std::to_string(n);
+  const double seen = row_seen(k, size) * row_seen(k, size);
+  return {OpCase{name, "conv2d", {x, weight, bias}, n, pad, seen},
+          OpCase{name, "conv2d_weight_gradient", {x, y}, n, for_weight, seen},
+          OpCase{name, "conv2d_input_gradient", {y, weight}, n, for_input, seen}};
+}
+
+Passes dense(std::int64_t n, std::int64_t in, std::int64_t out) {
+  const TensorType x = f32({n, in}), y = f32({n, out}), weight = f32({out, in}), bias = f32({out});
+  const std::string name = "b=" + std::to_string(n);
+  return {OpCase{name, "linear", {x, weight, bias}, n},
+          OpCase{name, "linear_weight_gradient", {x, y}, n},
+          OpCase{name, "linear_input_gradient", {y, weight}, n}};
+}
+
+void add_wide_goals(const WideLayer& layer, std::vector<OpGoal>& goals) {
+  const auto [c, o, k] = layer;
+  const std::string taps = std::to_string(k), name = "conv " + taps + "x" + taps + " " +
+                                                     std::to_string(c) + "-" + std::to_string(o) +
+                                                     ", ";
+  std::array<OpGoal, passes.size()> of_passes;
+  for (std::size_t pass = 0; pass < passes.size(); ++pass)
+    of_passes[pass] = {.work = name + passes[pass], .percent = 70};
+  for (const std::int64_t n : {4, 8, 16, 32})
+    for (const std::int64_t size : {8, 16}) {
+      const Passes cases = wide_layer(layer, size, n);
+      for (std::size_t pass = 0; pass < passes.size(); ++pass)
+        of_passes[pass].cases.push_back(cases[pass]);
+    }
+  goals.insert(goals.end(), of_passes.begin(), of_passes.end());
+}
+
+void add_dense_goals(std::int64_t n, std::vector<OpGoal>& goals) {
+  const Passes cases = dense(n, 1024, 1024);
+  const bool few = n < 32;  // too few rows to compute for as long as weights take to arrive
+  for (std::size_t pass = 0; pass < passes.size(); ++pass)
+    goals.push_back({.work = std::string("dense 1024-1024, ") + passes[pass],
+                     .percent = few ? 80.0 : 70.0,
+                     .of_roof = few,
+                     .cases = {cases[pass]}});
+}
+
+void add(const std::string& work, OpCase item, std::vector<OpCase>& cases) {
+  item.name = work + " " + item.name;
+  cases.push_back(std::move(item));
 }
 
 void add_dense(std::int64_t n, std::int64_t in, std::int64_t out, std::vector<OpCase>& cases) {
-  const TensorType x = f32({n, in}), y = f32({n, out}), weight = f32({out, in}), bias = f32({out});
-  const std::string name =
-      "dense " + std::to_string(in) + "-" + std::to_string(out) + ", " + std::to_string(n) + "/";
-  cases.push_back({name + "linear", "linear", {x, weight, bias}, n});
-  cases.push_back({name + "weight_gradient", "linear_weight_gradient", {x, y}, n});
-  cases.push_back({name + "input_gradient", "linear_input_gradient", {y, weight}, n});
+  const Passes of_passes = dense(n, in, out);
+  for (std::size_t pass = 0; pass < passes.size(); ++pass)
+    add("dense " + std::to_string(in) + "-" + std::to_string(out) + ", " + passes[pass],
+        of_passes[pass], cases);
 }
 
 }  // namespace
+
+std::vector<OpGoal> op_goals() {
+  std::vector<OpGoal> goals;
+  for (const WideLayer& layer :
+       {WideLayer{64, 64, 3}, WideLayer{256, 256, 3}, WideLayer{256, 64, 1}})
+    add_wide_goals(layer, goals);
+  for (const std::int64_t n : {8, 16, 32, 64}) add_dense_goals(n, goals);
+  return goals;
+}
 
 std::vector<OpCase> op_cases() {
   std::vector<OpCase> cases;
@@ -97,12 +158,8 @@ std::vector<OpCase> op_cases() {
                              Layer{"fashion conv1, 16", 16, 1, 28, 5, 3, true},
                              Layer{"fashion conv2, 16", 16, 5, 13, 12, 5, false}})
     add_layer(layer, cases);
-  for (const std::int64_t n : {4, 8, 16, 32})
-    for (const WideLayer& layer :
-         {WideLayer{64, 64, 3, 8}, WideLayer{64, 64, 3, 16}, WideLayer{256, 256, 3, 8},
-          WideLayer{256, 256, 3, 16}, WideLayer{256, 64, 1, 8}, WideLayer{256, 64, 1, 16}})
-      add_wide_layer(layer, n, cases);
-  for (const std::int64_t n : {8, 16, 32, 64}) add_dense(n, 1024, 1024, cases);
+  for (const OpGoal& goal : op_goals())
+    for (const OpCase& item : goal.cases) add(goal.work, item, cases);
   constexpr std::int64_t mlp[] = {784, 256, 128, 64, 32, 10};
   for (std::size_t i = 0; i + 1 < std::size(mlp); ++i) add_dense(32, mlp[i], mlp[i + 1], cases);
   add_dense(40, 320, 50, cases);

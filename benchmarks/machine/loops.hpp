@@ -1,0 +1,22 @@
+// Loops that show what a core can do at most: chains of multiply-adds in registers, and reading and
+// writing memory. Compiled once per instruction set like the kernels.
+#pragma once
+
+#include <cstdint>
+
+#include "graph/kernels/isa.hpp"
+
+namespace penstock::benchmarks {
+
+struct Loops {
+  std::int64_t flops_per_round;  ///< of `multiply_add`, which counts as two
+  float (*multiply_add)(std::int64_t rounds);
+  std::int64_t unit;  ///< what `count` is a multiple of below
+  float (*read)(const float* from, std::int64_t count);
+  void (*write)(float* to, std::int64_t count, float value);
+};
+
+/// Those of one of available_isas().
+const Loops& loops(graph::Isa isa);
+
+}  // namespace penstock::benchmarks

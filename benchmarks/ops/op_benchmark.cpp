@@ -1,0 +1,84 @@
+// Speed of single ops on one core, the layouts side by side: medians of all calls, scaled to 40
+// images, the percentage of the floating-point peak measured by turns with them, and that of the
+// roofline, where the op's operands would be read and written at the bandwidth measured at first.
+// Pin it: taskset -c 1 op_benchmark [--benchmark_filter=...]
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "benchmarks/machine/fma_peak.hpp"
+#include "benchmarks/machine/memory_bandwidth.hpp"
+#include "benchmarks/measure.hpp"
+#include "benchmarks/ops/op_call.hpp"
+#include "benchmarks/ops/op_cases.hpp"
+#include "graph/kernels/isa.hpp"
+
+namespace penstock::benchmarks {
+namespace {
+
+/// What this core can do at most.
+struct Roof {
+  double gflops;     ///< GFLOP/s
+  double gigabytes;  ///< GB/s of main memory
+  double near;       ///< GB/s of 4 MB that are read again and again
+
+  /// GFLOP/s of work of that cost; its operands come from caches if they are small enough.
+  double over(const graph::Cost& cost) const {
+    constexpr double cached = 8 << 20;
+    const double bandwidth = cost.bytes <= cached ? near : gigabytes;
+    return std::min(gflops, bandwidth * cost.flops / cost.bytes);
+  }
+};
+
+double cache_bandwidth() {
+  WorkingSet memory(graph::isa(), 4 << 20);
+  std::vector<double> passes;
+  for (int pass = 0; pass < 100; ++pass) passes.push_back(memory.read());
+  return median(passes);
+}
+
+void measure(benchmark::State& state, const OpCase& item, const Roof& roof) {
+  const OpCall call(item);
+  std::vector<double> times, peaks;
+  double worked = 0;
+  call.run();
+  for (auto _ : state) {
+    times.push_back(seconds_of([&] { call.run(); }));
+    state.SetIterationTime(times.back());
+    worked += times.back();
+    if (!peaks.empty() && worked < 20e-3) continue;
+    peaks.push_back(fma_peak_now(graph::isa()));
+    worked = 0;
+  }
+  const double gflops = call.cost().flops / median(times) * 1e-9;
+  state.counters["us"] = median(times) * 1e6;
+  state.counters["us_per_40"] = median(times) * 1e6 * 40 / static_cast<double>(item.images);
+  state.counters["GFLOP/s"] = gflops;
+  state.counters["of_peak_%"] = 100 * gflops / median(peaks);
+  state.counters["of_roof_%"] = 100 * gflops / roof.over(call.cost());
+}
+
+int run(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  const Roof roof{fma_peak_now(graph::isa()), memory_bandwidth(graph::isa()), cache_bandwidth()};
+  std::printf("%s, one core's peak %.1f GFLOP/s, main memory %.1f GB/s, 4 MB of cache %.1f GB/s\n",
+              std::string(to_string(graph::isa())).c_str(), roof.gflops, roof.gigabytes, roof.near);
+  for (const OpCase& item : op_cases())
+    benchmark::RegisterBenchmark(
+        item.name.c_str(), [item, roof](benchmark::State& state) { measure(state, item, roof); })
+        ->Unit(benchmark::kMicrosecond)
+        ->UseManualTime();
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}
+
+}  // namespace
+}  // namespace penstock::benchmarks
+
+int main(int argc, char** argv) {
+  return penstock::benchmarks::run(argc, argv);
+}

@@ -1,0 +1,36 @@
+// OpCall: a call of an op with memory of its own, to be repeated.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "benchmarks/ops/op_cases.hpp"
+#include "graph/op.hpp"
+
+namespace penstock::benchmarks {
+
+class OpCall {
+ public:
+  explicit OpCall(const OpCase& item);
+
+  void run() const { op_.forward({attributes_, inputs_, outputs_, workspace_, {}}); }
+  graph::Cost cost() const { return op_.cost(attributes_, in_types_, out_types_); }
+  /// Whether it writes more than it reads.
+  bool writes_most() const;
+
+ private:
+  std::span<std::byte> memory(std::int64_t bytes);
+  graph::Operand operand(const graph::TensorType& type);
+
+  const graph::Op& op_;
+  graph::Attributes attributes_;
+  std::vector<graph::TensorType> in_types_, out_types_;
+  std::vector<graph::Operand> inputs_, outputs_;
+  std::span<std::byte> workspace_ = {};
+  std::vector<std::shared_ptr<std::byte>> blocks_;
+};
+
+}  // namespace penstock::benchmarks

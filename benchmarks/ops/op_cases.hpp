@@ -1,0 +1,39 @@
+// The calls of single ops that are measured, and which of them have goals.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "graph/attributes.hpp"
+#include "graph/graph.hpp"
+
+namespace penstock::benchmarks {
+
+struct OpCase {
+  std::string name;
+  std::string op;
+  std::vector<graph::TensorType> inputs;
+  std::int64_t images;
+  graph::Attributes attributes = {};
+  /// The share of the multiplications of its cost that meet a pixel; the others meet one of the
+  /// zeros around an image, and may be left out.
+  double seen = 1;
+};
+
+/// Cases with one goal, which each of them must reach.
+struct OpGoal {
+  std::string work;
+  double percent;  ///< of the peak, or of the roofline
+  bool of_roof = false;
+  std::vector<OpCase> cases = {};  ///< named by what tells them apart
+};
+
+/// Wide convolutions and dense layers.
+std::vector<OpGoal> op_goals();
+
+/// Those of op_goals(); convolutions with few channels, as the networks have them, and their
+/// poolings, in both layouts; the networks' dense layers.
+std::vector<OpCase> op_cases();
+
+}  // namespace penstock::benchmarks

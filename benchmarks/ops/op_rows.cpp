@@ -1,0 +1,108 @@
+#include "benchmarks/ops/op_rows.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "benchmarks/machine/fma_peak.hpp"
+#include "benchmarks/machine/memory_bandwidth.hpp"
+#include "benchmarks/machine/one_core.hpp"
+#include "benchmarks/measure.hpp"
+#include "benchmarks/networks/table.hpp"
+#include "benchmarks/ops/op_call.hpp"
+#include "benchmarks/ops/op_cases.hpp"
+
+namespace penstock::benchmarks {
+namespace {
+
+/// Seconds of a call in the middle of those of some milliseconds. The first one, which fetches what
+/// others have driven out of the caches, does not count.
+double call_seconds(const OpCall& call) {
+  std::vector<double> times;
+  double total = 0;
+  for (call.run(); total < 5e-3; total += times.back())
+    times.push_back(seconds_of([&] { call.run(); }));
+  return median(times);
+}
+
+/// GB/s at which as many bytes as the op's are read, or written if it writes most.
+double bandwidth(WorkingSet& memory, bool writes) {
+  std::vector<double> passes;
+  for (int pass = 0; pass < 10; ++pass) passes.push_back(writes ? memory.write() : memory.read());
+  return median(passes);
+}
+
+/// Medians.
+struct Figure {
+  double gflops;
+  double peak;       ///< GFLOP/s
+  double gigabytes;  ///< GB/s
+  double roof;       ///< GFLOP/s: peak, or less if the op's bytes take longer at that bandwidth
+
+  double of_peak() const { return 100 * gflops / peak; }
+  double of_roof() const { return 100 * gflops / roof; }
+};
+
+/// By turns with the core's peak and bandwidth, each some milliseconds.
+Figure measure(const OpCase& item, int rounds) {
+  const graph::Isa isa = graph::available_isas().back();
+  const OpCall call(item);
+  const graph::Cost cost = call.cost();
+  WorkingSet memory(isa, static_cast<std::int64_t>(cost.bytes));
+  std::vector<double> seconds, peaks, bandwidths;
+  for (int round = 0; round < rounds; ++round) {
+    peaks.push_back(fma_peak_now(isa));
+    bandwidths.push_back(bandwidth(memory, call.writes_most()));
+    seconds.push_back(call_seconds(call));
+  }
+  const double peak = median(peaks), gigabytes = median(bandwidths);
+  return {.gflops = cost.flops / median(seconds) * 1e-9,
+          .peak = peak,
+          .gigabytes = gigabytes,
+          .roof = std::min(peak, gigabytes * cost.flops / cost.bytes)};
+}
+
+/// "66-96", or "80" where both are the same.
+std::string range(const std::vector<double>& values) {
+  const auto [low, high] = std::ranges::minmax_element(values);
+  const std::string from = number(*low), to = number(*high);
+  return from == to ? from : from + "-" + to;
+}
+
+Row row_of(const OpGoal& goal, int rounds) {
+  std::vector<double> gflops, of_peak, seen;
+  Figure worst{};
+  const OpCase* worst_case = nullptr;
+  const auto share = [&](const Figure& figure) {
+    return goal.of_roof ? figure.of_roof() : figure.of_peak();
+  };
+  for (const OpCase& item : goal.cases) {
+    const Figure figure = measure(item, rounds);
+    gflops.push_back(figure.gflops);
+    of_peak.push_back(figure.of_peak());
+    seen.push_back(figure.of_peak() * item.seen);
+    if (worst_case != nullptr && share(figure) >= share(worst)) continue;
+    worst = figure;
+    worst_case = &item;
+  }
+  Row row{.work = goal.work,
+          .unit = "GFLOP/s",
+          .setting = goal.cases.size() == 1 ? worst_case->name : "least: " + worst_case->name,
+          .penstock = range(gflops),
+          .of_peak = range(of_peak),
+          .goals = {at_least(goal.percent, share(worst)) + " (" + number(share(worst)) + " % of " +
+                    (goal.of_roof ? "roof)" : "peak)")}};
+  if (range(seen) != row.of_peak) row.of_peak += " [" + range(seen) + "]";
+  if (goal.of_roof) row.setting += ", " + number(worst.gigabytes) + " GB/s: " + number(worst.roof);
+  return row;
+}
+
+}  // namespace
+
+void print_op_rows(int rounds) {
+  on_one_core([rounds] {
+    for (const OpGoal& goal : op_goals()) print(row_of(goal, rounds));
+  });
+}
+
+}  // namespace penstock::benchmarks

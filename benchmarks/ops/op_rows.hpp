@@ -1,0 +1,10 @@
+// Rows of the table for single ops with goals, measured on one core by turns with what that core
+// can do at most.
+#pragma once
+
+namespace penstock::benchmarks {
+
+/// Medians of so many rounds. Runs on a thread of its own, which stays on one core.
+void print_op_rows(int rounds);
+
+}  // namespace penstock::benchmarks
