@@ -9,49 +9,62 @@
 namespace penstock::benchmarks {
 namespace {
 
-constexpr int batch = 32;
+constexpr std::int64_t batch = 32;
+/// Of a call, in whole windows.
+constexpr int micro_batches = 120;
 
 class Engine {
  public:
-  Engine(Strategy strategy, int accumulation, int updates)
-      : model_(equal_stages(), options(strategy, accumulation, updates),
-               Sgd{.learning_rate = 1e-6}),
-        x_(Tensor::zeros(DType::f32,
-                         {std::int64_t{batch} * accumulation * updates, equal_stage_inputs})) {
-    model_.step({x_});
+  Engine(Strategy strategy, int accumulation)
+      : model_(equal_stages(), options(strategy, accumulation), Sgd{.learning_rate = 1e-6}),
+        x_(Tensor::zeros(DType::f32, {batch * micro_batches, equal_stage_inputs})) {
+    run();
+    seconds_.clear();
+    busy_.clear();
   }
   void run() {
+    const double before = busy_seconds();
     seconds_.push_back(seconds_of([&] { model_.step({x_}); }));
+    busy_.push_back(busy_seconds() - before);
   }
-  double seconds() const { return median(seconds_); }
+  StageTimes times() const {
+    const auto visits = static_cast<double>(2 * equal_stage_count * micro_batches);
+    return {.visit_microseconds = median(seconds_) * 1e6 / visits,
+            .busy_cores = median(busy_) / median(seconds_)};
+  }
 
  private:
-  static Options options(Strategy strategy, int accumulation, int updates) {
-    Options options{.batch_size = batch, .device_iterations = updates};
+  static Options options(Strategy strategy, int accumulation) {
+    Options options{.batch_size = static_cast<int>(batch),
+                    .device_iterations = micro_batches / accumulation};
     options.topology.strategy = strategy;
     options.training.gradient_accumulation = accumulation;
     options.runtime.threads = 2;
     return options;
   }
+  double busy_seconds() {
+    double busy = 0;
+    for (const StageReport& stage : model_.stage_reports()) busy += stage.busy_seconds;
+    return busy;
+  }
 
   TrainingModel model_;
   Tensor x_;
-  std::vector<double> seconds_;
+  std::vector<double> seconds_, busy_;
 };
 
 }  // namespace
 
 BalancedStages compare_balanced_stages(int accumulation, int rounds) {
-  const int updates = 120 / accumulation;
-  Engine pipelined(Strategy::pipelined, accumulation, updates);
-  Engine sharded(Strategy::sharded, accumulation, updates);
+  Engine pipelined(Strategy::pipelined, accumulation);
+  Engine sharded(Strategy::sharded, accumulation);
   for (int round = 0; round < rounds; ++round) {
     pipelined.run();
     sharded.run();
   }
+  const StageTimes all = pipelined.times(), one = sharded.times();
   return {
-      .speedup = sharded.seconds() / pipelined.seconds(),
-      .stage_microseconds = sharded.seconds() * 1e6 / (equal_stage_count * accumulation * updates)};
+      .pipelined = all, .sharded = one, .speedup = one.visit_microseconds / all.visit_microseconds};
 }
 
 }  // namespace penstock::benchmarks

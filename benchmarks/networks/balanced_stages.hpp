@@ -3,9 +3,15 @@
 
 namespace penstock::benchmarks {
 
+/// Medians of a way to run them.
+struct StageTimes {
+  double visit_microseconds = 0;  ///< wall-clock time of one forward or backward of a stage
+  double busy_cores = 0;          ///< computing at the same time, on average
+};
+
 struct BalancedStages {
-  double speedup = 0;  ///< of pipelined over sharded execution, medians of alternating runs
-  double stage_microseconds = 0;  ///< one stage's forward and backward of one micro-batch
+  StageTimes pipelined, sharded;
+  double speedup = 0;  ///< of pipelined over sharded execution, in alternating runs
 };
 
 /// On two worker threads, with windows of `accumulation` micro-batches.
