@@ -103,14 +103,15 @@ class InferenceRunner : public Runner {
   std::vector<Tensor> logits_;
 };
 
-/// Debian's libtorch takes its matrix products from the system's BLAS, which may be OpenBLAS or the
-/// reference, ten times slower.
+/// Debian's libtorch takes its matrix products from the BLAS that the system finds first, which may
+/// be the reference, many times slower than others: "openblas-openmp/libblas.so.3".
 std::string blas() {
   Dl_info info{};
   void* const sgemm = dlsym(RTLD_DEFAULT, "sgemm_");
-  if (sgemm == nullptr || dladdr(sgemm, &info) == 0) return "BLAS of its own";
-  const std::string file = std::filesystem::canonical(info.dli_fname).filename();
-  return file + (file.starts_with("libblas") ? " (the reference BLAS, which is slow)" : "");
+  if (sgemm == nullptr || dladdr(sgemm, &info) == 0) return "a BLAS of its own";
+  const auto file = std::filesystem::canonical(info.dli_fname);
+  const std::string folder = file.parent_path().filename();
+  return folder + "/" + file.filename().string() + (folder == "blas" ? " (the reference)" : "");
 }
 
 class Libtorch : public Pytorch {
