@@ -1,9 +1,12 @@
 #include "engine/log.hpp"
 
 #include <cstdlib>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
+#include <utility>
 
 #include "penstock/error.hpp"
 
@@ -14,7 +17,7 @@ constexpr const char* variable = "PENSTOCK_LOG_LEVEL";
 
 LogLevel level_of_environment() {
   const char* const text = std::getenv(variable);
-  if (!text) return LogLevel::debug;
+  if (!text || !*text) return LogLevel::debug;
   std::string known;
   for (auto level = LogLevel::debug; level <= LogLevel::off;
        level = static_cast<LogLevel>(static_cast<int>(level) + 1)) {
@@ -25,21 +28,58 @@ LogLevel level_of_environment() {
               std::string(variable) + ": expected one of " + known + ", got \"" + text + '"');
 }
 
-/// Lines from several threads, one at a time.
-std::function<void(std::string_view)> serialized(std::function<void(std::string_view)> log) {
+/// Lines from several threads, one at a time. No thread waits for another: the host may be waiting,
+/// within its function, for the very thread that has a line to tell. Whoever comes meanwhile leaves
+/// it to the one that is telling.
+class Telling {
+ public:
+  explicit Telling(std::function<void(std::string_view)> log) : log_(std::move(log)) {}
+
+  void tell(std::string_view line) {
+    std::unique_lock lock(mutex_);
+    if (teller_ == std::this_thread::get_id()) return;  // else a function that steps has no end
+    waiting_.emplace_back(line);
+    if (teller_ != std::thread::id()) return;
+    teller_ = std::this_thread::get_id();
+    while (!waiting_.empty()) tell_first(lock);
+    teller_ = {};
+  }
+
+ private:
+  void tell_first(std::unique_lock<std::mutex>& lock) {
+    const std::string line = std::move(waiting_.front());
+    waiting_.pop_front();
+    lock.unlock();
+    try {
+      log_(line);
+    } catch (...) {
+      lock.lock();
+      teller_ = {};
+      throw;
+    }
+    lock.lock();
+  }
+
+  const std::function<void(std::string_view)> log_;
+  std::mutex mutex_;
+  std::thread::id teller_ = {};  ///< in `log_`; none: nobody is
+  std::deque<std::string> waiting_;
+};
+
+std::function<void(std::string_view)> serialized(const std::function<void(std::string_view)>& log) {
   if (!log) return {};
-  return [log = std::move(log), mutex = std::make_shared<std::mutex>()](std::string_view line) {
-    const std::lock_guard lock(*mutex);
-    log(line);
-  };
+  return [telling = std::make_shared<Telling>(log)](std::string_view line) { telling->tell(line); };
+}
+
+LogLevel least_of(const RuntimeOptions& options) {
+  const bool asks = options.log && options.log_level == LogLevel::automatic;
+  return asks ? level_of_environment() : options.log_level;
 }
 
 }  // namespace
 
 Log::Log(const RuntimeOptions& options)
-    : write_(serialized(options.log)),
-      least_(options.log_level == LogLevel::automatic ? level_of_environment()
-                                                      : options.log_level) {}
+    : write_(serialized(options.log)), least_(least_of(options)) {}
 
 std::function<void(std::string_view)> Log::of(LogLevel level) const {
   return takes(level) ? write_ : nullptr;

@@ -1,5 +1,6 @@
 // Log: what a running model tells its host, line by line, from any thread, one at a time. Lines
-// that matter less than the host's level are left out.
+// that matter less than the host's level are left out, and those that the host causes while it is
+// told one.
 #pragma once
 
 #include <functional>
@@ -14,7 +15,7 @@ class Log {
   /// Takes nothing.
   Log() = default;
   /// @throws Error invalid_argument for another PENSTOCK_LOG_LEVEL than one of the levels' names,
-  /// unless the options have a level of their own.
+  /// unless that is empty, or the options have no log, or a level of their own.
   explicit Log(const RuntimeOptions& options);
 
   /// Whether anybody would see such a line: ask before making one.

@@ -424,5 +424,25 @@ TEST(LogLevels, D14_ComeFromTheEnvironmentWhereTheOptionsHaveNone) {
   ::unsetenv("PENSTOCK_LOG_LEVEL");
 }
 
+// The weights are read back for the first line of the step, which is a line as well.
+TEST(LoggedModel, D14_MayBeCalledByItsLog) {
+  const Model model = plain_model();
+  const std::string weight = model.parameters()[0].name;
+  std::vector<std::string> lines;
+  Tensor seen;
+  Options options = options_for(2, 1, 1);
+  options.runtime.log_level = LogLevel::debug;
+  options.runtime.log = [&](std::string_view line) {
+    lines.emplace_back(line);
+    seen = model.weight(weight);
+  };
+  TrainingModel training(model, options, AdamW{});
+  training.step(samples(2, false));
+  ASSERT_FALSE(lines.empty());
+  EXPECT_NE(lines.back().find("micro-batches per replica done"), std::string::npos) << lines.back();
+  const Tensor newest = model.weight(weight);
+  EXPECT_EQ(std::memcmp(seen.raw(), newest.raw(), newest.bytes()), 0);
+}
+
 }  // namespace
 }  // namespace penstock::testing

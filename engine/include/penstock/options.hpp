@@ -224,7 +224,7 @@ struct RuntimeOptions {
   /// environment's PENSTOCK_CACHE_DIR; none there: nothing is kept.
   std::string cache_directory = {};
   std::int64_t cache_bytes = 256 << 20;  ///< of all plans kept: the longest unused go first
-  /// Receives one line per noteworthy event, from any of the engine's threads, one at a time.
+  /// Gets a line per noteworthy event, one at a time, from any thread; what it calls adds none.
   std::function<void(std::string_view)> log = {};
   LogLevel log_level = LogLevel::automatic;  ///< lines that matter less are left out
   /// Called by the constructor of a model, on its thread, which lets through what it throws.
