@@ -109,7 +109,8 @@ penstock::OffloadOptions training_offload(const PipelineOptions& options) {
 }  // namespace
 
 bool logs(const OutputOptions& options) {
-  return options.debug || std::getenv("PENSTOCK_LOG_LEVEL");
+  const char* const level = std::getenv("PENSTOCK_LOG_LEVEL");
+  return options.debug || (level && *level && level != to_string(penstock::LogLevel::off));
 }
 
 penstock::Options training_options(const TrainerOptions& options) {

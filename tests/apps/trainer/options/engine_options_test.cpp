@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 namespace trainer {
 namespace {
 
@@ -261,6 +263,22 @@ TEST(EngineOptions, TrainingShufflesAndDropsWhereTheTestReadsEverySampleInOrder)
   EXPECT_EQ(test_loader_options(options).buffered, 5);
   options.data.no_shuffle = true;
   EXPECT_FALSE(training_loader_options(options).shuffle);
+}
+
+TEST(EngineOptions, AskForALogWhereTheEnvironmentWantsOne) {
+  const auto logs_at = [](const char* level) {
+    ::setenv("PENSTOCK_LOG_LEVEL", level, 1);
+    const bool found = logs({});
+    EXPECT_EQ(static_cast<bool>(training_options({}).runtime.log), found) << level;
+    ::unsetenv("PENSTOCK_LOG_LEVEL");
+    return found;
+  };
+  EXPECT_FALSE(logs({}));
+  EXPECT_FALSE(logs_at(""));
+  EXPECT_FALSE(logs_at("off"));
+  EXPECT_TRUE(logs_at("error"));
+  EXPECT_TRUE(logs_at("loud")) << "which the engine refuses";
+  EXPECT_TRUE(logs({.debug = true}));
 }
 
 }  // namespace
