@@ -66,6 +66,10 @@ const graph::Graph& ModelAccess::graph(const Model& model) {
   return model.impl_->network.graph();
 }
 
+void ModelAccess::expect_value(std::string_view who, const Model& model, Value value) {
+  model.impl_->id(who, value);
+}
+
 std::shared_ptr<ParameterStore> ModelAccess::weights(const Model& model) {
   return {model.impl_, &model.impl_->weights};
 }

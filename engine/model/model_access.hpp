@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
 #include "engine/model/parameter_store.hpp"
 #include "graph/graph.hpp"
@@ -12,6 +13,8 @@ namespace penstock {
 struct ModelAccess {
   /// The network for micro-batches of one sample, as it is now; graph::with_batch() gives others.
   static const graph::Graph& graph(const Model& model);
+  /// @throws Error invalid_model, opening with `who`, if `value` is not one of the model.
+  static void expect_value(std::string_view who, const Model& model, Value value);
   /// The model's weights, which outlive every handle if they must.
   static std::shared_ptr<ParameterStore> weights(const Model& model);
 };

@@ -44,13 +44,15 @@ Value activated(Model& model, Value x, Activation activation) {
 }  // namespace
 
 Sequential::Sequential(const Model& model, Value begin) : model_(model), last_(begin) {
-  model_.shape(begin);  // refuses another model's
+  ModelAccess::expect_value("Sequential", model_, begin);
 }
 
 Sequential& Sequential::add(const Layer& layer) {
   const std::size_t begin = ModelAccess::graph(model_).nodes.size();
-  last_ = layer(model_, last_);
+  const Value value = layer(model_, last_);
+  ModelAccess::expect_value("layer " + std::to_string(size()) + " (from 0)", model_, value);
   begins_.push_back(begin);
+  last_ = value;
   return *this;
 }
 
@@ -79,16 +81,22 @@ void Sequential::set_stages(const std::vector<int>& stages) {
   LayerStages layers = model_.stage_assignment();
   for (LayerStage& layer : layers) layer.stage = stage_of.at(layer.layer);
   model_.set_stage_assignment(layers);
+  given_ = stages;
 }
 
 std::vector<int> Sequential::stages() const {
   const auto& graph = ModelAccess::graph(model_);
-  std::vector<int> stages;
-  for (const std::size_t begin : begins_) {
-    const graph::BlockId block =
-        begin < graph.nodes.size() ? graph.nodes[begin].block : graph::none;
-    stages.push_back(block == graph::none ? -1 : graph.blocks[graph::index(block)].stage);
+  std::vector<int> stages(size(), -1);
+  bool holds = true;  // what was given
+  for (std::size_t layer = 0; layer < size(); ++layer) {
+    const std::size_t begin = begins_[layer];
+    if (begin == (layer + 1 < size() ? begins_[layer + 1] : graph.nodes.size())) continue;
+    const graph::BlockId block = graph.nodes[begin].block;
+    if (block != graph::none) stages[layer] = graph.blocks[graph::index(block)].stage;
+    holds = holds && (layer >= given_.size() || stages[layer] == given_[layer]);
   }
+  // Nothing but that tells where a layer is that computes nothing.
+  if (holds) std::ranges::copy(given_, stages.begin());
   return stages;
 }
 

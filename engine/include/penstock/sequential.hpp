@@ -22,7 +22,8 @@ class Sequential {
 
   /// Makes the next layer of what the last one computes.
   using Layer = std::function<Value(Model& model, Value x)>;
-  /// @throws as `layer`, and the chain is as it was.
+  /// @throws as `layer`; Error invalid_model if what it returns is no value of the model. The chain
+  /// is then as it was.
   Sequential& add(const Layer& layer);
   /// Model::flatten(), ::linear() (and an activation behind it, which counts as one layer with it),
   /// ::dropout().
@@ -41,13 +42,15 @@ class Sequential {
   /// @throws Error invalid_argument unless there is a number for each layer, the first is 0, and
   /// each next one is the same or one more; as set_stage_assignment(). Then nothing has changed.
   void set_stages(const std::vector<int>& stages);
-  /// Of each layer; -1: none was said.
+  /// Of each layer; -1: none was said. A layer that computes nothing is where it was put, as long
+  /// as the others are.
   std::vector<int> stages() const;
 
  private:
   Model model_;
   Value last_;
   std::vector<std::size_t> begins_;  // by layer, how many layers the model had before it
+  std::vector<int> given_;           // the stages set last
 };
 
 }  // namespace penstock

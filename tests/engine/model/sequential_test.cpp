@@ -116,5 +116,38 @@ TEST(Sequential, TakesLayersOfOnesOwn) {
   EXPECT_NE(refusal(Errc::invalid_model, [&] { Sequential(other, chain.output()); }), "accepted");
 }
 
+TEST(Sequential, B3_KeepsTheStageOfALayerThatComputesNothingWhileTheOthersHold) {
+  const auto nothing = [](Model&, Value x) { return x; };
+  Model model("m");
+  Sequential chain(model, model.input("x", {4}));
+  chain.add(nothing).dense("a", 4).add(nothing).dense("b", 2).add(nothing);
+  EXPECT_EQ(chain.stages(), (std::vector<int>(5, -1)));
+  chain.set_stages({0, 0, 0, 1, 1});
+  EXPECT_EQ(chain.stages(), (std::vector<int>{0, 0, 0, 1, 1}));
+  chain.add(nothing);
+  EXPECT_EQ(chain.stages(), (std::vector<int>{0, 0, 0, 1, 1, -1}));
+  LayerStages others = model.stage_assignment();
+  for (LayerStage& layer : others) layer.stage = 0;
+  model.set_stage_assignment(others);
+  EXPECT_EQ(chain.stages(), (std::vector<int>{-1, 0, -1, 0, -1, -1}));
+  model.reset_stage_assignment();
+  EXPECT_EQ(chain.stages(), (std::vector<int>(6, -1)));
+}
+
+TEST(Sequential, RefusesALayerOfAnotherModelAndGoesOn) {
+  Model model("m"), other("other");
+  const Value foreign = other.input("x", {4});
+  Sequential chain(model, model.input("x", {4}));
+  chain.dense("a", 4);
+  EXPECT_EQ(
+      refusal(Errc::invalid_model, [&] { chain.add([&](Model&, Value) { return foreign; }); }),
+      "layer 1 (from 0): expected a value of model \"m\", got one of another model");
+  EXPECT_EQ(refusal(Errc::invalid_model, [&] { chain.add([](Model&, Value) { return Value(); }); }),
+            "layer 1 (from 0): expected a value of model \"m\", got one of no model");
+  EXPECT_EQ(chain.size(), 1U);
+  chain.dense("b", 2);
+  EXPECT_EQ(model.shape(chain.output()), (Shape{1, 2}));
+}
+
 }  // namespace
 }  // namespace penstock
