@@ -59,7 +59,7 @@ class InferenceModel::Impl {
       call_ = running_.last_run();
       return result;
     }
-    RunningModel& rest = rest_of(rows - whole);
+    RunningModel& rest = short_plan(rows, rows - whole);
     const StepResult tail = rest.run(part(inputs, whole, rows), 1);
     call_ = rest.last_run();
     if (whole == 0) return tail;
@@ -110,6 +110,18 @@ class InferenceModel::Impl {
     std::vector<Tensor> rows;
     for (const Tensor& input : inputs) rows.push_back(input.rows(begin, end));
     return rows;
+  }
+
+  /// Of the last of `rows` samples. What is refused was asked for by their number.
+  RunningModel& short_plan(std::int64_t rows, std::int64_t rest) try {
+    RunningModel& plan = rest_of(rest);
+    if (rest < rows) running_.expect_same_rows(plan);
+    return plan;
+  } catch (const Error& error) {
+    throw Error(error.code(), "run of " + std::to_string(rows) + " samples, of which " +
+                                  std::to_string(rest) +
+                                  " fill no micro-batch for every replica (" +
+                                  std::to_string(round()) + "): " + error.what());
   }
 
   /// The plan for what does not fill a micro-batch for every replica: one shorter micro-batch of

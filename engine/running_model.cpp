@@ -256,7 +256,12 @@ void RunningModel::detach() {
 void RunningModel::attach() {
   if (runtime_) return;
   start_actors();
-  if (kept_state_) runtime_->write_optimizer(*kept_state_);
+  try {
+    if (kept_state_) runtime_->write_optimizer(*kept_state_);
+  } catch (...) {
+    runtime_.reset();  // still detached, with the state that is kept
+    throw;
+  }
   kept_state_.reset();
   log_(LogLevel::info, "\"" + plan_->name + "\": attached to its IPUs");
 }
@@ -396,12 +401,7 @@ void RunningModel::note_run(std::int64_t begin_ns, std::int64_t micro_batches) {
   const std::size_t told = trace_.size();
   stage_reports();  // which brings the stages' events along
   const auto returns = [&](std::size_t output, std::int64_t micro_batch) {
-    const auto anchor = std::ranges::find(plan_->anchors, static_cast<std::int32_t>(output));
-    const auto& selection =
-        anchor == plan_->anchors.end()
-            ? setup_.outputs
-            : setup_.anchors[static_cast<std::size_t>(anchor - plan_->anchors.begin())];
-    return is_returned(selection, micro_batch, micro_batches);
+    return is_returned(selection_of(output), micro_batch, micro_batches);
   };
   last_run_ = report_on_call(*plan_,
                              {.first_micro_batch = micro_batches_begun_ - micro_batches,
@@ -410,6 +410,26 @@ void RunningModel::note_run(std::int64_t begin_ns, std::int64_t micro_batches) {
                               .begin_ns = begin_ns,
                               .end_ns = end_ns},
                              returns, std::span(trace_).subspan(told));
+}
+
+const actors::OutputSelection& RunningModel::selection_of(std::size_t output) const {
+  const auto anchor = std::ranges::find(plan_->anchors, static_cast<std::int32_t>(output));
+  if (anchor == plan_->anchors.end()) return setup_.outputs;
+  return setup_.anchors[static_cast<std::size_t>(anchor - plan_->anchors.begin())];
+}
+
+void RunningModel::expect_same_rows(const RunningModel& rest) const {
+  for (std::size_t i = 0; i < plan_->outputs.size(); ++i) {
+    if (selection_of(i).mode != OutputMode::all) continue;
+    const auto& [name, whole] = plan_->outputs[i];
+    const Shape &shape = whole.shape, &shorter = rest.plan_->outputs[i].type.shape;
+    if (shape.rank() == 0 || shape.with(0, shorter[0]) == shorter) continue;
+    throw Error(Errc::shape_mismatch,
+                "output \"" + name + "\": its rows are of " + to_string(shape) +
+                    " in micro-batches of " + std::to_string(plan_->batch) + " samples and of " +
+                    to_string(shorter) + " in those of " + std::to_string(rest.plan_->batch) +
+                    ", which cannot be put one after the other");
+  }
 }
 
 void RunningModel::upload_weights() {

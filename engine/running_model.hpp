@@ -44,6 +44,12 @@ class RunningModel : public WeightSource {
   /// @throws Error shape_mismatch naming the input, what was expected and what came.
   std::int64_t check(std::span<const Tensor> inputs) const;
 
+  /// Whether what `rest`, a model of other micro-batches, returns can follow what this one returns,
+  /// where all of it is returned.
+  /// @throws Error shape_mismatch naming the output if its dimensions other than 0 depend on the
+  /// micro-batch, too.
+  void expect_same_rows(const RunningModel& rest) const;
+
   /// Ends the actors and their threads, and frees their memory. Weights, the optimizer's state and
   /// the number of updates stay, and with these the random numbers to come.
   /// @throws Error invalid_argument if it is detached; closed after a failure.
@@ -91,6 +97,7 @@ class RunningModel : public WeightSource {
   actors::PipelineRuntime& runtime();
   void log_compilation() const;
   StepResult result_of(const std::vector<Tensor>& outputs) const;
+  const actors::OutputSelection& selection_of(std::size_t output) const;
 
   std::shared_ptr<ParameterStore> weights_;
   std::shared_ptr<const graph::Plan> plan_;

@@ -111,7 +111,8 @@ class TrainingModel::Impl {
       return result;
     };
     if (whole == rows) return run_whole(inputs);
-    RunningModel& rest = rest_of(rows - whole);  // first: what cannot be compiled changes nothing
+    // First: what cannot be compiled, or joined, changes nothing.
+    RunningModel& rest = short_plan(rows, rows - whole);
     if (whole == 0) {
       StepResult result = train_on_rest(rest, inputs);
       call_ = rest.last_run();
@@ -165,6 +166,17 @@ class TrainingModel::Impl {
     throw;
   }
 
+  /// Of the last of `rows` samples. What is refused was asked for by their number.
+  RunningModel& short_plan(std::int64_t rows, std::int64_t rest) try {
+    RunningModel& plan = rest_of(rest);
+    if (rest < rows) running_.expect_same_rows(plan);
+    return plan;
+  } catch (const Error& error) {
+    throw Error(error.code(), "step of " + std::to_string(rows) + " samples, of which " +
+                                  std::to_string(rest) + " fill no update (one takes " +
+                                  std::to_string(per_update()) + "): " + error.what());
+  }
+
   /// The plan for one update with what does not fill one: in equal micro-batches, as large as they
   /// can be. The few that were used last are kept.
   RunningModel& rest_of(std::int64_t rows) {
@@ -176,6 +188,9 @@ class TrainingModel::Impl {
     options.device_iterations = 1;
     options.training.gradient_accumulation = static_cast<int>(micro_batches);
     options.topology.replication_factor = 1;
+    // A turn of many small micro-batches would hold them all at once.
+    if (micro_batches > options_.training.gradient_accumulation)
+      options.topology.phased.batch_serial = false;
     const auto fits = [&](const auto& rest) {
       return rest->plan().batch == batch && rest->gradient_accumulation() == micro_batches;
     };

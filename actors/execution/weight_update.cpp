@@ -524,12 +524,12 @@ void WeightUpdate::clear_in_pieces(std::span<float> sum, std::int64_t at_once) {
   }
 }
 
+// That they changed is noted by their own stage, at the end of its part in the same update.
 void WeightUpdate::write_copies(const Trained& trained) {
   const auto weight = arena_->variable(trained.position);
   for (const graph::CopyPlan& copy : plan_of(trained).copies) {
     Arena& arena = *sums_.at(copy.stage).arena;
     std::ranges::copy(weight, arena.variable(static_cast<std::size_t>(copy.position)).begin());
-    arena.weights_changed();
   }
 }
 

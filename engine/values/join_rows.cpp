@@ -3,8 +3,20 @@
 #include <cstring>
 
 #include "engine/values/memory.hpp"
+#include "penstock/error.hpp"
 
 namespace penstock {
+namespace {
+
+Shape with_rows(const Tensor& tensor, std::int64_t rows) {
+  return tensor.shape().rank() > 0 ? tensor.shape().with(0, rows) : Shape{rows};
+}
+
+bool differ_in_rows_only(const Tensor& a, const Tensor& b) {
+  return a.dtype() == b.dtype() && with_rows(a, 1) == with_rows(b, 1);
+}
+
+}  // namespace
 
 Tensor join_rows(std::span<const Tensor> parts) {
   const Tensor& first = parts.front();
@@ -13,6 +25,10 @@ Tensor join_rows(std::span<const Tensor> parts) {
   std::int64_t all_rows = 0;
   std::size_t bytes = 0;
   for (const Tensor& part : parts) {
+    if (!differ_in_rows_only(first, part))
+      throw Error(Errc::shape_mismatch, "expected rows of " + to_string(first.shape()) +
+                                            ", to be put one after the other, got " +
+                                            to_string(part.shape()));
     all_rows += rows(part);
     bytes += part.bytes();
   }
@@ -22,8 +38,7 @@ Tensor join_rows(std::span<const Tensor> parts) {
     std::memcpy(end, part.raw(), part.bytes());
     end += part.bytes();
   }
-  const Shape row = first.shape().rank() > 0 ? first.shape() : Shape{1};
-  return Tensor::wrap(first.dtype(), row.with(0, all_rows), block);
+  return Tensor::wrap(first.dtype(), with_rows(first, all_rows), block);
 }
 
 }  // namespace penstock

@@ -7,8 +7,10 @@
 
 namespace penstock {
 
-/// A new tensor, or the one that is given alone. All are of one dtype and of the same shape but for
-/// dimension 0; scalars count as one row each. `parts` is not empty.
+/// A new tensor, or the one that is given alone. Scalars count as one row each. `parts` is not
+/// empty.
+/// @throws Error shape_mismatch unless all are of one dtype and of the same shape but for
+/// dimension 0.
 Tensor join_rows(std::span<const Tensor> parts);
 
 }  // namespace penstock

@@ -94,7 +94,11 @@ class Differentiation {
           Errc::invalid_model,
           to_string(node) + ": has no gradient, but the loss depends on parameters through it");
     GradientContext context(graph_, id, std::move(output_gradients), needed);
-    node.op->backward(context);
+    try {
+      node.op->backward(context);
+    } catch (const Error& error) {
+      throw Error(error.code(), to_string(node) + ": " + error.what());
+    }
     for (std::size_t i = 0; i < node.inputs.size(); ++i)
       if (needed[i] && context.input_gradients()[i] != none)
         contribute(id, node.inputs[i], context.input_gradients()[i]);

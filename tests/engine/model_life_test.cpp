@@ -201,6 +201,45 @@ TEST(ShortSteps, R2_6_AreRefusedWhereOutputsWouldMixSizes) {
   }
 }
 
+// Similarities of the samples of a micro-batch with each other: as many columns as it has samples.
+TEST(ShortSteps, R2_6_AreRefusedBeforeAnythingRanWhereOutputsCannotBeJoined) {
+  Model model("similar", 3);
+  const Value x = model.linear("fc", model.input("x", {4}), 4);
+  model.output("similarity", model.matmul(x, model.transpose(x, {1, 0})));
+  model.loss(model.cross_entropy(x, model.labels()));
+  Options options = options_for(4, 1, 2);
+  options.output.mode = OutputMode::all;
+  TrainingModel training(model, options);
+  InferenceModel serving(model, options);
+  const Tensor before = model.weight("fc.weight");
+  const std::string text =
+      "output \"similarity\": its rows are of [4,4] in micro-batches of 4 samples and of [2,2] in "
+      "those of 2, which cannot be put one after the other";
+  EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { training.step(samples(6, false)); }),
+            "step of 6 samples, of which 2 fill no update (one takes 4): " + text);
+  EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { serving.run({samples(6, false)[0]}); }),
+            "run of 6 samples, of which 2 fill no micro-batch for every replica (4): " + text);
+  EXPECT_EQ(training.updates(), 0U);
+  EXPECT_TRUE(same_bits(model.weight("fc.weight"), before));
+  EXPECT_EQ(training.step(samples(2, false)).output("similarity").shape(), (Shape{2, 2}));
+  EXPECT_EQ(serving.run({samples(8, false)[0]}).output("similarity").shape(), (Shape{8, 4}));
+}
+
+TEST(ShortSteps, R2_6_ThatCannotBeTrainedAreRefusedAndLeaveTheModelAsItWas) {
+  Model model("norm", 3);
+  const Value x = model.reshape(model.linear("fc", model.input("x", {4}), 4), {4, 1, 1});
+  model.loss(model.cross_entropy(model.flatten(model.batch_norm2d("norm", x)), model.labels()));
+  TrainingModel training(model, options_for(4, 2, 1));
+  training.step(samples(8, false));
+  // Seven samples are micro-batches of one.
+  EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { training.step(samples(7, false)); }),
+            "step of 7 samples, of which 7 fill no update (one takes 8): batch_norm2d \"norm\": "
+            "expected more than one value per channel to train on, got f32[1,4,1,1]");
+  EXPECT_EQ(training.updates(), 1U);
+  training.step(samples(6, false));
+  EXPECT_EQ(training.updates(), 2U);
+}
+
 // The labels of the first short step are fine, those of the second are not.
 TEST(ShortSteps, ThatFailCloseTheModelAtItsLastUpdate) {
   const Model model = plain_model();

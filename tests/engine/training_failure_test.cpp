@@ -116,7 +116,10 @@ TEST(InferenceFailure, ForWantOfAThreadLeavesWholeMicroBatches) {
   {
     const testing::ThreadLimit limit(0);
     EXPECT_EQ(refusal(Errc::out_of_memory, [&] { inference.run(ragged); }),
-              "cannot start another thread: the system allows 0");
+              "run of " + std::to_string(batch + 1) +
+                  " samples, of which 1 fill no micro-batch for "
+                  "every replica (" +
+                  std::to_string(batch) + "): cannot start another thread: the system allows 0");
     inference.run(whole);
   }
   EXPECT_EQ(inference.run(ragged).output("log_probabilities").shape(), (Shape{batch + 1, 4}));

@@ -50,11 +50,15 @@ void update(const KernelCall& call, std::size_t i, std::size_t channel, double v
   call.outputs[i].f32()[channel] = static_cast<float>(old * (1 - momentum) + value * momentum);
 }
 
+void expect_variance(const TensorType& x) {
+  if (x.shape.elements() / x.shape[1] < 2)
+    throw Error(Errc::shape_mismatch,
+                "expected more than one value per channel to train on, got " + to_string(x));
+}
+
 void forward(const KernelCall& call) {
   const Channels x(call.inputs[0]), y(call.outputs[0]);
-  if (x.count() < 2)
-    throw Error(Errc::shape_mismatch, "expected more than one value per channel to train on, got " +
-                                          to_string(*call.inputs[0].type));
+  expect_variance(*call.inputs[0].type);
   const auto count = static_cast<double>(x.count());
   const double eps = call.attributes.real("eps", 1e-5);
   const Part channels = within(call.part, x.channels());
@@ -77,6 +81,7 @@ void forward(const KernelCall& call) {
 void backward(GradientContext& context) {
   const ValueId x = context.input(0), weight = context.input(1), dy = context.gradient(0);
   const ValueId mean = context.output(1), inverse_std = context.output(2);
+  expect_variance(context.type(x));  // here, so that what cannot be trained is not compiled
   if (context.needs(0))
     context.set(0, context.emit(batch_norm2d_input_gradient, {dy, x, mean, inverse_std, weight}));
   if (!context.needs(1) && !context.needs(2)) return;
