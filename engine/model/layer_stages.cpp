@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/model/model_state.hpp"
+#include "engine/model/text_table.hpp"
 #include "graph/op.hpp"
 #include "penstock/error.hpp"
 #include "penstock/json_value.hpp"
@@ -73,6 +74,7 @@ LayerStage described(const graph::Graph& graph, const graph::Node& node) {
   if (node.block == graph::none) return layer;
   const graph::Block& block = graph.blocks[graph::index(node.block)];
   layer.block = block.name;
+  layer.ipu = block.ipu;
   layer.stage = block.stage;
   return layer;
 }
@@ -119,46 +121,31 @@ void expect_every_stage(const std::vector<int>& stages) {
                                          std::to_string(stage) + " has none");
 }
 
-std::string joined(const std::vector<std::string>& parts) {
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
-  return text;
+std::string number_or_dash(int number) {
+  return number < 0 ? "-" : std::to_string(number);
 }
 
-using Row = std::vector<std::string>;
-
-Row row_of(const LayerStage& layer) {
-  return {layer.layer + " (" + layer.op + ")", joined(layer.inputs),
-          layer.block.empty() ? "-" : layer.block,
-          layer.stage < 0 ? "-" : std::to_string(layer.stage)};
-}
-
-/// Columns as wide as their widest cell, the last one apart.
-std::string table(const std::vector<Row>& rows) {
-  std::string text;
-  for (const Row& row : rows) {
-    for (std::size_t column = 0; column + 1 < row.size(); ++column) {
-      std::size_t width = 0;
-      for (const Row& other : rows) width = std::max(width, other[column].size());
-      text += row[column] + std::string(width + 2 - row[column].size(), ' ');
-    }
-    text += row.back() + "\n";
-  }
-  return text;
+TextRow row_of(const LayerStage& layer) {
+  return {layer.layer + " (" + layer.op + ")", comma_separated(layer.inputs),
+          layer.block.empty() ? "-" : layer.block, number_or_dash(layer.ipu),
+          number_or_dash(layer.stage)};
 }
 
 JsonValue json(const std::string& name, const std::string& text) {
   return {.kind = JsonValue::Kind::text, .text = text, .name = name};
 }
 
+JsonValue json(const std::string& name, int number) {
+  return {.kind = JsonValue::Kind::number, .text = std::to_string(number), .name = name};
+}
+
 JsonValue json(const LayerStage& layer) {
   JsonValue inputs{.kind = JsonValue::Kind::list, .name = "inputs"};
   for (const std::string& input : layer.inputs) inputs.items.push_back(json("", input));
-  JsonValue stage{
-      .kind = JsonValue::Kind::number, .text = std::to_string(layer.stage), .name = "stage"};
-  return {.kind = JsonValue::Kind::object,
-          .items = {json("layer", layer.layer), json("op", layer.op), std::move(inputs),
-                    json("block", layer.block), std::move(stage)}};
+  return {
+      .kind = JsonValue::Kind::object,
+      .items = {json("layer", layer.layer), json("op", layer.op), std::move(inputs),
+                json("block", layer.block), json("ipu", layer.ipu), json("stage", layer.stage)}};
 }
 
 }  // namespace
@@ -197,9 +184,9 @@ LayerStages split_after(LayerStages layers, const std::string& layer) {
 }
 
 std::string to_string(const LayerStages& layers) {
-  std::vector<Row> rows{{"layer (op)", "inputs", "block", "stage"}};
+  std::vector<TextRow> rows{{"layer (op)", "inputs", "block", "IPU", "stage"}};
   for (const LayerStage& layer : layers) rows.push_back(row_of(layer));
-  return table(rows);
+  return text_table(rows);
 }
 
 std::string to_json(const LayerStages& layers) {

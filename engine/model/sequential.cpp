@@ -4,7 +4,10 @@
 #include <map>
 
 #include "engine/model/model_access.hpp"
+#include "engine/model/text_table.hpp"
+#include "graph/op.hpp"
 #include "penstock/error.hpp"
+#include "penstock/json_value.hpp"
 
 namespace penstock {
 namespace {
@@ -52,6 +55,7 @@ Sequential& Sequential::add(const Layer& layer) {
   const Value value = layer(model_, last_);
   ModelAccess::expect_value("layer " + std::to_string(size()) + " (from 0)", model_, value);
   begins_.push_back(begin);
+  ends_.push_back(ModelAccess::graph(model_).nodes.size());
   last_ = value;
   return *this;
 }
@@ -89,15 +93,50 @@ std::vector<int> Sequential::stages() const {
   std::vector<int> stages(size(), -1);
   bool holds = true;  // what was given
   for (std::size_t layer = 0; layer < size(); ++layer) {
-    const std::size_t begin = begins_[layer];
-    if (begin == (layer + 1 < size() ? begins_[layer + 1] : graph.nodes.size())) continue;
-    const graph::BlockId block = graph.nodes[begin].block;
+    if (begins_[layer] == ends_[layer]) continue;
+    const graph::BlockId block = graph.nodes[begins_[layer]].block;
     if (block != graph::none) stages[layer] = graph.blocks[graph::index(block)].stage;
     holds = holds && (layer >= given_.size() || stages[layer] == given_[layer]);
   }
   // Nothing but that tells where a layer is that computes nothing.
   if (holds) std::ranges::copy(given_, stages.begin());
   return stages;
+}
+
+std::vector<ChainLayer> Sequential::layers() const {
+  const auto& nodes = ModelAccess::graph(model_).nodes;
+  const std::vector<int> stages = this->stages();
+  std::vector<ChainLayer> layers;
+  for (std::size_t i = 0; i < size(); ++i) {
+    ChainLayer layer{.stage = stages[i]};
+    for (std::size_t node = begins_[i]; node < ends_[i]; ++node)
+      layer.ops.emplace_back(nodes[node].op->name);
+    if (!layer.ops.empty()) layer.layer = nodes[begins_[i]].name;
+    layers.push_back(std::move(layer));
+  }
+  return layers;
+}
+
+std::string to_string(const Sequential& chain) {
+  std::vector<TextRow> rows{{"layer (ops)", "stage"}};
+  for (const ChainLayer& layer : chain.layers())
+    rows.push_back({layer.layer + " (" + comma_separated(layer.ops) + ")",
+                    layer.stage < 0 ? "-" : std::to_string(layer.stage)});
+  return text_table(rows);
+}
+
+std::string to_json(const Sequential& chain) {
+  using Kind = JsonValue::Kind;
+  JsonValue list{.kind = Kind::list};
+  for (const ChainLayer& layer : chain.layers()) {
+    JsonValue ops{.kind = Kind::list, .name = "ops"};
+    for (const std::string& op : layer.ops) ops.items.push_back({.kind = Kind::text, .text = op});
+    const JsonValue name{.kind = Kind::text, .text = layer.layer, .name = "layer"};
+    const JsonValue stage{
+        .kind = Kind::number, .text = std::to_string(layer.stage), .name = "stage"};
+    list.items.push_back({.kind = Kind::object, .items = {name, ops, stage}});
+  }
+  return to_json(list);
 }
 
 }  // namespace penstock

@@ -12,6 +12,7 @@ struct LayerStage {
   std::string op = {};                   ///< what it computes: "conv2d", "relu", "mse_loss"
   std::vector<std::string> inputs = {};  ///< the layers and the model's inputs that it reads
   std::string block = {};                ///< that it belongs to; empty: none
+  int ipu = -1;                          ///< that the block names; -1: it names none
   int stage = -1;                        ///< -1: none was said
 };
 using LayerStages = std::vector<LayerStage>;

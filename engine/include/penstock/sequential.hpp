@@ -13,6 +13,13 @@ namespace penstock {
 
 enum class Activation : std::uint8_t { none, relu, sigmoid, tanh, softmax };
 
+/// A layer of a chain.
+struct ChainLayer {
+  std::string layer = {};             ///< the name of the first of the model's layers that it is
+  std::vector<std::string> ops = {};  ///< what these compute: {"linear", "relu"}
+  int stage = -1;                     ///< -1: none was said
+};
+
 /// A chain that begins at a value of a model. What it adds belongs to that model, which may have
 /// other layers besides: a loss, say. A layer of the chain may be several of the model's.
 class Sequential {
@@ -45,12 +52,19 @@ class Sequential {
   /// Of each layer; -1: none was said. A layer that computes nothing is where it was put, as long
   /// as the others are.
   std::vector<int> stages() const;
+  std::vector<ChainLayer> layers() const;
 
  private:
   Model model_;
   Value last_;
   std::vector<std::size_t> begins_;  // by layer, how many layers the model had before it
+  std::vector<std::size_t> ends_;    // and with it
   std::vector<int> given_;           // the stages set last
 };
+
+/// A table with a line per layer of the chain.
+std::string to_string(const Sequential& chain);
+/// A list of objects with the fields of ChainLayer.
+std::string to_json(const Sequential& chain);
 
 }  // namespace penstock

@@ -320,15 +320,16 @@ TEST(LayerStages, B4_ASplitModelGivesTheSameBits) {
 
 TEST(LayerStages, B5_ArePrintedAsATable) {
   Model model = branches();
-  model.begin_block_at("last", "B2");
+  model.begin_block_at("last", "B2", 3);
+  model.begin_block_at("mse_loss_1", "B3");
   EXPECT_EQ(to_string(model.stage_assignment()),
-            R"(layer (op)             inputs         block  stage
-left (linear)          x              start  -
-tanh_1 (tanh)          left           start  -
-right (linear)         x              start  -
-add_1 (add)            tanh_1, right  start  -
-last (linear)          add_1          B2     -
-mse_loss_1 (mse_loss)  last, x        B2     -
+            R"(layer (op)             inputs         block  IPU  stage
+left (linear)          x              start  0    -
+tanh_1 (tanh)          left           start  0    -
+right (linear)         x              start  0    -
+add_1 (add)            tanh_1, right  start  0    -
+last (linear)          add_1          B2     3    -
+mse_loss_1 (mse_loss)  last, x        B3     -    -
 )");
 }
 
@@ -339,7 +340,10 @@ TEST(LayerStages, B5_ArePrintedAsJson) {
   ASSERT_EQ(json.items.size(), 6u);
   EXPECT_EQ(to_json(LayerStages{model.stage_assignment()[3]}),
             R"([{"layer": "add_1", "op": "add", "inputs": ["tanh_1", "right"], )"
-            R"("block": "stage 0", "stage": 0}])");
+            R"("block": "stage 0", "ipu": -1, "stage": 0}])");
+  model.reset_stage_assignment();
+  model.begin_block_at("add_1", "B2", 3);
+  EXPECT_EQ(parse_json(to_json(model.stage_assignment())).items[3].items[4].text, "3");
 }
 
 }  // namespace

@@ -105,6 +105,29 @@ TEST(Sequential, B3_RefusesStagesThatAreNoneAndChangesNothing) {
   EXPECT_EQ(chain.layers.stages(), (std::vector<int>(6, -1)));
 }
 
+TEST(Sequential, B5_IsPrintedWithItsStages) {
+  Chain chain;
+  chain.layers.set_stages({0, 0, 1, 1, 1, 1});
+  EXPECT_EQ(to_string(chain.layers), R"(layer (ops)             stage
+flatten_1 (flatten)     0
+dense (linear, relu)    0
+dense_1 (linear, relu)  1
+dense_2 (linear, relu)  1
+dense_3 (linear, relu)  1
+dense_4 (linear)        1
+)");
+  chain.model.reset_stage_assignment();
+  EXPECT_NE(to_string(chain.layers).find("dense_4 (linear)        -\n"), std::string::npos);
+}
+
+TEST(Sequential, B5_IsPrintedAsJson) {
+  Model model("m");
+  Sequential chain(model, model.input("x", {4}));
+  chain.dense("fc", 2, Activation::relu).add([](Model&, Value x) { return x; });
+  EXPECT_EQ(to_json(chain), R"([{"layer": "fc", "ops": ["linear", "relu"], "stage": -1}, )"
+                            R"({"layer": "", "ops": [], "stage": -1}])");
+}
+
 TEST(Sequential, TakesLayersOfOnesOwn) {
   Model model("m");
   Sequential chain(model, model.input("x", {4}));
