@@ -199,6 +199,17 @@ void check(const TrainingOptions& training) {
   check_recomputation(training);
 }
 
+/// What a turn has in flight, each stage has room for.
+void check_turn(const Options& options) {
+  constexpr int most = 1 << 20;
+  if (options.topology.phased.batch_serial && options.training.gradient_accumulation > most)
+    throw Error(Errc::invalid_argument,
+                "options.training.gradient_accumulation: expected at most " + std::to_string(most) +
+                    ", for options.topology.phased.batch_serial keeps all micro-batches of a "
+                    "window, got " +
+                    std::to_string(options.training.gradient_accumulation));
+}
+
 void check_anchor(const std::vector<Anchor>& anchors, std::size_t number) {
   const Anchor& anchor = anchors[number];
   const std::string field = "options.output.anchors[" + std::to_string(number) + "]";
@@ -313,6 +324,7 @@ void Options::validate() const {
   check(training);
   check(output);
   check(runtime);
+  check_turn(*this);
   check_samples_per_step(*this);
 }
 

@@ -61,6 +61,13 @@ TEST(Options, EachFieldIsRefusedOutsideItsRangeByName) {
       {"options.topology.phased.batch_serial: expected false, for the strategy is pipelined, got "
        "true",
        [](Options& o) { o.topology.phased.batch_serial = true; }},
+      {"options.training.gradient_accumulation: expected at most 1048576, for "
+       "options.topology.phased.batch_serial keeps all micro-batches of a window, got 2147483647",
+       [](Options& o) {
+         o.topology.strategy = Strategy::serial_phased;
+         o.topology.phased.batch_serial = true;
+         o.training.gradient_accumulation = std::numeric_limits<int>::max();
+       }},
       {"options.topology.stages[1].blocks: expected at least one block, got none",
        [](Options& o) {
          o.topology.stages = {Stage{"A"}, Stage{}};
