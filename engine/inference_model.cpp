@@ -76,18 +76,22 @@ class InferenceModel::Impl {
     return std::int64_t{options_.batch_size} * options_.topology.input_groups();
   }
 
+  std::string product() const {
+    const bool grouped = options_.topology.input_group_size > 1;
+    return std::string("batch size x device iterations x ") +
+           (grouped ? "input groups" : "replicas");
+  }
+
   void expect_rows(std::int64_t rows) const {
     const std::int64_t most = samples_per_run();
     if (rows < 1 || rows > most)
       throw Error(Errc::shape_mismatch, "run: expected 1 to " + std::to_string(most) +
-                                            " samples (batch size x device iterations x replicas), "
-                                            "got " +
+                                            " samples (" + product() + "), got " +
                                             std::to_string(rows));
     if (options_.static_shapes && rows != most)
-      throw Error(Errc::shape_mismatch, "run: expected " + std::to_string(most) +
-                                            " samples (batch size x device iterations x replicas), "
-                                            "for options.static_shapes is set, got " +
-                                            std::to_string(rows));
+      throw Error(Errc::shape_mismatch,
+                  "run: expected " + std::to_string(most) + " samples (" + product() +
+                      "), for options.static_shapes is set, got " + std::to_string(rows));
     if (rows % round() == 0) return;
     if (options_.topology.input_group_size > 1)
       throw Error(Errc::shape_mismatch, "run: expected a multiple of " + std::to_string(round()) +

@@ -43,6 +43,17 @@ class Predictions {
   std::vector<std::vector<Tensor>> parts_;  // by output
 };
 
+/// Outputs have a row for each replica.
+void expect_own_inputs(const InferenceModel& model) {
+  const int group = model.options().topology.input_group_size;
+  if (group > 1)
+    throw Error(Errc::invalid_argument,
+                "predict: expected replicas with inputs of their own, but "
+                "options.topology.input_group_size is " +
+                    std::to_string(group) + ", and a sample has as many rows; call " +
+                    "InferenceModel::run(), which returns them all");
+}
+
 /// 0 where they disagree: the model says what is wrong with them as they are.
 std::int64_t samples_in(const std::vector<Tensor>& inputs) {
   std::int64_t samples = -1;
@@ -56,6 +67,7 @@ std::int64_t samples_in(const std::vector<Tensor>& inputs) {
 }  // namespace
 
 std::vector<NamedTensor> predict(InferenceModel& model, DataLoader& data) {
+  expect_own_inputs(model);
   Predictions predictions;
   for (const Batch& batch : data)
     in_runs(batch, batch.front().shape()[0], model.samples_per_run(), [&](const Batch& part) {
@@ -66,6 +78,7 @@ std::vector<NamedTensor> predict(InferenceModel& model, DataLoader& data) {
 }
 
 std::vector<NamedTensor> predict(InferenceModel& model, const std::vector<Tensor>& inputs) {
+  expect_own_inputs(model);
   Predictions predictions;
   const std::int64_t samples = samples_in(inputs);
   in_runs(inputs, samples, model.samples_per_run(), [&](const std::vector<Tensor>& part) {

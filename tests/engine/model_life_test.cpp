@@ -6,6 +6,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "penstock/fit.hpp"
 #include "penstock/inference_model.hpp"
 #include "penstock/training_model.hpp"
 #include "tests/support/random_tensor.hpp"
@@ -319,6 +320,12 @@ TEST(InputGroups, D6_GetTheSameRows) {
   EXPECT_NE(
       refusal(Errc::shape_mismatch, [&] { grouped.run({x.rows(0, 1)}); }).find("input_group_size"),
       std::string::npos);
+  EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { grouped.run({samples(6, false)[0]}); }),
+            "run: expected 1 to 4 samples (batch size x device iterations x input groups), got 6");
+  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { predict(grouped, {x}); }),
+            "predict: expected replicas with inputs of their own, but "
+            "options.topology.input_group_size is 2, and a sample has as many rows; call "
+            "InferenceModel::run(), which returns them all");
 }
 
 TEST(InputGroups, D6_TrainAsOnRowsThatAreGivenTwice) {

@@ -104,7 +104,7 @@ Evaluation evaluate(InferenceModel& model, DataLoader& data, const std::vector<M
 /// The outputs for one epoch of the data, each [samples,...] in the order of the samples. For
 /// models whose outputs have a row per sample, and that return all of them (OutputMode::all, as
 /// inference does unless told otherwise). @throws Error as evaluate(); shape_mismatch if an output
-/// has no row per sample.
+/// has no row per sample, invalid_argument if replicas share their inputs.
 std::vector<NamedTensor> predict(InferenceModel& model, DataLoader& data);
 /// The same for any number of samples in the caller's own arrays, one tensor per input.
 std::vector<NamedTensor> predict(InferenceModel& model, const std::vector<Tensor>& inputs);
