@@ -105,12 +105,12 @@ penstock::Options with_bar(penstock::Options options, const ProgressStream& stre
 /// The model in training or inference. What does not fit into the network's blocks or the IPUs is
 /// said in the words of the command line.
 template <class Running, class... Arguments>
-Running make_running(const Arguments&... arguments) try {
+Running make_running(const PipelineOptions& options, const Arguments&... arguments) try {
   return {arguments...};
 } catch (const penstock::Error& error) {
-  const std::string words = in_own_words(error.what());
-  const bool of_stages = words == error.what() && error.code() == penstock::Errc::invalid_topology;
-  throw penstock::Error(error.code(), of_stages ? "--stages: " + words : words);
+  const bool of_stages = error.code() == penstock::Errc::invalid_topology;
+  throw penstock::Error(
+      error.code(), of_stages ? in_words_of(options, error.what()) : in_own_words(error.what()));
 }
 
 void note_dropped(const penstock::DataLoader& loader, std::int64_t images) {
@@ -174,11 +174,13 @@ Run::Run(const TrainerOptions& options)
       progress_(options.output.no_progress ? ProgressStream::silent()
                                            : ProgressStream::standard_error(logs(options.output))),
       training_(make_running<penstock::TrainingModel>(
-          model_, with_bar(training_options_, progress_, "Compiling for training"),
+          options.pipeline, model_,
+          with_bar(training_options_, progress_, "Compiling for training"),
           scheduled_optimizer(options,
                               run_updates(options.training, training_loader_, training_options_)))),
       inference_(make_running<penstock::InferenceModel>(
-          model_, with_bar(inference_options_, progress_, "Compiling for inference"))),
+          options.pipeline, model_,
+          with_bar(inference_options_, progress_, "Compiling for inference"))),
       outputs_(options.output, input_files(options, images_)) {
   if (options.optimizer.init_state) go_on_from(*options.optimizer.init_state);
   for (const std::string& note : idle_options(options)) print_note(note);

@@ -93,6 +93,11 @@ void validate(const PipelineOptions& options) {
     refuse(
         "--stages auto: needs --ipus, for as many stages as there are IPUs, or a number, as in "
         "auto:4");
+  if (options.stages && options.stages->stages.empty() && penstock::is_phased(options.strategy))
+    refuse("--stages auto: the phases of --strategy " +
+           std::string(penstock::to_string(options.strategy)) +
+           " are explicit: name their stages (--phases or --stages), or leave it out for one per "
+           "block");
   if (options.offload_minimum && !options.offload_optimiser && !options.offload_accumulators &&
       !options.offload_activations && !options.offload_weights)
     refuse(

@@ -46,4 +46,13 @@ std::string in_own_words(std::string text) {
   return text;
 }
 
+// The networks' blocks ask for no IPU, and without --ipus every phase gets its own as it should.
+std::string in_words_of(const PipelineOptions& options, const std::string& refused_stages) {
+  const std::string words = in_own_words(refused_stages);
+  if (words != refused_stages) return words;
+  const bool of_places =
+      penstock::is_phased(options.strategy) && options.ipus && words.find(" on IPU") != words.npos;
+  return (of_places ? "--ipus: " : options.phases ? "--phases: " : "--stages: ") + words;
+}
+
 }  // namespace trainer

@@ -356,6 +356,9 @@ TEST(CommandLine, RefusesWithTheArgumentsNameFirst) {
        "--recompute: expected all, or whole numbers from 0 to 1024, separated by commas"},
       {{"--recompute", "0,-1"}, "--recompute: expected all, or whole numbers from 0 to 1024"},
       {{"--stages", "auto"}, "--stages auto: needs --ipus"},
+      {{"--stages", "auto:2", "--strategy", "serial_phased"},
+       "--stages auto: the phases of --strategy serial_phased are explicit: name their stages "
+       "(--phases or --stages), or leave it out for one per block"},
       {{"--offload-minimum", "4kB"}, "--offload-minimum: needs --offload-optimiser, "},
       {{"--shard-minimum", "4"}, "--shard-minimum: needs --shard-optimiser"},
       {{"--shard-optimiser", "--shard-minimum", "1"},

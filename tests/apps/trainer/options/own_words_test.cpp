@@ -33,5 +33,20 @@ TEST(OwnWords, KeepTheErrorsCode) {
   EXPECT_EQ(say_in_own_words([] { return 3; }), 3);
 }
 
+TEST(OwnWords, NameTheOptionThatMadeTheStages) {
+  const std::string places = "parallel_phased: phase 0 is on IPU 1; expected even phases on even";
+  const std::string blocks = "block \"B4\" is in no stage";
+  PipelineOptions options;
+  EXPECT_EQ(in_words_of(options, blocks), "--stages: " + blocks);
+  EXPECT_EQ(in_words_of(options, "options.topology.ipus: expected one"), "--ipus: expected one");
+  options.strategy = penstock::Strategy::parallel_phased;
+  options.ipus = {1, 1, 1, 1};
+  EXPECT_EQ(in_words_of(options, places), "--ipus: " + places);
+  EXPECT_EQ(in_words_of(options, blocks), "--stages: " + blocks);
+  options.phases = {penstock::Phase{{"B1"}}};
+  EXPECT_EQ(in_words_of(options, places), "--ipus: " + places);
+  EXPECT_EQ(in_words_of(options, blocks), "--phases: " + blocks);
+}
+
 }  // namespace
 }  // namespace trainer
