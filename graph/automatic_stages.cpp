@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "graph/offload_choices.hpp"
 #include "graph/op.hpp"
 #include "graph/passes/balance.hpp"
 #include "graph/passes/partition.hpp"
@@ -143,18 +144,54 @@ class Cutting {
   }
 
   [[noreturn]] void refuse(PieceMemory& memory) const {
+    std::string help;
+    for (const std::string& remedy : remedies()) help += remedy + "; or ";
     throw Error(Errc::out_of_memory,
                 "options.topology.ipu_memory_bytes: no cut into " + std::to_string(stages_) +
                     " stages keeps to " + size_text(request_.memory.bytes) + " per IPU; " +
-                    size_text(least_memory(memory)) + " would do; what would help: " +
-                    (recomputing_helps() ? "recomputation; or " : "") +
+                    size_text(least_memory(memory)) + " would do; what would help: " + help +
                     "more stages; or smaller micro-batches; or a schedule with fewer of them in "
                     "flight");
   }
 
-  bool recomputing_helps() const {
+  /// Options that let some cut keep to the memory, each by itself.
+  std::vector<std::string> remedies() const {
+    std::vector<std::string> found = offloads_that_help();
+    MemoryBudget divided = request_.memory;
+    divided.shard_state.on = true;
+    if (!request_.memory.shard_state.on && divided.replicas > 1 &&
+        helps(recomputed_, plan_, divided))
+      found.emplace_back(
+          "the optimizer's state divided among the replicas "
+          "(options.training.sharding.optimizer_state)");
     const auto all = recomputed_stages({.on = plan_.training}, stages_);
-    PieceMemory memory(graph_, pieces_, all, plan_, request_.memory);
+    if (helps(all, plan_, request_.memory)) found.emplace_back("recomputation");
+    return found;
+  }
+
+  /// Single classes of tensors in the host store; all together where none is enough.
+  std::vector<std::string> offloads_that_help() const {
+    const auto choices = offload_choices(plan_.offload, plan_.training);
+    std::vector<std::string> found;
+    if (choices.empty() || !helps(choices.back())) return found;
+    for (const OffloadChoice& choice : choices)
+      if (choice.classes == 1 && &choice != &choices.back() && helps(choice))
+        found.push_back(choice.name);
+    if (found.empty()) found.push_back(choices.back().name);
+    return found;
+  }
+
+  bool helps(const OffloadChoice& choice) const {
+    PlanRequest plan = plan_;
+    plan.offload = choice.offload;
+    MemoryBudget memory = request_.memory;
+    memory.offload_state = choice.offload.optimizer_state;
+    return helps(recomputed_, plan, memory);
+  }
+
+  bool helps(const std::vector<bool>& recomputed, const PlanRequest& plan,
+             const MemoryBudget& budget) const {
+    PieceMemory memory(graph_, pieces_, recomputed, plan, budget);
     return balance_within(memory, request_.memory.bytes).has_value();
   }
 
