@@ -198,6 +198,27 @@ TEST(TrainingModel, ChangesItsLearningRateBetweenSteps) {
   EXPECT_TRUE(same_bits(model.weight("fc2.weight"), before));
 }
 
+TEST(TrainingModel, R5_5_CopiesNoWeightsForAnotherLearningRate) {
+  Model model = small_model();
+  int copies = 0;
+  Options options = options_for(4, 1);
+  options.runtime.log_level = LogLevel::debug;
+  options.runtime.log = [&](std::string_view text) {
+    copies += text.ends_with(": weights copied to the IPUs");
+  };
+  Optimizer optimizer = Sgd{.learning_rate = 0.1, .momentum = 0.9};
+  TrainingModel training(model, options, optimizer);
+  for (const double learning_rate : {0.1, 0.05, 0.025}) {
+    optimizer.set_learning_rate(learning_rate);
+    training.set_optimizer(optimizer);
+    training.step(samples(8));
+  }
+  EXPECT_EQ(copies, 1) << "those of the beginning";
+  model.set_weight("fc1.bias", model.weight("fc1.bias"));
+  training.step(samples(8));
+  EXPECT_EQ(copies, 2);
+}
+
 TEST(TrainingModel, RefusesAnOptimizerWithOtherState) {
   struct Row {
     Optimizer before, after;

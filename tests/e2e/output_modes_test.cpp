@@ -35,12 +35,13 @@ const Mode& automatic(bool training) {
 }
 
 /// A model whose output is the number of each sample, less the number of updates before it: the
-/// loss is the mean, so that the gradient of its only weight is 1 in every micro-batch.
+/// loss is the mean, so that the gradient of its only weight is 1 in every micro-batch; or, if it
+/// is not reduced, the numbers themselves, and the gradient is that of their sum.
 struct Numbering {
   Model model{"numbering"};
   std::string samples, mean;  ///< names of tensors
 
-  Numbering() {
+  explicit Numbering(LossReduction reduction = LossReduction::mean) {
     const Value number = model.input("number", {1}), one = model.input("one", {1});
     Value x;
     {
@@ -54,7 +55,7 @@ struct Numbering {
       samples = model.tensor_name(x);
     }
     const auto block = model.block("B3");
-    x = model.identity_loss(x);
+    x = model.identity_loss(x, reduction);
     model.output("mean", x);
     mean = model.tensor_name(x);
     model.loss(x);
@@ -182,6 +183,21 @@ StepResult train(const Call& call, const OutputOptions& output) {
   options.output.anchors = numbering.anchors(true);
   return TrainingModel(numbering.model, options, Sgd{.learning_rate = 1})
       .step(numbers(options.samples_per_step()));
+}
+
+Tensor losses_of_samples(const Mode& mode) {
+  const Numbering numbering(LossReduction::none);
+  Options options = options_for(largest);
+  options.output = {.mode = mode.mode, .period = mode.period};
+  return TrainingModel(numbering.model, options, Sgd{.learning_rate = 1.0 / batch})
+      .step(numbers(options.samples_per_step()))
+      .loss;
+}
+
+TEST(OutputModes, R2_2_KeepTheShapeOfALossThatIsNotReduced) {
+  for (const Mode& mode : modes)
+    expect(mode, largest, losses_of_samples(mode), Shape{batch, 1},
+           computed(largest, true).samples);
 }
 
 TEST(OutputModes, R2_4_ReturnInTrainingWhatTheTableSaysInDataOrder) {

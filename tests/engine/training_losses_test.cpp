@@ -96,6 +96,21 @@ TEST(Losses, WithoutReductionTrainOnTheSum) {
   expect_near(reduced(LossReduction::none), reduced(LossReduction::sum));
 }
 
+// 2.1: the loss's reduction is of a micro-batch, that of the gradients of the window's
+// micro-batches.
+TEST(Losses, R2_1_OfSumsGiveTheMeanOfTheSumsOfMicroBatches) {
+  const auto summed = [](int batch) {
+    return change(
+        [](Model& m, Value y, Value, Value target) {
+          return m.scale(m.mse_loss(y, target, LossReduction::sum), 0.125);
+        },
+        batch);
+  };
+  std::vector<double> quarter = summed(rows);
+  for (double& value : quarter) value /= 4;
+  expect_near(summed(rows / 4), quarter);
+}
+
 // F4: a loss needs not be named where there is just one.
 TEST(Losses, AreFoundWhereThereIsOne) {
   const auto step = [](bool named) {

@@ -33,7 +33,7 @@ struct OutputRows {
 
 /// What a call returns, in the order of Model::output(). Dimension 0 counts the micro-batches that
 /// the output mode (an anchor's its own) selects, in the order device iteration, accumulation step,
-/// replica.
+/// replica. A loss that is not reduced is returned as an output of its shape would be.
 struct StepResult {
   Tensor loss =
       {};  ///< one number per selected micro-batch: [k], or [] if k is 1; empty in inference

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
+#include <set>
+#include <string_view>
 #include <vector>
 
 #include "engine/model/optimizer_rules.hpp"
@@ -35,66 +38,90 @@ TEST(Optimizer, DefaultsOfEveryRuleAreValid) {
     EXPECT_NO_THROW(optimizer.validate());
 }
 
+using Numbers = std::map<std::string_view, double>;
+
+/// Everything that the rule of `settings` reads; of switches those that are on.
+void expect_constants(const OptimizerSettings& settings, std::string_view name,
+                      const Numbers& numbers, const std::set<std::string_view>& switches) {
+  const auto [rule, hyper] = rule_of(settings);
+  EXPECT_EQ(rule->name, name);
+  Numbers got;
+  for (const auto& [number, value] : rule->numbers) got[number] = hyper.*value;
+  EXPECT_EQ(got, numbers) << name;
+  for (const auto& [which, value] : rule->switches)
+    EXPECT_EQ(hyper.*value, switches.contains(which)) << name << ' ' << which;
+}
+
+TEST(Optimizer, R2_3_DefaultsAreThoseOfTheTable) {
+  expect_constants(
+      Sgd{}, "sgd",
+      {{"learning_rate", 0.01}, {"momentum", 0}, {"dampening", 0}, {"weight_decay", 0}}, {});
+  Numbers moments{{"learning_rate", 1e-3},
+                  {"beta1", 0.9},
+                  {"beta2", 0.999},
+                  {"eps", 1e-8},
+                  {"weight_decay", 0}};
+  expect_constants(Adam{}, "adam", moments, {"bias_correction"});
+  moments["weight_decay"] = 1e-2;
+  expect_constants(AdamW{}, "adamw", moments, {"bias_correction"});
+  moments["max_weight_norm"] = 65500;
+  expect_constants(Lamb{}, "lamb", moments, {"bias_correction"});
+  expect_constants(RmsProp{}, "rmsprop",
+                   {{"learning_rate", 1e-2},
+                    {"alpha", 0.99},
+                    {"eps", 1e-8},
+                    {"momentum", 0},
+                    {"weight_decay", 0}},
+                   {});
+}
+
 TEST(Optimizer, EachSettingReachesItsRule) {
-  const graph::Hyper sgd = rule_of(Sgd{.learning_rate = 0.1,
-                                       .momentum = 0.2,
-                                       .dampening = 0.3,
-                                       .weight_decay = 0.4,
-                                       .nesterov = true,
-                                       .dampen_first_step = true,
-                                       .keras_variant = true})
-                               .hyper;
-  EXPECT_EQ(sgd.learning_rate, 0.1);
-  EXPECT_EQ(sgd.momentum, 0.2);
-  EXPECT_EQ(sgd.dampening, 0.3);
-  EXPECT_EQ(sgd.weight_decay, 0.4);
-  EXPECT_TRUE(sgd.nesterov && sgd.dampen_first_step && sgd.keras_variant);
-
-  const graph::Hyper rmsprop = rule_of(RmsProp{.learning_rate = 0.1,
-                                               .alpha = 0.2,
-                                               .eps = 0.3,
-                                               .momentum = 0.4,
-                                               .weight_decay = 0.5,
-                                               .centered = true,
-                                               .tf_variant = true})
-                                   .hyper;
-  EXPECT_EQ(rmsprop.learning_rate, 0.1);
-  EXPECT_EQ(rmsprop.alpha, 0.2);
-  EXPECT_EQ(rmsprop.eps, 0.3);
-  EXPECT_EQ(rmsprop.momentum, 0.4);
-  EXPECT_EQ(rmsprop.weight_decay, 0.5);
-  EXPECT_TRUE(rmsprop.centered && rmsprop.tf_variant);
-  EXPECT_EQ(rule_of(Lamb{.max_weight_norm = 7}).hyper.max_weight_norm, 7);
-  EXPECT_EQ(rule_of(Lamb{}).hyper.max_weight_norm, 65500);
+  expect_constants(
+      Sgd{.learning_rate = 0.1,
+          .momentum = 0.2,
+          .dampening = 0.3,
+          .weight_decay = 0.4,
+          .nesterov = true,
+          .dampen_first_step = true,
+          .keras_variant = true},
+      "sgd", {{"learning_rate", 0.1}, {"momentum", 0.2}, {"dampening", 0.3}, {"weight_decay", 0.4}},
+      {"nesterov", "dampen_first_step", "keras_variant"});
+  expect_constants(RmsProp{.learning_rate = 0.1,
+                           .alpha = 0.2,
+                           .eps = 0.3,
+                           .momentum = 0.4,
+                           .weight_decay = 0.5,
+                           .centered = true,
+                           .tf_variant = true},
+                   "rmsprop",
+                   {{"learning_rate", 0.1},
+                    {"alpha", 0.2},
+                    {"eps", 0.3},
+                    {"momentum", 0.4},
+                    {"weight_decay", 0.5}},
+                   {"centered", "tf_variant"});
 }
 
+/// Of a rule with moments.
 template <class Rule>
-class MomentsSettings : public ::testing::Test {};
-using WithMoments = ::testing::Types<Adam, AdamW, Lamb>;
-TYPED_TEST_SUITE(MomentsSettings, WithMoments);
-
-TYPED_TEST(MomentsSettings, ReachTheirRule) {
-  TypeParam rule;
-  rule.learning_rate = 0.1;
-  rule.beta1 = 0.2;
-  rule.beta2 = 0.3;
-  rule.eps = 0.4;
-  rule.weight_decay = 0.5;
-  rule.bias_correction = false;
-  const graph::Hyper hyper = rule_of(rule).hyper;
-  EXPECT_EQ(hyper.learning_rate, 0.1);
-  EXPECT_EQ(hyper.beta1, 0.2);
-  EXPECT_EQ(hyper.beta2, 0.3);
-  EXPECT_EQ(hyper.eps, 0.4);
-  EXPECT_EQ(hyper.weight_decay, 0.5);
-  EXPECT_FALSE(hyper.bias_correction);
+Rule settings_of_its_own() {
+  return {.learning_rate = 0.1,
+          .beta1 = 0.2,
+          .beta2 = 0.3,
+          .eps = 0.4,
+          .weight_decay = 0.5,
+          .bias_correction = false};
 }
 
-TEST(Optimizer, EachKindOfSettingsHasItsOwnRule) {
-  const std::vector<OptimizerSettings> kinds{Sgd{}, Adam{}, AdamW{}, RmsProp{}, Lamb{}};
-  std::vector<std::string> names;
-  for (const OptimizerSettings& settings : kinds) names.emplace_back(rule_of(settings).rule->name);
-  EXPECT_EQ(names, (std::vector<std::string>{"sgd", "adam", "adamw", "rmsprop", "lamb"}));
+TEST(Optimizer, EachSettingOfARuleWithMomentsReachesIt) {
+  Numbers numbers{
+      {"learning_rate", 0.1}, {"beta1", 0.2}, {"beta2", 0.3}, {"eps", 0.4}, {"weight_decay", 0.5}};
+  expect_constants(settings_of_its_own<Adam>(), "adam", numbers, {});
+  expect_constants(settings_of_its_own<AdamW>(), "adamw", numbers, {});
+  numbers["max_weight_norm"] = 7;
+  Lamb lamb = settings_of_its_own<Lamb>();
+  lamb.max_weight_norm = 7;
+  expect_constants(lamb, "lamb", numbers, {});
 }
 
 TEST(Optimizer, GroupsDifferFromTheRestForTheParametersTheyName) {
