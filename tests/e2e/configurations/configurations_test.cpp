@@ -27,7 +27,8 @@ constexpr int experiments = 50, configurations_each = sanitized ? 1 : 10;
 using Calls = std::vector<std::vector<float>>;
 
 struct Trained {
-  std::map<std::string, Tensor> tensors;  ///< weights, buffers, and the optimizer's state
+  /// Weights, buffers, the optimizer's state, and what inference makes of them.
+  std::map<std::string, Tensor> tensors;
   std::map<std::string, Calls> returned;  ///< losses, outputs and anchors
 };
 
@@ -39,6 +40,17 @@ TrainingModel from_cache(const Model& model, Options options, const Optimizer& o
   TrainingModel training(model, options, optimizer);
   EXPECT_TRUE(training.compile_report().from_cache);
   return training;
+}
+
+/// What inference on the same IPUs computes with the newest weights, of two micro-batches.
+StepResult infer(const Experiment& experiment, const Model& model, Options options) {
+  options.device_iterations = 2;
+  options.output = {.mode = OutputMode::all,
+                    .anchors = {{.name = "layer", .tensor = experiment.network->layer}}};
+  InferenceModel serving(model, options);
+  std::vector<Tensor> inputs = experiment.network->samples(serving.samples_per_run());
+  inputs.resize(serving.inputs().size());  // without labels
+  return serving.run(inputs);
 }
 
 Trained train(const Experiment& experiment, const Configuration& configuration) {
@@ -67,6 +79,9 @@ Trained train(const Experiment& experiment, const Configuration& configuration) 
     trained.tensors[parameter.name] = model.weight(parameter.name);
   for (const auto& [name, tensor] : training.optimizer_state())
     trained.tensors["optimizer state " + name] = tensor;
+  const StepResult inferred = infer(experiment, model, options);
+  trained.tensors["inference's output"] = inferred.output("out");
+  trained.tensors["inference's layer"] = inferred.anchor("layer");
   return trained;
 }
 
