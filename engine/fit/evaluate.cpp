@@ -1,19 +1,20 @@
+#include "engine/fit/evaluate.hpp"
+
 #include <optional>
 
 #include "engine/fit/fields.hpp"
 #include "engine/fit/scores.hpp"
 #include "engine/fit/stopwatch.hpp"
-#include "penstock/fit.hpp"
 
 namespace penstock {
 
-Evaluation evaluate(InferenceModel& model, DataLoader& data, const std::vector<Metric>& metrics,
-                    const std::function<void()>& on_batch) {
+Evaluation evaluate_once(InferenceModel& model, DataLoader& data, std::span<const Metric> metrics,
+                         LoaderNote& note, const std::function<void()>& on_batch) {
   Evaluation evaluation;
   Scores scores(metrics);
-  check(metrics, model.outline(), "evaluate");
   std::optional<Stopwatch> first_call;
   std::int64_t samples = 0;
+  note.tell(data);
   for (const Batch& batch : data) {
     if (!first_call) first_call.emplace();
     in_runs(batch, batch.front().shape()[0], model.samples_per_run(), [&](const Batch& part) {
@@ -25,8 +26,17 @@ Evaluation evaluate(InferenceModel& model, DataLoader& data, const std::vector<M
     if (on_batch) on_batch();
   }
   if (samples == 0) refuse_empty("evaluate");
+  note.tell(data);
   evaluation.values = scores.means();
   return evaluation;
+}
+
+Evaluation evaluate(InferenceModel& model, DataLoader& data, const std::vector<Metric>& metrics,
+                    const std::function<void()>& on_batch) {
+  check(metrics);
+  check(metrics, model.outline(), "evaluate");
+  LoaderNote note(model.options().runtime);
+  return evaluate_once(model, data, metrics, note, on_batch);
 }
 
 }  // namespace penstock

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/fit/check_fit.hpp"
+#include "engine/fit/evaluate.hpp"
 #include "engine/fit/fields.hpp"
 #include "engine/fit/scores.hpp"
 #include "engine/fit/stopwatch.hpp"
@@ -25,6 +26,10 @@ class Fitting {
         data_(data),
         first_update_(model.updates()),
         options_(options),
+        note_(model.options().runtime),
+        validation_note_(
+            (options.validation_model ? options.validation_model->options() : model.options())
+                .runtime),
         per_update_(model.options().samples_per_step() / model.options().device_iterations) {}
 
   History run() {
@@ -53,6 +58,7 @@ class Fitting {
     while (!finished() && record.steps != options_.steps_per_epoch && run_step(record, scores)) {
     }
     if (record.steps == 0 && !finished()) refuse_empty("fit");
+    note_.tell(data_);
     record.seconds = watch.seconds();
     end_epoch(std::move(record), scores);
   }
@@ -93,6 +99,7 @@ class Fitting {
   }
 
   void start_data() {
+    note_.tell(data_);
     data_.start_epoch();
     taken_ = 0;
   }
@@ -138,7 +145,8 @@ class Fitting {
     if (options_.validation_model) {
       const Stopwatch watch;
       const Evaluation validation =
-          evaluate(*options_.validation_model, *options_.validation_data, options_.metrics);
+          evaluate_once(*options_.validation_model, *options_.validation_data, options_.metrics,
+                        validation_note_);
       for (const NamedValue& value : validation.values)
         record.values.push_back({"val_" + value.name, value.value});
       evaluating_seconds_ += watch.seconds();
@@ -152,6 +160,7 @@ class Fitting {
   DataLoader& data_;
   const std::uint64_t first_update_;
   const FitOptions& options_;
+  LoaderNote note_, validation_note_;
   const std::int64_t per_update_;  // samples
   std::int64_t taken_ = 0;         // batches of the data's epoch
   std::int64_t samples_ = 0;

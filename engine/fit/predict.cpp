@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "engine/fit/fields.hpp"
+#include "engine/fit/loader_note.hpp"
 #include "engine/values/join_rows.hpp"
 #include "penstock/error.hpp"
 #include "penstock/fit.hpp"
@@ -69,11 +70,14 @@ std::int64_t samples_in(const std::vector<Tensor>& inputs) {
 std::vector<NamedTensor> predict(InferenceModel& model, DataLoader& data) {
   expect_own_inputs(model);
   Predictions predictions;
+  LoaderNote note(model.options().runtime);
+  note.tell(data);
   for (const Batch& batch : data)
     in_runs(batch, batch.front().shape()[0], model.samples_per_run(), [&](const Batch& part) {
       predictions.add(model.run(first_fields(part, model.inputs())), part.front().shape()[0]);
     });
   if (predictions.empty()) refuse_empty("predict");
+  note.tell(data);
   return predictions.joined();
 }
 

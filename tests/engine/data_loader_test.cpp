@@ -58,12 +58,16 @@ std::shared_ptr<NumberedSamples> numbered(std::int64_t count) {
   return std::make_shared<NumberedSamples>(count);
 }
 
-TEST(DataLoader, KeepsTheFilesOrderAndDropsTheRestLoudly) {
+TEST(DataLoader, KeepsTheFilesOrderAndSaysHowManySamplesFillNoBatch) {
   DataLoader loader(numbered(10), 4);
   EXPECT_EQ(loader.samples_per_batch(), 4);
   EXPECT_EQ(loader.batches(), 2);
   EXPECT_EQ(loader.dropped_samples(), 2);
+  EXPECT_EQ(loader.note(),
+            "data loader: 2 samples of each epoch left out, since the last ones fill no batch of "
+            "4; drop_last = false keeps them");
   EXPECT_EQ(next_epoch(loader), (std::vector<Numbers>{{0, 1, 2, 3}, {4, 5, 6, 7}}));
+  EXPECT_EQ(DataLoader(numbered(8), 4).note(), "");
 }
 
 TEST(DataLoader, MayEndWithAShortBatch) {

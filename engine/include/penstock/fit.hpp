@@ -79,7 +79,8 @@ struct FitOptions {
 /// Trains on batches for one step each: of Options::samples_per_step() samples, but for an epoch's
 /// last one, or a batch sampler's, which may be shorter. A batch's first fields are the model's
 /// inputs, in their order; further ones are for the metrics. A loss counts once for each
-/// micro-batch that the output mode returns; a metric named "loss" takes its place.
+/// micro-batch that the output mode returns; a metric named "loss" takes its place. What
+/// DataLoader::note() says is logged once, as a warning where samples are left out.
 /// @throws Error before anything has begun: invalid_argument, also for batches of other sizes, and
 /// what a metric's check throws, for the model or the one that is evaluated. Afterwards: what a
 /// metric's score throws, which has the first step behind it at the earliest; invalid_data for an
@@ -94,7 +95,7 @@ struct Evaluation {
 /// The metrics over one epoch of the data, of which a last batch may be shorter. Fields are as in
 /// fit(). Batches may be of any size, a training step's too: the model runs on
 /// InferenceModel::samples_per_run() samples at a time, and a metric is asked after each run.
-/// `on_batch` is called after each batch.
+/// `on_batch` is called after each batch. DataLoader::note() is logged as by fit().
 /// @throws Error as InferenceModel::run() and DataLoader::next(); invalid_data for an epoch without
 /// a batch; invalid_argument, before the first run, if a metric's output does not exist, and what
 /// else its check throws.
@@ -103,8 +104,9 @@ Evaluation evaluate(InferenceModel& model, DataLoader& data, const std::vector<M
 
 /// The outputs for one epoch of the data, each [samples,...] in the order of the samples. For
 /// models whose outputs have a row per sample, and that return all of them (OutputMode::all, as
-/// inference does unless told otherwise). @throws Error as evaluate(); shape_mismatch if an output
-/// has no row per sample, invalid_argument if replicas share their inputs.
+/// inference does unless told otherwise). DataLoader::note() is logged as by fit().
+/// @throws Error as evaluate(); shape_mismatch if an output has no row per sample, invalid_argument
+/// if replicas share their inputs.
 std::vector<NamedTensor> predict(InferenceModel& model, DataLoader& data);
 /// The same for any number of samples in the caller's own arrays, one tensor per input.
 std::vector<NamedTensor> predict(InferenceModel& model, const std::vector<Tensor>& inputs);

@@ -1,0 +1,17 @@
+// evaluate(), for a training that evaluates at the end of each epoch: what there is to say of the
+// loader is said once.
+#pragma once
+
+#include <functional>
+#include <span>
+
+#include "engine/fit/loader_note.hpp"
+#include "penstock/fit.hpp"
+
+namespace penstock {
+
+/// The metrics have been checked.
+Evaluation evaluate_once(InferenceModel& model, DataLoader& data, std::span<const Metric> metrics,
+                         LoaderNote& note, const std::function<void()>& on_batch = {});
+
+}  // namespace penstock

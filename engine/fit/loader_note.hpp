@@ -1,0 +1,31 @@
+// LoaderNote: what a loop over a loader's batches tells the host's log about samples that it never
+// sees. Used from one thread.
+#pragma once
+
+#include "engine/log.hpp"
+#include "penstock/data_loader.hpp"
+
+namespace penstock {
+
+class LoaderNote {
+ public:
+  explicit LoaderNote(const RuntimeOptions& options) : log_(options) {}
+
+  /// Writes the loader's note, if it has one and none was written: a warning of samples left out.
+  /// Of an iterable dataset it is known at an epoch's end only, so call this there too.
+  void tell(const DataLoader& data) {
+    const bool dropped = data.dropped_samples() > 0;
+    const LogLevel level = dropped ? LogLevel::warning : LogLevel::info;
+    if (told_ || !log_.takes(level)) return;
+    const std::string note = data.note();
+    if (note.empty()) return;
+    log_(level, note);
+    told_ = true;
+  }
+
+ private:
+  Log log_;
+  bool told_ = false;
+};
+
+}  // namespace penstock
