@@ -122,6 +122,21 @@ std::string too_few(const Plan& plan, std::int64_t micro_batches, double utiliza
          std::to_string(std::lround(100 * utilization)) + " % of the time";
 }
 
+/// Of inference, whose pipeline is empty at the beginning and at the end of every call.
+std::string too_few_in_a_call(std::int64_t micro_batches, std::size_t stages, double utilization) {
+  return "calls of " + std::to_string(micro_batches) + " (device iterations) do not fill " +
+         std::to_string(stages) + " stages, which takes " + std::to_string(stages) +
+         " micro-batches: the IPUs will be busy " + std::to_string(std::lround(100 * utilization)) +
+         " % of the time";
+}
+
+/// Stages that wait for each other whatever a call holds: on one IPU, or one micro-batch at a time.
+bool take_turns(const Plan& plan) {
+  const std::int32_t ipu = plan.stages[0].ipu;
+  return plan.stages[0].in_flight == 1 || !plan.phases.none() ||
+         std::ranges::all_of(plan.stages, [&](const StagePlan& stage) { return stage.ipu == ipu; });
+}
+
 }  // namespace
 
 CompileReport report_on(const Plan& plan, const ReportRequest& request) {
@@ -143,6 +158,9 @@ CompileReport report_on(const Plan& plan, const ReportRequest& request) {
   report.expected_speedup = expected_speedup(simulation, timeline, request.threads);
   if (plan.training && request.micro_batches < plan.stages[0].in_flight)
     report.warnings.push_back(too_few(plan, request.micro_batches, report.expected_utilization));
+  if (!plan.training && request.micro_batches < std::ssize(plan.stages) && !take_turns(plan))
+    report.warnings.push_back(
+        too_few_in_a_call(request.micro_batches, plan.stages.size(), report.expected_utilization));
   return report;
 }
 

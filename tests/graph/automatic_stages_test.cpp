@@ -123,6 +123,7 @@ TEST(AutomaticStages, AreRefusedIfTheModelHasNotSoManyPieces) {
 TEST(AutomaticStages, AreFewerInInferenceIfThereAreFewerLayers) {
   CompileRequest request = training(7);
   request.training = false;
+  request.gradient_accumulation = 6;
   const Compiled compiled = compile(chain().graph(), request);
   EXPECT_EQ(compiled.plan.stages.size(), 6U);
   EXPECT_EQ(compiled.report.warnings,

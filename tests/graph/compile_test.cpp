@@ -282,7 +282,7 @@ TEST(Compile, PutsTheLossLastAmongTheOutputs) {
 }
 
 TEST(Compile, LeavesOutOfInferenceWhatOnlyTheLossNeeds) {
-  const auto compiled = compile(small_network().graph(), {.batch = 2});
+  const auto compiled = compile(small_network().graph(), {.batch = 2, .gradient_accumulation = 2});
   const Plan& plan = compiled.plan;
   ASSERT_EQ(plan.inputs.size(), 1u);
   EXPECT_EQ(plan.inputs[0].name, "x");

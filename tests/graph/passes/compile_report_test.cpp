@@ -41,9 +41,26 @@ TEST(CompileReport, WarnsWhereTooFewMicroBatchesFillThePipeline) {
             "windows of 4 (gradient accumulation) do not fill 4 stages under the schedule "
             "\"grouped\", which takes 7 micro-batches: the IPUs will be busy 57 % of the time");
   EXPECT_TRUE(report_on(balanced(4), {.micro_batches = 7}).warnings.empty());
-  EXPECT_TRUE(report_on(balanced(4, false), {.micro_batches = 1}).warnings.empty())
-      << "inference never drains";
   EXPECT_TRUE(report_on(balanced(4, true, sequential), {.micro_batches = 1}).warnings.empty());
+}
+
+TEST(CompileReport, D5_WarnsWhereCallsOfInferenceDoNotFillThePipeline) {
+  using Warnings = std::vector<std::string>;
+  const auto warnings = [](const Plan& plan, std::int64_t device_iterations) {
+    return report_on(plan, {.micro_batches = device_iterations}).warnings;
+  };
+  const std::string text =
+      " (device iterations) do not fill 4 stages, which takes 4 micro-batches: the IPUs will be "
+      "busy ";
+  const Plan four = balanced(4, false);
+  EXPECT_EQ(warnings(four, 1), Warnings{"calls of 1" + text + "25 % of the time"});
+  EXPECT_EQ(warnings(four, 3), Warnings{"calls of 3" + text + "50 % of the time"});
+  EXPECT_EQ(warnings(four, 4), Warnings{});
+  EXPECT_EQ(warnings(balanced(1, false), 1), Warnings{});
+  EXPECT_EQ(warnings(balanced(4, false, sequential), 1), Warnings{});
+  Plan on_one_ipu = balanced(4, false);
+  for (StagePlan& stage : on_one_ipu.stages) stage.ipu = 0;
+  EXPECT_EQ(warnings(on_one_ipu, 1), Warnings{}) << "which is never idle";
 }
 
 TEST(CompileReport, ExpectsNoMoreSpeedThanTheThreadsHave) {
