@@ -14,6 +14,7 @@
 #include "engine/model/variable_attributes.hpp"
 #include "engine/optimizer_state.hpp"
 #include "engine/plan_cache/compile_cached.hpp"
+#include "engine/values/idle_options.hpp"
 #include "engine/values/number_range.hpp"
 #include "graph/compile.hpp"
 #include "penstock/error.hpp"
@@ -182,6 +183,8 @@ RunningModel::RunningModel(const Model& model, const Options& options, const Opt
   graph::Compiled compiled = compile_cached(ModelAccess::graph(model), request, options.runtime);
   plan_ = std::make_shared<const graph::Plan>(std::move(compiled.plan));
   report_ = std::move(compiled.report);
+  if (!host_of)
+    for (std::string& note : idle_options(options)) report_.warnings.push_back(std::move(note));
   expect_ipu_numbers(*plan_, options.topology.replication_factor);
   for (const graph::TensorInfo& input : plan_->inputs) inputs_.push_back(input.name);
   for (const Anchor& anchor : options.output.anchors) anchors_.push_back(anchor.name);

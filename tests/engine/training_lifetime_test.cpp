@@ -66,6 +66,23 @@ TEST(TrainingModel, RefusesIpuNumbersThatReplicasWouldRaiseTooHigh) {
             "stages on lower ones");
 }
 
+TEST(TrainingModel, D9_WarnsOfOptionsThatChangeNothing) {
+  Options idle = options();
+  const auto warnings = [&] {
+    const auto training = TrainingModel(regression(), idle).compile_report().warnings;
+    EXPECT_EQ(InferenceModel(regression(), idle).compile_report().warnings.size(), training.size());
+    return training;
+  };
+  idle.topology.strategy = Strategy::sharded;
+  EXPECT_EQ(warnings(), std::vector<std::string>{});
+  idle.topology.schedule = PipelineSchedule::interleaved;
+  idle.output.period = 2;
+  EXPECT_EQ(warnings(),
+            (std::vector<std::string>{
+                "options.topology.schedule changes nothing with options.topology.strategy sharded",
+                "options.output.period changes nothing: options.output.mode is all, not every_n"}));
+}
+
 TEST(TrainingModel, GoesOnWhereItIsMovedTo) {
   const std::size_t threads = testing::thread_count();
   {

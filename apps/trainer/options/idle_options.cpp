@@ -19,10 +19,6 @@ std::vector<std::string> idle_options(const TrainerOptions& options) {
   };
   note(!output.profile && output.profile_dir != OutputOptions{}.profile_dir,
        "--profile-dir changes nothing without --profile");
-  const std::string strategy(to_string(pipeline.strategy));
-  note(pipeline.strategy != penstock::Strategy::pipelined &&
-           pipeline.schedule != PipelineOptions{}.schedule,
-       "--schedule changes nothing with --strategy " + strategy);
   note(pipeline.offload_optimiser && keeps_no_state(optimizer),
        "--offload-optimiser changes nothing: sgd without --momentum keeps no state");
   note(pipeline.shard_optimiser && keeps_no_state(optimizer),

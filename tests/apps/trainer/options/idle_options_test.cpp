@@ -13,13 +13,10 @@ TEST(IdleOptions, AreNoneByDefault) {
   EXPECT_EQ(idle_options({}), Notes{});
 }
 
-TEST(IdleOptions, OfTheOutputAndTheSchedule) {
+TEST(IdleOptions, OfTheOutput) {
   TrainerOptions options;
   options.output.profile_dir = "new";
-  options.pipeline.strategy = penstock::Strategy::sharded;
-  options.pipeline.schedule = penstock::PipelineSchedule::interleaved;
-  EXPECT_EQ(idle_options(options), (Notes{"--profile-dir changes nothing without --profile",
-                                          "--schedule changes nothing with --strategy sharded"}));
+  EXPECT_EQ(idle_options(options), Notes{"--profile-dir changes nothing without --profile"});
 }
 
 TEST(IdleOptions, OffloadingTheStateOfARuleThatKeepsNone) {

@@ -8,6 +8,9 @@ namespace {
 TEST(OwnWords, TakeThePlaceOfTheEnginesNamesEverywhere) {
   EXPECT_EQ(in_own_words("options.topology.ipus: expected 4; see options.topology.ipus"),
             "--ipus: expected 4; see --ipus");
+  EXPECT_EQ(in_own_words("options.topology.schedule changes nothing with options.topology.strategy "
+                         "sharded"),
+            "--schedule changes nothing with --strategy sharded");
   EXPECT_EQ(in_own_words("3 more; a lower threads_per_ipu may help"),
             "3 more; a lower --threads-per-ipu may help");
   EXPECT_EQ(in_own_words("options.topology.threads_per_ipu: expected 1"),
