@@ -165,7 +165,8 @@ TEST(TrainingModel, DoesAsManyUpdatesAsTheSamplesHold) {
 }
 
 TEST(TrainingModel, RefusesTensorsThatDoNotFit) {
-  TrainingModel training(small_model(), options_for(4, 1), Sgd{});
+  const Model model = small_model();
+  TrainingModel training(model, options_for(4, 1), Sgd{});
   const auto good = samples(8);
   EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { training.step({good[0]}); }),
             "model \"small\": expected 2 input tensors, got 1");
@@ -184,6 +185,12 @@ TEST(TrainingModel, RefusesTensorsThatDoNotFit) {
                       training.step({good[0], Tensor()});
                     }),
             "model \"small\": input \"labels\" is an empty tensor");
+  EXPECT_EQ(training.updates(), 0u);
+  const Model untouched = small_model();
+  TrainingModel expected(untouched, options_for(4, 1), Sgd{});
+  EXPECT_TRUE(same_bits(training.step(good).loss, expected.step(good).loss));
+  EXPECT_TRUE(same_bits(model.weight("fc1.weight"), untouched.weight("fc1.weight")));
+  EXPECT_EQ(training.updates(), 1u);
 }
 
 TEST(TrainingModel, ChangesItsLearningRateBetweenSteps) {

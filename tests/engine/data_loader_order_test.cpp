@@ -23,13 +23,18 @@ std::shared_ptr<NumberedSamples> numbered(std::int64_t count) {
   return std::make_shared<NumberedSamples>(count);
 }
 
-std::vector<Numbers> next_epoch(DataLoader& loader) {
+std::vector<Numbers> rest_of_epoch(DataLoader& loader) {
   std::vector<Numbers> batches;
-  for (const Batch& batch : loader) {
-    const auto labels = batch.at(1).as<std::int64_t>();
+  while (const auto batch = loader.next()) {
+    const auto labels = batch->at(1).as<std::int64_t>();
     batches.emplace_back(labels.begin(), labels.end());
   }
   return batches;
+}
+
+std::vector<Numbers> next_epoch(DataLoader& loader) {
+  loader.start_epoch();
+  return rest_of_epoch(loader);
 }
 
 Numbers joined(const std::vector<Numbers>& batches) {
@@ -178,6 +183,36 @@ TEST(DataLoaderOrder, R2_5_WhatASamplerSaysIsCheckedAndNothingIsLostByIt) {
                           1);
                     }),
             "data loader: the sampler's batch 1 is empty");
+}
+
+TEST(DataLoaderOrder, R2_5_WhatASamplerThrowsReachesTheCallerAndTheEpochBeginsLater) {
+  bool broken = false;
+  std::vector<std::uint64_t> asked;
+  const auto order = [&](std::uint64_t epoch) {
+    asked.push_back(epoch);
+    if (broken) throw std::runtime_error("no index file");
+    return Numbers{static_cast<std::int64_t>(epoch), 3};
+  };
+  const BatchSampler batches = [&](std::uint64_t epoch) {
+    return std::vector<Numbers>{order(epoch)};
+  };
+  std::vector<DataLoader> loaders;
+  loaders.push_back(DataLoader(numbered(4), 2, {.sampler = order}));
+  loaders.push_back(DataLoader(numbered(4), batches, 1));
+  for (DataLoader& loader : loaders) {
+    asked.clear();
+    EXPECT_EQ(next_epoch(loader), (std::vector<Numbers>{{0, 3}}));
+    loader.start_epoch();
+    broken = true;
+    EXPECT_THROW(loader.start_epoch(), std::runtime_error);
+    EXPECT_EQ(rest_of_epoch(loader), (std::vector<Numbers>{{1, 3}})) << "which has begun before";
+    broken = false;
+    EXPECT_EQ(next_epoch(loader), (std::vector<Numbers>{{2, 3}}));
+    EXPECT_EQ(asked, (std::vector<std::uint64_t>{1, 2, 2}));
+  }
+  broken = true;
+  EXPECT_THROW(DataLoader(numbered(4), 2, {.sampler = order}), std::runtime_error);
+  EXPECT_THROW(DataLoader(numbered(4), batches, 1), std::runtime_error);
 }
 
 struct Shares {

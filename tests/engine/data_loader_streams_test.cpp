@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <future>
 #include <latch>
 #include <numeric>
@@ -12,6 +13,7 @@
 #include "tests/support/numbered_samples.hpp"
 #include "tests/support/numbered_streams.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/thread_count.hpp"
 
 namespace penstock {
 namespace {
@@ -206,8 +208,10 @@ TEST(DataLoaderStreams, R2_5_ReportWhatAStreamThrowsNamingTheSampleAndStayUsable
 
 TEST(DataLoaderStreams, R2_5_EndWhileBlockedAsSoonAsTheSampleBeingReadHasBeen) {
   std::latch begun{1}, release{1};
+  std::atomic<int> reads{0};
   const auto dataset = streams(1000);
   dataset->before_read = [&](std::int64_t sample) {
+    ++reads;
     if (sample != 0) return;
     begun.count_down();
     release.wait();
@@ -215,9 +219,44 @@ TEST(DataLoaderStreams, R2_5_EndWhileBlockedAsSoonAsTheSampleBeingReadHasBeen) {
   auto loader = std::make_unique<DataLoader>(dataset, 1000, DataLoaderOptions{.workers = 1});
   loader->start_epoch();
   begun.wait();
-  auto ended = std::async(std::launch::async, [&] { loader.reset(); });
+  std::promise<int> ending;
+  auto ended = std::async(std::launch::async, [&] {
+    ending.set_value(testing::thread_number());
+    loader.reset();
+  });
+  EXPECT_TRUE(testing::comes_to_wait(ending.get_future().get()));
   release.count_down();
   EXPECT_EQ(ended.wait_for(std::chrono::seconds(20)), std::future_status::ready);
+  EXPECT_EQ(reads, 1);
+}
+
+/// The samples 0 to 3 in one stream, which in some epochs cannot be opened.
+class FailingStreams : public NumberedStreams {
+ public:
+  FailingStreams(std::uint64_t throws_in, std::uint64_t none_in)
+      : NumberedStreams(4), throws_in_(throws_in), none_in_(none_in) {}
+  std::unique_ptr<SampleStream> begin(const WorkerShare& share) const override {
+    if (share.epoch == throws_in_) throw std::runtime_error("no route to host");
+    return share.epoch == none_in_ ? nullptr : NumberedStreams::begin(share);
+  }
+
+ private:
+  std::uint64_t throws_in_, none_in_;
+};
+
+TEST(DataLoaderStreams, R2_5_ReportAStreamThatCannotBeOpenedAndGoOnWithTheNextEpoch) {
+  const std::string failed = "data loader: reading sample 0 of worker 0's share failed: ";
+  for (const LoaderMode mode : {LoaderMode::sync, LoaderMode::async, LoaderMode::rebatched})
+    for (const int workers : {0, 1}) {
+      DataLoader loader(std::make_shared<FailingStreams>(0, 2), 2,
+                        {.mode = mode, .workers = workers});
+      for (const std::string text : {"no route to host", "expected a stream, got none"}) {
+        loader.start_epoch();
+        for (int again = 0; again < 2; ++again)
+          EXPECT_EQ(refusal(Errc::invalid_data, [&] { loader.next(); }), failed + text);
+        EXPECT_EQ(next_epoch(loader), (std::vector<Numbers>{{0, 1}, {2, 3}}));
+      }
+    }
 }
 
 TEST(DataLoaderStreams, E2_RefuseWhatMakesNoBatch) {

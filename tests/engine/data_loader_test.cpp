@@ -142,7 +142,7 @@ TEST(DataLoader, LeavesOutEpochsAsIfTheyHadBeen) {
 TEST(DataLoader, GivesTheSameWhateverItsModeWorkersAndBuffers) {
   for (const bool drop_last : {true, false}) {
     std::vector<std::vector<Numbers>> epochs;
-    for (const LoaderMode mode : {LoaderMode::sync, LoaderMode::async})
+    for (const LoaderMode mode : {LoaderMode::sync, LoaderMode::async, LoaderMode::rebatched})
       for (const int workers : {0, 1, 2, 5})
         for (const int buffered : {1, 4}) {
           DataLoader loader(numbered(103), 10,
@@ -299,15 +299,37 @@ TEST(DataLoader, StopsReadingForAnEpochThatIsOver) {
   }
 }
 
-TEST(DataLoader, EndsAsSoonAsTheSampleBeingReadHasBeen) {
+TEST(DataLoader, R2_5_EndsWhileASampleIsReadAndReadsNoOther) {
   HeldUp held_up(1000);
   auto loader =
       std::make_unique<DataLoader>(held_up.dataset, 1000, DataLoaderOptions{.workers = 1});
   loader->start_epoch();
   held_up.begun.wait();
-  auto ended = std::async(std::launch::async, [&] { loader.reset(); });
+  std::promise<int> ending;
+  auto ended = std::async(std::launch::async, [&] {
+    ending.set_value(testing::thread_number());
+    loader.reset();
+  });
+  EXPECT_TRUE(testing::comes_to_wait(ending.get_future().get()));
   held_up.release.count_down();
   EXPECT_EQ(ended.wait_for(std::chrono::seconds(20)), std::future_status::ready);
+  EXPECT_EQ(held_up.dataset->reads(), 1);
+}
+
+TEST(DataLoader, R2_5_EndsWhileAllItMayHoldIsFullAndReadsNoMore) {
+  for (const LoaderMode mode : {LoaderMode::async, LoaderMode::rebatched}) {
+    const auto dataset = numbered(1000);
+    std::latch full{12};
+    dataset->before_read = [&](std::int64_t sample) {
+      if (sample < 12) full.count_down();
+    };
+    {
+      DataLoader loader(dataset, 4, {.mode = mode, .workers = 2, .buffered = 3});
+      loader.start_epoch();
+      full.wait();
+    }
+    EXPECT_EQ(dataset->reads(), 12);
+  }
 }
 
 TEST(DataLoader, TwoHundredOfThemComeAndGoWithoutLeavingAThread) {

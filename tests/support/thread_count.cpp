@@ -1,8 +1,12 @@
 #include "tests/support/thread_count.hpp"
 
+#include <unistd.h>
+
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
+#include <string>
 #include <thread>
 
 namespace penstock::testing {
@@ -19,6 +23,23 @@ bool threads_fall_to(std::size_t count) {
     std::this_thread::yield();
   }
   return true;
+}
+
+int thread_number() {
+  return static_cast<int>(::gettid());
+}
+
+bool comes_to_wait(int thread) {
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  const std::string path = "/proc/self/task/" + std::to_string(thread) + "/stat";
+  while (std::chrono::steady_clock::now() < give_up) {
+    std::string stat;
+    std::getline(std::ifstream(path), stat);
+    const auto name_end = stat.rfind(')');  // the state follows the name
+    if (name_end != stat.npos && stat.substr(name_end).starts_with(") S")) return true;
+    std::this_thread::yield();
+  }
+  return false;
 }
 
 }  // namespace penstock::testing
