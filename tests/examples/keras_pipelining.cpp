@@ -1,5 +1,5 @@
 // The Keras tutorial's program: a functional and a sequential model on one IPU and, in two stages,
-// on two, under each schedule, trained with fit(). All of them end with the same bits. Usage:
+// on two, under each schedule: fit(), evaluate(), predict(). All end with the same bits. Usage:
 // keras_pipelining [MNIST_DIRECTORY]; without files it trains on a few synthetic digits.
 #include <cstring>
 #include <functional>
@@ -50,62 +50,105 @@ Model functional_in_stages() {
   return model;
 }
 
-/// Layers from a list.
-Model sequential() {
+/// Layers one after the other.
+Sequential sequential() {
   Model model("sequential");
-  Value x = model.input("image", {1, 28, 28});
+  const Value x = model.input("image", {1, 28, 28});
   const Value labels = model.labels();
-  x = model.flatten(x);
+  Sequential layers(model, x);
+  layers.flatten();
   for (const std::int64_t units : {256, 128, 64, 32})
-    x = dense(model, "dense" + std::to_string(units), x, units);
-  finish(model, x, labels);
-  return model;
+    layers.dense("dense" + std::to_string(units), units, Activation::relu);
+  layers.dense("logits", 10);
+  model.output("logits", layers.output());
+  model.loss(model.cross_entropy(layers.output(), labels));
+  return layers;
 }
 
-/// Such a list cut in two: the layers from "dense128" on are stage 1.
-Model sequential_in_stages() {
-  Model model = sequential();
-  LayerStages layers = model.stage_assignment();
-  int number = 0;
-  for (LayerStage& layer : layers) {
-    if (layer.layer == "dense128") number = 1;
-    layer.stage = number;
-  }
-  model.set_stage_assignment(layers);
-  return model;
+/// The same, with the stage of each.
+Sequential sequential_in_stages() {
+  Sequential layers = sequential();
+  layers.set_stages({0, 0, 1, 1, 1, 1});
+  return layers;
 }
 
 struct Data {
-  std::shared_ptr<const Dataset> digits;
+  std::shared_ptr<const Dataset> digits, test_digits;
   int steps_per_execution = 0;  ///< micro-batches of a call, which is an epoch here
 };
 
-/// The first layer's weights after training, of which all others' depend.
-Tensor train(const Model& model, const Data& data, PipelineSchedule schedule) {
+struct Made {
+  Model model;
+  std::size_t stages = 0;  ///< each on an IPU of its own
+};
+
+/// Trains, and says whether as many stages as there should be have worked.
+bool train(const Made& made, const Data& data, PipelineSchedule schedule) {
   Options options{.batch_size = batch_size,
                   .device_iterations = data.steps_per_execution / gradient_accumulation};
   options.training.gradient_accumulation = gradient_accumulation;
   options.topology.schedule = schedule;
-  TrainingModel training(model, options, optimizer);
+  TrainingModel training(made.model, options, optimizer);
   DataLoader loader(data.digits, options, {.shuffle = true, .seed = 1});
   const History history = fit(training, loader, {.epochs = epochs, .steps_per_epoch = 1});
-  std::cout << model.name() << ", " << to_string(schedule) << ", "
-            << training.stage_reports().size() << " IPUs: " << history.updates << " updates, loss "
+  const std::vector<StageReport> stages = training.stage_reports();
+  std::cout << made.model.name() << ", " << to_string(schedule) << ", " << stages.size()
+            << " IPUs: " << history.updates << " updates, loss "
             << value_of(history.epochs.back().values, "loss") << '\n';
-  return model.weight("dense256.weight");
+  const auto micro_batches = static_cast<std::uint64_t>(epochs * data.steps_per_execution);
+  bool worked = stages.size() == made.stages;
+  for (std::size_t i = 0; i < stages.size(); ++i)
+    worked = worked && stages[i].ipu == static_cast<int>(i) &&
+             stages[i].forward_runs == micro_batches && stages[i].backward_runs == micro_batches;
+  return worked;
+}
+
+/// Whether evaluate() finds as many digits right as the rows of predict() do.
+bool test(const Model& model, const Data& data) {
+  InferenceModel inference(model, {.batch_size = batch_size, .device_iterations = 2});
+  DataLoader loader(data.test_digits, inference.samples_per_run(), {.drop_last = false});
+  const double found = evaluate(inference, loader, {accuracy("logits")}).values[0].value;
+  const Tensor logits = predict(inference, loader)[0].tensor;
+  std::int64_t correct = 0, row = 0;
+  for (const Batch& batch : loader) {
+    const std::int64_t end = row + batch[1].shape()[0];
+    correct += count_correct(logits.rows(row, end), batch[1]);
+    row = end;
+  }
+  std::cout << model.name() << ": accuracy " << 100 * found << " % of " << row << " digits\n";
+  return row == logits.shape()[0] && row == data.test_digits->size() &&
+         found == static_cast<double>(correct) / static_cast<double>(row);
 }
 
 int main(int argc, char** argv) {
-  const Data data = argc > 1 ? Data{read_idx(argv[1], Split::train, {}), 500}
-                             : Data{synthetic_digits(640, 1, {}), 20};
-  const Tensor expected = train(functional(), data, PipelineSchedule::sequential);
-  bool same = true;
-  for (Model (*make)() : {sequential, functional_in_stages, sequential_in_stages})
+  const Data data =
+      argc > 1 ? Data{read_idx(argv[1], Split::train, {}), read_idx(argv[1], Split::test, {}), 500}
+               : Data{synthetic_digits(640, 1, {}), synthetic_digits(100, 2, {}), 20};
+  const std::function<Made()> programs[] = {[] {
+                                              return Made{functional(), 1};
+                                            },
+                                            [] {
+                                              return Made{sequential().model(), 1};
+                                            },
+                                            [] {
+                                              return Made{functional_in_stages(), 2};
+                                            },
+                                            [] {
+                                              return Made{sequential_in_stages().model(), 2};
+                                            }};
+  Tensor expected;
+  bool same = true, worked = true;
+  for (const auto& make : programs)
     for (const PipelineSchedule schedule :
          {PipelineSchedule::grouped, PipelineSchedule::interleaved, PipelineSchedule::sequential}) {
-      const Tensor weights = train(make(), data, schedule);
+      const Made made = make();
+      worked = train(made, data, schedule) && worked;
+      // Of the first layer, on which those of all others depend.
+      const Tensor weights = made.model.weight("dense256.weight");
+      if (!expected) expected = weights;
       same = same && std::memcmp(weights.raw(), expected.raw(), expected.bytes()) == 0;
+      if (schedule == PipelineSchedule::sequential) worked = test(made.model, data) && worked;
     }
   std::cout << (same ? "the same bits in all of them\n" : "their weights differ\n");
-  return same ? 0 : 1;
+  return same && worked ? 0 : 1;
 }

@@ -1,6 +1,7 @@
 // A finished network cut in two with one line: a residual network, whose fourth group of layers
 // begins a block on IPU 1, in two replicas. Usage: residual_network [CIFAR10_DIRECTORY [EPOCHS]];
 // without files it trains on a few made-up images.
+#include <algorithm>
 #include <cmath>
 #include <iostream>
 #include <penstock/penstock.hpp>
@@ -48,6 +49,25 @@ std::shared_ptr<const Dataset> made_up_images(std::int64_t count) {
   return tensor_dataset({Tensor({count, 3, 32, 32}, pixels), Tensor({count}, labels)});
 }
 
+/// Two stages in each of two replicas, on IPUs 0 to 3, each with three micro-batches an update; and
+/// a warning that each replica has statistics of its own.
+bool worked_as_asked(const TrainingModel& training, std::uint64_t updates) {
+  const std::vector<StageReport> stages = training.stage_reports();
+  bool as_asked = stages.size() == 4;
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    const StageReport& stage = stages[i];
+    std::cout << "replica " << stage.replica << ", IPU " << stage.ipu << ": " << stage.backward_runs
+              << " micro-batches\n";
+    const auto number = static_cast<int>(i);
+    as_asked = as_asked && stage.replica == number / 2 && stage.stage == number % 2 &&
+               stage.ipu == number && stage.backward_runs == 3 * updates;
+  }
+  const auto& warnings = training.compile_report().warnings;
+  return as_asked && std::any_of(warnings.begin(), warnings.end(), [](const std::string& text) {
+           return text.starts_with("batch norm");
+         });
+}
+
 int main(int argc, char** argv) {
   Model model = residual_network();
   model.begin_block_at("layer4", "layer4 to the loss", 1);  // the layers before stay on IPU 0
@@ -65,5 +85,8 @@ int main(int argc, char** argv) {
   for (const EpochRecord& epoch : history.epochs)
     std::cout << "epoch " << epoch.epoch << ": " << epoch.steps << " updates, loss "
               << value_of(epoch.values, "loss") << '\n';
-  return std::isfinite(value_of(history.epochs.back().values, "loss")) ? 0 : 1;
+  return std::isfinite(value_of(history.epochs.back().values, "loss")) &&
+                 worked_as_asked(training, history.updates)
+             ? 0
+             : 1;
 }
