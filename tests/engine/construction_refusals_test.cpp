@@ -1,0 +1,152 @@
+// What is refused when a model is put to work: nothing is left of it, neither threads nor memory,
+// and the Model trains as if it had not been tried.
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+
+#include "engine/values/memory.hpp"
+#include "penstock/inference_model.hpp"
+#include "penstock/training_model.hpp"
+#include "tests/support/random_tensor.hpp"
+#include "tests/support/refusal.hpp"
+#include "tests/support/thread_count.hpp"
+
+namespace penstock {
+namespace {
+
+constexpr const char* weights[] = {"fc1.weight", "fc1.bias", "fc2.weight", "fc2.bias"};
+
+/// Blocks B1 and B2, or stages 0 and 1 by number.
+Model network(bool by_number = false) {
+  Model model("network");
+  Value x = model.input("x", {3});
+  const Value y = model.input("y", {2});
+  {
+    const auto block = by_number ? model.pipeline_stage(0) : model.block("B1");
+    x = model.relu(model.linear("fc1", x, 4));
+  }
+  const auto block = by_number ? model.pipeline_stage(1) : model.block("B2");
+  x = model.linear("fc2", x, 2);
+  model.output("out", x);
+  model.loss(model.mse_loss(x, y));
+  return model;
+}
+
+Options good() {
+  Options options{.batch_size = 2, .runtime = {.threads = 2}};
+  options.training.gradient_accumulation = 3;
+  return options;
+}
+
+/// What is wrong, and what is said of it.
+struct Refused {
+  Errc code;
+  std::function<void(Options& options, Optimizer& optimizer)> spoil;
+  std::string text;  // or what it begins with
+  bool in_inference = true;
+  bool by_number = false;
+};
+
+const std::vector<Refused> table{
+    {Errc::invalid_argument, [](Options& o, Optimizer&) { o.batch_size = 0; },
+     "options.batch_size: expected 1 or more, got 0"},
+    {Errc::invalid_argument, [](Options& o, Optimizer&) { o.topology.phased.batch_serial = true; },
+     "options.topology.phased.batch_serial: expected false, for the strategy is pipelined, got "
+     "true"},
+    {Errc::invalid_topology,
+     [](Options& o, Optimizer&) {
+       o.topology.stages = {{"B1"}, {"B3"}};
+     },
+     "stage 1: there is no block \"B3\"; the model has \"B1\", \"B2\""},
+    {Errc::invalid_topology, [](Options& o, Optimizer&) { o.topology.stages = {{"B1"}}; },
+     "block \"B2\" is in no stage"},
+    {Errc::invalid_topology, [](Options& o, Optimizer&) { o.topology.ipus = {0}; },
+     "options.topology.ipus: expected one IPU per stage, 2 (B1|B2), got 1"},
+    {Errc::invalid_topology, [](Options& o, Optimizer&) { o.topology.automatic_stages = 99; },
+     "the model cannot be cut into 99 stages: it has 3 pieces that can be told apart; ask for "
+     "fewer",
+     false},
+    {Errc::invalid_argument, [](Options& o, Optimizer&) { o.topology.automatic_stages = 2; },
+     "options.topology.automatic_stages: expected 0, for the model gives its layers pipeline "
+     "stages by number, got 2",
+     true, true},
+    {Errc::invalid_topology,
+     [](Options& o, Optimizer&) {
+       o.topology.ipus = {65535, 0};
+       o.topology.replication_factor = 2;
+     },
+     "options.topology.replication_factor: expected IPU numbers up to 65535 in every replica, but "
+     "replica 1 of the stage on IPU 65535 would be on IPU 65537; place the stages on lower ones"},
+    {Errc::out_of_memory, [](Options& o, Optimizer&) { o.topology.ipu_memory_bytes = 64; },
+     "options.topology.ipu_memory_bytes: stage 0 on IPU 0 needs "},
+    {Errc::invalid_argument,
+     [](Options& o, Optimizer&) { o.output.anchors = {{.name = "a", .tensor = "fc3"}}; },
+     "options.output.anchors[0]: expected the name of a layer, got \"fc3\": the model has no "
+     "tensor of that name"},
+    {Errc::invalid_topology,
+     [](Options& o, Optimizer&) {
+       o.training.recompute = true;
+       o.training.recompute_stages = {7};
+     },
+     "options.training.recompute_stages: expected stages before stage 1, for the last one never "
+     "recomputes, got 7",
+     false},
+    {Errc::invalid_argument, [](Options&, Optimizer& o) { o.loss_scaling = 1e38; },
+     "optimizer.loss_scaling: expected at most 2.8356863910078204e+37, as the gradient is a mean "
+     "of 3 as well, got 1e+38",
+     false},
+    {Errc::invalid_argument, [](Options&, Optimizer& o) { o = Sgd{.learning_rate = -1}; },
+     "sgd.learning_rate: expected 0 or more, got -1", false},
+    {Errc::invalid_argument,
+     [](Options&, Optimizer& o) { o.groups = {{.parameters = {"fc3.weight"}, .settings = Sgd{}}}; },
+     "optimizer.groups[0]: expected the rule adamw as in the rest of the optimizer, got sgd",
+     false},
+};
+
+std::vector<Tensor> values_of(const Model& model) {
+  std::vector<Tensor> values;
+  for (const char* name : weights) values.push_back(model.weight(name));
+  return values;
+}
+
+void expect_same(const std::vector<Tensor>& values, const std::vector<Tensor>& others) {
+  for (std::size_t i = 0; i < values.size(); ++i)
+    EXPECT_EQ(std::memcmp(values[i].raw(), others[i].raw(), values[i].bytes()), 0) << weights[i];
+}
+
+/// The weights after a step on `model`.
+std::vector<Tensor> trained(const Model& model) {
+  TrainingModel training(model, good(), AdamW{});
+  training.step({testing::uniform({6, 3}, 1), testing::uniform({6, 2}, 2)});
+  return values_of(model);
+}
+
+bool refused(const Refused& row, const std::function<void()>& construct) {
+  const std::string text = testing::refusal(row.code, construct);
+  return text.starts_with(row.text);
+}
+
+TEST(Construction, RefusedLeavesNothingBehindAndTheModelAsItWas) {
+  const std::vector<Tensor> expected = trained(network());
+  const std::size_t threads = testing::thread_count();
+  for (const Refused& row : table) {
+    SCOPED_TRACE(row.text);
+    const Model model = network(row.by_number);
+    const std::vector<Tensor> before = values_of(model);
+    const std::uint64_t bytes = memory_counters().bytes_live;
+    Options options = good();
+    Optimizer optimizer = AdamW{};
+    row.spoil(options, optimizer);
+    EXPECT_TRUE(refused(row, [&] { TrainingModel(model, options, optimizer); }));
+    EXPECT_TRUE(!row.in_inference || refused(row, [&] { InferenceModel(model, options); }));
+    EXPECT_EQ(memory_counters().bytes_live, bytes);
+    EXPECT_TRUE(testing::threads_fall_to(threads));
+    expect_same(values_of(model), before);
+    expect_same(trained(model), expected);
+  }
+}
+
+}  // namespace
+}  // namespace penstock
