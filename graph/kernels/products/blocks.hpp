@@ -37,6 +37,14 @@ static constexpr std::int64_t packed_rows(std::int64_t results) {
   return (results + 5) / 6 * 8 + widest_left;
 }
 
+/// Rows that are packed as a whole where a product is turned around, and the floats of that; none
+/// where they are too many or too deep for a second-level cache.
+inline constexpr std::int64_t turned_rows = 64;
+static constexpr std::int64_t turned_floats(std::int64_t rows, std::int64_t depth) {
+  const std::int64_t floats = round_up(rows, widest_panel) * depth;
+  return rows <= turned_rows && floats <= cached_floats ? floats : 0;
+}
+
 /// Floats of the packed left factor of one strip.
 static constexpr std::int64_t left_floats(std::int64_t depth) {
   return widest_left * at_most(depth, depth_block);

@@ -5,6 +5,7 @@
 #include "graph/kernels/products/pack.hpp"
 #include "graph/kernels/products/parts.hpp"
 #include "graph/kernels/products/ragged.hpp"
+#include "graph/kernels/products/turned.hpp"
 #include "graph/kernels/products/units.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
@@ -125,6 +126,7 @@ void multiply_block(const Product& p, const Block& block, float* workspace) {
 
 void multiply(const Product& p, Part part, float* workspace) {
   const ProductRange range = range_of(part, p.rows, p.columns);
+  if (prefers_turned(p)) return multiply_turned(p, range, workspace);
   if (prefers_dots(p)) return multiply_by_dots(p, range);
   const std::int64_t depth = at_most(p.depth, most_steps(p));
   const std::int64_t step = column_block(p.columns, depth);

@@ -1,5 +1,7 @@
 #include "graph/kernels/products/workspace.hpp"
 
+#include <algorithm>
+
 #include "graph/kernels/products/bands.hpp"
 #include "graph/kernels/products/blocks.hpp"
 #include "graph/kernels/products/direct.hpp"
@@ -26,8 +28,10 @@ std::int64_t plane_floats(const Windows& w) {
 
 }  // namespace
 
-std::int64_t product_floats(std::int64_t columns, std::int64_t depth) noexcept {
-  return left_floats(depth) + column_block(columns, depth) * at_most(depth, depth_block);
+std::int64_t product_floats(std::int64_t rows, std::int64_t columns, std::int64_t depth) noexcept {
+  const std::int64_t packed =
+      left_floats(depth) + column_block(columns, depth) * at_most(depth, depth_block);
+  return std::max(packed, turned_floats(rows, depth));
 }
 
 std::int64_t convolve_floats(const Windows& w) noexcept {

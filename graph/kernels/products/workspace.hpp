@@ -8,7 +8,7 @@
 namespace penstock::graph {
 
 /// A product of [rows,depth] by [depth,columns].
-std::int64_t product_floats(std::int64_t columns, std::int64_t depth) noexcept;
+std::int64_t product_floats(std::int64_t rows, std::int64_t columns, std::int64_t depth) noexcept;
 
 /// Either pass over the images, and the gradient of the weights, for which the bands differ.
 std::int64_t convolve_floats(const Windows& w) noexcept;

@@ -51,7 +51,7 @@ void forward(const KernelCall& call) {
 }
 
 std::int64_t workspace(const Attributes&, Types in, Types out) {
-  return float_bytes * product_floats(out[0].shape[1], in[0].shape[1]);
+  return float_bytes * product_floats(out[0].shape[0], out[0].shape[1], in[0].shape[1]);
 }
 
 void backward(GradientContext& context) {
@@ -112,7 +112,7 @@ void forward_weight_gradient(const KernelCall& call) {
 }
 
 std::int64_t workspace_weight_gradient(const Attributes&, Types in, Types out) {
-  return float_bytes * product_floats(out[0].shape[1], in[0].shape[0]);
+  return float_bytes * product_floats(out[0].shape[0], out[0].shape[1], in[0].shape[0]);
 }
 
 Cost cost_weight_gradient(const Attributes&, Types in, Types out) {

@@ -57,7 +57,8 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
 }
 
 std::int64_t workspace(const Attributes& attributes, Types in, Types out) {
-  return float_bytes * product_floats(out[0].shape[-1], layout_a(attributes, in[0].shape).columns);
+  return float_bytes * product_floats(out[0].shape[-2], out[0].shape[-1],
+                                      layout_a(attributes, in[0].shape).columns);
 }
 
 /// Products one after the other, each with its own units.

@@ -82,7 +82,7 @@ class Case {
           .result = result.data()};
       const Sharing sharing{.units = product_units(rows_, columns_), .parts = parts};
       for (std::int32_t part = 0; part < parts; ++part) {
-        std::vector<float> workspace = poisoned(product_floats(columns_, depth_), poison);
+        std::vector<float> workspace = poisoned(product_floats(rows_, columns_, depth_), poison);
         kernel_table(isa).products.multiply(product, part_of(sharing, part), workspace.data());
       }
       return result;
@@ -125,7 +125,7 @@ INSTANTIATE_TEST_SUITE_P(Depths, Multiply, ::testing::ValuesIn(depths),
 TEST(ProductKernels, ReadLargeRightFactorsInTheirOwnOrder) {
   constexpr std::int64_t columns = 777, depth = 350;
   static_assert(columns * depth > cached_floats);
-  for (const std::int64_t rows : {1, 9, 40, 70}) {
+  for (const std::int64_t rows : {1, 9, 30, 40, 64, 70}) {
     const Case item(rows, columns, depth, true, false);
     for (const Isa isa : available_isas())
       for (const bool right : {false, true})
@@ -149,7 +149,7 @@ TEST(ProductKernels, KeepWhatIsNotANumber) {
   for (const Isa isa : available_isas())
     for (const bool relu : {false, true}) {
       float result = 0;
-      std::vector<float> workspace(static_cast<std::size_t>(product_floats(1, 2)));
+      std::vector<float> workspace(static_cast<std::size_t>(product_floats(1, 1, 2)));
       kernel_table(isa).products.multiply({.rows = 1,
                                            .columns = 1,
                                            .depth = 2,
