@@ -45,6 +45,19 @@ static constexpr std::int64_t turned_floats(std::int64_t rows, std::int64_t dept
   return rows <= turned_rows && floats <= cached_floats ? floats : 0;
 }
 
+/// Rows that are few enough for all their sums in so many columns to be kept while a part of the
+/// right factor rests in registers, and the floats of that, some of the left factor included; none
+/// where a second-level cache keeps the right factor.
+inline constexpr std::int64_t stationary_rows = 64;
+static constexpr std::int64_t stationary_columns(std::int64_t rows) {
+  return (64 << 10) / rows / widest_panel * widest_panel;
+}
+static constexpr std::int64_t stationary_floats(std::int64_t rows, std::int64_t columns,
+                                                std::int64_t depth) {
+  if (rows <= 0 || rows > stationary_rows || depth * columns <= cached_floats) return 0;
+  return rows * (widest_left + at_most(round_up(columns, widest_panel), stationary_columns(rows)));
+}
+
 /// Floats of the packed left factor of one strip.
 static constexpr std::int64_t left_floats(std::int64_t depth) {
   return widest_left * at_most(depth, depth_block);

@@ -5,6 +5,7 @@
 #include "graph/kernels/products/pack.hpp"
 #include "graph/kernels/products/parts.hpp"
 #include "graph/kernels/products/ragged.hpp"
+#include "graph/kernels/products/stationary.hpp"
 #include "graph/kernels/products/turned.hpp"
 #include "graph/kernels/products/units.hpp"
 
@@ -24,14 +25,6 @@ struct Block {
 /// Few rows read the right factor so seldom that a packed copy would not pay.
 bool reads_in_place(const Product& p) {
   return p.right.column_stride == 1 && p.rows <= 4 * most_rows;
-}
-
-/// Steps of depth that are added to all sums of a block before the next. A right factor that no
-/// second-level cache keeps is read row by row where it lies, as many rows at a time as a
-/// core fetches ahead of their use: panels of it would be pieces of too many rows for that.
-std::int64_t most_steps(const Product& p) {
-  constexpr std::int64_t rows = 32;
-  return reads_in_place(p) && p.depth * p.columns > cached_floats ? rows : depth_block;
 }
 
 /// With little depth, the sums of a small tile can be stored while those of the next one begin;
@@ -127,8 +120,9 @@ void multiply_block(const Product& p, const Block& block, float* workspace) {
 void multiply(const Product& p, Part part, float* workspace) {
   const ProductRange range = range_of(part, p.rows, p.columns);
   if (prefers_turned(p)) return multiply_turned(p, range, workspace);
+  if (prefers_stationary(p)) return multiply_stationary(p, range, workspace);
   if (prefers_dots(p)) return multiply_by_dots(p, range);
-  const std::int64_t depth = at_most(p.depth, most_steps(p));
+  const std::int64_t depth = at_most(p.depth, depth_block);
   const std::int64_t step = column_block(p.columns, depth);
   const std::int64_t end = range.first_column + range.columns;
   for (std::int64_t column = range.first_column; column < end; column += step) {

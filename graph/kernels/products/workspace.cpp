@@ -31,7 +31,7 @@ std::int64_t plane_floats(const Windows& w) {
 std::int64_t product_floats(std::int64_t rows, std::int64_t columns, std::int64_t depth) noexcept {
   const std::int64_t packed =
       left_floats(depth) + column_block(columns, depth) * at_most(depth, depth_block);
-  return std::max(packed, turned_floats(rows, depth));
+  return std::max({packed, turned_floats(rows, depth), stationary_floats(rows, columns, depth)});
 }
 
 std::int64_t convolve_floats(const Windows& w) noexcept {

@@ -134,6 +134,16 @@ TEST(ProductKernels, ReadLargeRightFactorsInTheirOwnOrder) {
   }
 }
 
+TEST(ProductKernels, KeepSumsOfSomeColumnsAtATime) {
+  constexpr std::int64_t rows = 60, columns = 1123, depth = 235;
+  static_assert(columns * depth > cached_floats && columns > stationary_columns(rows));
+  const Case item(rows, columns, depth, true, true);
+  for (const Isa isa : available_isas())
+    for (const bool left : {false, true})
+      ASSERT_EQ(item.computed(isa, left, false), item.expected())
+          << "transposed " << left << ", " << to_string(isa);
+}
+
 TEST(ProductKernels, ComputeNothingFromWhatWasInTheWorkspace) {
   for (const std::int64_t depth : {7, 300, 350}) {
     const Case item(33, 47, depth, true, false);
