@@ -32,8 +32,11 @@ std::optional<std::int64_t> checked_size(const std::shared_ptr<const AnyDataset>
   return size;
 }
 
-void check(std::int64_t rows, const DataLoaderOptions& options) {
+void check_rows(std::int64_t rows) {
   check_number("data_loader.samples_per_batch", static_cast<double>(rows), {.low = 1});
+}
+
+void check_threads(const DataLoaderOptions& options) {
   check_number("data_loader.workers", options.workers, {0, 1024});
   check_number("data_loader.buffered", options.buffered, {1, 1024});
   check_number("data_loader.timeout_seconds", options.timeout_seconds,
@@ -180,12 +183,29 @@ std::int64_t samples_per_step(const Options& model) {
 
 }  // namespace
 
+void DataLoaderOptions::validate() const {
+  check_threads(*this);
+  check_order(*this);
+}
+
+std::string_view to_string(LoaderMode value) noexcept {
+  switch (value) {
+    case LoaderMode::sync:
+      return "sync";
+    case LoaderMode::async:
+      return "async";
+    case LoaderMode::rebatched:
+      return "rebatched";
+  }
+  return "unknown";
+}
+
 class DataLoader::Impl {
  public:
   Impl(std::shared_ptr<const Dataset> dataset, std::int64_t rows, const DataLoaderOptions& options)
       : rows_(rows), options_(options), samples_(*checked_size(dataset)) {
-    check(rows, options);
-    check_order(options);
+    check_rows(rows);
+    options.validate();
     fields_ = dataset->fields();
     size_ = epoch_size(samples_, rows, options);
     if (options.sampler)
@@ -198,7 +218,7 @@ class DataLoader::Impl {
   Impl(std::shared_ptr<const Dataset> dataset, BatchSampler sampler, std::int64_t count,
        const DataLoaderOptions& options)
       : rows_(1), options_(options), samples_(*checked_size(dataset)) {
-    check(1, options);
+    check_threads(options);
     check_number("data_loader.concatenated", static_cast<double>(count), {.low = 1});
     if (!sampler) throw Error(Errc::invalid_argument, "data loader: expected a sampler, got none");
     const std::string why = "a batch sampler decides on the batches";
@@ -215,7 +235,8 @@ class DataLoader::Impl {
        const DataLoaderOptions& options)
       : rows_(rows), options_(options), streams_(true) {
     const std::optional<std::int64_t> samples = checked_size(dataset);
-    check(rows, options);
+    check_rows(rows);
+    check_threads(options);
     check_left_alone(options, "an iterable dataset gives its samples in its own order");
     if (samples) size_.batches = epoch_size(*samples, rows, options).batches;
     for (const Field& field : dataset->fields()) check_batch(field, rows);

@@ -1,25 +1,10 @@
 #include "penstock/options_json.hpp"
 
-#include <charconv>
-#include <concepts>
-#include <limits>
-#include <map>
 #include <ostream>
-#include <type_traits>
-#include <vector>
 
-#include "engine/files/weights_header.hpp"
-#include "engine/values/number_range.hpp"
-#include "penstock/error.hpp"
-#include "penstock/json_value.hpp"
+#include "engine/json/json_fields.hpp"
 
 namespace penstock {
-namespace {
-
-using Kind = JsonValue::Kind;
-
-template <class T, class Group>
-concept MaybeConst = std::same_as<std::remove_const_t<T>, Group>;
 
 // The fields of each group. The bindings name all of them: a new one must be listed here, or this
 // does not compile.
@@ -137,160 +122,6 @@ void each_field(MaybeConst<Options> auto& options, const auto& visit) {
   visit("runtime", runtime);
 }
 
-JsonValue written(bool truth) {
-  return {.kind = Kind::boolean, .truth = truth};
-}
-
-JsonValue written(std::integral auto number) {
-  return {.kind = Kind::number, .text = std::to_string(number)};
-}
-
-JsonValue written(double number) {
-  return {.kind = Kind::number, .text = number_text(number)};
-}
-
-JsonValue written(const std::string& text) {
-  return {.kind = Kind::text, .text = text};
-}
-
-template <class Enum>
-requires std::is_enum_v<Enum> JsonValue written(Enum value) {
-  return written(std::string(to_string(value)));
-}
-
-template <class T>
-JsonValue written(const std::vector<T>& values);
-
-template <class Group>
-requires std::is_class_v<Group> JsonValue written(const Group& group) {
-  JsonValue json{.kind = Kind::object};
-  each_field(group, [&](const char* name, const auto& field) {
-    json.items.push_back(written(field));
-    json.items.back().name = name;
-  });
-  return json;
-}
-
-template <class T>
-JsonValue written(const std::vector<T>& values) {
-  JsonValue json{.kind = Kind::list};
-  for (const T& value : values) json.items.push_back(written(value));
-  return json;
-}
-
-/// Reads values into fields, and remembers where each came from.
-class Reader {
- public:
-  /// "line 3: " for a field that was read, or else for what it is a part of; else nothing.
-  std::string line_of(std::string path) const {
-    while (!path.empty()) {
-      const auto found = lines_.find(path);
-      if (found != lines_.end()) return "line " + std::to_string(found->second) + ": ";
-      const auto end = path.find_last_of(".[");
-      path.resize(end == path.npos ? 0 : end);
-    }
-    return {};
-  }
-
-  template <class T>
-  void read(const std::string& path, const JsonValue& json, T& value) {
-    lines_[path] = json.line;
-    read_value(path, json, value);
-  }
-
-  template <class Group>
-  void read_fields(const std::string& path, const JsonValue& json, Group& group) {
-    if (json.kind != Kind::object) refuse(path, json, "an object");
-    for (const JsonValue& item : json.items) read_field(path, item, group);
-  }
-
- private:
-  [[noreturn]] static void refuse(const std::string& path, const JsonValue& json,
-                                  const std::string& expected) {
-    throw Error(Errc::invalid_argument, "line " + std::to_string(json.line) + ": " + path +
-                                            ": expected " + expected + ", got " + describe(json));
-  }
-
-  template <class Group>
-  void read_field(const std::string& path, const JsonValue& json, Group& group) {
-    bool found = false;
-    std::string names;
-    each_field(group, [&](const char* name, auto& field) {
-      names += (names.empty() ? "" : ", ") + std::string(name);
-      if (json.name != name) return;
-      found = true;
-      read(path + '.' + name, json, field);
-    });
-    if (found) return;
-    throw Error(Errc::invalid_argument, "line " + std::to_string(json.line) + ": " + path + ": " +
-                                            quoted_name(json.name) + " is none of its fields " +
-                                            names);
-  }
-
-  void read_value(const std::string& path, const JsonValue& json, bool& value) {
-    if (json.kind != Kind::boolean) refuse(path, json, "true or false");
-    value = json.truth;
-  }
-
-  void read_value(const std::string& path, const JsonValue& json, std::string& value) {
-    if (json.kind != Kind::text) refuse(path, json, "a text");
-    value = json.text;
-  }
-
-  void read_value(const std::string& path, const JsonValue& json, double& value) {
-    if (!reads_as(json, value)) refuse(path, json, "a number");
-  }
-
-  template <std::integral Number>
-  void read_value(const std::string& path, const JsonValue& json, Number& value) {
-    using Limits = std::numeric_limits<Number>;
-    if (!reads_as(json, value))
-      refuse(path, json,
-             "a whole number from " + std::to_string(Limits::min()) + " to " +
-                 std::to_string(Limits::max()));
-  }
-
-  template <class Enum>
-  requires std::is_enum_v<Enum>
-  void read_value(const std::string& path, const JsonValue& json, Enum& value) {
-    std::string known;
-    for (int i = 0; to_string(static_cast<Enum>(i)) != "unknown"; ++i) {
-      const std::string_view name = to_string(static_cast<Enum>(i));
-      known += (known.empty() ? "" : ", ") + std::string(name);
-      if (json.kind != Kind::text || json.text != name) continue;
-      value = static_cast<Enum>(i);
-      return;
-    }
-    refuse(path, json, "one of " + known);
-  }
-
-  template <class T>
-  void read_value(const std::string& path, const JsonValue& json, std::vector<T>& values) {
-    if (json.kind != Kind::list) refuse(path, json, "a list");
-    values.assign(json.items.size(), T());
-    for (std::size_t i = 0; i < values.size(); ++i)
-      read(path + '[' + std::to_string(i) + ']', json.items[i], values[i]);
-  }
-
-  template <class Group>
-  requires std::is_class_v<Group>
-  void read_value(const std::string& path, const JsonValue& json, Group& group) {
-    read_fields(path, json, group);
-  }
-
-  template <class Number>
-  static bool reads_as(const JsonValue& json, Number& value) {
-    if (json.kind != Kind::number) return false;
-    const char* const end = json.text.data() + json.text.size();
-    const auto [stop, error] = std::from_chars(json.text.data(), end, value);
-    return error == std::errc() && stop == end;
-  }
-
-  std::map<std::string, int> lines_;
-};
-
-}  // namespace
-
 std::string to_json(const Options& options) {
   return to_json(written(options));
 }
@@ -299,17 +130,12 @@ std::ostream& operator<<(std::ostream& stream, const Options& options) {
   return stream << to_json(options);
 }
 
+Options options_from_json(const JsonValue& json, const Options& base) {
+  return read_checked("options", json, base);
+}
+
 Options options_from_json(std::string_view json, const Options& base) {
-  Options options = base;
-  Reader reader;
-  reader.read_fields("options", parse_json(json), options);
-  try {
-    options.validate();
-  } catch (const Error& error) {
-    const std::string text = error.what();
-    throw Error(error.code(), reader.line_of(text.substr(0, text.find(": "))) + text);
-  }
-  return options;
+  return options_from_json(parse_json(json), base);
 }
 
 }  // namespace penstock

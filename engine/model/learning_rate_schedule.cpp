@@ -6,9 +6,40 @@
 #include <string>
 
 #include "engine/values/number_range.hpp"
+#include "penstock/error.hpp"
 
 namespace penstock {
 namespace {
+
+using Kind = LearningRateSchedule::Kind;
+using Phase = LearningRateSchedule::Phase;
+
+/// Of a phase's update, counted from its first.
+double factor_at(const Phase& phase, std::int64_t update) {
+  const auto done = static_cast<double>(update);
+  const double part = std::min(1.0, done / static_cast<double>(phase.updates));
+  switch (phase.kind) {
+    case Kind::constant:
+      return phase.factor;
+    case Kind::step:
+      return std::pow(phase.factor, static_cast<double>(update / phase.updates));
+    case Kind::exponential:
+      return std::pow(phase.factor, done);
+    case Kind::cosine:
+      return phase.factor + (1 - phase.factor) * (1 + std::cos(std::numbers::pi * part)) / 2;
+    case Kind::linear:
+      return phase.first + (phase.factor - phase.first) * part;
+  }
+  return 1;
+}
+
+void check_phase(const std::string& field, const Phase& phase, bool last) {
+  const NumberRange duration = last ? NumberRange{.high = 0} : NumberRange{.low = 1};
+  check_f32(field + ".first", phase.first, {});
+  check_f32(field + ".factor", phase.factor, {});
+  check_number(field + ".updates", static_cast<double>(phase.updates), {.low = 1});
+  check_number(field + ".lasts", static_cast<double>(phase.lasts), duration);
+}
 
 void check_updates(const std::string& function, std::int64_t updates) {
   check_number("learning rate schedule, " + function + ": updates", static_cast<double>(updates),
@@ -75,28 +106,36 @@ double LearningRateSchedule::at(std::int64_t update) const {
   check_number("learning rate schedule, at: update", static_cast<double>(update), {});
   std::int64_t own = update;
   for (const Phase& phase : phases_) {
-    if (phase.lasts == 0 || own < phase.lasts) return phase.at(own);
+    if (phase.lasts == 0 || own < phase.lasts) return factor_at(phase, own);
     own -= phase.lasts;
   }
   return 1;
 }
 
-double LearningRateSchedule::Phase::at(std::int64_t update) const {
-  const auto done = static_cast<double>(update);
-  const double part = std::min(1.0, done / static_cast<double>(updates));
-  switch (kind) {
+LearningRateSchedule LearningRateSchedule::of(const std::vector<Phase>& phases) {
+  if (phases.empty())
+    throw Error(Errc::invalid_argument, "schedule: expected at least one phase, got none");
+  for (std::size_t i = 0; i < phases.size(); ++i)
+    check_phase("schedule[" + std::to_string(i) + "]", phases[i], i + 1 == phases.size());
+  LearningRateSchedule result;
+  result.phases_ = phases;
+  return result;
+}
+
+std::string_view to_string(LearningRateSchedule::Kind value) noexcept {
+  switch (value) {
     case Kind::constant:
-      return factor;
+      return "constant";
     case Kind::step:
-      return std::pow(factor, static_cast<double>(update / updates));
+      return "step";
     case Kind::exponential:
-      return std::pow(factor, done);
+      return "exponential";
     case Kind::cosine:
-      return factor + (1 - factor) * (1 + std::cos(std::numbers::pi * part)) / 2;
+      return "cosine";
     case Kind::linear:
-      return first + (factor - first) * part;
+      return "linear";
   }
-  return 1;
+  return "unknown";
 }
 
 }  // namespace penstock

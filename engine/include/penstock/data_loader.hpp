@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "penstock/dataset.hpp"
@@ -56,7 +57,12 @@ struct DataLoaderOptions {
   /// throws. @throws Error invalid_data for a sample that the dataset has not, or no batch at all.
   Sampler sampler = {};
   Partition partition = {};
+
+  /// @throws Error invalid_argument naming the field, what it may be, and what it is.
+  void validate() const;
 };
+
+std::string_view to_string(LoaderMode value) noexcept;
 
 /// The content of the batches depends on the dataset, what the sampler says or else `shuffle` and
 /// `seed`, the partition, and the number of epochs begun or left out; never on mode, workers or

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 namespace penstock {
@@ -14,6 +15,16 @@ namespace penstock {
 /// or more, the number of an update and factors 0 or more.
 class LearningRateSchedule {
  public:
+  enum class Kind : std::uint8_t { constant, step, exponential, cosine, linear };
+  /// What a schedule consists of, one after the other; each counts updates from 0.
+  struct Phase {
+    Kind kind = Kind::constant;
+    double first = 1;          ///< of `linear`
+    double factor = 1;         ///< and the last one of `cosine` and `linear`
+    std::int64_t updates = 1;  ///< of `step`, `cosine`, `linear`
+    std::int64_t lasts = 0;    ///< updates after which the next phase begins; the last has 0
+  };
+
   /// 1 for ever.
   LearningRateSchedule() = default;
 
@@ -39,20 +50,16 @@ class LearningRateSchedule {
   /// The factor of that update, 0 or more.
   double at(std::int64_t update) const;
 
- private:
-  enum class Kind : std::uint8_t { constant, step, exponential, cosine, linear };
-  struct Phase {
-    Kind kind = Kind::constant;
-    double first = 1;          ///< of `linear`
-    double factor = 1;         ///< and the last one of `cosine` and `linear`
-    std::int64_t updates = 1;  ///< of `step`, `cosine`, `linear`
-    std::int64_t lasts = 0;    ///< updates after which the next phase begins; the last has none
+  const std::vector<Phase>& phases() const noexcept { return phases_; }
+  /// The schedule that has these phases, one at least.
+  static LearningRateSchedule of(const std::vector<Phase>& phases);
 
-    double at(std::int64_t update) const;
-  };
+ private:
   explicit LearningRateSchedule(const Phase& phase) : phases_{phase} {}
 
   std::vector<Phase> phases_ = {Phase{}};
 };
+
+std::string_view to_string(LearningRateSchedule::Kind value) noexcept;
 
 }  // namespace penstock

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "penstock/json_value.hpp"
 #include "penstock/options.hpp"
 
 namespace penstock {
@@ -22,5 +23,8 @@ std::ostream& operator<<(std::ostream& stream, const Options& options);
 /// a value has the wrong type or is outside its range: "line 3: options.topology.ipus[1]: expected
 /// 0 to 65535, got -1".
 Options options_from_json(std::string_view json, const Options& base = {});
+/// The same of a part of a text, whose lines are counted from the text's first: one file may hold
+/// options, an optimizer (optimizer_json.hpp) and a loader's options (data_loader_json.hpp).
+Options options_from_json(const JsonValue& json, const Options& base = {});
 
 }  // namespace penstock

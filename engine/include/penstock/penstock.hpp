@@ -3,6 +3,7 @@
 
 #include "penstock/call_report.hpp"
 #include "penstock/data_loader.hpp"
+#include "penstock/data_loader_json.hpp"
 #include "penstock/dataset.hpp"
 #include "penstock/error.hpp"
 #include "penstock/fit.hpp"
@@ -16,6 +17,7 @@
 #include "penstock/metric.hpp"
 #include "penstock/model.hpp"
 #include "penstock/optimizer.hpp"
+#include "penstock/optimizer_json.hpp"
 #include "penstock/options.hpp"
 #include "penstock/options_json.hpp"
 #include "penstock/output_file.hpp"

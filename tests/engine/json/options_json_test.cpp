@@ -7,9 +7,12 @@
 #include <tuple>
 
 #include "penstock/error.hpp"
+#include "tests/engine/json/all_differ.hpp"
 
 namespace penstock {
 namespace {
+
+using testing::expect_all_differ;
 
 // All fields of each group; a field that is added does not compile until it is listed, changed in
 // `changed`, and thereby asked of the JSON. `log` and `compile_progress`
@@ -98,15 +101,6 @@ void expect_equal(const Options& left, const Options& right) {
     EXPECT_EQ(fields(anchors[i]), fields(right.output.anchors[i]));
   expect_equal(left.topology.stages, right.topology.stages);
   expect_equal(left.topology.phased, right.topology.phased);
-}
-
-template <class... Fields>
-void expect_all_differ(const std::tuple<Fields...>& left, const std::tuple<Fields...>& right) {
-  const auto differ = [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return std::vector<bool>{(std::get<I>(left) != std::get<I>(right))...};
-  }
-  (std::index_sequence_for<Fields...>());
-  for (std::size_t i = 0; i < differ.size(); ++i) EXPECT_TRUE(differ[i]) << "field " << i;
 }
 
 /// No field as it is by default.

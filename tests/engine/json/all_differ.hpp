@@ -1,0 +1,22 @@
+// Whether a test of a struct changes all of its fields.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace penstock::testing {
+
+/// Of two structs of the same type, all fields as std::tie gives them: each must differ.
+template <class... Fields>
+void expect_all_differ(const std::tuple<Fields...>& left, const std::tuple<Fields...>& right) {
+  const auto differ = [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return std::vector<bool>{(std::get<I>(left) != std::get<I>(right))...};
+  }
+  (std::index_sequence_for<Fields...>());
+  for (std::size_t i = 0; i < differ.size(); ++i) EXPECT_TRUE(differ[i]) << "field " << i;
+}
+
+}  // namespace penstock::testing
