@@ -124,5 +124,39 @@ TEST_P(Cuts, AndOutputsInTheMiddleChangeNoBits) {
 INSTANTIATE_TEST_SUITE_P(Batches, Cuts, ::testing::Values(1, 5, 16, 32, 40),
                          ::testing::PrintToStringParamName());
 
+/// That of docs/porting.md, before and after its first four edits.
+Model ported_model(bool blocks) {
+  Model model("fashion", 1);
+  const auto begin = [&](const char* name) {
+    if (blocks) model.begin_block(name);
+  };
+  Value x = model.input("image", {1, 28, 28});
+  const Value labels = model.labels();
+  begin("B1");
+  x = model.max_pool2d(model.relu(model.conv2d("conv1", x, {.out_channels = 5, .kernel = 3})));
+  begin("B2");
+  x = model.relu(model.conv2d("conv2", x, {.out_channels = 12, .kernel = 5}));
+  x = model.group_norm("norm", x, 3);
+  begin("B3");
+  x = model.relu(model.linear("fc1", model.flatten(x), 100));
+  begin("B4");
+  x = model.linear("fc2", x, 10);
+  model.output("logits", x);
+  model.loss(model.cross_entropy(x, labels));
+  return model;
+}
+
+TEST(Porting, H11_BlocksAloneChangeNoBits) {
+  const Options options{.batch_size = 16};
+  const Sgd rule{.learning_rate = 0.01, .momentum = 0.9};
+  const auto samples = all_samples(*synthetic_digits(updates * 16, 1, {}));
+  const TrainingRun before = train(ported_model(false), options, rule, samples, updates);
+  const TrainingRun after = train(ported_model(true), options, rule, samples, updates);
+  EXPECT_EQ(before.stages.size(), 1u);
+  EXPECT_EQ(after.stages.size(), 4u);
+  EXPECT_EQ(first_difference(before, after), "");
+  EXPECT_EQ(before.losses, after.losses);
+}
+
 }  // namespace
 }  // namespace penstock::testing
