@@ -124,16 +124,21 @@ TEST(InferenceModel, TakesOnlyTheInputsThatItsOutputsNeed) {
   EXPECT_EQ(TrainingModel(model, {}, Sgd{}).inputs(), (std::vector<std::string>{"x", "labels"}));
 }
 
-TEST(TrainingModel, D1_KeepsTheOptionsThatItWasMadeWith) {
+TEST(TrainingModel, D1_OptionsInUseAreFrozen) {
   Options options = options_for(4, 1);
   const Model model = small_model();
   TrainingModel training(model, options, Sgd{});
   InferenceModel serving(model, options);
+  static_assert(std::is_same_v<decltype(training.options()), const Options&>);
+  static_assert(std::is_same_v<decltype(serving.options()), const Options&>);
+  const std::string made_with = to_json(options);
   const StepResult before = serving.run({samples(2)[0]});
   options.batch_size = 3;
   options.training.gradient_accumulation = 5;
   options.output.mode = OutputMode::sum;
   options.topology.replication_factor = 2;
+  EXPECT_EQ(to_json(training.options()), made_with);
+  EXPECT_EQ(to_json(serving.options()), made_with);
   EXPECT_EQ(training.step(samples(8)).loss.shape(), Shape{});
   EXPECT_EQ(serving.run({samples(2)[0]}).output("logits").shape(), before.output("logits").shape());
   EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { training.step(samples(15)); }).substr(0, 31),
