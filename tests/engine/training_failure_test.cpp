@@ -125,18 +125,24 @@ TEST(InferenceFailure, ForWantOfAThreadLeavesWholeMicroBatches) {
   EXPECT_EQ(inference.run(ragged).output("log_probabilities").shape(), (Shape{batch + 1, 4}));
 }
 
-TEST(TrainingFailure, LeavesTheModelFitForAnotherTraining) {
-  const Model model = classifier();
-  TrainingModel broken(model, options(), Sgd{.learning_rate = 0.1});
-  EXPECT_NE(refusal(Errc::stage_failed, [&] { broken.step(inputs_with_label_12_at(0)); }),
+TEST(TrainingFailure, R2_6_LeavesTheModelToATrainingThatGoesOnFromTheLastUpdate) {
+  constexpr std::int64_t update = batch * accumulation;
+  const Model model = classifier(), uninterrupted = classifier();
+  const Sgd rule{.learning_rate = 0.1};
+  TrainingModel broken(model, options(), rule);
+  EXPECT_NE(refusal(Errc::stage_failed, [&] { broken.step(inputs_with_label_12_at(update + 1)); }),
             "accepted");
-  TrainingModel next(model, options(), Sgd{.learning_rate = 0.1});
-  EXPECT_EQ(next.step(inputs(samples)).loss.shape(), Shape{});
+  TrainingModel next(model, options(), rule), whole(uninterrupted, options(), rule);
+  const auto all = inputs(samples);
+  next.step({all[0].rows(update, samples), all[1].rows(update, samples)});
+  whole.step(all);
+  for (const ParameterInfo& parameter : model.parameters())
+    EXPECT_TRUE(same_bits(model.weight(parameter.name), uninterrupted.weight(parameter.name)));
   InferenceModel inference(model, {.batch_size = batch});
-  EXPECT_EQ(inference.run(std::vector{inputs(batch)[0]}).output("log_probabilities").shape(),
+  EXPECT_EQ(inference.run(std::vector{all[0].rows(0, batch)}).output("log_probabilities").shape(),
             (Shape{batch, 4}));
-  EXPECT_NE(refusal(Errc::closed, [&] { broken.step(inputs(samples)); }), "accepted");
-  EXPECT_EQ(refusal(Errc::closed, [&] { next.step(inputs(samples)); }), "accepted");
+  EXPECT_NE(refusal(Errc::closed, [&] { broken.step(all); }), "accepted");
+  EXPECT_EQ(refusal(Errc::closed, [&] { next.step(all); }), "accepted");
 }
 
 }  // namespace
