@@ -52,6 +52,7 @@ struct Numbering {
       const auto block = model.block("B2");
       x = model.add(number, x);
       model.output("samples", x);
+      model.output("again", x);
       samples = model.tensor_name(x);
     }
     const auto block = model.block("B3");
@@ -149,7 +150,8 @@ void expect(const Mode& mode, const Call& call, const Tensor& got, const Shape& 
 void expect_all(const Mode& mode, const Call& call, bool training, const StepResult& result) {
   const Computed all = computed(call, training);
   const Shape per_sample{batch, 1}, scalar{}, weight{1, 1};
-  expect(mode, call, result.output("samples"), per_sample, all.samples);
+  for (const char* name : {"samples", "again"})
+    expect(mode, call, result.output(name), per_sample, all.samples);
   expect(mode, call, result.output("mean"), scalar, all.mean);
   if (training) expect(mode, call, result.loss, scalar, all.mean);
   for (std::size_t i = 0; i < std::size(modes); ++i) {
