@@ -35,7 +35,9 @@ class Times {
 
   void note(const TraceEvent& event) {
     const std::int64_t number = event.micro_batch - call_.first_micro_batch;
-    if (number < 0 || number >= call_.micro_batches || event.activity == Activity::update) return;
+    const bool program =
+        event.activity == Activity::forward || event.activity == Activity::backward;
+    if (number < 0 || number >= call_.micro_batches || !program) return;
     const std::size_t at = place(static_cast<std::size_t>(number * call_.replicas + event.replica),
                                  static_cast<std::size_t>(event.stage));
     const double begin = seconds_between(call_.begin_ns, event.begin_ns);

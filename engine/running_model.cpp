@@ -36,6 +36,7 @@ std::optional<graph::PhaseRequest> phases_of(const Options& options, bool traini
   if (!is_phased(options.topology.strategy)) return std::nullopt;
   graph::PhaseRequest request{
       .parallel = options.topology.strategy == Strategy::parallel_phased,
+      .liveness = phased.liveness,
       .separate_backward = phased.separate_backward_phase,
       .turn = training && phased.batch_serial ? options.training.gradient_accumulation : 1};
   for (const Phase& phase : phased.phases)
@@ -65,7 +66,7 @@ std::vector<graph::StateTensor> state_of(const graph::ParameterRule& rule) {
 graph::MemoryBudget budget_for(const Options& options, const Optimizer* optimizer,
                                const std::vector<std::string>& trainable) {
   graph::MemoryBudget budget{.bytes = options.topology.ipu_memory_bytes,
-                             .offload_state = options.training.offload.optimizer_state,
+                             .offload_state = offload_of(options).optimizer_state,
                              .shard_state = options.training.sharding.optimizer_state,
                              .replicas = options.topology.replication_factor};
   if (!optimizer) return budget;
@@ -100,7 +101,7 @@ graph::CompileRequest request_for(const Options& options, const Optimizer* optim
       .threads_per_ipu = options.topology.threads_per_ipu,
       .cores = actors::worker_threads({}),
       .memory = budget_for(options, optimizer, trainable),
-      .offload = options.training.offload,
+      .offload = offload_of(options),
       .recompute = {.on = options.training.recompute,
                     .stages = {options.training.recompute_stages.begin(),
                                options.training.recompute_stages.end()}}};
@@ -137,7 +138,7 @@ actors::PipelineSetup setup_for(const Options& options, std::shared_ptr<const gr
           .gradient_accumulation = training ? options.training.gradient_accumulation : 1,
           .reduction = options.training.reduction,
           .reduction_strategy = options.training.reduction_strategy,
-          .offload = options.training.offload,
+          .offload = offload_of(options),
           .sharding = options.training.sharding,
           .seed = options.seed,
           .outputs = output_selection(options.output, training),

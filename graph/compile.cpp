@@ -153,13 +153,20 @@ class Compilation {
   /// What might need less memory than the plan.
   std::vector<Alternative> alternatives(std::int32_t threads) const {
     std::vector<Alternative> result;
-    for (const OffloadChoice& choice : offload_choices(offload(), request_.training)) {
+    for (const OffloadChoice& choice :
+         offload_choices(offload(), request_.training, !phases_of_stages_.none())) {
       PlanRequest request = plan_request(threads);
       request.offload = choice.offload;
       result.push_back({.name = choice.name,
                         .plan = [=, this] { return plan_with(recompute_request(), request); },
                         .offload_state = choice.offload.optimizer_state.on,
                         .classes = choice.classes});
+    }
+    if (phases_of_stages_.turn > 1) {
+      PlanRequest request = plan_request(threads);
+      request.phases.turn = 1;
+      result.push_back({"a turn for each micro-batch (options.topology.phased.batch_serial off)",
+                        [=, this] { return plan_with(recompute_request(), request); }});
     }
     if (request_.training)
       result.push_back(

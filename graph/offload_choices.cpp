@@ -68,10 +68,12 @@ std::string joined(const Chosen& chosen, const std::string& before, const char* 
   return text;
 }
 
-OffloadChoice choice_of(const Chosen& chosen, OffloadOptions offload) {
+OffloadChoice choice_of(const Chosen& chosen, OffloadOptions offload, bool phased) {
+  const std::string group =
+      phased ? "not options.topology.phased.on_ipu." : "options.training.offload.";
   for (const OffloadClass* one : chosen) (offload.*one->offload).on = true;
   return {joined(chosen, "", &OffloadClass::name, " and ") + " in the host store (" +
-              joined(chosen, "options.training.offload.", &OffloadClass::field, ", ") + ")",
+              joined(chosen, group, &OffloadClass::field, ", ") + ")",
           offload, static_cast<int>(chosen.size())};
 }
 
@@ -81,7 +83,8 @@ std::string number_of_bytes(std::int64_t bytes) {
 
 }  // namespace
 
-std::vector<OffloadChoice> offload_choices(const OffloadOptions& offload, bool training) {
+std::vector<OffloadChoice> offload_choices(const OffloadOptions& offload, bool training,
+                                           bool phased) {
   Chosen off;
   for (const OffloadClass& one : classes)
     if (!(offload.*one.offload).on && (training || one.in_inference)) off.push_back(&one);
@@ -90,7 +93,7 @@ std::vector<OffloadChoice> offload_choices(const OffloadOptions& offload, bool t
     Chosen chosen;
     for (std::size_t i = 0; i < off.size(); ++i)
       if (set >> i & 1u) chosen.push_back(off[i]);
-    choices.push_back(choice_of(chosen, offload));
+    choices.push_back(choice_of(chosen, offload, phased));
   }
   std::ranges::stable_sort(choices, std::less<>(), &OffloadChoice::classes);
   return choices;

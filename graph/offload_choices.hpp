@@ -18,8 +18,9 @@ struct OffloadChoice {
 };
 
 /// Every set of classes that could be turned on besides those of `offload`, small ones first. In
-/// inference there are only weights.
-std::vector<OffloadChoice> offload_choices(const OffloadOptions& offload, bool training);
+/// inference there are only weights. In phases it is PhasedOptions::on_ipu that keeps them on.
+std::vector<OffloadChoice> offload_choices(const OffloadOptions& offload, bool training,
+                                           bool phased = false);
 
 /// A note for each class that is on and of which every tensor is smaller than its minimum.
 std::vector<std::string> idle_offload(const Plan& plan, const OffloadOptions& offload,

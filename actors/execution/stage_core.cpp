@@ -100,6 +100,11 @@ void StageCore::started(const Work& work) {
   max_in_flight_ = std::max(max_in_flight_, in_flight());
 }
 
+bool StageCore::begun(const Work& work) const {
+  if (work.direction == Direction::forward) return work.micro_batch < next_forward_;
+  return work.micro_batch < next_backward_ || running_ == work;
+}
+
 void StageCore::finished(const Work& work) {
   running_.reset();
   if (work.direction == Direction::forward) return;

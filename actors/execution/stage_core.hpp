@@ -37,6 +37,8 @@ class StageCore {
   void started(const Work& work);
   void finished(const Work& work);
 
+  /// Whether that work has been started, and done perhaps.
+  bool begun(const Work& work) const;
   /// All micro-batches of the window have been through backward; no work until weights_ready().
   bool window_complete() const { return updating_; }
   bool busy() const { return running_.has_value(); }

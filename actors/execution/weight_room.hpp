@@ -23,6 +23,8 @@ class WeightRoom {
     if (bytes_ > 0 && !holds(arena)) fill(arena);
     return memory_.get();
   }
+  /// They have to be brought again.
+  void drop() { of_ = nullptr; }
   bool holds(const Arena& arena) const {
     return of_ == &arena && version_ == arena.weight_version();
   }

@@ -45,20 +45,50 @@ bool DeviceState::run_or_report(Run run, What what, bool is_update) {
   return true;
 }
 
+WeightRoom& DeviceState::room_of(const Arena& arena) {
+  return setup.weight_rooms[static_cast<std::size_t>(
+      graph::room_of(setup.pipeline->plan->phases, static_cast<std::int32_t>(arena.number())))];
+}
+
+void DeviceState::bring(const StageHandle& stage, Arena& arena, const Work& work) {
+  WeightRoom& room = room_of(arena);
+  if (arena.stage().host_parameter_bytes == 0 || room.holds(arena)) return;
+  const std::int64_t begin = now_ns();
+  room.bring(arena);
+  self->send(stage, WeightsBrought{work, begin, now_ns()});
+}
+
+void DeviceState::end_turn(const Arena& arena, const Work& work) {
+  const graph::Plan& plan = *setup.pipeline->plan;
+  const graph::Phases& phases = plan.phases;
+  const std::int64_t next = work.micro_batch + 1;
+  if (phases.turn_begin(next) != next) return;
+  const graph::Turn turn{phases.of_stage[arena.number()], work.direction};
+  WeightRoom& room = room_of(arena);
+  if (room.holds(arena) && graph::leaves_after(phases, turn, plan.training)) room.drop();
+}
+
+void DeviceState::on_bring_weights(BringWeights& request) {
+  bring(request.stage, *request.arena, request.work);
+}
+
 void DeviceState::on_run_program(RunProgram& request) {
+  const bool phased = !setup.pipeline->plan->phases.none();
+  if (phased) bring(request.stage, *request.arena, request.work);
   const std::int64_t begin = now_ns();
   const auto run = [&] {
     request.arena->run(request.work.direction, request.work.micro_batch, setup.scratch.get(),
                        random_key(*setup.pipeline, request), request.constants.loss_scale,
-                       setup.team.get(), setup.weight_room.bring(*request.arena));
+                       setup.team.get(), room_of(*request.arena).bring(*request.arena));
   };
   const auto what = [&] {
     return stage_name(*setup.pipeline, request.replica, request.arena->number()) + ", " +
            std::string(to_string(request.work.direction)) + " of micro-batch " +
            std::to_string(request.work.micro_batch);
   };
-  if (run_or_report(run, what, false))
-    self->send(request.stage, ProgramDone{request.work, begin, now_ns()});
+  if (!run_or_report(run, what, false)) return;
+  if (phased) end_turn(*request.arena, request.work);
+  self->send(request.stage, ProgramDone{request.work, begin, now_ns()});
 }
 
 void DeviceState::on_run_update(RunUpdate& request) {
@@ -78,6 +108,7 @@ DeviceHandle::behavior_type device_actor(DeviceHandle::stateful_pointer<DeviceSt
   base_init(self);
   self->state.start(self, std::move(setup));
   return {[=](RunProgram& request) { self->state.on_run_program(request); },
+          [=](BringWeights& request) { self->state.on_bring_weights(request); },
           [=](RunUpdate& request) { self->state.on_run_update(request); }};
 }
 

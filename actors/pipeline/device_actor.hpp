@@ -1,11 +1,14 @@
 // Device: an IPU. Runs one program or weight update at a time, in the order of their arrival, and
-// owns the scratch memory that its stages' programs share, the room for the weights of one of them
-// at a time, and the threads that share their work.
+// owns the scratch memory that its stages' programs share, rooms for the weights of one of them at
+// a time each, and the threads that share their work.
 #pragma once
+
+#include <array>
 
 #include "actors/execution/thread_team.hpp"
 #include "actors/execution/weight_room.hpp"
 #include "actors/pipeline/messages.hpp"
+#include "graph/phases/residency.hpp"
 
 namespace penstock::actors {
 
@@ -15,16 +18,24 @@ struct DeviceSetup {
   std::int64_t scratch_bytes = 0;
   SupervisorHandle supervisor = {};
   std::shared_ptr<ThreadTeam> team = {};  ///< null: the device's own thread does it all
-  WeightRoom weight_room = WeightRoom();
+  std::array<WeightRoom, graph::rooms> weight_rooms = {WeightRoom(), WeightRoom()};
 };
 
 struct DeviceState {
   void start(DeviceHandle::pointer actor, DeviceSetup setup);
   void on_run_program(RunProgram& request);
+  void on_bring_weights(BringWeights& request);
   void on_run_update(RunUpdate& request);
   /// What `run` throws becomes the host's failure, after `what` it was about; then false.
   template <class Run, class What>
   bool run_or_report(Run run, What what, bool is_update);
+
+  WeightRoom& room_of(const Arena& arena);
+  /// In phased execution: the weights of a stage come for that work, if they are not there, and the
+  /// stage is told.
+  void bring(const StageHandle& stage, Arena& arena, const Work& work);
+  /// They leave at the end of a turn after which they may not stay.
+  void end_turn(const Arena& arena, const Work& work);
 
   DeviceHandle::pointer self = nullptr;
   DeviceSetup setup;

@@ -27,6 +27,7 @@ namespace penstock::actors {
 
 // They hold handles, whose types name them.
 struct RunProgram;
+struct BringWeights;
 struct RunUpdate;
 struct Contribution;
 struct StageLinks;
@@ -68,6 +69,19 @@ struct ProgramDone {
   Work work = {};
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
+};
+
+/// Device -> stage, where stages have turns: its weights have come to the IPU for that work.
+struct WeightsBrought {
+  Work work = {};
+  std::int64_t begin_ns = 0;
+  std::int64_t end_ns = 0;
+};
+
+/// Stage -> the stages of the next phase, with its first work of a turn: yours is next. What the
+/// host store keeps for that work may come.
+struct TurnNear {
+  Work work = {};
 };
 
 /// Device -> optimizer: its work is done.
@@ -230,12 +244,13 @@ struct WaitsFor {
 
 // ---- who understands what ----------------------------------------------------------------------
 
-using StageHandle = caf::typed_actor<caf::reacts_to<StageLinks>, caf::reacts_to<EdgeTensor>,
-                                     caf::reacts_to<OutputsTaken>, caf::reacts_to<ProgramDone>,
-                                     caf::reacts_to<WeightsReady>, caf::reacts_to<ReadVariables>,
-                                     caf::reacts_to<WriteVariables>, caf::reacts_to<ReadStatus>,
-                                     caf::reacts_to<SetRunConstants>, caf::reacts_to<ExplainWait>>;
-using DeviceHandle = caf::typed_actor<caf::reacts_to<RunProgram>, caf::reacts_to<RunUpdate>>;
+using StageHandle = caf::typed_actor<
+    caf::reacts_to<StageLinks>, caf::reacts_to<EdgeTensor>, caf::reacts_to<OutputsTaken>,
+    caf::reacts_to<ProgramDone>, caf::reacts_to<TurnNear>, caf::reacts_to<WeightsBrought>,
+    caf::reacts_to<WeightsReady>, caf::reacts_to<ReadVariables>, caf::reacts_to<WriteVariables>,
+    caf::reacts_to<ReadStatus>, caf::reacts_to<SetRunConstants>, caf::reacts_to<ExplainWait>>;
+using DeviceHandle = caf::typed_actor<caf::reacts_to<RunProgram>, caf::reacts_to<BringWeights>,
+                                      caf::reacts_to<RunUpdate>>;
 using FeedHandle = caf::typed_actor<caf::reacts_to<FeedLinks>, caf::reacts_to<StepCall>,
                                     caf::reacts_to<Credit>, caf::reacts_to<ExplainWait>>;
 using OptimizerHandle =
@@ -266,6 +281,13 @@ struct RunProgram {
   Work work = {};
   std::int32_t replica = 0;
   RunConstants constants = {};
+};
+
+/// Stage -> device: bring the weights for a program that is near, if they are not there.
+struct BringWeights {
+  StageHandle stage = {};
+  std::shared_ptr<Arena> arena = {};
+  Work work = {};
 };
 
 /// Optimizer -> device: run a phase of a weight update.
@@ -367,6 +389,9 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::NothingMoves)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::ExplainWait)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::WaitsFor)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::RunProgram)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::BringWeights)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::WeightsBrought)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::TurnNear)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::RunUpdate)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::Contribution)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::StageLinks)

@@ -1,6 +1,7 @@
 #include "actors/pipeline/pipeline_cast.hpp"
 
 #include <algorithm>
+#include <array>
 #include <caf/scoped_actor.hpp>
 #include <chrono>
 
@@ -14,6 +15,7 @@
 #include "actors/pipeline/step_actor.hpp"
 #include "actors/pipeline/supervisor_actor.hpp"
 #include "engine/values/memory.hpp"
+#include "graph/phases/residency.hpp"
 
 namespace penstock::actors {
 namespace {
@@ -74,7 +76,8 @@ class Casting {
       for (std::size_t stage = 0; stage < setup_->stages(); ++stage) {
         auto& bytes = scratch_bytes_[setup_->ipu(replica, stage)];
         bytes = std::max(bytes, setup_->plan->stages[stage].scratch_bytes);
-        auto& room_bytes = room_bytes_[setup_->ipu(replica, stage)];
+        auto& room_bytes = room_bytes_[setup_->ipu(replica, stage)][static_cast<std::size_t>(
+            graph::room_of(setup_->plan->phases, static_cast<std::int32_t>(stage)))];
         room_bytes = std::max(room_bytes, setup_->plan->stages[stage].host_parameter_bytes);
         arenas_.push_back(
             std::make_shared<Arena>(setup_->plan, stage, setup_->live_micro_batches()));
@@ -90,11 +93,10 @@ class Casting {
 
   void spawn_devices() {
     for (const auto& [ipu, bytes] : scratch_bytes_)
-      devices_[ipu] =
-          keep("IPU " + std::to_string(ipu),
-               system_.spawn(system_.devices(), device_actor,
-                             DeviceSetup{setup_, scratch_[ipu], bytes, supervisor_, teams_[ipu],
-                                         WeightRoom(room_bytes_.at(ipu))}));
+      devices_[ipu] = keep("IPU " + std::to_string(ipu),
+                           system_.spawn(system_.devices(), device_actor,
+                                         DeviceSetup{setup_, scratch_[ipu], bytes, supervisor_,
+                                                     teams_[ipu], rooms_of(ipu)}));
   }
 
   void spawn_stages(std::int64_t replica) {
@@ -149,8 +151,14 @@ class Casting {
       host_store_ = keep("host store", system_.spawn(RunsOn::workers, host_store_actor, setup_));
   }
 
+  std::array<WeightRoom, graph::rooms> rooms_of(std::int32_t ipu) const {
+    const auto& [even, odd] = room_bytes_.at(ipu);
+    return {WeightRoom(even), WeightRoom(odd)};
+  }
+
   std::int64_t shared_bytes(std::int32_t ipu) const {
-    return scratch_bytes_.at(ipu) + room_bytes_.at(ipu);
+    const auto& [even, odd] = room_bytes_.at(ipu);
+    return scratch_bytes_.at(ipu) + even + odd;
   }
 
   void introduce() {
@@ -206,12 +214,12 @@ class Casting {
   std::vector<std::shared_ptr<WeightUpdate>> updates_;          // as these; none in inference
   std::map<std::int32_t, std::shared_ptr<std::byte>> scratch_;  // by IPU
   std::map<std::int32_t, std::int64_t> scratch_bytes_;          // by IPU
-  std::map<std::int32_t, std::int64_t> room_bytes_;             // by IPU: for weights
-  std::map<std::int32_t, std::shared_ptr<ThreadTeam>> teams_;   // by IPU
-  std::map<std::int32_t, DeviceHandle> devices_;                // by IPU
-  std::vector<std::vector<StageHandle>> stages_;                // [replica][stage]
-  std::vector<OptimizerHandle> optimizers_;                     // replica by replica
-  std::vector<ReducerHandle> reducers_;                         // by stage
+  std::map<std::int32_t, std::array<std::int64_t, graph::rooms>> room_bytes_;  // by IPU
+  std::map<std::int32_t, std::shared_ptr<ThreadTeam>> teams_;                  // by IPU
+  std::map<std::int32_t, DeviceHandle> devices_;                               // by IPU
+  std::vector<std::vector<StageHandle>> stages_;                               // [replica][stage]
+  std::vector<OptimizerHandle> optimizers_;                                    // replica by replica
+  std::vector<ReducerHandle> reducers_;                                        // by stage
   std::vector<Child> others_;
   std::vector<StageMemory> memory_;  // of replica 0
   std::vector<std::shared_ptr<StageStatus>> statuses_;

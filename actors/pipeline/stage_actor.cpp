@@ -1,8 +1,11 @@
 #include "actors/pipeline/stage_actor.hpp"
 
+#include <utility>
+
 #include "actors/pipeline/host_store_actor.hpp"
 #include "actors/system/base_init.hpp"
 #include "actors/system/errors.hpp"
+#include "graph/phases/residency.hpp"
 
 namespace penstock::actors {
 
@@ -21,6 +24,7 @@ void StageState::start(StageHandle::pointer actor, StageSetup given) {
   for (const auto* receives : {&own.forward_receives, &own.backward_receives})
     for (const std::int32_t edge : *receives)
       position_of_edge[static_cast<std::size_t>(edge)] = position++;
+  find_next_phase();
   StageReport& report = setup.status->report;
   report.replica = setup.replica;
   report.stage = setup.stage;
@@ -32,6 +36,72 @@ void StageState::start(StageHandle::pointer actor, StageSetup given) {
   report.weights = setup.arena->weight_moves();
   report.shared_bytes = setup.shared_bytes;
   report.peak_bytes = setup.arena->bytes() + setup.shared_bytes + setup.optimizer_bytes;
+}
+
+// The stage that a phase begins with tells all of the next.
+void StageState::find_next_phase() {
+  const graph::Plan& plan = *setup.pipeline->plan;
+  if (plan.phases.none()) return;
+  const auto& of_stage = plan.phases.of_stage;
+  const auto number = static_cast<std::size_t>(setup.stage);
+  for (const Direction direction : {Direction::forward, Direction::backward}) {
+    const bool forward = direction == Direction::forward;
+    const bool first =
+        forward ? number == 0 || of_stage[number - 1] != of_stage[number]
+                : number + 1 == of_stage.size() || of_stage[number + 1] != of_stage[number];
+    const auto next =
+        graph::comes_during(plan.phases, {of_stage[number], direction}, plan.training);
+    if (!first || !next) continue;
+    NextPhase& phase = next_phase[forward ? 0 : 1];
+    phase.direction = next->direction;
+    for (std::size_t stage = 0; stage < of_stage.size(); ++stage)
+      if (of_stage[stage] == next->phase) phase.stages.push_back(stage);
+    leads = true;
+  }
+}
+
+void StageState::announce_next_phase(const Work& work) {
+  const NextPhase& phase = next_phase[work.direction == Direction::forward ? 0 : 1];
+  if (setup.pipeline->plan->phases.turn_begin(work.micro_batch) != work.micro_batch) return;
+  for (const std::size_t stage : phase.stages)
+    self->send(links.stages[stage], TurnNear{{phase.direction, work.micro_batch}});
+}
+
+// Until the update before is done here too, the arena is its optimizer's.
+void StageState::on_turn_near(const TurnNear& given) {
+  const Work work = given.work;
+  if (!links.host_store || core->begun(work)) return;
+  if (core->window_complete()) {
+    near = given;
+    return;
+  }
+  if (work.direction == Direction::backward && keeps_stash() &&
+      !setup.arena->has_host_stash(work.micro_batch))
+    fetch(key(HostClass::stash, work.micro_batch), [this] { pump(); });
+  if (!weights_missing()) return bring_ahead(work);
+  fetch(key(HostClass::weights), [this, work] {
+    bring_ahead(work);
+    pump();
+  });
+}
+
+void StageState::bring_ahead(const Work& work) {
+  if (setup.arena->stage().host_parameter_bytes > 0 && !core->begun(work))
+    self->send(links.device, BringWeights{self, setup.arena, work});
+}
+
+void StageState::on_weights_brought(const WeightsBrought& brought) {
+  StageReport& report = setup.status->report;
+  ++(brought.work.direction == Direction::forward ? report.forward_weight_loads
+                                                  : report.backward_weight_loads);
+  if (setup.pipeline->trace)
+    setup.status->trace.push_back({.ipu = report.ipu,
+                                   .replica = setup.replica,
+                                   .stage = setup.stage,
+                                   .activity = Activity::load,
+                                   .micro_batch = brought.work.micro_batch,
+                                   .begin_ns = brought.begin_ns,
+                                   .end_ns = brought.end_ns});
 }
 
 void StageState::on_links(StageLinks& given) {
@@ -134,6 +204,7 @@ void StageState::pump() {
   while (const auto work = core->next()) {
     if (!fetched_for(*work)) return;
     core->started(*work);
+    if (leads) announce_next_phase(*work);
     setup.status->report.max_in_flight = static_cast<int>(core->max_in_flight());
     const graph::StagePlan& own = setup.arena->stage();
     const bool forward = work->direction == Direction::forward;
@@ -226,6 +297,7 @@ void StageState::on_weights_ready(const WeightsReady& ready) {
   return_blocks();
   self->send(links.step, UpdateApplied{});
   core->weights_ready();
+  if (near) on_turn_near(*std::exchange(near, std::nullopt));
   pump();
 }
 
@@ -268,6 +340,8 @@ StageHandle::behavior_type stage_actor(StageHandle::stateful_pointer<StageState>
           [=](EdgeTensor& message) { self->state.on_edge_tensor(message); },
           [=](const OutputsTaken&) { self->state.on_outputs_taken(); },
           [=](const ProgramDone& done) { self->state.on_program_done(done); },
+          [=](const TurnNear& near) { self->state.on_turn_near(near); },
+          [=](const WeightsBrought& brought) { self->state.on_weights_brought(brought); },
           [=](const WeightsReady& ready) { self->state.on_weights_ready(ready); },
           [=](const ReadVariables&) { self->state.on_read_variables(); },
           [=](const WriteVariables& message) { self->state.on_write_variables(message); },

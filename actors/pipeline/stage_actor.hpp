@@ -2,7 +2,9 @@
 // lets it run, and passes results on. Owns the stage's arena and its place in every window.
 #pragma once
 
+#include <array>
 #include <functional>
+#include <optional>
 #include <set>
 
 #include "actors/execution/stage_core.hpp"
@@ -28,6 +30,8 @@ struct StageState {
   void on_edge_tensor(EdgeTensor& message);
   void on_outputs_taken();
   void on_program_done(const ProgramDone& done);
+  void on_turn_near(const TurnNear& near);
+  void on_weights_brought(const WeightsBrought& brought);
   void on_weights_ready(const WeightsReady& ready);
   void on_read_variables();
   void on_write_variables(const WriteVariables& message);
@@ -51,6 +55,10 @@ struct StageState {
   bool keeps_stash() const { return setup.arena->stage().host_stash_bytes > 0; }
   BlockKey key(HostClass of, std::int64_t micro_batch = 0) const;
   std::string who() const;
+  /// Finds out whom to tell that a turn of theirs is near.
+  void find_next_phase();
+  void announce_next_phase(const Work& work);
+  void bring_ahead(const Work& work);
   /// Starts the next piece of work, if there is one.
   void pump();
   void finish(const Work& work);
@@ -69,6 +77,14 @@ struct StageState {
   std::vector<std::size_t> position_of_edge;  // by position in Plan::edges
   std::int64_t windows = 0;
   std::set<BlockKey> fetching;  // from the host store
+  /// Stages whose turn in a direction comes after this one's.
+  struct NextPhase {
+    Direction direction = Direction::forward;
+    std::vector<std::size_t> stages = {};
+  };
+  std::array<NextPhase, 2> next_phase;  // by this stage's direction; no stages: nobody is told
+  bool leads = false;                   // there are some
+  std::optional<TurnNear> near;         // came before the weights were ready
   RunConstants constants;
 };
 

@@ -19,7 +19,8 @@ double microseconds(std::int64_t nanoseconds) {
 std::string event_name(const TraceEvent& event) {
   const std::string letter = event.activity == Activity::forward    ? "F"
                              : event.activity == Activity::backward ? "B"
-                                                                    : "U";
+                             : event.activity == Activity::update   ? "U"
+                                                                    : "L";
   return letter + " s" + std::to_string(event.stage) + " mb" + std::to_string(event.micro_batch);
 }
 

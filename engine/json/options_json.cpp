@@ -20,11 +20,21 @@ void each_field(MaybeConst<Phase> auto& phase, const auto& visit) {
   visit("stages", stages);
 }
 
+void each_field(MaybeConst<OnIpu> auto& on_ipu, const auto& visit) {
+  auto& [weights, activations, accumulators, optimizer_state] = on_ipu;
+  visit("weights", weights);
+  visit("activations", activations);
+  visit("accumulators", accumulators);
+  visit("optimizer_state", optimizer_state);
+}
+
 void each_field(MaybeConst<PhasedOptions> auto& phased, const auto& visit) {
-  auto& [phases, separate_backward_phase, batch_serial] = phased;
+  auto& [phases, liveness, separate_backward_phase, batch_serial, on_ipu] = phased;
   visit("phases", phases);
+  visit("liveness", liveness);
   visit("separate_backward_phase", separate_backward_phase);
   visit("batch_serial", batch_serial);
+  visit("on_ipu", on_ipu);
 }
 
 void each_field(MaybeConst<Topology> auto& topology, const auto& visit) {

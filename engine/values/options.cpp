@@ -74,6 +74,18 @@ std::string count_of(std::size_t number, const char* what) {
   return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
 }
 
+/// What can be kept in the host store, and what keeps it on the IPUs nevertheless.
+struct OffloadClass {
+  std::string_view name;
+  Offload OffloadOptions::*offload;
+  bool OnIpu::*stays;
+};
+constexpr OffloadClass offload_classes[] = {
+    {"weights", &OffloadOptions::weights, &OnIpu::weights},
+    {"activations", &OffloadOptions::activations, &OnIpu::activations},
+    {"accumulators", &OffloadOptions::accumulators, &OnIpu::accumulators},
+    {"optimizer_state", &OffloadOptions::optimizer_state, &OnIpu::optimizer_state}};
+
 /// What phases change nothing for.
 void check_unphased(const Topology& topology) {
   const std::string strategy =
@@ -84,6 +96,11 @@ void check_unphased(const Topology& topology) {
   };
   const PhasedOptions& phased = topology.phased;
   if (!phased.phases.empty()) refuse("phases", "none", std::to_string(phased.phases.size()));
+  if (phased.liveness != PhaseLiveness::always_live)
+    refuse("liveness", "always_live", std::string(to_string(phased.liveness)));
+  for (const OffloadClass& one : offload_classes)
+    if (phased.on_ipu.*one.stays)
+      refuse(("on_ipu." + std::string(one.name)).c_str(), "false", "true");
   if (phased.separate_backward_phase) refuse("separate_backward_phase", "false", "true");
   if (phased.batch_serial) refuse("batch_serial", "false", "true");
 }
@@ -115,8 +132,27 @@ void check_phases(const Topology& topology) {
   }
 }
 
+void check_liveness(const Topology& topology) {
+  const std::string group = "options.topology.";
+  const PhasedOptions& phased = topology.phased;
+  if (topology.strategy == Strategy::parallel_phased &&
+      phased.liveness > PhaseLiveness::off_ipu_after_forward)
+    throw Error(Errc::invalid_argument,
+                group +
+                    "phased.liveness: expected always_live or off_ipu_after_forward, for phases "
+                    "that are parallel copy while others compute, got " +
+                    std::string(to_string(phased.liveness)));
+  if (phased.separate_backward_phase && phased.liveness != PhaseLiveness::always_live)
+    throw Error(Errc::invalid_argument,
+                group +
+                    "phased.separate_backward_phase: expected false, for backward has phases of "
+                    "its own with the liveness " +
+                    std::string(to_string(phased.liveness)) + ", got true");
+}
+
 void check_phased(const Topology& topology) {
   const std::string group = "options.topology.";
+  check_enumerator(group + "phased.liveness", livenesses, topology.phased.liveness);
   if (!is_phased(topology.strategy)) return check_unphased(topology);
   check_phases(topology);
   if (topology.stage_rule != StageRule::by_block || topology.automatic_stages > 0)
@@ -129,6 +165,7 @@ void check_phased(const Topology& topology) {
                     "the model's blocks), got " +
                     (topology.automatic_stages > 0 ? std::to_string(topology.automatic_stages)
                                                    : std::string(to_string(topology.stage_rule))));
+  check_liveness(topology);
 }
 
 void check(const Topology& topology) {
@@ -237,6 +274,15 @@ void check(const RuntimeOptions& runtime) {
   check_enumerator("options.runtime.log_level", log_levels, runtime.log_level);
 }
 
+void check_on_ipu(const Options& options) {
+  for (const OffloadClass& one : offload_classes)
+    if (options.topology.phased.on_ipu.*one.stays && (options.training.offload.*one.offload).on)
+      throw Error(Errc::invalid_argument, "options.topology.phased.on_ipu." +
+                                              std::string(one.name) +
+                                              ": expected false, for options.training.offload." +
+                                              std::string(one.name) + ".on is true, got true");
+}
+
 /// In double, where the product of four ints cannot overflow and is exact up to the limit.
 void check_samples_per_step(const Options& options) {
   constexpr auto limit = std::numeric_limits<std::int32_t>::max();
@@ -307,6 +353,14 @@ std::string_view to_string(LogLevel value) noexcept {
   return name_of(log_levels, value);
 }
 
+OffloadOptions offload_of(const Options& options) {
+  OffloadOptions offload = options.training.offload;
+  if (is_phased(options.topology.strategy))
+    for (const OffloadClass& one : offload_classes)
+      (offload.*one.offload).on |= !(options.topology.phased.on_ipu.*one.stays);
+  return offload;
+}
+
 Phase Phase::on(const std::vector<int>& ipus) const {
   if (ipus.size() != stages.size())
     throw Error(Errc::invalid_argument, "phase: expected an IPU for each of its " +
@@ -322,6 +376,7 @@ void Options::validate() const {
   check_number("options.device_iterations", device_iterations, positive);
   check(topology);
   check(training);
+  check_on_ipu(*this);
   check(output);
   check(runtime);
   check_turn(*this);

@@ -10,6 +10,8 @@ std::string_view to_string(Activity activity) noexcept {
       return "backward";
     case Activity::update:
       return "update";
+    case Activity::load:
+      return "load";
   }
   return "unknown";
 }

@@ -4,8 +4,10 @@
 #include <array>
 #include <cstdio>
 #include <map>
+#include <numeric>
 #include <vector>
 
+#include "graph/phases/residency.hpp"
 #include "graph/shards.hpp"
 #include "graph/staging.hpp"
 #include "penstock/error.hpp"
@@ -29,15 +31,20 @@ struct Need {
   std::int64_t state = 0;
   std::int64_t activations = 0;
   std::int64_t scratch = 0;
-  std::int64_t weight_room = 0;
+  std::array<std::int64_t, rooms> weight_rooms = {};
 
-  std::int64_t total() const { return weights + state + activations + scratch + weight_room; }
+  std::int64_t weight_room() const {
+    return std::accumulate(weight_rooms.begin(), weight_rooms.end(), std::int64_t{0});
+  }
+  std::int64_t total() const { return weights + state + activations + scratch + weight_room(); }
 
-  void add(std::size_t stage, const StageBytes& bytes, const StateNeed& of_state) {
+  void add(std::size_t stage, const StageBytes& bytes, const StateNeed& of_state,
+           std::int32_t room) {
     if (std::ranges::count(stages, stage) == 0) stages.push_back(stage);
     weights += bytes.weights;
     activations += bytes.activations;
     scratch = std::max({scratch, bytes.scratch, of_state.staging_bytes});
+    auto& weight_room = weight_rooms[index(room)];
     weight_room = std::max(weight_room, bytes.weight_room);
     state += of_state.bytes;
   }
@@ -56,7 +63,8 @@ struct Case {
     for (std::int64_t replica = 0; replica < replicas; ++replica)
       for (std::size_t stage = 0; stage < stages; ++stage)
         result[plan.stages[stage].ipu + replica * static_cast<std::int64_t>(stages)].add(
-            stage, bytes_of_stage(plan, stage, schedule), state_need(plan, stage, budget));
+            stage, bytes_of_stage(plan, stage, schedule), state_need(plan, stage, budget),
+            room_of(plan.phases, static_cast<std::int32_t>(stage)));
     return result;
   }
 };
@@ -69,7 +77,7 @@ std::string stages_text(const std::vector<std::size_t>& stages) {
 }
 
 std::string parts_text(const Need& need) {
-  std::string text = size_text(need.weights + need.weight_room) + " for weights and gradients, ";
+  std::string text = size_text(need.weights + need.weight_room()) + " for weights and gradients, ";
   if (need.state > 0) text += size_text(need.state) + " for the optimizer's state, ";
   return text + size_text(need.activations) + " for micro-batches in flight, " +
          size_text(need.scratch) + " for scratch";
@@ -77,7 +85,7 @@ std::string parts_text(const Need& need) {
 
 /// Samples per micro-batch with which the IPU would do, if memory goes with their number; 0: none.
 std::int64_t batch_that_fits(const Case& failed, const Need& need) {
-  const auto fixed = static_cast<double>(need.weights + need.weight_room + need.state);
+  const auto fixed = static_cast<double>(need.weights + need.weight_room() + need.state);
   const auto per_batch = static_cast<double>(need.activations + need.scratch);
   const double share = (static_cast<double>(failed.budget.bytes) - fixed) / per_batch;
   return static_cast<std::int64_t>(std::clamp(share, 0.0, 1.0) *

@@ -12,8 +12,8 @@
 namespace penstock::testing {
 namespace {
 
-constexpr std::int64_t updates = 2, width = 128, blocks = 8, classes = 10;
-constexpr int batch = 4, accumulation = 4;
+constexpr std::int64_t updates = 2, width = 128, blocks = 12, classes = 10;
+constexpr int batch = 2, accumulation = 4;
 
 /// Blocks of one layer each, all but the last of the same size.
 Model tower() {
@@ -52,18 +52,10 @@ Options on_one_ipu() {
   return options;
 }
 
-void offload_every_class(Options& options) {
-  OffloadOptions& offload = options.training.offload;
-  for (Offload* const tensors :
-       {&offload.optimizer_state, &offload.accumulators, &offload.activations, &offload.weights})
-    tensors->on = true;
-}
-
 Options in_phases() {
   Options options = on_one_ipu();
   options.topology.strategy = Strategy::serial_phased;
   options.topology.phased.batch_serial = true;
-  offload_every_class(options);
   return options;
 }
 
@@ -73,7 +65,9 @@ Options in_one_stage() {
   options.topology.stages = {Stage{}};
   for (std::int64_t i = 0; i < blocks; ++i)
     options.topology.stages[0].blocks.push_back("B" + std::to_string(i));
-  offload_every_class(options);
+  OffloadOptions& offload = options.training.offload;
+  offload.optimizer_state.on = offload.accumulators.on = true;
+  offload.activations.on = offload.weights.on = true;
   return options;
 }
 
@@ -116,7 +110,10 @@ TEST(Phases, R3_7_TrainOnOneIpuWhatIsLargerThanIt) {
     EXPECT_NE(text.find(" on IPU 0 need"), text.npos) << text;
   }
   --phased.topology.ipu_memory_bytes;
-  EXPECT_NE(refusal(Errc::out_of_memory, [&] { run(phased); }), "accepted");
+  const std::string text = refusal(Errc::out_of_memory, [&] { run(phased); });
+  EXPECT_NE(text.find("a turn for each micro-batch (options.topology.phased.batch_serial off)"),
+            text.npos)
+      << text;
 }
 
 // Of a phase stays on the IPU between its turns only what waits for others: gradients for the phase
@@ -128,6 +125,20 @@ TEST(Phases, R3_7_LeaveNothingOnTheIpuBetweenTheirTurnsButWhatWaitsForOthers) {
   expected.front() = 0;
   expected.back() += losses;
   EXPECT_EQ(own_bytes(run(in_phases())), expected);
+}
+
+// A phase computes with its weights in one room, while those of the next come to the other.
+TEST(Phases, R3_7_HaveTwoRoomsForWeightsUnlessCopiesMayNotOverlapPrograms) {
+  const std::int64_t largest = (width * width + width) * std::int64_t{sizeof(float)};
+  Options options = in_phases();
+  const auto shared = [&](PhaseLiveness liveness) {
+    options.topology.phased.liveness = liveness;
+    return run(options).stages.front().shared_bytes;
+  };
+  const std::int64_t two = shared(PhaseLiveness::always_live);
+  EXPECT_EQ(shared(PhaseLiveness::off_ipu_after_forward), two);
+  EXPECT_EQ(shared(PhaseLiveness::off_ipu_after_forward_no_overlap), two - largest);
+  EXPECT_EQ(shared(PhaseLiveness::off_ipu_after_each_phase), two - largest);
 }
 
 }  // namespace

@@ -45,36 +45,43 @@ const TrainingRun& pipelined() {
   return result;
 }
 
-void offload_every_class(Options& options) {
-  OffloadOptions& offload = options.training.offload;
-  for (Offload* const tensors :
-       {&offload.optimizer_state, &offload.accumulators, &offload.activations, &offload.weights})
-    tensors->on = true;
-}
+constexpr OnIpu every_class{
+    .weights = true, .activations = true, .accumulators = true, .optimizer_state = true};
 
 const Strategy strategies[] = {Strategy::serial_phased, Strategy::parallel_phased};
 
-std::vector<PhasedOptions> every_way() {
+std::vector<PhasedOptions> every_way(Strategy strategy) {
+  using enum PhaseLiveness;
+  std::vector<PhaseLiveness> livenesses{off_ipu_after_forward};
+  if (strategy == Strategy::serial_phased)
+    livenesses.insert(livenesses.end(),
+                      {off_ipu_after_forward_no_overlap, off_ipu_after_each_phase});
   std::vector<PhasedOptions> ways;
-  for (const char* phases : {"B1;B2;B3;B4", "B1,B2;B3,B4", "B1|B2;B3|B4", "B1,B2,B3,B4"})
+  for (const char* phases : {"B1;B2;B3;B4", "B1|B2;B3|B4", "B1,B2,B3,B4"})
     for (const bool batch_serial : {false, true}) {
       PhasedOptions way{.phases = parse_phases(phases), .batch_serial = batch_serial};
       ways.push_back(way);
       way.separate_backward_phase = true;
       ways.push_back(way);
+      way.separate_backward_phase = false;
+      if (way.phases.size() == 4)
+        for (const PhaseLiveness liveness : livenesses) {
+          way.liveness = liveness;
+          ways.push_back(way);
+        }
     }
   return ways;
 }
 
 std::string name_of(const PhasedOptions& phased) {
-  return std::to_string(phased.phases.size()) + " phases" +
-         (phased.batch_serial ? ", batch-serial" : "") +
+  return std::to_string(phased.phases.size()) + " phases, " +
+         std::string(to_string(phased.liveness)) + (phased.batch_serial ? ", batch-serial" : "") +
          (phased.separate_backward_phase ? ", separate backward" : "");
 }
 
 TEST(Phases, A12_GiveTheBitsOfAPipeline) {
   for (const Strategy strategy : strategies)
-    for (const PhasedOptions& way : every_way())
+    for (const PhasedOptions& way : every_way(strategy))
       EXPECT_EQ(first_difference(run(options_for(strategy, way)), pipelined()), "")
           << to_string(strategy) << ", " << name_of(way);
 }
@@ -88,7 +95,6 @@ TEST(Phases, GiveTheBitsOfAPipelineWhateverTheyAreCombinedWith) {
         Options plain = options_for(Strategy::pipelined);
         plain.topology.replication_factor = replicas;
         options.training.recompute = true;
-        offload_every_class(options);
         options.device_iterations = 3;
         EXPECT_EQ(first_difference(run(options), run(plain)), "")
             << to_string(strategy) << (batch_serial ? ", batch-serial, " : ", ") << replicas;
@@ -121,9 +127,9 @@ TEST(Phases, GiveTheBitsOfAPipelineInShortStepsToo) {
     for (const bool batch_serial : {false, true}) {
       Options options = options_for(strategy, {.batch_serial = batch_serial});
       EXPECT_EQ(first_difference(run_short_steps(options), plain), "") << to_string(strategy);
-      offload_every_class(options);
+      options.topology.phased.on_ipu = every_class;
       EXPECT_EQ(first_difference(run_short_steps(options), plain), "")
-          << to_string(strategy) << (batch_serial ? ", batch-serial, " : ", ") << "offloaded";
+          << to_string(strategy) << (batch_serial ? ", batch-serial, " : ", ") << "on the IPU";
     }
 }
 
@@ -146,11 +152,12 @@ TEST(Phases, A12_AreTheStagesOnTheIpusOfTheStrategyUnlessPlacedElsewhere) {
 }
 
 TEST(Phases, A12_AreShownWithTheirNumbers) {
-  const Options options = options_for(Strategy::serial_phased, {.separate_backward_phase = true});
+  const Options options = options_for(
+      Strategy::serial_phased, {.liveness = PhaseLiveness::off_ipu_after_forward_no_overlap});
   const TrainingModel training(four_blocks(), options, AdamW{});
   const auto& stages = training.compile_report().stages;
   ASSERT_EQ(stages.size(), 4u);
-  const int forward[] = {0, 1, 2, 3}, backward[] = {8, 7, 6, 5};
+  const int forward[] = {0, 2, 4, 6}, backward[] = {16, 14, 12, 10};
   for (std::size_t i = 0; i < stages.size(); ++i) {
     EXPECT_EQ(stages[i].phase, static_cast<int>(i));
     EXPECT_EQ(stages[i].forward_phase, forward[i]);
@@ -158,14 +165,14 @@ TEST(Phases, A12_AreShownWithTheirNumbers) {
   }
   const std::string text = to_string(training.compile_report());
   EXPECT_NE(text.find("stage  IPU  phase  numbers"), text.npos) << text;
-  EXPECT_NE(text.find("0 | 8"), text.npos) << text;
+  EXPECT_NE(text.find("0 | 16"), text.npos) << text;
 }
 
 /// Which programs ran, in the order of time, as "F0.1": the forward of stage 0 and micro-batch 1.
 std::vector<std::string> programs(TrainingModel& training) {
   std::vector<std::string> runs;
   for (const TraceEvent& event : training.take_trace()) {
-    if (event.activity == Activity::update) continue;
+    if (event.activity == Activity::update || event.activity == Activity::load) continue;
     runs.push_back((event.activity == Activity::forward ? "F" : "B") + std::to_string(event.stage) +
                    "." + std::to_string(event.micro_batch));
   }
@@ -190,33 +197,39 @@ TEST(BatchSerialPhases, DoAllMicroBatchesOfAWindowInATurn) {
     EXPECT_EQ(stage.max_in_flight, accumulation);
 }
 
-// A turn forward and one backward, which the last phase has at the same time; the first phase's
-// backward is followed by its forward on the next micro-batch, with the weights that are there. The
-// update brings them once more.
+struct Loads {
+  PhaseLiveness liveness;
+  std::vector<std::uint64_t> forward, backward;  // a turn, by stage
+};
+
+// What is used again within two steps stays; what leaves comes once more for its backward, and for
+// the update.
 TEST(BatchSerialPhases, BringTheWeightsOfAPhaseToTheIpuOncePerTurn) {
-  for (const bool batch_serial : {false, true}) {
-    Options options = options_for(Strategy::serial_phased, {.batch_serial = batch_serial});
-    options.training.offload.weights.on = true;
-    const TrainingRun moved = run(options);
-    EXPECT_EQ(first_difference(moved, pipelined()), "");
-    ASSERT_EQ(moved.stages.size(), 4u);
-    const std::int64_t turns = batch_serial ? 1 : accumulation;
-    const std::int64_t times[] = {turns + 1, 2 * turns, 2 * turns, turns};
-    for (std::size_t i = 0; i < 4; ++i) {
-      const OffloadReport& weights = moved.stages[i].weights;
-      EXPECT_GT(weights.bytes, 0);
-      EXPECT_EQ(weights.loaded_bytes, updates * (times[i] + 1) * weights.bytes)
-          << "stage " << i << (batch_serial ? ", batch-serial" : "");
+  const Loads table[] = {{PhaseLiveness::always_live, {1, 1, 1, 1}, {1, 1, 0, 0}},
+                         {PhaseLiveness::off_ipu_after_forward, {1, 1, 1, 1}, {1, 1, 1, 1}}};
+  for (const auto& [liveness, forward, backward] : table)
+    for (const bool batch_serial : {false, true}) {
+      const TrainingRun moved = run(options_for(
+          Strategy::serial_phased, {.liveness = liveness, .batch_serial = batch_serial}));
+      ASSERT_EQ(moved.stages.size(), 4u);
+      const std::uint64_t turns = updates * (batch_serial ? 1 : accumulation);
+      for (std::size_t i = 0; i < 4; ++i) {
+        const StageReport& stage = moved.stages[i];
+        EXPECT_EQ(stage.forward_weight_loads, turns * forward[i]) << to_string(liveness) << i;
+        EXPECT_EQ(stage.backward_weight_loads, turns * backward[i]) << to_string(liveness) << i;
+        const auto times = static_cast<std::int64_t>(turns * (forward[i] + backward[i]));
+        EXPECT_GT(stage.weights.bytes, 0);
+        EXPECT_EQ(stage.weights.loaded_bytes, (times + updates) * stage.weights.bytes);
+      }
     }
-  }
 }
 
 // All of a window waits for its backward: on the IPU, or in the host store.
 TEST(BatchSerialPhases, TakeNoMoreOfAnIpuIfTheirActivationsWaitInTheHostStore) {
   const auto first_stage = [](bool batch_serial, bool offload) {
-    Options options = options_for(Strategy::serial_phased, {.batch_serial = batch_serial});
-    options.training.offload.activations.on = offload;
-    return run(options).stages.at(0);
+    return run(options_for(Strategy::serial_phased,
+                           {.batch_serial = batch_serial, .on_ipu = {.activations = !offload}}))
+        .stages.at(0);
   };
   const auto waiting = [](const StageReport& stage) {
     return stage.peak_bytes - stage.shared_bytes;
@@ -256,6 +269,28 @@ TEST(Phases, RunInferenceToo) {
     const Tensor a = outputs(plain), b = outputs(options);
     EXPECT_TRUE(std::ranges::equal(a.as<float>(), b.as<float>())) << to_string(strategy);
   }
+}
+
+// D10, 3.7.
+TEST(Phases, KeepEveryClassInTheHostStoreThatIsNotToldToStay) {
+  const auto offloaded = [](const OnIpu& on_ipu) {
+    const TrainingRun trained = run(options_for(Strategy::serial_phased, {.on_ipu = on_ipu}));
+    EXPECT_EQ(first_difference(trained, pipelined()), "");
+    std::vector<std::int64_t> bytes(4, 0);
+    for (const StageReport& stage : trained.stages) {
+      bytes[0] += stage.weights.bytes;
+      bytes[1] += stage.activations.bytes > 0;
+      bytes[2] += stage.accumulators.bytes;
+      bytes[3] += stage.optimizer_state.bytes;
+    }
+    return bytes;
+  };
+  constexpr std::int64_t parameters = 90'026 * 4;
+  EXPECT_EQ(offloaded({}), (std::vector<std::int64_t>{parameters, 4, parameters, 2 * parameters}));
+  EXPECT_EQ(offloaded({.weights = true}),
+            (std::vector<std::int64_t>{0, 4, parameters, 2 * parameters}));
+  EXPECT_EQ(offloaded({.activations = true, .accumulators = true, .optimizer_state = true}),
+            (std::vector<std::int64_t>{parameters, 0, 0, 0}));
 }
 
 }  // namespace

@@ -382,6 +382,19 @@ TEST(CallReports, R2_6_HaveAMomentForEachMicroBatchThatComesAndGoes) {
   }
 }
 
+// The weights of a phase come before its first program.
+TEST(CallReports, R2_6_TellProgramsFromLoads) {
+  Options options = options_for(2, 2, 1);
+  options.topology.strategy = Strategy::serial_phased;
+  options.runtime.trace = true;
+  TrainingModel training(plain_model(), options);
+  training.step(samples(4, false));
+  const CallReport& report = training.last_call();
+  EXPECT_EQ(report.first_run_seconds, report.inputs.at(0).seconds.at(0));
+  const auto trace = training.take_trace();
+  EXPECT_EQ(trace.at(0).activity, Activity::load);
+}
+
 TEST(CallReports, R2_6_TellTheTimeOfACallAloneWhereNothingIsRecorded) {
   const Model model = plain_model();
   TrainingModel training(model, options_for(2, 2, 2));

@@ -30,6 +30,8 @@ TEST(OffloadChoices, AreTheClassesThatAreNotOnAndAllOfThemTogether) {
   EXPECT_EQ(names({}, false),
             Names{"the weights in the host store (options.training.offload.weights)"});
   EXPECT_EQ(names({.weights = on}, false), Names{});
+  EXPECT_EQ(offload_choices({}, false, true).at(0).name,
+            "the weights in the host store (not options.topology.phased.on_ipu.weights)");
 }
 
 TEST(OffloadChoices, KeepTheMinimumOfEachClass) {

@@ -28,8 +28,13 @@ penstock::Topology topology(const PipelineOptions& options) {
   if (options.ipus) topology.ipus = *options.ipus;
   if (options.stages) set_stages(topology, *options.stages);
   topology.phased = {.phases = options.phases.value_or(std::vector<penstock::Phase>{}),
+                     .liveness = options.phase_liveness,
                      .separate_backward_phase = options.separate_backward_phase,
-                     .batch_serial = options.batch_serial};
+                     .batch_serial = options.batch_serial,
+                     .on_ipu = {.weights = options.weights_on_ipu,
+                                .activations = options.activations_on_ipu,
+                                .accumulators = options.accumulators_on_ipu,
+                                .optimizer_state = options.optimiser_on_ipu}};
   topology.ipu_memory_bytes = options.ipu_memory.value_or(0);
   topology.replication_factor = options.replication_factor;
   topology.threads_per_ipu = options.threads_per_ipu.value_or(0);

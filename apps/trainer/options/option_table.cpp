@@ -5,6 +5,7 @@
 namespace trainer {
 namespace {
 
+using penstock::PhaseLiveness;
 using penstock::PipelineSchedule;
 using penstock::Reduction;
 using penstock::ReductionStrategy;
@@ -146,10 +147,23 @@ OptionGroup pipeline_group() {
       .add("phases", &PipelineOptions::phases, phase_list("PHASES"),
            "stages of each phase, as in \"B1|B2;B3\", of the phased strategies; by default each "
            "stage is one")
+      .add("phase-liveness", &PipelineOptions::phase_liveness,
+           one_of<PhaseLiveness>({PhaseLiveness::always_live, PhaseLiveness::off_ipu_after_forward,
+                                  PhaseLiveness::off_ipu_after_forward_no_overlap,
+                                  PhaseLiveness::off_ipu_after_each_phase}),
+           "what leaves the IPUs between phases")
       .add("separate-backward-phase", &PipelineOptions::separate_backward_phase,
            "the last phase ends with forward, and its backward is a phase of its own")
       .add("batch-serial", &PipelineOptions::batch_serial,
            "a phase does all micro-batches of a weight update before the next one begins")
+      .add("weights-on-ipu", &PipelineOptions::weights_on_ipu,
+           "keep the weights on the IPUs between phases")
+      .add("activations-on-ipu", &PipelineOptions::activations_on_ipu,
+           "keep the activations on the IPUs between phases")
+      .add("accumulators-on-ipu", &PipelineOptions::accumulators_on_ipu,
+           "keep the sums of gradients on the IPUs between phases")
+      .add("optimiser-on-ipu", &PipelineOptions::optimiser_on_ipu,
+           "keep the optimizer's state on the IPUs of phases")
       .add("ipus", &PipelineOptions::ipus, number_list("LIST", highest_ipu),
            "IPU of each stage, as in 0,1,2,3; from 0 to " + std::to_string(highest_ipu) +
                "; stages may share one; by default in order")

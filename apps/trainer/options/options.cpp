@@ -98,11 +98,11 @@ void validate(const PipelineOptions& options) {
            std::string(penstock::to_string(options.strategy)) +
            " are explicit: name their stages (--phases or --stages), or leave it out for one per "
            "block");
-  if (options.offload_minimum && !options.offload_optimiser && !options.offload_accumulators &&
-      !options.offload_activations && !options.offload_weights)
+  if (options.offload_minimum && !is_phased(options.strategy) && !options.offload_optimiser &&
+      !options.offload_accumulators && !options.offload_activations && !options.offload_weights)
     refuse(
         "--offload-minimum: needs --offload-optimiser, --offload-accumulators, "
-        "--offload-activations or --offload-weights");
+        "--offload-activations, --offload-weights or a phased --strategy");
   if (options.shard_minimum && !options.shard_optimiser)
     refuse("--shard-minimum: needs --shard-optimiser");
 }

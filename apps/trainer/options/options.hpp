@@ -81,8 +81,13 @@ struct PipelineOptions {
   penstock::PipelineSchedule schedule = penstock::PipelineSchedule::grouped;
   std::optional<StagesOption> stages = {};
   std::optional<std::vector<penstock::Phase>> phases = {};
+  penstock::PhaseLiveness phase_liveness = penstock::PhaseLiveness::always_live;
   bool separate_backward_phase = false;
   bool batch_serial = false;
+  bool weights_on_ipu = false;
+  bool activations_on_ipu = false;
+  bool accumulators_on_ipu = false;
+  bool optimiser_on_ipu = false;
   std::optional<std::vector<int>> ipus = {};
   std::optional<std::int64_t> ipu_memory = {};  ///< bytes
   int replication_factor = 1;

@@ -52,7 +52,9 @@ void write(JsonLine& json, const penstock::StageReport& stage) {
   write(json, stage.activations);
   json.key("offloaded_weights");
   write(json, stage.weights);
-  json.end_object();
+  json.field("forward_weight_loads", stage.forward_weight_loads)
+      .field("backward_weight_loads", stage.backward_weight_loads)
+      .end_object();
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ enum class Strategy : std::uint8_t {
   parallel_phased,  ///< phases of stages have turns, even ones on even IPUs, odd ones on odd IPUs
 };
 
-/// How far apart phases are that use the same tensors.
+/// Which phases are so far apart that what both use leaves the IPU in between: see docs/phases.md.
 enum class PhaseLiveness : std::uint8_t {
   always_live,            ///< nothing is forced off: the last phases stay until their backward
   off_ipu_after_forward,  ///< all that backward needs leaves after forward, and comes again
@@ -85,13 +85,24 @@ struct Phase {
   Phase on(const std::vector<int>& ipus) const;
 };
 
+/// Classes of tensors that stay on the IPUs all the time, as all do under other strategies.
+struct OnIpu {
+  bool weights = false;
+  bool activations = false;
+  bool accumulators = false;
+  bool optimizer_state = false;
+};
+
 /// Of the strategies serial_phased and parallel_phased.
 struct PhasedOptions {
   std::vector<Phase> phases = {};  ///< instead of `Topology::stages`; empty: each stage is one
-  /// The last phase's backward is a phase of its own.
+  PhaseLiveness liveness = PhaseLiveness::always_live;
+  /// The last phase's backward is a phase of its own, as `liveness` makes it unless always_live.
   bool separate_backward_phase = false;
   /// A phase does all micro-batches of an accumulation window before the next one begins.
   bool batch_serial = false;
+  /// All others are in the host store, as if `TrainingOptions::offload` said so.
+  OnIpu on_ipu = {};
 };
 
 struct Topology {
@@ -260,6 +271,10 @@ std::string_view to_string(Reduction value) noexcept;
 std::string_view to_string(ReductionStrategy value) noexcept;
 std::string_view to_string(OutputMode value) noexcept;
 std::string_view to_string(LogLevel value) noexcept;
+
+/// What is kept in the host store: as `options.training.offload` says, and in phased execution all
+/// but what `PhasedOptions::on_ipu` keeps on the IPUs.
+OffloadOptions offload_of(const Options& options);
 
 /// Stages from a text such as "B1,B2|B3,B4". @throws Error invalid_argument if it is malformed.
 std::vector<Stage> parse_stages(std::string_view text);

@@ -50,6 +50,9 @@ struct StageReport {
   CollectiveReport collectives = {};
   OffloadReport activations = {};
   OffloadReport weights = {};
+  /// In phased execution: how often its weights came to the IPU for a turn in that direction.
+  std::uint64_t forward_weight_loads = 0;
+  std::uint64_t backward_weight_loads = 0;
 };
 
 struct CompilePhase {

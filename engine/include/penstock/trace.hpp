@@ -13,17 +13,19 @@ class OutputFile;
 enum class Direction : std::uint8_t { forward, backward };
 std::string_view to_string(Direction direction) noexcept;
 
-enum class Activity : std::uint8_t { forward, backward, update };
+/// `load`: the weights come to the IPU, where stages have turns.
+enum class Activity : std::uint8_t { forward, backward, update, load };
 std::string_view to_string(Activity activity) noexcept;
 
-/// One run of a stage's program, or a part of its weight update, on an IPU. Times are nanoseconds
-/// of the steady clock.
+/// One run of a stage's program, a part of its weight update, or a load for it, on an IPU. Times
+/// are nanoseconds of the steady clock.
 struct TraceEvent {
   std::int32_t ipu = 0;
   std::int32_t replica = 0;
   std::int32_t stage = 0;
   Activity activity = Activity::forward;
-  /// Counted per replica since the model was built; of an update, the last of its window.
+  /// Counted per replica since the model was built; of an update, the last of its window; of a
+  /// load, the one that it was first for.
   std::int64_t micro_batch = 0;
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;

@@ -4,9 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
+#include "graph/phases/residency.hpp"
 #include "tests/support/deterministic_run.hpp"
 #include "tests/support/small_engine.hpp"
 
@@ -144,6 +149,162 @@ TEST(PipelinePhases, PassMicroBatchesOfInferenceOnAlone) {
   SmallEngineOptions options = in_phases({});
   options.training = false;
   EXPECT_EQ(order(train(options, 1).runs), twice("F0.0 F1.0 F2.0 F3.0"));
+}
+
+struct Traced {
+  std::vector<TraceEvent> events;  // in the order of time
+  std::vector<StageReport> reports;
+  std::vector<Tensor> tensors;
+  graph::Phases phases;
+};
+
+Traced train_offloaded(const graph::PhaseRequest& request, std::optional<std::uint64_t> seed) {
+  SmallEngineOptions options = in_phases(request);
+  options.offload = options.trace = true;
+  SmallEngine engine(options);
+  DeterministicRun order = seed ? DeterministicRun(engine.runtime().system(), *seed)
+                                : DeterministicRun(engine.runtime().system());
+  engine.begin(windows);
+  order.run();
+  Traced traced{.events = {},
+                .reports = {},
+                .tensors = engine.runtime().finish_step(),
+                .phases = engine.plan().phases};
+  for (Tensor& variable : engine.runtime().read_variables())
+    traced.tensors.push_back(std::move(variable));
+  for (const StageStatus& status : engine.runtime().read_status()) {
+    traced.reports.push_back(status.report);
+    traced.events.insert(traced.events.end(), status.trace.begin(), status.trace.end());
+  }
+  std::ranges::sort(traced.events, {}, &TraceEvent::begin_ns);
+  return traced;
+}
+
+/// How often weights come in one passage of all turns, forward and backward.
+std::pair<std::uint64_t, std::uint64_t> loads_of(const graph::Phases& phases, std::int32_t phase) {
+  const auto stays = graph::stays_of(phases, true);
+  const auto all = std::ranges::count(stays, phase, &graph::Stay::phase);
+  return {1, static_cast<std::uint64_t>(all) - 1};
+}
+
+const graph::PhaseRequest residencies[] = {
+    {},
+    {.turn = 3},
+    {.separate_backward = true, .turn = 3},
+    {.stages = {2, 2}, .turn = 3},
+    {.parallel = true},
+    {.parallel = true, .turn = 3},
+    {.parallel = true, .liveness = PhaseLiveness::off_ipu_after_forward, .turn = 3},
+    {.liveness = PhaseLiveness::off_ipu_after_forward},
+    {.liveness = PhaseLiveness::off_ipu_after_forward_no_overlap, .turn = 3},
+    {.liveness = PhaseLiveness::off_ipu_after_each_phase, .turn = 3},
+};
+
+// 3.8: once per window and direction if a turn is a window; as often as it has micro-batches else.
+TEST(PipelinePhases, BringWeightsOnceForATurnUnlessTheyAreStillThere) {
+  const auto expected = bits_of_a_pipeline();
+  for (const graph::PhaseRequest& request : residencies)
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      const Traced traced = train_offloaded(request, seed);
+      ASSERT_TRUE(same_bits(traced.tensors, expected)) << seed;
+      const auto turns = static_cast<std::uint64_t>(windows * 3 / request.turn);
+      for (const StageReport& report : traced.reports) {
+        const auto [forward, backward] =
+            loads_of(traced.phases, traced.phases.of_stage[static_cast<std::size_t>(report.stage)]);
+        ASSERT_EQ(report.forward_weight_loads, forward * turns) << seed << ", " << report.stage;
+        ASSERT_EQ(report.backward_weight_loads, backward * turns) << seed << ", " << report.stage;
+      }
+    }
+}
+
+/// What an IPU does, in the order of time: "L1" is the load of stage 1's weights.
+std::string order(const Traced& traced) {
+  std::string text;
+  for (const TraceEvent& event : traced.events) {
+    if (event.activity == Activity::update) continue;
+    const std::string stage = std::to_string(event.stage);
+    const std::string micro_batch = "." + std::to_string(event.micro_batch % 3);
+    text += (text.empty() ? "" : " ") +
+            (event.activity == Activity::forward    ? "F" + stage + micro_batch
+             : event.activity == Activity::backward ? "B" + stage + micro_batch
+                                                    : "L" + stage);
+  }
+  return text;
+}
+
+struct Order {
+  graph::PhaseRequest request;
+  std::string begin, turn_round, end;  // of a window: forward, in the last phase, backward
+};
+
+// 3.7: whose weights come ahead, stay and leave, by the order of events in a system that does one
+// thing at a time. In parallel phases they come to the other IPU.
+TEST(PipelinePhases, BringAndDropWeightsByTheirNumbers) {
+  using enum PhaseLiveness;
+  const std::string ahead = "L0 F0.0 L1 F0.1 F0.2 F1.0 F1.1 L2 F1.2 F2.0 F2.1 L3 F2.2 ",
+                    back = " B2.0 L1 B2.1 B2.2 B1.0 L0 B1.1 B1.2 B0.0 B0.1 B0.2",
+                    stays = "F3.0 F3.1 F3.2 B3.0 L2 B3.1 B3.2",
+                    leaves = "F3.0 F3.1 F3.2 L3 B3.0 L2 B3.1 B3.2",
+                    begin = "L0 F0.0 F0.1 F0.2 L1 F1.0 F1.1 F1.2 L2 F2.0 F2.1 F2.2 L3 ",
+                    end = " L2 B2.0 B2.1 B2.2 L1 B1.0 B1.1 B1.2 L0 B0.0 B0.1 B0.2",
+                    anew = "F3.0 F3.1 F3.2 L3 B3.0 B3.1 B3.2";
+  const Order table[] = {
+      {{.turn = 3}, ahead, "F3.0 B3.0 F3.1 B3.1 F3.2 B3.2", back},
+      {{.parallel = true, .turn = 3}, ahead, "F3.0 B3.0 F3.1 B3.1 F3.2 B3.2", back},
+      {{.separate_backward = true, .turn = 3}, ahead, stays, back},
+      {{.liveness = off_ipu_after_forward, .turn = 3}, ahead, leaves, back},
+      {{.parallel = true, .liveness = off_ipu_after_forward, .turn = 3}, ahead, leaves, back},
+      {{.liveness = off_ipu_after_forward_no_overlap, .turn = 3}, begin, anew, end},
+      {{.liveness = off_ipu_after_each_phase, .turn = 3}, begin, anew, end},
+  };
+  for (const Order& row : table) {
+    const std::string window = row.begin + row.turn_round + row.end;
+    EXPECT_EQ(order(train_offloaded(row.request, std::nullopt)).substr(0, window.size()), window);
+  }
+}
+
+/// How often weights came between two programs of one turn.
+std::int64_t loads_within_turns(const Traced& traced) {
+  std::int64_t within = 0;
+  std::optional<std::tuple<std::int32_t, Activity, std::int64_t>> before;
+  bool load = false;
+  for (const TraceEvent& event : traced.events) {
+    if (event.activity == Activity::update) continue;
+    if (event.activity == Activity::load) {
+      load = true;
+      continue;
+    }
+    const std::tuple turn(traced.phases.of_stage[static_cast<std::size_t>(event.stage)],
+                          event.activity, event.micro_batch / traced.phases.turn);
+    within += load && turn == before;
+    before = turn;
+    load = false;
+  }
+  return within;
+}
+
+// Under any order of messages.
+TEST(PipelinePhases, BringWeightsBetweenTurnsWhereCopiesMayNotOverlap) {
+  for (const auto liveness :
+       {PhaseLiveness::off_ipu_after_forward_no_overlap, PhaseLiveness::off_ipu_after_each_phase})
+    for (std::uint64_t seed = 0; seed < 20; ++seed)
+      EXPECT_EQ(loads_within_turns(train_offloaded({.liveness = liveness, .turn = 3}, seed)), 0)
+          << seed;
+}
+
+/// An IPU that all phases are on has room for the two with the most weights next to each other.
+TEST(PipelinePhases, HaveRoomForTwoPhasesOnAnIpuAtMost) {
+  const std::int64_t one = train_offloaded({}, 0).reports[0].shared_bytes;
+  const std::int64_t alone =
+      train_offloaded({.liveness = PhaseLiveness::off_ipu_after_forward_no_overlap}, 0)
+          .reports[0]
+          .shared_bytes;
+  SmallEngineOptions options = in_phases({});
+  options.offload = true;
+  const SmallEngine engine(options);
+  EXPECT_EQ(one - alone, engine.plan().stages[1].host_parameter_bytes);
+  EXPECT_EQ(train_offloaded({.parallel = true}, 0).reports[0].shared_bytes, alone)
+      << "parallel phases on an IPU are two steps apart";
 }
 
 }  // namespace

@@ -156,6 +156,24 @@ void draw_phases(Draws& draws, Configuration& configuration) {
   topology.stages.clear();
 }
 
+/// What leaves the IPUs of phases.
+void draw_residency(Draws& draws, Options& options) {
+  if (!is_phased(options.topology.strategy)) return;
+  using enum PhaseLiveness;
+  PhasedOptions& phased = options.topology.phased;
+  phased.liveness =
+      options.topology.strategy == Strategy::parallel_phased
+          ? draws.one_of({always_live, off_ipu_after_forward})
+          : draws.one_of({always_live, off_ipu_after_forward, off_ipu_after_forward_no_overlap,
+                          off_ipu_after_each_phase});
+  phased.separate_backward_phase &= phased.liveness == always_live;
+  const OffloadOptions& offload = options.training.offload;
+  phased.on_ipu = {.weights = !offload.weights.on && draws.coin(),
+                   .activations = !offload.activations.on && draws.coin(),
+                   .accumulators = !offload.accumulators.on && draws.coin(),
+                   .optimizer_state = !offload.optimizer_state.on && draws.coin()};
+}
+
 void draw_recomputation(Draws& draws, const Configuration& configuration,
                         TrainingOptions& training) {
   training.recompute = draws.coin();
@@ -233,6 +251,7 @@ Configuration draw_configuration(Draws& draws, const Experiment& experiment, int
   draw_phases(draws, configuration);
   draw_recomputation(draws, configuration, options.training);
   draw_offload(draws, options.training.offload);
+  draw_residency(draws, options);
   draw_sharding(draws, options.training.sharding.optimizer_state);
   draw_outputs(draws, *experiment.network, options.training.gradient_accumulation, options.output);
   draw_threads(draws, options);

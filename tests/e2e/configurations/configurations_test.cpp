@@ -204,13 +204,14 @@ bool revisits_an_ipu(const Configuration& configuration) {
 
 /// Which classes of tensors are off the IPUs, and that they are so in phases, as words.
 void note_offload(const Options& options, std::set<std::string>& words) {
-  const OffloadOptions& offload = options.training.offload;
+  const OffloadOptions offload = offload_of(options);
   const Topology& topology = options.topology;
   const std::pair<std::string, bool> classes[] = {{"state", offload.optimizer_state.on},
                                                   {"sums", offload.accumulators.on},
                                                   {"activations", offload.activations.on},
                                                   {"weights", offload.weights.on}};
   for (const auto& [name, on] : classes) {
+    if (!on && is_phased(topology.strategy)) words.insert(name + " on the IPUs of phases");
     if (!on) continue;
     words.insert(name + " offloaded");
     if (is_phased(topology.strategy)) words.insert(name + " offloaded, phases");
@@ -258,6 +259,8 @@ std::set<std::string> settings(const Experiment& experiment, const Configuration
          return p.stages.size() > 1;
        }));
   note("batch-serial", options.topology.phased.batch_serial);
+  if (is_phased(options.topology.strategy))
+    words.emplace(to_string(options.topology.phased.liveness));
   note("separate backward", options.topology.phased.separate_backward_phase);
   note("threads per IPU", options.topology.threads_per_ipu > 1);
   return words;
@@ -274,7 +277,7 @@ TEST(DrawnConfigurations, HaveEverySetting) {
            settings(experiment, draw_configuration(draws, experiment, updates)))
         ++counts[word];
   }
-  EXPECT_EQ(counts.size(), 4u + 7u + 4u + 3u + 5u + 6u + 4u + 3u + 12u + 20u)
+  EXPECT_EQ(counts.size(), 4u + 7u + 4u + 3u + 5u + 6u + 4u + 3u + 12u + 28u)
       << ::testing::PrintToString(counts);
   for (const auto& [word, count] : counts) EXPECT_GE(count, 5) << word;
 }

@@ -31,8 +31,10 @@ auto fields(const Topology& topology) {
 }
 
 auto fields(const PhasedOptions& phased) {
-  const auto& [phases, separate_backward_phase, batch_serial] = phased;
-  return std::tie(separate_backward_phase, batch_serial);
+  const auto& [phases, liveness, separate_backward_phase, batch_serial, on_ipu] = phased;
+  const auto& [weights, activations, accumulators, state] = on_ipu;
+  return std::tie(liveness, separate_backward_phase, batch_serial, weights, activations,
+                  accumulators, state);
 }
 
 auto fields(const TrainingOptions& training) {
@@ -158,8 +160,12 @@ Options changed_rule() {
 Options changed_phases() {
   Options options;
   options.topology.strategy = Strategy::serial_phased;
-  options.topology.phased = {.phases = {Phase{{"A0"}, {"A1"}}.on({2, 1}), Phase{{"B", "C"}}},
-                             .batch_serial = true};
+  options.topology.phased = {
+      .phases = {Phase{{"A0"}, {"A1"}}.on({2, 1}), Phase{{"B", "C"}}},
+      .liveness = PhaseLiveness::off_ipu_after_forward_no_overlap,
+      .batch_serial = true,
+      .on_ipu = {
+          .weights = true, .activations = true, .accumulators = true, .optimizer_state = true}};
   return options;
 }
 
@@ -222,8 +228,15 @@ TEST(OptionsJson, D1_IsPrintedAGroupAtATime) {
     "threads_per_ipu": 4,
     "phased": {
       "phases": [],
+      "liveness": "always_live",
       "separate_backward_phase": false,
-      "batch_serial": false
+      "batch_serial": false,
+      "on_ipu": {
+        "weights": false,
+        "activations": false,
+        "accumulators": false,
+        "optimizer_state": false
+      }
     }
   },
   "training": {

@@ -55,6 +55,12 @@ TEST(Options, EachFieldIsRefusedOutsideItsRangeByName) {
        [](Options& o) { o.topology.schedule = static_cast<PipelineSchedule>(3); }},
       {"options.topology.phased.phases: expected none, for the strategy is pipelined, got 1",
        [](Options& o) { o.topology.phased.phases = {Phase{{"A"}}}; }},
+      {"options.topology.phased.liveness: expected always_live, for the strategy is sharded, got "
+       "off_ipu_after_forward",
+       [](Options& o) {
+         o.topology.strategy = Strategy::sharded;
+         o.topology.phased.liveness = PhaseLiveness::off_ipu_after_forward;
+       }},
       {"options.topology.phased.separate_backward_phase: expected false, for the strategy is "
        "pipelined, got true",
        [](Options& o) { o.topology.phased.separate_backward_phase = true; }},
@@ -68,6 +74,9 @@ TEST(Options, EachFieldIsRefusedOutsideItsRangeByName) {
          o.topology.phased.batch_serial = true;
          o.training.gradient_accumulation = std::numeric_limits<int>::max();
        }},
+      {"options.topology.phased.on_ipu.weights: expected false, for the strategy is pipelined, got "
+       "true",
+       [](Options& o) { o.topology.phased.on_ipu.weights = true; }},
       {"options.topology.stages[1].blocks: expected at least one block, got none",
        [](Options& o) {
          o.topology.stages = {Stage{"A"}, Stage{}};
@@ -221,6 +230,24 @@ TEST(Options, PhasesAreRefusedByName) {
        "explicit "
        "(options.topology.phased.phases, options.topology.stages, or the model's blocks), got 2",
        [](Options& o) { o.topology.automatic_stages = 2; }},
+      {"options.topology.phased.liveness: expected always_live or off_ipu_after_forward, for "
+       "phases that are parallel copy while others compute, got off_ipu_after_each_phase",
+       [](Options& o) {
+         o.topology.strategy = Strategy::parallel_phased;
+         o.topology.phased.liveness = PhaseLiveness::off_ipu_after_each_phase;
+       }},
+      {"options.topology.phased.separate_backward_phase: expected false, for backward has phases "
+       "of its own with the liveness off_ipu_after_forward, got true",
+       [](Options& o) {
+         o.topology.phased.liveness = PhaseLiveness::off_ipu_after_forward;
+         o.topology.phased.separate_backward_phase = true;
+       }},
+      {"options.topology.phased.on_ipu.accumulators: expected false, for "
+       "options.training.offload.accumulators.on is true, got true",
+       [](Options& o) {
+         o.topology.phased.on_ipu.accumulators = true;
+         o.training.offload.accumulators.on = true;
+       }},
   };
   for (const Refused& refused : cases) {
     Options options;
@@ -228,6 +255,21 @@ TEST(Options, PhasesAreRefusedByName) {
     refused.change(options);
     EXPECT_EQ(refusal([&] { options.validate(); }), refused.text);
   }
+}
+
+// D10, 3.7.
+TEST(Options, PhasesKeepInTheHostStoreWhatIsNotToldToStay) {
+  Options options;
+  EXPECT_FALSE(offload_of(options).weights.on);
+  options.topology.strategy = Strategy::parallel_phased;
+  options.topology.phased.on_ipu.accumulators = true;
+  options.training.offload.activations = {.on = true, .minimum_bytes = 100};
+  const OffloadOptions offload = offload_of(options);
+  EXPECT_TRUE(offload.weights.on);
+  EXPECT_TRUE(offload.activations.on);
+  EXPECT_EQ(offload.activations.minimum_bytes, 100);
+  EXPECT_TRUE(offload.optimizer_state.on);
+  EXPECT_FALSE(offload.accumulators.on);
 }
 
 TEST(Options, APhaseHasAnIpuForEachStage) {

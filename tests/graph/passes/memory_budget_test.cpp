@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "graph/schedules/grouped.hpp"
 #include "graph/schedules/sequential.hpp"
 #include "tests/support/refusal.hpp"
@@ -161,6 +163,22 @@ TEST(MemoryBudget, CountsTheWeightsInTheHostStoreAsRoomForOneStage) {
   const std::int64_t bytes = 4 * 1000 + 600 + 4 * 1000 + 500;
   EXPECT_EQ(refused(plan, {.bytes = bytes}), "accepted");
   EXPECT_NE(refused(plan, {.bytes = bytes - 1}), "accepted");
+}
+
+// 3.7: one computes while the weights of the other come; with numbers two apart that is not asked.
+TEST(MemoryBudget, CountsARoomForPhasesWithEvenAndOneForPhasesWithOddNumbers) {
+  Plan plan = two_stages();
+  plan.stages[1].ipu = 0;
+  plan.stages[0].host_parameter_bytes = 600;
+  plan.stages[1].host_parameter_bytes = 400;
+  plan.phases.of_stage = {0, 1};
+  const std::int64_t rest = 4 * 1000 + 4 * 1000 + 500;
+  for (const auto& [liveness, rooms] : {std::pair(PhaseLiveness::always_live, 600 + 400),
+                                        {PhaseLiveness::off_ipu_after_forward_no_overlap, 600}}) {
+    plan.phases.numbers = number_phases(2, liveness, false);
+    EXPECT_EQ(refused(plan, {.bytes = rest + rooms}), "accepted");
+    EXPECT_NE(refused(plan, {.bytes = rest + rooms - 1}), "accepted");
+  }
 }
 
 // 4.4: ceil(n/R) elements of each of two tensors of 250.

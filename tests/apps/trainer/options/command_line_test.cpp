@@ -187,6 +187,19 @@ const std::vector<Setting> settings{
        return o.pipeline.phases && o.pipeline.phases->size() == 2 &&
               o.pipeline.phases->at(0).stages.at(1).blocks == std::vector<std::string>{"B3"};
      }},
+    {"phase_liveness",
+     {"--phase-liveness", "off_ipu_after_each_phase"},
+     [](O o) {
+       return o.pipeline.phase_liveness == penstock::PhaseLiveness::off_ipu_after_each_phase;
+     }},
+    {"weights_on_ipu", {"--weights-on-ipu"}, [](O o) { return o.pipeline.weights_on_ipu; }},
+    {"activations_on_ipu",
+     {"--activations-on-ipu"},
+     [](O o) { return o.pipeline.activations_on_ipu; }},
+    {"accumulators_on_ipu",
+     {"--accumulators-on-ipu"},
+     [](O o) { return o.pipeline.accumulators_on_ipu; }},
+    {"optimiser_on_ipu", {"--optimiser-on-ipu"}, [](O o) { return o.pipeline.optimiser_on_ipu; }},
     {"separate_backward_phase",
      {"--separate-backward-phase"},
      [](O o) { return o.pipeline.separate_backward_phase; }},

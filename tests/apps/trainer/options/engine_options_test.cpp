@@ -52,6 +52,8 @@ TEST(EngineOptions, ARunShorterThanAStepHasShorterSteps) {
 TEST(EngineOptions, TrainingAndInferenceHaveTheSamePhases) {
   TrainerOptions options;
   options.pipeline.strategy = penstock::Strategy::serial_phased;
+  options.pipeline.phase_liveness = penstock::PhaseLiveness::off_ipu_after_forward;
+  options.pipeline.weights_on_ipu = true;
   options.pipeline.phases = penstock::parse_phases("B1|B2;B3,B4");
   options.pipeline.batch_serial = true;
   for (const penstock::Options& engine :
@@ -60,6 +62,9 @@ TEST(EngineOptions, TrainingAndInferenceHaveTheSamePhases) {
     EXPECT_EQ(engine.topology.strategy, penstock::Strategy::serial_phased);
     ASSERT_EQ(phased.phases.size(), 2U);
     EXPECT_EQ(phased.phases[0].stages.size(), 2U);
+    EXPECT_EQ(phased.liveness, penstock::PhaseLiveness::off_ipu_after_forward);
+    EXPECT_TRUE(phased.on_ipu.weights);
+    EXPECT_FALSE(phased.on_ipu.activations);
     EXPECT_TRUE(phased.batch_serial);
     EXPECT_FALSE(phased.separate_backward_phase);
   }

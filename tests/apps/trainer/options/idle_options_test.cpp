@@ -30,6 +30,26 @@ TEST(IdleOptions, OffloadingTheStateOfARuleThatKeepsNone) {
   EXPECT_EQ(idle_options(options), Notes{});
 }
 
+TEST(IdleOptions, OffloadingWhatPhasesOffloadAnyway) {
+  TrainerOptions options;
+  options.pipeline.offload_weights = true;
+  EXPECT_EQ(idle_options(options), Notes{});
+  options.pipeline.strategy = penstock::Strategy::serial_phased;
+  EXPECT_EQ(idle_options(options),
+            Notes{"--offload-... changes nothing with --strategy serial_phased, which keeps in the "
+                  "host store all that no option such as --weights-on-ipu keeps on the IPUs"});
+}
+
+TEST(IdleOptions, KeepingOnTheIpusTheStateOfARuleThatKeepsNone) {
+  TrainerOptions options;
+  options.pipeline.strategy = penstock::Strategy::serial_phased;
+  options.pipeline.optimiser_on_ipu = true;
+  EXPECT_EQ(idle_options(options), Notes{}) << "adamw";
+  options.optimizer.name = OptimizerName::sgd;
+  EXPECT_EQ(idle_options(options),
+            Notes{"--optimiser-on-ipu changes nothing: sgd without --momentum keeps no state"});
+}
+
 TEST(IdleOptions, DividingTheStateOfARuleThatKeepsNone) {
   TrainerOptions options;
   options.pipeline.shard_optimiser = true;

@@ -89,7 +89,9 @@ TEST(RunMetrics, ListEveryStageOfEveryReplica) {
                       .gathered_bytes = 36},
       .activations =
           {.bytes = 51, .loads = 52, .stores = 53, .loaded_bytes = 54, .stored_bytes = 55},
-      .weights = {.bytes = 41, .loads = 42, .stores = 43, .loaded_bytes = 44, .stored_bytes = 45}};
+      .weights = {.bytes = 41, .loads = 42, .stores = 43, .loaded_bytes = 44, .stored_bytes = 45},
+      .forward_weight_loads = 61,
+      .backward_weight_loads = 62};
   const json summary = json::parse(to_json(run)).at("summary");
   EXPECT_EQ(summary, json::parse(R"({
     "compile_seconds": 0.5, "plans_from_cache": 2, "train_samples_per_second": 10000, "inference_samples_per_second": 20000,
@@ -106,6 +108,7 @@ TEST(RunMetrics, ListEveryStageOfEveryReplica) {
         "stores": 0, "loaded_bytes": 0, "stored_bytes": 0},
        "offloaded_weights": {"bytes": 0, "loads": 0,
         "stores": 0, "loaded_bytes": 0, "stored_bytes": 0},
+       "forward_weight_loads": 0, "backward_weight_loads": 0,
        "collectives": {"all_reduces": 0, "reduce_scatters": 0, "all_gathers": 0,
         "all_reduced_bytes": 0, "scattered_bytes": 0, "gathered_bytes": 0}},
       {"replica": 1, "stage": 2, "ipu": 3, "forward_runs": 4, "backward_runs": 5,
@@ -119,6 +122,7 @@ TEST(RunMetrics, ListEveryStageOfEveryReplica) {
         "stores": 53, "loaded_bytes": 54, "stored_bytes": 55},
        "offloaded_weights": {"bytes": 41, "loads": 42,
         "stores": 43, "loaded_bytes": 44, "stored_bytes": 45},
+       "forward_weight_loads": 61, "backward_weight_loads": 62,
        "collectives": {"all_reduces": 31, "reduce_scatters": 32, "all_gathers": 33,
         "all_reduced_bytes": 34, "scattered_bytes": 35, "gathered_bytes": 36}}]
   })"));
