@@ -17,6 +17,7 @@
 #include "engine/values/idle_options.hpp"
 #include "engine/values/number_range.hpp"
 #include "graph/compile.hpp"
+#include "graph/replica_ipus.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -47,15 +48,14 @@ std::optional<graph::PhaseRequest> phases_of(const Options& options, bool traini
 /// Before any thread is started.
 void expect_ipu_numbers(const graph::Plan& plan, int replicas) {
   constexpr std::int64_t highest = 65535;
-  const auto stages = static_cast<std::int64_t>(plan.stages.size());
-  for (const graph::StagePlan& stage : plan.stages)
-    if (const std::int64_t ipu = stage.ipu + (replicas - 1) * stages; ipu > highest)
+  for (std::size_t stage = 0; stage < plan.stages.size(); ++stage)
+    if (const std::int64_t ipu = graph::ipu_of(plan, replicas - 1, stage); ipu > highest)
       throw Error(Errc::invalid_topology,
                   "options.topology.replication_factor: expected IPU numbers up to " +
                       std::to_string(highest) + " in every replica, but replica " +
                       std::to_string(replicas - 1) + " of the stage on IPU " +
-                      std::to_string(stage.ipu) + " would be on IPU " + std::to_string(ipu) +
-                      "; place the stages on lower ones");
+                      std::to_string(plan.stages[stage].ipu) + " would be on IPU " +
+                      std::to_string(ipu) + "; place the stages on lower ones");
 }
 
 /// What a rule keeps, by which it is told whether another can go on with it.

@@ -20,6 +20,7 @@
 #include "graph/passes/prune.hpp"
 #include "graph/passes/recompute.hpp"
 #include "graph/passes/stage_assignment.hpp"
+#include "graph/replica_ipus.hpp"
 #include "graph/schedules/grouped.hpp"
 #include "penstock/error.hpp"
 
@@ -208,11 +209,15 @@ class Compilation {
     return ipus;
   }
 
+  std::int32_t used_ipus() const {
+    return graph::used_ipus(stage_ipus(), request_.replicas, phases_of_stages_.parallel);
+  }
+
   std::int32_t threads_per_ipu() const {
     if (request_.threads_per_ipu > 0) return request_.threads_per_ipu;
     const std::int32_t threads =
         request_.threads > 0 ? std::min(request_.cores, request_.threads) : request_.cores;
-    return std::max(1, threads / used_ipus(stage_ipus(), request_.replicas));
+    return std::max(1, threads / used_ipus());
   }
 
   void describe() {
@@ -250,7 +255,7 @@ class Compilation {
     if (request_.threads > request_.cores)
       warn("threads: " + std::to_string(request_.threads) + " worker threads");
     const std::int32_t each = compiled_.plan.threads_per_ipu;
-    const std::int32_t ipus = used_ipus(stage_ipus(), request_.replicas);
+    const std::int32_t ipus = used_ipus();
     if (each > 1 && std::int64_t{each} * ipus > request_.cores)
       warn("threads_per_ipu: " + std::to_string(each) + " threads of each of " +
            std::to_string(ipus) + (ipus == 1 ? " IPU" : " IPUs"));

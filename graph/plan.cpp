@@ -1,7 +1,5 @@
 #include "graph/plan.hpp"
 
-#include <set>
-
 #include "engine/values/memory.hpp"
 
 namespace penstock::graph {
@@ -14,14 +12,6 @@ Cost cost_of(const Instruction& instruction) {
 
 std::int32_t edge_depth(const Plan& plan, const Edge& edge) {
   return plan.stages[index(edge.to)].in_flight;
-}
-
-std::int32_t used_ipus(std::span<const std::int32_t> of_stages, std::int64_t replicas) {
-  std::set<std::int64_t> ipus;
-  for (std::int64_t replica = 0; replica < replicas; ++replica)
-    for (const std::int32_t ipu : of_stages)
-      ipus.insert(ipu + replica * static_cast<std::int64_t>(of_stages.size()));
-  return static_cast<std::int32_t>(ipus.size());
 }
 
 StageBytes bytes_of_stage(const Plan& plan, std::size_t stage, const Schedule* schedule) {

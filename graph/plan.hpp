@@ -9,7 +9,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -178,10 +177,6 @@ struct Plan {
   std::vector<std::int32_t> anchors = {};
   std::vector<VariableInfo> variables = {};  ///< that the plan needs, in model order
 };
-
-/// How many IPUs the stages of all replicas are on, those of replica 0 given stage by stage;
-/// replica r's are shifted by r times the number of stages.
-std::int32_t used_ipus(std::span<const std::int32_t> of_stages, std::int64_t replicas);
 
 /// Bytes of one stage of one replica on its IPU.
 struct StageBytes {

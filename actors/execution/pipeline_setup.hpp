@@ -9,6 +9,7 @@
 
 #include "graph/optimizer_rule.hpp"
 #include "graph/plan.hpp"
+#include "graph/replica_ipus.hpp"
 #include "penstock/options.hpp"
 
 namespace penstock::actors {
@@ -58,10 +59,8 @@ struct PipelineSetup {
   /// Micro-batches of one replica that are anywhere between the feed and the end of their last
   /// backward turn: numbers within one such span, so rings of this length never clash.
   std::int64_t live_micro_batches() const { return plan->stages.front().in_flight + 2; }
-  /// Replica r's IPUs are the plan's, shifted by r times the number of stages.
   std::int32_t ipu(std::int64_t replica, std::size_t stage) const {
-    return plan->stages[stage].ipu +
-           static_cast<std::int32_t>(replica * static_cast<std::int64_t>(stages()));
+    return static_cast<std::int32_t>(graph::ipu_of(*plan, replica, stage));
   }
 };
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "graph/phases/residency.hpp"
+#include "graph/replica_ipus.hpp"
 #include "graph/shards.hpp"
 #include "graph/staging.hpp"
 #include "penstock/error.hpp"
@@ -62,7 +63,7 @@ struct Case {
     const std::size_t stages = plan.stages.size();
     for (std::int64_t replica = 0; replica < replicas; ++replica)
       for (std::size_t stage = 0; stage < stages; ++stage)
-        result[plan.stages[stage].ipu + replica * static_cast<std::int64_t>(stages)].add(
+        result[ipu_of(plan, replica, stage)].add(
             stage, bytes_of_stage(plan, stage, schedule), state_need(plan, stage, budget),
             room_of(plan.phases, static_cast<std::int32_t>(stage)));
     return result;

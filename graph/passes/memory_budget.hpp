@@ -42,8 +42,7 @@ struct StateNeed {
 };
 StateNeed state_need(const Plan& plan, std::size_t stage, const MemoryBudget& budget);
 
-/// What the stages of an IPU need together; they share its scratch memory. Replica r's IPUs are the
-/// plan's, shifted by r times the number of stages.
+/// What the stages of an IPU, of all replicas, need together; they share its scratch memory.
 bool fits(const Plan& plan, std::int64_t replicas, const MemoryBudget& budget);
 /// @throws Error out_of_memory for an IPU that has less: what its stages need and for what, and
 /// what would make them fit, among it the alternatives that do, which come by their `classes`.
