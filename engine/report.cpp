@@ -140,8 +140,9 @@ std::string to_string(const CompileReport& report) {
       decimal(report.seconds * 1e3, 2) + " ms" + phases(report) + "\n" +
       stages_table(report.stages) + (report.automatic_stages ? "stages auto: " : "stages: ") +
       describe_stages(report) + "\nexpected utilisation " + percent(report.expected_utilization) +
-      ", layout conversions " + std::to_string(report.layout_conversions) + lanes_text(report) +
-      ", threads per IPU " + std::to_string(report.threads_per_ipu) + "\n" + traffic_text(report);
+      ", full after " + std::to_string(report.ramp) + " micro-batches, layout conversions " +
+      std::to_string(report.layout_conversions) + lanes_text(report) + ", threads per IPU " +
+      std::to_string(report.threads_per_ipu) + "\n" + traffic_text(report);
   for (const std::string& warning : report.warnings) text += "warning: " + warning + "\n";
   return text;
 }

@@ -233,10 +233,10 @@ void fields(auto& archive, Either<EdgePlanReport> auto& report) {
 
 void fields(auto& archive, Either<CompileReport> auto& report) {
   auto& [seconds, phases, from_cache, stages, edges, layout_conversions, lanes, wasted_lanes,
-         expected_utilization, threads, threads_per_ipu, expected_speedup, automatic_stages,
+         expected_utilization, ramp, threads, threads_per_ipu, expected_speedup, automatic_stages,
          warnings] = report;
   archive(seconds, phases, from_cache, stages, edges, layout_conversions, lanes, wasted_lanes,
-          expected_utilization, threads, threads_per_ipu, expected_speedup, automatic_stages,
+          expected_utilization, ramp, threads, threads_per_ipu, expected_speedup, automatic_stages,
           warnings);
 }
 

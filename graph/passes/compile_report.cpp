@@ -46,6 +46,13 @@ Simulation window(const Plan& plan, const std::vector<StageCost>& costs,
           .phases = plan.phases};
 }
 
+/// `timeline`: what comes of `simulation`, which may be too short for the pipeline to fill.
+int ramp_of(Simulation simulation, const Timeline& timeline, std::int32_t in_flight) {
+  if (simulation.micro_batches >= in_flight) return ramp(timeline);
+  simulation.micro_batches = in_flight;
+  return ramp(simulate(simulation));
+}
+
 /// `timeline`: what comes of `simulation` with a processor for every IPU.
 double expected_speedup(Simulation simulation, const Timeline& timeline, std::int32_t threads) {
   simulation.processors = threads;
@@ -155,6 +162,7 @@ CompileReport report_on(const Plan& plan, const ReportRequest& request) {
   const Timeline timeline = simulate(simulation);
   refuse_stall(plan, timeline);
   report.expected_utilization = utilization(timeline);
+  report.ramp = ramp_of(simulation, timeline, plan.stages[0].in_flight);
   report.expected_speedup = expected_speedup(simulation, timeline, request.threads);
   if (plan.training && request.micro_batches < plan.stages[0].in_flight)
     report.warnings.push_back(too_few(plan, request.micro_batches, report.expected_utilization));

@@ -59,6 +59,24 @@ double utilization(const Timeline& timeline) {
                                  : 0;
 }
 
+const Run* run_that_fills(const Timeline& timeline) {
+  const auto backward = [](const Run& run) { return run.direction == Direction::backward; };
+  const bool training = std::ranges::any_of(timeline.runs, backward);
+  const int last = training ? 0 : static_cast<int>(timeline.ipus.size()) - 1;
+  const auto found = std::ranges::find_if(timeline.runs, [&](const Run& run) {
+    return run.stage == last && backward(run) == training;
+  });
+  return found == timeline.runs.end() ? nullptr : &*found;
+}
+
+int ramp(const Timeline& timeline) {
+  const Run* const full = run_that_fills(timeline);
+  return static_cast<int>(std::ranges::count_if(timeline.runs, [&](const Run& run) {
+    return run.stage == 0 && run.direction == Direction::forward &&
+           (!full || run.time <= full->time);
+  }));
+}
+
 std::string to_table(const Timeline& timeline) {
   std::vector<std::vector<std::string>> slots;
   for (const Run& run : timeline.runs) {

@@ -49,6 +49,13 @@ struct Timeline {
 /// The share of their time that the IPUs in use were busy, in [0, 1].
 double utilization(const Timeline& timeline);
 
+/// The run with which the pipeline is full, so that no stage waits any more for its first work in a
+/// direction: the first backward of stage 0 or, in inference, the last stage's first forward. Null
+/// if that never comes.
+const Run* run_that_fills(const Timeline& timeline);
+/// How many micro-batches stage 0 has begun when that run begins: all, if it never does.
+int ramp(const Timeline& timeline);
+
 /// Of lock step: a row per slot, a column per stage headed by its IPU, F1 for the forward and B1
 /// for the backward of the first micro-batch in the slot that they are in, "." for none.
 std::string to_table(const Timeline& timeline);

@@ -32,6 +32,7 @@ TEST(CompileReport, IsATableWithItsColumnsAligned) {
                              .lanes = 48,
                              .wasted_lanes = 8,
                              .expected_utilization = 0.934,
+                             .ramp = 3,
                              .threads = 2,
                              .threads_per_ipu = 2,
                              .expected_speedup = 1.334,
@@ -46,8 +47,8 @@ TEST(CompileReport, IsATableWithItsColumnsAligned) {
             "        1       0.0    0.0\n"
             "stages: 2 stages, from conv1, fc; the slowest has 75 % of the work; expected: 1.3 "
             "times the throughput of one stage, on 2 threads\n"
-            "expected utilisation 93 %, layout conversions 2, lanes wasted by padding 8 of 48, "
-            "threads per IPU 2\n"
+            "expected utilisation 93 %, full after 3 micro-batches, layout conversions 2, lanes "
+            "wasted by padding 8 of 48, threads per IPU 2\n"
             "sent per micro-batch, in kB: 0 to 1 23.0, 1 to 0 0.5\n"
             "warning: two micro-batches do not fill two stages\n");
 }

@@ -102,10 +102,14 @@ struct CompileReport {
   std::int64_t lanes = 0;
   std::int64_t wasted_lanes = 0;
   double expected_utilization = 0;  ///< of the IPUs, from the schedule and the stages' costs
-  int threads = 0;                  ///< that the IPUs share; 0: one each
-  int threads_per_ipu = 1;          ///< that share the work of each of its kernels
-  double expected_speedup = 1;      ///< over one stage, on these threads
-  bool automatic_stages = false;    ///< cut by the compiler
+  /// Micro-batches that the first stage begins until the pipeline is full, by the schedule and the
+  /// stages' costs: until each stage has had its first work or, in training, the first gradient is
+  /// back. A window, or a call of inference, of fewer never fills it.
+  int ramp = 0;
+  int threads = 0;                ///< that the IPUs share; 0: one each
+  int threads_per_ipu = 1;        ///< that share the work of each of its kernels
+  double expected_speedup = 1;    ///< over one stage, on these threads
+  bool automatic_stages = false;  ///< cut by the compiler
   std::vector<std::string> warnings = {};
 };
 

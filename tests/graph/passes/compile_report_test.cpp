@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/schedules/grouped.hpp"
+#include "graph/schedules/interleaved.hpp"
 #include "graph/schedules/sequential.hpp"
 #include "tests/support/refusal.hpp"
 
@@ -27,6 +28,21 @@ TEST(CompileReport, ExpectsTheUtilisationOfABalancedPipeline) {
     EXPECT_NEAR(report_on(balanced(4), {.micro_batches = m}).expected_utilization, m / (m + 3.0),
                 0.01)
         << m;
+}
+
+TEST(CompileReport, C6_TellsHowManyMicroBatchesFillThePipeline) {
+  for (const int stages : {1, 2, 4, 8}) {
+    const auto ramp = [&](bool training, const Schedule& schedule) {
+      const Plan plan = balanced(static_cast<std::size_t>(stages), training, schedule);
+      const int in_a_long_window = report_on(plan, {.micro_batches = 40}).ramp;
+      EXPECT_EQ(report_on(plan, {.micro_batches = 1}).ramp, in_a_long_window);
+      return in_a_long_window;
+    };
+    EXPECT_EQ(ramp(true, grouped), 2 * stages - 1);
+    EXPECT_EQ(ramp(true, interleaved), stages);
+    EXPECT_EQ(ramp(true, sequential), 1);
+    EXPECT_EQ(ramp(false, grouped), stages);
+  }
 }
 
 TEST(CompileReport, ExpectsOneBusyIpuOfASequentialPipeline) {

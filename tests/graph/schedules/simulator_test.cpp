@@ -122,6 +122,35 @@ TEST(Simulator, LockStepReachesTheBoundsExactly) {
   EXPECT_EQ(high_water("interleaved", Discipline::tf_interleaved_slot), (std::vector{4, 3, 2, 1}));
 }
 
+/// In how many columns anything is drawn before such a slot, of which each has two: one for each
+/// direction.
+std::ptrdiff_t columns_before(const Timeline& timeline, int slot) {
+  std::set<std::pair<int, Direction>> columns;
+  for (const Run& run : timeline.runs)
+    if (run.slot < slot) columns.emplace(run.slot, run.direction);
+  return std::ssize(columns);
+}
+
+TEST(Simulator, C6_ThePipelineIsFullAfterAsManySlotsAsTheReferenceSystemsTake) {
+  for (const int stages : {2, 4, 8}) {
+    const auto of = [&](const char* schedule, Discipline discipline) {
+      return simulate({.schedule = find_schedule(schedule),
+                       .discipline = discipline,
+                       .stages = stages,
+                       .micro_batches = 3 * stages});
+    };
+    const Timeline popart = of("grouped", Discipline::popart_cycle);
+    EXPECT_EQ(run_that_fills(popart)->slot, 2 * stages - 2);
+    EXPECT_EQ(columns_before(popart, 2 * stages - 2), 3 * stages - 3);
+    EXPECT_EQ(ramp(popart), 2 * stages - 1);
+    const Timeline interleaved = of("interleaved", Discipline::tf_interleaved_slot);
+    EXPECT_EQ(run_that_fills(interleaved)->slot, 2 * stages - 1);
+    EXPECT_EQ(ramp(interleaved), stages);
+    const Timeline grouped = of("grouped", Discipline::tf_grouped_step);
+    EXPECT_EQ(run_that_fills(grouped)->slot, 2 * stages - 1);
+  }
+}
+
 TEST(Simulator, FreeRunningEqualStagesReachTheBoundsExactly) {
   for (const StageCost cost : {StageCost{1, 1}, StageCost{1, 2}}) {
     const auto costs = balanced(4, cost);
