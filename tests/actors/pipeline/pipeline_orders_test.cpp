@@ -44,7 +44,10 @@ class Training {
       for (Tensor& output : answer<Outputs>()) result.tensors.push_back(std::move(output));
     }
     cast_.begin(ReadVariables{});
-    for (Tensor& variable : answer<Variables>()) result.tensors.push_back(std::move(variable));
+    Variables variables = answer<Variables>();
+    for (std::int32_t replica = 1; replica < cast_.options().replicas; ++replica)
+      expect_weights_of(replica, variables);
+    for (Tensor& variable : variables) result.tensors.push_back(std::move(variable));
     cast_.begin(ReadStatus{});
     result.max_in_flight.assign(cast_.plan().stages.size(), 0);
     for (const StageStatus& status : answer<std::vector<StageStatus>>()) {
@@ -56,6 +59,18 @@ class Training {
   }
 
  private:
+  /// 7.5: what is trained is the same in every replica, bit for bit; buffers are each one's own.
+  void expect_weights_of(std::int32_t replica, const Variables& of_first) {
+    cast_.begin(ReadVariables{replica});
+    const Variables own = answer<Variables>();
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      const graph::VariableInfo& variable = cast_.plan().variables[i];
+      if (!variable.trainable) continue;
+      EXPECT_TRUE(same_bits({own[i]}, {of_first[i]}))
+          << variable.name << " of replica " << replica;
+    }
+  }
+
   template <class Kind>
   Kind answer() {
     EXPECT_TRUE(order_.run_until([&] { return cast_.host().answered(); })) << "it stands still";
