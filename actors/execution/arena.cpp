@@ -28,7 +28,7 @@ Arena::Arena(std::shared_ptr<const graph::Plan> plan, std::size_t stage, std::in
 
 Arena::Block Arena::allocate(std::int64_t bytes) {
   bytes_ += bytes;
-  return allocate_block(static_cast<std::size_t>(bytes));
+  return bytes > 0 ? allocate_block(static_cast<std::size_t>(bytes)) : nullptr;
 }
 
 void Arena::make_host_accumulators() {
@@ -39,6 +39,7 @@ void Arena::make_host_accumulators() {
       for (const graph::GradientPlan& gradient : variable.gradients)
         if (gradient.on_host && static_cast<std::size_t>(gradient.stage) == stage_)
           moves_.accumulators.bytes += variable.type.bytes();
+  moves_.accumulators.padding_bytes = stage().host_accumulator_bytes - moves_.accumulators.bytes;
 }
 
 void Arena::make_host_weights() {
@@ -46,6 +47,7 @@ void Arena::make_host_weights() {
   host_weights_ = allocate_block(static_cast<std::size_t>(stage().host_parameter_bytes));
   for (const graph::VariablePlan& variable : stage().variables)
     if (variable.on_host) weight_moves_.bytes += variable.type.bytes();
+  weight_moves_.padding_bytes = stage().host_parameter_bytes - weight_moves_.bytes;
 }
 
 void Arena::count_transfers() {
@@ -57,6 +59,8 @@ void Arena::count_transfers() {
       if (instruction.transfer == graph::Transfer::store)
         moves_.activations.bytes += own.stash_slots * instruction.input_types[0].bytes();
     }
+  moves_.activations.padding_bytes =
+      own.stash_slots * own.host_stash_bytes - moves_.activations.bytes;
 }
 
 void Arena::make_stash() {

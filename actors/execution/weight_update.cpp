@@ -37,7 +37,8 @@ WeightUpdate::WeightUpdate(std::shared_ptr<const PipelineSetup> setup, std::size
   const auto& variables = setup_->plan->stages[stage].variables;
   for (std::size_t k = 0; k < variables.size(); ++k)
     if (!variables[k].gradients.empty()) trained_.push_back(trained_variable(k));
-  moves_.bytes = state_bytes_on_host();
+  moves_.bytes = state_bytes(true);
+  moves_.padding_bytes = host_block_bytes_ - moves_.bytes;
   count_collectives();
 }
 
@@ -119,14 +120,6 @@ std::int64_t WeightUpdate::state_bytes(bool on_host) const {
     if (trained.on_host == on_host)
       bytes += std::ssize(trained.state_offsets) * bytes_of(trained.own_elements);
   return bytes;
-}
-
-std::int64_t WeightUpdate::state_bytes_on_ipu() const {
-  return state_bytes(false);
-}
-
-std::int64_t WeightUpdate::state_bytes_on_host() const {
-  return state_bytes(true);
 }
 
 std::int64_t WeightUpdate::staging_bytes() const {

@@ -103,10 +103,9 @@ class WeightUpdate {
   /// Blocks of these tensors, which are whole and have the right types. Updates count on from
   /// theirs.
   StateBlocks restored_state(const OptimizerTensors& tensors);
-  /// Bytes of its elements, padding of shards included, on the IPU and in the host store (the
-  /// blocks are a little larger for alignment).
-  std::int64_t state_bytes_on_ipu() const;
-  std::int64_t state_bytes_on_host() const;
+  /// Bytes of its elements on the IPU, padding of shards included; and what alignment adds there.
+  std::int64_t state_bytes_on_ipu() const { return state_bytes(false); }
+  std::int64_t state_padding_on_ipu() const { return ipu_block_bytes_ - state_bytes(false); }
   /// Scratch that run() needs at least.
   std::int64_t staging_bytes() const;
 

@@ -88,7 +88,7 @@ class Casting {
         bytes = std::max(bytes, updates_.back()->staging_bytes());
       }
     for (const auto& [ipu, bytes] : scratch_bytes_)
-      scratch_[ipu] = allocate_block(static_cast<std::size_t>(bytes));
+      if (bytes > 0) scratch_[ipu] = allocate_block(static_cast<std::size_t>(bytes));
   }
 
   void spawn_devices() {
@@ -113,14 +113,15 @@ class Casting {
                      arena,
                      statuses_.back(),
                      shared_bytes(setup_->ipu(replica, stage)),
-                     0,
+                     {},
                      0,
                      constants_of(*rules_)};
       std::shared_ptr<WeightUpdate> update;
       if (setup_->plan->training) {
         update = updates_[position];
-        own.optimizer_bytes = update->state_bytes_on_ipu();
-        own.offloaded_optimizer_bytes = update->state_bytes_on_host();
+        own.optimizer_state = {update->state_bytes_on_ipu(), update->state_padding_on_ipu(),
+                               update->state_moves()};
+        own.reducer_bytes = reduced_bytes(stage).total();
         optimizers_.push_back(keep("optimizer of " + name,
                                    system_.spawn(RunsOn::workers, optimizer_actor,
                                                  OptimizerSetup{setup_, r, s, arena, update})));
@@ -137,8 +138,13 @@ class Casting {
       reducers_.push_back(
           keep("reducer of stage " + std::to_string(stage),
                system_.spawn(RunsOn::workers, reducer_actor, setup_->replicas,
-                             ReducedBytes{setup_->plan->stages[stage].accumulator_bytes,
-                                          setup_->plan->stages[stage].host_accumulator_bytes})));
+                             reduced_bytes(stage))));
+  }
+
+  ReducedBytes reduced_bytes(std::size_t stage) const {
+    if (setup_->replicas == 1) return {};
+    const graph::StagePlan& own = setup_->plan->stages[stage];
+    return {own.accumulator_bytes, own.host_accumulator_bytes};
   }
 
   void spawn_host_store() {

@@ -13,8 +13,8 @@ void ReducerState::start(ReducerHandle::pointer actor, std::int64_t replicas,
                          const ReducedBytes& bytes) {
   self = actor;
   contributions.resize(static_cast<std::size_t>(replicas));
-  total = allocate_block(static_cast<std::size_t>(bytes.on_ipu));
-  host_total = allocate_block(static_cast<std::size_t>(bytes.on_host));
+  if (bytes.on_ipu > 0) total = allocate_block(static_cast<std::size_t>(bytes.on_ipu));
+  if (bytes.on_host > 0) host_total = allocate_block(static_cast<std::size_t>(bytes.on_host));
 }
 
 void ReducerState::on_contribution(Contribution& contribution) {

@@ -10,6 +10,8 @@ namespace penstock::actors {
 struct ReducedBytes {
   std::int64_t on_ipu = 0;
   std::int64_t on_host = 0;
+
+  std::int64_t total() const { return on_ipu + on_host; }
 };
 
 struct ReducerState {

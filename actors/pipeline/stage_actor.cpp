@@ -29,13 +29,16 @@ void StageState::start(StageHandle::pointer actor, StageSetup given) {
   report.replica = setup.replica;
   report.stage = setup.stage;
   report.ipu = pipeline.ipu(setup.replica, number);
-  report.optimizer_bytes_on_ipu = setup.optimizer_bytes;
-  report.optimizer_state.bytes = setup.offloaded_optimizer_bytes;
+  report.optimizer_bytes_on_ipu = setup.optimizer_state.bytes_on_ipu;
+  report.padding_bytes = setup.optimizer_state.padding_on_ipu;
+  report.optimizer_state = setup.optimizer_state.on_host;
   report.accumulators = setup.arena->accumulator_moves();
   report.activations = setup.arena->activation_moves();
   report.weights = setup.arena->weight_moves();
   report.shared_bytes = setup.shared_bytes;
-  report.peak_bytes = setup.arena->bytes() + setup.shared_bytes + setup.optimizer_bytes;
+  report.reducer_bytes = setup.reducer_bytes;
+  report.peak_bytes =
+      setup.arena->bytes() + setup.shared_bytes + setup.optimizer_state.bytes_on_ipu;
 }
 
 // The stage that a phase begins with tells all of the next.
@@ -214,13 +217,14 @@ void StageState::pump() {
     }
     StageReport& report = setup.status->report;
     ++(forward ? report.forward_runs : report.backward_runs);
-    if (!forward && own.backward.recomputed > 0) ++report.recomputed_runs;
     self->send(links.device, RunProgram{self, setup.arena, *work, setup.replica, constants});
   }
 }
 
 void StageState::on_program_done(const ProgramDone& done) {
   const bool forward = done.work.direction == Direction::forward;
+  if (!forward && setup.arena->stage().backward.recomputed > 0)
+    ++setup.status->report.recomputed_runs;
   record({.ipu = setup.status->report.ipu,
           .replica = setup.replica,
           .stage = setup.stage,

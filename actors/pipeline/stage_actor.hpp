@@ -12,6 +12,13 @@
 
 namespace penstock::actors {
 
+/// Of an optimizer's state.
+struct StateMemory {
+  std::int64_t bytes_on_ipu = 0;
+  std::int64_t padding_on_ipu = 0;
+  OffloadReport on_host = {};
+};
+
 struct StageSetup {
   std::shared_ptr<const PipelineSetup> pipeline = {};
   std::int32_t replica = 0;
@@ -19,8 +26,8 @@ struct StageSetup {
   std::shared_ptr<Arena> arena = {};
   std::shared_ptr<StageStatus> status = {};  ///< the stage's alone while it lives
   std::int64_t shared_bytes = 0;  ///< of its IPU: scratch and the room for weights, for the report
-  std::int64_t optimizer_bytes = 0;  ///< of its optimizer's state, on the IPU
-  std::int64_t offloaded_optimizer_bytes = 0;
+  StateMemory optimizer_state = {};
+  std::int64_t reducer_bytes = 0;  ///< of the totals of the replicas' gradient sums
   RunConstants constants = {};  ///< at first
 };
 

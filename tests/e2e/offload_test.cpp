@@ -23,8 +23,11 @@ TEST(OffloadOfOptimizerState, LowersThePeaksByExactlyTheBytesThatMove) {
   const auto on_ipus = [](const StageReport& stage) { return stage.optimizer_bytes_on_ipu; };
   const auto in_store = [](const StageReport& stage) { return stage.optimizer_state.bytes; };
   EXPECT_EQ(sum(kept, on_ipus), 720'208) << "two moments of 90,026 parameters";
+  EXPECT_EQ(sum(kept, [](const StageReport& stage) { return stage.padding_bytes; }), 304)
+      << "of five tensors that are no multiples of 64 bytes";
   EXPECT_EQ(sum(kept, in_store), 0);
   EXPECT_EQ(sum(moved, on_ipus), 0);
+  EXPECT_EQ(sum(moved, [](const StageReport& stage) { return stage.padding_bytes; }), 0);
   EXPECT_EQ(sum(moved, in_store), 720'208);
   EXPECT_EQ(peaks(kept) - peaks(moved), 720'208);
   for (std::size_t i = 0; i < kept.stages.size(); ++i)

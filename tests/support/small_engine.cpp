@@ -68,24 +68,52 @@ const graph::Op tally{
     .updates = {{1, 1}},
     .inference = []() -> const graph::Op& { return graph::find_op("identity"); }};
 
+/// dx = 2 x dy, of dy and x.
+const graph::Op square_gradient{
+    .name = "square_gradient",
+    .infer = infer_same,
+    .forward =
+        [](const graph::KernelCall& call) {
+          std::ranges::transform(call.inputs[0].f32(), call.inputs[1].f32(),
+                                 call.outputs[0].f32().begin(),
+                                 [](float dy, float x) { return 2 * x * dy; });
+        },
+    .cost = no_cost};
+
+/// y = x^2.
+const graph::Op square{
+    .name = "square",
+    .infer = infer_same,
+    .forward =
+        [](const graph::KernelCall& call) {
+          std::ranges::transform(call.inputs[0].f32(), call.outputs[0].f32().begin(),
+                                 [](float x) { return x * x; });
+        },
+    .backward =
+        [](graph::GradientContext& context) {
+          context.set(0, context.emit(square_gradient, {context.gradient(0), context.input(0)}));
+        },
+    .cost = no_cost};
+
 constexpr std::int64_t layers = 4;
 
-graph::Graph network(std::int64_t stages, bool tied) {
+graph::Graph network(const SmallEngineOptions& options) {
   constexpr std::int64_t features = SmallNetwork::features;
   ModelBuilder builder;
   graph::ValueId x = builder.input("x", {features}), weight = graph::none;
   const graph::ValueId y = builder.input("y", {features});
   for (std::int64_t layer = 0; layer < layers; ++layer) {
-    const std::int64_t stage = layer * stages / layers;
+    const std::int64_t stage = layer * options.stages / layers;
     const std::string number = std::to_string(layer);
     builder.block("B" + std::to_string(stage));
-    if (layer == 0 || !tied)
+    if (layer == 0 || !options.tied)
       weight = builder.parameter("fc" + number + ".weight", {features, features});
     const graph::ValueId bias = builder.parameter("fc" + number + ".bias", {features});
     x = builder.apply("linear", {x, weight, bias}, {}, "fc" + number);
     const graph::ValueId running_mean = builder.buffer("tally" + number + ".running_mean", {1});
     x = builder.apply(tally, {x, running_mean}, {}, "tally" + number);
     x = builder.apply(probe, {x}, {{"stage", stage}}, "probe" + number);
+    if (options.squares) x = builder.apply(square, {x}, {}, "square" + number);
   }
   builder.output("out", x);
   builder.loss(builder.apply("mse_loss", {x, y}, {}, "loss"));
@@ -103,10 +131,11 @@ std::shared_ptr<const graph::Plan> compiled(const SmallEngineOptions& options) {
                                 .schedule = &graph::find_schedule(options.schedule),
                                 .phased = options.phased,
                                 .gradient_accumulation = options.gradient_accumulation,
-                                .offload = offload_of(options)};
+                                .offload = offload_of(options),
+                                .recompute = {.on = options.recompute, .stages = {}}};
   if (options.anchors) request.anchors = {{"fc1"}, {"fc1", true}, {"fc2.weight", true}};
   return std::make_shared<const graph::Plan>(
-      graph::compile(network(options.stages, options.tied), request).plan);
+      graph::compile(network(options), request).plan);
 }
 
 std::vector<actors::OutputSelection> anchor_selections(bool anchors) {

@@ -28,6 +28,8 @@ struct SmallEngineOptions {
   std::int64_t stages = 4;                         ///< 1, 2 or 4
   std::optional<graph::PhaseRequest> phased = {};  ///< goes with "sequential"
   bool tied = false;  ///< the layers have one weight, that of the first
+  bool squares = false;  ///< behind each layer: the gradient needs what it is given
+  bool recompute = false;
   bool training = true;
   std::int64_t replicas = 1;
   std::int64_t gradient_accumulation = 8;

@@ -14,6 +14,7 @@ void write(JsonLine& json, const penstock::OffloadReport& moved) {
       .field("stores", moved.stores)
       .field("loaded_bytes", moved.loaded_bytes)
       .field("stored_bytes", moved.stored_bytes)
+      .field("padding_bytes", moved.padding_bytes)
       .end_object();
 }
 
@@ -42,6 +43,8 @@ void write(JsonLine& json, const penstock::StageReport& stage) {
       .field("peak_bytes", stage.peak_bytes)
       .field("shared_bytes", stage.shared_bytes)
       .field("optimizer_bytes_on_ipu", stage.optimizer_bytes_on_ipu)
+      .field("padding_bytes", stage.padding_bytes)
+      .field("reducer_bytes", stage.reducer_bytes)
       .key("offloaded_optimizer_state");
   write(json, stage.optimizer_state);
   json.key("offloaded_accumulators");

@@ -15,6 +15,7 @@ struct OffloadReport {
   std::uint64_t stores = 0;  ///< copies to the host store
   std::int64_t loaded_bytes = 0;
   std::int64_t stored_bytes = 0;
+  std::int64_t padding_bytes = 0;  ///< there beside `bytes`, for alignment
 };
 
 /// What replicas have exchanged in weight updates since the model was built, seen by one stage of
@@ -38,7 +39,7 @@ struct StageReport {
   int ipu = 0;
   std::uint64_t forward_runs = 0;
   std::uint64_t backward_runs = 0;
-  std::uint64_t recomputed_runs = 0;  ///< of these, with forward computed a second time
+  std::uint64_t recomputed_runs = 0;  ///< of these, which repeated operations of forward
   int max_in_flight = 0;              ///< micro-batches forwarded but not yet backwarded, at most
   double busy_seconds = 0;            ///< in its programs and weight updates
   std::int64_t sent_bytes = 0;        ///< activations and gradients, to other stages
@@ -53,6 +54,10 @@ struct StageReport {
   /// In phased execution: how often its weights came to the IPU for a turn in that direction.
   std::uint64_t forward_weight_loads = 0;
   std::uint64_t backward_weight_loads = 0;
+  std::int64_t padding_bytes = 0;  ///< on the IPU beside the peak: alignment of optimizer state
+  /// Of the totals of the replicas' gradient sums, which are on no IPU: there once for the stages
+  /// of this number in all replicas.
+  std::int64_t reducer_bytes = 0;
 };
 
 struct CompilePhase {

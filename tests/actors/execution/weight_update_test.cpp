@@ -163,7 +163,7 @@ TEST(WeightUpdate, KeepsStateInTheBlockItIsGiven) {
   Fixture f;
   f.update->run(UpdatePhase::apply, {});
   EXPECT_EQ(f.update->state_bytes_on_ipu(), std::int64_t{2 * elements * sizeof(float)});
-  EXPECT_EQ(f.update->state_bytes_on_host(), 0);
+  EXPECT_EQ(f.update->state_moves().bytes, 0);
   const auto state = f.update->read_state();
   ASSERT_EQ(state.size(), 2u);
   for (const VariableState& variable : state)

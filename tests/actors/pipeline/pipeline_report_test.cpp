@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
+#include "engine/values/memory.hpp"
 #include "tests/support/small_engine.hpp"
 
 namespace penstock::actors {
@@ -35,6 +38,79 @@ TEST(StageReports, CountEveryByteOnTheIpu) {
       EXPECT_TRUE(trace.empty());
     }
   }
+}
+
+/// Bytes of all blocks of which the stages tell, wherever these are: what the stages of an IPU
+/// share once, what replicas share once.
+std::int64_t told_bytes(const std::vector<StageStatus>& statuses) {
+  std::int64_t bytes = 0;
+  std::map<int, std::int64_t> shared, reducers;  // by IPU, by stage
+  for (const auto& [report, trace] : statuses) {
+    bytes += report.peak_bytes - report.shared_bytes + report.padding_bytes;
+    for (const OffloadReport* of :
+         {&report.optimizer_state, &report.accumulators, &report.activations, &report.weights})
+      bytes += of->bytes + of->padding_bytes;
+    shared[report.ipu] = report.shared_bytes;
+    reducers[report.stage] = report.reducer_bytes;
+  }
+  for (const auto* once : {&shared, &reducers})
+    for (const auto& [whose, own] : *once) bytes += own;
+  return bytes;
+}
+
+// 7.9, 7.10: neither more nor less is allocated than what they tell.
+TEST(StageReports, TogetherTellOfEveryByteThatTheEngineAllocates) {
+  for (const bool training : {true, false})
+    for (const bool offload : {false, true})
+      for (const bool shards : {false, true})
+        for (const std::int64_t replicas : {1, 2, 3})
+          for (const std::int64_t stages : {4, 1}) {
+            const std::uint64_t before = memory_counters().bytes_live;
+            SmallEngine engine({.stages = stages,
+                                .training = training,
+                                .replicas = replicas,
+                                .offload = offload,
+                                .shards = shards});
+            const auto allocated = static_cast<std::int64_t>(memory_counters().bytes_live - before);
+            EXPECT_EQ(told_bytes(engine.runtime().read_status()), allocated)
+                << stages << " stages, " << replicas << " replicas, training " << training
+                << ", offload " << offload << ", shards " << shards;
+          }
+}
+
+struct Executions {
+  std::map<std::int64_t, std::uint64_t> forward, backward;  // kernels of the probes, by stage
+  std::vector<StageStatus> statuses;
+  Variables variables;
+};
+
+Executions executions(bool recompute) {
+  Executions result;
+  const testing::ProbeHook hook([&](const testing::ProbeRun& run) {
+    ++(run.direction == Direction::forward ? result.forward : result.backward)[run.stage];
+  });
+  SmallEngine engine({.squares = true, .recompute = recompute});
+  engine.step(2);
+  result.statuses = engine.runtime().read_status();
+  result.variables = engine.runtime().read_variables();
+  return result;
+}
+
+// 7.6: two windows of eight micro-batches. What a probe computes is needed by backward and not kept.
+TEST(StageReports, OfRecomputationAgreeWithTheKernelsThatHaveRun) {
+  constexpr std::uint64_t micro_batches = 16;
+  const Executions once = executions(false), twice = executions(true);
+  for (int stage = 0; stage < 4; ++stage) {
+    const bool repeats = stage < 3;
+    EXPECT_EQ(once.forward.at(stage), micro_batches);
+    EXPECT_EQ(twice.forward.at(stage), (repeats ? 2 : 1) * micro_batches) << stage;
+    EXPECT_EQ(once.backward.at(stage), micro_batches);
+    EXPECT_EQ(twice.backward.at(stage), micro_batches);
+    const auto at = static_cast<std::size_t>(stage);
+    EXPECT_EQ(once.statuses[at].report.recomputed_runs, 0u);
+    EXPECT_EQ(twice.statuses[at].report.recomputed_runs, repeats ? micro_batches : 0) << stage;
+  }
+  EXPECT_TRUE(testing::same_bits(twice.variables, once.variables));
 }
 
 // 4.3: of a layer's output [3,8], which the next stage reads in its forward and its backward, and
