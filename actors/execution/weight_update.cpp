@@ -33,32 +33,30 @@ WeightUpdate::WeightUpdate(std::shared_ptr<const PipelineSetup> setup, std::size
     : setup_(std::move(setup)),
       arena_(std::move(arena)),
       rules_(std::move(rules)),
-      replica_(replica) {
+      replica_(replica),
+      sums_(arena_) {
   const auto& variables = setup_->plan->stages[stage].variables;
   for (std::size_t k = 0; k < variables.size(); ++k)
     if (!variables[k].gradients.empty()) trained_.push_back(trained_variable(k));
   moves_.bytes = state_bytes(true);
   moves_.padding_bytes = host_block_bytes_ - moves_.bytes;
-  count_collectives();
+  count_all_reduces();
 }
 
 WeightUpdate::Trained WeightUpdate::trained_variable(std::size_t position) {
   const graph::VariablePlan& variable = arena_->stage().variables[position];
   const std::int64_t elements = variable.type.shape.elements();
-  Trained trained{.position = position,
-                  .variable = variable.variable,
-                  .state_offsets = {},
-                  .on_host = setup_->offload.optimizer_state.takes(variable.type.bytes()),
-                  .divided = false,
-                  .elements = elements,
-                  .own = {0, elements},
-                  .own_elements = elements};
+  Trained trained;
+  trained.variable = variable.variable;
+  trained.plan = &variable;
+  trained.position = position;
+  trained.on_host = setup_->offload.optimizer_state.takes(variable.type.bytes());
   const graph::ParameterRule& rule = rule_of(trained);
-  if (divided(*setup_, rule, elements)) {
-    trained.divided = true;
-    trained.own = graph::shard_of(elements, setup_->replicas, replica_);
-    trained.own_elements = graph::shard_elements(elements, setup_->replicas);
-  }
+  trained.divided = divided(*setup_, rule, elements);
+  trained.own = trained.divided ? graph::shard_of(elements, setup_->replicas, replica_)
+                                : graph::Part{0, elements};
+  trained.own_elements =
+      trained.divided ? graph::shard_elements(elements, setup_->replicas) : elements;
   std::int64_t& bytes = trained.on_host ? host_block_bytes_ : ipu_block_bytes_;
   for (std::size_t s = 0; s < rule.rule->state(rule.hyper).size(); ++s) {
     trained.state_offsets.push_back(bytes);
@@ -67,29 +65,25 @@ WeightUpdate::Trained WeightUpdate::trained_variable(std::size_t position) {
   return trained;
 }
 
-// The stage's gradient sums, some of which are those of other stages' parameters.
-void WeightUpdate::count_collectives() {
+// Of the stage's gradient sums, some of which are those of other stages' parameters.
+void WeightUpdate::count_all_reduces() {
   if (setup_->replicas == 1) return;
   for (const graph::StagePlan& stage : setup_->plan->stages)
     for (const graph::VariablePlan& variable : stage.variables)
       for (const graph::GradientPlan& gradient : variable.gradients) {
         if (static_cast<std::size_t>(gradient.stage) != arena_->number()) continue;
         const std::int64_t elements = variable.type.shape.elements();
-        const std::int64_t away =
-            bytes_of(elements - size(graph::shard_of(elements, setup_->replicas, replica_)));
         const auto& rule = rules_->variables[static_cast<std::size_t>(variable.variable)];
-        const bool scattered = divided(*setup_, rule, elements);
-        ++(scattered ? of_reduction_.reduce_scatters : of_reduction_.all_reduces);
-        (scattered ? of_reduction_.scattered_bytes : of_reduction_.all_reduced_bytes) +=
-            scattered ? away : 2 * away;
+        if (divided(*setup_, rule, elements)) continue;
+        ++of_reducer_.all_reduces;
+        of_reducer_.all_reduced_bytes +=
+            2 * bytes_of(elements - size(graph::shard_of(elements, setup_->replicas, replica_)));
       }
 }
 
 void WeightUpdate::count_reduction() {
-  collectives_.all_reduces += of_reduction_.all_reduces;
-  collectives_.reduce_scatters += of_reduction_.reduce_scatters;
-  collectives_.all_reduced_bytes += of_reduction_.all_reduced_bytes;
-  collectives_.scattered_bytes += of_reduction_.scattered_bytes;
+  collectives_.all_reduces += of_reducer_.all_reduces;
+  collectives_.all_reduced_bytes += of_reducer_.all_reduced_bytes;
 }
 
 bool WeightUpdate::follows() const {
@@ -133,14 +127,10 @@ graph::StagedUpdate WeightUpdate::staged(const Trained& trained) const {
   return {.elements = trained.own_elements,
           .state_tensors =
               trained.on_host ? static_cast<std::int32_t>(trained.state_offsets.size()) : 0,
-          .sum = sums_on_host(trained),
+          .sum = trained.sums_on_host(),
           .elementwise = rule_of(trained).rule->elementwise,
-          .weight = weight_on_host(trained),
-          .measured = moves_in_shards(trained) ? trained.elements : 0};
-}
-
-bool WeightUpdate::sums_on_host(const Trained& trained) const {
-  return plan_of(trained).gradients[0].on_host;
+          .weight = trained.plan->on_host,
+          .measured = moves_in_shards(trained) ? trained.elements() : 0};
 }
 
 std::byte* WeightUpdate::block_of(const Trained& trained, const StateBlocks& state) {
@@ -167,7 +157,7 @@ std::vector<VariableState> WeightUpdate::read_state() const {
   std::vector<VariableState> states;
   for (const Trained& trained : trained_) {
     if (trained.divided ? graph::empty(trained.own) : replica_ > 0) continue;
-    const graph::TensorType& type = plan_of(trained).type;
+    const graph::TensorType& type = trained.plan->type;
     const std::int64_t own = size(trained.own);
     VariableState& kept = states.emplace_back(VariableState{trained.variable, {}, 0});
     kept.first_element = trained.own.begin;
@@ -197,8 +187,10 @@ StateBlocks WeightUpdate::restored_state(const OptimizerTensors& tensors) {
 
 void WeightUpdate::run(UpdatePhase phase, std::span<std::byte> scratch, graph::PartRunner* runner) {
   staging_ = Staging(scratch);
-  if (!uses_added_) add_uses();
+  if (phase != UpdatePhase::scatter && !uses_added_) add_uses();
   switch (phase) {
+    case UpdatePhase::scatter:
+      return scatter();
     case UpdatePhase::measure:
       return measure();
     case UpdatePhase::follow:
@@ -210,55 +202,20 @@ void WeightUpdate::run(UpdatePhase phase, std::span<std::byte> scratch, graph::P
   }
 }
 
-// The sum of a tied parameter takes the place of its first use's: use 0 + use 1 + ...
+void WeightUpdate::scatter() {
+  for (const Trained& trained : trained_)
+    if (trained.divided) sums_.reduce_scatter(trained, staging_, collectives_);
+}
+
 void WeightUpdate::add_uses() {
-  for (const Trained& trained : trained_) {
-    const std::vector<graph::GradientPlan>& uses = plan_of(trained).gradients;
-    if (sums_on_host(trained)) {
-      add_in_pieces(trained);
-      continue;
-    }
-    const auto [begin, end] = trained.own;
-    float* const total = own_sum_of(trained, 0).data() + begin;
-    const float* so_far = sum_of(uses[0]) + begin;
-    for (std::size_t use = 1; use < uses.size(); ++use) {
-      graph::kernel_table().arithmetic.add(end - begin, {so_far, false},
-                                           {sum_of(uses[use]) + begin, false}, total);
-      so_far = total;
-    }
-  }
+  for (const Trained& trained : trained_) sums_.add_uses(trained, staging_);
   uses_added_ = true;
 }
 
-void WeightUpdate::add_in_pieces(const Trained& trained) {
-  const std::vector<graph::GradientPlan>& uses = plan_of(trained).gradients;
-  if (uses.size() == 1) return;
-  float* const own = own_sum_of(trained, 0).data();
-  OffloadReport& moves = arena_->accumulator_moves();
-  const std::int64_t at_once = pair_at_once(trained);
-  for (std::int64_t begin = trained.own.begin; begin < trained.own.end; begin += at_once) {
-    const std::int64_t count = std::min(at_once, trained.own.end - begin);
-    const auto total = staging_.load(0, sum_of(uses[0]) + begin, count, moves);
-    for (std::size_t use = 1; use < uses.size(); ++use) {
-      const auto more = staging_.load(1, sum_of(uses[use]) + begin, count, moves);
-      graph::kernel_table().arithmetic.add(count, {total.data(), false}, {more.data(), false},
-                                           total.data());
-    }
-    Staging::store(total, own + begin, moves);
-  }
-}
-
-std::int64_t WeightUpdate::pair_at_once(const Trained& trained) const {
-  return graph::elements_at_once({.elements = plan_of(trained).type.shape.elements(), .tensors = 2},
-                                 staging_.bytes());
-}
-
 graph::SummedGradient WeightUpdate::gradient(const Trained& trained) const {
-  const std::vector<graph::GradientPlan>& uses = plan_of(trained).gradients;
-  const auto own = own_sum_of(trained, 0);
-  return {.sum = uses.size() > 1 ? own.data() : sum_of(uses[0]),
-          .cleared = own.data(),
-          .scale = static_cast<float>(1 / divisor()),
+  return {.sum = sums_.to_read(trained),
+          .cleared = sums_.own(trained),
+          .scale = gradient_scale(),
           .clip = clips() ? static_cast<float>(clip_factor_) : 1.0f};
 }
 
@@ -269,46 +226,13 @@ double WeightUpdate::divisor() const {
 void WeightUpdate::measure() {
   norms_.clear();
   shard_norms_.clear();
+  const float scale = gradient_scale();
   for (const Trained& trained : trained_) {
-    const graph::SummedGradient of = gradient(trained);
     if (trained.divided)
-      shard_norms_.push_back({trained.variable, norm_part(trained, of)});
+      shard_norms_.push_back({trained.variable, sums_.norm_part(trained, scale, staging_)});
     else
-      norms_.push_back(
-          {trained.variable,
-           sums_on_host(trained)
-               ? squared_norm_in_pieces(trained, of)
-               : graph::squared_norm({of.sum, own_sum_of(trained, 0).size()}, of.scale)});
+      norms_.push_back({trained.variable, sums_.squared_norm(trained, scale, staging_)});
   }
-}
-
-graph::NormPart WeightUpdate::norm_part(const Trained& trained,
-                                        const graph::SummedGradient& gradient) {
-  const auto sums = [&](const graph::Part& part) -> std::span<const float> {
-    if (sums_on_host(trained))
-      return staging_.load(0, gradient.sum + part.begin, size(part), arena_->accumulator_moves());
-    return {gradient.sum + part.begin, static_cast<std::size_t>(size(part))};
-  };
-  const auto squared_norm = [&](const graph::Part& part) {
-    return graph::squared_norm(sums(part), gradient.scale);
-  };
-  const auto elements = [&](const graph::Part& part, float* to) {
-    for (const float sum : sums(part)) *to++ = sum * gradient.scale;
-  };
-  return graph::norm_part(trained.own, trained.elements, {squared_norm, elements});
-}
-
-/// The norm's own blocks, in its own order.
-double WeightUpdate::squared_norm_in_pieces(const Trained& trained,
-                                            const graph::SummedGradient& gradient) {
-  const std::int64_t elements = plan_of(trained).type.shape.elements();
-  double squared = 0;
-  for (std::int64_t begin = 0; begin < elements; begin += graph::norm_block) {
-    const std::int64_t count = std::min(graph::norm_block, elements - begin);
-    squared += graph::squared_norm(
-        staging_.load(0, gradient.sum + begin, count, arena_->accumulator_moves()), gradient.scale);
-  }
-  return squared;
 }
 
 void WeightUpdate::follow() {
@@ -318,7 +242,7 @@ void WeightUpdate::follow() {
     const Piece piece = bring(trained, trained.own);
     shard_norms_.push_back(
         {trained.variable, rule_of(trained).rule->in_shards->follow(
-                               rule_of(trained).hyper, step_ + 1, trained.own, trained.elements,
+                               rule_of(trained).hyper, step_ + 1, trained.own, trained.elements(),
                                piece.weight, piece.gradient, piece.state)});
     put_back(trained, piece);
   }
@@ -332,7 +256,7 @@ void WeightUpdate::apply(graph::PartRunner* runner) {
       move(trained);
     else
       update(trained, runner);
-    clear_sums(trained);
+    sums_.clear(trained, staging_);
     if (!trained.divided) write_copies(trained);
   }
   if (!gathers()) end_update();
@@ -342,7 +266,7 @@ void WeightUpdate::gather() {
   for (const Trained& trained : trained_) {
     if (!trained.divided) continue;
     for (const auto& [replica, arena] : shards_) {
-      const graph::Part shard = graph::shard_of(trained.elements, setup_->replicas, replica);
+      const graph::Part shard = graph::shard_of(trained.elements(), setup_->replicas, replica);
       const float* const from = arena->variable(trained.position).data() + shard.begin;
       std::copy_n(from, size(shard), weight(trained, shard).data());
       collectives_.gathered_bytes += bytes_of(size(shard));
@@ -372,11 +296,11 @@ void WeightUpdate::move(const Trained& trained) {
 
 /// The norm's own blocks, in its own order.
 double WeightUpdate::squared_norm_of_weight(const Trained& trained) {
-  const graph::Part whole{0, trained.elements};
-  if (!weight_on_host(trained)) return graph::squared_norm(weight(trained, whole));
+  const graph::Part whole{0, trained.elements()};
+  if (!trained.plan->on_host) return graph::squared_norm(weight(trained, whole));
   double squared = 0;
-  for (std::int64_t begin = 0; begin < trained.elements; begin += graph::norm_block) {
-    const std::int64_t count = std::min(graph::norm_block, trained.elements - begin);
+  for (std::int64_t begin = 0; begin < trained.elements(); begin += graph::norm_block) {
+    const std::int64_t count = std::min(graph::norm_block, trained.elements() - begin);
     squared += graph::squared_norm(staging_.load(0, weight(trained, {begin, begin + count}).data(),
                                                  count, arena_->weight_moves()));
   }
@@ -385,14 +309,14 @@ double WeightUpdate::squared_norm_of_weight(const Trained& trained) {
 
 std::span<float> WeightUpdate::bring_weight(const Trained& trained, const graph::Part& elements) {
   const std::span<float> here = weight(trained, elements);
-  if (!weight_on_host(trained)) return here;
+  if (!trained.plan->on_host) return here;
   const std::int64_t slot = graph::rule_tensors(staged(trained)).tensors - 1;
   return staging_.load(slot, here.data(), size(elements), arena_->weight_moves());
 }
 
 void WeightUpdate::put_back_weight(const Trained& trained, std::int64_t begin,
                                    std::span<const float> changed) {
-  if (weight_on_host(trained))
+  if (trained.plan->on_host)
     Staging::store(changed, weight(trained, {begin, begin + std::ssize(changed)}).data(),
                    arena_->weight_moves());
 }
@@ -428,7 +352,7 @@ WeightUpdate::Piece WeightUpdate::bring(const Trained& trained, const graph::Par
               bring_weight(trained, elements)};
   piece.gradient.sum += elements.begin;
   piece.gradient.cleared += elements.begin;
-  if (sums_on_host(trained)) {
+  if (trained.sums_on_host()) {
     const std::int64_t slot = trained.on_host ? std::ssize(piece.state) : 0;
     const auto sum =
         staging_.load(slot, piece.gradient.sum, size(elements), arena_->accumulator_moves());
@@ -441,10 +365,9 @@ void WeightUpdate::put_back(const Trained& trained, const Piece& piece) {
   if (trained.on_host)
     for (std::size_t s = 0; s < piece.state.size(); ++s)
       Staging::store(piece.state[s], kept(trained, s, piece.elements.begin), moves_);
-  if (sums_on_host(trained))
+  if (trained.sums_on_host())
     Staging::store({piece.gradient.cleared, static_cast<std::size_t>(size(piece.elements))},
-                   own_sum_of(trained, 0).data() + piece.elements.begin,
-                   arena_->accumulator_moves());
+                   sums_.own(trained) + piece.elements.begin, arena_->accumulator_moves());
 }
 
 void WeightUpdate::update_piece(const Trained& trained, const Piece& piece,
@@ -491,56 +414,13 @@ std::span<float> WeightUpdate::weight(const Trained& trained, const graph::Part&
       .subspan(static_cast<std::size_t>(elements.begin), static_cast<std::size_t>(size(elements)));
 }
 
-void WeightUpdate::clear_sums(const Trained& trained) {
-  clear(trained, 0, {0, trained.own.begin});
-  clear(trained, 0, {trained.own.end, trained.elements});
-  for (std::size_t use = 1; use < plan_of(trained).gradients.size(); ++use)
-    clear(trained, use, {0, trained.elements});
-}
-
-void WeightUpdate::clear(const Trained& trained, std::size_t use, const graph::Part& elements) {
-  if (graph::empty(elements)) return;
-  const auto sum = own_sum_of(trained, use)
-                       .subspan(static_cast<std::size_t>(elements.begin),
-                                static_cast<std::size_t>(size(elements)));
-  if (sums_on_host(trained))
-    clear_in_pieces(sum, pair_at_once(trained));
-  else
-    std::memset(sum.data(), 0, sum.size_bytes());
-}
-
-void WeightUpdate::clear_in_pieces(std::span<float> sum, std::int64_t at_once) {
-  for (std::int64_t begin = 0; begin < std::ssize(sum); begin += at_once) {
-    const auto zeros = staging_.room(0, std::min(at_once, std::ssize(sum) - begin));
-    std::ranges::fill(zeros, 0.0f);
-    Staging::store(zeros, sum.data() + begin, arena_->accumulator_moves());
-  }
-}
-
 // That they changed is noted by their own stage, at the end of its part in the same update.
 void WeightUpdate::write_copies(const Trained& trained) {
   const auto weight = arena_->variable(trained.position);
-  for (const graph::CopyPlan& copy : plan_of(trained).copies) {
-    Arena& arena = *sums_.at(copy.stage).arena;
+  for (const graph::CopyPlan& copy : trained.plan->copies) {
+    Arena& arena = sums_.arena_of(copy.stage);
     std::ranges::copy(weight, arena.variable(static_cast<std::size_t>(copy.position)).begin());
   }
-}
-
-const graph::VariablePlan& WeightUpdate::plan_of(const Trained& trained) const {
-  return arena_->stage().variables[trained.position];
-}
-
-const float* WeightUpdate::sum_of(const graph::GradientPlan& use) const {
-  const StageSums& of_stage = sums_.at(use.stage);
-  return reinterpret_cast<const float*>((use.on_host ? of_stage.host_sums : of_stage.sums).get() +
-                                        use.offset);
-}
-
-std::span<float> WeightUpdate::own_sum_of(const Trained& trained, std::size_t use) const {
-  const graph::VariablePlan& variable = plan_of(trained);
-  const graph::GradientPlan& gradient = variable.gradients[use];
-  return sums_.at(gradient.stage)
-      .arena->accumulator(gradient.offset, variable.type.shape.elements(), gradient.on_host);
 }
 
 }  // namespace penstock::actors

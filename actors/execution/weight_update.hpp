@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "actors/execution/arena.hpp"
+#include "actors/execution/gradient_sums.hpp"
 #include "actors/execution/pipeline_setup.hpp"
 #include "actors/execution/staging.hpp"
 #include "graph/optimizers/norm.hpp"
@@ -19,6 +20,7 @@
 namespace penstock::actors {
 
 enum class UpdatePhase : std::uint8_t {
+  scatter,  ///< the sum of the replicas' gradients, of the shards that each of them has
   measure,  ///< the gradients' norms
   follow,   ///< the first step of rules with norms of parameters that the replicas divide
   apply,    ///< scaling, clipping, the rule; then the sums are zero again
@@ -51,13 +53,6 @@ struct OptimizerTensors {
       {};  ///< as in VariableState, by position in the plan
 };
 
-/// The gradient sums of one stage.
-struct StageSums {
-  std::shared_ptr<Arena> arena = {};           ///< where they are cleared
-  std::shared_ptr<const std::byte> sums = {};  ///< to read: of all replicas, or the arena's own
-  std::shared_ptr<const std::byte> host_sums = {};  ///< the same, in the host store
-};
-
 /// A stage's optimizer state; null where there is none.
 struct StateBlocks {
   std::shared_ptr<std::byte> on_ipu = {};
@@ -74,14 +69,14 @@ class WeightUpdate {
   bool clips() const { return rules_->max_grad_norm > 0; }
 
   /// Of this stage and, before every update, of those that hold copies of its parameters.
-  void set_sums(std::int32_t stage, StageSums sums) { sums_[stage] = std::move(sums); }
+  void set_sums(std::int32_t stage, StageSums sums) { sums_.set(stage, std::move(sums)); }
   void set_clip_factor(double factor) { clip_factor_ = factor; }
   /// Before `apply`, if `follow` came first: squared norms of what weights move along, by position
   /// in Plan::variables.
   void set_directions(std::shared_ptr<const std::vector<double>> squared_norms) {
     directions_ = std::move(squared_norms);
   }
-  /// Whether this stage has anything to do in these phases.
+  /// Whether this stage has anything to do in these phases; `scatter` is like `gather`.
   bool follows() const;
   bool gathers() const;
   /// Before `gather`: the same stage of another replica, which has applied its update.
@@ -114,7 +109,7 @@ class WeightUpdate {
   void run(UpdatePhase phase, std::span<std::byte> scratch, graph::PartRunner* runner = nullptr);
   /// What has been copied since the model was built, and what there is to copy.
   const OffloadReport& state_moves() const { return moves_; }
-  /// The replicas' gradient sums have been added.
+  /// The reducer has added up the replicas' gradient sums that are not scattered.
   void count_reduction();
   const CollectiveReport& collectives() const { return collectives_; }
   std::int64_t updates() const { return step_; }
@@ -126,15 +121,11 @@ class WeightUpdate {
   std::vector<ShardNorm> take_shard_norms() { return std::move(shard_norms_); }
 
  private:
-  struct Trained {
-    std::size_t position;  // in StagePlan::variables
-    std::int32_t variable;
-    std::vector<std::int64_t> state_offsets;  // in the block on the IPU or in the host store
-    bool on_host;
-    bool divided;               // among the replicas
-    std::int64_t elements;      // of the whole variable
-    graph::Part own;            // elements that this replica updates and keeps state of
-    std::int64_t own_elements;  // of these and their padding
+  struct Trained : Share {
+    std::size_t position = 0;                      // in StagePlan::variables
+    std::vector<std::int64_t> state_offsets = {};  // in the block on the IPU or in the host store
+    bool on_host = false;
+    std::int64_t own_elements = 0;  // of `own` and its padding
   };
   using State = std::vector<std::span<float>>;  // elements of each tensor of a parameter
   /// Some of a parameter's elements, and where the rule finds what goes with them.
@@ -145,7 +136,8 @@ class WeightUpdate {
     std::span<float> weight;
   };
   Trained trained_variable(std::size_t position);
-  void count_collectives();
+  void count_all_reduces();
+  void scatter();
   void add_uses();
   void measure();
   void follow();
@@ -175,28 +167,13 @@ class WeightUpdate {
   std::span<float> bring_weight(const Trained& trained, const graph::Part& elements);
   void put_back_weight(const Trained& trained, std::int64_t begin, std::span<const float> weight);
   double squared_norm_of_weight(const Trained& trained);
-  bool weight_on_host(const Trained& trained) const { return plan_of(trained).on_host; }
-  bool sums_on_host(const Trained& trained) const;
-  /// The uses of a tied parameter whose sums are in the host store.
-  void add_in_pieces(const Trained& trained);
-  void clear_in_pieces(std::span<float> sum, std::int64_t at_once);
-  double squared_norm_in_pieces(const Trained& trained, const graph::SummedGradient& gradient);
-  graph::NormPart norm_part(const Trained& trained, const graph::SummedGradient& gradient);
-  /// Elements of two sums that fit into scratch together.
-  std::int64_t pair_at_once(const Trained& trained) const;
   static std::byte* block_of(const Trained& trained, const StateBlocks& state);
   std::int64_t state_bytes(bool on_host) const;
-  /// Of all uses, but what the rule clears.
-  void clear_sums(const Trained& trained);
-  void clear(const Trained& trained, std::size_t use, const graph::Part& elements);
   void write_copies(const Trained& trained);
   graph::SummedGradient gradient(const Trained& trained) const;
   /// What the sums are divided by.
   double divisor() const;
-  const graph::VariablePlan& plan_of(const Trained& trained) const;
-  /// The sum of one use, to be read; and this replica's own, to be cleared.
-  const float* sum_of(const graph::GradientPlan& use) const;
-  std::span<float> own_sum_of(const Trained& trained, std::size_t use) const;
+  float gradient_scale() const { return static_cast<float>(1 / divisor()); }
 
   std::shared_ptr<const PipelineSetup> setup_;
   std::shared_ptr<Arena> arena_;
@@ -205,14 +182,14 @@ class WeightUpdate {
   std::vector<Trained> trained_;
   std::int64_t ipu_block_bytes_ = 0;
   std::int64_t host_block_bytes_ = 0;
-  std::map<std::int32_t, StageSums> sums_;  // by stage
+  GradientSums sums_;
   StateBlocks state_;
   Staging staging_;  // in the IPU's scratch, while it runs
   OffloadReport moves_;
   std::map<std::int64_t, std::shared_ptr<Arena>> shards_;  // by replica
   std::shared_ptr<const std::vector<double>> directions_;
   CollectiveReport collectives_;
-  CollectiveReport of_reduction_;  // what one adds to it
+  CollectiveReport of_reducer_;  // what one of its totals adds to it
   double clip_factor_ = 1;
   double rate_factor_ = 1;  // of the update that runs
   bool uses_added_ = false;

@@ -24,9 +24,12 @@ void GateState::on_gradients_ready() {
   if (++ready < links.optimizers.size()) return;
   ready = 0;
   if (!setup->host->update_begins()) return;
-  const bool clips = rules->max_grad_norm > 0;
-  const UpdatePhase unclipped = follows ? UpdatePhase::follow : UpdatePhase::apply;
-  begin_round({.phase = clips ? UpdatePhase::measure : unclipped});
+  begin_round({.phase = gathers ? UpdatePhase::scatter : first_with_sums()});
+}
+
+UpdatePhase GateState::first_with_sums() const {
+  if (rules->max_grad_norm > 0) return UpdatePhase::measure;
+  return follows ? UpdatePhase::follow : UpdatePhase::apply;
 }
 
 void GateState::begin_round(const UpdateOrder& order) {
@@ -54,6 +57,9 @@ void GateState::on_phase_done(PhaseDone& answer) {
 void GateState::end_round() {
   UpdateOrder next = round;
   switch (round.phase) {
+    case UpdatePhase::scatter:
+      next.phase = first_with_sums();
+      return begin_round(next);
     case UpdatePhase::measure:
       add_up(squared_norms);
       next.clip_factor =

@@ -20,6 +20,8 @@ struct GateState {
   void on_set_rules(const SetRules& message) { rules = message.rules; }
 
   void begin_round(const UpdateOrder& order);
+  /// The round for which the sums over the replicas must be there.
+  UpdatePhase first_with_sums() const;
   void end_round();
   /// What shards know of each variable's norm becomes the norm.
   void add_up(std::vector<double>& of_variables);
@@ -37,7 +39,7 @@ struct GateState {
   /// Of this round, by variable and replica.
   std::map<std::int32_t, std::vector<graph::NormPart>> shard_norms;
   bool follows = false;  // some variables are divided whose rule has norms
-  bool gathers = false;  // some are divided
+  bool gathers = false;  // some are divided: their sums are scattered first, too
 };
 
 GateHandle::behavior_type gate_actor(GateHandle::stateful_pointer<GateState> self,

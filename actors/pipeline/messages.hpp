@@ -98,10 +98,11 @@ struct WindowComplete {
   std::int64_t update = 0;  ///< counted from 0 since the model was built
 };
 
-/// Reducer -> optimizers: the sum over the replicas, to be read until the update is done.
+/// Reducer -> optimizers: all replicas' sums are there, to be read until the update is done: the
+/// totals of those that are whole in every replica, and of the others those of each. Nobody clears
+/// these before the gate has said `scatter` and all have done so.
 struct Reduced {
-  std::shared_ptr<const std::byte> sums = {};
-  std::shared_ptr<const std::byte> host_sums = {};  ///< of those that the host store keeps
+  std::shared_ptr<const ReducedSums> sums = {};
 };
 
 /// Optimizer -> optimizer of the same replica: my stage holds copies of your stage's parameters;

@@ -36,18 +36,16 @@ void OptimizerState::on_window_complete(const WindowComplete& window) {
   if (links.reducer)
     self->send(links.reducer, Contribution{setup.replica, self, setup.arena});
   else
-    use_sums({setup.arena, setup.arena->accumulators().data()},
-             {setup.arena, setup.arena->host_accumulators().data()});
+    use_sums(nullptr);
 }
 
 void OptimizerState::on_reduced(const Reduced& reduced) {
   setup.update->count_reduction();
-  use_sums(reduced.sums, reduced.host_sums);
+  use_sums(reduced.sums);
 }
 
-void OptimizerState::use_sums(std::shared_ptr<const std::byte> sums,
-                              std::shared_ptr<const std::byte> host_sums) {
-  const StageSums own{setup.arena, std::move(sums), std::move(host_sums)};
+void OptimizerState::use_sums(std::shared_ptr<const ReducedSums> reduced) {
+  const StageSums own{setup.arena, std::move(reduced)};
   for (const std::int32_t owner : owners)
     self->send(links.optimizers[static_cast<std::size_t>(owner)], TiedSums{setup.stage, own});
   setup.update->set_sums(setup.stage, own);
@@ -69,6 +67,9 @@ void OptimizerState::on_update_order(const UpdateOrder& order) {
   setup.update->set_clip_factor(order.clip_factor);
   setup.update->set_directions(order.directions);
   switch (order.phase) {
+    case UpdatePhase::scatter:
+      if (!setup.update->gathers()) return end_phase({});
+      return run(UpdatePhase::scatter);
     case UpdatePhase::measure:
       return run(UpdatePhase::measure);
     case UpdatePhase::follow:
@@ -165,6 +166,8 @@ void OptimizerState::on_update_done(const UpdateDone& done) {
                   .begin_ns = done.begin_ns,
                   .end_ns = done.end_ns});
   switch (done.phase) {
+    case UpdatePhase::scatter:
+      return end_phase({});
     case UpdatePhase::measure:
       return end_phase({0, setup.update->squared_norms(), setup.update->take_shard_norms()});
     case UpdatePhase::follow:

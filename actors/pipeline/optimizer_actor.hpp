@@ -33,7 +33,7 @@ struct OptimizerState {
   void on_explain_wait();
   void on_set_rules(const SetRules& message) { setup.update->set_rules(message.rules); }
 
-  void use_sums(std::shared_ptr<const std::byte> sums, std::shared_ptr<const std::byte> host_sums);
+  void use_sums(std::shared_ptr<const ReducedSums> reduced);
   /// One stage's sums have come; the last that are waited for make the gradients complete.
   void count_sums();
   /// Does `work` with the state on the IPU.

@@ -121,7 +121,7 @@ class Casting {
         update = updates_[position];
         own.optimizer_state = {update->state_bytes_on_ipu(), update->state_padding_on_ipu(),
                                update->state_moves()};
-        own.reducer_bytes = reduced_bytes(stage).total();
+        own.reducer_bytes = reducer_bytes(stage);
         optimizers_.push_back(keep("optimizer of " + name,
                                    system_.spawn(RunsOn::workers, optimizer_actor,
                                                  OptimizerSetup{setup_, r, s, arena, update})));
@@ -137,14 +137,19 @@ class Casting {
     for (std::size_t stage = 0; stage < setup_->stages(); ++stage)
       reducers_.push_back(
           keep("reducer of stage " + std::to_string(stage),
-               system_.spawn(RunsOn::workers, reducer_actor, setup_->replicas,
-                             reduced_bytes(stage))));
+               system_.spawn(RunsOn::workers, reducer_actor, reducer_setup(stage))));
   }
 
-  ReducedBytes reduced_bytes(std::size_t stage) const {
-    if (setup_->replicas == 1) return {};
-    const graph::StagePlan& own = setup_->plan->stages[stage];
-    return {own.accumulator_bytes, own.host_accumulator_bytes};
+  ReducerSetup reducer_setup(std::size_t stage) const {
+    return {setup_->replicas, reduced_layout(*setup_, *rules_, stage, false),
+            reduced_layout(*setup_, *rules_, stage, true)};
+  }
+
+  /// Of the reducer of a stage, if there is one.
+  std::int64_t reducer_bytes(std::size_t stage) const {
+    if (setup_->replicas == 1) return 0;
+    const ReducerSetup reducer = reducer_setup(stage);
+    return reducer.on_ipu.bytes + reducer.on_host.bytes;
   }
 
   void spawn_host_store() {

@@ -8,45 +8,57 @@
 #include "graph/kernels/kernel_table.hpp"
 
 namespace penstock::actors {
+namespace {
 
-void ReducerState::start(ReducerHandle::pointer actor, std::int64_t replicas,
-                         const ReducedBytes& bytes) {
+ReducedTotal total_of(const ReducedLayout& layout) {
+  return {layout,
+          layout.bytes > 0 ? allocate_block(static_cast<std::size_t>(layout.bytes)) : nullptr};
+}
+
+}  // namespace
+
+void ReducerState::start(ReducerHandle::pointer actor, const ReducerSetup& setup) {
   self = actor;
-  contributions.resize(static_cast<std::size_t>(replicas));
-  if (bytes.on_ipu > 0) total = allocate_block(static_cast<std::size_t>(bytes.on_ipu));
-  if (bytes.on_host > 0) host_total = allocate_block(static_cast<std::size_t>(bytes.on_host));
+  contributions.resize(static_cast<std::size_t>(setup.replicas));
+  sums = std::make_shared<ReducedSums>(
+      ReducedSums{total_of(setup.on_ipu), total_of(setup.on_host), {}});
+  sums->replicas.resize(contributions.size());
 }
 
 void ReducerState::on_contribution(Contribution& contribution) {
-  contributions[static_cast<std::size_t>(contribution.replica)] = std::move(contribution);
+  const auto replica = static_cast<std::size_t>(contribution.replica);
+  if (!sums->replicas[replica]) sums->replicas[replica] = contribution.arena;
+  contributions[replica] = std::move(contribution);
   if (++arrived < contributions.size()) return;
   arrived = 0;
-  reduce(total, &Arena::accumulators);
-  reduce(host_total, &Arena::host_accumulators);
+  add_up(sums->on_ipu, &Arena::accumulators);
+  add_up(sums->on_host, &Arena::host_accumulators);
   for (Contribution& one : contributions) {
-    self->send(one.optimizer, Reduced{total, host_total});
+    self->send(one.optimizer, Reduced{sums});
     one = {};
   }
 }
 
-void ReducerState::reduce(const std::shared_ptr<std::byte>& total,
-                          std::span<std::byte> (Arena::*of)()) {
+void ReducerState::add_up(const ReducedTotal& of_whole, std::span<std::byte> (Arena::*of)()) const {
   const FlushDenormals flush;
-  auto* sum = reinterpret_cast<float*>(total.get());
-  const std::span<std::byte> first = (*contributions[0].arena.*of)();
-  if (first.empty()) return;
-  const auto elements = static_cast<std::int64_t>(first.size() / sizeof(float));
-  std::memcpy(sum, first.data(), first.size());
-  for (std::size_t replica = 1; replica < contributions.size(); ++replica) {
-    const auto* part = reinterpret_cast<const float*>((*contributions[replica].arena.*of)().data());
-    graph::kernel_table().arithmetic.add(elements, {sum, false}, {part, false}, sum);
+  for (const ReducedPart& part : of_whole.layout.parts) {
+    auto* const sum = reinterpret_cast<float*>(of_whole.total.get() + part.place);
+    const auto sum_of = [&](const Contribution& one) {
+      return (*one.arena.*of)().data() + part.offset;
+    };
+    std::memcpy(sum, sum_of(contributions[0]), static_cast<std::size_t>(part.bytes));
+    const auto elements = part.bytes / std::int64_t{sizeof(float)};
+    for (std::size_t replica = 1; replica < contributions.size(); ++replica) {
+      const auto* more = reinterpret_cast<const float*>(sum_of(contributions[replica]));
+      graph::kernel_table().arithmetic.add(elements, {sum, false}, {more, false}, sum);
+    }
   }
 }
 
 ReducerHandle::behavior_type reducer_actor(ReducerHandle::stateful_pointer<ReducerState> self,
-                                           std::int64_t replicas, const ReducedBytes& bytes) {
+                                           const ReducerSetup& setup) {
   base_init(self);
-  self->state.start(self, replicas, bytes);
+  self->state.start(self, setup);
   return {[=](Contribution& contribution) { self->state.on_contribution(contribution); }};
 }
 

@@ -1,34 +1,32 @@
-// Reducer: the all-reduce of one stage. Adds the replicas' gradient sums in the order of their
-// numbers, whatever order they arrive in, and gives every replica the same total.
+// Reducer: where the replicas' gradient sums of one stage meet. Adds up those of tensors that are
+// whole in every replica, in the order of the replicas' numbers, whatever order they arrive in, and
+// gives every replica the same total. Of the others it tells each where they all are.
 #pragma once
 
 #include "actors/pipeline/messages.hpp"
 
 namespace penstock::actors {
 
-/// Of a stage's gradient sums.
-struct ReducedBytes {
-  std::int64_t on_ipu = 0;
-  std::int64_t on_host = 0;
-
-  std::int64_t total() const { return on_ipu + on_host; }
+struct ReducerSetup {
+  std::int64_t replicas = 0;
+  ReducedLayout on_ipu = {};   ///< of sums that the stages have on their IPUs
+  ReducedLayout on_host = {};  ///< and in the host store
 };
 
 struct ReducerState {
-  void start(ReducerHandle::pointer actor, std::int64_t replicas, const ReducedBytes& bytes);
+  void start(ReducerHandle::pointer actor, const ReducerSetup& setup);
   void on_contribution(Contribution& contribution);
-  /// Into `total`, of what `of` gives of each replica's arena.
-  void reduce(const std::shared_ptr<std::byte>& total, std::span<std::byte> (Arena::*of)());
+  /// Of what `of` gives of each replica's arena.
+  void add_up(const ReducedTotal& sums, std::span<std::byte> (Arena::*of)()) const;
 
   ReducerHandle::pointer self = nullptr;
   std::vector<Contribution> contributions;  // by replica
   std::size_t arrived = 0;
-  std::shared_ptr<std::byte> total;
-  std::shared_ptr<std::byte> host_total;
+  std::shared_ptr<ReducedSums> sums;
 };
 
 /// For gradient sums that are all f32.
 ReducerHandle::behavior_type reducer_actor(ReducerHandle::stateful_pointer<ReducerState> self,
-                                           std::int64_t replicas, const ReducedBytes& bytes);
+                                           const ReducerSetup& setup);
 
 }  // namespace penstock::actors

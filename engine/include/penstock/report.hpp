@@ -25,11 +25,11 @@ struct CollectiveReport {
   std::uint64_t all_reduces = 0;      ///< of gradients, tensor by tensor
   std::uint64_t reduce_scatters = 0;  ///< of gradients
   std::uint64_t all_gathers = 0;      ///< of weights
-  /// Of elements that this replica does not keep: an all-reduce is a reduce-scatter, which sends
-  /// them, and an all-gather, which brings them.
+  /// Counted as a reduce-scatter, which sends the elements that other replicas would keep, and an
+  /// all-gather, which brings them.
   std::int64_t all_reduced_bytes = 0;
-  std::int64_t scattered_bytes = 0;
-  std::int64_t gathered_bytes = 0;
+  std::int64_t scattered_bytes = 0;  ///< read of other replicas' gradients, for its own shards
+  std::int64_t gathered_bytes = 0;   ///< read of other replicas' new weights
 };
 
 /// What one stage of one replica has done since its model was built.

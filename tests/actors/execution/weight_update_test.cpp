@@ -71,7 +71,7 @@ struct Fixture {
     arena = std::make_shared<Arena>(own->plan, 0, 1);
     update.emplace(own, 0, arena, rules);
     update->set_state(update->new_state());
-    update->set_sums(0, {arena, {arena, arena->accumulators().data()}});
+    update->set_sums(0, {arena});
   }
 
   void sum(std::int64_t offset, float value) {
@@ -153,7 +153,8 @@ TEST(WeightUpdate, ReadsTheReplicasTotalAndNotItsOwnSums) {
   const auto total = allocate_block(256);
   std::fill_n(reinterpret_cast<float*>(total.get() + 192), elements, 5.0f);
   f.sum(192, 1);
-  f.update->set_sums(0, {f.arena, total});
+  const ReducedTotal of_all{{{{0, 256, 0}}, 256}, total};
+  f.update->set_sums(0, {f.arena, std::make_shared<ReducedSums>(ReducedSums{of_all})});
   f.update->run(UpdatePhase::apply, {});
   EXPECT_EQ(f.weight(2), -6);
   EXPECT_EQ(reinterpret_cast<const float*>(total.get() + 192)[0], 5);  // others read it too
@@ -221,7 +222,7 @@ Updated updated(const char* rule, std::int64_t size, std::int32_t threads,
   const auto arena = std::make_shared<Arena>(setup->plan, 0, 1);
   WeightUpdate update(setup, 0, arena, rules);
   update.set_state(update.new_state());
-  update.set_sums(0, {arena, {arena, arena->accumulators().data()}});
+  update.set_sums(0, {arena});
   std::iota(arena->variable(0).begin(), arena->variable(0).end(), -100.0f);
   CountingRunner runner;
   const auto scratch = allocate_block(static_cast<std::size_t>(scratch_bytes));
@@ -340,19 +341,33 @@ struct ShardFixture {
     }
   }
 
-  /// Replica by replica; each is given a total that only its own shard of is a number.
+  /// The sum of all replicas' gradients, in the order of their numbers: in f32 that shows.
+  static float sum(std::int64_t i) { return (1e8f + static_cast<float>(2 * i)) - 1e8f; }
+
+  void scatter() {
+    const auto reduced = std::make_shared<ReducedSums>();
+    reduced->replicas = arenas;
+    for (std::int64_t i = 0; i < size; ++i) {
+      const float of_replica[] = {1e8f, static_cast<float>(2 * i), -1e8f};
+      for (std::size_t replica = 0; replica < arenas.size(); ++replica)
+        arenas[replica]->accumulator(0, size)[static_cast<std::size_t>(i)] = of_replica[replica];
+    }
+    for (std::size_t replica = 0; replica < updates.size(); ++replica) {
+      updates[replica].set_sums(0, {arenas[replica], reduced});
+      updates[replica].run(UpdatePhase::scatter, {});
+    }
+  }
+
+  /// Replica by replica; of the sums of each, only its own shard is of numbers by then.
   void apply() {
+    scatter();
     for (std::int64_t replica = 0; replica < replicas; ++replica) {
-      const auto total = allocate_block(64);
-      const std::span sums(reinterpret_cast<float*>(total.get()), size);
-      const graph::Part shard = graph::shard_of(size, replicas, replica);
-      for (std::int64_t i = 0; i < size; ++i)
-        sums[static_cast<std::size_t>(i)] = i >= shard.begin && i < shard.end
-                                                ? static_cast<float>(i)
-                                                : std::numeric_limits<float>::quiet_NaN();
       const auto at = static_cast<std::size_t>(replica);
-      std::ranges::fill(arenas[at]->accumulator(0, size), 1.0f);
-      updates[at].set_sums(0, {arenas[at], total});
+      const graph::Part shard = graph::shard_of(size, replicas, replica);
+      const auto sums = arenas[at]->accumulator(0, size);
+      for (std::int64_t i = 0; i < size; ++i)
+        if (i < shard.begin || i >= shard.end)
+          sums[static_cast<std::size_t>(i)] = std::numeric_limits<float>::quiet_NaN();
       updates[at].run(UpdatePhase::apply, {});
     }
   }
@@ -380,7 +395,7 @@ TEST(WeightUpdate, ReadsAndWritesItsShardOnlyUntilTheOthersAreGathered) {
     const auto weights = f.arenas[at]->variable(0);
     for (std::int64_t i = 0; i < ShardFixture::size; ++i)
       EXPECT_EQ(weights[static_cast<std::size_t>(i)],
-                i >= shard.begin && i < shard.end ? -static_cast<float>(i) - 1 : 0)
+                i >= shard.begin && i < shard.end ? -ShardFixture::sum(i) - 1 : 0)
           << replica;
     for (const float sum : f.arenas[at]->accumulator(0, ShardFixture::size)) EXPECT_EQ(sum, 0);
     EXPECT_FALSE(f.updates[at].whole()) << "weights of two updates";
@@ -390,9 +405,26 @@ TEST(WeightUpdate, ReadsAndWritesItsShardOnlyUntilTheOthersAreGathered) {
   for (std::size_t replica = 0; replica < f.arenas.size(); ++replica) {
     for (std::int64_t i = 0; i < ShardFixture::size; ++i)
       EXPECT_EQ(f.arenas[replica]->variable(0)[static_cast<std::size_t>(i)],
-                -static_cast<float>(i) - 1);
+                -ShardFixture::sum(i) - 1);
     EXPECT_TRUE(f.updates[replica].whole());
     EXPECT_EQ(f.updates[replica].updates(), 1);
+  }
+}
+
+// 7.10: of 7 elements the replicas have 3, 3 and 1.
+TEST(WeightUpdate, AddsUpItsShardOfAllReplicasInTheirOrderAndCountsWhatItReads) {
+  ShardFixture f;
+  f.scatter();
+  for (std::int64_t replica = 0; replica < ShardFixture::replicas; ++replica) {
+    const auto at = static_cast<std::size_t>(replica);
+    const graph::Part shard = graph::shard_of(ShardFixture::size, ShardFixture::replicas, replica);
+    const auto sums = f.arenas[at]->accumulator(0, ShardFixture::size);
+    for (std::int64_t i = shard.begin; i < shard.end; ++i)
+      EXPECT_EQ(sums[static_cast<std::size_t>(i)], ShardFixture::sum(i)) << i;
+    const CollectiveReport& counts = f.updates[at].collectives();
+    EXPECT_EQ(counts.reduce_scatters, 1u);
+    EXPECT_EQ(counts.scattered_bytes, 2 * 4 * (shard.end - shard.begin)) << replica;
+    EXPECT_EQ(counts.all_reduces, 0u);
   }
 }
 

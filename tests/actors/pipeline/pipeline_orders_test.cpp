@@ -66,8 +66,7 @@ class Training {
     for (std::size_t i = 0; i < own.size(); ++i) {
       const graph::VariableInfo& variable = cast_.plan().variables[i];
       if (!variable.trainable) continue;
-      EXPECT_TRUE(same_bits({own[i]}, {of_first[i]}))
-          << variable.name << " of replica " << replica;
+      EXPECT_TRUE(same_bits({own[i]}, {of_first[i]})) << variable.name << " of replica " << replica;
     }
   }
 
@@ -88,7 +87,7 @@ Result train(const SmallEngineOptions& options, std::optional<std::uint64_t> see
 /// What a run of all calls leaves in the trace: every program and every part of an update.
 std::size_t all_events(const SmallEngineOptions& options) {
   const std::int64_t parts_of_update =
-      1 + (options.max_grad_norm > 0) + (options.shards && options.replicas > 1);
+      1 + (options.max_grad_norm > 0) + (options.shards && options.replicas > 1 ? 2 : 0);
   const std::int64_t per_window = 2 * options.gradient_accumulation + parts_of_update;
   return static_cast<std::size_t>(calls * windows * options.replicas * options.stages * per_window);
 }

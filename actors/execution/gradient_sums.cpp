@@ -1,0 +1,180 @@
+#include "actors/execution/gradient_sums.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include "graph/kernels/kernel_table.hpp"
+#include "graph/shards.hpp"
+#include "graph/staging.hpp"
+
+namespace penstock::actors {
+namespace {
+
+void add(std::span<float> to, const float* left, const float* right) {
+  graph::kernel_table().arithmetic.add(std::ssize(to), {left, false}, {right, false}, to.data());
+}
+
+constexpr std::int64_t size(const graph::Part& part) {
+  return part.end - part.begin;
+}
+
+std::span<float> part_of(std::span<float> sum, const graph::Part& part) {
+  return sum.subspan(static_cast<std::size_t>(part.begin), static_cast<std::size_t>(size(part)));
+}
+
+}  // namespace
+
+void GradientSums::reduce_scatter(const Share& share, const Staging& staging,
+                                  CollectiveReport& counts) {
+  for (std::size_t use = 0; use < share.plan->gradients.size(); ++use) {
+    const StageSums& sums = of_stage_.at(share.plan->gradients[use].stage);
+    std::vector<const float*> shards;
+    for (const std::shared_ptr<Arena>& replica : sums.reduced->replicas) {
+      shards.push_back(sum_in(*replica, share, use).data() + share.own.begin);
+      if (replica != sums.arena)
+        counts.scattered_bytes += size(share.own) * std::int64_t{sizeof(float)};
+    }
+    ++counts.reduce_scatters;
+    const auto own = part_of(own_sum_of(share, use), share.own);
+    if (share.sums_on_host())
+      add_shards_in_pieces(shards, own, pair_at_once(share, staging), staging);
+    else
+      add_shards(shards, own);
+  }
+}
+
+// A piece at a time, for one of the shards is where the sum goes.
+void GradientSums::add_shards(std::span<const float* const> shards, std::span<float> own) {
+  std::array<float, 1024> sum;
+  for (std::int64_t begin = 0; begin < std::ssize(own); begin += std::ssize(sum)) {
+    const std::int64_t count = std::min(std::ssize(sum), std::ssize(own) - begin);
+    const auto so_far = std::span(sum).first(static_cast<std::size_t>(count));
+    add(so_far, shards[0] + begin, shards[1] + begin);
+    for (std::size_t replica = 2; replica < shards.size(); ++replica)
+      add(so_far, so_far.data(), shards[replica] + begin);
+    std::ranges::copy(so_far, own.begin() + begin);
+  }
+}
+
+void GradientSums::add_shards_in_pieces(std::span<const float* const> shards, std::span<float> own,
+                                        std::int64_t at_once, const Staging& staging) {
+  OffloadReport& moves = arena_->accumulator_moves();
+  for (std::int64_t begin = 0; begin < std::ssize(own); begin += at_once) {
+    const std::int64_t count = std::min(at_once, std::ssize(own) - begin);
+    const auto sum = staging.load(0, shards[0] + begin, count, moves);
+    for (const float* shard : shards.subspan(1))
+      add(sum, sum.data(), staging.load(1, shard + begin, count, moves).data());
+    Staging::store(sum, own.data() + begin, moves);
+  }
+}
+
+void GradientSums::add_uses(const Share& share, const Staging& staging) {
+  const std::size_t uses = share.plan->gradients.size();
+  if (uses == 1) return;
+  if (share.sums_on_host()) return add_in_pieces(share, staging);
+  const std::span<float> total = part_of(own_sum_of(share, 0), share.own);
+  const float* so_far = sum_of(share, 0) + share.own.begin;
+  for (std::size_t use = 1; use < uses; ++use) {
+    add(total, so_far, sum_of(share, use) + share.own.begin);
+    so_far = total.data();
+  }
+}
+
+void GradientSums::add_in_pieces(const Share& share, const Staging& staging) {
+  float* const own = this->own(share);
+  OffloadReport& moves = arena_->accumulator_moves();
+  const std::int64_t at_once = pair_at_once(share, staging);
+  for (std::int64_t begin = share.own.begin; begin < share.own.end; begin += at_once) {
+    const std::int64_t count = std::min(at_once, share.own.end - begin);
+    const auto total = staging.load(0, sum_of(share, 0) + begin, count, moves);
+    for (std::size_t use = 1; use < share.plan->gradients.size(); ++use)
+      add(total, total.data(), staging.load(1, sum_of(share, use) + begin, count, moves).data());
+    Staging::store(total, own + begin, moves);
+  }
+}
+
+std::int64_t GradientSums::pair_at_once(const Share& share, const Staging& staging) {
+  return graph::elements_at_once({.elements = share.elements(), .tensors = 2}, staging.bytes());
+}
+
+const float* GradientSums::to_read(const Share& share) const {
+  return share.plan->gradients.size() > 1 ? own(share) : sum_of(share, 0);
+}
+
+double GradientSums::squared_norm(const Share& share, float scale, const Staging& staging) const {
+  const float* const sum = to_read(share);
+  const std::int64_t elements = share.elements();
+  if (!share.sums_on_host())
+    return graph::squared_norm({sum, static_cast<std::size_t>(elements)}, scale);
+  double squared = 0;  // the norm's own blocks, in its own order
+  for (std::int64_t begin = 0; begin < elements; begin += graph::norm_block) {
+    const std::int64_t count = std::min(graph::norm_block, elements - begin);
+    squared += graph::squared_norm(staging.load(0, sum + begin, count, arena_->accumulator_moves()),
+                                   scale);
+  }
+  return squared;
+}
+
+graph::NormPart GradientSums::norm_part(const Share& share, float scale,
+                                        const Staging& staging) const {
+  const float* const sum = to_read(share);
+  const auto sums = [&](const graph::Part& part) -> std::span<const float> {
+    if (share.sums_on_host())
+      return staging.load(0, sum + part.begin, size(part), arena_->accumulator_moves());
+    return {sum + part.begin, static_cast<std::size_t>(size(part))};
+  };
+  const auto squared_norm = [&](const graph::Part& part) {
+    return graph::squared_norm(sums(part), scale);
+  };
+  const auto elements = [&](const graph::Part& part, float* to) {
+    for (const float one : sums(part)) *to++ = one * scale;
+  };
+  return graph::norm_part(share.own, share.elements(), {squared_norm, elements});
+}
+
+void GradientSums::clear(const Share& share, const Staging& staging) {
+  clear(share, 0, {0, share.own.begin}, staging);
+  clear(share, 0, {share.own.end, share.elements()}, staging);
+  for (std::size_t use = 1; use < share.plan->gradients.size(); ++use)
+    clear(share, use, {0, share.elements()}, staging);
+}
+
+void GradientSums::clear(const Share& share, std::size_t use, const graph::Part& elements,
+                         const Staging& staging) {
+  if (graph::empty(elements)) return;
+  const auto sum = part_of(own_sum_of(share, use), elements);
+  if (share.sums_on_host())
+    clear_in_pieces(sum, pair_at_once(share, staging), staging);
+  else
+    std::memset(sum.data(), 0, sum.size_bytes());
+}
+
+void GradientSums::clear_in_pieces(std::span<float> sum, std::int64_t at_once,
+                                   const Staging& staging) {
+  for (std::int64_t begin = 0; begin < std::ssize(sum); begin += at_once) {
+    const auto zeros = staging.room(0, std::min(at_once, std::ssize(sum) - begin));
+    std::ranges::fill(zeros, 0.0f);
+    Staging::store(zeros, sum.data() + begin, arena_->accumulator_moves());
+  }
+}
+
+const float* GradientSums::sum_of(const Share& share, std::size_t use) const {
+  const graph::GradientPlan& gradient = share.plan->gradients[use];
+  const auto& reduced = of_stage_.at(gradient.stage).reduced;
+  if (share.divided || !reduced) return own_sum_of(share, use).data();
+  const ReducedTotal& of = gradient.on_host ? reduced->on_host : reduced->on_ipu;
+  return reinterpret_cast<const float*>(of.total.get() + of.layout.place_of(gradient.offset));
+}
+
+std::span<float> GradientSums::own_sum_of(const Share& share, std::size_t use) const {
+  return sum_in(arena_of(share.plan->gradients[use].stage), share, use);
+}
+
+std::span<float> GradientSums::sum_in(Arena& arena, const Share& share, std::size_t use) {
+  const graph::GradientPlan& gradient = share.plan->gradients[use];
+  return arena.accumulator(gradient.offset, share.elements(), gradient.on_host);
+}
+
+}  // namespace penstock::actors

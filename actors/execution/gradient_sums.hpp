@@ -1,0 +1,75 @@
+// GradientSums: the gradient sums that one stage's weight update works on: what the replicas have
+// made of theirs, the uses of tied parameters, norms, and that all is zero again in the end. Sums
+// that the host store keeps come to the IPU in pieces. Owned by a WeightUpdate, run by the IPU.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "actors/execution/arena.hpp"
+#include "actors/execution/reduced_sums.hpp"
+#include "actors/execution/staging.hpp"
+#include "graph/optimizers/norm.hpp"
+
+namespace penstock::actors {
+
+/// The gradient sums of one stage.
+struct StageSums {
+  std::shared_ptr<Arena> arena = {};                ///< with this replica's own
+  std::shared_ptr<const ReducedSums> reduced = {};  ///< of all replicas; null: there is one
+};
+
+/// A parameter, and what of it a replica updates.
+struct Share {
+  std::int32_t variable = 0;  ///< position in Plan::variables
+  const graph::VariablePlan* plan = nullptr;
+  bool divided = false;  ///< among the replicas
+  graph::Part own = {};  ///< elements that this one updates and keeps state of
+  std::int64_t elements() const { return plan->type.shape.elements(); }
+  bool sums_on_host() const { return plan->gradients[0].on_host; }
+};
+
+class GradientSums {
+ public:
+  /// For the update of the stage that `arena` is of.
+  explicit GradientSums(std::shared_ptr<Arena> arena) : arena_(std::move(arena)) {}
+
+  void set(std::int32_t stage, StageSums sums) { of_stage_[stage] = std::move(sums); }
+  Arena& arena_of(std::int32_t stage) const { return *of_stage_.at(stage).arena; }
+
+  /// Of a divided parameter: adds up the replicas' shards, in the order of their numbers, into this
+  /// replica's own sums. Until all replicas have done so, none may clear any.
+  void reduce_scatter(const Share& share, const Staging& staging, CollectiveReport& counts);
+  /// The sum of a tied parameter takes the place of its first use's: use 0 + use 1 + ...
+  void add_uses(const Share& share, const Staging& staging);
+  /// After that: where the sum is, and this replica's own, which is to be cleared; of element 0.
+  const float* to_read(const Share& share) const;
+  float* own(const Share& share) const { return own_sum_of(share, 0).data(); }
+  double squared_norm(const Share& share, float scale, const Staging& staging) const;
+  graph::NormPart norm_part(const Share& share, float scale, const Staging& staging) const;
+  /// All but what the rule clears.
+  void clear(const Share& share, const Staging& staging);
+
+ private:
+  static void add_shards(std::span<const float* const> shards, std::span<float> own);
+  void add_shards_in_pieces(std::span<const float* const> shards, std::span<float> own,
+                            std::int64_t at_once, const Staging& staging);
+  void add_in_pieces(const Share& share, const Staging& staging);
+  void clear(const Share& share, std::size_t use, const graph::Part& elements,
+             const Staging& staging);
+  void clear_in_pieces(std::span<float> sum, std::int64_t at_once, const Staging& staging);
+  /// Elements of two sums that fit into scratch together.
+  static std::int64_t pair_at_once(const Share& share, const Staging& staging);
+  /// The sum of one use, to be read; and this replica's own, to be cleared.
+  const float* sum_of(const Share& share, std::size_t use) const;
+  std::span<float> own_sum_of(const Share& share, std::size_t use) const;
+  static std::span<float> sum_in(Arena& arena, const Share& share, std::size_t use);
+
+  std::shared_ptr<Arena> arena_;
+  std::map<std::int32_t, StageSums> of_stage_;
+};
+
+}  // namespace penstock::actors
