@@ -15,8 +15,13 @@ class InferenceModel::Impl {
   Impl(const Model& model, const Options& options)
       : model_(model), options_(options), running_(model, options, nullptr) {}
 
+  bool attached() const {
+    return running_.attached() ||
+           std::ranges::any_of(rests_, [](const auto& rest) { return rest->attached(); });
+  }
+
   void detach() {
-    running_.detach();
+    if (running_.attached() || !attached()) running_.detach();
     while (!rests_.empty()) forget(*rests_.back());
   }
 
@@ -175,7 +180,7 @@ void InferenceModel::attach() {
   impl_->running().attach();
 }
 bool InferenceModel::attached() const noexcept {
-  return impl_->running().attached();
+  return impl_->attached();
 }
 const Options& InferenceModel::options() const noexcept {
   return impl_->options();

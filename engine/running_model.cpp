@@ -174,7 +174,8 @@ RunningModel::RunningModel(const Model& model, const Options& options, const Opt
                            RunningModel* host_of)
     : weights_(ModelAccess::weights(model)),
       system_options_{.threads = options.runtime.threads},
-      host_of_(host_of) {
+      host_of_(host_of),
+      occupants_(host_of ? host_of->occupants_ : std::make_shared<IpuOccupants>()) {
   const auto start = std::chrono::steady_clock::now();
   options.validate();
   log_ = Log(options.runtime);
@@ -187,6 +188,8 @@ RunningModel::RunningModel(const Model& model, const Options& options, const Opt
   if (!host_of)
     for (std::string& note : idle_options(options)) report_.warnings.push_back(std::move(note));
   expect_ipu_numbers(*plan_, options.topology.replication_factor);
+  ipu_bytes_ = graph::needed_bytes(*plan_, options.topology.replication_factor, request.memory);
+  ipu_limit_ = options.topology.ipu_memory_bytes;
   for (const graph::TensorInfo& input : plan_->inputs) inputs_.push_back(input.name);
   for (const Anchor& anchor : options.output.anchors) anchors_.push_back(anchor.name);
 
@@ -210,7 +213,7 @@ RunningModel::RunningModel(const Model& model, const Options& options, const Opt
   const auto before_actors = std::chrono::steady_clock::now();
   const auto phases = static_cast<int>(report_.phases.size());
   if (request.progress) request.progress("start actors", phases, phases);
-  start_actors();
+  if (occupants_->have_room_for(ipu_bytes_, ipu_limit_)) start_actors();
   report_.phases.push_back({"start actors", seconds_since(before_actors)});
   report_.seconds = seconds_since(start);
   log_compilation();
@@ -229,12 +232,15 @@ void RunningModel::log_compilation() const {
 }
 
 void RunningModel::start_actors() {
+  occupants_->make_room_for(ipu_bytes_, ipu_limit_);
   micro_batches_begun_ = 0;
-  if (host_of_)
+  // Where IPUs have a limit, the host may have had to leave.
+  if (host_of_ && (ipu_limit_ == 0 || host_of_->attached()))
     runtime_ = std::make_unique<actors::PipelineRuntime>(setup_, rules_,
                                                          host_of_->runtime().shared_system());
   else
     runtime_ = std::make_unique<actors::PipelineRuntime>(setup_, rules_, system_options_);
+  stay_ = std::make_unique<IpuStay>(occupants_, ipu_bytes_, [this] { detach(); });
 }
 
 actors::PipelineRuntime& RunningModel::runtime() {
@@ -252,6 +258,7 @@ void RunningModel::detach() {
   weights_->detach(*this);
   kept_state_ = std::move(state);
   runtime_.reset();
+  stay_.reset();
   uploaded_.clear();
   held_version_ = 0;
   log_(LogLevel::info, "\"" + plan_->name + "\": detached from its IPUs");
@@ -264,6 +271,7 @@ void RunningModel::attach() {
     if (kept_state_) runtime_->write_optimizer(*kept_state_);
   } catch (...) {
     runtime_.reset();  // still detached, with the state that is kept
+    stay_.reset();
     throw;
   }
   kept_state_.reset();
@@ -342,7 +350,7 @@ void RunningModel::set_rules(const Optimizer& optimizer) {
 }
 
 std::vector<NamedTensor> RunningModel::optimizer_state() {
-  return named_state(*plan_, rules_, kept_state_ ? *kept_state_ : runtime_->read_optimizer());
+  return named_state(*plan_, rules_, optimizer_tensors());
 }
 
 void RunningModel::set_optimizer_state(std::span<const NamedTensor> named, const std::string& who) {
@@ -350,8 +358,16 @@ void RunningModel::set_optimizer_state(std::span<const NamedTensor> named, const
   log_(LogLevel::info, "optimizer: state of update " + std::to_string(updates()) + " restored");
 }
 
+actors::OptimizerTensors RunningModel::optimizer_tensors() {
+  return kept_state_ ? *kept_state_ : runtime().read_optimizer();
+}
+
 void RunningModel::take_optimizer_state_of(RunningModel& other) {
-  runtime().write_optimizer(other.runtime().read_optimizer());
+  actors::OptimizerTensors state = other.optimizer_tensors();
+  if (runtime_)
+    runtime_->write_optimizer(std::move(state));
+  else
+    kept_state_ = std::move(state);
 }
 
 std::int64_t RunningModel::check(std::span<const Tensor> inputs) const {

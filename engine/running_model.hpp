@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "actors/pipeline/pipeline_runtime.hpp"
+#include "engine/ipu_occupants.hpp"
 #include "engine/log.hpp"
 #include "engine/model/parameter_store.hpp"
 #include "graph/plan.hpp"
@@ -24,8 +25,9 @@ namespace penstock {
 
 class RunningModel : public WeightSource {
  public:
-  /// For training, with an optimizer; without one for inference. On the threads of `host_of`, if
-  /// there is one.
+  /// For training, with an optimizer; without one for inference. On the threads and the IPUs of
+  /// `host_of`, if there is one: where these have not enough memory for both, the one that is not
+  /// in use is detached.
   RunningModel(const Model& model, const Options& options, const Optimizer* optimizer,
                RunningModel* host_of = nullptr);
   ~RunningModel();
@@ -87,6 +89,7 @@ class RunningModel : public WeightSource {
   std::vector<Tensor> read_weights() override;
 
  private:
+  actors::OptimizerTensors optimizer_tensors();
   std::vector<std::string> trainable_names() const;
   actors::UpdateRules update_rules(const Optimizer& optimizer) const;
   void expect_scale_in_f32(const Optimizer& optimizer) const;
@@ -114,7 +117,11 @@ class RunningModel : public WeightSource {
   actors::PipelineSetup setup_;
   actors::SystemOptions system_options_;
   RunningModel* host_of_;
+  std::shared_ptr<IpuOccupants> occupants_;  // of its IPUs: it, its host, and others of that
+  IpuBytes ipu_bytes_;                       // that it takes of them
+  std::int64_t ipu_limit_ = 0;               // bytes of each; 0: none
   std::unique_ptr<actors::PipelineRuntime> runtime_;    // none while detached
+  std::unique_ptr<IpuStay> stay_;                       // as runtime_
   std::int64_t micro_batches_begun_ = 0;                // of each replica, since it was attached
   std::optional<actors::OptimizerTensors> kept_state_;  // of training, while detached
   std::vector<Tensor> uploaded_;    // the store's values when weights were last uploaded

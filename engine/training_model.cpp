@@ -50,8 +50,13 @@ class TrainingModel::Impl {
 
   const CallReport& last_call() const { return call_; }
 
+  bool attached() const {
+    return running_.attached() ||
+           std::ranges::any_of(rests_, [](const auto& rest) { return rest->attached(); });
+  }
+
   void detach() {
-    running_.detach();
+    if (running_.attached() || !attached()) running_.detach();
     while (!rests_.empty()) forget(*rests_.back());
   }
 
@@ -262,7 +267,7 @@ void TrainingModel::attach() {
   impl_->running().attach();
 }
 bool TrainingModel::attached() const noexcept {
-  return impl_->running().attached();
+  return impl_->attached();
 }
 const Options& TrainingModel::options() const noexcept {
   return impl_->options();

@@ -173,6 +173,13 @@ StateNeed state_need(const Plan& plan, std::size_t stage, const MemoryBudget& bu
   return need;
 }
 
+std::map<std::int64_t, std::int64_t> needed_bytes(const Plan& plan, std::int64_t replicas,
+                                                  const MemoryBudget& budget) {
+  std::map<std::int64_t, std::int64_t> bytes;
+  for (const auto& [ipu, need] : Case{plan, replicas, budget}.needs()) bytes[ipu] = need.total();
+  return bytes;
+}
+
 bool fits(const Plan& plan, std::int64_t replicas, const MemoryBudget& budget) {
   if (budget.bytes == 0) return true;
   const auto needs = Case{plan, replicas, budget}.needs();

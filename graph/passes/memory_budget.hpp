@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -42,7 +43,9 @@ struct StateNeed {
 };
 StateNeed state_need(const Plan& plan, std::size_t stage, const MemoryBudget& budget);
 
-/// What the stages of an IPU, of all replicas, need together; they share its scratch memory.
+/// What the stages of an IPU, of all replicas, need together, by IPU; they share its scratch memory.
+std::map<std::int64_t, std::int64_t> needed_bytes(const Plan& plan, std::int64_t replicas,
+                                                  const MemoryBudget& budget);
 bool fits(const Plan& plan, std::int64_t replicas, const MemoryBudget& budget);
 /// @throws Error out_of_memory for an IPU that has less: what its stages need and for what, and
 /// what would make them fit, among it the alternatives that do, which come by their `classes`.

@@ -1,0 +1,32 @@
+#include "engine/ipu_occupants.hpp"
+
+#include <algorithm>
+
+namespace penstock {
+
+bool IpuOccupants::have_room_for(const IpuBytes& bytes, std::int64_t limit) const {
+  if (limit == 0) return true;
+  IpuBytes all = bytes;
+  for (const IpuStay* stay : stays_)
+    for (const auto& [ipu, own] : stay->bytes_) all[ipu] += own;
+  return std::ranges::all_of(all, [limit](const auto& each) { return each.second <= limit; });
+}
+
+void IpuOccupants::make_room_for(const IpuBytes& bytes, std::int64_t limit) {
+  while (!stays_.empty() && !have_room_for(bytes, limit)) {
+    const auto leave = stays_.front()->leave_;  // outlives its owner
+    leave();
+  }
+}
+
+IpuStay::IpuStay(std::shared_ptr<IpuOccupants> occupants, IpuBytes bytes,
+                 std::function<void()> leave)
+    : occupants_(std::move(occupants)), bytes_(std::move(bytes)), leave_(std::move(leave)) {
+  occupants_->stays_.push_back(this);
+}
+
+IpuStay::~IpuStay() {
+  std::erase(occupants_->stays_, this);
+}
+
+}  // namespace penstock

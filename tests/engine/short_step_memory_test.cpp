@@ -1,0 +1,124 @@
+// 2.6, 4.3: plans for short calls are on the same IPUs as the one for full calls, and within their
+// memory.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "engine/values/memory.hpp"
+#include "penstock/inference_model.hpp"
+#include "penstock/training_model.hpp"
+#include "tests/support/random_tensor.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace penstock::testing {
+namespace {
+
+constexpr std::int64_t full = 512, rest = 128;  // samples of a call; micro-batches of 256, of 128
+
+/// Whose memory is mostly activations, so that what the host keeps beside them is small.
+Model network() {
+  Model model("wide", 5);
+  Value x = model.input("x", {32});
+  const Value labels = model.labels();
+  for (const char* name : {"fc1", "fc2"}) x = model.tanh(model.linear(name, x, 32));
+  x = model.linear("fc3", x, 4);
+  model.output("y", x);
+  model.loss(model.cross_entropy(x, labels));
+  return model;
+}
+
+std::vector<Tensor> samples(std::int64_t count) {
+  std::vector<std::int64_t> labels;
+  for (std::int64_t i = 0; i < count; ++i) labels.push_back(i % 4);
+  return {uniform({count, 32}, 1), Tensor({count}, labels)};
+}
+
+Options options_for(std::int64_t limit, int batch = 256) {
+  Options options{.batch_size = batch, .device_iterations = 1};
+  options.training.gradient_accumulation = batch == 256 ? 2 : 1;
+  options.topology.ipu_memory_bytes = limit;
+  return options;
+}
+
+template <class AModel>
+std::int64_t peak(const AModel& model) {
+  return model.stage_reports().at(0).peak_bytes;
+}
+
+bool same_bits(const Tensor& a, const Tensor& b) {
+  return a.shape() == b.shape() && std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
+}
+
+struct Trained {
+  std::vector<Tensor> weights;
+  std::int64_t most_bytes = 0;          // alive at any line of the log
+  bool has_both_after_a_short = false;  // the plan for full steps is attached then
+};
+
+Trained train(std::int64_t limit) {
+  Trained result;
+  const auto all = samples(full), few = samples(rest);
+  const auto before = static_cast<std::int64_t>(memory_counters().bytes_live);
+  const Model model = network();
+  Options options = options_for(limit);
+  options.runtime.log_level = LogLevel::debug;
+  options.runtime.log = [&](std::string_view) {
+    const auto live = static_cast<std::int64_t>(memory_counters().bytes_live) - before;
+    result.most_bytes = std::max(result.most_bytes, live);
+  };
+  TrainingModel training(model, options, AdamW{.learning_rate = 0.01});
+  for (int round = 0; round < 2; ++round) {
+    training.step(all);
+    training.step(few);
+    result.has_both_after_a_short = !training.stage_reports().empty();
+  }
+  EXPECT_EQ(training.updates(), 4u);
+  EXPECT_TRUE(training.attached());
+  training.detach();
+  EXPECT_FALSE(training.attached());
+  EXPECT_NE(refusal(Errc::invalid_argument, [&] { training.detach(); }), "accepted");
+  training.step(all);
+  for (const ParameterInfo& info : model.parameters())
+    result.weights.push_back(model.weight(info.name));
+  return result;
+}
+
+void expect_same(const Trained& a, const Trained& b) {
+  ASSERT_EQ(a.weights.size(), b.weights.size());
+  for (std::size_t i = 0; i < a.weights.size(); ++i)
+    EXPECT_TRUE(same_bits(a.weights[i], b.weights[i])) << i;
+}
+
+TEST(ShortStepMemory, R2_6_IsWithinTheLimitOfTheIpusAndChangesNoBit) {
+  const std::int64_t of_full = peak(TrainingModel(network(), options_for(0), AdamW{}));
+  const std::int64_t of_rest = peak(TrainingModel(network(), options_for(0, 128), AdamW{}));
+  // What is alive beside the plans, on the host, is less than half of the smaller one.
+  const Trained free = train(0), limited = train(of_full), roomy = train(of_full + of_rest);
+  EXPECT_GT(free.most_bytes, of_full + of_rest);
+  EXPECT_TRUE(free.has_both_after_a_short);
+  EXPECT_LT(limited.most_bytes, of_full + of_rest / 2);
+  EXPECT_FALSE(limited.has_both_after_a_short);
+  EXPECT_GT(roomy.most_bytes, of_full + of_rest);
+  EXPECT_TRUE(roomy.has_both_after_a_short);
+  expect_same(limited, free);
+  expect_same(roomy, free);
+  EXPECT_FALSE(train(of_full + of_rest - 1).has_both_after_a_short) << "to the byte";
+}
+
+TEST(ShortStepMemory, R2_6_OfInferenceIsWithinTheLimitToo) {
+  const Model model = network();
+  InferenceModel free(model, options_for(0));
+  InferenceModel limited(model, options_for(peak(free)));
+  for (const std::int64_t count : {std::int64_t{256}, rest, std::int64_t{256}}) {
+    const Tensor x = samples(count)[0];
+    EXPECT_TRUE(same_bits(limited.run({x}).output("y"), free.run({x}).output("y"))) << count;
+    EXPECT_EQ(limited.stage_reports().empty(), count == rest);
+    EXPECT_FALSE(free.stage_reports().empty());
+  }
+  limited.detach();
+  EXPECT_FALSE(limited.attached());
+}
+
+}  // namespace
+}  // namespace penstock::testing
