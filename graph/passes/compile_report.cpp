@@ -46,11 +46,12 @@ Simulation window(const Plan& plan, const std::vector<StageCost>& costs,
           .phases = plan.phases};
 }
 
-/// `timeline`: what comes of `simulation`, which may be too short for the pipeline to fill.
-int ramp_of(Simulation simulation, const Timeline& timeline, std::int32_t in_flight) {
-  if (simulation.micro_batches >= in_flight) return ramp(timeline);
-  simulation.micro_batches = in_flight;
-  return ramp(simulate(simulation));
+/// `timeline`: of a window, which may be too short for the pipeline to fill; one that is long
+/// enough takes long to simulate where stages are many.
+int ramp_of(const Plan& plan, const Simulation& window, const Timeline& timeline) {
+  const std::int32_t in_flight = plan.stages[0].in_flight;
+  if (window.micro_batches >= in_flight) return ramp(timeline);
+  return plan.training ? in_flight : std::min(in_flight, window.stages);
 }
 
 /// `timeline`: what comes of `simulation` with a processor for every IPU.
@@ -162,7 +163,7 @@ CompileReport report_on(const Plan& plan, const ReportRequest& request) {
   const Timeline timeline = simulate(simulation);
   refuse_stall(plan, timeline);
   report.expected_utilization = utilization(timeline);
-  report.ramp = ramp_of(simulation, timeline, plan.stages[0].in_flight);
+  report.ramp = ramp_of(plan, simulation, timeline);
   report.expected_speedup = expected_speedup(simulation, timeline, request.threads);
   if (plan.training && request.micro_batches < plan.stages[0].in_flight)
     report.warnings.push_back(too_few(plan, request.micro_batches, report.expected_utilization));
