@@ -43,6 +43,8 @@ TEST(CompileReport, C6_TellsHowManyMicroBatchesFillThePipeline) {
     EXPECT_EQ(ramp(true, sequential), 1);
     EXPECT_EQ(ramp(false, grouped), stages);
   }
+  // Told at once: a simulation of so many micro-batches would take minutes.
+  EXPECT_EQ(report_on(balanced(1000), {.micro_batches = 1}).ramp, 1999);
 }
 
 TEST(CompileReport, ExpectsOneBusyIpuOfASequentialPipeline) {
