@@ -253,7 +253,8 @@ void RunningModel::detach() {
     throw Error(Errc::invalid_argument,
                 "detach: model \"" + plan_->name + "\" is not attached to its IPUs");
   std::optional<actors::OptimizerTensors> state;
-  if (plan_->training) state = runtime_->read_optimizer();
+  // A plan for short steps is given the state of the one for full steps before each.
+  if (plan_->training && !host_of_) state = runtime_->read_optimizer();
   stage_reports();  // which brings the stages' events along
   weights_->detach(*this);
   kept_state_ = std::move(state);

@@ -10,9 +10,9 @@ WeightRoom::WeightRoom(std::int64_t bytes)
 
 void WeightRoom::fill(Arena& arena) {
   if (arena.stage().host_parameter_bytes == 0) return;
-  arena.bring_weights(memory_.get());
-  of_ = &arena;
   version_ = arena.weight_version();
+  of_ = &arena;
+  arena.bring_weights(memory_.get());
 }
 
 }  // namespace penstock::actors

@@ -70,10 +70,11 @@ void StageState::announce_next_phase(const Work& work) {
     self->send(links.stages[stage], TurnNear{{phase.direction, work.micro_batch}});
 }
 
-// Until the update before is done here too, the arena is its optimizer's.
+// Until the update before is done here too, the arena is its optimizer's. What is brought is always
+// for a program that follows: weights may be written once all programs that were begun have ended.
 void StageState::on_turn_near(const TurnNear& given) {
   const Work work = given.work;
-  if (!links.host_store || core->begun(work)) return;
+  if (!links.host_store || core->begun(work) || program_of(work).instructions.empty()) return;
   if (core->window_complete()) {
     near = given;
     return;
@@ -203,15 +204,19 @@ void StageState::on_outputs_taken() {
   pump();
 }
 
+const graph::Program& StageState::program_of(const Work& work) const {
+  const graph::StagePlan& own = setup.arena->stage();
+  return work.direction == Direction::forward ? own.forward : own.backward;
+}
+
 void StageState::pump() {
   while (const auto work = core->next()) {
     if (!fetched_for(*work)) return;
     core->started(*work);
     if (leads) announce_next_phase(*work);
     setup.status->report.max_in_flight = static_cast<int>(core->max_in_flight());
-    const graph::StagePlan& own = setup.arena->stage();
     const bool forward = work->direction == Direction::forward;
-    if ((forward ? own.forward : own.backward).instructions.empty()) {
+    if (program_of(*work).instructions.empty()) {
       finish(*work);
       continue;
     }

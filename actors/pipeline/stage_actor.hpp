@@ -28,7 +28,7 @@ struct StageSetup {
   std::int64_t shared_bytes = 0;  ///< of its IPU: scratch and the room for weights, for the report
   StateMemory optimizer_state = {};
   std::int64_t reducer_bytes = 0;  ///< of the totals of the replicas' gradient sums
-  RunConstants constants = {};  ///< at first
+  RunConstants constants = {};     ///< at first
 };
 
 struct StageState {
@@ -66,6 +66,7 @@ struct StageState {
   void find_next_phase();
   void announce_next_phase(const Work& work);
   void bring_ahead(const Work& work);
+  const graph::Program& program_of(const Work& work) const;
   /// Starts the next piece of work, if there is one.
   void pump();
   void finish(const Work& work);

@@ -12,10 +12,12 @@ std::int32_t number_of(const Phases& phases, const Turn& turn) {
 
 std::optional<Turn> next_turn(const Phases& phases, const Turn& turn, bool training) {
   const auto last = static_cast<std::int32_t>(phases.numbers.size()) - 1;
-  if (turn.direction == Direction::backward)
+  const bool backward = turn.direction == Direction::backward;
+  if (!backward && turn.phase < last) return Turn{turn.phase + 1, Direction::forward};
+  if (!training) return std::nullopt;
+  if (backward)
     return turn.phase > 0 ? std::optional(Turn{turn.phase - 1, Direction::backward}) : std::nullopt;
-  if (turn.phase < last) return Turn{turn.phase + 1, Direction::forward};
-  return training ? std::optional(Turn{last, Direction::backward}) : std::nullopt;
+  return Turn{last, Direction::backward};
 }
 
 }  // namespace

@@ -271,6 +271,29 @@ TEST(Phases, RunInferenceToo) {
   }
 }
 
+// Nothing comes for a backward that has nothing to run; else the host could set weights meanwhile.
+TEST(Phases, BringWeightsForForwardAloneInInference) {
+  const Model model = four_blocks();
+  Options options{.batch_size = batch, .device_iterations = 3};
+  InferenceModel plain(model, options);
+  options.topology.strategy = Strategy::serial_phased;
+  InferenceModel phased(model, options);
+  const Tensor images = digits()[0].rows(0, 3 * batch);
+  const ParameterInfo first = model.parameters().front();
+  for (int round = 0; round < 20; ++round) {
+    std::vector<float> values(static_cast<std::size_t>(first.shape.elements()),
+                              0.01F * static_cast<float>(round));
+    Model(model).set_weight(first.name, Tensor(first.shape, values));
+    const Tensor a = plain.run({images}).outputs.at(0).tensor;
+    const Tensor b = phased.run({images}).outputs.at(0).tensor;
+    ASSERT_TRUE(std::ranges::equal(a.as<float>(), b.as<float>())) << round;
+  }
+  for (const StageReport& stage : phased.stage_reports()) {
+    EXPECT_GT(stage.forward_weight_loads, 0U) << stage.stage;
+    EXPECT_EQ(stage.backward_weight_loads, 0U) << stage.stage;
+  }
+}
+
 // D10, 3.7.
 TEST(Phases, KeepEveryClassInTheHostStoreThatIsNotToldToStay) {
   const auto offloaded = [](const OnIpu& on_ipu) {

@@ -40,6 +40,7 @@ TEST(Residency, NeverOverlapsTheTurnOfAnotherPhaseWhereCopiesMayNot) {
 }
 
 TEST(Residency, OfInferenceIsThatOfForward) {
+  EXPECT_FALSE(comes_during(phases_of(3, always_live), {2, Direction::backward}, false));
   EXPECT_EQ(stays_of(phases_of(3, always_live), false), (Stays{{0, 0, 0}, {1, 0, 1}, {2, 1, 2}}));
 }
 
