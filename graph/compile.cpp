@@ -1,6 +1,7 @@
 #include "graph/compile.hpp"
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -58,12 +59,7 @@ class Compilation {
 
   Compiled run() {
     const auto start = Clock::now();
-    phase("shapes", [&] { prepare(); });
-    if (request_.automatic_stages == 0) phase("stages", [&] { assign(); });
-    phase("layouts", [&] { choose(); });
-    if (request_.training) phase("gradients", [&] { add_gradients(); });
-    if (request_.automatic_stages > 0) phase("stages", [&] { cut_graph(); });
-    phase("partition", [&] { partition_ = partition(graph_, assignment_); });
+    divide();
     phase("memory", [&] { compiled_.plan = plan_that_fits(); });
     phase("report", [&] { describe(); });
     compiled_.report.phases = std::move(phases_);
@@ -85,6 +81,16 @@ class Compilation {
     const auto start = Clock::now();
     work();
     phases_.push_back({name, seconds_since(start)});
+  }
+
+  /// All that comes before a plan.
+  void divide() {
+    phase("shapes", [&] { prepare(); });
+    if (request_.automatic_stages == 0) phase("stages", [&] { assign(); });
+    phase("layouts", [&] { choose(); });
+    if (request_.training) phase("gradients", [&] { add_gradients(); });
+    if (request_.automatic_stages > 0) phase("stages", [&] { cut_graph(); });
+    phase("partition", [&] { partition_ = partition(graph_, assignment_); });
   }
 
   void prepare() {
@@ -147,8 +153,24 @@ class Compilation {
       threads = std::max(least, threads / 2);
       plan = plan_with(recompute_request(), plan_request(threads));
     }
-    expect_fit(plan, request_.replicas, request_.memory, alternatives(threads));
+    expect_fit(plan, request_.replicas, request_.memory, alternatives(threads),
+               [=, this](std::int64_t samples) { return plan_of_batch(samples, threads); });
     return plan;
+  }
+
+  /// Of automatic stages there is none: with other samples they would be cut elsewhere.
+  std::optional<Plan> plan_of_batch(std::int64_t samples, std::int32_t threads) const {
+    if (request_.automatic_stages > 0) return std::nullopt;
+    CompileRequest request = request_;
+    request.batch = samples;
+    request.progress = {};
+    try {
+      Compilation other(model_, request);
+      other.divide();
+      return other.plan_with(recompute_request(), other.plan_request(threads));
+    } catch (const Error&) {  // a model may mix its samples, and take some numbers of them only
+      return std::nullopt;
+    }
   }
 
   /// What might need less memory than the plan.

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <map>
 #include <numeric>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "graph/phases/residency.hpp"
@@ -84,68 +86,93 @@ std::string parts_text(const Need& need) {
          size_text(need.scratch) + " for scratch";
 }
 
-/// Samples per micro-batch with which the IPU would do, if memory goes with their number; 0: none.
-std::int64_t batch_that_fits(const Case& failed, const Need& need) {
-  const auto fixed = static_cast<double>(need.weights + need.weight_room() + need.state);
-  const auto per_batch = static_cast<double>(need.activations + need.scratch);
-  const double share = (static_cast<double>(failed.budget.bytes) - fixed) / per_batch;
-  return static_cast<std::int64_t>(std::clamp(share, 0.0, 1.0) *
-                                   static_cast<double>(failed.plan.batch));
+/// "recomputation, which needs 3.1 kB", by the plan that it leads to; nothing where some IPU has
+/// less. Of several IPUs the bytes are those of the one that needs most.
+std::optional<std::string> remedy(const std::string& name, const Case& then,
+                                  const Schedule* schedule = nullptr) {
+  const auto needs = then.needs(schedule);
+  std::int64_t most = 0;
+  for (const auto& [ipu, need] : needs) most = std::max(most, need.total());
+  if (most > then.budget.bytes) return std::nullopt;
+  return name + ", which needs " + size_text(most) +
+         (needs.size() > 1 ? " on the fullest IPU" : "");
 }
 
-/// The alternatives that would make that IPU's stages fit.
-std::vector<std::string> alternatives_that_fit(const Case& failed,
-                                               const std::vector<Alternative>& alternatives,
-                                               std::int64_t ipu) {
-  std::vector<std::string> found;
-  int enough = 0;  // classes in the host store
-  for (const Alternative& alternative : alternatives) {
-    if (enough > 0 && alternative.classes > enough) continue;
-    MemoryBudget budget = failed.budget;
-    budget.offload_state.on |= alternative.offload_state;
-    const Plan plan = alternative.plan();
-    const std::int64_t total = Case{plan, failed.replicas, budget}.needs().at(ipu).total();
-    if (total > budget.bytes) continue;
-    found.push_back(alternative.name + ", which needs " + size_text(total));
-    enough = std::max(enough, alternative.classes);
+/// What would help a plan that does not fit, one remedy by one.
+class Remedies {
+ public:
+  explicit Remedies(const Case& failed) : failed_(failed) {}
+
+  void try_alternatives(const std::vector<Alternative>& alternatives) {
+    int enough = 0;  // classes in the host store
+    for (const Alternative& alternative : alternatives) {
+      if (enough > 0 && alternative.classes > enough) continue;
+      MemoryBudget budget = failed_.budget;
+      budget.offload_state.on |= alternative.offload_state;
+      const Plan plan = alternative.plan();
+      if (add(remedy(alternative.name, {plan, failed_.replicas, budget})))
+        enough = std::max(enough, alternative.classes);
+    }
   }
-  return found;
-}
 
-/// What would make that IPU's stages fit, one remedy by one.
-std::vector<std::string> remedies(const Case& failed, const std::vector<Alternative>& alternatives,
-                                  std::int64_t ipu, const Need& need) {
-  std::vector<std::string> found = alternatives_that_fit(failed, alternatives, ipu);
-  MemoryBudget sharding = failed.budget;
-  sharding.shard_state.on = true;
-  const std::int64_t sharded = Case{failed.plan, failed.replicas, sharding}.needs().at(ipu).total();
-  if (!failed.budget.shard_state.on && sharded <= sharding.bytes)
-    found.push_back(
+  void try_shards() {
+    MemoryBudget budget = failed_.budget;
+    if (budget.shard_state.on) return;
+    budget.shard_state.on = true;
+    const std::string name =
         "the optimizer's state divided among the replicas "
-        "(options.training.sharding.optimizer_state), which needs " +
-        size_text(sharded));
-  for (const Schedule* schedule : all_schedules()) {
-    if (!failed.plan.phases.none()) break;  // a turn decides what is in flight
-    const std::int64_t total = failed.needs(schedule).at(ipu).total();
-    if (total <= failed.budget.bytes)
-      found.push_back("the schedule " + std::string(schedule->name) + ", which needs " +
-                      size_text(total));
+        "(options.training.sharding.optimizer_state)";
+    add(remedy(name, {failed_.plan, failed_.replicas, budget}));
   }
-  if (const std::int64_t batch = batch_that_fits(failed, need); batch > 0)
-    found.push_back("micro-batches of about " + std::to_string(batch) + " samples instead of " +
-                    std::to_string(failed.plan.batch));
-  found.emplace_back(need.stages.size() > 1 ? "fewer stages on the IPU" : "smaller stages");
-  return found;
-}
 
-[[noreturn]] void refuse(const Case& failed, const std::vector<Alternative>& alternatives,
-                         std::int64_t ipu, const Need& need) {
+  void try_schedules() {
+    if (!failed_.plan.phases.none()) return;  // a turn decides what is in flight
+    for (const Schedule* schedule : all_schedules())
+      add(remedy("the schedule " + std::string(schedule->name), failed_, schedule));
+  }
+
+  /// By bisection, for memory grows with the samples; where layouts change on the way it may miss
+  /// a larger batch, but what it finds does fit.
+  void try_batches(const PlanOfBatch& plan_of_batch) {
+    std::optional<std::string> largest;
+    std::int64_t fitting = 0, too_many = failed_.plan.batch;
+    while (too_many - fitting > 1) {
+      const std::int64_t samples = fitting + (too_many - fitting) / 2;
+      const std::optional<Plan> plan = plan_of_batch(samples);
+      auto found = plan ? remedy(batch_text(samples), {*plan, failed_.replicas, failed_.budget})
+                        : std::nullopt;
+      (found ? fitting : too_many) = samples;
+      if (found) largest = std::move(found);
+    }
+    add(std::move(largest));
+  }
+
+  std::vector<std::string> take() { return std::move(found_); }
+
+ private:
+  bool add(std::optional<std::string> remedy) {
+    if (!remedy) return false;
+    found_.push_back(*std::move(remedy));
+    return true;
+  }
+
+  std::string batch_text(std::int64_t samples) const {
+    return "micro-batches of " + std::to_string(samples) + (samples == 1 ? " sample" : " samples") +
+           " instead of " + std::to_string(failed_.plan.batch);
+  }
+
+  const Case& failed_;
+  std::vector<std::string> found_;
+};
+
+[[noreturn]] void refuse(const Case& failed, const std::vector<std::string>& help, std::int64_t ipu,
+                         const Need& need) {
   std::string text = "options.topology.ipu_memory_bytes: " + stages_text(need.stages) + " on IPU " +
                      std::to_string(ipu) + (need.stages.size() == 1 ? " needs " : " need ") +
                      size_text(need.total()) + " (" + parts_text(need) + "), an IPU has " +
                      size_text(failed.budget.bytes) + "; what would help: ";
-  const auto help = remedies(failed, alternatives, ipu, need);
-  for (std::size_t i = 0; i < help.size(); ++i) text += (i > 0 ? "; or " : "") + help[i];
+  for (const std::string& each : help) text += each + "; or ";
+  text += need.stages.size() > 1 ? "fewer stages on the IPU" : "smaller stages";
   throw Error(Errc::out_of_memory, text);
 }
 
@@ -188,11 +215,18 @@ bool fits(const Plan& plan, std::int64_t replicas, const MemoryBudget& budget) {
 }
 
 void expect_fit(const Plan& plan, std::int64_t replicas, const MemoryBudget& budget,
-                const std::vector<Alternative>& alternatives) {
+                const std::vector<Alternative>& alternatives, const PlanOfBatch& plan_of_batch) {
   if (budget.bytes == 0) return;
   const Case given{plan, replicas, budget};
-  for (const auto& [ipu, need] : given.needs())
-    if (need.total() > budget.bytes) refuse(given, alternatives, ipu, need);
+  for (const auto& [ipu, need] : given.needs()) {
+    if (need.total() <= budget.bytes) continue;
+    Remedies remedies(given);
+    remedies.try_alternatives(alternatives);
+    remedies.try_shards();
+    remedies.try_schedules();
+    if (plan_of_batch) remedies.try_batches(plan_of_batch);
+    refuse(given, remedies.take(), ipu, need);
+  }
 }
 
 std::string size_text(std::int64_t bytes) {

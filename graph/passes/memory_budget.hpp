@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,9 @@ struct Alternative {
   int classes = 0;
 };
 
+/// The plan for so many samples per micro-batch; nothing where the model cannot have them.
+using PlanOfBatch = std::function<std::optional<Plan>(std::int64_t samples)>;
+
 /// What updates ask of a stage's IPU.
 struct StateNeed {
   std::int64_t bytes = 0;          ///< of optimizer state kept there
@@ -43,14 +47,17 @@ struct StateNeed {
 };
 StateNeed state_need(const Plan& plan, std::size_t stage, const MemoryBudget& budget);
 
-/// What the stages of an IPU, of all replicas, need together, by IPU; they share its scratch memory.
+/// What the stages of an IPU, of all replicas, need together, by IPU; they share its scratch.
 std::map<std::int64_t, std::int64_t> needed_bytes(const Plan& plan, std::int64_t replicas,
                                                   const MemoryBudget& budget);
 bool fits(const Plan& plan, std::int64_t replicas, const MemoryBudget& budget);
 /// @throws Error out_of_memory for an IPU that has less: what its stages need and for what, and
-/// what would make them fit, among it the alternatives that do, which come by their `classes`.
+/// what would help: what has been tried and fits on every IPU, of the alternatives, which come by
+/// their `classes`, of schedules and of smaller micro-batches. `plan_of_batch` may be null; it is
+/// asked for log2(plan.batch) + 1 plans at most.
 void expect_fit(const Plan& plan, std::int64_t replicas, const MemoryBudget& budget,
-                const std::vector<Alternative>& alternatives);
+                const std::vector<Alternative>& alternatives,
+                const PlanOfBatch& plan_of_batch = {});
 
 /// "900 B", "12.3 kB", "1.5 MB", "2.0 GB".
 std::string size_text(std::int64_t bytes);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <utility>
 
 #include "graph/schedules/grouped.hpp"
@@ -51,22 +52,74 @@ TEST(MemoryBudget, SaysWhatAStageNeedsAndWhatWouldMakeItFit) {
   EXPECT_EQ(refused(two_stages(), {.bytes = 4000}),
             "options.topology.ipu_memory_bytes: stage 0 on IPU 0 needs 5.5 kB (2.0 kB for weights "
             "and gradients, 3.0 kB for micro-batches in flight, 500 B for scratch), an IPU has 4.0 "
-            "kB; what would help: the schedule sequential, which needs 3.5 kB; or micro-batches of "
-            "about 22 samples instead of 40; or smaller stages");
+            "kB; what would help: the schedule sequential, which needs 3.5 kB on the fullest IPU; "
+            "or smaller stages");
 }
 
 TEST(MemoryBudget, OffersRecomputationWhereThatIsEnough) {
   Plan recomputed = two_stages();
-  recomputed.stages[0].stash_bytes = 200;
+  for (StagePlan& stage : recomputed.stages) stage.stash_bytes = 200;
   const auto offered = [&](std::int64_t bytes) {
     const std::string text = refusal(Errc::out_of_memory, [&] {
       expect_fit(two_stages(), 1, {.bytes = bytes},
                  {{"recomputation", [&] { return recomputed; }}});
     });
-    return text.find("; what would help: recomputation, which needs 3.1 kB; or ") != text.npos;
+    const std::string first = "; what would help: recomputation, which needs 3.1 kB on the ";
+    return text.find(first) != text.npos;
   };
   EXPECT_TRUE(offered(3100));
   EXPECT_FALSE(offered(3099));
+}
+
+// The first IPU, which is the one refused, would do with 3.1 kB; the second one needs more.
+TEST(MemoryBudget, OffersOnlyWhatIsEnoughForEveryIpu) {
+  Plan recomputed = two_stages();
+  recomputed.stages[0].stash_bytes = 200;
+  recomputed.stages[1].stash_bytes = 2000;
+  const auto refused_within = [&](std::int64_t bytes) {
+    return refusal(Errc::out_of_memory, [&] {
+      expect_fit(two_stages(), 1, {.bytes = bytes},
+                 {{"recomputation", [&] { return recomputed; }}});
+    });
+  };
+  EXPECT_NE(refused_within(4500).find("recomputation, which needs 4.5 kB on the fullest IPU; or "),
+            std::string::npos)
+      << refused_within(4500);
+  EXPECT_EQ(refused_within(4499).find("recomputation"), std::string::npos);
+}
+
+/// The remedies for a plan of 40 samples, 100 bytes each, whose model can have those `possible`.
+std::string refused_with_batches(std::int64_t bytes, bool (*possible)(std::int64_t samples)) {
+  const auto plan_of = [](std::int64_t samples) {
+    Plan plan{.name = "test", .training = true, .batch = samples, .schedule = &grouped};
+    plan.stages.push_back({.scratch_bytes = 100 * samples});
+    return plan;
+  };
+  int plans = 0;
+  const std::string text = refusal(Errc::out_of_memory, [&] {
+    expect_fit(plan_of(40), 1, {.bytes = bytes}, {}, [&](std::int64_t samples) {
+      ++plans;
+      return possible(samples) ? std::optional(plan_of(samples)) : std::nullopt;
+    });
+  });
+  EXPECT_LE(plans, 6);
+  const std::string what = "; what would help: ", last = "smaller stages";
+  const auto from = text.find(what) + what.size();
+  return text.substr(from, text.size() - last.size() - from);
+}
+
+TEST(MemoryBudget, OffersTheLargestMicroBatchThatFits) {
+  const auto any = [](std::int64_t) { return true; };
+  const auto up_to_9 = [](std::int64_t samples) { return samples < 10; };
+  EXPECT_EQ(refused_with_batches(3999, any),
+            "micro-batches of 39 samples instead of 40, which needs 3.9 kB; or ");
+  EXPECT_EQ(refused_with_batches(1700, any),
+            "micro-batches of 17 samples instead of 40, which needs 1.7 kB; or ");
+  EXPECT_EQ(refused_with_batches(1700, up_to_9),
+            "micro-batches of 9 samples instead of 40, which needs 900 B; or ");
+  EXPECT_EQ(refused_with_batches(199, any),
+            "micro-batches of 1 sample instead of 40, which needs 100 B; or ");
+  EXPECT_EQ(refused_with_batches(99, any), "");
 }
 
 TEST(MemoryBudget, OffersNoRemedyThatWouldNotHelp) {
@@ -137,8 +190,8 @@ std::string refused_with_classes(std::int64_t bytes) {
 TEST(MemoryBudget, OffersTheHostStoreWhereThatIsEnough) {
   EXPECT_NE(
       refused_with_classes(7048).find(
-          "; what would help: the state, which needs 7.0 kB; or the sums, which needs 6.5 kB; "
-          "or "),
+          "; what would help: the state, which needs 7.0 kB on the fullest IPU; or the sums, which "
+          "needs 6.5 kB on the fullest IPU; or "),
       std::string::npos)
       << refused_with_classes(7048);
   EXPECT_EQ(refused_with_classes(7047).find("the state, "), std::string::npos);
@@ -147,7 +200,8 @@ TEST(MemoryBudget, OffersTheHostStoreWhereThatIsEnough) {
 // 4.3, A8: two classes together where one alone is not enough, and only there.
 TEST(MemoryBudget, OffersSeveralClassesWhereFewerAreNotEnough) {
   EXPECT_EQ(refused_with_classes(6500).find("both"), std::string::npos);
-  EXPECT_NE(refused_with_classes(6499).find("; what would help: both, which needs 6.0 kB; or "),
+  EXPECT_NE(refused_with_classes(6499).find(
+                "; what would help: both, which needs 6.0 kB on the fullest IPU; or "),
             std::string::npos)
       << refused_with_classes(6499);
   EXPECT_NE(refused_with_classes(6048).find("both, "), std::string::npos);
@@ -217,7 +271,8 @@ TEST(MemoryBudget, OffersShardsWhereTheyAreEnough) {
                       .replicas = 2};
   EXPECT_NE(refused(two_stages(), budget)
                 .find("; what would help: the optimizer's state divided among the replicas "
-                      "(options.training.sharding.optimizer_state), which needs 6.5 kB; or "),
+                      "(options.training.sharding.optimizer_state), which needs 6.5 kB on the "
+                      "fullest IPU; or "),
             std::string::npos)
       << refused(two_stages(), budget);
   budget.bytes = 6499;
