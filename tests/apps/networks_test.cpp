@@ -88,6 +88,7 @@ Parameters parameters_of(const graph::Graph& graph) {
   return parameters;
 }
 
+// F1, F6, F7: 90,026, 99,896 and 244,522 parameters.
 TEST(Networks, HaveTheParametersOfTheirPyTorchTwinsInTheirBlocks) {
   for (const Expected& network : expected) {
     const Model model = find_network(network.name).build(0);

@@ -57,6 +57,7 @@ bool same_bits(const Tensor& a, const Tensor& b) {
   return a.shape() == b.shape() && std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
 }
 
+// F14, 2.6: inference has the weights of the last update, copied once after a change.
 TEST(SharedWeights, ReachInferenceOnceAfterTheyChanged) {
   const Model model = small_model();
   TrainingModel training(model, options_for(4, 1), AdamW{});
@@ -89,6 +90,7 @@ TEST(SharedWeights, SetByTheHostReachTheRunningTraining) {
   EXPECT_EQ(after, reference.step(batch).loss.item());
 }
 
+// F14: weights are the model's, whoever trained them.
 TEST(SharedWeights, OutliveTheTrainingModel) {
   const Model model = small_model();
   const Tensor initial = model.weight("fc1.weight");
@@ -118,6 +120,7 @@ TEST(InferenceModel, RunsAnyNumberOfSamplesUpToACall) {
             "run: expected 1 to 24 samples (batch size x device iterations x replicas), got 0");
 }
 
+// F2: the loss is inside the model, and inference asks for no labels.
 TEST(InferenceModel, TakesOnlyTheInputsThatItsOutputsNeed) {
   const Model model = small_model();
   EXPECT_EQ(InferenceModel(model, {}).inputs(), std::vector<std::string>{"x"});
@@ -358,6 +361,7 @@ TEST(ParameterGroups, FollowTheirOwnConstants) {
   EXPECT_FALSE(same_bits(model.weight("fc2.weight"), free));
 }
 
+// F17, 2.6: masks come from the seed, wherever their layer runs.
 TEST(Dropout, DrawsTheSameMasksOnEveryTopology) {
   const auto build = [] {
     Model model("dropping", 5);

@@ -16,7 +16,7 @@ Options with_state(Options options, const Offload& offload) {
   return options;
 }
 
-// What the tutorial promises of its optimizer state: 720,208 bytes.
+// H6: what the tutorial promises of its optimizer state: 720,208 bytes.
 TEST(OffloadOfOptimizerState, LowersThePeaksByExactlyTheBytesThatMove) {
   const TrainingRun kept = run_digits(four_stages());
   const TrainingRun moved = run_digits(with_state(four_stages(), {.on = true}));
@@ -37,6 +37,7 @@ TEST(OffloadOfOptimizerState, LowersThePeaksByExactlyTheBytesThatMove) {
   EXPECT_EQ(first_difference(kept, moved), "");
 }
 
+// H6: what updates take longer for.
 TEST(OffloadOfOptimizerState, MovesEveryByteOnceEachWayPerUpdateInEachReplica) {
   Options options = with_state(four_stages(), {.on = true});
   options.topology.replication_factor = 2;

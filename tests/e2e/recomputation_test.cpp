@@ -81,6 +81,7 @@ std::vector<Tensor> images(std::int64_t count) {
       read_idx(data_path("mnist"), Split::train, {.mean = 0.1307, .std = 0.3081}), count));
 }
 
+// 3.6: stages but the last run forward twice, for a peak that is as much lower as planned.
 TEST(Recomputation, RepeatsSomethingInEveryStageButTheLastAndLowersThePeakAsPlanned) {
   const Options with = options_of(true), without = options_of(false);
   TrainingModel recomputed = training_with(with), kept = training_with(without);

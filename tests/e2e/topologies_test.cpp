@@ -84,6 +84,7 @@ void expect_near(const TrainingRun& a, const TrainingRun& b, float limit) {
 class Topologies
     : public ::testing::TestWithParam<std::tuple<Execution, Placement, bool, int, int>> {};
 
+// A7, G3, I9: b and G mean the same wherever stages run, on one IPU and sharded too.
 TEST_P(Topologies, GiveTheBitsOfASingleDevice) {
   const auto& [execution, placement, offload, threads, iterations] = GetParam();
   Options options = options_for(placement, execution);
@@ -143,6 +144,7 @@ Options replicated(const Placement& placement, const Execution& execution) {
   return options;
 }
 
+// D3, 4.1: replicas end with one set of weights, whatever each of them is spread over.
 TEST(Replication, GivesTheSameBitsForEveryTopology) {
   const TrainingRun reference = run(replicated(placements[0], executions[0]));
   for (const Execution& execution : executions)
@@ -173,6 +175,7 @@ TEST(Replication, CountsTheRunsOfEachReplica) {
   }
 }
 
+// A11, 3.4: one busy IPU, and all of them in turns.
 TEST(Replication, KeepsOneIpuOfEachReplicaBusyAtATimeWhereStagesTakeTurns) {
   for (const Execution& execution : {executions[2], executions[3]}) {
     Options options = replicated(placements[5], execution);
@@ -298,7 +301,7 @@ TrainingRun one_update(int b, int g, int r, Reduction reduction, double learning
                digits(), 1);
 }
 
-// 2.1: with a mean loss and a mean of gradients only b·G·R counts.
+// D8, 2.1: with a mean loss and a mean of gradients only b·G·R counts.
 TEST(Reductions, OfMeansDependOnTheNumberOfSamplesAlone) {
   const TrainingRun whole = one_update(48, 1, 1, Reduction::mean, 0.1);
   const int cuts[][3] = {{12, 4, 1}, {12, 2, 2}, {24, 1, 2}, {6, 8, 1}, {4, 4, 3}};
@@ -351,6 +354,7 @@ Model residual_network(const std::set<std::string>& checkpoints = {}) {
   return model;
 }
 
+// A15: a residual network with batch norm, alone and in two replicas.
 TEST(Topologies, GiveTheSameStatisticsAndRandomNumbers) {
   const auto residual = [](const Options& options) {
     return train(residual_network(), options, Sgd{.learning_rate = 0.05, .momentum = 0.9}, digits(),
@@ -404,6 +408,7 @@ TEST(Recomputation, CanBeTurnedOnForSomeStages) {
     EXPECT_EQ(stage.recomputed_runs, stage.stage == 1 ? 4u * updates : 0) << stage.stage;
 }
 
+// A15: each replica has statistics of its own.
 TEST(Replication, WarnsOfStatisticsThatAreNotShared) {
   const TrainingModel training(residual_network(), replicated(placements[5], executions[0]), Sgd{});
   const auto& warnings = training.compile_report().warnings;

@@ -75,6 +75,7 @@ void expect_close(const TrainingRun& run, const ReferenceFile& reference,
   }
 }
 
+// F1, F6, F7, F10, F11: each network, under AdamW or under SGD with momentum.
 TEST_P(Trajectories, FollowsPyTorchInLossesAndWeights) {
   const ReferenceFile reference =
       read_reference(data_path(std::string("trajectories/") + GetParam().file));

@@ -139,6 +139,7 @@ TEST(DataLoader, LeavesOutEpochsAsIfTheyHadBeen) {
   EXPECT_EQ(numbers_of(*batch)[0], epochs[4][0]);
 }
 
+// E2: reading ahead decides when samples are read, never which, nor their order.
 TEST(DataLoader, GivesTheSameWhateverItsModeWorkersAndBuffers) {
   for (const bool drop_last : {true, false}) {
     std::vector<std::vector<Numbers>> epochs;

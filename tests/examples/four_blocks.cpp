@@ -31,6 +31,7 @@ int main() {
   std::vector<float> numbers(16 * 5);
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = std::sin(static_cast<float>(i));
   const Tensor classes = inference.run({Tensor({16, 5}, numbers)}).output("classes");
+  // A14: each block is on an IPU of its own, and every IPU has every micro-batch.
   bool on_its_ipu = true;
   int next = 0;
   for (const StageReport& stage : inference.stage_reports()) {

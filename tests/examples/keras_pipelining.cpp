@@ -120,6 +120,7 @@ bool test(const Model& model, const Data& data) {
          found == static_cast<double>(correct) / static_cast<double>(row);
 }
 
+// G1, F7: four models under three schedules each, which have the same bits at their end.
 int main(int argc, char** argv) {
   const Data data =
       argc > 1 ? Data{read_idx(argv[1], Split::train, {}), read_idx(argv[1], Split::test, {}), 500}

@@ -66,6 +66,7 @@ void train(TrainingModel& training, const std::shared_ptr<const Dataset>& digits
   }
 }
 
+// H8: the walkthrough, from training to a test on the weights that it ended with.
 int main(int argc, char** argv) {
   const bool real = argc > 1;
   const Normalization pixels{.mean = 0.1307, .std = 0.3081};

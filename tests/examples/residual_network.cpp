@@ -49,8 +49,8 @@ std::shared_ptr<const Dataset> made_up_images(std::int64_t count) {
   return tensor_dataset({Tensor({count, 3, 32, 32}, pixels), Tensor({count}, labels)});
 }
 
-/// Two stages in each of two replicas, on IPUs 0 to 3, each with three micro-batches an update; and
-/// a warning that each replica has statistics of its own.
+/// A15: two stages in each of two replicas, on IPUs 0 to 3, each with three micro-batches an
+/// update; and a warning that each replica has statistics of its own.
 bool worked_as_asked(const TrainingModel& training, std::uint64_t updates) {
   const std::vector<StageReport> stages = training.stage_reports();
   bool as_asked = stages.size() == 4;

@@ -39,6 +39,7 @@ Model without_scopes() {
   return model;
 }
 
+// F8: two stages, by scopes and by splitting a finished model, which compute the same.
 int main() {
   Model first = with_scopes(), second = without_scopes();
   second.set_stage_assignment(split_after(second.stage_assignment(), "dense16"));

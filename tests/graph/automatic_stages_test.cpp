@@ -65,6 +65,7 @@ std::vector<std::string> first_layers(const CompileReport& report) {
 
 using Names = std::vector<std::string>;
 
+// H5: the stages to be advised are those that are cut where measured times balance.
 TEST(AutomaticStages, BalanceTheTimesThatWereMeasured) {
   CompileRequest request = training(3);
   auto seconds = even();

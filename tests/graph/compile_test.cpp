@@ -281,6 +281,7 @@ TEST(Compile, PutsTheLossLastAmongTheOutputs) {
   EXPECT_EQ(plan.loss, 1);
 }
 
+// F2: the loss and its labels are in no stage of inference.
 TEST(Compile, LeavesOutOfInferenceWhatOnlyTheLossNeeds) {
   const auto compiled = compile(small_network().graph(), {.batch = 2, .gradient_accumulation = 2});
   const Plan& plan = compiled.plan;
@@ -331,6 +332,7 @@ ModelBuilder counting_network() {
   return model;
 }
 
+// 2.1: statistics change by micro-batch.
 TEST(Compile, UpdatesABufferInPlaceOncePerMicroBatch) {
   const Plan plan = compile(counting_network().graph(), training()).plan;
   PlanRunner runner(plan);

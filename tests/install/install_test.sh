@@ -1,5 +1,5 @@
 #!/bin/bash
-# Installs a build into an empty directory, then builds and runs host applications against that
+# H10: installs a build into an empty directory, then builds and runs host applications against that
 # copy alone: once through pkg-config, once through CMake's find_package.
 # Usage: install_test.sh BUILD_DIR PREFIX LIBDIR SOURCE... -- COMPILER...
 set -euo pipefail

@@ -59,6 +59,7 @@ TEST(LoaderCore, SharesEachBatchAmongTheWorkersInOrder) {
   }
 }
 
+// E2: as many batches are read ahead as were asked for.
 TEST(LoaderCore, IsNeverFurtherAheadThanItsSettingsSay) {
   LoaderCore core(ten_numbers(), {.batch_rows = 1, .batches = 10, .buffered = 3});
   core.start_epoch(0);

@@ -56,6 +56,7 @@ void run_and_end(const SmallEngineOptions& options, std::mt19937& random) {
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 2500));
 }
 
+// 4.5: IPUs come and go with their engine: nothing is attached, waited for or kept.
 TEST(PipelineLifetime, AThousandEnginesLeaveNothingBehind) {
   ::testing::internal::CaptureStdout();
   ::testing::internal::CaptureStderr();
@@ -72,6 +73,7 @@ TEST(PipelineLifetime, AThousandEnginesLeaveNothingBehind) {
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
 }
 
+// B6: several live at once, and no state of the process is between them.
 TEST(PipelineLifetime, SeveralEnginesOfOneProcessComputeTheSame) {
   std::vector<std::unique_ptr<SmallEngine>> engines;
   for (int i = 0; i < 4; ++i) engines.push_back(std::make_unique<SmallEngine>(threaded));

@@ -198,6 +198,7 @@ TEST(PipelineOrders, ClippingAndReplicasDoChangeBits) {
   EXPECT_FALSE(same_bits(reference(1, 0).tensors, reference(2, 0).tensors));
 }
 
+// C2, 3.1, 3.3: as many micro-batches in flight as each schedule allows, not just no more.
 TEST(PipelineOrders, ReachEveryLimitWhereStagesCostTheSame) {
   for (const auto& [schedule, limit] : limits)
     for (const std::int64_t accumulation : {7, 16}) {

@@ -76,6 +76,7 @@ TEST(PipelineOverlap, IsRealBetweenStagesThatWorkOnDifferentMicroBatches) {
   }
 }
 
+// C3, 3.4: one micro-batch at a time, so no two stages of a replica work at once.
 TEST(PipelineOverlap, DoesNotHappenInsideAReplicaWhereOneMicroBatchIsAllowed) {
   for (const std::int64_t replicas : {1, 2})
     for (const double max_grad_norm : {0.0, 0.5}) {

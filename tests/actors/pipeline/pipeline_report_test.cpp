@@ -19,6 +19,7 @@ std::int64_t trained_bytes(const graph::StagePlan& stage) {
   return bytes;
 }
 
+// H2: a peak is what the plan says and what the optimizer keeps there, to the byte.
 TEST(StageReports, CountEveryByteOnTheIpu) {
   for (const bool offload : {false, true}) {
     SmallEngine engine({.replicas = 2, .offload = offload});

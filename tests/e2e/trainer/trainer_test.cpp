@@ -145,6 +145,7 @@ TEST(Trainer, MetricsCountTheRunsThatWereRecomputed) {
   EXPECT_EQ(recomputed, (std::vector<int>{24, 24, 0, 0}));
 }
 
+// D13: one trace of training and one of inference, each of every program run.
 TEST(Trainer, ProfileHasAnEventPerProgramRun) {
   const TemporaryDirectory directory;
   const auto profile = directory / "new" / "profile";
@@ -251,6 +252,7 @@ std::string trained_weights(const Arguments& more) {
   return file_content(path);
 }
 
+// F17: another seed is another training, the same one is the same.
 TEST(Trainer, TheSeedDecidesTheWeights) {
   const std::string zero = trained_weights({"--seed", "0"});
   EXPECT_TRUE(trained_weights({"--seed", "1"}) != zero);

@@ -36,6 +36,7 @@ const std::vector<TraceEvent> events{
      .end_ns = 7'000'001},
 };
 
+// D13: a row for each IPU in whatever reads Chrome's traces.
 TEST(ChromeTrace, NamesARowPerIpu) {
   const Json trace = written(events);
   ASSERT_EQ(trace.size(), 4u);

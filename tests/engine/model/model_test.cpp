@@ -46,6 +46,7 @@ TEST(Model, CopiesShareNetworkAndWeights) {
   EXPECT_EQ(model.weight("fc.bias").as<float>()[2], 3);
 }
 
+// F17: the seed of weights.
 TEST(Model, ALayersWeightsComeFromItsNameAndTheSeedAlone) {
   const auto weight = [](std::uint64_t seed, bool another_first) {
     Model model("m", seed);
@@ -59,6 +60,7 @@ TEST(Model, ALayersWeightsComeFromItsNameAndTheSeedAlone) {
   EXPECT_NE(weight(1, false), weight(2, false));
 }
 
+// A1: layers inside a scope belong to its block.
 TEST(Model, NodesBelongToTheInnermostOpenBlock) {
   Model model;
   Value x = model.input("x", {4});

@@ -49,6 +49,7 @@ TEST(Losses, NameALabelThatIsNoClass) {
     }
 }
 
+// F3: ignore_index counts neither in the mean nor in its gradient.
 TEST(Losses, LeaveIgnoredLabelsOutOfTheMean) {
   const Tensor x = testing::uniform({4, 3}, 1);
   for (const std::string_view op : {"nll_loss", "cross_entropy"}) {

@@ -177,6 +177,7 @@ const Worked worked_examples[] = {
 
 class WorkedExample : public testing::TestWithParam<Worked> {};
 
+// F10, F11: one step or two of each rule, and PopTorch's form where it is a switch.
 TEST_P(WorkedExample, GivesTheWeightsWorkedOutByHand) {
   const auto& [name, rule, hyper, weight, gradients, expected] = GetParam();
   const Vector result = updated(find_optimizer_rule(rule), hyper, weight, gradients);

@@ -146,6 +146,7 @@ constexpr int steps = 8;
 
 class Trajectory : public testing::TestWithParam<const OptimizerRule*> {};
 
+// F10, F11, 2.3: every rule, over many steps, in double precision.
 TEST_P(Trajectory, FollowsTheTextbookForEveryCombinationOfOptions) {
   const OptimizerRule& rule = *GetParam();
   for (Hyper hyper : combinations(rule.name)) {

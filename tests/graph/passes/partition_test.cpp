@@ -93,6 +93,7 @@ TEST(Partition, ListsEachEdgeAtBothOfItsEnds) {
   EXPECT_EQ(parts.stages[2].backward_sends, (std::vector<std::int32_t>{6, 7}));
 }
 
+// C7: forward and backward of a layer are in one stage, and so on one IPU.
 TEST(Partition, RunsBackwardNodesWhereTheirForwardNodesAre) {
   const Parts parts(skipping(), true);
   std::size_t seen = 0;

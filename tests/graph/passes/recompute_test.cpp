@@ -63,6 +63,7 @@ std::size_t stashed(const StagePlan& stage) {
   return offsets.size();
 }
 
+// 3.6: its backward follows at once, so it need not forget.
 TEST(Recompute, LeavesTheLastStageAlone) {
   EXPECT_EQ(recomputed_stages({}, 3), (Flags{false, false, false}));
   EXPECT_EQ(recomputed_stages({.on = true}, 3), (Flags{true, true, false}));

@@ -50,6 +50,7 @@ Ipus ipus_of(const StageAssignment& assignment) {
   return result;
 }
 
+// A9: a stage for each block, in their order.
 TEST(StageAssignment, TakesAStagePerBlock) {
   const auto assignment = assigned(abc(), {}, {}, true);
   EXPECT_EQ(blocks_of(assignment), (std::vector<std::string>{"A", "B", "C"}));
@@ -57,6 +58,7 @@ TEST(StageAssignment, TakesAStagePerBlock) {
   EXPECT_EQ(assignment.of_block, (std::vector<std::int32_t>{0, 1, 2}));
 }
 
+// A7: blocks are grouped to stages.
 TEST(StageAssignment, GroupsBlocks) {
   const auto assignment = assigned(abc(), {{{"A", "B"}}, {{"C"}}}, {}, true);
   EXPECT_EQ(blocks_of(assignment), (std::vector<std::string>{"AB", "C"}));
@@ -87,6 +89,7 @@ const Placement placements[] = {
 
 class StagePlacementOrder : public ::testing::TestWithParam<Placement> {};
 
+// A7, G6: who decides where several name an IPU for a stage.
 TEST_P(StagePlacementOrder, IsStageThenListThenBlockThenNumber) {
   const Placement& p = GetParam();
   const Graph model = chain({{"A"}, {"B", p.block}, {"C"}});

@@ -101,6 +101,7 @@ cyc | IPU0     | IPU1     | IPU2     | IPU3
 
 class GoldenTimeline : public testing::TestWithParam<Golden> {};
 
+// C1, C2, 3.1, 3.2, 3.3: cycles of PopART; grouped steps and interleaved slots of TensorFlow.
 TEST_P(GoldenTimeline, IsReproducedEventByEvent) {
   const auto& [name, schedule, discipline, stages, micro_batches, table] = GetParam();
   const Timeline timeline = simulate({.schedule = find_schedule(schedule),

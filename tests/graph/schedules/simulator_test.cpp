@@ -109,6 +109,7 @@ TEST(Simulator, RandomCostsAndPlacementsStayLegalAndWithinTheBounds) {
   }
 }
 
+// 3.2, 3.3: stash depths, as deep as the steps and slots of TensorFlow need them.
 TEST(Simulator, LockStepReachesTheBoundsExactly) {
   const auto high_water = [](const char* schedule, Discipline discipline) {
     return simulate({.schedule = find_schedule(schedule),
@@ -192,6 +193,7 @@ TEST(Simulator, FewerIpusThanStagesHideTheBubbles) {
   EXPECT_EQ(utilization(run(find_schedule("grouped"), 4, 5, {}, {0, 0, 0, 0})), 1);
 }
 
+// C3: one of four stages at a time is a quarter of the work that four could do.
 TEST(Simulator, SequentialKeepsOneStageBusyAtATime) {
   for (const bool training : {true, false}) {
     const Timeline timeline = run(find_schedule("sequential"), 4, 5, {}, {}, training);

@@ -65,6 +65,7 @@ struct Setting {
 
 class CommandLineSetting : public testing::TestWithParam<Setting> {};
 
+// D7: the strategy, as every other setting.
 TEST_P(CommandLineSetting, ReachesItsField) {
   EXPECT_FALSE(GetParam().holds(TrainerOptions{})) << "the default would pass too";
   EXPECT_TRUE(GetParam().holds(read(GetParam().arguments).value()));
@@ -291,6 +292,7 @@ struct Refusal {
   const char* text;  ///< what the refusal says, from its first character
 };
 
+// C4: a misspelled option, --epoch, is refused, as is a value that the option does not take.
 TEST(CommandLine, RefusesWithTheArgumentsNameFirst) {
   const std::vector<Refusal> refusals{
       {{"--foo"}, "unrecognised option '--foo'"},

@@ -19,6 +19,7 @@ struct Screen {
   }
 };
 
+// H4: the trainer's progress bar.
 TEST(BarLine, LooksLikeTheTutorials) {
   EXPECT_EQ(bar_line("Loss:0.1422 | Accuracy:95.78%", 15, 15, 1.0),
             "Loss:0.1422 | Accuracy:95.78%: 100%|██████████| 15/15 [00:01<00:00, 15.00it/s]");
