@@ -74,6 +74,11 @@ class House(unittest.TestCase):
         self.assertGreater(len(rules.PROOF.findall(document)), 100)
         self.assertEqual(list(rules.proof_rule(document, SOURCES)), [])
 
+    def test_proofs_carry_the_ids_of_their_rows(self):
+        document = (ROOT / 'docs' / 'reference.md').read_text()
+        self.assertGreater(len(rules.proving_files(document)), 90)
+        self.assertEqual(list(rules.row_rule(document, WRITTEN)), [])
+
 
 class Rules(unittest.TestCase):
     """Each rule finds what was planted for it."""
@@ -151,6 +156,24 @@ class Rules(unittest.TestCase):
         for text in ('`Plan.Breaks`', '`Other.*`', '`graph/plans`: `Plan.Holds`'):
             with self.subTest(text=text):
                 self.refuses(rules.proof_rule(text, sources))
+
+    def test_row_ids(self):
+        def table(proof, row='2.1'):
+            return f'| {row} | What | `a\\|b` | {proof} | 2.1 |\n'
+        proof = table('`graph/plan`: `Plan.Holds`')
+        program = table('`tests/examples/plan.cpp` runs as a test')
+        for text in ('// 2.1: it holds.', '// A8, 2.1.', 'TEST(Plan, R2_1_Holds) {}'):
+            self.accepts(rules.row_rule(proof, {'tests/graph/plan_test.cpp': text}))
+            self.accepts(rules.row_rule(program, {'tests/examples/plan.cpp': text}))
+        for text in ('TEST(Plan, Holds) {}', '// 2.11, 12.1, 2.1.3', 'const float x = 2.1;',
+                     'TEST(Plan, R2_11_Holds) {}'):
+            with self.subTest(text=text):
+                self.refuses(rules.row_rule(proof, {'tests/graph/plan_test.cpp': text}))
+        sources = {'tests/graph/plan_test.cpp': '// 2.1, A8: it holds.'}
+        self.accepts(rules.row_rule(proof + table('as 2.1', 'A8'), sources))
+        self.refuses(rules.row_rule(proof + table('as 2.1', 'A9'), sources))
+        self.refuses(rules.row_rule(table('it is plain to see'), sources))
+        self.accepts(rules.row_rule(table(''), {}))
 
 
 if __name__ == '__main__':

@@ -39,6 +39,13 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
 TEST = re.compile(r'\bTEST(?:_P|_F)?\(\s*(\w+),\s*(\w+)\)')
 PROOF = re.compile(r'`(?!Suite\.Name`)([A-Z]\w+)\.(\w+|\*)`')
 PROOF_FILE = re.compile(r'`([a-z0-9_/]+)`:\s+`[A-Z]\w+\.')
+ROW_ID = r'[A-I]\d+|\d+\.\d+'
+ROW = re.compile(rf'^\| ({ROW_ID}) \|(.*)\|$', re.MULTILINE)
+CELL_END = re.compile(r'(?<!\\)\|')
+PROOF_COLUMN = 2  # behind the id
+PROGRAM = re.compile(r'`(tests/[a-z0-9_/.]+)`')
+OTHER_ROWS = re.compile(rf'\b(?:as|see) ((?:{ROW_ID})(?:, (?:{ROW_ID}))*)')
+COMMENT = re.compile(r'(?://|#).*')
 FORBIDDEN = [
     (re.compile(r'(?<![\w.])/(?:home|root|tmp|work|Users)/'), "a path of somebody's machine"),
     (re.compile(r'\b(?:TO' r'DO|FIX' r'ME|XX' r'X)\b'), 'a note of unfinished work'),
@@ -138,3 +145,30 @@ def proof_rule(text, sources):
     for file in PROOF_FILE.findall(text):
         if f'tests/{file}_test.cpp' not in tests:
             yield f'there is no tests/{file}_test.cpp'
+
+
+def proving_files(document):
+    """{row: the files that its proof names, and those of the rows that it refers to}"""
+    proofs = {}
+    for row, cells in ROW.findall(document):
+        proofs[row] = proofs.get(row, '') + CELL_END.split(cells)[PROOF_COLUMN]
+    files = {row: [f'tests/{file}_test.cpp' for file in PROOF_FILE.findall(proof)]
+             + PROGRAM.findall(proof) for row, proof in proofs.items()}
+    return {row: files[row] + [file for rows in OTHER_ROWS.findall(proof)
+                               for other in rows.split(', ') for file in files.get(other, ())]
+            for row, proof in proofs.items() if proof.strip()}
+
+
+def carries(text, row):
+    """Whether a comment or the name of a test has the row's id."""
+    word = re.compile(rf'(?<![\w.]){re.escape(row)}(?!\w|\.\d)')
+    prefixes = (f'{row}_', f'R{row.replace(".", "_")}_')
+    return (any(word.search(comment) for comment in COMMENT.findall(text))
+            or any(name.startswith(prefixes) for _, name in TEST.findall(text)))
+
+
+def row_rule(document, sources):
+    """Who looks for a row's id among the files that its proof names finds it."""
+    for row, files in proving_files(document).items():
+        if not any(carries(sources.get(file, ''), row) for file in files):
+            yield f'no comment and no test of {", ".join(files) or "its proof"} has the id {row}'
