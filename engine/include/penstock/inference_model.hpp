@@ -53,7 +53,7 @@ class InferenceModel {
   /// Of the last call of run() that returned; of a short last micro-batch only the time that it
   /// took, if there were whole ones before it.
   const CallReport& last_call() const noexcept;
-  /// As TrainingModel's, shorter last micro-batches apart.
+  /// As TrainingModel's, shorter last micro-batches apart, which may take the IPUs in the same way.
   std::vector<StageReport> stage_reports() const;
   /// As TrainingModel's, shorter last micro-batches included.
   std::vector<TraceEvent> take_trace();
