@@ -116,8 +116,8 @@ Running make_running(const PipelineOptions& options, const Arguments&... argumen
 void note_dropped(const penstock::DataLoader& loader, std::int64_t images) {
   if (loader.dropped_samples() == 0) return;
   print_note("each epoch leaves out " + std::to_string(loader.dropped_samples()) + " of " +
-             std::to_string(images) + " training images: a step takes " +
-             std::to_string(loader.samples_per_batch()) + ", no less");
+             std::to_string(images) + " training images, which fill no step of " +
+             std::to_string(loader.samples_per_batch()));
 }
 
 void note_report(const penstock::CompileReport& report) {

@@ -133,8 +133,9 @@ OptionGroup pipeline_group() {
           one_of<Strategy>({Strategy::pipelined, Strategy::sharded, Strategy::serial_phased,
                             Strategy::parallel_phased}),
           "whether stages work at the same time; if not (sharded), one IPU of each replica is busy "
-          "at a time; phased: stages have turns, all on IPU 0 (serial_phased), or even ones on IPU "
-          "0 and odd ones on IPU 1 (parallel_phased)")
+          "at a time; phased: phases of stages have turns, the first stage of each on IPU 0 "
+          "(serial_phased), or on IPU 0 in even phases and on IPU 1 in odd ones (parallel_phased), "
+          "unless --ipus places them")
       .add("schedule", &PipelineOptions::schedule,
            one_of<PipelineSchedule>({PipelineSchedule::grouped, PipelineSchedule::interleaved,
                                      PipelineSchedule::sequential}),
