@@ -74,8 +74,9 @@ class TrainingModel {
   /// equal micro-batches, as large as they can be; the four such plans that were used last are
   /// kept. A mean is of the samples that are there. Of outputs, mode `final` returns what is of the
   /// last update then; `every_n` and `sum` need whole updates, and so do input groups. After it,
-  /// all replicas go on from the first one's buffers. A batch-serial turn of more micro-batches than
-  /// G is none: they pass one by one. With Options::static_shapes only b·D·G·R samples are taken.
+  /// all replicas go on from the first one's buffers. A batch-serial turn of more micro-batches
+  /// than G is none: they pass one by one. With Options::static_shapes only b·D·G·R samples are
+  /// taken.
   /// @throws Error shape_mismatch before anything has changed; stage_failed (a label out of range,
   /// too) or stalled afterwards, and then closed from every later call: the model keeps the weights
   /// of the last update.
