@@ -103,6 +103,7 @@ TEST(DataLoader, EndsAnEpochOnceAndForAll) {
   EXPECT_TRUE(loader.next());
 }
 
+// F17: the seed of the order of samples.
 TEST(DataLoader, ShufflesEveryEpochAnewFromItsSeed) {
   const auto two_epochs = [](std::uint64_t seed) {
     DataLoader loader(numbered(100), 10, {.shuffle = true, .seed = seed});
