@@ -13,7 +13,7 @@ namespace penstock {
 class InferenceModel::Impl {
  public:
   Impl(const Model& model, const Options& options)
-      : model_(model), options_(options), running_(model, options, nullptr) {}
+      : options_(options), running_(model, options, nullptr) {}
 
   bool attached() const {
     return running_.attached() ||
@@ -144,8 +144,7 @@ class InferenceModel::Impl {
       Options options = options_;
       options.batch_size = static_cast<int>(rows);
       options.topology.replication_factor = 1;
-      rests_.insert(rests_.begin(),
-                    std::make_unique<RunningModel>(model_, options, nullptr, &running_));
+      rests_.insert(rests_.begin(), std::make_unique<RunningModel>(running_, options, nullptr));
       if (rests_.size() > most_rests) forget(*rests_.back());
     }
     return *rests_.front();
@@ -157,7 +156,6 @@ class InferenceModel::Impl {
     rests_.pop_back();
   }
 
-  Model model_;
   Options options_;
   RunningModel running_;
   static constexpr std::size_t most_rests = 4;

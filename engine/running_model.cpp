@@ -170,9 +170,19 @@ std::function<void(const char*, int, int)> told_progress(const Options& options)
 
 }  // namespace
 
-RunningModel::RunningModel(const Model& model, const Options& options, const Optimizer* optimizer,
-                           RunningModel* host_of)
-    : weights_(ModelAccess::weights(model)),
+RunningModel::RunningModel(const Model& model, const Options& options, const Optimizer* optimizer)
+    : RunningModel(ModelAccess::weights(model),
+                   std::make_shared<const graph::Graph>(ModelAccess::graph(model)), options,
+                   optimizer, nullptr) {}
+
+RunningModel::RunningModel(RunningModel& host, const Options& options, const Optimizer* optimizer)
+    : RunningModel(host.weights_, host.graph_, options, optimizer, &host) {}
+
+RunningModel::RunningModel(std::shared_ptr<ParameterStore> weights,
+                           std::shared_ptr<const graph::Graph> graph, const Options& options,
+                           const Optimizer* optimizer, RunningModel* host_of)
+    : weights_(std::move(weights)),
+      graph_(std::move(graph)),
       system_options_{.threads = options.runtime.threads},
       host_of_(host_of),
       occupants_(host_of ? host_of->occupants_ : std::make_shared<IpuOccupants>()) {
@@ -182,7 +192,7 @@ RunningModel::RunningModel(const Model& model, const Options& options, const Opt
   graph::CompileRequest request =
       request_for(options, optimizer, trainable_names(), host_of != nullptr);
   if (!host_of) request.progress = told_progress(options);
-  graph::Compiled compiled = compile_cached(ModelAccess::graph(model), request, options.runtime);
+  graph::Compiled compiled = compile_cached(*graph_, request, options.runtime);
   plan_ = std::make_shared<const graph::Plan>(std::move(compiled.plan));
   report_ = std::move(compiled.report);
   if (!host_of)

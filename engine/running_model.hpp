@@ -13,6 +13,7 @@
 #include "engine/ipu_occupants.hpp"
 #include "engine/log.hpp"
 #include "engine/model/parameter_store.hpp"
+#include "graph/graph.hpp"
 #include "graph/plan.hpp"
 #include "penstock/call_report.hpp"
 #include "penstock/model.hpp"
@@ -25,11 +26,11 @@ namespace penstock {
 
 class RunningModel : public WeightSource {
  public:
-  /// For training, with an optimizer; without one for inference. On the threads and the IPUs of
-  /// `host_of`, if there is one: where these have not enough memory for both, the one that is not
-  /// in use is detached.
-  RunningModel(const Model& model, const Options& options, const Optimizer* optimizer,
-               RunningModel* host_of = nullptr);
+  /// Of the model as it is now. For training, with an optimizer; without one for inference.
+  RunningModel(const Model& model, const Options& options, const Optimizer* optimizer);
+  /// Of the model as `host` was made of it, on its threads and IPUs: where these have not enough
+  /// memory for both, the one that is not in use is detached.
+  RunningModel(RunningModel& host, const Options& options, const Optimizer* optimizer);
   ~RunningModel();
   RunningModel(const RunningModel&) = delete;
   RunningModel& operator=(const RunningModel&) = delete;
@@ -89,6 +90,8 @@ class RunningModel : public WeightSource {
   std::vector<Tensor> read_weights() override;
 
  private:
+  RunningModel(std::shared_ptr<ParameterStore> weights, std::shared_ptr<const graph::Graph> graph,
+               const Options& options, const Optimizer* optimizer, RunningModel* host_of);
   actors::OptimizerTensors optimizer_tensors();
   std::vector<std::string> trainable_names() const;
   actors::UpdateRules update_rules(const Optimizer& optimizer) const;
@@ -103,6 +106,7 @@ class RunningModel : public WeightSource {
   const actors::OutputSelection& selection_of(std::size_t output) const;
 
   std::shared_ptr<ParameterStore> weights_;
+  std::shared_ptr<const graph::Graph> graph_;  // which the user's model may have outgrown
   std::shared_ptr<const graph::Plan> plan_;
   std::vector<std::string> inputs_;
   std::vector<std::string> anchors_;      // names, in the order of Plan::anchors

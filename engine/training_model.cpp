@@ -35,8 +35,7 @@ const Tensor& StepResult::anchor(const std::string& name) const {
 class TrainingModel::Impl {
  public:
   Impl(const Model& model, const Options& options, const Optimizer& optimizer)
-      : model_(model),
-        options_(options),
+      : options_(options),
         first_optimizer_(optimizer),
         optimizer_(optimizer),
         running_(model, options, &optimizer) {}
@@ -204,7 +203,7 @@ class TrainingModel::Impl {
       std::rotate(rests_.begin(), found, found + 1);
     } else {
       rests_.insert(rests_.begin(),
-                    std::make_unique<RunningModel>(model_, options, &first_optimizer_, &running_));
+                    std::make_unique<RunningModel>(running_, options, &first_optimizer_));
       if (rests_.size() > most_rests) forget(*rests_.back());
     }
     return *rests_.front();
@@ -242,7 +241,6 @@ class TrainingModel::Impl {
   static constexpr const char* rule_key = "optimizer";
   std::string rule_name() const { return std::string(rule_of(optimizer_.settings).rule->name); }
 
-  Model model_;
   Options options_;
   Optimizer first_optimizer_;  // says what may change
   Optimizer optimizer_;
