@@ -5,7 +5,7 @@
 
 #include "engine/fit/stopwatch.hpp"
 #include "engine/running_model.hpp"
-#include "engine/values/join_rows.hpp"
+#include "engine/values/rows.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -65,10 +65,10 @@ class InferenceModel::Impl {
       return result;
     }
     RunningModel& rest = short_plan(rows, rows - whole);
-    const StepResult tail = rest.run(part(inputs, whole, rows), 1);
+    const StepResult tail = rest.run(rows_of(inputs, whole, rows), 1);
     call_ = rest.last_run();
     if (whole == 0) return tail;
-    StepResult result = running_.run(part(inputs, 0, whole), micro_batches);
+    StepResult result = running_.run(rows_of(inputs, 0, whole), micro_batches);
     call_ = running_.last_run();
     for (std::size_t i = 0; i < result.outputs.size(); ++i)
       result.outputs[i].tensor = join_rows({{result.outputs[i].tensor, tail.outputs[i].tensor}});
@@ -112,13 +112,6 @@ class InferenceModel::Impl {
       throw Error(Errc::shape_mismatch, "run: output mode " + std::string(to_string(mode)) +
                                             " needs a multiple of " + std::to_string(round()) +
                                             " samples, got " + std::to_string(rows));
-  }
-
-  static std::vector<Tensor> part(std::span<const Tensor> inputs, std::int64_t begin,
-                                  std::int64_t end) {
-    std::vector<Tensor> rows;
-    for (const Tensor& input : inputs) rows.push_back(input.rows(begin, end));
-    return rows;
   }
 
   /// Of the last of `rows` samples. What is refused was asked for by their number.

@@ -7,7 +7,7 @@
 #include "engine/fit/stopwatch.hpp"
 #include "engine/model/optimizer_rules.hpp"
 #include "engine/running_model.hpp"
-#include "engine/values/join_rows.hpp"
+#include "engine/values/rows.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -212,13 +212,6 @@ class TrainingModel::Impl {
   void forget(RunningModel& oldest) {
     oldest.append_trace(past_trace_);
     rests_.pop_back();
-  }
-
-  static std::vector<Tensor> rows_of(std::span<const Tensor> inputs, std::int64_t begin,
-                                     std::int64_t end) {
-    std::vector<Tensor> rows;
-    for (const Tensor& input : inputs) rows.push_back(input.rows(begin, end));
-    return rows;
   }
 
   /// What a call returns whose last update was `last`: all of both, or what is of the last one.

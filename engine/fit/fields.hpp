@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/values/rows.hpp"
 #include "penstock/data_loader.hpp"
 #include "penstock/error.hpp"
 
@@ -17,12 +18,6 @@ namespace penstock {
 inline std::span<const Tensor> first_fields(const Batch& batch,
                                             const std::vector<std::string>& inputs) {
   return std::span<const Tensor>(batch).first(std::min(batch.size(), inputs.size()));
-}
-
-inline std::vector<Tensor> rows_of(std::vector<Tensor> tensors, std::int64_t begin,
-                                   std::int64_t end) {
-  for (Tensor& tensor : tensors) tensor = tensor.rows(begin, end);
-  return tensors;
 }
 
 /// Calls `run` with all of `samples` rows, `most` at a time, in their order.

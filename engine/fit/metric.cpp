@@ -4,7 +4,7 @@
 #include <numeric>
 #include <vector>
 
-#include "engine/values/join_rows.hpp"
+#include "engine/values/rows.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

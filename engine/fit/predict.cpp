@@ -2,7 +2,7 @@
 
 #include "engine/fit/fields.hpp"
 #include "engine/fit/loader_note.hpp"
-#include "engine/values/join_rows.hpp"
+#include "engine/values/rows.hpp"
 #include "penstock/error.hpp"
 #include "penstock/fit.hpp"
 

@@ -1,4 +1,4 @@
-#include "engine/values/join_rows.hpp"
+#include "engine/values/rows.hpp"
 
 #include <cstring>
 
@@ -17,6 +17,13 @@ bool differ_in_rows_only(const Tensor& a, const Tensor& b) {
 }
 
 }  // namespace
+
+std::vector<Tensor> rows_of(std::span<const Tensor> tensors, std::int64_t begin, std::int64_t end) {
+  std::vector<Tensor> rows;
+  rows.reserve(tensors.size());
+  for (const Tensor& tensor : tensors) rows.push_back(tensor.rows(begin, end));
+  return rows;
+}
 
 Tensor join_rows(std::span<const Tensor> parts) {
   const Tensor& first = parts.front();

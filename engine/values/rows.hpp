@@ -1,11 +1,16 @@
-// join_rows: tensors one after the other along dimension 0.
+// Rows of tensors, which are their parts along dimension 0: cut out, and put one after the other.
 #pragma once
 
+#include <cstdint>
 #include <span>
+#include <vector>
 
 #include "penstock/tensor.hpp"
 
 namespace penstock {
+
+/// Rows `begin` to `end` of each.
+std::vector<Tensor> rows_of(std::span<const Tensor> tensors, std::int64_t begin, std::int64_t end);
 
 /// A new tensor, or the one that is given alone. Scalars count as one row each. `parts` is not
 /// empty.
