@@ -1,10 +1,8 @@
 #include "penstock/inference_model.hpp"
 
-#include <algorithm>
-#include <utility>
-
 #include "engine/fit/stopwatch.hpp"
 #include "engine/running_model.hpp"
+#include "engine/short_plans.hpp"
 #include "engine/values/rows.hpp"
 #include "penstock/error.hpp"
 
@@ -14,16 +12,6 @@ class InferenceModel::Impl {
  public:
   Impl(const Model& model, const Options& options)
       : options_(options), running_(model, options, nullptr) {}
-
-  bool attached() const {
-    return running_.attached() ||
-           std::ranges::any_of(rests_, [](const auto& rest) { return rest->attached(); });
-  }
-
-  void detach() {
-    if (running_.attached() || !attached()) running_.detach();
-    while (!rests_.empty()) forget(*rests_.back());
-  }
 
   StepResult run(std::span<const Tensor> inputs) {
     const Stopwatch watch;
@@ -39,19 +27,7 @@ class InferenceModel::Impl {
   const Options& options() const { return options_; }
   const std::vector<std::string>& inputs() const { return running_.inputs(); }
   RunningModel& running() { return running_; }
-
-  std::uint64_t weight_uploads() const {
-    std::uint64_t uploads = running_.weight_uploads() + past_uploads_;
-    for (const auto& rest : rests_) uploads += rest->weight_uploads();
-    return uploads;
-  }
-
-  std::vector<TraceEvent> take_trace() {
-    std::vector<TraceEvent> events = std::exchange(past_trace_, {});
-    running_.append_trace(events);
-    for (const auto& rest : rests_) rest->append_trace(events);
-    return in_order_of_time(std::move(events));
-  }
+  ShortPlans& short_plans() { return short_plans_; }
 
  private:
   StepResult computed(std::span<const Tensor> inputs) {
@@ -64,7 +40,11 @@ class InferenceModel::Impl {
       call_ = running_.last_run();
       return result;
     }
-    RunningModel& rest = short_plan(rows, rows - whole);
+    RunningModel& rest =
+        short_plan({.call = "run",
+                    .rows = rows,
+                    .rest = rows - whole,
+                    .unfilled = "micro-batch for every replica (" + std::to_string(round()) + ")"});
     const StepResult tail = rest.run(rows_of(inputs, whole, rows), 1);
     call_ = rest.last_run();
     if (whole == 0) return tail;
@@ -114,48 +94,21 @@ class InferenceModel::Impl {
                                             " samples, got " + std::to_string(rows));
   }
 
-  /// Of the last of `rows` samples. What is refused was asked for by their number.
-  RunningModel& short_plan(std::int64_t rows, std::int64_t rest) try {
-    RunningModel& plan = rest_of(rest);
-    if (rest < rows) running_.expect_same_rows(plan);
-    return plan;
-  } catch (const Error& error) {
-    throw Error(error.code(), "run of " + std::to_string(rows) + " samples, of which " +
-                                  std::to_string(rest) +
-                                  " fill no micro-batch for every replica (" +
-                                  std::to_string(round()) + "): " + error.what());
-  }
-
-  /// The plan for what does not fill a micro-batch for every replica: one shorter micro-batch of
-  /// `rows`. The few that were used last are kept.
-  RunningModel& rest_of(std::int64_t rows) {
-    const auto found =
-        std::ranges::find(rests_, rows, [](const auto& rest) { return rest->plan().batch; });
-    if (found != rests_.end()) {
-      std::rotate(rests_.begin(), found, found + 1);
-    } else {
+  /// The plan for what does not fill a micro-batch for every replica: one shorter micro-batch.
+  RunningModel& short_plan(const UnfilledRows& rows) {
+    const auto fits = [&](const auto& plan) { return plan->plan().batch == rows.rest; };
+    return short_plans_.take(rows, fits, [&] {
       Options options = options_;
-      options.batch_size = static_cast<int>(rows);
+      options.batch_size = static_cast<int>(rows.rest);
       options.topology.replication_factor = 1;
-      rests_.insert(rests_.begin(), std::make_unique<RunningModel>(running_, options, nullptr));
-      if (rests_.size() > most_rests) forget(*rests_.back());
-    }
-    return *rests_.front();
-  }
-
-  void forget(RunningModel& oldest) {
-    past_uploads_ += oldest.weight_uploads();
-    oldest.append_trace(past_trace_);
-    rests_.pop_back();
+      return std::make_unique<RunningModel>(running_, options, nullptr);
+    });
   }
 
   Options options_;
   RunningModel running_;
-  static constexpr std::size_t most_rests = 4;
-  std::vector<std::unique_ptr<RunningModel>> rests_;  // the one used last first
+  ShortPlans short_plans_{running_};
   CallReport call_;
-  std::uint64_t past_uploads_ = 0;  // of those that are forgotten
-  std::vector<TraceEvent> past_trace_;
 };
 
 InferenceModel::InferenceModel(const Model& model, const Options& options)
@@ -165,13 +118,13 @@ InferenceModel::InferenceModel(InferenceModel&&) noexcept = default;
 InferenceModel& InferenceModel::operator=(InferenceModel&&) noexcept = default;
 
 void InferenceModel::detach() {
-  impl_->detach();
+  impl_->short_plans().detach();
 }
 void InferenceModel::attach() {
   impl_->running().attach();
 }
 bool InferenceModel::attached() const noexcept {
-  return impl_->attached();
+  return impl_->short_plans().attached();
 }
 const Options& InferenceModel::options() const noexcept {
   return impl_->options();
@@ -189,7 +142,7 @@ StepResult InferenceModel::run(std::span<const Tensor> inputs) {
   return impl_->run(inputs);
 }
 std::uint64_t InferenceModel::weight_uploads() const noexcept {
-  return impl_->weight_uploads();
+  return impl_->short_plans().weight_uploads();
 }
 const CallReport& InferenceModel::last_call() const noexcept {
   return impl_->last_call();
@@ -201,7 +154,7 @@ std::vector<StageReport> InferenceModel::stage_reports() const {
   return impl_->running().stage_reports();
 }
 std::vector<TraceEvent> InferenceModel::take_trace() {
-  return impl_->take_trace();
+  return impl_->short_plans().take_trace();
 }
 
 }  // namespace penstock

@@ -1,12 +1,12 @@
 #include "penstock/training_model.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "engine/files/weights_file.hpp"
 #include "engine/fit/stopwatch.hpp"
 #include "engine/model/optimizer_rules.hpp"
 #include "engine/running_model.hpp"
+#include "engine/short_plans.hpp"
 #include "engine/values/rows.hpp"
 #include "penstock/error.hpp"
 
@@ -49,26 +49,9 @@ class TrainingModel::Impl {
 
   const CallReport& last_call() const { return call_; }
 
-  bool attached() const {
-    return running_.attached() ||
-           std::ranges::any_of(rests_, [](const auto& rest) { return rest->attached(); });
-  }
-
-  void detach() {
-    if (running_.attached() || !attached()) running_.detach();
-    while (!rests_.empty()) forget(*rests_.back());
-  }
-
   void set_optimizer(const Optimizer& optimizer) {
     running_.set_rules(optimizer);
     optimizer_ = optimizer;
-  }
-
-  std::vector<TraceEvent> take_trace() {
-    std::vector<TraceEvent> events = std::exchange(past_trace_, {});
-    running_.append_trace(events);
-    for (const auto& rest : rests_) rest->append_trace(events);
-    return in_order_of_time(std::move(events));
   }
 
   WeightsFile state_file() {
@@ -101,6 +84,7 @@ class TrainingModel::Impl {
   const std::vector<std::string>& inputs() const { return running_.inputs(); }
   const Optimizer& optimizer() const { return optimizer_; }
   RunningModel& running() { return running_; }
+  ShortPlans& short_plans() { return short_plans_; }
 
  private:
   StepResult trained(std::span<const Tensor> inputs) {
@@ -116,7 +100,11 @@ class TrainingModel::Impl {
     };
     if (whole == rows) return run_whole(inputs);
     // First: what cannot be compiled, or joined, changes nothing.
-    RunningModel& rest = short_plan(rows, rows - whole);
+    RunningModel& rest =
+        short_plan({.call = "step",
+                    .rows = rows,
+                    .rest = rows - whole,
+                    .unfilled = "update (one takes " + std::to_string(per_update()) + ")"});
     if (whole == 0) {
       StepResult result = train_on_rest(rest, inputs);
       call_ = rest.last_run();
@@ -170,23 +158,12 @@ class TrainingModel::Impl {
     throw;
   }
 
-  /// Of the last of `rows` samples. What is refused was asked for by their number.
-  RunningModel& short_plan(std::int64_t rows, std::int64_t rest) try {
-    RunningModel& plan = rest_of(rest);
-    if (rest < rows) running_.expect_same_rows(plan);
-    return plan;
-  } catch (const Error& error) {
-    throw Error(error.code(), "step of " + std::to_string(rows) + " samples, of which " +
-                                  std::to_string(rest) + " fill no update (one takes " +
-                                  std::to_string(per_update()) + "): " + error.what());
-  }
-
   /// The plan for one update with what does not fill one: in equal micro-batches, as large as they
-  /// can be. The few that were used last are kept.
-  RunningModel& rest_of(std::int64_t rows) {
-    std::int64_t batch = std::min<std::int64_t>(options_.batch_size, rows);
-    while (rows % batch != 0) --batch;
-    const std::int64_t micro_batches = rows / batch;
+  /// can be.
+  RunningModel& short_plan(const UnfilledRows& rows) {
+    std::int64_t batch = std::min<std::int64_t>(options_.batch_size, rows.rest);
+    while (rows.rest % batch != 0) --batch;
+    const std::int64_t micro_batches = rows.rest / batch;
     Options options = options_;
     options.batch_size = static_cast<int>(batch);
     options.device_iterations = 1;
@@ -198,20 +175,9 @@ class TrainingModel::Impl {
     const auto fits = [&](const auto& rest) {
       return rest->plan().batch == batch && rest->gradient_accumulation() == micro_batches;
     };
-    const auto found = std::ranges::find_if(rests_, fits);
-    if (found != rests_.end()) {
-      std::rotate(rests_.begin(), found, found + 1);
-    } else {
-      rests_.insert(rests_.begin(),
-                    std::make_unique<RunningModel>(running_, options, &first_optimizer_));
-      if (rests_.size() > most_rests) forget(*rests_.back());
-    }
-    return *rests_.front();
-  }
-
-  void forget(RunningModel& oldest) {
-    oldest.append_trace(past_trace_);
-    rests_.pop_back();
+    return short_plans_.take(rows, fits, [&] {
+      return std::make_unique<RunningModel>(running_, options, &first_optimizer_);
+    });
   }
 
   /// What a call returns whose last update was `last`: all of both, or what is of the last one.
@@ -238,9 +204,7 @@ class TrainingModel::Impl {
   Optimizer first_optimizer_;  // says what may change
   Optimizer optimizer_;
   RunningModel running_;
-  static constexpr std::size_t most_rests = 4;
-  std::vector<std::unique_ptr<RunningModel>> rests_;  // the one used last first
-  std::vector<TraceEvent> past_trace_;                // of those that are forgotten
+  ShortPlans short_plans_{running_};
   CallReport call_;
   std::string failure_;  // of one of them; empty: none
 };
@@ -252,13 +216,13 @@ TrainingModel::TrainingModel(TrainingModel&&) noexcept = default;
 TrainingModel& TrainingModel::operator=(TrainingModel&&) noexcept = default;
 
 void TrainingModel::detach() {
-  impl_->detach();
+  impl_->short_plans().detach();
 }
 void TrainingModel::attach() {
   impl_->running().attach();
 }
 bool TrainingModel::attached() const noexcept {
-  return impl_->attached();
+  return impl_->short_plans().attached();
 }
 const Options& TrainingModel::options() const noexcept {
   return impl_->options();
@@ -314,7 +278,7 @@ std::vector<StageReport> TrainingModel::stage_reports() const {
   return impl_->running().stage_reports();
 }
 std::vector<TraceEvent> TrainingModel::take_trace() {
-  return impl_->take_trace();
+  return impl_->short_plans().take_trace();
 }
 
 }  // namespace penstock

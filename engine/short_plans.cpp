@@ -1,0 +1,41 @@
+#include "engine/short_plans.hpp"
+
+#include <utility>
+
+namespace penstock {
+
+bool ShortPlans::attached() const {
+  return own_.attached() ||
+         std::ranges::any_of(kept_, [](const auto& plan) { return plan->attached(); });
+}
+
+void ShortPlans::detach() {
+  if (own_.attached() || !attached()) own_.detach();
+  while (!kept_.empty()) forget_oldest();
+}
+
+std::vector<TraceEvent> ShortPlans::take_trace() {
+  std::vector<TraceEvent> events = std::exchange(past_trace_, {});
+  own_.append_trace(events);
+  for (const auto& plan : kept_) plan->append_trace(events);
+  return in_order_of_time(std::move(events));
+}
+
+std::uint64_t ShortPlans::weight_uploads() const {
+  std::uint64_t uploads = own_.weight_uploads() + past_uploads_;
+  for (const auto& plan : kept_) uploads += plan->weight_uploads();
+  return uploads;
+}
+
+std::string ShortPlans::to_text(const UnfilledRows& rows) {
+  return rows.call + " of " + std::to_string(rows.rows) + " samples, of which " +
+         std::to_string(rows.rest) + " fill no " + rows.unfilled;
+}
+
+void ShortPlans::forget_oldest() {
+  past_uploads_ += kept_.back()->weight_uploads();
+  kept_.back()->append_trace(past_trace_);
+  kept_.pop_back();
+}
+
+}  // namespace penstock

@@ -1,0 +1,71 @@
+// ShortPlans: a model's plans for what of a call does not fill its own one, on that one's threads
+// and IPUs. The few that were used last are kept. Owned by a façade and used from its thread.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/running_model.hpp"
+#include "penstock/error.hpp"
+#include "penstock/trace.hpp"
+
+namespace penstock {
+
+/// The last samples of a call, and what they are too few for, as an error says it.
+struct UnfilledRows {
+  std::string call;       ///< "step"
+  std::int64_t rows = 0;  ///< of the call
+  std::int64_t rest = 0;  ///< of these, the last
+  std::string unfilled;   ///< "update (one takes 8)"
+};
+
+class ShortPlans {
+ public:
+  explicit ShortPlans(RunningModel& own) : own_(own) {}
+
+  /// Whether the model's own plan is, or a short one.
+  bool attached() const;
+  /// Forgets the short ones. As RunningModel::detach() where none is attached.
+  void detach();
+
+  /// The kept one that `fits`, else what `make` returns.
+  /// @throws Error as `make` and RunningModel::expect_same_rows(), by the number of rows that was
+  /// asked for.
+  RunningModel& take(const UnfilledRows& of, const auto& fits, const auto& make) try {
+    RunningModel& plan = find_or_make(fits, make);
+    if (of.rest < of.rows) own_.expect_same_rows(plan);
+    return plan;
+  } catch (const Error& error) {
+    throw Error(error.code(), to_text(of) + ": " + error.what());
+  }
+
+  /// Of the model's own plan and of all short ones that there have been, as the next.
+  std::vector<TraceEvent> take_trace();
+  std::uint64_t weight_uploads() const;
+
+ private:
+  RunningModel& find_or_make(const auto& fits, const auto& make) {
+    const auto found = std::ranges::find_if(kept_, fits);
+    if (found != kept_.end()) {
+      std::rotate(kept_.begin(), found, found + 1);
+    } else {
+      kept_.insert(kept_.begin(), make());
+      if (kept_.size() > most) forget_oldest();
+    }
+    return *kept_.front();
+  }
+
+  static std::string to_text(const UnfilledRows& rows);
+  void forget_oldest();
+
+  static constexpr std::size_t most = 4;
+  RunningModel& own_;
+  std::vector<std::unique_ptr<RunningModel>> kept_;  // the one used last first
+  std::vector<TraceEvent> past_trace_;               // of those that are forgotten, as the next
+  std::uint64_t past_uploads_ = 0;
+};
+
+}  // namespace penstock
