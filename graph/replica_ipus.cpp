@@ -1,29 +1,30 @@
 #include "graph/replica_ipus.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 namespace penstock::graph {
 namespace {
 
-std::int64_t even_reach(std::int64_t lowest, std::int64_t highest) {
-  const std::int64_t reach = highest - lowest + 1;
+template <class Stages, class Ipu = std::identity>
+std::int64_t shift_of(const Stages& stages, bool parallel_phases, Ipu ipu = {}) {
+  if (!parallel_phases || stages.empty()) return std::ssize(stages);
+  const auto [lowest, highest] = std::ranges::minmax_element(stages, {}, ipu);
+  const std::int64_t reach =
+      std::int64_t{std::invoke(ipu, *highest)} - std::invoke(ipu, *lowest) + 1;
   return reach + reach % 2;
 }
 
 }  // namespace
 
 std::int64_t replica_shift(std::span<const std::int32_t> of_stages, bool parallel_phases) {
-  if (!parallel_phases || of_stages.empty()) return std::ssize(of_stages);
-  const auto [lowest, highest] = std::ranges::minmax(of_stages);
-  return even_reach(lowest, highest);
+  return shift_of(of_stages, parallel_phases);
 }
 
 std::int64_t ipu_of(const Plan& plan, std::int64_t replica, std::size_t stage) {
-  const std::int64_t first = plan.stages[stage].ipu;
-  if (!plan.phases.parallel) return first + replica * std::ssize(plan.stages);
-  const auto [lowest, highest] = std::ranges::minmax_element(plan.stages, {}, &StagePlan::ipu);
-  return first + replica * even_reach(lowest->ipu, highest->ipu);
+  return plan.stages[stage].ipu +
+         replica * shift_of(plan.stages, plan.phases.parallel, &StagePlan::ipu);
 }
 
 std::int32_t used_ipus(std::span<const std::int32_t> of_stages, std::int64_t replicas,
