@@ -37,61 +37,51 @@ void GradientSums::reduce_scatter(const Share& share, const Staging& staging,
         counts.scattered_bytes += size(share.own) * std::int64_t{sizeof(float)};
     }
     ++counts.reduce_scatters;
-    const auto own = part_of(own_sum_of(share, use), share.own);
-    if (share.sums_on_host())
-      add_shards_in_pieces(shards, own, pair_at_once(share, staging), staging);
-    else
-      add_shards(shards, own);
-  }
-}
-
-// A piece at a time, for one of the shards is where the sum goes.
-void GradientSums::add_shards(std::span<const float* const> shards, std::span<float> own) {
-  std::array<float, 1024> sum;
-  for (std::int64_t begin = 0; begin < std::ssize(own); begin += std::ssize(sum)) {
-    const std::int64_t count = std::min(std::ssize(sum), std::ssize(own) - begin);
-    const auto so_far = std::span(sum).first(static_cast<std::size_t>(count));
-    add(so_far, shards[0] + begin, shards[1] + begin);
-    for (std::size_t replica = 2; replica < shards.size(); ++replica)
-      add(so_far, so_far.data(), shards[replica] + begin);
-    std::ranges::copy(so_far, own.begin() + begin);
-  }
-}
-
-void GradientSums::add_shards_in_pieces(std::span<const float* const> shards, std::span<float> own,
-                                        std::int64_t at_once, const Staging& staging) {
-  OffloadReport& moves = arena_->accumulator_moves();
-  for (std::int64_t begin = 0; begin < std::ssize(own); begin += at_once) {
-    const std::int64_t count = std::min(at_once, std::ssize(own) - begin);
-    const auto sum = staging.load(0, shards[0] + begin, count, moves);
-    for (const float* shard : shards.subspan(1))
-      add(sum, sum.data(), staging.load(1, shard + begin, count, moves).data());
-    Staging::store(sum, own.data() + begin, moves);
+    add_up(shards, share, use, staging);
   }
 }
 
 void GradientSums::add_uses(const Share& share, const Staging& staging) {
   const std::size_t uses = share.plan->gradients.size();
   if (uses == 1) return;
-  if (share.sums_on_host()) return add_in_pieces(share, staging);
-  const std::span<float> total = part_of(own_sum_of(share, 0), share.own);
-  const float* so_far = sum_of(share, 0) + share.own.begin;
-  for (std::size_t use = 1; use < uses; ++use) {
-    add(total, so_far, sum_of(share, use) + share.own.begin);
-    so_far = total.data();
+  std::vector<const float*> sums;
+  for (std::size_t use = 0; use < uses; ++use) sums.push_back(sum_of(share, use) + share.own.begin);
+  add_up(sums, share, 0, staging);
+}
+
+void GradientSums::add_up(std::span<const float* const> sums, const Share& share, std::size_t use,
+                          const Staging& staging) {
+  const std::span<float> own = part_of(own_sum_of(share, use), share.own);
+  if (share.sums_on_host())
+    add_in_pieces(sums, own, pair_at_once(share, staging), staging);
+  else
+    add_on_ipu(sums, own);
+}
+
+// A piece at a time, for the sum may go to where one of them is.
+void GradientSums::add_on_ipu(std::span<const float* const> sums, std::span<float> own) {
+  std::array<float, 1024> sum;
+  for (std::int64_t begin = 0; begin < std::ssize(own); begin += std::ssize(sum)) {
+    const std::int64_t count = std::min(std::ssize(sum), std::ssize(own) - begin);
+    const auto so_far = std::span(sum).first(static_cast<std::size_t>(count));
+    const float* left = sums.front() + begin;
+    for (const float* one : sums.subspan(1, sums.size() - 2)) {
+      add(so_far, left, one + begin);
+      left = so_far.data();
+    }
+    add(part_of(own, {begin, begin + count}), left, sums.back() + begin);
   }
 }
 
-void GradientSums::add_in_pieces(const Share& share, const Staging& staging) {
-  float* const own = this->own(share);
+void GradientSums::add_in_pieces(std::span<const float* const> sums, std::span<float> own,
+                                 std::int64_t at_once, const Staging& staging) {
   OffloadReport& moves = arena_->accumulator_moves();
-  const std::int64_t at_once = pair_at_once(share, staging);
-  for (std::int64_t begin = share.own.begin; begin < share.own.end; begin += at_once) {
-    const std::int64_t count = std::min(at_once, share.own.end - begin);
-    const auto total = staging.load(0, sum_of(share, 0) + begin, count, moves);
-    for (std::size_t use = 1; use < share.plan->gradients.size(); ++use)
-      add(total, total.data(), staging.load(1, sum_of(share, use) + begin, count, moves).data());
-    Staging::store(total, own + begin, moves);
+  for (std::int64_t begin = 0; begin < std::ssize(own); begin += at_once) {
+    const std::int64_t count = std::min(at_once, std::ssize(own) - begin);
+    const auto sum = staging.load(0, sums.front() + begin, count, moves);
+    for (const float* one : sums.subspan(1))
+      add(sum, sum.data(), staging.load(1, one + begin, count, moves).data());
+    Staging::store(sum, own.data() + begin, moves);
   }
 }
 

@@ -54,10 +54,12 @@ class GradientSums {
   void clear(const Share& share, const Staging& staging);
 
  private:
-  static void add_shards(std::span<const float* const> shards, std::span<float> own);
-  void add_shards_in_pieces(std::span<const float* const> shards, std::span<float> own,
-                            std::int64_t at_once, const Staging& staging);
-  void add_in_pieces(const Share& share, const Staging& staging);
+  /// Two or more, of this replica's elements, into its own sum of one use.
+  void add_up(std::span<const float* const> sums, const Share& share, std::size_t use,
+              const Staging& staging);
+  static void add_on_ipu(std::span<const float* const> sums, std::span<float> own);
+  void add_in_pieces(std::span<const float* const> sums, std::span<float> own, std::int64_t at_once,
+                     const Staging& staging);
   void clear(const Share& share, std::size_t use, const graph::Part& elements,
              const Staging& staging);
   void clear_in_pieces(std::span<float> sum, std::int64_t at_once, const Staging& staging);
