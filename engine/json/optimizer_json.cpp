@@ -86,18 +86,12 @@ void each_field(MaybeConst<Optimizer> auto& optimizer, const auto& visit) {
 /// A rule's settings, and its name before them.
 template <class Settings>
 struct NamedRule {
-  std::string name;
+  std::string& name;
   Settings& settings;
 };
 
 template <class Settings>
 void each_field(const NamedRule<Settings>& rule, const auto& visit) {
-  visit("rule", rule.name);
-  each_field(rule.settings, visit);
-}
-
-template <class Settings>
-void each_field(NamedRule<Settings>& rule, const auto& visit) {
   visit("rule", rule.name);
   each_field(rule.settings, visit);
 }
@@ -130,9 +124,10 @@ void choose_rule(const std::string& path, const JsonValue& json, OptimizerSettin
 }  // namespace
 
 JsonValue written(const OptimizerSettings& settings) {
+  std::string name = rule_name(settings);
   return std::visit(
       [&]<class Settings>(const Settings& rule) {
-        return written(NamedRule<const Settings>{rule_name(settings), rule});
+        return written(NamedRule<const Settings>{name, rule});
       },
       settings);
 }
@@ -142,7 +137,7 @@ void read_json(FieldReader& reader, const std::string& path, const JsonValue& js
   for (const JsonValue& item : json.items)
     if (json.kind == JsonValue::Kind::object && item.name == "rule")
       choose_rule(path, item, settings);
-  const std::string name = rule_name(settings);
+  std::string name = rule_name(settings);
   std::visit(
       [&]<class Settings>(Settings& rule) {
         NamedRule<Settings> named{name, rule};
