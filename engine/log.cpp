@@ -7,7 +7,9 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
+#include "engine/values/joined.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -18,14 +20,14 @@ constexpr const char* variable = "PENSTOCK_LOG_LEVEL";
 LogLevel level_of_environment() {
   const char* const text = std::getenv(variable);
   if (!text || !*text) return LogLevel::debug;
-  std::string known;
+  std::vector<std::string_view> known;
   for (auto level = LogLevel::debug; level <= LogLevel::off;
        level = static_cast<LogLevel>(static_cast<int>(level) + 1)) {
     if (to_string(level) == text) return level;
-    known += (known.empty() ? "" : ", ") + std::string(to_string(level));
+    known.push_back(to_string(level));
   }
-  throw Error(Errc::invalid_argument,
-              std::string(variable) + ": expected one of " + known + ", got \"" + text + '"');
+  throw Error(Errc::invalid_argument, std::string(variable) + ": expected one of " + joined(known) +
+                                          ", got \"" + text + '"');
 }
 
 /// Lines from several threads, one at a time. No thread waits for another: the host may be waiting,

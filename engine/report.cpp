@@ -4,6 +4,8 @@
 #include <array>
 #include <charconv>
 
+#include "engine/values/joined.hpp"
+
 namespace penstock {
 namespace {
 
@@ -19,12 +21,6 @@ std::string decimal(double number, int digits) {
 
 std::string percent(double share) {
   return decimal(share * 100, 0) + " %";
-}
-
-std::string joined(const std::vector<std::string>& parts) {
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : ",") + part;
-  return text;
 }
 
 /// Columns that are shown if any stage has something there.
@@ -55,7 +51,7 @@ Row row_of(const StagePlanReport& stage, const Shown& shown) {
                {std::to_string(stage.phase), std::to_string(stage.forward_phase) + " | " +
                                                  std::to_string(stage.backward_phase)});
   row.insert(row.end(),
-             {joined(stage.blocks), stage.first_layer, std::to_string(stage.parameters),
+             {joined(stage.blocks, {}, ","), stage.first_layer, std::to_string(stage.parameters),
               decimal(stage.forward_flops / 1e6, 3), decimal(stage.backward_flops / 1e6, 3)});
   if (shown.recomputed) row.push_back(decimal(stage.recomputed_flops / 1e6, 3));
   if (shown.times)
@@ -96,7 +92,7 @@ std::string phases(const CompileReport& report) {
   std::vector<std::string> parts;
   for (const CompilePhase& phase : report.phases)
     parts.push_back(" " + phase.name + " " + decimal(phase.seconds * 1e3, 2) + " ms");
-  return parts.empty() ? "" : ":" + joined(parts);
+  return parts.empty() ? "" : ":" + joined(parts, {}, ",");
 }
 
 /// What stages send each other, edge by edge; nothing for a single one.
@@ -106,7 +102,7 @@ std::string traffic_text(const CompileReport& report) {
     if (edge.from >= 0)
       parts.push_back(" " + std::to_string(edge.from) + " to " + std::to_string(edge.to) + " " +
                       kilobytes(edge.bytes));
-  return parts.empty() ? "" : "sent per micro-batch, in kB:" + joined(parts) + "\n";
+  return parts.empty() ? "" : "sent per micro-batch, in kB:" + joined(parts, {}, ",") + "\n";
 }
 
 /// Nothing for a model without lanes.
@@ -129,7 +125,7 @@ std::string describe_stages(const CompileReport& report) {
                               : report.threads == 1 ? "1 thread"
                                                     : std::to_string(report.threads) + " threads";
   return std::to_string(from.size()) + (from.size() == 1 ? " stage, from " : " stages, from ") +
-         joined(from) + "; the slowest has " + percent(slowest) +
+         joined(from, {}, ",") + "; the slowest has " + percent(slowest) +
          " of the work; expected: " + decimal(report.expected_speedup, 1) +
          " times the throughput of one stage, on " + threads;
 }

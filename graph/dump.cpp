@@ -2,18 +2,11 @@
 
 #include <string_view>
 
+#include "engine/values/joined.hpp"
 #include "graph/op.hpp"
 
 namespace penstock::graph {
 namespace {
-
-/// `of(item)` of each item, separated by commas.
-template <class Items, class Of>
-std::string joined(const Items& items, Of of) {
-  std::string text;
-  for (const auto& item : items) text += (text.empty() ? "" : ", ") + std::string(of(item));
-  return text;
-}
 
 std::string typed(const Graph& graph, ValueId id) {
   return graph.value(id).name + " " + to_string(graph.type(id));
@@ -134,11 +127,10 @@ std::string lines(const Plan& plan, std::size_t number) {
   };
   std::string text =
       "stage " + std::to_string(number) + " on IPU " + std::to_string(stage.ipu) + " (" +
-      joined(stage.blocks, [](const auto& block) { return block; }) +
-      "): " + std::to_string(stage.in_flight) + " in flight, " + std::to_string(stage.stash_slots) +
-      " stash slots; bytes: parameters " + std::to_string(stage.parameter_bytes) +
-      bytes("accumulators", stage.accumulator_bytes) + bytes("stash", stage.stash_bytes) +
-      bytes("scratch", stage.scratch_bytes) + "\n";
+      joined(stage.blocks) + "): " + std::to_string(stage.in_flight) + " in flight, " +
+      std::to_string(stage.stash_slots) + " stash slots; bytes: parameters " +
+      std::to_string(stage.parameter_bytes) + bytes("accumulators", stage.accumulator_bytes) +
+      bytes("stash", stage.stash_bytes) + bytes("scratch", stage.scratch_bytes) + "\n";
   for (const VariablePlan& variable : stage.variables)
     text += lines(plan, variable, static_cast<std::int32_t>(number));
   text += lines("forward", stage.forward_receives, stage.forward, stage.forward_sends);

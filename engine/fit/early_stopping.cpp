@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/values/joined.hpp"
 #include "penstock/error.hpp"
 #include "penstock/fit.hpp"
 
@@ -21,11 +22,9 @@ void check(const EarlyStopping& rule) {
 
 void expect_name(const std::string& monitor, const std::vector<std::string>& names) {
   if (std::ranges::find(names, monitor) != names.end()) return;
-  std::string known;
-  for (const std::string& name : names) known += (known.empty() ? "" : ", ") + name;
   throw Error(Errc::invalid_argument,
-              "early stopping: monitor: expected a value of this training, " + known + ", got \"" +
-                  monitor + '"');
+              "early stopping: monitor: expected a value of this training, " + joined(names) +
+                  ", got \"" + monitor + '"');
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "engine/fit/fields.hpp"
 #include "engine/fit/scores.hpp"
 #include "engine/fit/stopwatch.hpp"
+#include "engine/values/joined.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -176,10 +177,8 @@ class Fitting {
 double value_of(const std::vector<NamedValue>& values, const std::string& name) {
   for (const NamedValue& value : values)
     if (value.name == name) return value.value;
-  std::string names;
-  for (const NamedValue& value : values) names += (names.empty() ? "" : ", ") + value.name;
-  throw Error(Errc::invalid_argument,
-              "there is no value named \"" + name + "\"; there are: " + names);
+  throw Error(Errc::invalid_argument, "there is no value named \"" + name +
+                                          "\"; there are: " + joined(values, &NamedValue::name));
 }
 
 History fit(TrainingModel& model, DataLoader& data, const FitOptions& options) {

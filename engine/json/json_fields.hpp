@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "engine/files/weights_header.hpp"
+#include "engine/values/joined.hpp"
 #include "engine/values/number_range.hpp"
 #include "penstock/error.hpp"
 #include "penstock/json_value.hpp"
@@ -126,9 +127,9 @@ class FieldReader {
   template <class Group>
   void read_field(const std::string& path, const JsonValue& json, Group& group) {
     bool found = false;
-    std::string names;
+    std::vector<std::string_view> names;
     each_field(group, [&](const char* name, auto& field) {
-      names += (names.empty() ? "" : ", ") + std::string(name);
+      names.emplace_back(name);
       if (json.name != name) return;
       found = true;
       read(path + '.' + name, json, field);
@@ -136,7 +137,7 @@ class FieldReader {
     if (found) return;
     throw Error(Errc::invalid_argument, "line " + std::to_string(json.line) + ": " + path + ": " +
                                             quoted_name(json.name) + " is none of its fields " +
-                                            names);
+                                            joined(names));
   }
 
   std::map<std::string, int> lines_;
@@ -178,15 +179,15 @@ void read_json(FieldReader&, const std::string& path, const JsonValue& json, Num
 template <class Enum>
 requires std::is_enum_v<Enum>
 void read_json(FieldReader&, const std::string& path, const JsonValue& json, Enum& value) {
-  std::string known;
+  std::vector<std::string_view> known;
   for (int i = 0; to_string(static_cast<Enum>(i)) != "unknown"; ++i) {
     const std::string_view name = to_string(static_cast<Enum>(i));
-    known += (known.empty() ? "" : ", ") + std::string(name);
+    known.push_back(name);
     if (json.kind != JsonValue::Kind::text || json.text != name) continue;
     value = static_cast<Enum>(i);
     return;
   }
-  refuse_json(path, json, "one of " + known);
+  refuse_json(path, json, "one of " + joined(known));
 }
 
 template <class T>

@@ -4,6 +4,7 @@
 
 #include "engine/json/json_fields.hpp"
 #include "engine/model/optimizer_rules.hpp"
+#include "engine/values/joined.hpp"
 
 namespace penstock {
 
@@ -109,16 +110,14 @@ std::vector<OptimizerSettings> default_rules(std::index_sequence<I...>) {
 
 /// The settings of another rule than before begin with that one's defaults.
 void choose_rule(const std::string& path, const JsonValue& json, OptimizerSettings& settings) {
-  std::string known;
-  for (const OptimizerSettings& rule :
-       default_rules(std::make_index_sequence<std::variant_size_v<OptimizerSettings>>())) {
-    const std::string name = rule_name(rule);
-    known += (known.empty() ? "" : ", ") + name;
-    if (json.kind != JsonValue::Kind::text || json.text != name) continue;
+  const auto known =
+      default_rules(std::make_index_sequence<std::variant_size_v<OptimizerSettings>>());
+  for (const OptimizerSettings& rule : known) {
+    if (json.kind != JsonValue::Kind::text || json.text != rule_name(rule)) continue;
     if (rule.index() != settings.index()) settings = rule;
     return;
   }
-  refuse_json(path + ".rule", json, "one of " + known);
+  refuse_json(path + ".rule", json, "one of " + joined(known, rule_name));
 }
 
 }  // namespace

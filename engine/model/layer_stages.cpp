@@ -4,6 +4,7 @@
 
 #include "engine/model/model_state.hpp"
 #include "engine/model/text_table.hpp"
+#include "engine/values/joined.hpp"
 #include "graph/op.hpp"
 #include "penstock/error.hpp"
 #include "penstock/json_value.hpp"
@@ -126,7 +127,7 @@ std::string number_or_dash(int number) {
 }
 
 TextRow row_of(const LayerStage& layer) {
-  return {layer.layer + " (" + layer.op + ")", comma_separated(layer.inputs),
+  return {layer.layer + " (" + layer.op + ")", joined(layer.inputs),
           layer.block.empty() ? "-" : layer.block, number_or_dash(layer.ipu),
           number_or_dash(layer.stage)};
 }

@@ -5,6 +5,7 @@
 
 #include "engine/model/model_access.hpp"
 #include "engine/model/text_table.hpp"
+#include "engine/values/joined.hpp"
 #include "graph/op.hpp"
 #include "penstock/error.hpp"
 #include "penstock/json_value.hpp"
@@ -120,7 +121,7 @@ std::vector<ChainLayer> Sequential::layers() const {
 std::string to_string(const Sequential& chain) {
   std::vector<TextRow> rows{{"layer (ops)", "stage"}};
   for (const ChainLayer& layer : chain.layers())
-    rows.push_back({layer.layer + " (" + comma_separated(layer.ops) + ")",
+    rows.push_back({layer.layer + " (" + joined(layer.ops) + ")",
                     layer.stage < 0 ? "-" : std::to_string(layer.stage)});
   return text_table(rows);
 }

@@ -17,10 +17,4 @@ std::string text_table(const std::vector<TextRow>& rows) {
   return text;
 }
 
-std::string comma_separated(const std::vector<std::string>& parts) {
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
-  return text;
-}
-
 }  // namespace penstock

@@ -6,6 +6,7 @@
 #include <map>
 #include <span>
 
+#include "engine/values/joined.hpp"
 #include "engine/values/number_range.hpp"
 #include "penstock/error.hpp"
 
@@ -37,10 +38,7 @@ std::string_view name_of(Names names, Enum value) noexcept {
 template <class Enum>
 void check_enumerator(std::string_view field, Names names, Enum value) {
   if (static_cast<std::size_t>(value) < names.size()) return;
-  std::string known;
-  for (const std::string_view name : names)
-    known += (known.empty() ? "" : ", ") + std::string(name);
-  throw Error(Errc::invalid_argument, std::string(field) + ": expected one of " + known +
+  throw Error(Errc::invalid_argument, std::string(field) + ": expected one of " + joined(names) +
                                           ", got number " +
                                           std::to_string(static_cast<int>(value)));
 }

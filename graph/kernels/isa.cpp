@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "engine/values/joined.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::graph {
@@ -22,12 +23,6 @@ std::vector<Isa> detect() {
   if (avx2 && avx512) found.push_back(Isa::avx512);
 #endif
   return found;
-}
-
-std::string names_of(const std::vector<Isa>& isas) {
-  std::string text;
-  for (const Isa isa : isas) text += (text.empty() ? "" : ", ") + std::string(to_string(isa));
-  return text;
 }
 
 }  // namespace
@@ -56,7 +51,8 @@ Isa choose_isa(const char* name) {
       std::find_if(isas.begin(), isas.end(), [&](Isa isa) { return to_string(isa) == name; });
   if (found != isas.end()) return *found;
   throw Error(Errc::invalid_argument, "PENSTOCK_ISA: expected one that this machine has (" +
-                                          names_of(isas) + "), got \"" + name + "\"");
+                                          joined(isas, [](Isa isa) { return to_string(isa); }) +
+                                          "), got \"" + name + "\"");
 }
 
 Isa isa() {

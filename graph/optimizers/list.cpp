@@ -2,6 +2,7 @@
 #include <array>
 #include <string>
 
+#include "engine/values/joined.hpp"
 #include "graph/optimizer_rule.hpp"
 #include "graph/optimizers/adam.hpp"
 #include "graph/optimizers/lamb.hpp"
@@ -14,13 +15,6 @@ namespace {
 
 constexpr std::array rules{&adam, &adamw, &lamb, &rmsprop, &sgd};
 
-std::string names() {
-  std::string text;
-  for (const OptimizerRule* rule : rules)
-    text += (text.empty() ? "" : ", ") + std::string(rule->name);
-  return text;
-}
-
 }  // namespace
 
 std::span<const OptimizerRule* const> all_optimizer_rules() {
@@ -30,8 +24,8 @@ std::span<const OptimizerRule* const> all_optimizer_rules() {
 const OptimizerRule& find_optimizer_rule(std::string_view name) {
   for (const OptimizerRule* rule : rules)
     if (rule->name == name) return *rule;
-  throw Error(Errc::invalid_argument,
-              "there is no optimizer named \"" + std::string(name) + "\"; there are " + names());
+  throw Error(Errc::invalid_argument, "there is no optimizer named \"" + std::string(name) +
+                                          "\"; there are " + joined(rules, &OptimizerRule::name));
 }
 
 }  // namespace penstock::graph

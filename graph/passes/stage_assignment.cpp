@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "engine/values/joined.hpp"
 #include "graph/op.hpp"
 #include "penstock/error.hpp"
 
@@ -21,17 +22,10 @@ std::string quoted(std::string_view name) {
   return "\"" + std::string(name) + "\"";
 }
 
-std::string listed(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + quoted(name);
-  return text;
-}
-
 std::string blocks_of(const Graph& model) {
   if (model.blocks.empty()) return "the model has no blocks";
-  std::vector<std::string> names;
-  for (const Block& block : model.blocks) names.push_back(block.name);
-  return "the model has " + listed(names);
+  return "the model has " +
+         joined(model.blocks, [](const Block& block) { return quoted(block.name); });
 }
 
 /// The stage of every block, `none` for a block in no stage.
@@ -67,12 +61,8 @@ void refuse_nodes_without_stage(const Graph& model, const std::vector<std::int32
 
 /// "B1,B2|B3,B4".
 std::string notation(const std::vector<StageRequest>& requests) {
-  std::string text;
-  for (const StageRequest& request : requests) {
-    std::string stage;
-    for (const std::string& block : request.blocks) stage += (stage.empty() ? "" : ",") + block;
-    text += (text.empty() ? "" : "|") + stage;
-  }
+  const auto blocks = [](const StageRequest& request) { return joined(request.blocks, {}, ","); };
+  const std::string text = joined(requests, blocks, "|");
   return text.empty() ? "a model without blocks is one" : text;
 }
 
@@ -134,8 +124,8 @@ void settle_idle_stages(const Graph& model, bool training, StageAssignment& assi
   for (const Node& node : model.nodes) busy[index(assignment.of(node))] = true;
   for (std::size_t stage = busy.size(); stage-- > 0;) {
     if (busy[stage]) continue;
-    const std::string who =
-        number(stage) + " (" + listed(assignment.stages[stage].blocks) + ") has nothing to compute";
+    const std::string who = number(stage) + " (" + joined(assignment.stages[stage].blocks, quoted) +
+                            ") has nothing to compute";
     if (training) refuse(who);
     assignment.warnings.push_back(who + " in inference and is left out");
     leave_out(assignment, stage);

@@ -2,6 +2,7 @@
 #include <array>
 #include <string>
 
+#include "engine/values/joined.hpp"
 #include "graph/schedule.hpp"
 #include "graph/schedules/grouped.hpp"
 #include "graph/schedules/interleaved.hpp"
@@ -13,13 +14,6 @@ namespace {
 
 constexpr std::array schedules{&grouped, &interleaved, &sequential};
 
-std::string names() {
-  std::string text;
-  for (const Schedule* schedule : schedules)
-    text += (text.empty() ? "" : ", ") + std::string(schedule->name);
-  return text;
-}
-
 }  // namespace
 
 std::span<const Schedule* const> all_schedules() {
@@ -29,8 +23,8 @@ std::span<const Schedule* const> all_schedules() {
 const Schedule& find_schedule(std::string_view name) {
   for (const Schedule* schedule : schedules)
     if (schedule->name == name) return *schedule;
-  throw Error(Errc::invalid_argument,
-              "there is no schedule named \"" + std::string(name) + "\"; there are " + names());
+  throw Error(Errc::invalid_argument, "there is no schedule named \"" + std::string(name) +
+                                          "\"; there are " + joined(schedules, &Schedule::name));
 }
 
 }  // namespace penstock::graph

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/values/joined.hpp"
 #include "graph/kernels/copy.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/elementwise.hpp"
@@ -13,9 +14,10 @@ namespace {
 using Dims = std::vector<std::int64_t>;
 
 std::string to_text(const Dims& dims) {
-  std::string text;
-  for (const std::int64_t dim : dims) text += (text.empty() ? "" : ",") + std::to_string(dim);
-  return "[" + text + "]";
+  return "[" +
+         joined(
+             dims, [](std::int64_t dim) { return std::to_string(dim); }, ",") +
+         "]";
 }
 
 /// Puts x's dimensions in place of the zeros.
