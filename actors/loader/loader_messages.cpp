@@ -1,7 +1,5 @@
 #include "actors/loader/loader_messages.hpp"
 
-#include "actors/system/errors.hpp"
-
 namespace penstock::actors {
 
 void deliver_batch(caf::typed_response_promise<LoadedBatch>& consumer, LoadedBatch batch) {

@@ -5,10 +5,12 @@
 #include <caf/typed_actor.hpp>
 #include <caf/typed_response_promise.hpp>
 #include <cstdint>
+#include <exception>
 #include <memory>
 
 #include "actors/loader/loader_core.hpp"
 #include "actors/loader/stream_core.hpp"
+#include "actors/system/errors.hpp"
 
 namespace penstock::actors {
 
@@ -68,6 +70,15 @@ struct FillRows {
 
 /// The consumer's answer: the batch, or its failure as an Error.
 void deliver_batch(caf::typed_response_promise<LoadedBatch>& consumer, LoadedBatch batch);
+
+/// Does `work`. What that throws ends the actor, and a promise that ends with it is never heard of:
+/// it is the consumer's answer first, if that has none.
+void or_deliver_failure(caf::typed_response_promise<LoadedBatch>& consumer, const auto& work) try {
+  work();
+} catch (...) {
+  if (consumer.pending()) consumer.deliver(to_caf(std::current_exception()));
+  throw;
+}
 
 }  // namespace penstock::actors
 

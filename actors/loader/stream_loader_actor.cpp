@@ -2,7 +2,6 @@
 
 #include "actors/loader/stream_worker_actor.hpp"
 #include "actors/system/base_init.hpp"
-#include "actors/system/errors.hpp"
 
 namespace penstock::actors {
 namespace {
@@ -33,14 +32,10 @@ caf::typed_response_promise<LoadedBatch> StreamLoaderState::on_take_batch(
     const TakeBatch& message) {
   consumer = self->make_response_promise<LoadedBatch>();
   const auto answer = consumer;
-  try {
+  or_deliver_failure(consumer, [&] {
     core->ask(message.batch);
     advance();
-  } catch (...) {
-    // The actor ends by this, and a promise that ends with it is never heard of.
-    if (consumer.pending()) consumer.deliver(to_caf(std::current_exception()));
-    throw;
-  }
+  });
   return answer;
 }
 
