@@ -165,9 +165,10 @@ CompileReport report_on(const Plan& plan, const ReportRequest& request) {
   report.expected_utilization = utilization(timeline);
   report.ramp = ramp_of(plan, simulation, timeline);
   report.expected_speedup = expected_speedup(simulation, timeline, request.threads);
+  if (take_turns(plan)) return report;
   if (plan.training && request.micro_batches < plan.stages[0].in_flight)
     report.warnings.push_back(too_few(plan, request.micro_batches, report.expected_utilization));
-  if (!plan.training && request.micro_batches < std::ssize(plan.stages) && !take_turns(plan))
+  if (!plan.training && request.micro_batches < std::ssize(plan.stages))
     report.warnings.push_back(
         too_few_in_a_call(request.micro_batches, plan.stages.size(), report.expected_utilization));
   return report;

@@ -60,6 +60,10 @@ TEST(CompileReport, WarnsWhereTooFewMicroBatchesFillThePipeline) {
             "\"grouped\", which takes 7 micro-batches: the IPUs will be busy 57 % of the time");
   EXPECT_TRUE(report_on(balanced(4), {.micro_batches = 7}).warnings.empty());
   EXPECT_TRUE(report_on(balanced(4, true, sequential), {.micro_batches = 1}).warnings.empty());
+  Plan on_one_ipu = balanced(4);
+  for (StagePlan& stage : on_one_ipu.stages) stage.ipu = 0;
+  EXPECT_TRUE(report_on(on_one_ipu, {.micro_batches = 1}).warnings.empty())
+      << "which is never idle";
 }
 
 TEST(CompileReport, D5_WarnsWhereCallsOfInferenceDoNotFillThePipeline) {
