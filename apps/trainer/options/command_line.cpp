@@ -33,7 +33,7 @@ constexpr const char* conclusion =
     "\n"
     "A file for --config is a JSON object of options by their names: numbers, true or false for\n"
     "switches, and texts as above for the rest. --debug=false turns off a switch that it turns\n"
-    "on.\n"
+    "on; --momentum \"\" takes back a value that it gives to an option without one of its own.\n"
     "\n"
     "Exit code: 0 if all went well, 1 if the run failed, 2 if it was refused before its first\n"
     "step. Files are written at the end, whole or not at all. A run whose progress nobody\n"
@@ -121,6 +121,23 @@ void set(TrainerOptions& options, const Given& given) {
   }
 }
 
+/// The option that a refusal begins with: "--beta1: ...", "--lr-schedule step: ...".
+std::string refused_option(const std::string& text) {
+  return text.substr(0, 2) == "--" ? text.substr(2, text.find_first_of(": ") - 2) : "";
+}
+
+/// What is refused by its name, and was said in the file alone, is refused by its line there.
+void validate(const TrainerOptions& options, const std::vector<Given>& given,
+              const OptionLines& lines) try {
+  options.validate();
+} catch (const penstock::Error& error) {
+  const std::string name = refused_option(error.what());
+  const auto line = lines.find(name);
+  if (line == lines.end() || value_of(given, name)) throw;
+  throw penstock::Error(error.code(), "--config \"" + *options.configuration + "\": line " +
+                                          std::to_string(line->second) + ": " + error.what());
+}
+
 }  // namespace
 
 Command read_command_line(int argc, const char* const* argv) {
@@ -130,10 +147,11 @@ Command read_command_line(int argc, const char* const* argv) {
 
   Command command;
   command.options.configuration = value_of(given, "config");
+  OptionLines lines;
   if (command.options.configuration)
-    read_configuration(*command.options.configuration, command.options);
+    lines = read_configuration(*command.options.configuration, command.options);
   for (const Given& option : given) set(command.options, option);
-  command.options.validate();
+  validate(command.options, given, lines);
   if (value_of(given, "print-config")) command.text = configuration_text(command.options);
   return command;
 }

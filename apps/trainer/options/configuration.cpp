@@ -64,15 +64,18 @@ JsonValue written(const OptionRow& row, const std::optional<std::string>& text) 
 
 }  // namespace
 
-void read_configuration(const std::string& file, TrainerOptions& options) try {
+OptionLines read_configuration(const std::string& file, TrainerOptions& options) try {
   const JsonValue json = penstock::parse_json(read_file(file));
   if (json.kind != Kind::object)
     refuse("line " + std::to_string(json.line) + ": expected an object, got " + describe(json));
+  OptionLines lines;
   for (const JsonValue& value : json.items) try {
       set(value, options);
+      lines[value.name] = value.line;
     } catch (const penstock::Error& error) {
       refuse("line " + std::to_string(value.line) + ": " + value.name + ": " + error.what());
     }
+  return lines;
 } catch (const penstock::Error& error) {
   throw penstock::Error(error.code(), "--config \"" + file + "\": " + error.what());
 }

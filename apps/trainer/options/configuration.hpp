@@ -3,16 +3,20 @@
 // others.
 #pragma once
 
+#include <map>
 #include <string>
 
 #include "apps/trainer/options/options.hpp"
 
 namespace trainer {
 
+/// Of each option that a file names: where.
+using OptionLines = std::map<std::string, int>;
+
 /// Sets the options that the file names. @throws penstock::Error io_error if it cannot be read;
 /// invalid_argument naming it, the line and the option for what is unknown, there twice, malformed
 /// or out of range.
-void read_configuration(const std::string& file, TrainerOptions& options);
+OptionLines read_configuration(const std::string& file, TrainerOptions& options);
 
 /// Every option that has a value, as such a file.
 /// @throws penstock::Error invalid_argument if one is not valid UTF-8.

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct OptionRow {
   std::string value_name;  ///< empty: a switch, which takes no value
   std::string help;
   /// Reads the option's text into its field; a switch's is true, also where it is empty, or false.
+  /// An empty one takes back the value of an option without a default, if it has one.
   /// @throws penstock::Error
   std::function<void(TrainerOptions&, const std::string& text)> set;
   /// What `set` would read; nothing if the field has no value, or the switch is off.
@@ -76,7 +78,10 @@ class OptionRows {
                       const std::string& help) {
     const auto set = [group = group_, field, read = kind.read](TrainerOptions& options,
                                                                const std::string& text) {
-      (options.*group).*field = read(text);
+      Field& value = (options.*group).*field;
+      if constexpr (!std::is_same_v<Field, T>)
+        if (text.empty() && value) return value.reset();
+      value = read(text);
     };
     const auto get = [group = group_, field, show = kind.show](const TrainerOptions& options) {
       const std::optional<T> value = (options.*group).*field;

@@ -23,11 +23,17 @@ constexpr Names names[] = {
     {"options.training.offload.activations.minimum_bytes",
      "--offload-activations, --offload-minimum"},
     {"options.training.offload.weights.minimum_bytes", "--offload-weights, --offload-minimum"},
+    {"options.training.offload.optimizer_state.on is true", "--offload-optimiser is given"},
+    {"options.training.offload.accumulators.on is true", "--offload-accumulators is given"},
+    {"options.training.offload.activations.on is true", "--offload-activations is given"},
+    {"options.training.offload.weights.on is true", "--offload-weights is given"},
     {"options.training.offload.optimizer_state", "--offload-optimiser"},
     {"options.training.offload.accumulators", "--offload-accumulators"},
     {"options.training.offload.activations", "--offload-activations"},
     {"options.training.offload.weights", "--offload-weights"},
+    {"options.training.sharding.optimizer_state.minimum_elements", "--shard-minimum"},
     {"options.training.sharding.optimizer_state", "--shard-optimiser"},
+    {"options.training.gradient_accumulation", "--gradient-accumulation"},
     {"options.topology.phased.phases", "--phases"},
     {"options.topology.phased.liveness", "--phase-liveness"},
     {"options.topology.phased.separate_backward_phase", "--separate-backward-phase"},
@@ -42,6 +48,8 @@ constexpr Names names[] = {
     {"options.topology.automatic_stages", "--stages auto"},
     {"options.training.recompute_stages", "--recompute"},
     {"options.training.reduction_strategy", "--reduction-strategy"},
+    {"options.runtime.cache_directory", "--cache-dir"},
+    {"options.runtime.cache_bytes", "--cache-size"},
     {"optimizer.loss_scaling", "--loss-scaling"}};
 
 }  // namespace

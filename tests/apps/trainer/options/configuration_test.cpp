@@ -69,6 +69,39 @@ TEST(Configuration, IsCheckedTogetherWithTheCommandLine) {
   EXPECT_EQ(read(momentum, {"--optimizer", "sgd"}).optimizer.momentum, 0.9);
 }
 
+// An optimizer without momentum takes a file for one with it; likewise stages and files.
+TEST(Configuration, WhatItGivesIsTakenBackOnTheCommandLine) {
+  const std::string file =
+      R"({"optimizer": "sgd", "momentum": 0.9, "stages": "B1|B2,B3,B4", "save-weights": "w"})";
+  const TrainerOptions options =
+      read(file, {"--optimizer", "adamw", "--momentum", "", "--stages", "", "--save-weights", ""});
+  EXPECT_EQ(options.optimizer.name, OptimizerName::adamw);
+  EXPECT_FALSE(options.optimizer.momentum || options.pipeline.stages ||
+               options.output.save_weights);
+  for (const char* nothing_there : {"--ipus", "--metrics", "--epochs"})
+    EXPECT_THROW(read(file, {nothing_there, ""}), penstock::Error) << nothing_there;
+}
+
+TEST(Configuration, WhatDoesNotFitTogetherIsRefusedByTheLineThatSaysIt) {
+  const auto refused = [](const std::string& content, const std::vector<const char*>& arguments) {
+    try {
+      read(content, arguments);
+    } catch (const penstock::Error& error) {
+      const std::string text = error.what();
+      const auto line = text.find("line ");
+      return line == text.npos ? text : text.substr(line);
+    }
+    return std::string("accepted");
+  };
+  const std::string file = "{\"optimizer\": \"sgd\",\n\"momentum\": 0.9}";
+  EXPECT_EQ(refused(file, {"--optimizer", "adamw"}),
+            "line 2: --momentum: adamw has no momentum; it belongs to sgd and rmsprop");
+  EXPECT_EQ(refused(file, {"--optimizer", "adamw", "--momentum", "0.5"}),
+            "--momentum: adamw has no momentum; it belongs to sgd and rmsprop");
+  EXPECT_EQ(refused("{\n\n\"lr-schedule\": \"step\"}", {}),
+            "line 3: --lr-schedule step: needs --lr-step");
+}
+
 TEST(Configuration, HoldsEveryOptionThatHasAValue) {
   TrainerOptions options;
   options.pipeline.stages = StagesOption{.automatic = 4};

@@ -17,6 +17,9 @@ TEST(OwnWords, TakeThePlaceOfTheEnginesNamesEverywhere) {
             "--threads-per-ipu: expected 1");
   EXPECT_EQ(in_own_words("the host store (options.training.offload.accumulators), which needs"),
             "the host store (--offload-accumulators), which needs");
+  EXPECT_EQ(in_own_words("options.topology.phased.on_ipu.weights: expected false, for "
+                         "options.training.offload.weights.on is true, got true"),
+            "--weights-on-ipu: expected false, for --offload-weights is given, got true");
   EXPECT_EQ(in_own_words("options.training.sharding.optimizer_state: there are no replicas"),
             "--shard-optimiser: there are no replicas");
   EXPECT_EQ(in_own_words("stage 1 has no block"), "stage 1 has no block");
