@@ -85,9 +85,11 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
     return true;
   }
 
-  bool parse_error(std::size_t, const std::string&, const Json::exception& error) override {
+  bool parse_error(std::size_t, const std::string& read, const Json::exception& error) override {
     constexpr int out_of_range = 406;
-    if (error.id == out_of_range) refuse(line(), "a number out of range");
+    if (error.id == out_of_range)
+      refuse(line(), place() + "expected a number that a double can hold, got " +
+                         read.substr(0, longest_number));
     const std::string text = error.what();
     const auto reason = text.find(" - ");
     refuse(line(), "not valid JSON" + (reason == text.npos ? "" : ": " + text.substr(reason + 3)));
@@ -119,6 +121,24 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
   bool close() {
     open_.pop_back();
     return true;
+  }
+
+  /// "runtime.stall_seconds: " for the value that comes next; nothing for the whole text.
+  std::string place() const {
+    std::string path;
+    const auto add = [&](const JsonValue& parent, const std::string& name, std::size_t position) {
+      if (parent.kind == Kind::list)
+        path += '[' + std::to_string(position) + ']';
+      else
+        path += (path.empty() ? "" : ".") + name;
+    };
+    for (std::size_t i = 1; i < open_.size(); ++i) {
+      const JsonValue& parent = *open_[i - 1].value;
+      add(parent, open_[i].value->name, parent.items.size() - 1);
+    }
+    if (open_.empty()) return path;
+    add(*open_.back().value, name_, open_.back().value->items.size());
+    return path + ": ";
   }
 
   /// Pointers to open values stay good: only the innermost one grows.

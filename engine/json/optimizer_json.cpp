@@ -143,7 +143,9 @@ void read_json(FieldReader& reader, const std::string& path, const JsonValue& js
         reader.read_fields(path, json, named);
       },
       settings);
-  if (path == "optimizer.settings") reader.add_alias(name, path);
+  // Refusals name the rule instead: "adamw.beta1", "optimizer.groups[0].adamw.beta1".
+  const std::string whose = path.substr(0, path.rfind("settings"));
+  reader.add_alias(whose == "optimizer." ? name : whose + name, path);
 }
 
 JsonValue written(const LearningRateSchedule& schedule) {

@@ -34,11 +34,14 @@ double factor_at(const Phase& phase, std::int64_t update) {
 }
 
 void check_phase(const std::string& field, const Phase& phase, bool last) {
-  const NumberRange duration = last ? NumberRange{.high = 0} : NumberRange{.low = 1};
   check_f32(field + ".first", phase.first, {});
   check_f32(field + ".factor", phase.factor, {});
   check_number(field + ".updates", static_cast<double>(phase.updates), {.low = 1});
-  check_number(field + ".lasts", static_cast<double>(phase.lasts), duration);
+  if (last && phase.lasts != 0)
+    throw Error(Errc::invalid_argument,
+                field + ".lasts: expected 0, for the last phase has no end, got " +
+                    std::to_string(phase.lasts));
+  if (!last) check_number(field + ".lasts", static_cast<double>(phase.lasts), {.low = 1});
 }
 
 void check_updates(const std::string& function, std::int64_t updates) {

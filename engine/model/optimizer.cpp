@@ -22,14 +22,14 @@ void validate(const OptimizerSettings& settings) {
 void validate_group(const std::string& field, const ParameterGroup& group,
                     const OptimizerSettings& settings) {
   if (group.settings.index() != settings.index())
-    refuse(field + ": expected the rule " + std::string(rule_of(settings).rule->name) +
+    refuse(field + ".settings: expected the rule " + std::string(rule_of(settings).rule->name) +
            " as in the rest of the optimizer, got " +
            std::string(rule_of(group.settings).rule->name));
   if (group.parameters.empty()) refuse(field + ": expected at least one parameter, got none");
   try {
     validate(group.settings);
   } catch (const Error& error) {
-    refuse(field + ": " + error.what());
+    refuse(field + '.' + error.what());
   }
 }
 

@@ -65,7 +65,8 @@ void expect_kept(const Optimizer& first, const graph::ParameterRule& before,
   }
   for (const graph::HyperSwitch& a_switch : before.rule->switches) {
     const bool was = before.hyper.*a_switch.value, now = after.hyper.*a_switch.value;
-    if (was != now) refuse(rule + std::string(a_switch.name), of, on_off(was), on_off(now), only_anew);
+    if (was != now)
+      refuse(rule + std::string(a_switch.name), of, on_off(was), on_off(now), only_anew);
   }
 }
 
@@ -78,9 +79,9 @@ void expect_attribute(const Optimizer& optimizer, std::string_view attribute) {
   for (const graph::HyperNumber& number : rule.numbers) names += std::string(number.name) + ", ";
   for (const OwnAttribute& own : own_attributes) names += std::string(own.name) + ", ";
   names.resize(names.size() - 2);
-  throw Error(Errc::invalid_argument, "optimizer: " + std::string(rule.name) +
-                                          " has no attribute \"" + std::string(attribute) +
-                                          "\" that may vary; it has " + names);
+  throw Error(Errc::invalid_argument, "optimizer.marked." + std::string(attribute) + ": " +
+                                          std::string(rule.name) +
+                                          " has no such attribute that may vary; it has " + names);
 }
 
 bool was_given(const Optimizer& optimizer, std::string_view attribute) {

@@ -101,7 +101,7 @@ const std::vector<Refused> table{
      "sgd.learning_rate: expected 0 or more, got -1", false},
     {Errc::invalid_argument,
      [](Options&, Optimizer& o) { o.groups = {{.parameters = {"fc3.weight"}, .settings = Sgd{}}}; },
-     "optimizer.groups[0]: expected the rule adamw as in the rest of the optimizer, got sgd",
+     "optimizer.groups[0].settings: expected the rule adamw as in the rest of the optimizer, got sgd",
      false},
 };
 

@@ -225,10 +225,15 @@ TEST(OptimizerJson, D1_RefusesByLineAndName) {
       {"{\"settings\": {\"rule\": \"lamb\",\n\"max_weight_norm\": false}}",
        "line 2: optimizer.settings.max_weight_norm: expected a number, got false"},
       {"{\"groups\": [\n{\"parameters\": [\"a\"], \"settings\": {\"rule\": \"adam\"}}]}",
-       "line 2: optimizer.groups[0]: expected the rule sgd as in the rest of the optimizer, got "
+       "line 2: optimizer.groups[0].settings: expected the rule sgd as in the rest of the "
+       "optimizer, got "
        "adam"},
       {"{\"groups\": [\n{\"parameters\": [\"a\"],\n\"settings\": {\"momentum\": -1}}]}",
-       "line 2: optimizer.groups[0]: sgd.momentum: expected 0 or more, got -1"},
+       "line 3: optimizer.groups[0].sgd.momentum: expected 0 or more, got -1"},
+      {"{\"groups\": [{\"parameters\": [\"a\"], \"settings\": {}},\n{\"parameters\": "
+       "[\"b\"],\n\"settings\": "
+       "{\n\"momentum\": -1}}]}",
+       "line 4: optimizer.groups[1].sgd.momentum: expected 0 or more, got -1"},
       {"{\"groups\": [{\n\"parameter\": [\"a\"]}]}",
        "line 2: optimizer.groups[0]: \"parameter\" is none of its fields parameters, settings"},
       {"{\n\"loss_scaling\": 0}", "line 2: optimizer.loss_scaling: expected more than 0, got 0"},
@@ -240,12 +245,17 @@ TEST(OptimizerJson, D1_RefusesByLineAndName) {
       {"{\"schedule\": [{\"lasts\": 3},\n{},\n{}]}",
        "line 2: optimizer.schedule[1].lasts: expected 1 or more, got 0"},
       {"{\"schedule\": [{\n\"lasts\": 3}]}",
-       "line 2: optimizer.schedule[0].lasts: expected 0 to 0, got 3"},
+       "line 2: optimizer.schedule[0].lasts: expected 0, for the last phase has no end, got 3"},
       {"{\n\"schedule\": []}", "line 2: optimizer.schedule: expected at least one phase, got none"},
       {"{\"marked\": {\n\"momentum\": 1}}",
        "line 2: optimizer.marked.momentum: expected true or false, got 1"},
-      {"{\"marked\": {\"beta1\": true}}",
-       "optimizer: sgd has no attribute \"beta1\" that may vary; it has learning_rate"},
+      {"{\"marked\": {\n\"beta1\": true}}",
+       "line 2: optimizer.marked.beta1: sgd has no such attribute that may vary; it has "
+       "learning_rate"},
+      {"{\"settings\": {\n\"momentum\": 1e400}}",
+       "line 2: settings.momentum: expected a number that a double can hold, got 1e400"},
+      {"{\"groups\": [{},\n{\"settings\": {\"momentum\": -1e400}}]}",
+       "line 2: groups[1].settings.momentum: expected a number that a double can hold, got -1e400"},
       {"{\"loss_scaling\": 1,\n\"loss_scaling\": 1}",
        "line 2: \"loss_scaling\" is there twice, first in line 1"},
   };

@@ -163,10 +163,11 @@ TEST(Optimizer, WhatIsWrongIsNamed) {
       {unscaled, "optimizer.loss_scaling: expected more than 0, got 0"},
       {twice, "optimizer.groups[1]: the parameter \"fc1.bias\" is in a group already"},
       {grouped({"fc1.bias"}, Adam{}),
-       "optimizer.groups[0]: expected the rule sgd as in the rest of the optimizer, got adam"},
+       "optimizer.groups[0].settings: expected the rule sgd as in the rest of the optimizer, got "
+       "adam"},
       {grouped({}, Sgd{}), "optimizer.groups[0]: expected at least one parameter, got none"},
       {grouped({"fc1.bias"}, Sgd{.learning_rate = -1}),
-       "optimizer.groups[0]: sgd.learning_rate: expected 0 or more, got -1"},
+       "optimizer.groups[0].sgd.learning_rate: expected 0 or more, got -1"},
       {Sgd{.dampening = 0.5, .keras_variant = true},
        "sgd.keras_variant: expected a dampening of 0, got 0.5"},
       {grouped({"fc3.bias"}, Sgd{}),
@@ -195,7 +196,8 @@ TEST(Optimizer, AttributesAreVariableWhereTheyWereGivenOrMarked) {
 TEST(Optimizer, AttributesOfOtherRulesCannotBeMarked) {
   Optimizer optimizer = Sgd{};
   const char* text =
-      "optimizer: sgd has no attribute \"beta1\" that may vary; it has learning_rate, momentum, "
+      "optimizer.marked.beta1: sgd has no such attribute that may vary; it has learning_rate, "
+      "momentum, "
       "dampening, weight_decay, max_grad_norm, loss_scaling";
   EXPECT_EQ(refusal(Errc::invalid_argument, [&] { optimizer.mark_as_variable("beta1"); }), text);
   EXPECT_EQ(refusal(Errc::invalid_argument, [&] { optimizer.mark_as_constant("beta1"); }), text);
