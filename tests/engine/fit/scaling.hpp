@@ -1,0 +1,50 @@
+// What tests of fit(), evaluate() and predict() train: y = w·x, of which the loss is the mean of y,
+// so that its gradient is the mean of x; small enough to do by hand. And numbers, as data for it.
+#pragma once
+
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "penstock/data_loader.hpp"
+#include "penstock/model.hpp"
+#include "penstock/options.hpp"
+
+namespace penstock::testing {
+
+inline constexpr std::int64_t per_update = 4;  // samples: micro-batches of 2, G of 2
+inline constexpr std::int64_t per_step = 8;    // D of 2
+
+struct Scaling {
+  Model model{"scaling"};
+  Scaling() {
+    const Value x = model.input("x", {1});
+    const Value y = model.linear("fc", x, 1, false);
+    model.output("y", y);
+    model.loss(model.identity_loss(y, LossReduction::mean));
+    model.set_weight("fc.weight", Tensor({1, 1}, {1}));
+  }
+  float weight() const { return model.weight("fc.weight").item(); }
+};
+
+inline Options options() {
+  Options options{.batch_size = 2, .device_iterations = 2};
+  options.training.gradient_accumulation = 2;
+  options.output.mode = OutputMode::all;
+  return options;
+}
+
+/// Sample i is the number i, and has the label i.
+inline DataLoader numbers(std::int64_t samples, std::int64_t per_batch = per_step,
+                          bool drop_last = true) {
+  std::vector<float> x(static_cast<std::size_t>(samples));
+  std::iota(x.begin(), x.end(), 0.0f);
+  std::vector<std::int64_t> labels(x.begin(), x.end());
+  const auto dataset =
+      tensor_dataset({Tensor({samples, 1}, std::span<const float>(x)),
+                      Tensor(Shape{samples}, std::span<const std::int64_t>(labels))});
+  return {dataset, per_batch, {.drop_last = drop_last, .mode = LoaderMode::sync, .workers = 0}};
+}
+
+}  // namespace penstock::testing
