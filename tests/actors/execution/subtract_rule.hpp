@@ -1,0 +1,31 @@
+// An optimizer's rule of which a test can tell by a look at the weights what it was given.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "graph/optimizer_rule.hpp"
+
+namespace penstock::testing {
+
+/// w -= gradient + step, state counts up; throws at a gradient of 666.
+inline const graph::OptimizerRule subtract{
+    .name = "subtract",
+    .state = [](const graph::Hyper&) -> std::vector<graph::StateTensor> {
+      return {{"count", 10.0f}};
+    },
+    .update =
+        [](const graph::Hyper&, std::int64_t step, std::span<float> weight,
+           const graph::SummedGradient& gradient, std::span<const std::span<float>> state) {
+          for (std::size_t i = 0; i < weight.size(); ++i) {
+            const float g = gradient.sum[i] * gradient.scale * gradient.clip;
+            if (g == 666) throw std::runtime_error("no luck");
+            weight[i] -= g + static_cast<float>(step);
+            gradient.cleared[i] = 0;
+            ++state[0][i];
+          }
+        }};
+
+}  // namespace penstock::testing

@@ -1,0 +1,152 @@
+// Weight updates of large parameters: in parts by several threads, in pieces off the IPU.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/execution/weight_update.hpp"
+#include "engine/values/memory.hpp"
+
+namespace penstock::actors {
+namespace {
+
+/// Runs the parts in reverse, and counts them.
+struct CountingRunner : graph::PartRunner {
+  void run(std::int32_t parts, const std::function<void(std::int32_t)>& work) override {
+    for (std::int32_t part = parts; part-- > 0; ++count) work(part);
+  }
+  std::int32_t count = 0;
+};
+
+struct Updated {
+  Tensor weight;
+  std::vector<Tensor> state;
+  std::int32_t parts = 0;  ///< that were run by themselves
+  OffloadReport moves;
+  OffloadReport weight_moves;
+};
+
+/// One parameter after two updates by a rule, its state on the IPU or, with scratch, off it; the
+/// parameter itself too, if asked for.
+Updated updated(const char* rule, std::int64_t size, std::int32_t threads,
+                std::int64_t scratch_bytes = 0, bool weight_on_host = false) {
+  const graph::TensorType type{DType::f32, {size}};
+  graph::Plan plan;
+  plan.training = true;
+  plan.threads_per_ipu = threads;
+  plan.variables = {{"weight", type, true, 0}};
+  plan.stages = {{.variables = {{.variable = 0,
+                                 .type = type,
+                                 .on_host = weight_on_host,
+                                 .trainable = true,
+                                 .gradients = {{0, 0}}}},
+                  .parameter_bytes = weight_on_host ? 0 : type.bytes(),
+                  .host_parameter_bytes = weight_on_host ? type.bytes() : 0,
+                  .accumulator_bytes = type.bytes()}};
+  auto setup = std::make_shared<PipelineSetup>();
+  setup->plan = std::make_shared<const graph::Plan>(std::move(plan));
+  setup->offload.optimizer_state.on = scratch_bytes > 0;
+  auto rules = std::make_shared<UpdateRules>();
+  rules->variables = {{&graph::find_optimizer_rule(rule), {.weight_decay = 0.01}}};
+  const auto arena = std::make_shared<Arena>(setup->plan, 0, 1);
+  WeightUpdate update(setup, 0, arena, rules);
+  update.set_state(update.new_state());
+  update.set_sums(0, {arena});
+  std::iota(arena->variable(0).begin(), arena->variable(0).end(), -100.0f);
+  CountingRunner runner;
+  const auto scratch = allocate_block(static_cast<std::size_t>(scratch_bytes));
+  for (int step = 0; step < 2; ++step) {
+    std::iota(arena->accumulator(0, size).begin(), arena->accumulator(0, size).end(), 7.0f);
+    update.run(UpdatePhase::apply, {scratch.get(), static_cast<std::size_t>(scratch_bytes)},
+               &runner);
+    for (const float sum : arena->accumulator(0, size)) EXPECT_EQ(sum, 0);
+  }
+  return {arena->read_variable(0), update.read_state().at(0).tensors, runner.count,
+          update.state_moves(), arena->weight_moves()};
+}
+
+TEST(WeightUpdate, SharesLargeParametersWithoutChangingABit) {
+  constexpr std::int64_t large = 100'003;
+  for (const char* rule : {"sgd", "adamw", "lamb"}) {
+    const Updated alone = updated(rule, large, 1);
+    EXPECT_EQ(alone.parts, 0);
+    const Updated shared = updated(rule, large, 3);
+    EXPECT_EQ(shared.parts, std::string(rule) == "lamb" ? 0 : 3 * 2) << rule;
+    EXPECT_EQ(std::memcmp(alone.weight.raw(), shared.weight.raw(), alone.weight.bytes()), 0)
+        << rule;
+  }
+  EXPECT_EQ(updated("sgd", 1000, 3).parts, 0) << "not worth the while";
+}
+
+// 4.3: what comes and goes is counted, and changes no bit.
+TEST(WeightUpdate, WorksOnOffloadedStateInPiecesThatFitIntoScratch) {
+  struct Row {
+    const char* rule;
+    std::int64_t size;
+    std::int64_t scratch;
+    std::int32_t threads;
+    std::uint64_t pieces;  ///< of each tensor and update
+  };
+  constexpr std::int64_t large = 100'003;
+  const Row rows[] = {
+      {"adamw", 100, 1024, 1, 1},         {"adamw", 5000, 8192, 1, 5},
+      {"adamw", large, 8192, 1, 98},      {"adamw", large, 8192, 3, 98},
+      {"adamw", large, 400'000, 3, 3},    {"adamw", large, 900'000, 3, 1},
+      {"lamb", large, 2 * 400'064, 1, 1}, {"lamb", large, 2 * 400'064, 3, 1},
+  };
+  for (const Row& row : rows) {
+    const std::string what = std::string(row.rule) + ", " + std::to_string(row.size) + " in " +
+                             std::to_string(row.scratch) + " with " + std::to_string(row.threads) +
+                             " threads";
+    const Updated kept = updated(row.rule, row.size, row.threads);
+    const Updated moved = updated(row.rule, row.size, row.threads, row.scratch);
+    EXPECT_EQ(std::memcmp(kept.weight.raw(), moved.weight.raw(), kept.weight.bytes()), 0) << what;
+    ASSERT_EQ(moved.state.size(), 2u);
+    for (std::size_t s = 0; s < 2; ++s)
+      EXPECT_EQ(std::memcmp(kept.state[s].raw(), moved.state[s].raw(), kept.state[s].bytes()), 0)
+          << what;
+    const std::int64_t bytes = 2 * row.size * 4;
+    EXPECT_EQ(moved.moves.bytes, bytes) << what;
+    EXPECT_EQ(moved.moves.loads, 2 * 2 * row.pieces) << what;
+    EXPECT_EQ(moved.moves.stores, 2 * 2 * row.pieces) << what;
+    EXPECT_EQ(moved.moves.loaded_bytes, 2 * bytes) << what;
+    EXPECT_EQ(moved.moves.stored_bytes, 2 * bytes) << what;
+    EXPECT_EQ(kept.moves.bytes, 0) << what;
+    EXPECT_EQ(kept.moves.loads, 0u) << what;
+  }
+}
+
+// 4.3: beside the state that comes with them, in as large pieces as all of them leave room for.
+TEST(WeightUpdate, WorksOnOffloadedWeightsInPiecesThatFitIntoScratch) {
+  struct Row {
+    const char* rule;
+    std::int64_t scratch;
+    std::int32_t threads;
+    std::uint64_t pieces;  ///< of each update
+  };
+  constexpr std::int64_t size = 100'003;
+  const Row rows[] = {{"sgd", 4096, 1, 98},
+                      {"adamw", 3 * 4096, 1, 98},
+                      {"adamw", 3 * 400'064, 3, 1},
+                      {"lamb", 3 * 400'064, 1, 1}};
+  for (const Row& row : rows) {
+    const Updated kept = updated(row.rule, size, row.threads);
+    const Updated moved = updated(row.rule, size, row.threads, row.scratch, true);
+    EXPECT_EQ(std::memcmp(kept.weight.raw(), moved.weight.raw(), kept.weight.bytes()), 0)
+        << row.rule;
+    EXPECT_EQ(moved.weight_moves.bytes, 4 * size) << row.rule;
+    EXPECT_EQ(moved.weight_moves.loads, 2 * row.pieces) << row.rule;
+    EXPECT_EQ(moved.weight_moves.stores, 2 * row.pieces) << row.rule;
+    EXPECT_EQ(moved.weight_moves.loaded_bytes, 2 * 4 * size) << row.rule;
+    EXPECT_EQ(moved.weight_moves.stored_bytes, 2 * 4 * size) << row.rule;
+    EXPECT_EQ(kept.weight_moves.loads, 0u) << row.rule;
+  }
+}
+
+}  // namespace
+}  // namespace penstock::actors

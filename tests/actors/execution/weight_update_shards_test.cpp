@@ -1,0 +1,169 @@
+// Weight updates of parameters that replicas divide among each other.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "actors/execution/weight_update.hpp"
+#include "actors/execution/whole_state.hpp"
+#include "graph/shards.hpp"
+#include "tests/actors/execution/subtract_rule.hpp"
+
+namespace penstock::actors {
+namespace {
+
+using testing::subtract;
+
+/// A parameter of seven elements, of which each of three replicas keeps three: 0 to 2, 3 to 5, 6.
+struct ShardFixture {
+  static constexpr std::int64_t size = 7, room = 3, replicas = 3;
+
+  ShardFixture() {
+    const graph::TensorType type{DType::f32, {size}};
+    graph::Plan plan;
+    plan.training = true;
+    plan.variables = {{"weight", type, true, 0}};
+    plan.stages = {
+        {.variables = {{.variable = 0, .type = type, .trainable = true, .gradients = {{0, 0}}}},
+         .parameter_bytes = 64,
+         .accumulator_bytes = 64}};
+    auto setup = std::make_shared<PipelineSetup>();
+    setup->plan = this->plan = std::make_shared<const graph::Plan>(std::move(plan));
+    setup->replicas = replicas;
+    setup->reduction = Reduction::sum;
+    setup->sharding.optimizer_state = {.on = true, .minimum_elements = 2};
+    auto rules = std::make_shared<UpdateRules>();
+    rules->variables = {{&subtract, {}}};
+    for (std::int64_t replica = 0; replica < replicas; ++replica) {
+      arenas.push_back(std::make_shared<Arena>(setup->plan, 0, 1));
+      updates.emplace_back(setup, 0, arenas.back(), rules, replica);
+      updates.back().set_state(updates.back().new_state());
+    }
+  }
+
+  /// The sum of all replicas' gradients, in the order of their numbers: in f32 that shows.
+  static float sum(std::int64_t i) { return (1e8f + static_cast<float>(2 * i)) - 1e8f; }
+
+  void scatter() {
+    const auto reduced = std::make_shared<ReducedSums>();
+    reduced->replicas = arenas;
+    for (std::int64_t i = 0; i < size; ++i) {
+      const float of_replica[] = {1e8f, static_cast<float>(2 * i), -1e8f};
+      for (std::size_t replica = 0; replica < arenas.size(); ++replica)
+        arenas[replica]->accumulator(0, size)[static_cast<std::size_t>(i)] = of_replica[replica];
+    }
+    for (std::size_t replica = 0; replica < updates.size(); ++replica) {
+      updates[replica].set_sums(0, {arenas[replica], reduced});
+      updates[replica].run(UpdatePhase::scatter, {});
+    }
+  }
+
+  /// Replica by replica; of the sums of each, only its own shard is of numbers by then.
+  void apply() {
+    scatter();
+    for (std::int64_t replica = 0; replica < replicas; ++replica) {
+      const auto at = static_cast<std::size_t>(replica);
+      const graph::Part shard = graph::shard_of(size, replicas, replica);
+      const auto sums = arenas[at]->accumulator(0, size);
+      for (std::int64_t i = 0; i < size; ++i)
+        if (i < shard.begin || i >= shard.end)
+          sums[static_cast<std::size_t>(i)] = std::numeric_limits<float>::quiet_NaN();
+      updates[at].run(UpdatePhase::apply, {});
+    }
+  }
+
+  void gather() {
+    for (std::int64_t replica = 0; replica < replicas; ++replica)
+      for (std::int64_t other = 0; other < replicas; ++other)
+        if (other != replica)
+          updates[static_cast<std::size_t>(replica)].set_shard(
+              other, arenas[static_cast<std::size_t>(other)]);
+    for (WeightUpdate& update : updates) update.run(UpdatePhase::gather, {});
+  }
+
+  std::shared_ptr<const graph::Plan> plan;
+  std::vector<std::shared_ptr<Arena>> arenas;
+  std::vector<WeightUpdate> updates;
+};
+
+TEST(WeightUpdate, ReadsAndWritesItsShardOnlyUntilTheOthersAreGathered) {
+  ShardFixture f;
+  f.apply();
+  for (std::int64_t replica = 0; replica < ShardFixture::replicas; ++replica) {
+    const auto at = static_cast<std::size_t>(replica);
+    const graph::Part shard = graph::shard_of(ShardFixture::size, ShardFixture::replicas, replica);
+    const auto weights = f.arenas[at]->variable(0);
+    for (std::int64_t i = 0; i < ShardFixture::size; ++i)
+      EXPECT_EQ(weights[static_cast<std::size_t>(i)],
+                i >= shard.begin && i < shard.end ? -ShardFixture::sum(i) - 1 : 0)
+          << replica;
+    for (const float sum : f.arenas[at]->accumulator(0, ShardFixture::size)) EXPECT_EQ(sum, 0);
+    EXPECT_FALSE(f.updates[at].whole()) << "weights of two updates";
+    EXPECT_EQ(f.updates[at].updates(), 0);
+  }
+  f.gather();
+  for (std::size_t replica = 0; replica < f.arenas.size(); ++replica) {
+    for (std::int64_t i = 0; i < ShardFixture::size; ++i)
+      EXPECT_EQ(f.arenas[replica]->variable(0)[static_cast<std::size_t>(i)],
+                -ShardFixture::sum(i) - 1);
+    EXPECT_TRUE(f.updates[replica].whole());
+    EXPECT_EQ(f.updates[replica].updates(), 1);
+  }
+}
+
+// 7.10: of 7 elements the replicas have 3, 3 and 1.
+TEST(WeightUpdate, AddsUpItsShardOfAllReplicasInTheirOrderAndCountsWhatItReads) {
+  ShardFixture f;
+  f.scatter();
+  for (std::int64_t replica = 0; replica < ShardFixture::replicas; ++replica) {
+    const auto at = static_cast<std::size_t>(replica);
+    const graph::Part shard = graph::shard_of(ShardFixture::size, ShardFixture::replicas, replica);
+    const auto sums = f.arenas[at]->accumulator(0, ShardFixture::size);
+    for (std::int64_t i = shard.begin; i < shard.end; ++i)
+      EXPECT_EQ(sums[static_cast<std::size_t>(i)], ShardFixture::sum(i)) << i;
+    const CollectiveReport& counts = f.updates[at].collectives();
+    EXPECT_EQ(counts.reduce_scatters, 1u);
+    EXPECT_EQ(counts.scattered_bytes, 2 * 4 * (shard.end - shard.begin)) << replica;
+    EXPECT_EQ(counts.all_reduces, 0u);
+  }
+}
+
+TEST(WeightUpdate, KeepsStateOfItsShardAndCountsItsPadding) {
+  ShardFixture f;
+  f.apply();
+  std::vector<VariableState> states;
+  for (const WeightUpdate& update : f.updates) {
+    EXPECT_EQ(update.state_bytes_on_ipu(), ShardFixture::room * 4);
+    for (VariableState& state : update.read_state()) states.push_back(std::move(state));
+  }
+  ASSERT_EQ(states.size(), 3u);
+  EXPECT_EQ(states[2].first_element, 6);
+  EXPECT_EQ(states[2].tensors.at(0).shape(), Shape{1});
+  std::ranges::reverse(states);  // as answers may arrive
+  const auto whole = whole_state(*f.plan, states);
+  ASSERT_EQ(whole.at(0).size(), 1u);
+  EXPECT_EQ(whole[0][0].shape(), Shape{ShardFixture::size});
+  for (const float count : whole[0][0].as<float>()) EXPECT_EQ(count, 11);
+}
+
+TEST(WeightUpdate, TakesItsShardOutOfWholeState) {
+  ShardFixture f;
+  std::vector<float> numbers(ShardFixture::size);
+  std::iota(numbers.begin(), numbers.end(), 0.0f);
+  const OptimizerTensors whole{
+      .updates = 5, .variables = {{Tensor({ShardFixture::size}, std::span<const float>(numbers))}}};
+  for (std::int64_t replica = 0; replica < ShardFixture::replicas; ++replica) {
+    WeightUpdate& update = f.updates[static_cast<std::size_t>(replica)];
+    update.set_state(update.restored_state(whole));
+    EXPECT_EQ(update.updates(), 5);
+    const auto state = update.read_state();
+    EXPECT_EQ(state.at(0).tensors.at(0).as<float>()[0], static_cast<float>(3 * replica));
+  }
+}
+
+}  // namespace
+}  // namespace penstock::actors
