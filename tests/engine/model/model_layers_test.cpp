@@ -1,44 +1,22 @@
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <functional>
-#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
 
-#include "engine/model/model_access.hpp"
-#include "graph/op.hpp"
-#include "penstock/model.hpp"
+#include "tests/engine/model/layer_case.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace penstock {
 namespace {
 
 using graph::Attributes;
+using testing::ModelLayers;
 using testing::refusal;
+using Case = testing::LayerCase;
+using Inputs = testing::LayerInputs;
 using Integers = std::vector<std::int64_t>;
-
-/// What every case may take its inputs from.
-struct Inputs {
-  explicit Inputs(Model& model)
-      : image(model.input("image", {4, 9, 8})),
-        features(model.input("features", {6})),
-        matrix(model.input("matrix", {3, 6})),
-        labels(model.labels()) {}
-  Value image, features, matrix, labels;
-};
-
-struct Case {
-  const char* op;
-  std::function<Value(Model&, const Inputs&)> layer;
-  Shape shape;
-  Attributes attributes = {};
-  std::vector<ParameterInfo> parameters = {};
-};
-
-void PrintTo(const Case& c, std::ostream* stream) {
-  *stream << c.op;
-}
-
-class ModelLayers : public ::testing::TestWithParam<Case> {};
 
 TEST_P(ModelLayers, AppendTheirNodeWithItsShapeAttributesAndParameters) {
   Model model;
@@ -208,222 +186,12 @@ const std::vector<Case> arithmetic{
      {1, 4, 9, 2}},
 };
 
-const std::vector<Case> losses{
-    {"cross_entropy",
-     [](Model& m, const Inputs& in) {
-       return m.cross_entropy(
-           in.features, in.labels,
-           {.reduction = LossReduction::none, .label_smoothing = 0.1, .ignore_index = 7});
-     },
-     {1},
-     {{"reduction", "none"}, {"label_smoothing", 0.1}, {"ignore_index", std::int64_t{7}}}},
-    {"nll_loss",
-     [](Model& m, const Inputs& in) { return m.nll_loss(in.features, in.labels); },
-     {},
-     {{"reduction", "mean"}, {"ignore_index", std::int64_t{-100}}}},
-    {"mse_loss",
-     [](Model& m, const Inputs& in) {
-       return m.mse_loss(in.features, in.features, LossReduction::sum);
-     },
-     {},
-     {{"reduction", "sum"}}},
-    {"l1_loss",
-     [](Model& m, const Inputs& in) { return m.l1_loss(in.features, in.features); },
-     {},
-     {{"reduction", "mean"}}},
-    {"smooth_l1_loss",
-     [](Model& m, const Inputs& in) {
-       return m.smooth_l1_loss(in.features, in.features, {.beta = 0.5});
-     },
-     {},
-     {{"reduction", "mean"}, {"beta", 0.5}}},
-    {"binary_cross_entropy",
-     [](Model& m, const Inputs& in) { return m.binary_cross_entropy(in.features, in.features); },
-     {},
-     {{"reduction", "mean"}}},
-    {"binary_cross_entropy_with_logits",
-     [](Model& m, const Inputs& in) {
-       return m.binary_cross_entropy_with_logits(in.features, in.features, LossReduction::none);
-     },
-     {1, 6},
-     {{"reduction", "none"}}},
-    {"kl_div_loss",
-     [](Model& m, const Inputs& in) {
-       return m.kl_div_loss(in.features, in.features, {.log_target = true});
-     },
-     {},
-     {{"reduction", "mean"}, {"log_target", std::int64_t{1}}}},
-    {"poisson_nll_loss",
-     [](Model& m, const Inputs& in) {
-       return m.poisson_nll_loss(in.features, in.features,
-                                 {.log_input = false, .full = true, .eps = 0.25});
-     },
-     {},
-     {{"reduction", "mean"},
-      {"log_input", std::int64_t{0}},
-      {"full", std::int64_t{1}},
-      {"eps", 0.25}}},
-    {"hinge_embedding_loss",
-     [](Model& m, const Inputs& in) { return m.hinge_embedding_loss(in.features, in.features); },
-     {},
-     {{"reduction", "mean"}, {"margin", 1.0}}},
-    {"soft_margin_loss",
-     [](Model& m, const Inputs& in) { return m.soft_margin_loss(in.features, in.features); },
-     {},
-     {{"reduction", "mean"}}},
-    {"multilabel_soft_margin_loss",
-     [](Model& m, const Inputs& in) {
-       return m.multilabel_soft_margin_loss(in.features, in.features, LossReduction::none);
-     },
-     {1},
-     {{"reduction", "none"}}},
-    {"cosine_embedding_loss",
-     [](Model& m, const Inputs& in) {
-       return m.cosine_embedding_loss(in.features, in.features, m.input("near", {}),
-                                      {.reduction = LossReduction::none, .margin = -0.5});
-     },
-     {1},
-     {{"reduction", "none"}, {"margin", -0.5}}},
-    {"margin_ranking_loss",
-     [](Model& m, const Inputs& in) {
-       return m.margin_ranking_loss(in.features, in.features, in.features);
-     },
-     {},
-     {{"reduction", "mean"}, {"margin", 0.0}}},
-    {"triplet_margin_loss",
-     [](Model& m, const Inputs& in) {
-       return m.triplet_margin_loss(in.features, in.features, in.features,
-                                    {.margin = 2, .p = 1, .eps = 0.5, .swap = true});
-     },
-     {},
-     {{"reduction", "mean"},
-      {"margin", 2.0},
-      {"p", std::int64_t{1}},
-      {"eps", 0.5},
-      {"swap", std::int64_t{1}}}},
-    {"ctc_loss",
-     [](Model& m, const Inputs& in) {
-       return m.ctc_loss(in.matrix, m.input("spelled", {4}, DType::i64), m.labels("steps"),
-                         m.labels("counts"),
-                         {.reduction = LossReduction::sum, .blank = 5, .zero_infinity = true});
-     },
-     {},
-     {{"reduction", "sum"}, {"blank", std::int64_t{5}}, {"zero_infinity", std::int64_t{1}}}},
-    {"identity_loss",
-     [](Model& m, const Inputs& in) { return m.identity_loss(in.features, LossReduction::none); },
-     {1, 6},
-     {{"reduction", "none"}}},
-};
-
 INSTANTIATE_TEST_SUITE_P(Parameters, ModelLayers, ::testing::ValuesIn(layers_with_parameters));
 INSTANTIATE_TEST_SUITE_P(Norms, ModelLayers, ::testing::ValuesIn(norms));
 INSTANTIATE_TEST_SUITE_P(Activations, ModelLayers, ::testing::ValuesIn(activations));
 INSTANTIATE_TEST_SUITE_P(Poolings, ModelLayers, ::testing::ValuesIn(poolings));
 INSTANTIATE_TEST_SUITE_P(Shapes, ModelLayers, ::testing::ValuesIn(shapes));
 INSTANTIATE_TEST_SUITE_P(Arithmetic, ModelLayers, ::testing::ValuesIn(arithmetic));
-INSTANTIATE_TEST_SUITE_P(Losses, ModelLayers, ::testing::ValuesIn(losses));
-
-TEST(ModelParameters, StartLikePyTorchs) {
-  Model model;
-  const Inputs in(model);
-  model.conv2d("c", in.image, {.out_channels = 60, .kernel = 5, .padding = 2, .groups = 4});
-  model.linear("fc", in.features, 600);
-  const std::vector<std::pair<const char*, double>> bounds{{"c.weight", 1 / std::sqrt(25)},
-                                                           {"c.bias", 1 / std::sqrt(25)},
-                                                           {"fc.weight", 1 / std::sqrt(6)},
-                                                           {"fc.bias", 1 / std::sqrt(6)}};
-  for (const auto& [name, bound] : bounds) {
-    double most = 0;
-    const Tensor weight = model.weight(name);
-    for (const float value : weight.as<float>()) most = std::max(most, std::abs(double{value}));
-    EXPECT_LE(most, bound * (1 + 1e-6)) << name;
-    EXPECT_GT(most, bound * 0.9) << name;
-  }
-}
-
-std::vector<std::string_view> ops_of(const Model& model) {
-  std::vector<std::string_view> ops;
-  for (const graph::Node& node : ModelAccess::graph(model).nodes) ops.push_back(node.op->name);
-  return ops;
-}
-
-TEST(ModelAttention, IsMadeOfItsParts) {
-  Model model;
-  const Value q = model.input("q", {2, 5, 16}), k = model.input("k", {2, 5, 16}),
-              v = model.input("v", {2, 5, 7});
-  EXPECT_EQ(model.shape(model.attention(q, k, v, true)), (Shape{1, 2, 5, 7}));
-  EXPECT_EQ(ops_of(model),
-            (std::vector<std::string_view>{"matmul", "scale", "causal_mask", "softmax", "matmul"}));
-  EXPECT_EQ(ModelAccess::graph(model).nodes[1].attributes, (Attributes{{"factor", 0.25}}));
-}
-
-// F5: what ends in a softmax is trained from its probabilities.
-TEST(ModelCrossEntropy, OfProbabilitiesTakesTheirLogarithmFirst) {
-  Model model;
-  const Inputs in(model);
-  model.cross_entropy(model.softmax(in.features), in.labels, {.from_logits = false});
-  EXPECT_EQ(ops_of(model),
-            (std::vector<std::string_view>{"softmax", "clipped_log", "cross_entropy"}));
-}
-
-TEST(ModelCrossEntropy, RefusedLeavesNothingBehind) {
-  Model model;
-  const Inputs in(model);
-  EXPECT_NE(refusal(Errc::shape_mismatch,
-                    [&] { model.cross_entropy(in.matrix, in.labels, {.from_logits = false}); }),
-            "accepted");
-  EXPECT_TRUE(ops_of(model).empty());
-}
-
-TEST(ModelAttention, RefusedLeavesNothingBehind) {
-  Model model;
-  const Value q = model.input("q", {5, 16}), v = model.input("v", {6, 7});
-  const Value flat = model.input("flat", {16});
-  EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { model.attention(flat, q, v); }),
-            "attention: expected q of rank 3 or more, [N,...,S,D], got [1,16]");
-  EXPECT_NE(refusal(Errc::shape_mismatch, [&] { model.attention(q, q, v); }), "accepted");
-  EXPECT_TRUE(ops_of(model).empty());
-}
-
-TEST(ModelParameters, OfAnEmbeddingStartNormal) {
-  Model model;
-  model.embedding("e", model.labels(), 100, 50);
-  double squares = 0;
-  const Tensor weight = model.weight("e.weight");
-  for (const float value : weight.as<float>()) squares += double{value} * double{value};
-  EXPECT_NEAR(squares / 5000, 1, 0.1);
-}
-
-TEST(ModelParameters, OfNormsStartAsTheIdentity) {
-  Model model;
-  model.batch_norm2d("n", Inputs(model).image);
-  const std::vector<std::pair<const char*, float>> values{
-      {"n.weight", 1.f}, {"n.bias", 0.f}, {"n.running_mean", 0.f}, {"n.running_var", 1.f}};
-  for (const auto& [name, value] : values) {
-    const Tensor weight = model.weight(name);
-    for (const float element : weight.as<float>()) EXPECT_EQ(element, value) << name;
-  }
-}
-
-TEST(ModelParameters, MayBeUsedByOtherLayersToo) {
-  Model model;
-  const Inputs in(model);
-  model.batch_norm2d("n", in.image);
-  const Value hidden = model.linear("fc", in.features, 4);
-  const std::size_t parameters = model.parameters().size();
-  EXPECT_EQ(
-      refusal(Errc::shape_mismatch, [&] { model.linear(hidden, model.parameter("fc.weight")); }),
-      "linear \"linear_2\": expected 6 input features, got 4");
-  const Value again = model.linear(in.features, model.parameter("fc.weight"));
-  EXPECT_EQ(model.shape(again), (Shape{1, 4}));
-  EXPECT_EQ(model.shape(model.parameter("fc.bias")), (Shape{4}));
-  EXPECT_EQ(model.parameters().size(), parameters);
-  const auto& nodes = ModelAccess::graph(model).nodes;
-  EXPECT_EQ(nodes.back().inputs[1], nodes[nodes.size() - 2].inputs[1]);
-  for (const char* name : {"fc", "fc.weights", "n.running_mean"})
-    EXPECT_EQ(refusal(Errc::invalid_argument, [&] { model.parameter(name); }),
-              "model \"model\": there is no parameter \"" + std::string(name) + "\"");
-}
 
 TEST(ModelLayer, OptionsThatMakeNoSenseAreNamed) {
   Model model;

@@ -1,0 +1,77 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/engine/model/layer_case.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace penstock {
+namespace {
+
+using testing::refusal;
+using Inputs = testing::LayerInputs;
+
+TEST(ModelParameters, StartLikePyTorchs) {
+  Model model;
+  const Inputs in(model);
+  model.conv2d("c", in.image, {.out_channels = 60, .kernel = 5, .padding = 2, .groups = 4});
+  model.linear("fc", in.features, 600);
+  const std::vector<std::pair<const char*, double>> bounds{{"c.weight", 1 / std::sqrt(25)},
+                                                           {"c.bias", 1 / std::sqrt(25)},
+                                                           {"fc.weight", 1 / std::sqrt(6)},
+                                                           {"fc.bias", 1 / std::sqrt(6)}};
+  for (const auto& [name, bound] : bounds) {
+    double most = 0;
+    const Tensor weight = model.weight(name);
+    for (const float value : weight.as<float>()) most = std::max(most, std::abs(double{value}));
+    EXPECT_LE(most, bound * (1 + 1e-6)) << name;
+    EXPECT_GT(most, bound * 0.9) << name;
+  }
+}
+
+TEST(ModelParameters, OfAnEmbeddingStartNormal) {
+  Model model;
+  model.embedding("e", model.labels(), 100, 50);
+  double squares = 0;
+  const Tensor weight = model.weight("e.weight");
+  for (const float value : weight.as<float>()) squares += double{value} * double{value};
+  EXPECT_NEAR(squares / 5000, 1, 0.1);
+}
+
+TEST(ModelParameters, OfNormsStartAsTheIdentity) {
+  Model model;
+  model.batch_norm2d("n", Inputs(model).image);
+  const std::vector<std::pair<const char*, float>> values{
+      {"n.weight", 1.f}, {"n.bias", 0.f}, {"n.running_mean", 0.f}, {"n.running_var", 1.f}};
+  for (const auto& [name, value] : values) {
+    const Tensor weight = model.weight(name);
+    for (const float element : weight.as<float>()) EXPECT_EQ(element, value) << name;
+  }
+}
+
+TEST(ModelParameters, MayBeUsedByOtherLayersToo) {
+  Model model;
+  const Inputs in(model);
+  model.batch_norm2d("n", in.image);
+  const Value hidden = model.linear("fc", in.features, 4);
+  const std::size_t parameters = model.parameters().size();
+  EXPECT_EQ(
+      refusal(Errc::shape_mismatch, [&] { model.linear(hidden, model.parameter("fc.weight")); }),
+      "linear \"linear_2\": expected 6 input features, got 4");
+  const Value again = model.linear(in.features, model.parameter("fc.weight"));
+  EXPECT_EQ(model.shape(again), (Shape{1, 4}));
+  EXPECT_EQ(model.shape(model.parameter("fc.bias")), (Shape{4}));
+  EXPECT_EQ(model.parameters().size(), parameters);
+  const auto& nodes = ModelAccess::graph(model).nodes;
+  EXPECT_EQ(nodes.back().inputs[1], nodes[nodes.size() - 2].inputs[1]);
+  for (const char* name : {"fc", "fc.weights", "n.running_mean"})
+    EXPECT_EQ(refusal(Errc::invalid_argument, [&] { model.parameter(name); }),
+              "model \"model\": there is no parameter \"" + std::string(name) + "\"");
+}
+
+}  // namespace
+}  // namespace penstock
