@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "tests/support/refusal.hpp"
+#include "tests/support/same_bits.hpp"
 #include "tests/support/training_run.hpp"
 
 namespace penstock::testing {
@@ -67,10 +67,6 @@ Options options_for(int batch, int accumulation, int iterations, int replicas = 
   options.topology.replication_factor = replicas;
   options.output.mode = OutputMode::all;
   return options;
-}
-
-bool same_bits(const Tensor& a, const Tensor& b) {
-  return a.shape() == b.shape() && std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
 }
 
 std::vector<float> values(const Tensor& tensor) {

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 
 #include "tests/support/refusal.hpp"
+#include "tests/support/same_bits.hpp"
 #include "tests/support/training_run.hpp"
 
 namespace penstock::testing {
@@ -51,10 +51,6 @@ Options options_for(int accumulation, int iterations) {
   Options options{.batch_size = 2, .device_iterations = iterations};
   options.training.gradient_accumulation = accumulation;
   return options;
-}
-
-bool same_bits(const Tensor& a, const Tensor& b) {
-  return a.shape() == b.shape() && std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
 }
 
 // F14, 2.6: inference has the weights of the last update, copied once after a change.

@@ -1,12 +1,11 @@
 // 4.3, D10: weights in the host store come to the IPU of a stage for its programs, and for updates.
 #include <gtest/gtest.h>
 
-#include <cstring>
-
 #include "apps/networks/networks.hpp"
 #include "engine/values/memory.hpp"
 #include "tests/e2e/offload_runs.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/same_bits.hpp"
 
 namespace penstock::testing {
 namespace {
@@ -114,10 +113,6 @@ Tensor pixels(std::int64_t samples) {
   return Tensor(Shape({samples, 1, 28, 28}), std::span<const float>(values));
 }
 
-bool same(const Tensor& a, const Tensor& b) {
-  return a.bytes() == b.bytes() && std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
-}
-
 // Written between calls, read between calls, in the order of a host that fine-tunes and serves.
 TEST(OffloadOfWeights, GivesInferenceTheSameBitsAndReadsAndWritesThem) {
   const auto serve = [](const Options& options) {
@@ -137,9 +132,9 @@ TEST(OffloadOfWeights, GivesInferenceTheSameBitsAndReadsAndWritesThem) {
   for (const Options& options :
        {with_weights(four_stages()), on_one_ipu(with_weights(four_stages()))}) {
     const auto moved = serve(options);
-    for (std::size_t i = 0; i < kept.size(); ++i) EXPECT_TRUE(same(kept[i], moved[i])) << i;
+    for (std::size_t i = 0; i < kept.size(); ++i) EXPECT_TRUE(same_bits(kept[i], moved[i])) << i;
   }
-  EXPECT_FALSE(same(kept[0], kept[1]));
+  EXPECT_FALSE(same_bits(kept[0], kept[1]));
 }
 
 }  // namespace

@@ -1,11 +1,10 @@
 // 2.6, 4.1: every replica has buffers of its own, which can be read.
 #include <gtest/gtest.h>
 
-#include <cstring>
-
 #include "penstock/penstock.hpp"
 #include "tests/support/random_tensor.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/same_bits.hpp"
 
 namespace penstock::testing {
 namespace {
@@ -50,10 +49,6 @@ Tensor share_of(int replica, const Tensor& tensor) {
     elements.insert(elements.end(), rows.as<T>().begin(), rows.as<T>().end());
   }
   return {tensor.shape().with(0, batch * accumulation), std::span<const T>(elements)};
-}
-
-bool same_bits(const Tensor& a, const Tensor& b) {
-  return a.shape() == b.shape() && std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
 }
 
 // In the first window all weights are still the same, and so are the statistics of a model that

@@ -6,8 +6,8 @@
 
 #include "penstock/inference_model.hpp"
 #include "penstock/training_model.hpp"
-#include "tests/support/op_call.hpp"
 #include "tests/support/random_tensor.hpp"
+#include "tests/support/same_bits.hpp"
 
 namespace penstock::testing {
 namespace {

@@ -3,13 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "engine/values/memory.hpp"
 #include "penstock/inference_model.hpp"
 #include "penstock/training_model.hpp"
 #include "tests/support/random_tensor.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/same_bits.hpp"
 
 namespace penstock::testing {
 namespace {
@@ -44,10 +44,6 @@ Options options_for(std::int64_t limit, int batch = 256) {
 template <class AModel>
 std::int64_t peak(const AModel& model) {
   return model.stage_reports().at(0).peak_bytes;
-}
-
-bool same_bits(const Tensor& a, const Tensor& b) {
-  return a.shape() == b.shape() && std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
 }
 
 struct Trained {

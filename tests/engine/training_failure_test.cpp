@@ -3,19 +3,20 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 #include "penstock/inference_model.hpp"
 #include "penstock/training_model.hpp"
 #include "tests/support/random_tensor.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/same_bits.hpp"
 #include "tests/support/thread_limit.hpp"
 
 namespace penstock {
 namespace {
 
 using testing::refusal;
+using testing::same_bits;
 
 constexpr int batch = 2, accumulation = 2, updates = 3;
 constexpr std::int64_t samples = batch * accumulation * updates;
@@ -55,10 +56,6 @@ std::vector<Tensor> inputs_with_label_12_at(std::size_t row) {
   spoilt[row] = 12;
   tensors[1] = Tensor({samples}, std::span<const std::int64_t>(spoilt));
   return tensors;
-}
-
-bool same_bits(const Tensor& a, const Tensor& b) {
-  return a.bytes() == b.bytes() && std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
 }
 
 TEST(TrainingFailure, NamesStageMicroBatchOpAndSample) {

@@ -5,9 +5,9 @@
 #include <functional>
 
 #include "penstock/penstock.hpp"
-#include "tests/support/op_call.hpp"
 #include "tests/support/random_tensor.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/same_bits.hpp"
 
 namespace penstock {
 namespace {

@@ -8,10 +8,10 @@
 
 #include "graph/compile.hpp"
 #include "tests/support/model_builder.hpp"
-#include "tests/support/op_call.hpp"
 #include "tests/support/plan_runner.hpp"
 #include "tests/support/random_network.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/same_bits.hpp"
 
 namespace penstock::graph {
 namespace {

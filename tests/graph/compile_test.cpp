@@ -10,8 +10,8 @@
 #include "graph/schedules/interleaved.hpp"
 #include "tests/graph/networks_to_compile.hpp"
 #include "tests/support/model_builder.hpp"
-#include "tests/support/op_call.hpp"
 #include "tests/support/plan_runner.hpp"
+#include "tests/support/same_bits.hpp"
 
 namespace penstock::graph {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "graph/compile.hpp"
 #include "tests/support/model_builder.hpp"
-#include "tests/support/op_call.hpp"
+#include "tests/support/same_bits.hpp"
 
 namespace penstock::testing {
 

@@ -88,9 +88,4 @@ std::vector<Tensor> run(const OpCall& call, const CallMemory& memory) {
   return results;
 }
 
-bool same_bits(const Tensor& a, const Tensor& b) {
-  return a.dtype() == b.dtype() && a.shape() == b.shape() &&
-         std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
-}
-
 }  // namespace penstock::testing

@@ -35,7 +35,4 @@ std::int64_t units_of(const OpCall& call);
 /// workspace.
 std::vector<Tensor> run(const OpCall& call, const CallMemory& memory = {});
 
-/// Same type and same bytes.
-bool same_bits(const Tensor& a, const Tensor& b);
-
 }  // namespace penstock::testing

@@ -1,5 +1,6 @@
 // The watchman is watched: kernels with one fault each, and what `run` makes of them.
 #include "tests/support/op_call.hpp"
+#include "tests/support/same_bits.hpp"
 
 #include <gtest/gtest.h>
 

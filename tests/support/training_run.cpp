@@ -1,19 +1,11 @@
 #include "tests/support/training_run.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "engine/values/memory.hpp"
+#include "tests/support/same_bits.hpp"
 
 namespace penstock::testing {
-namespace {
-
-bool same_bits(const Tensor& a, const Tensor& b) {
-  return a.shape() == b.shape() && a.bytes() == b.bytes() &&
-         std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
-}
-
-}  // namespace
 
 std::vector<Tensor> all_samples(const Dataset& dataset) {
   std::vector<std::shared_ptr<std::byte>> blocks;

@@ -5,10 +5,10 @@
 #include "graph/dump.hpp"
 #include "graph/schedules/interleaved.hpp"
 #include "penstock/error.hpp"
-#include "tests/support/op_call.hpp"
 #include "tests/support/plan_runner.hpp"
 #include "tests/support/random_network.hpp"
 #include "tests/support/random_tensor.hpp"
+#include "tests/support/same_bits.hpp"
 
 namespace penstock::graph {
 namespace {

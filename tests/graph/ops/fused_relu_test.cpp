@@ -10,6 +10,7 @@
 #include "graph/ops/convolution/conv2d.hpp"
 #include "tests/support/op_call.hpp"
 #include "tests/support/random_tensor.hpp"
+#include "tests/support/same_bits.hpp"
 
 namespace penstock::testing {
 namespace {

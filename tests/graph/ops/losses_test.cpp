@@ -7,6 +7,7 @@
 #include "tests/support/op_call.hpp"
 #include "tests/support/random_tensor.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/same_bits.hpp"
 #include "tests/support/tape.hpp"
 
 namespace penstock::graph {

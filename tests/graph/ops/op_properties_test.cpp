@@ -8,6 +8,7 @@
 
 #include "penstock/error.hpp"
 #include "tests/graph/ops/sample_run.hpp"
+#include "tests/support/same_bits.hpp"
 
 namespace penstock::graph {
 namespace {

@@ -13,6 +13,7 @@
 #include "graph/sharing.hpp"
 #include "tests/graph/ops/large_samples.hpp"
 #include "tests/graph/ops/sample_run.hpp"
+#include "tests/support/same_bits.hpp"
 
 namespace penstock::graph {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "penstock/error.hpp"
 #include "tests/support/op_call.hpp"
+#include "tests/support/same_bits.hpp"
 
 namespace penstock::graph {
 namespace {

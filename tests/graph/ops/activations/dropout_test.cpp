@@ -9,6 +9,7 @@
 #include "graph/ops/movement/identity.hpp"
 #include "tests/support/op_call.hpp"
 #include "tests/support/random_tensor.hpp"
+#include "tests/support/same_bits.hpp"
 
 namespace penstock::graph {
 namespace {

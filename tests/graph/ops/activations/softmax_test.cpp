@@ -7,6 +7,7 @@
 
 #include "tests/support/op_call.hpp"
 #include "tests/support/random_tensor.hpp"
+#include "tests/support/same_bits.hpp"
 
 namespace penstock::graph {
 namespace {

@@ -12,6 +12,7 @@
 #include "graph/ops/lanes/max_pool2d_lanes.hpp"
 #include "tests/graph/ops/lanes/lanes_run.hpp"
 #include "tests/support/random_tensor.hpp"
+#include "tests/support/same_bits.hpp"
 #include "tests/support/tape.hpp"
 
 namespace penstock::graph {

@@ -7,8 +7,8 @@
 
 #include "graph/ops/convolution/max_pool2d.hpp"
 #include "tests/graph/ops/lanes/lanes_run.hpp"
-#include "tests/support/op_call.hpp"
 #include "tests/support/random_tensor.hpp"
+#include "tests/support/same_bits.hpp"
 
 namespace penstock::graph {
 namespace {

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "tests/graph/ops/lanes/lanes_run.hpp"
-#include "tests/support/op_call.hpp"
 #include "tests/support/random_tensor.hpp"
+#include "tests/support/same_bits.hpp"
 
 namespace penstock::graph {
 namespace {
