@@ -1,0 +1,72 @@
+// What a model tells its log.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "penstock/training_model.hpp"
+#include "tests/engine/small_models.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace penstock::testing {
+namespace {
+
+/// Lines that a training of one step and its end leave at a level.
+std::size_t lines_at(LogLevel level) {
+  std::size_t lines = 0;
+  Options options = options_for(2, 1, 1);  // too little for two stages, which is warned of
+  options.runtime.log_level = level;
+  options.runtime.log = [&](std::string_view) { ++lines; };
+  TrainingModel training(plain_model(), options);
+  const std::size_t compiled = lines;
+  training.step(samples(2, false));
+  return level == LogLevel::debug ? lines - compiled : compiled;
+}
+
+TEST(LogLevels, D14_LeaveOutWhatMattersLess) {
+  EXPECT_GT(lines_at(LogLevel::debug), 0U);
+  EXPECT_GT(lines_at(LogLevel::info), 0U);
+  EXPECT_GT(lines_at(LogLevel::warning), 0U);
+  EXPECT_EQ(lines_at(LogLevel::error), 0U);
+  EXPECT_EQ(lines_at(LogLevel::off), 0U);
+}
+
+TEST(LogLevels, D14_ComeFromTheEnvironmentWhereTheOptionsHaveNone) {
+  const auto with_variable = [](const char* value) {
+    ::setenv("PENSTOCK_LOG_LEVEL", value, 1);
+    const std::size_t lines = lines_at(LogLevel::automatic);
+    ::unsetenv("PENSTOCK_LOG_LEVEL");
+    return lines;
+  };
+  EXPECT_EQ(with_variable("error"), 0U);
+  EXPECT_GT(with_variable("info"), 0U);
+  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { with_variable("loud"); }),
+            "PENSTOCK_LOG_LEVEL: expected one of debug, info, warning, error, off, got \"loud\"");
+  ::unsetenv("PENSTOCK_LOG_LEVEL");
+}
+
+// The weights are read back for the first line of the step, which is a line as well.
+TEST(LoggedModel, D14_MayBeCalledByItsLog) {
+  const Model model = plain_model();
+  const std::string weight = model.parameters()[0].name;
+  std::vector<std::string> lines;
+  Tensor seen;
+  Options options = options_for(2, 1, 1);
+  options.runtime.log_level = LogLevel::debug;
+  options.runtime.log = [&](std::string_view line) {
+    lines.emplace_back(line);
+    seen = model.weight(weight);
+  };
+  TrainingModel training(model, options, AdamW{});
+  training.step(samples(2, false));
+  ASSERT_FALSE(lines.empty());
+  EXPECT_NE(lines.back().find("micro-batches per replica done"), std::string::npos) << lines.back();
+  const Tensor newest = model.weight(weight);
+  EXPECT_EQ(std::memcmp(seen.raw(), newest.raw(), newest.bytes()), 0);
+}
+
+}  // namespace
+}  // namespace penstock::testing
