@@ -35,6 +35,18 @@ StageLinks links_of(const SmallCast& cast, std::size_t number) {
   return links;
 }
 
+/// What the watchdog says of a window in which nothing moves any more.
+std::string stall(SmallCast& cast) {
+  cast.begin_windows(1);
+  DeterministicRun order(cast.system(), 7);
+  order.run();
+  EXPECT_FALSE(cast.host().answered());
+  cast.call_watchdog(cast.host().progressed());
+  order.run();
+  EXPECT_TRUE(cast.host().answered());
+  return refusal(Errc::stalled, [&] { cast.host().wait(0); });
+}
+
 /// Stage 1 talks to somebody who never does anything instead of stage 2.
 void cut_off(SmallCast& cast, const caf::actor& nobody) {
   StageLinks links = links_of(cast, 1);
@@ -50,14 +62,7 @@ TEST(PipelineStall, FailsTheCallAndSaysWhoWaitsForWhat) {
   SmallCast cast;
   const auto nobody = cast.system().spawn(RunsOn::workers, swallow, 0);
   cut_off(cast, nobody);
-  cast.begin_windows(1);
-  DeterministicRun order(cast.system(), 7);
-  order.run();
-  EXPECT_FALSE(cast.host().answered());
-  cast.call_watchdog(cast.host().progressed());
-  order.run();
-  ASSERT_TRUE(cast.host().answered());
-  EXPECT_EQ(refusal(Errc::stalled, [&] { cast.host().wait(0); }),
+  EXPECT_EQ(stall(cast),
             "nothing has moved for 60 s; feed has sent all of replica 0; "
             "stage 0 (replica 0, IPU 0) waits for gradient \"fc1/linear_input_gradient\" from "
             "stage 1 for micro-batch 0 (holds 7 micro-batches, its limit); "
@@ -105,13 +110,7 @@ TEST(PipelineStall, OfTheHostStoreNamesTheOptimizerThatWaits) {
                                 .host_store = keeper,
                                 .step = cast.actor<StepHandle>("step"),
                                 .supervisor = cast.cast().supervisor});
-  cast.begin_windows(1);
-  DeterministicRun order(cast.system(), 7);
-  order.run();
-  EXPECT_FALSE(cast.host().answered());
-  cast.call_watchdog(cast.host().progressed());
-  order.run();
-  EXPECT_EQ(refusal(Errc::stalled, [&] { cast.host().wait(0); }),
+  EXPECT_EQ(stall(cast),
             "nothing has moved for 60 s; feed has sent all of replica 0; optimizer of " +
                 cast.stage_name(1) + " waits for its state from the host store; " +
                 cast.stage_name(0) + " waits for its weight update; " + cast.stage_name(1) +
@@ -130,13 +129,7 @@ std::string stalled_without(HostClass missing) {
   StageLinks links = links_of(cast, 3);
   links.host_store = keeper;
   caf::anon_send(cast.actor<StageHandle>(cast.stage_name(3)), std::move(links));
-  cast.begin_windows(1);
-  DeterministicRun order(cast.system(), 7);
-  order.run();
-  EXPECT_FALSE(cast.host().answered());
-  cast.call_watchdog(cast.host().progressed());
-  order.run();
-  const auto text = refusal(Errc::stalled, [&] { cast.host().wait(0); });
+  const std::string text = stall(cast);
   caf::anon_send_exit(keeper, caf::exit_reason::user_shutdown);
   return text;
 }
@@ -169,13 +162,7 @@ TEST(PipelineStall, OfAnAllGatherNamesTheShardThatIsMissing) {
                        .supervisor = cast.cast().supervisor};
   caf::anon_send(cast.actor<OptimizerHandle>("optimizer of " + cast.stage_name(1)),
                  std::move(links));
-  cast.begin_windows(1);
-  DeterministicRun order(cast.system(), 7);
-  order.run();
-  EXPECT_FALSE(cast.host().answered());
-  cast.call_watchdog(cast.host().progressed());
-  order.run();
-  const auto text = refusal(Errc::stalled, [&] { cast.host().wait(0); });
+  const std::string text = stall(cast);
   EXPECT_NE(text.find("; optimizer of stage 1 (replica 1, IPU 5) waits for shard 0 of the new "
                       "weights; "),
             std::string::npos)
