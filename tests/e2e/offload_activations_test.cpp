@@ -83,21 +83,11 @@ TEST(OffloadOfActivations, LeavesSmallTensorsWhereTheyAre) {
 
 // A8: to the byte, and the refusal names the class that would make it fit.
 TEST(OffloadOfActivations, MakesAPlanFitThatIsRefusedWithout) {
-  Options kept = one_stage(), moved = with_activations(one_stage());
-  for (Options* options : {&kept, &moved}) {
-    const std::int64_t peak = peaks(run_digits(*options));
-    options->topology.ipu_memory_bytes = peak;
-    EXPECT_EQ(peaks(run_digits(*options)), peak);
-    options->topology.ipu_memory_bytes = peak - 1;
-    EXPECT_NE(refusal(Errc::out_of_memory, [&] { run_digits(*options); }), "accepted");
-  }
-  kept.topology.ipu_memory_bytes = moved.topology.ipu_memory_bytes += 1;
-  const std::string text = refusal(Errc::out_of_memory, [&] { run_digits(kept); });
+  const std::string text = refused_without(one_stage(), with_activations(one_stage()));
   EXPECT_NE(text.find("the activations in the host store (options.training.offload.activations), "
                       "which needs "),
             std::string::npos)
       << text;
-  EXPECT_EQ(refusal(Errc::out_of_memory, [&] { run_digits(moved); }), "accepted");
 }
 
 // Which each of them alone would not.

@@ -1,7 +1,10 @@
 #include "tests/e2e/offload_runs.hpp"
 
+#include <gtest/gtest.h>
+
 #include "apps/networks/networks.hpp"
 #include "tests/support/data_path.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace penstock::testing {
 namespace {
@@ -31,6 +34,19 @@ Options one_stage() {
 TrainingRun run_digits(const Options& options, const Optimizer& optimizer) {
   return train(networks::find_network("mnist-cnn").build(3), options, optimizer, digits(),
                offload_updates);
+}
+
+std::string refused_without(Options kept, Options moved) {
+  for (Options* options : {&kept, &moved}) {
+    const std::int64_t peak = peaks(run_digits(*options));
+    options->topology.ipu_memory_bytes = peak;
+    EXPECT_EQ(peaks(run_digits(*options)), peak);
+    options->topology.ipu_memory_bytes = peak - 1;
+    EXPECT_NE(refusal(Errc::out_of_memory, [&] { run_digits(*options); }), "accepted");
+  }
+  kept.topology.ipu_memory_bytes = moved.topology.ipu_memory_bytes += 1;
+  EXPECT_EQ(refusal(Errc::out_of_memory, [&] { run_digits(moved); }), "accepted");
+  return refusal(Errc::out_of_memory, [&] { run_digits(kept); });
 }
 
 std::int64_t sum(const TrainingRun& run, std::int64_t (*of)(const StageReport&)) {
