@@ -5,40 +5,38 @@
 
 #include <atomic>
 #include <cerrno>
-#include <chrono>
-#include <filesystem>
-#include <iterator>
 #include <limits>
-#include <thread>
+#include <memory>
 
 namespace penstock::testing {
 namespace {
 
-std::atomic<int> limit{std::numeric_limits<int>::max()};
+constexpr int none = std::numeric_limits<int>::max();
 
-int running_threads() {
-  const std::filesystem::directory_iterator tasks("/proc/self/task");
-  return static_cast<int>(std::distance(begin(tasks), end(tasks)));
-}
+std::atomic<int> limit{none};
+// Those that were started here, for the system lists a thread for a moment after it was joined.
+std::atomic<int> running{0};
 
-/// A thread that was joined may still be listed for a moment.
-bool room_for_another() {
-  if (limit == std::numeric_limits<int>::max()) return true;
-  for (int look = 0; look < 50; ++look) {
-    if (running_threads() < limit) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  return false;
+struct Start {
+  void* (*body)(void*);
+  void* argument;
+};
+
+void* run(void* start) {
+  const std::unique_ptr<Start> own(static_cast<Start*>(start));
+  void* const result = own->body(own->argument);
+  --running;
+  return result;
 }
 
 }  // namespace
 
 ThreadLimit::ThreadLimit(int more) {
-  limit = running_threads() + more;
+  limit = running + more;
 }
 
 ThreadLimit::~ThreadLimit() {
-  limit = std::numeric_limits<int>::max();
+  limit = none;
 }
 
 }  // namespace penstock::testing
@@ -46,8 +44,18 @@ ThreadLimit::~ThreadLimit() {
 // Takes the place of the C library's for the whole test program.
 extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
                               void* (*body)(void*), void* argument) {
+  namespace testing = penstock::testing;
   using Function = decltype(&pthread_create);
   static const auto original = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "pthread_create"));
-  if (!penstock::testing::room_for_another()) return EAGAIN;
-  return original(thread, attributes, body, argument);
+  if (++testing::running > testing::limit) {
+    --testing::running;
+    return EAGAIN;
+  }
+  auto start = std::make_unique<testing::Start>(testing::Start{body, argument});
+  const int error = original(thread, attributes, testing::run, start.get());
+  if (error)
+    --testing::running;
+  else
+    start.release();
+  return error;
 }
