@@ -23,10 +23,10 @@ std::string text_of(const Ipus& ipus) {
 }
 
 /// By phase.
-std::vector<Ipus> ipus_of(const Phases& phases, const StageAssignment& assignment) {
-  std::vector<Ipus> ipus(phases.numbers.size());
-  for (std::size_t stage = 0; stage < assignment.stages.size(); ++stage) {
-    const std::int32_t phase = phases.of_stage[stage], ipu = assignment.stages[stage].ipu;
+std::vector<Ipus> ipus_of(const std::vector<StagePlacement>& stages) {
+  std::vector<Ipus> ipus(index(stages.back().phase) + 1);
+  for (std::size_t stage = 0; stage < stages.size(); ++stage) {
+    const auto& [blocks, ipu, phase] = stages[stage];
     if (!ipus[index(phase)].insert(ipu).second)
       refuse("phase " + std::to_string(phase) + ": stage " + std::to_string(stage) +
              " and one before it are on IPU " + std::to_string(ipu) +
@@ -67,6 +67,9 @@ void group_into_phases(std::vector<StageRequest>& stages, const PhaseRequest& re
 }
 
 Phases assign_phases(const StageAssignment& assignment, const PhaseRequest& request) {
+  // All that were asked for: what inference leaves out makes no other placement wrong.
+  const std::vector<Ipus> ipus = ipus_of(assignment.placed);
+  request.parallel ? expect_own_parity(ipus) : expect_one_set(ipus);
   Phases phases{.turn = request.turn, .parallel = request.parallel};
   for (std::size_t stage = 0; stage < assignment.stages.size(); ++stage) {
     const bool next =
@@ -75,8 +78,6 @@ Phases assign_phases(const StageAssignment& assignment, const PhaseRequest& requ
   }
   phases.numbers =
       number_phases(phases.of_stage.back() + 1, request.liveness, request.separate_backward);
-  const std::vector<Ipus> ipus = ipus_of(phases, assignment);
-  request.parallel ? expect_own_parity(ipus) : expect_one_set(ipus);
   return phases;
 }
 

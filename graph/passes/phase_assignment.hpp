@@ -24,9 +24,9 @@ struct PhaseRequest {
 void group_into_phases(std::vector<StageRequest>& stages, const PhaseRequest& request);
 
 /// The phases of stages that have their IPUs; a phase whose stages were all left out is none.
-/// @throws Error invalid_topology if two stages of a phase are on one IPU, if a serial phase is on
-/// an IPU that the one with the most stages is not on, or a parallel one on an IPU that is odd
-/// where it is even.
+/// @throws Error invalid_topology, whether stages were left out or not, if two stages of a phase
+/// were placed on one IPU, a serial phase on an IPU that the one with the most stages is not on, or
+/// a parallel one on an IPU that is odd where it is even.
 Phases assign_phases(const StageAssignment& assignment, const PhaseRequest& request);
 
 }  // namespace penstock::graph

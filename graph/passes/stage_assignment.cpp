@@ -169,7 +169,8 @@ StageAssignment assign_stages(const Graph& model, const std::vector<StageRequest
   assignment.of_block = stage_of_blocks(model, requests);
   check_ipus(requests, ipus);
   refuse_nodes_without_stage(model, assignment.of_block);
-  assignment.stages = placed(model, requests, ipus);
+  assignment.placed = placed(model, requests, ipus);
+  assignment.stages = assignment.placed;
   settle_idle_stages(model, training, assignment);
   refuse_backward_flow(model, assignment);
   refuse_spread_buffers(model, assignment);

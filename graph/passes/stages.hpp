@@ -27,6 +27,7 @@ struct StagePlacement {
 
 struct StageAssignment {
   std::vector<StagePlacement> stages = {};
+  std::vector<StagePlacement> placed = {};  ///< the same, and those that were left out
   std::vector<std::int32_t> of_block = {};  ///< by BlockId; none: the block has no node
   std::vector<std::string> warnings = {};
 

@@ -271,6 +271,57 @@ TEST(Phases, RunInferenceToo) {
   }
 }
 
+/// A and B, and in between two blocks of losses that no output needs.
+Model with_auxiliary_losses() {
+  Model model("m", 5);
+  const auto loss = [&](const char* block, const char* name, Value x) {
+    const auto scope = model.block(block);
+    return model.identity_loss(model.linear(name, x, 4));
+  };
+  Value x = model.input("x", {4});
+  {
+    const auto scope = model.block("A");
+    x = model.tanh(model.linear("a", x, 4));
+  }
+  const Value first = loss("L1", "l1", x), second = loss("L2", "l2", x);
+  const auto scope = model.block("B");
+  x = model.linear("b", x, 4);
+  model.output("y", x);
+  model.loss(model.identity_loss(model.add(model.add(first, second), model.identity_loss(x))));
+  return model;
+}
+
+std::string ipus_of(const CompileReport& report) {
+  std::string ipus;
+  for (const StagePlanReport& stage : report.stages)
+    ipus += stage.blocks.at(0) + "@" + std::to_string(stage.ipu) + " ";
+  return ipus;
+}
+
+TEST(Phases, A12_OfInferenceAreWhereTheyAreInTrainingIfOneIsLeftOut) {
+  std::vector<float> values(16);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = 0.1F * static_cast<float>(i);
+  const Tensor x({4, 4}, values);
+  const auto output = [&](InferenceModel& inference) { return inference.run({x}).outputs.at(0); };
+  const Model model = with_auxiliary_losses();
+  InferenceModel plain(model, {.batch_size = 2, .device_iterations = 2});
+  const Tensor expected = output(plain).tensor;
+  const auto expect_ipus = [&](const PhasedOptions& phased, Strategy strategy,
+                               const std::string& training, const std::string& inference) {
+    Options options = options_for(strategy, phased);
+    options.batch_size = options.device_iterations = 2;
+    EXPECT_EQ(ipus_of(TrainingModel(model, options, AdamW{}).compile_report()), training);
+    InferenceModel phases(model, options);
+    EXPECT_EQ(ipus_of(phases.compile_report()), inference);
+    EXPECT_TRUE(std::ranges::equal(output(phases).tensor.as<float>(), expected.as<float>()));
+  };
+  expect_ipus({.phases = parse_phases("A;L1|L2;B")}, Strategy::parallel_phased,
+              "A@0 L1@1 L2@3 B@0 ", "A@0 B@0 ");
+  expect_ipus(
+      {.phases = {Phase{{"A"}}.on({0}), Phase{{"L1"}, {"L2"}}.on({0, 1}), Phase{{"B"}}.on({1})}},
+      Strategy::serial_phased, "A@0 L1@0 L2@1 B@1 ", "A@0 B@1 ");
+}
+
 // Nothing comes for a backward that has nothing to run; else the host could set weights meanwhile.
 TEST(Phases, BringWeightsForForwardAloneInInference) {
   const Model model = four_blocks();

@@ -39,16 +39,21 @@ TEST(PhaseAssignment, MakesEachStageAPhaseUnlessToldOtherwise) {
 
 struct Placed {
   std::int32_t phase, ipu;
+  bool left_out = false;
 };
 
 Phases assigned(const std::vector<Placed>& stages, const PhaseRequest& request) {
   StageAssignment assignment;
-  for (const auto& [phase, ipu] : stages) assignment.stages.push_back({.ipu = ipu, .phase = phase});
+  for (const auto& [phase, ipu, left_out] : stages) {
+    assignment.placed.push_back({.ipu = ipu, .phase = phase});
+    if (!left_out) assignment.stages.push_back(assignment.placed.back());
+  }
   return assign_phases(assignment, request);
 }
 
 TEST(PhaseAssignment, NumbersPhasesAndForgetsThoseWithoutAStage) {
-  const Phases phases = assigned({{0, 0}, {0, 1}, {2, 0}}, {.separate_backward = true, .turn = 8});
+  const Phases phases =
+      assigned({{0, 0}, {0, 1}, {1, 0, true}, {2, 0}}, {.separate_backward = true, .turn = 8});
   EXPECT_EQ(phases.of_stage, (Numbers{0, 0, 1}));
   EXPECT_EQ(phases.numbers, (std::vector<PhaseNumbers>{{0, 4}, {1, 3}}));
   EXPECT_EQ(phases.turn, 8);
@@ -61,6 +66,14 @@ std::string refused(const std::vector<Placed>& stages, bool in_parallel) {
 TEST(PhaseAssignment, AcceptsEveryPlacementOnTheIpusOfTheStrategy) {
   EXPECT_EQ(refused({{0, 3}, {0, 5}, {1, 5}, {2, 5}, {2, 3}}, serial), "accepted");
   EXPECT_EQ(refused({{0, 4}, {0, 2}, {1, 1}, {2, 0}, {3, 7}, {3, 5}}, parallel), "accepted");
+}
+
+TEST(PhaseAssignment, LetsTheOthersStayWhereOneIsLeftOut) {
+  EXPECT_EQ(refused({{0, 0}, {1, 1, true}, {2, 0}}, parallel), "accepted");
+  EXPECT_EQ(refused({{0, 3, true}, {0, 5, true}, {1, 5}, {2, 3}}, serial), "accepted");
+  EXPECT_EQ(refused({{0, 0}, {1, 1, true}, {2, 1}}, parallel),
+            "parallel_phased: phase 2 is on IPU 1; expected even phases on even IPUs and odd "
+            "phases on odd");
 }
 
 TEST(PhaseAssignmentRefuses, TwoStagesOfAPhaseOnOneIpu) {
