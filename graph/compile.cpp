@@ -102,6 +102,7 @@ class Compilation {
       graph_ = inference_form(graph_);
     expect_results(graph_, request_.training);
     add_anchors(graph_, request_.anchors, request_.training);
+    if (request_.stage_rule == StageRule::auto_increment) split_into_runs(graph_);
     graph_ = prune(graph_, wanted_values(graph_, request_.training));
   }
 

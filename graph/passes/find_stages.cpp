@@ -77,7 +77,8 @@ void refuse_numbers(const Graph& model, const std::string& field, const std::str
                                             got);
 }
 
-/// A block for every run of nodes of one block.
+}  // namespace
+
 void split_into_runs(Graph& model) {
   std::vector<Block> runs;
   std::map<BlockId, int> runs_of;
@@ -95,16 +96,13 @@ void split_into_runs(Graph& model) {
   model.blocks = std::move(runs);
 }
 
-}  // namespace
-
 void expect_no_stages(const Graph& model, std::int32_t automatic) {
   refuse_numbers(model, "options.topology.automatic_stages", "0", std::to_string(automatic));
 }
 
-std::vector<StageRequest> find_stages(Graph& model, StageRule rule) {
+std::vector<StageRequest> find_stages(const Graph& model, StageRule rule) {
   if (rule != StageRule::by_block)
     refuse_numbers(model, "options.topology.stage_rule", "by_block", std::string(to_string(rule)));
-  if (rule == StageRule::auto_increment) split_into_runs(model);
   if (rule == StageRule::by_block)
     if (auto numbered = numbered_stages(model); !numbered.empty()) return numbered;
   auto requests = rule == StageRule::same_as_ipu ? stage_per_ipu(model) : stage_per_block(model);

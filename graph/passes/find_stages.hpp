@@ -10,14 +10,17 @@
 
 namespace penstock::graph {
 
+/// What `auto_increment` looks at: each further run of a block's nodes is a block of its own, "B1
+/// (2)", on the same IPU. Of a whole model, so that training and inference have the same ones.
+void split_into_runs(Graph& model);
+
 /// A model without blocks is one stage. Blocks that are made for stages are those; others count in
 /// the order of their first nodes, and one without a node follows the block that was declared
-/// before it. `auto_increment` makes each further run of a block's nodes a block of its own, "B1
-/// (2)", on the same IPU.
+/// before it. For `auto_increment` the model is split into runs.
 /// @throws Error invalid_topology if, by `same_as_ipu`, a block does not say which IPU it is on; if
 /// only some blocks are made for stages, or none for a stage before another's. invalid_argument for
 /// another rule than `by_block` where blocks are made for stages.
-std::vector<StageRequest> find_stages(Graph& model, StageRule rule);
+std::vector<StageRequest> find_stages(const Graph& model, StageRule rule);
 
 /// For a model that is cut into so many stages anywhere.
 /// @throws Error invalid_argument if its blocks are made for stages.

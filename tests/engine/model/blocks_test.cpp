@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "engine/model/model_access.hpp"
+#include "penstock/inference_model.hpp"
 #include "penstock/training_model.hpp"
 #include "tests/support/random_tensor.hpp"
 #include "tests/support/refusal.hpp"
@@ -217,6 +218,14 @@ Model to_and_fro() {
   return model;
 }
 
+/// "A@0 B@1 ": each stage's first block and its IPU.
+std::string stages_of(const CompileReport& report) {
+  std::string stages;
+  for (const StagePlanReport& stage : report.stages)
+    stages += stage.blocks.at(0) + "@" + std::to_string(stage.ipu) + " ";
+  return stages;
+}
+
 TEST(Blocks, A10_AnIpuRevisitedMakesFourStagesOfTheBitsOfOne) {
   const auto trained = [&](const Model& model, const Topology& topology) {
     Options options{.batch_size = 2};
@@ -224,10 +233,7 @@ TEST(Blocks, A10_AnIpuRevisitedMakesFourStagesOfTheBitsOfOne) {
     options.topology = topology;
     TrainingModel training(model, options);
     training.step({testing::uniform({8, 4}, 1)});
-    std::string stages;
-    for (const StagePlanReport& stage : training.compile_report().stages)
-      stages += stage.blocks.at(0) + "@" + std::to_string(stage.ipu) + " ";
-    return std::pair(stages, model.weight("a.weight"));
+    return std::pair(stages_of(training.compile_report()), model.weight("a.weight"));
   };
   const auto [four_stages, four] = trained(to_and_fro(), {.stage_rule = StageRule::auto_increment});
   const auto [one_stage, one] =
@@ -239,6 +245,35 @@ TEST(Blocks, A10_AnIpuRevisitedMakesFourStagesOfTheBitsOfOne) {
                     [&] { trained(to_and_fro(), {.stage_rule = StageRule::same_as_ipu}); })
                 .find("in stage 1 needs the output of"),
             std::string::npos);
+}
+
+// What only the loss needs has no work in inference, and moves nothing else.
+TEST(Blocks, A10_ThatComeBackAreTheStagesOfTrainingInInferenceToo) {
+  Model model("m");
+  Value x = model.input("x", {4});
+  const auto add = [&](const char* block, const char* layer) {
+    const auto scope = model.block(block);
+    return model.linear(layer, x, 4);
+  };
+  x = add("A", "a");
+  const Value auxiliary = add("L", "l");
+  x = add("B", "b");
+  model.output("y", x);
+  x = add("A", "head");
+  {
+    const auto scope = model.block("A");
+    model.loss(model.identity_loss(model.add(x, auxiliary)));
+  }
+  Options options;
+  options.topology.stage_rule = StageRule::auto_increment;
+  EXPECT_EQ(stages_of(TrainingModel(model, options).compile_report()), "A@0 L@1 B@2 A (2)@3 ");
+  const InferenceModel inference(model, options);
+  EXPECT_EQ(stages_of(inference.compile_report()), "A@0 B@2 ");
+  const std::vector<std::string>& warnings = inference.compile_report().warnings;
+  ASSERT_FALSE(warnings.empty());
+  EXPECT_EQ(warnings[0], "stage 3 (\"A (2)\") has nothing to compute in inference and is left out");
+  options.topology.ipus = {4, 5, 6, 7};
+  EXPECT_EQ(stages_of(InferenceModel(model, options).compile_report()), "A@4 B@6 ");
 }
 
 }  // namespace

@@ -21,6 +21,7 @@ Graph chain(const std::vector<Block>& blocks) {
 
 /// "B1,B2@1|B3@0": the blocks of each stage and its IPU.
 std::string stages_of(Graph model, StageRule rule) {
+  if (rule == StageRule::auto_increment) split_into_runs(model);
   const auto requests = find_stages(model, rule);
   std::string text;
   for (const StagePlacement& stage : assign_stages(model, requests, {}, true).stages) {
@@ -80,15 +81,14 @@ TEST(FindStages, OrderBlocksByTheirFirstNodes) {
   model.block("outer").block("idle").block("inner");
   const auto x = model.apply("relu", {model.input("x", {4})});
   model.block("outer").apply("relu", {x});
-  Graph graph = model.graph();
   std::string order;
-  for (const StageRequest& stage : find_stages(graph, StageRule::by_block))
+  for (const StageRequest& stage : find_stages(model.graph(), StageRule::by_block))
     order += stage.blocks.at(0) + " ";
   EXPECT_EQ(order, "inner outer idle ");
 }
 
 TEST(FindStages, A10_SameAsIpuRefusesABlockWithoutOne) {
-  Graph model = chain({{"A", 0}, {"B"}});
+  const Graph model = chain({{"A", 0}, {"B"}});
   EXPECT_EQ(refusal(Errc::invalid_topology, [&] { find_stages(model, StageRule::same_as_ipu); }),
             "options.topology.stage_rule: same_as_ipu expects an IPU of every block, but block "
             "\"B\" names none");
