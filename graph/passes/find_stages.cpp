@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 #include <string>
 
 #include "penstock/error.hpp"
@@ -77,9 +78,19 @@ void refuse_numbers(const Graph& model, const std::string& field, const std::str
                                             got);
 }
 
+/// Of one more run of a block: the block's, or with a number that makes it nobody's.
+std::string name_of_run(const std::string& block, int& number, const std::set<std::string>& used) {
+  if (++number == 1) return block;
+  const auto numbered = [&] { return block + " (" + std::to_string(number) + ")"; };
+  while (used.contains(numbered())) ++number;
+  return numbered();
+}
+
 }  // namespace
 
 void split_into_runs(Graph& model) {
+  std::set<std::string> used;
+  for (const Block& block : model.blocks) used.insert(block.name);
   std::vector<Block> runs;
   std::map<BlockId, int> runs_of;
   BlockId before = none;
@@ -87,9 +98,8 @@ void split_into_runs(Graph& model) {
     if (node.block == none) continue;
     if (runs.empty() || node.block != before) {
       before = node.block;
-      const int number = ++runs_of[before];
-      runs.push_back(model.blocks[index(before)]);
-      if (number > 1) runs.back().name += " (" + std::to_string(number) + ")";
+      Block& run = runs.emplace_back(model.blocks[index(before)]);
+      run.name = name_of_run(run.name, runs_of[before], used);
     }
     node.block = static_cast<BlockId>(runs.size()) - 1;
   }

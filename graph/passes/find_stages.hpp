@@ -10,8 +10,9 @@
 
 namespace penstock::graph {
 
-/// What `auto_increment` looks at: each further run of a block's nodes is a block of its own, "B1
-/// (2)", on the same IPU. Of a whole model, so that training and inference have the same ones.
+/// What `auto_increment` looks at: each further run of a block's nodes is a block of its own, on
+/// the same IPU: "B1 (2)", or the next number that is no block's name. Of a whole model, so that
+/// training and inference have the same ones.
 void split_into_runs(Graph& model);
 
 /// A model without blocks is one stage. Blocks that are made for stages are those; others count in
