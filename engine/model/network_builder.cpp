@@ -164,10 +164,13 @@ void NetworkBuilder::begin_block(const std::string& name, int ipu) {
 }
 
 void NetworkBuilder::begin_block_at(const std::string& layer, const std::string& name, int ipu) {
+  const std::string who = "begin_block_at \"" + layer + "\"";
+  expect_stages_not_set(who);
+  expect_no_scope(who);
   const graph::NodeId at = first_node_of(layer);
   for (const Begun& begun : begun_)
     if (begun.at == at)
-      refuse(Errc::invalid_argument, "begin_block_at \"" + layer + "\": block \"" +
+      refuse(Errc::invalid_argument, who + ": block \"" +
                                          graph_.blocks[graph::index(begun.block)].name +
                                          "\" begins there already");
   begin(at, name, ipu, true);

@@ -56,7 +56,7 @@ class NetworkBuilder {
   /// @throws Error as open_block(), and invalid_model inside a scope.
   void begin_block(const std::string& name, int ipu);
   /// The same from a layer on that is there already; it can be taken back.
-  /// @throws Error as open_block(), and invalid_argument if there is no such layer, or a block
+  /// @throws Error as begin_block(), and invalid_argument if there is no such layer, or a block
   /// begins there already.
   void begin_block_at(const std::string& layer, const std::string& name, int ipu);
   /// Takes all back that begin_block_at() did.

@@ -164,6 +164,9 @@ TEST(Blocks, RefusedLeaveEverythingAsItWas) {
     EXPECT_EQ(refusal(Errc::invalid_model, [&] { model.begin_block("B2"); }),
               "model \"stock\": begin_block \"B2\": block \"scope\" is open; its scope has to end "
               "first");
+    EXPECT_EQ(refusal(Errc::invalid_model, [&] { model.begin_block_at("fc", "B2"); }),
+              "model \"stock\": begin_block_at \"fc\": block \"scope\" is open; its scope has to "
+              "end first");
   }
   EXPECT_EQ(blocks_of(model), before);
 }

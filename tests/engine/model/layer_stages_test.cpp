@@ -212,6 +212,8 @@ TEST(LayerStages, B3_LetNoScopeBeOpenedWhileTheyAreSet) {
             "model \"m\": block \"B\"" + text);
   EXPECT_EQ(refusal(Errc::invalid_model, [&] { model.begin_block("B"); }),
             "model \"m\": begin_block \"B\"" + text);
+  EXPECT_EQ(refusal(Errc::invalid_model, [&] { model.begin_block_at("b", "B"); }),
+            "model \"m\": begin_block_at \"b\"" + text);
   model.reset_stage_assignment();
   EXPECT_EQ(TrainingModel(model, {}).compile_report().stages.size(), 3u);
 }
