@@ -7,8 +7,9 @@
 namespace penstock {
 namespace {
 
-/// Of the layers before the first begun block.
+/// Of the layers before the first begun block, and where it is.
 constexpr const char* first_block = "start";
+constexpr int first_block_ipu = 0;
 
 Shape one_sample(const Shape& sample) {
   std::vector<std::int64_t> dims{1};
@@ -102,6 +103,7 @@ int NetworkBuilder::open_block(const std::string& name, int ipu) {
   expect_stages_not_set(who);
   if (!open_.empty() && open_.back().is_stage) expect_no_scope(who);
   open_.push_back({.number = scopes_, .block = placed_block(name, ipu), .is_stage = false});
+  if (ipu != graph::none) scope_ipus_[name] = ipu;
   return scopes_++;
 }
 
@@ -142,10 +144,12 @@ graph::BlockId NetworkBuilder::placed_block(const std::string& name, int ipu) {
                                        "any, got " + std::to_string(ipu));
   const graph::BlockId id = find_or_add_block(name);
   graph::Block& block = graph_.blocks[static_cast<std::size_t>(id)];
-  if (ipu != graph::none && block.ipu != graph::none && block.ipu != ipu)
+  if (ipu != graph::none && block.ipu != graph::none && block.ipu != ipu) {
+    if (name == first_block) expect_ipu_of_first_block(ipu);
     refuse(Errc::invalid_topology, "block \"" + name + "\": expected IPU " +
                                        std::to_string(block.ipu) + " as before, got " +
                                        std::to_string(ipu));
+  }
   if (ipu != graph::none) block.ipu = ipu;
   return id;
 }
@@ -188,9 +192,10 @@ graph::NodeId NetworkBuilder::first_node_of(const std::string& layer) const {
 
 void NetworkBuilder::begin(graph::NodeId at, const std::string& name, int ipu, bool is_mark) {
   reassign([&] {
-    const Begun begun{.at = at, .block = placed_block(name, ipu), .is_mark = is_mark};
+    const Begun begun{.at = at, .block = placed_block(name, ipu), .ipu = ipu, .is_mark = is_mark};
     begun_.insert(std::ranges::upper_bound(begun_, at, {}, &Begun::at), begun);
   });
+  drop_idle_blocks(first_block);
 }
 
 void NetworkBuilder::remove_marks() {
@@ -226,6 +231,25 @@ graph::BlockId NetworkBuilder::block_of(std::size_t node) const {
   return after == begun_.begin() ? graph::none : std::prev(after)->block;
 }
 
+graph::NodeId NetworkBuilder::first_unsaid() const {
+  if (begun_.empty()) return graph::none;
+  const auto begun = scope_of_.begin() + begun_.front().at;
+  const auto node = std::find(scope_of_.begin(), begun, graph::none);
+  return node == begun ? graph::none : static_cast<graph::NodeId>(node - scope_of_.begin());
+}
+
+void NetworkBuilder::expect_ipu_of_first_block(int ipu) const {
+  const graph::NodeId layer = first_unsaid();
+  if (layer == graph::none || ipu == graph::none || ipu == first_block_ipu) return;
+  const std::string name = "\"" + graph_.node(layer).name + "\"";
+  refuse(Errc::invalid_topology, "block \"" + std::string(first_block) + "\": expected IPU " +
+                                     std::to_string(first_block_ipu) +
+                                     ", for it has the layers before the first begun block (" +
+                                     name + " is one), got " + std::to_string(ipu) +
+                                     "; begin a block at " + name + ", or give the one on IPU " +
+                                     std::to_string(ipu) + " another name");
+}
+
 // The block of the first layers is made where it is needed, and may be on another IPU already.
 void NetworkBuilder::reassign(const auto& change) {
   const std::vector<graph::Block> blocks = graph_.blocks;
@@ -238,17 +262,33 @@ void NetworkBuilder::reassign(const auto& change) {
     graph_.blocks = blocks;
     begun_ = begun;
     assigned_ = assigned;
-    reassign_blocks();
     throw;
   }
 }
 
 void NetworkBuilder::reassign_blocks() {
-  for (std::size_t node = 0; node < graph_.nodes.size(); ++node) {
-    graph::BlockId& block = graph_.nodes[node].block;
-    block = block_of(node);
-    if (block == graph::none && !begun_.empty()) block = placed_block(first_block, 0);
+  set_ipus_of_blocks();
+  graph::BlockId first = graph::none;
+  if (first_unsaid() != graph::none) {
+    first = find_or_add_block(first_block);
+    int& ipu = graph_.blocks[graph::index(first)].ipu;
+    expect_ipu_of_first_block(ipu);
+    ipu = first_block_ipu;
   }
+  for (std::size_t node = 0; node < graph_.nodes.size(); ++node) {
+    const graph::BlockId block = block_of(node);
+    graph_.nodes[node].block = block == graph::none ? first : block;
+  }
+}
+
+/// What scopes and begun blocks say that are there.
+void NetworkBuilder::set_ipus_of_blocks() {
+  for (graph::Block& block : graph_.blocks) {
+    const auto said = scope_ipus_.find(block.name);
+    block.ipu = said == scope_ipus_.end() ? graph::none : said->second;
+  }
+  for (const Begun& begun : begun_)
+    if (begun.ipu != graph::none) graph_.blocks[graph::index(begun.block)].ipu = begun.ipu;
 }
 
 void NetworkBuilder::each_block_number(const auto& visit) {
@@ -259,23 +299,30 @@ void NetworkBuilder::each_block_number(const auto& visit) {
   for (Begun& begun : begun_) visit(begun.block);
 }
 
-void NetworkBuilder::drop_idle_blocks() {
-  std::vector<bool> used(graph_.blocks.size());
+void NetworkBuilder::drop_idle_blocks(std::string_view name) {
+  std::vector<bool> kept;
+  for (const graph::Block& block : graph_.blocks)
+    kept.push_back(!name.empty() && block.name != name);
   each_block_number([&](graph::BlockId block) {
-    if (block != graph::none) used[graph::index(block)] = true;
+    if (block != graph::none) kept[graph::index(block)] = true;
   });
-  std::vector<graph::Block> kept;
+  if (std::ranges::find(kept, false) != kept.end()) drop_blocks_but(kept);
+}
+
+void NetworkBuilder::drop_blocks_but(const std::vector<bool>& kept) {
+  std::vector<graph::Block> blocks;
   std::vector<graph::BlockId> numbers;
-  for (std::size_t block = 0; block < used.size(); ++block) {
-    numbers.push_back(static_cast<graph::BlockId>(kept.size()));
-    if (used[block]) kept.push_back(std::move(graph_.blocks[block]));
+  for (std::size_t block = 0; block < kept.size(); ++block) {
+    numbers.push_back(static_cast<graph::BlockId>(blocks.size()));
+    if (kept[block]) blocks.push_back(std::move(graph_.blocks[block]));
   }
   each_block_number([&](graph::BlockId& block) {
     if (block != graph::none) block = numbers[graph::index(block)];
   });
-  graph_.blocks = std::move(kept);
-  std::erase_if(stage_scopes_,
-                [&](const auto& scope) { return !any_named(graph_.blocks, scope.first); });
+  graph_.blocks = std::move(blocks);
+  const auto gone = [&](const auto& scope) { return !any_named(graph_.blocks, scope.first); };
+  std::erase_if(stage_scopes_, gone);
+  std::erase_if(scope_ipus_, gone);
 }
 
 graph::BlockId NetworkBuilder::find_or_add_block(const std::string& name) {

@@ -60,6 +60,8 @@ class NetworkBuilder {
   /// begins there already.
   void begin_block_at(const std::string& layer, const std::string& name, int ipu);
   /// Takes all back that begin_block_at() did.
+  /// @throws Error invalid_topology if the first layers then are in their own block, and this is
+  /// on another IPU.
   void remove_marks();
 
   /// The stage of every node, whatever else was said; until reset_stages() no node can be added,
@@ -96,6 +98,7 @@ class NetworkBuilder {
   struct Begun {
     graph::NodeId at;
     graph::BlockId block;
+    std::int32_t ipu;  // none: not said here
     bool is_mark;
   };
 
@@ -105,13 +108,20 @@ class NetworkBuilder {
   graph::BlockId placed_block(const std::string& name, int ipu);
   graph::BlockId find_or_add_block(const std::string& name);
   graph::NodeId first_node_of(const std::string& layer) const;
+  /// The first node that is in no scope and before every begun block; `none` if there is none.
+  graph::NodeId first_unsaid() const;
+  /// @throws Error invalid_topology if that makes a block of its own, and `ipu` is not this one's.
+  void expect_ipu_of_first_block(int ipu) const;
   void begin(graph::NodeId at, const std::string& name, int ipu, bool is_mark);
   graph::BlockId block_of(std::size_t node) const;
   /// Gives nodes their blocks again after `change`; if that cannot be, nothing has changed.
   void reassign(const auto& change);
   void reassign_blocks();
+  void set_ipus_of_blocks();
   void each_block_number(const auto& visit);
-  void drop_idle_blocks();
+  /// Those that nothing refers to: all, or the one of that name.
+  void drop_idle_blocks(std::string_view name = {});
+  void drop_blocks_but(const std::vector<bool>& kept);
 
   graph::Graph graph_;
   std::vector<Scope> open_;
@@ -121,6 +131,7 @@ class NetworkBuilder {
   std::vector<Begun> begun_;                 // in the nodes' order
   std::vector<graph::BlockId> assigned_;     // by node; empty: stages are not set
   std::map<std::string, int> stage_scopes_;  // of blocks that open_stage() made
+  std::map<std::string, int> scope_ipus_;    // of blocks that open_block() was told an IPU of
 };
 
 }  // namespace penstock

@@ -105,7 +105,9 @@ class Model {
   /// @throws Error invalid_argument if there is no such layer, or a block begins there already;
   /// invalid_model and invalid_topology as begin_block(). Then nothing has changed.
   void begin_block_at(const std::string& layer, const std::string& name, int ipu = -1);
-  /// Takes back every begin_block_at().
+  /// Takes back every begin_block_at(), and the IPUs that these said.
+  /// @throws Error invalid_topology if the first layers then are in block "start", and this is on
+  /// another IPU than 0. Then nothing has changed.
   void remove_block_marks();
 
   /// Everything added until the result goes out of scope is pipeline stage `number`: it belongs to

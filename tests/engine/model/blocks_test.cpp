@@ -61,8 +61,9 @@ TEST(Blocks, A3_WithoutAScopeLastUntilTheNext) {
 }
 
 /// A4: what decorates a function elsewhere is its first line here.
-Value dense(Model& model, const std::string& block, const std::string& name, Value x) {
-  const auto scope = model.block(block);
+Value dense(Model& model, const std::string& block, const std::string& name, Value x,
+            int ipu = -1) {
+  const auto scope = model.block(block, ipu);
   return model.relu(model.linear(name, x, 4));
 }
 
@@ -100,6 +101,7 @@ TEST(Blocks, A5_MayBeMarkedInAnyOrder) {
   model.begin_block_at("layer1", "B2");
   EXPECT_EQ(blocks_of(model),
             "stem:B1 layer1.0.fc:B2 layer1.1.fc:B2 layer2.0.fc:B2 fc:B3 mse_loss_1:B3");
+  EXPECT_EQ(names_of_blocks(model), (std::vector<std::string>{"B3", "B1", "B2"}));
 }
 
 TEST(Blocks, A5_MarksCanBeRemoved) {
@@ -112,6 +114,19 @@ TEST(Blocks, A5_MarksCanBeRemoved) {
   EXPECT_TRUE(names_of_blocks(model).empty());
   model.begin_block_at("layer2", "again");
   EXPECT_EQ(names_of_blocks(model), (std::vector<std::string>{"again", "start"}));
+}
+
+TEST(Blocks, A5_RemovalTakesTheIpusBackThatMarksSaid) {
+  Model model;
+  Value x = dense(model, "start", "a", model.input("x", {4}));
+  x = dense(model, "B2", "b", x);
+  model.linear("d", model.linear("c", x, 4), 4);
+  model.begin_block_at("d", "B2", 3);
+  EXPECT_EQ(blocks_of(model), "a:start@0 relu_1:start@0 b:B2@3 relu_2:B2@3 c:start@0 d:B2@3");
+  model.remove_block_marks();
+  EXPECT_EQ(blocks_of(model), "a:start relu_1:start b:B2 relu_2:B2 c: d:");
+  model.begin_block_at("c", "B2", 2);
+  EXPECT_EQ(blocks_of(model), "a:start relu_1:start b:B2@2 relu_2:B2@2 c:B2@2 d:B2@2");
 }
 
 TEST(Blocks, A5_RemovalLeavesTheOtherStyles) {
@@ -179,12 +194,31 @@ TEST(Blocks, RefusedForTheFirstLayersBlockLeaveEverythingAsItWas) {
     model.output("y", model.linear("b", x, 4));
   }
   const std::string before = blocks_of(model);
-  const std::string text = "model \"m\": block \"start\": expected IPU 1 as before, got 0";
+  const std::string text =
+      "model \"m\": block \"start\": expected IPU 0, for it has the layers before the first begun "
+      "block (\"a\" is one), got 1; begin a block at \"a\", or give the one on IPU 1 another name";
   EXPECT_EQ(refusal(Errc::invalid_topology, [&] { model.begin_block("B", 0); }), text);
   EXPECT_EQ(refusal(Errc::invalid_topology, [&] { model.begin_block_at("b", "B", 0); }), text);
   EXPECT_EQ(blocks_of(model), before);
   model.begin_block_at("a", "B", 2);  // on the IPU that the refused ones did not keep
-  EXPECT_NE(blocks_of(model), before);
+  model.begin_block("C");
+  const std::string marked = blocks_of(model);
+  EXPECT_EQ(marked, "a:B@2 b:start@1");
+  EXPECT_EQ(refusal(Errc::invalid_topology, [&] { model.remove_block_marks(); }), text);
+  model.set_stage_assignment(split_after(model.stage_assignment(), "a"));
+  EXPECT_EQ(refusal(Errc::invalid_topology, [&] { model.remove_block_marks(); }), text);
+  model.reset_stage_assignment();
+  EXPECT_EQ(blocks_of(model), marked);
+}
+
+TEST(Blocks, RefusedOnAnotherIpuThanTheFirstLayersSayWhy) {
+  Model model("m");
+  const Value x = model.linear("a", model.input("x", {4}), 4);
+  model.begin_block("B");
+  EXPECT_EQ(refusal(Errc::invalid_topology, [&] { dense(model, "start", "b", x, 1); }),
+            "model \"m\": block \"start\": expected IPU 0, for it has the layers before the first "
+            "begun block (\"a\" is one), got 1; begin a block at \"a\", or give the one on IPU 1 "
+            "another name");
 }
 
 TEST(Blocks, A5_CutAFinishedModelIntoStagesOfTheSameBits) {
