@@ -104,7 +104,7 @@ BlockScope Model::opened(int scope) const {
 }
 
 BlockScope Model::block() {
-  return block(impl_->network.next_block_name());
+  return opened(impl_->network.open_numbered_block());
 }
 
 BlockScope Model::pipeline_stage(int number) {

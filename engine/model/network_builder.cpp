@@ -107,6 +107,12 @@ int NetworkBuilder::open_block(const std::string& name, int ipu) {
   return scopes_++;
 }
 
+int NetworkBuilder::open_numbered_block() {
+  const int scope = open_block(std::to_string(numbered_blocks_), graph::none);
+  ++numbered_blocks_;
+  return scope;
+}
+
 int NetworkBuilder::open_stage(int number) {
   const std::string who = "pipeline_stage " + std::to_string(number);
   if (number < 0) refuse(Errc::invalid_topology, who + ": expected a number of 0 or more");

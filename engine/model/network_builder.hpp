@@ -44,13 +44,13 @@ class NetworkBuilder {
   /// @throws Error invalid_model for an empty name, inside the scope of a stage, and where stages
   /// are set; invalid_topology for an `ipu` below -1 or another one than before.
   int open_block(const std::string& name, int ipu);
+  /// The same, named by the number of blocks that were opened so before.
+  int open_numbered_block();
   void close_block(int scope) noexcept;
   /// Opens the block of pipeline stage `number`. Scopes of stages and others do not nest.
   /// @throws Error invalid_topology for a negative number, invalid_model inside another scope and
   /// where stages are set.
   int open_stage(int number);
-  /// A name for a block: the number of those that were asked for before.
-  std::string next_block_name() { return std::to_string(numbered_blocks_++); }
 
   /// Nodes outside of scopes belong to block `name` from here on, to where the next one begins.
   /// @throws Error as open_block(), and invalid_model inside a scope.

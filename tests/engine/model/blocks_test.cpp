@@ -41,7 +41,12 @@ TEST(Blocks, A2_WithoutANameAreNumberedAndNamedOnesTakeNoNumber) {
   add("b", model.block("named"));
   add("c", model.block());
   add("d", model.block("1"));
-  EXPECT_EQ(blocks_of(model), "a:0 b:named c:1 d:1");
+  {
+    const auto stage = model.pipeline_stage(0);
+    EXPECT_NE(refusal(Errc::invalid_model, [&] { (void)model.block(); }), "accepted");
+  }
+  add("e", model.block());
+  EXPECT_EQ(blocks_of(model), "a:0 b:named c:1 d:1 e:2");
   Model next;
   const auto block = next.block();
   next.linear("a", next.input("x", {4}), 4);
