@@ -109,6 +109,13 @@ TEST(Blocks, A5_MayBeMarkedInAnyOrder) {
   EXPECT_EQ(names_of_blocks(model), (std::vector<std::string>{"B3", "B1", "B2"}));
 }
 
+TEST(Blocks, A5_BeginAtTheLayerOfThatNameBeforeOneWhoseNameGoesOn) {
+  Model model;
+  model.linear("fc", model.linear("fc.1", model.input("x", {4}), 4), 4);
+  model.begin_block_at("fc", "B");
+  EXPECT_EQ(blocks_of(model), "fc.1:start@0 fc:B");
+}
+
 TEST(Blocks, A5_MarksCanBeRemoved) {
   Model model = stock();
   const std::string before = blocks_of(model);
