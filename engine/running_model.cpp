@@ -15,6 +15,7 @@
 #include "engine/optimizer_state.hpp"
 #include "engine/plan_cache/compile_cached.hpp"
 #include "engine/values/idle_options.hpp"
+#include "engine/values/ipu_numbers.hpp"
 #include "engine/values/number_range.hpp"
 #include "graph/compile.hpp"
 #include "graph/replica_ipus.hpp"
@@ -47,12 +48,11 @@ std::optional<graph::PhaseRequest> phases_of(const Options& options, bool traini
 
 /// Before any thread is started.
 void expect_ipu_numbers(const graph::Plan& plan, int replicas) {
-  constexpr std::int64_t highest = 65535;
   for (std::size_t stage = 0; stage < plan.stages.size(); ++stage)
-    if (const std::int64_t ipu = graph::ipu_of(plan, replicas - 1, stage); ipu > highest)
+    if (const std::int64_t ipu = graph::ipu_of(plan, replicas - 1, stage); ipu > highest_ipu)
       throw Error(Errc::invalid_topology,
                   "options.topology.replication_factor: expected IPU numbers up to " +
-                      std::to_string(highest) + " in every replica, but replica " +
+                      std::to_string(highest_ipu) + " in every replica, but replica " +
                       std::to_string(replicas - 1) + " of the stage on IPU " +
                       std::to_string(plan.stages[stage].ipu) + " would be on IPU " +
                       std::to_string(ipu) + "; place the stages on lower ones");

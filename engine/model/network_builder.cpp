@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/values/ipu_numbers.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -145,9 +146,10 @@ graph::BlockId NetworkBuilder::stage_block(int number) {
 
 graph::BlockId NetworkBuilder::placed_block(const std::string& name, int ipu) {
   if (name.empty()) refuse(Errc::invalid_model, "block: expected a name, got \"\"");
-  if (ipu < graph::none)
-    refuse(Errc::invalid_topology, "block \"" + name + "\": expected IPU 0 or more, or -1 for " +
-                                       "any, got " + std::to_string(ipu));
+  if (ipu < graph::none || ipu > highest_ipu)
+    refuse(Errc::invalid_topology, "block \"" + name + "\": expected IPU 0 to " +
+                                       std::to_string(highest_ipu) + ", or -1 for any, got " +
+                                       std::to_string(ipu));
   const graph::BlockId id = find_or_add_block(name);
   graph::Block& block = graph_.blocks[static_cast<std::size_t>(id)];
   if (ipu != graph::none && block.ipu != graph::none && block.ipu != ipu) {

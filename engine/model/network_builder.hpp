@@ -42,7 +42,8 @@ class NetworkBuilder {
 
   /// Opens a block, inside those that are open already, and returns a number to close it by.
   /// @throws Error invalid_model for an empty name, inside the scope of a stage, and where stages
-  /// are set; invalid_topology for an `ipu` below -1 or another one than before.
+  /// are set; invalid_topology for an `ipu` below -1 or above highest_ipu, or another one than
+  /// before.
   int open_block(const std::string& name, int ipu);
   /// The same, named by the number of blocks that were opened so before.
   int open_numbered_block();

@@ -6,6 +6,7 @@
 #include <map>
 #include <span>
 
+#include "engine/values/ipu_numbers.hpp"
 #include "engine/values/joined.hpp"
 #include "engine/values/number_range.hpp"
 #include "penstock/error.hpp"
@@ -44,7 +45,7 @@ void check_enumerator(std::string_view field, Names names, Enum value) {
 }
 
 constexpr NumberRange positive{.low = 1};
-constexpr NumberRange ipu_numbers{.low = 0, .high = 65535};
+constexpr NumberRange ipu_numbers{.low = 0, .high = highest_ipu};
 
 void check_stage(const std::string& field, const Stage& stage) {
   if (stage.blocks.empty())

@@ -89,15 +89,16 @@ class Model {
   /// Everything added until the result goes out of scope belongs to block `name`; a name may come
   /// back later. Scopes nest: after an inner one the outer one goes on.
   /// @throws Error invalid_model for an empty name, inside a pipeline stage's scope, or while a
-  /// stage assignment is set; invalid_topology for an `ipu` below -1 or another one than before.
+  /// stage assignment is set; invalid_topology for an `ipu` below -1 or above 65535, or another one
+  /// than before.
   [[nodiscard]] BlockScope block(const std::string& name, int ipu = -1);
   /// The same, named by the number of blocks that were opened so before: "0", "1", ...
   [[nodiscard]] BlockScope block();
   /// Everything added from here on, outside of scopes, belongs to block `name`, up to where the
   /// next block begins. What came before the first such block is block "start", on IPU 0.
   /// @throws Error invalid_model while a scope is open or a stage assignment is set, or for an
-  /// empty name; invalid_topology for an `ipu` below -1 or another one than the block is on, block
-  /// "start" included. Then nothing has changed.
+  /// empty name; invalid_topology for an `ipu` below -1 or above 65535, or another one than the
+  /// block is on, block "start" included. Then nothing has changed.
   void begin_block(const std::string& name, int ipu = -1);
   /// The same from `layer` on, which is there already, the loss included: of the layer of that
   /// name, or else of the first one whose name goes on with a dot ("layer4" is where

@@ -154,8 +154,14 @@ TEST(Model, ABlockIsOnOneIpu) {
   (void)model.block("B1");
   EXPECT_EQ(refusal(Errc::invalid_topology, [&] { (void)model.block("B1", 1); }),
             "model \"m\": block \"B1\": expected IPU 2 as before, got 1");
-  EXPECT_EQ(refusal(Errc::invalid_topology, [&] { (void)model.block("B2", -2); }),
-            "model \"m\": block \"B2\": expected IPU 0 or more, or -1 for any, got -2");
+  const std::string text =
+      "model \"m\": block \"B2\": expected IPU 0 to 65535, or -1 for any, got ";
+  EXPECT_EQ(refusal(Errc::invalid_topology, [&] { (void)model.block("B2", -2); }), text + "-2");
+  EXPECT_EQ(refusal(Errc::invalid_topology, [&] { (void)model.block("B2", 65536); }),
+            text + "65536");
+  EXPECT_EQ(refusal(Errc::invalid_topology, [&] { model.begin_block("B2", 2147483647); }),
+            text + "2147483647");
+  (void)model.block("B2", 65535);
 }
 
 TEST(Model, HasOneLossOfTypeF32) {
