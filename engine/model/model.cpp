@@ -30,8 +30,11 @@ Model::Impl::Impl(const std::string& name, std::uint64_t random_seed)
     : number(next_number()), seed(random_seed), network(name), weights(name) {}
 
 graph::ValueId Model::Impl::id(std::string_view who, Value value) const {
-  if (value.model_ == number) return value.id_;
-  const std::string got = value.model_ == 0 ? "one of no model" : "one of another model";
+  const bool here = value.model_ == number;
+  if (here && graph::index(value.id_) < network.graph().values.size()) return value.id_;
+  const std::string got = here                ? "one of a layer that was taken back"
+                          : value.model_ == 0 ? "one of no model"
+                                              : "one of another model";
   throw Error(Errc::invalid_model, std::string(who) + ": expected a value of model \"" +
                                        network.graph().name + "\", got " + got);
 }
@@ -68,6 +71,18 @@ const graph::Graph& ModelAccess::graph(const Model& model) {
 
 void ModelAccess::expect_value(std::string_view who, const Model& model, Value value) {
   model.impl_->id(who, value);
+}
+
+void ModelAccess::add(const Model& model, const std::function<void()>& change) {
+  const std::shared_ptr<Model::Impl> impl = model.impl_;
+  const NetworkBuilder::State before = impl->network.state();
+  try {
+    change();
+  } catch (...) {
+    impl->network.restore(before);
+    impl->weights.keep(before.variables);
+    throw;
+  }
 }
 
 std::shared_ptr<ParameterStore> ModelAccess::weights(const Model& model) {

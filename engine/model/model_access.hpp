@@ -1,6 +1,7 @@
 // ModelAccess: what training and inference models see of a Model.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string_view>
 
@@ -15,6 +16,9 @@ struct ModelAccess {
   static const graph::Graph& graph(const Model& model);
   /// @throws Error invalid_model, opening with `who`, if `value` is not one of the model.
   static void expect_value(std::string_view who, const Model& model, Value value);
+  /// Adds to the model, or nothing: what `change` has added to the network is taken back if it
+  /// throws.
+  static void add(const Model& model, const std::function<void()>& change);
   /// The model's weights, which outlive every handle if they must.
   static std::shared_ptr<ParameterStore> weights(const Model& model);
 };

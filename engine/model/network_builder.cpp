@@ -1,6 +1,7 @@
 #include "engine/model/network_builder.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/values/ipu_numbers.hpp"
 #include "penstock/error.hpp"
@@ -350,6 +351,49 @@ void NetworkBuilder::expect_new(bool used, std::string_view kind, const std::str
   const std::string what(kind);
   if (name.empty()) refuse(Errc::invalid_model, what + ": expected a name, got \"\"");
   if (used) refuse(Errc::invalid_model, what + " \"" + name + "\": the name is used already");
+}
+
+NetworkBuilder::State NetworkBuilder::state() const {
+  std::vector<bool> checkpoints;
+  for (const graph::Value& value : graph_.values) checkpoints.push_back(value.checkpoint);
+  return {.values = graph_.values.size(),
+          .nodes = graph_.nodes.size(),
+          .variables = graph_.variables.size(),
+          .inputs = graph_.inputs.size(),
+          .outputs = graph_.outputs.size(),
+          .loss = graph_.loss,
+          .checkpoints = std::move(checkpoints),
+          .blocks = graph_.blocks,
+          .numbered_blocks = numbered_blocks_,
+          .open = open_,
+          .scope_of = scope_of_,
+          .begun = begun_,
+          .assigned = assigned_,
+          .stage_scopes = stage_scopes_,
+          .scope_ipus = scope_ipus_};
+}
+
+void NetworkBuilder::restore(const State& before) {
+  graph_.values.resize(before.values);
+  graph_.nodes.resize(before.nodes);
+  graph_.variables.resize(before.variables);
+  graph_.inputs.resize(before.inputs);
+  graph_.outputs.resize(before.outputs);
+  graph_.loss = before.loss;
+  for (std::size_t value = 0; value < before.values; ++value)
+    graph_.values[value].checkpoint = before.checkpoints[value];
+  graph_.blocks = before.blocks;
+  numbered_blocks_ = before.numbered_blocks;
+  const std::vector<Scope> now = std::exchange(open_, before.open);
+  std::erase_if(open_, [&](const Scope& scope) {
+    return std::ranges::find(now, scope.number, &Scope::number) == now.end();
+  });
+  scope_of_ = before.scope_of;
+  begun_ = before.begun;
+  assigned_ = before.assigned;
+  stage_scopes_ = before.stage_scopes;
+  scope_ipus_ = before.scope_ipus;
+  reassign_blocks();
 }
 
 NetworkBuilder::Draft::Draft(NetworkBuilder& builder)

@@ -70,6 +70,12 @@ class NetworkBuilder {
   void set_stages(const std::vector<int>& stages);
   void reset_stages();
 
+  /// What the network is made of, to go back to after more was added.
+  struct State;
+  State state() const;
+  /// Scopes that were opened since then are closed, and what was closed since then stays so.
+  void restore(const State& before);
+
   /// Takes back the nodes and variables added since it was made, unless they are kept.
   class Draft {
    public:
@@ -133,6 +139,19 @@ class NetworkBuilder {
   std::vector<graph::BlockId> assigned_;     // by node; empty: stages are not set
   std::map<std::string, int> stage_scopes_;  // of blocks that open_stage() made
   std::map<std::string, int> scope_ipus_;    // of blocks that open_block() was told an IPU of
+};
+
+struct NetworkBuilder::State {
+  std::size_t values, nodes, variables, inputs, outputs;
+  graph::ValueId loss;
+  std::vector<bool> checkpoints;  ///< by value
+  std::vector<graph::Block> blocks;
+  int numbered_blocks;
+  std::vector<Scope> open;
+  std::vector<graph::BlockId> scope_of;
+  std::vector<Begun> begun;
+  std::vector<graph::BlockId> assigned;
+  std::map<std::string, int> stage_scopes, scope_ipus;
 };
 
 }  // namespace penstock

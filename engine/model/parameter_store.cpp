@@ -13,6 +13,13 @@ void ParameterStore::add(ParameterInfo info, Tensor value) {
   ++version_;
 }
 
+void ParameterStore::keep(std::size_t count) {
+  if (count == parameters_.size()) return;
+  parameters_.resize(count);
+  values_.resize(count);
+  ++version_;
+}
+
 const std::vector<Tensor>& ParameterStore::newest() {
   fetch();
   return values_;

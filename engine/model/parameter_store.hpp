@@ -31,6 +31,8 @@ class ParameterStore {
 
   /// Appends a parameter with its first value.
   void add(ParameterInfo info, Tensor value);
+  /// Takes back all but the first `count` parameters.
+  void keep(std::size_t count);
   const std::vector<ParameterInfo>& parameters() const noexcept { return parameters_; }
 
   /// Every parameter's newest value, fetched from the source that holds it, if one does.

@@ -53,8 +53,11 @@ Sequential::Sequential(const Model& model, Value begin) : model_(model), last_(b
 
 Sequential& Sequential::add(const Layer& layer) {
   const std::size_t begin = ModelAccess::graph(model_).nodes.size();
-  const Value value = layer(model_, last_);
-  ModelAccess::expect_value("layer " + std::to_string(size()) + " (from 0)", model_, value);
+  Value value;
+  ModelAccess::add(model_, [&] {
+    value = layer(model_, last_);
+    ModelAccess::expect_value("layer " + std::to_string(size()) + " (from 0)", model_, value);
+  });
   begins_.push_back(begin);
   ends_.push_back(ModelAccess::graph(model_).nodes.size());
   last_ = value;

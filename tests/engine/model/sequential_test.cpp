@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 
+#include "engine/model/model_access.hpp"
 #include "penstock/inference_model.hpp"
 #include "tests/support/random_tensor.hpp"
 #include "tests/support/refusal.hpp"
@@ -126,6 +128,53 @@ TEST(Sequential, B5_IsPrintedAsJson) {
   chain.dense("fc", 2, Activation::relu).add([](Model&, Value x) { return x; });
   EXPECT_EQ(to_json(chain), R"([{"layer": "fc", "ops": ["linear", "relu"], "stage": -1}, )"
                             R"({"layer": "", "ops": [], "stage": -1}])");
+}
+
+TEST(Sequential, IsAsItWasWithItsModelWhereALayerThrows) {
+  Model model("m");
+  const Value x = model.input("x", {4});
+  Sequential chain(model, x);
+  chain.dense("first", 4);
+  const std::string layers = to_string(model.stage_assignment());
+  Value lost;
+  const auto add = [&](bool fails) {
+    chain.add([&](Model& m, Value last) {
+      m.begin_block("B", 2);
+      lost = m.add(m.linear("p", m.recomputation_checkpoint(last), 4), m.input("z", {4}));
+      const auto block = m.block();
+      m.output("y", m.relu(lost));
+      m.loss(m.identity_loss(lost));
+      if (fails) throw Error(Errc::invalid_argument, "no");
+      return lost;
+    });
+  };
+  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { add(true); }), "no");
+  EXPECT_EQ(chain.size(), 1U);
+  EXPECT_EQ(to_string(model.stage_assignment()), layers);
+  EXPECT_EQ(model.parameters().size(), 2U);
+  EXPECT_TRUE(std::ranges::none_of(ModelAccess::graph(model).values, &graph::Value::checkpoint));
+  EXPECT_EQ(refusal(Errc::invalid_model, [&] { model.relu(lost); }),
+            "relu: expected a value of model \"m\", got one of a layer that was taken back");
+  add(false);
+  EXPECT_EQ(to_string(model.stage_assignment()),
+            R"(layer (op)                       inputs  block  IPU  stage
+first (linear)                   x       start  0    -
+p (linear)                       first   B      2    -
+add_1 (add)                      p, z    B      2    -
+relu_1 (relu)                    add_1   0      -    -
+identity_loss_1 (identity_loss)  add_1   0      -    -
+)");
+  EXPECT_EQ(model.parameters().size(), 4U);
+  Model other("other");
+  EXPECT_NE(refusal(Errc::invalid_model,
+                    [&] {
+                      chain.add([&](Model& m, Value last) {
+                        m.linear("q", last, 4);
+                        return other.input("x", {4});
+                      });
+                    }),
+            "accepted");
+  EXPECT_EQ(model.parameters().size(), 4U);
 }
 
 TEST(Sequential, TakesLayersOfOnesOwn) {
