@@ -38,9 +38,9 @@ TrainingRun run_digits(const Options& options, const Optimizer& optimizer) {
 
 std::string refused_without(Options kept, Options moved) {
   for (Options* options : {&kept, &moved}) {
-    const std::int64_t peak = peaks(run_digits(*options));
+    const std::int64_t peak = ipu_peak(run_digits(*options));
     options->topology.ipu_memory_bytes = peak;
-    EXPECT_EQ(peaks(run_digits(*options)), peak);
+    EXPECT_EQ(ipu_peak(run_digits(*options)), peak);
     options->topology.ipu_memory_bytes = peak - 1;
     EXPECT_NE(refusal(Errc::out_of_memory, [&] { run_digits(*options); }), "accepted");
   }

@@ -20,8 +20,8 @@ Options one_stage();
 TrainingRun run_digits(const Options& options,
                        const Optimizer& optimizer = AdamW{.learning_rate = 0.01});
 
-/// The refusal of a run that has as much memory as another one needs with more offload. Expects of
-/// both that they need what they take, to the byte.
+/// The refusal of a run that has as much memory as another one needs with more offload, each with
+/// all stages on one IPU. Expects of both that they need what they take, to the byte.
 std::string refused_without(Options kept, Options moved);
 
 std::int64_t sum(const TrainingRun& run, std::int64_t (*of)(const StageReport&));

@@ -3,7 +3,6 @@
 
 #include "apps/networks/networks.hpp"
 #include "tests/e2e/offload_runs.hpp"
-#include "tests/support/refusal.hpp"
 
 namespace penstock::testing {
 namespace {

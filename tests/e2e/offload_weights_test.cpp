@@ -4,7 +4,6 @@
 #include "apps/networks/networks.hpp"
 #include "engine/values/memory.hpp"
 #include "tests/e2e/offload_runs.hpp"
-#include "tests/support/refusal.hpp"
 #include "tests/support/same_bits.hpp"
 
 namespace penstock::testing {
@@ -91,20 +90,11 @@ TEST(OffloadOfWeights, LeavesSmallTensorsWhereTheyAre) {
 
 // A8: to the byte, and the refusal names the class that would make it fit.
 TEST(OffloadOfWeights, MakesAPlanFitThatIsRefusedWithout) {
-  Options kept = on_one_ipu(four_stages()), moved = on_one_ipu(with_weights(four_stages()));
-  for (Options* options : {&kept, &moved}) {
-    const std::int64_t peak = ipu_peak(run_digits(*options));
-    options->topology.ipu_memory_bytes = peak;
-    EXPECT_EQ(ipu_peak(run_digits(*options)), peak);
-    options->topology.ipu_memory_bytes = peak - 1;
-    EXPECT_NE(refusal(Errc::out_of_memory, [&] { run_digits(*options); }), "accepted");
-  }
-  kept.topology.ipu_memory_bytes = moved.topology.ipu_memory_bytes += 1;
-  const std::string text = refusal(Errc::out_of_memory, [&] { run_digits(kept); });
+  const std::string text =
+      refused_without(on_one_ipu(four_stages()), on_one_ipu(with_weights(four_stages())));
   EXPECT_NE(text.find("the weights in the host store (options.training.offload.weights), which "),
             std::string::npos)
       << text;
-  EXPECT_EQ(refusal(Errc::out_of_memory, [&] { run_digits(moved); }), "accepted");
 }
 
 Tensor pixels(std::int64_t samples) {
