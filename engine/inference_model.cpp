@@ -33,6 +33,7 @@ class InferenceModel::Impl {
   StepResult computed(std::span<const Tensor> inputs) {
     const std::int64_t rows = running_.check(inputs);
     expect_rows(rows);
+    short_plans_.open();
     const std::int64_t micro_batches = rows / round();
     const std::int64_t whole = micro_batches * round();
     if (whole == rows) {
@@ -121,7 +122,7 @@ void InferenceModel::detach() {
   impl_->short_plans().detach();
 }
 void InferenceModel::attach() {
-  impl_->running().attach();
+  impl_->short_plans().open().attach();
 }
 bool InferenceModel::attached() const noexcept {
   return impl_->short_plans().attached();

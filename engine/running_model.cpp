@@ -267,6 +267,7 @@ void RunningModel::detach() {
   if (plan_->training && !host_of_) state = runtime_->read_optimizer();
   stage_reports();  // which brings the stages' events along
   weights_->detach(*this);
+  failure_ = runtime_->failure();
   kept_state_ = std::move(state);
   runtime_.reset();
   stay_.reset();
@@ -275,8 +276,14 @@ void RunningModel::detach() {
   log_(LogLevel::info, "\"" + plan_->name + "\": detached from its IPUs");
 }
 
+void RunningModel::expect_open() const {
+  const std::string failure = runtime_ ? runtime_->failure() : failure_;
+  if (!failure.empty()) throw actors::closed_by(failure);
+}
+
 void RunningModel::attach() {
   if (runtime_) return;
+  expect_open();
   start_actors();
   try {
     if (kept_state_) runtime_->write_optimizer(*kept_state_);

@@ -53,12 +53,16 @@ class RunningModel : public WeightSource {
   /// micro-batch, too.
   void expect_same_rows(const RunningModel& rest) const;
 
+  /// @throws Error closed if it has failed, be it before it was detached.
+  void expect_open() const;
+
   /// Ends the actors and their threads, and frees their memory. Weights, the optimizer's state and
-  /// the number of updates stay, and with these the random numbers to come.
-  /// @throws Error invalid_argument if it is detached; closed after a failure.
+  /// the number of updates stay, and with these the random numbers to come; and what it failed of.
+  /// @throws Error invalid_argument if it is detached; closed after a failure in training, where
+  /// the state cannot be read.
   void detach();
   /// Undoes that, without compiling again; as everything below does that needs the IPUs.
-  /// @throws Error out_of_memory.
+  /// @throws Error out_of_memory; closed if it had failed.
   void attach();
   bool attached() const noexcept { return runtime_ != nullptr; }
 
@@ -128,6 +132,7 @@ class RunningModel : public WeightSource {
   std::unique_ptr<IpuStay> stay_;                       // as runtime_
   std::int64_t micro_batches_begun_ = 0;                // of each replica, since it was attached
   std::optional<actors::OptimizerTensors> kept_state_;  // of training, while detached
+  std::string failure_;                                 // before it was detached; empty: none
   std::vector<Tensor> uploaded_;    // the store's values when weights were last uploaded
   std::uint64_t held_version_ = 0;  // of the store
   std::uint64_t uploads_ = 0;

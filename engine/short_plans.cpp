@@ -4,12 +4,19 @@
 
 namespace penstock {
 
+RunningModel& ShortPlans::open() const {
+  own_.expect_open();
+  for (const auto& plan : kept_) plan->expect_open();
+  return own_;
+}
+
 bool ShortPlans::attached() const {
   return own_.attached() ||
          std::ranges::any_of(kept_, [](const auto& plan) { return plan->attached(); });
 }
 
 void ShortPlans::detach() {
+  open();
   if (own_.attached() || !attached()) own_.detach();
   while (!kept_.empty()) forget_oldest();
 }

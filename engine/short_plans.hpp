@@ -26,9 +26,13 @@ class ShortPlans {
  public:
   explicit ShortPlans(RunningModel& own) : own_(own) {}
 
+  /// The model's own plan. @throws Error closed, for good, if that or a short one has failed.
+  RunningModel& open() const;
+
   /// Whether the model's own plan is, or a short one.
   bool attached() const;
-  /// Forgets the short ones. As RunningModel::detach() where none is attached.
+  /// Forgets the short ones. @throws Error as open(), and as RunningModel::detach() where none is
+  /// attached.
   void detach();
 
   /// The kept one that `fits`, else what `make` returns.

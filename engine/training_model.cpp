@@ -50,14 +50,14 @@ class TrainingModel::Impl {
   const CallReport& last_call() const { return call_; }
 
   void set_optimizer(const Optimizer& optimizer) {
-    running_.set_rules(optimizer);
+    short_plans_.open().set_rules(optimizer);
     optimizer_ = optimizer;
   }
 
   WeightsFile state_file() {
     WeightsFile file;
     file.metadata[rule_key] = rule_name();
-    for (const NamedTensor& state : running_.optimizer_state())
+    for (const NamedTensor& state : short_plans_.open().optimizer_state())
       file.tensors.emplace(state.name, state.tensor);
     return file;
   }
@@ -73,11 +73,11 @@ class TrainingModel::Impl {
               (rule == file.metadata.end() ? "a file of no optimizer" : "that of " + rule->second));
     std::vector<NamedTensor> state;
     for (const auto& [name, tensor] : file.tensors) state.push_back({name, tensor});
-    running_.set_optimizer_state(state, who);
+    short_plans_.open().set_optimizer_state(state, who);
   }
 
   void set_state(const std::vector<NamedTensor>& state) {
-    running_.set_optimizer_state(state, "optimizer state");
+    short_plans_.open().set_optimizer_state(state, "optimizer state");
   }
 
   const Options& options() const { return options_; }
@@ -90,8 +90,7 @@ class TrainingModel::Impl {
   StepResult trained(std::span<const Tensor> inputs) {
     const std::int64_t rows = running_.check(inputs);
     expect_rows(rows);
-    if (!failure_.empty())
-      throw Error(Errc::closed, "the model has failed before and cannot go on: " + failure_);
+    short_plans_.open();
     const std::int64_t updates = rows / per_update(), whole = updates * per_update();
     const auto run_whole = [&](std::span<const Tensor> of) {
       StepResult result = running_.run(of, updates * options_.training.gradient_accumulation);
@@ -147,15 +146,12 @@ class TrainingModel::Impl {
       refuse(multiple + "the output mode is " + std::string(to_string(mode)));
   }
 
-  StepResult train_on_rest(RunningModel& rest, std::span<const Tensor> inputs) try {
+  StepResult train_on_rest(RunningModel& rest, std::span<const Tensor> inputs) {
     rest.set_rules(optimizer_);
     rest.take_optimizer_state_of(running_);
     StepResult result = rest.run(inputs, rest.gradient_accumulation());
     running_.take_optimizer_state_of(rest);
     return result;
-  } catch (const Error& error) {
-    failure_ = error.what();
-    throw;
   }
 
   /// The plan for one update with what does not fill one: in equal micro-batches, as large as they
@@ -206,7 +202,6 @@ class TrainingModel::Impl {
   RunningModel running_;
   ShortPlans short_plans_{running_};
   CallReport call_;
-  std::string failure_;  // of one of them; empty: none
 };
 
 TrainingModel::TrainingModel(const Model& model, const Options& options, const Optimizer& optimizer)
@@ -219,7 +214,7 @@ void TrainingModel::detach() {
   impl_->short_plans().detach();
 }
 void TrainingModel::attach() {
-  impl_->running().attach();
+  impl_->short_plans().open().attach();
 }
 bool TrainingModel::attached() const noexcept {
   return impl_->short_plans().attached();
@@ -243,7 +238,7 @@ const Optimizer& TrainingModel::optimizer() const noexcept {
   return impl_->optimizer();
 }
 std::vector<NamedTensor> TrainingModel::optimizer_state() const {
-  return impl_->running().optimizer_state();
+  return impl_->short_plans().open().optimizer_state();
 }
 void TrainingModel::set_optimizer_state(const std::vector<NamedTensor>& state) {
   impl_->set_state(state);

@@ -5,10 +5,13 @@
 
 namespace penstock::actors {
 
+Error closed_by(const std::string& failure) {
+  return Error(Errc::closed, "the model has failed before and cannot go on: " + failure);
+}
+
 void HostPort::begin_call() {
   const std::lock_guard lock(mutex_);
-  if (failure_)
-    throw Error(Errc::closed, "the model has failed before and cannot go on: " + failure_->text);
+  if (failure_) throw closed_by(failure_->text);
   answer_.reset();
   in_call_ = true;
   progress();  // the time before the call is no part of its silence
@@ -42,6 +45,11 @@ bool HostPort::answered() const {
 bool HostPort::failed() const {
   const std::lock_guard lock(mutex_);
   return failure_.has_value();
+}
+
+std::string HostPort::failure() const {
+  const std::lock_guard lock(mutex_);
+  return failure_ ? failure_->text : "";
 }
 
 Answer HostPort::wait(double quiet_seconds, const Watchdog& watchdog) {

@@ -37,6 +37,9 @@ struct Failure {
   bool stops_update = false;  ///< an update that is under way will not end any more
 };
 
+/// What every call is told after a failure that said `failure`.
+Error closed_by(const std::string& failure);
+
 class HostPort {
  public:
   /// Forgets the last answer. @throws Error closed if the engine has failed before.
@@ -47,6 +50,8 @@ class HostPort {
   void fail(const Failure& failure);
   bool answered() const;
   bool failed() const;
+  /// What the first failure said; empty if there was none.
+  std::string failure() const;
 
   /// Who finds out why nothing has moved since progressed() was this, and fails the call.
   using Watchdog = std::function<void(std::uint64_t progress)>;

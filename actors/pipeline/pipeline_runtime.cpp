@@ -126,6 +126,10 @@ std::vector<StageStatus> PipelineRuntime::read_status() {
   return statuses;
 }
 
+std::string PipelineRuntime::failure() const {
+  return setup_->host->failure();
+}
+
 std::uint64_t PipelineRuntime::updates() const {
   return static_cast<std::uint64_t>(constants_.first_update) + setup_->host->updates();
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "actors/execution/host_port.hpp"
@@ -44,6 +45,8 @@ class PipelineRuntime {
   /// Overwrites it in every replica; the next window has the number of updates that it has seen.
   /// Its tensors have the types that the rules ask for.
   void write_optimizer(OptimizerTensors tensors);
+  /// What it has failed of, for good; empty: of nothing.
+  std::string failure() const;
   /// Of every stage of every replica; traces are handed over and forgotten. After a failure as
   /// read_variables(). @throws Error stalled if a kernel does not end.
   std::vector<StageStatus> read_status();

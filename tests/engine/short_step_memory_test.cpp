@@ -102,19 +102,6 @@ TEST(ShortStepMemory, R2_6_IsWithinTheLimitOfTheIpusAndChangesNoBit) {
   EXPECT_FALSE(train(of_full + of_rest - 1).has_both_after_a_short) << "to the byte";
 }
 
-TEST(ShortStepMemory, R2_6_OfAPlanThatFailedIsGivenBack) {
-  const std::int64_t of_full = peak(TrainingModel(network(), options_for(0), AdamW{}));
-  TrainingModel training(network(), options_for(of_full), AdamW{});
-  training.step(samples(full));
-  auto bad = samples(rest);
-  bad[1] = Tensor({rest}, std::vector<std::int64_t>(rest, 9));
-  EXPECT_NE(refusal(Errc::stage_failed, [&] { training.step(bad); }), "accepted");
-  EXPECT_EQ(training.updates(), 1U);
-  training.set_optimizer(AdamW{.learning_rate = 0.5});
-  EXPECT_EQ(training.learning_rate(), 0.5);
-  EXPECT_NE(refusal(Errc::closed, [&] { training.step(samples(full)); }), "accepted");
-}
-
 TEST(ShortStepMemory, R2_6_OfInferenceIsWithinTheLimitToo) {
   const Model model = network();
   InferenceModel free(model, options_for(0));

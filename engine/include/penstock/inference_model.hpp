@@ -37,8 +37,8 @@ class InferenceModel {
   /// shorter. It runs by a plan of its own, as one micro-batch on the first replica's IPUs; the
   /// four such plans that were used last are kept. With Options::static_shapes on samples_per_run()
   /// and no others.
-  /// @throws Error shape_mismatch before anything has run; stage_failed, stalled or closed
-  /// afterwards, and from every later call.
+  /// @throws Error shape_mismatch before anything has run; stage_failed or stalled afterwards, and
+  /// then closed from every later call.
   StepResult run(std::span<const Tensor> inputs);
   StepResult run(const std::vector<Tensor>& inputs) { return run(std::span(inputs)); }
 

@@ -89,14 +89,14 @@ class TrainingModel {
   /// @throws Error invalid_argument if the model is not attached; closed after a failure.
   void detach();
   /// Starts the threads again, without compiling; nothing if the model is attached.
-  /// @throws Error out_of_memory if the system has no more threads.
+  /// @throws Error out_of_memory if the system has no more threads; closed after a failure.
   void attach();
   bool attached() const noexcept;
 
   /// Other numbers for the same rules, from the next step on; state is kept, no weight is copied.
   /// @throws Error invalid_argument, and nothing has changed, if a parameter's rule, the state that
   /// it needs (momentum, centered, ...), or an attribute would change that is constant in the
-  /// optimizer given to the constructor: see Optimizer::mark_as_variable.
+  /// optimizer given to the constructor: see Optimizer::mark_as_variable; closed after a failure.
   void set_optimizer(const Optimizer& optimizer);
   const Optimizer& optimizer() const noexcept;
   /// Of the next update, of the parameters in no group: the optimizer's times its schedule's.
@@ -111,7 +111,7 @@ class TrainingModel {
   /// go on from its step too).
   /// @throws Error shape_mismatch naming a tensor that is missing, misshapen or of no use,
   /// invalid_data for a step below 0 or above 2^53, a number that is not finite, or a negative mean
-  /// of squares (exp_avg_sq, square_avg); then nothing has changed.
+  /// of squares (exp_avg_sq, square_avg); then nothing has changed. Closed after a failure.
   void set_optimizer_state(const std::vector<NamedTensor>& state);
   /// The same to and from a file in the safetensors format, beside Model::save_weights; written
   /// whole or not at all. @throws Error io_error; and corrupt_file, unsupported, or invalid_data if

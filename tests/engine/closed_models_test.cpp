@@ -1,0 +1,108 @@
+// 2.6: a model that has failed is closed for good, whichever of its plans it was, and whichever has
+// the IPUs since then.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+
+#include "penstock/inference_model.hpp"
+#include "penstock/training_model.hpp"
+#include "tests/support/random_tensor.hpp"
+#include "tests/support/refusal.hpp"
+#include "tests/support/same_bits.hpp"
+
+namespace penstock::testing {
+namespace {
+
+constexpr std::int64_t full = 4, rest = 3;  // samples of a call
+
+Model network() {
+  Model model("network", 3);
+  const Value x = model.flatten(model.batch_norm2d("norm", model.input("x", {4, 1, 1})));
+  const Value loss = model.cross_entropy(model.linear("fc", x, 3), model.labels());
+  model.output("loss", loss);
+  model.loss(loss);
+  return model;
+}
+
+std::vector<Tensor> samples(std::int64_t count, std::int64_t label = 1) {
+  const std::vector<std::int64_t> labels(static_cast<std::size_t>(count), label);
+  return {uniform({count, 4, 1, 1}, 1), Tensor({count}, labels)};
+}
+
+std::vector<Tensor> bad_samples(std::int64_t count) {
+  return samples(count, 9);
+}
+
+Options with_limit(std::int64_t bytes) {
+  Options options{.batch_size = static_cast<int>(full)};
+  options.runtime.threads = 2;
+  options.topology.ipu_memory_bytes = bytes;
+  return options;
+}
+
+/// None, and so much that the plan for full calls is on the IPU alone.
+template <class AModel>
+std::vector<std::int64_t> limits() {
+  return {0, AModel(network(), with_limit(0)).stage_reports().at(0).peak_bytes};
+}
+
+using Calls = std::map<std::string, std::function<void()>>;
+
+void expect_all_closed(const std::string& failure, const Calls& calls) {
+  for (const auto& [name, call] : calls)
+    EXPECT_EQ(refusal(Errc::closed, call),
+              "the model has failed before and cannot go on: " + failure)
+        << name;
+}
+
+TEST(ClosedModels, R2_6_OfInferenceNeverRunAgain) {
+  for (const std::int64_t limit : limits<InferenceModel>()) {
+    for (const std::int64_t count : {full, rest}) {
+      SCOPED_TRACE(std::to_string(count) + " samples, limit " + std::to_string(limit));
+      InferenceModel model(network(), with_limit(limit));
+      for (const std::int64_t fine : {full, rest}) model.run(samples(fine));
+      const auto failure = refusal(Errc::stage_failed, [&] { model.run(bad_samples(count)); });
+      EXPECT_EQ(model.stage_reports().empty(), limit > 0 && count == rest);
+      const Calls calls{{"short", [&] { model.run(samples(rest)); }},
+                        {"another short", [&] { model.run(samples(rest - 1)); }},
+                        {"full", [&] { model.run(samples(full)); }},
+                        {"attach", [&] { model.attach(); }},
+                        {"detach", [&] { model.detach(); }}};
+      for (int round = 0; round < 2; ++round) expect_all_closed(failure, calls);
+    }
+  }
+}
+
+TEST(ClosedModels, R2_6_OfTrainingAreReadAndNeverTrainAgain) {
+  for (const std::int64_t limit : limits<TrainingModel>()) {
+    for (const std::int64_t count : {full, rest}) {
+      SCOPED_TRACE(std::to_string(count) + " samples, limit " + std::to_string(limit));
+      const Model weights = network();
+      TrainingModel model(weights, with_limit(limit));
+      for (const std::int64_t fine : {full, rest}) model.step(samples(fine));
+      const auto state = model.optimizer_state();
+      const Tensor weight = weights.weight("fc.weight");
+      const Tensor mean = model.buffer("norm.running_mean", 0);
+      const auto failure = refusal(Errc::stage_failed, [&] { model.step(bad_samples(count)); });
+      const Calls calls{{"short", [&] { model.step(samples(rest)); }},
+                        {"another short", [&] { model.step(samples(rest - 1)); }},
+                        {"full", [&] { model.step(samples(full)); }},
+                        {"set_optimizer", [&] { model.set_optimizer(Sgd{}); }},
+                        {"optimizer_state", [&] { model.optimizer_state(); }},
+                        {"set_optimizer_state", [&] { model.set_optimizer_state(state); }},
+                        {"attach", [&] { model.attach(); }},
+                        {"detach", [&] { model.detach(); }}};
+      for (int round = 0; round < 2; ++round) {
+        expect_all_closed(failure, calls);
+        EXPECT_EQ(model.updates(), 2U);
+        EXPECT_TRUE(same_bits(weights.weight("fc.weight"), weight));
+        // Where there is a limit, this takes the IPU from the short plan.
+        EXPECT_TRUE(same_bits(model.buffer("norm.running_mean", 0), mean));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace penstock::testing
