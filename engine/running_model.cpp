@@ -362,7 +362,7 @@ void RunningModel::set_rules(const Optimizer& optimizer) {
   expect_rule_kept(*first_optimizer_, optimizer);
   expect_same_state(rules);
   expect_constants_kept(*first_optimizer_, optimizer, trainable_names());
-  runtime().set_rules(rules);
+  if (runtime_) runtime_->set_rules(rules);
   log_(LogLevel::info, "optimizer: new constants from the next update on");
   rules_ = std::move(rules);
 }
@@ -372,7 +372,7 @@ std::vector<NamedTensor> RunningModel::optimizer_state() {
 }
 
 void RunningModel::set_optimizer_state(std::span<const NamedTensor> named, const std::string& who) {
-  runtime().write_optimizer(tensors_of(*plan_, rules_, named, who));
+  write_optimizer(tensors_of(*plan_, rules_, named, who));
   log_(LogLevel::info, "optimizer: state of update " + std::to_string(updates()) + " restored");
 }
 
@@ -381,7 +381,10 @@ actors::OptimizerTensors RunningModel::optimizer_tensors() {
 }
 
 void RunningModel::take_optimizer_state_of(RunningModel& other) {
-  actors::OptimizerTensors state = other.optimizer_tensors();
+  write_optimizer(other.optimizer_tensors());
+}
+
+void RunningModel::write_optimizer(actors::OptimizerTensors state) {
   if (runtime_)
     runtime_->write_optimizer(std::move(state));
   else

@@ -73,6 +73,7 @@ class RunningModel : public WeightSource {
   /// Of the last run() that returned.
   const CallReport& last_run() const { return last_run_; }
 
+  /// Where it is detached, this and what is said of the state below wait for the next attach().
   /// @throws Error invalid_argument, before anything has changed, if a parameter's rule, the state
   /// that it keeps or a constant attribute would be another.
   void set_rules(const Optimizer& optimizer);
@@ -97,6 +98,7 @@ class RunningModel : public WeightSource {
   RunningModel(std::shared_ptr<ParameterStore> weights, std::shared_ptr<const graph::Graph> graph,
                const Options& options, const Optimizer* optimizer, RunningModel* host_of);
   actors::OptimizerTensors optimizer_tensors();
+  void write_optimizer(actors::OptimizerTensors state);
   std::vector<std::string> trainable_names() const;
   actors::UpdateRules update_rules(const Optimizer& optimizer) const;
   void expect_scale_in_f32(const Optimizer& optimizer) const;

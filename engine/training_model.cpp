@@ -147,6 +147,7 @@ class TrainingModel::Impl {
   }
 
   StepResult train_on_rest(RunningModel& rest, std::span<const Tensor> inputs) {
+    rest.attach();  // before: where that has to leave for it, the state is read only once
     rest.set_rules(optimizer_);
     rest.take_optimizer_state_of(running_);
     StepResult result = rest.run(inputs, rest.gradient_accumulation());

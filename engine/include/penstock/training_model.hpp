@@ -93,7 +93,8 @@ class TrainingModel {
   void attach();
   bool attached() const noexcept;
 
-  /// Other numbers for the same rules, from the next step on; state is kept, no weight is copied.
+  /// Other numbers for the same rules, from the next step on; state is kept, no weight is copied. A
+  /// detached model stays detached, as it does by set_optimizer_state().
   /// @throws Error invalid_argument, and nothing has changed, if a parameter's rule, the state that
   /// it needs (momentum, centered, ...), or an attribute would change that is constant in the
   /// optimizer given to the constructor: see Optimizer::mark_as_variable; closed after a failure.
