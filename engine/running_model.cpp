@@ -242,14 +242,15 @@ void RunningModel::log_compilation() const {
 }
 
 void RunningModel::start_actors() {
+  std::weak_ptr<actors::ActorSystem>& shared = host_of_ ? host_of_->system_ : system_;
+  const std::shared_ptr<actors::ActorSystem> system = shared.lock();  // of who has to leave, too
   occupants_->make_room_for(ipu_bytes_, ipu_limit_);
   micro_batches_begun_ = 0;
-  // Where IPUs have a limit, the host may have had to leave.
-  if (host_of_ && (ipu_limit_ == 0 || host_of_->attached()))
-    runtime_ = std::make_unique<actors::PipelineRuntime>(setup_, rules_,
-                                                         host_of_->runtime().shared_system());
+  if (system)
+    runtime_ = std::make_unique<actors::PipelineRuntime>(setup_, rules_, system);
   else
     runtime_ = std::make_unique<actors::PipelineRuntime>(setup_, rules_, system_options_);
+  shared = runtime_->shared_system();
   stay_ = std::make_unique<IpuStay>(occupants_, ipu_bytes_, [this] { detach(); });
 }
 
@@ -269,6 +270,7 @@ void RunningModel::detach() {
   weights_->detach(*this);
   failure_ = runtime_->failure();
   kept_state_ = std::move(state);
+  runtime_->end();  // so that its memory is free for who comes
   runtime_.reset();
   stay_.reset();
   uploaded_.clear();

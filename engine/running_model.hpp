@@ -28,8 +28,8 @@ class RunningModel : public WeightSource {
  public:
   /// Of the model as it is now. For training, with an optimizer; without one for inference.
   RunningModel(const Model& model, const Options& options, const Optimizer* optimizer);
-  /// Of the model as `host` was made of it, on its threads and IPUs: where these have not enough
-  /// memory for both, the one that is not in use is detached.
+  /// Of the model as `host` was made of it, on its threads and IPUs, whether or not that is
+  /// attached: where these have not enough memory for both, the one that is not in use is detached.
   RunningModel(RunningModel& host, const Options& options, const Optimizer* optimizer);
   ~RunningModel();
   RunningModel(const RunningModel&) = delete;
@@ -127,9 +127,10 @@ class RunningModel : public WeightSource {
   actors::PipelineSetup setup_;
   actors::SystemOptions system_options_;
   RunningModel* host_of_;
-  std::shared_ptr<IpuOccupants> occupants_;  // of its IPUs: it, its host, and others of that
-  IpuBytes ipu_bytes_;                       // that it takes of them
-  std::int64_t ipu_limit_ = 0;               // bytes of each; 0: none
+  std::weak_ptr<actors::ActorSystem> system_;  // of a host: the threads of all that are attached
+  std::shared_ptr<IpuOccupants> occupants_;    // of its IPUs: it, its host, and others of that
+  IpuBytes ipu_bytes_;                         // that it takes of them
+  std::int64_t ipu_limit_ = 0;                 // bytes of each; 0: none
   std::unique_ptr<actors::PipelineRuntime> runtime_;    // none while detached
   std::unique_ptr<IpuStay> stay_;                       // as runtime_
   std::int64_t micro_batches_begun_ = 0;                // of each replica, since it was attached

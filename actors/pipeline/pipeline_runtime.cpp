@@ -29,7 +29,7 @@ PipelineRuntime::PipelineRuntime(PipelineSetup setup, UpdateRules rules,
 
 // What still runs on an IPU is waited for by the system's destructor.
 PipelineRuntime::~PipelineRuntime() {
-  end(*cast_);
+  actors::end(*cast_);
   cast_.reset();
 }
 
@@ -74,16 +74,16 @@ Outputs PipelineRuntime::step(std::vector<Tensor> inputs, std::int64_t micro_bat
 Variables PipelineRuntime::read_variables(std::int32_t replica) {
   if (replica > 0 || !setup_->host->failed())
     return std::get<Variables>(call(ReadVariables{replica}));
-  end_actors();
+  end();
   return variables_after_end(*setup_->plan, cast_->memory);
 }
 
 // An update that has begun is let finish, so that the weights are those of all stages' last one.
-void PipelineRuntime::end_actors() {
+void PipelineRuntime::end() {
   const double limit = system_->deterministic() ? 0 : setup_->stall_seconds;
   system_->run_pending();
   setup_->host->await_update_end(limit);
-  end(*cast_);
+  actors::end(*cast_);
   system_->run_pending();
   if (!await_end(*system_, *cast_, limit))
     throw Error(Errc::stalled, "what the stages hold cannot be read: an IPU is still busy");
@@ -117,7 +117,7 @@ void PipelineRuntime::set_constants(const RunConstants& constants) {
 
 std::vector<StageStatus> PipelineRuntime::read_status() {
   if (!setup_->host->failed()) return std::get<std::vector<StageStatus>>(call(ReadStatus{}));
-  end_actors();
+  end();
   std::vector<StageStatus> statuses;
   for (const auto& status : cast_->statuses) {
     statuses.push_back(*status);

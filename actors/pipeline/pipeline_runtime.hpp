@@ -53,6 +53,10 @@ class PipelineRuntime {
   /// Updates that all stages have done, on top of those that a state written had seen.
   std::uint64_t updates() const;
 
+  /// Ends the actors; once it returns they hold no memory of the IPUs. Nothing can be called but
+  /// what can after a failure. @throws Error stalled if a kernel does not end.
+  void end();
+
   ActorSystem& system();
   /// For another runtime to share.
   const std::shared_ptr<ActorSystem>& shared_system() const { return system_; }
@@ -64,7 +68,6 @@ class PipelineRuntime {
   template <class Message>
   void begin(Message message);
   Answer finish();
-  void end_actors();
   void set_constants(const RunConstants& constants);
 
   std::shared_ptr<const PipelineSetup> setup_;

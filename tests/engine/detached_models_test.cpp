@@ -1,8 +1,10 @@
-// F15: models that are detached keep what they are told without a thread.
+// F15: models that are detached keep what they are told without a thread, and have one set of
+// threads whichever of their plans comes first.
 #include <gtest/gtest.h>
 
 #include <cstring>
 
+#include "penstock/inference_model.hpp"
 #include "penstock/training_model.hpp"
 #include "tests/support/random_tensor.hpp"
 #include "tests/support/refusal.hpp"
@@ -66,6 +68,36 @@ TEST(DetachedModels, F15_KeepANewOptimizerAndItsStateForTheirNextStep) {
   for (const ParameterInfo& info : attached.parameters()) {
     const Tensor a = detached.weight(info.name), b = attached.weight(info.name);
     EXPECT_EQ(std::memcmp(a.raw(), b.raw(), b.bytes()), 0) << info.name;
+  }
+}
+
+/// `call` passes so many samples.
+void expect_one_set_of_threads(auto& model, const auto& call, std::size_t without) {
+  call(full);
+  call(rest);
+  const std::size_t both = thread_count();
+  model.detach();
+  EXPECT_TRUE(threads_fall_to(without));
+  call(rest);
+  EXPECT_LT(thread_count(), both);
+  EXPECT_TRUE(model.stage_reports().empty()) << "nobody has asked for the plan for full calls";
+  call(full);
+  EXPECT_TRUE(threads_fall_to(both)) << both << " expected, " << thread_count();
+  model.detach();
+  EXPECT_TRUE(threads_fall_to(without));
+}
+
+TEST(DetachedModels, F15_ShareTheirThreadsWhicheverPlanComesFirst) {
+  constexpr std::int64_t enough = 1'000'000;  // for all plans
+  const std::size_t threads = thread_count();
+  for (const std::int64_t limit : {std::int64_t{0}, enough}) {
+    SCOPED_TRACE(limit);
+    TrainingModel training(network(), with_limit(limit));
+    expect_one_set_of_threads(
+        training, [&](std::int64_t count) { training.step(samples(count)); }, threads);
+    InferenceModel serving(network(), with_limit(limit));
+    expect_one_set_of_threads(
+        serving, [&](std::int64_t count) { serving.run({samples(count)[0]}); }, threads);
   }
 }
 

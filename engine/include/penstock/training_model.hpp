@@ -136,8 +136,9 @@ class TrainingModel {
   /// if there were whole ones before it.
   const CallReport& last_call() const noexcept;
   /// What each stage of each replica has done since the model was attached, short last updates
-  /// apart; after a failure too; none while it is detached. Under Topology::ipu_memory_bytes a
-  /// short last update may take the IPUs for itself: then there are none until the next full one.
+  /// apart; after a failure too; none while it is detached. A short last update may have the IPUs
+  /// for itself, after detach() and under Topology::ipu_memory_bytes: then there are none until the
+  /// next full one.
   /// @throws Error stalled if an IPU is still busy then.
   std::vector<StageReport> stage_reports() const;
   /// Events recorded since the last call, in the order of their beginning; none unless
