@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "engine/model/optimizer_rules.hpp"
 #include "engine/values/number_range.hpp"
 #include "penstock/error.hpp"
 
@@ -16,10 +17,6 @@ constexpr std::int64_t most_updates = std::int64_t{1} << 53;
 
 std::string name_of(const graph::VariableInfo& variable, const graph::StateTensor& state) {
   return variable.name + "." + std::string(state.name);
-}
-
-std::vector<graph::StateTensor> state_of(const graph::ParameterRule& rule) {
-  return rule.rule ? rule.rule->state(rule.hyper) : std::vector<graph::StateTensor>{};
 }
 
 [[noreturn]] void refuse(Errc code, const std::string& who, const std::string& name,

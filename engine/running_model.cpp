@@ -2,23 +2,17 @@
 
 #include <algorithm>
 #include <chrono>
-#include <limits>
-#include <map>
-#include <mutex>
 
-#include "actors/system/system_options.hpp"
+#include "engine/actor_setup.hpp"
 #include "engine/call_times.hpp"
-#include "engine/measure_plan.hpp"
+#include "engine/compile_request.hpp"
 #include "engine/model/model_access.hpp"
-#include "engine/model/optimizer_rules.hpp"
 #include "engine/model/variable_attributes.hpp"
 #include "engine/optimizer_state.hpp"
 #include "engine/plan_cache/compile_cached.hpp"
+#include "engine/update_rules.hpp"
 #include "engine/values/idle_options.hpp"
-#include "engine/values/ipu_numbers.hpp"
 #include "engine/values/number_range.hpp"
-#include "graph/compile.hpp"
-#include "graph/replica_ipus.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -26,126 +20,6 @@ namespace {
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-const graph::Schedule& schedule_of(const Topology& topology) {
-  const bool in_turns = topology.strategy != Strategy::pipelined;
-  return graph::find_schedule(in_turns ? "sequential" : to_string(topology.schedule));
-}
-
-std::optional<graph::PhaseRequest> phases_of(const Options& options, bool training) {
-  const PhasedOptions& phased = options.topology.phased;
-  if (!is_phased(options.topology.strategy)) return std::nullopt;
-  graph::PhaseRequest request{
-      .parallel = options.topology.strategy == Strategy::parallel_phased,
-      .liveness = phased.liveness,
-      .separate_backward = phased.separate_backward_phase,
-      .turn = training && phased.batch_serial ? options.training.gradient_accumulation : 1};
-  for (const Phase& phase : phased.phases)
-    request.stages.push_back(static_cast<std::int32_t>(phase.stages.size()));
-  return request;
-}
-
-/// Before any thread is started.
-void expect_ipu_numbers(const graph::Plan& plan, int replicas) {
-  for (std::size_t stage = 0; stage < plan.stages.size(); ++stage)
-    if (const std::int64_t ipu = graph::ipu_of(plan, replicas - 1, stage); ipu > highest_ipu)
-      throw Error(Errc::invalid_topology,
-                  "options.topology.replication_factor: expected IPU numbers up to " +
-                      std::to_string(highest_ipu) + " in every replica, but replica " +
-                      std::to_string(replicas - 1) + " of the stage on IPU " +
-                      std::to_string(plan.stages[stage].ipu) + " would be on IPU " +
-                      std::to_string(ipu) + "; place the stages on lower ones");
-}
-
-/// What a rule keeps, by which it is told whether another can go on with it.
-std::vector<graph::StateTensor> state_of(const graph::ParameterRule& rule) {
-  return rule.rule ? rule.rule->state(rule.hyper) : std::vector<graph::StateTensor>{};
-}
-
-graph::MemoryBudget budget_for(const Options& options, const Optimizer* optimizer,
-                               const std::vector<std::string>& trainable) {
-  graph::MemoryBudget budget{.bytes = options.topology.ipu_memory_bytes,
-                             .offload_state = offload_of(options).optimizer_state,
-                             .shard_state = options.training.sharding.optimizer_state,
-                             .replicas = options.topology.replication_factor};
-  if (!optimizer) return budget;
-  std::map<std::string, graph::KeptState> kept;
-  const auto rules = parameter_rules(*optimizer, trainable);
-  for (std::size_t i = 0; i < trainable.size(); ++i)
-    kept[trainable[i]] = {.tensors = static_cast<std::int32_t>(state_of(rules[i]).size()),
-                          .elementwise = rules[i].rule->elementwise};
-  budget.state = [=](const std::string& name) { return kept.at(name); };
-  return budget;
-}
-
-/// A model beside another measures nothing: it is compiled within a call that its user waits for.
-graph::CompileRequest request_for(const Options& options, const Optimizer* optimizer,
-                                  const std::vector<std::string>& trainable, bool beside_another) {
-  const bool training = optimizer != nullptr;
-  graph::CompileRequest request{
-      .training = training,
-      .batch = options.batch_size,
-      .stage_rule = options.topology.stage_rule,
-      .automatic_stages = options.topology.automatic_stages,
-      .measure = beside_another ? graph::MeasureInstructions{} : measure_instructions,
-      .schedule = &schedule_of(options.topology),
-      .phased = phases_of(options, training),
-      .gradient_accumulation =
-          training ? options.training.gradient_accumulation : options.device_iterations,
-      .threads = actors::worker_threads({.threads = options.runtime.threads}),
-      .gradient_sum = options.training.reduction_strategy == ReductionStrategy::running
-                          ? graph::GradientSum::running_mean
-                          : graph::GradientSum::sum,
-      .replicas = options.topology.replication_factor,
-      .threads_per_ipu = options.topology.threads_per_ipu,
-      .cores = actors::worker_threads({}),
-      .memory = budget_for(options, optimizer, trainable),
-      .offload = offload_of(options),
-      .recompute = {.on = options.training.recompute,
-                    .stages = {options.training.recompute_stages.begin(),
-                               options.training.recompute_stages.end()}}};
-  for (const Stage& stage : options.topology.stages)
-    request.stages.push_back({stage.blocks, stage.ipu});
-  for (const Phase& phase : options.topology.phased.phases)
-    for (const Stage& stage : phase.stages) request.stages.push_back({stage.blocks, stage.ipu});
-  for (const Anchor& anchor : options.output.anchors)
-    request.anchors.push_back({anchor.tensor, anchor.gradient});
-  request.ipus.assign(options.topology.ipus.begin(), options.topology.ipus.end());
-  return request;
-}
-
-actors::OutputSelection output_selection(const OutputOptions& output, bool training) {
-  if (output.mode != OutputMode::automatic) return {output.mode, output.period};
-  return {training ? OutputMode::final : OutputMode::all, output.period};
-}
-
-std::vector<actors::OutputSelection> anchor_selections(const OutputOptions& output, bool training) {
-  std::vector<actors::OutputSelection> selections;
-  for (const Anchor& anchor : output.anchors)
-    selections.push_back(anchor.mode == OutputMode::automatic
-                             ? output_selection(output, training)
-                             : actors::OutputSelection{anchor.mode, anchor.period});
-  return selections;
-}
-
-actors::PipelineSetup setup_for(const Options& options, std::shared_ptr<const graph::Plan> plan,
-                                const Log& log) {
-  const bool training = plan->training;
-  return {.plan = std::move(plan),
-          .replicas = options.topology.replication_factor,
-          .input_group = options.topology.input_group_size,
-          .gradient_accumulation = training ? options.training.gradient_accumulation : 1,
-          .reduction = options.training.reduction,
-          .reduction_strategy = options.training.reduction_strategy,
-          .offload = offload_of(options),
-          .sharding = options.training.sharding,
-          .seed = options.seed,
-          .outputs = output_selection(options.output, training),
-          .anchors = anchor_selections(options.output, training),
-          .trace = options.runtime.trace,
-          .stall_seconds = options.runtime.stall_seconds,
-          .log = log.of(LogLevel::error)};
 }
 
 std::int64_t now_ns() {
@@ -158,14 +32,6 @@ bool is_returned(const actors::OutputSelection& selection, std::int64_t micro_ba
   if (selection.mode == OutputMode::all) return true;
   if (selection.mode == OutputMode::every_n) return (micro_batch + 1) % selection.period == 0;
   return micro_batch == micro_batches - 1;
-}
-
-std::function<void(const char*, int, int)> told_progress(const Options& options) {
-  if (!options.runtime.compile_progress) return {};
-  // Starting the actors is a phase as well.
-  return [tell = options.runtime.compile_progress](const char* phase, int done, int all) {
-    tell({phase, static_cast<double>(done) / (all + 1)});
-  };
 }
 
 }  // namespace
@@ -189,15 +55,13 @@ RunningModel::RunningModel(std::shared_ptr<ParameterStore> weights,
   const auto start = std::chrono::steady_clock::now();
   options.validate();
   log_ = Log(options.runtime);
-  graph::CompileRequest request =
-      request_for(options, optimizer, trainable_names(), host_of != nullptr);
-  if (!host_of) request.progress = told_progress(options);
+  const graph::CompileRequest request =
+      compile_request(options, optimizer, trainable_names(), host_of != nullptr);
   graph::Compiled compiled = compile_cached(*graph_, request, options.runtime);
   plan_ = std::make_shared<const graph::Plan>(std::move(compiled.plan));
   report_ = std::move(compiled.report);
   if (!host_of)
     for (std::string& note : idle_options(options)) report_.warnings.push_back(std::move(note));
-  expect_ipu_numbers(*plan_, options.topology.replication_factor);
   ipu_bytes_ = graph::needed_bytes(*plan_, options.topology.replication_factor, request.memory);
   ipu_limit_ = options.topology.ipu_memory_bytes;
   for (const graph::TensorInfo& input : plan_->inputs) inputs_.push_back(input.name);
@@ -210,14 +74,14 @@ RunningModel::RunningModel(std::shared_ptr<ParameterStore> weights,
     store_index_.push_back(static_cast<std::size_t>(found - parameters.begin()));
   }
 
-  setup_ = setup_for(options, plan_, log_);
+  setup_ = actor_setup(options, plan_, log_);
   rows_ = {.mode = setup_.outputs.mode,
            .period = static_cast<int>(setup_.outputs.period),
            .round = plan_->batch * setup_.replicas,
            .copies = options.topology.input_group_size};
   gradient_parts_ = actors::gradient_parts(setup_);
   if (optimizer) {
-    rules_ = update_rules(*optimizer);
+    rules_ = update_rules(*optimizer, *plan_, trainable_names(), gradient_parts_);
     first_optimizer_ = *optimizer;
   }
   const auto before_actors = std::chrono::steady_clock::now();
@@ -314,55 +178,10 @@ std::vector<std::string> RunningModel::trainable_names() const {
   return names;
 }
 
-// A gradient is multiplied by the inverse of both, which must not be one of f32's denormals: the
-// engine takes those for 0.
-void RunningModel::expect_scale_in_f32(const Optimizer& optimizer) const {
-  const double most = 1 / static_cast<double>(std::numeric_limits<float>::min()) / gradient_parts_;
-  if (optimizer.loss_scaling <= most) return;
-  const std::string mean = gradient_parts_ == 1 ? ""
-                                                : ", as the gradient is a mean of " +
-                                                      number_text(gradient_parts_) + " as well";
-  throw Error(Errc::invalid_argument, "optimizer.loss_scaling: expected at most " +
-                                          number_text(most) + mean + ", got " +
-                                          number_text(optimizer.loss_scaling));
-}
-
-actors::UpdateRules RunningModel::update_rules(const Optimizer& optimizer) const {
-  const std::vector<std::string> names = trainable_names();
-  const std::vector<graph::ParameterRule> rules = parameter_rules(optimizer, names);
-  expect_scale_in_f32(optimizer);
-
-  actors::UpdateRules result{
-      .variables = {},
-      .max_grad_norm = optimizer.max_grad_norm,
-      .exact_max_grad_norm = optimizer.exact_max_grad_norm,
-      .loss_scaling = optimizer.loss_scaling,
-      .learning_rate_factor = [schedule = optimizer.schedule](std::int64_t update) {
-        return schedule.at(update);
-      }};
-  for (const graph::VariableInfo& variable : plan_->variables) {
-    const auto found = std::find(names.begin(), names.end(), variable.name);
-    if (found == names.end())
-      result.variables.emplace_back();
-    else
-      result.variables.push_back(rules[static_cast<std::size_t>(found - names.begin())]);
-  }
-  return result;
-}
-
-void RunningModel::expect_same_state(const actors::UpdateRules& rules) const {
-  for (std::size_t i = 0; i < rules.variables.size(); ++i)
-    if (state_of(rules.variables[i]) != state_of(rules_.variables[i]))
-      throw Error(Errc::invalid_argument,
-                  "optimizer: parameter \"" + plan_->variables[i].name +
-                      "\" would need other state than it has; make a new TrainingModel to change "
-                      "which state is kept (momentum, centered, ...)");
-}
-
 void RunningModel::set_rules(const Optimizer& optimizer) {
-  actors::UpdateRules rules = update_rules(optimizer);
+  actors::UpdateRules rules = update_rules(optimizer, *plan_, trainable_names(), gradient_parts_);
   expect_rule_kept(*first_optimizer_, optimizer);
-  expect_same_state(rules);
+  expect_same_state(*plan_, rules_, rules);
   expect_constants_kept(*first_optimizer_, optimizer, trainable_names());
   if (runtime_) runtime_->set_rules(rules);
   log_(LogLevel::info, "optimizer: new constants from the next update on");

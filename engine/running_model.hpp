@@ -100,9 +100,6 @@ class RunningModel : public WeightSource {
   actors::OptimizerTensors optimizer_tensors();
   void write_optimizer(actors::OptimizerTensors state);
   std::vector<std::string> trainable_names() const;
-  actors::UpdateRules update_rules(const Optimizer& optimizer) const;
-  void expect_scale_in_f32(const Optimizer& optimizer) const;
-  void expect_same_state(const actors::UpdateRules& rules) const;
   void upload_weights();
   void note_run(std::int64_t begin_ns, std::int64_t micro_batches);
   void start_actors();

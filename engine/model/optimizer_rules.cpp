@@ -84,4 +84,8 @@ std::vector<graph::ParameterRule> parameter_rules(const Optimizer& optimizer,
   return rules;
 }
 
+std::vector<graph::StateTensor> state_of(const graph::ParameterRule& rule) {
+  return rule.rule ? rule.rule->state(rule.hyper) : std::vector<graph::StateTensor>{};
+}
+
 }  // namespace penstock

@@ -19,4 +19,7 @@ graph::ParameterRule rule_of(const OptimizerSettings& settings);
 std::vector<graph::ParameterRule> parameter_rules(const Optimizer& optimizer,
                                                   std::span<const std::string> parameters);
 
+/// What a rule keeps of its parameter; nothing where there is none, for it is not trained.
+std::vector<graph::StateTensor> state_of(const graph::ParameterRule& rule);
+
 }  // namespace penstock

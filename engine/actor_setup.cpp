@@ -1,0 +1,60 @@
+#include "engine/actor_setup.hpp"
+
+#include <string>
+#include <vector>
+
+#include "engine/values/ipu_numbers.hpp"
+#include "graph/replica_ipus.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock {
+namespace {
+
+void expect_ipu_numbers(const graph::Plan& plan, int replicas) {
+  for (std::size_t stage = 0; stage < plan.stages.size(); ++stage)
+    if (const std::int64_t ipu = graph::ipu_of(plan, replicas - 1, stage); ipu > highest_ipu)
+      throw Error(Errc::invalid_topology,
+                  "options.topology.replication_factor: expected IPU numbers up to " +
+                      std::to_string(highest_ipu) + " in every replica, but replica " +
+                      std::to_string(replicas - 1) + " of the stage on IPU " +
+                      std::to_string(plan.stages[stage].ipu) + " would be on IPU " +
+                      std::to_string(ipu) + "; place the stages on lower ones");
+}
+
+actors::OutputSelection output_selection(const OutputOptions& output, bool training) {
+  if (output.mode != OutputMode::automatic) return {output.mode, output.period};
+  return {training ? OutputMode::final : OutputMode::all, output.period};
+}
+
+std::vector<actors::OutputSelection> anchor_selections(const OutputOptions& output, bool training) {
+  std::vector<actors::OutputSelection> selections;
+  for (const Anchor& anchor : output.anchors)
+    selections.push_back(anchor.mode == OutputMode::automatic
+                             ? output_selection(output, training)
+                             : actors::OutputSelection{anchor.mode, anchor.period});
+  return selections;
+}
+
+}  // namespace
+
+actors::PipelineSetup actor_setup(const Options& options, std::shared_ptr<const graph::Plan> plan,
+                                  const Log& log) {
+  expect_ipu_numbers(*plan, options.topology.replication_factor);
+  const bool training = plan->training;
+  return {.plan = std::move(plan),
+          .replicas = options.topology.replication_factor,
+          .input_group = options.topology.input_group_size,
+          .gradient_accumulation = training ? options.training.gradient_accumulation : 1,
+          .reduction = options.training.reduction,
+          .reduction_strategy = options.training.reduction_strategy,
+          .offload = offload_of(options),
+          .sharding = options.training.sharding,
+          .seed = options.seed,
+          .outputs = output_selection(options.output, training),
+          .anchors = anchor_selections(options.output, training),
+          .trace = options.runtime.trace,
+          .stall_seconds = options.runtime.stall_seconds,
+          .log = log.of(LogLevel::error)};
+}
+
+}  // namespace penstock

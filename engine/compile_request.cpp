@@ -1,0 +1,95 @@
+#include "engine/compile_request.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+
+#include "actors/system/system_options.hpp"
+#include "engine/measure_plan.hpp"
+#include "engine/model/optimizer_rules.hpp"
+
+namespace penstock {
+namespace {
+
+const graph::Schedule& schedule_of(const Topology& topology) {
+  const bool in_turns = topology.strategy != Strategy::pipelined;
+  return graph::find_schedule(in_turns ? "sequential" : to_string(topology.schedule));
+}
+
+std::optional<graph::PhaseRequest> phases_of(const Options& options, bool training) {
+  const PhasedOptions& phased = options.topology.phased;
+  if (!is_phased(options.topology.strategy)) return std::nullopt;
+  graph::PhaseRequest request{
+      .parallel = options.topology.strategy == Strategy::parallel_phased,
+      .liveness = phased.liveness,
+      .separate_backward = phased.separate_backward_phase,
+      .turn = training && phased.batch_serial ? options.training.gradient_accumulation : 1};
+  for (const Phase& phase : phased.phases)
+    request.stages.push_back(static_cast<std::int32_t>(phase.stages.size()));
+  return request;
+}
+
+graph::MemoryBudget budget_for(const Options& options, const Optimizer* optimizer,
+                               const std::vector<std::string>& trainable) {
+  graph::MemoryBudget budget{.bytes = options.topology.ipu_memory_bytes,
+                             .offload_state = offload_of(options).optimizer_state,
+                             .shard_state = options.training.sharding.optimizer_state,
+                             .replicas = options.topology.replication_factor};
+  if (!optimizer) return budget;
+  std::map<std::string, graph::KeptState> kept;
+  const auto rules = parameter_rules(*optimizer, trainable);
+  for (std::size_t i = 0; i < trainable.size(); ++i)
+    kept[trainable[i]] = {.tensors = static_cast<std::int32_t>(state_of(rules[i]).size()),
+                          .elementwise = rules[i].rule->elementwise};
+  budget.state = [=](const std::string& name) { return kept.at(name); };
+  return budget;
+}
+
+std::function<void(const char*, int, int)> told_progress(const Options& options) {
+  if (!options.runtime.compile_progress) return {};
+  // Starting the actors is a phase as well.
+  return [tell = options.runtime.compile_progress](const char* phase, int done, int all) {
+    tell({phase, static_cast<double>(done) / (all + 1)});
+  };
+}
+
+}  // namespace
+
+graph::CompileRequest compile_request(const Options& options, const Optimizer* optimizer,
+                                      const std::vector<std::string>& trainable,
+                                      bool beside_another) {
+  const bool training = optimizer != nullptr;
+  graph::CompileRequest request{
+      .training = training,
+      .batch = options.batch_size,
+      .stage_rule = options.topology.stage_rule,
+      .automatic_stages = options.topology.automatic_stages,
+      .measure = beside_another ? graph::MeasureInstructions{} : measure_instructions,
+      .schedule = &schedule_of(options.topology),
+      .phased = phases_of(options, training),
+      .gradient_accumulation =
+          training ? options.training.gradient_accumulation : options.device_iterations,
+      .threads = actors::worker_threads({.threads = options.runtime.threads}),
+      .gradient_sum = options.training.reduction_strategy == ReductionStrategy::running
+                          ? graph::GradientSum::running_mean
+                          : graph::GradientSum::sum,
+      .replicas = options.topology.replication_factor,
+      .threads_per_ipu = options.topology.threads_per_ipu,
+      .cores = actors::worker_threads({}),
+      .memory = budget_for(options, optimizer, trainable),
+      .offload = offload_of(options),
+      .recompute = {.on = options.training.recompute,
+                    .stages = {options.training.recompute_stages.begin(),
+                               options.training.recompute_stages.end()}}};
+  for (const Stage& stage : options.topology.stages)
+    request.stages.push_back({stage.blocks, stage.ipu});
+  for (const Phase& phase : options.topology.phased.phases)
+    for (const Stage& stage : phase.stages) request.stages.push_back({stage.blocks, stage.ipu});
+  for (const Anchor& anchor : options.output.anchors)
+    request.anchors.push_back({anchor.tensor, anchor.gradient});
+  request.ipus.assign(options.topology.ipus.begin(), options.topology.ipus.end());
+  if (!beside_another) request.progress = told_progress(options);
+  return request;
+}
+
+}  // namespace penstock

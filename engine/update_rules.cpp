@@ -1,0 +1,61 @@
+#include "engine/update_rules.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "engine/model/optimizer_rules.hpp"
+#include "engine/values/number_range.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock {
+namespace {
+
+// A gradient is multiplied by the inverse of both, which must not be one of f32's denormals: the
+// engine takes those for 0.
+void expect_scale_in_f32(const Optimizer& optimizer, double gradient_parts) {
+  const double most = 1 / static_cast<double>(std::numeric_limits<float>::min()) / gradient_parts;
+  if (optimizer.loss_scaling <= most) return;
+  const std::string mean = gradient_parts == 1 ? ""
+                                               : ", as the gradient is a mean of " +
+                                                     number_text(gradient_parts) + " as well";
+  throw Error(Errc::invalid_argument, "optimizer.loss_scaling: expected at most " +
+                                          number_text(most) + mean + ", got " +
+                                          number_text(optimizer.loss_scaling));
+}
+
+}  // namespace
+
+actors::UpdateRules update_rules(const Optimizer& optimizer, const graph::Plan& plan,
+                                 const std::vector<std::string>& trainable, double gradient_parts) {
+  const std::vector<graph::ParameterRule> rules = parameter_rules(optimizer, trainable);
+  expect_scale_in_f32(optimizer, gradient_parts);
+
+  actors::UpdateRules result{
+      .variables = {},
+      .max_grad_norm = optimizer.max_grad_norm,
+      .exact_max_grad_norm = optimizer.exact_max_grad_norm,
+      .loss_scaling = optimizer.loss_scaling,
+      .learning_rate_factor = [schedule = optimizer.schedule](std::int64_t update) {
+        return schedule.at(update);
+      }};
+  for (const graph::VariableInfo& variable : plan.variables) {
+    const auto found = std::find(trainable.begin(), trainable.end(), variable.name);
+    if (found == trainable.end())
+      result.variables.emplace_back();
+    else
+      result.variables.push_back(rules[static_cast<std::size_t>(found - trainable.begin())]);
+  }
+  return result;
+}
+
+void expect_same_state(const graph::Plan& plan, const actors::UpdateRules& now,
+                       const actors::UpdateRules& next) {
+  for (std::size_t i = 0; i < next.variables.size(); ++i)
+    if (state_of(next.variables[i]) != state_of(now.variables[i]))
+      throw Error(Errc::invalid_argument,
+                  "optimizer: parameter \"" + plan.variables[i].name +
+                      "\" would need other state than it has; make a new TrainingModel to change "
+                      "which state is kept (momentum, centered, ...)");
+}
+
+}  // namespace penstock

@@ -1,0 +1,23 @@
+// From a host's Optimizer to the rules of a plan's parameters, and which of them may follow others.
+// Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "actors/execution/weight_update.hpp"
+#include "penstock/optimizer.hpp"
+
+namespace penstock {
+
+/// `trainable`: the names of all parameters that are; `gradient_parts`: what a gradient's sum is
+/// divided by, see actors::gradient_parts().
+/// @throws Error as parameter_rules(); invalid_argument for a loss scaling that is too large.
+actors::UpdateRules update_rules(const Optimizer& optimizer, const graph::Plan& plan,
+                                 const std::vector<std::string>& trainable, double gradient_parts);
+
+/// @throws Error invalid_argument naming a parameter of which `next` would keep other state.
+void expect_same_state(const graph::Plan& plan, const actors::UpdateRules& now,
+                       const actors::UpdateRules& next);
+
+}  // namespace penstock
