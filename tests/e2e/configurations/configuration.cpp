@@ -182,20 +182,22 @@ void draw_recomputation(Draws& draws, const Configuration& configuration,
     if (draws.coin()) training.recompute_stages.push_back(stage);
 }
 
-void draw_output(Draws& draws, int micro_batches, OutputMode& mode, int& period) {
-  mode = draws.one_of({OutputMode::automatic, OutputMode::final, OutputMode::every_n,
-                       OutputMode::all, OutputMode::sum});
-  if (mode == OutputMode::every_n) period = 1 + draws.below(micro_batches);
+/// Where an update is shorter, of those that need no others.
+void draw_output(Draws& draws, const Experiment& experiment, OutputMode& mode, int& period) {
+  using enum OutputMode;
+  mode = experiment.last_samples > 0 ? draws.one_of({automatic, final, all})
+                                     : draws.one_of({automatic, final, every_n, all, sum});
+  if (mode == every_n) period = 1 + draws.below(experiment.options.training.gradient_accumulation);
 }
 
-void draw_outputs(Draws& draws, const SmallNetwork& network, int micro_batches,
-                  OutputOptions& output) {
-  draw_output(draws, micro_batches, output.mode, output.period);
+void draw_outputs(Draws& draws, const Experiment& experiment, OutputOptions& output) {
+  draw_output(draws, experiment, output.mode, output.period);
+  const SmallNetwork& network = *experiment.network;
   for (Anchor anchor :
        {Anchor{.name = "layer", .tensor = network.layer},
         Anchor{.name = "gradient", .tensor = network.parameter, .gradient = true}}) {
     if (draws.coin()) continue;
-    draw_output(draws, micro_batches, anchor.mode, anchor.period);
+    draw_output(draws, experiment, anchor.mode, anchor.period);
     output.anchors.push_back(anchor);
   }
 }
@@ -206,11 +208,19 @@ void draw_threads(Draws& draws, Options& options) {
   options.runtime.trace = draws.below(4) == 0;
 }
 
-/// Of an IPU; the largest draw needs half of it.
-constexpr std::int64_t enough_memory = 500'000;
+/// Of an IPU; the largest draw needs almost all of it, and its plan for a shorter last update has
+/// turns with it there.
+constexpr std::int64_t enough_memory = 600'000;
 
 void draw_memory(Draws& draws, Topology& topology) {
   if (draws.below(3) == 0) topology.ipu_memory_bytes = enough_memory;
+}
+
+/// Of any number of samples; replicas that share their inputs need whole updates.
+void draw_last_update(Draws& draws, Experiment& experiment) {
+  const std::int64_t whole = per_update(experiment.options);
+  if (draws.below(3) != 0 || whole == 1 || experiment.options.topology.input_group_size > 1) return;
+  experiment.last_samples = 1 + draws.below(static_cast<int>(whole) - 1);
 }
 
 std::string joined(std::span<const int> numbers) {
@@ -220,6 +230,10 @@ std::string joined(std::span<const int> numbers) {
 }
 
 }  // namespace
+
+std::int64_t per_update(const Options& options) {
+  return options.samples_per_step() / options.device_iterations;
+}
 
 Experiment draw_experiment(Draws& draws) {
   Experiment experiment;
@@ -237,6 +251,7 @@ Experiment draw_experiment(Draws& draws) {
   options.training.reduction = draws.below(4) == 0 ? Reduction::sum : Reduction::mean;
   if (options.training.reduction == Reduction::mean && draws.below(3) == 0)
     options.training.reduction_strategy = ReductionStrategy::running;
+  draw_last_update(draws, experiment);
   return experiment;
 }
 
@@ -253,7 +268,7 @@ Configuration draw_configuration(Draws& draws, const Experiment& experiment, int
   draw_offload(draws, options.training.offload);
   draw_residency(draws, options);
   draw_sharding(draws, options.training.sharding.optimizer_state);
-  draw_outputs(draws, *experiment.network, options.training.gradient_accumulation, options.output);
+  draw_outputs(draws, experiment, options.output);
   draw_threads(draws, options);
   draw_memory(draws, options.topology);
   configuration.cached = draws.below(4) == 0;
@@ -274,6 +289,7 @@ std::string to_json(const Experiment& experiment, const Configuration& configura
   text << "{\n\"network\": \"" << experiment.network->name << "\",\n\"optimizer\": \""
        << experiment.optimizer.name
        << "\",\n\"groups\": " << experiment.optimizer.optimizer.groups.size()
+       << ",\n\"samples of a shorter last update\": " << experiment.last_samples
        << ",\n\"checkpoints\": " << configuration.marks.checkpoints << ",\n\"IPUs of blocks\": ["
        << joined(configuration.marks.ipus) << "],\n\"cached\": " << std::boolalpha
        << configuration.cached << ",\n\"stages of layers\": [" << joined(configuration.layer_stages)

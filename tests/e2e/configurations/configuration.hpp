@@ -33,12 +33,16 @@ struct NamedOptimizer {
   Optimizer optimizer;
 };
 
-/// Model, data, optimizer, and b, G, R, seed, reduction and input groups.
+/// Model, data, optimizer, b, G, R, seed, reduction, input groups and the last update's samples.
 struct Experiment {
   const SmallNetwork* network = nullptr;
   NamedOptimizer optimizer = {};  ///< with one of the network's parameters in a group, or with none
   Options options = {};
+  std::int64_t last_samples = 0;  ///< of the last update, fewer than any other's; 0: as many
 };
+
+/// Samples of a whole update.
+std::int64_t per_update(const Options& options);
 
 Experiment draw_experiment(Draws& draws);
 

@@ -42,13 +42,16 @@ TrainingModel from_cache(const Model& model, Options options, const Optimizer& o
   return training;
 }
 
-/// What inference on the same IPUs computes with the newest weights, of two micro-batches.
+/// What inference on the same IPUs computes with the newest weights, of two micro-batches, the
+/// second of which is shorter where the last update was.
 StepResult infer(const Experiment& experiment, const Model& model, Options options) {
   options.device_iterations = 2;
   options.output = {.mode = OutputMode::all,
                     .anchors = {{.name = "layer", .tensor = experiment.network->layer}}};
   InferenceModel serving(model, options);
-  std::vector<Tensor> inputs = experiment.network->samples(serving.samples_per_run());
+  const std::int64_t all = serving.samples_per_run();
+  std::vector<Tensor> inputs =
+      experiment.network->samples(all - experiment.last_samples % (all / 2));
   inputs.resize(serving.inputs().size());  // without labels
   return serving.run(inputs);
 }
@@ -57,10 +60,12 @@ Trained train(const Experiment& experiment, const Configuration& configuration) 
   const Options& options = configuration.options;
   const Model model = build_model(experiment, configuration);
   const Optimizer& optimizer = experiment.optimizer.optimizer;
+  const std::int64_t last = experiment.last_samples;
   TrainingModel training = configuration.cached ? from_cache(model, options, optimizer)
                                                 : TrainingModel(model, options, optimizer);
-  const std::int64_t update = options.samples_per_step() / options.device_iterations;
-  const std::vector<Tensor> samples = experiment.network->samples(updates * update);
+  const std::int64_t update = per_update(options);
+  const std::int64_t all = updates * update - (last > 0 ? update - last : 0);
+  const std::vector<Tensor> samples = experiment.network->samples(all);
   Trained trained;
   const auto note = [&](const std::string& name, const Tensor& tensor) {
     const auto numbers = tensor.as<float>();
@@ -69,7 +74,8 @@ Trained train(const Experiment& experiment, const Configuration& configuration) 
   for (std::int64_t done = 0; done < updates; done += options.device_iterations) {
     const std::int64_t end = std::min<std::int64_t>(updates, done + options.device_iterations);
     std::vector<Tensor> inputs;
-    for (const Tensor& tensor : samples) inputs.push_back(tensor.rows(done * update, end * update));
+    for (const Tensor& tensor : samples)
+      inputs.push_back(tensor.rows(done * update, std::min(end * update, all)));
     const StepResult result = training.step(inputs);
     note("loss", result.loss);
     for (const auto& [name, tensor] : result.outputs) note(name, tensor);
@@ -101,16 +107,18 @@ Configuration reference_configuration(const Experiment& experiment) {
 /// An output mode, and of what.
 struct Selection {
   OutputMode mode = OutputMode::all;
-  std::size_t period = 1, micro_batches = 1, replicas = 1;
+  std::size_t period = 1, micro_batches = 1;
 
+  bool takes_the_last() const { return mode == OutputMode::final || mode == OutputMode::automatic; }
   bool takes(std::size_t micro_batch) const {
-    if (mode == OutputMode::every_n) return (micro_batch + 1) % period == 0;
-    return mode == OutputMode::all || mode == OutputMode::sum || micro_batch + 1 == micro_batches;
+    if (takes_the_last()) return micro_batch + 1 == micro_batches;
+    return (micro_batch + 1) % period == 0;
   }
 };
 
 /// What a call returns of `all`, which has a value for each of its micro-batches and replicas.
 std::vector<float> select(const Selection& selection, std::span<const float> all) {
+  if (selection.mode == OutputMode::all) return {all.begin(), all.end()};
   const std::size_t round = all.size() / selection.micro_batches;
   std::vector<float> result;
   if (selection.mode == OutputMode::sum) result.resize(round);
@@ -139,26 +147,39 @@ bool same_bits(std::span<const float> a, std::span<const float> b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
 }
 
+/// Those of an update. A shorter one has equal ones, as large as they can be.
+std::size_t micro_batches_of(const Experiment& experiment, std::size_t update) {
+  const Options& options = experiment.options;
+  const std::int64_t last = experiment.last_samples;
+  if (last == 0 || update + 1 < updates)
+    return static_cast<std::size_t>(options.training.gradient_accumulation);
+  std::int64_t size = std::min<std::int64_t>(options.batch_size, last);
+  while (last % size != 0) --size;
+  return static_cast<std::size_t>(last / size);
+}
+
 /// Whether `calls` returned under `name` what they had to, given one call per update of all.
 bool returned_as_expected(const std::string& name, const Calls& calls, const Calls& reference,
-                          const Options& options) {
+                          const Experiment& experiment, const Options& options) {
   std::size_t update = 0;
   for (const std::vector<float>& call : calls) {
     std::vector<float> all;
     const std::size_t end = std::min<std::size_t>(
         updates, update + static_cast<std::size_t>(options.device_iterations));
     Selection selection = selection_of(name, options);
-    selection.micro_batches =
-        (end - update) * static_cast<std::size_t>(options.training.gradient_accumulation);
-    for (; update < end; ++update)
+    if (selection.takes_the_last()) update = end - 1;
+    for (selection.micro_batches = 0; update < end; ++update) {
+      selection.micro_batches += micro_batches_of(experiment, update);
       all.insert(all.end(), reference[update].begin(), reference[update].end());
+    }
     if (!same_bits(call, select(selection, all))) return false;
   }
   return update == updates;
 }
 
 /// Names the first thing that is not as in the reference; empty if all is.
-std::string difference(const Trained& trained, const Trained& reference, const Options& options) {
+std::string difference(const Trained& trained, const Trained& reference,
+                       const Experiment& experiment, const Options& options) {
   if (trained.tensors.size() != reference.tensors.size()) return "the number of tensors";
   for (const auto& [name, tensor] : trained.tensors) {
     const Tensor& other = reference.tensors.at(name);
@@ -167,7 +188,7 @@ std::string difference(const Trained& trained, const Trained& reference, const O
       return name;
   }
   for (const auto& [name, calls] : trained.returned)
-    if (!returned_as_expected(name, calls, reference.returned.at(name), options))
+    if (!returned_as_expected(name, calls, reference.returned.at(name), experiment, options))
       return "what calls return as " + name;
   return "";
 }
@@ -183,8 +204,8 @@ TEST_P(Configurations, GiveTheBitsOfASingleStageWhateverIsDrawn) {
     SCOPED_TRACE("configuration " + std::to_string(i) + " of seed " + std::to_string(GetParam()) +
                  ": " + to_json(experiment, configuration));
     std::string found;
-    ASSERT_NO_THROW(
-        found = difference(train(experiment, configuration), reference, configuration.options));
+    ASSERT_NO_THROW(found = difference(train(experiment, configuration), reference, experiment,
+                                       configuration.options));
     ASSERT_EQ(found, "");
   }
 }
@@ -217,6 +238,23 @@ void note_offload(const Options& options, std::set<std::string>& words) {
     if (is_phased(topology.strategy)) words.insert(name + " offloaded, phases");
     if (topology.phased.batch_serial) words.insert(name + " offloaded, batch-serial");
   }
+}
+
+/// What a shorter last update comes with, as words.
+void note_last_update(const Experiment& experiment, const Configuration& configuration,
+                      std::set<std::string>& words) {
+  if (experiment.last_samples == 0) return;
+  const Options& options = configuration.options;
+  const std::pair<const char*, bool> others[] = {
+      {"", true},
+      {" of several micro-batches", micro_batches_of(experiment, updates - 1) > 1},
+      {" in a call of its own", (updates - 1) % options.device_iterations == 0},
+      {" after others in its call", (updates - 1) % options.device_iterations != 0},
+      {", replicas", options.topology.replication_factor > 1},
+      {", phases", is_phased(options.topology.strategy)},
+      {", memory limit", options.topology.ipu_memory_bytes > 0}};
+  for (const auto& [text, holds] : others)
+    if (holds) words.insert(std::string("shorter last update") + text);
 }
 
 /// The settings of a configuration, as words.
@@ -263,6 +301,7 @@ std::set<std::string> settings(const Experiment& experiment, const Configuration
     words.emplace(to_string(options.topology.phased.liveness));
   note("separate backward", options.topology.phased.separate_backward_phase);
   note("threads per IPU", options.topology.threads_per_ipu > 1);
+  note_last_update(experiment, configuration, words);
   return words;
 }
 
@@ -277,7 +316,7 @@ TEST(DrawnConfigurations, HaveEverySetting) {
            settings(experiment, draw_configuration(draws, experiment, updates)))
         ++counts[word];
   }
-  EXPECT_EQ(counts.size(), 4u + 7u + 4u + 3u + 5u + 6u + 4u + 3u + 12u + 28u)
+  EXPECT_EQ(counts.size(), 4u + 7u + 4u + 3u + 5u + 6u + 4u + 3u + 12u + 28u + 7u)
       << ::testing::PrintToString(counts);
   for (const auto& [word, count] : counts) EXPECT_GE(count, 5) << word;
 }
