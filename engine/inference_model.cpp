@@ -51,6 +51,7 @@ class InferenceModel::Impl {
     if (whole == 0) return tail;
     StepResult result = running_.run(rows_of(inputs, 0, whole), micro_batches);
     call_ = running_.last_run();
+    result.rows.shorter = tail.rows.micro_batches;
     for (std::size_t i = 0; i < result.outputs.size(); ++i)
       result.outputs[i].tensor = join_rows({{result.outputs[i].tensor, tail.outputs[i].tensor}});
     for (std::size_t i = 0; i < result.anchors.size(); ++i)

@@ -26,6 +26,11 @@ std::int64_t now_ns() {
   return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
 }
 
+std::int64_t count_returned(const actors::OutputSelection& selection, std::int64_t micro_batches) {
+  if (selection.mode == OutputMode::all) return micro_batches;
+  return selection.mode == OutputMode::every_n ? micro_batches / selection.period : 1;
+}
+
 /// Of a sum, the micro-batch that completes it.
 bool is_returned(const actors::OutputSelection& selection, std::int64_t micro_batch,
                  std::int64_t micro_batches) {
@@ -248,6 +253,9 @@ StepResult RunningModel::run(std::span<const Tensor> inputs, std::int64_t micro_
   micro_batches_begun_ += micro_batches;
   StepResult result =
       result_of(runtime_->step(std::vector<Tensor>(inputs.begin(), inputs.end()), micro_batches));
+  result.rows.micro_batches = {
+      .count = count_returned(setup_.outputs, micro_batches) * setup_.replicas,
+      .samples = plan_->batch};
   if (log_.takes(LogLevel::debug))
     log_(LogLevel::debug, "\"" + plan_->name + "\": " + std::to_string(micro_batches) +
                               " micro-batches per replica done in " +

@@ -183,6 +183,11 @@ class TrainingModel::Impl {
       if (mode == OutputMode::all) tensor = join_rows({{before, tensor}});
     };
     const OutputMode mode = first.rows.mode;
+    if (mode == OutputMode::all) {
+      const MicroBatches shorter = last.rows.micro_batches;
+      last.rows = first.rows;
+      last.rows.shorter = shorter;
+    }
     join(mode, first.loss, last.loss);
     for (std::size_t i = 0; i < last.outputs.size(); ++i)
       join(mode, first.outputs[i].tensor, last.outputs[i].tensor);

@@ -1,9 +1,9 @@
 #include "penstock/metric.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <vector>
 
+#include "engine/fit/scores.hpp"
 #include "engine/values/rows.hpp"
 #include "penstock/error.hpp"
 
@@ -84,12 +84,8 @@ Metric accuracy(const std::string& output) {
 
 Metric mean_of(const std::string& output) {
   return {.name = output,
-          .score =
-              [output](const StepResult& result, const Batch&) {
-                const auto values = result.output(output).as<float>();
-                return Score{std::accumulate(values.begin(), values.end(), 0.0),
-                             static_cast<std::int64_t>(values.size())};
-              },
+          .score = [output](const StepResult& result,
+                            const Batch&) { return score_of(result.output(output), result.rows); },
           .check = [output](const StepResult& outline) { outline.output(output); }};
 }
 

@@ -9,13 +9,22 @@
 namespace penstock {
 namespace {
 
-Score loss_of(const Tensor& losses) {
-  const auto values = losses.as<float>();
-  return {std::accumulate(values.begin(), values.end(), 0.0),
-          static_cast<std::int64_t>(values.size())};
+double sum(std::span<const float> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
 }  // namespace
+
+Score score_of(const Tensor& tensor, const OutputRows& rows) {
+  const auto values = tensor.as<float>();
+  const auto& [count, samples] = rows.micro_batches;
+  const auto all = count + rows.shorter.count;
+  if (std::ssize(values) != all) return {sum(values), std::ssize(values)};
+  const auto first = static_cast<std::size_t>(count);
+  return {sum(values.first(first)) * static_cast<double>(samples) +
+              sum(values.subspan(first)) * static_cast<double>(rows.shorter.samples),
+          count * samples + rows.shorter.count * rows.shorter.samples};
+}
 
 void check(std::span<const Metric> metrics) {
   std::set<std::string> names;
@@ -49,7 +58,7 @@ Scores::Scores(std::span<const Metric> metrics)
 }
 
 void Scores::add(const StepResult& result, const Batch& batch) {
-  if (counts_loss_ && result.loss) loss_ += loss_of(result.loss);
+  if (counts_loss_ && result.loss) loss_ += score_of(result.loss, result.rows);
   for (std::size_t i = 0; i < metrics_.size(); ++i) scores_[i] += metrics_[i].score(result, batch);
 }
 

@@ -15,6 +15,10 @@ void check(std::span<const Metric> metrics);
 /// @throws Error as their own checks.
 void check(std::span<const Metric> metrics, const StepResult& outline, const std::string& who);
 
+/// The mean of an output's elements, or of a loss's: over samples where it has one number for each
+/// micro-batch, which counts for all of that.
+Score score_of(const Tensor& values, const OutputRows& rows);
+
 class Scores {
  public:
   /// `metrics` outlive this. @throws as check().

@@ -78,9 +78,9 @@ struct FitOptions {
 
 /// Trains on batches for one step each: of Options::samples_per_step() samples, but for an epoch's
 /// last one, or a batch sampler's, which may be shorter. A batch's first fields are the model's
-/// inputs, in their order; further ones are for the metrics. A loss counts once for each
-/// micro-batch that the output mode returns; a metric named "loss" takes its place. What
-/// DataLoader::note() says is logged once, as a warning where samples are left out.
+/// inputs, in their order; further ones are for the metrics. The loss is that of the micro-batches
+/// that the output mode returns, each counted as by mean_of(); a metric named "loss" takes its
+/// place. What DataLoader::note() says is logged once, as a warning where samples are left out.
 /// @throws Error before anything has begun: invalid_argument, also for batches of other sizes, and
 /// what a metric's check throws, for the model or the one that is evaluated. Afterwards: what a
 /// metric's score throws, which has the first step behind it at the earliest; invalid_data for an

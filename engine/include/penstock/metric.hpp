@@ -48,7 +48,9 @@ std::int64_t count_correct(const Tensor& scores, const Tensor& labels);
 Metric accuracy(const std::string& output);
 
 /// The mean of an output's elements, f32 of any shape, under the output's name. Of
-/// Model::output("loss", loss), say: inference, which has no loss of its own, then tells it too.
+/// Model::output("loss", loss), say: inference, which has no loss of its own, then tells it too. A
+/// number for a whole micro-batch counts once for each of its samples, which may be fewer in a
+/// short step or run: a mean over them stays one; of a sum it is the one that a sample is part of.
 /// @throws Error invalid_argument, before the first call, if there is no such output.
 Metric mean_of(const std::string& output);
 

@@ -22,6 +22,11 @@ struct NamedTensor {
   Tensor tensor;
 };
 
+struct MicroBatches {
+  std::int64_t count = 0;    ///< of all replicas
+  std::int64_t samples = 0;  ///< of each
+};
+
 /// Which samples of a call its outputs are of. One micro-batch of every replica makes a round of
 /// `round` samples.
 struct OutputRows {
@@ -29,6 +34,9 @@ struct OutputRows {
   int period = 1;                     ///< N of `every_n`
   std::int64_t round = 0;
   int copies = 1;  ///< of each sample: as many as an input group has replicas
+  /// What the output mode selects, of which a loss has a number each: micro-batches of one size,
+  /// and then those of a short step or run that came after them.
+  MicroBatches micro_batches = {}, shorter = {};
 };
 
 /// What a call returns, in the order of Model::output(). Dimension 0 counts the micro-batches that

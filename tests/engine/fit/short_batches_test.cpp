@@ -1,0 +1,95 @@
+// F16: the loss, and an output that is a mean over each micro-batch, weigh every sample the same
+// where the last micro-batches are shorter. The model is y = x, of which the loss is the mean.
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "penstock/fit.hpp"
+
+namespace penstock {
+namespace {
+
+Model identity() {
+  Model model("identity");
+  const Value y = model.linear("fc", model.input("x", {1}), 1, false);
+  const Value mean = model.identity_loss(y, LossReduction::mean);
+  model.output("mean", mean);
+  model.loss(mean);
+  model.set_weight("fc.weight", Tensor({1, 1}, {1}));
+  return model;
+}
+
+/// Updates of four samples, in micro-batches of two; calls of eight.
+Options options(OutputMode mode, int replicas) {
+  Options options{.batch_size = 2, .device_iterations = 2};
+  options.topology.replication_factor = replicas;
+  options.training.gradient_accumulation = 2 / replicas;
+  options.output.mode = mode;
+  return options;
+}
+
+/// Sample i is the number i.
+DataLoader numbers(std::int64_t samples, std::int64_t per_batch) {
+  std::vector<float> x(static_cast<std::size_t>(samples));
+  std::iota(x.begin(), x.end(), 0.0f);
+  return {tensor_dataset({Tensor({samples, 1}, std::span<const float>(x))}),
+          per_batch,
+          {.drop_last = false, .mode = LoaderMode::sync, .workers = 0}};
+}
+
+struct Case {
+  OutputMode mode;
+  std::int64_t samples;
+  double mean;
+};
+
+// Of 21 samples the last one is a micro-batch of its own; of 19 the last three are.
+TEST(ShortBatches, F16_WeighEverySampleOfTheLossTheSameInATraining) {
+  const Case cases[] = {{OutputMode::all, 21, 10},
+                        {OutputMode::all, 19, 9},
+                        {OutputMode::all, 16, 7.5},
+                        {OutputMode::final, 21, (6 + 7 + 14 + 15 + 20) / 5.0}};
+  for (const auto& [mode, samples, mean] : cases) {
+    SCOPED_TRACE(std::string(to_string(mode)) + ", " + std::to_string(samples));
+    TrainingModel training(identity(), options(mode, 1), Sgd{.learning_rate = 0});
+    DataLoader data = numbers(samples, 8);
+    const History history = fit(training, data, {.metrics = {mean_of("mean")}});
+    EXPECT_EQ(value_of(history.epochs[0].values, "loss"), mean);
+    EXPECT_EQ(value_of(history.epochs[0].values, "mean"), mean);
+  }
+}
+
+TEST(ShortBatches, F16_WeighEverySampleOfALossTheSameInAnEvaluation) {
+  for (const int replicas : {1, 2}) {
+    InferenceModel inference(identity(), options(OutputMode::all, replicas));
+    for (const std::int64_t samples : {8, 7, 3, 1}) {
+      DataLoader data = numbers(samples, 8);
+      const Evaluation evaluation = evaluate(inference, data, {mean_of("mean")});
+      EXPECT_EQ(value_of(evaluation.values, "mean"), static_cast<double>(samples - 1) / 2)
+          << samples << " samples, replicas: " << replicas;
+    }
+  }
+}
+
+TEST(ShortBatches, F16_AreCountedByWhatACallReturns) {
+  TrainingModel training(identity(), options(OutputMode::all, 2), Sgd{.learning_rate = 0});
+  const auto rows_of = [&](std::int64_t samples) {
+    DataLoader data = numbers(samples, samples);
+    return training.step(*data.next()).rows;
+  };
+  const auto expect = [](const MicroBatches& actual, std::int64_t count, std::int64_t samples) {
+    EXPECT_EQ(actual.count, count);
+    EXPECT_EQ(actual.samples, samples);
+  };
+  const OutputRows whole = rows_of(8), mixed = rows_of(7), rest = rows_of(3);
+  expect(whole.micro_batches, 4, 2);
+  expect(whole.shorter, 0, 0);
+  expect(mixed.micro_batches, 2, 2);
+  expect(mixed.shorter, 3, 1);
+  EXPECT_EQ(mixed.round, whole.round);
+  expect(rest.micro_batches, 3, 1);
+  expect(rest.shorter, 0, 0);
+}
+
+}  // namespace
+}  // namespace penstock
