@@ -71,15 +71,17 @@ TEST(DetachedModels, F15_KeepANewOptimizerAndItsStateForTheirNextStep) {
   }
 }
 
-/// `call` passes so many samples.
+/// `call` passes so many samples; `without` is the number of threads without the model.
 void expect_one_set_of_threads(auto& model, const auto& call, std::size_t without) {
   call(full);
+  const std::size_t of_full = thread_count() - without;
   call(rest);
+  EXPECT_TRUE(threads_fall_to(without + 2 * of_full - 1)) << "fewer than two sets";
   const std::size_t both = thread_count();
   model.detach();
   EXPECT_TRUE(threads_fall_to(without));
   call(rest);
-  EXPECT_LT(thread_count(), both);
+  EXPECT_TRUE(threads_fall_to(both - 1));
   EXPECT_TRUE(model.stage_reports().empty()) << "nobody has asked for the plan for full calls";
   call(full);
   EXPECT_TRUE(threads_fall_to(both)) << both << " expected, " << thread_count();
