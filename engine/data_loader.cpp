@@ -239,12 +239,14 @@ class DataLoader::Impl {
     check_threads(options);
     check_left_alone(options, "an iterable dataset gives its samples in its own order");
     if (samples) size_.batches = epoch_size(*samples, rows, options).batches;
-    for (const Field& field : dataset->fields()) check_batch(field, rows);
+    fields_ = dataset->fields();
+    for (const Field& field : fields_) check_batch(field, rows);
     const StreamSettings settings = stream_settings(rows, options);
     runtime_ = std::make_unique<LoaderRuntime>(source_of(std::move(dataset), settings.workers),
                                                settings, options.workers > 0, timeout_of(options));
   }
 
+  const std::vector<Field>& fields() const noexcept { return fields_; }
   std::int64_t rows() const noexcept { return rows_; }
   std::int64_t last_rows() const noexcept {
     return size_.short_rows > 0 && !streams_ ? size_.short_rows : rows_;
@@ -390,6 +392,10 @@ DataLoader::DataLoader(std::shared_ptr<const Dataset> dataset, BatchSampler samp
 DataLoader::~DataLoader() = default;
 DataLoader::DataLoader(DataLoader&&) noexcept = default;
 DataLoader& DataLoader::operator=(DataLoader&&) noexcept = default;
+
+const std::vector<Field>& DataLoader::fields() const noexcept {
+  return impl_->fields();
+}
 
 std::int64_t DataLoader::samples_per_batch() const noexcept {
   return impl_->rows();

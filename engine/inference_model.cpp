@@ -1,9 +1,11 @@
 #include "penstock/inference_model.hpp"
 
 #include "engine/fit/stopwatch.hpp"
+#include "engine/model/model_access.hpp"
 #include "engine/running_model.hpp"
 #include "engine/short_plans.hpp"
 #include "engine/values/rows.hpp"
+#include "graph/step_inputs.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -11,7 +13,9 @@ namespace penstock {
 class InferenceModel::Impl {
  public:
   Impl(const Model& model, const Options& options)
-      : options_(options), running_(model, options, nullptr) {}
+      : options_(options),
+        training_inputs_(graph::step_inputs(ModelAccess::graph(model))),
+        running_(model, options, nullptr) {}
 
   StepResult run(std::span<const Tensor> inputs) {
     const Stopwatch watch;
@@ -26,6 +30,7 @@ class InferenceModel::Impl {
 
   const Options& options() const { return options_; }
   const std::vector<std::string>& inputs() const { return running_.inputs(); }
+  const std::vector<std::string>& training_inputs() const { return training_inputs_; }
   RunningModel& running() { return running_; }
   ShortPlans& short_plans() { return short_plans_; }
 
@@ -108,6 +113,7 @@ class InferenceModel::Impl {
   }
 
   Options options_;
+  std::vector<std::string> training_inputs_;
   RunningModel running_;
   ShortPlans short_plans_{running_};
   CallReport call_;
@@ -133,6 +139,9 @@ const Options& InferenceModel::options() const noexcept {
 }
 const std::vector<std::string>& InferenceModel::inputs() const noexcept {
   return impl_->inputs();
+}
+const std::vector<std::string>& InferenceModel::training_inputs() const noexcept {
+  return impl_->training_inputs();
 }
 StepResult InferenceModel::outline() const {
   return impl_->running().outline();

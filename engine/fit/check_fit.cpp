@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/fit/inference_fields.hpp"
 #include "engine/fit/scores.hpp"
 #include "penstock/error.hpp"
 
@@ -39,6 +40,13 @@ void check_batches(const Options& model, const DataLoader& data) {
          std::to_string(got) + "; DataLoader(dataset, model.options()) makes such ones");
 }
 
+void check_validation(const TrainingModel& model, const FitOptions& options) {
+  const InferenceModel& validation = *options.validation_model;
+  check(options.metrics, validation.outline(), "fit: validation_model");
+  InferenceFields(validation, model.inputs())
+      .check(options.validation_data->fields().size(), "fit: validation_data");
+}
+
 std::vector<std::string> value_names(const FitOptions& options) {
   std::vector<std::string> names, of_metrics;
   for (const Metric& metric : options.metrics) of_metrics.push_back(metric.name);
@@ -55,8 +63,7 @@ void check_fit(const TrainingModel& model, const DataLoader& data, const FitOpti
   check(options);
   check_batches(model.options(), data);
   check(options.metrics, model.outline(), "fit");
-  if (options.validation_model)
-    check(options.metrics, options.validation_model->outline(), "fit: validation_model");
+  if (options.validation_model) check_validation(model, options);
   for (const FitCallback& callback : options.callbacks)
     if (callback.on_fit_begin) callback.on_fit_begin(value_names(options));
 }

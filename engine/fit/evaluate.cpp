@@ -8,8 +8,9 @@
 
 namespace penstock {
 
-Evaluation evaluate_once(InferenceModel& model, DataLoader& data, std::span<const Metric> metrics,
-                         LoaderNote& note, const std::function<void()>& on_batch) {
+Evaluation evaluate_once(InferenceModel& model, DataLoader& data, InferenceFields& fields,
+                         std::span<const Metric> metrics, LoaderNote& note,
+                         const std::function<void()>& on_batch) {
   Evaluation evaluation;
   Scores scores(metrics);
   std::optional<Stopwatch> first_call;
@@ -18,7 +19,7 @@ Evaluation evaluate_once(InferenceModel& model, DataLoader& data, std::span<cons
   for (const Batch& batch : data) {
     if (!first_call) first_call.emplace();
     in_runs(batch, batch.front().shape()[0], model.samples_per_run(), [&](const Batch& part) {
-      const StepResult result = model.run(first_fields(part, model.inputs()));
+      const StepResult result = model.run(fields.of(part));
       samples += part.front().shape()[0];
       evaluation.samples_per_second = first_call->per_second(samples);
       scores.add(result, part);
@@ -35,8 +36,10 @@ Evaluation evaluate(InferenceModel& model, DataLoader& data, const std::vector<M
                     const std::function<void()>& on_batch) {
   check(metrics);
   check(metrics, model.outline(), "evaluate");
+  InferenceFields fields(model);
+  fields.check(data.fields().size(), "evaluate: data");
   LoaderNote note(model.options().runtime);
-  return evaluate_once(model, data, metrics, note, on_batch);
+  return evaluate_once(model, data, fields, metrics, note, on_batch);
 }
 
 }  // namespace penstock

@@ -5,13 +5,15 @@
 #include <functional>
 #include <span>
 
+#include "engine/fit/inference_fields.hpp"
 #include "engine/fit/loader_note.hpp"
 #include "penstock/fit.hpp"
 
 namespace penstock {
 
-/// The metrics have been checked.
-Evaluation evaluate_once(InferenceModel& model, DataLoader& data, std::span<const Metric> metrics,
-                         LoaderNote& note, const std::function<void()>& on_batch = {});
+/// The metrics have been checked, and the fields.
+Evaluation evaluate_once(InferenceModel& model, DataLoader& data, InferenceFields& fields,
+                         std::span<const Metric> metrics, LoaderNote& note,
+                         const std::function<void()>& on_batch = {});
 
 }  // namespace penstock

@@ -1,5 +1,5 @@
-// What every loop over a loader's batches needs. A model takes the first fields of a batch, as many
-// as it has inputs; inference takes what is made for a step of training in several runs.
+// What every loop over a loader's batches needs. Training takes the first fields of a batch, as
+// many as it has inputs; inference takes what is made for a step of training in several runs.
 #pragma once
 
 #include <algorithm>

@@ -31,7 +31,10 @@ class Fitting {
         validation_note_(
             (options.validation_model ? options.validation_model->options() : model.options())
                 .runtime),
-        per_update_(model.options().samples_per_step() / model.options().device_iterations) {}
+        per_update_(model.options().samples_per_step() / model.options().device_iterations) {
+    if (options.validation_model)
+      validation_fields_.emplace(*options.validation_model, model.inputs());
+  }
 
   History run() {
     for (int epoch = 1; epoch <= options_.epochs && !finished(); ++epoch) run_epoch(epoch);
@@ -146,8 +149,8 @@ class Fitting {
     if (options_.validation_model) {
       const Stopwatch watch;
       const Evaluation validation =
-          evaluate_once(*options_.validation_model, *options_.validation_data, options_.metrics,
-                        validation_note_);
+          evaluate_once(*options_.validation_model, *options_.validation_data, *validation_fields_,
+                        options_.metrics, validation_note_);
       for (const NamedValue& value : validation.values)
         record.values.push_back({"val_" + value.name, value.value});
       evaluating_seconds_ += watch.seconds();
@@ -162,6 +165,7 @@ class Fitting {
   const std::uint64_t first_update_;
   const FitOptions& options_;
   LoaderNote note_, validation_note_;
+  std::optional<InferenceFields> validation_fields_;
   const std::int64_t per_update_;  // samples
   std::int64_t taken_ = 0;         // batches of the data's epoch
   std::int64_t samples_ = 0;

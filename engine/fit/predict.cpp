@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "engine/fit/fields.hpp"
+#include "engine/fit/inference_fields.hpp"
 #include "engine/fit/loader_note.hpp"
 #include "engine/values/rows.hpp"
 #include "penstock/error.hpp"
@@ -69,12 +70,14 @@ std::int64_t samples_in(const std::vector<Tensor>& inputs) {
 
 std::vector<NamedTensor> predict(InferenceModel& model, DataLoader& data) {
   expect_own_inputs(model);
+  InferenceFields fields(model);
+  fields.check(data.fields().size(), "predict: data");
   Predictions predictions;
   LoaderNote note(model.options().runtime);
   note.tell(data);
   for (const Batch& batch : data)
     in_runs(batch, batch.front().shape()[0], model.samples_per_run(), [&](const Batch& part) {
-      predictions.add(model.run(first_fields(part, model.inputs())), part.front().shape()[0]);
+      predictions.add(model.run(fields.of(part)), part.front().shape()[0]);
     });
   if (predictions.empty()) refuse_empty("predict");
   note.tell(data);

@@ -97,6 +97,8 @@ class DataLoader {
   DataLoader(DataLoader&&) noexcept;
   DataLoader& operator=(DataLoader&&) noexcept;
 
+  /// The dataset's: of each a batch has a tensor.
+  const std::vector<Field>& fields() const noexcept;
   /// With a batch sampler: of the epoch's largest batch.
   std::int64_t samples_per_batch() const noexcept;
   /// Of the epoch's last batch, as far as is known beforehand: of an iterable dataset, as every

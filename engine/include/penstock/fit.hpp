@@ -93,12 +93,14 @@ struct Evaluation {
 };
 
 /// The metrics over one epoch of the data, of which a last batch may be shorter. Fields are as in
-/// fit(). Batches may be of any size, a training step's too: the model runs on
-/// InferenceModel::samples_per_run() samples at a time, and a metric is asked after each run.
-/// `on_batch` is called after each batch. DataLoader::note() is logged as by fit().
+/// fit(): a batch's first ones are InferenceModel::training_inputs(), of which the model takes its
+/// own; or they are its own inputs alone, where a batch has no more fields. Batches may be of any
+/// size, a training step's too: the model runs on InferenceModel::samples_per_run() samples at a
+/// time, and a metric is asked after each run. `on_batch` is called after each batch.
+/// DataLoader::note() is logged as by fit().
 /// @throws Error as InferenceModel::run() and DataLoader::next(); invalid_data for an epoch without
-/// a batch; invalid_argument, before the first run, if a metric's output does not exist, and what
-/// else its check throws.
+/// a batch; invalid_argument, before the first run, if a batch's fields are neither, or a metric's
+/// output does not exist, and what else its check throws.
 Evaluation evaluate(InferenceModel& model, DataLoader& data, const std::vector<Metric>& metrics,
                     const std::function<void()>& on_batch = {});
 

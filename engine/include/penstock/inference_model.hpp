@@ -25,6 +25,9 @@ class InferenceModel {
   const Options& options() const noexcept;
   /// Names of the inputs that the outputs depend on, in the order `run` takes them.
   const std::vector<std::string>& inputs() const noexcept;
+  /// Names of the inputs that a step of training the same model takes: TrainingModel::inputs(),
+  /// anchors apart. Where it has no loss, inputs().
+  const std::vector<std::string>& training_inputs() const noexcept;
 
   /// As TrainingModel's.
   StepResult outline() const;

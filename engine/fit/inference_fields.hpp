@@ -1,0 +1,37 @@
+// InferenceFields: which of a batch's fields inference takes as its inputs. Used from one thread.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "penstock/data_loader.hpp"
+#include "penstock/inference_model.hpp"
+
+namespace penstock {
+
+/// A batch with as many fields as a step of training takes, or more, is one of training: its
+/// fields are that step's inputs. One with inference's own inputs alone has these in their order.
+class InferenceFields {
+ public:
+  /// `of_step`: the inputs of the training beside which `model` is evaluated, if there is one.
+  explicit InferenceFields(const InferenceModel& model, std::vector<std::string> of_step = {});
+
+  /// @throws Error invalid_argument, opening with `who`, if batches of so many fields are neither.
+  void check(std::size_t fields, const std::string& who) const;
+  /// Of a batch that check() lets through; until the next call. All of them, if there are too few:
+  /// the model says what is missing.
+  std::span<const Tensor> of(const Batch& batch);
+
+ private:
+  bool place_among(const std::vector<std::string>& of_step);
+
+  std::vector<std::string> inputs_;
+  std::vector<std::string> of_step_;
+  std::vector<std::size_t> positions_;  // of the inputs, among those of a step
+  bool in_front_ = false;
+  Batch chosen_;
+};
+
+}  // namespace penstock

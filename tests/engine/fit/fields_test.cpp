@@ -1,0 +1,92 @@
+// Which fields of a loader's batches training and inference take.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "penstock/error.hpp"
+#include "penstock/fit.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace penstock {
+namespace {
+
+using testing::refusal;
+
+Tensor column(float first) {
+  return Tensor({4, 1}, {first, first + 1, first + 2, first + 3});
+}
+
+DataLoader loader(const std::vector<Tensor>& fields) {
+  return {tensor_dataset(fields), 4, {.mode = LoaderMode::sync, .workers = 0}};
+}
+
+/// y = a + b, of which the loss needs two inputs that are declared between them.
+Model sums() {
+  Model model("sums");
+  const Value a = model.input("a", {1}), target = model.input("target", {1});
+  const Value more = model.input("more", {1}), b = model.input("b", {1});
+  const Value y = model.add(a, b);
+  model.output("y", y);
+  model.loss(model.mse_loss(model.linear("fc", y, 1), model.add(target, more)));
+  return model;
+}
+
+TEST(Fields, G5_OfATrainingsBatchesAreTheSameInEvaluationAndPrediction) {
+  const Model model = sums();
+  TrainingModel training(model, {.batch_size = 4});
+  InferenceModel inference(model, {.batch_size = 4});
+  EXPECT_EQ(inference.training_inputs(), training.inputs());
+  DataLoader data = loader({column(0), column(10), column(20), column(100)});
+  const History history =
+      fit(training, data,
+          {.metrics = {mean_of("y")}, .validation_model = &inference, .validation_data = &data});
+  EXPECT_EQ(value_of(history.epochs[0].values, "y"), 103);
+  EXPECT_EQ(value_of(history.epochs[0].values, "val_y"), 103);
+  EXPECT_EQ(value_of(evaluate(inference, data, {mean_of("y")}).values, "y"), 103);
+  EXPECT_EQ(predict(inference, data)[0].tensor.as<float>()[1], 102);
+}
+
+TEST(Fields, G5_OfInferenceAloneAreItsInputs) {
+  InferenceModel inference(sums(), {.batch_size = 4});
+  DataLoader data = loader({column(0), column(100)});
+  EXPECT_EQ(value_of(evaluate(inference, data, {mean_of("y")}).values, "y"), 103);
+  EXPECT_EQ(predict(inference, data)[0].tensor.as<float>()[1], 102);
+}
+
+TEST(Fields, G5_ThatAreNeitherAreRefusedBeforeAnythingRan) {
+  const Model model = sums();
+  TrainingModel training(model, {.batch_size = 4});
+  InferenceModel inference(model, {.batch_size = 4});
+  DataLoader data = loader({column(0), column(10), column(20), column(100)});
+  DataLoader some = loader({column(0), column(10), column(100)});
+  const std::string text =
+      ": expected batches of the fields that training takes, 4 (a, target, more, b), or of those "
+      "of inference alone, 2 (a, b), got 3";
+  const FitOptions options{.validation_model = &inference, .validation_data = &some};
+  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { fit(training, data, options); }),
+            "fit: validation_data" + text);
+  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { evaluate(inference, some, {}); }),
+            "evaluate: data" + text);
+  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { predict(inference, some); }),
+            "predict: data" + text);
+  EXPECT_EQ(training.updates(), 0U);
+}
+
+TEST(Fields, G5_MayBeginWithLabels) {
+  Model model("labels first");
+  const Value labels = model.labels();
+  const Value y = model.linear("fc", model.input("x", {1}), 2);
+  model.output("y", y);
+  model.loss(model.cross_entropy(y, labels));
+  TrainingModel training(model, {.batch_size = 4}, Sgd{.learning_rate = 0});
+  InferenceModel inference(model, {.batch_size = 4});
+  const std::int64_t classes[] = {0, 1, 1, 0};
+  DataLoader data = loader({Tensor(Shape{4}, std::span(classes)), column(0)});
+  const History history =
+      fit(training, data,
+          {.metrics = {mean_of("y")}, .validation_model = &inference, .validation_data = &data});
+  EXPECT_EQ(value_of(history.epochs[0].values, "y"), value_of(history.epochs[0].values, "val_y"));
+}
+
+}  // namespace
+}  // namespace penstock
