@@ -32,6 +32,16 @@ std::optional<std::int64_t> checked_size(const std::shared_ptr<const AnyDataset>
   return size;
 }
 
+/// At least one, by which a batch says how many samples it has.
+template <class AnyDataset>
+std::vector<Field> checked_fields(const AnyDataset& dataset) {
+  std::vector<Field> fields = dataset.fields();
+  if (fields.empty())
+    throw Error(Errc::invalid_data,
+                "data loader: expected a dataset whose samples have a field at least, got none");
+  return fields;
+}
+
 void check_rows(std::int64_t rows) {
   check_number("data_loader.samples_per_batch", static_cast<double>(rows), {.low = 1});
 }
@@ -206,7 +216,7 @@ class DataLoader::Impl {
       : rows_(rows), options_(options), samples_(*checked_size(dataset)) {
     check_rows(rows);
     options.validate();
-    fields_ = dataset->fields();
+    fields_ = checked_fields(*dataset);
     size_ = epoch_size(samples_, rows, options);
     if (options.sampler)
       plan_ = [this](std::uint64_t epoch) { return sampled(epoch); };
@@ -224,7 +234,7 @@ class DataLoader::Impl {
     const std::string why = "a batch sampler decides on the batches";
     check_left_alone(options, why);
     expect_none(!options.drop_last, "drop_last", why);
-    fields_ = dataset->fields();
+    fields_ = checked_fields(*dataset);
     plan_ = [this, sampler = std::move(sampler), count](std::uint64_t epoch) {
       return batch_sampled(sampler(epoch), count);
     };
@@ -239,7 +249,7 @@ class DataLoader::Impl {
     check_threads(options);
     check_left_alone(options, "an iterable dataset gives its samples in its own order");
     if (samples) size_.batches = epoch_size(*samples, rows, options).batches;
-    fields_ = dataset->fields();
+    fields_ = checked_fields(*dataset);
     for (const Field& field : fields_) check_batch(field, rows);
     const StreamSettings settings = stream_settings(rows, options);
     runtime_ = std::make_unique<LoaderRuntime>(source_of(std::move(dataset), settings.workers),

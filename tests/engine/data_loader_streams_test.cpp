@@ -259,6 +259,20 @@ TEST(DataLoaderStreams, R2_5_ReportAStreamThatCannotBeOpenedAndGoOnWithTheNextEp
     }
 }
 
+class WithoutFields : public NumberedStreams {
+ public:
+  WithoutFields() : NumberedStreams(8) {}
+  const std::vector<Field>& fields() const override { return none_; }
+
+ private:
+  std::vector<Field> none_;
+};
+
+TEST(DataLoaderStreams, E1_RefuseSamplesWithoutAField) {
+  EXPECT_EQ(refusal(Errc::invalid_data, [] { DataLoader(std::make_shared<WithoutFields>(), 4); }),
+            "data loader: expected a dataset whose samples have a field at least, got none");
+}
+
 TEST(DataLoaderStreams, E2_RefuseWhatMakesNoBatch) {
   const std::string empty = "data loader: the dataset is empty";
   EXPECT_EQ(refusal(Errc::invalid_data, [] { DataLoader(streams(0), 1); }), empty);

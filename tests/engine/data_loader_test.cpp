@@ -403,6 +403,26 @@ class Vast : public NumberedSamples {
   std::vector<Field> vast_;
 };
 
+class WithoutFields : public NumberedSamples {
+ public:
+  WithoutFields() : NumberedSamples(8) {}
+  const std::vector<Field>& fields() const override { return none_; }
+
+ private:
+  std::vector<Field> none_;
+};
+
+TEST(DataLoader, E1_RefusesSamplesWithoutAField) {
+  const std::string text =
+      "data loader: expected a dataset whose samples have a field at least, got none";
+  const auto dataset = std::make_shared<WithoutFields>();
+  EXPECT_EQ(refusal(Errc::invalid_data, [&] { DataLoader(dataset, 4); }), text);
+  const BatchSampler sampler = [](std::uint64_t) {
+    return std::vector<std::vector<std::int64_t>>{{0}};
+  };
+  EXPECT_EQ(refusal(Errc::invalid_data, [&] { DataLoader(dataset, sampler, 1); }), text);
+}
+
 TEST(DataLoader, RefusesFieldsThatMakeNoBatch) {
   EXPECT_EQ(
       refusal(Errc::invalid_argument,

@@ -71,7 +71,7 @@ std::string_view to_string(LoaderMode value) noexcept;
 class DataLoader {
  public:
   /// Batches of `samples_per_batch` samples. @throws Error invalid_argument, or invalid_data if the
-  /// dataset is empty or, with drop_last, smaller than one batch.
+  /// dataset is empty, its samples have no field or, with drop_last, they make no batch.
   DataLoader(std::shared_ptr<const Dataset> dataset, std::int64_t samples_per_batch,
              const DataLoaderOptions& options = {});
   /// Batches for one step of a training with `model` (b·D·G·R samples). evaluate() and predict()
@@ -87,7 +87,7 @@ class DataLoader {
              std::int64_t concatenated, const DataLoaderOptions& options = {});
   /// Batches of an iterable dataset, dealt out to max(1, workers) workers.
   /// @throws Error invalid_argument, also for `shuffle`, a sampler or a partition, which need
-  /// samples with numbers; invalid_data if it knows that it is empty.
+  /// samples with numbers; invalid_data if it knows that it is empty or has no field.
   DataLoader(std::shared_ptr<const IterableDataset> dataset, std::int64_t samples_per_batch,
              const DataLoaderOptions& options = {});
   DataLoader(std::shared_ptr<const IterableDataset> dataset, const Options& model,
