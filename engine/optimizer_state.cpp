@@ -35,7 +35,7 @@ class Supply {
   Tensor take(const std::string& name, const graph::TensorType& type) {
     const std::string expected = "expected " + graph::to_string(type);
     auto found = tensors_.extract(name);
-    if (!found || !found.mapped()) misfit(name, expected + ", found none");
+    if (!found || !found.mapped()) misfit(name, expected + ", found none" + besides(name));
     const graph::TensorType got{found.mapped().dtype(), found.mapped().shape()};
     if (got != type) misfit(name, expected + ", got " + graph::to_string(got));
     return std::move(found.mapped());
@@ -48,6 +48,15 @@ class Supply {
  private:
   [[noreturn]] void misfit(const std::string& name, const std::string& text) const {
     refuse(Errc::shape_mismatch, who_, name, text);
+  }
+
+  /// What else there is of the parameter whose tensor is missing: perhaps that of another variant.
+  std::string besides(const std::string& name) const {
+    const std::string parameter = name.substr(0, name.rfind('.') + 1);
+    const auto other = tensors_.lower_bound(parameter);
+    if (parameter.empty() || other == tensors_.end() || !other->first.starts_with(parameter))
+      return {};
+    return ", but \"" + other->first + '"';
   }
 
   std::string who_;

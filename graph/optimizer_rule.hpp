@@ -46,7 +46,7 @@ struct HyperSwitch {
 
 /// A tensor of the parameter's size that a rule keeps from update to update.
 struct StateTensor {
-  std::string_view name;  ///< as in PyTorch's state, e.g. "exp_avg"
+  std::string_view name;  ///< as in PyTorch's state, e.g. "exp_avg"; of variants, as in theirs
   float initial = 0;      ///< what each element is before the first update
   bool squares = false;   ///< a mean of squares, which is never negative
 

@@ -13,10 +13,13 @@ constexpr HyperNumber numbers[] = {{"learning_rate", &Hyper::learning_rate},
 constexpr HyperSwitch switches[] = {{"centered", &Hyper::centered},
                                     {"tf_variant", &Hyper::tf_variant}};
 
+/// Other names for other quantities: TensorFlow's has the learning rates in its momentum, and a
+/// mean of squares with a share of the one that it starts from.
 std::vector<StateTensor> state(const Hyper& hyper) {
-  std::vector<StateTensor> tensors{{"square_avg", hyper.tf_variant ? 1.0f : 0.0f, true}};
-  if (hyper.centered) tensors.push_back({"grad_avg"});
-  if (hyper.momentum != 0) tensors.push_back({"momentum_buffer"});
+  const bool tf = hyper.tf_variant;
+  std::vector<StateTensor> tensors{{tf ? "rms" : "square_avg", tf ? 1.0f : 0.0f, true}};
+  if (hyper.centered) tensors.push_back({tf ? "mg" : "grad_avg"});
+  if (hyper.momentum != 0) tensors.push_back({tf ? "momentum" : "momentum_buffer"});
   return tensors;
 }
 

@@ -7,9 +7,10 @@
 namespace penstock::graph {
 namespace {
 
+/// Another name for another quantity: Keras's has the learning rates in it.
 std::vector<StateTensor> state(const Hyper& hyper) {
   if (hyper.momentum == 0) return {};
-  return {{"momentum_buffer"}};
+  return {{hyper.keras_variant ? "momentum" : "momentum_buffer"}};
 }
 
 constexpr HyperNumber numbers[] = {{"learning_rate", &Hyper::learning_rate},

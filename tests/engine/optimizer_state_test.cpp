@@ -305,5 +305,36 @@ TEST(OptimizerState, OfAnotherRuleIsRefused) {
                 "\": expected the state of adam, got a file of no optimizer");
 }
 
+/// What `to` says of a state that `from` has had, in memory and from a file.
+std::pair<std::string, std::string> verdicts(const Optimizer& from, const Optimizer& to) {
+  const TemporaryDirectory directory;
+  const std::string path = (directory / "o").string();
+  TrainingModel trained(network(), options_for(), from), other(network(), options_for(), to);
+  trained.save_optimizer_state(path);
+  std::string of_file = refusal(Errc::shape_mismatch, [&] { other.load_optimizer_state(path); });
+  const std::string who = "optimizer state file \"" + path + '"';
+  if (of_file.starts_with(who)) of_file = "optimizer state" + of_file.substr(who.size());
+  return {
+      refusal(Errc::shape_mismatch, [&] { other.set_optimizer_state(trained.optimizer_state()); }),
+      of_file};
+}
+
+TEST(OptimizerState, R2_3_OfAnotherVariantOfARuleIsRefused) {
+  const auto refused = [](const Optimizer& from, const Optimizer& to, const std::string& expected,
+                          const std::string& got) {
+    const std::string text = "optimizer state: tensor \"fc1.weight." + expected +
+                             "\": expected f32[6,5], found none, but \"fc1.weight." + got + '"';
+    EXPECT_EQ(verdicts(from, to), std::pair(text, text));
+  };
+  const Sgd sgd{.momentum = 0.9}, keras{.momentum = 0.9, .keras_variant = true};
+  refused(keras, sgd, "momentum_buffer", "momentum");
+  refused(sgd, keras, "momentum", "momentum_buffer");
+  const RmsProp rmsprop{.momentum = 0.9}, tf{.momentum = 0.9, .tf_variant = true};
+  refused(tf, rmsprop, "square_avg", "momentum");
+  refused(rmsprop, tf, "rms", "momentum_buffer");
+  for (const Optimizer& same : {Optimizer(keras), Optimizer(tf)})
+    EXPECT_EQ(verdicts(same, same), std::pair(std::string("accepted"), std::string("accepted")));
+}
+
 }  // namespace
 }  // namespace penstock

@@ -112,15 +112,17 @@ class TrainingModel {
   double learning_rate() const;
 
   /// What the optimizer keeps: "step", i64 [], the updates that it has seen; and of each trained
-  /// parameter what its rule keeps, of its shape, as "fc.weight.exp_avg". PyTorch's names.
+  /// parameter what its rule keeps, of its shape, as "fc.weight.exp_avg". PyTorch's names; of
+  /// Sgd::keras_variant and RmsProp::tf_variant, which keep other quantities, TensorFlow's.
   /// @throws Error closed after a failure.
   std::vector<NamedTensor> optimizer_state() const;
   /// Goes on from such a state, which a model of the same parameters and rule had on any topology:
   /// with the same weights, options and data, to the same bits (random numbers and learning rates
   /// go on from its step too).
-  /// @throws Error shape_mismatch naming a tensor that is missing, misshapen or of no use,
-  /// invalid_data for a step below 0 or above 2^53, a number that is not finite, or a negative mean
-  /// of squares (exp_avg_sq, square_avg); then nothing has changed. Closed after a failure.
+  /// @throws Error shape_mismatch naming a tensor that is missing, misshapen or of no use, as those
+  /// of another rule or variant are; invalid_data for a step below 0 or above 2^53, a number that
+  /// is not finite, or a negative mean of squares (exp_avg_sq, square_avg, rms); then nothing has
+  /// changed. Closed after a failure.
   void set_optimizer_state(const std::vector<NamedTensor>& state);
   /// The same to and from a file in the safetensors format, beside Model::save_weights; written
   /// whole or not at all. @throws Error io_error; and corrupt_file, unsupported, or invalid_data if

@@ -39,11 +39,14 @@ TEST(OptimizerRule, StateFollowsTheConstants) {
   };
   EXPECT_EQ(names("sgd", {}), "");
   EXPECT_EQ(names("sgd", {.momentum = 0.9}), "momentum_buffer=0 ");
+  EXPECT_EQ(names("sgd", {.momentum = 0.9, .keras_variant = true}), "momentum=0 ");
   for (const char* rule : {"adam", "adamw", "lamb"})
     EXPECT_EQ(names(rule, {}), "exp_avg=0 exp_avg_sq=0 ");
   EXPECT_EQ(names("rmsprop", {}), "square_avg=0 ");
   EXPECT_EQ(names("rmsprop", {.momentum = 0.9, .centered = true, .tf_variant = true}),
-            "square_avg=1 grad_avg=0 momentum_buffer=0 ");
+            "rms=1 mg=0 momentum=0 ");
+  EXPECT_EQ(names("rmsprop", {.momentum = 0.9, .centered = true}),
+            "square_avg=0 grad_avg=0 momentum_buffer=0 ");
 }
 
 TEST(OptimizerRule, ALearningRateOfZeroLeavesTheWeightsAlone) {
