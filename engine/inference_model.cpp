@@ -32,6 +32,7 @@ class InferenceModel::Impl {
   const std::vector<std::string>& inputs() const { return running_.inputs(); }
   const std::vector<std::string>& training_inputs() const { return training_inputs_; }
   RunningModel& running() { return running_; }
+  void check_samples(std::int64_t samples) const { expect_rows(samples); }
   ShortPlans& short_plans() { return short_plans_; }
 
  private:
@@ -151,6 +152,9 @@ std::int64_t InferenceModel::samples_per_run() const noexcept {
 }
 StepResult InferenceModel::run(std::span<const Tensor> inputs) {
   return impl_->run(inputs);
+}
+void InferenceModel::check_samples(std::int64_t samples) const {
+  impl_->check_samples(samples);
 }
 std::uint64_t InferenceModel::weight_uploads() const noexcept {
   return impl_->short_plans().weight_uploads();

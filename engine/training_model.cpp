@@ -84,6 +84,7 @@ class TrainingModel::Impl {
   const std::vector<std::string>& inputs() const { return running_.inputs(); }
   const Optimizer& optimizer() const { return optimizer_; }
   RunningModel& running() { return running_; }
+  void check_samples(std::int64_t samples) const { expect_rows(samples); }
   ShortPlans& short_plans() { return short_plans_; }
 
  private:
@@ -236,6 +237,9 @@ StepResult TrainingModel::outline() const {
 }
 StepResult TrainingModel::step(std::span<const Tensor> inputs) {
   return impl_->step(inputs);
+}
+void TrainingModel::check_samples(std::int64_t samples) const {
+  impl_->check_samples(samples);
 }
 void TrainingModel::set_optimizer(const Optimizer& optimizer) {
   impl_->set_optimizer(optimizer);

@@ -1,9 +1,12 @@
 #include "engine/fit/check_fit.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "engine/fit/check_runs.hpp"
 #include "engine/fit/inference_fields.hpp"
 #include "engine/fit/scores.hpp"
 #include "penstock/error.hpp"
@@ -40,11 +43,51 @@ void check_batches(const Options& model, const DataLoader& data) {
          std::to_string(got) + "; DataLoader(dataset, model.options()) makes such ones");
 }
 
+struct ShortStep {
+  std::int64_t samples = 0;
+  std::string why;
+};
+
+/// The first step of which it is known that it will have fewer samples than a full one.
+std::optional<ShortStep> first_short_step(const Options& model, const DataLoader& data,
+                                          const FitOptions& options) {
+  if (data.has_batch_sampler()) return std::nullopt;
+  constexpr std::int64_t no_end = std::numeric_limits<std::int64_t>::max();
+  const std::int64_t full = model.samples_per_step(), per_call = model.device_iterations;
+  const std::int64_t per_update = full / per_call, batches = data.batches();
+  const std::int64_t epoch = options.steps_per_epoch.value_or(batches > 0 ? batches : no_end);
+  const std::int64_t steps = epoch > no_end / options.epochs ? no_end : epoch * options.epochs;
+  const std::int64_t most = options.max_updates.value_or(no_end);
+  const std::int64_t last = data.last_batch_samples();
+  const bool ends_short = batches > 0 && batches <= steps && last < full;
+  const std::int64_t before = ends_short ? (batches - 1) * per_call : 0;
+  if (ends_short && most > before) {
+    const std::int64_t allowed = std::min((last + per_update - 1) / per_update, most - before);
+    return ShortStep{std::min(last, allowed * per_update),
+                     "an epoch's last one, which drop_last leaves out"};
+  }
+  if (options.max_updates && most % per_call != 0 && most / per_call < steps)
+    return ShortStep{most % per_call * per_update, "the last one, which max_updates cuts short"};
+  return std::nullopt;
+}
+
+void check_short_step(const TrainingModel& model, const DataLoader& data,
+                      const FitOptions& options) {
+  const auto step = first_short_step(model.options(), data, options);
+  if (!step) return;
+  try {
+    model.check_samples(step->samples);
+  } catch (const Error& error) {
+    refuse("data: a step will have " + std::to_string(step->samples) + " samples, " + step->why +
+           ": " + error.what());
+  }
+}
+
 void check_validation(const TrainingModel& model, const FitOptions& options) {
   const InferenceModel& validation = *options.validation_model;
   check(options.metrics, validation.outline(), "fit: validation_model");
-  InferenceFields(validation, model.inputs())
-      .check(options.validation_data->fields().size(), "fit: validation_data");
+  check_runs(validation, *options.validation_data, InferenceFields(validation, model.inputs()),
+             "fit: validation_data");
 }
 
 std::vector<std::string> value_names(const FitOptions& options) {
@@ -62,6 +105,7 @@ std::vector<std::string> value_names(const FitOptions& options) {
 void check_fit(const TrainingModel& model, const DataLoader& data, const FitOptions& options) {
   check(options);
   check_batches(model.options(), data);
+  check_short_step(model, data, options);
   check(options.metrics, model.outline(), "fit");
   if (options.validation_model) check_validation(model, options);
   for (const FitCallback& callback : options.callbacks)

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "engine/fit/check_runs.hpp"
 #include "engine/fit/fields.hpp"
 #include "engine/fit/scores.hpp"
 #include "engine/fit/stopwatch.hpp"
@@ -37,7 +38,7 @@ Evaluation evaluate(InferenceModel& model, DataLoader& data, const std::vector<M
   check(metrics);
   check(metrics, model.outline(), "evaluate");
   InferenceFields fields(model);
-  fields.check(data.fields().size(), "evaluate: data");
+  check_runs(model, data, fields, "evaluate: data");
   LoaderNote note(model.options().runtime);
   return evaluate_once(model, data, fields, metrics, note, on_batch);
 }

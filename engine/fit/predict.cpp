@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "engine/fit/check_runs.hpp"
 #include "engine/fit/fields.hpp"
 #include "engine/fit/inference_fields.hpp"
 #include "engine/fit/loader_note.hpp"
@@ -71,7 +72,7 @@ std::int64_t samples_in(const std::vector<Tensor>& inputs) {
 std::vector<NamedTensor> predict(InferenceModel& model, DataLoader& data) {
   expect_own_inputs(model);
   InferenceFields fields(model);
-  fields.check(data.fields().size(), "predict: data");
+  check_runs(model, data, fields, "predict: data");
   Predictions predictions;
   LoaderNote note(model.options().runtime);
   note.tell(data);

@@ -81,10 +81,12 @@ struct FitOptions {
 /// inputs, in their order; further ones are for the metrics. The loss is that of the micro-batches
 /// that the output mode returns, each counted as by mean_of(); a metric named "loss" takes its
 /// place. What DataLoader::note() says is logged once, as a warning where samples are left out.
-/// @throws Error before anything has begun: invalid_argument, also for batches of other sizes, and
-/// what a metric's check throws, for the model or the one that is evaluated. Afterwards: what a
-/// metric's score throws, which has the first step behind it at the earliest; invalid_data for an
-/// epoch without a batch; as TrainingModel::step(), DataLoader::next() and evaluate().
+/// @throws Error before anything has begun: invalid_argument, also for batches of other sizes and
+/// for a shorter step or run that is known to come and that a model does not take (static_shapes,
+/// an output mode); and what a metric's check throws, for the model or the one that is evaluated.
+/// Afterwards: what a metric's score throws, which has the first step behind it at the earliest;
+/// invalid_data for an epoch without a batch; as TrainingModel::step(), DataLoader::next() and
+/// evaluate().
 History fit(TrainingModel& model, DataLoader& data, const FitOptions& options = {});
 
 struct Evaluation {
@@ -99,8 +101,9 @@ struct Evaluation {
 /// time, and a metric is asked after each run. `on_batch` is called after each batch.
 /// DataLoader::note() is logged as by fit().
 /// @throws Error as InferenceModel::run() and DataLoader::next(); invalid_data for an epoch without
-/// a batch; invalid_argument, before the first run, if a batch's fields are neither, or a metric's
-/// output does not exist, and what else its check throws.
+/// a batch; invalid_argument, before the first run, if a batch's fields are neither, if it is known
+/// to have samples that make no run, if a metric's output does not exist, and what else its check
+/// throws.
 Evaluation evaluate(InferenceModel& model, DataLoader& data, const std::vector<Metric>& metrics,
                     const std::function<void()>& on_batch = {});
 

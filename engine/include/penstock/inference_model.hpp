@@ -44,6 +44,8 @@ class InferenceModel {
   /// then closed from every later call.
   StepResult run(std::span<const Tensor> inputs);
   StepResult run(const std::vector<Tensor>& inputs) { return run(std::span(inputs)); }
+  /// As TrainingModel's, of run().
+  void check_samples(std::int64_t samples) const;
 
   /// As TrainingModel's.
   void detach();

@@ -90,6 +90,9 @@ class TrainingModel {
   /// of the last update.
   StepResult step(std::span<const Tensor> inputs);
   StepResult step(const std::vector<Tensor>& inputs) { return step(std::span(inputs)); }
+  /// Whether it takes so many samples, as far as that can be told without a plan for them.
+  /// @throws Error shape_mismatch as step() would.
+  void check_samples(std::int64_t samples) const;
 
   /// Ends the engine's threads and frees the memory of its IPUs. Weights, the optimizer's state,
   /// the number of updates and the random numbers to come stay, so that the next call that needs

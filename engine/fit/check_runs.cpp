@@ -1,0 +1,31 @@
+#include "engine/fit/check_runs.hpp"
+
+#include "penstock/error.hpp"
+
+namespace penstock {
+namespace {
+
+/// Batches are cut into full runs and a rest.
+void check_rest(const InferenceModel& model, std::int64_t samples, const std::string& who) {
+  const std::int64_t rest = samples % model.samples_per_run();
+  if (rest == 0) return;
+  try {
+    model.check_samples(rest);
+  } catch (const Error& error) {
+    throw Error(Errc::invalid_argument, who + ": a batch of " + std::to_string(samples) +
+                                            " samples ends in a run of " + std::to_string(rest) +
+                                            ": " + error.what());
+  }
+}
+
+}  // namespace
+
+void check_runs(const InferenceModel& model, const DataLoader& data, const InferenceFields& fields,
+                const std::string& who) {
+  fields.check(data.fields().size(), who);
+  if (data.has_batch_sampler()) return;  // which has said nothing about each of its batches
+  if (data.batches() != 1) check_rest(model, data.samples_per_batch(), who);
+  check_rest(model, data.last_batch_samples(), who);
+}
+
+}  // namespace penstock

@@ -1,0 +1,17 @@
+// What evaluate() and predict() can tell to be wrong before their first run. Pure.
+#pragma once
+
+#include <string>
+
+#include "engine/fit/inference_fields.hpp"
+#include "penstock/data_loader.hpp"
+#include "penstock/inference_model.hpp"
+
+namespace penstock {
+
+/// @throws Error invalid_argument, opening with `who`, if the model does not take batches of these
+/// fields, or of as many samples as it is known that they will have.
+void check_runs(const InferenceModel& model, const DataLoader& data, const InferenceFields& fields,
+                const std::string& who);
+
+}  // namespace penstock

@@ -1,0 +1,96 @@
+// What fit() and evaluate() know beforehand about steps and runs that are shorter than others.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "penstock/error.hpp"
+#include "penstock/fit.hpp"
+#include "tests/engine/fit/scaling.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace penstock {
+namespace {
+
+using testing::numbers;
+using testing::options;
+using testing::per_step;
+using testing::refusal;
+using testing::Scaling;
+
+Options fixed() {
+  Options result = options();
+  result.static_shapes = true;
+  return result;
+}
+
+Options returning(OutputMode mode) {
+  Options result = options();
+  result.output.mode = mode;
+  return result;
+}
+
+/// What fit() says, and nothing has been trained then; "accepted" after all updates.
+std::string said(const Options& options, DataLoader data, const FitOptions& fitting) {
+  Scaling scaling;
+  TrainingModel training(scaling.model, options, Sgd{.learning_rate = 0});
+  std::string text = refusal(Errc::invalid_argument, [&] { fit(training, data, fitting); });
+  EXPECT_EQ(training.updates() == 0, text != "accepted") << text;
+  return text;
+}
+
+TEST(CheckShortSteps, R2_6_ThatAModelDoesNotTakeAreRefusedBeforeATrainingBegins) {
+  const std::string last = " samples, an epoch's last one, which drop_last leaves out: step: ",
+                    cut = " samples, the last one, which max_updates cuts short: step: ",
+                    full =
+                        "expected 8 samples (batch size x gradient accumulation x device "
+                        "iterations x replicas), for options.static_shapes is set, got ",
+                    whole = "expected a multiple of 4 samples, for the output mode is ";
+  const std::string data = "fit: data: a step will have ";
+  EXPECT_EQ(said(fixed(), numbers(18, per_step, false), {}), data + "2" + last + full + "2");
+  EXPECT_EQ(said(fixed(), numbers(16), {.max_updates = 3}), data + "4" + cut + full + "4");
+  EXPECT_EQ(said(fixed(), numbers(18, per_step, false), {.max_updates = 5}),
+            data + "2" + last + full + "2");
+  for (const OutputMode mode : {OutputMode::sum, OutputMode::every_n})
+    EXPECT_EQ(said(returning(mode), numbers(18, per_step, false), {}),
+              data + "2" + last + whole + std::string(to_string(mode)) + ", got 2");
+}
+
+TEST(CheckShortSteps, R2_6_ThatWillNotComeAreNotRefused) {
+  const auto ragged = [] { return numbers(18, per_step, false); };
+  const Options sum = returning(OutputMode::sum);
+  for (const Options& options : {fixed(), sum}) {
+    EXPECT_EQ(said(options, numbers(18), {}), "accepted");
+    EXPECT_EQ(said(options, ragged(), {.steps_per_epoch = 2}), "accepted");
+    EXPECT_EQ(said(options, ragged(), {.max_updates = 4}), "accepted");
+    EXPECT_EQ(said(options, numbers(16), {.epochs = 2, .max_updates = 9}), "accepted");
+  }
+  EXPECT_EQ(said(sum, numbers(22, per_step, false), {.max_updates = 5}), "accepted");  // 8, 8, 4
+  EXPECT_EQ(said(sum, numbers(20, per_step, false), {.max_updates = 3}), "accepted");
+  EXPECT_NE(said(fixed(), ragged(), {.epochs = 2, .steps_per_epoch = 2}), "accepted");
+}
+
+TEST(CheckShortRuns, R2_6_ThatAModelDoesNotTakeAreRefusedBeforeTheFirst) {
+  Scaling scaling;
+  TrainingModel training(scaling.model, options());
+  InferenceModel inference(scaling.model, returning(OutputMode::final));
+  DataLoader data = numbers(16), validation = numbers(9, per_step, false),
+             multiple = numbers(10, per_step, false);
+  const std::string text =
+      ": a batch of 1 samples ends in a run of 1: run: output mode final needs a multiple of 2 "
+      "samples, got 1";
+  FitOptions fitting{
+      .metrics = {mean_of("y")}, .validation_model = &inference, .validation_data = &validation};
+  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { fit(training, data, fitting); }),
+            "fit: validation_data" + text);
+  EXPECT_EQ(training.updates(), 0U);
+  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { evaluate(inference, validation, {}); }),
+            "evaluate: data" + text);
+  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { predict(inference, validation); }),
+            "predict: data" + text);
+  EXPECT_EQ(inference.weight_uploads(), 0U);
+  fitting.validation_data = &multiple;
+  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { fit(training, data, fitting); }), "accepted");
+}
+
+}  // namespace
+}  // namespace penstock
