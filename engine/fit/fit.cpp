@@ -86,19 +86,22 @@ class Fitting {
 
   /// @returns whether there was a batch for it.
   bool run_step(EpochRecord& epoch, Scores& scores) {
-    const Stopwatch watch;
+    const Stopwatch asking;
     std::optional<Batch> batch = next_batch();
     if (!batch) return false;
     const Batch given = shortened(std::move(*batch));
+    double seconds = asking.seconds();
     for (const FitCallback& callback : options_.callbacks)
       if (callback.on_step_begin) callback.on_step_begin(given);
+    const Stopwatch step;
     const StepResult result = trained(given);
+    seconds += step.seconds();
     epoch.updates = updates();
     ++epoch.steps;
     Scores of_step(options_.metrics);
     of_step.add(result, given);
     scores += of_step;
-    tell_step(epoch, result, of_step, watch.per_second(given.front().shape()[0]));
+    tell_step(epoch, result, of_step, static_cast<double>(given.front().shape()[0]) / seconds);
     return true;
   }
 

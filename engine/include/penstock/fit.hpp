@@ -28,7 +28,7 @@ struct StepRecord {
   std::int64_t step = 1;                ///< of the epoch, from 1
   std::uint64_t updates = 0;            ///< of this training so far
   std::vector<NamedValue> values = {};  ///< of this step: "loss", then the metrics
-  double samples_per_second = 0;        ///< from asking for the data to the step's return
+  double samples_per_second = 0;        ///< while waiting for the data and in the step's call
 };
 
 struct EpochRecord {
