@@ -124,14 +124,15 @@ struct Poisson {
   return lack <= 0.0f ? 0.0f : lack;
 }
 
-/// x where t > 0, elsewhere what x lacks of the margin.
+/// x where t is 1, what x lacks of the margin where it is -1; the sum of both elsewhere, as
+/// PyTorch's.
 struct Hinge {
   explicit Hinge(const LossConstants& constants) : margin(constants.margin) {}
   [[gnu::always_inline]] float term(float x, float t) const {
-    return t > 0.0f ? x : above_zero(margin - x);
+    return (t == -1.0f ? 0.0f : x) + (t == 1.0f ? 0.0f : above_zero(margin - x));
   }
   [[gnu::always_inline]] float slope(float x, float t) const {
-    return t > 0.0f ? 1.0f : margin - x >= 0.0f ? -1.0f : 0.0f;
+    return (t == -1.0f ? 0.0f : 1.0f) - (t == 1.0f || !(margin - x >= 0.0f) ? 0.0f : 1.0f);
   }
   float margin;
 };

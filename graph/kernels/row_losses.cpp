@@ -32,11 +32,13 @@ Cosine cosine_of(std::int64_t width, const float* a, const float* b) {
   return {long_sum_of(width, product, a, b) / both, both, square_a, square_b};
 }
 
+/// Terms of targets that are neither 1 nor -1 are 0, as PyTorch's.
 void cosine(const CosineRows& of, float* y) {
   for (std::int64_t row = 0; row < of.rows; ++row) {
     const double value = cosine_of(of.width, of.a + row * of.width, of.b + row * of.width).value;
     const double far = above_zero(value - static_cast<double>(of.margin));
-    y[row] = static_cast<float>(of.target[row] > 0.0f ? 1 - value : far);
+    const float target = of.target[row];
+    y[row] = static_cast<float>(target == 1.0f ? 1 - value : target == -1.0f ? far : 0);
   }
 }
 
@@ -46,7 +48,8 @@ void cosine_gradient(const CosineRows& of, RowOperand dloss, float* da, float* d
     const std::int64_t at = row * of.width;
     const float *a = of.a + at, *b = of.b + at;
     const Cosine cosine = cosine_of(of.width, a, b);
-    const bool near = of.target[row] > 0.0f, far = cosine.value >= static_cast<double>(of.margin);
+    const bool near = of.target[row] == 1.0f;
+    const bool far = of.target[row] == -1.0f && cosine.value >= static_cast<double>(of.margin);
     const double slope = (near ? -1 : far ? 1 : 0) * static_cast<double>(of_row(dloss, row));
     const auto other = static_cast<float>(slope / cosine.root_of_product);
     const auto own_a = static_cast<float>(slope * cosine.value / cosine.square_a);

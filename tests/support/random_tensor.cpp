@@ -45,11 +45,20 @@ Tensor labels(const Shape& shape, std::uint64_t seed, std::int64_t limit) {
   return {shape, std::span<const std::int64_t>(values)};
 }
 
+Tensor signs_of(const Tensor& tensor) {
+  std::vector<float> values;
+  for (const float value : tensor.as<float>()) values.push_back(value < 0 ? -1.0f : 1.0f);
+  return {tensor.shape(), std::span<const float>(values)};
+}
+
 std::vector<Tensor> draw_inputs(const graph::OpSample& sample, std::uint64_t seed) {
   std::vector<Tensor> inputs;
   for (const graph::TensorType& type : sample.inputs)
     inputs.push_back(type.dtype == DType::f32 ? spread(type.shape, ++seed, sample.low, sample.high)
                                               : labels(type.shape, ++seed, sample.labels));
+  if (sample.low < 0)
+    for (const std::size_t constant : sample.constants)
+      inputs[constant] = signs_of(inputs[constant]);
   return inputs;
 }
 

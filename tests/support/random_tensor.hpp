@@ -19,7 +19,11 @@ Tensor spread(const Shape& shape, std::uint64_t seed, double low = -1, double hi
 /// i64 elements, uniform in [0, limit).
 Tensor labels(const Shape& shape, std::uint64_t seed, std::int64_t limit);
 
-/// The inputs of an op's sample: `spread` for f32, `labels` for i64.
+/// -1 for each element below 0, else 1.
+Tensor signs_of(const Tensor& tensor);
+
+/// The inputs of an op's sample: `spread` for f32, `labels` for i64. Constants from both sides of 0
+/// are signs: the targets of losses with a margin.
 std::vector<Tensor> draw_inputs(const graph::OpSample& sample, std::uint64_t seed);
 
 }  // namespace penstock::testing

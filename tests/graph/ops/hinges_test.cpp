@@ -82,6 +82,24 @@ TEST(Hinges, LetTheGradientOfACosineThroughAtTheMargin) {
        {{0.16f, -0.12f, 0.5f, -0.5f, 0, 1}, {0.12f, 0.16f, 0.5f, 0.5f, 0.5f, 0}}});
 }
 
+// torch: where(t != 1, clamp_min(margin - x, 0), 0) + where(t != -1, x, 0), and of cosines
+// where(t == 1, 1 - cos, 0) + where(t == -1, clamp_min(cos - margin, 0), 0).
+TEST(Hinges, R2_2_OfTargetsThatAreNoSignAreWhatPyTorchMakesOfThem) {
+  expect_pytorchs({"hinge_embedding_loss",
+                   {},
+                   {Tensor({6}, {0.25f, 0.25f, 3.0f, 3.0f, -2.0f, -2.0f}),
+                    Tensor({6}, {0.5f, 0.0f, -0.5f, 2.0f, -2.0f, 1.0f})},
+                   {1, 1, 3, 3, 1, -2},
+                   {{0, 0, 1, 1, 0, 1}}});
+  expect_pytorchs({"cosine_embedding_loss",
+                   {},
+                   {Tensor({4, 2}, {1.0f, 0.0f, 1.0f, 0.0f, 1.0f, 0.0f, 1.0f, 0.0f}),
+                    Tensor({4, 2}, {1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 0.0f, 1.0f}),
+                    Tensor({4}, {0.5f, 0.0f, -2.0f, 1.0f})},
+                   {0, 0, 0, 1},
+                   {{0, 0, 0, 0, 0, 0, 0, -1}, {0, 0, 0, 0, 0, 0, -1, 0}}});
+}
+
 TEST(Hinges, LetTheGradientOfATripletThroughAtTheMargin) {
   const Tensor anchor({1, 2}, {0.0f, 0.0f}), near({1, 2}, {3.0f, 4.0f}), far({1, 2}, {6.0f, 8.0f});
   expect_pytorchs({"triplet_margin_loss",
