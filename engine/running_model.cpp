@@ -22,6 +22,12 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+/// Of each replica.
+std::int64_t micro_batches_per_call(const Options& options, const Optimizer* optimizer) {
+  const std::int64_t window = optimizer ? options.training.gradient_accumulation : 1;
+  return window * options.device_iterations;
+}
+
 std::int64_t now_ns() {
   return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
 }
@@ -66,7 +72,8 @@ RunningModel::RunningModel(std::shared_ptr<ParameterStore> weights,
   plan_ = std::make_shared<const graph::Plan>(std::move(compiled.plan));
   report_ = std::move(compiled.report);
   if (!host_of)
-    for (std::string& note : idle_options(options)) report_.warnings.push_back(std::move(note));
+    for (std::string& note : idle_options(options, micro_batches_per_call(options, optimizer)))
+      report_.warnings.push_back(std::move(note));
   ipu_bytes_ = graph::needed_bytes(*plan_, options.topology.replication_factor, request.memory);
   ipu_limit_ = options.topology.ipu_memory_bytes;
   for (const graph::TensorInfo& input : plan_->inputs) inputs_.push_back(input.name);

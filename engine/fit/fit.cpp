@@ -56,7 +56,7 @@ class Fitting {
     const std::int64_t steps = announced_steps();
     for (const FitCallback& callback : options_.callbacks)
       if (callback.on_epoch_begin) callback.on_epoch_begin(epoch, steps);
-    Scores scores(options_.metrics);
+    Scores scores(options_.metrics, true);
     EpochRecord record{.epoch = epoch};
     const Stopwatch watch;
     while (!finished() && record.steps != options_.steps_per_epoch && run_step(record, scores)) {
@@ -98,7 +98,7 @@ class Fitting {
     seconds += step.seconds();
     epoch.updates = updates();
     ++epoch.steps;
-    Scores of_step(options_.metrics);
+    Scores of_step(options_.metrics, true);
     of_step.add(result, given);
     scores += of_step;
     tell_step(epoch, result, of_step, static_cast<double>(given.front().shape()[0]) / seconds);

@@ -49,9 +49,10 @@ void check(std::span<const Metric> metrics, const StepResult& outline, const std
   }
 }
 
-Scores::Scores(std::span<const Metric> metrics)
+Scores::Scores(std::span<const Metric> metrics, bool of_training)
     : metrics_(metrics),
-      counts_loss_(std::none_of(metrics.begin(), metrics.end(),
+      counts_loss_(of_training &&
+                   std::none_of(metrics.begin(), metrics.end(),
                                 [](const Metric& metric) { return metric.name == "loss"; })),
       scores_(metrics.size()) {
   check(metrics);
@@ -70,7 +71,7 @@ Scores& Scores::operator+=(const Scores& other) noexcept {
 
 std::vector<NamedValue> Scores::means(const std::string& prefix) const {
   std::vector<NamedValue> means;
-  if (loss_.count > 0) means.push_back({prefix + "loss", loss_.mean()});
+  if (counts_loss_) means.push_back({prefix + "loss", loss_.mean()});
   for (std::size_t i = 0; i < metrics_.size(); ++i)
     means.push_back({prefix + metrics_[i].name, scores_[i].mean()});
   return means;

@@ -1,4 +1,4 @@
-// Scores: the running sums of a loss, where there is one, and of metrics. Used from one thread.
+// Scores: the running sums of a training's loss and of metrics. Used from one thread.
 #pragma once
 
 #include <span>
@@ -21,14 +21,16 @@ Score score_of(const Tensor& values, const OutputRows& rows);
 
 class Scores {
  public:
-  /// `metrics` outlive this. @throws as check().
-  explicit Scores(std::span<const Metric> metrics);
+  /// `metrics` outlive this. Calls of a training have a loss: it is "loss" unless a metric is.
+  /// @throws as check().
+  explicit Scores(std::span<const Metric> metrics, bool of_training = false);
 
-  /// Adds what a call came to. Its loss, if it has one, is "loss" unless a metric is.
+  /// Adds what a call came to.
   void add(const StepResult& result, const Batch& batch);
   /// Adds those of the same metrics.
   Scores& operator+=(const Scores& other) noexcept;
-  /// The means so far, "loss" first if there was one; each name after `prefix`.
+  /// The means so far, "loss" first if there is one; nan of what no call has returned. Each name
+  /// after `prefix`.
   std::vector<NamedValue> means(const std::string& prefix = "") const;
 
  private:

@@ -1,6 +1,7 @@
 // Options that change nothing beside the others, in words for whoever set them. Pure.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -8,7 +9,7 @@
 
 namespace penstock {
 
-/// A line for each option that was set in vain.
-std::vector<std::string> idle_options(const Options& options);
+/// A line for each option that was set in vain, where a call has so many micro-batches per replica.
+std::vector<std::string> idle_options(const Options& options, std::int64_t micro_batches);
 
 }  // namespace penstock

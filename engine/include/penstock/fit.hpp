@@ -35,7 +35,8 @@ struct EpochRecord {
   int epoch = 1;
   std::int64_t steps = 0;
   std::uint64_t updates = 0;  ///< of this training so far
-  /// Means over the epoch: "loss", the metrics, and "val_" before the name of what was evaluated.
+  /// Means over the epoch: "loss", the metrics, and "val_" before the name of what was evaluated;
+  /// nan of what the output mode has returned nothing of.
   std::vector<NamedValue> values = {};
   double seconds = 0;  ///< without the evaluation
 };
@@ -123,7 +124,7 @@ struct EarlyStopping {
   std::string monitor = "val_loss";
   bool higher_is_better = false;  ///< as of an accuracy
   double min_delta = 0;           ///< a smaller gain is none
-  int patience = 0;               ///< epochs without a gain that are let pass
+  int patience = 0;               ///< epochs without a gain, as those of nan, that are let pass
 };
 /// To be given to one training. @throws Error invalid_argument for a negative number or an empty
 /// name; its on_fit_begin, if no value will have that name.

@@ -1,0 +1,53 @@
+// What fit() tells of a loss of which no call returns anything.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "penstock/fit.hpp"
+#include "tests/engine/fit/scaling.hpp"
+
+namespace penstock {
+namespace {
+
+TEST(UnreturnedLoss, F16_KeepsItsNameAndIsNoGain) {
+  testing::Scaling scaling;
+  Options options = testing::options();
+  options.output = {.mode = OutputMode::every_n, .period = 5};
+  TrainingModel training(scaling.model, options);
+  const auto& warnings = training.compile_report().warnings;
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_EQ(warnings[0],
+            "options.output.mode every_n returns nothing: a call has 4 micro-batches per replica, "
+            "fewer than options.output.period, 5");
+  DataLoader data = testing::numbers(testing::per_step);
+  const History history =
+      fit(training, data,
+          {.epochs = 4, .metrics = {mean_of("y")}, .callbacks = {early_stopping({.monitor = "loss"})}});
+  EXPECT_EQ(history.epochs.size(), 1U);
+  EXPECT_TRUE(std::isnan(value_of(history.epochs[0].values, "loss")));
+  EXPECT_TRUE(std::isnan(value_of(history.epochs[0].values, "y")));
+}
+
+// A call of eight samples has a third micro-batch, one of four has not.
+TEST(UnreturnedLoss, F16_OfAShorterCallLeavesTheOthersTheirMean) {
+  testing::Scaling scaling;
+  Options options = testing::options();
+  options.output = {.mode = OutputMode::every_n, .period = 3};
+  TrainingModel training(scaling.model, options, Sgd{.learning_rate = 0});
+  DataLoader data = testing::numbers(12, testing::per_step, false);
+  std::vector<double> losses;
+  FitCallback callback;
+  callback.on_step_end = [&](const StepRecord& record, const StepResult&) {
+    losses.push_back(value_of(record.values, "loss"));
+    return Next::go_on;
+  };
+  const History history = fit(training, data, {.callbacks = {callback}});
+  EXPECT_EQ(value_of(history.epochs[0].values, "loss"), 4.5);
+  ASSERT_EQ(losses.size(), 2U);
+  EXPECT_EQ(losses[0], 4.5);
+  EXPECT_TRUE(std::isnan(losses[1]));
+}
+
+}  // namespace
+}  // namespace penstock
