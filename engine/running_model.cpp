@@ -263,6 +263,7 @@ StepResult RunningModel::run(std::span<const Tensor> inputs, std::int64_t micro_
   result.rows.micro_batches = {
       .count = count_returned(setup_.outputs, micro_batches) * setup_.replicas,
       .samples = plan_->batch};
+  if (setup_.outputs.mode == OutputMode::sum) result.rows.summed = micro_batches;
   if (log_.takes(LogLevel::debug))
     log_(LogLevel::debug, "\"" + plan_->name + "\": " + std::to_string(micro_batches) +
                               " micro-batches per replica done in " +

@@ -19,11 +19,11 @@ Score score_of(const Tensor& tensor, const OutputRows& rows) {
   const auto values = tensor.as<float>();
   const auto& [count, samples] = rows.micro_batches;
   const auto all = count + rows.shorter.count;
-  if (std::ssize(values) != all) return {sum(values), std::ssize(values)};
+  if (std::ssize(values) != all) return {sum(values), std::ssize(values) * rows.summed};
   const auto first = static_cast<std::size_t>(count);
   return {sum(values.first(first)) * static_cast<double>(samples) +
               sum(values.subspan(first)) * static_cast<double>(rows.shorter.samples),
-          count * samples + rows.shorter.count * rows.shorter.samples};
+          count * samples * rows.summed + rows.shorter.count * rows.shorter.samples};
 }
 
 void check(std::span<const Metric> metrics) {

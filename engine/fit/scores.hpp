@@ -16,7 +16,7 @@ void check(std::span<const Metric> metrics);
 void check(std::span<const Metric> metrics, const StepResult& outline, const std::string& who);
 
 /// The mean of an output's elements, or of a loss's: over samples where it has one number for each
-/// micro-batch, which counts for all of that.
+/// micro-batch, which counts for all of that. Sums are divided by how many they are of.
 Score score_of(const Tensor& values, const OutputRows& rows);
 
 class Scores {

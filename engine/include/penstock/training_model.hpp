@@ -37,6 +37,7 @@ struct OutputRows {
   /// What the output mode selects, of which a loss has a number each: micro-batches of one size,
   /// and then those of a short step or run that came after them.
   MicroBatches micro_batches = {}, shorter = {};
+  std::int64_t summed = 1;  ///< micro-batches that each of them stands for, under OutputMode::sum
 };
 
 /// What a call returns, in the order of Model::output(). Dimension 0 counts the micro-batches that
