@@ -133,7 +133,7 @@ std::string describe_stages(const CompileReport& report) {
 std::string to_string(const CompileReport& report) {
   std::string text =
       (report.from_cache ? "read from the plan cache in " : "compiled in ") +
-      decimal(report.seconds * 1e3, 2) + " ms" + phases(report) + "\n" +
+      decimal(report.seconds * 1e3, 2) + " ms" + phases(report) + "\n" + to_string(report.call) +
       stages_table(report.stages) + (report.automatic_stages ? "stages auto: " : "stages: ") +
       describe_stages(report) + "\nexpected utilisation " + percent(report.expected_utilization) +
       ", full after " + std::to_string(report.ramp) + " micro-batches, layout conversions " +

@@ -87,6 +87,7 @@ RunningModel::RunningModel(std::shared_ptr<ParameterStore> weights,
   }
 
   setup_ = actor_setup(options, plan_, log_);
+  report_.call = optimizer ? size_of_step(options) : size_of_run(options);
   rows_ = {.mode = setup_.outputs.mode,
            .period = static_cast<int>(setup_.outputs.period),
            .round = plan_->batch * setup_.replicas,

@@ -113,6 +113,14 @@ Running make_running(const PipelineOptions& options, const Arguments&... argumen
       error.code(), of_stages ? in_words_of(options, error.what()) : in_own_words(error.what()));
 }
 
+/// What is easily taken for one another, told once.
+std::string describe_step(const penstock::Options& options) {
+  const penstock::CallSize step = penstock::size_of_step(options);
+  return "Each step: images " + std::to_string(step.samples()) + " (" + step_size(options) +
+         "), micro-batches " + std::to_string(step.micro_batches()) + ", weight updates " +
+         std::to_string(step.updates());
+}
+
 void note_dropped(const penstock::DataLoader& loader, std::int64_t images) {
   if (loader.dropped_samples() == 0) return;
   print_note("each epoch leaves out " + std::to_string(loader.dropped_samples()) + " of " +
@@ -222,6 +230,7 @@ void Run::execute(const std::function<void()>& on_first_step) {
 }
 
 double Run::train(const std::function<void()>& on_first_step) {
+  progress_.write(describe_step(training_options_) + '\n');
   std::optional<Progress> progress;
   penstock::FitCallback callback;
   callback.on_epoch_begin = [&](int epoch, std::int64_t steps) {

@@ -103,6 +103,7 @@ TEST(InferenceModel, RunsAnyNumberOfSamplesUpToACall) {
   Options options{.batch_size = 4, .device_iterations = 3};
   options.topology.replication_factor = 2;
   InferenceModel serving(model, options);
+  EXPECT_EQ(serving.compile_report().call.samples(), serving.samples_per_run());
   const Tensor x = samples(24)[0];
   const Tensor expected = one_by_one.run({x}).output("logits");
   for (std::int64_t count = 1; count <= 24; ++count) {

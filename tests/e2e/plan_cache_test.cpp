@@ -62,7 +62,9 @@ TEST(PlanCacheOfEngines, D15_KeepsAPlanForEachThatDiffers) {
   EXPECT_FALSE(report_of(options).from_cache);
   options.device_iterations = 7;  // which no plan depends on
   options.seed = 3;
-  EXPECT_TRUE(report_of(options).from_cache);
+  const CompileReport read = report_of(options);
+  EXPECT_TRUE(read.from_cache);
+  EXPECT_EQ(read.call.updates(), 7);
   const Model model = networks::find_network("mnist-cnn").build(0);
   EXPECT_FALSE(InferenceModel(model, options).compile_report().from_cache);
   EXPECT_TRUE(InferenceModel(model, options).compile_report().from_cache);

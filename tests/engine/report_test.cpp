@@ -6,39 +6,48 @@ namespace penstock {
 namespace {
 
 TEST(CompileReport, IsATableWithItsColumnsAligned) {
-  const CompileReport report{.seconds = 0.0125,
-                             .phases = {{"differentiate", 0.002}, {"plan memory", 0.0005}},
-                             .stages = {{.stage = 0,
-                                         .ipu = 2,
-                                         .blocks = {"B1", "B2"},
-                                         .first_layer = "conv1",
-                                         .parameters = 5280,
-                                         .forward_flops = 1.25e6,
-                                         .backward_flops = 2.5e6,
-                                         .share = 0.75,
-                                         .in_flight_limit = 3,
-                                         .stash_bytes = 40960,
-                                         .bytes = 123456},
-                                        {.stage = 1,
-                                         .ipu = 11,
-                                         .blocks = {"B3"},
-                                         .first_layer = "fc",
-                                         .share = 0.25,
-                                         .in_flight_limit = 1}},
-                             .edges = {{.from = -1, .to = 0, .tensor = "x", .bytes = 4000},
-                                       {.from = 0, .to = 1, .tensor = "conv1", .bytes = 23040},
-                                       {.from = 1, .to = 0, .gradient = true, .bytes = 512}},
-                             .layout_conversions = 2,
-                             .lanes = 48,
-                             .wasted_lanes = 8,
-                             .expected_utilization = 0.934,
-                             .ramp = 3,
-                             .threads = 2,
-                             .threads_per_ipu = 2,
-                             .expected_speedup = 1.334,
-                             .warnings = {"two micro-batches do not fill two stages"}};
+  const CompileReport report{
+      .seconds = 0.0125,
+      .phases = {{"differentiate", 0.002}, {"plan memory", 0.0005}},
+      .call = {.batch_size = 16, .gradient_accumulation = 2, .device_iterations = 5, .replicas = 3},
+      .stages = {{.stage = 0,
+                  .ipu = 2,
+                  .blocks = {"B1", "B2"},
+                  .first_layer = "conv1",
+                  .parameters = 5280,
+                  .forward_flops = 1.25e6,
+                  .backward_flops = 2.5e6,
+                  .share = 0.75,
+                  .in_flight_limit = 3,
+                  .stash_bytes = 40960,
+                  .bytes = 123456},
+                 {.stage = 1,
+                  .ipu = 11,
+                  .blocks = {"B3"},
+                  .first_layer = "fc",
+                  .share = 0.25,
+                  .in_flight_limit = 1}},
+      .edges = {{.from = -1, .to = 0, .tensor = "x", .bytes = 4000},
+                {.from = 0, .to = 1, .tensor = "conv1", .bytes = 23040},
+                {.from = 1, .to = 0, .gradient = true, .bytes = 512}},
+      .layout_conversions = 2,
+      .lanes = 48,
+      .wasted_lanes = 8,
+      .expected_utilization = 0.934,
+      .ramp = 3,
+      .threads = 2,
+      .threads_per_ipu = 2,
+      .expected_speedup = 1.334,
+      .warnings = {"two micro-batches do not fill two stages"}};
   EXPECT_EQ(to_string(report),
             "compiled in 12.50 ms: differentiate 2.00 ms, plan memory 0.50 ms\n"
+            "batch size b             16   samples per micro-batch\n"
+            "gradient accumulation G  2    micro-batches per replica and weight update\n"
+            "device iterations D      5    weight updates per step\n"
+            "replicas R               3    each with samples of its own\n"
+            "micro-batches per step   30   = G x D x R\n"
+            "updates per step         5    = D\n"
+            "samples per step         480  = b x G x D x R\n"
             "stage  IPU  blocks   from  parameters  forward MFLOP  backward MFLOP  share  "
             "in flight  stash kB     kB\n"
             "    0    2   B1,B2  conv1        5280          1.250           2.500   75 %  "

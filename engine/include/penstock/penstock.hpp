@@ -2,6 +2,7 @@
 #pragma once
 
 #include "penstock/call_report.hpp"
+#include "penstock/call_size.hpp"
 #include "penstock/data_loader.hpp"
 #include "penstock/data_loader_json.hpp"
 #include "penstock/dataset.hpp"

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "penstock/call_size.hpp"
+
 namespace penstock {
 
 /// Tensors of a class that a stage keeps in the host store, and what was copied to and from its IPU
@@ -98,6 +100,7 @@ struct CompileReport {
   double seconds = 0;
   std::vector<CompilePhase> phases = {};
   bool from_cache = false;  ///< the plan was read, not made: `RuntimeOptions::cache_directory`
+  CallSize call = {};       ///< what a full one takes and does
   std::vector<StagePlanReport> stages = {};
   std::vector<EdgePlanReport> edges = {};
   /// Operations of the forward pass that only move a tensor between layouts.

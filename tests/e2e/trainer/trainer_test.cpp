@@ -24,6 +24,10 @@ TEST(Trainer, PrintsTheTestAccuracyAndItsProgress) {
   EXPECT_GE(printed_accuracy(result), 0) << result.out;
   const std::regex line("Epoch 1/3: 3/3 \\[.*\\] Loss:[0-9.]+ \\| Accuracy:[0-9.]+%\n");
   EXPECT_TRUE(std::regex_search(result.err, line)) << result.err;
+  const std::string step =
+      "Each step: images 80 (--batch-size 8 x --gradient-accumulation 2 x --device-iterations 5 x "
+      "--replication-factor 1), micro-batches 10, weight updates 5\nEpoch 1/3: ";
+  EXPECT_NE(result.err.find(step), result.err.npos) << result.err;
 }
 
 TEST(Trainer, LearnsTheSyntheticImages) {
@@ -296,8 +300,10 @@ TEST(Trainer, SaysHowManyImagesAnEpochLeavesOut) {
 TEST(Trainer, D16_ShowsNoProgressIfToldSo) {
   const CommandResult shown = train(quick_mlp),
                       silent = train(quick_mlp + Arguments{"--no-progress"});
-  EXPECT_NE(shown.err.find("Epoch 1/"), shown.err.npos);
-  EXPECT_EQ(silent.err.find("Epoch 1/"), silent.err.npos);
+  for (const char* told : {"Each step: ", "Epoch 1/"}) {
+    EXPECT_NE(shown.err.find(told), shown.err.npos) << told;
+    EXPECT_EQ(silent.err.find(told), silent.err.npos) << told;
+  }
   EXPECT_EQ(silent.code, 0);
 }
 

@@ -1,0 +1,41 @@
+// CallSize: what one full call takes and does: b, G, D and R, and what they make together. Plain
+// data.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace penstock {
+
+struct Options;
+
+/// A call is a step in training, a run in inference. Shorter ones take and do less.
+struct CallSize {
+  bool training = true;
+  std::int64_t batch_size = 1;             ///< b: samples of a micro-batch
+  std::int64_t gradient_accumulation = 1;  ///< G: micro-batches per replica and weight update
+  /// D: weight updates; in inference, which has no G, micro-batches per replica.
+  std::int64_t device_iterations = 1;
+  std::int64_t replicas = 1;          ///< R
+  std::int64_t input_group_size = 1;  ///< replicas that get the same samples
+
+  std::int64_t micro_batches_per_replica() const noexcept {
+    return gradient_accumulation * device_iterations;
+  }
+  /// Of all replicas: G·D·R.
+  std::int64_t micro_batches() const noexcept { return micro_batches_per_replica() * replicas; }
+  /// D; none in inference.
+  std::int64_t updates() const noexcept { return training ? device_iterations : 0; }
+  /// b·G·D·R, once for each input group: rows of dimension 0 of each input.
+  std::int64_t samples() const noexcept { return batch_size * micro_batches() / input_group_size; }
+};
+
+/// Of TrainingModel::step() under legal options, which need no model.
+CallSize size_of_step(const Options& options);
+/// Of InferenceModel::run().
+CallSize size_of_run(const Options& options);
+
+/// A table that a person can read: a line for each of the numbers, with what it counts.
+std::string to_string(const CallSize& call);
+
+}  // namespace penstock
