@@ -105,6 +105,19 @@ std::string traffic_text(const CompileReport& report) {
   return parts.empty() ? "" : "sent per micro-batch, in kB:" + joined(parts, {}, ",") + "\n";
 }
 
+std::string output_text(const OutputPlanReport& output) {
+  const std::string bytes = " " + std::to_string(output.bytes);
+  if (output.kind == OutputKind::loss) return "loss" + bytes;
+  return (output.kind == OutputKind::anchor ? "anchor " : "") + output.name + bytes;
+}
+
+std::string outputs_text(const CompileReport& report) {
+  if (report.outputs.empty()) return "";
+  return std::string("returned per ") + (report.call.training ? "step" : "run") +
+         ", in bytes: " + joined(report.outputs, output_text) + "; " +
+         std::to_string(report.output_bytes()) + " in all\n";
+}
+
 /// Nothing for a model without lanes.
 std::string lanes_text(const CompileReport& report) {
   if (report.lanes == 0) return "";
@@ -138,7 +151,7 @@ std::string to_string(const CompileReport& report) {
       describe_stages(report) + "\nexpected utilisation " + percent(report.expected_utilization) +
       ", full after " + std::to_string(report.ramp) + " micro-batches, layout conversions " +
       std::to_string(report.layout_conversions) + lanes_text(report) + ", threads per IPU " +
-      std::to_string(report.threads_per_ipu) + "\n" + traffic_text(report);
+      std::to_string(report.threads_per_ipu) + "\n" + traffic_text(report) + outputs_text(report);
   for (const std::string& warning : report.warnings) text += "warning: " + warning + "\n";
   return text;
 }

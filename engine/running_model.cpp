@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <chrono>
 
+#include "actors/execution/output_collector.hpp"
 #include "engine/actor_setup.hpp"
 #include "engine/call_times.hpp"
 #include "engine/compile_request.hpp"
 #include "engine/model/model_access.hpp"
 #include "engine/model/variable_attributes.hpp"
 #include "engine/optimizer_state.hpp"
+#include "engine/output_sizes.hpp"
 #include "engine/plan_cache/compile_cached.hpp"
 #include "engine/update_rules.hpp"
 #include "engine/values/idle_options.hpp"
@@ -30,11 +32,6 @@ std::int64_t micro_batches_per_call(const Options& options, const Optimizer* opt
 
 std::int64_t now_ns() {
   return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
-}
-
-std::int64_t count_returned(const actors::OutputSelection& selection, std::int64_t micro_batches) {
-  if (selection.mode == OutputMode::all) return micro_batches;
-  return selection.mode == OutputMode::every_n ? micro_batches / selection.period : 1;
 }
 
 /// Of a sum, the micro-batch that completes it.
@@ -88,6 +85,7 @@ RunningModel::RunningModel(std::shared_ptr<ParameterStore> weights,
 
   setup_ = actor_setup(options, plan_, log_);
   report_.call = optimizer ? size_of_step(options) : size_of_run(options);
+  report_.outputs = output_sizes(setup_, anchors_, report_.call.micro_batches_per_replica());
   rows_ = {.mode = setup_.outputs.mode,
            .period = static_cast<int>(setup_.outputs.period),
            .round = plan_->batch * setup_.replicas,
@@ -262,7 +260,7 @@ StepResult RunningModel::run(std::span<const Tensor> inputs, std::int64_t micro_
   StepResult result =
       result_of(runtime_->step(std::vector<Tensor>(inputs.begin(), inputs.end()), micro_batches));
   result.rows.micro_batches = {
-      .count = count_returned(setup_.outputs, micro_batches) * setup_.replicas,
+      .count = actors::count_returned(setup_.outputs, micro_batches) * setup_.replicas,
       .samples = plan_->batch};
   if (setup_.outputs.mode == OutputMode::sum) result.rows.summed = micro_batches;
   if (log_.takes(LogLevel::debug))

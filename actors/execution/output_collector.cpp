@@ -13,6 +13,25 @@ void add_elements(std::byte* sum, const Tensor& tensor) {
 
 }  // namespace
 
+std::int64_t count_returned(const OutputSelection& selection, std::int64_t micro_batches) {
+  switch (selection.mode) {
+    case OutputMode::final:
+    case OutputMode::sum:
+      return 1;
+    case OutputMode::every_n:
+      return micro_batches / selection.period;
+    default:
+      return micro_batches;
+  }
+}
+
+graph::TensorType returned_type(const graph::TensorType& one, const OutputSelection& selection,
+                                std::int64_t micro_batches, std::int64_t replicas) {
+  const std::int64_t count = count_returned(selection, micro_batches) * replicas;
+  if (one.shape.rank() > 0) return {one.dtype, one.shape.with(0, one.shape[0] * count)};
+  return {one.dtype, count == 1 ? Shape{} : Shape{count}};
+}
+
 OutputCollector::OutputCollector(std::shared_ptr<const PipelineSetup> setup)
     : setup_(std::move(setup)),
       results_(setup_->plan->outputs.size(), Result{.selection = setup_->outputs}) {
@@ -28,18 +47,6 @@ bool OutputCollector::selects(const OutputSelection& selection, std::int64_t num
       return (number + 1) % selection.period == 0;
     default:
       return true;
-  }
-}
-
-std::int64_t OutputCollector::rounds(const OutputSelection& selection) const {
-  switch (selection.mode) {
-    case OutputMode::final:
-    case OutputMode::sum:
-      return 1;
-    case OutputMode::every_n:
-      return micro_batches_ / selection.period;
-    default:
-      return micro_batches_;
   }
 }
 
@@ -60,9 +67,9 @@ void OutputCollector::begin(std::int64_t micro_batches) {
   micro_batches_ = micro_batches;
   missing_ = micro_batches * setup_->replicas * static_cast<std::int64_t>(results_.size());
   for (std::size_t i = 0; i < results_.size(); ++i) {
-    auto& [selection, memory] = results_[i];
-    const auto bytes = static_cast<std::size_t>(setup_->plan->outputs[i].type.bytes() *
-                                                rounds(selection) * setup_->replicas);
+    auto& [selection, type, memory] = results_[i];
+    type = returned_type(setup_->plan->outputs[i].type, selection, micro_batches, setup_->replicas);
+    const auto bytes = static_cast<std::size_t>(type.bytes());
     memory = pool_.take(bytes);
     if (selection.mode == OutputMode::sum) std::memset(memory.get(), 0, bytes);
   }
@@ -71,7 +78,7 @@ void OutputCollector::begin(std::int64_t micro_batches) {
 void OutputCollector::add(std::size_t output, std::int64_t replica, std::int64_t number,
                           const Tensor& tensor) {
   --missing_;
-  const auto& [selection, memory] = results_[output];
+  const auto& [selection, type, memory] = results_[output];
   if (!selects(selection, number)) return;
   std::byte* place = memory.get() + position(selection, replica, number) *
                                         static_cast<std::int64_t>(tensor.bytes());
@@ -85,14 +92,8 @@ void OutputCollector::add(std::size_t output, std::int64_t replica, std::int64_t
 
 Outputs OutputCollector::take() {
   Outputs outputs;
-  for (std::size_t i = 0; i < results_.size(); ++i) {
-    const std::int64_t count = rounds(results_[i].selection) * setup_->replicas;
-    const graph::TensorType& type = setup_->plan->outputs[i].type;
-    Shape shape = type.shape.rank() > 0 ? type.shape.with(0, type.shape[0] * count)
-                  : count == 1          ? Shape{}
-                                        : Shape{count};
-    outputs.push_back(Tensor::wrap(type.dtype, shape, std::move(results_[i].memory)));
-  }
+  for (auto& [selection, type, memory] : results_)
+    outputs.push_back(Tensor::wrap(type.dtype, type.shape, std::move(memory)));
   return outputs;
 }
 

@@ -1,7 +1,7 @@
 // OutputCollector: turns the outputs of micro-batches into what a call returns. No CAF.
 //
 // A result's dimension 0 counts the output's selected micro-batches in the order device iteration,
-// accumulation step, replica; scalars become [count], or [] if the count is one.
+// accumulation step, replica.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,14 @@
 #include "engine/values/block_pool.hpp"
 
 namespace penstock::actors {
+
+/// Of how many of a replica's micro-batches a call returns an output; a sum counts as one.
+std::int64_t count_returned(const OutputSelection& selection, std::int64_t micro_batches);
+
+/// What a call of `micro_batches` per replica returns of an output that is `one` in each of them:
+/// dimension 0 is as often as long, and scalars become [count], or [] if the count is one.
+graph::TensorType returned_type(const graph::TensorType& one, const OutputSelection& selection,
+                                std::int64_t micro_batches, std::int64_t replicas);
 
 class OutputCollector {
  public:
@@ -30,11 +38,10 @@ class OutputCollector {
  private:
   struct Result {
     OutputSelection selection = {};
+    graph::TensorType type = {};
     std::shared_ptr<std::byte> memory = {};
   };
   bool selects(const OutputSelection& selection, std::int64_t number) const;
-  /// Selected micro-batches per replica.
-  std::int64_t rounds(const OutputSelection& selection) const;
   std::int64_t position(const OutputSelection& selection, std::int64_t replica,
                         std::int64_t number) const;
 

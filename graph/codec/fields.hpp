@@ -232,10 +232,11 @@ void fields(auto& archive, Either<EdgePlanReport> auto& report) {
 }
 
 void fields(auto& archive, Either<CompileReport> auto& report) {
-  // Without `call`, which the options of its reader say: those of the same plan may differ in it.
-  auto& [seconds, phases, from_cache, call, stages, edges, layout_conversions, lanes, wasted_lanes,
-         expected_utilization, ramp, threads, threads_per_ipu, expected_speedup, automatic_stages,
-         warnings] = report;
+  // Without `call` and `outputs`, which come of the reader's options: they differ among those who
+  // share a plan.
+  auto& [seconds, phases, from_cache, call, stages, edges, outputs, layout_conversions, lanes,
+         wasted_lanes, expected_utilization, ramp, threads, threads_per_ipu, expected_speedup,
+         automatic_stages, warnings] = report;
   archive(seconds, phases, from_cache, stages, edges, layout_conversions, lanes, wasted_lanes,
           expected_utilization, ramp, threads, threads_per_ipu, expected_speedup, automatic_stages,
           warnings);

@@ -178,22 +178,42 @@ constexpr Call largest{3, 4, 2};
 constexpr Call calls[] = {{1, 1, 1}, {3, 1, 1}, {1, 4, 1}, {3, 4, 1},
                           {1, 1, 2}, {3, 1, 2}, {1, 4, 2}, largest};
 
+/// The report has told before the call which tensors it would return, and how large they would be.
+void expect_foretold(const CompileReport& report, const StepResult& result) {
+  std::vector<NamedTensor> returned;
+  if (result.loss) returned.push_back({"loss", result.loss});
+  returned.insert(returned.end(), result.outputs.begin(), result.outputs.end());
+  returned.insert(returned.end(), result.anchors.begin(), result.anchors.end());
+  ASSERT_EQ(report.outputs.size(), returned.size());
+  std::int64_t all = 0;
+  for (std::size_t i = 0; i < returned.size(); ++i) {
+    const auto& [kind, name, bytes] = report.outputs[i];
+    EXPECT_EQ(kind == OutputKind::loss ? "loss" : name, returned[i].name);
+    EXPECT_EQ(bytes, static_cast<std::int64_t>(returned[i].tensor.bytes())) << name;
+    all += bytes;
+  }
+  EXPECT_EQ(report.output_bytes(), all);
+}
+
 StepResult train(const Call& call, const OutputOptions& output) {
   const Numbering numbering;
   Options options = options_for(call);
   options.output = output;
   options.output.anchors = numbering.anchors(true);
-  return TrainingModel(numbering.model, options, Sgd{.learning_rate = 1})
-      .step(numbers(options.samples_per_step()));
+  TrainingModel training(numbering.model, options, Sgd{.learning_rate = 1});
+  const StepResult result = training.step(numbers(options.samples_per_step()));
+  expect_foretold(training.compile_report(), result);
+  return result;
 }
 
 Tensor losses_of_samples(const Mode& mode) {
   const Numbering numbering(LossReduction::none);
   Options options = options_for(largest);
   options.output = {.mode = mode.mode, .period = mode.period};
-  return TrainingModel(numbering.model, options, Sgd{.learning_rate = 1.0 / batch})
-      .step(numbers(options.samples_per_step()))
-      .loss;
+  TrainingModel training(numbering.model, options, Sgd{.learning_rate = 1.0 / batch});
+  const StepResult result = training.step(numbers(options.samples_per_step()));
+  expect_foretold(training.compile_report(), result);
+  return result.loss;
 }
 
 TEST(OutputModes, R2_2_KeepTheShapeOfALossThatIsNotReduced) {
@@ -216,7 +236,10 @@ StepResult infer(const Call& call, const OutputOptions& output) {
   Options options = options_for(call);
   options.output = output;
   options.output.anchors = numbering.anchors(false);
-  return InferenceModel(numbering.model, options).run(numbers(options.samples_per_step()));
+  InferenceModel inference(numbering.model, options);
+  const StepResult result = inference.run(numbers(options.samples_per_step()));
+  expect_foretold(inference.compile_report(), result);
+  return result;
 }
 
 TEST(OutputModes, R2_4_ReturnInInferenceWhatTheTableSaysInDataOrder) {

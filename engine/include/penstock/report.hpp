@@ -96,6 +96,15 @@ struct EdgePlanReport {
   std::int64_t bytes = 0;  ///< per micro-batch
 };
 
+enum class OutputKind : std::uint8_t { output, loss, anchor };
+
+/// What calls return under a name, see StepResult.
+struct OutputPlanReport {
+  OutputKind kind = OutputKind::output;
+  std::string name = {};
+  std::int64_t bytes = 0;  ///< that a full call returns of it
+};
+
 struct CompileReport {
   double seconds = 0;
   std::vector<CompilePhase> phases = {};
@@ -103,6 +112,7 @@ struct CompileReport {
   CallSize call = {};       ///< what a full one takes and does
   std::vector<StagePlanReport> stages = {};
   std::vector<EdgePlanReport> edges = {};
+  std::vector<OutputPlanReport> outputs = {};  ///< the loss, the outputs, the anchors: StepResult
   /// Operations of the forward pass that only move a tensor between layouts.
   int layout_conversions = 0;
   /// Lanes of the batch-lane layout that a micro-batch takes, and how many of them are padding; 0
@@ -119,6 +129,13 @@ struct CompileReport {
   double expected_speedup = 1;    ///< over one stage, on these threads
   bool automatic_stages = false;  ///< cut by the compiler
   std::vector<std::string> warnings = {};
+
+  /// Of all that a full call returns: so much memory of the host it takes.
+  std::int64_t output_bytes() const noexcept {
+    std::int64_t bytes = 0;
+    for (const OutputPlanReport& output : outputs) bytes += output.bytes;
+    return bytes;
+  }
 };
 
 /// How the work is shared and what that is expected to gain, in one line: "4 stages, from conv1,
