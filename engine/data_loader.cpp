@@ -300,6 +300,10 @@ class DataLoader::Impl {
     return std::move(batch.tensors);
   }
 
+  double waited_seconds() const noexcept {
+    return std::chrono::duration<double>(runtime_->waited()).count();
+  }
+
  private:
   std::string reason() const {
     if (has_batch_sampler()) return "the sampler's last batches are too few for another one";
@@ -441,6 +445,10 @@ void DataLoader::skip_epochs(std::uint64_t count) {
 
 std::optional<Batch> DataLoader::next() {
   return impl_->next();
+}
+
+double DataLoader::waited_seconds() const noexcept {
+  return impl_->waited_seconds();
 }
 
 DataLoader::Iterator DataLoader::begin() {

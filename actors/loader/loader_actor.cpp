@@ -30,7 +30,7 @@ LoaderActor::behavior_type loader(LoaderActor::stateful_pointer<LoaderActorState
 void LoaderActorState::on_start_epoch(const StartEpoch& message) {
   core->start_epoch(message.epoch, message.plan);
   consumer = {};
-  advance();
+  advance(false);
 }
 
 caf::typed_response_promise<LoadedBatch> LoaderActorState::on_take_batch(const TakeBatch& message) {
@@ -38,7 +38,7 @@ caf::typed_response_promise<LoadedBatch> LoaderActorState::on_take_batch(const T
   const auto answer = consumer;
   or_deliver_failure(consumer, [&] {
     core->ask(message.batch);
-    advance();
+    advance(true);
   });
   return answer;
 }
@@ -46,21 +46,22 @@ caf::typed_response_promise<LoadedBatch> LoaderActorState::on_take_batch(const T
 void LoaderActorState::on_rows_read(const RowsRead& read) {
   idle.push_back(read.worker);
   core->finish(read.result);
-  advance();
+  advance(false);
 }
 
 // Twice: a batch that leaves makes room for others, and one for which there is no memory is its own
 // answer at once.
-void LoaderActorState::advance() {
-  deliver();
+void LoaderActorState::advance(bool asked) {
+  deliver(asked);
   send_tasks();
-  deliver();
+  deliver(asked);
 }
 
-void LoaderActorState::deliver() {
+void LoaderActorState::deliver(bool asked) {
   if (!consumer.pending()) return;
   auto batch = core->asked_batch();
   if (!batch) return;
+  batch->ready = asked;
   deliver_batch(consumer, std::move(*batch));
   consumer = {};
 }

@@ -29,8 +29,9 @@ struct LoaderActorState {
   void on_rows_read(const RowsRead& read);
 
  private:
-  void advance();
-  void deliver();
+  /// @param asked just now, so that a batch which is complete was so before
+  void advance(bool asked);
+  void deliver(bool asked);
   void send_tasks();
 };
 

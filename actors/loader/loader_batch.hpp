@@ -22,6 +22,7 @@ struct LoadedBatch {
   std::optional<LoadFailure> failure = {};
   bool ended = false;        ///< of streams: the epoch has no more batches, this is none
   std::int64_t dropped = 0;  ///< of streams: samples read in this epoch that are in no batch
+  bool ready = false;        ///< it was there when it was asked for
 };
 
 }  // namespace penstock::actors

@@ -54,12 +54,16 @@ class LoaderRuntime::Impl {
     caf::scoped_actor asker{system_.caf()};
     LoadedBatch batch_taken;
     caf::error failure;
+    const auto asked = std::chrono::steady_clock::now();
     asker->request(loader_, timeout_, TakeBatch{batch})
         .receive([&](LoadedBatch& loaded) { batch_taken = std::move(loaded); },
                  [&](caf::error& error) { failure = std::move(error); });
+    if (!batch_taken.ready) waited_ += std::chrono::steady_clock::now() - asked;
     if (failure) fail(to_error(failure));
     return batch_taken;
   }
+
+  std::chrono::nanoseconds waited() const noexcept { return waited_; }
 
  private:
   [[noreturn]] void fail(const Error& error) const {
@@ -71,6 +75,7 @@ class LoaderRuntime::Impl {
   }
 
   std::chrono::nanoseconds timeout_;
+  std::chrono::nanoseconds waited_{0};
   std::shared_ptr<LoaderWatch> watch_;
   ActorSystem system_;  // ends after the loader, which is told to in the destructor
   Loader loader_;
@@ -92,6 +97,10 @@ void LoaderRuntime::start_epoch(std::uint64_t epoch, std::shared_ptr<const Epoch
 
 LoadedBatch LoaderRuntime::take(std::int64_t batch) {
   return impl_->take(batch);
+}
+
+std::chrono::nanoseconds LoaderRuntime::waited() const noexcept {
+  return impl_->waited();
 }
 
 }  // namespace penstock::actors

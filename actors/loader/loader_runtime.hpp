@@ -31,6 +31,8 @@ class LoaderRuntime {
   /// @throws Error invalid_data if a sample cannot be read; stalled after the timeout; closed or
   /// internal if the loader is gone.
   LoadedBatch take(std::int64_t batch);
+  /// What calls of take() have spent on batches that were not there, those that failed included.
+  std::chrono::nanoseconds waited() const noexcept;
 
  private:
   class Impl;

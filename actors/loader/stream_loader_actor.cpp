@@ -14,6 +14,7 @@ StreamLoaderActor::behavior_type stream_loader(
   self->state.self = self;
   self->state.core.emplace(*source, settings);
   self->state.workers = workers;
+  self->state.joins = settings.rebatched;
   for (const StreamWorker& worker : workers) self->link_to(worker);
   return {[self](const RowsFilled& message) { self->state.on_rows_filled(message); },
           [self](const StartEpoch& message) { self->state.on_start_epoch(message); },
@@ -25,7 +26,7 @@ StreamLoaderActor::behavior_type stream_loader(
 void StreamLoaderState::on_start_epoch(const StartEpoch& message) {
   core->start_epoch(message.epoch);
   consumer = {};
-  advance();
+  advance(false);
 }
 
 caf::typed_response_promise<LoadedBatch> StreamLoaderState::on_take_batch(
@@ -34,21 +35,22 @@ caf::typed_response_promise<LoadedBatch> StreamLoaderState::on_take_batch(
   const auto answer = consumer;
   or_deliver_failure(consumer, [&] {
     core->ask(message.batch);
-    advance();
+    advance(true);
   });
   return answer;
 }
 
 void StreamLoaderState::on_rows_filled(const RowsFilled& message) {
   core->finish(message.result);
-  advance();
+  advance(false);
 }
 
-void StreamLoaderState::advance() {
+void StreamLoaderState::advance(bool asked) {
   // Twice: chunks that go into a batch make room for others.
   send_tasks();
   if (consumer.pending())
     if (auto batch = core->asked_batch()) {
+      batch->ready = asked && !joins;
       deliver_batch(consumer, std::move(*batch));
       consumer = {};
     }

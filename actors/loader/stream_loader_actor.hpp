@@ -22,6 +22,7 @@ struct StreamLoaderState {
   StreamLoaderActor::pointer self = nullptr;
   std::optional<StreamCore> core = {};
   std::vector<StreamWorker> workers = {};
+  bool joins = false;  // rows of several workers, when a batch of them is asked for
   caf::typed_response_promise<LoadedBatch> consumer = {};
 
   void on_start_epoch(const StartEpoch& message);
@@ -29,7 +30,8 @@ struct StreamLoaderState {
   void on_rows_filled(const RowsFilled& message);
 
  private:
-  void advance();
+  /// @param asked just now, so that a batch which is complete was so before
+  void advance(bool asked);
   void send_tasks();
 };
 

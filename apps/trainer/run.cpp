@@ -215,21 +215,21 @@ void Run::go_on_from(const std::string& optimizer_state) {
 }
 
 void Run::execute(const std::function<void()>& on_first_step) {
-  const double train_samples_per_second = train(on_first_step);
+  const penstock::History history = train(on_first_step);
   if (options_.output.save_weights)
     check_finite(model_, "--save-weights: expected finite weights after training", remedy);
   const penstock::Evaluation evaluation = evaluate();
   outputs_.add_traces(training_.take_trace(), inference_.take_trace());
   outputs_.add_weights(model_);
   outputs_.add_optimizer_state(training_);
-  const RunMetrics run = summary(train_samples_per_second, evaluation);
+  const RunMetrics run = summary(history, evaluation);
   outputs_.add(run);
   outputs_.commit();
   // Last, so that a result which nobody gets does not cost a finished training.
   print("Accuracy on test set: " + percent(run.test_accuracy) + '\n');
 }
 
-double Run::train(const std::function<void()>& on_first_step) {
+penstock::History Run::train(const std::function<void()>& on_first_step) {
   progress_.write(describe_step(training_options_) + '\n');
   std::optional<Progress> progress;
   penstock::FitCallback callback;
@@ -250,12 +250,11 @@ double Run::train(const std::function<void()>& on_first_step) {
     warn_of_loss(metrics, *progress);
     return penstock::Next::go_on;
   };
-  const penstock::History history = penstock::fit(training_, training_loader_,
-                                                  {.epochs = options_.training.epochs,
-                                                   .max_updates = options_.training.max_updates,
-                                                   .metrics = {penstock::accuracy(scores)},
-                                                   .callbacks = {callback}});
-  return history.samples_per_second;
+  return penstock::fit(training_, training_loader_,
+                       {.epochs = options_.training.epochs,
+                        .max_updates = options_.training.max_updates,
+                        .metrics = {penstock::accuracy(scores)},
+                        .callbacks = {callback}});
 }
 
 void Run::warn_of_loss(const StepMetrics& step, Progress& progress) {
@@ -272,7 +271,7 @@ penstock::Evaluation Run::evaluate() {
                             [&] { progress.advance(""); });
 }
 
-RunMetrics Run::summary(double train_samples_per_second,
+RunMetrics Run::summary(const penstock::History& history,
                         const penstock::Evaluation& evaluation) const {
   RunMetrics run;
   for (const penstock::CompileReport& report :
@@ -280,7 +279,8 @@ RunMetrics Run::summary(double train_samples_per_second,
     run.compile_seconds += report.seconds;
     run.plans_from_cache += report.from_cache ? 1 : 0;
   }
-  run.train_samples_per_second = train_samples_per_second;
+  run.train_samples_per_second = history.samples_per_second;
+  run.train_waited_seconds = history.waited_seconds;
   run.inference_samples_per_second = evaluation.samples_per_second;
   run.test_accuracy = penstock::value_of(evaluation.values, "accuracy");
   run.peak_rss_bytes = peak_resident_bytes();

@@ -29,10 +29,11 @@ class Run {
 
  private:
   void go_on_from(const std::string& optimizer_state);
-  double train(const std::function<void()>& on_first_step);
+  penstock::History train(const std::function<void()>& on_first_step);
   penstock::Evaluation evaluate();
   void warn_of_loss(const StepMetrics& step, Progress& progress);
-  RunMetrics summary(double train_samples_per_second, const penstock::Evaluation& evaluation) const;
+  RunMetrics summary(const penstock::History& history,
+                     const penstock::Evaluation& evaluation) const;
 
   TrainerOptions options_;
   const penstock::networks::Network& network_;

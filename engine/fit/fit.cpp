@@ -58,12 +58,15 @@ class Fitting {
       if (callback.on_epoch_begin) callback.on_epoch_begin(epoch, steps);
     Scores scores(options_.metrics, true);
     EpochRecord record{.epoch = epoch};
+    const double waited = data_.waited_seconds();
     const Stopwatch watch;
     while (!finished() && record.steps != options_.steps_per_epoch && run_step(record, scores)) {
     }
     if (record.steps == 0 && !finished()) refuse_empty("fit");
     note_.tell(data_);
     record.seconds = watch.seconds();
+    record.waited_seconds = data_.waited_seconds() - waited;
+    history_.waited_seconds += record.waited_seconds;
     end_epoch(std::move(record), scores);
   }
 

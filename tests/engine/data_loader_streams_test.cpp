@@ -206,6 +206,30 @@ TEST(DataLoaderStreams, R2_5_ReportWhatAStreamThrowsNamingTheSampleAndStayUsable
   }
 }
 
+// The only worker begins with sample 4 when it has told of those before. Rebatched, they are put
+// together when they are asked for, which takes time.
+TEST(DataLoaderStreams, E2_CountNoWaitForABatchThatIsThereUnlessItIsPutTogether) {
+  for (const LoaderMode mode : {LoaderMode::async, LoaderMode::rebatched, LoaderMode::sync}) {
+    std::latch begun{1}, release{1};
+    const auto dataset = streams(8);
+    dataset->before_read = [&](std::int64_t sample) {
+      if (sample != 4) return;
+      begun.count_down();
+      release.wait();
+    };
+    DataLoader loader(dataset, 4, {.mode = mode, .workers = 1});
+    loader.start_epoch();
+    if (mode != LoaderMode::sync) begun.wait();
+    EXPECT_TRUE(loader.next());
+    if (mode == LoaderMode::async)
+      EXPECT_EQ(loader.waited_seconds(), 0);
+    else
+      EXPECT_GT(loader.waited_seconds(), 0) << to_string(mode);
+    release.count_down();
+    EXPECT_EQ(rest_of_epoch(loader).size(), 1u);
+  }
+}
+
 TEST(DataLoaderStreams, R2_5_EndWhileBlockedAsSoonAsTheSampleBeingReadHasBeen) {
   std::latch begun{1}, release{1};
   std::atomic<int> reads{0};

@@ -250,11 +250,11 @@ TEST(DataLoader, ReportsWhatADatasetThrowsNamingTheSampleAndStaysUsable) {
     }
 }
 
-/// A dataset whose sample 0 is not read before `release` says so.
+/// A dataset whose sample 0, or another one, is not read before `release` says so.
 struct HeldUp {
-  explicit HeldUp(std::int64_t count) : dataset(numbered(count)) {
-    dataset->before_read = [this](std::int64_t sample) {
-      if (sample != 0 || first_read.test_and_set()) return;
+  explicit HeldUp(std::int64_t count, std::int64_t held = 0) : dataset(numbered(count)) {
+    dataset->before_read = [this, held](std::int64_t sample) {
+      if (sample != held || first_read.test_and_set()) return;
       begun.count_down();
       release.wait();
     };
@@ -280,12 +280,39 @@ TEST(DataLoader, SaysWhichWorkerAndSampleAStallIsAboutAndLosesNothing) {
   loader.start_epoch();
   held_up.begun.wait();
   const std::string text = refusal(Errc::stalled, [&] { loader.next(); });
+  EXPECT_GT(loader.waited_seconds(), 0);
   EXPECT_EQ(text.find("data loader: no batch for 0.02 s: worker "), 0u) << text;
   EXPECT_NE(text.find(" has not finished reading sample 0"), std::string::npos) << text;
   refusal(Errc::stalled, [&] { loader.next(); });
   held_up.release.count_down();
   EXPECT_EQ(numbers_of(*next_patiently(loader)), (Numbers{0, 1, 2, 3}));
   EXPECT_EQ(numbers_of(*next_patiently(loader)), (Numbers{4, 5, 6, 7}));
+}
+
+// The only worker begins with sample 4 when it has told of those before, which make a batch.
+TEST(DataLoader, E2_CountsNoWaitForABatchThatIsThere) {
+  HeldUp held_up(8, 4);
+  DataLoader loader(held_up.dataset, 4, {.workers = 1});
+  loader.start_epoch();
+  held_up.begun.wait();
+  EXPECT_EQ(numbers_of(*loader.next()), (Numbers{0, 1, 2, 3}));
+  EXPECT_EQ(loader.waited_seconds(), 0);
+  held_up.release.count_down();
+  EXPECT_EQ(numbers_of(*loader.next()), (Numbers{4, 5, 6, 7}));
+}
+
+TEST(DataLoader, E2_CountsEveryWaitForABatchThatIsReadWhenItIsAskedFor) {
+  DataLoader loader(numbered(8), 4, {.mode = LoaderMode::sync});
+  double waited = 0;
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    loader.start_epoch();
+    EXPECT_EQ(loader.waited_seconds(), waited);
+    while (loader.next()) {
+      EXPECT_GT(loader.waited_seconds(), waited);
+      waited = loader.waited_seconds();
+    }
+    EXPECT_EQ(loader.waited_seconds(), waited) << "there is nothing to wait for";
+  }
 }
 
 TEST(DataLoader, StopsReadingForAnEpochThatIsOver) {

@@ -91,6 +91,7 @@ std::string to_json(const RunMetrics& run) {
       .field("compile_seconds", run.compile_seconds)
       .field("plans_from_cache", run.plans_from_cache)
       .field("train_samples_per_second", run.train_samples_per_second)
+      .field("train_waited_seconds", run.train_waited_seconds)
       .field("inference_samples_per_second", run.inference_samples_per_second)
       .field("test_accuracy", run.test_accuracy)
       .field("peak_rss_bytes", run.peak_rss_bytes)

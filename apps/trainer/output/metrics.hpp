@@ -26,6 +26,7 @@ struct RunMetrics {
   double compile_seconds = 0;
   int plans_from_cache = 0;  ///< of the two
   double train_samples_per_second = 0;
+  double train_waited_seconds = 0;  ///< for images that had not been read yet
   double inference_samples_per_second = 0;
   double test_accuracy = 0;  ///< fraction
   std::int64_t peak_rss_bytes = 0;

@@ -131,6 +131,9 @@ class DataLoader {
   /// next epoch. stalled after the timeout, naming what is being read (the next call waits for the
   /// same batch again).
   std::optional<Batch> next();
+  /// How long calls of next() have waited, of all epochs, for batches that were not there when they
+  /// were asked for, as none is in sync mode: 0 where reading always was ahead.
+  double waited_seconds() const noexcept;
 
   /// For `for (Batch& batch : loader)`: begin() starts an epoch.
   class Iterator;

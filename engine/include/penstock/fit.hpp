@@ -39,6 +39,8 @@ struct EpochRecord {
   /// nan of what the output mode has returned nothing of.
   std::vector<NamedValue> values = {};
   double seconds = 0;  ///< without the evaluation
+  /// Of these, waiting for data that had not been read yet, see DataLoader::waited_seconds().
+  double waited_seconds = 0;
 };
 
 struct History {
@@ -46,6 +48,7 @@ struct History {
   std::uint64_t updates = 0;
   /// From the first step's call to the last one's return, loading included, evaluation not.
   double samples_per_second = 0;
+  double waited_seconds = 0;  ///< for data, in all epochs
 };
 
 /// Whether a training goes on after what a callback was told.

@@ -84,6 +84,7 @@ TEST(Trainer, MetricsTellEveryStepAndTheWholeRun) {
   for (const char* positive : {"compile_seconds", "train_samples_per_second",
                                "inference_samples_per_second", "peak_rss_bytes"})
     EXPECT_GT(summary.at(positive), 0) << positive;
+  EXPECT_GE(summary.at("train_waited_seconds"), 0);
 }
 
 int plans_from_cache(const std::filesystem::path& metrics) {

@@ -80,6 +80,26 @@ TEST(Fit, TellsTheMeansOfAStepAndOfAnEpoch) {
   EXPECT_EQ(value_of(log.epochs[0].values, "y"), 7.5);
 }
 
+// The data are read when they are asked for.
+TEST(Fit, G4_TellsHowLongEachOfItsEpochsWaitedForData) {
+  Scaling scaling;
+  TrainingModel training(scaling.model, options(), Sgd{.learning_rate = 0});
+  DataLoader data = numbers(20);
+  double told = 0;
+  for (int times = 0; times < 2; ++times) {
+    const History history = fit(training, data, {.epochs = 2});
+    double sum = 0;
+    for (const EpochRecord& epoch : history.epochs) {
+      EXPECT_GT(epoch.waited_seconds, 0);
+      EXPECT_LT(epoch.waited_seconds, epoch.seconds);
+      sum += epoch.waited_seconds;
+    }
+    EXPECT_DOUBLE_EQ(history.waited_seconds, sum);
+    told += sum;
+  }
+  EXPECT_NEAR(told, data.waited_seconds(), 1e-12);
+}
+
 TEST(Fit, TrainsTheModelThatItIsGiven) {
   Scaling scaling;
   TrainingModel training(scaling.model, options(), Sgd{.learning_rate = 0.5});

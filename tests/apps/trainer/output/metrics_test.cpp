@@ -60,6 +60,7 @@ TEST(RunMetrics, ListEveryStageOfEveryReplica) {
   run.compile_seconds = 0.5;
   run.plans_from_cache = 2;
   run.train_samples_per_second = 10000;
+  run.train_waited_seconds = 1.5;
   run.inference_samples_per_second = 20000;
   run.test_accuracy = 0.75;
   run.peak_rss_bytes = 5'000'000'000;
@@ -112,7 +113,8 @@ TEST(RunMetrics, ListEveryStageOfEveryReplica) {
                    .reducer_bytes = 64};
   const json summary = json::parse(to_json(run)).at("summary");
   EXPECT_EQ(summary, json::parse(R"({
-    "compile_seconds": 0.5, "plans_from_cache": 2, "train_samples_per_second": 10000, "inference_samples_per_second": 20000,
+    "compile_seconds": 0.5, "plans_from_cache": 2, "train_samples_per_second": 10000,
+    "train_waited_seconds": 1.5, "inference_samples_per_second": 20000,
     "test_accuracy": 0.75, "peak_rss_bytes": 5000000000,
     "stages": [
       {"replica": 0, "stage": 0, "ipu": 0, "forward_runs": 0, "backward_runs": 0,
