@@ -105,11 +105,14 @@ void print_balanced(int rounds) {
 }
 
 void print_memory_costs(int rounds) {
-  for (const MemoryCost& cost : memory_costs(rounds))
+  for (const MemoryCost& cost : memory_costs(rounds)) {
+    const std::string sign = cost.update_microseconds < 0 ? "" : "+";
     print({.work = "mnist-cnn, " + cost.means,
            .unit = "times",
-           .setting = number(static_cast<double>(cost.bytes_less) * 1e-3) + " kB less",
+           .setting = number(static_cast<double>(cost.bytes_less) * 1e-3) + " kB less, " + sign +
+                      number(cost.update_microseconds) + " us",
            .penstock = number(cost.times, 2)});
+  }
 }
 
 void print_visits(int rounds) {
@@ -180,7 +183,9 @@ int run(const Run& wanted) {
   }
   std::printf(
       "\nmedians of %d; %% of peak: networks of %d cores', ops of one core's, measured by turns, "
-      "in [] without\nthe multiplications by zeros around images, which are left out\n",
+      "in [] without\nthe multiplications by zeros around images, which are left out;\nkB less on "
+      "all IPUs "
+      "together, us by which a weight update takes longer on all of them together\n",
       rounds, cores);
   return same ? 0 : 1;
 }

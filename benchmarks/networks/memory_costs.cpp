@@ -1,6 +1,9 @@
 #include "benchmarks/networks/memory_costs.hpp"
 
-#include <memory>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
 
 #include "apps/networks/networks.hpp"
 #include "benchmarks/measure.hpp"
@@ -10,29 +13,61 @@
 namespace penstock::benchmarks {
 namespace {
 
+// What a means is measured against, of as many samples an update each.
+void on_four_ipus(Options&) {}
+void in_two_replicas(Options& options) {
+  options.topology.replication_factor = 2;
+  options.training.gradient_accumulation /= 2;
+}
+void on_one_ipu(Options& options) {
+  options.topology.ipus = {0, 0, 0, 0};
+}
+
 struct Means {
   std::string name;
-  void (*use)(TrainingOptions&);
+  void (*without)(Options&);
+  void (*use)(Options&);
 };
 
 const Means all_means[] = {
-    {"nothing", [](TrainingOptions&) {}},
-    {"optimizer state off the IPUs",
-     [](TrainingOptions& training) { training.offload.optimizer_state.on = true; }},
-    {"gradient sums off the IPUs",
-     [](TrainingOptions& training) { training.offload.accumulators.on = true; }},
-    {"activations off the IPUs",
-     [](TrainingOptions& training) { training.offload.activations.on = true; }},
-    {"weights off the IPUs", [](TrainingOptions& training) { training.offload.weights.on = true; }},
-    {"recomputation", [](TrainingOptions& training) { training.recompute = true; }},
+    {"optimizer state off the IPUs", on_four_ipus,
+     [](Options& options) { options.training.offload.optimizer_state.on = true; }},
+    {"gradient sums off the IPUs", on_four_ipus,
+     [](Options& options) { options.training.offload.accumulators.on = true; }},
+    {"activations off the IPUs", on_four_ipus,
+     [](Options& options) { options.training.offload.activations.on = true; }},
+    {"weights off one IPU", on_one_ipu,
+     [](Options& options) { options.training.offload.weights.on = true; }},
+    {"recomputation", on_four_ipus, [](Options& options) { options.training.recompute = true; }},
+    {"state divided by two replicas", in_two_replicas,
+     [](Options& options) { options.training.sharding.optimizer_state.on = true; }},
+    {"phases on one IPU", on_one_ipu,
+     [](Options& options) {
+       options.topology.strategy = Strategy::serial_phased;
+       options.topology.phased.batch_serial = true;
+     }},
 };
+
+using Bytes = std::int64_t;
+
+/// On all IPUs together, at most; what the stages of an IPU share is there once.
+Bytes bytes_on_ipus(const std::vector<StageReport>& stages) {
+  Bytes total = 0;
+  std::map<int, Bytes> shared;
+  for (const StageReport& stage : stages) {
+    total += stage.peak_bytes - stage.shared_bytes;
+    shared[stage.ipu] = stage.shared_bytes;
+  }
+  for (const auto& [ipu, bytes] : shared) total += bytes;
+  return total;
+}
 
 class Engine {
  public:
-  Engine(const Means& means, const Setting& setting)
-      : model_(networks::find_network("mnist-cnn").build(0), options(means, setting), AdamW{}),
-        images_(Tensor::zeros(DType::f32, {setting.samples(), 1, 28, 28})),
-        labels_(Tensor::zeros(DType::i64, {setting.samples()})) {
+  explicit Engine(Options options, bool trace = false)
+      : model_(networks::find_network("mnist-cnn").build(0), traced(options, trace), AdamW{}),
+        images_(Tensor::zeros(DType::f32, {options.samples_per_step(), 1, 28, 28})),
+        labels_(Tensor::zeros(DType::i64, {options.samples_per_step()})) {
     model_.step({images_, labels_});
   }
 
@@ -40,16 +75,21 @@ class Engine {
     seconds_.push_back(seconds_of([&] { model_.step({images_, labels_}); }));
   }
   double seconds() const { return median(seconds_); }
-  std::int64_t bytes() {
-    std::int64_t total = 0;
-    for (const StageReport& stage : model_.stage_reports()) total += stage.peak_bytes;
-    return total;
+  Bytes bytes() { return bytes_on_ipus(model_.stage_reports()); }
+  /// Of weight updates and loads of weights, on all IPUs, of a step in which they are recorded.
+  double update_seconds() {
+    model_.take_trace();
+    run();
+    std::int64_t nanoseconds = 0;
+    for (const TraceEvent& event : model_.take_trace())
+      if (event.activity == Activity::update || event.activity == Activity::load)
+        nanoseconds += event.end_ns - event.begin_ns;
+    return static_cast<double>(nanoseconds) * 1e-9;
   }
 
  private:
-  static Options options(const Means& means, const Setting& setting) {
-    Options options = options_for(setting);
-    means.use(options.training);
+  static Options& traced(Options& options, bool trace) {
+    options.runtime.trace = trace;
     return options;
   }
 
@@ -58,19 +98,39 @@ class Engine {
   std::vector<double> seconds_;
 };
 
+/// The engine with a means and the same one without it.
+struct Pair {
+  Engine without, with;
+};
+
+/// By turns, each as often the first.
+MemoryCost cost_of(const Means& means, int rounds) {
+  Options without = options_for(mnist_training().settings.front());
+  means.without(without);
+  Options with = without;
+  means.use(with);
+  Pair timed{Engine(without), Engine(with)};
+  Pair traced{Engine(without, true), Engine(with, true)};
+  std::vector<double> updates_without, updates_with;
+  for (int round = 0; round < rounds; ++round) {
+    if (round % 2 == 0) timed.without.run();
+    timed.with.run();
+    if (round % 2 != 0) timed.without.run();
+    updates_without.push_back(traced.without.update_seconds());
+    updates_with.push_back(traced.with.update_seconds());
+  }
+  const auto updates = static_cast<double>(mnist_training().settings.front().cut.iterations);
+  return {.means = means.name,
+          .times = timed.with.seconds() / timed.without.seconds(),
+          .update_microseconds = 1e6 * (median(updates_with) - median(updates_without)) / updates,
+          .bytes_less = timed.without.bytes() - timed.with.bytes()};
+}
+
 }  // namespace
 
 std::vector<MemoryCost> memory_costs(int rounds) {
-  const Setting& setting = mnist_training().settings.front();
-  std::vector<std::unique_ptr<Engine>> engines;
-  for (const Means& means : all_means) engines.push_back(std::make_unique<Engine>(means, setting));
-  for (int round = 0; round < rounds; ++round)
-    for (const auto& engine : engines) engine->run();
   std::vector<MemoryCost> costs;
-  for (std::size_t i = 1; i < engines.size(); ++i)
-    costs.push_back({.means = all_means[i].name,
-                     .times = engines[i]->seconds() / engines[0]->seconds(),
-                     .bytes_less = engines[0]->bytes() - engines[i]->bytes()});
+  for (const Means& means : all_means) costs.push_back(cost_of(means, rounds));
   return costs;
 }
 
