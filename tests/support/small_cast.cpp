@@ -12,21 +12,38 @@ std::shared_ptr<const actors::PipelineSetup> with_host(actors::PipelineSetup set
 
 }  // namespace
 
-SmallCast::SmallCast(const SmallEngineOptions& options)
+SmallCast::SmallCast(const SmallEngineOptions& options, const actors::SystemOptions& system)
     : SmallNetwork(options),
-      system_({.deterministic = true}),
+      system_(system),
       setup_(with_host(setup())),
       cast_(actors::spawn_pipeline(system_, setup_,
                                    std::make_shared<const actors::UpdateRules>(rules()))) {
   begin(actors::WriteVariables{std::make_shared<const actors::Variables>(first_variables())});
-  system_.run_pending();
-  host().wait(0);
+  finish();
 }
 
 caf::actor SmallCast::actor(const std::string& name) const {
   for (const actors::Child& child : cast_.others)
     if (child.name == name) return child.actor;
   throw std::logic_error("there is no actor \"" + name + "\"");
+}
+
+actors::StageLinks SmallCast::links_of(std::size_t stage) const {
+  actors::StageLinks links{
+      .device = actor<actors::DeviceHandle>("IPU " + std::to_string(setup_->ipu(0, stage))),
+      .optimizer = actor<actors::OptimizerHandle>("optimizer of " + stage_name(stage)),
+      .feed = actor<actors::FeedHandle>("feed"),
+      .step = actor<actors::StepHandle>("step"),
+      .supervisor = cast_.supervisor};
+  for (std::size_t number = 0; number < plan().stages.size(); ++number)
+    links.stages.push_back(actor<actors::StageHandle>(stage_name(number)));
+  if (options().offload) links.host_store = actor<actors::HostStoreHandle>("host store");
+  return links;
+}
+
+actors::Answer SmallCast::finish() {
+  system_.run_pending();
+  return host().wait(system_.deterministic() ? 0 : options().stall_seconds);
 }
 
 void SmallCast::begin_windows(std::int64_t windows) {

@@ -1,4 +1,5 @@
-// SmallCast: the actors of a small network in a deterministic system, each within a test's reach.
+// SmallCast: the actors of a small network, in a deterministic system unless a test says another,
+// each within its reach.
 #pragma once
 
 #include <memory>
@@ -12,10 +13,13 @@ namespace penstock::testing {
 class SmallCast : public SmallNetwork {
  public:
   /// With the first variables written. `options.deterministic` has no say.
-  explicit SmallCast(const SmallEngineOptions& options = {});
+  explicit SmallCast(const SmallEngineOptions& options = {},
+                     const actors::SystemOptions& system = {.deterministic = true});
   ~SmallCast() { actors::end(cast_); }
 
   actors::ActorSystem& system() { return system_; }
+  /// What every actor was given.
+  const std::shared_ptr<const actors::PipelineSetup>& pipeline() const { return setup_; }
   actors::HostPort& host() { return *setup_->host; }
   const actors::PipelineCast& cast() const { return cast_; }
   /// By the name that messages call it.
@@ -28,6 +32,9 @@ class SmallCast : public SmallNetwork {
     return actors::stage_name(*setup_, replica, stage);
   }
 
+  /// Whom a stage of replica 0 was told to talk to, to be told otherwise.
+  actors::StageLinks links_of(std::size_t stage) const;
+
   /// Begins a call, without letting any actor do anything.
   template <class Message>
   void begin(Message message) {
@@ -35,6 +42,8 @@ class SmallCast : public SmallNetwork {
     caf::anon_send(cast_.step, std::move(message));
   }
   void begin_windows(std::int64_t windows);
+  /// What the call has come to; in a system with threads, once it has.
+  actors::Answer finish();
   /// What the host does while it waits in vain: nothing has moved since `progress`.
   void call_watchdog(std::uint64_t progress) {
     caf::anon_send(cast_.supervisor, actors::NothingMoves{progress});

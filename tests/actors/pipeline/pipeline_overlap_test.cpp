@@ -7,8 +7,11 @@
 #include <set>
 #include <thread>
 
+#include "actors/pipeline/device_actor.hpp"
+#include "actors/system/base_init.hpp"
+#include "engine/values/memory.hpp"
 #include "tests/support/latch.hpp"
-#include "tests/support/small_engine.hpp"
+#include "tests/support/small_cast.hpp"
 
 namespace penstock::actors {
 namespace {
@@ -16,6 +19,8 @@ namespace {
 using testing::Latch;
 using testing::ProbeHook;
 using testing::ProbeRun;
+using testing::same_bits;
+using testing::SmallCast;
 using testing::SmallEngine;
 using testing::SmallEngineOptions;
 using testing::SmallNetwork;
@@ -103,11 +108,81 @@ TEST(PipelineOverlap, HasAThreadForEachIpuIfAskedAndTheSameBitsHoweverActorsAreS
   };
   const Variables expected = train({.threads = 1});
   EXPECT_EQ(threads.size(), 1u);
-  EXPECT_TRUE(testing::same_bits(train({.threads = 1, .devices_on_threads = true}), expected));
+  EXPECT_TRUE(same_bits(train({.threads = 1, .devices_on_threads = true}), expected));
   EXPECT_EQ(threads.size(), 4u);
-  EXPECT_TRUE(
-      testing::same_bits(train({.threads = 2, .policy = WorkerPolicy::stealing}), expected));
-  EXPECT_TRUE(testing::same_bits(train({.threads = 2, .max_throughput = 1}), expected));
+  EXPECT_TRUE(same_bits(train({.threads = 2, .policy = WorkerPolicy::stealing}), expected));
+  EXPECT_TRUE(same_bits(train({.threads = 2, .max_throughput = 1}), expected));
+}
+
+/// What becomes of loads of weights that are held open.
+struct HeldLoad {
+  Latch begun, may_end, ended;
+};
+
+DeviceHandle::behavior_type device_of_held_loads(DeviceHandle::stateful_pointer<DeviceState> self,
+                                                 DeviceSetup setup, HeldLoad* load) {
+  base_init(self);
+  self->state.start(self, std::move(setup));
+  return {[=](RunProgram& request) { self->state.on_run_program(request); },
+          [=](BringWeights& request) {
+            load->begun.open();
+            EXPECT_TRUE(load->may_end.wait());
+            self->state.on_bring_weights(request);
+            load->ended.open();
+          },
+          [=](RunUpdate& request) { self->state.on_run_update(request); }};
+}
+
+/// While it lives, stage 1 is alone on an IPU, with a thread of its own, that holds loads open.
+class IpuOfHeldLoads {
+ public:
+  IpuOfHeldLoads(SmallCast& cast, HeldLoad& load) {
+    constexpr std::int64_t enough = 1 << 16;
+    StageLinks links = cast.links_of(1);
+    links.device = device_ =
+        cast.system().spawn(RunsOn::own_thread, device_of_held_loads,
+                            DeviceSetup{.pipeline = cast.pipeline(),
+                                        .scratch = allocate_block(enough),
+                                        .scratch_bytes = enough,
+                                        .supervisor = links.supervisor,
+                                        .weight_rooms = {WeightRoom(enough), WeightRoom(enough)}},
+                            &load);
+    caf::anon_send(cast.actor<StageHandle>(cast.stage_name(1)), std::move(links));
+  }
+  ~IpuOfHeldLoads() { caf::anon_send_exit(device_, caf::exit_reason::user_shutdown); }
+  IpuOfHeldLoads(const IpuOfHeldLoads&) = delete;
+  IpuOfHeldLoads& operator=(const IpuOfHeldLoads&) = delete;
+
+ private:
+  DeviceHandle device_;
+};
+
+/// The weights after an update.
+Variables train(SmallCast& cast) {
+  cast.begin_windows(1);
+  cast.finish();
+  cast.begin(ReadVariables{});
+  return std::get<std::vector<Tensor>>(cast.finish());
+}
+
+// 3.7: neither waits for the other: while one program runs a load begins, during the next it ends.
+TEST(PipelineOverlap, IsRealBetweenAPhaseAndLoadsOfTheNextOnTheOtherIpu) {
+  const SmallEngineOptions options{.schedule = "sequential",
+                                   .phased = graph::PhaseRequest{.parallel = true, .turn = 8},
+                                   .offload = true};
+  SmallCast undisturbed(options);
+  const Variables expected = train(undisturbed);
+  HeldLoad load;
+  const ProbeHook hook([&](const ProbeRun& run) {
+    if (run.stage != 0 || run.direction == Direction::backward) return;
+    EXPECT_TRUE(run.key.micro_batch != 0 || load.begun.wait());
+    if (run.key.micro_batch != 1) return;
+    load.may_end.open();
+    EXPECT_TRUE(load.ended.wait());
+  });
+  SmallCast cast(options, {.threads = 2});
+  const IpuOfHeldLoads ipu(cast, load);
+  EXPECT_TRUE(same_bits(train(cast), expected));
 }
 
 TEST(PipelineOverlap, IsRealBetweenReplicasThatAllowOneMicroBatchEach) {

@@ -22,19 +22,6 @@ using testing::same_bits;
 using testing::SmallCast;
 using testing::SmallEngine;
 
-/// The neighbours of a stage, but for the host store.
-StageLinks links_of(const SmallCast& cast, std::size_t number) {
-  StageLinks links{
-      .device = cast.actor<DeviceHandle>("IPU " + std::to_string(number)),
-      .optimizer = cast.actor<OptimizerHandle>("optimizer of " + cast.stage_name(number)),
-      .feed = cast.actor<FeedHandle>("feed"),
-      .step = cast.actor<StepHandle>("step"),
-      .supervisor = cast.cast().supervisor};
-  for (std::size_t stage = 0; stage < 4; ++stage)
-    links.stages.push_back(cast.actor<StageHandle>(cast.stage_name(stage)));
-  return links;
-}
-
 /// What the watchdog says of a window in which nothing moves any more.
 std::string stall(SmallCast& cast) {
   cast.begin_windows(1);
@@ -49,7 +36,7 @@ std::string stall(SmallCast& cast) {
 
 /// Stage 1 talks to somebody who never does anything instead of stage 2.
 void cut_off(SmallCast& cast, const caf::actor& nobody) {
-  StageLinks links = links_of(cast, 1);
+  StageLinks links = cast.links_of(1);
   links.stages[2] = caf::actor_cast<StageHandle>(nobody);
   caf::anon_send(cast.actor<StageHandle>(cast.stage_name(1)), std::move(links));
 }
@@ -126,7 +113,7 @@ std::string stalled_without(HostClass missing) {
   const auto store = cast.actor<HostStoreHandle>("host store");
   const auto keeper = cast.system().spawn(RunsOn::workers, keep_of, KeptClass{store, missing});
   cast.system().run_pending();
-  StageLinks links = links_of(cast, 3);
+  StageLinks links = cast.links_of(3);
   links.host_store = keeper;
   caf::anon_send(cast.actor<StageHandle>(cast.stage_name(3)), std::move(links));
   const std::string text = stall(cast);
