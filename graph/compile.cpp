@@ -7,6 +7,7 @@
 
 #include "graph/build_plan.hpp"
 #include "graph/final_loss.hpp"
+#include "graph/idle_sharding.hpp"
 #include "graph/kernels/isa.hpp"
 #include "graph/lane_shape.hpp"
 #include "graph/offload_choices.hpp"
@@ -263,10 +264,8 @@ class Compilation {
           "nothing is recomputed: the only stage is the last one, whose backward follows its "
           "forward at once");
     if (request_.replicas > 1) warn_of_own_statistics(warnings);
-    if (request_.replicas == 1 && request_.memory.shard_state.on)
-      warnings.emplace_back(
-          "options.training.sharding.optimizer_state: there are no replicas to share with, and "
-          "nothing is divided");
+    if (auto note = idle_sharding(compiled_.plan, request_.memory))
+      warnings.push_back(*std::move(note));
   }
 
   void warn_of_many_threads(std::vector<std::string>& warnings) const {

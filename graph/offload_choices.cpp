@@ -108,9 +108,12 @@ std::vector<std::string> idle_offload(const Plan& plan, const OffloadOptions& of
     std::int64_t largest = 0;
     for (const StagePlan& stage : plan.stages)
       largest = std::max(largest, one.largest(plan, stage, budget));
+    const std::string option = std::string("options.training.offload.") + one.field;
+    if (largest == 0 && &of == &offload.optimizer_state && plan.phases.none())
+      notes.push_back(option +
+                      ": the optimizer keeps no state, and nothing is kept in the host store");
     if (largest > 0 && !of.takes(largest))
-      notes.push_back(std::string("options.training.offload.") + one.field +
-                      ".minimum_bytes: nothing is kept in the host store: no tensor has " +
+      notes.push_back(option + ".minimum_bytes: nothing is kept in the host store: no tensor has " +
                       number_of_bytes(of.minimum_bytes) + ", the largest has " +
                       std::to_string(largest));
   }

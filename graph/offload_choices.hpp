@@ -22,7 +22,8 @@ struct OffloadChoice {
 std::vector<OffloadChoice> offload_choices(const OffloadOptions& offload, bool training,
                                            bool phased = false);
 
-/// A note for each class that is on and of which every tensor is smaller than its minimum.
+/// A note for each class that is on and of which every tensor is smaller than its minimum; for the
+/// optimizer's state where it keeps none, too, unless it is on because phases turn it on.
 std::vector<std::string> idle_offload(const Plan& plan, const OffloadOptions& offload,
                                       const MemoryBudget& budget);
 

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "engine/files/temporary_file.hpp"
@@ -116,8 +117,13 @@ std::optional<std::string> PlanCache::read(std::string_view key) const {
 }
 
 void PlanCache::write(std::string_view key, std::string_view content) const {
+  if (limit_ == 0) return;
   const std::string opened = header(key, content);
-  if (static_cast<std::int64_t>(opened.size() + key.size() + content.size()) > limit_) return;
+  const std::size_t bytes = opened.size() + key.size() + content.size();
+  if (std::cmp_greater(bytes, limit_))
+    throw Error(Errc::invalid_argument, "options.runtime.cache_bytes: the plan has " +
+                                            std::to_string(bytes) + " bytes, of all plans " +
+                                            std::to_string(limit_) + " are kept: this one is not");
   OutputFile file(file_of(key));
   file.write(opened);
   file.write(key);

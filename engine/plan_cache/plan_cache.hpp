@@ -22,8 +22,8 @@ class PlanCache {
   std::optional<std::string> read(std::string_view key) const;
 
   /// Keeps it, and removes the plans that were not used for the longest time beyond the limit, and
-  /// what killed processes left behind; something larger than the limit is not kept.
-  /// @throws Error io_error
+  /// what killed processes left behind. With a limit of 0 nothing is kept.
+  /// @throws Error io_error; invalid_argument if it is larger than the limit.
   void write(std::string_view key, std::string_view content) const;
 
  private:

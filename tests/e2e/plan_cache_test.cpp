@@ -1,6 +1,7 @@
 // D15: plans are kept in a directory, and read by whoever compiles the same again.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <vector>
 
@@ -82,6 +83,20 @@ TEST(PlanCacheOfEngines, D15_KeepsTheCutThatWasMeasured) {
     EXPECT_EQ(read.stages[i].first_layer, made.stages[i].first_layer);
     EXPECT_EQ(read.stages[i].forward_seconds, made.stages[i].forward_seconds);
   }
+}
+
+TEST(PlanCacheOfEngines, D15_SayThatAPlanIsTooLargeToBeKept) {
+  const TemporaryDirectory directory;
+  Options options = four_stages(directory.path());
+  options.runtime.cache_bytes = 10;
+  const auto warnings = report_of(options).warnings;
+  EXPECT_EQ(std::ranges::count_if(warnings,
+                                  [](const std::string& warning) {
+                                    return warning.starts_with(
+                                        "plan cache: options.runtime.cache_bytes: the plan has ");
+                                  }),
+            1);
+  EXPECT_FALSE(report_of(options).from_cache);
 }
 
 TEST(PlanCacheOfEngines, D15_CompileAnewWhereAPlanIsDamaged) {

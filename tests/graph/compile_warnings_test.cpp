@@ -46,19 +46,40 @@ TEST(CompileWarnings, TellWhoseStatisticsReplicasKeep) {
   EXPECT_EQ(warnings(normalised(1), false, 2), Warnings{}) << "inference changes no statistics";
 }
 
-TEST(CompileWarnings, TellThatASingleReplicaHasNobodyToShareStateWith) {
-  const auto told = [](bool training, std::int64_t replicas) {
-    return compile(normalised(0).graph(), {.training = training,
-                                           .batch = 2,
-                                           .replicas = replicas,
-                                           .memory = {.shard_state = {.on = true}}})
-        .report.warnings;
+TEST(CompileWarnings, TellThatReplicasDivideNothingInVain) {
+  constexpr std::int64_t elements = 2;  // of the largest parameter
+  const std::string option = "options.training.sharding.optimizer_state";
+  struct Row {
+    std::int64_t replicas, minimum_elements;
+    std::int32_t kept;
+    Warnings expected;
   };
-  EXPECT_EQ(told(true, 1),
-            Warnings{"options.training.sharding.optimizer_state: there are no replicas to share "
-                     "with, and nothing is divided"});
-  EXPECT_EQ(told(true, 2), Warnings{});
-  EXPECT_EQ(told(false, 1), Warnings{});
+  const Row table[] = {
+      {1, 2, 1, {option + ": there are no replicas to share with, and nothing is divided"}},
+      {2, elements, 1, {}},
+      {2,
+       elements + 1,
+       1,
+       {option + ".minimum_elements: nothing is divided: no tensor has 3 elements, the largest "
+                 "has 2"}},
+      {2, 2, 0, {option + ": the optimizer keeps no state, and nothing is divided"}},
+  };
+  for (const Row& row : table) {
+    const auto told = [&](bool training, bool on) {
+      MemoryBudget budget{
+          .state = [&](const std::string&) { return KeptState{.tensors = row.kept}; },
+          .shard_state = {.on = on, .minimum_elements = row.minimum_elements},
+          .replicas = row.replicas};
+      return compile(normalised(0).graph(), {.training = training,
+                                             .batch = 2,
+                                             .replicas = row.replicas,
+                                             .memory = std::move(budget)})
+          .report.warnings;
+    };
+    EXPECT_EQ(told(true, true), row.expected);
+    EXPECT_EQ(told(true, false), Warnings{});
+    EXPECT_EQ(told(false, true), Warnings{});
+  }
 }
 
 TEST(CompileStalls, AreRefusedBeforeAnythingRuns) {

@@ -47,14 +47,17 @@ TEST(OffloadChoices, KeepTheMinimumOfEachClass) {
   EXPECT_EQ(classes, 4);
 }
 
-Names warnings(const OffloadOptions& offload, bool training = true) {
+Names warnings(const OffloadOptions& offload, bool training = true, std::int32_t kept = 1,
+               std::optional<PhaseRequest> phased = {}) {
   testing::ModelBuilder model;
   const ValueId x = model.apply("tanh", {model.linear("fc", model.input("x", {6}), 6)}, {}, "y");
   model.output("y", x);
   model.loss(model.apply("mse_loss", {x, model.input("target", {6})}, {}, "loss"));
-  CompileRequest request{.training = training, .batch = 3, .offload = offload};
+  CompileRequest request{
+      .training = training, .batch = 3, .phased = std::move(phased), .offload = offload};
+  if (request.phased) request.schedule = &find_schedule("sequential");
   request.memory.offload_state = offload.optimizer_state;
-  request.memory.state = [](const std::string&) { return KeptState{.tensors = 1}; };
+  request.memory.state = [=](const std::string&) { return KeptState{.tensors = kept}; };
   return compile(model.graph(), request).report.warnings;
 }
 
@@ -73,6 +76,16 @@ TEST(IdleOffload, IsNotedWhereEveryTensorIsTooSmall) {
                    note("activations", 145, 72), note("weights", 145, 144)}));
   EXPECT_EQ(warnings({.activations = {.on = true, .minimum_bytes = 72}}), Names{});
   EXPECT_EQ(warnings({more, more, more, more}, false), Names{note("weights", 145, 144)});
+}
+
+TEST(IdleOffload, IsNotedWhereTheOptimizerKeepsNoState) {
+  const OffloadOptions state{.optimizer_state = on};
+  EXPECT_EQ(warnings(state, true, 0),
+            Names{"options.training.offload.optimizer_state: the optimizer keeps no state, and "
+                  "nothing is kept in the host store"});
+  EXPECT_EQ(warnings(state, true, 1), Names{});
+  EXPECT_EQ(warnings(state, false, 0), Names{});
+  EXPECT_EQ(warnings(state, true, 0, PhaseRequest{}), Names{}) << "phases turn it on";
 }
 
 }  // namespace
