@@ -87,6 +87,33 @@ TEST(TrainingFailure, LeavesTheWeightsOfTheLastUpdateToTheModelAndCountsThem) {
   }
 }
 
+// 3.7: all is in the host store when one of two phases fails, and none of it concerns others.
+TEST(TrainingFailure, InPhasesLeavesTheWeightsOfTheLastUpdateAndOtherTrainingsAlone) {
+  Options phased = options();
+  phased.topology.strategy = Strategy::serial_phased;
+  phased.topology.phased.batch_serial = true;
+  const AdamW rule{.learning_rate = 0.1};
+  const Model broken = classifier(), shorter = classifier(), other = classifier();
+  TrainingModel beside(other, phased, rule);
+  beside.step(inputs(batch * accumulation));
+  TrainingModel(shorter, phased, rule).step(inputs(batch * accumulation));
+  {
+    TrainingModel training(broken, phased, rule);
+    const auto text =
+        refusal(Errc::stage_failed, [&] { training.step(inputs_with_label_12_at(5)); });
+    EXPECT_EQ(text.find("stage 1 (replica 0, IPU 0), forward of micro-batch 2: nll_loss \""), 0u)
+        << text;
+    EXPECT_EQ(training.updates(), 1u);
+  }
+  EXPECT_EQ(beside.updates(), 1u);
+  for (const ParameterInfo& parameter : broken.parameters())
+    for (const Model* model : {&shorter, &other})
+      EXPECT_TRUE(same_bits(broken.weight(parameter.name), model->weight(parameter.name)))
+          << parameter.name;
+  beside.step(inputs(samples));
+  EXPECT_EQ(beside.updates(), 1u + updates);
+}
+
 TEST(TrainingFailure, LeavesTheTraceToReadOnce) {
   const Model model = classifier();
   Options traced = options();

@@ -57,13 +57,12 @@ void throw_at(const Fault& fault, const ProbeRun& run) {
     throw std::runtime_error("no luck");
 }
 
-std::string text_of(const Fault& fault, std::int64_t window) {
+std::string text_of(const Fault& fault, const SmallEngine& engine) {
   const std::string stage = std::to_string(fault.stage);
   const bool forward = fault.direction == Direction::forward;
-  const auto number = static_cast<std::int64_t>(fault.update) * window +
+  const auto number = static_cast<std::int64_t>(fault.update) * engine.micro_batches(1) +
                       static_cast<std::int64_t>(fault.micro_batch);
-  return "stage " + stage + " (replica " + std::to_string(fault.replica) + ", IPU " +
-         std::to_string(fault.stage + fault.replica * 4) + "), " +
+  return stage_name(engine.setup(), fault.replica, static_cast<std::size_t>(fault.stage)) + ", " +
          std::string(to_string(fault.direction)) + " of micro-batch " + std::to_string(number) +
          ": " + (forward ? "probe \"probe" + stage + "\"" : "probe_gradient \"");
 }
@@ -78,7 +77,7 @@ void expect_failure(const SmallEngineOptions& options, const Fault& fault, std::
   ASSERT_TRUE(
       DeterministicRun(runtime.system(), seed).run_until([&] { return runtime.answered(); }));
   const std::string text = refusal(Errc::stage_failed, [&] { runtime.finish_step(); });
-  EXPECT_EQ(text.find(text_of(fault, options.gradient_accumulation)), 0u) << text;
+  EXPECT_EQ(text.find(text_of(fault, engine)), 0u) << text;
   EXPECT_NE(text.find("no luck"), std::string::npos) << text;
   EXPECT_EQ(refusal(Errc::closed, [&] { engine.step(1); }),
             "the model has failed before and cannot go on: " + text);
@@ -103,6 +102,37 @@ TEST(PipelineFailure, OfAnOpReachesTheCallAndLeavesTheWeightsOfTheLastUpdate) {
           expect_failure(options, fault, seed, weights);
         }
       }
+}
+
+SmallEngineOptions in_phases(const graph::PhaseRequest& request) {
+  SmallEngineOptions options;
+  options.schedule = "sequential";
+  options.phased = request;
+  options.offload = true;
+  return options;
+}
+
+const graph::PhaseRequest phases[] = {{},
+                                      {.turn = 8},
+                                      {.separate_backward = true, .turn = 8},
+                                      {.stages = {2, 2}, .turn = 8},
+                                      {.parallel = true, .turn = 8}};
+
+// 3.7: with turns of a micro-batch or a window, and every class of tensors in the host store.
+TEST(PipelineFailure, OfAnOpInPhasesLeavesTheWeightsOfTheLastUpdateToo) {
+  for (std::uint64_t update = 0; update < windows; ++update) {
+    const auto weights = weights_after(static_cast<std::int64_t>(update), 1, 0);
+    for (const graph::PhaseRequest& request : phases)
+      for (std::uint64_t seed = 0; seed < 16; ++seed) {
+        const Fault fault{.stage = static_cast<std::int64_t>(seed % 4),
+                          .direction = seed / 4 % 2 ? Direction::backward : Direction::forward,
+                          .update = update,
+                          .micro_batch = seed / 8 % 2 ? 5u : 0u,
+                          .replica = 0};
+        SCOPED_TRACE("seed " + std::to_string(seed) + ", update " + std::to_string(update));
+        expect_failure(in_phases(request), fault, seed, weights);
+      }
+  }
 }
 
 TEST(PipelineFailure, LetsNoFurtherUpdateBegin) {
@@ -192,10 +222,19 @@ void run_disturbed(SmallCast& cast, std::uint64_t seed, Disturb disturb) {
 const SmallEngineOptions everybody{
     .tied = true, .replicas = 2, .max_grad_norm = 0.05, .offload = true, .shards = true};
 
-TEST(PipelineFailure, OfAnyActorEndsTheCallAndNamesIt) {
+/// As many, who have turns.
+SmallEngineOptions everybody_in_phases() {
+  SmallEngineOptions options = everybody;
+  options.schedule = "sequential";
+  options.phased = graph::PhaseRequest{.turn = 8};
+  return options;
+}
+
+/// Ends one actor after another, at any time of a call.
+void expect_each_is_named(const SmallEngineOptions& options, std::uint64_t seeds) {
   std::map<std::string, int> failures;
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
-    SmallCast cast(everybody);
+  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    SmallCast cast(options);
     const Child& victim = cast.cast().others[seed % cast.cast().others.size()];
     SCOPED_TRACE(victim.name + ", seed " + std::to_string(seed));
     run_disturbed(cast, seed,
@@ -204,7 +243,12 @@ TEST(PipelineFailure, OfAnyActorEndsTheCallAndNamesIt) {
     ++failures[victim.name];
     EXPECT_EQ(refusal(Errc::internal, [&] { cast.host().wait(0); }), victim.name + " has ended");
   }
-  EXPECT_EQ(failures.size(), SmallCast(everybody).cast().others.size());
+  EXPECT_EQ(failures.size(), SmallCast(options).cast().others.size());
+}
+
+TEST(PipelineFailure, OfAnyActorEndsTheCallAndNamesIt) {
+  expect_each_is_named(everybody, 300);
+  expect_each_is_named(everybody_in_phases(), 100);
 }
 
 /// The weights after 0, 1, 2, ... updates.
@@ -215,11 +259,13 @@ std::vector<std::vector<Tensor>> history(const SmallEngineOptions& options) {
   return all;
 }
 
-TEST(PipelineFailure, OfAnyActorLeavesTheWeightsOfOneUpdateOrSaysThatItCannot) {
-  const auto weights = history(everybody);
+/// Ends one actor after another, at any time of a call; how often weights could still be read,
+/// which have to be those of `weights` after one of the updates.
+int read_after_ends(const SmallEngineOptions& options, std::uint64_t seeds,
+                    const std::vector<std::vector<Tensor>>& weights) {
   int read = 0;
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
-    SmallCast cast(everybody);
+  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    SmallCast cast(options);
     const Child& victim = cast.cast().others[seed % cast.cast().others.size()];
     SCOPED_TRACE(victim.name + ", seed " + std::to_string(seed));
     run_disturbed(cast, seed,
@@ -234,7 +280,13 @@ TEST(PipelineFailure, OfAnyActorLeavesTheWeightsOfOneUpdateOrSaysThatItCannot) {
     EXPECT_TRUE(refused == "accepted" ||
                 refused.find("in the middle of an update") != std::string::npos);
   }
-  EXPECT_GT(read, 200);
+  return read;
+}
+
+TEST(PipelineFailure, OfAnyActorLeavesTheWeightsOfOneUpdateOrSaysThatItCannot) {
+  const auto weights = history(everybody);
+  EXPECT_GT(read_after_ends(everybody, 300, weights), 200);
+  EXPECT_GT(read_after_ends(everybody_in_phases(), 100, weights), 50);
 }
 
 /// A rule that throws when it is asked for one more update of a shard.

@@ -21,6 +21,7 @@ using testing::refusal;
 using testing::same_bits;
 using testing::SmallCast;
 using testing::SmallEngine;
+using testing::SmallEngineOptions;
 
 /// What the watchdog says of a window in which nothing moves any more.
 std::string stall(SmallCast& cast) {
@@ -108,8 +109,8 @@ TEST(PipelineStall, OfTheHostStoreNamesTheOptimizerThatWaits) {
 }
 
 /// What the watchdog says of a call in which stage 3 does not get one class of blocks.
-std::string stalled_without(HostClass missing) {
-  SmallCast cast({.offload = true});
+std::string stalled_without(HostClass missing, const SmallEngineOptions& options) {
+  SmallCast cast(options);
   const auto store = cast.actor<HostStoreHandle>("host store");
   const auto keeper = cast.system().spawn(RunsOn::workers, keep_of, KeptClass{store, missing});
   cast.system().run_pending();
@@ -121,16 +122,29 @@ std::string stalled_without(HostClass missing) {
   return text;
 }
 
+const std::pair<HostClass, std::string> waits_for_blocks[] = {
+    {HostClass::accumulators, "waits for its gradient sums from the host store"},
+    {HostClass::weights, "waits for its weights from the host store"},
+    {HostClass::stash, "waits for its stash of micro-batch 0 from the host store"}};
+
 TEST(PipelineStall, OfTheHostStoreNamesTheStageThatWaitsForItsBlocks) {
-  const std::pair<HostClass, const char*> rows[] = {
-      {HostClass::accumulators, "waits for its gradient sums from the host store"},
-      {HostClass::weights, "waits for its weights from the host store"},
-      {HostClass::stash, "waits for its stash of micro-batch 0 from the host store"}};
-  for (const auto& [missing, waits] : rows) {
-    const std::string text = stalled_without(missing);
-    EXPECT_NE(text.find(std::string("; stage 3 (replica 0, IPU 3) ") + waits), std::string::npos)
-        << text;
+  for (const auto& [missing, waits] : waits_for_blocks) {
+    const std::string text = stalled_without(missing, {.offload = true});
+    EXPECT_NE(text.find("; stage 3 (replica 0, IPU 3) " + waits), std::string::npos) << text;
   }
+}
+
+// 3.7: blocks that are fetched ahead of a turn, and for one, are waited for by name too.
+TEST(PipelineStall, OfTheHostStoreInPhasesNamesTheStageThatWaitsForItsBlocks) {
+  for (const bool separate_backward : {false, true})
+    for (const auto& [missing, waits] : waits_for_blocks) {
+      const std::string text = stalled_without(
+          missing,
+          {.schedule = "sequential",
+           .phased = graph::PhaseRequest{.separate_backward = separate_backward, .turn = 8},
+           .offload = true});
+      EXPECT_NE(text.find("; stage 3 (replica 0, IPU 0) " + waits), std::string::npos) << text;
+    }
 }
 
 caf::behavior swallow_shards(caf::event_based_actor*, int) {
