@@ -208,12 +208,9 @@ void draw_threads(Draws& draws, Options& options) {
   options.runtime.trace = draws.below(4) == 0;
 }
 
-/// Of an IPU; the largest draw needs almost all of it, and its plan for a shorter last update has
-/// turns with it there.
-constexpr std::int64_t enough_memory = 600'000;
-
-void draw_memory(Draws& draws, Topology& topology) {
-  if (draws.below(3) == 0) topology.ipu_memory_bytes = enough_memory;
+/// Not where another try may be cut elsewhere, by other times.
+bool draw_limit(Draws& draws, const Configuration& configuration) {
+  return draws.below(3) == 0 && configuration.cut != Cut::by_the_compiler;
 }
 
 /// Of any number of samples; replicas that share their inputs need whole updates.
@@ -270,7 +267,7 @@ Configuration draw_configuration(Draws& draws, const Experiment& experiment, int
   draw_sharding(draws, options.training.sharding.optimizer_state);
   draw_outputs(draws, experiment, options.output);
   draw_threads(draws, options);
-  draw_memory(draws, options.topology);
+  configuration.limited = draw_limit(draws, configuration);
   configuration.cached = draws.below(4) == 0;
   return configuration;
 }
@@ -292,7 +289,8 @@ std::string to_json(const Experiment& experiment, const Configuration& configura
        << ",\n\"samples of a shorter last update\": " << experiment.last_samples
        << ",\n\"checkpoints\": " << configuration.marks.checkpoints << ",\n\"IPUs of blocks\": ["
        << joined(configuration.marks.ipus) << "],\n\"cached\": " << std::boolalpha
-       << configuration.cached << ",\n\"stages of layers\": [" << joined(configuration.layer_stages)
+       << configuration.cached << ",\n\"limited\": " << configuration.limited
+       << ",\n\"stages of layers\": [" << joined(configuration.layer_stages)
        << "],\n\"options\": " << configuration.options << "\n}";
   return text.str();
 }

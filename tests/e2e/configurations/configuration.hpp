@@ -57,7 +57,8 @@ enum class Cut : std::uint8_t {
 struct Configuration {
   Options options = {};  ///< those of the experiment, and all others drawn
   Marks marks = {};
-  bool cached = false;  ///< run by a plan that is read from a cache
+  bool cached = false;   ///< run by a plan that is read from a cache
+  bool limited = false;  ///< on IPUs that have what the fullest of them needs, and no byte more
   Cut cut = Cut::between_blocks;
   int stages = 1;
   std::vector<int> layer_stages = {};  ///< of Cut::between_layers: of each layer, in post-order

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <ranges>
 #include <set>
 
 #include "tests/e2e/configurations/configuration.hpp"
+#include "tests/support/refusal.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 namespace penstock::testing {
@@ -42,12 +44,42 @@ TrainingModel from_cache(const Model& model, Options options, const Optimizer& o
   return training;
 }
 
+/// What the fullest IPU of a model has in use.
+std::int64_t fullest_ipu(const std::vector<StageReport>& stages) {
+  std::map<int, std::int64_t> used;  // by IPU
+  for (const StageReport& stage : stages) {
+    const auto [ipu, first] = used.emplace(stage.ipu, stage.shared_bytes);
+    ipu->second += stage.peak_bytes - stage.shared_bytes;
+  }
+  return std::ranges::max(used | std::views::values);
+}
+
+/// The least memory of an IPU that what `make` makes of options fits into: what it takes where
+/// there is no limit. With less it is refused; but where nobody has said how many threads an IPU
+/// has, fewer may do.
+template <class Make>
+std::int64_t least_memory(Options options, const Make& make) {
+  options.topology.ipu_memory_bytes = 0;
+  const std::int64_t least = fullest_ipu(make(options).stage_reports());
+  options.topology.ipu_memory_bytes = least - 1;
+  const bool fits = options.topology.threads_per_ipu > 0 &&
+                    refusal(Errc::out_of_memory, [&] { make(options); }) == "accepted";
+  EXPECT_FALSE(fits) << "in " << least - 1 << " B";
+  return least;
+}
+
 /// What inference on the same IPUs computes with the newest weights, of two micro-batches, the
 /// second of which is shorter where the last update was.
 StepResult infer(const Experiment& experiment, const Model& model, Options options) {
   options.device_iterations = 2;
   options.output = {.mode = OutputMode::all,
                     .anchors = {{.name = "layer", .tensor = experiment.network->layer}}};
+  std::int64_t& limit = options.topology.ipu_memory_bytes;
+  if (experiment.last_samples > 0)
+    limit = 0;  // the rest of a call has larger micro-batches, if one replica runs it alone
+  else if (limit > 0)
+    limit = least_memory(options,
+                         [&](const Options& limited) { return InferenceModel(model, limited); });
   InferenceModel serving(model, options);
   const std::int64_t all = serving.samples_per_run();
   std::vector<Tensor> inputs =
@@ -57,9 +89,12 @@ StepResult infer(const Experiment& experiment, const Model& model, Options optio
 }
 
 Trained train(const Experiment& experiment, const Configuration& configuration) {
-  const Options& options = configuration.options;
+  Options options = configuration.options;
   const Model model = build_model(experiment, configuration);
   const Optimizer& optimizer = experiment.optimizer.optimizer;
+  if (configuration.limited)
+    options.topology.ipu_memory_bytes = least_memory(
+        options, [&](const Options& limited) { return TrainingModel(model, limited, optimizer); });
   const std::int64_t last = experiment.last_samples;
   TrainingModel training = configuration.cached ? from_cache(model, options, optimizer)
                                                 : TrainingModel(model, options, optimizer);
@@ -252,7 +287,7 @@ void note_last_update(const Experiment& experiment, const Configuration& configu
       {" after others in its call", (updates - 1) % options.device_iterations != 0},
       {", replicas", options.topology.replication_factor > 1},
       {", phases", is_phased(options.topology.strategy)},
-      {", memory limit", options.topology.ipu_memory_bytes > 0}};
+      {", memory limit", configuration.limited}};
   for (const auto& [text, holds] : others)
     if (holds) words.insert(std::string("shorter last update") + text);
 }
@@ -289,7 +324,7 @@ std::set<std::string> settings(const Experiment& experiment, const Configuration
   note("sum of gradients", training.reduction == Reduction::sum);
   note("replicas", options.topology.replication_factor > 1);
   note("input groups", options.topology.input_group_size > 1);
-  note("memory limit", options.topology.ipu_memory_bytes > 0);
+  note("memory limit", configuration.limited);
   note("plan from the cache", configuration.cached);
   note("several updates a call", options.device_iterations > 1);
   note("anchors", options.output.anchors.size() == 2);
