@@ -208,9 +208,12 @@ void draw_threads(Draws& draws, Options& options) {
   options.runtime.trace = draws.below(4) == 0;
 }
 
-/// Not where another try may be cut elsewhere, by other times.
-bool draw_limit(Draws& draws, const Configuration& configuration) {
-  return draws.below(3) == 0 && configuration.cut != Cut::by_the_compiler;
+/// Not where another try may be cut elsewhere, by other times, nor where a shorter update has whole
+/// state in the one replica that does it.
+bool draw_limit(Draws& draws, const Experiment& experiment, const Configuration& configuration) {
+  const bool grows =
+      experiment.last_samples > 0 && configuration.options.training.sharding.optimizer_state.on;
+  return draws.below(3) == 0 && configuration.cut != Cut::by_the_compiler && !grows;
 }
 
 /// Of any number of samples; replicas that share their inputs need whole updates.
@@ -232,19 +235,31 @@ std::int64_t per_update(const Options& options) {
   return options.samples_per_step() / options.device_iterations;
 }
 
+std::size_t micro_batches_of(const Experiment& experiment, std::size_t update) {
+  const Options& options = experiment.options;
+  const std::int64_t last = experiment.last_samples;
+  if (last == 0 || update + 1 < updates)
+    return static_cast<std::size_t>(options.training.gradient_accumulation);
+  std::int64_t size = std::min<std::int64_t>(options.batch_size, last);
+  while (last % size != 0) --size;
+  return static_cast<std::size_t>(last / size);
+}
+
 Experiment draw_experiment(Draws& draws) {
   Experiment experiment;
-  experiment.network = &small_networks()[static_cast<std::size_t>(
-      draws.below(static_cast<int>(small_networks().size())))];
+  const bool large = draws.below(10) == 0;
+  experiment.network = large ? &large_network()
+                             : &small_networks()[static_cast<std::size_t>(
+                                   draws.below(static_cast<int>(small_networks().size())))];
   experiment.optimizer =
       optimizers()[static_cast<std::size_t>(draws.below(static_cast<int>(optimizers().size())))];
   draw_group(draws, experiment.network->parameter, experiment.optimizer.optimizer);
   Options& options = experiment.options;
-  options.batch_size = draws.one_of({1, 2, 3, 5, 17});
+  options.batch_size = large ? draws.one_of({17, 24}) : draws.one_of({1, 2, 3, 5, 17});
   options.seed = static_cast<std::uint64_t>(draws.below(100));
   options.topology.replication_factor = 1 + draws.below(3);
   if (draws.below(4) == 0) options.topology.input_group_size = options.topology.replication_factor;
-  options.training.gradient_accumulation = 1 + draws.below(5);
+  options.training.gradient_accumulation = 1 + draws.below(large ? 2 : 5);
   options.training.reduction = draws.below(4) == 0 ? Reduction::sum : Reduction::mean;
   if (options.training.reduction == Reduction::mean && draws.below(3) == 0)
     options.training.reduction_strategy = ReductionStrategy::running;
@@ -252,7 +267,7 @@ Experiment draw_experiment(Draws& draws) {
   return experiment;
 }
 
-Configuration draw_configuration(Draws& draws, const Experiment& experiment, int updates) {
+Configuration draw_configuration(Draws& draws, const Experiment& experiment) {
   Configuration configuration{.options = experiment.options};
   Options& options = configuration.options;
   options.device_iterations = 1 + draws.below(updates);
@@ -267,7 +282,7 @@ Configuration draw_configuration(Draws& draws, const Experiment& experiment, int
   draw_sharding(draws, options.training.sharding.optimizer_state);
   draw_outputs(draws, experiment, options.output);
   draw_threads(draws, options);
-  configuration.limited = draw_limit(draws, configuration);
+  configuration.limited = draw_limit(draws, experiment, configuration);
   configuration.cached = draws.below(4) == 0;
   return configuration;
 }

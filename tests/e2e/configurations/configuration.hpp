@@ -12,6 +12,10 @@
 
 namespace penstock::testing {
 
+/// Experiments, one of each seed from 0, the configurations of each, and the updates of each of
+/// these.
+inline constexpr int experiments = 50, configurations_each = 10, updates = 3;
+
 /// Draws that are the same on every machine.
 class Draws {
  public:
@@ -43,6 +47,9 @@ struct Experiment {
 
 /// Samples of a whole update.
 std::int64_t per_update(const Options& options);
+/// Micro-batches of an update, counted from 0. A shorter one has equal ones, as large as they can
+/// be.
+std::size_t micro_batches_of(const Experiment& experiment, std::size_t update);
 
 Experiment draw_experiment(Draws& draws);
 
@@ -64,8 +71,8 @@ struct Configuration {
   std::vector<int> layer_stages = {};  ///< of Cut::between_layers: of each layer, in post-order
 };
 
-/// How to train `experiment` for `updates` updates.
-Configuration draw_configuration(Draws& draws, const Experiment& experiment, int updates);
+/// How to train `experiment` for all its updates.
+Configuration draw_configuration(Draws& draws, const Experiment& experiment);
 
 /// The model of `experiment` as `configuration` cuts it.
 Model build_model(const Experiment& experiment, const Configuration& configuration);

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <map>
 #include <ranges>
-#include <set>
 
 #include "tests/e2e/configurations/configuration.hpp"
 #include "tests/support/refusal.hpp"
@@ -21,9 +20,8 @@ constexpr bool sanitized = true;
 constexpr bool sanitized = false;
 #endif
 
-constexpr int updates = 3;
-/// 50 x 10 configurations; sanitizers, under which each takes some twenty times as long, see 50.
-constexpr int experiments = 50, configurations_each = sanitized ? 1 : 10;
+/// Sanitizers, under which each takes some twenty times as long, see one of each experiment's.
+constexpr int sampled = sanitized ? 1 : configurations_each;
 
 /// Of each call, what it returned under a name, as numbers.
 using Calls = std::vector<std::vector<float>>;
@@ -182,17 +180,6 @@ bool same_bits(std::span<const float> a, std::span<const float> b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
 }
 
-/// Those of an update. A shorter one has equal ones, as large as they can be.
-std::size_t micro_batches_of(const Experiment& experiment, std::size_t update) {
-  const Options& options = experiment.options;
-  const std::int64_t last = experiment.last_samples;
-  if (last == 0 || update + 1 < updates)
-    return static_cast<std::size_t>(options.training.gradient_accumulation);
-  std::int64_t size = std::min<std::int64_t>(options.batch_size, last);
-  while (last % size != 0) --size;
-  return static_cast<std::size_t>(last / size);
-}
-
 /// Whether `calls` returned under `name` what they had to, given one call per update of all.
 bool returned_as_expected(const std::string& name, const Calls& calls, const Calls& reference,
                           const Experiment& experiment, const Options& options) {
@@ -234,8 +221,8 @@ TEST_P(Configurations, GiveTheBitsOfASingleStageWhateverIsDrawn) {
   Draws draws(static_cast<std::uint32_t>(GetParam()));
   const Experiment experiment = draw_experiment(draws);
   const Trained reference = train(experiment, reference_configuration(experiment));
-  for (int i = 0; i < configurations_each; ++i) {
-    const Configuration configuration = draw_configuration(draws, experiment, updates);
+  for (int i = 0; i < sampled; ++i) {
+    const Configuration configuration = draw_configuration(draws, experiment);
     SCOPED_TRACE("configuration " + std::to_string(i) + " of seed " + std::to_string(GetParam()) +
                  ": " + to_json(experiment, configuration));
     std::string found;
@@ -246,115 +233,6 @@ TEST_P(Configurations, GiveTheBitsOfASingleStageWhateverIsDrawn) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, Configurations, ::testing::Range(0, experiments));
-
-bool shares_an_ipu(const Configuration& configuration) {
-  const std::vector<int>& ipus = configuration.options.topology.ipus;
-  return std::set(ipus.begin(), ipus.end()).size() < ipus.size();
-}
-
-bool revisits_an_ipu(const Configuration& configuration) {
-  std::vector<int> ipus = configuration.options.topology.ipus;
-  ipus.erase(std::ranges::unique(ipus).begin(), ipus.end());
-  return std::set(ipus.begin(), ipus.end()).size() < ipus.size();
-}
-
-/// Which classes of tensors are off the IPUs, and that they are so in phases, as words.
-void note_offload(const Options& options, std::set<std::string>& words) {
-  const OffloadOptions offload = offload_of(options);
-  const Topology& topology = options.topology;
-  const std::pair<std::string, bool> classes[] = {{"state", offload.optimizer_state.on},
-                                                  {"sums", offload.accumulators.on},
-                                                  {"activations", offload.activations.on},
-                                                  {"weights", offload.weights.on}};
-  for (const auto& [name, on] : classes) {
-    if (!on && is_phased(topology.strategy)) words.insert(name + " on the IPUs of phases");
-    if (!on) continue;
-    words.insert(name + " offloaded");
-    if (is_phased(topology.strategy)) words.insert(name + " offloaded, phases");
-    if (topology.phased.batch_serial) words.insert(name + " offloaded, batch-serial");
-  }
-}
-
-/// What a shorter last update comes with, as words.
-void note_last_update(const Experiment& experiment, const Configuration& configuration,
-                      std::set<std::string>& words) {
-  if (experiment.last_samples == 0) return;
-  const Options& options = configuration.options;
-  const std::pair<const char*, bool> others[] = {
-      {"", true},
-      {" of several micro-batches", micro_batches_of(experiment, updates - 1) > 1},
-      {" in a call of its own", (updates - 1) % options.device_iterations == 0},
-      {" after others in its call", (updates - 1) % options.device_iterations != 0},
-      {", replicas", options.topology.replication_factor > 1},
-      {", phases", is_phased(options.topology.strategy)},
-      {", memory limit", configuration.limited}};
-  for (const auto& [text, holds] : others)
-    if (holds) words.insert(std::string("shorter last update") + text);
-}
-
-/// The settings of a configuration, as words.
-std::set<std::string> settings(const Experiment& experiment, const Configuration& configuration) {
-  const Options& options = configuration.options;
-  const TrainingOptions& training = options.training;
-  std::set<std::string> words{experiment.network->name,
-                              experiment.optimizer.name,
-                              std::string(to_string(options.topology.strategy)),
-                              std::string(to_string(options.topology.schedule)),
-                              std::string(to_string(options.output.mode)),
-                              std::to_string(configuration.stages) + " stages",
-                              std::to_string(static_cast<int>(configuration.cut)) + " cuts"};
-  const auto note = [&](const std::string& word, bool holds) {
-    if (holds) words.insert(word);
-  };
-  note("rule " + std::string(to_string(options.topology.stage_rule)),
-       configuration.cut == Cut::by_rule);
-  note("shared IPU", shares_an_ipu(configuration));
-  note("revisited IPU", revisits_an_ipu(configuration));
-  note("recomputed", training.recompute && training.recompute_stages.empty());
-  note("some stages recomputed", !training.recompute_stages.empty());
-  note("checkpoints", training.recompute && configuration.marks.checkpoints != 0);
-  note_offload(options, words);
-  note("both offloaded", training.offload.optimizer_state.on && training.offload.accumulators.on);
-  note("state divided",
-       training.sharding.optimizer_state.on && options.topology.replication_factor > 1);
-  note("state divided, groups", training.sharding.optimizer_state.on &&
-                                    options.topology.replication_factor > 1 &&
-                                    !experiment.optimizer.optimizer.groups.empty());
-  note("running", training.reduction_strategy == ReductionStrategy::running);
-  note("sum of gradients", training.reduction == Reduction::sum);
-  note("replicas", options.topology.replication_factor > 1);
-  note("input groups", options.topology.input_group_size > 1);
-  note("memory limit", configuration.limited);
-  note("plan from the cache", configuration.cached);
-  note("several updates a call", options.device_iterations > 1);
-  note("anchors", options.output.anchors.size() == 2);
-  note("phases of several stages", std::ranges::any_of(options.topology.phased.phases, [](auto& p) {
-         return p.stages.size() > 1;
-       }));
-  note("batch-serial", options.topology.phased.batch_serial);
-  if (is_phased(options.topology.strategy))
-    words.emplace(to_string(options.topology.phased.liveness));
-  note("separate backward", options.topology.phased.separate_backward_phase);
-  note("threads per IPU", options.topology.threads_per_ipu > 1);
-  note_last_update(experiment, configuration, words);
-  return words;
-}
-
-// So that a change of the draws cannot quietly leave something out.
-TEST(DrawnConfigurations, HaveEverySetting) {
-  std::map<std::string, int> counts;
-  for (int seed = 0; seed < experiments; ++seed) {
-    Draws draws(static_cast<std::uint32_t>(seed));
-    const Experiment experiment = draw_experiment(draws);
-    for (int i = 0; i < 10; ++i)
-      for (const std::string& word :
-           settings(experiment, draw_configuration(draws, experiment, updates)))
-        ++counts[word];
-  }
-  EXPECT_EQ(counts.size(), 4u + 7u + 4u + 3u + 5u + 6u + 4u + 3u + 12u + 28u + 7u)
-      << ::testing::PrintToString(counts);
-  for (const auto& [word, count] : counts) EXPECT_GE(count, 5) << word;
-}
 
 }  // namespace
 }  // namespace penstock::testing

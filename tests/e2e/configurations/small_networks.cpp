@@ -167,10 +167,45 @@ constexpr SmallNetwork networks[] = {
     {"sequences", sequences, sentences, "norm1", "tokens.weight", 2},
 };
 
+/// Layers whose work the threads of an IPU share, and parameters of more than a piece of any kind
+/// and no multiple of it; two uses of the larger of them are in different blocks.
+Model wide(const Marks& marks) {
+  Model model("wide", 5);
+  Checkpoints offer(model, marks.checkpoints);
+  Value x = model.input("x", {2, 8, 8});
+  const Value labels = model.labels();
+  {
+    const auto block = model.block("A", marks.ipus[0]);
+    x = model.conv2d("conv", x, {.out_channels = 24, .kernel = 3, .padding = 1});
+    x = offer(model.relu(model.max_pool2d(x)));
+  }
+  {
+    const auto block = model.block("B", marks.ipus[1]);
+    x = model.tanh(offer(model.linear("fc1", model.flatten(x), 93)));
+    x = model.linear("fc2", x, 384);
+  }
+  {
+    const auto block = model.block("C", marks.ipus[2]);
+    x = offer(model.dropout("dropout", model.layer_norm("norm", x), 0.25));
+    x = model.gelu(offer(model.linear(x, model.parameter("fc1.weight"))));
+  }
+  const auto block = model.block("D", marks.ipus[3]);
+  x = model.linear("logits", x, classes);
+  model.output("out", x);
+  model.loss(model.cross_entropy(x, labels));
+  return model;
+}
+
+constexpr SmallNetwork large{"wide", wide, images, "fc2", "fc1.weight", 4};
+
 }  // namespace
 
 std::span<const SmallNetwork> small_networks() {
   return networks;
+}
+
+const SmallNetwork& large_network() {
+  return large;
 }
 
 }  // namespace penstock::testing

@@ -1,5 +1,5 @@
-// Tiny networks of several kinds and data for them: what the property test over configurations
-// trains.
+// Tiny networks of several kinds, one that is larger, and data for them: what the property test
+// over configurations trains.
 #pragma once
 
 #include <array>
@@ -30,5 +30,8 @@ struct SmallNetwork {
 };
 
 std::span<const SmallNetwork> small_networks();
+
+/// One whose kernels threads share, and whose tensors are moved and updated in several pieces.
+const SmallNetwork& large_network();
 
 }  // namespace penstock::testing
