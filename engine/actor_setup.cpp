@@ -37,8 +37,7 @@ std::vector<actors::OutputSelection> anchor_selections(const OutputOptions& outp
 
 }  // namespace
 
-actors::PipelineSetup actor_setup(const Options& options, std::shared_ptr<const graph::Plan> plan,
-                                  const Log& log) {
+actors::PipelineSetup actor_setup(const Options& options, std::shared_ptr<const graph::Plan> plan) {
   expect_ipu_numbers(*plan, options.topology.replication_factor);
   const bool training = plan->training;
   return {.plan = std::move(plan),
@@ -53,8 +52,7 @@ actors::PipelineSetup actor_setup(const Options& options, std::shared_ptr<const 
           .outputs = output_selection(options.output, training),
           .anchors = anchor_selections(options.output, training),
           .trace = options.runtime.trace,
-          .stall_seconds = options.runtime.stall_seconds,
-          .log = log.of(LogLevel::error)};
+          .stall_seconds = options.runtime.stall_seconds};
 }
 
 }  // namespace penstock

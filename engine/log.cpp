@@ -83,8 +83,4 @@ LogLevel least_of(const RuntimeOptions& options) {
 Log::Log(const RuntimeOptions& options)
     : write_(serialized(options.log)), least_(least_of(options)) {}
 
-std::function<void(std::string_view)> Log::of(LogLevel level) const {
-  return takes(level) ? write_ : nullptr;
-}
-
 }  // namespace penstock

@@ -23,8 +23,6 @@ class Log {
   void operator()(LogLevel level, std::string_view line) const {
     if (takes(level)) write_(line);
   }
-  /// For lines of one level; empty if nobody would see them.
-  std::function<void(std::string_view)> of(LogLevel level) const;
 
  private:
   std::function<void(std::string_view)> write_ = {};

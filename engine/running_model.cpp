@@ -83,7 +83,7 @@ RunningModel::RunningModel(std::shared_ptr<ParameterStore> weights,
     store_index_.push_back(static_cast<std::size_t>(found - parameters.begin()));
   }
 
-  setup_ = actor_setup(options, plan_, log_);
+  setup_ = actor_setup(options, plan_);
   report_.call = optimizer ? size_of_step(options) : size_of_run(options);
   report_.outputs = output_sizes(setup_, anchors_, report_.call.micro_batches_per_replica());
   rows_ = {.mode = setup_.outputs.mode,
@@ -134,16 +134,32 @@ actors::PipelineRuntime& RunningModel::runtime() {
   return *runtime_;
 }
 
+auto RunningModel::ask(const auto& call) {
+  try {
+    return call(runtime());
+  } catch (...) {
+    note_failure();
+    throw;
+  }
+}
+
+void RunningModel::note_failure() {
+  if (!runtime_ || !failure_.empty()) return;
+  failure_ = runtime_->failure();
+  if (!failure_.empty()) log_(LogLevel::error, failure_);
+}
+
 void RunningModel::detach() {
   if (!runtime_)
     throw Error(Errc::invalid_argument,
                 "detach: model \"" + plan_->name + "\" is not attached to its IPUs");
   std::optional<actors::OptimizerTensors> state;
   // A plan for short steps is given the state of the one for full steps before each.
-  if (plan_->training && !host_of_) state = runtime_->read_optimizer();
+  if (plan_->training && !host_of_)
+    state = ask([](auto& actors) { return actors.read_optimizer(); });
   stage_reports();  // which brings the stages' events along
   weights_->detach(*this);
-  failure_ = runtime_->failure();
+  note_failure();
   kept_state_ = std::move(state);
   runtime_->end();  // so that its memory is free for who comes
   runtime_.reset();
@@ -153,9 +169,9 @@ void RunningModel::detach() {
   log_(LogLevel::info, "\"" + plan_->name + "\": detached from its IPUs");
 }
 
-void RunningModel::expect_open() const {
-  const std::string failure = runtime_ ? runtime_->failure() : failure_;
-  if (!failure.empty()) throw actors::closed_by(failure);
+void RunningModel::expect_open() {
+  note_failure();
+  if (!failure_.empty()) throw actors::closed_by(failure_);
 }
 
 void RunningModel::attach() {
@@ -194,7 +210,7 @@ void RunningModel::set_rules(const Optimizer& optimizer) {
   expect_rule_kept(*first_optimizer_, optimizer);
   expect_same_state(*plan_, rules_, rules);
   expect_constants_kept(*first_optimizer_, optimizer, trainable_names());
-  if (runtime_) runtime_->set_rules(rules);
+  if (runtime_) ask([&](auto& actors) { actors.set_rules(rules); });
   log_(LogLevel::info, "optimizer: new constants from the next update on");
   rules_ = std::move(rules);
 }
@@ -209,7 +225,8 @@ void RunningModel::set_optimizer_state(std::span<const NamedTensor> named, const
 }
 
 actors::OptimizerTensors RunningModel::optimizer_tensors() {
-  return kept_state_ ? *kept_state_ : runtime().read_optimizer();
+  if (kept_state_) return *kept_state_;
+  return ask([](auto& actors) { return actors.read_optimizer(); });
 }
 
 void RunningModel::take_optimizer_state_of(RunningModel& other) {
@@ -218,7 +235,7 @@ void RunningModel::take_optimizer_state_of(RunningModel& other) {
 
 void RunningModel::write_optimizer(actors::OptimizerTensors state) {
   if (runtime_)
-    runtime_->write_optimizer(std::move(state));
+    ask([&](auto& actors) { actors.write_optimizer(std::move(state)); });
   else
     kept_state_ = std::move(state);
 }
@@ -257,8 +274,9 @@ StepResult RunningModel::run(std::span<const Tensor> inputs, std::int64_t micro_
   if (plan_->training) held_version_ = weights_->mark_newer(*this);
   const auto start = std::chrono::steady_clock::now();
   micro_batches_begun_ += micro_batches;
-  StepResult result =
-      result_of(runtime_->step(std::vector<Tensor>(inputs.begin(), inputs.end()), micro_batches));
+  StepResult result = result_of(ask([&](auto& actors) {
+    return actors.step(std::vector<Tensor>(inputs.begin(), inputs.end()), micro_batches);
+  }));
   result.rows.micro_batches = {
       .count = actors::count_returned(setup_.outputs, micro_batches) * setup_.replicas,
       .samples = plan_->batch};
@@ -314,7 +332,7 @@ void RunningModel::upload_weights() {
   const std::uint64_t version = weights_->version();
   std::vector<Tensor> values;
   for (const std::size_t index : store_index_) values.push_back(uploaded_[index]);
-  runtime_->write_variables(values);
+  ask([&](auto& actors) { actors.write_variables(values); });
   held_version_ = version;
   ++uploads_;
   log_(LogLevel::debug, "\"" + plan_->name + "\": weights copied to the IPUs");
@@ -332,11 +350,12 @@ Tensor RunningModel::read_buffer(const std::string& name, int replica, int repli
   check_number("replica", replica, {.low = 0, .high = static_cast<double>(replicas - 1)});
   attach();
   if (held_version_ != weights_->version()) upload_weights();
-  return runtime_->read_variables(replica)[static_cast<std::size_t>(found - variables.begin())];
+  const auto read = ask([&](auto& actors) { return actors.read_variables(replica); });
+  return read[static_cast<std::size_t>(found - variables.begin())];
 }
 
 std::vector<Tensor> RunningModel::read_weights() {
-  const std::vector<Tensor> values = runtime_->read_variables();
+  const auto values = ask([](auto& actors) { return actors.read_variables(); });
   for (std::size_t i = 0; i < values.size(); ++i) uploaded_[store_index_[i]] = values[i];
   log_(LogLevel::debug, "\"" + plan_->name + "\": weights read back from the IPUs");
   return uploaded_;
@@ -359,7 +378,7 @@ StepResult RunningModel::result_of(const std::vector<Tensor>& outputs) const {
 std::vector<StageReport> RunningModel::stage_reports() {
   std::vector<StageReport> reports;
   if (!runtime_) return reports;
-  for (const actors::StageStatus& status : runtime_->read_status()) {
+  for (const auto& status : ask([](auto& actors) { return actors.read_status(); })) {
     reports.push_back(status.report);
     trace_.insert(trace_.end(), status.trace.begin(), status.trace.end());
   }

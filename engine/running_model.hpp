@@ -54,7 +54,7 @@ class RunningModel : public WeightSource {
   void expect_same_rows(const RunningModel& rest) const;
 
   /// @throws Error closed if it has failed, be it before it was detached.
-  void expect_open() const;
+  void expect_open();
 
   /// Ends the actors and their threads, and frees their memory. Weights, the optimizer's state and
   /// the number of updates stay, and with these the random numbers to come; and what it failed of.
@@ -97,6 +97,10 @@ class RunningModel : public WeightSource {
  private:
   RunningModel(std::shared_ptr<ParameterStore> weights, std::shared_ptr<const graph::Graph> graph,
                const Options& options, const Optimizer* optimizer, RunningModel* host_of);
+  /// What `call` returns to whom it asks of the actors. What these fail of is told to the log
+  /// here, by the thread that asks, for no other one may call the host.
+  auto ask(const auto& call);
+  void note_failure();
   actors::OptimizerTensors optimizer_tensors();
   void write_optimizer(actors::OptimizerTensors state);
   std::vector<std::string> trainable_names() const;
@@ -132,7 +136,7 @@ class RunningModel : public WeightSource {
   std::unique_ptr<IpuStay> stay_;                       // as runtime_
   std::int64_t micro_batches_begun_ = 0;                // of each replica, since it was attached
   std::optional<actors::OptimizerTensors> kept_state_;  // of training, while detached
-  std::string failure_;                                 // before it was detached; empty: none
+  std::string failure_;                                 // that the log was told of; empty: none
   std::vector<Tensor> uploaded_;    // the store's values when weights were last uploaded
   std::uint64_t held_version_ = 0;  // of the store
   std::uint64_t uploads_ = 0;

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <string_view>
 #include <vector>
 
 #include "graph/optimizer_rule.hpp"
@@ -52,7 +51,6 @@ struct PipelineSetup {
   std::vector<OutputSelection> anchors = {};  ///< in the order of Plan::anchors
   bool trace = false;
   double stall_seconds = 60;
-  std::function<void(std::string_view)> log = {};
   std::shared_ptr<HostPort> host = {};
 
   std::size_t stages() const { return plan->stages.size(); }

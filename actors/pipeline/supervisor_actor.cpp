@@ -33,7 +33,6 @@ void SupervisorState::on_links(SupervisorLinks& given) {
 
 void SupervisorState::on_failed(const Failed& failed) {
   setup->host->fail(failed.failure);
-  if (setup->log) setup->log(failed.failure.text);
 }
 
 // The supervisor is the first to be told to end, so whoever else ends before it has failed.

@@ -159,8 +159,7 @@ actors::PipelineSetup SmallNetwork::setup() const {
           .outputs = {options_.output_mode, options_.output_period},
           .anchors = anchor_selections(options_.anchors),
           .trace = options_.trace,
-          .stall_seconds = options_.stall_seconds,
-          .log = options_.log};
+          .stall_seconds = options_.stall_seconds};
 }
 
 actors::UpdateRules SmallNetwork::rules() const {

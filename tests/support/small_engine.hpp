@@ -45,7 +45,6 @@ struct SmallEngineOptions {
   std::string rule = "adamw";
   const graph::OptimizerRule* own_rule = nullptr;  ///< instead
   double momentum = 0;
-  std::function<void(std::string_view)> log = {};
   int threads = 2;
   bool deterministic = true;
   std::uint64_t seed = 0;

@@ -196,17 +196,6 @@ TEST(PipelineFailure, OfOneEngineLeavesOthersAlone) {
   EXPECT_EQ(next.step(1).size(), 2u);
 }
 
-TEST(PipelineFailure, IsLoggedOnce) {
-  const ProbeHook hook([](const ProbeRun& run) {
-    if (run.stage == 2) throw std::runtime_error("no luck");
-  });
-  std::vector<std::string> lines;
-  SmallEngine engine(
-      {.log = [&](std::string_view line) { lines.emplace_back(line); }, .deterministic = true});
-  const auto text = refusal(Errc::stage_failed, [&] { engine.step(1); });
-  EXPECT_EQ(lines, std::vector{text});
-}
-
 /// Runs a call in which `disturb` happens after some messages; where the call then stands.
 template <class Disturb>
 void run_disturbed(SmallCast& cast, std::uint64_t seed, Disturb disturb) {
