@@ -17,6 +17,11 @@ class InferenceModel::Impl {
         training_inputs_(graph::step_inputs(ModelAccess::graph(model))),
         running_(model, options, nullptr) {}
 
+  /// What `call` returns that is made of it; its log is told afterwards.
+  auto telling(const auto& call) {
+    return running_.log().after([&] { return call(*this); });
+  }
+
   StepResult run(std::span<const Tensor> inputs) {
     const Stopwatch watch;
     StepResult result = computed(inputs);
@@ -127,10 +132,10 @@ InferenceModel::InferenceModel(InferenceModel&&) noexcept = default;
 InferenceModel& InferenceModel::operator=(InferenceModel&&) noexcept = default;
 
 void InferenceModel::detach() {
-  impl_->short_plans().detach();
+  impl_->telling([](auto& impl) { impl.short_plans().detach(); });
 }
 void InferenceModel::attach() {
-  impl_->short_plans().open().attach();
+  impl_->telling([](auto& impl) { impl.short_plans().open().attach(); });
 }
 bool InferenceModel::attached() const noexcept {
   return impl_->short_plans().attached();
@@ -151,7 +156,7 @@ std::int64_t InferenceModel::samples_per_run() const noexcept {
   return impl_->samples_per_run();
 }
 StepResult InferenceModel::run(std::span<const Tensor> inputs) {
-  return impl_->run(inputs);
+  return impl_->telling([&](auto& impl) { return impl.run(inputs); });
 }
 void InferenceModel::check_samples(std::int64_t samples) const {
   impl_->check_samples(samples);
@@ -166,10 +171,10 @@ const CompileReport& InferenceModel::compile_report() const noexcept {
   return impl_->running().compile_report();
 }
 std::vector<StageReport> InferenceModel::stage_reports() const {
-  return impl_->running().stage_reports();
+  return impl_->telling([](auto& impl) { return impl.running().stage_reports(); });
 }
 std::vector<TraceEvent> InferenceModel::take_trace() {
-  return impl_->short_plans().take_trace();
+  return impl_->telling([](auto& impl) { return impl.short_plans().take_trace(); });
 }
 
 }  // namespace penstock

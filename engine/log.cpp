@@ -3,9 +3,7 @@
 #include <cstdlib>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -30,49 +28,6 @@ LogLevel level_of_environment() {
                                           ", got \"" + text + '"');
 }
 
-/// Lines from several threads, one at a time. No thread waits for another: the host may be waiting,
-/// within its function, for the very thread that has a line to tell. Whoever comes meanwhile leaves
-/// it to the one that is telling.
-class Telling {
- public:
-  explicit Telling(std::function<void(std::string_view)> log) : log_(std::move(log)) {}
-
-  void tell(std::string_view line) {
-    std::unique_lock lock(mutex_);
-    if (teller_ == std::this_thread::get_id()) return;  // else a function that steps has no end
-    waiting_.emplace_back(line);
-    if (teller_ != std::thread::id()) return;
-    teller_ = std::this_thread::get_id();
-    while (!waiting_.empty()) tell_first(lock);
-    teller_ = {};
-  }
-
- private:
-  void tell_first(std::unique_lock<std::mutex>& lock) {
-    const std::string line = std::move(waiting_.front());
-    waiting_.pop_front();
-    lock.unlock();
-    try {
-      log_(line);
-    } catch (...) {
-      lock.lock();
-      teller_ = {};
-      throw;
-    }
-    lock.lock();
-  }
-
-  const std::function<void(std::string_view)> log_;
-  std::mutex mutex_;
-  std::thread::id teller_ = {};  ///< in `log_`; none: nobody is
-  std::deque<std::string> waiting_;
-};
-
-std::function<void(std::string_view)> serialized(const std::function<void(std::string_view)>& log) {
-  if (!log) return {};
-  return [telling = std::make_shared<Telling>(log)](std::string_view line) { telling->tell(line); };
-}
-
 LogLevel least_of(const RuntimeOptions& options) {
   const bool asks = options.log && options.log_level == LogLevel::automatic;
   return asks ? level_of_environment() : options.log_level;
@@ -80,7 +35,70 @@ LogLevel least_of(const RuntimeOptions& options) {
 
 }  // namespace
 
-Log::Log(const RuntimeOptions& options)
-    : write_(serialized(options.log)), least_(least_of(options)) {}
+class Log::Telling {
+ public:
+  explicit Telling(std::function<void(std::string_view)> log) : log_(std::move(log)) {}
+
+  void add(std::string_view line) {
+    if (telling_) return;  // else a function that steps has no end
+    waiting_.emplace_back(line);
+    tell_waiting();
+  }
+
+  void hold() { ++held_; }
+
+  void release() {
+    --held_;
+    tell_waiting();
+  }
+
+ private:
+  void tell_waiting() {
+    if (telling_ || held_ > 0) return;
+    telling_ = true;
+    try {
+      while (!waiting_.empty()) tell_first();
+    } catch (...) {
+      telling_ = false;
+      throw;
+    }
+    telling_ = false;
+  }
+
+  void tell_first() {
+    const std::string line = std::move(waiting_.front());
+    waiting_.pop_front();
+    log_(line);
+  }
+
+  const std::function<void(std::string_view)> log_;
+  std::deque<std::string> waiting_;
+  int held_ = 0;
+  bool telling_ = false;
+};
+
+Log::Log(const RuntimeOptions& options) : least_(least_of(options)) {
+  if (options.log) telling_ = std::make_shared<Telling>(options.log);
+}
+
+void Log::tell(std::string_view line) const {
+  telling_->add(line);
+}
+
+Log::Held::Held(const Log& log) : telling_(log.telling_) {
+  if (telling_) telling_->hold();
+}
+
+void Log::Held::release() {
+  if (const auto telling = std::move(telling_)) telling->release();
+}
+
+// The call has thrown, which is what its caller has to know.
+Log::Held::~Held() {
+  try {
+    release();
+  } catch (...) {
+  }
+}
 
 }  // namespace penstock

@@ -1,10 +1,12 @@
-// Log: what a running model tells its host, line by line, from any thread, one at a time. Lines
+// Log: what a running model tells its host, line by line, on the thread that calls the model. Lines
 // that matter less than the host's level are left out, and those that the host causes while it is
-// told one.
+// told one. Copies are one log.
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string_view>
+#include <type_traits>
 
 #include "penstock/options.hpp"
 
@@ -19,13 +21,44 @@ class Log {
   explicit Log(const RuntimeOptions& options);
 
   /// Whether anybody would see such a line: ask before making one.
-  bool takes(LogLevel level) const noexcept { return write_ && level >= least_; }
+  bool takes(LogLevel level) const noexcept { return telling_ && level >= least_; }
   void operator()(LogLevel level, std::string_view line) const {
-    if (takes(level)) write_(line);
+    if (takes(level)) tell(line);
+  }
+
+  /// What `call` returns. Lines that come meanwhile are told once it has ended, so that the host's
+  /// function finds nothing half done and may call whatever told it. What that throws is thrown,
+  /// unless `call` has thrown.
+  auto after(const auto& call) const {
+    Held held(*this);
+    if constexpr (std::is_void_v<decltype(call())>) {
+      call();
+      held.release();
+    } else {
+      auto result = call();
+      held.release();
+      return result;
+    }
   }
 
  private:
-  std::function<void(std::string_view)> write_ = {};
+  class Telling;
+  /// Lines wait while one lives.
+  class Held {
+   public:
+    explicit Held(const Log& log);
+    ~Held();
+    Held(const Held&) = delete;
+    Held& operator=(const Held&) = delete;
+    void release();
+
+   private:
+    std::shared_ptr<Telling> telling_;
+  };
+
+  void tell(std::string_view line) const;
+
+  std::shared_ptr<Telling> telling_;  // none: nobody listens
   LogLevel least_ = LogLevel::debug;
 };
 

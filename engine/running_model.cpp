@@ -62,7 +62,7 @@ RunningModel::RunningModel(std::shared_ptr<ParameterStore> weights,
       occupants_(host_of ? host_of->occupants_ : std::make_shared<IpuOccupants>()) {
   const auto start = std::chrono::steady_clock::now();
   options.validate();
-  log_ = Log(options.runtime);
+  log_ = host_of ? host_of->log_ : Log(options.runtime);
   const graph::CompileRequest request =
       compile_request(options, optimizer, trainable_names(), host_of != nullptr);
   graph::Compiled compiled = compile_cached(*graph_, request, options.runtime);
@@ -357,8 +357,11 @@ Tensor RunningModel::read_buffer(const std::string& name, int replica, int repli
 std::vector<Tensor> RunningModel::read_weights() {
   const auto values = ask([](auto& actors) { return actors.read_variables(); });
   for (std::size_t i = 0; i < values.size(); ++i) uploaded_[store_index_[i]] = values[i];
-  log_(LogLevel::debug, "\"" + plan_->name + "\": weights read back from the IPUs");
   return uploaded_;
+}
+
+void RunningModel::weights_taken() {
+  log_(LogLevel::debug, "\"" + plan_->name + "\": weights read back from the IPUs");
 }
 
 StepResult RunningModel::result_of(const std::vector<Tensor>& outputs) const {

@@ -38,6 +38,8 @@ class RunningModel : public WeightSource {
   const graph::Plan& plan() const { return *plan_; }
   std::int64_t gradient_accumulation() const { return setup_.gradient_accumulation; }
   const CompileReport& compile_report() const { return report_; }
+  /// That it and who is on its threads tell.
+  const Log& log() const { return log_; }
   /// Names of the inputs that the plan needs, in the model's order.
   const std::vector<std::string>& inputs() const { return inputs_; }
   /// What run() returns, with empty tensors.
@@ -93,6 +95,7 @@ class RunningModel : public WeightSource {
   /// As TrainingModel::buffer(), of so many replicas.
   Tensor read_buffer(const std::string& name, int replica, int replicas);
   std::vector<Tensor> read_weights() override;
+  void weights_taken() override;
 
  private:
   RunningModel(std::shared_ptr<ParameterStore> weights, std::shared_ptr<const graph::Graph> graph,

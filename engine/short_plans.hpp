@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/running_model.hpp"
@@ -56,8 +57,9 @@ class ShortPlans {
     if (found != kept_.end()) {
       std::rotate(kept_.begin(), found, found + 1);
     } else {
-      kept_.insert(kept_.begin(), make());
-      if (kept_.size() > most) forget_oldest();
+      std::unique_ptr<RunningModel> made = make();
+      if (kept_.size() == most) forget_oldest();
+      kept_.insert(kept_.begin(), std::move(made));
     }
     return *kept_.front();
   }

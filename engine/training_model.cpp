@@ -40,6 +40,11 @@ class TrainingModel::Impl {
         optimizer_(optimizer),
         running_(model, options, &optimizer) {}
 
+  /// What `call` returns that is made of it; its log is told afterwards.
+  auto telling(const auto& call) {
+    return running_.log().after([&] { return call(*this); });
+  }
+
   StepResult step(std::span<const Tensor> inputs) {
     const Stopwatch watch;
     StepResult result = trained(inputs);
@@ -218,10 +223,10 @@ TrainingModel::TrainingModel(TrainingModel&&) noexcept = default;
 TrainingModel& TrainingModel::operator=(TrainingModel&&) noexcept = default;
 
 void TrainingModel::detach() {
-  impl_->short_plans().detach();
+  impl_->telling([](auto& impl) { impl.short_plans().detach(); });
 }
 void TrainingModel::attach() {
-  impl_->short_plans().open().attach();
+  impl_->telling([](auto& impl) { impl.short_plans().open().attach(); });
 }
 bool TrainingModel::attached() const noexcept {
   return impl_->short_plans().attached();
@@ -236,34 +241,37 @@ StepResult TrainingModel::outline() const {
   return impl_->running().outline();
 }
 StepResult TrainingModel::step(std::span<const Tensor> inputs) {
-  return impl_->step(inputs);
+  return impl_->telling([&](auto& impl) { return impl.step(inputs); });
 }
 void TrainingModel::check_samples(std::int64_t samples) const {
   impl_->check_samples(samples);
 }
 void TrainingModel::set_optimizer(const Optimizer& optimizer) {
-  impl_->set_optimizer(optimizer);
+  impl_->telling([&](auto& impl) { impl.set_optimizer(optimizer); });
 }
 const Optimizer& TrainingModel::optimizer() const noexcept {
   return impl_->optimizer();
 }
 std::vector<NamedTensor> TrainingModel::optimizer_state() const {
-  return impl_->short_plans().open().optimizer_state();
+  return impl_->telling([](auto& impl) { return impl.short_plans().open().optimizer_state(); });
 }
 void TrainingModel::set_optimizer_state(const std::vector<NamedTensor>& state) {
-  impl_->set_state(state);
+  impl_->telling([&](auto& impl) { impl.set_state(state); });
 }
 void TrainingModel::save_optimizer_state(const std::string& path) const {
-  write_weights_file(path, impl_->state_file());
+  write_weights_file(path, impl_->telling([](auto& impl) { return impl.state_file(); }));
 }
 void TrainingModel::save_optimizer_state(OutputFile& file) const {
-  write_weights(file, impl_->state_file());
+  write_weights(file, impl_->telling([](auto& impl) { return impl.state_file(); }));
 }
 void TrainingModel::load_optimizer_state(const std::string& path) {
-  impl_->load_state(path);
+  impl_->telling([&](auto& impl) { impl.load_state(path); });
 }
 Tensor TrainingModel::buffer(const std::string& name, int replica) const {
-  return impl_->running().read_buffer(name, replica, impl_->options().topology.replication_factor);
+  return impl_->telling([&](auto& impl) {
+    const int replicas = impl.options().topology.replication_factor;
+    return impl.running().read_buffer(name, replica, replicas);
+  });
 }
 double TrainingModel::learning_rate() const {
   const Optimizer& optimizer = impl_->optimizer();
@@ -280,10 +288,10 @@ const CompileReport& TrainingModel::compile_report() const noexcept {
   return impl_->running().compile_report();
 }
 std::vector<StageReport> TrainingModel::stage_reports() const {
-  return impl_->running().stage_reports();
+  return impl_->telling([](auto& impl) { return impl.running().stage_reports(); });
 }
 std::vector<TraceEvent> TrainingModel::take_trace() {
-  return impl_->short_plans().take_trace();
+  return impl_->telling([](auto& impl) { return impl.short_plans().take_trace(); });
 }
 
 }  // namespace penstock

@@ -55,12 +55,7 @@ std::uint64_t ParameterStore::mark_newer(WeightSource& source) {
 }
 
 void ParameterStore::detach(WeightSource& source) noexcept {
-  if (newer_ != &source) return;
-  try {
-    fetch();
-  } catch (const Error& error) {
-    loss_ = error;
-  }
+  if (newer_ == &source) take_newer();
 }
 
 std::size_t ParameterStore::find(const std::string& name) const {
@@ -81,21 +76,27 @@ void ParameterStore::expect(std::size_t index, const Tensor& value) const {
                                         got);
 }
 
-/// Whatever happens, the source is read only once: afterwards the host's copy is the newest.
 void ParameterStore::fetch() {
+  WeightSource* const source = loss_ ? nullptr : take_newer();
   if (loss_) throw *std::exchange(loss_, std::nullopt);
-  if (!newer_) return;
-  WeightSource& source = *std::exchange(newer_, nullptr);
+  if (source) source->weights_taken();
+}
+
+/// Whatever happens, the source is read only once: afterwards the host's copy is the newest.
+WeightSource* ParameterStore::take_newer() noexcept {
+  WeightSource* const source = std::exchange(newer_, nullptr);
+  if (!source) return nullptr;
   ++fetches_;
   try {
-    accept(source.read_weights());
+    accept(source->read_weights());
   } catch (const Error& error) {
     ++version_;
-    throw lost(error.code(), error.what());
+    loss_ = lost(error.code(), error.what());
   } catch (const std::exception& error) {
     ++version_;
-    throw lost(Errc::internal, error.what());
+    loss_ = lost(Errc::internal, error.what());
   }
+  return source;
 }
 
 void ParameterStore::accept(std::vector<Tensor> values) {

@@ -19,6 +19,8 @@ class WeightSource {
   /// The values of the store's parameters, in its order. A source that was made before the model's
   /// last layers knows only the leading ones and returns those.
   virtual std::vector<Tensor> read_weights() = 0;
+  /// They are the host's now, for whoever asks the store.
+  virtual void weights_taken() {}
 
  protected:
   ~WeightSource() = default;
@@ -64,6 +66,7 @@ class ParameterStore {
   std::size_t find(const std::string& name) const;
   void expect(std::size_t index, const Tensor& value) const;
   void fetch();
+  WeightSource* take_newer() noexcept;
   void accept(std::vector<Tensor> values);
   Error lost(Errc code, const std::string& why) const;
 

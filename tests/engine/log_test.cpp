@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "tests/support/refusal.hpp"
@@ -34,17 +33,6 @@ TEST(Log, LeavesOutWhatItsFunctionCauses) {
   EXPECT_EQ(lines, (Lines{"one", "two"}));
 }
 
-TEST(Log, LetsNoThreadWaitForAnother) {
-  Lines lines;
-  Log log;
-  log = Log(told_to([&](std::string_view line) {
-    if (line == "one") std::thread([&] { log(LogLevel::error, "two"); }).join();
-    lines.emplace_back(line);
-  }));
-  log(LogLevel::info, "one");
-  EXPECT_EQ(lines, (Lines{"one", "two"}));
-}
-
 TEST(Log, OutlivesAnExceptionOfItsFunction) {
   Lines lines;
   const Log log(told_to([&](std::string_view line) {
@@ -56,16 +44,32 @@ TEST(Log, OutlivesAnExceptionOfItsFunction) {
   EXPECT_EQ(lines, (Lines{"one", "two"}));
 }
 
-TEST(Log, TellsALineAtATimeAndEachOne) {
-  int lines = 0;  // under whatever keeps them apart
-  const Log log(told_to([&](std::string_view) { ++lines; }));
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 4; ++t)
-    threads.emplace_back([&] {
-      for (int i = 0; i < 500; ++i) log(LogLevel::info, "line");
-    });
-  for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(lines, 2000);
+TEST(Log, WaitsForTheEndOfACallAndOfThoseAroundIt) {
+  Lines lines;
+  const Log log(told_to([&](std::string_view line) { lines.emplace_back(line); }));
+  const int result = log.after([&] {
+    log(LogLevel::info, "one");
+    log.after([&] { log(LogLevel::info, "two"); });
+    EXPECT_EQ(lines, Lines{});
+    return 3;
+  });
+  EXPECT_EQ(result, 3);
+  EXPECT_EQ(lines, (Lines{"one", "two"}));
+}
+
+TEST(Log, LetsWhatACallThrowGoFirst) {
+  Lines lines;
+  const Log log(told_to([&](std::string_view line) {
+    lines.emplace_back(line);
+    throw std::runtime_error("no");
+  }));
+  const auto fail = [&] {
+    log(LogLevel::info, "one");
+    throw 1;
+  };
+  EXPECT_THROW(log.after(fail), int);
+  EXPECT_THROW(log.after([&] { log(LogLevel::info, "two"); }), std::runtime_error);
+  EXPECT_EQ(lines, (Lines{"one", "two"}));
 }
 
 TEST(Log, AsksTheEnvironmentOnlyWhereItMatters) {

@@ -2,14 +2,17 @@
 // throws.
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include <functional>
+#include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "penstock/training_model.hpp"
 #include "tests/support/random_tensor.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/same_bits.hpp"
 
 namespace penstock::testing {
 namespace {
@@ -36,10 +39,6 @@ Options told_to(std::function<void(std::string_view)> log, LogLevel level = LogL
   return options;
 }
 
-bool same_bits(const Tensor& a, const Tensor& b) {
-  return a.shape() == b.shape() && std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
-}
-
 TEST(ToldHosts, D14_HearOfAFailureOnceOnTheThreadThatCalls) {
   for (const std::int64_t count : {full, rest}) {
     const Model model = network();
@@ -61,6 +60,99 @@ TEST(ToldHosts, D14_HearOfAFailureOnceOnTheThreadThatCalls) {
     EXPECT_EQ(threads, std::vector{std::this_thread::get_id()});
     EXPECT_TRUE(same_bits(seen, trained));
   }
+}
+
+void expect_same_weights(const Model& a, const Model& b) {
+  for (const ParameterInfo& info : a.parameters())
+    EXPECT_TRUE(same_bits(a.weight(info.name), b.weight(info.name))) << info.name;
+}
+
+std::string refusal_of_any(const auto& call) {
+  try {
+    call();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+/// So much that the plan for full calls is on the IPU alone.
+std::int64_t enough_for_one() {
+  return TrainingModel(network(), told_to({}), AdamW{}).stage_reports().at(0).peak_bytes;
+}
+
+/// Full and short steps; `told`, if there is one, at every line of them.
+Model trained(const std::function<void(TrainingModel&)>& told) {
+  TrainingModel* model = nullptr;
+  Options options = told_to([&](std::string_view) {
+    if (model && told) told(*model);
+  });
+  options.topology.ipu_memory_bytes = enough_for_one();
+  const Model weights = network();
+  TrainingModel training(weights, options, AdamW{.learning_rate = 0.1});
+  model = &training;
+  for (const std::int64_t count : {full, rest, full, rest, rest, full})
+    training.step(samples(count));
+  training.detach();
+  return weights;
+}
+
+TEST(ToldHosts, D14_MayTakeTheIpusFromAnyPlanOfTheModel) {
+  std::size_t told = 0;
+  const Model disturbed = trained([&](TrainingModel& training) {
+    ++told;
+    training.buffer("norm.running_mean", 0);
+    EXPECT_EQ(training.optimizer_state()[0].name, "step");
+  });
+  EXPECT_GT(told, 20U);
+  expect_same_weights(disturbed, trained({}));
+}
+
+TEST(ToldHosts, D14_MayHavePlansMadeAndForgotten) {
+  TrainingModel* model = nullptr;
+  std::uint64_t steps = 0;
+  Options options = told_to([&](std::string_view line) {
+    if (!model || line.find("compiled") == line.npos) return;
+    for (std::int64_t count = 2; count < 8; ++count, ++steps) model->step(samples(count));
+  });
+  options.batch_size = 8;
+  TrainingModel training(network(), options);
+  model = &training;
+  for (const std::int64_t count : {5, 6, 7, 5}) training.step(samples(count)), ++steps;
+  EXPECT_GT(steps, 8U);
+  EXPECT_EQ(training.updates(), steps);
+}
+
+TEST(ToldHosts, D14_FindTheNewestWeights) {
+  const Model model = network();
+  std::vector<Tensor> seen;
+  bool armed = false;
+  TrainingModel training(model, told_to([&](std::string_view) {
+                           if (armed) seen.push_back(model.weight("fc.weight"));
+                         }));
+  training.step(samples(full));
+  armed = true;
+  const Tensor newest = model.weight("fc.weight");  // whose being read is told
+  ASSERT_EQ(seen.size(), 1U);
+  EXPECT_TRUE(same_bits(seen[0], newest));
+}
+
+TEST(ToldHosts, D14_ThatThrowHaveTheStepDone) {
+  const auto run = [](bool throws) {
+    bool armed = false;
+    const Model weights = network();
+    TrainingModel training(weights, told_to([&](std::string_view) {
+                             if (std::exchange(armed, false)) throw std::runtime_error("full");
+                           }),
+                           AdamW{.learning_rate = 0.1});
+    training.step(samples(full));
+    armed = throws;
+    EXPECT_EQ(refusal_of_any([&] { training.step(samples(rest)); }), throws ? "full" : "accepted");
+    training.step(samples(full));
+    EXPECT_EQ(training.updates(), 3U);
+    return weights;
+  };
+  expect_same_weights(run(true), run(false));
 }
 
 }  // namespace

@@ -235,7 +235,7 @@ struct RuntimeOptions {
   /// environment's PENSTOCK_CACHE_DIR; none there: nothing is kept.
   std::string cache_directory = {};
   std::int64_t cache_bytes = 256 << 20;  ///< of all plans kept: the longest unused go first
-  /// Gets a line per noteworthy event, one at a time, from any thread; what it calls adds none.
+  /// A line per noteworthy event, told as a call ends, on its thread; what it calls adds no more.
   std::function<void(std::string_view)> log = {};
   LogLevel log_level = LogLevel::automatic;  ///< lines that matter less are left out
   /// Called by the constructor of a model, on its thread, which lets through what it throws.
