@@ -144,9 +144,13 @@ auto RunningModel::ask(const auto& call) {
 }
 
 void RunningModel::note_failure() {
-  if (!runtime_ || !failure_.empty()) return;
-  failure_ = runtime_->failure();
-  if (!failure_.empty()) log_(LogLevel::error, failure_);
+  if (runtime_) close(runtime_->failure());
+}
+
+void RunningModel::close(const std::string& failure) {
+  if (failure.empty() || !failure_.empty()) return;
+  failure_ = failure;
+  log_(LogLevel::error, failure_);
 }
 
 void RunningModel::detach() {

@@ -57,6 +57,8 @@ class RunningModel : public WeightSource {
 
   /// @throws Error closed if it has failed, be it before it was detached.
   void expect_open();
+  /// It has failed, of `failure`; empty: it has not.
+  void close(const std::string& failure);
 
   /// Ends the actors and their threads, and frees their memory. Weights, the optimizer's state and
   /// the number of updates stay, and with these the random numbers to come; and what it failed of.

@@ -110,6 +110,7 @@ class TrainingModel::Impl {
                     .rows = rows,
                     .rest = rows - whole,
                     .unfilled = "update (one takes " + std::to_string(per_update()) + ")"});
+    rest.set_rules(optimizer_);
     if (whole == 0) {
       StepResult result = train_on_rest(rest, inputs);
       call_ = rest.last_run();
@@ -154,11 +155,16 @@ class TrainingModel::Impl {
 
   StepResult train_on_rest(RunningModel& rest, std::span<const Tensor> inputs) {
     rest.attach();  // before: where that has to leave for it, the state is read only once
-    rest.set_rules(optimizer_);
     rest.take_optimizer_state_of(running_);
-    StepResult result = rest.run(inputs, rest.gradient_accumulation());
-    running_.take_optimizer_state_of(rest);
-    return result;
+    try {
+      StepResult result = rest.run(inputs, rest.gradient_accumulation());
+      running_.take_optimizer_state_of(rest);
+      return result;
+    } catch (const std::exception& error) {
+      // Weights of an update that the optimizer's state knows nothing of.
+      if (rest.updates() != running_.updates()) running_.close(error.what());
+      throw;
+    }
   }
 
   /// The plan for one update with what does not fill one: in equal micro-batches, as large as they

@@ -2,6 +2,7 @@
 // the IPUs since then.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <map>
 
@@ -102,6 +103,28 @@ TEST(ClosedModels, R2_6_OfTrainingAreReadAndNeverTrainAgain) {
       }
     }
   }
+}
+
+// One of more micro-batches than a full one would divide by more than f32 has.
+TEST(ClosedModels, R2_6_AreThoseThatFailedNotThoseWhoseShortStepIsRefused) {
+  const Model weights = network();
+  Options options = with_limit(0);
+  options.training.gradient_accumulation = 4;
+  options.device_iterations = 2;
+  Optimizer optimizer = Sgd{.learning_rate = 0.1};
+  optimizer.mark_as_variable("loss_scaling");
+  TrainingModel model(weights, options, optimizer);
+  constexpr std::int64_t update = 4 * full, five_of_two = 10;
+  model.step(samples(update));
+  optimizer.loss_scaling = std::ldexp(1.0, 124);
+  model.set_optimizer(optimizer);
+  for (const std::int64_t count : {five_of_two, update + five_of_two})
+    EXPECT_NE(refusal(Errc::invalid_argument, [&] { model.step(samples(count)); }), "accepted");
+  EXPECT_EQ(model.updates(), 1U) << "nothing has changed";
+  optimizer.loss_scaling = 1;
+  model.set_optimizer(optimizer);
+  model.step(samples(update + five_of_two));
+  EXPECT_EQ(model.updates(), 3U);
 }
 
 }  // namespace
