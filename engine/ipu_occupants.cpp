@@ -25,6 +25,11 @@ IpuStay::IpuStay(std::shared_ptr<IpuOccupants> occupants, IpuBytes bytes,
   occupants_->stays_.push_back(this);
 }
 
+void IpuStay::use() {
+  std::erase(occupants_->stays_, this);
+  occupants_->stays_.push_back(this);
+}
+
 IpuStay::~IpuStay() {
   std::erase(occupants_->stays_, this);
 }

@@ -21,13 +21,13 @@ class IpuOccupants {
  public:
   /// Whether so much fits beside all that are there, within `limit` bytes of each IPU (0: none).
   bool have_room_for(const IpuBytes& bytes, std::int64_t limit) const;
-  /// Has others leave until it does, who came first before who came later.
+  /// Has others leave until it does, first of all the one that was used longest ago.
   /// @throws what they throw who cannot.
   void make_room_for(const IpuBytes& bytes, std::int64_t limit);
 
  private:
   friend class IpuStay;
-  std::vector<IpuStay*> stays_;  // as they came
+  std::vector<IpuStay*> stays_;  // the one used last is the last
 };
 
 /// A plan on its IPUs, for as long as it lives.
@@ -36,6 +36,8 @@ class IpuStay {
   /// `leave` ends it.
   IpuStay(std::shared_ptr<IpuOccupants> occupants, IpuBytes bytes, std::function<void()> leave);
   ~IpuStay();
+  /// Now. It was as it came, too.
+  void use();
   IpuStay(const IpuStay&) = delete;
   IpuStay& operator=(const IpuStay&) = delete;
 

@@ -273,6 +273,7 @@ std::int64_t RunningModel::check(std::span<const Tensor> inputs) const {
 StepResult RunningModel::run(std::span<const Tensor> inputs, std::int64_t micro_batches) {
   const std::int64_t begin_ns = now_ns();
   attach();
+  stay_->use();
   if (held_version_ != weights_->version()) upload_weights();
   // From here on the newest weights are on the IPUs, even if a later update of this call fails.
   if (plan_->training) held_version_ = weights_->mark_newer(*this);

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "engine/values/memory.hpp"
 #include "penstock/inference_model.hpp"
 #include "penstock/training_model.hpp"
+#include "tests/support/allocation_counter.hpp"
 #include "tests/support/random_tensor.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/same_bits.hpp"
@@ -48,22 +48,17 @@ std::int64_t peak(const AModel& model) {
 
 struct Trained {
   std::vector<Tensor> weights;
-  std::int64_t most_bytes = 0;          // alive at any line of the log
+  std::int64_t most_bytes = 0;          // alive at a time, but for the samples
   bool has_both_after_a_short = false;  // the plan for full steps is attached then
 };
 
 Trained train(std::int64_t limit) {
   Trained result;
   const auto all = samples(full), few = samples(rest);
-  const auto before = static_cast<std::int64_t>(memory_counters().bytes_live);
+  take_most_block_bytes();
+  const std::int64_t before = take_most_block_bytes();
   const Model model = network();
-  Options options = options_for(limit);
-  options.runtime.log_level = LogLevel::debug;
-  options.runtime.log = [&](std::string_view) {
-    const auto live = static_cast<std::int64_t>(memory_counters().bytes_live) - before;
-    result.most_bytes = std::max(result.most_bytes, live);
-  };
-  TrainingModel training(model, options, AdamW{.learning_rate = 0.01});
+  TrainingModel training(model, options_for(limit), AdamW{.learning_rate = 0.01});
   for (int round = 0; round < 2; ++round) {
     training.step(all);
     training.step(few);
@@ -75,6 +70,7 @@ Trained train(std::int64_t limit) {
   EXPECT_FALSE(training.attached());
   EXPECT_NE(refusal(Errc::invalid_argument, [&] { training.detach(); }), "accepted");
   training.step(all);
+  result.most_bytes = take_most_block_bytes() - before;
   for (const ParameterInfo& info : model.parameters())
     result.weights.push_back(model.weight(info.name));
   return result;
@@ -114,6 +110,22 @@ TEST(ShortStepMemory, R2_6_OfInferenceIsWithinTheLimitToo) {
   }
   limited.detach();
   EXPECT_FALSE(limited.attached());
+}
+
+// Which goes on with the plans that it has used last.
+TEST(ShortStepMemory, R2_6_OfAPlanThatLeavesIsFreeForTheOneThatComes) {
+  constexpr std::int64_t shorter = 96;
+  const std::int64_t of_full = peak(TrainingModel(network(), options_for(0), AdamW{}));
+  const std::int64_t of_rest = peak(TrainingModel(network(), options_for(0, 128), AdamW{}));
+  const auto all = samples(full), few = samples(rest), fewer = samples(shorter);
+  take_most_block_bytes();
+  const std::int64_t before = take_most_block_bytes();
+  TrainingModel training(network(), options_for(of_full + of_rest), AdamW{});
+  for (const auto& step : {all, few, all, fewer, all, few, all}) {
+    training.step(step);
+    EXPECT_FALSE(training.stage_reports().empty()) << "the one for full steps has left";
+  }
+  EXPECT_LT(take_most_block_bytes() - before, of_full + of_rest + of_rest / 2);
 }
 
 }  // namespace
