@@ -57,7 +57,8 @@ class InferenceModel::Impl {
                     .rows = rows,
                     .rest = rows - whole,
                     .unfilled = "micro-batch for every replica (" + std::to_string(round()) + ")"});
-    const StepResult tail = rest.run(rows_of(inputs, whole, rows), 1);
+    const StepResult tail =
+        rest.run(rows_of(inputs, whole, rows), (rows - whole) / rest.plan().batch);
     call_ = rest.last_run();
     if (whole == 0) return tail;
     StepResult result = running_.run(rows_of(inputs, 0, whole), micro_batches);
@@ -107,12 +108,14 @@ class InferenceModel::Impl {
                                             " samples, got " + std::to_string(rows));
   }
 
-  /// The plan for what does not fill a micro-batch for every replica: one shorter micro-batch.
+  /// The plan for what does not fill a micro-batch for every replica: equal ones, as large as they
+  /// can be.
   RunningModel& short_plan(const UnfilledRows& rows) {
-    const auto fits = [&](const auto& plan) { return plan->plan().batch == rows.rest; };
+    const std::int64_t batch = equal_micro_batch(rows.rest, options_.batch_size);
+    const auto fits = [&](const auto& plan) { return plan->plan().batch == batch; };
     return short_plans_.take(rows, fits, [&] {
       Options options = options_;
-      options.batch_size = static_cast<int>(rows.rest);
+      options.batch_size = static_cast<int>(batch);
       options.topology.replication_factor = 1;
       return std::make_unique<RunningModel>(running_, options, nullptr);
     });

@@ -4,6 +4,12 @@
 
 namespace penstock {
 
+std::int64_t equal_micro_batch(std::int64_t rows, std::int64_t most) {
+  std::int64_t batch = std::min(rows, most);
+  while (rows % batch != 0) --batch;
+  return batch;
+}
+
 RunningModel& ShortPlans::open() const {
   own_.expect_open();
   for (const auto& plan : kept_) plan->expect_open();

@@ -23,6 +23,9 @@ struct UnfilledRows {
   std::string unfilled;   ///< "update (one takes 8)"
 };
 
+/// Of the equal micro-batches of at most `most` samples that `rows` make, the largest.
+std::int64_t equal_micro_batch(std::int64_t rows, std::int64_t most);
+
 class ShortPlans {
  public:
   explicit ShortPlans(RunningModel& own) : own_(own) {}

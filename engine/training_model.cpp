@@ -170,8 +170,7 @@ class TrainingModel::Impl {
   /// The plan for one update with what does not fill one: in equal micro-batches, as large as they
   /// can be.
   RunningModel& short_plan(const UnfilledRows& rows) {
-    std::int64_t batch = std::min<std::int64_t>(options_.batch_size, rows.rest);
-    while (rows.rest % batch != 0) --batch;
+    const std::int64_t batch = equal_micro_batch(rows.rest, options_.batch_size);
     const std::int64_t micro_batches = rows.rest / batch;
     Options options = options_;
     options.batch_size = static_cast<int>(batch);

@@ -128,5 +128,23 @@ TEST(ShortStepMemory, R2_6_OfAPlanThatLeavesIsFreeForTheOneThatComes) {
   EXPECT_LT(take_most_block_bytes() - before, of_full + of_rest + of_rest / 2);
 }
 
+TEST(ShortStepMemory, R2_6_OfSamplesForSomeReplicasIsThatOfMicroBatches) {
+  Options options{.batch_size = 64, .device_iterations = 2};
+  options.topology.replication_factor = 3;
+  const Model model = network();
+  InferenceModel free(model, options);
+  options.topology.ipu_memory_bytes = peak(free);
+  InferenceModel limited(model, options);
+  const Tensor x = samples(6 * 64)[0];
+  const Tensor whole = free.run({x}).output("y");
+  for (const std::int64_t count : {3 * 64 + 65, 100, 128}) {
+    const Tensor y = limited.run({x.rows(0, count)}).output("y");
+    EXPECT_TRUE(same_bits(y, free.run({x.rows(0, count)}).output("y"))) << count;
+    ASSERT_EQ(y.shape(), (Shape{count, 4}));
+    for (std::size_t i = 0; i < y.as<float>().size(); ++i)
+      ASSERT_NEAR(y.as<float>()[i], whole.as<float>()[i], 1e-6) << count;
+  }
+}
+
 }  // namespace
 }  // namespace penstock::testing

@@ -36,10 +36,10 @@ class InferenceModel {
   /// is of training alone.
   std::int64_t samples_per_run() const noexcept;
 
-  /// Runs on any number of samples up to samples_per_run() per call; a last micro-batch may be
-  /// shorter. It runs by a plan of its own, as one micro-batch on the first replica's IPUs; the
-  /// four such plans that were used last are kept. With Options::static_shapes on samples_per_run()
-  /// and no others.
+  /// Runs on any number of samples up to samples_per_run() per call. What fills no micro-batch of
+  /// every replica runs by a plan of its own, on the first replica's IPUs and in equal
+  /// micro-batches, as large as they can be; the four such plans that were used last are kept. With
+  /// Options::static_shapes on samples_per_run() and no others.
   /// @throws Error shape_mismatch before anything has run; stage_failed or stalled afterwards, and
   /// then closed from every later call.
   StepResult run(std::span<const Tensor> inputs);
