@@ -162,7 +162,7 @@ void RunningModel::detach() {
   if (plan_->training && !host_of_)
     state = ask([](auto& actors) { return actors.read_optimizer(); });
   stage_reports();  // which brings the stages' events along
-  weights_->detach(*this);
+  weights_->take_from(*this);
   note_failure();
   kept_state_ = std::move(state);
   runtime_->end();  // so that its memory is free for who comes

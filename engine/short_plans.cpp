@@ -23,8 +23,9 @@ bool ShortPlans::attached() const {
 
 void ShortPlans::detach() {
   open();
-  if (own_.attached() || !attached()) own_.detach();
+  const bool any = attached();
   while (!kept_.empty()) forget_oldest();
+  if (own_.attached() || !any) own_.detach();
 }
 
 std::vector<TraceEvent> ShortPlans::take_trace() {
@@ -46,8 +47,10 @@ std::string ShortPlans::to_text(const UnfilledRows& rows) {
 }
 
 void ShortPlans::forget_oldest() {
-  past_uploads_ += kept_.back()->weight_uploads();
-  kept_.back()->append_trace(past_trace_);
+  RunningModel& oldest = *kept_.back();
+  if (oldest.attached()) oldest.detach();  // which its destructor could not refuse
+  past_uploads_ += oldest.weight_uploads();
+  oldest.append_trace(past_trace_);
   kept_.pop_back();
 }
 

@@ -54,6 +54,14 @@ std::uint64_t ParameterStore::mark_newer(WeightSource& source) {
   return ++version_;
 }
 
+void ParameterStore::take_from(WeightSource& source) {
+  if (newer_ != &source) return;
+  ++fetches_;
+  accept(source.read_weights());
+  newer_ = nullptr;
+  source.weights_taken();
+}
+
 void ParameterStore::detach(WeightSource& source) noexcept {
   if (newer_ == &source) take_newer();
 }

@@ -58,6 +58,9 @@ class ParameterStore {
 
   /// From now on the newest values are in `source`, which holds the version returned.
   std::uint64_t mark_newer(WeightSource& source);
+  /// The host has the newest values, and `source` may go.
+  /// @throws what reading `source` throws: it holds them as before.
+  void take_from(WeightSource& source);
   /// Forgets `source`, after reading it if it holds the newest values. Should that fail, the next
   /// reader is told.
   void detach(WeightSource& source) noexcept;

@@ -8,6 +8,7 @@
 
 #include "penstock/inference_model.hpp"
 #include "penstock/training_model.hpp"
+#include "tests/support/allocation_counter.hpp"
 #include "tests/support/random_tensor.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/same_bits.hpp"
@@ -125,6 +126,23 @@ TEST(ClosedModels, R2_6_AreThoseThatFailedNotThoseWhoseShortStepIsRefused) {
   model.set_optimizer(optimizer);
   model.step(samples(update + five_of_two));
   EXPECT_EQ(model.updates(), 3U);
+}
+
+TEST(ClosedModels, F15_AreThoseThatFailedNotThoseThatCannotBeDetached) {
+  Model weights("wide", 3);
+  const Value x = weights.linear("fc", weights.input("x", {400}), 3);
+  weights.loss(weights.cross_entropy(x, weights.labels()));
+  for (const std::int64_t count : {full, rest}) {
+    const Tensor before = weights.weight("fc.weight");
+    TrainingModel model(weights, with_limit(0), Sgd{.learning_rate = 0.1});
+    model.step({uniform({count, 400}, 1), samples(count)[1]});
+    {
+      const NoBlocksFrom none(4000);
+      EXPECT_NE(refusal(Errc::out_of_memory, [&] { model.detach(); }), "accepted");
+    }
+    EXPECT_TRUE(model.attached());
+    EXPECT_FALSE(same_bits(weights.weight("fc.weight"), before));
+  }
 }
 
 }  // namespace

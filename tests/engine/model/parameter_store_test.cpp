@@ -136,6 +136,20 @@ TEST_F(ParameterStoreTest, ASourceHandsItsWeightsOverWhenItGoes) {
   EXPECT_EQ(store.version(), held);
 }
 
+TEST_F(ParameterStoreTest, ASourceThatCannotBeTakenFromHoldsWhatItHeld) {
+  bool broken = true;
+  FakeSource source([&] {
+    if (broken) throw Error(Errc::out_of_memory, "not now");
+    return std::vector{pair(10, 10), pair(20, 20)};
+  });
+  store.mark_newer(source);
+  EXPECT_EQ(refusal(Errc::out_of_memory, [&] { store.take_from(source); }), "not now");
+  broken = false;
+  store.take_from(source);
+  EXPECT_EQ(a(), 10);
+  EXPECT_EQ(source.reads, 2);
+}
+
 TEST_F(ParameterStoreTest, ASourceWithoutNewerWeightsGoesUnread) {
   FakeSource first = source_of(10, 20), second = source_of(30, 40);
   store.mark_newer(first);
