@@ -143,6 +143,11 @@ StateBlocks WeightUpdate::new_state() const {
     state.on_ipu = allocate_block(static_cast<std::size_t>(ipu_block_bytes_));
   if (host_block_bytes_ > 0)
     state.on_host = allocate_block(static_cast<std::size_t>(host_block_bytes_));
+  begin_anew(state);
+  return state;
+}
+
+void WeightUpdate::begin_anew(const StateBlocks& state) const {
   for (const Trained& trained : trained_) {
     const graph::ParameterRule& rule = rule_of(trained);
     const auto tensors = rule.rule->state(rule.hyper);
@@ -150,7 +155,6 @@ StateBlocks WeightUpdate::new_state() const {
       std::fill_n(reinterpret_cast<float*>(block_of(trained, state) + trained.state_offsets[s]),
                   trained.own_elements, tensors[s].initial);
   }
-  return state;
 }
 
 std::vector<VariableState> WeightUpdate::read_state() const {
@@ -172,17 +176,18 @@ std::vector<VariableState> WeightUpdate::read_state() const {
   return states;
 }
 
-StateBlocks WeightUpdate::restored_state(const OptimizerTensors& tensors) {
-  StateBlocks state = new_state();
+void WeightUpdate::restore_state(const OptimizerTensors& tensors) {
+  if (host_block_bytes_ > 0)
+    state_.on_host = allocate_block(static_cast<std::size_t>(host_block_bytes_));
+  begin_anew(state_);
   for (const Trained& trained : trained_) {
     const auto& whole = tensors.variables[static_cast<std::size_t>(trained.variable)];
     for (std::size_t s = 0; s < whole.size(); ++s)
-      std::memcpy(block_of(trained, state) + trained.state_offsets[s],
+      std::memcpy(block_of(trained, state_) + trained.state_offsets[s],
                   whole[s].raw() + bytes_of(trained.own.begin),
                   static_cast<std::size_t>(bytes_of(size(trained.own))));
   }
   step_ = tensors.updates;
-  return state;
 }
 
 void WeightUpdate::run(UpdatePhase phase, std::span<std::byte> scratch, graph::PartRunner* runner) {

@@ -95,9 +95,10 @@ class WeightUpdate {
   /// Copies of the state's tensors, which must all be there; in other replicas than the first, of
   /// the shards only.
   std::vector<VariableState> read_state() const;
-  /// Blocks of these tensors, which are whole and have the right types. Updates count on from
-  /// theirs.
-  StateBlocks restored_state(const OptimizerTensors& tensors);
+  /// These tensors, which are whole and have the right types, instead: on the IPU in the block that
+  /// is there, for it has no room for another; a new one is to be returned to the host store.
+  /// Updates count on from theirs.
+  void restore_state(const OptimizerTensors& tensors);
   /// Bytes of its elements on the IPU, padding of shards included; and what alignment adds there.
   std::int64_t state_bytes_on_ipu() const { return state_bytes(false); }
   std::int64_t state_padding_on_ipu() const { return ipu_block_bytes_ - state_bytes(false); }
@@ -136,6 +137,7 @@ class WeightUpdate {
     std::span<float> weight;
   };
   Trained trained_variable(std::size_t position);
+  void begin_anew(const StateBlocks& state) const;
   void count_all_reduces();
   void scatter();
   void add_uses();

@@ -132,7 +132,7 @@ void OptimizerState::on_read_state() {
 }
 
 void OptimizerState::on_write_state(const WriteState& message) {
-  setup.update->set_state(setup.update->restored_state(*message.tensors));
+  setup.update->restore_state(*message.tensors);
   return_state();
   self->send(links.step, OptimizerAnswer{setup.update->updates(), {}});
 }

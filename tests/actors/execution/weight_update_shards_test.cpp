@@ -10,6 +10,7 @@
 
 #include "actors/execution/weight_update.hpp"
 #include "actors/execution/whole_state.hpp"
+#include "engine/values/memory.hpp"
 #include "graph/shards.hpp"
 #include "tests/actors/execution/subtract_rule.hpp"
 
@@ -150,6 +151,17 @@ TEST(WeightUpdate, KeepsStateOfItsShardAndCountsItsPadding) {
   for (const float count : whole[0][0].as<float>()) EXPECT_EQ(count, 11);
 }
 
+TEST(WeightUpdate, RestoresStateInTheBlockThatIsThere) {
+  ShardFixture f;
+  const std::vector<float> twos(ShardFixture::size, 2);
+  const OptimizerTensors whole{
+      .updates = 5, .variables = {{Tensor({ShardFixture::size}, std::span<const float>(twos))}}};
+  const std::uint64_t blocks = memory_counters().blocks_allocated;
+  f.updates[0].restore_state(whole);
+  EXPECT_EQ(memory_counters().blocks_allocated, blocks);
+  EXPECT_EQ(f.updates[0].read_state().at(0).tensors.at(0).as<float>()[0], 2);
+}
+
 TEST(WeightUpdate, TakesItsShardOutOfWholeState) {
   ShardFixture f;
   std::vector<float> numbers(ShardFixture::size);
@@ -158,7 +170,7 @@ TEST(WeightUpdate, TakesItsShardOutOfWholeState) {
       .updates = 5, .variables = {{Tensor({ShardFixture::size}, std::span<const float>(numbers))}}};
   for (std::int64_t replica = 0; replica < ShardFixture::replicas; ++replica) {
     WeightUpdate& update = f.updates[static_cast<std::size_t>(replica)];
-    update.set_state(update.restored_state(whole));
+    update.restore_state(whole);
     EXPECT_EQ(update.updates(), 5);
     const auto state = update.read_state();
     EXPECT_EQ(state.at(0).tensors.at(0).as<float>()[0], static_cast<float>(3 * replica));
