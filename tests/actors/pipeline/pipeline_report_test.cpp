@@ -11,6 +11,7 @@ namespace penstock::actors {
 namespace {
 
 using testing::SmallEngine;
+using testing::SmallEngineOptions;
 
 std::int64_t trained_bytes(const graph::StagePlan& stage) {
   std::int64_t bytes = 0;
@@ -59,28 +60,71 @@ std::int64_t told_bytes(const std::vector<StageStatus>& statuses) {
   return bytes;
 }
 
-// 7.9, 7.10: neither more nor less is allocated than what they tell.
+/// Tensor memory that came since `before`.
+std::int64_t bytes_since(std::uint64_t before) {
+  return static_cast<std::int64_t>(memory_counters().bytes_live - before);
+}
+
+/// Of an engine's outputs, which belong to the host and are there from its first step on; the rest
+/// is told from the start, and steps add nothing to it.
+std::int64_t bytes_of_outputs(const SmallEngineOptions& options) {
+  const std::uint64_t before = memory_counters().bytes_live;
+  SmallEngine engine(options);
+  const std::int64_t allocated = bytes_since(before);
+  EXPECT_EQ(told_bytes(engine.runtime().read_status()), allocated);
+  engine.step(2);
+  const std::int64_t outputs = bytes_since(before) - allocated;
+  engine.step(2);
+  EXPECT_EQ(bytes_since(before) - allocated, outputs) << "from the second step on";
+  return outputs;
+}
+
+/// With every means to keep less on the IPUs, and without.
+void expect_every_byte_told(SmallEngineOptions options) {
+  const std::int64_t outputs = bytes_of_outputs(options);
+  for (const bool offload : {false, true})
+    for (const bool shards : {false, true})
+      for (const bool recompute : {false, true}) {
+        SCOPED_TRACE("offload " + std::to_string(offload) + ", shards " + std::to_string(shards) +
+                     ", recompute " + std::to_string(recompute));
+        options.offload = offload;
+        options.shards = shards;
+        options.recompute = recompute;
+        EXPECT_EQ(bytes_of_outputs(options), outputs);
+      }
+}
+
+// 7.9, 7.10: neither more nor less is allocated than what they tell, and what is kept elsewhere
+// does not come to the IPUs later.
 TEST(StageReports, TogetherTellOfEveryByteThatTheEngineAllocates) {
   for (const bool training : {true, false})
-    for (const bool offload : {false, true})
-      for (const bool shards : {false, true})
-        for (const std::int64_t replicas : {1, 2, 3})
-          for (const std::int64_t stages : {4, 1}) {
-            const std::uint64_t before = memory_counters().bytes_live;
-            SmallEngine engine({.stages = stages,
-                                .training = training,
-                                .replicas = replicas,
-                                .offload = offload,
-                                .shards = shards});
-            const auto allocated = static_cast<std::int64_t>(memory_counters().bytes_live - before);
-            const auto statuses = engine.runtime().read_status();
-            EXPECT_EQ(statuses.front().report.reducer_bytes > 0,
-                      training && replicas > 1 && !shards)
-                << "there is no total of what replicas divide";
-            EXPECT_EQ(told_bytes(statuses), allocated)
-                << stages << " stages, " << replicas << " replicas, training " << training
-                << ", offload " << offload << ", shards " << shards;
-          }
+    for (const std::int64_t replicas : {1, 2, 3})
+      for (const std::int64_t stages : {4, 1}) {
+        SCOPED_TRACE(std::to_string(stages) + " stages, " + std::to_string(replicas) +
+                     " replicas, training " + std::to_string(training));
+        expect_every_byte_told({.stages = stages, .training = training, .replicas = replicas});
+      }
+}
+
+TEST(StageReports, TogetherTellOfEveryByteOfPhasesToo) {
+  for (const bool parallel : {false, true})
+    for (const std::int32_t turn : {1, 8})
+      for (const bool training : {true, false}) {
+        SCOPED_TRACE("parallel " + std::to_string(parallel) + ", turns of " + std::to_string(turn) +
+                     ", training " + std::to_string(training));
+        graph::PhaseRequest phases{.parallel = parallel, .turn = training ? turn : 1};
+        expect_every_byte_told(
+            {.schedule = "sequential", .phased = phases, .training = training, .replicas = 2});
+      }
+}
+
+TEST(StageReports, TellOfTotalsWhereReplicasAddUpWhatTheyDoNotDivide) {
+  for (const bool shards : {false, true})
+    for (const std::int64_t replicas : {1, 2}) {
+      SmallEngine engine({.replicas = replicas, .shards = shards});
+      EXPECT_EQ(engine.runtime().read_status().front().report.reducer_bytes > 0,
+                replicas > 1 && !shards);
+    }
 }
 
 struct Executions {
