@@ -45,29 +45,50 @@ class InferenceModel::Impl {
     const std::int64_t rows = running_.check(inputs);
     expect_rows(rows);
     short_plans_.open();
-    const std::int64_t micro_batches = rows / round();
-    const std::int64_t whole = micro_batches * round();
-    if (whole == rows) {
-      StepResult result = running_.run(inputs, micro_batches);
-      call_ = running_.last_run();
-      return result;
-    }
-    RunningModel& rest =
-        short_plan({.call = "run",
-                    .rows = rows,
-                    .rest = rows - whole,
-                    .unfilled = "micro-batch for every replica (" + std::to_string(round()) + ")"});
-    const StepResult tail =
-        rest.run(rows_of(inputs, whole, rows), (rows - whole) / rest.plan().batch);
-    call_ = rest.last_run();
-    if (whole == 0) return tail;
-    StepResult result = running_.run(rows_of(inputs, 0, whole), micro_batches);
+    if (rows % round() != 0) return in_parts(inputs, rows);
+    StepResult result = running_.run(inputs, rows / round());
     call_ = running_.last_run();
-    result.rows.shorter = tail.rows.micro_batches;
-    for (std::size_t i = 0; i < result.outputs.size(); ++i)
-      result.outputs[i].tensor = join_rows({{result.outputs[i].tensor, tail.outputs[i].tensor}});
-    for (std::size_t i = 0; i < result.anchors.size(); ++i)
-      result.anchors[i].tensor = join_rows({{result.anchors[i].tensor, tail.anchors[i].tensor}});
+    return result;
+  }
+
+  /// Micro-batches of every replica, then whole ones of one replica, then a shorter one.
+  StepResult in_parts(std::span<const Tensor> inputs, std::int64_t rows) {
+    const std::int64_t batch = options_.batch_size;
+    const std::int64_t of_all = rows / round() * round(), whole = rows / batch * batch;
+    struct Part {
+      RunningModel* plan;
+      std::int64_t begin, end, micro_batches;
+    };
+    // First: what cannot be compiled, or joined, runs nothing.
+    std::vector<Part> parts;
+    if (of_all > 0) parts.push_back({&running_, 0, of_all, of_all / round()});
+    if (const std::int64_t count = (whole - of_all) / batch; count > 0)
+      parts.push_back({&short_plan(rows, whole - of_all, count), of_all, whole, count});
+    if (whole < rows) parts.push_back({&short_plan(rows, rows - whole, 1), whole, rows, 1});
+    std::vector<StepResult> results;
+    for (const auto& [plan, begin, end, micro_batches] : parts)
+      results.push_back(plan->run(rows_of(inputs, begin, end), micro_batches));
+    call_ = parts.front().plan->last_run();
+    return joined(std::move(results));
+  }
+
+  static StepResult joined(std::vector<StepResult> parts) {
+    StepResult result = std::move(parts.front());
+    const auto append = [](std::vector<NamedTensor>& tensors,
+                           const std::vector<NamedTensor>& more) {
+      for (std::size_t i = 0; i < tensors.size(); ++i)
+        tensors[i].tensor = join_rows({{tensors[i].tensor, more[i].tensor}});
+    };
+    MicroBatches& before = result.rows.micro_batches;
+    for (const StepResult& part : std::span(parts).subspan(1)) {
+      append(result.outputs, part.outputs);
+      append(result.anchors, part.anchors);
+      const MicroBatches& own = part.rows.micro_batches;
+      if (own.samples == before.samples)
+        before.count += own.count;
+      else
+        result.rows.shorter = own;
+    }
     return result;
   }
 
@@ -108,14 +129,19 @@ class InferenceModel::Impl {
                                             " samples, got " + std::to_string(rows));
   }
 
-  /// The plan for what does not fill a micro-batch for every replica: equal ones, as large as they
-  /// can be.
-  RunningModel& short_plan(const UnfilledRows& rows) {
-    const std::int64_t batch = equal_micro_batch(rows.rest, options_.batch_size);
+  /// The plan of one replica for `rest` of `rows` samples in so many micro-batches.
+  RunningModel& short_plan(std::int64_t rows, std::int64_t rest, std::int64_t micro_batches) {
+    const std::int64_t batch = rest / micro_batches;
+    const UnfilledRows unfilled{
+        .call = "run",
+        .rows = rows,
+        .rest = rest,
+        .unfilled = "micro-batch for every replica (" + std::to_string(round()) + ")"};
     const auto fits = [&](const auto& plan) { return plan->plan().batch == batch; };
-    return short_plans_.take(rows, fits, [&] {
+    return short_plans_.take(unfilled, fits, [&] {
       Options options = options_;
       options.batch_size = static_cast<int>(batch);
+      options.device_iterations = static_cast<int>(micro_batches);
       options.topology.replication_factor = 1;
       return std::make_unique<RunningModel>(running_, options, nullptr);
     });

@@ -37,8 +37,8 @@ class InferenceModel {
   std::int64_t samples_per_run() const noexcept;
 
   /// Runs on any number of samples up to samples_per_run() per call. What fills no micro-batch of
-  /// every replica runs by a plan of its own, on the first replica's IPUs and in equal
-  /// micro-batches, as large as they can be; the four such plans that were used last are kept. With
+  /// every replica runs on the first replica's IPUs by plans of its own: one for whole
+  /// micro-batches, one for a last one that is shorter; the four that were used last are kept. With
   /// Options::static_shapes on samples_per_run() and no others.
   /// @throws Error shape_mismatch before anything has run; stage_failed or stalled afterwards, and
   /// then closed from every later call.
@@ -55,12 +55,13 @@ class InferenceModel {
   /// How often weights have been copied to the IPUs: for every plan that ran after a change.
   std::uint64_t weight_uploads() const noexcept;
   const CompileReport& compile_report() const noexcept;
-  /// Of the last call of run() that returned; of a short last micro-batch only the time that it
-  /// took, if there were whole ones before it.
+  /// Of the last call of run() that returned; where several plans ran for it, of the others than
+  /// the first only the time that they took.
   const CallReport& last_call() const noexcept;
-  /// As TrainingModel's, shorter last micro-batches apart, which may take the IPUs in the same way.
+  /// As TrainingModel's, of the plan for full calls alone; others may take the IPUs in the same
+  /// way.
   std::vector<StageReport> stage_reports() const;
-  /// As TrainingModel's, shorter last micro-batches included.
+  /// As TrainingModel's, of all plans.
   std::vector<TraceEvent> take_trace();
 
  private:
