@@ -24,12 +24,6 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Of each replica.
-std::int64_t micro_batches_per_call(const Options& options, const Optimizer* optimizer) {
-  const std::int64_t window = optimizer ? options.training.gradient_accumulation : 1;
-  return window * options.device_iterations;
-}
-
 std::int64_t now_ns() {
   return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
 }
@@ -68,8 +62,11 @@ RunningModel::RunningModel(std::shared_ptr<ParameterStore> weights,
   graph::Compiled compiled = compile_cached(*graph_, request, options.runtime);
   plan_ = std::make_shared<const graph::Plan>(std::move(compiled.plan));
   report_ = std::move(compiled.report);
+  report_.call = optimizer ? size_of_step(options) : size_of_run(options);
+  const std::int64_t micro_batches = report_.call.micro_batches_per_replica();
+  if (host_of) report_.warnings.clear();  // about options that nobody has set
   if (!host_of)
-    for (std::string& note : idle_options(options, micro_batches_per_call(options, optimizer)))
+    for (std::string& note : idle_options(options, micro_batches))
       report_.warnings.push_back(std::move(note));
   ipu_bytes_ = graph::needed_bytes(*plan_, options.topology.replication_factor, request.memory);
   ipu_limit_ = options.topology.ipu_memory_bytes;
@@ -84,8 +81,7 @@ RunningModel::RunningModel(std::shared_ptr<ParameterStore> weights,
   }
 
   setup_ = actor_setup(options, plan_);
-  report_.call = optimizer ? size_of_step(options) : size_of_run(options);
-  report_.outputs = output_sizes(setup_, anchors_, report_.call.micro_batches_per_replica());
+  report_.outputs = output_sizes(setup_, anchors_, micro_batches);
   rows_ = {.mode = setup_.outputs.mode,
            .period = static_cast<int>(setup_.outputs.period),
            .round = plan_->batch * setup_.replicas,
@@ -165,12 +161,15 @@ void RunningModel::detach() {
   weights_->take_from(*this);
   note_failure();
   kept_state_ = std::move(state);
-  runtime_->end();  // so that its memory is free for who comes
+  const bool is_free = runtime_->end();  // its memory, for who comes
   runtime_.reset();
   stay_.reset();
   uploaded_.clear();
   held_version_ = 0;
   log_(LogLevel::info, "\"" + plan_->name + "\": detached from its IPUs");
+  if (!is_free)
+    log_(LogLevel::warning,
+         "\"" + plan_->name + "\": an IPU is still busy, and has its memory until it is done");
 }
 
 void RunningModel::expect_open() {
@@ -360,7 +359,8 @@ Tensor RunningModel::read_buffer(const std::string& name, int replica, int repli
 }
 
 std::vector<Tensor> RunningModel::read_weights() {
-  const auto values = ask([](auto& actors) { return actors.read_variables(); });
+  // A failure is told when this model is called, not in the middle of reading the user's.
+  const auto values = runtime().read_variables();
   for (std::size_t i = 0; i < values.size(); ++i) uploaded_[store_index_[i]] = values[i];
   return uploaded_;
 }

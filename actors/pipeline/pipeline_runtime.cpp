@@ -74,18 +74,22 @@ Outputs PipelineRuntime::step(std::vector<Tensor> inputs, std::int64_t micro_bat
 Variables PipelineRuntime::read_variables(std::int32_t replica) {
   if (replica > 0 || !setup_->host->failed())
     return std::get<Variables>(call(ReadVariables{replica}));
-  end();
+  end_to_read();
   return variables_after_end(*setup_->plan, cast_->memory);
 }
 
 // An update that has begun is let finish, so that the weights are those of all stages' last one.
-void PipelineRuntime::end() {
+bool PipelineRuntime::end() {
   const double limit = system_->deterministic() ? 0 : setup_->stall_seconds;
   system_->run_pending();
   setup_->host->await_update_end(limit);
   actors::end(*cast_);
   system_->run_pending();
-  if (!await_end(*system_, *cast_, limit))
+  return await_end(*system_, *cast_, limit);
+}
+
+void PipelineRuntime::end_to_read() {
+  if (!end())
     throw Error(Errc::stalled, "what the stages hold cannot be read: an IPU is still busy");
 }
 
@@ -117,7 +121,7 @@ void PipelineRuntime::set_constants(const RunConstants& constants) {
 
 std::vector<StageStatus> PipelineRuntime::read_status() {
   if (!setup_->host->failed()) return std::get<std::vector<StageStatus>>(call(ReadStatus{}));
-  end();
+  end_to_read();
   std::vector<StageStatus> statuses;
   for (const auto& status : cast_->statuses) {
     statuses.push_back(*status);

@@ -53,9 +53,9 @@ class PipelineRuntime {
   /// Updates that all stages have done, on top of those that a state written had seen.
   std::uint64_t updates() const;
 
-  /// Ends the actors; once it returns they hold no memory of the IPUs. Nothing can be called but
-  /// what can after a failure. @throws Error stalled if a kernel does not end.
-  void end();
+  /// Ends the actors. Nothing can be called then but what can after a failure. Whether they hold
+  /// no memory of the IPUs any more: not if a kernel does not end in the time of a stall.
+  bool end();
 
   ActorSystem& system();
   /// For another runtime to share.
@@ -68,6 +68,8 @@ class PipelineRuntime {
   template <class Message>
   void begin(Message message);
   Answer finish();
+  /// @throws Error stalled if what the actors hold cannot be read.
+  void end_to_read();
   void set_constants(const RunConstants& constants);
 
   std::shared_ptr<const PipelineSetup> setup_;

@@ -63,6 +63,25 @@ TEST(ShortSteps, R2_6_TakeOverTheOptimizersStateWhereverItIsKept) {
   expect_same_weights(trained(true), trained(false));
 }
 
+// Their plans have one replica and one update, which nobody has asked for.
+TEST(ShortSteps, R2_6_WarnOfNothingThatWasNotSaidOfWholeOnes) {
+  Options options = options_for(2, 4, 1);
+  options.topology.replication_factor = 2;
+  options.topology.ipus = {0, 1};
+  options.training.sharding.optimizer_state = {.on = true, .minimum_elements = 2};
+  std::vector<std::string> lines;
+  options.runtime.log = [&](std::string_view line) { lines.emplace_back(line); };
+  options.runtime.log_level = LogLevel::warning;
+  const Model model = plain_model();
+  TrainingModel training(model, options, AdamW{});
+  InferenceModel serving(model, options);
+  const std::size_t of_whole_ones = lines.size();
+  training.step(samples(16, false));
+  training.step(samples(3, false));
+  serving.run({samples(3, false)[0]});
+  EXPECT_EQ(lines.size(), of_whole_ones) << lines.back();
+}
+
 TEST(ShortSteps, R2_6_AreRefusedWhereShapesAreStatic) {
   const Model model = plain_model();
   Options options = options_for(2, 2, 2);
