@@ -249,6 +249,7 @@ class DataLoader::Impl {
     check_threads(options);
     check_left_alone(options, "an iterable dataset gives its samples in its own order");
     if (samples) size_.batches = epoch_size(*samples, rows, options).batches;
+    if (size_.batches == 1) only_rows_ = std::min(*samples, rows);
     fields_ = checked_fields(*dataset);
     for (const Field& field : fields_) check_batch(field, rows);
     const StreamSettings settings = stream_settings(rows, options);
@@ -259,7 +260,8 @@ class DataLoader::Impl {
   const std::vector<Field>& fields() const noexcept { return fields_; }
   std::int64_t rows() const noexcept { return rows_; }
   std::int64_t last_rows() const noexcept {
-    return size_.short_rows > 0 && !streams_ ? size_.short_rows : rows_;
+    if (streams_) return only_rows_ > 0 ? only_rows_ : rows_;
+    return size_.short_rows > 0 ? size_.short_rows : rows_;
   }
   bool has_batch_sampler() const noexcept { return plan_ && !options_.sampler; }
   std::int64_t batches() const noexcept { return size_.batches; }
@@ -370,7 +372,8 @@ class DataLoader::Impl {
   std::int64_t rows_;
   DataLoaderOptions options_;
   bool streams_ = false;
-  std::int64_t samples_ = 0;  // of a dataset that has numbers for them
+  std::int64_t only_rows_ = 0;  // of the only batch that the streams' size makes, if it is one
+  std::int64_t samples_ = 0;    // of a dataset that has numbers for them
   std::vector<Field> fields_;
   EpochSize size_;
   std::function<EpochPlan(std::uint64_t epoch)> plan_;  // by a sampler

@@ -23,7 +23,8 @@ void check_rest(const InferenceModel& model, std::int64_t samples, const std::st
 void check_runs(const InferenceModel& model, const DataLoader& data, const InferenceFields& fields,
                 const std::string& who) {
   fields.check(data.fields().size(), who);
-  if (data.has_batch_sampler()) return;  // which has said nothing about each of its batches
+  // A batch sampler has said nothing about each of its batches, a stream without a size about any.
+  if (data.has_batch_sampler() || data.batches() == 0) return;
   if (data.batches() != 1) check_rest(model, data.samples_per_batch(), who);
   check_rest(model, data.last_batch_samples(), who);
 }

@@ -149,6 +149,17 @@ TEST(DataLoaderStreams, E1_NeedNotSayTheirSize) {
   }
 }
 
+TEST(DataLoaderStreams, R2_6_SayHowManySamplesTheirOnlyBatchHas) {
+  const auto last = [](std::int64_t samples, bool says_size) {
+    return DataLoader(streams(samples, says_size), 8, {.drop_last = false, .workers = 1})
+        .last_batch_samples();
+  };
+  EXPECT_EQ(last(6, true), 6);
+  EXPECT_EQ(last(6, false), 8);
+  EXPECT_EQ(last(8, true), 8);
+  EXPECT_EQ(last(14, true), 8);
+}
+
 TEST(DataLoaderStreams, R2_5_BeginAgainCleanlyInTheMiddleOfAnEpoch) {
   for (const LoaderMode mode : {LoaderMode::sync, LoaderMode::async, LoaderMode::rebatched})
     for (const int workers : {0, 1, 3}) {

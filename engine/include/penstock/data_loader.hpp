@@ -102,7 +102,7 @@ class DataLoader {
   /// With a batch sampler: of the epoch's largest batch.
   std::int64_t samples_per_batch() const noexcept;
   /// Of the epoch's last batch, as far as is known beforehand: of an iterable dataset, as every
-  /// batch.
+  /// batch, or its size, if that is known and less.
   std::int64_t last_batch_samples() const noexcept;
   /// Whether one decides how many samples each batch has.
   bool has_batch_sampler() const noexcept;

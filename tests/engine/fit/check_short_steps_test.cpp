@@ -1,7 +1,13 @@
 // What fit() and evaluate() know beforehand about steps and runs that are shorter than others.
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "penstock/error.hpp"
 #include "penstock/fit.hpp"
@@ -27,6 +33,41 @@ Options returning(OutputMode mode) {
   Options result = options();
   result.output.mode = mode;
   return result;
+}
+
+/// As many samples as there are numbers from `samples` down to 1.
+class Counting : public IterableDataset {
+ public:
+  Counting(std::int64_t samples, bool says_size) : samples_(samples), says_size_(says_size) {}
+  const std::vector<Field>& fields() const override { return fields_; }
+  std::optional<std::int64_t> size() const override {
+    return says_size_ ? std::optional(samples_) : std::nullopt;
+  }
+  std::unique_ptr<SampleStream> begin(const WorkerShare&) const override {
+    return std::make_unique<Stream>(samples_);
+  }
+
+ private:
+  struct Stream : SampleStream {
+    explicit Stream(std::int64_t samples) : left(samples) {}
+    bool next(std::span<std::byte* const> destinations) override {
+      if (left == 0) return false;
+      const auto number = static_cast<float>(left--);
+      std::memcpy(destinations[0], &number, sizeof number);
+      return true;
+    }
+    std::int64_t left;
+  };
+
+  std::int64_t samples_;
+  bool says_size_;
+  std::vector<Field> fields_{{"x", DType::f32, {1}}};
+};
+
+DataLoader streamed(std::int64_t samples, std::int64_t per_batch, bool says_size) {
+  return {std::make_shared<Counting>(samples, says_size),
+          per_batch,
+          {.drop_last = false, .mode = LoaderMode::sync, .workers = 0}};
 }
 
 /// What fit() says, and nothing has been trained then; "accepted" after all updates.
@@ -90,6 +131,24 @@ TEST(CheckShortRuns, R2_6_ThatAModelDoesNotTakeAreRefusedBeforeTheFirst) {
   EXPECT_EQ(inference.weight_uploads(), 0U);
   fitting.validation_data = &multiple;
   EXPECT_EQ(refusal(Errc::invalid_argument, [&] { fit(training, data, fitting); }), "accepted");
+}
+
+TEST(CheckShortRuns, R2_6_OfAStreamAreThoseOfItsSize) {
+  Scaling scaling;
+  const auto says = [&](Options options, bool says_size, std::int64_t samples) {
+    options.batch_size = 3;
+    options.device_iterations = 1;
+    InferenceModel inference(scaling.model, options);
+    DataLoader data = streamed(samples, per_step, says_size);
+    return refusal(Errc::invalid_argument, [&] { evaluate(inference, data, {mean_of("y")}); });
+  };
+  for (const Options& options : {fixed(), returning(OutputMode::final)}) {
+    for (const bool says_size : {false, true}) EXPECT_EQ(says(options, says_size, 6), "accepted");
+    EXPECT_TRUE(says(options, true, 5)
+                    .starts_with("evaluate: data: a batch of 5 samples ends in a run of 2: run: "));
+    EXPECT_TRUE(says(options, true, 14)
+                    .starts_with("evaluate: data: a batch of 8 samples ends in a run of 2: run: "));
+  }
 }
 
 }  // namespace
