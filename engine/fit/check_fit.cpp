@@ -48,15 +48,29 @@ struct ShortStep {
   std::string why;
 };
 
+constexpr std::int64_t no_end = std::numeric_limits<std::int64_t>::max();
+
+/// How many steps are certain to come, as far as it is not `max_updates` that ends them: a callback
+/// may stop after the first one or the first epoch. 0 if nothing says how many an epoch has.
+std::int64_t certain_steps(const DataLoader& data, const FitOptions& options) {
+  const std::int64_t epoch = options.steps_per_epoch.value_or(data.batches());
+  const auto any = [&](auto hook) {
+    return std::ranges::any_of(options.callbacks, [&](const FitCallback& callback) {
+      return static_cast<bool>(callback.*hook);
+    });
+  };
+  if (any(&FitCallback::on_step_end)) return std::min<std::int64_t>(epoch, 1);
+  if (any(&FitCallback::on_epoch_end)) return epoch;
+  return epoch > no_end / options.epochs ? no_end : epoch * options.epochs;
+}
+
 /// The first step of which it is known that it will have fewer samples than a full one.
 std::optional<ShortStep> first_short_step(const Options& model, const DataLoader& data,
                                           const FitOptions& options) {
   if (data.has_batch_sampler()) return std::nullopt;
-  constexpr std::int64_t no_end = std::numeric_limits<std::int64_t>::max();
   const std::int64_t full = model.samples_per_step(), per_call = model.device_iterations;
   const std::int64_t per_update = full / per_call, batches = data.batches();
-  const std::int64_t epoch = options.steps_per_epoch.value_or(batches > 0 ? batches : no_end);
-  const std::int64_t steps = epoch > no_end / options.epochs ? no_end : epoch * options.epochs;
+  const std::int64_t steps = certain_steps(data, options);
   const std::int64_t most = options.max_updates.value_or(no_end);
   const std::int64_t last = data.last_batch_samples();
   const bool ends_short = batches > 0 && batches <= steps && last < full;
@@ -86,7 +100,8 @@ void check_short_step(const TrainingModel& model, const DataLoader& data,
 void check_validation(const TrainingModel& model, const FitOptions& options) {
   const InferenceModel& validation = *options.validation_model;
   check(options.metrics, validation.outline(), "fit: validation_model");
-  check_runs(validation, *options.validation_data, InferenceFields(validation, model.inputs()),
+  const DataLoader& data = *options.validation_data;
+  check_runs(validation, data, InferenceFields(validation, data.fields(), model.inputs()),
              "fit: validation_data");
 }
 

@@ -87,7 +87,9 @@ struct FitOptions {
 /// place. What DataLoader::note() says is logged once, as a warning where samples are left out.
 /// @throws Error before anything has begun: invalid_argument, also for batches of other sizes and
 /// for a shorter step or run that is known to come and that a model does not take (static_shapes,
-/// an output mode); and what a metric's check throws, for the model or the one that is evaluated.
+/// an output mode), a step only if no callback can stop the training before it: in the first epoch
+/// under an on_epoch_end, the first one under an on_step_end; and what a metric's check throws, for
+/// the model or the one that is evaluated.
 /// Afterwards: what a metric's score throws, which has the first step behind it at the earliest;
 /// invalid_data for an epoch without a batch; as TrainingModel::step(), DataLoader::next() and
 /// evaluate().

@@ -110,6 +110,48 @@ TEST(CheckShortSteps, R2_6_ThatWillNotComeAreNotRefused) {
   EXPECT_NE(said(fixed(), ragged(), {.epochs = 2, .steps_per_epoch = 2}), "accepted");
 }
 
+FitCallback after_each_step() {
+  return {.on_step_end = [](const StepRecord&, const StepResult&) { return Next::stop; }};
+}
+
+FitCallback after_each_epoch() {
+  return {.on_epoch_end = [](const EpochRecord&) { return Next::stop; }};
+}
+
+TEST(CheckShortSteps, R2_6_ThatACallbackMayPreventAreNotRefused) {
+  const auto ragged = [] { return numbers(18, per_step, false); };
+  for (const Options& options : {fixed(), returning(OutputMode::sum)}) {
+    const auto accepts = [&](DataLoader data, const FitOptions& fitting) {
+      EXPECT_EQ(said(options, std::move(data), fitting), "accepted");
+    };
+    accepts(ragged(),
+            {.epochs = 1000, .steps_per_epoch = 2, .callbacks = {{}, after_each_epoch()}});
+    accepts(ragged(), {.callbacks = {after_each_step()}});
+    accepts(numbers(16), {.epochs = 2, .max_updates = 5, .callbacks = {after_each_epoch()}});
+    accepts(numbers(16), {.max_updates = 3, .callbacks = {after_each_step(), after_each_epoch()}});
+  }
+}
+
+TEST(CheckShortSteps, R2_6_ThatComeBeforeACallbackMayStopAreRefused) {
+  const auto refuses = [](DataLoader data, const FitOptions& fitting) {
+    EXPECT_TRUE(said(fixed(), std::move(data), fitting).starts_with("fit: data: a step will have"));
+  };
+  refuses(numbers(18, per_step, false), {.callbacks = {after_each_epoch()}});
+  refuses(numbers(18, per_step, false), {.steps_per_epoch = 3, .callbacks = {after_each_epoch()}});
+  refuses(numbers(16), {.max_updates = 3, .callbacks = {after_each_epoch()}});
+  refuses(numbers(6, per_step, false), {.callbacks = {after_each_step()}});
+  refuses(numbers(16), {.max_updates = 1, .callbacks = {after_each_step()}});
+  FitCallback told;
+  told.on_step_begin = [](const Batch&) {};
+  refuses(numbers(18, per_step, false), {.epochs = 2, .steps_per_epoch = 2, .callbacks = {told}});
+}
+
+TEST(CheckShortSteps, R2_6_OfDataThatSayNoLengthAreNotForetold) {
+  const auto stream = [](std::int64_t samples) { return streamed(samples, per_step, false); };
+  EXPECT_EQ(said(fixed(), stream(16), {.max_updates = 5}), "accepted");
+  EXPECT_NE(said(fixed(), stream(16), {.steps_per_epoch = 3, .max_updates = 5}), "accepted");
+}
+
 TEST(CheckShortRuns, R2_6_ThatAModelDoesNotTakeAreRefusedBeforeTheFirst) {
   Scaling scaling;
   TrainingModel training(scaling.model, options());
