@@ -37,7 +37,7 @@ Evaluation evaluate(InferenceModel& model, DataLoader& data, const std::vector<M
                     const std::function<void()>& on_batch) {
   check(metrics);
   check(metrics, model.outline(), "evaluate");
-  InferenceFields fields(model);
+  InferenceFields fields(model, data.fields());
   check_runs(model, data, fields, "evaluate: data");
   LoaderNote note(model.options().runtime);
   return evaluate_once(model, data, fields, metrics, note, on_batch);

@@ -33,7 +33,8 @@ class Fitting {
                 .runtime),
         per_update_(model.options().samples_per_step() / model.options().device_iterations) {
     if (options.validation_model)
-      validation_fields_.emplace(*options.validation_model, model.inputs());
+      validation_fields_.emplace(*options.validation_model, options.validation_data->fields(),
+                                 model.inputs());
   }
 
   History run() {

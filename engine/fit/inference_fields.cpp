@@ -14,37 +14,45 @@ std::string counted(const std::vector<std::string>& names) {
   return std::to_string(names.size()) + " (" + joined(names) + ")";
 }
 
-}  // namespace
-
-InferenceFields::InferenceFields(const InferenceModel& model, std::vector<std::string> of_step)
-    : inputs_(model.inputs()) {
-  if (!place_among(of_step) && !place_among(model.training_inputs())) place_among(inputs_);
+std::vector<std::string> names_of(const std::vector<Field>& fields) {
+  std::vector<std::string> names;
+  for (const Field& field : fields) names.push_back(field.name);
+  return names;
 }
 
-bool InferenceFields::place_among(const std::vector<std::string>& of_step) {
+}  // namespace
+
+InferenceFields::InferenceFields(const InferenceModel& model, const std::vector<Field>& given,
+                                 const std::vector<std::string>& of_step)
+    : inputs_(model.inputs()) {
+  if (place_among(names_of(given)) || place_among(of_step)) return;
+  if (!place_among(model.training_inputs())) place_among(inputs_);
+}
+
+bool InferenceFields::place_among(const std::vector<std::string>& names) {
   positions_.clear();
   in_front_ = true;
   for (const std::string& input : inputs_) {
-    const auto found = std::ranges::find(of_step, input);
-    if (found == of_step.end()) return false;
-    in_front_ &= static_cast<std::size_t>(found - of_step.begin()) == positions_.size();
-    positions_.push_back(static_cast<std::size_t>(found - of_step.begin()));
+    const auto found = std::ranges::find(names, input);
+    if (found == names.end()) return false;
+    in_front_ &= static_cast<std::size_t>(found - names.begin()) == positions_.size();
+    positions_.push_back(static_cast<std::size_t>(found - names.begin()));
   }
-  of_step_ = of_step;
+  whole_ = names;
   return true;
 }
 
 void InferenceFields::check(std::size_t fields, const std::string& who) const {
-  if (in_front_ || fields <= inputs_.size() || fields >= of_step_.size()) return;
+  if (in_front_ || fields <= inputs_.size() || fields >= whole_.size()) return;
   throw Error(Errc::invalid_argument, who +
                                           ": expected batches of the fields that training "
                                           "takes, " +
-                                          counted(of_step_) + ", or of those of inference alone, " +
+                                          counted(whole_) + ", or of those of inference alone, " +
                                           counted(inputs_) + ", got " + std::to_string(fields));
 }
 
 std::span<const Tensor> InferenceFields::of(const Batch& batch) {
-  if (in_front_ || batch.size() < of_step_.size()) return first_fields(batch, inputs_);
+  if (in_front_ || batch.size() < whole_.size()) return first_fields(batch, inputs_);
   chosen_.clear();
   for (const std::size_t position : positions_) chosen_.push_back(batch[position]);
   return chosen_;

@@ -11,12 +11,15 @@
 
 namespace penstock {
 
-/// A batch with as many fields as a step of training takes, or more, is one of training: its
-/// fields are that step's inputs. One with inference's own inputs alone has these in their order.
+/// Where a loader's fields bear the names of all inputs, these are taken by name. Else a batch with
+/// as many fields as a step of training takes, or more, is one of training: its fields are that
+/// step's inputs. One with inference's own inputs alone has these in their order.
 class InferenceFields {
  public:
-  /// `of_step`: the inputs of the training beside which `model` is evaluated, if there is one.
-  explicit InferenceFields(const InferenceModel& model, std::vector<std::string> of_step = {});
+  /// `given`: the loader's. `of_step`: the inputs of the training beside which `model` is
+  /// evaluated, if there is one.
+  InferenceFields(const InferenceModel& model, const std::vector<Field>& given,
+                  const std::vector<std::string>& of_step = {});
 
   /// @throws Error invalid_argument, opening with `who`, if batches of so many fields are neither.
   void check(std::size_t fields, const std::string& who) const;
@@ -25,11 +28,11 @@ class InferenceFields {
   std::span<const Tensor> of(const Batch& batch);
 
  private:
-  bool place_among(const std::vector<std::string>& of_step);
+  bool place_among(const std::vector<std::string>& names);
 
   std::vector<std::string> inputs_;
-  std::vector<std::string> of_step_;
-  std::vector<std::size_t> positions_;  // of the inputs, among those of a step
+  std::vector<std::string> whole_;      // the fields of a batch that has more than the inputs
+  std::vector<std::size_t> positions_;  // of the inputs, among those
   bool in_front_ = false;
   Batch chosen_;
 };

@@ -71,7 +71,7 @@ std::int64_t samples_in(const std::vector<Tensor>& inputs) {
 
 std::vector<NamedTensor> predict(InferenceModel& model, DataLoader& data) {
   expect_own_inputs(model);
-  InferenceFields fields(model);
+  InferenceFields fields(model, data.fields());
   check_runs(model, data, fields, "predict: data");
   Predictions predictions;
   LoaderNote note(model.options().runtime);

@@ -100,11 +100,12 @@ struct Evaluation {
   double samples_per_second = 0;        ///< from the first call to the last one's return
 };
 
-/// The metrics over one epoch of the data, of which a last batch may be shorter. Fields are as in
-/// fit(): a batch's first ones are InferenceModel::training_inputs(), of which the model takes its
-/// own; or they are its own inputs alone, where a batch has no more fields. Batches may be of any
-/// size, a training step's too: the model runs on InferenceModel::samples_per_run() samples at a
-/// time, and a metric is asked after each run. `on_batch` is called after each batch.
+/// The metrics over one epoch of the data, of which a last batch may be shorter. If the names of
+/// the data's fields include all of InferenceModel::inputs(), the model takes these by name. Else
+/// fields are as in fit(): a batch's first ones are InferenceModel::training_inputs(), of which the
+/// model takes its own; or they are its own inputs alone, where a batch has no more fields. Batches
+/// may be of any size, a training step's too: the model runs on InferenceModel::samples_per_run()
+/// samples at a time, and a metric is asked after each run. `on_batch` is called after each batch.
 /// DataLoader::note() is logged as by fit().
 /// @throws Error as InferenceModel::run() and DataLoader::next(); invalid_data for an epoch without
 /// a batch; invalid_argument, before the first run, if a batch's fields are neither, if it is known

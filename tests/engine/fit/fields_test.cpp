@@ -1,6 +1,10 @@
 // Which fields of a loader's batches training and inference take.
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "penstock/error.hpp"
@@ -70,6 +74,48 @@ TEST(Fields, G5_ThatAreNeitherAreRefusedBeforeAnythingRan) {
   EXPECT_EQ(refusal(Errc::invalid_argument, [&] { predict(inference, some); }),
             "predict: data" + text);
   EXPECT_EQ(training.updates(), 0U);
+}
+
+/// Tensors under names.
+class Named : public Dataset {
+ public:
+  Named(const std::vector<std::string>& names, const std::vector<Tensor>& tensors)
+      : tensors_(tensor_dataset(tensors)), fields_(tensors_->fields()) {
+    for (std::size_t i = 0; i < names.size(); ++i) fields_[i].name = names[i];
+  }
+  std::int64_t size() const override { return tensors_->size(); }
+  const std::vector<Field>& fields() const override { return fields_; }
+  void read(std::int64_t index, std::span<std::byte* const> destinations) const override {
+    tensors_->read(index, destinations);
+  }
+
+ private:
+  std::shared_ptr<const Dataset> tensors_;
+  std::vector<Field> fields_;
+};
+
+DataLoader named(const std::vector<std::string>& names, const std::vector<Tensor>& fields) {
+  return {std::make_shared<Named>(names, fields), 4, {.mode = LoaderMode::sync, .workers = 0}};
+}
+
+TEST(Fields, G5_GoByNameIfAllInputsAreNamed) {
+  Model model("target first");
+  const Value target = model.input("target", {1}), x = model.input("x", {1});
+  model.output("y", model.add(x, x));
+  model.loss(model.mse_loss(model.linear("fc", x, 1), target));
+  TrainingModel training(model, {.batch_size = 4});
+  InferenceModel inference(model, {.batch_size = 4});
+  DataLoader data = loader({column(100), column(0)}),
+             by_name = named({"x", "t"}, {column(0), column(100)}),
+             behind = named({"a", "b", "x"}, {column(20), column(100), column(0)}),
+             by_place = named({"a", "b"}, {column(100), column(0)});
+  for (DataLoader* of : {&data, &by_name, &behind, &by_place}) {
+    EXPECT_EQ(value_of(evaluate(inference, *of, {mean_of("y")}).values, "y"), 3);
+    EXPECT_EQ(predict(inference, *of)[0].tensor.as<float>()[1], 2);
+    const FitOptions options{
+        .metrics = {mean_of("y")}, .validation_model = &inference, .validation_data = of};
+    EXPECT_EQ(value_of(fit(training, data, options).epochs[0].values, "val_y"), 3);
+  }
 }
 
 TEST(Fields, G5_MayBeginWithLabels) {
