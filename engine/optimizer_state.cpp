@@ -1,7 +1,9 @@
 #include "engine/optimizer_state.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include "engine/model/optimizer_rules.hpp"
@@ -32,10 +34,12 @@ class Supply {
       if (!tensors_.emplace(name, tensor).second) misfit(name, "it is there twice");
   }
 
-  Tensor take(const std::string& name, const graph::TensorType& type) {
+  /// `states`: all that the rule keeps of the parameter, of which `name` is one.
+  Tensor take(const std::string& name, const graph::TensorType& type,
+              std::span<const graph::StateTensor> states = {}) {
     const std::string expected = "expected " + graph::to_string(type);
     auto found = tensors_.extract(name);
-    if (!found || !found.mapped()) misfit(name, expected + ", found none" + besides(name));
+    if (!found || !found.mapped()) misfit(name, expected + ", found none" + besides(name, states));
     const graph::TensorType got{found.mapped().dtype(), found.mapped().shape()};
     if (got != type) misfit(name, expected + ", got " + graph::to_string(got));
     return std::move(found.mapped());
@@ -51,12 +55,17 @@ class Supply {
   }
 
   /// What else there is of the parameter whose tensor is missing: perhaps that of another variant.
-  std::string besides(const std::string& name) const {
+  std::string besides(const std::string& name, std::span<const graph::StateTensor> states) const {
     const std::string parameter = name.substr(0, name.rfind('.') + 1);
-    const auto other = tensors_.lower_bound(parameter);
-    if (parameter.empty() || other == tensors_.end() || !other->first.starts_with(parameter))
-      return {};
-    return ", but \"" + other->first + '"';
+    if (parameter.empty()) return {};
+    for (auto other = tensors_.lower_bound(parameter);
+         other != tensors_.end() && other->first.starts_with(parameter); ++other) {
+      const std::string_view state = std::string_view(other->first).substr(parameter.size());
+      const bool of_another_parameter = state.find('.') != state.npos;
+      const bool own = std::ranges::find(states, state, &graph::StateTensor::name) != states.end();
+      if (!of_another_parameter && !own) return ", but \"" + other->first + '"';
+    }
+    return {};
   }
 
   std::string who_;
@@ -105,9 +114,10 @@ actors::OptimizerTensors tensors_of(const graph::Plan& plan, const actors::Updat
     const graph::VariableInfo& variable = plan.variables[i];
     auto& own = result.variables.emplace_back();
     if (!variable.trainable) continue;
-    for (const graph::StateTensor& state : state_of(rules.variables[i])) {
+    const auto states = state_of(rules.variables[i]);
+    for (const graph::StateTensor& state : states) {
       const std::string name = name_of(variable, state);
-      own.push_back(supply.take(name, variable.type));
+      own.push_back(supply.take(name, variable.type, states));
       check_numbers(own.back(), state, name, who);
     }
   }

@@ -236,6 +236,22 @@ TEST(OptimizerState, ThatDoesNotFitIsRefusedAndChangesNothing) {
   EXPECT_EQ(training.updates(), 4u);
 }
 
+TEST(OptimizerState, R2_3_OfAMissingTensorNamesNoneThatIsExpectedOrOfAnotherParameter) {
+  TrainingModel training(network(), options_for(), AdamW{});
+  std::vector<NamedTensor> state = training.optimizer_state();
+  const auto said = [&] {
+    return refusal(Errc::shape_mismatch, [&] { training.set_optimizer_state(state); });
+  };
+  const std::string text =
+      "optimizer state: tensor \"fc1.weight.exp_avg\": expected f32[6,5], found none";
+  state.erase(state.begin() + 1);
+  EXPECT_EQ(said(), text);
+  state.push_back({"fc1.weight.deep.momentum", state[1].tensor});
+  EXPECT_EQ(said(), text);
+  state.push_back({"fc1.weight.momentum", state[1].tensor});
+  EXPECT_EQ(said(), text + ", but \"fc1.weight.momentum\"");
+}
+
 /// What is said about `state` with another step.
 std::string verdict_on_step(TrainingModel& training, std::vector<NamedTensor> state,
                             std::int64_t step) {
