@@ -106,7 +106,8 @@ TEST(ClosedModels, R2_6_OfTrainingAreReadAndNeverTrainAgain) {
   }
 }
 
-// One of more micro-batches than a full one would divide by more than f32 has.
+// A short step of five micro-batches divides by more than a full one's four, here by more than f32
+// holds.
 TEST(ClosedModels, R2_6_AreThoseThatFailedNotThoseWhoseShortStepIsRefused) {
   const Model weights = network();
   Options options = with_limit(0);

@@ -1,4 +1,4 @@
-// A8: what a plan that does not fit is told would help does, once it is followed.
+// A8, D12: what a plan that does not fit is told would help does, once it is followed.
 
 #include <gtest/gtest.h>
 

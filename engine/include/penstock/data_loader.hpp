@@ -131,8 +131,8 @@ class DataLoader {
   /// next epoch. stalled after the timeout, naming what is being read (the next call waits for the
   /// same batch again).
   std::optional<Batch> next();
-  /// How long calls of next() have waited, of all epochs, for batches that were not there when they
-  /// were asked for, as none is in sync mode: 0 where reading always was ahead.
+  /// How long next() has waited, in all epochs, for batches not there when asked for: none is in
+  /// sync mode, nor in rebatched mode of an iterable dataset, whose batches are put together then.
   double waited_seconds() const noexcept;
 
   /// For `for (Batch& batch : loader)`: begin() starts an epoch.

@@ -28,7 +28,7 @@ struct StepRecord {
   std::int64_t step = 1;                ///< of the epoch, from 1
   std::uint64_t updates = 0;            ///< of this training so far
   std::vector<NamedValue> values = {};  ///< of this step: "loss", then the metrics
-  double samples_per_second = 0;        ///< while waiting for the data and in the step's call
+  double samples_per_second = 0;        ///< over the wait for data and step(), and nothing else
 };
 
 struct EpochRecord {
@@ -39,7 +39,7 @@ struct EpochRecord {
   /// nan of what the output mode has returned nothing of.
   std::vector<NamedValue> values = {};
   double seconds = 0;  ///< without the evaluation
-  /// Of these, waiting for data that had not been read yet, see DataLoader::waited_seconds().
+  /// Of these, waiting for data not yet read or put together: DataLoader::waited_seconds().
   double waited_seconds = 0;
 };
 

@@ -50,8 +50,8 @@ Metric accuracy(const std::string& output);
 /// The mean of an output's elements, f32 of any shape, under the output's name. Of
 /// Model::output("loss", loss), say: inference, which has no loss of its own, then tells it too. A
 /// number for a whole micro-batch counts once for each of its samples, which may be fewer in a
-/// short step or run: a mean over them stays one; of a sum it is the one that a sample is part of.
-/// What OutputMode::sum adds up is divided by the number of micro-batches again.
+/// short step or run: a mean over them stays one; of sums it is the mean, over samples, of the sum
+/// that each is part of. What OutputMode::sum adds up is divided by the number of micro-batches.
 /// @throws Error invalid_argument, before the first call, if there is no such output.
 Metric mean_of(const std::string& output);
 

@@ -214,7 +214,7 @@ class Model {
   Value kl_div_loss(Value x, Value target, const KlDivOptions& options = {});
   /// exp(x) - t·x for counts t; the target has a gradient.
   Value poisson_nll_loss(Value x, Value target, const PoissonNllOptions& options = {});
-  /// x where the target is 1, max(0, margin - x) where it is -1, as in PyTorch both elsewhere.
+  /// x where the target is 1, max(0, margin - x) where -1, and as in PyTorch their sum elsewhere.
   Value hinge_embedding_loss(Value x, Value target, const HingeOptions& options = {});
   /// log(1 + exp(-t·x)) for targets 1 and -1; the target has a gradient.
   Value soft_margin_loss(Value x, Value target, LossReduction reduction = LossReduction::mean);
@@ -223,7 +223,7 @@ class Model {
   Value multilabel_soft_margin_loss(Value x, Value target,
                                     LossReduction reduction = LossReduction::mean);
   /// a and b [N,D], target f32 [N]: 1 - cos(a, b) where it is 1, max(0, cos(a, b) - margin) where
-  /// it is -1, as in PyTorch 0 elsewhere; terms [N].
+  /// it is -1, and 0 elsewhere, as in PyTorch; terms [N].
   Value cosine_embedding_loss(Value a, Value b, Value target, const MarginOptions& options = {});
   /// max(0, margin - t·(a - b)), all of one shape: a ranks higher where the target is 1, b where it
   /// is -1.

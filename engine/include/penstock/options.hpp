@@ -231,10 +231,10 @@ struct RuntimeOptions {
   bool trace = false;         ///< record every program run
   double stall_seconds = 60;  ///< a call in which nothing moves for so long fails, and says why
   /// Where plans are kept, for the next process that compiles the same: a directory that nobody
-  /// writes to whom the process does not trust; made if it is missing. Empty: that of the
-  /// environment's PENSTOCK_CACHE_DIR; none there: nothing is kept.
+  /// untrusted writes to; made if it is missing. Empty: that of the environment's
+  /// PENSTOCK_CACHE_DIR; none there: none is kept. One above cache_bytes is not, with a warning.
   std::string cache_directory = {};
-  std::int64_t cache_bytes = 256 << 20;  ///< of all plans kept: the longest unused go first
+  std::int64_t cache_bytes = 256 << 20;  ///< of all plans kept: the longest unused go; 0: none
   /// A line per noteworthy event, told as a call ends, on its thread; what it calls adds no more.
   std::function<void(std::string_view)> log = {};
   LogLevel log_level = LogLevel::automatic;  ///< lines that matter less are left out

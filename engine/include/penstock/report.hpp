@@ -10,7 +10,7 @@
 namespace penstock {
 
 /// Tensors of a class that a stage keeps in the host store, and what was copied to and from its IPU
-/// since the model was built.
+/// since its model was attached.
 struct OffloadReport {
   std::int64_t bytes = 0;    ///< kept in the host store
   std::uint64_t loads = 0;   ///< copies to the IPU
@@ -20,8 +20,8 @@ struct OffloadReport {
   std::int64_t padding_bytes = 0;  ///< there beside `bytes`, for alignment
 };
 
-/// What replicas have exchanged in weight updates since the model was built, seen by one stage of
-/// one of them. A tensor that they divide is reduce-scattered and all-gathered, any other
+/// What replicas have exchanged in weight updates since their model was attached, seen by one stage
+/// of one of them. A tensor that they divide is reduce-scattered and all-gathered, any other
 /// all-reduced.
 struct CollectiveReport {
   std::uint64_t all_reduces = 0;      ///< of gradients, tensor by tensor
@@ -34,7 +34,7 @@ struct CollectiveReport {
   std::int64_t gathered_bytes = 0;   ///< read of other replicas' new weights
 };
 
-/// What one stage of one replica has done since its model was built.
+/// What one stage of one replica has done since its model was attached.
 struct StageReport {
   int replica = 0;
   int stage = 0;

@@ -98,8 +98,8 @@ class TrainingModel {
   /// Ends the engine's threads and frees the memory of its IPUs. Weights, the optimizer's state,
   /// the number of updates and the random numbers to come stay, so that the next call that needs
   /// the IPUs, or attach(), goes on to the same bits; counts of reports begin anew.
-  /// @throws Error invalid_argument if the model is not attached; closed after a failure; and if
-  /// what stays cannot be read, which loses nothing: the model is still attached.
+  /// @throws Error invalid_argument if the model is not attached; closed after a failure;
+  /// out_of_memory if there is none to keep what stays in: then the model is still attached.
   void detach();
   /// Starts the threads again, without compiling; nothing if the model is attached.
   /// @throws Error out_of_memory if the system has no more threads; closed after a failure.
