@@ -121,9 +121,10 @@ void PlanCache::write(std::string_view key, std::string_view content) const {
   const std::string opened = header(key, content);
   const std::size_t bytes = opened.size() + key.size() + content.size();
   if (std::cmp_greater(bytes, limit_))
-    throw Error(Errc::invalid_argument, "options.runtime.cache_bytes: the plan has " +
-                                            std::to_string(bytes) + " bytes, of all plans " +
-                                            std::to_string(limit_) + " are kept: this one is not");
+    throw Error(Errc::invalid_argument, "options.runtime.cache_bytes: expected " +
+                                            std::to_string(bytes) +
+                                            " or more, what the plan takes, got " +
+                                            std::to_string(limit_) + "; it is not kept");
   OutputFile file(file_of(key));
   file.write(opened);
   file.write(key);

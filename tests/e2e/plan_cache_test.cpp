@@ -93,7 +93,7 @@ TEST(PlanCacheOfEngines, D15_SayThatAPlanIsTooLargeToBeKept) {
   EXPECT_EQ(std::ranges::count_if(warnings,
                                   [](const std::string& warning) {
                                     return warning.starts_with(
-                                        "plan cache: options.runtime.cache_bytes: the plan has ");
+                                        "plan cache: options.runtime.cache_bytes: expected ");
                                   }),
             1);
   EXPECT_FALSE(report_of(options).from_cache);

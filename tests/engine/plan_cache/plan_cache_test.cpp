@@ -100,8 +100,8 @@ TEST(PlanCache, LeavesAloneWhatIsNotItsOwnAndKeepsNothingBeyondItsLimit) {
   const PlanCache cache(directory.path(), 3000);
   EXPECT_EQ(
       testing::refusal(Errc::invalid_argument, [&] { cache.write("key", std::string(4000, 'x')); }),
-      "options.runtime.cache_bytes: the plan has 4092 bytes, of all plans 3000 are kept: this "
-      "one is not");
+      "options.runtime.cache_bytes: expected 4092 or more, what the plan takes, got 3000; it is "
+      "not kept");
   EXPECT_EQ(cache.read("key"), std::nullopt);
   PlanCache(directory.path(), 0).write("key", "content");
   EXPECT_EQ(cache.read("key"), std::nullopt);
