@@ -19,8 +19,6 @@ std::vector<std::string> idle_options(const TrainerOptions& options) {
   };
   note(!output.profile && output.profile_dir != OutputOptions{}.profile_dir,
        "--profile-dir changes nothing without --profile");
-  note(pipeline.offload_optimiser && keeps_no_state(optimizer),
-       "--offload-optimiser changes nothing: sgd without --momentum keeps no state");
   note(pipeline.optimiser_on_ipu && keeps_no_state(optimizer),
        "--optimiser-on-ipu changes nothing: sgd without --momentum keeps no state");
   note(is_phased(pipeline.strategy) &&
@@ -30,8 +28,6 @@ std::vector<std::string> idle_options(const TrainerOptions& options) {
            std::string(to_string(pipeline.strategy)) +
            ", which keeps in the host store all that no option such as --weights-on-ipu keeps on "
            "the IPUs");
-  note(pipeline.shard_optimiser && keeps_no_state(optimizer),
-       "--shard-optimiser changes nothing: sgd without --momentum keeps no state");
   note(optimizer.dampening.value_or(0) != 0 && keeps_no_state(optimizer) &&
            !optimizer.dampen_first_step,
        "--dampening changes nothing without --momentum");

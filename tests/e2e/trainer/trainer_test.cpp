@@ -133,8 +133,8 @@ TEST(Trainer, SaysWhichOptionsChangeNothing) {
   const CommandResult result = train(
       quick_mlp + Arguments{"--optimizer", "sgd", "--offload-optimiser", "--profile-dir", "new"});
   expect_success(result);
-  EXPECT_NE(result.err.find("note: --offload-optimiser changes nothing: sgd without --momentum "
-                            "keeps no state\n"),
+  EXPECT_NE(result.err.find("note: --offload-optimiser: the optimizer keeps no state, and nothing "
+                            "is kept in the host store\n"),
             std::string::npos);
   EXPECT_NE(result.err.find("note: --profile-dir changes nothing without --profile\n"),
             std::string::npos);

@@ -19,17 +19,6 @@ TEST(IdleOptions, OfTheOutput) {
   EXPECT_EQ(idle_options(options), Notes{"--profile-dir changes nothing without --profile"});
 }
 
-TEST(IdleOptions, OffloadingTheStateOfARuleThatKeepsNone) {
-  TrainerOptions options;
-  options.pipeline.offload_optimiser = true;
-  EXPECT_EQ(idle_options(options), Notes{}) << "adamw";
-  options.optimizer.name = OptimizerName::sgd;
-  EXPECT_EQ(idle_options(options),
-            Notes{"--offload-optimiser changes nothing: sgd without --momentum keeps no state"});
-  options.optimizer.momentum = 0.9;
-  EXPECT_EQ(idle_options(options), Notes{});
-}
-
 TEST(IdleOptions, OffloadingWhatPhasesOffloadAnyway) {
   TrainerOptions options;
   options.pipeline.offload_weights = true;
@@ -48,15 +37,8 @@ TEST(IdleOptions, KeepingOnTheIpusTheStateOfARuleThatKeepsNone) {
   options.optimizer.name = OptimizerName::sgd;
   EXPECT_EQ(idle_options(options),
             Notes{"--optimiser-on-ipu changes nothing: sgd without --momentum keeps no state"});
-}
-
-TEST(IdleOptions, DividingTheStateOfARuleThatKeepsNone) {
-  TrainerOptions options;
-  options.pipeline.shard_optimiser = true;
-  EXPECT_EQ(idle_options(options), Notes{}) << "adamw";
-  options.optimizer.name = OptimizerName::sgd;
-  EXPECT_EQ(idle_options(options),
-            Notes{"--shard-optimiser changes nothing: sgd without --momentum keeps no state"});
+  options.optimizer.momentum = 0.9;
+  EXPECT_EQ(idle_options(options), Notes{});
 }
 
 TEST(IdleOptions, DampeningWhatHasNoMomentum) {
