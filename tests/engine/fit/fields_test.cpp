@@ -74,6 +74,7 @@ TEST(Fields, G5_ThatAreNeitherAreRefusedBeforeAnythingRan) {
   EXPECT_EQ(refusal(Errc::invalid_argument, [&] { predict(inference, some); }),
             "predict: data" + text);
   EXPECT_EQ(training.updates(), 0U);
+  EXPECT_EQ(inference.weight_uploads(), 0U);
 }
 
 /// Tensors under names.
