@@ -2,10 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 #include <map>
 
 #include "penstock/inference_model.hpp"
+#include "tests/support/same_bits.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/support/training_run.hpp"
 
@@ -172,7 +172,7 @@ TEST(TiedWeights, AreSavedOnceAndGoOnUnderAnotherCut) {
   const auto expected = weights_of(first);
   EXPECT_EQ(expected.size(), 5u);
   for (const auto& [name, tensor] : weights_of(second))
-    EXPECT_EQ(std::memcmp(tensor.raw(), expected.at(name).raw(), tensor.bytes()), 0) << name;
+    EXPECT_TRUE(same_bits(tensor, expected.at(name))) << name;
 }
 
 TEST(TiedWeights, AreTrainedByEveryUse) {
@@ -209,8 +209,8 @@ TEST(TiedWeights, AreCountedOnceAndReachInferenceInEveryStage) {
   const Tensor first = logits(pipelined).tensor;
   training.step({inputs[0].rows(0, batch * accumulation), inputs[1].rows(0, batch * accumulation)});
   const Tensor second = logits(pipelined).tensor;
-  EXPECT_NE(std::memcmp(first.raw(), second.raw(), first.bytes()), 0);
-  EXPECT_EQ(std::memcmp(second.raw(), logits(single).tensor.raw(), first.bytes()), 0);
+  EXPECT_FALSE(same_bits(first, second));
+  EXPECT_TRUE(same_bits(second, logits(single).tensor));
 }
 
 }  // namespace

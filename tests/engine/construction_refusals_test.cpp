@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <functional>
 
 #include "engine/values/memory.hpp"
@@ -11,6 +10,7 @@
 #include "penstock/training_model.hpp"
 #include "tests/support/random_tensor.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/same_bits.hpp"
 #include "tests/support/thread_count.hpp"
 
 namespace penstock {
@@ -151,7 +151,8 @@ const std::vector<Refused> table{
      "sgd.learning_rate: expected 0 or more, got -1", false},
     {Errc::invalid_argument,
      [](Options&, Optimizer& o) { o.groups = {{.parameters = {"fc3.weight"}, .settings = Sgd{}}}; },
-     "optimizer.groups[0].settings: expected the rule adamw as in the rest of the optimizer, got sgd",
+     "optimizer.groups[0].settings: expected the rule adamw as in the rest of the optimizer, got "
+     "sgd",
      false},
 };
 
@@ -163,7 +164,7 @@ std::vector<Tensor> values_of(const Model& model) {
 
 void expect_same(const std::vector<Tensor>& values, const std::vector<Tensor>& others) {
   for (std::size_t i = 0; i < values.size(); ++i)
-    EXPECT_EQ(std::memcmp(values[i].raw(), others[i].raw(), values[i].bytes()), 0) << weights[i];
+    EXPECT_TRUE(testing::same_bits(values[i], others[i])) << weights[i];
 }
 
 /// The weights after a step on `model`.

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +9,7 @@
 #include "penstock/training_model.hpp"
 #include "tests/engine/small_models.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/same_bits.hpp"
 
 namespace penstock::testing {
 namespace {
@@ -65,7 +65,7 @@ TEST(LoggedModel, D14_MayBeCalledByItsLog) {
   ASSERT_FALSE(lines.empty());
   EXPECT_NE(lines.back().find("micro-batches per replica done"), std::string::npos) << lines.back();
   const Tensor newest = model.weight(weight);
-  EXPECT_EQ(std::memcmp(seen.raw(), newest.raw(), newest.bytes()), 0);
+  EXPECT_TRUE(same_bits(seen, newest));
 }
 
 }  // namespace

@@ -3,12 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "graph/compile.hpp"
 #include "penstock/error.hpp"
 #include "tests/support/plan_runner.hpp"
 #include "tests/support/random_network.hpp"
+#include "tests/support/same_bits.hpp"
 
 namespace penstock::graph {
 namespace {
@@ -102,7 +102,7 @@ TEST(Sharing, DoesNotChangeABitOfAPlansResults) {
       const auto results = testing::window_results(plan, inputs);
       ASSERT_EQ(results.size(), expected.size());
       for (std::size_t i = 0; i < results.size(); ++i)
-        EXPECT_EQ(std::memcmp(results[i].raw(), expected[i].raw(), expected[i].bytes()), 0)
+        EXPECT_TRUE(testing::same_bits(results[i], expected[i]))
             << "result " << i << ", " << threads << " threads";
     }
   }

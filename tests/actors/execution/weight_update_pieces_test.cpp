@@ -1,7 +1,6 @@
 // Weight updates of large parameters: in parts by several threads, in pieces off the IPU.
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <functional>
 #include <memory>
 #include <numeric>
@@ -11,6 +10,7 @@
 
 #include "actors/execution/weight_update.hpp"
 #include "engine/values/memory.hpp"
+#include "tests/support/same_bits.hpp"
 
 namespace penstock::actors {
 namespace {
@@ -77,8 +77,7 @@ TEST(WeightUpdate, SharesLargeParametersWithoutChangingABit) {
     EXPECT_EQ(alone.parts, 0);
     const Updated shared = updated(rule, large, 3);
     EXPECT_EQ(shared.parts, std::string(rule) == "lamb" ? 0 : 3 * 2) << rule;
-    EXPECT_EQ(std::memcmp(alone.weight.raw(), shared.weight.raw(), alone.weight.bytes()), 0)
-        << rule;
+    EXPECT_TRUE(testing::same_bits(alone.weight, shared.weight)) << rule;
   }
   EXPECT_EQ(updated("sgd", 1000, 3).parts, 0) << "not worth the while";
 }
@@ -105,11 +104,10 @@ TEST(WeightUpdate, WorksOnOffloadedStateInPiecesThatFitIntoScratch) {
                              " threads";
     const Updated kept = updated(row.rule, row.size, row.threads);
     const Updated moved = updated(row.rule, row.size, row.threads, row.scratch);
-    EXPECT_EQ(std::memcmp(kept.weight.raw(), moved.weight.raw(), kept.weight.bytes()), 0) << what;
+    EXPECT_TRUE(testing::same_bits(kept.weight, moved.weight)) << what;
     ASSERT_EQ(moved.state.size(), 2u);
     for (std::size_t s = 0; s < 2; ++s)
-      EXPECT_EQ(std::memcmp(kept.state[s].raw(), moved.state[s].raw(), kept.state[s].bytes()), 0)
-          << what;
+      EXPECT_TRUE(testing::same_bits(kept.state[s], moved.state[s])) << what;
     const std::int64_t bytes = 2 * row.size * 4;
     EXPECT_EQ(moved.moves.bytes, bytes) << what;
     EXPECT_EQ(moved.moves.loads, 2 * 2 * row.pieces) << what;
@@ -137,8 +135,7 @@ TEST(WeightUpdate, WorksOnOffloadedWeightsInPiecesThatFitIntoScratch) {
   for (const Row& row : rows) {
     const Updated kept = updated(row.rule, size, row.threads);
     const Updated moved = updated(row.rule, size, row.threads, row.scratch, true);
-    EXPECT_EQ(std::memcmp(kept.weight.raw(), moved.weight.raw(), kept.weight.bytes()), 0)
-        << row.rule;
+    EXPECT_TRUE(testing::same_bits(kept.weight, moved.weight)) << row.rule;
     EXPECT_EQ(moved.weight_moves.bytes, 4 * size) << row.rule;
     EXPECT_EQ(moved.weight_moves.loads, 2 * row.pieces) << row.rule;
     EXPECT_EQ(moved.weight_moves.stores, 2 * row.pieces) << row.rule;

@@ -1,13 +1,12 @@
 // The ways to say which block a layer belongs to, by the rows of docs/reference.md.
 #include <gtest/gtest.h>
 
-#include <cstring>
-
 #include "engine/model/model_access.hpp"
 #include "penstock/inference_model.hpp"
 #include "penstock/training_model.hpp"
 #include "tests/support/random_tensor.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/same_bits.hpp"
 
 namespace penstock {
 namespace {
@@ -248,7 +247,7 @@ TEST(Blocks, A5_CutAFinishedModelIntoStagesOfTheSameBits) {
   marked.begin_block_at("layer2", "B3");
   marked.begin_block_at("layer1", "B2");
   const Tensor cut = trained(marked, 3);
-  EXPECT_EQ(std::memcmp(cut.raw(), whole.raw(), whole.bytes()), 0);
+  EXPECT_TRUE(testing::same_bits(cut, whole));
 }
 
 /// Layers on IPUs 0, 1, 2 and, in the block of the second, 1 again.
@@ -289,7 +288,7 @@ TEST(Blocks, A10_AnIpuRevisitedMakesFourStagesOfTheBitsOfOne) {
       trained(to_and_fro(), {.stages = {{"B1", "B2", "B3"}}, .ipus = {0}});
   EXPECT_EQ(four_stages, "B1@0 B2@1 B3@2 B2 (2)@1 ");
   EXPECT_EQ(one_stage, "B1@0 ");
-  EXPECT_EQ(std::memcmp(four.raw(), one.raw(), one.bytes()), 0);
+  EXPECT_TRUE(testing::same_bits(four, one));
   EXPECT_NE(refusal(Errc::invalid_topology,
                     [&] { trained(to_and_fro(), {.stage_rule = StageRule::same_as_ipu}); })
                 .find("in stage 1 needs the output of"),

@@ -4,12 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "engine/model/model_access.hpp"
 #include "penstock/inference_model.hpp"
 #include "tests/support/random_tensor.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/same_bits.hpp"
 
 namespace penstock {
 namespace {
@@ -75,8 +75,8 @@ TEST(Sequential, F7_IsTheNetworkThatAGraphOfTheSameLayersIsInAnyStagesAndSchedul
     cut.layers.set_stages({0, 0, 1, 1, 1, 1});
     const Tensor chain = trained(cut.model, 2, schedule);
     const Tensor graph = trained(functional(), 2, schedule);
-    EXPECT_EQ(std::memcmp(chain.raw(), expected.raw(), expected.bytes()), 0) << to_string(schedule);
-    EXPECT_EQ(std::memcmp(graph.raw(), expected.raw(), expected.bytes()), 0) << to_string(schedule);
+    EXPECT_TRUE(testing::same_bits(chain, expected)) << to_string(schedule);
+    EXPECT_TRUE(testing::same_bits(graph, expected)) << to_string(schedule);
   }
 }
 
