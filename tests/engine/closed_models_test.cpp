@@ -8,6 +8,7 @@
 
 #include "penstock/inference_model.hpp"
 #include "penstock/training_model.hpp"
+#include "tests/engine/short_call_models.hpp"
 #include "tests/support/allocation_counter.hpp"
 #include "tests/support/random_tensor.hpp"
 #include "tests/support/refusal.hpp"
@@ -16,31 +17,8 @@
 namespace penstock::testing {
 namespace {
 
-constexpr std::int64_t full = 4, rest = 3;  // samples of a call
-
-Model network() {
-  Model model("network", 3);
-  const Value x = model.flatten(model.batch_norm2d("norm", model.input("x", {4, 1, 1})));
-  const Value loss = model.cross_entropy(model.linear("fc", x, 3), model.labels());
-  model.output("loss", loss);
-  model.loss(loss);
-  return model;
-}
-
-std::vector<Tensor> samples(std::int64_t count, std::int64_t label = 1) {
-  const std::vector<std::int64_t> labels(static_cast<std::size_t>(count), label);
-  return {uniform({count, 4, 1, 1}, 1), Tensor({count}, labels)};
-}
-
 std::vector<Tensor> bad_samples(std::int64_t count) {
   return samples(count, 9);
-}
-
-Options with_limit(std::int64_t bytes) {
-  Options options{.batch_size = static_cast<int>(full)};
-  options.runtime.threads = 2;
-  options.topology.ipu_memory_bytes = bytes;
-  return options;
 }
 
 /// None, and so much that the plan for full calls is on the IPU alone.

@@ -4,35 +4,13 @@
 
 #include "penstock/inference_model.hpp"
 #include "penstock/training_model.hpp"
-#include "tests/support/random_tensor.hpp"
+#include "tests/engine/same_weights.hpp"
+#include "tests/engine/short_call_models.hpp"
 #include "tests/support/refusal.hpp"
-#include "tests/support/same_bits.hpp"
 #include "tests/support/thread_count.hpp"
 
 namespace penstock::testing {
 namespace {
-
-constexpr std::int64_t full = 4, rest = 3;  // samples of a call
-
-Model network() {
-  Model model("network", 3);
-  const Value x = model.tanh(model.linear("fc1", model.input("x", {5}), 6));
-  const Value y = model.linear("fc2", x, 3);
-  model.output("y", y);
-  model.loss(model.cross_entropy(y, model.labels()));
-  return model;
-}
-
-std::vector<Tensor> samples(std::int64_t count, std::uint64_t seed = 1) {
-  return {uniform({count, 5}, seed), labels({count}, seed, 3)};
-}
-
-Options with_limit(std::int64_t bytes) {
-  Options options{.batch_size = static_cast<int>(full)};
-  options.runtime.threads = 2;
-  options.topology.ipu_memory_bytes = bytes;
-  return options;
-}
 
 /// No power of two, so that it leaves its trace.
 Optimizer scaled(double learning_rate, double loss_scaling) {
@@ -46,9 +24,9 @@ Model trained(bool detached) {
   const std::size_t threads = thread_count();
   const Model model = network();
   TrainingModel training(model, with_limit(0), scaled(0.1, 3));
-  training.step(samples(full, 1));
+  training.step(samples(full, 0));
   const auto state = training.optimizer_state();
-  training.step(samples(full, 2));
+  training.step(samples(full, 1));
   if (detached) training.detach();
   EXPECT_NE(refusal(Errc::invalid_argument, [&] { training.set_optimizer(Adam{}); }), "accepted");
   training.set_optimizer(scaled(0.02, 5));
@@ -57,17 +35,14 @@ Model trained(bool detached) {
   EXPECT_EQ(training.updates(), 1U);
   EXPECT_NE(training.attached(), detached);
   EXPECT_TRUE(!detached || threads_fall_to(threads));
-  for (const std::int64_t count : {full, rest}) training.step(samples(count, 3));
+  for (const std::int64_t count : {full, rest}) training.step(samples(count, 2));
   EXPECT_EQ(training.updates(), 3U);
   return model;
 }
 
 TEST(DetachedModels, F15_KeepANewOptimizerAndItsStateForTheirNextStep) {
   const Model detached = trained(true), attached = trained(false);
-  for (const ParameterInfo& info : attached.parameters()) {
-    const Tensor a = detached.weight(info.name), b = attached.weight(info.name);
-    EXPECT_TRUE(same_bits(a, b)) << info.name;
-  }
+  expect_same_weights(detached, attached);
 }
 
 /// `call` passes so many samples; `without` is the number of threads without the model.
@@ -98,7 +73,7 @@ TEST(DetachedModels, F15_ShareTheirThreadsWhicheverPlanComesFirst) {
         training, [&](std::int64_t count) { training.step(samples(count)); }, threads);
     InferenceModel serving(network(), with_limit(limit));
     expect_one_set_of_threads(
-        serving, [&](std::int64_t count) { serving.run({samples(count)[0]}); }, threads);
+        serving, [&](std::int64_t count) { serving.run(samples(count)); }, threads);
   }
 }
 

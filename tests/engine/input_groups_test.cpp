@@ -8,6 +8,7 @@
 #include "penstock/fit.hpp"
 #include "penstock/inference_model.hpp"
 #include "penstock/training_model.hpp"
+#include "tests/engine/same_weights.hpp"
 #include "tests/engine/small_models.hpp"
 #include "tests/support/refusal.hpp"
 

@@ -1,7 +1,5 @@
-// Small models of two blocks, samples for them, and what compares trainings bit by bit.
+// Small models of two blocks, and samples for them.
 #pragma once
-
-#include <gtest/gtest.h>
 
 #include <cstdint>
 #include <vector>
@@ -9,7 +7,6 @@
 #include "penstock/model.hpp"
 #include "penstock/options.hpp"
 #include "tests/support/random_tensor.hpp"
-#include "tests/support/same_bits.hpp"
 
 namespace penstock::testing {
 
@@ -58,11 +55,6 @@ inline Options options_for(int batch, int accumulation, int iterations) {
   options.training.gradient_accumulation = accumulation;
   options.runtime.threads = 2;
   return options;
-}
-
-inline void expect_same_weights(const Model& a, const Model& b) {
-  for (const ParameterInfo& info : a.parameters())
-    EXPECT_TRUE(same_bits(a.weight(info.name), b.weight(info.name))) << info.name;
 }
 
 }  // namespace penstock::testing

@@ -10,30 +10,16 @@
 #include <vector>
 
 #include "penstock/training_model.hpp"
-#include "tests/support/random_tensor.hpp"
+#include "tests/engine/same_weights.hpp"
+#include "tests/engine/short_call_models.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/same_bits.hpp"
 
 namespace penstock::testing {
 namespace {
 
-constexpr std::int64_t full = 4, rest = 3;  // samples of a call
-
-Model network() {
-  Model model("network", 3);
-  const Value x = model.flatten(model.batch_norm2d("norm", model.input("x", {4, 1, 1})));
-  model.loss(model.cross_entropy(model.linear("fc", x, 3), model.labels()));
-  return model;
-}
-
-std::vector<Tensor> samples(std::int64_t count, std::int64_t label = 1) {
-  const std::vector<std::int64_t> labels(static_cast<std::size_t>(count), label);
-  return {uniform({count, 4, 1, 1}, 1), Tensor({count}, labels)};
-}
-
 Options told_to(std::function<void(std::string_view)> log, LogLevel level = LogLevel::debug) {
-  Options options{.batch_size = static_cast<int>(full)};
-  options.runtime.threads = 2;
+  Options options = with_limit(0);
   options.runtime.log = std::move(log);
   options.runtime.log_level = level;
   return options;
@@ -60,11 +46,6 @@ TEST(ToldHosts, D14_HearOfAFailureOnceOnTheThreadThatCalls) {
     EXPECT_EQ(threads, std::vector{std::this_thread::get_id()});
     EXPECT_TRUE(same_bits(seen, trained));
   }
-}
-
-void expect_same_weights(const Model& a, const Model& b) {
-  for (const ParameterInfo& info : a.parameters())
-    EXPECT_TRUE(same_bits(a.weight(info.name), b.weight(info.name))) << info.name;
 }
 
 std::string refusal_of_any(const auto& call) {

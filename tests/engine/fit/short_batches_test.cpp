@@ -2,11 +2,10 @@
 // where the last micro-batches are shorter. The model is y = x, of which the loss is the mean.
 #include <gtest/gtest.h>
 
-#include <numeric>
-
 #include "penstock/fit.hpp"
+#include "tests/engine/fit/scaling.hpp"
 
-namespace penstock {
+namespace penstock::testing {
 namespace {
 
 Model identity() {
@@ -19,22 +18,13 @@ Model identity() {
   return model;
 }
 
-/// Updates of four samples, in micro-batches of two; calls of eight.
-Options options(OutputMode mode, int replicas) {
-  Options options{.batch_size = 2, .device_iterations = 2};
-  options.topology.replication_factor = replicas;
-  options.training.gradient_accumulation = 2 / replicas;
-  options.output.mode = mode;
-  return options;
-}
-
-/// Sample i is the number i.
-DataLoader numbers(std::int64_t samples, std::int64_t per_batch) {
-  std::vector<float> x(static_cast<std::size_t>(samples));
-  std::iota(x.begin(), x.end(), 0.0f);
-  return {tensor_dataset({Tensor({samples, 1}, std::span<const float>(x))}),
-          per_batch,
-          {.drop_last = false, .mode = LoaderMode::sync, .workers = 0}};
+/// Updates of four samples, in micro-batches of two, for one replica or two; calls of eight.
+Options returning(OutputMode mode, int replicas) {
+  Options changed = options();
+  changed.topology.replication_factor = replicas;
+  changed.training.gradient_accumulation /= replicas;
+  changed.output.mode = mode;
+  return changed;
 }
 
 struct Case {
@@ -51,8 +41,8 @@ TEST(ShortBatches, F16_WeighEverySampleOfTheLossTheSameInATraining) {
                         {OutputMode::final, 21, (6 + 7 + 14 + 15 + 20) / 5.0}};
   for (const auto& [mode, samples, mean] : cases) {
     SCOPED_TRACE(std::string(to_string(mode)) + ", " + std::to_string(samples));
-    TrainingModel training(identity(), options(mode, 1), Sgd{.learning_rate = 0});
-    DataLoader data = numbers(samples, 8);
+    TrainingModel training(identity(), returning(mode, 1), Sgd{.learning_rate = 0});
+    DataLoader data = numbers(samples, per_step, false);
     const History history = fit(training, data, {.metrics = {mean_of("mean")}});
     EXPECT_EQ(value_of(history.epochs[0].values, "loss"), mean);
     EXPECT_EQ(value_of(history.epochs[0].values, "mean"), mean);
@@ -61,9 +51,9 @@ TEST(ShortBatches, F16_WeighEverySampleOfTheLossTheSameInATraining) {
 
 TEST(ShortBatches, F16_WeighEverySampleOfALossTheSameInAnEvaluation) {
   for (const int replicas : {1, 2}) {
-    InferenceModel inference(identity(), options(OutputMode::all, replicas));
+    InferenceModel inference(identity(), returning(OutputMode::all, replicas));
     for (const std::int64_t samples : {8, 7, 3, 1}) {
-      DataLoader data = numbers(samples, 8);
+      DataLoader data = numbers(samples, per_step, false);
       const Evaluation evaluation = evaluate(inference, data, {mean_of("mean")});
       EXPECT_EQ(value_of(evaluation.values, "mean"), static_cast<double>(samples - 1) / 2)
           << samples << " samples, replicas: " << replicas;
@@ -72,10 +62,10 @@ TEST(ShortBatches, F16_WeighEverySampleOfALossTheSameInAnEvaluation) {
 }
 
 TEST(ShortBatches, F16_AreCountedByWhatACallReturns) {
-  TrainingModel training(identity(), options(OutputMode::all, 2), Sgd{.learning_rate = 0});
+  TrainingModel training(identity(), returning(OutputMode::all, 2), Sgd{.learning_rate = 0});
   const auto rows_of = [&](std::int64_t samples) {
-    DataLoader data = numbers(samples, samples);
-    return training.step(*data.next()).rows;
+    DataLoader data = numbers(samples, samples, false);
+    return training.step({data.next()->front()}).rows;
   };
   const auto expect = [](const MicroBatches& actual, std::int64_t count, std::int64_t samples) {
     EXPECT_EQ(actual.count, count);
@@ -92,4 +82,4 @@ TEST(ShortBatches, F16_AreCountedByWhatACallReturns) {
 }
 
 }  // namespace
-}  // namespace penstock
+}  // namespace penstock::testing

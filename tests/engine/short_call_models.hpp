@@ -1,0 +1,38 @@
+// A model with batch statistics whose loss is an output too, and full and short calls of it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "penstock/model.hpp"
+#include "penstock/options.hpp"
+#include "tests/support/random_tensor.hpp"
+
+namespace penstock::testing {
+
+inline constexpr std::int64_t full = 4, rest = 3;  // samples of a call
+
+inline Model network() {
+  Model model("network", 3);
+  const Value x = model.flatten(model.batch_norm2d("norm", model.input("x", {4, 1, 1})));
+  const Value loss = model.cross_entropy(model.linear("fc", x, 3), model.labels());
+  model.output("loss", loss);
+  model.loss(loss);
+  return model;
+}
+
+/// Labels of 3 or more make a call fail.
+inline std::vector<Tensor> samples(std::int64_t count, std::int64_t label = 1) {
+  const std::vector<std::int64_t> labels(static_cast<std::size_t>(count), label);
+  return {uniform({count, 4, 1, 1}, 1), Tensor({count}, labels)};
+}
+
+/// Full calls of one micro-batch, on IPUs of so many bytes; 0: as many as it takes.
+inline Options with_limit(std::int64_t bytes) {
+  Options options{.batch_size = static_cast<int>(full)};
+  options.runtime.threads = 2;
+  options.topology.ipu_memory_bytes = bytes;
+  return options;
+}
+
+}  // namespace penstock::testing
