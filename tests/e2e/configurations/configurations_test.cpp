@@ -66,16 +66,14 @@ std::int64_t least_memory(Options options, const Make& make) {
   return least;
 }
 
-/// What inference on the same IPUs computes with the newest weights, of two micro-batches, the
-/// second of which is shorter where the last update was.
+/// What inference on the same IPUs computes with the newest weights, of two rounds of
+/// micro-batches, the second of which is shorter where the last update was.
 StepResult infer(const Experiment& experiment, const Model& model, Options options) {
   options.device_iterations = 2;
   options.output = {.mode = OutputMode::all,
                     .anchors = {{.name = "layer", .tensor = experiment.network->layer}}};
   std::int64_t& limit = options.topology.ipu_memory_bytes;
-  if (experiment.last_samples > 0)
-    limit = 0;  // the rest of a call has larger micro-batches, if one replica runs it alone
-  else if (limit > 0)
+  if (limit > 0)
     limit = least_memory(options,
                          [&](const Options& limited) { return InferenceModel(model, limited); });
   InferenceModel serving(model, options);
