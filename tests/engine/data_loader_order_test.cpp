@@ -7,41 +7,19 @@
 #include <stdexcept>
 
 #include "penstock/data_loader.hpp"
-#include "tests/support/numbered_samples.hpp"
+#include "tests/engine/numbered_batches.hpp"
 #include "tests/support/numbered_streams.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace penstock {
 namespace {
 
-using testing::NumberedSamples;
+using testing::joined;
+using testing::next_epoch;
+using testing::numbered;
+using testing::Numbers;
 using testing::refusal;
-
-using Numbers = std::vector<std::int64_t>;
-
-std::shared_ptr<NumberedSamples> numbered(std::int64_t count) {
-  return std::make_shared<NumberedSamples>(count);
-}
-
-std::vector<Numbers> rest_of_epoch(DataLoader& loader) {
-  std::vector<Numbers> batches;
-  while (const auto batch = loader.next()) {
-    const auto labels = batch->at(1).as<std::int64_t>();
-    batches.emplace_back(labels.begin(), labels.end());
-  }
-  return batches;
-}
-
-std::vector<Numbers> next_epoch(DataLoader& loader) {
-  loader.start_epoch();
-  return rest_of_epoch(loader);
-}
-
-Numbers joined(const std::vector<Numbers>& batches) {
-  Numbers all;
-  for (const Numbers& batch : batches) all.insert(all.end(), batch.begin(), batch.end());
-  return all;
-}
+using testing::rest_of_epoch;
 
 struct Steps {
   std::string who;

@@ -3,59 +3,29 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <future>
-#include <latch>
 #include <numeric>
 #include <stdexcept>
 
 #include "engine/values/memory.hpp"
-#include "tests/support/numbered_samples.hpp"
+#include "tests/engine/numbered_batches.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/thread_count.hpp"
 
 namespace penstock {
 namespace {
 
+using testing::joined;
+using testing::next_epoch;
+using testing::numbered;
 using testing::NumberedSamples;
+using testing::Numbers;
+using testing::numbers_of;
 using testing::refusal;
-
-/// The samples of one batch after the other.
-using Numbers = std::vector<std::int64_t>;
-
-/// The numbers of a batch, after checking that both fields agree.
-Numbers numbers_of(const Batch& batch) {
-  const auto labels = batch.at(1).as<std::int64_t>();
-  const auto values = batch.at(0).as<float>();
-  EXPECT_EQ(values.size(), 2 * labels.size());
-  for (std::size_t row = 0; row < labels.size(); ++row)
-    EXPECT_EQ(values[2 * row + 1], static_cast<float>(labels[row]));
-  return {labels.begin(), labels.end()};
-}
-
-std::vector<Numbers> rest_of_epoch(DataLoader& loader) {
-  std::vector<Numbers> batches;
-  while (const auto batch = loader.next()) batches.push_back(numbers_of(*batch));
-  return batches;
-}
-
-std::vector<Numbers> next_epoch(DataLoader& loader) {
-  loader.start_epoch();
-  return rest_of_epoch(loader);
-}
-
-Numbers joined(const std::vector<Numbers>& batches) {
-  Numbers all;
-  for (const Numbers& batch : batches) all.insert(all.end(), batch.begin(), batch.end());
-  return all;
-}
+using testing::rest_of_epoch;
 
 Numbers sorted(Numbers numbers) {
   std::sort(numbers.begin(), numbers.end());
   return numbers;
-}
-
-std::shared_ptr<NumberedSamples> numbered(std::int64_t count) {
-  return std::make_shared<NumberedSamples>(count);
 }
 
 TEST(DataLoader, KeepsTheFilesOrderAndSaysHowManySamplesFillNoBatch) {
@@ -248,117 +218,6 @@ TEST(DataLoader, ReportsWhatADatasetThrowsNamingTheSampleAndStaysUsable) {
       broken = false;
       EXPECT_EQ(next_epoch(loader).size(), 3u);
     }
-}
-
-/// A dataset whose sample 0, or another one, is not read before `release` says so.
-struct HeldUp {
-  explicit HeldUp(std::int64_t count, std::int64_t held = 0) : dataset(numbered(count)) {
-    dataset->before_read = [this, held](std::int64_t sample) {
-      if (sample != held || first_read.test_and_set()) return;
-      begun.count_down();
-      release.wait();
-    };
-  }
-
-  std::shared_ptr<NumberedSamples> dataset;
-  std::atomic_flag first_read;
-  std::latch begun{1};
-  std::latch release{1};
-};
-
-std::optional<Batch> next_patiently(DataLoader& loader) {
-  for (;;) try {
-      return loader.next();
-    } catch (const Error& error) {
-      if (error.code() != Errc::stalled) throw;
-    }
-}
-
-TEST(DataLoader, SaysWhichWorkerAndSampleAStallIsAboutAndLosesNothing) {
-  HeldUp held_up(8);
-  DataLoader loader(held_up.dataset, 4, {.workers = 2, .buffered = 1, .timeout_seconds = 0.02});
-  loader.start_epoch();
-  held_up.begun.wait();
-  const std::string text = refusal(Errc::stalled, [&] { loader.next(); });
-  EXPECT_GT(loader.waited_seconds(), 0);
-  EXPECT_EQ(text.find("data loader: no batch for 0.02 s: worker "), 0u) << text;
-  EXPECT_NE(text.find(" has not finished reading sample 0"), std::string::npos) << text;
-  refusal(Errc::stalled, [&] { loader.next(); });
-  held_up.release.count_down();
-  EXPECT_EQ(numbers_of(*next_patiently(loader)), (Numbers{0, 1, 2, 3}));
-  EXPECT_EQ(numbers_of(*next_patiently(loader)), (Numbers{4, 5, 6, 7}));
-}
-
-// The only worker begins with sample 4 when it has told of those before, which make a batch.
-TEST(DataLoader, E2_CountsNoWaitForABatchThatIsThere) {
-  HeldUp held_up(8, 4);
-  DataLoader loader(held_up.dataset, 4, {.workers = 1});
-  loader.start_epoch();
-  held_up.begun.wait();
-  EXPECT_EQ(numbers_of(*loader.next()), (Numbers{0, 1, 2, 3}));
-  EXPECT_EQ(loader.waited_seconds(), 0);
-  held_up.release.count_down();
-  EXPECT_EQ(numbers_of(*loader.next()), (Numbers{4, 5, 6, 7}));
-}
-
-TEST(DataLoader, E2_CountsEveryWaitForABatchThatIsReadWhenItIsAskedFor) {
-  DataLoader loader(numbered(8), 4, {.mode = LoaderMode::sync});
-  double waited = 0;
-  for (int epoch = 0; epoch < 2; ++epoch) {
-    loader.start_epoch();
-    EXPECT_EQ(loader.waited_seconds(), waited);
-    while (loader.next()) {
-      EXPECT_GT(loader.waited_seconds(), waited);
-      waited = loader.waited_seconds();
-    }
-    EXPECT_EQ(loader.waited_seconds(), waited) << "there is nothing to wait for";
-  }
-}
-
-TEST(DataLoader, StopsReadingForAnEpochThatIsOver) {
-  for (const int workers : {0, 1}) {
-    HeldUp held_up(1000);
-    DataLoader loader(held_up.dataset, 1000, {.workers = workers});
-    loader.start_epoch();
-    held_up.begun.wait();
-    loader.start_epoch();
-    held_up.release.count_down();
-    EXPECT_EQ(numbers_of(*loader.next()).size(), 1000u);
-    EXPECT_EQ(held_up.dataset->reads(), 1 + 1000);
-  }
-}
-
-TEST(DataLoader, R2_5_EndsWhileASampleIsReadAndReadsNoOther) {
-  HeldUp held_up(1000);
-  auto loader =
-      std::make_unique<DataLoader>(held_up.dataset, 1000, DataLoaderOptions{.workers = 1});
-  loader->start_epoch();
-  held_up.begun.wait();
-  std::promise<int> ending;
-  auto ended = std::async(std::launch::async, [&] {
-    ending.set_value(testing::thread_number());
-    loader.reset();
-  });
-  EXPECT_TRUE(testing::comes_to_wait(ending.get_future().get()));
-  held_up.release.count_down();
-  EXPECT_EQ(ended.wait_for(std::chrono::seconds(20)), std::future_status::ready);
-  EXPECT_EQ(held_up.dataset->reads(), 1);
-}
-
-TEST(DataLoader, R2_5_EndsWhileAllItMayHoldIsFullAndReadsNoMore) {
-  for (const LoaderMode mode : {LoaderMode::async, LoaderMode::rebatched}) {
-    const auto dataset = numbered(1000);
-    std::latch full{12};
-    dataset->before_read = [&](std::int64_t sample) {
-      if (sample < 12) full.count_down();
-    };
-    {
-      DataLoader loader(dataset, 4, {.mode = mode, .workers = 2, .buffered = 3});
-      loader.start_epoch();
-      full.wait();
-    }
-    EXPECT_EQ(dataset->reads(), 12);
-  }
 }
 
 TEST(DataLoader, TwoHundredOfThemComeAndGoWithoutLeavingAThread) {

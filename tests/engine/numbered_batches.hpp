@@ -1,0 +1,49 @@
+// Batches of NumberedSamples, as the numbers of their samples.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "penstock/data_loader.hpp"
+#include "tests/support/numbered_samples.hpp"
+
+namespace penstock::testing {
+
+/// The samples of one batch after the other.
+using Numbers = std::vector<std::int64_t>;
+
+/// The numbers of a batch, after checking that both fields agree.
+inline Numbers numbers_of(const Batch& batch) {
+  const auto labels = batch.at(1).as<std::int64_t>();
+  const auto values = batch.at(0).as<float>();
+  EXPECT_EQ(values.size(), 2 * labels.size());
+  for (std::size_t row = 0; row < labels.size(); ++row)
+    EXPECT_EQ(values[2 * row + 1], static_cast<float>(labels[row]));
+  return {labels.begin(), labels.end()};
+}
+
+inline std::vector<Numbers> rest_of_epoch(DataLoader& loader) {
+  std::vector<Numbers> batches;
+  while (const auto batch = loader.next()) batches.push_back(numbers_of(*batch));
+  return batches;
+}
+
+inline std::vector<Numbers> next_epoch(DataLoader& loader) {
+  loader.start_epoch();
+  return rest_of_epoch(loader);
+}
+
+inline Numbers joined(const std::vector<Numbers>& batches) {
+  Numbers all;
+  for (const Numbers& batch : batches) all.insert(all.end(), batch.begin(), batch.end());
+  return all;
+}
+
+inline std::shared_ptr<NumberedSamples> numbered(std::int64_t count) {
+  return std::make_shared<NumberedSamples>(count);
+}
+
+}  // namespace penstock::testing
