@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "actors/loader/loader_runtime.hpp"
+#include "engine/values/count_text.hpp"
 #include "engine/values/number_range.hpp"
 #include "penstock/error.hpp"
 
@@ -182,10 +183,6 @@ std::chrono::nanoseconds timeout_of(const DataLoaderOptions& options) {
   return std::chrono::nanoseconds(static_cast<std::int64_t>(options.timeout_seconds * 1e9));
 }
 
-std::string samples_text(std::int64_t count) {
-  return std::to_string(count) + (count == 1 ? " sample" : " samples");
-}
-
 std::int64_t samples_per_step(const Options& model) {
   model.validate();
   return model.samples_per_step();
@@ -269,11 +266,12 @@ class DataLoader::Impl {
 
   std::string note() const {
     if (size_.dropped > 0)
-      return "data loader: " + samples_text(size_.dropped) + " of each epoch left out, since " +
-             reason() + (can_keep() ? "; drop_last = false keeps them" : "");
+      return "data loader: " + count_text(size_.dropped, "sample") +
+             " of each epoch left out, since " + reason() +
+             (can_keep() ? "; drop_last = false keeps them" : "");
     if (size_.short_rows > 0)
-      return "data loader: the last batch has " + samples_text(size_.short_rows) + " instead of " +
-             std::to_string(rows_);
+      return "data loader: the last batch has " + count_text(size_.short_rows, "sample") +
+             " instead of " + std::to_string(rows_);
     return {};
   }
 
@@ -335,7 +333,7 @@ class DataLoader::Impl {
     EpochPlan plan = plan_(epoch);
     const auto given = static_cast<std::int64_t>(plan.order.size());
     if (plan.batches() == 0)
-      throw Error(Errc::invalid_data, "data loader: the sampler's " + samples_text(given) +
+      throw Error(Errc::invalid_data, "data loader: the sampler's " + count_text(given, "sample") +
                                           " for epoch " + std::to_string(epoch) + " make no batch");
     for (const Field& field : fields_) check_batch(field, plan.most_rows());
     if (!options_.sampler) rows_ = plan.most_rows();

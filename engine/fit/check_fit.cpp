@@ -9,6 +9,7 @@
 #include "engine/fit/check_runs.hpp"
 #include "engine/fit/inference_fields.hpp"
 #include "engine/fit/scores.hpp"
+#include "engine/values/count_text.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -92,7 +93,7 @@ void check_short_step(const TrainingModel& model, const DataLoader& data,
   try {
     model.check_samples(step->samples);
   } catch (const Error& error) {
-    refuse("data: a step will have " + std::to_string(step->samples) + " samples, " + step->why +
+    refuse("data: a step will have " + count_text(step->samples, "sample") + ", " + step->why +
            ": " + error.what());
   }
 }

@@ -1,5 +1,6 @@
 #include "engine/fit/check_runs.hpp"
 
+#include "engine/values/count_text.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -12,9 +13,9 @@ void check_rest(const InferenceModel& model, std::int64_t samples, const std::st
   try {
     model.check_samples(rest);
   } catch (const Error& error) {
-    throw Error(Errc::invalid_argument, who + ": a batch of " + std::to_string(samples) +
-                                            " samples ends in a run of " + std::to_string(rest) +
-                                            ": " + error.what());
+    throw Error(Errc::invalid_argument, who + ": a batch of " + count_text(samples, "sample") +
+                                            " ends in a run of " + std::to_string(rest) + ": " +
+                                            error.what());
   }
 }
 
