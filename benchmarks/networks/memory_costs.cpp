@@ -39,7 +39,7 @@ const Means all_means[] = {
     {"weights off one IPU", on_one_ipu,
      [](Options& options) { options.training.offload.weights.on = true; }},
     {"recomputation", on_four_ipus, [](Options& options) { options.training.recompute = true; }},
-    {"state divided by two replicas", in_two_replicas,
+    {"state divided by 2 replicas", in_two_replicas,
      [](Options& options) { options.training.sharding.optimizer_state.on = true; }},
     {"phases on one IPU", on_one_ipu,
      [](Options& options) {
