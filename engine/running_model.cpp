@@ -28,14 +28,6 @@ std::int64_t now_ns() {
   return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
 }
 
-/// Of a sum, the micro-batch that completes it.
-bool is_returned(const actors::OutputSelection& selection, std::int64_t micro_batch,
-                 std::int64_t micro_batches) {
-  if (selection.mode == OutputMode::all) return true;
-  if (selection.mode == OutputMode::every_n) return (micro_batch + 1) % selection.period == 0;
-  return micro_batch == micro_batches - 1;
-}
-
 }  // namespace
 
 RunningModel::RunningModel(const Model& model, const Options& options, const Optimizer* optimizer)
@@ -300,7 +292,7 @@ void RunningModel::note_run(std::int64_t begin_ns, std::int64_t micro_batches) {
   const std::size_t told = trace_.size();
   stage_reports();  // which brings the stages' events along
   const auto returns = [&](std::size_t output, std::int64_t micro_batch) {
-    return is_returned(selection_of(output), micro_batch, micro_batches);
+    return actors::is_returned(selection_of(output), micro_batch, micro_batches);
   };
   last_run_ = report_on_call(*plan_,
                              {.first_micro_batch = micro_batches_begun_ - micro_batches,

@@ -25,6 +25,19 @@ std::int64_t count_returned(const OutputSelection& selection, std::int64_t micro
   }
 }
 
+bool is_returned(const OutputSelection& selection, std::int64_t number,
+                 std::int64_t micro_batches) {
+  switch (selection.mode) {
+    case OutputMode::final:
+    case OutputMode::sum:
+      return number == micro_batches - 1;
+    case OutputMode::every_n:
+      return (number + 1) % selection.period == 0;
+    default:
+      return true;
+  }
+}
+
 graph::TensorType returned_type(const graph::TensorType& one, const OutputSelection& selection,
                                 std::int64_t micro_batches, std::int64_t replicas) {
   const std::int64_t count = count_returned(selection, micro_batches) * replicas;
@@ -40,14 +53,7 @@ OutputCollector::OutputCollector(std::shared_ptr<const PipelineSetup> setup)
 }
 
 bool OutputCollector::selects(const OutputSelection& selection, std::int64_t number) const {
-  switch (selection.mode) {
-    case OutputMode::final:
-      return number == micro_batches_ - 1;
-    case OutputMode::every_n:
-      return (number + 1) % selection.period == 0;
-    default:
-      return true;
-  }
+  return selection.mode == OutputMode::sum || is_returned(selection, number, micro_batches_);
 }
 
 std::int64_t OutputCollector::position(const OutputSelection& selection, std::int64_t replica,

@@ -16,6 +16,8 @@ namespace penstock::actors {
 
 /// Of how many of a replica's micro-batches a call returns an output; a sum counts as one.
 std::int64_t count_returned(const OutputSelection& selection, std::int64_t micro_batches);
+/// Whether micro-batch `number` of them is one of these; of a sum, the one that completes it.
+bool is_returned(const OutputSelection& selection, std::int64_t number, std::int64_t micro_batches);
 
 /// What a call of `micro_batches` per replica returns of an output that is `one` in each of them:
 /// dimension 0 is as often as long, and scalars become [count], or [] if the count is one.
