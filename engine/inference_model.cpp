@@ -31,7 +31,7 @@ class InferenceModel::Impl {
 
   const CallReport& last_call() const { return call_; }
 
-  std::int64_t samples_per_run() const { return round() * options_.device_iterations; }
+  std::int64_t samples_per_run() const { return running_.compile_report().call.samples(); }
 
   const Options& options() const { return options_; }
   const std::vector<std::string>& inputs() const { return running_.inputs(); }

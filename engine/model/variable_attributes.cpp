@@ -1,8 +1,11 @@
 #include "engine/model/variable_attributes.hpp"
 
 #include <algorithm>
+#include <string_view>
+#include <vector>
 
 #include "engine/model/optimizer_rules.hpp"
+#include "engine/values/joined.hpp"
 #include "engine/values/number_range.hpp"
 #include "penstock/error.hpp"
 
@@ -75,13 +78,12 @@ void expect_kept(const Optimizer& first, const graph::ParameterRule& before,
 void expect_attribute(const Optimizer& optimizer, std::string_view attribute) {
   if (find_number(optimizer, attribute) || find_own(attribute)) return;
   const graph::OptimizerRule& rule = *rule_of(optimizer.settings).rule;
-  std::string names;
-  for (const graph::HyperNumber& number : rule.numbers) names += std::string(number.name) + ", ";
-  for (const OwnAttribute& own : own_attributes) names += std::string(own.name) + ", ";
-  names.resize(names.size() - 2);
-  throw Error(Errc::invalid_argument, "optimizer.marked." + std::string(attribute) + ": " +
-                                          std::string(rule.name) +
-                                          " has no such attribute that may vary; it has " + names);
+  std::vector<std::string_view> names;
+  for (const graph::HyperNumber& number : rule.numbers) names.push_back(number.name);
+  for (const OwnAttribute& own : own_attributes) names.push_back(own.name);
+  throw Error(Errc::invalid_argument,
+              "optimizer.marked." + std::string(attribute) + ": " + std::string(rule.name) +
+                  " has no such attribute that may vary; it has " + joined(names));
 }
 
 bool was_given(const Optimizer& optimizer, std::string_view attribute) {

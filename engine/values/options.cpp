@@ -6,6 +6,7 @@
 #include <map>
 #include <span>
 
+#include "engine/values/count_text.hpp"
 #include "engine/values/ipu_numbers.hpp"
 #include "engine/values/joined.hpp"
 #include "engine/values/number_range.hpp"
@@ -67,10 +68,6 @@ void check_stage_rule(const Topology& topology) {
                     (topology.stages.empty() ? "automatic_stages" : "stages") +
                     " says what the stages are, got " +
                     std::string(to_string(topology.stage_rule)));
-}
-
-std::string count_of(std::size_t number, const char* what) {
-  return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
 }
 
 /// What can be kept in the host store, and what keeps it on the IPUs nevertheless.
@@ -363,8 +360,8 @@ OffloadOptions offload_of(const Options& options) {
 Phase Phase::on(const std::vector<int>& ipus) const {
   if (ipus.size() != stages.size())
     throw Error(Errc::invalid_argument, "phase: expected an IPU for each of its " +
-                                            count_of(stages.size(), "stage") + ", got " +
-                                            count_of(ipus.size(), "IPU"));
+                                            count_text(std::ssize(stages), "stage") + ", got " +
+                                            count_text(std::ssize(ipus), "IPU"));
   Phase placed = *this;
   for (std::size_t i = 0; i < ipus.size(); ++i) placed.stages[i].ipu = ipus[i];
   return placed;
