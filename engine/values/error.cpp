@@ -24,6 +24,10 @@ std::string_view to_string(Errc code) noexcept {
       return "stalled";
     case Errc::closed:
       return "closed";
+    case Errc::busy:
+      return "busy";
+    case Errc::cancelled:
+      return "cancelled";
     case Errc::out_of_memory:
       return "out_of_memory";
     case Errc::unsupported:
