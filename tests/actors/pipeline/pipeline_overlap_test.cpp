@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -79,6 +80,43 @@ TEST(PipelineOverlap, IsRealBetweenStagesThatWorkOnDifferentMicroBatches) {
     });
     EXPECT_GT(overlaps(trace_of({.schedule = schedule})), 0);
   }
+}
+
+/// Lets those who come go on once `count_` of them are there.
+class Meeting {
+ public:
+  explicit Meeting(int count) : count_(count) {}
+  /// False if not all of them come within a minute.
+  bool wait() {
+    if (++here_ == count_) complete_.open();
+    return complete_.wait();
+  }
+
+ private:
+  int count_;
+  std::atomic<int> here_ = 0;
+  Latch complete_;
+};
+
+// C1: the fourth micro-batch is in the first stage while the first is in the last one. Each of the
+// four runs ends only once the other three have begun.
+TEST(PipelineOverlap, KeepsFourIpusOfOnePipelineBusyAtTheSameTime) {
+  for (const std::string schedule : {"grouped", "interleaved"})
+    for (const bool devices_on_threads : {false, true}) {
+      const SmallNetwork network({.schedule = schedule});
+      Meeting meeting(4);
+      std::atomic<int> met = 0;
+      const ProbeHook hook([&](const ProbeRun& run) {
+        const auto fourth = static_cast<std::uint32_t>(3 - run.stage);
+        if (run.direction == Direction::backward || run.key.micro_batch != fourth) return;
+        if (meeting.wait()) ++met;
+      });
+      PipelineRuntime runtime(network.setup(), network.rules(),
+                              {.threads = 4, .devices_on_threads = devices_on_threads});
+      runtime.write_variables(network.first_variables());
+      runtime.step(network.inputs(1), network.micro_batches(1));
+      EXPECT_EQ(met, 4) << schedule;
+    }
 }
 
 // C3, 3.4: one micro-batch at a time, so no two stages of a replica work at once.

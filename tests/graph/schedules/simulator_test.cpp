@@ -173,16 +173,6 @@ TEST(Simulator, BalancedPipelinesFollowTheClosedFormOfUtilisation) {
     }
 }
 
-TEST(Simulator, UtilisationOfFourStagesIsTheMeasuredOne) {
-  const auto percent = [](int micro_batches) {
-    return std::lround(
-        100 * utilization(run(find_schedule("grouped"), 4, micro_batches, balanced(4, {1, 2}))));
-  };
-  EXPECT_EQ(percent(4), 57);
-  EXPECT_EQ(percent(10), 77);
-  EXPECT_EQ(percent(40), 93);
-}
-
 TEST(Simulator, FewerIpusThanStagesHideTheBubbles) {
   const auto percent = [](int micro_batches) {
     return std::lround(100 * utilization(run(find_schedule("interleaved"), 4, micro_batches,

@@ -1,0 +1,31 @@
+// GoldenTimeline: what the reference systems do in each of their cycles, steps or slots, as a table
+// that names every program run of every IPU.
+#pragma once
+
+#include <ostream>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/schedules/simulator.hpp"
+
+namespace penstock::testing {
+
+struct GoldenTimeline {
+  std::string_view name;
+  std::string_view schedule;
+  graph::Discipline discipline;
+  int stages;
+  int micro_batches;
+  std::string_view table;  ///< in the form of graph::to_table(), after an empty line
+};
+
+std::span<const GoldenTimeline> golden_timelines();
+
+/// The program runs of each stage in their order, such as "F1 F2 B1 B2": the columns of a table.
+std::vector<std::string> order_by_stage(std::string_view table, int stages);
+
+void PrintTo(const GoldenTimeline& golden, std::ostream* stream);
+
+}  // namespace penstock::testing
