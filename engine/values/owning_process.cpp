@@ -1,0 +1,24 @@
+#include "engine/values/owning_process.hpp"
+
+#include <unistd.h>
+
+#include <string>
+
+#include "penstock/error.hpp"
+
+namespace penstock {
+
+OwningProcess::OwningProcess() noexcept : id_(::getpid()) {}
+
+bool OwningProcess::is_current() const noexcept {
+  return id_ == ::getpid();
+}
+
+void OwningProcess::expect_current(std::string_view who) const {
+  if (is_current()) return;
+  throw Error(Errc::closed, std::string(who) +
+                                " belongs to the process that made it, from which this one was "
+                                "forked; make a new one here");
+}
+
+}  // namespace penstock
