@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-namespace penstock {
+namespace penstock::actors {
 
 class OwningProcess {
  public:
@@ -22,4 +22,4 @@ class OwningProcess {
   int id_;
 };
 
-}  // namespace penstock
+}  // namespace penstock::actors

@@ -1,4 +1,4 @@
-#include "engine/values/owning_process.hpp"
+#include "actors/system/owning_process.hpp"
 
 #include <unistd.h>
 
@@ -6,7 +6,7 @@
 
 #include "penstock/error.hpp"
 
-namespace penstock {
+namespace penstock::actors {
 
 OwningProcess::OwningProcess() noexcept : id_(::getpid()) {}
 
@@ -21,4 +21,4 @@ void OwningProcess::expect_current(std::string_view who) const {
                                 "forked; make a new one here");
 }
 
-}  // namespace penstock
+}  // namespace penstock::actors

@@ -1,4 +1,4 @@
-#include "engine/values/owning_process.hpp"
+#include "actors/system/owning_process.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -6,10 +6,10 @@
 
 #include "tests/support/refusal.hpp"
 
-namespace penstock {
+namespace penstock::actors {
 namespace {
 
-using testing::refusal;
+using penstock::testing::refusal;
 
 /// What a forked process exits with after `child`, which returns its exit code.
 int exit_code_of_fork(const auto& child) {
@@ -40,4 +40,4 @@ TEST(OwningProcess, IsNotAProcessThatWasForkedFromIt) {
 }
 
 }  // namespace
-}  // namespace penstock
+}  // namespace penstock::actors
