@@ -14,14 +14,29 @@ constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 thread_local std::uint64_t allocations = 0;
 std::atomic<std::int64_t> block_bytes{0}, most_block_bytes{0}, refused_from{no_limit};
 
-void* counted(void* block) {
+// What AllocationFailures has asked for: the allocations of these numbers fail.
+std::atomic<bool> failures_wanted{false};
+std::atomic<std::int64_t> first_failure{0}, failures_end{0}, asked_for{0};
+
+/// Counts an allocation, and says whether it has to fail.
+bool counted_and_refused() noexcept {
   ++allocations;
+  if (!failures_wanted.load(std::memory_order_relaxed)) return false;
+  const std::int64_t number = ++asked_for;
+  return first_failure <= number && number < failures_end;
+}
+
+void* or_throw(void* block) {
   if (!block) throw std::bad_alloc();
   return block;
 }
 
+void* plain_block(std::size_t size) noexcept {
+  return counted_and_refused() ? nullptr : std::malloc(size ? size : 1);
+}
+
 void* aligned_block(std::size_t size, std::align_val_t alignment) {
-  if (static_cast<std::int64_t>(size) >= refused_from) return nullptr;
+  if (counted_and_refused() || static_cast<std::int64_t>(size) >= refused_from) return nullptr;
   const auto step = static_cast<std::size_t>(alignment);
   void* const block = std::aligned_alloc(step, (size + step - 1) / step * step);
   if (!block) return nullptr;
@@ -40,18 +55,16 @@ void free_aligned(void* block) {
 }  // namespace
 
 void* operator new(std::size_t size) {
-  return counted(std::malloc(size ? size : 1));
+  return or_throw(plain_block(size));
 }
 // Replaced too, for the operators below free what it gives, and a sanitizer has one of its own.
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  ++allocations;
-  return std::malloc(size ? size : 1);
+  return plain_block(size);
 }
 void* operator new(std::size_t size, std::align_val_t alignment) {
-  return counted(aligned_block(size, alignment));
+  return or_throw(aligned_block(size, alignment));
 }
 void* operator new(std::size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept {
-  ++allocations;
   return aligned_block(size, alignment);
 }
 void operator delete(void* block) noexcept {
@@ -83,6 +96,31 @@ NoBlocksFrom::NoBlocksFrom(std::int64_t bytes) noexcept {
 
 NoBlocksFrom::~NoBlocksFrom() {
   refused_from = no_limit;
+}
+
+AllocationFailures::AllocationFailures(std::int64_t first, std::int64_t count) noexcept {
+  asked_for = 0;
+  first_failure = first;
+  failures_end = first + count;
+  failures_wanted = true;
+}
+
+AllocationFailures::~AllocationFailures() {
+  failures_wanted = false;
+}
+
+bool AllocationFailures::reached() const noexcept {
+  return asked_for >= first_failure;
+}
+
+std::int64_t fail_each_allocation(const std::function<void(std::int64_t)>& attempt,
+                                  const FailureSteps& steps) {
+  std::int64_t attempts = 0;
+  for (std::int64_t first = steps.first;; first += steps.stride, ++attempts) {
+    const AllocationFailures failures(first, steps.count);
+    attempt(first);
+    if (!failures.reached()) return attempts;
+  }
 }
 
 }  // namespace penstock::testing

@@ -1,7 +1,9 @@
-// What the program takes from the heap. A test that asks has its `operator new` replaced.
+// This header counts what the program takes from the heap, and lets allocations fail. A test
+// program that uses it has its `operator new` replaced.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 namespace penstock::testing {
 
@@ -21,5 +23,33 @@ class NoBlocksFrom {
   NoBlocksFrom(const NoBlocksFrom&) = delete;
   NoBlocksFrom& operator=(const NoBlocksFrom&) = delete;
 };
+
+/// While it lives, some allocations through `operator new` fail: of those that any thread asks for
+/// after its construction, number `first` (counted from 1) and the `count` - 1 that follow. There
+/// is at most one of these objects at a time. It does not reach memory that C libraries take from
+/// `malloc`, nor the exceptions themselves.
+class AllocationFailures {
+ public:
+  explicit AllocationFailures(std::int64_t first, std::int64_t count = 1) noexcept;
+  ~AllocationFailures();
+  AllocationFailures(const AllocationFailures&) = delete;
+  AllocationFailures& operator=(const AllocationFailures&) = delete;
+
+  /// Whether so many allocations were asked for that at least one of them failed.
+  bool reached() const noexcept;
+};
+
+/// Which allocations fail in the attempts of fail_each_allocation().
+struct FailureSteps {
+  std::int64_t count = 1;   ///< how many allocations fail in a row
+  std::int64_t stride = 1;  ///< how much later the failures begin in each further attempt
+  std::int64_t first = 1;   ///< where they begin in the first attempt
+};
+
+/// Calls `attempt` again and again, with the first allocation failing, then with the second, and so
+/// on, until an attempt asks for so few allocations that none fails. The argument of `attempt` is
+/// the number of the first allocation that fails. Returns how many attempts met a failure.
+std::int64_t fail_each_allocation(const std::function<void(std::int64_t)>& attempt,
+                                  const FailureSteps& steps = {});
 
 }  // namespace penstock::testing
