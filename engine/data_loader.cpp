@@ -109,20 +109,23 @@ std::vector<actors::SourceField> source_fields(const std::vector<Field>& fields)
 
 LoaderSource source_of(std::shared_ptr<const Dataset> dataset) {
   LoaderSource source{dataset->size(), source_fields(dataset->fields()), {}};
-  source.read = [dataset = std::move(dataset)](std::uint64_t epoch, std::int64_t sample,
-                                               std::span<std::byte* const> destinations) {
-    dataset->read_in_epoch(epoch, sample, destinations);
+  source.read = [dataset = std::move(dataset)](std::int64_t sample, std::uint64_t epoch,
+                                               const std::stop_token& stop,
+                                               std::span<std::byte* const> to) {
+    dataset->read({sample, epoch, stop}, to);
   };
   return source;
 }
 
 StreamSource source_of(std::shared_ptr<const IterableDataset> dataset, int workers) {
   StreamSource source{source_fields(dataset->fields()), {}};
-  source.open = [dataset = std::move(dataset), workers](std::uint64_t epoch, int worker) {
-    std::shared_ptr<SampleStream> stream = dataset->begin({worker, workers, epoch});
+  source.open = [dataset = std::move(dataset), workers](int worker, std::uint64_t epoch,
+                                                        const std::stop_token& stop) {
+    std::shared_ptr<SampleStream> stream = dataset->begin({worker, workers, epoch, stop});
     if (!stream) throw Error(Errc::invalid_data, "expected a stream, got none");
-    return
-        [stream](std::span<std::byte* const> destinations) { return stream->next(destinations); };
+    return [stream](std::span<std::byte* const> to, const std::stop_token& stop_next) {
+      return stream->next(to, stop_next);
+    };
   };
   return source;
 }

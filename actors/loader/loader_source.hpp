@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 #include "actors/loader/loader_order.hpp"
@@ -21,8 +22,9 @@ struct SourceField {
 struct LoaderSource {
   std::int64_t samples = 0;
   std::vector<SourceField> fields = {};
-  /// Writes a sample to one pointer per field; called from several threads at once, may throw.
-  std::function<void(std::uint64_t epoch, std::int64_t sample,
+  /// Writes a sample to `destinations`, which has one pointer per field. Several threads call it at
+  /// once, and it may throw.
+  std::function<void(std::int64_t sample, std::uint64_t epoch, const std::stop_token& stop,
                      std::span<std::byte* const> destinations)>
       read = {};
 };

@@ -30,7 +30,7 @@ std::optional<ReadFailure> LoaderWorkerState::read_row(const ReadTask& task, std
   point_to_row(source->fields, *task.buffer, row, destinations);
   watch->begin_read(number, sample);
   try {
-    source->read(task.epoch, sample, destinations);
+    source->read(sample, task.epoch, {}, destinations);
   } catch (...) {
     failure = {row,
                {"data loader: reading sample " + std::to_string(sample) +

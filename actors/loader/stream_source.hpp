@@ -6,19 +6,22 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 #include "actors/loader/loader_source.hpp"
 
 namespace penstock::actors {
 
-/// Writes the stream's next sample to one pointer per field; false at its end. May throw.
-using NextSample = std::function<bool(std::span<std::byte* const> destinations)>;
+/// Writes the stream's next sample to `destinations`, which has one pointer per field; returns
+/// false at the stream's end. It may throw.
+using NextSample =
+    std::function<bool(std::span<std::byte* const> destinations, const std::stop_token& stop)>;
 
 struct StreamSource {
   std::vector<SourceField> fields = {};
-  /// A worker's stream for an epoch; called from several threads at once, may throw.
-  std::function<NextSample(std::uint64_t epoch, int worker)> open = {};
+  /// Begins a worker's stream for an epoch. Several threads call it at once, and it may throw.
+  std::function<NextSample(int worker, std::uint64_t epoch, const std::stop_token& stop)> open = {};
 };
 
 struct StreamSettings {

@@ -34,7 +34,7 @@ void StreamWorkerState::fill_rows(const FillTask& task, FillResult& result) {
   while (stream && result.filled < task.rows && watch->wanted(task.epoch)) {
     point_to_row(source->fields, *task.buffer, result.filled, destinations);
     watch->begin_read(number, samples);
-    if (!stream(destinations)) {
+    if (!stream(destinations, {})) {
       stream = {};
       return;
     }
@@ -47,7 +47,7 @@ void StreamWorkerState::open(std::uint64_t wanted) {
   stream = {};
   epoch = wanted;
   samples = 0;
-  stream = source->open(wanted, number);
+  stream = source->open(number, wanted, {});
 }
 
 StreamWorker::behavior_type stream_worker(StreamWorker::stateful_pointer<StreamWorkerState> self,

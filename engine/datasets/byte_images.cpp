@@ -21,8 +21,8 @@ class ByteImages : public Dataset {
   std::int64_t size() const override { return static_cast<std::int64_t>(labels_.size()); }
   const std::vector<Field>& fields() const override { return fields_; }
 
-  void read(std::int64_t index, std::span<std::byte* const> destinations) const override {
-    const auto i = static_cast<std::size_t>(index);
+  void read(const SampleRequest& request, std::span<std::byte* const> destinations) const override {
+    const auto i = static_cast<std::size_t>(request.index);
     normalizer_.apply({pixels_.data() + i * pixels_per_image_, pixels_per_image_},
                       reinterpret_cast<float*>(destinations[0]));
     const std::int64_t label = labels_[i];

@@ -110,8 +110,8 @@ class SyntheticDigits : public Dataset {
   std::int64_t size() const override { return count_; }
   const std::vector<Field>& fields() const override { return fields_; }
 
-  void read(std::int64_t index, std::span<std::byte* const> destinations) const override {
-    Draws draws(seed_, index);
+  void read(const SampleRequest& request, std::span<std::byte* const> destinations) const override {
+    Draws draws(seed_, request.index);
     const std::int64_t label = draws.bits() % classes;
     normalizer_.apply(draw_pixels(static_cast<int>(label), draws),
                       reinterpret_cast<float*>(destinations[0]));

@@ -17,12 +17,12 @@ class TensorDataset : public Dataset {
   std::int64_t size() const override { return tensors_.front().shape()[0]; }
   const std::vector<Field>& fields() const override { return fields_; }
 
-  void read(std::int64_t index, std::span<std::byte* const> destinations) const override {
+  void read(const SampleRequest& request, std::span<std::byte* const> destinations) const override {
     for (std::size_t i = 0; i < tensors_.size(); ++i) {
       const std::size_t bytes = tensors_[i].bytes() / static_cast<std::size_t>(size());
       if (bytes != 0)
-        std::memcpy(destinations[i], tensors_[i].raw() + static_cast<std::size_t>(index) * bytes,
-                    bytes);
+        std::memcpy(destinations[i],
+                    tensors_[i].raw() + static_cast<std::size_t>(request.index) * bytes, bytes);
     }
   }
 
@@ -49,12 +49,8 @@ class FirstSamples : public Dataset {
 
   std::int64_t size() const override { return count_; }
   const std::vector<Field>& fields() const override { return dataset_->fields(); }
-  void read(std::int64_t index, std::span<std::byte* const> destinations) const override {
-    dataset_->read(index, destinations);
-  }
-  void read_in_epoch(std::uint64_t epoch, std::int64_t index,
-                     std::span<std::byte* const> destinations) const override {
-    dataset_->read_in_epoch(epoch, index, destinations);
+  void read(const SampleRequest& request, std::span<std::byte* const> destinations) const override {
+    dataset_->read(request, destinations);
   }
 
  private:

@@ -39,17 +39,13 @@ class Transformed : public Dataset {
 
   std::int64_t size() const override { return dataset_->size(); }
   const std::vector<Field>& fields() const override { return dataset_->fields(); }
-  void read(std::int64_t index, std::span<std::byte* const> destinations) const override {
-    read_in_epoch(0, index, destinations);
-  }
-  void read_in_epoch(std::uint64_t epoch, std::int64_t index,
-                     std::span<std::byte* const> destinations) const override {
-    dataset_->read_in_epoch(epoch, index, destinations);
-    change(epoch, index, reinterpret_cast<float*>(destinations[0]));
+  void read(const SampleRequest& request, std::span<std::byte* const> destinations) const override {
+    dataset_->read(request, destinations);
+    change(request, reinterpret_cast<float*>(destinations[0]));
   }
 
  protected:
-  virtual void change(std::uint64_t epoch, std::int64_t index, float* image) const = 0;
+  virtual void change(const SampleRequest& request, float* image) const = 0;
   const ImageSize& image() const noexcept { return size_; }
 
  private:
@@ -57,10 +53,10 @@ class Transformed : public Dataset {
   std::shared_ptr<const Dataset> dataset_;
 };
 
-std::array<std::uint32_t, 4> draw(const char* name, std::uint64_t seed, std::uint64_t epoch,
-                                  std::int64_t index) {
-  return graph::philox({.seed = seed, .update = epoch, .name = graph::hash_name(name)},
-                       static_cast<std::uint64_t>(index));
+std::array<std::uint32_t, 4> draw(const char* name, std::uint64_t seed,
+                                  const SampleRequest& request) {
+  return graph::philox({.seed = seed, .update = request.epoch, .name = graph::hash_name(name)},
+                       static_cast<std::uint64_t>(request.index));
 }
 
 class Normalized : public Transformed {
@@ -90,7 +86,7 @@ class Normalized : public Transformed {
                                               std::to_string(normalization.std.size()));
   }
 
-  void change(std::uint64_t, std::int64_t, float* image_data) const override {
+  void change(const SampleRequest&, float* image_data) const override {
     const std::int64_t pixels = image().rows * image().columns;
     for (const Channel& channel : channels_) {
       std::transform(image_data, image_data + pixels, image_data,
@@ -110,8 +106,8 @@ class Flipped : public Transformed {
   }
 
  private:
-  void change(std::uint64_t epoch, std::int64_t index, float* image_data) const override {
-    const std::uint32_t bits = draw("random_horizontal_flip", flip_.seed, epoch, index)[0];
+  void change(const SampleRequest& request, float* image_data) const override {
+    const std::uint32_t bits = draw("random_horizontal_flip", flip_.seed, request)[0];
     if (!(graph::to_unit(bits) < static_cast<float>(flip_.probability))) return;
     for (std::int64_t row = 0; row < image().channels * image().rows; ++row)
       std::reverse(image_data + row * image().columns, image_data + (row + 1) * image().columns);
@@ -136,17 +132,12 @@ class Cropped : public Dataset {
 
   std::int64_t size() const override { return dataset_->size(); }
   const std::vector<Field>& fields() const override { return fields_; }
-  void read(std::int64_t index, std::span<std::byte* const> destinations) const override {
-    read_in_epoch(0, index, destinations);
-  }
-
-  void read_in_epoch(std::uint64_t epoch, std::int64_t index,
-                     std::span<std::byte* const> destinations) const override {
+  void read(const SampleRequest& request, std::span<std::byte* const> destinations) const override {
     std::vector<float> whole(static_cast<std::size_t>(size_.channels * size_.rows * size_.columns));
     std::vector<std::byte*> inner(destinations.begin(), destinations.end());
     inner[0] = reinterpret_cast<std::byte*>(whole.data());
-    dataset_->read_in_epoch(epoch, index, inner);
-    copy_window(whole, draw("random_crop", crop_.seed, epoch, index),
+    dataset_->read(request, inner);
+    copy_window(whole, draw("random_crop", crop_.seed, request),
                 reinterpret_cast<float*>(destinations[0]));
   }
 

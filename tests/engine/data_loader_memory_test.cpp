@@ -18,12 +18,12 @@ const std::vector<Field> huge_fields{{"v", DType::f32, {std::int64_t{1} << 44}}}
 struct HugeSamples : Dataset {
   std::int64_t size() const override { return 10; }
   const std::vector<Field>& fields() const override { return huge_fields; }
-  void read(std::int64_t, std::span<std::byte* const>) const override {}
+  void read(const SampleRequest&, std::span<std::byte* const>) const override {}
 };
 
 struct HugeStreams : IterableDataset {
   struct Stream : SampleStream {
-    bool next(std::span<std::byte* const>) override { return true; }
+    bool next(std::span<std::byte* const>, const std::stop_token&) override { return true; }
   };
   const std::vector<Field>& fields() const override { return huge_fields; }
   std::unique_ptr<SampleStream> begin(const WorkerShare&) const override {

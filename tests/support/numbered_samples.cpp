@@ -4,8 +4,11 @@
 
 namespace penstock::testing {
 
-void NumberedSamples::read(std::int64_t index, std::span<std::byte* const> destinations) const {
+void NumberedSamples::read(const SampleRequest& request,
+                           std::span<std::byte* const> destinations) const {
+  const std::int64_t index = request.index;
   before_read(index);
+  before_request(request);
   ++reads_;
   const float number[2] = {static_cast<float>(index), static_cast<float>(index)};
   std::memcpy(destinations[0], number, sizeof number);

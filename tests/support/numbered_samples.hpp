@@ -14,13 +14,15 @@ class NumberedSamples : public Dataset {
  public:
   explicit NumberedSamples(std::int64_t count) : count_(count) {}
 
-  /// Called before each read, on the reading thread.
+  /// Is called before each read, on the reading thread.
   std::function<void(std::int64_t sample)> before_read = [](std::int64_t) {};
+  /// Is called before each read, too, with all that the reader was told.
+  std::function<void(const SampleRequest& request)> before_request = [](const SampleRequest&) {};
   std::int64_t reads() const noexcept { return reads_.load(); }
 
   std::int64_t size() const override { return count_; }
   const std::vector<Field>& fields() const override { return fields_; }
-  void read(std::int64_t index, std::span<std::byte* const> destinations) const override;
+  void read(const SampleRequest& request, std::span<std::byte* const> destinations) const override;
 
  private:
   std::int64_t count_;

@@ -7,12 +7,16 @@ namespace {
 
 class Numbers : public SampleStream {
  public:
-  Numbers(std::int64_t begin, std::int64_t end, std::function<void(std::int64_t)> before_read)
-      : next_(begin), end_(end), before_read_(std::move(before_read)) {}
+  Numbers(std::int64_t begin, std::int64_t end, const NumberedStreams& dataset)
+      : next_(begin),
+        end_(end),
+        before_read_(dataset.before_read),
+        before_next_(dataset.before_next) {}
 
-  bool next(std::span<std::byte* const> destinations) override {
+  bool next(std::span<std::byte* const> destinations, const std::stop_token& stop) override {
     if (next_ == end_) return false;
     before_read_(next_);
+    before_next_(stop);
     std::memcpy(destinations[0], &next_, sizeof next_);
     ++next_;
     return true;
@@ -22,12 +26,13 @@ class Numbers : public SampleStream {
   std::int64_t next_;
   std::int64_t end_;
   std::function<void(std::int64_t)> before_read_;
+  std::function<void(const std::stop_token&)> before_next_;
 };
 
 }  // namespace
 
 std::unique_ptr<SampleStream> NumberedStreams::begin(const WorkerShare& share) const {
-  return std::make_unique<Numbers>(share.begin(count_), share.end(count_), before_read);
+  return std::make_unique<Numbers>(share.begin(count_), share.end(count_), *this);
 }
 
 }  // namespace penstock::testing

@@ -9,7 +9,7 @@ LabelledImage read_image(const Dataset& dataset, std::int64_t index) {
   sample.image.resize(static_cast<std::size_t>(dataset.fields().at(0).shape.elements()));
   const std::array<std::byte*, 2> destinations{reinterpret_cast<std::byte*>(sample.image.data()),
                                                reinterpret_cast<std::byte*>(&sample.label)};
-  dataset.read(index, destinations);
+  dataset.read({.index = index}, destinations);
   return sample;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -20,22 +21,30 @@ struct Field {
   Shape shape = {};
 };
 
-/// Samples numbered from 0. `read` is called from several threads at once.
+/// Names the sample that a dataset is to read. A dataset whose samples are the same in every epoch
+/// and are there at once needs nothing but `index`; one that wraps another dataset passes the whole
+/// request on.
+struct SampleRequest {
+  std::int64_t index = 0;   ///< 0 to size()-1
+  std::uint64_t epoch = 0;  ///< a loader's first epoch has number 0
+  /// Says when nobody wants the sample any more, because the loader is being closed or has begun
+  /// another epoch. A read that can block for long waits for this too, and then returns or throws;
+  /// nobody looks at what it has written or thrown.
+  std::stop_token stop = {};
+};
+
+/// Samples numbered from 0. A loader calls `read` from several threads of its own at once, and
+/// everything else on the thread that makes the loader.
 class Dataset {
  public:
   virtual ~Dataset() = default;
   virtual std::int64_t size() const = 0;
   virtual const std::vector<Field>& fields() const = 0;
-  /// Writes every element of sample `index` to `destinations`, one pointer per field. What it
-  /// throws reaches the loader's caller as Error invalid_data.
-  virtual void read(std::int64_t index, std::span<std::byte* const> destinations) const = 0;
-  /// The same for a dataset whose samples differ from epoch to epoch, as random transforms make
-  /// them. What a loader calls; the first epoch has number 0.
-  virtual void read_in_epoch(std::uint64_t epoch, std::int64_t index,
-                             std::span<std::byte* const> destinations) const {
-    static_cast<void>(epoch);
-    read(index, destinations);
-  }
+  /// Writes every element of the requested sample to `destinations`, which has one pointer per
+  /// field. An exception that it throws reaches the loader's caller as Error invalid_data with the
+  /// exception's text; std::bad_alloc, or an Error out_of_memory, as Error out_of_memory.
+  virtual void read(const SampleRequest& request,
+                    std::span<std::byte* const> destinations) const = 0;
 };
 
 /// (x/255 - mean) / std

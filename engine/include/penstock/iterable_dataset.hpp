@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 #include "penstock/dataset.hpp"
@@ -19,6 +20,10 @@ struct WorkerShare {
   int worker = 0;   ///< 0 to workers-1
   int workers = 1;  ///< each has a stream of its own; together they give every sample once
   std::uint64_t epoch = 0;
+  /// Says when nobody wants the share any more, because the loader is being closed or has begun
+  /// another epoch. Whatever can block for long waits for this too, and then returns or throws;
+  /// nobody looks at what it has written or thrown.
+  std::stop_token stop = {};
 
   /// Samples [begin(size), end(size)) of `size`, if they are to be dealt out in blocks of
   /// ceil(size/workers), the last of them shorter.
@@ -30,14 +35,16 @@ struct WorkerShare {
   }
 };
 
-/// The samples of one share, in their order. Used by one thread at a time, and ended on any.
+/// The samples of one share, in their order. The loader's thread that begins a stream is the one
+/// that uses it and destroys it.
 class SampleStream {
  public:
   virtual ~SampleStream() = default;
-  /// Writes every element of the next sample to `destinations`, one pointer per field; false if
-  /// there is none, and then it is not called again. What it throws reaches the loader's caller as
-  /// Error invalid_data.
-  virtual bool next(std::span<std::byte* const> destinations) = 0;
+  /// Writes every element of the next sample to `destinations`, which has one pointer per field;
+  /// returns false if there is none, and is not called again then. `stop` is the share's. An
+  /// exception that it throws reaches the loader's caller as Error invalid_data with the
+  /// exception's text; std::bad_alloc, or an Error out_of_memory, as Error out_of_memory.
+  virtual bool next(std::span<std::byte* const> destinations, const std::stop_token& stop) = 0;
 };
 
 class IterableDataset {
@@ -46,7 +53,8 @@ class IterableDataset {
   virtual const std::vector<Field>& fields() const = 0;
   /// Samples of all shares together, if that is known.
   virtual std::optional<std::int64_t> size() const { return std::nullopt; }
-  /// Begins a share; called from several threads at once, once per worker and epoch.
+  /// Begins a share. The loader's threads call it, several at once, once per worker and epoch; it
+  /// throws as SampleStream::next() does.
   virtual std::unique_ptr<SampleStream> begin(const WorkerShare& share) const = 0;
 };
 

@@ -82,7 +82,7 @@ class LoaderFixture {
   LoaderSource source() {
     return {.samples = 10,
             .fields = {{DType::f32, {}}},
-            .read = [this](std::uint64_t, std::int64_t sample,
+            .read = [this](std::int64_t sample, std::uint64_t, const std::stop_token&,
                            std::span<std::byte* const> destinations) {
               if (sample == unreadable) throw std::runtime_error("bad sector");
               reads.push_back(sample);

@@ -84,19 +84,30 @@ class StreamFixture {
 
  private:
   StreamSource source() {
-    return {{{DType::i64, {}}}, [this](std::uint64_t, int worker) -> NextSample {
-              const std::int64_t first = 100 * worker;
-              const std::int64_t end = first + lengths_[static_cast<std::size_t>(worker)];
-              return [this, next = first, end](std::span<std::byte* const> to) mutable {
-                if (next == end) return false;
-                if (next == unreadable) throw std::runtime_error("bad sector");
-                std::memcpy(to[0], &next, sizeof next);
-                ++next;
-                ++reads;
-                return true;
-              };
+    return {{{DType::i64, {}}}, [this](int worker, std::uint64_t, const std::stop_token&) {
+              return NextSample(Numbers(*this, worker));
             }};
   }
+
+  class Numbers {
+   public:
+    Numbers(StreamFixture& fixture, int worker)
+        : fixture_(fixture),
+          next_(100 * worker),
+          end_(next_ + fixture.lengths_[static_cast<std::size_t>(worker)]) {}
+    bool operator()(std::span<std::byte* const> destinations, const std::stop_token&) {
+      if (next_ == end_) return false;
+      if (next_ == fixture_.unreadable) throw std::runtime_error("bad sector");
+      std::memcpy(destinations[0], &next_, sizeof next_);
+      ++next_;
+      ++fixture_.reads;
+      return true;
+    }
+
+   private:
+    StreamFixture& fixture_;
+    std::int64_t next_, end_;
+  };
 
   Values lengths_;
   ActorSystem system_;

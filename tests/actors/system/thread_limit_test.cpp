@@ -23,7 +23,8 @@ using testing::threads_fall_to;
 LoaderSource zeros() {
   return {.samples = 8,
           .fields = {{DType::f32, Shape{1}}},
-          .read = [](std::uint64_t, std::int64_t, std::span<std::byte* const> destinations) {
+          .read = [](std::int64_t, std::uint64_t, const std::stop_token&,
+                     std::span<std::byte* const> destinations) {
             std::fill_n(destinations[0], sizeof(float), std::byte{0});
           }};
 }

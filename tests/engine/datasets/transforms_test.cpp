@@ -122,14 +122,34 @@ TEST(Transforms, E6_DependOnSeedEpochAndSampleAloneNeverOnWorkersOrOrder) {
   EXPECT_LT(same, 50);
 }
 
-TEST(Transforms, ReadWithoutAnEpochAsInTheFirst) {
-  const auto dataset = augmented(3);
-  Pixels image(12);
-  std::int64_t label = 0;
-  const std::array<std::byte*, 2> destinations{reinterpret_cast<std::byte*>(image.data()),
-                                               reinterpret_cast<std::byte*>(&label)};
-  dataset->read_in_epoch(0, 17, destinations);
-  EXPECT_EQ(read_image(*dataset, 17).image, image);
+/// An image of four pixels, and the last request for one.
+struct LastRequest : Dataset {
+  std::int64_t size() const override { return 20; }
+  const std::vector<Field>& fields() const override { return fields_; }
+  void read(const SampleRequest& request, std::span<std::byte* const>) const override {
+    last = request;
+  }
+
+  mutable SampleRequest last;
+
+ private:
+  std::vector<Field> fields_{{"image", DType::f32, {1, 2, 2}}};
+};
+
+TEST(Transforms, PassTheWholeRequestOn) {
+  const auto dataset = std::make_shared<LastRequest>();
+  const std::vector<std::shared_ptr<const Dataset>> wrapped{
+      first_samples(dataset, 18), normalize(dataset, {{0}, {1}}),
+      random_crop(dataset, {.rows = 2, .columns = 2}), random_horizontal_flip(dataset)};
+  for (std::size_t i = 0; i < wrapped.size(); ++i) {
+    const std::stop_source source;
+    float image[4] = {};
+    const std::array<std::byte*, 1> destinations{reinterpret_cast<std::byte*>(image)};
+    wrapped[i]->read({.index = 17, .epoch = 5, .stop = source.get_token()}, destinations);
+    EXPECT_EQ(dataset->last.index, 17) << i;
+    EXPECT_EQ(dataset->last.epoch, 5u) << i;
+    EXPECT_EQ(dataset->last.stop, source.get_token()) << i;
+  }
 }
 
 TEST(Transforms, RefuseWhatMakesNoSense) {

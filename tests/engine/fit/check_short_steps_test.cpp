@@ -50,7 +50,7 @@ class Counting : public IterableDataset {
  private:
   struct Stream : SampleStream {
     explicit Stream(std::int64_t samples) : left(samples) {}
-    bool next(std::span<std::byte* const> destinations) override {
+    bool next(std::span<std::byte* const> destinations, const std::stop_token&) override {
       if (left == 0) return false;
       const auto number = static_cast<float>(left--);
       std::memcpy(destinations[0], &number, sizeof number);

@@ -86,8 +86,8 @@ class Named : public Dataset {
   }
   std::int64_t size() const override { return tensors_->size(); }
   const std::vector<Field>& fields() const override { return fields_; }
-  void read(std::int64_t index, std::span<std::byte* const> destinations) const override {
-    tensors_->read(index, destinations);
+  void read(const SampleRequest& request, std::span<std::byte* const> destinations) const override {
+    tensors_->read(request, destinations);
   }
 
  private:

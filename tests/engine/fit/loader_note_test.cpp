@@ -25,7 +25,7 @@ class Zeros : public IterableDataset {
   std::unique_ptr<SampleStream> begin(const WorkerShare&) const override {
     struct Stream : SampleStream {
       std::int64_t left = 0;
-      bool next(std::span<std::byte* const> destinations) override {
+      bool next(std::span<std::byte* const> destinations, const std::stop_token&) override {
         std::fill_n(destinations[0], sizeof(float), std::byte{0});
         return --left >= 0;
       }
