@@ -1,0 +1,160 @@
+// Every optimizer and every way to make a gradient of micro-batches and replicas, against PyTorch's
+// runs in double precision. tests/tools/pytorch_trajectories.py makes the reference.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+#include "tests/support/data_path.hpp"
+#include "tests/support/reference_file.hpp"
+#include "tests/support/training_run.hpp"
+
+namespace penstock::testing {
+namespace {
+
+using nlohmann::json;
+
+/// The largest part of a tensor's largest magnitude, or of a loss, by which rounding may change it.
+constexpr double tolerance = 2e-6;
+/// How far a run without one of its settings is away at least.
+constexpr double noticed = 5e-4;
+
+const ReferenceFile& reference() {
+  static const ReferenceFile file = read_reference(data_path("trajectories/small.safetensors"));
+  return file;
+}
+
+/// Every tensor "CASE.losses" belongs to one case.
+std::vector<std::string> cases() {
+  std::vector<std::string> names;
+  for (const auto& [name, tensor] : reference().tensors)
+    if (name.ends_with(".losses")) names.push_back(name.substr(0, name.find('.')));
+  return names;
+}
+
+/// The network of the script, in four blocks. It is smooth, and no parameter has a gradient that is
+/// zero but for rounding, so that two runs part by rounding alone.
+Model network() {
+  Model model("small");
+  Value x = model.input("image", {2, 6, 6});
+  const Value labels = model.labels();
+  {
+    const auto block = model.block("A");
+    x = model.conv2d("conv", x, {.out_channels = 4, .kernel = 3, .padding = 1, .bias = false});
+  }
+  {
+    const auto block = model.block("B");
+    x = model.tanh(model.batch_norm2d("norm", x));
+  }
+  {
+    const auto block = model.block("C");
+    x = model.silu(model.linear("fc1", model.flatten(model.avg_pool2d(x)), 8));
+  }
+  const auto block = model.block("D");
+  x = model.linear("fc2", x, 5);
+  model.output("logits", x);
+  model.loss(model.cross_entropy(x, labels));
+  for (const ParameterInfo& parameter : model.parameters())
+    model.set_weight(parameter.name, reference().tensors.at("init." + parameter.name));
+  return model;
+}
+
+int number(const char* key) {
+  return std::stoi(reference().metadata.at(key));
+}
+
+TrainingRun run(const json& setting, const json& optimizer, int device_iterations) {
+  Options options{.batch_size = number("batch_size"), .device_iterations = device_iterations};
+  options.topology.replication_factor = setting.at("replicas");
+  options.training.gradient_accumulation = setting.at("accumulation");
+  options.training.reduction = setting.at("reduction") == "sum" ? Reduction::sum : Reduction::mean;
+  const auto& tensors = reference().tensors;
+  return train(network(), options, optimizer_from_json(optimizer.dump()),
+               {tensors.at("images"), tensors.at("labels")}, number("updates"));
+}
+
+/// In parts of the expected tensor's largest magnitude; infinite for what is no number.
+double difference(const Tensor& actual, const Tensor& expected) {
+  double largest = 0, most = 0;
+  for (std::size_t i = 0; i < expected.as<float>().size(); ++i) {
+    const double should_be = expected.as<float>()[i];
+    const double error = std::abs(actual.as<float>()[i] - should_be);
+    largest = std::max(largest, std::abs(should_be));
+    most = std::isnan(error) ? HUGE_VAL : std::max(most, error);
+  }
+  return most / largest;
+}
+
+/// The largest difference of any weight or running statistic, from those that the case ends with.
+double difference(const TrainingRun& run, const std::string& name) {
+  double most = 0;
+  for (const auto& [parameter, tensor] : run.weights)
+    most = std::max(most, difference(tensor, reference().tensors.at(name + ".final." + parameter)));
+  return most;
+}
+
+json setting_of(const std::string& name) {
+  return json::parse(reference().metadata.at(name));
+}
+
+class SmallTrajectories : public ::testing::TestWithParam<std::string> {};
+
+// F10, F11, F13, 2.1, 2.3: the number of updates in a call, as everything else that leaves the
+// samples of an update alone, makes no difference.
+TEST_P(SmallTrajectories, FollowPyTorchInLossesWeightsAndRunningStatistics) {
+  const json setting = setting_of(GetParam());
+  const auto losses = reference().tensors.at(GetParam() + ".losses").as<float>();
+  for (const int device_iterations : {1, 3, 5}) {
+    const TrainingRun trained = run(setting, setting.at("optimizer"), device_iterations);
+    ASSERT_EQ(trained.losses.size(), losses.size());
+    for (std::size_t i = 0; i < losses.size(); ++i)
+      EXPECT_NEAR(trained.losses[i], losses[i], tolerance * losses[i]) << "micro-batch " << i;
+    EXPECT_EQ(trained.weights.size(), 9u);
+    for (const auto& [name, tensor] : trained.weights)
+      EXPECT_LE(difference(tensor, reference().tensors.at(GetParam() + ".final." + name)),
+                tolerance)
+          << name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(PyTorch, SmallTrajectories, ::testing::ValuesIn(cases()),
+                         [](const auto& info) { return info.param; });
+
+// So that a decay, a momentum or a limit that does nothing cannot pass for one that does.
+TEST(SmallTrajectoriesFile, NeedsEverySettingOfEveryCase) {
+  int settings = 0;
+  for (const std::string& name : cases()) {
+    const json setting = setting_of(name);
+    for (const auto& [left_out, optimizer] : setting.at("without").items()) {
+      ++settings;
+      EXPECT_GT(difference(run(setting, optimizer, 5), name), noticed)
+          << name << " without " << left_out;
+    }
+  }
+  EXPECT_GE(settings, 30);
+}
+
+TEST(SmallTrajectoriesFile, HasEveryRuleThatPyTorchHasAndReplicasAndASum) {
+  std::set<std::string> rules, reductions;
+  std::set<int> replicas, accumulations;
+  int clipped = 0;
+  for (const std::string& name : cases()) {
+    const json setting = setting_of(name);
+    rules.insert(setting.at("optimizer").at("settings").at("rule"));
+    reductions.insert(setting.at("reduction"));
+    replicas.insert(setting.at("replicas").get<int>());
+    accumulations.insert(setting.at("accumulation").get<int>());
+    clipped += setting.at("optimizer").contains("max_grad_norm");
+  }
+  EXPECT_EQ(rules, (std::set<std::string>{"adam", "adamw", "rmsprop", "sgd"}));
+  EXPECT_EQ(reductions, (std::set<std::string>{"mean", "sum"}));
+  EXPECT_EQ(replicas, (std::set{1, 2, 4}));
+  EXPECT_EQ(accumulations, (std::set{1, 2, 3}));
+  EXPECT_GE(clipped, 3);
+}
+
+}  // namespace
+}  // namespace penstock::testing
