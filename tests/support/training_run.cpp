@@ -18,7 +18,7 @@ std::vector<Tensor> all_samples(const Dataset& dataset) {
   for (std::int64_t i = 0; i < dataset.size(); ++i) {
     for (std::size_t f = 0; f < row.size(); ++f)
       row[f] = blocks[f].get() + static_cast<std::size_t>(i) * strides[f];
-    dataset.read(i, row);
+    dataset.read({.index = i}, row);
   }
   std::vector<Tensor> tensors;
   for (std::size_t f = 0; f < row.size(); ++f) {
