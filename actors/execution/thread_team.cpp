@@ -1,7 +1,7 @@
 #include "actors/execution/thread_team.hpp"
 
 #include <chrono>
-#include <system_error>
+#include <thread>
 
 #include "actors/execution/flush_denormals.hpp"
 #include "penstock/error.hpp"
@@ -36,27 +36,23 @@ void await_change(const std::atomic<std::uint32_t>& word, std::uint32_t old) {
   word.wait(old, std::memory_order_acquire);
 }
 
-void name_this_thread(const std::string& name) {
-#if defined(__linux__)
-  constexpr std::size_t most = 15;  // what Linux takes; <thread> brings the function
-  pthread_setname_np(pthread_self(), name.substr(0, most).c_str());
-#endif
-}
-
 }  // namespace
 
-ThreadTeam::ThreadTeam(std::string name, std::int32_t threads) {
+ThreadTeam::ThreadTeam(const std::string& name, std::int32_t threads) {
   helpers_.reserve(static_cast<std::size_t>(threads - 1));
   try {
     for (std::int32_t helper = 1; helper < threads; ++helper)
-      helpers_.emplace_back([this, name] { help(name); });
-  } catch (const std::system_error&) {
+      helpers_.emplace_back(name, [this] { help(); });
+  } catch (const Error&) {
     const std::size_t started = helpers_.size();
     end();
     throw Error(Errc::out_of_memory, name + ": cannot start " + std::to_string(threads - 1) +
                                          " threads to share its kernels: the system allows " +
                                          std::to_string(started) +
                                          " more; a lower threads_per_ipu may help");
+  } catch (...) {
+    end();
+    throw;
   }
 }
 
@@ -68,11 +64,10 @@ void ThreadTeam::end() {
   ended_.store(true);
   calls_.fetch_add(1, std::memory_order_release);
   calls_.notify_all();
-  for (std::thread& helper : helpers_) helper.join();
+  helpers_.clear();  // waits for them
 }
 
-void ThreadTeam::help(const std::string& name) {
-  name_this_thread(name);
+void ThreadTeam::help() {
   const FlushDenormals flush;
   for (std::uint32_t seen = 0; !ended_.load();) {
     await_change(calls_, seen);

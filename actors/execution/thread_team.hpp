@@ -9,18 +9,18 @@
 #include <functional>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "actors/threads/engine_thread.hpp"
 #include "graph/program.hpp"
 
 namespace penstock::actors {
 
 class ThreadTeam : public graph::PartRunner {
  public:
-  /// Starts threads - 1 helpers, which flush denormals and bear `name`; the caller of run() is the
-  /// team's last thread. @throws Error out_of_memory if the system has not as many threads.
-  ThreadTeam(std::string name, std::int32_t threads);
+  /// Starts `threads` - 1 helpers, which flush denormals and bear `name`; the caller of run() is
+  /// the team's last thread. @throws Error out_of_memory if the system does not allow that many.
+  ThreadTeam(const std::string& name, std::int32_t threads);
   ~ThreadTeam() override;
   ThreadTeam(const ThreadTeam&) = delete;
   ThreadTeam& operator=(const ThreadTeam&) = delete;
@@ -40,7 +40,7 @@ class ThreadTeam : public graph::PartRunner {
     std::uint16_t parts, taken;
   };
 
-  void help(const std::string& name);
+  void help();
   void end();
   /// Takes and runs parts until none is left.
   void take_parts();
@@ -55,7 +55,7 @@ class ThreadTeam : public graph::PartRunner {
   std::mutex error_mutex_;
   std::int32_t failed_part_ = 0;
   std::exception_ptr error_;
-  std::vector<std::thread> helpers_;
+  std::vector<EngineThread> helpers_;
 };
 
 }  // namespace penstock::actors

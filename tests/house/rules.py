@@ -8,7 +8,7 @@ VALUE_HEADERS = [f'penstock/{name}.hpp'
                  for name in ('error', 'ipu_order', 'options', 'report', 'shape', 'tensor',
                               'trace')]
 STANDARD = r'[a-z_0-9]+'  # Only the standard library's headers have neither slash nor suffix.
-POSIX = r'fcntl\.h|unistd\.h|sys/[a-z]+\.h'
+POSIX = r'dirent\.h|fcntl\.h|pthread\.h|sched\.h|signal\.h|unistd\.h|sys/[a-z]+\.h'
 
 # Floor: the quoted includes that it may use, by prefix, and the others, by pattern. First match
 # wins.

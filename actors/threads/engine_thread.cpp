@@ -1,0 +1,95 @@
+#include "actors/threads/engine_thread.hpp"
+
+#include <signal.h>
+
+#include <memory>
+#include <utility>
+
+#include "actors/threads/allowed_cpus.hpp"
+#include "engine/values/canonical_floats.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock::actors {
+namespace {
+
+constexpr std::size_t stack_bytes = std::size_t{8} << 20;
+
+struct Start {
+  std::string name;
+  std::function<void()> body;
+};
+
+void name_this_thread(const std::string& name) noexcept {
+#if defined(__linux__)
+  char taken[16] = {};  // what Linux takes, with the zero at its end
+  name.copy(taken, sizeof(taken) - 1);
+  pthread_setname_np(pthread_self(), taken);
+#else
+  static_cast<void>(name);
+#endif
+}
+
+void* run(void* argument) {
+  const std::unique_ptr<Start> start(static_cast<Start*>(argument));
+  name_this_thread(start->name);
+  use_allowed_cpus();
+  const CanonicalFloats floats;
+  start->body();
+  return nullptr;
+}
+
+/// While it lives, the calling thread has all signals blocked, and hands that on to the threads
+/// that it starts.
+class BlockedSignals {
+ public:
+  BlockedSignals() noexcept {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  BlockedSignals(const BlockedSignals&) = delete;
+  BlockedSignals& operator=(const BlockedSignals&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+/// Attributes of their own, so that the process's defaults have no say.
+class Attributes {
+ public:
+  Attributes() noexcept {
+    pthread_attr_init(&attributes_);
+    pthread_attr_setstacksize(&attributes_, stack_bytes);
+  }
+  ~Attributes() { pthread_attr_destroy(&attributes_); }
+  Attributes(const Attributes&) = delete;
+  Attributes& operator=(const Attributes&) = delete;
+
+  const pthread_attr_t* get() const noexcept { return &attributes_; }
+
+ private:
+  pthread_attr_t attributes_;
+};
+
+}  // namespace
+
+EngineThread::EngineThread(const std::string& name, std::function<void()> body) {
+  auto start = std::make_unique<Start>(Start{name, std::move(body)});
+  const Attributes attributes;
+  const BlockedSignals blocked;
+  if (pthread_create(&thread_, attributes.get(), run, start.get()) != 0)
+    throw Error(Errc::out_of_memory,
+                name + ": cannot start another thread: the system does not allow it");
+  start.release();
+  started_ = true;
+}
+
+EngineThread::EngineThread(EngineThread&& other) noexcept
+    : thread_(other.thread_), started_(std::exchange(other.started_, false)) {}
+
+EngineThread::~EngineThread() {
+  if (started_) pthread_join(thread_, nullptr);
+}
+
+}  // namespace penstock::actors

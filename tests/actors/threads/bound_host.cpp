@@ -1,0 +1,30 @@
+// A host that uses OpenMP, which may bind its threads to CPUs. Prints on how many CPUs its main
+// thread may run, and on how many a thread of the engine may.
+
+#include <sched.h>
+
+#include <cstdio>
+
+#include "actors/threads/engine_thread.hpp"
+
+namespace {
+
+int cpus() {
+  cpu_set_t set;
+  sched_getaffinity(0, sizeof(set), &set);
+  return CPU_COUNT(&set);
+}
+
+}  // namespace
+
+int main() {
+  int threads = 0;
+#pragma omp parallel reduction(+ : threads)
+  threads += 1;
+  int engine = 0;
+  {
+    const penstock::actors::EngineThread thread("engine", [&] { engine = cpus(); });
+  }
+  std::printf("%d %d\n", cpus(), engine);
+  return threads > 0 ? 0 : 1;
+}
