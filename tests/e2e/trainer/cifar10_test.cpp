@@ -4,28 +4,15 @@
 
 #include "tests/e2e/trainer/trainer.hpp"
 #include "tests/support/temporary_directory.hpp"
+#include "tests/support/textured_images.hpp"
 
 namespace penstock::testing {
 namespace {
 
-/// Images whose colours and stripes tell their class.
-std::string records(int count) {
-  std::string bytes;
-  for (int image = 0; image < count; ++image) {
-    const int label = image % 10;
-    bytes += static_cast<char>(label);
-    for (int channel = 0; channel < 3; ++channel)
-      for (int pixel = 0; pixel < 32 * 32; ++pixel)
-        bytes += static_cast<char>(20 * (label * (channel + 1) % 10) +
-                                   (pixel / 32 * (label + 1) + image) % 40);
-  }
-  return bytes;
-}
-
 Arguments on_files_in(const TemporaryDirectory& directory) {
-  write_file(directory / "data_batch_1.bin", records(600));
-  write_file(directory / "data_batch_2.bin", records(200));
-  write_file(directory / "test_batch.bin", records(100));
+  write_file(directory / "data_batch_1.bin", cifar10_records(textured_images(1500, 1)));
+  write_file(directory / "data_batch_2.bin", cifar10_records(textured_images(500, 2)));
+  write_file(directory / "test_batch.bin", cifar10_records(textured_images(300, 3)));
   return {"--dataset",
           "cifar10",
           "--data-dir",
@@ -35,15 +22,16 @@ Arguments on_files_in(const TemporaryDirectory& directory) {
           "--batch-size",
           "10",
           "--epochs",
-          "8"};
+          "5"};
 }
 
-TEST(TrainerOnCifar10, E6_LearnsFromFilesOfItsFormat) {
+// Colours are of no use here, see textured_images.hpp. Four seeds get all images right.
+TEST(TrainerOnCifar10, E6_LearnsClassesThatDifferByTheirStructureOnly) {
   const TemporaryDirectory directory;
   const CommandResult result =
-      train(on_files_in(directory) + Arguments{"--model", "cifar-cnn", "--learning-rate", "0.01"});
+      train(on_files_in(directory) + Arguments{"--model", "cifar-cnn", "--learning-rate", "0.003"});
   expect_success(result);
-  EXPECT_GT(printed_accuracy(result), 90);
+  EXPECT_GT(printed_accuracy(result), 95);
 }
 
 TEST(TrainerOnCifar10, E6_NeedsANetworkForItsImages) {
