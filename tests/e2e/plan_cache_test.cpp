@@ -7,6 +7,7 @@
 
 #include "apps/networks/networks.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/same_bits.hpp"
 #include "tests/support/temporary_directory.hpp"
 #include "tests/support/training_run.hpp"
 
@@ -34,12 +35,8 @@ CompileReport report_of(const Options& options) {
 }
 
 TrainingRun run(const Options& options) {
-  const std::int64_t updates = 3;
-  const Shape images{8 * 4 * updates, 1, 28, 28};
-  const std::vector<std::int64_t> labels(static_cast<std::size_t>(images[0]), 3);
-  const std::vector<Tensor> samples{Tensor::zeros(DType::f32, images),
-                                    Tensor(Shape{images[0]}, labels)};
-  return train(networks::find_network("mnist-cnn").build(0), options, AdamW{}, samples, updates);
+  const auto samples = all_samples(*synthetic_digits(8 * 4 * 3, 0, {}));
+  return train(networks::find_network("mnist-cnn").build(0), options, AdamW{}, samples, 3);
 }
 
 TEST(PlanCacheOfEngines, D15_SkipsTheCompilerAndChangesNoBit) {
@@ -52,7 +49,11 @@ TEST(PlanCacheOfEngines, D15_SkipsTheCompilerAndChangesNoBit) {
   EXPECT_GT(made.phases.size(), only_read.size());
   EXPECT_EQ(describe_stages(read), describe_stages(made));
   EXPECT_EQ(directory.entries().size(), 1u);
-  EXPECT_EQ(first_difference(run(options), run(four_stages(""))), "");
+  const TrainingRun from_cache = run(options);
+  EXPECT_EQ(first_difference(from_cache, run(four_stages(""))), "");
+  const Model untrained = networks::find_network("mnist-cnn").build(0);
+  for (const auto& [name, weight] : from_cache.weights)
+    EXPECT_FALSE(same_bits(weight, untrained.weight(name))) << name << " was not trained";
 }
 
 TEST(PlanCacheOfEngines, D15_KeepsAPlanForEachThatDiffers) {

@@ -7,6 +7,7 @@
 #include <future>
 #include <numeric>
 #include <regex>
+#include <sstream>
 #include <thread>
 
 #include "tests/e2e/trainer/metrics_file.hpp"
@@ -91,20 +92,36 @@ int plans_from_cache(const std::filesystem::path& metrics) {
   return metrics_lines(metrics).back().at("summary").at("plans_from_cache").get<int>();
 }
 
-// Whoever comes second, of processes that start at once, finds one plan, both or none.
+// Of processes that start at once, each reads a plan that is there and makes one that is not. Each
+// of the two plans, for training and inference, is therefore made by one process at least.
 TEST(Trainer, D15_ReadsThePlansThatOthersMade) {
   const TemporaryDirectory directory;
-  const auto run = [&](const std::string& metrics) {
-    expect_success(train(quick_mlp + Arguments{"--cache-dir", (directory / "plans").string(),
-                                               "--metrics", (directory / metrics).string()}));
-    return plans_from_cache(directory / metrics);
+  const Arguments cached{"--cache-dir", (directory / "plans").string()};
+  const auto run = [&](const std::string& name, const Arguments& more) {
+    expect_success(train(quick_mlp + more +
+                         Arguments{"--metrics", (directory / (name + ".metrics")).string(),
+                                   "--save-weights", (directory / (name + ".weights")).string()}));
+    return plans_from_cache(directory / (name + ".metrics"));
   };
+  const auto weights = [&](const std::string& name) {
+    return file_content(directory / (name + ".weights"));
+  };
+  const auto plans = [&] {
+    return std::distance(std::filesystem::directory_iterator(directory / "plans"), {});
+  };
+  EXPECT_EQ(run("without", {}), 0);
+  const std::vector<std::string> names{"first", "second", "third"};
   std::vector<std::future<int>> processes;
-  for (const char* metrics : {"metrics0", "metrics1", "metrics2"})
-    processes.push_back(std::async(std::launch::async, run, metrics));
-  for (std::future<int>& process : processes) EXPECT_LE(process.get(), 2);
-  EXPECT_EQ(run("metrics"), 2);
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory / "plans"), {}), 2);
+  for (const std::string& name : names)
+    processes.push_back(std::async(std::launch::async, run, name, cached));
+  int read = 0;
+  for (std::future<int>& process : processes) read += process.get();
+  EXPECT_LE(read, 2 * (std::ssize(names) - 1)) << "nobody made one of the plans";
+  EXPECT_EQ(plans(), 2);
+  EXPECT_EQ(run("last", cached), 2);
+  EXPECT_EQ(plans(), 2);
+  for (const std::string& name : {names[0], names[1], names[2], std::string("last")})
+    EXPECT_TRUE(weights(name) == weights("without")) << name;
 }
 
 TEST(Trainer, MetricsCountTheRunsOfEveryStageOfEveryReplica) {
@@ -308,11 +325,35 @@ TEST(Trainer, D16_ShowsNoProgressIfToldSo) {
   EXPECT_EQ(silent.code, 0);
 }
 
+/// The lines of a text that open with `opening`.
+std::vector<std::string> lines_that_open_with(const std::string& opening, const std::string& text) {
+  std::vector<std::string> found;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with(opening)) found.push_back(line);
+  return found;
+}
+
 TEST(Trainer, DebugTellsWhatTheEngineDoes) {
-  const auto lines = [](const CommandResult& result) {
-    return std::count(result.err.begin(), result.err.end(), '\n');
-  };
-  EXPECT_GT(lines(train(quick_mlp + Arguments{"--debug"})), lines(train(quick_mlp)));
+  const std::vector<std::string> models{"compiled \"mlp\" for training",
+                                        "compiled \"mlp\" for inference"};
+  const CommandResult silent = train(quick_mlp), told = train(quick_mlp + Arguments{"--debug"});
+  expect_success(told);
+  EXPECT_EQ(told.out, silent.out);
+  EXPECT_EQ(lines_that_open_with("compiled \"", told.err), models);
+  EXPECT_EQ(
+      lines_that_open_with("stages: 4 stages, from flatten_1, dense128, dense64, logits;", told.err)
+          .size(),
+      models.size());
+  // To training, before its first step, and to inference, after its last.
+  EXPECT_EQ(lines_that_open_with("\"mlp\": weights copied to the IPUs", told.err).size(), 2U);
+  // Two whole steps and 25 calls for the test's 2,000 images, then the shorter third step.
+  EXPECT_EQ(lines_that_open_with("\"mlp\": 10 micro-batches per replica done in ", told.err).size(),
+            2U + 25U);
+  EXPECT_EQ(lines_that_open_with("\"mlp\": 4 micro-batches per replica done in ", told.err).size(),
+            1U);
+  for (const char* opening : {"compiled", "stages: ", "\"mlp\": "})
+    EXPECT_EQ(lines_that_open_with(opening, silent.err), std::vector<std::string>{}) << opening;
 }
 
 TEST(Trainer, ReplacesFilesThatAreThere) {
