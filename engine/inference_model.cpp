@@ -1,7 +1,9 @@
 #include "penstock/inference_model.hpp"
 
+#include "engine/end_model.hpp"
 #include "engine/fit/stopwatch.hpp"
 #include "engine/model/model_access.hpp"
+#include "engine/published.hpp"
 #include "engine/running_model.hpp"
 #include "engine/short_plans.hpp"
 #include "engine/values/rows.hpp"
@@ -13,23 +15,32 @@ namespace penstock {
 class InferenceModel::Impl {
  public:
   Impl(const Model& model, const Options& options)
-      : options_(options),
+      : calls_(ModelAccess::calls(model)),
+        options_(options),
         training_inputs_(graph::step_inputs(ModelAccess::graph(model))),
         running_(model, options, nullptr) {}
 
-  /// What `call` returns that is made of it; its log is told afterwards.
-  auto telling(const auto& call) {
-    return running_.log().after([&] { return call(*this); });
+  const std::shared_ptr<ModelCalls>& calls() const { return calls_; }
+
+  /// As TrainingModel's.
+  auto calling(std::string_view name, const auto& call) {
+    const ModelCall under_way(*calls_, name);
+    return running_.log().after([&] {
+      const ModelCall::Undisturbed alone(under_way);
+      return call(*this);
+    });
   }
 
   StepResult run(std::span<const Tensor> inputs) {
     const Stopwatch watch;
-    StepResult result = computed(inputs);
-    call_.seconds = watch.seconds();
+    CallReport report;
+    StepResult result = computed(inputs, report);
+    report.seconds = watch.seconds();
+    last_call_.set(std::move(report));
     return result;
   }
 
-  const CallReport& last_call() const { return call_; }
+  CallReport last_call() const { return last_call_.get(); }
 
   std::int64_t samples_per_run() const { return running_.compile_report().call.samples(); }
 
@@ -41,18 +52,18 @@ class InferenceModel::Impl {
   ShortPlans& short_plans() { return short_plans_; }
 
  private:
-  StepResult computed(std::span<const Tensor> inputs) {
+  StepResult computed(std::span<const Tensor> inputs, CallReport& report) {
     const std::int64_t rows = running_.check(inputs);
     expect_rows(rows);
     short_plans_.open();
-    if (rows % round() != 0) return in_parts(inputs, rows);
+    if (rows % round() != 0) return in_parts(inputs, rows, report);
     StepResult result = running_.run(inputs, rows / round());
-    call_ = running_.last_run();
+    report = running_.last_run();
     return result;
   }
 
   /// Micro-batches of every replica, then whole ones of one replica, then a shorter one.
-  StepResult in_parts(std::span<const Tensor> inputs, std::int64_t rows) {
+  StepResult in_parts(std::span<const Tensor> inputs, std::int64_t rows, CallReport& report) {
     const std::int64_t batch = options_.batch_size;
     const std::int64_t of_all = rows / round() * round(), whole = rows / batch * batch;
     struct Part {
@@ -68,7 +79,7 @@ class InferenceModel::Impl {
     std::vector<StepResult> results;
     for (const auto& [plan, begin, end, micro_batches] : parts)
       results.push_back(plan->run(rows_of(inputs, begin, end), micro_batches));
-    call_ = parts.front().plan->last_run();
+    report = parts.front().plan->last_run();
     return joined(std::move(results));
   }
 
@@ -147,27 +158,51 @@ class InferenceModel::Impl {
     });
   }
 
+  std::shared_ptr<ModelCalls> calls_;
   Options options_;
   std::vector<std::string> training_inputs_;
   RunningModel running_;
   ShortPlans short_plans_{running_};
-  CallReport call_;
+  Published<CallReport> last_call_;
 };
 
-InferenceModel::InferenceModel(const Model& model, const Options& options)
-    : impl_(std::make_unique<Impl>(model, options)) {}
-InferenceModel::~InferenceModel() = default;
+InferenceModel::InferenceModel(const Model& model, const Options& options) {
+  const auto calls = ModelAccess::calls(model);
+  const ModelCall call(*calls, "the constructor of an InferenceModel");
+  std::unique_ptr<Impl> impl;
+  {
+    const ModelCall::Undisturbed alone(call);
+    impl = std::make_unique<Impl>(model, options);
+  }
+  impl->running().log_compilation();
+  impl_ = std::move(impl);
+}
+
+std::shared_ptr<ModelCalls> ModelAccess::calls(const InferenceModel& model) {
+  return model.impl_->calls();
+}
+
+InferenceModel::~InferenceModel() {
+  end_model(impl_);
+}
+
 InferenceModel::InferenceModel(InferenceModel&&) noexcept = default;
-InferenceModel& InferenceModel::operator=(InferenceModel&&) noexcept = default;
+
+InferenceModel& InferenceModel::operator=(InferenceModel&& other) noexcept {
+  if (this == &other) return *this;
+  end_model(impl_);
+  impl_ = std::move(other.impl_);
+  return *this;
+}
 
 void InferenceModel::detach() {
-  impl_->telling([](auto& impl) { impl.short_plans().detach(); });
+  impl_->calling("InferenceModel::detach", [](auto& impl) { impl.short_plans().detach(); });
 }
 void InferenceModel::attach() {
-  impl_->telling([](auto& impl) { impl.short_plans().open().attach(); });
+  impl_->calling("InferenceModel::attach", [](auto& impl) { impl.short_plans().open().attach(); });
 }
 bool InferenceModel::attached() const noexcept {
-  return impl_->short_plans().attached();
+  return impl_->running().any_attached();
 }
 const Options& InferenceModel::options() const noexcept {
   return impl_->options();
@@ -185,25 +220,28 @@ std::int64_t InferenceModel::samples_per_run() const noexcept {
   return impl_->samples_per_run();
 }
 StepResult InferenceModel::run(std::span<const Tensor> inputs) {
-  return impl_->telling([&](auto& impl) { return impl.run(inputs); });
+  return impl_->calling("InferenceModel::run", [&](auto& impl) { return impl.run(inputs); });
 }
 void InferenceModel::check_samples(std::int64_t samples) const {
   impl_->check_samples(samples);
 }
 std::uint64_t InferenceModel::weight_uploads() const noexcept {
-  return impl_->short_plans().weight_uploads();
+  return impl_->running().weight_uploads();
 }
-const CallReport& InferenceModel::last_call() const noexcept {
+CallReport InferenceModel::last_call() const {
+  impl_->calls()->expect_own_process();
   return impl_->last_call();
 }
 const CompileReport& InferenceModel::compile_report() const noexcept {
   return impl_->running().compile_report();
 }
 std::vector<StageReport> InferenceModel::stage_reports() const {
-  return impl_->telling([](auto& impl) { return impl.running().stage_reports(); });
+  return impl_->calling("InferenceModel::stage_reports",
+                        [](auto& impl) { return impl.running().stage_reports(); });
 }
 std::vector<TraceEvent> InferenceModel::take_trace() {
-  return impl_->telling([](auto& impl) { return impl.short_plans().take_trace(); });
+  return impl_->calling("InferenceModel::take_trace",
+                        [](auto& impl) { return impl.short_plans().take_trace(); });
 }
 
 }  // namespace penstock

@@ -23,6 +23,7 @@ IpuStay::IpuStay(std::shared_ptr<IpuOccupants> occupants, IpuBytes bytes,
                  std::function<void()> leave)
     : occupants_(std::move(occupants)), bytes_(std::move(bytes)), leave_(std::move(leave)) {
   occupants_->stays_.push_back(this);
+  ++occupants_->count_;
 }
 
 void IpuStay::use() {
@@ -31,6 +32,7 @@ void IpuStay::use() {
 }
 
 IpuStay::~IpuStay() {
+  --occupants_->count_;
   std::erase(occupants_->stays_, this);
 }
 

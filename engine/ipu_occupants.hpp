@@ -1,8 +1,9 @@
 // IpuOccupants: the plans of one model, for whole calls and for shorter ones, that are on the same
 // IPUs. Where these have a limit, plans that exceed it together take turns there. Used from one
-// thread.
+// thread at a time.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -25,9 +26,13 @@ class IpuOccupants {
   /// @throws what they throw who cannot.
   void make_room_for(const IpuBytes& bytes, std::int64_t limit);
 
+  /// Returns whether any plan is there. May be asked on any thread.
+  bool any() const noexcept { return count_ > 0; }
+
  private:
   friend class IpuStay;
   std::vector<IpuStay*> stays_;  // the one used last is the last
+  std::atomic<std::size_t> count_{0};
 };
 
 /// A plan on its IPUs, for as long as it lives.

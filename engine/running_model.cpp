@@ -45,7 +45,8 @@ RunningModel::RunningModel(std::shared_ptr<ParameterStore> weights,
       graph_(std::move(graph)),
       system_options_{.threads = options.runtime.threads},
       host_of_(host_of),
-      occupants_(host_of ? host_of->occupants_ : std::make_shared<IpuOccupants>()) {
+      occupants_(host_of ? host_of->occupants_ : std::make_shared<IpuOccupants>()),
+      uploads_(host_of ? host_of->uploads_ : std::make_shared<std::atomic<std::uint64_t>>(0)) {
   const auto start = std::chrono::steady_clock::now();
   options.validate();
   log_ = host_of ? host_of->log_ : Log(options.runtime);
@@ -73,6 +74,7 @@ RunningModel::RunningModel(std::shared_ptr<ParameterStore> weights,
   }
 
   setup_ = actor_setup(options, plan_);
+  setup_.updates = std::make_shared<std::atomic<std::uint64_t>>(0);
   report_.outputs = output_sizes(setup_, anchors_, micro_batches);
   rows_ = {.mode = setup_.outputs.mode,
            .period = static_cast<int>(setup_.outputs.period),
@@ -89,7 +91,7 @@ RunningModel::RunningModel(std::shared_ptr<ParameterStore> weights,
   if (occupants_->have_room_for(ipu_bytes_, ipu_limit_)) start_actors();
   report_.phases.push_back({"start actors", seconds_since(before_actors)});
   report_.seconds = seconds_since(start);
-  log_compilation();
+  if (host_of) log_compilation();
   if (request.progress) request.progress("", phases + 1, phases);
 }
 
@@ -108,13 +110,13 @@ void RunningModel::start_actors() {
   std::weak_ptr<actors::ActorSystem>& shared = host_of_ ? host_of_->system_ : system_;
   const std::shared_ptr<actors::ActorSystem> system = shared.lock();  // of who has to leave, too
   occupants_->make_room_for(ipu_bytes_, ipu_limit_);
-  micro_batches_begun_ = 0;
-  if (system)
-    runtime_ = std::make_unique<actors::PipelineRuntime>(setup_, rules_, system);
-  else
-    runtime_ = std::make_unique<actors::PipelineRuntime>(setup_, rules_, system_options_);
-  shared = runtime_->shared_system();
+  auto runtime = system
+                     ? std::make_unique<actors::PipelineRuntime>(setup_, rules_, system)
+                     : std::make_unique<actors::PipelineRuntime>(setup_, rules_, system_options_);
   stay_ = std::make_unique<IpuStay>(occupants_, ipu_bytes_, [this] { detach(); });
+  shared = runtime->shared_system();
+  runtime_ = std::move(runtime);
+  micro_batches_begun_ = 0;
 }
 
 actors::PipelineRuntime& RunningModel::runtime() {
@@ -184,11 +186,6 @@ void RunningModel::attach() {
   log_(LogLevel::info, "\"" + plan_->name + "\": attached to its IPUs");
 }
 
-std::uint64_t RunningModel::updates() const {
-  if (runtime_) return runtime_->updates();
-  return kept_state_ ? static_cast<std::uint64_t>(kept_state_->updates) : 0;
-}
-
 RunningModel::~RunningModel() {
   weights_->detach(*this);
 }
@@ -233,6 +230,7 @@ void RunningModel::write_optimizer(actors::OptimizerTensors state) {
     ask([&](auto& actors) { actors.write_optimizer(std::move(state)); });
   else
     kept_state_ = std::move(state);
+  if (kept_state_) *setup_.updates = static_cast<std::uint64_t>(kept_state_->updates);
 }
 
 std::int64_t RunningModel::check(std::span<const Tensor> inputs) const {
@@ -330,7 +328,7 @@ void RunningModel::upload_weights() {
   for (const std::size_t index : store_index_) values.push_back(uploaded_[index]);
   ask([&](auto& actors) { actors.write_variables(values); });
   held_version_ = version;
-  ++uploads_;
+  ++*uploads_;
   log_(LogLevel::debug, "\"" + plan_->name + "\": weights copied to the IPUs");
 }
 

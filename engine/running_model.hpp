@@ -1,7 +1,9 @@
 // RunningModel: a model compiled and running, for training and for inference alike: the plan, the
-// actors that execute it, and the weights' way in and out. Used from one thread.
+// actors that execute it, and the weights' way in and out. Used inside a ModelCall; what is marked
+// as such may be read on any thread beside it.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -34,6 +36,10 @@ class RunningModel : public WeightSource {
   ~RunningModel();
   RunningModel(const RunningModel&) = delete;
   RunningModel& operator=(const RunningModel&) = delete;
+
+  /// Tells the log how the model was compiled, if it is no model of another one's short calls: that
+  /// is told by its constructor.
+  void log_compilation() const;
 
   const graph::Plan& plan() const { return *plan_; }
   std::int64_t gradient_accumulation() const { return setup_.gradient_accumulation; }
@@ -69,6 +75,8 @@ class RunningModel : public WeightSource {
   /// @throws Error out_of_memory; closed if it had failed.
   void attach();
   bool attached() const noexcept { return runtime_ != nullptr; }
+  /// Returns whether this model is attached, or one of those that share its IPUs. On any thread.
+  bool any_attached() const noexcept { return occupants_->any(); }
 
   /// Sends newer weights to the IPUs first, if there are any; then runs `micro_batches` per
   /// replica.
@@ -91,8 +99,11 @@ class RunningModel : public WeightSource {
   std::vector<StageReport> stage_reports();
   /// Appends what was recorded since the last time, in no order.
   void append_trace(std::vector<TraceEvent>& events);
-  std::uint64_t updates() const;
-  std::uint64_t weight_uploads() const { return uploads_; }
+  /// Returns the updates that the weights have seen. On any thread.
+  std::uint64_t updates() const noexcept { return *setup_.updates; }
+  /// Returns how often this model, and those for its short calls, have copied weights to the IPUs.
+  /// On any thread.
+  std::uint64_t weight_uploads() const noexcept { return *uploads_; }
 
   /// As TrainingModel::buffer(), of so many replicas.
   Tensor read_buffer(const std::string& name, int replica, int replicas);
@@ -113,7 +124,6 @@ class RunningModel : public WeightSource {
   void note_run(std::int64_t begin_ns, std::int64_t micro_batches);
   void start_actors();
   actors::PipelineRuntime& runtime();
-  void log_compilation() const;
   StepResult result_of(const std::vector<Tensor>& outputs) const;
   const actors::OutputSelection& selection_of(std::size_t output) const;
 
@@ -135,17 +145,17 @@ class RunningModel : public WeightSource {
   RunningModel* host_of_;
   std::weak_ptr<actors::ActorSystem> system_;  // of a host: the threads of all that are attached
   std::shared_ptr<IpuOccupants> occupants_;    // of its IPUs: it, its host, and others of that
-  IpuBytes ipu_bytes_;                         // that it takes of them
-  std::int64_t ipu_limit_ = 0;                 // bytes of each; 0: none
-  std::unique_ptr<actors::PipelineRuntime> runtime_;    // none while detached
-  std::unique_ptr<IpuStay> stay_;                       // as runtime_
-  std::int64_t micro_batches_begun_ = 0;                // of each replica, since it was attached
-  std::optional<actors::OptimizerTensors> kept_state_;  // of training, while detached
-  std::string failure_;                                 // that the log was told of; empty: none
+  std::shared_ptr<std::atomic<std::uint64_t>> uploads_;  // counted by its host and its likes, too
+  IpuBytes ipu_bytes_;                                   // that it takes of them
+  std::int64_t ipu_limit_ = 0;                           // bytes of each; 0: none
+  std::unique_ptr<actors::PipelineRuntime> runtime_;     // none while detached
+  std::unique_ptr<IpuStay> stay_;                        // as runtime_
+  std::int64_t micro_batches_begun_ = 0;                 // of each replica, since it was attached
+  std::optional<actors::OptimizerTensors> kept_state_;   // of training, while detached
+  std::string failure_;                                  // that the log was told of; empty: none
   std::vector<Tensor> uploaded_;    // the store's values when weights were last uploaded
   std::uint64_t held_version_ = 0;  // of the store
-  std::uint64_t uploads_ = 0;
-  std::vector<TraceEvent> trace_;  // that stages have told and nobody has taken
+  std::vector<TraceEvent> trace_;   // that stages have told and nobody has taken
 };
 
 /// By begin, then by IPU.

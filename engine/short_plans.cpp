@@ -16,14 +16,9 @@ RunningModel& ShortPlans::open() const {
   return own_;
 }
 
-bool ShortPlans::attached() const {
-  return own_.attached() ||
-         std::ranges::any_of(kept_, [](const auto& plan) { return plan->attached(); });
-}
-
 void ShortPlans::detach() {
   open();
-  const bool any = attached();
+  const bool any = own_.any_attached();
   while (!kept_.empty()) forget_oldest();
   if (own_.attached() || !any) own_.detach();
 }
@@ -35,12 +30,6 @@ std::vector<TraceEvent> ShortPlans::take_trace() {
   return in_order_of_time(std::move(events));
 }
 
-std::uint64_t ShortPlans::weight_uploads() const {
-  std::uint64_t uploads = own_.weight_uploads() + past_uploads_;
-  for (const auto& plan : kept_) uploads += plan->weight_uploads();
-  return uploads;
-}
-
 std::string ShortPlans::to_text(const UnfilledRows& rows) {
   return rows.call + " of " + std::to_string(rows.rows) + " samples, of which " +
          std::to_string(rows.rest) + " fill no " + rows.unfilled;
@@ -49,7 +38,6 @@ std::string ShortPlans::to_text(const UnfilledRows& rows) {
 void ShortPlans::forget_oldest() {
   RunningModel& oldest = *kept_.back();
   if (oldest.attached()) oldest.detach();  // which its destructor could not refuse
-  past_uploads_ += oldest.weight_uploads();
   oldest.append_trace(past_trace_);
   kept_.pop_back();
 }

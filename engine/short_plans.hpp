@@ -33,8 +33,6 @@ class ShortPlans {
   /// The model's own plan. @throws Error closed, for good, if that or a short one has failed.
   RunningModel& open() const;
 
-  /// Whether the model's own plan is, or a short one.
-  bool attached() const;
   /// Forgets the short ones. @throws Error as open(), and as RunningModel::detach() where none is
   /// attached.
   void detach();
@@ -50,9 +48,8 @@ class ShortPlans {
     throw Error(error.code(), to_text(of) + ": " + error.what());
   }
 
-  /// Of the model's own plan and of all short ones that there have been, as the next.
+  /// Returns the events of the model's own plan and of all short ones that there have been.
   std::vector<TraceEvent> take_trace();
-  std::uint64_t weight_uploads() const;
 
  private:
   RunningModel& find_or_make(const auto& fits, const auto& make) {
@@ -73,8 +70,7 @@ class ShortPlans {
   static constexpr std::size_t most = 4;
   RunningModel& own_;
   std::vector<std::unique_ptr<RunningModel>> kept_;  // the one used last first
-  std::vector<TraceEvent> past_trace_;               // of those that are forgotten, as the next
-  std::uint64_t past_uploads_ = 0;
+  std::vector<TraceEvent> past_trace_;               // of those that are forgotten
 };
 
 }  // namespace penstock

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
+#include "engine/end_model.hpp"
 #include "engine/files/weights_file.hpp"
 #include "engine/fit/stopwatch.hpp"
+#include "engine/model/model_access.hpp"
 #include "engine/model/optimizer_rules.hpp"
+#include "engine/published.hpp"
 #include "engine/running_model.hpp"
 #include "engine/short_plans.hpp"
 #include "engine/values/rows.hpp"
@@ -35,28 +38,39 @@ const Tensor& StepResult::anchor(const std::string& name) const {
 class TrainingModel::Impl {
  public:
   Impl(const Model& model, const Options& options, const Optimizer& optimizer)
-      : options_(options),
+      : calls_(ModelAccess::calls(model)),
+        options_(options),
         first_optimizer_(optimizer),
         optimizer_(optimizer),
         running_(model, options, &optimizer) {}
 
-  /// What `call` returns that is made of it; its log is told afterwards.
-  auto telling(const auto& call) {
-    return running_.log().after([&] { return call(*this); });
+  const std::shared_ptr<ModelCalls>& calls() const { return calls_; }
+
+  /// Returns what `call` returns that is made of it, as the one call of its Model; the log is told
+  /// afterwards.
+  auto calling(std::string_view name, const auto& call) {
+    const ModelCall under_way(*calls_, name);
+    return running_.log().after([&] {
+      const ModelCall::Undisturbed alone(under_way);
+      return call(*this);
+    });
   }
 
   StepResult step(std::span<const Tensor> inputs) {
     const Stopwatch watch;
-    StepResult result = trained(inputs);
-    call_.seconds = watch.seconds();
+    CallReport report;
+    StepResult result = trained(inputs, report);
+    report.seconds = watch.seconds();
+    last_call_.set(std::move(report));
     return result;
   }
 
-  const CallReport& last_call() const { return call_; }
+  CallReport last_call() const { return last_call_.get(); }
 
   void set_optimizer(const Optimizer& optimizer) {
+    Optimizer copy = optimizer;
     short_plans_.open().set_rules(optimizer);
-    optimizer_ = optimizer;
+    optimizer_.set(std::move(copy));
   }
 
   WeightsFile state_file() {
@@ -87,20 +101,20 @@ class TrainingModel::Impl {
 
   const Options& options() const { return options_; }
   const std::vector<std::string>& inputs() const { return running_.inputs(); }
-  const Optimizer& optimizer() const { return optimizer_; }
+  Optimizer optimizer() const { return optimizer_.get(); }
   RunningModel& running() { return running_; }
   void check_samples(std::int64_t samples) const { expect_rows(samples); }
   ShortPlans& short_plans() { return short_plans_; }
 
  private:
-  StepResult trained(std::span<const Tensor> inputs) {
+  StepResult trained(std::span<const Tensor> inputs, CallReport& report) {
     const std::int64_t rows = running_.check(inputs);
     expect_rows(rows);
     short_plans_.open();
     const std::int64_t updates = rows / per_update(), whole = updates * per_update();
     const auto run_whole = [&](std::span<const Tensor> of) {
       StepResult result = running_.run(of, updates * options_.training.gradient_accumulation);
-      call_ = running_.last_run();
+      report = running_.last_run();
       return result;
     };
     if (whole == rows) return run_whole(inputs);
@@ -110,10 +124,10 @@ class TrainingModel::Impl {
                     .rows = rows,
                     .rest = rows - whole,
                     .unfilled = "update (one takes " + std::to_string(per_update()) + ")"});
-    rest.set_rules(optimizer_);
+    rest.set_rules(optimizer());
     if (whole == 0) {
       StepResult result = train_on_rest(rest, inputs);
-      call_ = rest.last_run();
+      report = rest.last_run();
       return result;
     }
     const StepResult first = run_whole(rows_of(inputs, 0, whole));
@@ -211,30 +225,55 @@ class TrainingModel::Impl {
   }
 
   static constexpr const char* rule_key = "optimizer";
-  std::string rule_name() const { return std::string(rule_of(optimizer_.settings).rule->name); }
+  std::string rule_name() const { return std::string(rule_of(optimizer().settings).rule->name); }
 
+  std::shared_ptr<ModelCalls> calls_;
   Options options_;
   Optimizer first_optimizer_;  // says what may change
-  Optimizer optimizer_;
+  Published<Optimizer> optimizer_;
   RunningModel running_;
   ShortPlans short_plans_{running_};
-  CallReport call_;
+  Published<CallReport> last_call_;
 };
 
-TrainingModel::TrainingModel(const Model& model, const Options& options, const Optimizer& optimizer)
-    : impl_(std::make_unique<Impl>(model, options, optimizer)) {}
-TrainingModel::~TrainingModel() = default;
+TrainingModel::TrainingModel(const Model& model, const Options& options,
+                             const Optimizer& optimizer) {
+  const auto calls = ModelAccess::calls(model);
+  const ModelCall call(*calls, "the constructor of a TrainingModel");
+  std::unique_ptr<Impl> impl;
+  {
+    const ModelCall::Undisturbed alone(call);
+    impl = std::make_unique<Impl>(model, options, optimizer);
+  }
+  impl->running().log_compilation();
+  impl_ = std::move(impl);
+}
+
+std::shared_ptr<ModelCalls> ModelAccess::calls(const TrainingModel& model) {
+  return model.impl_->calls();
+}
+
+TrainingModel::~TrainingModel() {
+  end_model(impl_);
+}
+
 TrainingModel::TrainingModel(TrainingModel&&) noexcept = default;
-TrainingModel& TrainingModel::operator=(TrainingModel&&) noexcept = default;
+
+TrainingModel& TrainingModel::operator=(TrainingModel&& other) noexcept {
+  if (this == &other) return *this;
+  end_model(impl_);
+  impl_ = std::move(other.impl_);
+  return *this;
+}
 
 void TrainingModel::detach() {
-  impl_->telling([](auto& impl) { impl.short_plans().detach(); });
+  impl_->calling("TrainingModel::detach", [](auto& impl) { impl.short_plans().detach(); });
 }
 void TrainingModel::attach() {
-  impl_->telling([](auto& impl) { impl.short_plans().open().attach(); });
+  impl_->calling("TrainingModel::attach", [](auto& impl) { impl.short_plans().open().attach(); });
 }
 bool TrainingModel::attached() const noexcept {
-  return impl_->short_plans().attached();
+  return impl_->running().any_attached();
 }
 const Options& TrainingModel::options() const noexcept {
   return impl_->options();
@@ -246,57 +285,65 @@ StepResult TrainingModel::outline() const {
   return impl_->running().outline();
 }
 StepResult TrainingModel::step(std::span<const Tensor> inputs) {
-  return impl_->telling([&](auto& impl) { return impl.step(inputs); });
+  return impl_->calling("TrainingModel::step", [&](auto& impl) { return impl.step(inputs); });
 }
 void TrainingModel::check_samples(std::int64_t samples) const {
   impl_->check_samples(samples);
 }
 void TrainingModel::set_optimizer(const Optimizer& optimizer) {
-  impl_->telling([&](auto& impl) { impl.set_optimizer(optimizer); });
+  impl_->calling("TrainingModel::set_optimizer",
+                 [&](auto& impl) { impl.set_optimizer(optimizer); });
 }
-const Optimizer& TrainingModel::optimizer() const noexcept {
+Optimizer TrainingModel::optimizer() const {
+  impl_->calls()->expect_own_process();
   return impl_->optimizer();
 }
 std::vector<NamedTensor> TrainingModel::optimizer_state() const {
-  return impl_->telling([](auto& impl) { return impl.short_plans().open().optimizer_state(); });
+  return impl_->calling("TrainingModel::optimizer_state",
+                        [](auto& impl) { return impl.short_plans().open().optimizer_state(); });
 }
 void TrainingModel::set_optimizer_state(const std::vector<NamedTensor>& state) {
-  impl_->telling([&](auto& impl) { impl.set_state(state); });
+  impl_->calling("TrainingModel::set_optimizer_state", [&](auto& impl) { impl.set_state(state); });
 }
 void TrainingModel::save_optimizer_state(const std::string& path) const {
-  write_weights_file(path, impl_->telling([](auto& impl) { return impl.state_file(); }));
+  impl_->calling("TrainingModel::save_optimizer_state",
+                 [&](auto& impl) { write_weights_file(path, impl.state_file()); });
 }
 void TrainingModel::save_optimizer_state(OutputFile& file) const {
-  write_weights(file, impl_->telling([](auto& impl) { return impl.state_file(); }));
+  impl_->calling("TrainingModel::save_optimizer_state",
+                 [&](auto& impl) { write_weights(file, impl.state_file()); });
 }
 void TrainingModel::load_optimizer_state(const std::string& path) {
-  impl_->telling([&](auto& impl) { impl.load_state(path); });
+  impl_->calling("TrainingModel::load_optimizer_state", [&](auto& impl) { impl.load_state(path); });
 }
 Tensor TrainingModel::buffer(const std::string& name, int replica) const {
-  return impl_->telling([&](auto& impl) {
+  return impl_->calling("TrainingModel::buffer", [&](auto& impl) {
     const int replicas = impl.options().topology.replication_factor;
     return impl.running().read_buffer(name, replica, replicas);
   });
 }
 double TrainingModel::learning_rate() const {
-  const Optimizer& optimizer = impl_->optimizer();
-  return optimizer.learning_rate() *
-         optimizer.schedule.at(static_cast<std::int64_t>(impl_->running().updates()));
+  const CanonicalFloats floats;
+  const Optimizer current = optimizer();
+  return current.learning_rate() * current.schedule.at(static_cast<std::int64_t>(updates()));
 }
 std::uint64_t TrainingModel::updates() const noexcept {
   return impl_->running().updates();
 }
-const CallReport& TrainingModel::last_call() const noexcept {
+CallReport TrainingModel::last_call() const {
+  impl_->calls()->expect_own_process();
   return impl_->last_call();
 }
 const CompileReport& TrainingModel::compile_report() const noexcept {
   return impl_->running().compile_report();
 }
 std::vector<StageReport> TrainingModel::stage_reports() const {
-  return impl_->telling([](auto& impl) { return impl.running().stage_reports(); });
+  return impl_->calling("TrainingModel::stage_reports",
+                        [](auto& impl) { return impl.running().stage_reports(); });
 }
 std::vector<TraceEvent> TrainingModel::take_trace() {
-  return impl_->telling([](auto& impl) { return impl.short_plans().take_trace(); });
+  return impl_->calling("TrainingModel::take_trace",
+                        [](auto& impl) { return impl.short_plans().take_trace(); });
 }
 
 }  // namespace penstock

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <iterator>
+#include <utility>
 
 namespace penstock::actors {
 
@@ -9,12 +10,24 @@ Error closed_by(const std::string& failure) {
   return Error(Errc::closed, "the model has failed before and cannot go on: " + failure);
 }
 
+HostPort::HostPort(std::shared_ptr<std::atomic<std::uint64_t>> updates)
+    : updates_(updates ? std::move(updates) : std::make_shared<std::atomic<std::uint64_t>>(0)) {}
+
 void HostPort::begin_call() {
   const std::lock_guard lock(mutex_);
   if (failure_) throw closed_by(failure_->text);
+  if (in_call_)
+    throw Error(
+        Errc::busy,
+        "the engine is in another call of the host's; call it again when that has returned");
   answer_.reset();
   in_call_ = true;
   progress();  // the time before the call is no part of its silence
+}
+
+void HostPort::abandon_call() {
+  const std::lock_guard lock(mutex_);
+  in_call_ = false;
 }
 
 bool HostPort::in_call() const {
@@ -96,13 +109,8 @@ bool HostPort::update_begins() {
 void HostPort::update_ended() {
   const std::lock_guard lock(mutex_);
   updating_ = false;
-  ++updates_;
+  ++*updates_;
   changed_.notify_all();
-}
-
-std::uint64_t HostPort::updates() const {
-  const std::lock_guard lock(mutex_);
-  return updates_;
 }
 
 void HostPort::await_update_end(double limit_seconds) {

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -42,8 +43,14 @@ Error closed_by(const std::string& failure);
 
 class HostPort {
  public:
-  /// Forgets the last answer. @throws Error closed if the engine has failed before.
+  /// Updates are counted on from what `updates` says; null: from 0.
+  explicit HostPort(std::shared_ptr<std::atomic<std::uint64_t>> updates = {});
+
+  /// Forgets the last answer. @throws Error closed if the engine has failed before; busy if a call
+  /// is under way.
   void begin_call();
+  /// Nobody could be told of the call that has begun.
+  void abandon_call();
   bool in_call() const;
   void answer(Answer answer);
   /// The first failure stays: it ends this call, and every later one says what it was.
@@ -66,8 +73,10 @@ class HostPort {
   /// update that has begun is finished by all stages whatever fails meanwhile, so that they agree.
   bool update_begins();
   void update_ended();
-  /// Updates that all stages have done, since the model was built.
-  std::uint64_t updates() const;
+  /// Updates that all stages have done.
+  std::uint64_t updates() const { return *updates_; }
+  /// Counts on from there.
+  void set_updates(std::uint64_t updates) { *updates_ = updates; }
   /// Waits until no update is under way that can still end, at most `limit_seconds`.
   void await_update_end(double limit_seconds);
 
@@ -89,7 +98,7 @@ class HostPort {
   std::optional<Answer> answer_;
   std::optional<Failure> failure_;
   bool updating_ = false;
-  std::uint64_t updates_ = 0;
+  std::shared_ptr<std::atomic<std::uint64_t>> updates_;
   std::atomic<std::uint64_t> progress_{0};
 };
 

@@ -1,6 +1,7 @@
 // PipelineSetup: what every actor of a running model may read. Immutable while the actors live.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -52,6 +53,9 @@ struct PipelineSetup {
   bool trace = false;
   double stall_seconds = 60;
   std::shared_ptr<HostPort> host = {};
+  /// Counts the updates that all stages have done, for the host's threads to read beside a call;
+  /// null: the host port makes one.
+  std::shared_ptr<std::atomic<std::uint64_t>> updates = {};
 
   std::size_t stages() const { return plan->stages.size(); }
   /// Micro-batches of one replica that are anywhere between the feed and the end of their last

@@ -9,7 +9,7 @@ struct PipelineRuntime::Cast : PipelineCast {};
 namespace {
 
 std::shared_ptr<const PipelineSetup> with_host(PipelineSetup setup) {
-  setup.host = std::make_shared<HostPort>();
+  setup.host = std::make_shared<HostPort>(setup.updates);
   return std::make_shared<const PipelineSetup>(std::move(setup));
 }
 
@@ -36,7 +36,12 @@ PipelineRuntime::~PipelineRuntime() {
 template <class Message>
 void PipelineRuntime::begin(Message message) {
   setup_->host->begin_call();
-  caf::anon_send(cast_->step, std::move(message));
+  try {
+    caf::anon_send(cast_->step, std::move(message));
+  } catch (...) {
+    setup_->host->abandon_call();
+    throw;
+  }
 }
 
 Answer PipelineRuntime::finish() {
@@ -110,8 +115,10 @@ OptimizerTensors PipelineRuntime::read_optimizer() {
 void PipelineRuntime::write_optimizer(OptimizerTensors tensors) {
   const std::int64_t windows_begun = micro_batches_begun_ / setup_->gradient_accumulation;
   const RunConstants constants{tensors.updates - windows_begun, constants_.loss_scale};
+  const auto updates = static_cast<std::uint64_t>(tensors.updates);
   call(WriteState{std::make_shared<const OptimizerTensors>(std::move(tensors))});
   set_constants(constants);
+  setup_->host->set_updates(updates);
 }
 
 void PipelineRuntime::set_constants(const RunConstants& constants) {
@@ -135,7 +142,7 @@ std::string PipelineRuntime::failure() const {
 }
 
 std::uint64_t PipelineRuntime::updates() const {
-  return static_cast<std::uint64_t>(constants_.first_update) + setup_->host->updates();
+  return setup_->host->updates();
 }
 
 ActorSystem& PipelineRuntime::system() {

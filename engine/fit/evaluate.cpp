@@ -6,6 +6,7 @@
 #include "engine/fit/fields.hpp"
 #include "engine/fit/scores.hpp"
 #include "engine/fit/stopwatch.hpp"
+#include "engine/model/model_access.hpp"
 
 namespace penstock {
 
@@ -35,6 +36,8 @@ Evaluation evaluate_once(InferenceModel& model, DataLoader& data, InferenceField
 
 Evaluation evaluate(InferenceModel& model, DataLoader& data, const std::vector<Metric>& metrics,
                     const std::function<void()>& on_batch) {
+  const auto calls = ModelAccess::calls(model);
+  const ModelCall call(*calls, "evaluate");
   check(metrics);
   check(metrics, model.outline(), "evaluate");
   InferenceFields fields(model, data.fields());

@@ -9,6 +9,7 @@
 #include "engine/fit/fields.hpp"
 #include "engine/fit/scores.hpp"
 #include "engine/fit/stopwatch.hpp"
+#include "engine/model/model_access.hpp"
 #include "engine/values/joined.hpp"
 #include "penstock/error.hpp"
 
@@ -193,6 +194,8 @@ double value_of(const std::vector<NamedValue>& values, const std::string& name) 
 }
 
 History fit(TrainingModel& model, DataLoader& data, const FitOptions& options) {
+  const auto calls = ModelAccess::calls(model);
+  const ModelCall call(*calls, "fit");
   check_fit(model, data, options);
   return Fitting(model, data, options).run();
 }

@@ -4,6 +4,7 @@
 #include "engine/fit/fields.hpp"
 #include "engine/fit/inference_fields.hpp"
 #include "engine/fit/loader_note.hpp"
+#include "engine/model/model_access.hpp"
 #include "engine/values/rows.hpp"
 #include "penstock/error.hpp"
 #include "penstock/fit.hpp"
@@ -70,6 +71,8 @@ std::int64_t samples_in(const std::vector<Tensor>& inputs) {
 }  // namespace
 
 std::vector<NamedTensor> predict(InferenceModel& model, DataLoader& data) {
+  const auto calls = ModelAccess::calls(model);
+  const ModelCall call(*calls, "predict");
   expect_own_inputs(model);
   InferenceFields fields(model, data.fields());
   check_runs(model, data, fields, "predict: data");
@@ -86,6 +89,8 @@ std::vector<NamedTensor> predict(InferenceModel& model, DataLoader& data) {
 }
 
 std::vector<NamedTensor> predict(InferenceModel& model, const std::vector<Tensor>& inputs) {
+  const auto calls = ModelAccess::calls(model);
+  const ModelCall call(*calls, "predict");
   expect_own_inputs(model);
   Predictions predictions;
   const std::int64_t samples = samples_in(inputs);

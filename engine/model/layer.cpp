@@ -2,9 +2,10 @@
 
 namespace penstock {
 
-Layer::Layer(NetworkBuilder& network, const graph::Op& op, const std::string& name,
-             graph::ValueId x)
-    : network_(network),
+Layer::Layer(ModelCalls& calls, NetworkBuilder& network, const graph::Op& op,
+             const std::string& name, graph::ValueId x)
+    : call_(calls, op.name),
+      network_(network),
       op_(op),
       name_(name),
       shape_(network.graph().type(x).shape),

@@ -1,5 +1,5 @@
-// Layer: a node with parameters of its own, from its first check to its last. Taken back whole if
-// it is not finished. Used from one thread.
+// Layer: a node with parameters of its own, from its first check to its last: one call of its
+// model. Taken back whole if it is not finished. Used from one thread.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/model/model_calls.hpp"
 #include "engine/model/network_builder.hpp"
 
 namespace penstock {
@@ -14,8 +15,9 @@ namespace penstock {
 class Layer {
  public:
   /// A node that `op` computes from `x` and the parameters to come.
-  /// @throws Error invalid_model if a layer must not be called `name`.
-  Layer(NetworkBuilder& network, const graph::Op& op, const std::string& name, graph::ValueId x);
+  /// @throws Error invalid_model if a layer must not be called `name`; busy as ModelCall.
+  Layer(ModelCalls& calls, NetworkBuilder& network, const graph::Op& op, const std::string& name,
+        graph::ValueId x);
 
   /// The shape of x, for one sample.
   const Shape& shape() const noexcept { return shape_; }
@@ -43,6 +45,7 @@ class Layer {
   graph::ValueId variable(const std::string& suffix, const std::vector<std::int64_t>& dims,
                           const graph::Initializer& initializer, graph::ValueKind kind);
 
+  ModelCall call_;
   NetworkBuilder& network_;
   const graph::Op& op_;
   std::string name_;

@@ -152,6 +152,7 @@ JsonValue json(const LayerStage& layer) {
 }  // namespace
 
 LayerStages Model::stage_assignment() const {
+  const ModelCall call(impl_->calls, "Model::stage_assignment");
   const graph::Graph& graph = impl_->network.graph();
   LayerStages layers;
   const PostOrder order(graph);
@@ -160,6 +161,7 @@ LayerStages Model::stage_assignment() const {
 }
 
 void Model::set_stage_assignment(const LayerStages& layers) {
+  const ModelCall call(impl_->calls, "Model::set_stage_assignment");
   const graph::Graph& graph = impl_->network.graph();
   const PostOrder order(graph);
   expect_layers(graph, order.nodes(), layers);
@@ -172,6 +174,7 @@ void Model::set_stage_assignment(const LayerStages& layers) {
 }
 
 void Model::reset_stage_assignment() {
+  const ModelCall call(impl_->calls, "Model::reset_stage_assignment");
   impl_->network.reset_stages();
 }
 

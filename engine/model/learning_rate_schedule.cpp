@@ -5,6 +5,7 @@
 #include <numbers>
 #include <string>
 
+#include "engine/values/canonical_floats.hpp"
 #include "engine/values/number_range.hpp"
 #include "penstock/error.hpp"
 
@@ -106,6 +107,7 @@ LearningRateSchedule LearningRateSchedule::after_warm_up(std::int64_t updates, d
 }
 
 double LearningRateSchedule::at(std::int64_t update) const {
+  const CanonicalFloats floats;
   check_number("learning rate schedule, at: update", static_cast<double>(update), {});
   std::int64_t own = update;
   for (const Phase& phase : phases_) {

@@ -18,16 +18,24 @@ std::uint64_t next_number() {
 }  // namespace
 
 struct BlockScope::State {
+  std::shared_ptr<ModelCalls> calls;
   std::shared_ptr<NetworkBuilder> network;
   int scope;
 };
 
 BlockScope::~BlockScope() {
-  state_->network->close_block(state_->scope);
+  const ModelEnd end(state_->calls);
+  if (end.may_free()) state_->network->close_block(state_->scope);
 }
 
 Model::Impl::Impl(const std::string& name, std::uint64_t random_seed)
-    : number(next_number()), seed(random_seed), network(name), weights(name) {}
+    : number(next_number()), seed(random_seed), calls(name), network(name), weights(name) {}
+
+std::shared_ptr<Model::Impl> Model::Impl::make(const std::string& name, std::uint64_t random_seed) {
+  return {new Impl(name, random_seed), [](Impl* impl) {
+            if (impl->calls.in_own_process()) delete impl;
+          }};
+}
 
 graph::ValueId Model::Impl::id(std::string_view who, Value value) const {
   const bool here = value.model_ == number;
@@ -41,6 +49,7 @@ graph::ValueId Model::Impl::id(std::string_view who, Value value) const {
 
 Value Model::Impl::apply(const graph::Op& op, const std::vector<Value>& inputs,
                          graph::Attributes attributes, const std::string& name) {
+  const ModelCall call(calls, op.name);
   std::vector<graph::ValueId> ids;
   ids.reserve(inputs.size());
   for (const Value input : inputs) ids.push_back(id(op.name, input));
@@ -48,20 +57,27 @@ Value Model::Impl::apply(const graph::Op& op, const std::vector<Value>& inputs,
 }
 
 Layer Model::Impl::layer(const graph::Op& op, const std::string& name, Value x) {
-  return {network, op, name, id(std::string(op.name) + " \"" + name + "\"", x)};
+  const ModelCall call(calls, op.name);
+  return {calls, network, op, name, id(std::string(op.name) + " \"" + name + "\"", x)};
 }
 
 Value Model::Impl::finish(Layer& layer, graph::Attributes attributes) {
-  const Value result = value(layer.finish(std::move(attributes)));
   const graph::Graph& graph = network.graph();
+  std::vector<ParameterInfo> added;
+  std::vector<Tensor> values;
   for (std::size_t i = weights.parameters().size(); i < graph.variables.size(); ++i) {
     const graph::Variable& variable = graph.variables[i];
     const graph::Value& entry = graph.value(variable.value);
-    weights.add({.name = entry.name,
-                 .shape = entry.type.shape,
-                 .trainable = entry.kind == graph::ValueKind::parameter},
-                initial_values(variable.initializer, entry.type.shape, seed, entry.name));
+    added.push_back({.name = entry.name,
+                     .shape = entry.type.shape,
+                     .trainable = entry.kind == graph::ValueKind::parameter});
+    values.push_back(initial_values(variable.initializer, entry.type.shape, seed, entry.name));
   }
+  // Once the node is there, nothing may fail any more.
+  weights.reserve(added.size());
+  const Value result = value(layer.finish(std::move(attributes)));
+  for (std::size_t i = 0; i < added.size(); ++i)
+    weights.add(std::move(added[i]), std::move(values[i]));
   return result;
 }
 
@@ -75,6 +91,7 @@ void ModelAccess::expect_value(std::string_view who, const Model& model, Value v
 
 void ModelAccess::add(const Model& model, const std::function<void()>& change) {
   const std::shared_ptr<Model::Impl> impl = model.impl_;
+  const ModelCall call(impl->calls, "Sequential::add");
   const NetworkBuilder::State before = impl->network.state();
   try {
     change();
@@ -89,9 +106,14 @@ std::shared_ptr<ParameterStore> ModelAccess::weights(const Model& model) {
   return {model.impl_, &model.impl_->weights};
 }
 
-Model::Model(std::string name, std::uint64_t seed) : impl_(std::make_shared<Impl>(name, seed)) {}
+std::shared_ptr<ModelCalls> ModelAccess::calls(const Model& model) {
+  return {model.impl_, &model.impl_->calls};
+}
+
+Model::Model(std::string name, std::uint64_t seed) : impl_(Impl::make(name, seed)) {}
 
 Model Model::clone() const {
+  const ModelCall call(impl_->calls, "Model::clone");
   Model result(name(), impl_->seed);
   result.impl_->network = impl_->network.copy();
   const std::vector<Tensor>& values = impl_->weights.newest();
@@ -105,57 +127,70 @@ const std::string& Model::name() const noexcept {
 }
 
 Value Model::input(const std::string& name, const Shape& sample, DType dtype) {
+  const ModelCall call(impl_->calls, "Model::input");
   return impl_->value(impl_->network.input(name, sample, dtype));
 }
 
 BlockScope Model::block(const std::string& name, int ipu) {
+  const ModelCall call(impl_->calls, "Model::block");
   return opened(impl_->network.open_block(name, ipu));
 }
 
 BlockScope Model::opened(int scope) const {
+  std::shared_ptr<ModelCalls> calls(impl_, &impl_->calls);
   std::shared_ptr<NetworkBuilder> network(impl_, &impl_->network);
-  return BlockScope(
-      std::make_shared<BlockScope::State>(BlockScope::State{std::move(network), scope}));
+  return BlockScope(std::make_shared<BlockScope::State>(
+      BlockScope::State{std::move(calls), std::move(network), scope}));
 }
 
 BlockScope Model::block() {
+  const ModelCall call(impl_->calls, "Model::block");
   return opened(impl_->network.open_numbered_block());
 }
 
 BlockScope Model::pipeline_stage(int number) {
+  const ModelCall call(impl_->calls, "Model::pipeline_stage");
   return opened(impl_->network.open_stage(number));
 }
 
 void Model::begin_block(const std::string& name, int ipu) {
+  const ModelCall call(impl_->calls, "Model::begin_block");
   impl_->network.begin_block(name, ipu);
 }
 
 void Model::begin_block_at(const std::string& layer, const std::string& name, int ipu) {
+  const ModelCall call(impl_->calls, "Model::begin_block_at");
   impl_->network.begin_block_at(layer, name, ipu);
 }
 
 void Model::remove_block_marks() {
+  const ModelCall call(impl_->calls, "Model::remove_block_marks");
   impl_->network.remove_marks();
 }
 
 void Model::output(const std::string& name, Value value) {
+  const ModelCall call(impl_->calls, "Model::output");
   impl_->network.output(name, impl_->id("output \"" + name + "\"", value));
 }
 
 Value Model::recomputation_checkpoint(Value x) {
+  const ModelCall call(impl_->calls, "Model::recomputation_checkpoint");
   impl_->network.checkpoint(impl_->id("recomputation_checkpoint", x));
   return x;
 }
 
 void Model::loss(Value value) {
+  const ModelCall call(impl_->calls, "Model::loss");
   impl_->network.loss(impl_->id("loss", value));
 }
 
 std::string Model::tensor_name(Value value) const {
+  const ModelCall call(impl_->calls, "Model::tensor_name");
   return impl_->network.graph().value(impl_->id("tensor_name", value)).name;
 }
 
 Shape Model::shape(Value value) const {
+  const ModelCall call(impl_->calls, "Model::shape");
   return impl_->network.graph().type(impl_->id("shape", value)).shape;
 }
 

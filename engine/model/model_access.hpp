@@ -5,11 +5,15 @@
 #include <memory>
 #include <string_view>
 
+#include "engine/model/model_calls.hpp"
 #include "engine/model/parameter_store.hpp"
 #include "graph/graph.hpp"
 #include "penstock/model.hpp"
 
 namespace penstock {
+
+class InferenceModel;
+class TrainingModel;
 
 struct ModelAccess {
   /// The network for micro-batches of one sample, as it is now; graph::with_batch() gives others.
@@ -19,6 +23,10 @@ struct ModelAccess {
   /// Adds to the model, or nothing: what `change` has added to the network is taken back if it
   /// throws.
   static void add(const Model& model, const std::function<void()>& change);
+  /// What every call opens with, of whatever shares the model's network and weights.
+  static std::shared_ptr<ModelCalls> calls(const Model& model);
+  static std::shared_ptr<ModelCalls> calls(const TrainingModel& model);
+  static std::shared_ptr<ModelCalls> calls(const InferenceModel& model);
   /// The model's weights, which outlive every handle if they must.
   static std::shared_ptr<ParameterStore> weights(const Model& model);
 };

@@ -1,13 +1,15 @@
 // What a Model handle stands for: its network and its weights. Shared by the handle's copies and by
-// the models that run it; used from one thread at a time.
+// the models that run it; used inside a ModelCall, and so from one thread at a time.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "engine/model/layer.hpp"
+#include "engine/model/model_calls.hpp"
 #include "engine/model/network_builder.hpp"
 #include "engine/model/parameter_store.hpp"
 #include "penstock/model.hpp"
@@ -16,9 +18,12 @@ namespace penstock {
 
 struct Model::Impl {
   Impl(const std::string& name, std::uint64_t random_seed);
+  /// In a process that was forked from the one that made it, what it holds is never freed.
+  static std::shared_ptr<Impl> make(const std::string& name, std::uint64_t random_seed);
 
   const std::uint64_t number;  ///< unlike any other model's of this process
   const std::uint64_t seed;
+  ModelCalls calls;
   NetworkBuilder network;
   ParameterStore weights;
 

@@ -34,24 +34,29 @@ Tensor take(std::map<std::string, Tensor>& tensors, const ParameterInfo& info,
 }  // namespace
 
 std::vector<ParameterInfo> Model::parameters() const {
+  const ModelCall call(impl_->calls, "Model::parameters");
   return impl_->weights.parameters();
 }
 
 Tensor Model::weight(const std::string& name) const {
+  const ModelCall call(impl_->calls, "Model::weight");
   return impl_->weights.newest(name);
 }
 
 void Model::set_weight(const std::string& name, const Tensor& value) {
+  const ModelCall call(impl_->calls, "Model::set_weight");
   impl_->weights.set(name, value);
 }
 
 void Model::save_weights(const std::string& path) const {
+  const ModelCall call(impl_->calls, "Model::save_weights");
   OutputFile file(path);
   save_weights(file);
   file.commit();
 }
 
 void Model::save_weights(OutputFile& file) const {
+  const ModelCall call(impl_->calls, "Model::save_weights");
   WeightsFile weights;
   const std::vector<Tensor>& values = impl_->weights.newest();
   const std::vector<ParameterInfo>& parameters = impl_->weights.parameters();
@@ -61,6 +66,7 @@ void Model::save_weights(OutputFile& file) const {
 }
 
 void Model::load_weights(const std::string& path) {
+  const ModelCall call(impl_->calls, "Model::load_weights");
   WeightsFile file = read_weights_file(path);
   std::vector<Tensor> values;
   for (const ParameterInfo& info : impl_->weights.parameters())

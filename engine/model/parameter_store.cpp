@@ -6,8 +6,17 @@
 
 namespace penstock {
 
+void ParameterStore::reserve(std::size_t count) {
+  const auto make_room = [count](auto& list) {
+    const std::size_t needed = list.size() + count;
+    if (needed > list.capacity()) list.reserve(std::max(needed, 2 * list.capacity()));
+  };
+  make_room(parameters_);
+  make_room(values_);
+}
+
 void ParameterStore::add(ParameterInfo info, Tensor value) {
-  parameters_.reserve(parameters_.size() + 1);  // so that both lists grow, or neither
+  reserve(1);  // so that both lists grow, or neither
   values_.push_back(std::move(value));
   parameters_.push_back(std::move(info));
   ++version_;

@@ -31,8 +31,10 @@ class ParameterStore {
   /// `model` opens the text of every error.
   explicit ParameterStore(std::string model) : model_(std::move(model)) {}
 
-  /// Appends a parameter with its first value.
+  /// Appends a parameter with its first value. Does not throw if there was room reserved for it.
   void add(ParameterInfo info, Tensor value);
+  /// Makes room for `count` more parameters.
+  void reserve(std::size_t count);
   /// Takes back all but the first `count` parameters.
   void keep(std::size_t count);
   const std::vector<ParameterInfo>& parameters() const noexcept { return parameters_; }

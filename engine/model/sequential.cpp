@@ -48,10 +48,14 @@ Value activated(Model& model, Value x, Activation activation) {
 }  // namespace
 
 Sequential::Sequential(const Model& model, Value begin) : model_(model), last_(begin) {
+  const auto calls = ModelAccess::calls(model_);
+  const ModelCall call(*calls, "Sequential");
   ModelAccess::expect_value("Sequential", model_, begin);
 }
 
 Sequential& Sequential::add(const Layer& layer) {
+  const auto calls = ModelAccess::calls(model_);
+  const ModelCall call(*calls, "Sequential::add");
   const std::size_t begin = ModelAccess::graph(model_).nodes.size();
   Value value;
   ModelAccess::add(model_, [&] {
@@ -79,6 +83,8 @@ Sequential& Sequential::dropout(const std::string& name, double probability) {
 }
 
 void Sequential::set_stages(const std::vector<int>& stages) {
+  const auto calls = ModelAccess::calls(model_);
+  const ModelCall call(*calls, "Sequential::set_stages");
   check_stages(stages, size());
   const auto& nodes = ModelAccess::graph(model_).nodes;
   std::map<std::string, int> stage_of;
@@ -93,6 +99,8 @@ void Sequential::set_stages(const std::vector<int>& stages) {
 }
 
 std::vector<int> Sequential::stages() const {
+  const auto calls = ModelAccess::calls(model_);
+  const ModelCall call(*calls, "Sequential::stages");
   const auto& graph = ModelAccess::graph(model_);
   std::vector<int> stages(size(), -1);
   bool holds = true;  // what was given
@@ -108,6 +116,8 @@ std::vector<int> Sequential::stages() const {
 }
 
 std::vector<ChainLayer> Sequential::layers() const {
+  const auto calls = ModelAccess::calls(model_);
+  const ModelCall call(*calls, "Sequential::layers");
   const auto& nodes = ModelAccess::graph(model_).nodes;
   const std::vector<int> stages = this->stages();
   std::vector<ChainLayer> layers;

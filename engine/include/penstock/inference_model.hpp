@@ -57,7 +57,7 @@ class InferenceModel {
   const CompileReport& compile_report() const noexcept;
   /// Of the last call of run() that returned; where several plans ran for it, of the others than
   /// the first only the time that they took.
-  const CallReport& last_call() const noexcept;
+  CallReport last_call() const;
   /// As TrainingModel's, of the plan for full calls alone; others may take the IPUs in the same
   /// way.
   std::vector<StageReport> stage_reports() const;
@@ -65,6 +65,7 @@ class InferenceModel {
   std::vector<TraceEvent> take_trace();
 
  private:
+  friend struct ModelAccess;  // for the loops around a model
   class Impl;
   std::unique_ptr<Impl> impl_;
 };

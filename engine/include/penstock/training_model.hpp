@@ -112,7 +112,8 @@ class TrainingModel {
   /// it needs (momentum, centered, ...), or an attribute would change that is constant in the
   /// optimizer given to the constructor: see Optimizer::mark_as_variable; closed after a failure.
   void set_optimizer(const Optimizer& optimizer);
-  const Optimizer& optimizer() const noexcept;
+  /// The one that was set last; a copy.
+  Optimizer optimizer() const;
   /// Of the next update, of the parameters in no group: the optimizer's times its schedule's.
   double learning_rate() const;
 
@@ -149,7 +150,7 @@ class TrainingModel {
   const CompileReport& compile_report() const noexcept;
   /// Of the last call of step() that returned; of a short last update only the time that it took,
   /// if there were whole ones before it.
-  const CallReport& last_call() const noexcept;
+  CallReport last_call() const;
   /// What each stage of each replica has done since the model was attached, short last updates
   /// apart; after a failure too; none while it is detached. A short last update may have the IPUs
   /// for itself, after detach() and under Topology::ipu_memory_bytes: then there are none until the
@@ -161,6 +162,7 @@ class TrainingModel {
   std::vector<TraceEvent> take_trace();
 
  private:
+  friend struct ModelAccess;  // for the loops around a model
   class Impl;
   std::unique_ptr<Impl> impl_;
 };

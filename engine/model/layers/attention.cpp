@@ -9,6 +9,7 @@
 namespace penstock {
 
 Value Model::attention(Value q, Value k, Value v, bool causal) {
+  const ModelCall call(impl_->calls, "attention");
   NetworkBuilder::Draft draft(impl_->network);
   const Shape queries = impl_->network.graph().type(impl_->id("attention", q)).shape;
   if (queries.rank() < 3)

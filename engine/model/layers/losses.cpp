@@ -35,6 +35,7 @@ Value Model::cross_entropy(Value x, Value labels, const CrossEntropyOptions& opt
   graph::Attributes attributes = reduced(options.reduction);
   attributes.set("label_smoothing", options.label_smoothing);
   attributes.set("ignore_index", options.ignore_index);
+  const ModelCall call(impl_->calls, graph::cross_entropy.name);
   NetworkBuilder::Draft draft(impl_->network);
   const Value logits = options.from_logits ? x : impl_->apply(graph::clipped_log, {x});
   const Value loss = impl_->apply(graph::cross_entropy, {logits, labels}, std::move(attributes));

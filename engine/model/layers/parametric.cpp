@@ -53,6 +53,7 @@ Value Model::linear(Value x, Value weight) {
 }
 
 Value Model::parameter(const std::string& name) const {
+  const ModelCall call(impl_->calls, "Model::parameter");
   const graph::Graph& graph = impl_->network.graph();
   for (const graph::Variable& variable : graph.variables)
     if (const graph::Value& value = graph.value(variable.value);

@@ -1,24 +1,15 @@
 #include "actors/system/owning_process.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include "tests/support/forked.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace penstock::actors {
 namespace {
 
+using penstock::testing::exit_code_of_fork;
 using penstock::testing::refusal;
-
-/// What a forked process exits with after `child`, which returns its exit code.
-int exit_code_of_fork(const auto& child) {
-  const pid_t id = ::fork();
-  if (id == 0) ::_exit(child());
-  int status = 0;
-  ::waitpid(id, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
 
 TEST(OwningProcess, IsTheOneThatMadeTheObject) {
   const OwningProcess owner;

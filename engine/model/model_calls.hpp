@@ -1,0 +1,99 @@
+// ModelCalls: which call of a Model is under way. A Model, its copies and the training and
+// inference models made of it share one, so that only one thread at a time is inside any of them.
+// ModelCall and ModelEnd are what a call and a destructor open with.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "actors/system/owning_process.hpp"
+#include "engine/values/canonical_floats.hpp"
+
+namespace penstock {
+
+class ModelCalls {
+ public:
+  /// `model` is the model's name.
+  explicit ModelCalls(const std::string& model) : who_("model \"" + model + '"') {}
+  ModelCalls(const ModelCalls&) = delete;
+  ModelCalls& operator=(const ModelCalls&) = delete;
+
+  /// Returns false in a process that was forked from the one that made the model.
+  bool in_own_process() const noexcept { return process_.is_current(); }
+  /// @throws Error closed in such a process.
+  void expect_own_process() const { process_.expect_current(who_); }
+
+ private:
+  friend class ModelCall;
+  friend class ModelEnd;
+  void begin(std::string_view name);
+  bool begin_end() noexcept;
+  void leave() noexcept;
+  bool is_inside() const { return depth_ > 0 && thread_ == std::this_thread::get_id(); }
+  [[noreturn]] void refuse(std::string_view name) const;
+
+  const std::string who_;
+  const actors::OwningProcess process_;
+  std::mutex mutex_;
+  std::condition_variable left_;
+  std::thread::id thread_;  // of the call under way
+  std::string_view name_;   // of the call under way, without those inside it
+  int depth_ = 0;           // that call, and calls that it makes itself; 0: none is under way
+  std::string_view undisturbed_ = {};  // the call that lets its thread make no other one; or empty
+};
+
+/// One call, from its first line to its last. The thread that makes it may make others meanwhile.
+/// Its arithmetic is canonical.
+class ModelCall {
+ public:
+  /// `name` is a literal such as "TrainingModel::step". The model outlives the call.
+  /// @throws Error busy, naming the call that is under way, if another thread is in one, or the
+  /// same thread in one that is not to be disturbed; closed in a forked process.
+  ModelCall(ModelCalls& calls, std::string_view name);
+  ~ModelCall();
+  ModelCall(const ModelCall&) = delete;
+  ModelCall& operator=(const ModelCall&) = delete;
+
+  /// While it lives, the call is in the middle of something: its own thread, in a function of the
+  /// host's that the call has called, can make no other call either.
+  class Undisturbed {
+   public:
+    explicit Undisturbed(const ModelCall& call);
+    ~Undisturbed();
+    Undisturbed(const Undisturbed&) = delete;
+    Undisturbed& operator=(const Undisturbed&) = delete;
+
+   private:
+    ModelCalls& calls_;
+    std::string_view before_;
+  };
+
+ private:
+  CanonicalFloats floats_;
+  ModelCalls& calls_;
+  std::string_view name_;
+};
+
+/// The end of one of the objects that share `calls`. A destructor cannot be refused, so it waits
+/// for the call of another thread.
+class ModelEnd {
+ public:
+  explicit ModelEnd(std::shared_ptr<ModelCalls> calls) noexcept;
+  ~ModelEnd();
+  ModelEnd(const ModelEnd&) = delete;
+  ModelEnd& operator=(const ModelEnd&) = delete;
+
+  /// Returns false in a forked process, where the object has to be left as it is: the threads that
+  /// would end with it are the parent's, and one of them may have been changing it.
+  bool may_free() const noexcept { return may_free_; }
+
+ private:
+  std::shared_ptr<ModelCalls> calls_;
+  bool may_free_;
+};
+
+}  // namespace penstock

@@ -1,0 +1,30 @@
+// Published: a value that one thread changes inside a call of its model while others may read it
+// beside that call.
+#pragma once
+
+#include <mutex>
+#include <utility>
+
+namespace penstock {
+
+template <class T>
+class Published {
+ public:
+  explicit Published(T value = {}) : value_(std::move(value)) {}
+
+  /// Returns a copy.
+  T get() const {
+    const std::lock_guard lock(mutex_);
+    return value_;
+  }
+  void set(T value) {
+    const std::lock_guard lock(mutex_);
+    std::swap(value_, value);  // the old one is freed by the caller, without the lock
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  T value_;
+};
+
+}  // namespace penstock

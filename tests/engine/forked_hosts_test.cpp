@@ -1,0 +1,158 @@
+// What is left of a model in a process that was forked from the one that made it: calls are
+// refused, destructors return, and new models work.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <functional>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "penstock/penstock.hpp"
+#include "tests/engine/same_weights.hpp"
+#include "tests/engine/short_call_models.hpp"
+#include "tests/support/forked.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace penstock::testing {
+namespace {
+
+/// A Model and what runs it, whichever way its life has gone.
+struct Host {
+  std::optional<Model> model{network()};
+  std::optional<TrainingModel> training{std::in_place, *model, with_limit(0), Sgd{}};
+  std::optional<InferenceModel> serving{std::in_place, *model, with_limit(0)};
+};
+
+Tensor trained_anew() {
+  const Model model = network();
+  TrainingModel training(model, with_limit(0), Sgd{.learning_rate = 0.1});
+  for (const std::int64_t count : {full, rest}) training.step(samples(count));
+  return model.weight("fc.weight");
+}
+
+bool all_closed(Host& host) {
+  const std::function<void()> calls[] = {[&] { host.training->step(samples(full)); },
+                                         [&] { host.training->optimizer_state(); },
+                                         [&] { host.training->detach(); },
+                                         [&] { host.training->attach(); },
+                                         [&] { host.training->optimizer(); },
+                                         [&] { host.training->last_call(); },
+                                         [&] { host.serving->run(samples(full)); },
+                                         [&] { host.serving->stage_reports(); },
+                                         [&] { host.model->weight("fc.weight"); },
+                                         [&] { host.model->save_weights("never-written"); },
+                                         [&] { host.model->clone(); },
+                                         [&] { host.model->input("more", {4}); },
+                                         [&] { TrainingModel(*host.model, with_limit(0)); }};
+  bool all = true;
+  for (const auto& call : calls)
+    all &= refusal(Errc::closed, call).find("belongs to the process that made it") !=
+           std::string::npos;
+  return all;
+}
+
+/// In the child: what is wrong with it; 0: nothing.
+int child_of(Host& host, const Tensor& expected) {
+  if (!all_closed(host)) return 1;
+  host.training->updates();
+  host.training->attached();
+  *host.training = TrainingModel(network(), with_limit(0));  // ends the one before
+  host.training.reset();
+  host.serving.reset();
+  host.model.reset();
+  return same_bits(trained_anew(), expected) ? 0 : 2;
+}
+
+void expect_left_alone(Host& host) {
+  const Tensor expected = trained_anew();
+  EXPECT_EQ(exit_code_of_fork([&] { return child_of(host, expected); }), 0);
+}
+
+TEST(ForkedHosts, LeaveModelsAloneThatWereConstructed) {
+  Host host;
+  expect_left_alone(host);
+  host.training->step(samples(full));
+}
+
+TEST(ForkedHosts, LeaveModelsAloneThatHaveCalls) {
+  Host host;
+  const Tensor before = host.model->weight("fc.weight");
+  for (const std::int64_t count : {full, rest}) {
+    host.training->step(samples(count));
+    host.serving->run(samples(count));
+  }
+  expect_left_alone(host);
+  EXPECT_FALSE(same_bits(host.model->weight("fc.weight"), before));  // still to be read
+}
+
+TEST(ForkedHosts, LeaveModelsAloneThatAreDetached) {
+  Host host;
+  host.training->step(samples(full));
+  host.training->detach();
+  host.serving->detach();
+  expect_left_alone(host);
+  host.training->step(samples(full));
+}
+
+TEST(ForkedHosts, LeaveModelsAloneThatHaveFailed) {
+  Host host;
+  EXPECT_NE(refusal(Errc::stage_failed, [&] { host.training->step(samples(full, 9)); }),
+            "accepted");
+  expect_left_alone(host);
+}
+
+// The fork finds locks held, and lists half changed.
+TEST(ForkedHosts, LeaveModelsAloneThatAreInACallOfAnotherThread) {
+  Host host;
+  const Tensor expected = trained_anew();
+  std::atomic<bool> end{false};
+  auto training = std::async(std::launch::async, [&] {
+    std::uint64_t steps = 0;
+    for (; !end; ++steps) {
+      host.training->step(samples(full));
+      host.serving->run(samples(full));
+      host.model->weight("fc.weight");
+    }
+    return steps;
+  });
+  for (int time = 0; time < 10; ++time)
+    EXPECT_EQ(exit_code_of_fork([&] { return child_of(host, expected); }), 0);
+  end = true;
+  EXPECT_EQ(host.training->updates(), training.get());
+}
+
+// As a function of the host's may do that the engine calls.
+TEST(ForkedHosts, MayForkInsideACall) {
+  const Tensor expected = trained_anew();
+  Host host;
+  bool armed = false;
+  int code = -2;
+  Options options = with_limit(0);
+  options.runtime.log_level = LogLevel::debug;
+  options.runtime.log = [&](std::string_view) {
+    if (!std::exchange(armed, false)) return;
+    code = exit_code_of_fork([&] { return child_of(host, expected); });
+  };
+  host.training.emplace(*host.model, options, Sgd{});
+  armed = true;
+  host.training->step(samples(full));
+  EXPECT_EQ(code, 0);
+}
+
+TEST(ForkedHosts, LeaveAnOpenBlockAlone) {
+  Model model = network();
+  std::unique_ptr<BlockScope> block(new BlockScope(model.block("b")));
+  EXPECT_EQ(exit_code_of_fork([&] {
+              block.reset();
+              return 0;
+            }),
+            0);
+  block.reset();
+  model.begin_block("c");  // which no open block lets begin
+}
+
+}  // namespace
+}  // namespace penstock::testing

@@ -1,0 +1,121 @@
+#include "engine/model/model_calls.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <future>
+
+#include "tests/support/forked.hpp"
+#include "tests/support/latch.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace penstock {
+namespace {
+
+using testing::exit_code_of_fork;
+using testing::Latch;
+using testing::refusal;
+
+/// A call of another thread, from its constructor's return until it is told to end.
+class CallElsewhere {
+ public:
+  CallElsewhere(ModelCalls& calls, std::string_view name)
+      : done_(std::async(std::launch::async, [this, &calls, name] {
+          const ModelCall call(calls, name);
+          begun_.open();
+          end_.wait();
+        })) {
+    EXPECT_TRUE(begun_.wait());
+  }
+  ~CallElsewhere() { end(); }
+  void end() {
+    end_.open();
+    if (done_.valid()) done_.get();
+  }
+
+ private:
+  Latch begun_, end_;
+  std::future<void> done_;
+};
+
+TEST(ModelCalls, RefuseACallWhileAnotherThreadIsInOne) {
+  ModelCalls calls("m");
+  CallElsewhere step(calls, "TrainingModel::step");
+  for (int time = 0; time < 2; ++time)
+    EXPECT_EQ(refusal(Errc::busy, [&] { ModelCall(calls, "Model::weight"); }),
+              "model \"m\": Model::weight cannot begin, for another thread is in "
+              "TrainingModel::step; call it again when that has returned");
+  step.end();
+  EXPECT_EQ(refusal(Errc::busy, [&] { ModelCall(calls, "Model::weight"); }), "accepted");
+}
+
+TEST(ModelCalls, LetACallMakeOthersUnlessItIsInTheMiddleOfSomething) {
+  ModelCalls calls("m");
+  const ModelCall fit(calls, "fit");
+  const ModelCall step(calls, "TrainingModel::step");
+  {
+    const ModelCall::Undisturbed alone(step);
+    EXPECT_EQ(refusal(Errc::busy, [&] { ModelCall(calls, "Model::weight"); }),
+              "model \"m\": Model::weight cannot begin, for it was called from inside "
+              "TrainingModel::step, which is not done; call it when that has returned");
+  }
+  EXPECT_EQ(refusal(Errc::busy, [&] { ModelCall(calls, "Model::weight"); }), "accepted");
+}
+
+TEST(ModelCalls, EndWithTheOutermostCall) {
+  ModelCalls calls("m");
+  {
+    const ModelCall fit(calls, "fit");
+    { const ModelCall step(calls, "TrainingModel::step"); }
+    std::async(std::launch::async, [&] {
+      EXPECT_NE(refusal(Errc::busy, [&] { ModelCall(calls, "x"); }).find("is in fit;"),
+                std::string::npos);
+    }).get();
+  }
+  CallElsewhere other(calls, "Model::weight");
+}
+
+TEST(ModelCalls, LetADestructorWaitForTheCallOfAnotherThread) {
+  const auto calls = std::make_shared<ModelCalls>("m");
+  bool ended = false;
+  Latch begun;
+  auto call = std::async(std::launch::async, [&] {
+    const ModelCall step(*calls, "TrainingModel::step");
+    begun.open();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // a chance for who does not wait
+    ended = true;
+  });
+  ASSERT_TRUE(begun.wait());
+  {
+    const ModelEnd end(calls);
+    EXPECT_TRUE(end.may_free());
+    EXPECT_TRUE(ended);
+  }
+  call.get();
+}
+
+TEST(ModelCalls, LetADestructorInsideACallOfItsOwnThreadGoOn) {
+  const auto calls = std::make_shared<ModelCalls>("m");
+  const ModelCall step(*calls, "TrainingModel::step");
+  const ModelCall::Undisturbed alone(step);
+  EXPECT_TRUE(ModelEnd(calls).may_free());
+}
+
+// In a forked process, the thread that is in a call never comes back to release anything.
+TEST(ModelCalls, AreRefusedInAForkedProcessWhoeverWasInOne) {
+  const auto calls = std::make_shared<ModelCalls>("m");
+  const auto refused = [&] {
+    const std::string text = refusal(Errc::closed, [&] { ModelCall(*calls, "Model::weight"); });
+    return text.starts_with("model \"m\" belongs to the process") && !ModelEnd(calls).may_free();
+  };
+  EXPECT_EQ(exit_code_of_fork([&] { return refused() ? 7 : 1; }), 7);
+  {
+    const CallElsewhere step(*calls, "TrainingModel::step");
+    EXPECT_EQ(exit_code_of_fork([&] { return refused() ? 7 : 1; }), 7);
+  }
+  const ModelCall own(*calls, "Model::weight");
+  EXPECT_EQ(exit_code_of_fork([&] { return refused() ? 7 : 1; }), 7);
+}
+
+}  // namespace
+}  // namespace penstock
