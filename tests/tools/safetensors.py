@@ -12,7 +12,8 @@ NAMES = {numpy.dtype(dtype): name for name, dtype in TYPES.items()}
 def write(path, tensors, metadata):
     """Writes `tensors` and the strings in `metadata`: the same bytes for the same content."""
     header, blobs, end = {'__metadata__': metadata}, [], 0
-    for name, tensor in sorted(tensors.items()):
+    # Larger elements come first, so that all are aligned.
+    for name, tensor in sorted(tensors.items(), key=lambda item: (-item[1].itemsize, item[0])):
         blob = numpy.ascontiguousarray(tensor).tobytes()
         header[name] = {'dtype': NAMES[tensor.dtype], 'shape': list(tensor.shape),
                         'data_offsets': [end, end + len(blob)]}

@@ -1,0 +1,356 @@
+"""Random cases of ops and losses, each with the same computation in PyTorch."""
+
+import math
+
+import numpy
+import torch
+from torch.nn import functional
+
+# The reductions of Penstock's losses have PyTorch's names.
+REDUCTIONS = ('mean', 'sum', 'none')
+
+
+class Case:
+    """What Penstock computes (steps, by the names of values) and what PyTorch computes: `torch`
+    takes a dictionary of tensors and returns that of the results, in the order of `results`."""
+
+    def __init__(self, op, inputs, torch, attributes=None, steps=None, results=('out',),
+                 gradients=None, sharp=False, amplification=0.0, offset=0.0):
+        self.op, self.inputs, self.torch, self.results = op, inputs, torch, results
+        self.steps = steps or [step(op, list(inputs), list(results), attributes)]
+        self.gradients = gradients if gradients is not None else [
+            name for name, tensor in inputs.items() if tensor.dtype == numpy.float32]
+        self.sharp = sharp  # Elements lie on kinks on purpose, where a perturbation would jump.
+        # What a gradient is the difference of, in parts of the largest incoming gradient: rounding
+        # is relative to that where the difference itself is small.
+        self.amplification = amplification
+        self.offset = offset  # What a result is the difference of, likewise.
+
+    def description(self):
+        return {'steps': self.steps, 'results': list(self.results), 'gradients': self.gradients}
+
+
+def step(op, inputs, outputs, attributes=None):
+    return {'op': op, 'inputs': inputs, 'outputs': outputs, 'attributes': attributes or {}}
+
+
+class Draws:
+    """Numbers and tensors that follow from a seed."""
+
+    def __init__(self, seed):
+        self.random = numpy.random.Generator(numpy.random.PCG64(seed))
+        self.sharp = self.below(8) == 0  # All of a case's tensors are, or none.
+
+    def below(self, limit):
+        return int(self.random.integers(limit))
+
+    def one_of(self, choices):
+        return choices[self.below(len(choices))]
+
+    def coin(self):
+        return self.below(2) == 0
+
+    def size(self, limit=20):
+        """Often 1 or a number next to a multiple of a vector's length."""
+        any_size = 1 + self.below(limit)
+        return self.one_of([1, 2, 3, any_size, any_size, 7, 9, 15, 16, 17])
+
+    def shape(self, rank):
+        return tuple(self.size(12 if rank > 2 else 40) for _ in range(rank))
+
+    def any_shape(self):
+        return self.shape(1 + self.below(4))
+
+    def tensor(self, shape, kind=None):
+        """f32 elements of one of the kinds."""
+        normal = self.random.standard_normal(shape)
+        smooth = ['normal', 'normal', 'normal', 'wide', 'large', 'tiny', 'shifted']
+        kind = kind or self.one_of(['ties', 'ties', 'equal'] if self.sharp else smooth)
+        if kind == 'wide':
+            normal = numpy.sign(normal) * 10 ** self.random.uniform(-6, 1.5, shape)
+        elif kind == 'large':
+            normal = normal * self.one_of([10, 30])
+        elif kind == 'tiny':
+            normal = normal * 1e-6
+        elif kind == 'shifted':
+            normal = normal + self.one_of([-20, 20])
+        elif kind == 'ties':
+            normal = numpy.round(2 * normal) / 2
+        elif kind == 'equal':
+            normal = numpy.full(shape, self.one_of([0.0, 1.0, -0.5]))
+        return normal.astype(numpy.float32)
+
+    def smooth(self, shape):
+        return self.tensor(shape, self.one_of(['normal', 'normal', 'wide', 'large', 'tiny']))
+
+    def uniform(self, shape, low, high):
+        return self.random.uniform(low, high, shape).astype(numpy.float32)
+
+    def signs(self, shape):
+        return (2 * self.random.integers(0, 2, shape) - 1).astype(numpy.float32)
+
+    def labels(self, shape, limit):
+        return self.random.integers(0, limit, shape)
+
+
+def with_special(draws, x, values=(math.nan, math.inf, -math.inf, 3e38, -3e38)):
+    """Sometimes with elements that are not finite, or as large as floats are."""
+    if draws.below(6) == 0:
+        flat = x.reshape(-1)
+        for value in values:
+            if draws.coin():
+                flat[draws.below(flat.size)] = value
+    return x
+
+
+def activation(draws):
+    name = draws.one_of(['relu', 'sigmoid', 'tanh', 'gelu', 'silu', 'leaky_relu', 'identity'])
+    x = with_special(draws, draws.tensor(draws.any_shape()))
+    slope = draws.one_of([0.0, 0.01, 0.3, 1.0, -0.5])
+    attributes = {'negative_slope': slope} if name == 'leaky_relu' else {}
+    function = {'relu': functional.relu, 'sigmoid': torch.sigmoid, 'tanh': torch.tanh,
+                'gelu': functional.gelu, 'silu': functional.silu, 'identity': lambda x: x * 1,
+                'leaky_relu': lambda x: functional.leaky_relu(x, slope)}[name]
+    return Case(name, {'x': x}, lambda t: {'out': function(t['x'])}, attributes,
+                sharp=draws.sharp, amplification=1)
+
+
+def softmax(draws):
+    name = draws.one_of(['softmax', 'log_softmax'])
+    x = draws.tensor(draws.any_shape())
+    axis = draws.below(2 * x.ndim) - x.ndim
+    function = getattr(functional, name)
+    return Case(name, {'x': x}, lambda t: {'out': function(t['x'], axis)}, {'axis': axis},
+                amplification=1, offset=1 if name == 'log_softmax' else 0)
+
+
+def arithmetic(draws):
+    name = draws.one_of(['add', 'sub', 'mul'])
+    shape = list(draws.any_shape())
+    other = [n if draws.below(3) else 1 for n in shape][draws.below(len(shape)):]
+    pair = [shape, other] if draws.coin() else [other, shape]
+    function = {'add': torch.add, 'sub': torch.sub, 'mul': torch.mul}[name]
+    return Case(name, {'a': draws.tensor(pair[0]), 'b': draws.tensor(pair[1])},
+                lambda t: {'out': function(t['a'], t['b'])})
+
+
+def clipped_log(draws):
+    low, high = draws.one_of([(1e-7, 1 - 1e-7), (0.3, 0.8)])
+    x = draws.uniform(draws.any_shape(), 0, 1)
+    return Case('clipped_log', {'x': x}, lambda t: {'out': t['x'].clamp(low, high).log()},
+                {'low': low, 'high': high}, offset=1)
+
+
+def scale(draws):
+    factor = draws.one_of([0.0, 1.0, -2.0, 0.1, 1e-3])
+    return Case('scale', {'x': draws.tensor(draws.any_shape())},
+                lambda t: {'out': t['x'] * factor}, {'factor': factor})
+
+
+def linear(draws):
+    rows, inputs, outputs = draws.size(70), draws.size(70), draws.size(70)
+    tensors = {'x': draws.smooth((rows, inputs)), 'weight': draws.smooth((outputs, inputs))}
+    if draws.coin():
+        tensors['bias'] = draws.smooth((outputs,))
+    return Case('linear', tensors, lambda t: {'out': functional.linear(
+        t['x'], t['weight'], t.get('bias'))})
+
+
+def matmul(draws):
+    batch = draws.shape(draws.below(3))
+    n, k, m = draws.size(40), draws.size(40), draws.size(40)
+    transposed = draws.coin(), draws.coin()
+    a = draws.smooth(batch + ((k, n) if transposed[0] else (n, k)))
+    b = draws.smooth(batch + ((m, k) if transposed[1] else (k, m)))
+
+    def function(t):
+        first = t['a'].transpose(-1, -2) if transposed[0] else t['a']
+        second = t['b'].transpose(-1, -2) if transposed[1] else t['b']
+        return {'out': torch.matmul(first, second)}
+    return Case('matmul', {'a': a, 'b': b}, function,
+                {'transpose_a': int(transposed[0]), 'transpose_b': int(transposed[1])})
+
+
+def image_shape(draws, channels):
+    return draws.one_of([1, 2, 3, 16, 17]), channels, 1 + draws.below(13), 1 + draws.below(13)
+
+
+def conv2d(draws):
+    groups = draws.one_of([1, 1, 1, 2, 3])
+    channels, outputs = groups * (1 + draws.below(9)), groups * (1 + draws.below(9))
+    stride, padding = 1 + draws.below(3), draws.below(4)
+    kernel, dilation = 1 + draws.below(5), draws.one_of([1, 1, 1, 2])
+    n, _, height, width = image_shape(draws, channels)
+    least = max(1, dilation * (kernel - 1) + 1 - 2 * padding)
+    x = draws.smooth((n, channels, max(height, least), max(width, least)))
+    tensors = {'x': x, 'weight': draws.smooth((outputs, channels // groups, kernel, kernel))}
+    if draws.coin():
+        tensors['bias'] = draws.smooth((outputs,))
+    attributes = {'stride': stride, 'padding': padding, 'dilation': dilation, 'groups': groups}
+    return Case('conv2d', tensors, lambda t: {'out': functional.conv2d(
+        t['x'], t['weight'], t.get('bias'), stride, padding, dilation, groups)}, attributes)
+
+
+def conv2d_lanes(draws):
+    """The same op in the layout of batch lanes, between the conversions."""
+    case = conv2d(draws)
+    while any(case.steps[0]['attributes'][name] != 1 for name in ('stride', 'dilation', 'groups')):
+        case = conv2d(draws)
+    attributes = case.steps[0]['attributes']
+    batch = case.inputs['x'].shape[0]
+    case.steps = [step('to_lanes', ['x'], ['lanes']),
+                  step('conv2d_lanes', ['lanes'] + list(case.inputs)[1:], ['done'], attributes),
+                  step('from_lanes', ['done'], ['out'], {'batch': batch})]
+    case.op = 'conv2d_lanes'
+    return case if draws.coin() else pooled(draws, case)
+
+
+def pooled(draws, case):
+    """The op that convolves, takes the largest of each 2x2 and applies ReLU at once. No two of the
+    four are as large but for rounding."""
+    height, width = (case.inputs['x'].shape[axis] - case.inputs['weight'].shape[axis] + 1
+                     for axis in (2, 3))
+    if min(height, width) < 2 or case.steps[1]['attributes']['padding'] > 0:
+        return case
+    case.inputs = {name: draws.tensor(tensor.shape, 'normal')
+                   for name, tensor in case.inputs.items()}
+    case.steps[1] = step('conv2d_pool_relu_lanes', *(case.steps[1][key] for key in
+                                                     ('inputs', 'outputs', 'attributes')))
+    convolve = case.torch
+    case.torch = lambda t: {'out': functional.relu(functional.max_pool2d(convolve(t)['out'], 2))}
+    case.op = 'conv2d_pool_relu_lanes'
+    return case
+
+
+def pool(draws):
+    name = draws.one_of(['max_pool2d', 'avg_pool2d', 'global_avg_pool2d'])
+    kernel = 1 + draws.below(4)
+    stride, padding = 1 + draws.below(3), draws.below(kernel // 2 + 1)
+    n, channels, height, width = image_shape(draws, 1 + draws.below(5))
+    x = draws.tensor((n, channels, max(height, kernel), max(width, kernel)))
+    if name == 'global_avg_pool2d':
+        return Case(name, {'x': x}, lambda t: {'out': t['x'].mean((2, 3))})
+    attributes = {'kernel': kernel, 'stride': stride, 'padding': padding}
+    if name == 'avg_pool2d':
+        return Case(name, {'x': x}, lambda t: {'out': functional.avg_pool2d(
+            t['x'], kernel, stride, padding)}, attributes)
+    steps = None
+    if draws.coin():
+        name = 'max_pool2d_lanes'
+        steps = [step('to_lanes', ['x'], ['lanes']),
+                 step('max_pool2d_lanes', ['lanes'], ['done'], attributes),
+                 step('from_lanes', ['done'], ['out'], {'batch': n})]
+    return Case(name, {'x': x}, lambda t: {'out': functional.max_pool2d(
+        t['x'], kernel, stride, padding)}, attributes, steps, sharp=draws.sharp)
+
+
+def normalised(draws, shape):
+    """Inputs of a norm, not all equal: the smallest variances are a matter of eps."""
+    return draws.tensor(shape, draws.one_of(['normal', 'normal', 'large', 'shifted', 'tiny']))
+
+
+def steepness(x, axes, eps, weight):
+    """The largest derivative of a norm over these axes, about."""
+    deviations = numpy.sqrt(x.astype(numpy.float64).var(axes) + eps)
+    return 4 * float(abs(weight).max() / deviations.min())
+
+
+NORM_OFFSET = 10  # A normalised element times its weight, against the bias.
+
+
+def layer_norm(draws):
+    shape = draws.shape(2 + draws.below(3))
+    axes = shape[1 + draws.below(len(shape) - 1):]
+    eps = draws.one_of([1e-5, 1e-3, 0.1])
+    tensors = {'x': normalised(draws, shape), 'weight': draws.tensor(axes, 'normal')}
+    if draws.coin():
+        tensors['bias'] = draws.tensor(axes, 'normal')
+    return Case('layer_norm', tensors, lambda t: {'out': functional.layer_norm(
+        t['x'], axes, t['weight'], t.get('bias'), eps)}, {'eps': eps}, amplification=steepness(
+            tensors['x'], tuple(range(-len(axes), 0)), eps, tensors['weight']), offset=NORM_OFFSET)
+
+
+def group_norm(draws):
+    groups = 1 + draws.below(4)
+    channels = groups * (1 + draws.below(4))
+    x = normalised(draws, (1 + draws.size(), channels) + draws.shape(draws.below(3)))
+    eps = draws.one_of([1e-5, 1e-3, 0.1])
+    tensors = {'x': x}
+    if draws.coin():
+        tensors |= {name: draws.tensor((channels,), 'normal') for name in ('weight', 'bias')}
+    return Case('group_norm', tensors, lambda t: {'out': functional.group_norm(
+        t['x'], groups, t.get('weight'), t.get('bias'), eps)}, {'num_groups': groups, 'eps': eps},
+        amplification=steepness(x.reshape(x.shape[0], groups, -1), 2, eps,
+                                tensors.get('weight', numpy.ones(1))), offset=NORM_OFFSET)
+
+
+def batch_norm2d(draws):
+    shape = image_shape(draws, 1 + draws.below(6))
+    shape = (shape[0] + 1,) + shape[1:]
+    channels, eps = shape[1], draws.one_of([1e-5, 1e-3, 0.1])
+    momentum, training = draws.one_of([0.1, 0.3, 1.0, 0.0]), draws.coin()
+    tensors = {'x': normalised(draws, shape), 'weight': draws.tensor((channels,), 'normal'),
+               'bias': draws.tensor((channels,), 'normal'),
+               'mean': draws.tensor((channels,), 'normal'),
+               'variance': draws.uniform((channels,), 0.1, 3)}
+
+    def function(t):
+        mean, variance = t['mean'].detach().clone(), t['variance'].detach().clone()
+        out = functional.batch_norm(t['x'], mean, variance, t['weight'], t['bias'], training,
+                                    momentum, eps)
+        statistics = {'new_mean': mean, 'new_variance': variance}
+        return {'out': out, **(statistics if training else {})}
+    name = 'batch_norm2d' if training else 'batch_norm2d_inference'
+    outputs = ['out', 'saved_mean', 'saved_inverse', 'new_mean', 'new_variance']
+    attributes = {'eps': eps, 'momentum': momentum} if training else {'eps': eps}
+    return Case(name, tensors, function,
+                steps=[step(name, list(tensors), outputs if training else ['out'], attributes)],
+                results=('out', 'new_mean', 'new_variance') if training else ('out',),
+                gradients=['x', 'weight', 'bias'],
+                amplification=steepness(tensors['x'], (0, 2, 3), eps, tensors['weight']),
+                offset=NORM_OFFSET)
+
+
+def movement(draws):
+    x = draws.tensor(draws.shape(2 + draws.below(3)), 'normal')
+    axis = draws.below(x.ndim)
+    name = draws.one_of(['transpose', 'reshape', 'slice', 'concat', 'flatten'])
+    if name == 'transpose':
+        axes = [int(axis) for axis in draws.random.permutation(x.ndim)]
+        return Case(name, {'x': x}, lambda t: {'out': t['x'].permute(axes)}, {'axes': axes})
+    if name == 'reshape':
+        return Case(name, {'x': x}, lambda t: {'out': t['x'].reshape(x.shape[0], -1)},
+                    {'shape': [x.shape[0], -1]})
+    if name == 'flatten':
+        return Case(name, {'x': x}, lambda t: {'out': t['x'].flatten(1)})
+    if name == 'slice':
+        begin = draws.below(x.shape[axis])
+        end = begin + 1 + draws.below(x.shape[axis] - begin)
+        return Case(name, {'x': x}, lambda t: {'out': t['x'].narrow(axis, begin, end - begin)},
+                    {'axis': axis, 'begin': begin, 'end': end})
+    other = draws.tensor(x.shape[:axis] + (draws.size(),) + x.shape[axis + 1:], 'normal')
+    return Case(name, {'x': x, 'y': other},
+                lambda t: {'out': torch.cat([t['x'], t['y']], axis)}, {'axis': axis})
+
+
+def attention(draws):
+    """softmax(causal_mask(scores)), which no row leaves without an element."""
+    n = draws.size(20)
+    x = draws.tensor(draws.shape(draws.below(3)) + (n, n))
+    hidden = torch.ones(n, n, dtype=torch.bool).triu(1)
+    return Case('causal_mask', {'x': x},
+                lambda t: {'out': t['x'].masked_fill(hidden, -math.inf).softmax(-1)},
+                steps=[step('causal_mask', ['x'], ['masked']),
+                       step('softmax', ['masked'], ['out'], {'axis': -1})], amplification=1)
+
+
+def embedding(draws):
+    rows, size = draws.size(30), draws.size(30)
+    ids = draws.labels(draws.any_shape(), rows)
+    return Case('embedding', {'weight': draws.tensor((rows, size)), 'ids': ids},
+                lambda t: {'out': functional.embedding(t['ids'], t['weight'])})
+
+
+OPS = [activation, activation, activation, softmax, softmax, arithmetic, arithmetic, scale,
+       clipped_log, linear, linear, matmul, conv2d, conv2d, conv2d_lanes, conv2d_lanes, pool, pool,
+       layer_norm, group_norm, batch_norm2d, movement, movement, attention, embedding]
