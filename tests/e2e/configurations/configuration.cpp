@@ -246,11 +246,15 @@ std::size_t micro_batches_of(const Experiment& experiment, std::size_t update) {
 }
 
 Experiment draw_experiment(Draws& draws) {
+  if (draws.below(10) == 0) return draw_experiment(draws, large_network(), true);
+  const auto networks = small_networks();
+  const int chosen = draws.below(static_cast<int>(networks.size()));
+  return draw_experiment(draws, networks[static_cast<std::size_t>(chosen)], false);
+}
+
+Experiment draw_experiment(Draws& draws, const SmallNetwork& network, bool large) {
   Experiment experiment;
-  const bool large = draws.below(10) == 0;
-  experiment.network = large ? &large_network()
-                             : &small_networks()[static_cast<std::size_t>(
-                                   draws.below(static_cast<int>(small_networks().size())))];
+  experiment.network = &network;
   experiment.optimizer =
       optimizers()[static_cast<std::size_t>(draws.below(static_cast<int>(optimizers().size())))];
   draw_group(draws, experiment.network->parameter, experiment.optimizer.optimizer);

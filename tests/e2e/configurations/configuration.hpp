@@ -51,7 +51,10 @@ std::int64_t per_update(const Options& options);
 /// be.
 std::size_t micro_batches_of(const Experiment& experiment, std::size_t update);
 
+/// One of the small networks, or the large one.
 Experiment draw_experiment(Draws& draws);
+/// With that network, which has to outlive the experiment.
+Experiment draw_experiment(Draws& draws, const SmallNetwork& network, bool large);
 
 /// Where a model is cut into stages.
 enum class Cut : std::uint8_t {

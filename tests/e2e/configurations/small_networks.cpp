@@ -3,6 +3,20 @@
 #include <cmath>
 
 namespace penstock::testing {
+
+Tensor numbers(const Shape& shape) {
+  std::vector<float> values;
+  for (std::int64_t i = 0; i < shape.elements(); ++i)
+    values.push_back(std::sin(0.77f * static_cast<float>(i)));
+  return {shape, std::span<const float>(values)};
+}
+
+Tensor integers(const Shape& shape, std::int64_t limit) {
+  std::vector<std::int64_t> values;
+  for (std::int64_t i = 0; i < shape.elements(); ++i) values.push_back(i * i % limit);
+  return {shape, std::span<const std::int64_t>(values)};
+}
+
 namespace {
 
 constexpr std::int64_t classes = 3;
@@ -21,19 +35,6 @@ class Checkpoints {
   Model* model_;
   std::uint32_t bits_;
 };
-
-Tensor numbers(const Shape& shape) {
-  std::vector<float> values;
-  for (std::int64_t i = 0; i < shape.elements(); ++i)
-    values.push_back(std::sin(0.77f * static_cast<float>(i)));
-  return {shape, std::span<const float>(values)};
-}
-
-Tensor integers(const Shape& shape, std::int64_t limit) {
-  std::vector<std::int64_t> values;
-  for (std::int64_t i = 0; i < shape.elements(); ++i) values.push_back(i * i % limit);
-  return {shape, std::span<const std::int64_t>(values)};
-}
 
 std::vector<Tensor> images(std::int64_t count) {
   return {numbers({count, 2, 8, 8}), integers({count}, classes)};
@@ -160,7 +161,7 @@ std::vector<Tensor> sentences(std::int64_t count) {
   return {integers({count, length}, vocabulary), integers({count}, vocabulary)};
 }
 
-constexpr SmallNetwork networks[] = {
+const SmallNetwork networks[] = {
     {"convolutions", convolutions, images, "c2", "c1.weight", 5},
     {"residual", residual, images, "conv2", "norm1.weight", 5},
     {"tied", tied, rows, "fc2", "fc1.weight", 3},
@@ -196,7 +197,7 @@ Model wide(const Marks& marks) {
   return model;
 }
 
-constexpr SmallNetwork large{"wide", wide, images, "fc2", "fc1.weight", 4};
+const SmallNetwork large{"wide", wide, images, "fc2", "fc1.weight", 4};
 
 }  // namespace
 

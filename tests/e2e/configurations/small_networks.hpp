@@ -4,7 +4,9 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "penstock/penstock.hpp"
@@ -18,16 +20,20 @@ struct Marks {
 };
 
 struct SmallNetwork {
-  const char* name;
+  std::string name;
   /// Blocks "A" to "D", one output "out".
-  Model (*build)(const Marks& marks);
+  std::function<Model(const Marks& marks)> build;
   /// One tensor per input, of so many samples.
-  std::vector<Tensor> (*samples)(std::int64_t count);
-  const char* layer;      ///< the name of one within
-  const char* parameter;  ///< the name of one
+  std::function<std::vector<Tensor>(std::int64_t count)> samples;
+  std::string layer;      ///< the name of one within
+  std::string parameter;  ///< the name of one
   /// As many as the compiler can cut it into; it leaves together what shares a parameter.
   int automatic_stages;
 };
+
+/// Floats and whole numbers below `limit`, the same for the same shape.
+Tensor numbers(const Shape& shape);
+Tensor integers(const Shape& shape, std::int64_t limit);
 
 std::span<const SmallNetwork> small_networks();
 

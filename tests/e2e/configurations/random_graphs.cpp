@@ -1,0 +1,235 @@
+#include "tests/e2e/configurations/random_graphs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "tests/e2e/configurations/configuration.hpp"
+
+namespace penstock::testing {
+namespace {
+
+constexpr int classes = 3;
+constexpr const char* blocks[] = {"A", "B", "C", "D"};
+
+/// What a network is made for: images or rows, and a loss.
+struct Task {
+  bool has_images;
+  std::vector<std::int64_t> sample;  ///< of the input
+  bool has_labels;                   ///< else a target of as many numbers as there are classes
+};
+
+Task draw_task(Draws& draws) {
+  Task task{.has_images = draws.below(3) != 0, .sample = {}, .has_labels = draws.coin()};
+  if (task.has_images)
+    task.sample = {1 + draws.below(3), 4 + draws.below(5), 4 + draws.below(5)};
+  else
+    task.sample = {2 + draws.below(11)};
+  return task;
+}
+
+/// Draws a network while it builds it, so that each shape is known when the next layer is drawn.
+class RandomGraph {
+ public:
+  RandomGraph(std::uint32_t seed, const Marks& marks)
+      : draws_(seed), task_(draw_task(draws_)), model_("random", seed), marks_(marks) {}
+
+  Model build() {
+    x_ = model_.input("x", Shape(task_.sample));
+    target_ = task_.has_labels ? model_.labels() : model_.input("target", {classes});
+    for (std::size_t i = 0; i < std::size(blocks); ++i) {
+      const auto block = model_.block(blocks[i], marks_.ipus[i]);
+      if (i == 1) x_ = note(linear_or_convolution("second"));
+      for (int layers = 1 + draws_.below(3); layers > 0; --layers) x_ = note(layer());
+      if (i + 1 == std::size(blocks)) finish();
+    }
+    return model_;
+  }
+
+ private:
+  void finish() {
+    if (is_image(x_)) x_ = draws_.coin() ? model_.flatten(x_) : pooled_rows();
+    // Bounded, so that no training diverges.
+    const Value out = model_.linear("out", model_.tanh(x_), classes);
+    model_.output("out", out);
+    if (task_.has_labels)
+      model_.loss(model_.cross_entropy(out, target_));
+    else if (draws_.coin())
+      model_.loss(model_.mse_loss(out, target_));
+    else
+      model_.loss(model_.smooth_l1_loss(out, target_));
+  }
+
+  std::int64_t size(Value value, std::size_t axis) const {
+    return model_.shape(value)[static_cast<std::ptrdiff_t>(axis)];
+  }
+  bool is_image(Value value) const { return model_.shape(value).rank() == 4; }
+  std::string next_name() { return "layer" + std::to_string(++names_); }
+
+  /// Sometimes a checkpoint; and in any case something that a later layer may go back to.
+  Value note(Value value) {
+    if (marks_.checkpoints >> (earlier_.size() % 4) & 1)
+      value = model_.recomputation_checkpoint(value);
+    earlier_.push_back(value);
+    return value;
+  }
+
+  /// An earlier value of the shape of `x_`, or `x_` itself.
+  Value earlier_alike() {
+    std::vector<Value> alike{x_};
+    for (const Value value : earlier_)
+      if (model_.shape(value) == model_.shape(x_)) alike.push_back(value);
+    return alike[static_cast<std::size_t>(draws_.below(static_cast<int>(alike.size())))];
+  }
+
+  Value layer() {
+    switch (draws_.below(8)) {
+      case 0:
+      case 1:
+        return linear_or_convolution(next_name());
+      case 2:
+        return norm();
+      case 3:
+        return is_image(x_) ? image_layer() : row_layer();
+      case 4:
+        return joined();
+      case 5:
+        return model_.dropout(next_name(), x_, 0.25);
+      default:
+        return activation(x_);
+    }
+  }
+
+  Value activation(Value x) {
+    switch (draws_.below(6)) {
+      case 0:
+        return model_.relu(x);
+      case 1:
+        return model_.sigmoid(x);
+      case 2:
+        return model_.tanh(x);
+      case 3:
+        return model_.gelu(x);
+      case 4:
+        return model_.silu(x);
+      default:
+        return model_.leaky_relu(x, 0.1);
+    }
+  }
+
+  Value linear_or_convolution(const std::string& name) {
+    if (!is_image(x_)) {
+      const Value linear = model_.linear(name, x_, 1 + draws_.below(12), draws_.coin());
+      linear_.push_back(name);
+      return linear;
+    }
+    const auto kernel = std::min<std::int64_t>(
+        {size(x_, 2), size(x_, 3), 1 + 2 * static_cast<std::int64_t>(draws_.below(2))});
+    const std::int64_t channels = size(x_, 1), groups = draws_.below(4) == 0 ? channels : 1;
+    return model_.conv2d(name, x_,
+                         {.out_channels = groups * (1 + draws_.below(groups > 1 ? 2 : 6)),
+                          .kernel = kernel,
+                          .stride = 1 + draws_.below(2),
+                          .padding = draws_.coin() ? kernel / 2 : 0,
+                          .groups = groups,
+                          .bias = draws_.coin()});
+  }
+
+  Value norm() {
+    if (!is_image(x_)) return model_.layer_norm(next_name(), x_);
+    // A single value has no variance to train on.
+    const bool batch = size(x_, 2) * size(x_, 3) > 1 && draws_.coin();
+    if (batch) return model_.batch_norm2d(next_name(), x_);
+    const std::int64_t channels = size(x_, 1);
+    return model_.group_norm(next_name(), x_, draws_.coin() ? 1 : channels);
+  }
+
+  Value image_layer() {
+    const bool small = std::min(size(x_, 2), size(x_, 3)) < 2;
+    switch (draws_.below(small ? 2 : 5)) {
+      case 0:
+        return pooled_rows();
+      case 1:
+        return model_.flatten(x_);
+      case 2:
+        return model_.avg_pool2d(x_);
+      case 3:
+        return model_.max_pool2d(x_, {.kernel = 2, .stride = 1});
+      default:
+        return model_.relu(model_.max_pool2d(model_.conv2d(
+            next_name(), x_, {.out_channels = 1 + draws_.below(6), .kernel = 3, .padding = 1})));
+    }
+  }
+
+  Value pooled_rows() { return model_.flatten(model_.global_avg_pool2d(x_)); }
+
+  Value row_layer() {
+    const std::int64_t features = size(x_, 1);
+    switch (draws_.below(4)) {
+      case 0: {
+        const std::int64_t begin = draws_.below(static_cast<int>(features));
+        return model_.slice(x_, 1, begin, features);
+      }
+      case 1:
+        return model_.softmax(x_);
+      case 2:
+        return model_.scale(x_, -0.5);
+      default:
+        return tied();
+    }
+  }
+
+  /// A layer with the weight of one before it that takes as many features, if there is any.
+  Value tied() {
+    for (const std::string& name : linear_)
+      if (const Value weight = model_.parameter(name + ".weight"); size(weight, 1) == size(x_, 1))
+        return model_.linear(model_.tanh(x_), weight);
+    return model_.tanh(x_);
+  }
+
+  /// Two values that become one. What is multiplied stays between -1 and 1.
+  Value joined() {
+    const Value other = earlier_alike();
+    switch (draws_.below(4)) {
+      case 0:
+        return model_.add(x_, other);
+      case 1:
+        return model_.sub(model_.scale(x_, 0.5), other);
+      case 2:
+        return model_.mul(model_.tanh(x_), model_.sigmoid(other));
+      default:
+        return model_.concat({other, activation(x_)});
+    }
+  }
+
+  Draws draws_;
+  Task task_;
+  Model model_;
+  const Marks& marks_;
+  Value x_, target_;
+  std::vector<Value> earlier_;
+  std::vector<std::string> linear_;
+  int names_ = 0;
+};
+
+}  // namespace
+
+SmallNetwork random_graph(std::uint32_t seed) {
+  Draws draws(seed);
+  const Task task = draw_task(draws);
+  return {.name = "random graph " + std::to_string(seed),
+          .build = [seed](const Marks& marks) { return RandomGraph(seed, marks).build(); },
+          .samples =
+              [task](std::int64_t count) {
+                std::vector<std::int64_t> rows{count};
+                rows.insert(rows.end(), task.sample.begin(), task.sample.end());
+                return std::vector{numbers(Shape(rows)), task.has_labels
+                                                             ? integers({count}, classes)
+                                                             : numbers({count, classes})};
+              },
+          .layer = "second",
+          .parameter = "second.weight",
+          .automatic_stages = 2};
+}
+
+}  // namespace penstock::testing
