@@ -1,87 +1,96 @@
 #include "actors/loader/loader_actor.hpp"
 
-#include <algorithm>
+#include <utility>
 
-#include "actors/loader/loader_worker_actor.hpp"
 #include "actors/system/base_init.hpp"
 
 namespace penstock::actors {
 namespace {
 
-LoaderActor::behavior_type loader(LoaderActor::stateful_pointer<LoaderActorState> self,
-                                  const std::shared_ptr<const LoaderSource>& source,
-                                  const LoaderSettings& settings,
-                                  const std::vector<LoaderWorker>& workers) {
-  base_init(self);
-  self->state.self = self;
-  self->state.core.emplace(*source, settings);
-  self->state.workers = workers;
-  for (const LoaderWorker& worker : workers) {
-    self->state.idle.push_back(static_cast<int>(self->state.idle.size()));
-    self->link_to(worker);
+/// Reads a task's rows and sends the loader what has become of them.
+class RowsJob : public ReaderJob {
+ public:
+  RowsJob(std::shared_ptr<RowReader> reader, std::shared_ptr<ReaderMail> mail)
+      : reader_(std::move(reader)), mail_(std::move(mail)) {}
+
+  void set_task(int reader, ReadTask task) noexcept {
+    answer_.message().reader = reader;
+    task_ = std::move(task);
   }
-  return {[self](const RowsRead& message) { self->state.on_rows_read(message); },
+
+  void run() noexcept override {
+    // The task is gone, and with it the buffer, before the result leaves.
+    answer_.message().result = reader_->read(std::exchange(task_, {}));
+    mail_->post(answer_.release());
+  }
+
+ private:
+  std::shared_ptr<RowReader> reader_;
+  std::shared_ptr<ReaderMail> mail_;
+  ReadTask task_;
+  Envelope<RowsRead> answer_;
+};
+
+LoaderActor::behavior_type loader(LoaderActor::stateful_pointer<LoaderActorState> self,
+                                  const LoaderLinks& links,
+                                  const std::shared_ptr<BatchDesk<LoaderCore>>& desk,
+                                  const std::vector<std::shared_ptr<RowReader>>& readers) {
+  LoaderActorState& state = self->state;
+  state.links = links;
+  base_init(self);
+  state.desk = desk;
+  state.readers = readers;
+  for (std::size_t i = 0; i < readers.size(); ++i) state.idle.push_back(static_cast<int>(i));
+  return {[self](RowsRead& message) { self->state.on_rows_read(message); },
           [self](const StartEpoch& message) { self->state.on_start_epoch(message); },
-          [self](const TakeBatch& message) { return self->state.on_take_batch(message); }};
+          [self](const TakeBatch& message) { self->state.on_take_batch(message); }};
 }
 
 }  // namespace
 
-void LoaderActorState::on_start_epoch(const StartEpoch& message) {
-  core->start_epoch(message.epoch, message.plan);
-  consumer = {};
+LoaderActorState::~LoaderActorState() {
+  if (links.port) links.port->end();
+}
+
+void LoaderActorState::on_start_epoch(const StartEpoch& message) noexcept {
+  desk->core().start_epoch(message.epoch, message.plan);
+  desk->forget();
   advance(false);
 }
 
-caf::typed_response_promise<LoadedBatch> LoaderActorState::on_take_batch(const TakeBatch& message) {
-  consumer = self->make_response_promise<LoadedBatch>();
-  const auto answer = consumer;
-  or_deliver_failure(consumer, [&] {
-    core->ask(message.batch);
-    advance(true);
-  });
-  return answer;
+void LoaderActorState::on_take_batch(const TakeBatch& message) noexcept {
+  desk->ask(message);
+  advance(true);
 }
 
-void LoaderActorState::on_rows_read(const RowsRead& read) {
-  idle.push_back(read.worker);
-  core->finish(read.result);
+void LoaderActorState::on_rows_read(RowsRead& message) noexcept {
+  idle.push_back(message.reader);
+  desk->core().finish(std::move(message.result));
   advance(false);
 }
 
-// Twice: a batch that leaves makes room for others, and one for which there is no memory is its own
-// answer at once.
-void LoaderActorState::advance(bool asked) {
-  deliver(asked);
-  send_tasks();
-  deliver(asked);
+void LoaderActorState::advance(bool ready) noexcept {
+  desk->advance(ready, [this] { hand_out(); });
 }
 
-void LoaderActorState::deliver(bool asked) {
-  if (!consumer.pending()) return;
-  auto batch = core->asked_batch();
-  if (!batch) return;
-  batch->ready = asked;
-  deliver_batch(consumer, std::move(*batch));
-  consumer = {};
-}
-
-void LoaderActorState::send_tasks() {
-  while (!idle.empty()) {
-    auto task = core->next_task();
-    if (!task) return;
-    self->send(workers[static_cast<std::size_t>(idle.back())], ReadRows{self, std::move(*task)});
+void LoaderActorState::hand_out() {
+  while (!idle.empty() && desk->core().has_task()) {
+    const int number = idle.back();
+    auto job = std::make_unique<RowsJob>(readers[static_cast<std::size_t>(number)], links.mail);
     idle.pop_back();
+    job->set_task(number, desk->core().take_task());
+    links.pool->post(number, std::move(job));
   }
 }
 
-LoaderActor spawn_loader(ActorSystem& system, std::shared_ptr<const LoaderSource> source,
-                         const LoaderSettings& settings, std::shared_ptr<LoaderWatch> watch) {
-  const RunsOn where = settings.workers > 0 ? RunsOn::own_thread : RunsOn::workers;
-  std::vector<LoaderWorker> workers;
-  for (int number = 0; number < std::max(1, settings.workers); ++number)
-    workers.push_back(system.spawn(where, loader_worker, number, source, watch));
-  return system.spawn(RunsOn::workers, loader, std::move(source), settings, std::move(workers));
+LoaderActor spawn_loader(ActorSystem& system, const LoaderSource& source,
+                         const LoaderSettings& settings, const LoaderLinks& links,
+                         std::vector<std::shared_ptr<RowReader>> readers) {
+  auto desk = std::make_shared<BatchDesk<LoaderCore>>(LoaderCore(source, settings), links.port);
+  LoaderActor actor =
+      system.spawn(RunsOn::workers, loader, links, std::move(desk), std::move(readers));
+  links.mail->open(caf::actor_cast<caf::strong_actor_ptr>(actor));
+  return actor;
 }
 
 }  // namespace penstock::actors

@@ -1,42 +1,52 @@
-// The loader actor: hands rows to its workers and complete batches to the consumer, in the epoch's
-// order, never further ahead than its settings allow. Owns its workers, which end with it.
+// The loader actor: hands rows to its readers and complete batches to the consumer, in the epoch's
+// order, never further ahead than its settings allow. Its handlers throw nothing and never block.
 #pragma once
 
 #include <caf/typed_event_based_actor.hpp>
-#include <caf/typed_response_promise.hpp>
 #include <memory>
-#include <optional>
 #include <vector>
 
-#include "actors/loader/loader_core.hpp"
+#include "actors/loader/batch_desk.hpp"
 #include "actors/loader/loader_messages.hpp"
-#include "actors/loader/loader_watch.hpp"
+#include "actors/loader/reader_job.hpp"
+#include "actors/loader/reader_mail.hpp"
+#include "actors/loader/row_reader.hpp"
 #include "actors/system/actor_system.hpp"
 
 namespace penstock::actors {
 
+/// What connects a loader's actor with those whom it works for and those who work for it.
+struct LoaderLinks {
+  std::shared_ptr<BatchPort> port = {};   ///< the consumer's
+  std::shared_ptr<ReaderMail> mail = {};  ///< from the readers, opened by the spawn function
+  ReaderPool* pool = nullptr;             ///< runs the readers' jobs; outlives the actor
+};
+
 struct LoaderActorState {
   static constexpr const char* name = "loader";
 
-  LoaderActor::pointer self = nullptr;
-  std::optional<LoaderCore> core = {};
-  std::vector<LoaderWorker> workers = {};
-  std::vector<int> idle = {};  // positions in `workers`
-  caf::typed_response_promise<LoadedBatch> consumer = {};
+  LoaderLinks links = {};
+  std::shared_ptr<BatchDesk<LoaderCore>> desk = {};
+  std::vector<std::shared_ptr<RowReader>> readers = {};
+  std::vector<int> idle = {};  // positions in `readers`, for all of which it has room
 
-  void on_start_epoch(const StartEpoch& message);
-  caf::typed_response_promise<LoadedBatch> on_take_batch(const TakeBatch& message);
-  void on_rows_read(const RowsRead& read);
+  LoaderActorState() = default;
+  LoaderActorState(const LoaderActorState&) = delete;
+  LoaderActorState& operator=(const LoaderActorState&) = delete;
+  ~LoaderActorState();
+
+  void on_start_epoch(const StartEpoch& message) noexcept;
+  void on_take_batch(const TakeBatch& message) noexcept;
+  void on_rows_read(RowsRead& message) noexcept;
 
  private:
-  /// @param asked just now, so that a batch which is complete was so before
-  void advance(bool asked);
-  void deliver(bool asked);
-  void send_tasks();
+  void advance(bool ready) noexcept;
+  void hand_out();
 };
 
-/// Starts a loader with its workers. With no workers of its own, it reads where it runs.
-LoaderActor spawn_loader(ActorSystem& system, std::shared_ptr<const LoaderSource> source,
-                         const LoaderSettings& settings, std::shared_ptr<LoaderWatch> watch);
+/// Starts a loader of samples of these fields, of which there are `samples`.
+LoaderActor spawn_loader(ActorSystem& system, const LoaderSource& source,
+                         const LoaderSettings& settings, const LoaderLinks& links,
+                         std::vector<std::shared_ptr<RowReader>> readers);
 
 }  // namespace penstock::actors

@@ -59,6 +59,7 @@ std::shared_ptr<const BatchBuffer> LoaderBuffers::reuse() {
 
 BatchBuffer LoaderBuffers::blocks() const try {
   BatchBuffer blocks;
+  blocks.reserve(block_bytes_.size());
   for (const std::size_t bytes : block_bytes_) blocks.push_back(allocate_block(bytes));
   return blocks;
 } catch (const Error& error) {
@@ -72,17 +73,24 @@ std::shared_ptr<const BatchBuffer> LoaderBuffers::allocate() {
     const std::lock_guard lock(shelf_->mutex);
     shelf_->buffers.reserve(static_cast<std::size_t>(allocated_) + 1);
   }
-  ++allocated_;
+  ++allocated_;  // it is on the shelf if it cannot be lent
   return lend(std::move(buffer));
+}
+
+std::shared_ptr<const BatchBuffer> LoaderBuffers::allocate_or_reuse() try {
+  return allocate();
+} catch (...) {
+  if (auto buffer = reuse()) return buffer;
+  throw;
 }
 
 std::shared_ptr<const BatchBuffer> LoaderBuffers::lend(std::unique_ptr<const BatchBuffer> buffer) {
   return {buffer.release(), [shelf = std::weak_ptr(shelf_)](const BatchBuffer* returned) {
             std::unique_ptr<const BatchBuffer> owner(returned);
-            if (const auto home = shelf.lock()) {
-              const std::lock_guard lock(home->mutex);
-              home->buffers.push_back(std::move(owner));
-            }
+            const auto home = shelf.lock();
+            if (!home || !home->process.is_current()) return;
+            const std::lock_guard lock(home->mutex);
+            home->buffers.push_back(std::move(owner));
           }};
 }
 

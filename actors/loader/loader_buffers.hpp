@@ -1,6 +1,7 @@
 // LoaderBuffers: the memory of batches, lent out and used again once nobody refers to it any more.
 // What is still lent when the pool is destroyed is freed by its last holder. Lending: one thread;
-// giving back: any.
+// giving back: any,
+// also in a process that was forked meanwhile, where the memory is freed instead.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "actors/loader/loader_source.hpp"
+#include "actors/system/owning_process.hpp"
 #include "penstock/tensor.hpp"
 
 namespace penstock::actors {
@@ -35,12 +37,16 @@ class LoaderBuffers {
 
   /// A buffer that has come back; null if none has.
   std::shared_ptr<const BatchBuffer> reuse();
-  /// A new one. @throws Error out_of_memory
+  /// Returns a new one. @throws Error out_of_memory
   std::shared_ptr<const BatchBuffer> allocate();
+  /// Returns a new one, or one that has come back if there is no memory for a new one.
+  /// @throws Error out_of_memory if none has come back either.
+  std::shared_ptr<const BatchBuffer> allocate_or_reuse();
   int allocated() const noexcept { return allocated_; }
 
  private:
   struct Shelf {
+    OwningProcess process;
     std::mutex mutex;
     std::vector<std::unique_ptr<const BatchBuffer>> buffers;
   };

@@ -2,9 +2,14 @@
 
 #include <algorithm>
 #include <cassert>
+#include <exception>
+#include <string>
 #include <utility>
 
+#include "actors/loader/load_failure.hpp"
+
 namespace penstock::actors {
+
 LoaderCore::LoaderCore(const LoaderSource& source, const LoaderSettings& settings)
     : fields_(source.fields),
       samples_(source.samples),
@@ -13,26 +18,37 @@ LoaderCore::LoaderCore(const LoaderSource& source, const LoaderSettings& setting
       buffers_(block_bytes(source.fields, buffer_rows_)) {}
 
 EpochPlan LoaderCore::usual_plan(std::uint64_t epoch) const {
-  auto order = epoch_order(samples_, settings_.shuffle, settings_.seed, epoch);
-  if (settings_.part.count > 1) order = part_of_order(order, settings_.part, epoch);
-  return plan_batches(std::move(order), settings_.batch_rows, settings_.batches);
+  EpochPlan plan;
+  if (settings_.shuffle) plan.order = shuffled_order(samples_, settings_.seed, epoch);
+  plan.equal = {samples_, settings_.batch_rows, settings_.batches};
+  if (settings_.part.count > 1) {
+    plan.window = part_window(samples_, settings_.part, epoch);
+    plan.equal.samples = settings_.part.samples;
+  }
+  return plan;
 }
 
-void LoaderCore::start_epoch(std::uint64_t epoch, std::shared_ptr<const EpochPlan> plan) {
+void LoaderCore::start_epoch(std::uint64_t epoch, std::shared_ptr<const EpochPlan> plan) noexcept
+    try {
   epoch_ = epoch;
-  plan_ = plan ? std::move(plan) : std::make_shared<const EpochPlan>(usual_plan(epoch));
-  if (plan_->most_rows() > buffer_rows_) {
-    buffer_rows_ = plan_->most_rows();
-    buffers_ = LoaderBuffers(block_bytes(fields_, buffer_rows_));
-  }
+  plan_ = nullptr;
+  no_plan_.reset();
   assemblies_.clear();
   abandoned_ = reading_;
   opened_ = delivered_ = 0;
   asked_ = -1;
   failed_ = false;
+  if (!plan) plan = std::make_shared<const EpochPlan>(usual_plan(epoch));
+  if (const std::int64_t rows = plan->most_rows(); rows > buffer_rows_) {
+    buffers_ = LoaderBuffers(block_bytes(fields_, rows));
+    buffer_rows_ = rows;
+  }
+  plan_ = std::move(plan);
+} catch (...) {
+  no_plan_ = failure_of(std::current_exception(), Errc::internal, [] { return std::string(); });
 }
 
-void LoaderCore::ask(std::int64_t batch) {
+void LoaderCore::ask(std::int64_t batch) noexcept {
   assert(batch == delivered_ || batch + 1 == delivered_);
   asked_ = batch;
   // Only now: an answer that its requester did not wait for is not lost.
@@ -49,45 +65,38 @@ std::shared_ptr<const BatchBuffer> LoaderCore::find_buffer() {
   // that no later moment depends on timing.
   const std::int64_t capacity =
       settings_.ahead ? std::min<std::int64_t>(settings_.buffered + 1, plan_->batches()) : 1;
-  if (buffers_.allocated() < capacity) return buffers_.allocate();
+  if (buffers_.allocated() < capacity) return buffers_.allocate_or_reuse();
   if (auto buffer = buffers_.reuse()) return buffer;
   // More only if the consumer waits and nothing will come back.
   const bool starved = asked_ == delivered_ && batches_ahead() == 0 && abandoned_ == 0;
   return starved ? buffers_.allocate() : nullptr;
 }
 
-bool LoaderCore::open_assembly() try {
+bool LoaderCore::open_assembly() {
   if (!may_open()) return false;
   auto buffer = find_buffer();
   if (!buffer) return false;
   const std::int64_t rows = plan_->rows_of(opened_);
   auto parts = split_rows(rows, std::max(1, settings_.workers));
-  assemblies_.push_back({opened_++, rows, std::move(buffer), std::move(parts), 0, 0, {}});
+  assemblies_.push_back({opened_, rows, std::move(buffer), std::move(parts), 0, 0, {}});
+  ++opened_;
   return true;
-} catch (const Error& error) {
-  failed_ = true;
-  assemblies_.push_back({opened_++, 0, {}, {}, 0, 0, ReadFailure{0, {error.what(), error.code()}}});
-  return false;
 }
 
-std::optional<ReadTask> LoaderCore::next_task() {
+bool LoaderCore::has_task() {
   const bool issued_all =
       assemblies_.empty() || assemblies_.back().parts_issued == assemblies_.back().parts.size();
-  if (issued_all && !open_assembly()) return std::nullopt;
-  return issue(assemblies_.back());
+  return !issued_all || open_assembly();
 }
 
-ReadTask LoaderCore::issue(Assembly& assembly) {
+ReadTask LoaderCore::take_task() noexcept {
+  Assembly& assembly = assemblies_.back();
   ++reading_;
-  return {epoch_,
-          assembly.batch,
-          assembly.parts[assembly.parts_issued++],
-          {plan_, &plan_->order},
-          plan_->begin_of(assembly.batch),
-          assembly.buffer};
+  const RowRange rows = assembly.parts[assembly.parts_issued++];
+  return {epoch_, assembly.batch, rows, plan_, plan_->begin_of(assembly.batch), assembly.buffer};
 }
 
-void LoaderCore::finish(const ReadResult& result) {
+void LoaderCore::finish(ReadResult result) noexcept {
   --reading_;
   if (result.epoch != epoch_) {
     --abandoned_;
@@ -98,18 +107,20 @@ void LoaderCore::finish(const ReadResult& result) {
   ++assembly.parts_done;
   if (!result.failure) return;
   failed_ = true;
-  // The first in the batch's order, whichever worker is quicker.
+  // The first in the batch's order, whichever reader is quicker.
   if (!assembly.failure || result.failure->row < assembly.failure->row)
-    assembly.failure = result.failure;
+    assembly.failure = std::move(result.failure);
 }
 
 std::optional<LoadedBatch> LoaderCore::asked_batch() {
+  if (no_plan_ && asked_ >= 0) return LoadedBatch{{}, no_plan_, false, 0};
   if (assemblies_.empty() || assemblies_.front().batch != asked_ || !assemblies_.front().complete())
     return std::nullopt;
   const Assembly& assembly = assemblies_.front();
   if (assembly.failure) return LoadedBatch{{}, assembly.failure->why, false, 0};
+  LoadedBatch batch{tensors_of(fields_, assembly.rows, assembly.buffer), {}, false, 0};
   delivered_ = asked_ + 1;
-  return LoadedBatch{tensors_of(fields_, assembly.rows, assembly.buffer), {}, false, 0};
+  return batch;
 }
 
 std::int64_t LoaderCore::batches_ahead() const noexcept {

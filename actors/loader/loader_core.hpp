@@ -16,12 +16,12 @@
 
 namespace penstock::actors {
 
-/// Rows of one batch that one worker reads. Row r of the batch is sample order[first + r].
+/// Rows of one batch that one reader reads. Row r of the batch is what `plan` has at first + r.
 struct ReadTask {
   std::uint64_t epoch = 0;
   std::int64_t batch = 0;
   RowRange rows = {};
-  std::shared_ptr<const std::vector<std::int64_t>> order = {};
+  std::shared_ptr<const EpochPlan> plan = {};
   std::int64_t first = 0;
   std::shared_ptr<const BatchBuffer> buffer = {};
 };
@@ -42,18 +42,27 @@ class LoaderCore {
  public:
   LoaderCore(const LoaderSource& source, const LoaderSettings& settings);
 
-  /// Forgets the last epoch. What is still being read for it keeps its memory until it ends.
-  /// @param plan what the epoch visits; null: what the settings say
-  void start_epoch(std::uint64_t epoch, std::shared_ptr<const EpochPlan> plan = nullptr);
-  /// The consumer wants batch `batch` of the epoch and has no use for those before it.
-  void ask(std::int64_t batch);
-  /// The next task for a worker, if memory and the limit of batches ahead allow one.
-  std::optional<ReadTask> next_task();
-  void finish(const ReadResult& result);
-  /// The batch that was asked for, once it is complete; again and again until another one is.
+  /// Forgets the last epoch. What is still being read for it keeps its memory until it ends. The
+  /// epoch visits what `plan` says, or what the settings say if that is null; if there is no memory
+  /// for that, it has this failure instead of batches.
+  void start_epoch(std::uint64_t epoch, std::shared_ptr<const EpochPlan> plan = nullptr) noexcept;
+  /// Says that the consumer wants batch `batch` of the epoch and has no use for those before it.
+  void ask(std::int64_t batch) noexcept;
+  /// Returns whether there is a task, as memory and the limit of batches ahead allow.
+  /// @throws Error out_of_memory or std::bad_alloc if there is no memory for the next batch.
+  /// Nothing has changed then, and the next call tries again.
+  bool has_task();
+  /// The task, where has_task() has returned true.
+  ReadTask take_task() noexcept;
+  void finish(ReadResult result) noexcept;
+  /// Returns whether some task of this epoch has been taken and not finished.
+  bool reads() const noexcept { return reading_ > abandoned_; }
+  /// Returns the batch that was asked for, once it is complete, and again until another one is
+  /// asked for. @throws std::bad_alloc if there is no memory for its tensors; the next call tries
+  /// again.
   std::optional<LoadedBatch> asked_batch();
 
-  /// Batches being assembled or complete that the consumer has not had.
+  /// Returns how many batches that the consumer has not had are complete or being assembled.
   std::int64_t batches_ahead() const noexcept;
 
  private:
@@ -73,7 +82,6 @@ class LoaderCore {
   bool may_open() const noexcept;
   bool open_assembly();
   std::shared_ptr<const BatchBuffer> find_buffer();
-  ReadTask issue(Assembly& assembly);
 
   std::vector<SourceField> fields_;
   std::int64_t samples_;
@@ -82,11 +90,12 @@ class LoaderCore {
   LoaderBuffers buffers_;
   std::uint64_t epoch_ = 0;
   std::shared_ptr<const EpochPlan> plan_;
-  std::deque<Assembly> assemblies_;  // of consecutive batches
-  std::int64_t opened_ = 0;          // batches of the epoch that have an assembly or had one
+  std::optional<LoadFailure> no_plan_;  // why the epoch has none
+  std::deque<Assembly> assemblies_;     // of consecutive batches
+  std::int64_t opened_ = 0;             // batches of the epoch that have an assembly or had one
   std::int64_t asked_ = -1;
   std::int64_t delivered_ = 0;
-  std::int64_t reading_ = 0;    // tasks issued and not finished
+  std::int64_t reading_ = 0;    // tasks taken and not finished
   std::int64_t abandoned_ = 0;  // those among them that belong to earlier epochs
   bool failed_ = false;
 };

@@ -1,16 +1,29 @@
 #include "actors/loader/loader_order.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <numeric>
+#include <string>
 
 #include "graph/random.hpp"
+#include "penstock/error.hpp"
 
 namespace penstock::actors {
 namespace {
 
+std::vector<std::int64_t> numbers_below(std::int64_t count) try {
+  std::vector<std::int64_t> numbers(static_cast<std::size_t>(count));
+  std::iota(numbers.begin(), numbers.end(), std::int64_t{0});
+  return numbers;
+} catch (const std::exception&) {
+  throw Error(Errc::out_of_memory, "data loader: no memory for the shuffled order of " +
+                                       std::to_string(count) +
+                                       " samples, which takes 8 bytes for each of them");
+}
+
 /// Fisher and Yates: what comes to position i is drawn from positions 0 to i. With 64-bit draws the
 /// remainder's bias is below samples / 2^64.
-void shuffle_order(std::vector<std::int64_t>& order, std::uint64_t seed, std::uint64_t epoch) {
+void shuffle(std::vector<std::int64_t>& order, std::uint64_t seed, std::uint64_t epoch) {
   const graph::RandomKey key{
       .seed = seed, .update = epoch, .name = graph::hash_name("epoch_order")};
   for (std::size_t i = order.size(); i-- > 1;) {
@@ -22,44 +35,28 @@ void shuffle_order(std::vector<std::int64_t>& order, std::uint64_t seed, std::ui
 
 }  // namespace
 
-std::vector<std::int64_t> epoch_order(std::int64_t samples, bool shuffle, std::uint64_t seed,
-                                      std::uint64_t epoch) {
-  std::vector<std::int64_t> order(static_cast<std::size_t>(samples));
-  std::iota(order.begin(), order.end(), std::int64_t{0});
-  if (shuffle) shuffle_order(order, seed, epoch);
+std::vector<std::int64_t> shuffled_order(std::int64_t samples, std::uint64_t seed,
+                                         std::uint64_t epoch) {
+  std::vector<std::int64_t> order = numbers_below(samples);
+  shuffle(order, seed, epoch);
   return order;
 }
 
-std::vector<std::int64_t> part_of_order(const std::vector<std::int64_t>& order,
-                                        const OrderPart& part, std::uint64_t epoch) {
-  const auto size = static_cast<std::int64_t>(order.size());
+OrderWindow part_window(std::int64_t size, const OrderPart& part, std::uint64_t epoch) {
   const std::int64_t left = size - part.count * part.samples;
-  // The window that is left out: [first, first + left), around the end.
-  const std::int64_t turn = static_cast<std::int64_t>(epoch % order.size());
-  const std::int64_t first = turn * left % size;
-  const std::int64_t wrapped = std::max<std::int64_t>(0, first + left - size);
-  std::vector<std::int64_t> samples;
-  samples.reserve(static_cast<std::size_t>(part.samples));
-  for (std::int64_t i = 0; i < part.samples; ++i) {
-    const std::int64_t position = wrapped + part.index * part.samples + i;
-    samples.push_back(
-        order[static_cast<std::size_t>(position < first ? position : position + left)]);
-  }
-  return samples;
+  // The positions [gap_begin, gap_begin + left) are left out, which go around the end.
+  const auto turn = static_cast<std::int64_t>(epoch % static_cast<std::uint64_t>(size));
+  const std::int64_t gap_begin = turn * left % size;
+  const std::int64_t wrapped = std::max<std::int64_t>(0, gap_begin + left - size);
+  return {wrapped + part.index * part.samples, gap_begin, left};
 }
 
 std::int64_t EpochPlan::most_rows() const {
-  std::int64_t rows = 0;
-  for (std::int64_t batch = 0; batch < batches(); ++batch) rows = std::max(rows, rows_of(batch));
+  if (batches() == 0) return 0;
+  std::int64_t rows = rows_of(0);
+  for (std::int64_t batch = 1; batch < static_cast<std::int64_t>(ends.size()); ++batch)
+    rows = std::max(rows, rows_of(batch));
   return rows;
-}
-
-EpochPlan plan_batches(std::vector<std::int64_t> order, std::int64_t rows, std::int64_t batches) {
-  EpochPlan plan{std::move(order), {}};
-  const auto size = static_cast<std::int64_t>(plan.order.size());
-  for (std::int64_t batch = 0; batch < batches; ++batch)
-    plan.ends.push_back(size - batch * rows < rows ? size : (batch + 1) * rows);
-  return plan;
 }
 
 std::vector<RowRange> split_rows(std::int64_t rows, int parts) {

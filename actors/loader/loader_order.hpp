@@ -1,14 +1,17 @@
 // In which order an epoch visits the samples, and how a batch's rows are shared out. Pure.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace penstock::actors {
 
-/// Every sample once: 0, 1, 2, ..., or shuffled by the seed and the epoch's number alone.
-std::vector<std::int64_t> epoch_order(std::int64_t samples, bool shuffle, std::uint64_t seed,
-                                      std::uint64_t epoch);
+/// Returns the numbers 0 to samples-1 in an order that depends on the seed and the epoch alone.
+/// @throws Error out_of_memory
+std::vector<std::int64_t> shuffled_order(std::int64_t samples, std::uint64_t seed,
+                                         std::uint64_t epoch);
 
 /// One of `count` parts of an epoch that have no sample in common, each `samples` long: consecutive
 /// ones of the order. Samples that are in no part are neighbours, and the next ones in the next
@@ -18,27 +21,56 @@ struct OrderPart {
   int count = 1;
   std::int64_t samples = 0;
 };
-std::vector<std::int64_t> part_of_order(const std::vector<std::int64_t>& order,
-                                        const OrderPart& part, std::uint64_t epoch);
 
-/// What an epoch visits: batch b has samples order[ends[b-1]] (the first one: order[0]) up to and
-/// without order[ends[b]].
+/// Consecutive positions of an epoch's order, except for a gap that they leave out.
+struct OrderWindow {
+  std::int64_t first = 0;  ///< the position that the window begins with, but for the gap
+  std::int64_t gap_begin = std::numeric_limits<std::int64_t>::max();
+  std::int64_t gap = 0;  ///< how many positions are left out from `gap_begin` on
+
+  /// Returns the window's position number `i`.
+  std::int64_t position(std::int64_t i) const noexcept {
+    return first + i < gap_begin ? first + i : first + i + gap;
+  }
+};
+
+/// Returns the positions that `part` has of an order of `size` samples.
+OrderWindow part_window(std::int64_t size, const OrderPart& part, std::uint64_t epoch);
+
+/// Batches that have equally many rows, but for a last one that may have fewer. They take no memory
+/// however many there are.
+struct EqualBatches {
+  std::int64_t samples = 0;
+  std::int64_t rows = 1;
+  std::int64_t count = 0;
+};
+
+/// What an epoch visits, batch after batch, in positions from 0.
 struct EpochPlan {
-  std::vector<std::int64_t> order = {};
-  std::vector<std::int64_t> ends = {};
+  std::vector<std::int64_t> order =
+      {};  ///< the sample at each position; empty: the position's number
+  std::vector<std::int64_t> ends = {};  ///< each batch's end; empty: `equal` says what they are
+  EqualBatches equal = {};
+  OrderWindow window = {};  ///< the positions in `order` that the plan has
 
+  std::int64_t sample(std::int64_t i) const {
+    const std::int64_t position = window.position(i);
+    return order.empty() ? position : order[static_cast<std::size_t>(position)];
+  }
   std::int64_t begin_of(std::int64_t batch) const {
+    if (ends.empty()) return batch * equal.rows;
     return batch == 0 ? 0 : ends[static_cast<std::size_t>(batch - 1)];
   }
   std::int64_t rows_of(std::int64_t batch) const {
+    if (ends.empty()) return std::min(equal.rows, equal.samples - begin_of(batch));
     return ends[static_cast<std::size_t>(batch)] - begin_of(batch);
   }
-  std::int64_t batches() const noexcept { return static_cast<std::int64_t>(ends.size()); }
+  std::int64_t batches() const noexcept {
+    return ends.empty() ? equal.count : static_cast<std::int64_t>(ends.size());
+  }
+  /// Returns how many rows the largest batch has; the first one, if they are equal.
   std::int64_t most_rows() const;
 };
-
-/// Batches of `rows`, the last of them shorter if the order ends there; samples beyond are in none.
-EpochPlan plan_batches(std::vector<std::int64_t> order, std::int64_t rows, std::int64_t batches);
 
 /// Rows [begin, end) of a batch.
 struct RowRange {

@@ -1,11 +1,18 @@
 #include "actors/loader/loader_runtime.hpp"
 
-#include <caf/scoped_actor.hpp>
+#include <algorithm>
+#include <atomic>
+#include <caf/send.hpp>
+#include <optional>
+#include <utility>
+#include <vector>
 
+#include "actors/loader/load_failure.hpp"
 #include "actors/loader/loader_actor.hpp"
+#include "actors/loader/reader_threads.hpp"
 #include "actors/loader/stream_loader_actor.hpp"
 #include "actors/system/actor_system.hpp"
-#include "actors/system/errors.hpp"
+#include "actors/system/owning_process.hpp"
 
 namespace penstock::actors {
 namespace {
@@ -17,90 +24,189 @@ std::string seconds_text(std::chrono::nanoseconds time) {
   return text + " s";
 }
 
+template <class Reader, class Source>
+std::vector<std::shared_ptr<Reader>> make_readers(int count, const Source& source,
+                                                  const std::shared_ptr<LoaderWatch>& watch) {
+  std::vector<std::shared_ptr<Reader>> readers;
+  for (int number = 0; number < count; ++number)
+    readers.push_back(std::make_shared<Reader>(number, source, watch));
+  return readers;
+}
+
 }  // namespace
 
 class LoaderRuntime::Impl {
  public:
-  Impl(LoaderSource source, const LoaderSettings& settings, std::chrono::nanoseconds timeout)
-      : timeout_(timeout),
-        watch_(std::make_shared<LoaderWatch>(std::max(1, settings.workers))),
-        system_({.threads = 1}),
-        loader_(spawn_loader(system_, std::make_shared<const LoaderSource>(std::move(source)),
-                             settings, watch_)) {}
-
-  Impl(StreamSource source, const StreamSettings& settings, bool threads,
-       std::chrono::nanoseconds timeout)
-      : timeout_(timeout),
-        watch_(std::make_shared<LoaderWatch>(settings.workers)),
-        system_({.threads = 1}),
-        loader_(spawn_stream_loader(
-            system_, std::make_shared<const StreamSource>(std::move(source)), settings,
-            threads ? RunsOn::own_thread : RunsOn::workers, watch_)) {}
-
-  ~Impl() {
-    watch_->abandon_all();
-    caf::anon_send_exit(loader_, caf::exit_reason::user_shutdown);
+  Impl(LoaderSource source, const LoaderSettings& settings, const LoaderLimits& limits)
+      : Impl(std::max(1, settings.workers), limits) {
+    const auto shared = std::make_shared<const LoaderSource>(std::move(source));
+    auto readers = make_readers<RowReader>(readers_, shared, watch_);
+    start_threads(shared, {readers.begin(), readers.end()});
+    keep(spawn_loader(*system_, *shared, settings, links(), std::move(readers)));
   }
+
+  Impl(StreamSource source, const StreamSettings& settings, const LoaderLimits& limits)
+      : Impl(settings.workers, limits) {
+    const auto shared = std::make_shared<const StreamSource>(std::move(source));
+    auto readers = make_readers<StreamReader>(readers_, shared, watch_);
+    start_threads(shared, {readers.begin(), readers.end()});
+    keep(spawn_stream_loader(*system_, *shared, settings, links(), std::move(readers)));
+  }
+
+  ~Impl() { end(); }
 
   void start_epoch(std::uint64_t epoch, std::shared_ptr<const EpochPlan> plan) {
-    // At once, not when the loader gets to its mail: a worker may run on the loader's thread.
-    watch_->abandon_before(epoch);
-    caf::anon_send(loader_, StartEpoch{epoch, std::move(plan)});
+    expect_open();
+    std::stop_source stop;
+    Envelope<StartEpoch> message;
+    message.message() = {epoch, std::move(plan)};
+    // At once, not when the loader gets to its mail: what is being read is to stop.
+    watch_->begin_epoch(epoch, std::move(stop));
+    mail_->post(message.release());
   }
 
-  LoadedBatch take(std::int64_t batch) {
-    const HostThreadGuard guard;
-    // An asker of its own per batch: what comes too late is dropped with it.
-    caf::scoped_actor asker{system_.caf()};
-    LoadedBatch batch_taken;
-    caf::error failure;
+  LoadedBatch take(std::int64_t batch, const std::stop_token& stop) {
+    expect_open();
+    if (stop.stop_requested()) cancelled(batch);
     const auto asked = std::chrono::steady_clock::now();
-    asker->request(loader_, timeout_, TakeBatch{batch})
-        .receive([&](LoadedBatch& loaded) { batch_taken = std::move(loaded); },
-                 [&](caf::error& error) { failure = std::move(error); });
-    if (!batch_taken.ready) waited_ += std::chrono::steady_clock::now() - asked;
-    if (failure) fail(to_error(failure));
-    return batch_taken;
+    Envelope<TakeBatch> message;
+    message.message() = {batch, port_->open()};
+    mail_->post(message.release());
+    std::optional<LoadedBatch> taken = port_->wait(limits_.batch, stop);
+    if (!taken || !taken->ready) count_wait(std::chrono::steady_clock::now() - asked);
+    if (!taken && stop.stop_requested()) cancelled(batch);
+    if (!taken) stalled();
+    if (taken->failure) fail(*taken->failure);
+    return std::move(*taken);
   }
 
-  std::chrono::nanoseconds waited() const noexcept { return waited_; }
+  std::chrono::nanoseconds waited() const noexcept {
+    return std::chrono::nanoseconds(waited_.load(std::memory_order_relaxed));
+  }
+
+  LoaderRemains close() noexcept {
+    end();
+    LoaderRemains remains;
+    for (int reader = 0; reader < readers_; ++reader)
+      if (threads_->left_behind(reader)) ++remains.threads;
+    if (remains.threads > 0) describe(remains);
+    return remains;
+  }
+
+  bool in_its_process() const noexcept { return process_.is_current(); }
 
  private:
-  [[noreturn]] void fail(const Error& error) const {
-    if (error.code() == Errc::stalled)
-      throw Error(Errc::stalled, "data loader: no batch for " + seconds_text(timeout_) + ": " +
-                                     watch_->describe());
-    if (error.code() == Errc::invalid_data || error.code() == Errc::out_of_memory) throw error;
-    throw Error(error.code(), std::string("data loader: ") + error.what());
+  Impl(int readers, const LoaderLimits& limits)
+      : limits_(limits),
+        readers_(readers),
+        watch_(std::make_shared<LoaderWatch>(readers)),
+        port_(std::make_shared<BatchPort>()),
+        mail_(std::make_shared<ReaderMail>()) {}
+
+  LoaderLinks links() { return {port_, mail_, &*threads_}; }
+
+  void start_threads(std::shared_ptr<const void> source,
+                     std::vector<std::shared_ptr<Reader>> readers) {
+    source_ = std::move(source);
+    threads_.emplace(std::move(readers));
+    system_.emplace(SystemOptions{.threads = 1});
   }
 
-  std::chrono::nanoseconds timeout_;
-  std::chrono::nanoseconds waited_{0};
-  std::shared_ptr<LoaderWatch> watch_;
-  ActorSystem system_;  // ends after the loader, which is told to in the destructor
-  Loader loader_;
+  void keep(const Loader& loader) noexcept {
+    loader_ = caf::actor_cast<caf::strong_actor_ptr>(loader);
+  }
+
+  void expect_open() const {
+    process_.expect_current("data loader: it");
+    if (closed_) throw Error(Errc::closed, "data loader: it was closed; make a new one");
+  }
+
+  void count_wait(std::chrono::steady_clock::duration time) noexcept {
+    waited_.fetch_add(std::chrono::nanoseconds(time).count(), std::memory_order_relaxed);
+  }
+
+  [[noreturn]] void stalled() const {
+    throw Error(Errc::stalled, "data loader: no batch for " + seconds_text(limits_.batch) + ": " +
+                                   watch_->describe());
+  }
+
+  [[noreturn]] void cancelled(std::int64_t batch) const {
+    throw Error(Errc::cancelled, "data loader: the wait for batch " + std::to_string(batch) +
+                                     " of the epoch was cancelled; the next call waits for it "
+                                     "again");
+  }
+
+  [[noreturn]] static void fail(const LoadFailure& failure) {
+    const bool is_whole = failure.text.starts_with("data loader: ");
+    throw Error(failure.code, (is_whole ? "" : "data loader: ") + failure.text);
+  }
+
+  /// Ends everything but the threads that are still in the dataset's code when the time is up.
+  void end() noexcept {
+    if (std::exchange(closed_, true)) return;
+    watch_->end();
+    if (threads_) threads_->close(limits_.end);
+    mail_->close();
+    // The actor, whose handlers never block, has the system to itself now.
+    if (loader_) caf::anon_send_exit(loader_, caf::exit_reason::user_shutdown);
+    loader_ = nullptr;
+    system_.reset();
+    source_.reset();
+  }
+
+  void describe(LoaderRemains& remains) const noexcept try {
+    std::string text = "data loader: ";
+    for (int reader = 0, named = 0; reader < readers_; ++reader)
+      if (threads_->left_behind(reader))
+        text += (named++ ? ", " : "") + watch_->describe(reader, "has not ended");
+    text += " within " + seconds_text(limits_.end) + " of being asked to stop; ";
+    remains.text = text + (remains.threads == 1 ? "its thread is" : "their threads are") +
+                   " left behind until the dataset returns";
+  } catch (const std::exception&) {
+    remains.text = "thread left";  // so short that it takes no memory
+  }
+
+  const OwningProcess process_;
+  const LoaderLimits limits_;
+  const int readers_;
+  bool closed_ = false;
+  std::atomic<std::int64_t> waited_{0};  // nanoseconds
+  const std::shared_ptr<LoaderWatch> watch_;
+  const std::shared_ptr<BatchPort> port_;
+  const std::shared_ptr<ReaderMail> mail_;
+  std::shared_ptr<const void> source_;  // so that the host's thread is the last to let go of it
+  std::optional<ReaderThreads> threads_;
+  std::optional<ActorSystem> system_;
+  caf::strong_actor_ptr loader_;
 };
 
 LoaderRuntime::LoaderRuntime(LoaderSource source, const LoaderSettings& settings,
-                             std::chrono::nanoseconds timeout)
-    : impl_(std::make_unique<Impl>(std::move(source), settings, timeout)) {}
+                             const LoaderLimits& limits)
+    : impl_(std::make_unique<Impl>(std::move(source), settings, limits)) {}
 
-LoaderRuntime::LoaderRuntime(StreamSource source, const StreamSettings& settings, bool threads,
-                             std::chrono::nanoseconds timeout)
-    : impl_(std::make_unique<Impl>(std::move(source), settings, threads, timeout)) {}
+LoaderRuntime::LoaderRuntime(StreamSource source, const StreamSettings& settings,
+                             const LoaderLimits& limits)
+    : impl_(std::make_unique<Impl>(std::move(source), settings, limits)) {}
 
-LoaderRuntime::~LoaderRuntime() = default;
+LoaderRuntime::~LoaderRuntime() {
+  // What the parent's threads were using when the process was forked cannot be freed.
+  if (!impl_->in_its_process()) static_cast<void>(impl_.release());
+}
 
 void LoaderRuntime::start_epoch(std::uint64_t epoch, std::shared_ptr<const EpochPlan> plan) {
   impl_->start_epoch(epoch, std::move(plan));
 }
 
-LoadedBatch LoaderRuntime::take(std::int64_t batch) {
-  return impl_->take(batch);
+LoadedBatch LoaderRuntime::take(std::int64_t batch, const std::stop_token& stop) {
+  return impl_->take(batch, stop);
 }
 
 std::chrono::nanoseconds LoaderRuntime::waited() const noexcept {
   return impl_->waited();
+}
+
+LoaderRemains LoaderRuntime::close() noexcept {
+  return impl_->in_its_process() ? impl_->close() : LoaderRemains();
 }
 
 }  // namespace penstock::actors

@@ -1,10 +1,12 @@
-// LoaderRuntime: a loader actor with its workers and threads, as a plain object. Used from one
-// thread.
+// LoaderRuntime: a loader actor with its readers and threads, as a plain object. Used from one
+// thread at a time; waited() from any.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <stop_token>
+#include <string>
 
 #include "actors/loader/loader_batch.hpp"
 #include "actors/loader/loader_source.hpp"
@@ -12,27 +14,44 @@
 
 namespace penstock::actors {
 
+/// How long a loader waits for the code of a dataset.
+struct LoaderLimits {
+  std::chrono::nanoseconds batch = std::chrono::seconds(60);  ///< until a batch is there
+  std::chrono::nanoseconds end = std::chrono::seconds(10);    ///< until its threads have ended
+};
+
+/// What a closed loader has left behind.
+struct LoaderRemains {
+  int threads = 0;
+  std::string text = {};  ///< who they are and what they do; empty if there are none
+};
+
 class LoaderRuntime {
  public:
-  /// A batch of every field is known to make a tensor.
-  LoaderRuntime(LoaderSource source, const LoaderSettings& settings,
-                std::chrono::nanoseconds timeout);
-  /// @param threads for the workers; without, the loader's own is theirs
-  LoaderRuntime(StreamSource source, const StreamSettings& settings, bool threads,
-                std::chrono::nanoseconds timeout);
-  /// Waits for samples that are just being read, and for nothing else.
+  /// A batch of every field is known to make a tensor. @throws Error out_of_memory
+  LoaderRuntime(LoaderSource source, const LoaderSettings& settings, const LoaderLimits& limits);
+  LoaderRuntime(StreamSource source, const StreamSettings& settings, const LoaderLimits& limits);
+  /// Closes the loader. In a process that was forked meanwhile, it leaves everything alone.
   ~LoaderRuntime();
+  LoaderRuntime(const LoaderRuntime&) = delete;
+  LoaderRuntime& operator=(const LoaderRuntime&) = delete;
 
-  /// Numbers are greater from epoch to epoch. A plan with other batches than the settings': not for
-  /// streams.
+  /// Numbers are greater from epoch to epoch. A plan with other batches than the settings' is not
+  /// for streams. Nothing has changed if it throws. @throws Error closed
   void start_epoch(std::uint64_t epoch, std::shared_ptr<const EpochPlan> plan = nullptr);
-  /// Batch `batch` of the epoch, one tensor per field, or the word that there is none. Batches are
-  /// taken in their order; one whose taking failed may be taken again.
-  /// @throws Error invalid_data if a sample cannot be read; stalled after the timeout; closed or
-  /// internal if the loader is gone.
-  LoadedBatch take(std::int64_t batch);
-  /// What calls of take() have spent on batches that were not there, those that failed included.
+  /// Returns batch `batch` of the epoch, one tensor per field, or the word that there is none.
+  /// Batches are taken in their order; one whose taking failed may be taken again.
+  /// @throws Error invalid_data if a sample cannot be read; out_of_memory; stalled after the limit;
+  /// cancelled if `stop` asks for that first; closed.
+  LoadedBatch take(std::int64_t batch, const std::stop_token& stop = {});
+  /// Returns what calls of take() have spent on batches that were not there, those that failed
+  /// included.
   std::chrono::nanoseconds waited() const noexcept;
+
+  /// Asks the dataset's code to stop, waits for the threads that run it, as long as the limit says,
+  /// and leaves behind those that are still in it: each of them keeps what it uses until it
+  /// returns. Everything else has ended on return. A second call returns what is left by then.
+  LoaderRemains close() noexcept;
 
  private:
   class Impl;

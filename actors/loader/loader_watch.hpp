@@ -1,10 +1,12 @@
-// LoaderWatch: what a loader's caller and its workers share besides messages: which sample each
-// worker is reading, so that a stall can be explained, and which epoch is still wanted, so that a
-// worker stops early. Any thread.
+// LoaderWatch: what a loader's caller and its readers share besides tasks: which sample each reader
+// is at, so that a stall can be explained, and which epoch is wanted, so that everything else can
+// be told to stop. Any thread.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <mutex>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -12,25 +14,35 @@ namespace penstock::actors {
 
 class LoaderWatch {
  public:
-  explicit LoaderWatch(int workers) : reading_(static_cast<std::size_t>(workers)) {}
+  explicit LoaderWatch(int workers);
 
-  /// Nothing is to be read any more for epochs before this one.
-  void abandon_before(std::uint64_t epoch) noexcept { wanted_.store(epoch); }
-  void abandon_all() noexcept { abandon_before(~std::uint64_t{0}); }
-  bool wanted(std::uint64_t epoch) const noexcept { return epoch >= wanted_.load(); }
+  /// From now on nothing but `epoch` is wanted, which `stop` belongs to. Whatever is read for
+  /// another epoch is asked to stop: callbacks that its reader has registered run before this
+  /// returns.
+  void begin_epoch(std::uint64_t epoch, std::stop_source stop) noexcept;
+  /// From now on no epoch is wanted.
+  void end() noexcept;
+  /// Returns the token of `epoch`, which says that it is to stop already if that is not wanted.
+  std::stop_token stop_of(std::uint64_t epoch) const noexcept;
 
   void begin_read(int worker, std::int64_t sample) noexcept { slot(worker).store(sample + 1); }
   void end_read(int worker) noexcept { slot(worker).store(0); }
 
-  /// "worker 0 has not finished reading sample 17, worker 1 waits for work".
+  /// Returns, for instance, "worker 0 has not finished reading sample 17, worker 1 waits for work".
   std::string describe() const;
+  /// Returns the part of describe() that is about one worker; if that reads nothing, it says
+  /// `otherwise`, as in "worker 1 waits for work".
+  std::string describe(int worker, const std::string& otherwise) const;
 
  private:
   std::atomic<std::int64_t>& slot(int worker) noexcept {
     return reading_[static_cast<std::size_t>(worker)];
   }
 
-  std::atomic<std::uint64_t> wanted_{0};
+  mutable std::mutex mutex_;
+  std::stop_source ended_;                          // of every epoch that is not wanted
+  std::stop_source wanted_ = ended_;                // of the epoch that is
+  std::uint64_t epoch_ = 0;                         // whose number this is
   std::vector<std::atomic<std::int64_t>> reading_;  // sample + 1; 0: none
 };
 

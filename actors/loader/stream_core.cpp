@@ -19,14 +19,17 @@ StreamCore::StreamCore(const StreamSource& source, const StreamSettings& setting
     : fields_(source.fields),
       settings_(settings),
       chunk_rows_(rows_per_chunk(settings)),
+      row_bytes_(block_bytes(fields_, 1)),
       chunk_buffers_(block_bytes(fields_, chunk_rows_)),
-      batch_buffers_(block_bytes(fields_, settings.batch_rows)) {}
+      batch_buffers_(block_bytes(fields_, settings.batch_rows)),
+      ended_(static_cast<std::size_t>(settings.workers), false) {}
 
-void StreamCore::start_epoch(std::uint64_t epoch) {
+void StreamCore::start_epoch(std::uint64_t epoch) noexcept {
   begun_ = true;
   epoch_ = epoch;
   chunks_.clear();
-  ended_.assign(static_cast<std::size_t>(settings_.workers), false);
+  std::fill(ended_.begin(), ended_.end(), false);
+  opened_ = false;
   next_chunk_ = 0;
   turn_ = 0;
   partial_.reset();
@@ -37,7 +40,7 @@ void StreamCore::start_epoch(std::uint64_t epoch) {
   failed_ = false;
 }
 
-void StreamCore::ask(std::int64_t batch) {
+void StreamCore::ask(std::int64_t batch) noexcept {
   assert(batch == asked_ || batch == asked_ + 1);
   if (batch == asked_) return;
   asked_ = batch;
@@ -61,36 +64,35 @@ std::shared_ptr<const BatchBuffer> StreamCore::find_buffer() {
   const std::int64_t capacity =
       settings_.rebatched ? std::max<std::int64_t>(1, ahead) * settings_.workers : ahead + 1;
   // Needed or not, so that no later moment depends on timing.
-  if (chunk_buffers_.allocated() < capacity) return chunk_buffers_.allocate();
+  if (chunk_buffers_.allocated() < capacity) return chunk_buffers_.allocate_or_reuse();
   if (auto buffer = chunk_buffers_.reuse()) return buffer;
   // More only if the consumer waits and nothing will come back.
   const bool starved = asked_ >= 0 && !answer_ && chunks_.empty() && abandoned_ == 0;
   return starved ? chunk_buffers_.allocate() : nullptr;
 }
 
-bool StreamCore::open_chunk() try {
+bool StreamCore::has_task() {
+  if (opened_) return true;
   if (!may_open()) return false;
   auto buffer = find_buffer();
   if (!buffer) return false;
-  while (ended_[static_cast<std::size_t>(turn_)]) turn_ = (turn_ + 1) % settings_.workers;
-  chunks_.push_back({next_chunk_++, turn_, std::move(buffer), false, 0, 0, {}});
-  turn_ = (turn_ + 1) % settings_.workers;
+  int worker = turn_;
+  while (ended_[static_cast<std::size_t>(worker)]) worker = (worker + 1) % settings_.workers;
+  chunks_.push_back({next_chunk_, worker, std::move(buffer), false, 0, 0, {}});
+  ++next_chunk_;
+  turn_ = (worker + 1) % settings_.workers;
+  opened_ = true;
   return true;
-} catch (const Error& error) {
-  failed_ = true;
-  chunks_.push_back(
-      {next_chunk_++, turn_, {}, true, 0, 0, LoadFailure{error.what(), error.code()}});
-  return false;
 }
 
-std::optional<FillTask> StreamCore::next_task() {
-  if (!open_chunk()) return std::nullopt;
+FillTask StreamCore::take_task() noexcept {
+  opened_ = false;
   ++reading_;
   const Chunk& chunk = chunks_.back();
-  return FillTask{epoch_, chunk.number, chunk.worker, chunk_rows_, chunk.buffer};
+  return {epoch_, chunk.number, chunk.worker, chunk_rows_, chunk.buffer};
 }
 
-void StreamCore::finish(const FillResult& result) {
+void StreamCore::finish(FillResult result) noexcept {
   --reading_;
   if (result.epoch != epoch_) {
     --abandoned_;
@@ -99,9 +101,9 @@ void StreamCore::finish(const FillResult& result) {
   Chunk& chunk = chunks_[static_cast<std::size_t>(result.chunk - chunks_.front().number)];
   chunk.done = true;
   chunk.filled = result.filled;
-  chunk.failure = result.failure;
   if (result.filled < chunk_rows_) ended_[static_cast<std::size_t>(chunk.worker)] = true;
   if (result.failure) failed_ = true;
+  chunk.failure = std::move(result.failure);
 }
 
 std::optional<LoadedBatch> StreamCore::asked_batch() {
@@ -128,32 +130,33 @@ std::optional<LoadedBatch> StreamCore::own_batch(const Chunk& chunk) {
   return std::nullopt;
 }
 
-std::optional<LoadedBatch> StreamCore::add_to_batch(Chunk& chunk) try {
+std::optional<LoadedBatch> StreamCore::add_to_batch(Chunk& chunk) {
   constexpr int usual = 2;  // the consumer's and this one
   if (!partial_ && batch_buffers_.allocated() >= usual) partial_ = batch_buffers_.reuse();
-  if (!partial_) partial_ = batch_buffers_.allocate();
+  if (!partial_) partial_ = batch_buffers_.allocate_or_reuse();
   const std::int64_t rows =
       std::min(settings_.batch_rows - partial_rows_, chunk.filled - chunk.used);
-  for (std::size_t i = 0; i < fields_.size(); ++i) {
-    const std::size_t bytes = block_bytes(fields_, 1)[i];
-    std::memcpy((*partial_)[i].get() + static_cast<std::size_t>(partial_rows_) * bytes,
-                (*chunk.buffer)[i].get() + static_cast<std::size_t>(chunk.used) * bytes,
-                static_cast<std::size_t>(rows) * bytes);
-  }
+  for (std::size_t i = 0; i < fields_.size(); ++i)
+    std::memcpy((*partial_)[i].get() + static_cast<std::size_t>(partial_rows_) * row_bytes_[i],
+                (*chunk.buffer)[i].get() + static_cast<std::size_t>(chunk.used) * row_bytes_[i],
+                static_cast<std::size_t>(rows) * row_bytes_[i]);
   chunk.used += rows;
   partial_rows_ += rows;
   if (partial_rows_ < settings_.batch_rows) return std::nullopt;
-  return batch_of(std::exchange(partial_rows_, 0), std::exchange(partial_, nullptr));
-} catch (const Error& error) {
-  failed_ = true;
-  chunk.used = chunk.filled;
-  return LoadedBatch{{}, LoadFailure{error.what(), error.code()}, false, dropped_};
+  return whole_batch();
+}
+
+// Where this throws, the rows stay and make a batch when the consumer asks again.
+LoadedBatch StreamCore::whole_batch() {
+  LoadedBatch batch = batch_of(partial_rows_, partial_);
+  partial_rows_ = 0;
+  partial_.reset();
+  return batch;
 }
 
 LoadedBatch StreamCore::last_batch() {
-  const std::int64_t rows = std::exchange(partial_rows_, 0);
-  if (rows > 0 && !settings_.drop_last) return batch_of(rows, std::exchange(partial_, nullptr));
-  dropped_ += rows;
+  if (partial_rows_ > 0 && !settings_.drop_last) return whole_batch();
+  dropped_ += std::exchange(partial_rows_, 0);
   return {{}, {}, true, dropped_};
 }
 

@@ -39,13 +39,21 @@ class StreamCore {
   StreamCore(const StreamSource& source, const StreamSettings& settings);
 
   /// Forgets the last epoch. What is still being read for it keeps its memory until it ends.
-  void start_epoch(std::uint64_t epoch);
-  /// The consumer wants batch `batch` of the epoch and has no use for those before it.
-  void ask(std::int64_t batch);
-  /// The next task, for the worker that it names, if memory and the limit of batches ahead allow.
-  std::optional<FillTask> next_task();
-  void finish(const FillResult& result);
-  /// The batch that was asked for, once it is complete; again and again until another one is.
+  void start_epoch(std::uint64_t epoch) noexcept;
+  /// Says that the consumer wants batch `batch` of the epoch and has no use for those before it.
+  void ask(std::int64_t batch) noexcept;
+  /// Returns whether there is a task, as memory and the limit of batches ahead allow.
+  /// @throws Error out_of_memory or std::bad_alloc if there is no memory for it. Nothing has
+  /// changed then, and the next call tries again.
+  bool has_task();
+  /// The task, for the worker that it names, where has_task() has returned true.
+  FillTask take_task() noexcept;
+  void finish(FillResult result) noexcept;
+  /// Returns whether some task of this epoch has been taken and not finished.
+  bool reads() const noexcept { return reading_ > abandoned_; }
+  /// Returns the batch that was asked for, once it is complete, and again until another one is
+  /// asked for. @throws Error out_of_memory or std::bad_alloc if there is no memory for it; the
+  /// next call tries again.
   std::optional<LoadedBatch> asked_batch();
 
  private:
@@ -60,24 +68,26 @@ class StreamCore {
   };
 
   bool may_open() const noexcept;
-  bool open_chunk();
   std::shared_ptr<const BatchBuffer> find_buffer();
   bool all_ended() const noexcept;
   std::optional<LoadedBatch> assemble();
   std::optional<LoadedBatch> own_batch(const Chunk& chunk);
   std::optional<LoadedBatch> add_to_batch(Chunk& chunk);
+  LoadedBatch whole_batch();
   LoadedBatch last_batch();
   LoadedBatch batch_of(std::int64_t rows, std::shared_ptr<const BatchBuffer> buffer) const;
 
   std::vector<SourceField> fields_;
   StreamSettings settings_;
   std::int64_t chunk_rows_;
+  std::vector<std::size_t> row_bytes_;  // of each field
   LoaderBuffers chunk_buffers_;
   LoaderBuffers batch_buffers_;  // rebatched
   bool begun_ = false;
   std::uint64_t epoch_ = 0;
   std::deque<Chunk> chunks_;                    // by their numbers
   std::vector<bool> ended_;                     // whose streams have
+  bool opened_ = false;                         // the last chunk, whose task was not taken yet
   std::int64_t next_chunk_ = 0;                 // number of the next one
   int turn_ = 0;                                // the worker whose turn it is
   std::shared_ptr<const BatchBuffer> partial_;  // rebatched: the batch that is being put together
@@ -85,7 +95,7 @@ class StreamCore {
   std::int64_t dropped_ = 0;
   std::int64_t asked_ = -1;
   std::optional<LoadedBatch> answer_;  // for batch asked_
-  std::int64_t reading_ = 0;           // tasks issued and not finished
+  std::int64_t reading_ = 0;           // tasks taken and not finished
   std::int64_t abandoned_ = 0;         // those among them that belong to earlier epochs
   bool failed_ = false;
 };

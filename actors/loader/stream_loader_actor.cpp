@@ -1,78 +1,94 @@
 #include "actors/loader/stream_loader_actor.hpp"
 
-#include "actors/loader/stream_worker_actor.hpp"
+#include <utility>
+
 #include "actors/system/base_init.hpp"
 
 namespace penstock::actors {
 namespace {
 
+/// Fills a task's rows and sends the loader what has become of them.
+class FillJob : public ReaderJob {
+ public:
+  explicit FillJob(std::shared_ptr<ReaderMail> mail) : mail_(std::move(mail)) {}
+
+  void set_task(std::shared_ptr<StreamReader> reader, FillTask task) noexcept {
+    reader_ = std::move(reader);
+    task_ = std::move(task);
+  }
+
+  void run() noexcept override {
+    // The task is gone, and with it the buffer, before the result leaves.
+    answer_.message().result = reader_->fill(std::exchange(task_, {}));
+    mail_->post(answer_.release());
+  }
+
+ private:
+  std::shared_ptr<ReaderMail> mail_;
+  std::shared_ptr<StreamReader> reader_;
+  FillTask task_;
+  Envelope<RowsFilled> answer_;
+};
+
 StreamLoaderActor::behavior_type stream_loader(
-    StreamLoaderActor::stateful_pointer<StreamLoaderState> self,
-    const std::shared_ptr<const StreamSource>& source, const StreamSettings& settings,
-    const std::vector<StreamWorker>& workers) {
+    StreamLoaderActor::stateful_pointer<StreamLoaderState> self, const LoaderLinks& links,
+    const std::shared_ptr<BatchDesk<StreamCore>>& desk,
+    const std::vector<std::shared_ptr<StreamReader>>& readers, bool joins) {
+  StreamLoaderState& state = self->state;
+  state.links = links;
   base_init(self);
-  self->state.self = self;
-  self->state.core.emplace(*source, settings);
-  self->state.workers = workers;
-  self->state.joins = settings.rebatched;
-  for (const StreamWorker& worker : workers) self->link_to(worker);
-  return {[self](const RowsFilled& message) { self->state.on_rows_filled(message); },
+  state.desk = desk;
+  state.readers = readers;
+  state.joins = joins;
+  return {[self](RowsFilled& message) { self->state.on_rows_filled(message); },
           [self](const StartEpoch& message) { self->state.on_start_epoch(message); },
-          [self](const TakeBatch& message) { return self->state.on_take_batch(message); }};
+          [self](const TakeBatch& message) { self->state.on_take_batch(message); }};
 }
 
 }  // namespace
 
-void StreamLoaderState::on_start_epoch(const StartEpoch& message) {
-  core->start_epoch(message.epoch);
-  consumer = {};
+StreamLoaderState::~StreamLoaderState() {
+  if (links.port) links.port->end();
+}
+
+void StreamLoaderState::on_start_epoch(const StartEpoch& message) noexcept {
+  desk->core().start_epoch(message.epoch);
+  desk->forget();
   advance(false);
 }
 
-caf::typed_response_promise<LoadedBatch> StreamLoaderState::on_take_batch(
-    const TakeBatch& message) {
-  consumer = self->make_response_promise<LoadedBatch>();
-  const auto answer = consumer;
-  or_deliver_failure(consumer, [&] {
-    core->ask(message.batch);
-    advance(true);
-  });
-  return answer;
+void StreamLoaderState::on_take_batch(const TakeBatch& message) noexcept {
+  desk->ask(message);
+  advance(true);
 }
 
-void StreamLoaderState::on_rows_filled(const RowsFilled& message) {
-  core->finish(message.result);
+void StreamLoaderState::on_rows_filled(RowsFilled& message) noexcept {
+  desk->core().finish(std::move(message.result));
   advance(false);
 }
 
-void StreamLoaderState::advance(bool asked) {
-  // Twice: chunks that go into a batch make room for others.
-  send_tasks();
-  if (consumer.pending())
-    if (auto batch = core->asked_batch()) {
-      batch->ready = asked && !joins;
-      deliver_batch(consumer, std::move(*batch));
-      consumer = {};
-    }
-  send_tasks();
+void StreamLoaderState::advance(bool ready) noexcept {
+  desk->advance(ready && !joins, [this] { hand_out(); });
 }
 
-void StreamLoaderState::send_tasks() {
-  while (auto task = core->next_task()) {
-    const auto worker = static_cast<std::size_t>(task->worker);
-    self->send(workers[worker], FillRows{self, std::move(*task)});
+void StreamLoaderState::hand_out() {
+  while (desk->core().has_task()) {
+    auto job = std::make_unique<FillJob>(links.mail);
+    FillTask task = desk->core().take_task();
+    const int number = task.worker;
+    job->set_task(readers[static_cast<std::size_t>(number)], std::move(task));
+    links.pool->post(number, std::move(job));
   }
 }
 
-StreamLoaderActor spawn_stream_loader(ActorSystem& system,
-                                      std::shared_ptr<const StreamSource> source,
-                                      const StreamSettings& settings, RunsOn where,
-                                      std::shared_ptr<LoaderWatch> watch) {
-  std::vector<StreamWorker> workers;
-  for (int number = 0; number < settings.workers; ++number)
-    workers.push_back(system.spawn(where, stream_worker, number, source, watch));
-  return system.spawn(RunsOn::workers, stream_loader, std::move(source), settings,
-                      std::move(workers));
+StreamLoaderActor spawn_stream_loader(ActorSystem& system, const StreamSource& source,
+                                      const StreamSettings& settings, const LoaderLinks& links,
+                                      std::vector<std::shared_ptr<StreamReader>> readers) {
+  auto desk = std::make_shared<BatchDesk<StreamCore>>(StreamCore(source, settings), links.port);
+  StreamLoaderActor actor = system.spawn(RunsOn::workers, stream_loader, links, std::move(desk),
+                                         std::move(readers), settings.rebatched);
+  links.mail->open(caf::actor_cast<caf::strong_actor_ptr>(actor));
+  return actor;
 }
 
 }  // namespace penstock::actors

@@ -1,17 +1,16 @@
-// The loader of streams: tells its workers which rows to fill, in turns, and gives complete batches
-// to the consumer. Owns its workers, which end with it. To the consumer it is a loader like the
-// other one.
+// The loader of streams: tells its readers which rows to fill, in turns, and gives complete batches
+// to the consumer. To the consumer it is a loader like the other one. Its handlers throw nothing
+// and never block.
 #pragma once
 
 #include <caf/typed_event_based_actor.hpp>
-#include <caf/typed_response_promise.hpp>
 #include <memory>
-#include <optional>
 #include <vector>
 
+#include "actors/loader/batch_desk.hpp"
+#include "actors/loader/loader_actor.hpp"
 #include "actors/loader/loader_messages.hpp"
-#include "actors/loader/loader_watch.hpp"
-#include "actors/loader/stream_core.hpp"
+#include "actors/loader/stream_reader.hpp"
 #include "actors/system/actor_system.hpp"
 
 namespace penstock::actors {
@@ -19,27 +18,28 @@ namespace penstock::actors {
 struct StreamLoaderState {
   static constexpr const char* name = "stream loader";
 
-  StreamLoaderActor::pointer self = nullptr;
-  std::optional<StreamCore> core = {};
-  std::vector<StreamWorker> workers = {};
-  bool joins = false;  // rows of several workers, when a batch of them is asked for
-  caf::typed_response_promise<LoadedBatch> consumer = {};
+  LoaderLinks links = {};
+  std::shared_ptr<BatchDesk<StreamCore>> desk = {};
+  std::vector<std::shared_ptr<StreamReader>> readers = {};
+  bool joins = false;  // rows of several readers, when a batch of them is asked for
 
-  void on_start_epoch(const StartEpoch& message);
-  caf::typed_response_promise<LoadedBatch> on_take_batch(const TakeBatch& message);
-  void on_rows_filled(const RowsFilled& message);
+  StreamLoaderState() = default;
+  StreamLoaderState(const StreamLoaderState&) = delete;
+  StreamLoaderState& operator=(const StreamLoaderState&) = delete;
+  ~StreamLoaderState();
+
+  void on_start_epoch(const StartEpoch& message) noexcept;
+  void on_take_batch(const TakeBatch& message) noexcept;
+  void on_rows_filled(RowsFilled& message) noexcept;
 
  private:
-  /// @param asked just now, so that a batch which is complete was so before
-  void advance(bool asked);
-  void send_tasks();
+  void advance(bool ready) noexcept;
+  void hand_out();
 };
 
-/// Starts a loader with its workers. With no workers of its own, it reads where it runs, one
-/// stream.
-StreamLoaderActor spawn_stream_loader(ActorSystem& system,
-                                      std::shared_ptr<const StreamSource> source,
-                                      const StreamSettings& settings, RunsOn where,
-                                      std::shared_ptr<LoaderWatch> watch);
+/// Starts a loader with these readers, as many as the settings have workers.
+StreamLoaderActor spawn_stream_loader(ActorSystem& system, const StreamSource& source,
+                                      const StreamSettings& settings, const LoaderLinks& links,
+                                      std::vector<std::shared_ptr<StreamReader>> readers);
 
 }  // namespace penstock::actors

@@ -15,9 +15,11 @@ void each_field(MaybeConst<Partition> auto& partition, const auto& visit) {
 }
 
 void each_field(MaybeConst<DataLoaderOptions> auto& options, const auto& visit) {
-  auto& [shuffle, drop_last, mode, workers, buffered, seed, timeout_seconds, sampler, partition] =
-      options;
-  static_cast<void>(sampler);  // a function of the host's
+  auto& [shuffle, drop_last, mode, workers, buffered, seed, timeout_seconds, stop_seconds, sampler,
+         partition, log] = options;
+  // Functions of the host's have no text.
+  static_cast<void>(sampler);
+  static_cast<void>(log);
   visit("shuffle", shuffle);
   visit("drop_last", drop_last);
   visit("mode", mode);
@@ -25,6 +27,7 @@ void each_field(MaybeConst<DataLoaderOptions> auto& options, const auto& visit) 
   visit("buffered", buffered);
   visit("seed", seed);
   visit("timeout_seconds", timeout_seconds);
+  visit("stop_seconds", stop_seconds);
   visit("partition", partition);
 }
 

@@ -16,7 +16,7 @@ class Numbers : public SampleStream {
   bool next(std::span<std::byte* const> destinations, const std::stop_token& stop) override {
     if (next_ == end_) return false;
     before_read_(next_);
-    before_next_(stop);
+    before_next_(next_, stop);
     std::memcpy(destinations[0], &next_, sizeof next_);
     ++next_;
     return true;
@@ -26,7 +26,7 @@ class Numbers : public SampleStream {
   std::int64_t next_;
   std::int64_t end_;
   std::function<void(std::int64_t)> before_read_;
-  std::function<void(const std::stop_token&)> before_next_;
+  std::function<void(std::int64_t, const std::stop_token&)> before_next_;
 };
 
 }  // namespace

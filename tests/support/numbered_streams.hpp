@@ -18,7 +18,8 @@ class NumberedStreams : public IterableDataset {
   /// Is called before each sample is written, on the reading thread.
   std::function<void(std::int64_t sample)> before_read = [](std::int64_t) {};
   /// Is called before each sample is written, too, with the stream's stop token.
-  std::function<void(const std::stop_token& stop)> before_next = [](const std::stop_token&) {};
+  std::function<void(std::int64_t sample, const std::stop_token& stop)> before_next =
+      [](std::int64_t, const std::stop_token&) {};
 
   const std::vector<Field>& fields() const override { return fields_; }
   std::optional<std::int64_t> size() const override {

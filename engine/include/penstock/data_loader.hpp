@@ -1,11 +1,12 @@
 // DataLoader: shuffles a dataset and assembles what one step of a model takes, ahead of time if
-// asked to. Owns its worker threads; used from one thread.
+// asked to. Owns its worker threads; used by one thread at a time.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,16 +48,22 @@ struct DataLoaderOptions {
   bool shuffle = false;   ///< another order every epoch, from `seed` and the epoch's number alone
   bool drop_last = true;  ///< leave out the samples that do not fill a batch
   LoaderMode mode = LoaderMode::async;
-  int workers = 2;   ///< threads that read samples; 0: the loader's own
+  int workers = 2;   ///< threads that read samples; 0 is taken for 1
   int buffered = 3;  ///< batches assembled ahead, unless in sync mode
   /// None: 0; but the parts of a partition, which share it, need one to shuffle.
   std::optional<std::uint64_t> seed = {};
   double timeout_seconds = 60;  ///< a wait for a batch longer than this fails, and says for what
+  /// For how long close() and the destructor wait for code of the dataset that they have asked to
+  /// stop, before they leave its thread behind.
+  double stop_seconds = 10;
   /// Instead of all samples in the file's order; not with `shuffle` or a partition. Called once for
   /// each epoch, by start_epoch(), for the first one by the constructor; they let through what it
   /// throws. @throws Error invalid_data for a sample that the dataset has not, or no batch at all.
   Sampler sampler = {};
   Partition partition = {};
+  /// Is told in one line when a thread has to be left behind; see DataLoader::close(). Called on
+  /// the thread that calls close() or the destructor, of which the latter drops what it throws.
+  std::function<void(std::string_view)> log = {};
 
   /// @throws Error invalid_argument naming the field, what it may be, and what it is.
   void validate() const;
@@ -64,10 +71,22 @@ struct DataLoaderOptions {
 
 std::string_view to_string(LoaderMode value) noexcept;
 
+/// What closing a loader has left behind.
+struct ClosedLoader {
+  int threads_left = 0;   ///< threads of the loader that are still in the dataset's code
+  std::string note = {};  ///< which samples they read, in one line; empty if there are none
+};
+
 /// The content of the batches depends on the dataset, what the sampler says or else `shuffle` and
 /// `seed`, the partition, and the number of epochs begun or left out; never on mode, workers or
 /// timing. Of an iterable dataset it depends on the number of
 /// workers too, which share it, and on whether they are rebatched; never on timing.
+///
+/// A loader serves one call at a time: next(), start_epoch(), skip_epochs() and close() throw Error
+/// busy while another of them is under way, on whatever thread; the other functions may be called
+/// beside them, except the destructor and moves. In a process that was forked from the loader's own
+/// they throw Error closed, and the destructor returns at once and frees nothing. Every call throws
+/// Error out_of_memory where there is no memory, and the same call may be made again.
 class DataLoader {
  public:
   /// Batches of `samples_per_batch` samples. @throws Error invalid_argument, or invalid_data if the
@@ -92,7 +111,7 @@ class DataLoader {
              const DataLoaderOptions& options = {});
   DataLoader(std::shared_ptr<const IterableDataset> dataset, const Options& model,
              const DataLoaderOptions& options = {});
-  /// Waits until the samples that are just being read have been, and for nothing else.
+  /// Does what close() does, unless that has been called.
   ~DataLoader();
   DataLoader(DataLoader&&) noexcept;
   DataLoader& operator=(DataLoader&&) noexcept;
@@ -126,11 +145,22 @@ class DataLoader {
   /// start_epoch() has. Tensors stay as they are for as long as they are held. The memory of those
   /// that were dropped is used again: a caller who holds one batch at a time makes the loader
   /// allocate `buffered` + 1 of them in all, and another one for each that it holds besides.
+  /// Once `stop` is requested the call waits no longer; the dataset is asked nothing.
   /// @throws Error invalid_data if an iterable dataset turns out to be empty, or naming the sample
-  /// if reading failed; out_of_memory if there is none for a batch; these again and again until the
-  /// next epoch. stalled after the timeout, naming what is being read (the next call waits for the
-  /// same batch again).
-  std::optional<Batch> next();
+  /// if reading failed, and out_of_memory if the dataset said so: these again and again until the
+  /// next epoch. stalled after the timeout, naming what is being read; cancelled as `stop` asked;
+  /// out_of_memory if there is none for a batch: after these the next call goes on with the same
+  /// batch, as if nothing had happened. closed after close().
+  std::optional<Batch> next(const std::stop_token& stop = {});
+  /// Ends the loader: asks whatever code of the dataset is running to stop (SampleRequest::stop,
+  /// WorkerShare::stop), waits for it for `stop_seconds`, and gives back all that the loader has.
+  /// Code that has not returned by then keeps its thread and whatever that uses, the dataset
+  /// included, until it returns; then the thread frees them and ends. The process may end before it
+  /// does, but must not unload this library. Batches that are held stay as they are. Calling it
+  /// again returns what is left by then. It waits without a limit for nothing but code of the
+  /// dataset that is called on this thread: callbacks of a stop token, and, if nobody else holds
+  /// the dataset, its destructor.
+  ClosedLoader close();
   /// How long next() has waited, in all epochs, for batches not there when asked for: none is in
   /// sync mode, nor in rebatched mode of an iterable dataset, whose batches are put together then.
   double waited_seconds() const noexcept;

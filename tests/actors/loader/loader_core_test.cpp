@@ -18,7 +18,7 @@ LoaderSettings three_batches() {
 
 std::vector<ReadTask> all_tasks(LoaderCore& core) {
   std::vector<ReadTask> tasks;
-  while (auto task = core.next_task()) tasks.push_back(std::move(*task));
+  while (core.has_task()) tasks.push_back(core.take_task());
   return tasks;
 }
 
@@ -42,7 +42,7 @@ std::vector<Tensor> take(LoaderCore& core, std::int64_t batch) {
 
 TEST(LoaderCore, HandsOutNothingBeforeAnEpochBegins) {
   LoaderCore core(ten_numbers(), three_batches());
-  EXPECT_FALSE(core.next_task());
+  EXPECT_FALSE(core.has_task());
   EXPECT_FALSE(core.asked_batch());
 }
 
@@ -169,7 +169,7 @@ TEST(LoaderCore, WaitsForTheMemoryOfAnAbandonedEpochRatherThanAllocate) {
     core.ask(0);
   }
   EXPECT_EQ(memory_counters().blocks_allocated - before, 2u);
-  EXPECT_FALSE(core.next_task());
+  EXPECT_FALSE(core.has_task());
   finish_all(core, std::move(abandoned));
   EXPECT_EQ(take(core, 0).size(), 1u);
   EXPECT_EQ(memory_counters().blocks_allocated - before, 2u);

@@ -4,81 +4,70 @@
 #include <gtest/gtest.h>
 
 #include <caf/actor_registry.hpp>
-#include <caf/event_based_actor.hpp>
+#include <caf/send.hpp>
 #include <cstring>
 #include <stdexcept>
 
-#include "actors/system/base_init.hpp"
-#include "actors/system/errors.hpp"
+#include "tests/actors/loader/batch_consumer.hpp"
+#include "tests/actors/loader/reader_actors.hpp"
 #include "tests/support/deterministic_run.hpp"
 
 namespace penstock::actors {
 namespace {
 
+using testing::BatchConsumer;
 using testing::DeterministicRun;
+using testing::ReaderActors;
 
 using Values = std::vector<std::int64_t>;
 
-struct Received {
-  std::uint64_t epoch = 0;
-  std::vector<Values> batches = {};
-  std::int64_t dropped = -1;  // at the epoch's end
-  std::vector<Error> errors = {};
-};
-
-/// Begins an epoch whenever it is sent its number, and takes all of its batches, or `count`.
-caf::behavior consumer(caf::event_based_actor* self, const Loader& loader, std::int64_t count,
-                       Received* received) {
-  base_init(self);
-  return {[=](std::uint64_t epoch) {
-            *received = {epoch, {}, -1, {}};
-            self->send(loader, StartEpoch{epoch, {}});
-            self->send(self, epoch, std::int64_t{0});
-          },
-          [=](std::uint64_t epoch, std::int64_t batch) {
-            if (epoch != received->epoch || batch == count) return;
-            self->request(loader, caf::infinite, TakeBatch{batch})
-                .then(
-                    [=](const LoadedBatch& loaded) {
-                      if (epoch != received->epoch) return;
-                      if (loaded.ended) {
-                        received->dropped = loaded.dropped;
-                        return;
-                      }
-                      const auto values = loaded.tensors.at(0).as<std::int64_t>();
-                      received->batches.emplace_back(values.begin(), values.end());
-                      self->send(self, epoch, batch + 1);
-                    },
-                    [=](const caf::error& error) { received->errors.push_back(to_error(error)); });
-          }};
-}
-
 /// A deterministic system with a loader whose worker w has the numbers 100*w, 100*w+1, ...: as many
-/// as `lengths` says.
+/// as `lengths` says; and with a consumer.
 class StreamFixture {
  public:
   StreamFixture(StreamSettings settings, Values lengths, std::uint64_t seed,
                 std::int64_t takes = 1000)
-      : lengths_(std::move(lengths)), system_({.deterministic = true}), run_(system_, seed) {
-    settings.workers = static_cast<int>(lengths_.size());
-    loader_ = spawn_stream_loader(system_, std::make_shared<const StreamSource>(source()), settings,
-                                  RunsOn::workers, std::make_shared<LoaderWatch>(settings.workers));
-    consumer_ = system_.spawn(RunsOn::workers, consumer, loader_, takes, &received);
+      : lengths_(std::move(lengths)),
+        source_(std::make_shared<const StreamSource>(source())),
+        watch_(std::make_shared<LoaderWatch>(workers())),
+        system_({.deterministic = true}),
+        pool_(system_, workers()),
+        run_(system_, seed),
+        consumer(*port_, takes,
+                 [this](const TakeBatch& question) { caf::anon_send(loader_, question); }) {
+    settings.workers = workers();
+    std::vector<std::shared_ptr<StreamReader>> readers;
+    for (int number = 0; number < workers(); ++number)
+      readers.push_back(std::make_shared<StreamReader>(number, source_, watch_));
+    loader_ = spawn_stream_loader(system_, *source_, settings, {port_, mail_, &pool_}, readers);
   }
   ~StreamFixture() { end(); }
 
-  /// How many actors are left, all of them told to end.
+  /// Returns how many actors are left once all of them have been told to end.
   std::size_t end() {
+    watch_->end();
+    mail_->close();
     caf::anon_send_exit(loader_, caf::exit_reason::user_shutdown);
-    caf::anon_send_exit(consumer_, caf::exit_reason::user_shutdown);
+    pool_.end();
     run_.run();
     return system_.caf().registry().running();
   }
 
-  void begin_epoch(std::uint64_t epoch) { caf::anon_send(consumer_, epoch); }
-  DeterministicRun& run() { return run_; }
+  void begin_epoch(std::uint64_t epoch) {
+    watch_->begin_epoch(epoch, std::stop_source());
+    caf::anon_send(loader_, StartEpoch{epoch, {}});
+    consumer.begin_epoch();
+  }
+  /// Lets one actor handle one message; false if none has any.
+  bool step() {
+    const bool stepped = run_.step();
+    consumer.look();
+    return stepped;
+  }
+  void run() {
+    while (step()) continue;
+  }
 
-  Received received;
   std::int64_t reads = 0;
   std::int64_t unreadable = -1;
 
@@ -109,11 +98,20 @@ class StreamFixture {
     std::int64_t next_, end_;
   };
 
+  int workers() const noexcept { return static_cast<int>(lengths_.size()); }
+
   Values lengths_;
+  std::shared_ptr<const StreamSource> source_;
+  std::shared_ptr<LoaderWatch> watch_;
+  std::shared_ptr<BatchPort> port_ = std::make_shared<BatchPort>();
+  std::shared_ptr<ReaderMail> mail_ = std::make_shared<ReaderMail>();
   ActorSystem system_;
+  ReaderActors pool_;
   DeterministicRun run_;
   StreamLoaderActor loader_;
-  caf::actor consumer_;
+
+ public:
+  BatchConsumer<std::int64_t> consumer;
 };
 
 struct Expectation {
@@ -152,9 +150,9 @@ TEST(StreamLoaderActor, R2_5_GivesTheSameBatchesUnderAnyMessageOrder) {
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
       StreamFixture fixture(expected.settings, uneven, seed);
       fixture.begin_epoch(0);
-      fixture.run().run();
-      ASSERT_EQ(fixture.received.batches, expected.batches) << "seed " << seed;
-      ASSERT_EQ(fixture.received.dropped, expected.dropped) << "seed " << seed;
+      fixture.run();
+      ASSERT_EQ(fixture.consumer.batches, expected.batches) << "seed " << seed;
+      ASSERT_EQ(fixture.consumer.dropped, expected.dropped) << "seed " << seed;
     }
 }
 
@@ -163,10 +161,10 @@ TEST(StreamLoaderActor, E2_ReadsNoFurtherThanItsCreditsAndOnlyWhenBegun) {
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
       StreamFixture fixture({.batch_rows = 2, .rebatched = rebatched, .buffered = 3}, {50, 50},
                             seed, 2);
-      fixture.run().run();
+      fixture.run();
       ASSERT_EQ(fixture.reads, 0);
       fixture.begin_epoch(0);
-      fixture.run().run();
+      fixture.run();
       ASSERT_EQ(fixture.reads, 2 * (2 + 3)) << "seed " << seed;
     }
 }
@@ -176,11 +174,11 @@ TEST(StreamLoaderActor, R2_5_BeginsAgainCleanlyAtAnyMoment) {
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
       StreamFixture fixture(expected.settings, uneven, seed);
       fixture.begin_epoch(0);
-      for (std::uint64_t step = 0; step < seed % 30; ++step) fixture.run().step();
+      for (std::uint64_t step = 0; step < seed % 30; ++step) fixture.step();
       fixture.begin_epoch(1);
-      fixture.run().run();
-      ASSERT_EQ(fixture.received.batches, expected.batches) << "seed " << seed;
-      ASSERT_EQ(fixture.received.dropped, expected.dropped) << "seed " << seed;
+      fixture.run();
+      ASSERT_EQ(fixture.consumer.batches, expected.batches) << "seed " << seed;
+      ASSERT_EQ(fixture.consumer.dropped, expected.dropped) << "seed " << seed;
     }
 }
 
@@ -189,24 +187,24 @@ TEST(StreamLoaderActor, R2_5_ReportsAnUnreadableSampleUnderAnyOrderAndGoesOnWith
     StreamFixture fixture({.batch_rows = 2, .buffered = 3}, uneven, seed);
     fixture.unreadable = 3;
     fixture.begin_epoch(0);
-    fixture.run().run();
-    ASSERT_EQ(fixture.received.batches, (std::vector<Values>{{0, 1}, {200, 201}}));
-    ASSERT_EQ(fixture.received.errors.size(), 1u);
-    EXPECT_EQ(fixture.received.errors[0].code(), Errc::invalid_data);
-    EXPECT_STREQ(fixture.received.errors[0].what(),
-                 "data loader: reading sample 3 of worker 0's share failed: bad sector");
+    fixture.run();
+    ASSERT_EQ(fixture.consumer.batches, (std::vector<Values>{{0, 1}, {200, 201}}));
+    ASSERT_TRUE(fixture.consumer.failure);
+    EXPECT_EQ(fixture.consumer.failure->code, Errc::invalid_data);
+    EXPECT_EQ(fixture.consumer.failure->text,
+              "data loader: reading sample 3 of worker 0's share failed: bad sector");
     fixture.unreadable = -1;
     fixture.begin_epoch(1);
-    fixture.run().run();
-    ASSERT_EQ(fixture.received.batches, (std::vector<Values>{{0, 1}, {200, 201}, {2, 3}}));
+    fixture.run();
+    ASSERT_EQ(fixture.consumer.batches, (std::vector<Values>{{0, 1}, {200, 201}, {2, 3}}));
   }
 }
 
-TEST(StreamLoaderActor, R2_5_EndsWithItsWorkersAtAnyMoment) {
+TEST(StreamLoaderActor, R2_5_EndsAtAnyMoment) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     StreamFixture fixture({.batch_rows = 2, .buffered = 2}, uneven, seed);
     fixture.begin_epoch(0);
-    for (std::uint64_t step = 0; step < seed % 40; ++step) fixture.run().step();
+    for (std::uint64_t step = 0; step < seed % 40; ++step) fixture.step();
     ASSERT_EQ(fixture.end(), 0u);
   }
 }

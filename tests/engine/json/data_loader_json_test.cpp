@@ -17,12 +17,13 @@ auto fields(const Partition& partition) {
   return std::tie(index, count);
 }
 
-/// All but the sampler, which is a function and has no text, and the partition.
+/// Returns all fields but the partition, and the functions, which have no text.
 auto fields(const DataLoaderOptions& options) {
-  const auto& [shuffle, drop_last, mode, workers, buffered, seed, timeout, sampler, partition] =
-      options;
+  const auto& [shuffle, drop_last, mode, workers, buffered, seed, timeout, stop, sampler, partition,
+               log] = options;
   static_cast<void>(sampler);
-  return std::tie(shuffle, drop_last, mode, workers, buffered, seed, timeout);
+  static_cast<void>(log);
+  return std::tie(shuffle, drop_last, mode, workers, buffered, seed, timeout, stop);
 }
 
 void expect_equal(const DataLoaderOptions& left, const DataLoaderOptions& right) {
@@ -37,6 +38,7 @@ const DataLoaderOptions changed{.shuffle = true,
                                 .buffered = 9,
                                 .seed = std::numeric_limits<std::uint64_t>::max(),
                                 .timeout_seconds = 0.5,
+                                .stop_seconds = 0.25,
                                 .partition = {.index = 1, .count = 3}};
 
 TEST(DataLoaderJson, D1_EveryFieldComesBackAsItWas) {
@@ -60,6 +62,7 @@ TEST(DataLoaderJson, D1_IsPrintedAGroupAtATime) {
   "buffered": 3,
   "seed": null,
   "timeout_seconds": 60,
+  "stop_seconds": 10,
   "partition": {
     "index": 0,
     "count": 1
@@ -88,7 +91,7 @@ TEST(DataLoaderJson, D1_RefusesByLineAndName) {
       {"1", "line 1: data_loader: expected an object, got 1"},
       {"{\n\"worker\": 1}",
        "line 2: data_loader: \"worker\" is none of its fields shuffle, drop_last, mode, workers, "
-       "buffered, seed, timeout_seconds, partition"},
+       "buffered, seed, timeout_seconds, stop_seconds, partition"},
       {"{\n\"sampler\": null}", "line 2: data_loader: \"sampler\" is none of its fields"},
       {"{\n\"mode\": \"asynchronous\"}",
        "line 2: data_loader.mode: expected one of sync, async, rebatched, got \"asynchronous\""},

@@ -1,0 +1,44 @@
+#include "actors/loader/batch_port.hpp"
+
+#include <utility>
+
+namespace penstock::actors {
+
+std::uint64_t BatchPort::open() noexcept {
+  const std::lock_guard lock(mutex_);
+  batch_.reset();
+  return ++number_;
+}
+
+void BatchPort::give(std::uint64_t number, LoadedBatch batch) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (number != number_) return;
+  batch_ = std::move(batch);
+  changed_.notify_all();
+}
+
+void BatchPort::end() noexcept {
+  const std::lock_guard lock(mutex_);
+  ended_ = true;
+  changed_.notify_all();
+}
+
+std::optional<LoadedBatch> BatchPort::wait(std::chrono::nanoseconds limit,
+                                           const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, stop, limit, [this] { return batch_ || ended_; });
+  if (!batch_ && ended_)
+    throw Error(Errc::out_of_memory, "data loader: no memory to start with; make a new one");
+  return taken();
+}
+
+std::optional<LoadedBatch> BatchPort::take() noexcept {
+  const std::lock_guard lock(mutex_);
+  return taken();
+}
+
+std::optional<LoadedBatch> BatchPort::taken() noexcept {
+  return std::exchange(batch_, std::nullopt);
+}
+
+}  // namespace penstock::actors

@@ -1,0 +1,44 @@
+// BatchPort: where a loader's actor gives its consumer the batches that it asks for, one at a time,
+// and where it says that it has ended. The consumer's thread waits; any thread gives.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+
+#include "actors/loader/loader_batch.hpp"
+
+namespace penstock::actors {
+
+class BatchPort {
+ public:
+  /// Forgets what the consumer asked for before, and what it was given for that. Returns the number
+  /// under which it may ask again.
+  std::uint64_t open() noexcept;
+  /// Gives the consumer what it asked for under this number, if that is its last one.
+  void give(std::uint64_t number, LoadedBatch batch) noexcept;
+  /// Says that the loader's actor has ended: nothing more will be given.
+  void end() noexcept;
+
+  /// Waits for what was asked for last, for `limit` at the most or until `stop` asks not to wait
+  /// any longer; returns nothing in these cases. A batch goes first.
+  /// @throws Error out_of_memory if the loader's actor has ended, which nothing makes it do but
+  /// want of memory while it starts, or its consumer.
+  std::optional<LoadedBatch> wait(std::chrono::nanoseconds limit, const std::stop_token& stop);
+  /// Takes what there is without waiting.
+  std::optional<LoadedBatch> take() noexcept;
+
+ private:
+  std::optional<LoadedBatch> taken() noexcept;
+
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::uint64_t number_ = 0;  // of the last question
+  std::optional<LoadedBatch> batch_;
+  bool ended_ = false;
+};
+
+}  // namespace penstock::actors

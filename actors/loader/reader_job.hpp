@@ -1,0 +1,35 @@
+// What a loader's readers do, and where: jobs that run the code of a dataset, and the pool that
+// gives each reader its jobs one after the other. Such code may take any time, so that it runs on
+// no actor's thread, and whoever runs it holds nothing that somebody else waits for.
+#pragma once
+
+#include <memory>
+
+namespace penstock::actors {
+
+/// One piece of work for one reader.
+class ReaderJob {
+ public:
+  virtual ~ReaderJob() = default;
+  /// Does the work and tells whoever wants to know.
+  virtual void run() noexcept = 0;
+
+  std::unique_ptr<ReaderJob> next = {};  ///< the job after this one in a reader's queue
+};
+
+/// What a reader has of the host's: its dataset, perhaps one of its streams.
+class Reader {
+ public:
+  virtual ~Reader() = default;
+  /// Lets go of everything of the host's. The reader has no job after this.
+  virtual void end() noexcept = 0;
+};
+
+class ReaderPool {
+ public:
+  virtual ~ReaderPool() = default;
+  /// Gives a reader another job, which it does after those that it has. It allocates nothing.
+  virtual void post(int reader, std::unique_ptr<ReaderJob> job) noexcept = 0;
+};
+
+}  // namespace penstock::actors

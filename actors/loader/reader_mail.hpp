@@ -1,0 +1,50 @@
+// ReaderMail: the way from a loader's readers to its actor. What they send was made with their
+// tasks, so that telling how a task has ended allocates nothing and cannot fail. Closed before the
+// actors' system ends, for a reader may outlive that. Any thread.
+#pragma once
+
+#include <caf/actor_control_block.hpp>
+#include <caf/mailbox_element.hpp>
+#include <mutex>
+#include <utility>
+
+namespace penstock::actors {
+
+/// A message that can be filled in and sent without an allocation.
+template <class Message>
+class Envelope {
+ public:
+  Envelope()
+      : element_(caf::make_mailbox_element(nullptr, caf::make_message_id(), {}, Message())) {}
+
+  Message& message() { return element_->content().template get_mutable_as<Message>(0); }
+  caf::mailbox_element_ptr release() noexcept { return std::move(element_); }
+
+ private:
+  caf::mailbox_element_ptr element_;
+};
+
+class ReaderMail {
+ public:
+  void open(caf::strong_actor_ptr loader) noexcept {
+    const std::lock_guard lock(mutex_);
+    loader_ = std::move(loader);
+  }
+
+  /// Sends a message to the loader's actor, or drops it if the mail is not open.
+  void post(caf::mailbox_element_ptr message) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (loader_) loader_->enqueue(std::move(message), nullptr);
+  }
+
+  void close() noexcept {
+    const std::lock_guard lock(mutex_);
+    loader_ = nullptr;
+  }
+
+ private:
+  std::mutex mutex_;
+  caf::strong_actor_ptr loader_;
+};
+
+}  // namespace penstock::actors

@@ -1,0 +1,142 @@
+#include "actors/loader/reader_threads.hpp"
+
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "penstock/error.hpp"
+
+namespace penstock::actors {
+namespace {
+
+/// Jobs in their order. It allocates nothing.
+class JobQueue {
+ public:
+  JobQueue() = default;
+  JobQueue(const JobQueue&) = delete;
+  JobQueue& operator=(const JobQueue&) = delete;
+  // One by one: a chain that ends by itself takes stack for each of its links.
+  ~JobQueue() {
+    while (!empty()) pop();
+  }
+
+  bool empty() const noexcept { return !first_; }
+
+  void push(std::unique_ptr<ReaderJob> job) noexcept {
+    std::unique_ptr<ReaderJob>& end = first_ ? last_->next : first_;
+    last_ = job.get();
+    end = std::move(job);
+  }
+
+  std::unique_ptr<ReaderJob> pop() noexcept {
+    std::unique_ptr<ReaderJob> job = std::move(first_);
+    first_ = std::move(job->next);
+    return job;
+  }
+
+ private:
+  std::unique_ptr<ReaderJob> first_;
+  ReaderJob* last_ = nullptr;
+};
+
+}  // namespace
+
+/// What the threads share. The last one of them and the pool destroys it.
+struct ReaderThreads::Shared {
+  struct Seat {
+    std::shared_ptr<Reader> reader = {};
+    JobQueue jobs = {};
+    std::condition_variable work = {};
+    bool ended = false;
+  };
+
+  explicit Shared(std::vector<std::shared_ptr<Reader>> readers) : seats(readers.size()) {
+    for (std::size_t i = 0; i < seats.size(); ++i) seats[i].reader = std::move(readers[i]);
+  }
+  bool all_ended() const noexcept {
+    for (const Seat& seat : seats)
+      if (!seat.ended) return false;
+    return true;
+  }
+
+  std::mutex mutex;
+  std::condition_variable ended;
+  bool closing = false;
+  std::vector<Seat> seats;
+};
+
+ReaderThreads::ReaderThreads(std::vector<std::shared_ptr<Reader>> readers)
+    : shared_(std::make_shared<Shared>(std::move(readers))) {
+  threads_.reserve(shared_->seats.size());
+  try {
+    for (std::size_t i = 0; i < shared_->seats.size(); ++i)
+      threads_.emplace_back([shared = shared_, i] { serve(shared, i); });
+  } catch (const std::system_error& error) {
+    end_started();
+    throw Error(Errc::out_of_memory,
+                std::string("data loader: cannot start another thread: ") + error.what());
+  } catch (...) {
+    end_started();
+    throw;
+  }
+}
+
+// None of them has anything to do, so that they end at once.
+void ReaderThreads::end_started() noexcept {
+  for (std::size_t i = threads_.size(); i < shared_->seats.size(); ++i)
+    shared_->seats[i].ended = true;
+  close(std::chrono::hours(1));
+}
+
+ReaderThreads::~ReaderThreads() {
+  close(std::chrono::nanoseconds(0));
+}
+
+void ReaderThreads::post(int reader, std::unique_ptr<ReaderJob> job) noexcept {
+  Shared::Seat& seat = shared_->seats[static_cast<std::size_t>(reader)];
+  const std::lock_guard lock(shared_->mutex);
+  if (shared_->closing) return;
+  seat.jobs.push(std::move(job));
+  seat.work.notify_one();
+}
+
+void ReaderThreads::serve(const std::shared_ptr<Shared>& shared, std::size_t reader) noexcept {
+  Shared::Seat& seat = shared->seats[reader];
+  for (;;) {
+    std::unique_lock lock(shared->mutex);
+    seat.work.wait(lock, [&] { return shared->closing || !seat.jobs.empty(); });
+    if (shared->closing) break;
+    const std::unique_ptr<ReaderJob> job = seat.jobs.pop();
+    lock.unlock();
+    job->run();
+  }
+  seat.reader->end();
+  const std::lock_guard lock(shared->mutex);
+  seat.ended = true;
+  shared->ended.notify_all();
+}
+
+void ReaderThreads::close(std::chrono::nanoseconds limit) noexcept {
+  {
+    std::unique_lock lock(shared_->mutex);
+    shared_->closing = true;
+    for (Shared::Seat& seat : shared_->seats) seat.work.notify_one();
+    shared_->ended.wait_for(lock, limit, [this] { return shared_->all_ended(); });
+  }
+  for (std::size_t i = 0; i < threads_.size(); ++i) {
+    if (left_behind(static_cast<int>(i)))
+      threads_[i].detach();
+    else
+      threads_[i].join();
+  }
+  threads_.clear();
+}
+
+bool ReaderThreads::left_behind(int reader) const noexcept {
+  const std::lock_guard lock(shared_->mutex);
+  return !shared_->seats[static_cast<std::size_t>(reader)].ended;
+}
+
+}  // namespace penstock::actors

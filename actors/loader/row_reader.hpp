@@ -1,0 +1,39 @@
+// RowReader: reads rows of a dataset with numbered samples into a batch's memory. Used by one
+// thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <vector>
+
+#include "actors/loader/loader_core.hpp"
+#include "actors/loader/loader_source.hpp"
+#include "actors/loader/loader_watch.hpp"
+#include "actors/loader/reader_job.hpp"
+
+namespace penstock::actors {
+
+class RowReader : public Reader {
+ public:
+  /// @param number the reader's, from 0, by which the watch knows it
+  RowReader(int number, std::shared_ptr<const LoaderSource> source,
+            std::shared_ptr<LoaderWatch> watch);
+
+  /// Reads the task's rows up to the first one that cannot be read, or until its epoch is not
+  /// wanted any more. What the source throws is part of the result.
+  ReadResult read(const ReadTask& task) noexcept;
+  void end() noexcept override { source_.reset(); }
+
+ private:
+  std::optional<ReadFailure> read_row(const ReadTask& task, std::int64_t row,
+                                      const std::stop_token& stop) noexcept;
+
+  int number_;
+  std::shared_ptr<const LoaderSource> source_;
+  std::shared_ptr<LoaderWatch> watch_;
+  std::vector<std::byte*> destinations_;  // of the row that is being read
+};
+
+}  // namespace penstock::actors

@@ -1,0 +1,43 @@
+// StreamReader: fills the rows that it is told to from a stream of its own, a new one for each
+// epoch. Used by one thread at a time, which is the only one that a stream ever sees.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <vector>
+
+#include "actors/loader/loader_watch.hpp"
+#include "actors/loader/reader_job.hpp"
+#include "actors/loader/stream_core.hpp"
+#include "actors/loader/stream_source.hpp"
+
+namespace penstock::actors {
+
+class StreamReader : public Reader {
+ public:
+  /// @param number the reader's, from 0: the worker whose share of the samples it reads
+  StreamReader(int number, std::shared_ptr<const StreamSource> source,
+               std::shared_ptr<LoaderWatch> watch);
+
+  /// Fills the task's rows up to the stream's end, or until its epoch is not wanted any more. What
+  /// the stream throws is part of the result, and the stream's end.
+  FillResult fill(const FillTask& task) noexcept;
+  void end() noexcept override;
+
+ private:
+  void fill_rows(const FillTask& task, const std::stop_token& stop, FillResult& result);
+  void open(std::uint64_t epoch, const std::stop_token& stop);
+
+  int number_;
+  std::shared_ptr<const StreamSource> source_;
+  std::shared_ptr<LoaderWatch> watch_;
+  std::optional<std::uint64_t> epoch_;    // whose stream this is
+  NextSample stream_;                     // none once it has ended or failed
+  std::int64_t samples_ = 0;              // that it has given
+  std::vector<std::byte*> destinations_;  // of the row that is being read
+};
+
+}  // namespace penstock::actors

@@ -1,0 +1,38 @@
+// CallGate: lets one call of an object pass at a time. Whoever comes meanwhile is refused, from
+// whatever thread, also from a function that the call itself has called.
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <string_view>
+
+#include "penstock/error.hpp"
+
+namespace penstock {
+
+class CallGate {
+ public:
+  /// A call that is under way, until this is destroyed.
+  class Call {
+   public:
+    /// `call` names it, as in "next()", and lives as long as the program; `who` names the object.
+    /// @throws Error busy if another one is under way.
+    Call(CallGate& gate, std::string_view who, const char* call) : gate_(gate) {
+      const char* other = nullptr;
+      if (!gate.under_way_.compare_exchange_strong(other, call))
+        throw Error(Errc::busy, std::string(who) + ": " + call + " was called while " + other +
+                                    " is under way; it takes one call at a time");
+    }
+    ~Call() { gate_.under_way_.store(nullptr); }
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+
+   private:
+    CallGate& gate_;
+  };
+
+ private:
+  std::atomic<const char*> under_way_{nullptr};
+};
+
+}  // namespace penstock

@@ -1,0 +1,37 @@
+// How an epoch's samples become batches: by numbers alone, or as a sampler of the host's says.
+// Pure, but for what a sampler does.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "actors/loader/loader_order.hpp"
+#include "penstock/data_loader.hpp"
+
+namespace penstock {
+
+/// How many samples and batches an epoch has.
+struct EpochSize {
+  std::int64_t used = 0;  ///< samples in the batches of each part of a partition
+  std::int64_t batches = 0;
+  std::int64_t dropped = 0;     ///< samples in no batch of any part
+  std::int64_t short_rows = 0;  ///< samples of a last batch that is not full; 0 if it is
+};
+
+/// Returns what becomes of `samples` samples in batches of `rows`.
+EpochSize epoch_size(std::int64_t samples, std::int64_t rows, const DataLoaderOptions& options);
+
+/// Returns the plan that `options.sampler` makes of an epoch, in batches of `rows`.
+/// @throws Error invalid_data for a sample that is none of the dataset's `samples`; whatever the
+/// sampler throws.
+actors::EpochPlan sampled_plan(const DataLoaderOptions& options, std::int64_t rows,
+                               std::int64_t samples, std::uint64_t epoch);
+
+/// Returns the plan that has each `concatenated` batches of the sampler's as one. Samples of fewer
+/// batches at the end are in its order, but in no batch.
+/// @throws Error invalid_data for a sample that is none of the dataset's `samples`, or for an empty
+/// batch; whatever the sampler throws.
+actors::EpochPlan batch_sampled_plan(const BatchSampler& sampler, std::int64_t concatenated,
+                                     std::int64_t samples, std::uint64_t epoch);
+
+}  // namespace penstock

@@ -1,0 +1,47 @@
+// What a data loader refuses before anything is read. Pure, but for what a dataset says of itself.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "penstock/data_loader.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock {
+
+[[noreturn]] void refuse_empty_dataset();
+
+/// Returns how many samples the dataset says it has. @throws Error invalid_argument if there is no
+/// dataset, invalid_data if it is empty.
+template <class AnyDataset>
+std::optional<std::int64_t> checked_size(const std::shared_ptr<const AnyDataset>& dataset) {
+  if (!dataset) throw Error(Errc::invalid_argument, "data loader: expected a dataset, got none");
+  const std::optional<std::int64_t> size = dataset->size();
+  if (size && *size <= 0) refuse_empty_dataset();
+  return size;
+}
+
+/// @throws Error invalid_data if there are no fields: a batch says by its fields how many samples
+/// it has.
+void check_fields(const std::vector<Field>& fields);
+
+/// @throws Error invalid_argument
+void check_rows(std::int64_t rows);
+void check_concatenated(std::int64_t count);
+void check_threads(const DataLoaderOptions& options);
+void check_order(const DataLoaderOptions& options);
+/// Nothing may be said about the order of the samples, since `why`.
+void check_no_order(const DataLoaderOptions& options, const std::string& why);
+/// `option` must not be given, since `why`.
+void expect_none(bool given, const std::string& option, const std::string& why);
+
+/// @throws Error invalid_data for a number that is none of a sampler's `samples`.
+void check_samples(const std::vector<std::int64_t>& order, std::int64_t samples);
+
+/// @throws Error invalid_argument if so many samples of a field are no tensor.
+void check_batch(const std::vector<Field>& fields, std::int64_t rows);
+
+}  // namespace penstock

@@ -1,0 +1,75 @@
+#include "engine/loader/loader_sources.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <span>
+#include <stop_token>
+#include <utility>
+#include <vector>
+
+#include "penstock/error.hpp"
+
+namespace penstock {
+namespace {
+
+std::vector<actors::SourceField> source_fields(const std::vector<Field>& fields) {
+  std::vector<actors::SourceField> result;
+  for (const Field& field : fields) result.push_back({field.dtype, field.shape});
+  return result;
+}
+
+std::chrono::nanoseconds duration_of(double seconds) {
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
+}
+
+}  // namespace
+
+actors::LoaderSource source_of(std::shared_ptr<const Dataset> dataset) {
+  actors::LoaderSource source{dataset->size(), source_fields(dataset->fields()), {}};
+  source.read = [dataset = std::move(dataset)](std::int64_t sample, std::uint64_t epoch,
+                                               const std::stop_token& stop,
+                                               std::span<std::byte* const> to) {
+    dataset->read({sample, epoch, stop}, to);
+  };
+  return source;
+}
+
+actors::StreamSource source_of(std::shared_ptr<const IterableDataset> dataset, int workers) {
+  actors::StreamSource source{source_fields(dataset->fields()), {}};
+  source.open = [dataset = std::move(dataset), workers](int worker, std::uint64_t epoch,
+                                                        const std::stop_token& stop) {
+    std::shared_ptr<SampleStream> stream = dataset->begin({worker, workers, epoch, stop});
+    if (!stream) throw Error(Errc::invalid_data, "expected a stream, got none");
+    return [stream](std::span<std::byte* const> to, const std::stop_token& stop_next) {
+      return stream->next(to, stop_next);
+    };
+  };
+  return source;
+}
+
+actors::LoaderSettings loader_settings(std::int64_t rows, const EpochSize& size,
+                                       const DataLoaderOptions& options) {
+  return {.batch_rows = rows,
+          .batches = size.batches,
+          .shuffle = options.shuffle,
+          .ahead = options.mode != LoaderMode::sync,
+          .buffered = options.buffered,
+          .workers = std::max(1, options.workers),
+          .seed = options.seed.value_or(0),
+          .part = {options.partition.index, options.partition.count, size.used}};
+}
+
+actors::StreamSettings stream_settings(std::int64_t rows, const DataLoaderOptions& options) {
+  return {.batch_rows = rows,
+          .drop_last = options.drop_last,
+          .rebatched = options.mode == LoaderMode::rebatched,
+          .ahead = options.mode != LoaderMode::sync,
+          .buffered = options.buffered,
+          .workers = std::max(1, options.workers)};
+}
+
+actors::LoaderLimits loader_limits(const DataLoaderOptions& options) {
+  return {duration_of(options.timeout_seconds), duration_of(options.stop_seconds)};
+}
+
+}  // namespace penstock

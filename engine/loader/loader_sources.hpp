@@ -1,0 +1,23 @@
+// A data loader's datasets and options, as its actors see them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "actors/loader/loader_runtime.hpp"
+#include "engine/loader/epoch_plans.hpp"
+#include "penstock/data_loader.hpp"
+
+namespace penstock {
+
+actors::LoaderSource source_of(std::shared_ptr<const Dataset> dataset);
+/// `workers` share the dataset.
+actors::StreamSource source_of(std::shared_ptr<const IterableDataset> dataset, int workers);
+
+/// The settings of a loader whose batches have `rows` samples, as many in an epoch as `size` says.
+actors::LoaderSettings loader_settings(std::int64_t rows, const EpochSize& size,
+                                       const DataLoaderOptions& options);
+actors::StreamSettings stream_settings(std::int64_t rows, const DataLoaderOptions& options);
+actors::LoaderLimits loader_limits(const DataLoaderOptions& options);
+
+}  // namespace penstock

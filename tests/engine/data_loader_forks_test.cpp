@@ -1,0 +1,106 @@
+// A process that is forked from one with loaders: the child's calls are refused, its destructors
+// return, and the parent's loaders go on.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <functional>
+#include <optional>
+#include <thread>
+
+#include "penstock/data_loader.hpp"
+#include "tests/engine/kinds_of_loaders.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace penstock {
+namespace {
+
+using testing::all_eight;
+using testing::all_loader_kinds;
+using testing::eight_samples;
+using testing::HeldRead;
+using testing::LoaderKind;
+using testing::rest_of_eight;
+
+/// Returns whether `claim` holds in a process that is forked here, where it has a minute.
+bool holds_in_a_child(const std::function<bool()>& claim) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(60);
+    ::_exit(claim() ? 0 : 1);
+  }
+  int status = -1;
+  return ::waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+bool is_refused(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.code() == Errc::closed &&
+           std::string(error.what()) ==
+               "data loader: it belongs to the process that made it, from which this one was "
+               "forked; make a new one here";
+  }
+  return false;
+}
+
+/// Whether a child refuses all calls, ends the loader, and has others of its own.
+bool is_left_alone(std::optional<DataLoader>& loader, const LoaderKind& kind) {
+  const bool refuses =
+      is_refused([&] { loader->next(); }) && is_refused([&] { loader->start_epoch(); }) &&
+      is_refused([&] { loader->skip_epochs(1); }) && is_refused([&] { loader->close(); });
+  const bool counts = loader->batches() == 4;
+  loader.reset();
+  DataLoader own = eight_samples(kind, [](std::int64_t, const std::stop_token&) {});
+  return refuses && counts && rest_of_eight(own) == all_eight(kind);
+}
+
+TEST(DataLoaderForks, LeaveTheLoaderToTheParentBeforeInAndAfterAnEpoch) {
+  for (const LoaderKind& kind : all_loader_kinds) {
+    std::optional<DataLoader> loader =
+        eight_samples(kind, [](std::int64_t, const std::stop_token&) {});
+    const auto child = [&] { return is_left_alone(loader, kind); };
+    EXPECT_TRUE(holds_in_a_child(child)) << kind.name;
+    loader->start_epoch();
+    EXPECT_TRUE(holds_in_a_child(child)) << kind.name;
+    auto batch = loader->next();
+    EXPECT_TRUE(holds_in_a_child([&] {
+      batch.reset();  // its memory has no loader to go back to
+      return child();
+    })) << kind.name;
+    batch.reset();
+    rest_of_eight(*loader);
+    EXPECT_TRUE(holds_in_a_child(child)) << kind.name;
+    loader->start_epoch();
+    EXPECT_EQ(rest_of_eight(*loader), all_eight(kind)) << kind.name;
+  }
+}
+
+TEST(DataLoaderForks, LeaveTheLoaderToTheParentWhileAnotherThreadIsInACall) {
+  for (const LoaderKind& kind : all_loader_kinds) {
+    HeldRead held;
+    std::optional<DataLoader> loader = eight_samples(kind, held.before(false));
+    std::vector<std::int64_t> numbers;
+    std::thread other([&] { numbers = rest_of_eight(*loader); });
+    held.await_begin();
+    EXPECT_TRUE(holds_in_a_child([&] { return is_left_alone(loader, kind); })) << kind.name;
+    held.let_go();
+    other.join();
+    EXPECT_EQ(numbers, all_eight(kind)) << kind.name;
+  }
+}
+
+TEST(DataLoaderForks, LeaveNothingToWaitForOfALoaderThatLeftAThreadBehind) {
+  HeldRead held;
+  std::optional<DataLoader> loader =
+      eight_samples(all_loader_kinds[0], held.before(false), {.stop_seconds = 0});
+  loader->start_epoch();
+  held.await_begin();
+  EXPECT_EQ(loader->close().threads_left, 1);
+  EXPECT_TRUE(holds_in_a_child([&] { return is_left_alone(loader, all_loader_kinds[0]); }));
+  held.let_go();
+}
+
+}  // namespace
+}  // namespace penstock

@@ -1,0 +1,133 @@
+// Loaders of every kind over the same eight samples, whose reads a test holds up or makes fail.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "penstock/data_loader.hpp"
+#include "penstock/error.hpp"
+#include "tests/support/numbered_samples.hpp"
+#include "tests/support/numbered_streams.hpp"
+
+namespace penstock::testing {
+
+struct LoaderKind {
+  std::string name;
+  bool streams = false;
+  LoaderMode mode = LoaderMode::async;
+  int workers = 1;
+};
+
+inline const std::vector<LoaderKind> all_loader_kinds{
+    {"samples, async", false, LoaderMode::async, 1},
+    {"samples, async, two workers", false, LoaderMode::async, 2},
+    {"samples, sync", false, LoaderMode::sync, 1},
+    {"samples, sync, no workers", false, LoaderMode::sync, 0},
+    {"samples, async, no workers", false, LoaderMode::async, 0},
+    {"streams, async", true, LoaderMode::async, 1},
+    {"streams, async, two workers", true, LoaderMode::async, 2},
+    {"streams, sync, no workers", true, LoaderMode::sync, 0},
+    {"streams, rebatched, two workers", true, LoaderMode::rebatched, 2}};
+
+/// What a dataset does before it writes a sample.
+using BeforeRead = std::function<void(std::int64_t sample, const std::stop_token& stop)>;
+
+/// Batches of two of the samples 0 to 7, each of which is preceded by `before`. `gone` is called
+/// when nobody has the dataset any more.
+inline DataLoader eight_samples(
+    const LoaderKind& kind, const BeforeRead& before, DataLoaderOptions options = {},
+    const std::function<void()>& gone = [] {}) {
+  options.mode = kind.mode;
+  options.workers = kind.workers;
+  const auto end = [gone](auto* dataset) {
+    delete dataset;
+    gone();
+  };
+  if (!kind.streams) {
+    auto dataset = std::shared_ptr<NumberedSamples>(new NumberedSamples(8), end);
+    dataset->before_request = [before](const SampleRequest& request) {
+      before(request.index, request.stop);
+    };
+    return {std::move(dataset), 2, options};
+  }
+  auto dataset = std::shared_ptr<NumberedStreams>(new NumberedStreams(8), end);
+  dataset->before_next = before;
+  return {std::move(dataset), 2, options};
+}
+
+/// The numbers of the samples that the epoch still has.
+inline std::vector<std::int64_t> rest_of_eight(DataLoader& loader) {
+  std::vector<std::int64_t> numbers;
+  while (const auto batch = loader.next()) {
+    const auto labels = batch->back().as<std::int64_t>();
+    numbers.insert(numbers.end(), labels.begin(), labels.end());
+  }
+  return numbers;
+}
+
+/// The same of a loader that is slow: a stall is waited out.
+inline std::vector<std::int64_t> patient_rest_of_eight(DataLoader& loader) {
+  std::vector<std::int64_t> numbers;
+  for (;;) try {
+      const auto batch = loader.next();
+      if (!batch) return numbers;
+      const auto labels = batch->back().as<std::int64_t>();
+      numbers.insert(numbers.end(), labels.begin(), labels.end());
+    } catch (const Error& error) {
+      if (error.code() != Errc::stalled) throw;
+    }
+}
+
+/// The numbers of the samples of a whole epoch, in the order in which this kind of loader has them.
+inline std::vector<std::int64_t> all_eight(const LoaderKind& kind) {
+  if (!kind.streams || kind.workers < 2) return {0, 1, 2, 3, 4, 5, 6, 7};
+  if (kind.mode == LoaderMode::rebatched) return {0, 4, 1, 5, 2, 6, 3, 7};
+  return {0, 1, 4, 5, 2, 3, 6, 7};
+}
+
+/// Reads whose first one does not end before it is let go. Any others do at once.
+class HeldRead {
+ public:
+  /// What the dataset has to call. With `stops`, a read that is asked to stop ends too, with an
+  /// exception.
+  BeforeRead before(bool stops) {
+    return [this, stops](std::int64_t, const std::stop_token& stop) {
+      std::unique_lock lock(mutex_);
+      if (begun_) return;
+      begun_ = true;
+      changed_.notify_all();
+      if (stops)
+        changed_.wait(lock, stop, [this] { return let_go_; });
+      else
+        changed_.wait(lock, [this] { return let_go_; });
+      if (!let_go_) throw std::runtime_error("asked to stop");
+    };
+  }
+  void await_begin() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return begun_; });
+  }
+  void let_go() {
+    const std::lock_guard lock(mutex_);
+    let_go_ = true;
+    changed_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  bool begun_ = false;
+  bool let_go_ = false;
+};
+
+}  // namespace penstock::testing
