@@ -238,14 +238,17 @@ TEST(PipelineOverlap, IsRealBetweenReplicasThatAllowOneMicroBatchEach) {
 
 TEST(PipelineOverlap, NeverHappensOnOneIpu) {
   const auto events = trace_of({.replicas = 2});
+  std::size_t seen = 0;
   for (std::int32_t ipu = 0; ipu < 8; ++ipu) {
     std::int64_t free_at = 0;
     for (const TraceEvent& event : events) {
       if (event.ipu != ipu) continue;
+      ++seen;
       EXPECT_GE(event.begin_ns, free_at);
       free_at = event.end_ns;
     }
   }
+  EXPECT_EQ(seen, events.size());
 }
 
 }  // namespace

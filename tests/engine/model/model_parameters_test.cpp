@@ -25,11 +25,19 @@ TEST(ModelParameters, StartLikePyTorchs) {
                                                            {"fc.weight", 1 / std::sqrt(6)},
                                                            {"fc.bias", 1 / std::sqrt(6)}};
   for (const auto& [name, bound] : bounds) {
-    double most = 0;
+    double most = 0, sum = 0, squares = 0;
     const Tensor weight = model.weight(name);
-    for (const float value : weight.as<float>()) most = std::max(most, std::abs(double{value}));
+    for (const float value : weight.as<float>()) {
+      most = std::max(most, std::abs(double{value}));
+      sum += value;
+      squares += double{value} * value;
+    }
     EXPECT_LE(most, bound * (1 + 1e-6)) << name;
     EXPECT_GT(most, bound * 0.9) << name;
+    // Uniform between the bounds: the mean is 0, the variance a third of the bound's square.
+    const auto count = static_cast<double>(weight.as<float>().size());
+    EXPECT_NEAR(sum / count, 0, 3 * bound / std::sqrt(3 * count)) << name;
+    EXPECT_NEAR(squares / count, bound * bound / 3, 1.2 * bound * bound / std::sqrt(count)) << name;
   }
 }
 
