@@ -1,26 +1,17 @@
 #include "penstock/report.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 
 #include "engine/values/joined.hpp"
+#include "engine/values/number_range.hpp"
 
 namespace penstock {
 namespace {
 
 using Row = std::vector<std::string>;
 
-std::string decimal(double number, int digits) {
-  std::array<char, 400> text{};  // the largest double has 309 digits
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), number,
-                                 std::chars_format::fixed, digits)
-                       .ptr;
-  return {text.data(), end};
-}
-
 std::string percent(double share) {
-  return decimal(share * 100, 0) + " %";
+  return decimal_text(share * 100, 0) + " %";
 }
 
 /// Columns that are shown if any stage has something there.
@@ -41,7 +32,7 @@ Row heading(const Shown& shown) {
 }
 
 std::string kilobytes(std::int64_t bytes) {
-  return decimal(static_cast<double>(bytes) / 1e3, 1);
+  return decimal_text(static_cast<double>(bytes) / 1e3, 1);
 }
 
 Row row_of(const StagePlanReport& stage, const Shown& shown) {
@@ -50,13 +41,14 @@ Row row_of(const StagePlanReport& stage, const Shown& shown) {
     row.insert(row.end(),
                {std::to_string(stage.phase), std::to_string(stage.forward_phase) + " | " +
                                                  std::to_string(stage.backward_phase)});
-  row.insert(row.end(),
-             {joined(stage.blocks, {}, ","), stage.first_layer, std::to_string(stage.parameters),
-              decimal(stage.forward_flops / 1e6, 3), decimal(stage.backward_flops / 1e6, 3)});
-  if (shown.recomputed) row.push_back(decimal(stage.recomputed_flops / 1e6, 3));
+  row.insert(
+      row.end(),
+      {joined(stage.blocks, {}, ","), stage.first_layer, std::to_string(stage.parameters),
+       decimal_text(stage.forward_flops / 1e6, 3), decimal_text(stage.backward_flops / 1e6, 3)});
+  if (shown.recomputed) row.push_back(decimal_text(stage.recomputed_flops / 1e6, 3));
   if (shown.times)
-    row.insert(row.end(),
-               {decimal(stage.forward_seconds * 1e6, 1), decimal(stage.backward_seconds * 1e6, 1)});
+    row.insert(row.end(), {decimal_text(stage.forward_seconds * 1e6, 1),
+                           decimal_text(stage.backward_seconds * 1e6, 1)});
   row.insert(row.end(), {percent(stage.share), std::to_string(stage.in_flight_limit),
                          kilobytes(stage.stash_bytes), kilobytes(stage.bytes)});
   return row;
@@ -91,7 +83,7 @@ std::string stages_table(const std::vector<StagePlanReport>& stages) {
 std::string phases(const CompileReport& report) {
   std::vector<std::string> parts;
   for (const CompilePhase& phase : report.phases)
-    parts.push_back(" " + phase.name + " " + decimal(phase.seconds * 1e3, 2) + " ms");
+    parts.push_back(" " + phase.name + " " + decimal_text(phase.seconds * 1e3, 2) + " ms");
   return parts.empty() ? "" : ":" + joined(parts, {}, ",");
 }
 
@@ -139,17 +131,18 @@ std::string describe_stages(const CompileReport& report) {
                                                     : std::to_string(report.threads) + " threads";
   return std::to_string(from.size()) + (from.size() == 1 ? " stage, from " : " stages, from ") +
          joined(from, {}, ",") + "; the slowest has " + percent(slowest) +
-         " of the work; expected: " + decimal(report.expected_speedup, 1) +
+         " of the work; expected: " + decimal_text(report.expected_speedup, 1) +
          " times the throughput of one stage, on " + threads;
 }
 
 std::string to_string(const CompileReport& report) {
   std::string text =
       (report.from_cache ? "read from the plan cache in " : "compiled in ") +
-      decimal(report.seconds * 1e3, 2) + " ms" + phases(report) + "\n" + to_string(report.call) +
-      stages_table(report.stages) + (report.automatic_stages ? "stages auto: " : "stages: ") +
-      describe_stages(report) + "\nexpected utilisation " + percent(report.expected_utilization) +
-      ", full after " + std::to_string(report.ramp) + " micro-batches, layout conversions " +
+      decimal_text(report.seconds * 1e3, 2) + " ms" + phases(report) + "\n" +
+      to_string(report.call) + stages_table(report.stages) +
+      (report.automatic_stages ? "stages auto: " : "stages: ") + describe_stages(report) +
+      "\nexpected utilisation " + percent(report.expected_utilization) + ", full after " +
+      std::to_string(report.ramp) + " micro-batches, layout conversions " +
       std::to_string(report.layout_conversions) + lanes_text(report) + ", threads per IPU " +
       std::to_string(report.threads_per_ipu) + "\n" + traffic_text(report) + outputs_text(report);
   for (const std::string& warning : report.warnings) text += "warning: " + warning + "\n";

@@ -13,15 +13,13 @@
 #include "actors/loader/stream_loader_actor.hpp"
 #include "actors/system/actor_system.hpp"
 #include "actors/system/owning_process.hpp"
+#include "engine/values/number_range.hpp"
 
 namespace penstock::actors {
 namespace {
 
 std::string seconds_text(std::chrono::nanoseconds time) {
-  std::string text = std::to_string(std::chrono::duration<double>(time).count());
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.back() == '.') text.pop_back();
-  return text + " s";
+  return number_text(std::chrono::duration<double>(time).count()) + " s";
 }
 
 template <class Reader, class Source>

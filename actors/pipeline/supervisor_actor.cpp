@@ -1,18 +1,16 @@
 #include "actors/pipeline/supervisor_actor.hpp"
 
 #include <algorithm>
-#include <sstream>
 
 #include "actors/system/base_init.hpp"
 #include "actors/system/errors.hpp"
+#include "engine/values/number_range.hpp"
 
 namespace penstock::actors {
 namespace {
 
 std::string seconds_text(double seconds) {
-  std::ostringstream text;
-  text << seconds << " s";
-  return text.str();
+  return number_text(seconds) + " s";
 }
 
 }  // namespace

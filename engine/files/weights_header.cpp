@@ -1,16 +1,20 @@
 #include "engine/files/weights_header.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
-#include <set>
+#include <array>
+#include <charconv>
+#include <optional>
 #include <tuple>
+#include <utility>
 
+#include "engine/json/json_reader.hpp"
+#include "engine/json/json_string.hpp"
+#include "engine/values/joined.hpp"
+#include "engine/values/printable.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr std::string_view metadata_key = "__metadata__";
 constexpr std::string_view f32_name = "F32", i64_name = "I64";
@@ -23,106 +27,43 @@ void require(bool condition, std::string_view name, const char* what) {
   if (!condition) corrupt("tensor " + quoted_name(name) + ": " + what);
 }
 
-/// Watches the parser: refuses what a JSON value cannot tell any more (a name used twice) and what
-/// would only fill memory (deep nesting, endless lists).
-class Watch {
- public:
-  bool operator()(int depth, Json::parse_event_t event, const Json& value) {
-    // The header is 0 deep, an entry 1, its shape and offsets 2; what they hold is one deeper.
-    switch (event) {
-      case Json::parse_event_t::object_start:
-        if (depth > 1) corrupt("header: an object inside a tensor's entry");
-        if (depth == 1) fields_.clear();
-        break;
-      case Json::parse_event_t::array_start:
-        if (depth != 2) corrupt("header: a list that is neither shape nor offsets");
-        list_size_ = 0;
-        break;
-      case Json::parse_event_t::key:
-        see(depth == 1 ? names_ : fields_, value.get_ref<const std::string&>());
-        break;
-      case Json::parse_event_t::value:
-        if (depth == 3 && ++list_size_ > Shape::max_rank)
-          corrupt("header: a list of more than " + std::to_string(Shape::max_rank) + " numbers");
-        break;
-      default:
-        break;
-    }
-    return true;
-  }
-
- private:
-  static void see(std::set<std::string>& seen, const std::string& name) {
-    if (!seen.insert(name).second) corrupt("header: " + quoted_name(name) + " is there twice");
-  }
-
-  std::set<std::string> names_;
-  std::set<std::string> fields_;
-  std::size_t list_size_ = 0;
+/// A tensor's entry as the header has it.
+struct RawEntry {
+  std::string name = {};
+  std::optional<std::string> dtype = {};
+  std::optional<std::vector<std::uint64_t>> shape = {};
+  std::optional<std::vector<std::uint64_t>> offsets = {};
+  bool has_more = false;  ///< another field
 };
 
-Json parse(std::string_view text) {
-  Watch watch;
-  try {
-    return Json::parse(text, [&watch](int depth, Json::parse_event_t event, Json& value) {
-      return watch(depth, event, value);
-    });
-  } catch (const Json::parse_error& error) {
-    corrupt("header: not valid JSON near byte " + std::to_string(error.byte));
-  } catch (const Json::exception&) {
-    corrupt("header: a number out of range");
-  }
+DType dtype_of(const RawEntry& entry) {
+  if (*entry.dtype == f32_name) return DType::f32;
+  if (*entry.dtype == i64_name) return DType::i64;
+  throw Error(Errc::unsupported, "tensor " + quoted_name(entry.name) +
+                                     ": expected dtype F32 or I64, got " +
+                                     quoted_name(*entry.dtype));
 }
 
-std::map<std::string, std::string> parse_metadata(const Json& json) {
-  if (!json.is_object()) corrupt("header: __metadata__ is not an object");
-  std::map<std::string, std::string> metadata;
-  for (const auto& [key, value] : json.items()) {
-    if (!value.is_string()) corrupt("header: __metadata__: " + quoted_name(key) + " is not a text");
-    metadata.emplace(key, value.get<std::string>());
-  }
-  return metadata;
-}
-
-DType parse_dtype(const std::string& name, const Json& json) {
-  require(json.is_string(), name, "its dtype is not a text");
-  const auto& dtype = json.get_ref<const std::string&>();
-  if (dtype == f32_name) return DType::f32;
-  if (dtype == i64_name) return DType::i64;
-  throw Error(Errc::unsupported, "tensor " + quoted_name(name) +
-                                     ": expected dtype F32 or I64, got " + quoted_name(dtype));
-}
-
-std::vector<std::uint64_t> parse_numbers(const std::string& name, const Json& json) {
-  require(json.is_array(), name, "its shape or offsets are not a list");
-  std::vector<std::uint64_t> numbers;
-  for (const Json& number : json) {
-    require(number.is_number_unsigned(), name, "a number in its shape or offsets is not a size");
-    numbers.push_back(number.get<std::uint64_t>());
-  }
-  return numbers;
-}
-
-Shape parse_shape(const std::string& name, const Json& json) {
+Shape shape_of(const RawEntry& entry) {
   std::vector<std::int64_t> dims;
-  for (const std::uint64_t size : parse_numbers(name, json)) {
-    require(size <= INT64_MAX, name, "its shape is too large");
+  for (const std::uint64_t size : *entry.shape) {
+    require(size <= INT64_MAX, entry.name, "its shape is too large");
     dims.push_back(static_cast<std::int64_t>(size));
   }
   try {
     return Shape(dims);
   } catch (const Error&) {
-    corrupt("tensor " + quoted_name(name) + ": its shape is too large");
+    corrupt("tensor " + quoted_name(entry.name) + ": its shape is too large");
   }
 }
 
-WeightsEntry parse_entry(const std::string& name, const Json& json, std::uint64_t data_bytes) {
-  require(json.is_object() && json.size() == 3 && json.contains("dtype") &&
-              json.contains("shape") && json.contains("data_offsets"),
-          name, "expected dtype, shape and data_offsets");
-  const DType dtype = parse_dtype(name, json["dtype"]);
-  const Shape shape = parse_shape(name, json["shape"]);
-  const auto offsets = parse_numbers(name, json["data_offsets"]);
+WeightsEntry checked(const RawEntry& entry, std::uint64_t data_bytes) {
+  const std::string& name = entry.name;
+  require(entry.dtype && entry.shape && entry.offsets && !entry.has_more, name,
+          "expected dtype, shape and data_offsets");
+  const DType dtype = dtype_of(entry);
+  const Shape shape = shape_of(entry);
+  const auto& offsets = *entry.offsets;
   require(offsets.size() == 2 && offsets[0] <= offsets[1], name,
           "its data_offsets are no begin and end");
   const std::uint64_t begin = offsets[0], end = offsets[1];
@@ -133,6 +74,119 @@ WeightsEntry parse_entry(const std::string& name, const Json& json, std::uint64_
               bytes / size_of(dtype) == static_cast<std::uint64_t>(shape.elements()),
           name, "its shape does not fit its data_offsets");
   return {name, dtype, shape, begin, end};
+}
+
+/// Takes each tensor's entry as soon as it has been read, so that there never is more of the header
+/// than one entry beside what it says.
+class HeaderBuilder : public JsonEvents {
+ public:
+  explicit HeaderBuilder(std::uint64_t data_bytes) : data_bytes_(data_bytes) {}
+
+  WeightsHeader take() { return std::move(header_); }
+
+  void begin_object(std::size_t) override {
+    if (depth_ > 1) corrupt("header: an object inside a tensor's entry");
+    if (depth_++ == 0) return;
+    in_metadata_ = key_ == metadata_key;
+    entry_ = {.name = key_};
+  }
+  void end_object() override {
+    if (--depth_ == 1 && !in_metadata_) header_.entries.push_back(checked(entry_, data_bytes_));
+  }
+  void begin_list(std::size_t) override {
+    if (depth_ != 2 || in_metadata_) corrupt("header: a list that is neither shape nor offsets");
+    if (key_ == "dtype") require(false, entry_.name, "its dtype is not a text");
+    depth_ = 3;
+    list_.clear();
+  }
+  void end_list() override {
+    depth_ = 2;
+    if (key_ == "shape")
+      set(entry_.shape, std::move(list_));
+    else if (key_ == "data_offsets")
+      set(entry_.offsets, std::move(list_));
+    else
+      entry_.has_more = true;
+  }
+
+  void key(std::string&& name, std::size_t) override {
+    key_ = std::move(name);
+    if (depth_ != 1 || key_ != metadata_key) return;
+    if (had_metadata_) refuse_repetition(key_);
+    had_metadata_ = true;
+  }
+
+  void text(std::string&& value, std::size_t) override {
+    if (depth_ == 2 && in_metadata_) {
+      if (!header_.metadata.emplace(key_, std::move(value)).second) refuse_repetition(key_);
+    } else if (depth_ == 2 && key_ == "dtype") {
+      set(entry_.dtype, std::move(value));
+    } else {
+      refuse_value();
+    }
+  }
+
+  void number(std::string_view spelling, std::size_t) override {
+    if (depth_ != 3) refuse_value();
+    if (list_.size() == Shape::max_rank)
+      corrupt("header: a list of more than " + std::to_string(Shape::max_rank) + " numbers");
+    std::uint64_t size = 0;
+    const char* const end = spelling.data() + spelling.size();
+    const auto [stop, error] = std::from_chars(spelling.data(), end, size);
+    if (error != std::errc() || stop != end) refuse_value();
+    list_.push_back(size);
+  }
+
+  void boolean(bool, std::size_t) override { refuse_value(); }
+  void null(std::size_t) override { refuse_value(); }
+
+  Error failure(std::size_t at, const char* reason) override {
+    return {Errc::corrupt_file,
+            "header: not valid JSON near byte " + std::to_string(at + 1) + ": " + reason};
+  }
+
+ private:
+  [[noreturn]] static void refuse_repetition(std::string_view name) {
+    corrupt("header: " + quoted_name(name) + " is there twice");
+  }
+
+  template <class Field, class Value>
+  void set(std::optional<Field>& field, Value&& value) {
+    if (field) refuse_repetition(key_);
+    field = std::forward<Value>(value);
+  }
+
+  /// Refuses a value where none of its kind belongs.
+  [[noreturn]] void refuse_value() const {
+    if (depth_ == 0) corrupt("header: not a JSON object");
+    if (depth_ == 1 && key_ == metadata_key) corrupt("header: __metadata__ is not an object");
+    if (depth_ == 1)
+      corrupt("tensor " + quoted_name(key_) + ": expected dtype, shape and data_offsets");
+    if (in_metadata_) corrupt("header: __metadata__: " + quoted_name(key_) + " is not a text");
+    const char* const what = depth_ == 3       ? "a number in its shape or offsets is not a size"
+                             : key_ == "dtype" ? "its dtype is not a text"
+                             : key_ == "shape" || key_ == "data_offsets"
+                                 ? "its shape or offsets are not a list"
+                                 : "expected dtype, shape and data_offsets";
+    corrupt("tensor " + quoted_name(entry_.name) + ": " + what);
+  }
+
+  std::uint64_t data_bytes_;
+  WeightsHeader header_;
+  RawEntry entry_;
+  std::vector<std::uint64_t> list_;
+  std::string key_;
+  int depth_ = 0;  // 1 inside the header, 2 inside an entry or the metadata, 3 inside a list
+  bool in_metadata_ = false;
+  bool had_metadata_ = false;
+};
+
+void require_different_names(const std::vector<WeightsEntry>& entries) {
+  std::vector<std::string_view> names;
+  for (const WeightsEntry& entry : entries) names.push_back(entry.name);
+  std::ranges::sort(names);
+  const auto twice = std::ranges::adjacent_find(names);
+  if (twice != names.end()) corrupt("header: " + quoted_name(*twice) + " is there twice");
 }
 
 void require_exact_cover(const std::vector<WeightsEntry>& entries, std::uint64_t data_bytes) {
@@ -146,17 +200,38 @@ void require_exact_cover(const std::vector<WeightsEntry>& entries, std::uint64_t
     corrupt("the last " + std::to_string(data_bytes - covered) + " bytes belong to no tensor");
 }
 
+std::string numbers_text(const auto& numbers) {
+  return '[' +
+         joined(
+             numbers, [](auto number) { return std::to_string(number); }, ",") +
+         ']';
+}
+
+std::string entry_text(const WeightsEntry& entry) {
+  return json_string(entry.name) + R"(:{"dtype":")" +
+         std::string(entry.dtype == DType::f32 ? f32_name : i64_name) + R"(","shape":)" +
+         numbers_text(entry.shape) + R"(,"data_offsets":)" +
+         numbers_text(std::array{entry.begin, entry.end}) + '}';
+}
+
+std::string metadata_text(const std::map<std::string, std::string>& metadata) {
+  return json_string(metadata_key) + ":{" +
+         joined(
+             metadata,
+             [](const auto& item) {
+               return json_string(item.first) + ':' + json_string(item.second);
+             },
+             ",") +
+         '}';
+}
+
 }  // namespace
 
 WeightsHeader parse_weights_header(std::string_view text, std::uint64_t data_bytes) {
-  const Json json = parse(text);
-  if (!json.is_object()) corrupt("header: not a JSON object");
-  WeightsHeader header;
-  for (const auto& [name, value] : json.items())
-    if (name == metadata_key)
-      header.metadata = parse_metadata(value);
-    else
-      header.entries.push_back(parse_entry(name, value, data_bytes));
+  HeaderBuilder builder(data_bytes);
+  read_json_text(text, builder);
+  WeightsHeader header = builder.take();
+  require_different_names(header.entries);
   std::ranges::stable_sort(header.entries, {}, [](const WeightsEntry& entry) {
     return std::tuple(entry.begin, entry.end);
   });
@@ -165,25 +240,13 @@ WeightsHeader parse_weights_header(std::string_view text, std::uint64_t data_byt
 }
 
 std::string to_json(const WeightsHeader& header) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  if (!header.metadata.empty()) json[std::string(metadata_key)] = header.metadata;
-  for (const WeightsEntry& entry : header.entries)
-    json[entry.name] = {{"dtype", entry.dtype == DType::f32 ? f32_name : i64_name},
-                        {"shape", std::vector(entry.shape.begin(), entry.shape.end())},
-                        {"data_offsets", {entry.begin, entry.end}}};
-  try {
-    return json.dump();
-  } catch (const Json::type_error&) {
-    throw Error(Errc::invalid_argument, "a name or the metadata is not valid UTF-8");
+  std::string json = "{";
+  if (!header.metadata.empty()) json += metadata_text(header.metadata);
+  for (const WeightsEntry& entry : header.entries) {
+    if (json.size() > 1) json += ',';
+    json += entry_text(entry);
   }
-}
-
-std::string quoted_name(std::string_view name) {
-  constexpr std::size_t limit = 100;
-  std::string text(name.substr(0, limit));
-  std::ranges::replace_if(
-      text, [](char c) { return c < ' ' || c > '~'; }, '?');
-  return "\"" + text + (name.size() > limit ? "...\"" : "\"");
+  return json + '}';
 }
 
 }  // namespace penstock

@@ -25,15 +25,12 @@ struct WeightsHeader {
   std::map<std::string, std::string> metadata = {};
 };
 
-/// The header in `text`, over `data_bytes` bytes of data.
+/// The header in `text`, over `data_bytes` bytes of data, in time and memory in proportion to it.
 /// @throws Error corrupt_file naming the tensor if the text breaks the format or the entries do not
 /// cover the data exactly once; unsupported if a tensor is of another type than F32 or I64.
 WeightsHeader parse_weights_header(std::string_view text, std::uint64_t data_bytes);
 
 /// The header as JSON. @throws Error invalid_argument if a text is not UTF-8.
 std::string to_json(const WeightsHeader& header);
-
-/// A tensor's name for a message: in quotes, unprintable characters as "?", cut if very long.
-std::string quoted_name(std::string_view name);
 
 }  // namespace penstock

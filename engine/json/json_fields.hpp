@@ -14,9 +14,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "engine/files/weights_header.hpp"
 #include "engine/values/joined.hpp"
 #include "engine/values/number_range.hpp"
+#include "engine/values/out_of_memory.hpp"
+#include "engine/values/printable.hpp"
 #include "penstock/error.hpp"
 #include "penstock/json_value.hpp"
 
@@ -88,7 +89,7 @@ JsonValue written(const std::map<std::string, T>& values) {
 
 [[noreturn]] inline void refuse_json(const std::string& path, const JsonValue& json,
                                      const std::string& expected) {
-  throw Error(Errc::invalid_argument, "line " + std::to_string(json.line) + ": " + path +
+  throw Error(Errc::invalid_argument, "line " + std::to_string(json.line) + ": " + shortened(path) +
                                           ": expected " + expected + ", got " + describe(json));
 }
 
@@ -135,9 +136,9 @@ class FieldReader {
       read(path + '.' + name, json, field);
     });
     if (found) return;
-    throw Error(Errc::invalid_argument, "line " + std::to_string(json.line) + ": " + path + ": " +
-                                            quoted_name(json.name) + " is none of its fields " +
-                                            joined(names));
+    throw Error(Errc::invalid_argument, "line " + std::to_string(json.line) + ": " +
+                                            shortened(path) + ": " + quoted_name(json.name) +
+                                            " is none of its fields " + joined(names));
   }
 
   std::map<std::string, int> lines_;
@@ -227,16 +228,18 @@ void read_json(FieldReader& reader, const std::string& path, const JsonValue& js
 /// of the field that they begin with.
 template <class Group>
 Group read_checked(const std::string& name, const JsonValue& json, const Group& base) {
-  Group group = base;
-  FieldReader reader;
-  reader.read_fields(name, json, group);
-  try {
-    group.validate();
-  } catch (const Error& error) {
-    const std::string text = error.what();
-    throw Error(error.code(), reader.line_of(text.substr(0, text.find(": "))) + text);
-  }
-  return group;
+  return or_out_of_memory(name, [&] {
+    Group group = base;
+    FieldReader reader;
+    reader.read_fields(name, json, group);
+    try {
+      group.validate();
+    } catch (const Error& error) {
+      const std::string text = error.what();
+      throw Error(error.code(), shortened(reader.line_of(text.substr(0, text.find(": "))) + text));
+    }
+    return group;
+  });
 }
 
 }  // namespace penstock

@@ -1,98 +1,95 @@
 #include "penstock/json_value.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <charconv>
+#include <cstdint>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
-#include "engine/files/weights_header.hpp"
+#include "engine/json/json_reader.hpp"
+#include "engine/json/json_string.hpp"
+#include "engine/values/out_of_memory.hpp"
+#include "engine/values/printable.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
 namespace {
 
-using Json = nlohmann::json;
 using Kind = JsonValue::Kind;
 
 constexpr std::size_t deepest = 32;  // trees are destroyed recursively
 constexpr std::size_t longest_number = 40;
 
-[[noreturn]] void refuse(int line, const std::string& what) {
-  throw Error(Errc::invalid_argument, "line " + std::to_string(line) + ": " + what);
+Error error_in(int line, const std::string& what) {
+  return {Errc::invalid_argument, "line " + std::to_string(line) + ": " + what};
 }
 
-/// A text's characters, from the first to the last, telling how far the parser has come.
-class Characters {
- public:
-  using iterator_category = std::input_iterator_tag;
-  using value_type = char;
-  using difference_type = std::ptrdiff_t;
-  using pointer = const char*;
-  using reference = const char&;
+[[noreturn]] void refuse(int line, const std::string& what) {
+  throw error_in(line, what);
+}
 
-  Characters(const char* at, const char*& reached) : at_(at), reached_(&reached) {}
-  reference operator*() const { return *at_; }
-  Characters& operator++() {
-    *reached_ = ++at_;
-    return *this;
-  }
-  Characters operator++(int) {
-    Characters before = *this;
-    ++*this;
-    return before;
-  }
-  bool operator==(const Characters& other) const { return at_ == other.at_; }
-  bool operator!=(const Characters& other) const { return at_ != other.at_; }
+/// Whether a number that no double holds is too large for one, rather than too close to 0.
+bool is_too_large(std::string_view spelling) {
+  const auto exponent_at = std::min(spelling.find_first_of("eE"), spelling.size());
+  const std::string_view digits = spelling.substr(0, exponent_at);
+  const auto point = static_cast<std::int64_t>(std::min(digits.find('.'), digits.size()));
+  const auto first = digits.find_first_of("123456789");
+  if (first == digits.npos) return false;
+  std::int64_t exponent = 0;
+  std::string_view written = spelling.substr(std::min(exponent_at + 1, spelling.size()));
+  if (written.starts_with('+')) written.remove_prefix(1);
+  const auto [end, error] =
+      std::from_chars(written.data(), written.data() + written.size(), exponent);
+  if (error == std::errc::result_out_of_range) return !written.starts_with('-');
+  return exponent + point > static_cast<std::int64_t>(first);
+}
 
- private:
-  const char* at_;
-  const char** reached_;
-};
+/// Whether a double can hold the number; those that are too close to 0 are 0.
+bool fits_a_double(std::string_view spelling) {
+  double number = 0;
+  const auto [end, error] =
+      std::from_chars(spelling.data(), spelling.data() + spelling.size(), number);
+  return error != std::errc::result_out_of_range || !is_too_large(spelling);
+}
 
 /// Builds the tree from the parser's events.
-class TreeBuilder : public nlohmann::json_sax<Json> {
+class TreeBuilder : public JsonEvents {
  public:
-  explicit TreeBuilder(std::string_view text) : counted_(text.data()), reached_(text.data()) {}
+  explicit TreeBuilder(std::string_view text) : text_(text) {}
 
-  const char*& reached() { return reached_; }
   JsonValue take() { return std::move(root_); }
 
-  bool null() override { return add({}); }
-  bool boolean(bool truth) override { return add({.kind = Kind::boolean, .truth = truth}); }
-  bool number_integer(number_integer_t number) override {
-    return add_number(std::to_string(number));
+  void null(std::size_t at) override { add({}, at); }
+  void boolean(bool truth, std::size_t at) override {
+    add({.kind = Kind::boolean, .truth = truth}, at);
   }
-  bool number_unsigned(number_unsigned_t number) override {
-    return add_number(std::to_string(number));
+  void text(std::string&& value, std::size_t at) override {
+    add({.kind = Kind::text, .text = std::move(value)}, at);
   }
-  bool number_float(number_float_t, const string_t& spelling) override {
-    return add_number(spelling);
-  }
-  bool string(string_t& text) override { return add({.kind = Kind::text, .text = text}); }
-  bool binary(binary_t&) override { return false; }
-  bool start_object(std::size_t) override { return open({.kind = Kind::object}); }
-  bool start_array(std::size_t) override { return open({.kind = Kind::list}); }
-  bool end_object() override { return close(); }
-  bool end_array() override { return close(); }
+  void begin_object(std::size_t at) override { open({.kind = Kind::object}, at); }
+  void begin_list(std::size_t at) override { open({.kind = Kind::list}, at); }
+  void end_object() override { open_.pop_back(); }
+  void end_list() override { open_.pop_back(); }
 
-  bool key(string_t& name) override {
-    const auto [first, is_new] = open_.back().names.emplace(name, line());
+  void number(std::string_view spelling, std::size_t at) override {
+    if (!fits_a_double(spelling))
+      refuse(line_of(at), place() + "expected a number that a double can hold, got " +
+                              shortened(spelling, longest_number));
+    add({.kind = Kind::number, .text = std::string(spelling)}, at);
+  }
+
+  void key(std::string&& name, std::size_t at) override {
+    const auto [first, is_new] = open_.back().names.emplace(name, line_of(at));
     if (!is_new)
-      refuse(line(),
+      refuse(line_of(at),
              quoted_name(name) + " is there twice, first in line " + std::to_string(first->second));
-    name_ = name;
-    return true;
+    name_ = std::move(name);
   }
 
-  bool parse_error(std::size_t, const std::string& read, const Json::exception& error) override {
-    constexpr int out_of_range = 406;
-    if (error.id == out_of_range)
-      refuse(line(), place() + "expected a number that a double can hold, got " +
-                         read.substr(0, longest_number));
-    const std::string text = error.what();
-    const auto reason = text.find(" - ");
-    refuse(line(), "not valid JSON" + (reason == text.npos ? "" : ": " + text.substr(reason + 3)));
+  Error failure(std::size_t at, const char* reason) override {
+    const std::size_t last = text_.empty() ? 0 : text_.size() - 1;
+    return error_in(line_of(std::min(at, last)), std::string("not valid JSON: ") + reason);
   }
 
  private:
@@ -101,26 +98,13 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
     std::map<std::string, int> names = {};  ///< of an object, with their lines
   };
 
-  bool add_number(const std::string& spelling) {
-    return add({.kind = Kind::number, .text = spelling});
-  }
+  void add(JsonValue value, std::size_t at) { insert(std::move(value), at); }
 
-  bool add(JsonValue value) {
-    insert(std::move(value));
-    return true;
-  }
-
-  bool open(JsonValue value) {
+  void open(JsonValue value, std::size_t at) {
     if (open_.size() == deepest)
-      refuse(line(), "nested more than " + std::to_string(deepest) + " deep");
-    JsonValue& opened = insert(std::move(value));
+      refuse(line_of(at), "nested more than " + std::to_string(deepest) + " deep");
+    JsonValue& opened = insert(std::move(value), at);
     open_.push_back({&opened});
-    return true;
-  }
-
-  bool close() {
-    open_.pop_back();
-    return true;
   }
 
   /// "runtime.stall_seconds: " for the value that comes next; nothing for the whole text.
@@ -138,41 +122,51 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
     }
     if (open_.empty()) return path;
     add(*open_.back().value, name_, open_.back().value->items.size());
-    return path + ": ";
+    return shortened(path) + ": ";
   }
 
   /// Pointers to open values stay good: only the innermost one grows.
-  JsonValue& insert(JsonValue value) {
-    value.line = line();
+  JsonValue& insert(JsonValue value, std::size_t at) {
+    value.line = line_of(at);
     if (open_.empty()) return root_ = std::move(value);
     JsonValue& parent = *open_.back().value;
     if (parent.kind == Kind::object) value.name = std::move(name_);
     return parent.items.emplace_back(std::move(value));
   }
 
-  /// Of the last character that belongs to what was read: behind a number the parser has seen one
-  /// more, which may be the line's end.
-  int line() {
-    if (reached_ == counted_) return line_;
-    line_ += static_cast<int>(std::count(counted_, reached_ - 1, '\n'));
-    counted_ = reached_ - 1;
+  /// The line of the byte at `at`, which never goes back.
+  int line_of(std::size_t at) {
+    const auto counted = text_.begin() + static_cast<std::ptrdiff_t>(std::min(counted_, at));
+    line_ += static_cast<int>(
+        std::count(counted, text_.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+    counted_ = std::max(counted_, at);
     return line_;
   }
 
-  const char* counted_;  ///< the characters before are in line_
-  const char* reached_;
+  std::string_view text_;
+  std::size_t counted_ = 0;  ///< the bytes before are in line_
   int line_ = 1;
   std::string name_;
   JsonValue root_;
   std::vector<OpenValue> open_;
 };
 
-std::string quoted_text(const std::string& text) {
-  try {
-    return Json(text).dump();
-  } catch (const Json::type_error&) {
-    throw Error(Errc::invalid_argument, quoted_name(text) + " is not valid UTF-8");
+std::string text_of(const JsonValue& value) {
+  switch (value.kind) {
+    case Kind::null:
+      return "null";
+    case Kind::boolean:
+      return value.truth ? "true" : "false";
+    case Kind::number:
+      return shortened(value.text, longest_number);
+    case Kind::text:
+      return quoted_name(value.text);
+    case Kind::list:
+      return "a list";
+    case Kind::object:
+      return "an object";
   }
+  return {};
 }
 
 /// Appends `value`. Without an indentation, as in lists, it is one line.
@@ -185,7 +179,7 @@ void write(std::string& out, const JsonValue& value, std::optional<int> indentat
     for (const JsonValue& item : value.items) {
       if (&item != value.items.data()) out += inner ? "," : ", ";
       break_line(inner);
-      if (value.kind == Kind::object) out += quoted_text(item.name) + ": ";
+      if (value.kind == Kind::object) out += json_string(item.name) + ": ";
       write(out, item, inner);
     }
     if (!value.items.empty() && inner) break_line(indentation);
@@ -193,7 +187,7 @@ void write(std::string& out, const JsonValue& value, std::optional<int> indentat
   };
   switch (value.kind) {
     case Kind::text:
-      out += quoted_text(value.text);
+      out += json_string(value.text);
       break;
     case Kind::number:
       out += value.text;
@@ -205,42 +199,30 @@ void write(std::string& out, const JsonValue& value, std::optional<int> indentat
       write_items('{', '}', indentation ? std::optional(*indentation + 2) : std::nullopt);
       break;
     default:
-      out += describe(value);
+      out += text_of(value);
   }
 }
 
 }  // namespace
 
 JsonValue parse_json(std::string_view text) {
-  TreeBuilder builder(text);
-  const char* unread = nullptr;
-  const char* const end = text.data() + text.size();
-  Json::sax_parse(Characters(text.data(), builder.reached()), Characters(end, unread), &builder);
-  return builder.take();
+  return or_out_of_memory("reading JSON", [&] {
+    TreeBuilder builder(text);
+    read_json_text(text, builder);
+    return builder.take();
+  });
 }
 
 std::string to_json(const JsonValue& value) {
-  std::string out;
-  write(out, value, 0);
-  return out;
+  return or_out_of_memory("writing JSON", [&] {
+    std::string out;
+    write(out, value, 0);
+    return out;
+  });
 }
 
 std::string describe(const JsonValue& value) {
-  switch (value.kind) {
-    case Kind::null:
-      return "null";
-    case Kind::boolean:
-      return value.truth ? "true" : "false";
-    case Kind::number:
-      return value.text.substr(0, longest_number);
-    case Kind::text:
-      return quoted_name(value.text);
-    case Kind::list:
-      return "a list";
-    case Kind::object:
-      return "an object";
-  }
-  return {};
+  return or_out_of_memory("a JSON value", [&] { return text_of(value); });
 }
 
 }  // namespace penstock

@@ -160,12 +160,12 @@ void read_json(FieldReader& reader, const std::string& path, const JsonValue& js
     schedule = LearningRateSchedule::of(phases);
   } catch (const Error& error) {
     const std::string text = "optimizer." + std::string(error.what());
-    throw Error(error.code(), reader.line_of(text.substr(0, text.find(": "))) + text);
+    throw Error(error.code(), shortened(reader.line_of(text.substr(0, text.find(": "))) + text));
   }
 }
 
 std::string to_json(const Optimizer& optimizer) {
-  return to_json(written(optimizer));
+  return or_out_of_memory("writing JSON", [&] { return to_json(written(optimizer)); });
 }
 
 std::ostream& operator<<(std::ostream& stream, const Optimizer& optimizer) {

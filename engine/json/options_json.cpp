@@ -133,7 +133,7 @@ void each_field(MaybeConst<Options> auto& options, const auto& visit) {
 }
 
 std::string to_json(const Options& options) {
-  return to_json(written(options));
+  return or_out_of_memory("writing JSON", [&] { return to_json(written(options)); });
 }
 
 std::ostream& operator<<(std::ostream& stream, const Options& options) {

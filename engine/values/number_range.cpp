@@ -34,6 +34,14 @@ std::string number_text(double number) {
   return {text.data(), end};
 }
 
+std::string decimal_text(double number, int digits) {
+  std::array<char, 400> text{};  // the largest double has 309 digits
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), number,
+                                 std::chars_format::fixed, digits)
+                       .ptr;
+  return {text.data(), end};
+}
+
 void check_number(std::string_view field, double number, const NumberRange& range) {
   if (range.contains(number)) return;
   throw Error(Errc::invalid_argument, std::string(field) + ": expected " + to_string(range) +

@@ -1,4 +1,5 @@
-// NumberRange: which numbers an option may be, checked and said in words. Pure.
+// NumberRange: which numbers an option may be, checked and said in words. Numbers are written in
+// the same way under every locale. Pure.
 #pragma once
 
 #include <limits>
@@ -23,6 +24,9 @@ std::string to_string(const NumberRange& range);
 
 /// The shortest text that reads back as the same number; whole numbers without an exponent.
 std::string number_text(double number);
+
+/// `number` with so many digits behind the decimal point: "0.50" for 0.5 and 2.
+std::string decimal_text(double number, int digits);
 
 /// @throws Error invalid_argument such as "options.batch_size: expected 1 or more, got 0" unless
 /// `number` is finite and in `range`.

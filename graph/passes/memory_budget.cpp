@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <map>
 #include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "engine/values/number_range.hpp"
 #include "graph/phases/residency.hpp"
 #include "graph/replica_ipus.hpp"
 #include "graph/shards.hpp"
@@ -234,9 +234,7 @@ std::string size_text(std::int64_t bytes) {
   double size = static_cast<double>(bytes);
   std::size_t unit = 0;
   for (; size >= 999.95 && unit + 1 < units.size(); ++unit) size /= 1000;
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), unit == 0 ? "%.0f %s" : "%.1f %s", size, units[unit]);
-  return text.data();
+  return decimal_text(size, unit == 0 ? 0 : 1) + ' ' + units[unit];
 }
 
 }  // namespace penstock::graph

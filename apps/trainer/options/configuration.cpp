@@ -15,6 +15,7 @@ using penstock::JsonValue;
 using Kind = JsonValue::Kind;
 
 constexpr std::size_t largest_file = 1'000'000;  // bytes
+constexpr std::size_t longest_name = 100;        // in a message
 
 [[noreturn]] void refuse(const std::string& what) {
   throw penstock::Error(penstock::Errc::invalid_argument, what);
@@ -73,7 +74,8 @@ OptionLines read_configuration(const std::string& file, TrainerOptions& options)
       set(value, options);
       lines[value.name] = value.line;
     } catch (const penstock::Error& error) {
-      refuse("line " + std::to_string(value.line) + ": " + value.name + ": " + error.what());
+      refuse("line " + std::to_string(value.line) + ": " + value.name.substr(0, longest_name) +
+             ": " + error.what());
     }
   return lines;
 } catch (const penstock::Error& error) {

@@ -10,9 +10,13 @@
 namespace trainer {
 namespace {
 
+constexpr std::size_t longest_value = 100;  // in a message
+
 [[noreturn]] void refuse(const std::string& expected, std::string_view got) {
   throw penstock::Error(penstock::Errc::invalid_argument,
-                        "expected " + expected + ", got \"" + std::string(got) + '"');
+                        "expected " + expected + ", got \"" +
+                            std::string(got.substr(0, longest_value)) +
+                            (got.size() > longest_value ? "...\"" : "\""));
 }
 
 /// Whether `text` is one number of type T and nothing else.

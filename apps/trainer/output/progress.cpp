@@ -2,12 +2,15 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <memory>
 #include <optional>
 #include <utility>
+
+#include "apps/trainer/output/decimal_text.hpp"
 
 namespace trainer {
 namespace {
@@ -16,25 +19,24 @@ constexpr int bar_cells = 10;
 constexpr double bar_period_seconds = 0.1;
 constexpr std::int64_t most_plain_lines = 20;
 
-template <class... Values>
-std::string formatted(const char* format, Values... values) {
-  char text[64];
-  std::snprintf(text, sizeof text, format, values...);
-  return text;
+/// A whole number, filled up with `fill` from the left to so many characters.
+std::string padded(std::int64_t number, std::size_t width, char fill) {
+  const std::string digits = std::to_string(number);
+  return std::string(width - std::min(width, digits.size()), fill) + digits;
 }
 
 /// "01:05", "1:01:05".
 std::string clock_text(double seconds) {
-  const auto whole = static_cast<long long>(seconds);
+  const auto whole = static_cast<std::int64_t>(seconds);
   const auto hours = whole / 3600, minutes = whole / 60 % 60;
-  return (hours > 0 ? formatted("%lld:", hours) : "") +
-         formatted("%02lld:%02lld", minutes, whole % 60);
+  return (hours > 0 ? std::to_string(hours) + ':' : "") + padded(minutes, 2, '0') + ':' +
+         padded(whole % 60, 2, '0');
 }
 
 /// "14.89it/s", or "6.49s/it" for the slow.
 std::string rate_text(std::int64_t done, double seconds) {
   const double rate = static_cast<double>(done) / seconds;
-  return rate < 1 ? formatted("%.2fs/it", 1 / rate) : formatted("%.2fit/s", rate);
+  return rate < 1 ? decimal_text(1 / rate, 2) + "s/it" : decimal_text(rate, 2) + "it/s";
 }
 
 /// "[00:01<00:04, 14.89it/s]"
@@ -61,9 +63,8 @@ std::string bar_line(const std::string& description, std::int64_t done, std::int
   std::string cells;
   for (std::int64_t i = 0; i < filled; ++i) cells += "█";
   cells.append(static_cast<std::size_t>(bar_cells - filled), ' ');
-  return (description.empty() ? "" : description + ": ") +
-         formatted("%3lld%%|", static_cast<long long>(done * 100 / total)) + cells + "| " +
-         count_text(done, total) + ' ' + timing_text(done, total, seconds);
+  return (description.empty() ? "" : description + ": ") + padded(done * 100 / total, 3, ' ') +
+         "%|" + cells + "| " + count_text(done, total) + ' ' + timing_text(done, total, seconds);
 }
 
 std::string plain_line(const std::string& title, const std::string& description, std::int64_t done,

@@ -1,8 +1,8 @@
 #include "graph/ops/rules/expect.hpp"
 
-#include <sstream>
 #include <string>
 
+#include "engine/values/number_range.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::graph {
@@ -58,9 +58,9 @@ std::size_t expect_axis(std::int64_t axis, const TensorType& type, std::string_v
 
 double expect_between(double value, double low, double high, std::string_view name) {
   if (value >= low && value <= high) return value;
-  std::ostringstream text;
-  text << "expected " << name << " from " << low << " to " << high << ", got " << value;
-  throw Error(Errc::invalid_argument, text.str());
+  throw Error(Errc::invalid_argument, "expected " + std::string(name) + " from " +
+                                          number_text(low) + " to " + number_text(high) + ", got " +
+                                          number_text(value));
 }
 
 }  // namespace penstock::graph

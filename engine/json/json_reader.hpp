@@ -1,0 +1,38 @@
+// Reads JSON (RFC 8259) piece by piece, in time and memory in proportion to the text, whatever the
+// process's locale is. Pure; the text may come from anybody.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "penstock/error.hpp"
+
+namespace penstock {
+
+/// What read_json_text() calls for the pieces of a text, in their order. `at` is the position of a
+/// piece's first byte. An exception that a function throws ends the reading.
+class JsonEvents {
+ public:
+  virtual ~JsonEvents() = default;
+  virtual void begin_object(std::size_t at) = 0;
+  virtual void end_object() = 0;
+  virtual void begin_list(std::size_t at) = 0;
+  virtual void end_list() = 0;
+  /// The key of the value that comes next.
+  virtual void key(std::string&& name, std::size_t at) = 0;
+  virtual void text(std::string&& value, std::size_t at) = 0;
+  /// `spelling` is the number as the text has it.
+  virtual void number(std::string_view spelling, std::size_t at) = 0;
+  virtual void boolean(bool truth, std::size_t at) = 0;
+  virtual void null(std::size_t at) = 0;
+  /// What is thrown where the text is no JSON. `at` is the position of the first byte that does not
+  /// fit, which may be the text's end.
+  virtual Error failure(std::size_t at, const char* reason) = 0;
+};
+
+/// Reads one value, with white space around it and nothing else. A byte order mark at the beginning
+/// is passed over. How deep values are nested costs a byte each and no stack.
+void read_json_text(std::string_view text, JsonEvents& events);
+
+}  // namespace penstock

@@ -1,0 +1,25 @@
+// CommaLocale: a process whose numbers have a comma before their decimals and points between their
+// thousands, as in German, for C's functions and for C++'s streams.
+#pragma once
+
+#include <locale>
+#include <string>
+
+namespace penstock::testing {
+
+/// Takes effect while it lives; one at a time. The locale is made for the purpose, by localedef,
+/// which is a part of the C library.
+class CommaLocale {
+ public:
+  /// @throws std::runtime_error if there is no localedef, or the locale has no effect.
+  CommaLocale();
+  ~CommaLocale();
+  CommaLocale(const CommaLocale&) = delete;
+  CommaLocale& operator=(const CommaLocale&) = delete;
+
+ private:
+  std::string before_;
+  std::locale cpp_before_;
+};
+
+}  // namespace penstock::testing
