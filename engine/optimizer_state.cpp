@@ -8,12 +8,14 @@
 
 #include "engine/model/optimizer_rules.hpp"
 #include "engine/values/number_range.hpp"
+#include "engine/values/printable.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
 namespace {
 
 constexpr const char* step_name = "step";
+constexpr std::size_t longest_name = 200;  // in a message
 /// Numbers up to it are exact in the double that schedules and corrections count in.
 constexpr std::int64_t most_updates = std::int64_t{1} << 53;
 
@@ -26,50 +28,50 @@ std::string name_of(const graph::VariableInfo& variable, const graph::StateTenso
   throw Error(code, who + ": tensor \"" + name + "\": " + text);
 }
 
-/// Named tensors, each to be taken once.
-class Supply {
+/// Types by name, each to be taken once.
+class TypeSupply {
  public:
-  Supply(std::span<const NamedTensor> named, const std::string& who) : who_(who) {
-    for (const auto& [name, tensor] : named)
-      if (!tensors_.emplace(name, tensor).second) misfit(name, "it is there twice");
+  TypeSupply(std::span<const NamedType> named, const std::string& who) : who_(who) {
+    for (const auto& [name, type] : named)
+      if (!types_.emplace(name, type).second) misfit(name, "it is there twice");
   }
 
   /// `states`: all that the rule keeps of the parameter, of which `name` is one.
-  Tensor take(const std::string& name, const graph::TensorType& type,
-              std::span<const graph::StateTensor> states = {}) {
+  void take(const std::string& name, const graph::TensorType& type,
+            std::span<const graph::StateTensor> states = {}) {
     const std::string expected = "expected " + graph::to_string(type);
-    auto found = tensors_.extract(name);
-    if (!found || !found.mapped()) misfit(name, expected + ", found none" + besides(name, states));
-    const graph::TensorType got{found.mapped().dtype(), found.mapped().shape()};
-    if (got != type) misfit(name, expected + ", got " + graph::to_string(got));
-    return std::move(found.mapped());
+    const auto found = types_.extract(name);
+    if (!found) misfit(name, expected + ", found none" + besides(name, states));
+    if (found.mapped() != type)
+      misfit(name, expected + ", got " + graph::to_string(found.mapped()));
   }
 
   void expect_empty() const {
-    if (!tensors_.empty()) misfit(tensors_.begin()->first, "is no state of this model's optimizer");
+    if (!types_.empty()) misfit(types_.begin()->first, "is no state of this model's optimizer");
   }
 
  private:
   [[noreturn]] void misfit(const std::string& name, const std::string& text) const {
-    refuse(Errc::shape_mismatch, who_, name, text);
+    refuse(Errc::shape_mismatch, who_, shortened(name, longest_name), text);
   }
 
   /// What else there is of the parameter whose tensor is missing: perhaps that of another variant.
   std::string besides(const std::string& name, std::span<const graph::StateTensor> states) const {
     const std::string parameter = name.substr(0, name.rfind('.') + 1);
     if (parameter.empty()) return {};
-    for (auto other = tensors_.lower_bound(parameter);
-         other != tensors_.end() && other->first.starts_with(parameter); ++other) {
+    for (auto other = types_.lower_bound(parameter);
+         other != types_.end() && other->first.starts_with(parameter); ++other) {
       const std::string_view state = std::string_view(other->first).substr(parameter.size());
       const bool of_another_parameter = state.find('.') != state.npos;
       const bool own = std::ranges::find(states, state, &graph::StateTensor::name) != states.end();
-      if (!of_another_parameter && !own) return ", but \"" + other->first + '"';
+      if (!of_another_parameter && !own)
+        return ", but \"" + shortened(other->first, longest_name) + '"';
     }
     return {};
   }
 
   std::string who_;
-  std::map<std::string, Tensor> tensors_;
+  std::map<std::string, graph::TensorType> types_;
 };
 
 std::int64_t checked_step(const Tensor& tensor, const std::string& who) {
@@ -105,23 +107,42 @@ std::vector<NamedTensor> named_state(const graph::Plan& plan, const actors::Upda
   return named;
 }
 
+void expect_state_types(const graph::Plan& plan, const actors::UpdateRules& rules,
+                        std::span<const NamedType> named, const std::string& who) {
+  TypeSupply supply(named, who);
+  supply.take(step_name, {DType::i64, {}});
+  for (std::size_t i = 0; i < plan.variables.size(); ++i) {
+    const graph::VariableInfo& variable = plan.variables[i];
+    if (!variable.trainable) continue;
+    const auto states = state_of(rules.variables[i]);
+    for (const graph::StateTensor& state : states)
+      supply.take(name_of(variable, state), variable.type, states);
+  }
+  supply.expect_empty();
+}
+
 actors::OptimizerTensors tensors_of(const graph::Plan& plan, const actors::UpdateRules& rules,
                                     std::span<const NamedTensor> named, const std::string& who) {
-  Supply supply(named, who);
+  std::vector<NamedType> types;
+  std::map<std::string_view, const Tensor*> tensors;
+  for (const auto& [name, tensor] : named) {
+    if (tensor) types.push_back({name, {tensor.dtype(), tensor.shape()}});
+    tensors.emplace(name, &tensor);
+  }
+  expect_state_types(plan, rules, types, who);
+
   actors::OptimizerTensors result;
-  result.updates = checked_step(supply.take(step_name, {DType::i64, {}}), who);
+  result.updates = checked_step(*tensors.at(step_name), who);
   for (std::size_t i = 0; i < plan.variables.size(); ++i) {
     const graph::VariableInfo& variable = plan.variables[i];
     auto& own = result.variables.emplace_back();
     if (!variable.trainable) continue;
-    const auto states = state_of(rules.variables[i]);
-    for (const graph::StateTensor& state : states) {
+    for (const graph::StateTensor& state : state_of(rules.variables[i])) {
       const std::string name = name_of(variable, state);
-      own.push_back(supply.take(name, variable.type, states));
+      own.push_back(*tensors.at(name));
       check_numbers(own.back(), state, name, who);
     }
   }
-  supply.expect_empty();
   return result;
 }
 

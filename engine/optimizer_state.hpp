@@ -14,6 +14,16 @@ namespace penstock {
 std::vector<NamedTensor> named_state(const graph::Plan& plan, const actors::UpdateRules& rules,
                                      const actors::OptimizerTensors& tensors);
 
+struct NamedType {
+  std::string name;
+  graph::TensorType type;
+};
+
+/// Looks at names and types alone, before there are any numbers.
+/// @throws Error shape_mismatch as tensors_of() does.
+void expect_state_types(const graph::Plan& plan, const actors::UpdateRules& rules,
+                        std::span<const NamedType> named, const std::string& who);
+
 /// The way back. @throws Error shape_mismatch naming, after `who`, the tensor that is missing, of
 /// another type, there twice or of no use; invalid_data if the step is negative or more than 2^53,
 /// a number is not finite, or a mean of squares is negative.

@@ -26,6 +26,8 @@
 
 namespace penstock {
 
+struct NamedType;
+
 class RunningModel : public WeightSource {
  public:
   /// Of the model as it is now. For training, with an optimizer; without one for inference.
@@ -95,6 +97,8 @@ class RunningModel : public WeightSource {
   std::vector<NamedTensor> optimizer_state();
   /// @throws as tensors_of(), before anything has changed.
   void set_optimizer_state(std::span<const NamedTensor> named, const std::string& who);
+  /// Whether a state of these types could be set. @throws Error as set_optimizer_state()
+  void expect_optimizer_state(std::span<const NamedType> types, const std::string& who) const;
   /// Since it was attached; none where it is not.
   std::vector<StageReport> stage_reports();
   /// Appends what was recorded since the last time, in no order.

@@ -7,9 +7,11 @@
 #include "engine/fit/stopwatch.hpp"
 #include "engine/model/model_access.hpp"
 #include "engine/model/optimizer_rules.hpp"
+#include "engine/optimizer_state.hpp"
 #include "engine/published.hpp"
 #include "engine/running_model.hpp"
 #include "engine/short_plans.hpp"
+#include "engine/values/printable.hpp"
 #include "engine/values/rows.hpp"
 #include "penstock/error.hpp"
 
@@ -82,14 +84,10 @@ class TrainingModel::Impl {
   }
 
   void load_state(const std::string& path) {
-    const std::string what = "optimizer state file", who = what + " \"" + path + '"';
-    const WeightsFile file = read_weights_file(path, what);
-    const auto rule = file.metadata.find(rule_key);
-    if (rule == file.metadata.end() || rule->second != rule_name())
-      throw Error(
-          Errc::invalid_data,
-          who + ": expected the state of " + rule_name() + ", got " +
-              (rule == file.metadata.end() ? "a file of no optimizer" : "that of " + rule->second));
+    const std::string what = "optimizer state file";
+    const std::string who = what + " \"" + printable(path) + '"';
+    const WeightsFile file = read_weights_file(
+        path, what, [&](const WeightsHeader& header) { expect_state(header, who); });
     std::vector<NamedTensor> state;
     for (const auto& [name, tensor] : file.tensors) state.push_back({name, tensor});
     short_plans_.open().set_optimizer_state(state, who);
@@ -107,6 +105,19 @@ class TrainingModel::Impl {
   ShortPlans& short_plans() { return short_plans_; }
 
  private:
+  void expect_state(const WeightsHeader& header, const std::string& who) {
+    const auto rule = header.metadata.find(rule_key);
+    if (rule == header.metadata.end() || rule->second != rule_name())
+      throw Error(Errc::invalid_data,
+                  who + ": expected the state of " + rule_name() + ", got " +
+                      (rule == header.metadata.end() ? "a file of no optimizer"
+                                                     : "that of " + shortened(rule->second, 100)));
+    std::vector<NamedType> types;
+    for (const WeightsEntry& entry : header.entries)
+      types.push_back({entry.name, {entry.dtype, entry.shape}});
+    running_.expect_optimizer_state(types, who);
+  }
+
   StepResult trained(std::span<const Tensor> inputs, CallReport& report) {
     const std::int64_t rows = running_.check(inputs);
     expect_rows(rows);

@@ -42,10 +42,12 @@ std::shared_ptr<const penstock::Dataset> read_split(const DataOptions& options,
                                                     const std::string& directory,
                                                     penstock::Split split,
                                                     const penstock::Normalization& normalization,
+                                                    const penstock::Shape& image,
                                                     std::vector<std::string>& files) {
+  constexpr int classes = 10;
   const bool cifar10 = options.dataset == DatasetName::cifar10;
   auto images = cifar10 ? read_cifar10(directory, split, normalization)
-                        : penstock::read_idx(directory, split, normalization);
+                        : penstock::read_idx(directory, split, normalization, classes, image);
   for (std::string& file :
        cifar10 ? penstock::cifar10_files(directory, split) : penstock::idx_files(directory, split))
     files.push_back(std::move(file));
@@ -53,11 +55,12 @@ std::shared_ptr<const penstock::Dataset> read_split(const DataOptions& options,
 }
 
 Images read_images(const DataOptions& options, const std::string& directory,
-                   const penstock::Normalization& normalization) try {
+                   const penstock::Normalization& normalization, const penstock::Shape& image) try {
   Images images;
   images.train =
-      read_split(options, directory, penstock::Split::train, normalization, images.files);
-  images.test = read_split(options, directory, penstock::Split::test, normalization, images.files);
+      read_split(options, directory, penstock::Split::train, normalization, image, images.files);
+  images.test =
+      read_split(options, directory, penstock::Split::test, normalization, image, images.files);
   return images;
 } catch (const penstock::Error& error) {
   if (error.code() != penstock::Errc::io_error) throw;
@@ -80,10 +83,15 @@ void check(const penstock::Dataset& images, const penstock::Shape& expected,
 Images open_images(const DataOptions& options, std::uint64_t seed,
                    const penstock::Normalization& normalization, const penstock::Shape& image) {
   const bool synthetic = options.dataset == DatasetName::synthetic;
+  const penstock::Shape cifar10_image{3, 32, 32};
+  if (options.dataset == DatasetName::cifar10 && image != cifar10_image)
+    throw penstock::Error(penstock::Errc::invalid_data, "--dataset cifar10: expected images of " +
+                                                            to_string(image) + ", got " +
+                                                            to_string(cifar10_image));
   const std::string where =
       synthetic ? "--dataset synthetic" : options.data_dir.value_or(fashion_mnist_directory);
   const Images images = synthetic ? synthetic_images(seed, normalization)
-                                  : read_images(options, where, normalization);
+                                  : read_images(options, where, normalization, image);
   check(*images.train, image, where + ", training images");
   check(*images.test, image, where + ", test images");
   return images;

@@ -1,8 +1,8 @@
 #include <array>
-#include <new>
 
 #include "engine/datasets/byte_images.hpp"
 #include "engine/datasets/file_bytes.hpp"
+#include "engine/values/out_of_memory.hpp"
 #include "penstock/dataset.hpp"
 #include "penstock/error.hpp"
 
@@ -12,16 +12,16 @@ namespace {
 constexpr int classes = 10;
 constexpr int training_files = 5;
 constexpr std::size_t record_bytes = 1 + 3 * 32 * 32;
-// A hundred times what the original files have: a gzip stream could go on for ever.
-constexpr std::size_t most_records = 1'000'000;
+// Ten times what the original files have: a gzip stream could go on for ever.
+constexpr std::size_t most_records = 100'000;
 
 struct Records {
   std::vector<std::uint8_t> pixels;
   std::vector<std::uint8_t> labels;
 };
 
-[[noreturn]] void refuse(const std::string& path, const std::string& text) {
-  throw Error(Errc::corrupt_file, path + ": " + text);
+[[noreturn]] void refuse(const FileBytes& file, const std::string& text) {
+  throw Error(Errc::corrupt_file, file.path() + ": " + text);
 }
 
 /// Grows with what really arrives.
@@ -32,15 +32,15 @@ void append_records(const std::string& path, Records& records) {
   while (const std::size_t got = file.read(record)) {
     const std::size_t count = records.labels.size() - first;
     if (got < record_bytes)
-      refuse(path, "truncated: record " + std::to_string(count) + " breaks off after " +
+      refuse(file, "truncated: record " + std::to_string(count) + " breaks off after " +
                        std::to_string(got) + " of " + std::to_string(record_bytes) + " bytes");
     if (count == most_records)
-      refuse(path, "expected at most " + std::to_string(most_records) + " records, got more");
+      refuse(file, "expected at most " + std::to_string(most_records) + " records, got more");
     records.labels.push_back(record[0]);
     records.pixels.insert(records.pixels.end(), record.begin() + 1, record.end());
   }
-  if (records.labels.size() == first) refuse(path, "expected images, got none");
-  check_labels(path, std::span(records.labels).subspan(first), classes);
+  if (records.labels.size() == first) refuse(file, "expected images, got none");
+  check_labels(file.path(), std::span(records.labels).subspan(first), classes);
 }
 
 std::string training_file(int number) {
@@ -58,13 +58,11 @@ int last_training_file(const std::string& directory) {
 std::shared_ptr<const Dataset> read_cifar10(const std::vector<std::string>& files) {
   if (files.empty())
     throw Error(Errc::invalid_argument, "read_cifar10: expected at least one file, got none");
-  Records records;
-  for (const std::string& file : files) try {
-      append_records(file, records);
-    } catch (const std::bad_alloc&) {
-      throw Error(Errc::io_error, file + ": not enough memory to read it");
-    }
-  return byte_images({3, 32, 32}, std::move(records.pixels), std::move(records.labels), {});
+  return or_out_of_memory("read_cifar10", [&] {
+    Records records;
+    for (const std::string& file : files) append_records(file, records);
+    return byte_images({3, 32, 32}, std::move(records.pixels), std::move(records.labels), {});
+  });
 }
 
 std::shared_ptr<const Dataset> read_cifar10(const std::string& directory, Split split) {
@@ -72,12 +70,15 @@ std::shared_ptr<const Dataset> read_cifar10(const std::string& directory, Split 
 }
 
 std::vector<std::string> cifar10_files(const std::string& directory, Split split) {
-  const std::string what = "a CIFAR-10 file";
-  if (split == Split::test) return {expect_file(directory, "test_batch.bin", what)};
-  std::vector<std::string> files;
-  for (int number = 1; number <= last_training_file(directory); ++number)
-    files.push_back(expect_file(directory, training_file(number), what));
-  return files;
+  return or_out_of_memory("read_cifar10", [&] {
+    const std::string what = "a CIFAR-10 file";
+    std::vector<std::string> files;
+    if (split == Split::test) files.push_back(expect_file(directory, "test_batch.bin", what));
+    const int last = split == Split::test ? 0 : last_training_file(directory);
+    for (int number = 1; number <= last; ++number)
+      files.push_back(expect_file(directory, training_file(number), what));
+    return files;
+  });
 }
 
 }  // namespace penstock

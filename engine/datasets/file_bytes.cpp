@@ -6,6 +6,7 @@
 #include <limits>
 #include <new>
 
+#include "engine/values/printable.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -15,40 +16,29 @@ constexpr std::size_t buffer_bytes = 64 << 10;
 // Deflate spends at least one bit of every 258 bytes' length and one of their distance.
 constexpr std::uint64_t most_inflation = 1032;
 
-std::uint64_t size_of_regular_file(const std::string& path) {
-  std::error_code code;
-  const auto status = std::filesystem::status(path, code);
-  if (!std::filesystem::exists(status)) throw Error(Errc::io_error, path + ": no such file");
-  if (!std::filesystem::is_regular_file(status))
-    throw Error(Errc::io_error, path + ": expected a file, got a directory or device");
-  const auto size = std::filesystem::file_size(path, code);
-  if (code) throw Error(Errc::io_error, path + ": " + code.message());
-  return size;
-}
-
 }  // namespace
 
 std::optional<std::string> find_file(const std::string& directory, const std::string& name) {
   const std::string path = (std::filesystem::path(directory) / name).string();
-  std::error_code ignored;
-  for (const std::string& candidate : {path, path + ".gz"})
-    if (std::filesystem::exists(candidate, ignored)) return candidate;
+  for (const std::string& candidate : {path, path + ".gz"}) {
+    std::error_code error;
+    const auto status = std::filesystem::status(candidate, error);
+    if (std::filesystem::exists(status)) return candidate;
+    if (status.type() != std::filesystem::file_type::not_found)
+      throw Error(Errc::io_error, printable(candidate) + ": " + error.message());
+  }
   return std::nullopt;
 }
 
 std::string expect_file(const std::string& directory, const std::string& name,
                         const std::string& what) {
   if (auto path = find_file(directory, name)) return *path;
-  throw Error(Errc::io_error, (std::filesystem::path(directory) / name).string() +
+  throw Error(Errc::io_error, printable((std::filesystem::path(directory) / name).string()) +
                                   "[.gz]: expected " + what + ", there is none");
 }
 
 FileBytes::FileBytes(const std::string& path)
-    : path_(path),
-      file_bytes_(size_of_regular_file(path)),
-      file_(path, std::ios::binary),
-      buffer_(buffer_bytes) {
-  if (!file_) throw Error(Errc::io_error, path_ + ": cannot be opened for reading");
+    : path_(printable(path)), file_(path, path_), buffer_(buffer_bytes) {
   refill();
   gzipped_ = zlib_.avail_in >= 2 && buffer_[0] == 0x1f && buffer_[1] == 0x8b;
   constexpr int gzip_only = 16;
@@ -60,16 +50,15 @@ FileBytes::~FileBytes() {
 }
 
 std::uint64_t FileBytes::most_bytes() const noexcept {
-  if (!gzipped_) return file_bytes_;
-  const bool overflows = file_bytes_ > std::numeric_limits<std::uint64_t>::max() / most_inflation;
-  return overflows ? std::numeric_limits<std::uint64_t>::max() : file_bytes_ * most_inflation;
+  if (!gzipped_) return file_.bytes();
+  const bool overflows = file_.bytes() > std::numeric_limits<std::uint64_t>::max() / most_inflation;
+  return overflows ? std::numeric_limits<std::uint64_t>::max() : file_.bytes() * most_inflation;
 }
 
 void FileBytes::refill() {
-  file_.read(reinterpret_cast<char*>(buffer_.data()), static_cast<std::streamsize>(buffer_bytes));
-  if (file_.bad()) throw Error(Errc::io_error, path_ + ": reading failed");
+  const std::size_t got = file_.read(std::as_writable_bytes(std::span(buffer_)));
   zlib_.next_in = buffer_.data();
-  zlib_.avail_in = static_cast<uInt>(file_.gcount());
+  zlib_.avail_in = static_cast<uInt>(got);
 }
 
 std::size_t FileBytes::read(std::span<std::uint8_t> destination) {

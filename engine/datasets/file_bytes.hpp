@@ -6,15 +6,17 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "engine/files/input_file.hpp"
+
 namespace penstock {
 
 /// The file of that name in a directory, plain or with .gz after it; nothing if there is neither.
+/// @throws Error io_error if that cannot be told, as in a directory that may not be searched.
 std::optional<std::string> find_file(const std::string& directory, const std::string& name);
 /// The same. @param what for the error: "an IDX file". @throws Error io_error if there is neither.
 std::string expect_file(const std::string& directory, const std::string& name,
@@ -22,7 +24,7 @@ std::string expect_file(const std::string& directory, const std::string& name,
 
 class FileBytes {
  public:
-  /// @throws Error io_error naming the file.
+  /// @throws Error io_error naming the file; std::bad_alloc.
   explicit FileBytes(const std::string& path);
   ~FileBytes();
   FileBytes(const FileBytes&) = delete;
@@ -34,6 +36,7 @@ class FileBytes {
 
   /// No stream from this file is longer: the file's size, or what that can inflate to.
   std::uint64_t most_bytes() const noexcept;
+  /// The file's name, as messages have it.
   const std::string& path() const noexcept { return path_; }
 
  private:
@@ -43,8 +46,7 @@ class FileBytes {
   void end_member();
 
   std::string path_;
-  std::uint64_t file_bytes_ = 0;
-  std::ifstream file_;
+  InputFile file_;
   std::vector<std::uint8_t> buffer_;
   z_stream zlib_{};  // next_in, avail_in: what is left in buffer_, whether gzipped or not
   bool gzipped_ = false;

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
-#include <new>
+#include <charconv>
 
-#include "engine/datasets/file_bytes.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -13,6 +11,7 @@ namespace {
 
 constexpr std::uint64_t most_elements = std::uint64_t{16} << 30;
 constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
+constexpr std::size_t first_reserved_bytes = std::size_t{64} << 20;  // more than MNIST has
 
 [[noreturn]] void refuse(const FileBytes& file, const std::string& text) {
   throw Error(Errc::corrupt_file, file.path() + ": " + text);
@@ -27,9 +26,10 @@ std::uint32_t read_number(FileBytes& file) {
 }
 
 std::string hexadecimal(std::uint32_t number) {
-  std::array<char, 11> text{};
-  std::snprintf(text.data(), text.size(), "0x%08x", number);
-  return text.data();
+  std::array<char, 8> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number, 16).ptr;
+  const std::string text(digits.data(), end);
+  return "0x" + std::string(digits.size() - text.size(), '0') + text;
 }
 
 void check_magic(FileBytes& file, int rank) {
@@ -61,45 +61,33 @@ std::size_t element_count(const FileBytes& file, const std::vector<std::int64_t>
   return static_cast<std::size_t>(count);
 }
 
-/// Grows with what really arrives.
-std::vector<std::uint8_t> read_elements(FileBytes& file, std::size_t count,
-                                        const std::string& claim) {
-  std::vector<std::uint8_t> elements;
-  elements.reserve(count);
-  while (elements.size() < count) {
-    const std::size_t done = elements.size(), chunk = std::min(count - done, chunk_bytes);
-    elements.resize(done + chunk);
-    const std::size_t got = file.read({elements.data() + done, chunk});
-    if (got < chunk)
-      refuse(file, "truncated: " + claim + ", the file has " + std::to_string(done + got));
-  }
-  return elements;
-}
-
 void expect_end(FileBytes& file, const std::string& claim) {
   std::array<std::uint8_t, 1> extra{};
   if (file.read(extra) != 0) refuse(file, "corrupt: " + claim + ", but more bytes follow them");
 }
 
-IdxFile read_checked(const std::string& path, int rank) {
-  FileBytes file(path);
-  check_magic(file, rank);
-  IdxFile result{path, {}, {}};
-  for (int i = 0; i < rank; ++i) result.dims.push_back(read_number(file));
-  const std::string claim = claim_of(result.dims);
-  result.elements = read_elements(file, element_count(file, result.dims), claim);
-  expect_end(file, claim);
-  return result;
-}
-
 }  // namespace
 
-IdxFile read_idx_file(const std::string& path, int rank) {
-  try {
-    return read_checked(path, rank);
-  } catch (const std::bad_alloc&) {
-    throw Error(Errc::io_error, path + ": not enough memory to read it");
+IdxFile::IdxFile(const std::string& path, int rank) : file_(path) {
+  check_magic(file_, rank);
+  for (int i = 0; i < rank; ++i) dims_.push_back(read_number(file_));
+  elements_ = element_count(file_, dims_);
+}
+
+std::vector<std::uint8_t> IdxFile::read_elements() {
+  const std::string claim = claim_of(dims_);
+  std::vector<std::uint8_t> elements;
+  while (elements.size() < elements_) {
+    const std::size_t done = elements.size(), chunk = std::min(elements_ - done, chunk_bytes);
+    if (done == elements.capacity())
+      elements.reserve(std::min(elements_, std::max(first_reserved_bytes, 2 * done)));
+    elements.resize(done + chunk);
+    const std::size_t got = file_.read({elements.data() + done, chunk});
+    if (got < chunk)
+      refuse(file_, "truncated: " + claim + ", the file has " + std::to_string(done + got));
   }
+  expect_end(file_, claim);
+  return elements;
 }
 
 }  // namespace penstock

@@ -11,6 +11,8 @@
 
 #include "engine/files/replaceable.hpp"
 #include "engine/files/temporary_file.hpp"
+#include "engine/values/out_of_memory.hpp"
+#include "engine/values/printable.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -20,7 +22,7 @@ constexpr std::size_t buffer_bytes = 1 << 16;
 
 /// Writes what a rename changes in a directory to disk; a file system that cannot is none the
 /// worse.
-void sync_directory(const std::filesystem::path& directory) {
+void sync_directory(const std::filesystem::path& directory) noexcept {
   const int descriptor = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return;
   ::fsync(descriptor);
@@ -41,36 +43,92 @@ bool is_standard_stream(const struct stat& file) {
   return false;
 }
 
+/// The file that a path leads to, over links, whether or not it exists; the path itself, made
+/// absolute, where that cannot be told.
+std::filesystem::path followed(const std::filesystem::path& target) {
+  constexpr int most_links = 40;  // what the system follows
+  std::error_code error;
+  std::filesystem::path path = std::filesystem::absolute(target, error);
+  for (int links = 0; links < most_links; ++links) {
+    const auto resolved = std::filesystem::canonical(path, error);
+    if (!error) return resolved;
+    if (std::filesystem::exists(path, error)) return path;  // a pipe, which has no path of its own
+    const auto link = std::filesystem::read_symlink(path, error);
+    if (error) return path;
+    path = path.parent_path() / link;
+  }
+  return path;
+}
+
+/// Gives a new file the owner, group and permissions of the one that it will replace, as far as
+/// this user may.
+void keep_access(int descriptor, const struct stat& replaced) noexcept {
+  const bool keeps_group = ::fchown(descriptor, replaced.st_uid, replaced.st_gid) == 0 ||
+                           ::fchown(descriptor, static_cast<uid_t>(-1), replaced.st_gid) == 0;
+  struct stat own = {};
+  const bool keeps_owner = ::fstat(descriptor, &own) == 0 && own.st_uid == replaced.st_uid;
+  ::fchmod(descriptor, kept_mode(replaced.st_mode, keeps_owner, keeps_group));
+}
+
+std::string text_of(int error_number) {
+  return std::generic_category().message(error_number);
+}
+
+/// Why what is at `target` cannot be replaced; nothing if it can. `existing` is of a link itself.
+std::string obstacle(const std::filesystem::path& target, const std::filesystem::path& directory,
+                     const struct stat& existing) {
+  struct stat linked = existing;
+  if (S_ISLNK(existing.st_mode) && ::stat(target.c_str(), &linked) != 0 && errno != ENOENT)
+    return text_of(errno);
+  if (S_ISDIR(linked.st_mode)) return text_of(EISDIR);
+  if (!S_ISREG(linked.st_mode) && !S_ISLNK(linked.st_mode)) return "it is not a regular file";
+  if (S_ISLNK(existing.st_mode)) return "it is a link";
+  if (is_standard_stream(existing))
+    return "the standard output or error goes there; name another file";
+  if (::access(target.c_str(), W_OK) != 0) return text_of(errno);
+  struct stat parent = {};
+  if (::stat(directory.c_str(), &parent) == 0 && !replaceable(parent, existing, ::geteuid()))
+    return "it belongs to another user, and its directory lets only the owner replace it";
+  return {};
+}
+
 }  // namespace
 
-OutputFile::OutputFile(const std::filesystem::path& target) : name_(target.string()) {
-  std::error_code error;
-  const auto resolved = std::filesystem::canonical(target, error);
-  target_ = error ? std::filesystem::absolute(target, error) : resolved;
-  if (!target_.has_filename()) fail(target.empty() ? ENOENT : EISDIR);
+/// Calls `action`, and turns what it throws into an Error that names the file.
+template <class Action>
+void OutputFile::reporting(const Action& action) const {
+  or_out_of_memory(name_, [&] {
+    try {
+      action();
+    } catch (const std::system_error& refused) {
+      fail(refused.code().value());
+    }
+  });
+}
 
-  struct stat existing = {};
-  const bool exists = ::stat(target_.c_str(), &existing) == 0;
-  if (!exists && errno != ENOENT) fail(errno);
-  if (exists && S_ISDIR(existing.st_mode)) fail(EISDIR);
-  if (exists && !S_ISREG(existing.st_mode)) refuse("it is not a regular file");
-  if (exists && is_standard_stream(existing))
-    refuse("the standard output or error goes there; name another file");
-  if (exists && ::access(target_.c_str(), W_OK) != 0) fail(errno);
-  struct stat directory = {};
-  if (exists && ::stat(target_.parent_path().c_str(), &directory) == 0 &&
-      !replaceable(directory, existing, ::geteuid()))
-    refuse("it belongs to another user, and its directory lets only the owner replace it");
-
-  try {
-    temporary_ = std::make_unique<TemporaryFile>(target_.parent_path());
-  } catch (const std::system_error& refused) {
-    fail(refused.code().value());
-  }
-  if (exists) ::fchmod(temporary_->descriptor(), existing.st_mode & 07777);
+OutputFile::OutputFile(const std::filesystem::path& target, Links links)
+    : name_(or_out_of_memory("cannot write a file", [&] { return printable(target.native()); })) {
+  reporting([&] { open(target, links); });
 }
 
 OutputFile::~OutputFile() = default;
+
+void OutputFile::open(const std::filesystem::path& target, Links links) {
+  std::error_code error;
+  target_ = links == Links::followed ? followed(target) : std::filesystem::absolute(target, error);
+  if (!target_.has_filename()) fail(target.empty() ? ENOENT : EISDIR);
+  directory_ = target_.parent_path();
+
+  struct stat existing = {};
+  const bool exists = ::lstat(target_.c_str(), &existing) == 0;
+  if (!exists && errno != ENOENT) fail(errno);
+  if (exists)
+    if (const std::string reason = obstacle(target_, directory_, existing); !reason.empty())
+      refuse(reason);
+  temporary_ = std::make_unique<TemporaryFile>(directory_, TemporaryFile::Name::avoided,
+                                               exists ? existing.st_mode & 0777 : 0666);
+  if (exists) keep_access(temporary_->descriptor(), existing);
+}
 
 void OutputFile::write(std::string_view text) {
   write(std::as_bytes(std::span(text)));
@@ -78,29 +136,29 @@ void OutputFile::write(std::string_view text) {
 
 void OutputFile::write(std::span<const std::byte> bytes) {
   assert(temporary_);
-  while (!bytes.empty()) {
-    const auto part = bytes.first(std::min(bytes.size(), buffer_bytes - buffer_.size()));
-    buffer_.append(reinterpret_cast<const char*>(part.data()), part.size());
-    bytes = bytes.subspan(part.size());
-    if (buffer_.size() == buffer_bytes) flush();
-  }
+  reporting([&] {
+    while (!bytes.empty()) {
+      const auto part = bytes.first(std::min(bytes.size(), buffer_bytes - buffer_.size()));
+      buffer_.append(reinterpret_cast<const char*>(part.data()), part.size());
+      bytes = bytes.subspan(part.size());
+      if (buffer_.size() == buffer_bytes) flush();
+    }
+  });
 }
 
 void OutputFile::sync() {
   assert(temporary_);
-  flush();
-  if (::fsync(temporary_->descriptor()) != 0) fail(errno);
+  reporting([&] {
+    flush();
+    if (::fsync(temporary_->descriptor()) != 0) fail(errno);
+  });
 }
 
 void OutputFile::commit() {
   sync();
-  try {
-    temporary_->become(target_);
-  } catch (const std::system_error& refused) {
-    fail(refused.code().value());
-  }
+  reporting([&] { temporary_->become(target_); });
   temporary_.reset();
-  sync_directory(target_.parent_path());
+  sync_directory(directory_);
 }
 
 void OutputFile::flush() {
@@ -114,7 +172,7 @@ void OutputFile::flush() {
 }
 
 void OutputFile::fail(int error_number) const {
-  refuse(std::generic_category().message(error_number));
+  refuse(text_of(error_number));
 }
 
 void OutputFile::refuse(const std::string& reason) const {

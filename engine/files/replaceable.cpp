@@ -8,4 +8,11 @@ bool replaceable(const struct stat& directory, const struct stat& file, uid_t us
   return !sticky || user == root || user == file.st_uid || user == directory.st_uid;
 }
 
+mode_t kept_mode(mode_t mode, bool keeps_owner, bool keeps_group) noexcept {
+  mode &= 07777;
+  if (!keeps_owner) mode &= ~mode_t{S_ISUID};
+  if (keeps_group) return mode;
+  return (mode & ~mode_t{S_ISGID | S_IRWXG}) | ((mode & S_IRWXO) << 3);
+}
+
 }  // namespace penstock

@@ -1,4 +1,4 @@
-// Whether a file's directory lets a user put another file in its place. Pure.
+// Whether a user may put another file in the place of one, and what the new one may keep. Pure.
 #pragma once
 
 #include <sys/stat.h>
@@ -9,5 +9,9 @@ namespace penstock {
 /// In a sticky directory, such as /tmp, only the owner of a file, or of the directory, may replace
 /// it; root may everywhere. That the directory may be written is another question.
 bool replaceable(const struct stat& directory, const struct stat& file, uid_t user) noexcept;
+
+/// The permissions of a file that replaces one with `mode`. Without the same owner it runs as
+/// nobody but its caller; another group than before may do no more than everybody.
+mode_t kept_mode(mode_t mode, bool keeps_owner, bool keeps_group) noexcept;
 
 }  // namespace penstock

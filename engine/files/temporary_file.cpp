@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <charconv>
@@ -12,10 +14,10 @@
 #include <string_view>
 #include <system_error>
 
+#include "engine/files/names_in.hpp"
+
 namespace penstock {
 namespace {
-
-constexpr mode_t mode = 0666;  // less the process's umask
 
 constexpr std::string_view prefix = ".penstock-";
 constexpr std::string_view suffix = ".tmp";
@@ -37,7 +39,7 @@ std::optional<Number> take_number(std::string_view& text) {
   return number;
 }
 
-/// Of the process that gave a file this name; nothing if none did.
+/// The process that gave a file this name; nothing if none did.
 std::optional<pid_t> owner_of(std::string_view name) {
   if (!name.starts_with(prefix)) return std::nullopt;
   name.remove_prefix(prefix.size());
@@ -52,9 +54,13 @@ bool runs(pid_t process) {
   return ::getpgid(process) >= 0 || errno != ESRCH;
 }
 
-/// Where Linux shows an open file to linkat.
-std::string link_source(int descriptor) {
-  return "/proc/self/fd/" + std::to_string(descriptor);
+/// Where Linux shows an open file to linkat. Made without the heap, which may have nothing left.
+std::array<char, 32> link_source(int descriptor) noexcept {
+  constexpr std::string_view folder = "/proc/self/fd/";
+  std::array<char, 32> path{};
+  char* const digits = std::copy(folder.begin(), folder.end(), path.begin());
+  std::to_chars(digits, path.data() + path.size(), descriptor);
+  return path;
 }
 
 [[noreturn]] void fail() {
@@ -63,10 +69,10 @@ std::string link_source(int descriptor) {
 
 }  // namespace
 
-TemporaryFile::TemporaryFile(const std::filesystem::path& directory, Name name)
+TemporaryFile::TemporaryFile(const std::filesystem::path& directory, Name name, mode_t mode)
     : directory_(directory) {
-  if (name == Name::avoided) open_nameless();
-  if (descriptor_ < 0) open_named();
+  if (name == Name::avoided) open_nameless(mode);
+  if (descriptor_ < 0) open_named(mode);
 }
 
 TemporaryFile::~TemporaryFile() {
@@ -85,26 +91,26 @@ void TemporaryFile::remove_abandoned(const std::filesystem::path& directory,
                                      std::chrono::seconds age) {
   namespace fs = std::filesystem;
   const auto oldest = fs::file_time_type::clock::now() - age;
-  std::error_code error;
-  for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
-    const auto owner = owner_of(at->path().filename().string());
+  for (const std::string& name : names_in(directory)) {
+    const auto owner = owner_of(name);
     if (!owner || runs(*owner)) continue;
+    const fs::path file = directory / name;
     std::error_code vanished;
-    const auto written = fs::last_write_time(at->path(), vanished);
-    if (!vanished && written < oldest) ::unlink(at->path().c_str());
+    const auto written = fs::last_write_time(file, vanished);
+    if (!vanished && written < oldest) ::unlink(file.c_str());
   }
 }
 
-void TemporaryFile::open_nameless() {
+void TemporaryFile::open_nameless(mode_t mode) {
   do descriptor_ = ::open(directory_.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
   while (descriptor_ < 0 && errno == EINTR);
   // Without /proc it could never get a name.
-  if (descriptor_ < 0 || ::access(link_source(descriptor_).c_str(), F_OK) == 0) return;
+  if (descriptor_ < 0 || ::access(link_source(descriptor_).data(), F_OK) == 0) return;
   ::close(descriptor_);
   descriptor_ = -1;
 }
 
-void TemporaryFile::open_named() {
+void TemporaryFile::open_named(mode_t mode) {
   do {
     name_ = directory_ / unique_name();
     descriptor_ = ::open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
@@ -113,7 +119,7 @@ void TemporaryFile::open_named() {
 }
 
 bool TemporaryFile::link_to(const std::filesystem::path& path) const noexcept {
-  return ::linkat(AT_FDCWD, link_source(descriptor_).c_str(), AT_FDCWD, path.c_str(),
+  return ::linkat(AT_FDCWD, link_source(descriptor_).data(), AT_FDCWD, path.c_str(),
                   AT_SYMLINK_FOLLOW) == 0;
 }
 
@@ -123,7 +129,7 @@ void TemporaryFile::take_name() {
     if (errno != EEXIST) fail();
     name = directory_ / unique_name();
   }
-  name_ = name;
+  name_.swap(name);  // allocates nothing: the file has its name already
 }
 
 }  // namespace penstock

@@ -3,6 +3,8 @@
 // time.
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -16,15 +18,19 @@ class TemporaryFile {
     needed,   ///< has a name from the start
   };
 
-  /// A new file, open for writing. @throws std::system_error
-  explicit TemporaryFile(const std::filesystem::path& directory, Name name = Name::avoided);
+  /// A new file, open for writing. It is made with the permissions `mode`, less the process's
+  /// umask.
+  /// @throws std::system_error
+  explicit TemporaryFile(const std::filesystem::path& directory, Name name = Name::avoided,
+                         mode_t mode = 0666);
   ~TemporaryFile();
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
 
   int descriptor() const noexcept { return descriptor_; }
 
-  /// Becomes `target`, a path in the same directory, in place of what was there; once.
+  /// Becomes `target`, a path in the same directory, in place of what was there; once. Of a link
+  /// that was there, the link itself is replaced.
   /// @throws std::system_error; the target is then as it was.
   void become(const std::filesystem::path& target);
 
@@ -33,8 +39,8 @@ class TemporaryFile {
   static void remove_abandoned(const std::filesystem::path& directory, std::chrono::seconds age);
 
  private:
-  void open_nameless();
-  void open_named();
+  void open_nameless(mode_t mode);
+  void open_named(mode_t mode);
   bool link_to(const std::filesystem::path& path) const noexcept;
   void take_name();
 

@@ -2,15 +2,13 @@
 
 #include <algorithm>
 #include <bit>
-#include <fstream>
 #include <functional>
-#include <istream>
-#include <span>
-#include <system_error>
 #include <utility>
 
-#include "engine/files/weights_header.hpp"
+#include "engine/files/input_file.hpp"
 #include "engine/values/memory.hpp"
+#include "engine/values/out_of_memory.hpp"
+#include "engine/values/printable.hpp"
 #include "penstock/error.hpp"
 #include "penstock/output_file.hpp"
 
@@ -20,36 +18,45 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "elements are copied as they are");
 
 constexpr std::uint64_t header_bytes_limit = 100'000'000;  // the public format's own
+constexpr std::size_t header_chunk_bytes = std::size_t{1} << 20;
 constexpr std::uint64_t alignment = 8;
 
 [[noreturn]] void refuse(Errc code, const std::string& what) {
   throw Error(code, what);
 }
 
-void read_bytes(std::istream& stream, std::span<std::byte> bytes) {
-  stream.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  if (static_cast<std::size_t>(stream.gcount()) != bytes.size())
+void read_bytes(const ByteReader& read, std::span<std::byte> bytes) {
+  if (read(bytes) != bytes.size())
     refuse(Errc::io_error, "the file ended, or could not be read, while it was read");
 }
 
-std::string read_header_text(std::istream& stream, std::uint64_t file_bytes) {
+/// The header's text, read piece by piece: a file with a hole in it may claim more bytes than it
+/// has, and a hole reads as NUL, which no JSON has.
+std::string read_header_text(const ByteReader& read, std::uint64_t file_bytes) {
   std::uint64_t size = 0;
   if (file_bytes < sizeof size)
     refuse(Errc::corrupt_file, "expected at least 8 bytes, got " + std::to_string(file_bytes));
-  read_bytes(stream, std::as_writable_bytes(std::span(&size, 1)));
+  read_bytes(read, std::as_writable_bytes(std::span(&size, 1)));
   const std::uint64_t limit = std::min(file_bytes - sizeof size, header_bytes_limit);
   if (size > limit)
     refuse(Errc::corrupt_file, "expected a header of at most " + std::to_string(limit) +
                                    " bytes, got " + std::to_string(size));
-  std::string text(size, '\0');
-  read_bytes(stream, std::as_writable_bytes(std::span(text)));
+  std::string text;
+  while (text.size() < size) {
+    const std::size_t begin = text.size();
+    text.resize(begin + std::min<std::size_t>(size - begin, header_chunk_bytes));
+    read_bytes(read, std::as_writable_bytes(std::span(text).subspan(begin)));
+    if (const auto nul = text.find('\0', begin); nul != text.npos)
+      refuse(Errc::corrupt_file,
+             "header: not valid JSON near byte " + std::to_string(nul + 1) + ": a NUL byte");
+  }
   return text;
 }
 
-Tensor read_tensor(std::istream& stream, const WeightsEntry& entry) {
+Tensor read_tensor(const ByteReader& read, const WeightsEntry& entry) {
   const std::size_t bytes = entry.end - entry.begin;
   const auto block = allocate_block(bytes);
-  read_bytes(stream, {block.get(), bytes});
+  read_bytes(read, {block.get(), bytes});
   return Tensor::wrap(entry.dtype, entry.shape, block);
 }
 
@@ -73,41 +80,47 @@ WeightsHeader layout(const WeightsFile& weights) {
 
 }  // namespace
 
-WeightsFile read_weights_file(const std::filesystem::path& path, const std::string& what) {
-  try {
-    std::error_code error;
-    const bool regular = std::filesystem::is_regular_file(path, error);
-    if (error) refuse(Errc::io_error, error.message());
-    if (!regular) refuse(Errc::io_error, "it is not a regular file");
-    const std::uint64_t bytes = std::filesystem::file_size(path, error);
-    std::ifstream stream(path, std::ios::binary);
-    if (error || !stream) refuse(Errc::io_error, "it cannot be opened");
-    return read_weights(stream, bytes);
-  } catch (const Error& error) {
-    throw Error(error.code(), what + " \"" + path.string() + "\": " + error.what());
-  }
+WeightsFile read_weights_file(const std::filesystem::path& path, const std::string& what,
+                              const HeaderCheck& check) {
+  return or_out_of_memory(what, [&] {
+    const std::string name = what + " \"" + printable(path.native()) + '"';
+    InputFile file(path, name);
+    try {
+      return read_weights([&](std::span<std::byte> bytes) { return file.read(bytes); },
+                          file.bytes(), check);
+    } catch (const Error& error) {
+      const std::string text = error.what();
+      throw Error(error.code(), text.starts_with(name) ? text : name + ": " + text);
+    }
+  });
 }
 
-WeightsFile read_weights(std::istream& stream, std::uint64_t bytes) {
-  const std::string text = read_header_text(stream, bytes);
-  WeightsHeader header = parse_weights_header(text, bytes - sizeof bytes - text.size());
+WeightsFile read_weights(const ByteReader& read, std::uint64_t bytes, const HeaderCheck& check) {
+  WeightsHeader header;
+  {
+    const std::string text = read_header_text(read, bytes);
+    header = parse_weights_header(text, bytes - sizeof bytes - text.size());
+  }
+  if (check) check(header);
   WeightsFile weights{.metadata = std::move(header.metadata)};
   for (const WeightsEntry& entry : header.entries)
-    weights.tensors.emplace(entry.name, read_tensor(stream, entry));
+    weights.tensors.emplace(entry.name, read_tensor(read, entry));
   return weights;
 }
 
 void write_weights(OutputFile& file, const WeightsFile& weights) {
-  const WeightsHeader header = layout(weights);
-  std::string text = to_json(header);
-  text.append((alignment - text.size() % alignment) % alignment, ' ');
-  const std::uint64_t size = text.size();
-  file.write(std::as_bytes(std::span(&size, 1)));
-  file.write(text);
-  for (const WeightsEntry& entry : header.entries) {
-    const Tensor& tensor = weights.tensors.at(entry.name);
-    file.write({tensor.raw(), tensor.bytes()});
-  }
+  or_out_of_memory("writing weights", [&] {
+    const WeightsHeader header = layout(weights);
+    std::string text = to_json(header);
+    text.append((alignment - text.size() % alignment) % alignment, ' ');
+    const std::uint64_t size = text.size();
+    file.write(std::as_bytes(std::span(&size, 1)));
+    file.write(text);
+    for (const WeightsEntry& entry : header.entries) {
+      const Tensor& tensor = weights.tensors.at(entry.name);
+      file.write({tensor.raw(), tensor.bytes()});
+    }
+  });
 }
 
 void write_weights_file(const std::filesystem::path& path, const WeightsFile& weights) {

@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <iosfwd>
+#include <functional>
 #include <map>
+#include <span>
 #include <string>
 
+#include "engine/files/weights_header.hpp"
 #include "penstock/tensor.hpp"
 
 namespace penstock {
@@ -19,21 +21,31 @@ struct WeightsFile {
   std::map<std::string, std::string> metadata = {};
 };
 
-/// @throws Error io_error if the file cannot be read, corrupt_file if it breaks the format,
-/// unsupported for other types than F32 and I64; the text names the file, after what it is, and the
-/// tensor.
-WeightsFile read_weights_file(const std::filesystem::path& path,
-                              const std::string& what = "weights file");
+/// Throws an Error if a file with this header is not what was expected.
+using HeaderCheck = std::function<void(const WeightsHeader&)>;
 
-/// The same from a stream of `bytes` bytes. Allocates no more than a small multiple of `bytes`,
-/// whatever they say.
-WeightsFile read_weights(std::istream& stream, std::uint64_t bytes);
+/// Reads the file's header, asks `check`, and only then makes room for the tensors and reads them.
+/// @throws Error io_error if the file cannot be read, corrupt_file if it breaks the format,
+/// unsupported for other types than F32 and I64, out_of_memory, and what `check` throws; the text
+/// names the file, after what it is, and the tensor.
+WeightsFile read_weights_file(const std::filesystem::path& path,
+                              const std::string& what = "weights file",
+                              const HeaderCheck& check = {});
+
+/// Fills the bytes with those that come next, and returns how many there were.
+using ByteReader = std::function<std::size_t(std::span<std::byte>)>;
+
+/// The same from `bytes` bytes that `read` gives. Allocates no more than a small multiple of
+/// `bytes`, whatever they say.
+WeightsFile read_weights(const ByteReader& read, std::uint64_t bytes,
+                         const HeaderCheck& check = {});
 
 /// Tensors of larger elements first, then by name: the same weights give the same bytes.
-/// @throws Error invalid_argument if a name or the metadata cannot be written, io_error.
+/// @throws Error invalid_argument if a name or the metadata cannot be written, io_error,
+/// out_of_memory.
 void write_weights(OutputFile& file, const WeightsFile& weights);
 
-/// Writes and commits. @throws Error io_error, invalid_argument; the path is then as it was.
+/// Writes and commits. @throws Error as OutputFile and write_weights(); the path is then as it was.
 void write_weights_file(const std::filesystem::path& path, const WeightsFile& weights);
 
 }  // namespace penstock

@@ -1,8 +1,11 @@
 // Model's weights: read, set, saved and loaded.
+#include <map>
+#include <string_view>
 #include <utility>
 
 #include "engine/files/weights_file.hpp"
 #include "engine/model/model_state.hpp"
+#include "engine/values/printable.hpp"
 #include "penstock/error.hpp"
 #include "penstock/output_file.hpp"
 
@@ -13,22 +16,27 @@ std::string type_text(DType dtype, const Shape& shape) {
   return std::string(to_string(dtype)) + to_string(shape);
 }
 
-[[noreturn]] void refuse(const std::string& path, const std::string& tensor,
-                         const std::string& text) {
-  throw Error(Errc::shape_mismatch,
-              "weights file \"" + path + "\": tensor \"" + tensor + "\": " + text);
+[[noreturn]] void refuse(const std::string& tensor, const std::string& text) {
+  throw Error(Errc::shape_mismatch, "tensor " + tensor + ": " + text);
 }
 
-/// The parameter's tensor, taken out of the file's.
-Tensor take(std::map<std::string, Tensor>& tensors, const ParameterInfo& info,
-            const std::string& path) {
-  const std::string expected = "expected " + type_text(DType::f32, info.shape);
-  auto found = tensors.extract(info.name);
-  if (!found) refuse(path, info.name, expected + ", found none");
-  Tensor tensor = std::move(found.mapped());
-  if (tensor.dtype() != DType::f32 || tensor.shape() != info.shape)
-    refuse(path, info.name, expected + ", got " + type_text(tensor.dtype(), tensor.shape()));
-  return tensor;
+/// Expects exactly the model's parameters.
+void check_fits(const WeightsHeader& header, const std::vector<ParameterInfo>& parameters,
+                const std::string& model) {
+  std::map<std::string_view, const WeightsEntry*> entries;
+  for (const WeightsEntry& entry : header.entries) entries.emplace(entry.name, &entry);
+  for (const ParameterInfo& info : parameters) {
+    const std::string name = '"' + info.name + '"';
+    const std::string expected = "expected " + type_text(DType::f32, info.shape);
+    const auto found = entries.find(info.name);
+    if (found == entries.end()) refuse(name, expected + ", found none");
+    const WeightsEntry& entry = *found->second;
+    if (entry.dtype != DType::f32 || entry.shape != info.shape)
+      refuse(name, expected + ", got " + type_text(entry.dtype, entry.shape));
+    entries.erase(found);
+  }
+  if (!entries.empty())
+    refuse(quoted_name(entries.begin()->first), "is no parameter of model \"" + model + "\"");
 }
 
 }  // namespace
@@ -67,12 +75,12 @@ void Model::save_weights(OutputFile& file) const {
 
 void Model::load_weights(const std::string& path) {
   const ModelCall call(impl_->calls, "Model::load_weights");
-  WeightsFile file = read_weights_file(path);
+  const std::vector<ParameterInfo>& parameters = impl_->weights.parameters();
+  const WeightsFile file = read_weights_file(
+      path, "weights file",
+      [&](const WeightsHeader& header) { check_fits(header, parameters, name()); });
   std::vector<Tensor> values;
-  for (const ParameterInfo& info : impl_->weights.parameters())
-    values.push_back(take(file.tensors, info, path));
-  if (!file.tensors.empty())
-    refuse(path, file.tensors.begin()->first, "is no parameter of model \"" + name() + "\"");
+  for (const ParameterInfo& info : parameters) values.push_back(file.tensors.at(info.name));
   impl_->weights.replace(std::move(values));
 }
 

@@ -314,7 +314,7 @@ TEST(OptimizerState, OfAnotherRuleIsRefused) {
   EXPECT_EQ(refusal(Errc::invalid_data, [&] { adam.load_optimizer_state(path); }),
             "optimizer state file \"" + path + "\": expected the state of adam, got that of adamw");
   EXPECT_EQ(refusal(Errc::io_error, [&] { adam.load_optimizer_state("/tmp"); }),
-            "optimizer state file \"/tmp\": it is not a regular file");
+            "optimizer state file \"/tmp\": expected a file, got a directory or device");
   network().save_weights(path);
   EXPECT_EQ(refusal(Errc::invalid_data, [&] { adam.load_optimizer_state(path); }),
             "optimizer state file \"" + path +

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -58,22 +59,26 @@ enum class Split : std::uint8_t { train, test };
 /// Images and labels in the IDX format of MNIST, gzipped or plain: fields image f32
 /// [1,rows,columns] and label i64 []. Kept as bytes, normalised when read.
 /// @throws Error io_error, corrupt_file (magic, length, counts), invalid_data (a label of `classes`
-/// or more): one line that names the file. Nothing is allocated for what a header merely claims.
-/// invalid_argument for a normalization or number of classes that makes no sense.
+/// or more; images that are not of `expected_image`, which is told before they are read): one line
+/// that names the file. Nothing is allocated for what a header merely claims. invalid_argument for
+/// a normalization or number of classes that makes no sense; out_of_memory.
 std::shared_ptr<const Dataset> read_idx(const std::string& images, const std::string& labels,
-                                        const Normalization& normalization, int classes = 10);
+                                        const Normalization& normalization, int classes = 10,
+                                        const std::optional<Shape>& expected_image = {});
 /// The same from a directory with the usual names (train-images-idx3-ubyte, t10k-..., with or
 /// without .gz).
 std::shared_ptr<const Dataset> read_idx(const std::string& directory, Split split,
-                                        const Normalization& normalization, int classes = 10);
+                                        const Normalization& normalization, int classes = 10,
+                                        const std::optional<Shape>& expected_image = {});
 /// The files that it reads there: images, labels. @throws Error io_error if one is missing.
 std::vector<std::string> idx_files(const std::string& directory, Split split);
 
 /// Images and labels in CIFAR-10's binary format, gzipped or plain: records of a label's byte and
 /// 3x32x32 bytes, red, green, blue. Fields image f32 [3,32,32] of x/255, and label i64 []. The
 /// files' samples follow one another in the order given; they are kept as bytes.
-/// @throws Error io_error, corrupt_file (a record breaks off, no records), invalid_data (a label of
-/// 10 or more): one line that names the file. invalid_argument if there are no files.
+/// @throws Error io_error, corrupt_file (a record breaks off, no records, more than 100,000 in one
+/// file), invalid_data (a label of 10 or more): one line that names the file. invalid_argument if
+/// there are no files; out_of_memory.
 std::shared_ptr<const Dataset> read_cifar10(const std::vector<std::string>& files);
 /// The same from a directory with the usual names (see cifar10_files()).
 std::shared_ptr<const Dataset> read_cifar10(const std::string& directory, Split split);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -17,33 +18,44 @@ class TemporaryFile;
 
 class OutputFile {
  public:
-  /// Creates the temporary, so that a target that cannot be written is refused at once. A link is
-  /// followed; an existing target keeps its permissions.
+  /// What is done with a target that is a symbolic link.
+  enum class Links : std::uint8_t {
+    followed,  ///< The file that the link leads to is written, even if it is not there yet.
+    refused,   ///< Nothing is ever written through a link.
+  };
+
+  /// Creates the temporary, so that a target that cannot be written is refused at once. The new
+  /// file gets the permissions of the one that it replaces, and its owner and group if this user
+  /// may give them. A group that is not kept loses what others may not do.
   /// @throws Error io_error naming the target if its directory is missing or not writable, or if it
-  /// is something other than a writable regular file that this user may replace.
-  explicit OutputFile(const std::filesystem::path& target);
+  /// is something other than a writable regular file that this user may replace; out_of_memory.
+  explicit OutputFile(const std::filesystem::path& target, Links links = Links::followed);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  /// Appends. @throws Error io_error, e.g. if the disk is full.
+  /// Appends. @throws Error io_error, e.g. if the disk is full; out_of_memory.
   void write(std::string_view text);
   void write(std::span<const std::byte> bytes);
 
   /// Brings what was written to disk, so that of what commit() does nothing but a rename is left.
-  /// @throws Error io_error.
+  /// @throws Error io_error or out_of_memory.
   void sync();
   /// Replaces the target by what was written; nothing may be written afterwards.
-  /// @throws Error io_error; the target is then as it was.
+  /// @throws Error io_error or out_of_memory; the target is then as it was.
   void commit();
 
  private:
+  void open(const std::filesystem::path& target, Links links);
   void flush();
+  template <class Action>
+  void reporting(const Action& action) const;
   [[noreturn]] void fail(int error_number) const;
   [[noreturn]] void refuse(const std::string& reason) const;
 
   std::string name_;  ///< as the caller gave it, for messages
   std::filesystem::path target_;
+  std::filesystem::path directory_;
   std::unique_ptr<TemporaryFile> temporary_;  ///< none after `commit`
   std::string buffer_;
 };

@@ -1,12 +1,15 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
 #include "penstock/dataset.hpp"
 #include "tests/support/data_path.hpp"
 #include "tests/support/idx_bytes.hpp"
+#include "tests/support/other_user.hpp"
 #include "tests/support/read_samples.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -149,6 +152,63 @@ TEST_F(IdxFiles, DamagedAreRefusedInOneLineThatNamesThem) {
     EXPECT_EQ(testing::refusal(damage.code, [&] { read(damage.images, damage.labels); }), expected)
         << damage.name;
   }
+}
+
+/// Makes a file of a header and a hole behind it, as large as the header claims.
+void write_claim(const std::filesystem::path& path, std::initializer_list<std::uint32_t> dims) {
+  std::uintmax_t elements = 1;
+  for (const std::uint32_t dim : dims) elements *= dim;
+  const std::string header = idx_header(dims);
+  testing::write_file(path, header);
+  std::filesystem::resize_file(path, header.size() + elements);
+}
+
+// Both files are nothing but holes: to read the images first takes 15 GB.
+TEST_F(IdxFiles, AreComparedBeforeTheyAreRead) {
+  write_claim(directory_ / "images", {15'000'000, 32, 32});
+  write_claim(directory_ / "labels", {15'000'001});
+  EXPECT_EQ(
+      testing::refusal(Errc::corrupt_file, [&] { read_idx(images_path(), labels_path(), {}); }),
+      images_path() + " has 15000000 images, but " + labels_path() + " has 15000001 labels");
+  write_claim(directory_ / "labels", {15'000'000});
+  const Shape expected{1, 28, 28};
+  EXPECT_EQ(testing::refusal(Errc::invalid_data,
+                             [&] { read_idx(images_path(), labels_path(), {}, 10, expected); }),
+            images_path() + ": expected images of [1,28,28], got [1,32,32]");
+}
+
+TEST_F(IdxFiles, WithABadLabelAreRefusedBeforeTheImagesAreRead) {
+  write_claim(directory_ / "images", {15'000'000, 32, 32});
+  write_claim(directory_ / "labels", {15'000'000});
+  std::fstream labels(directory_ / "labels", std::ios::binary | std::ios::in | std::ios::out);
+  labels.seekp(8 + 5);
+  labels.put(77);
+  labels.close();
+  EXPECT_EQ(
+      testing::refusal(Errc::invalid_data, [&] { read_idx(images_path(), labels_path(), {}); }),
+      labels_path() + ": sample 5 has label 77, expected 0 to 9");
+}
+
+TEST_F(IdxFiles, OfTheExpectedImageAreRead) {
+  testing::write_file(directory_ / "images", idx_bytes({3, 2, 5}));
+  testing::write_file(directory_ / "labels", idx_bytes({3}));
+  EXPECT_EQ(read_idx(images_path(), labels_path(), {}, 10, Shape{1, 2, 5})->size(), 3);
+}
+
+TEST(IdxDirectory, ThatMayNotBeSearchedIsNotTakenForAnEmptyOne) {
+  const testing::TemporaryDirectory directory;
+  std::filesystem::create_directory(directory / "closed");
+  std::filesystem::permissions(directory.path(), std::filesystem::perms{0755});
+  std::filesystem::permissions(directory / "closed", std::filesystem::perms::none);
+  const std::string closed = (directory / "closed").string();
+  EXPECT_TRUE(testing::succeeds_as_other_user([&] {
+    EXPECT_EQ(testing::refusal(Errc::io_error, [&] { read_idx(closed, Split::train, {}); }),
+              closed + "/train-images-idx3-ubyte: Permission denied");
+    EXPECT_EQ(testing::refusal(Errc::io_error, [&] { read_cifar10(closed, Split::train); }),
+              closed + "/data_batch_5.bin: Permission denied");
+    return true;
+  }));
+  std::filesystem::permissions(directory / "closed", std::filesystem::perms::owner_all);
 }
 
 TEST_F(IdxFiles, AnyOneByteLostOrTurnedInAPackedFileIsNoticed) {

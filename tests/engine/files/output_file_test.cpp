@@ -3,12 +3,15 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 
 #include "penstock/error.hpp"
+#include "tests/support/other_user.hpp"
+#include "tests/support/refusal.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 namespace penstock {
@@ -82,6 +85,102 @@ TEST(OutputFile, FollowsALinkToTheFileItNames) {
   file.commit();
   EXPECT_TRUE(std::filesystem::is_symlink(directory / "link"));
   EXPECT_EQ(file_content(directory / "real"), "after");
+}
+
+TEST(OutputFile, FollowsLinksToAFileThatIsNotThereYet) {
+  TemporaryDirectory directory;
+  std::filesystem::create_directory(directory / "inner");
+  std::filesystem::create_symlink("inner/next", directory / "link");
+  std::filesystem::create_symlink("real", directory / "inner" / "next");
+  OutputFile file(directory / "link");
+  file.write("text");
+  file.commit();
+  EXPECT_TRUE(std::filesystem::is_symlink(directory / "link"));
+  EXPECT_TRUE(std::filesystem::is_symlink(directory / "inner" / "next"));
+  EXPECT_FALSE(std::filesystem::is_symlink(directory / "inner" / "real"));
+  EXPECT_EQ(file_content(directory / "inner" / "real"), "text");
+  EXPECT_EQ(directory.entries(), (Names{"inner", "link"}));
+}
+
+TEST(OutputFile, RefusesALinkThatLeadsToNoFile) {
+  TemporaryDirectory directory;
+  std::filesystem::create_symlink("loop", directory / "loop");
+  std::filesystem::create_symlink("nowhere/file", directory / "lost");
+  std::filesystem::create_directory_symlink(".", directory / "here");
+  expect_refused(directory / "loop", "Too many levels of symbolic links");
+  expect_refused(directory / "lost", "No such file or directory");
+  expect_refused(directory / "here", "Is a directory");
+  EXPECT_EQ(directory.entries(), (Names{"here", "loop", "lost"}));
+}
+
+TEST(OutputFile, WritesThroughNoLinkIfItIsToldSo) {
+  TemporaryDirectory directory;
+  write_file(directory / "real", "before");
+  std::filesystem::create_symlink("real", directory / "link");
+  std::filesystem::create_symlink("nothing", directory / "dangling");
+  for (const char* name : {"link", "dangling"})
+    EXPECT_EQ(testing::refusal(Errc::io_error,
+                               [&] { OutputFile(directory / name, OutputFile::Links::refused); }),
+              "cannot write \"" + (directory / name).string() + "\": it is a link");
+  OutputFile file(directory / "real", OutputFile::Links::refused);
+  file.write("after");
+  // A link that comes meanwhile is replaced itself.
+  write_file(directory / "other", "another's");
+  std::filesystem::remove(directory / "real");
+  std::filesystem::create_symlink("other", directory / "real");
+  file.commit();
+  EXPECT_FALSE(std::filesystem::is_symlink(directory / "real"));
+  EXPECT_EQ(file_content(directory / "real"), "after");
+  EXPECT_EQ(file_content(directory / "other"), "another's");
+}
+
+struct stat status_of(const std::filesystem::path& path) {
+  struct stat status = {};
+  EXPECT_EQ(::stat(path.c_str(), &status), 0);
+  return status;
+}
+
+// Root may give files away; whoever else runs this test has them already.
+TEST(OutputFile, GivesTheNewFileTheOwnerAndGroupOfTheOld) {
+  TemporaryDirectory directory;
+  const bool is_root = ::geteuid() == 0;
+  const uid_t owner = is_root ? 12345 : ::geteuid();
+  const gid_t group = is_root ? 54321 : ::getegid();
+  write_file(directory / "out", "before");
+  ASSERT_EQ(::chown((directory / "out").c_str(), owner, group), 0);
+  ASSERT_EQ(::chmod((directory / "out").c_str(), 04640), 0);
+  OutputFile file(directory / "out");
+  file.write("after");
+  file.commit();
+  EXPECT_EQ(file_content(directory / "out"), "after");
+  EXPECT_EQ(status_of(directory / "out").st_uid, owner);
+  EXPECT_EQ(status_of(directory / "out").st_gid, group);
+  EXPECT_EQ(status_of(directory / "out").st_mode & 07777, mode_t{04640});
+}
+
+TEST(OutputFile, ReplacesAFileOfAnotherOwnerWithoutTakingMoreThanItMay) {
+  TemporaryDirectory directory;
+  write_file(directory / "out", "before");
+  ASSERT_EQ(::chmod(directory.path().c_str(), 0777), 0);
+  ASSERT_EQ(::chmod((directory / "out").c_str(), 0676), 0);
+  EXPECT_TRUE(testing::succeeds_as_other_user([&] {
+    OutputFile file(directory / "out");
+    file.write("after");
+    file.commit();
+    const struct stat status = status_of(directory / "out");
+    return status.st_uid == ::geteuid() && status.st_gid == ::getegid();
+  }));
+  EXPECT_EQ(file_content(directory / "out"), "after");
+  const mode_t expected = ::geteuid() == 0 ? 0666 : 0676;  // another group, or the same
+  EXPECT_EQ(status_of(directory / "out").st_mode & 07777, expected);
+}
+
+TEST(OutputFile, IsNamedInOneLineWhateverItIsCalled) {
+  const std::string text = testing::refusal(
+      Errc::io_error, [] { OutputFile("/nowhere/line\nfeed\x1b[1m/" + std::string(9000, 'x')); });
+  EXPECT_EQ(text.find_first_of("\n\x1b"), text.npos);
+  EXPECT_EQ(text.substr(0, 41), "cannot write \"/nowhere/line?feed?[1m/xxxx");
+  EXPECT_LT(text.size(), 4200U);
 }
 
 TEST(OutputFile, TwoForOneTargetDoNotMix) {

@@ -25,5 +25,20 @@ TEST(Replaceable, AnyOtherDirectoryDoesNot) {
     EXPECT_TRUE(replaceable_by(user, 0777)) << user;
 }
 
+TEST(KeptMode, IsTheSameForTheSameOwnerAndGroup) {
+  for (mode_t mode = 0; mode <= 07777; ++mode)
+    EXPECT_EQ(kept_mode(S_IFREG | mode, true, true), mode);
+}
+
+TEST(KeptMode, GivesNobodyMoreThanBefore) {
+  for (mode_t mode = 0; mode <= 07777; ++mode) {
+    const mode_t of_others = mode & 07, kept = kept_mode(mode, false, false);
+    EXPECT_EQ(kept & 0070, of_others << 3) << mode;
+    EXPECT_EQ(kept & 06000, mode_t{0}) << mode;
+    EXPECT_EQ(kept & 01707, mode & 01707) << mode;
+    EXPECT_EQ(kept_mode(mode, false, true), mode & ~mode_t{04000}) << mode;
+  }
+}
+
 }  // namespace
 }  // namespace penstock

@@ -2,14 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <random>
-#include <sstream>
+#include <span>
 
 #include "penstock/error.hpp"
 #include "penstock/output_file.hpp"
 #include "tests/support/data_path.hpp"
 #include "tests/support/reference_file.hpp"
+#include "tests/support/refusal.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 namespace penstock {
@@ -29,9 +31,24 @@ std::string file_of(const std::string& header, std::size_t data_bytes) {
   return bytes;
 }
 
+/// Gives the bytes of `bytes`, of which `taken` are told, which both must outlive it.
+ByteReader reader_of(const std::string& bytes, std::size_t& taken) {
+  return [&](std::span<std::byte> destination) {
+    const std::size_t count = std::min(destination.size(), bytes.size() - taken);
+    std::memcpy(destination.data(), bytes.data() + taken, count);
+    taken += count;
+    return count;
+  };
+}
+
+/// Reads `bytes` as a file of `claimed` bytes.
+WeightsFile read_as(const std::string& bytes, std::size_t claimed, const HeaderCheck& check = {}) {
+  std::size_t taken = 0;
+  return read_weights(reader_of(bytes, taken), claimed, check);
+}
+
 WeightsFile read(const std::string& bytes) {
-  std::istringstream stream(bytes);
-  return read_weights(stream, bytes.size());
+  return read_as(bytes, bytes.size());
 }
 
 bool same(const WeightsFile& a, const WeightsFile& b) {
@@ -140,12 +157,17 @@ std::string two(const std::string& offsets, const std::string& others) {
          entry(R"("F32")", "[1]", others) + "}";
 }
 
+std::string twice(const std::string& name) {
+  return "{\"" + name + "\":" + entry(R"("F32")", "[1]", "[0,4]") + ",\"" + name +
+         "\":" + entry(R"("F32")", "[1]", "[4,8]") + "}";
+}
+
 const std::string f32 = R"("F32")";
 
 const Broken broken[] = {
-    {"", 0, "header: not valid JSON near byte 1"},
-    {"{", 0, "header: not valid JSON near byte 2"},
-    {"{}}", 0, "header: not valid JSON near byte 3"},
+    {"", 0, "header: not valid JSON near byte 1: expected a value"},
+    {"{", 0, "header: not valid JSON near byte 2: expected a key in quotes"},
+    {"{}}", 0, "header: not valid JSON near byte 3: expected nothing behind the value"},
     {"7", 0, "header: not a JSON object"},
     {"[]", 0, "header: a list that is neither shape nor offsets"},
     {std::string(1000000, '['), 0, "header: a list that is neither shape nor offsets"},
@@ -153,9 +175,12 @@ const Broken broken[] = {
      "header: a list that is neither shape nor offsets"},
     {R"({"w":{"dtype":{}}})", 0, "header: an object inside a tensor's entry"},
     {one(f32, "[1,1,1,1,1,1,1,1,1]", "[0,4]"), 4, "header: a list of more than 8 numbers"},
-    {one(f32, "[1e999]", "[0,4]"), 4, "header: a number out of range"},
-    {"{\"\xff\":1}", 0, "header: not valid JSON near byte 3"},
-    {R"({"w":1,"w":1})", 0, R"(header: "w" is there twice)"},
+    {one(f32, "[1e999]", "[0,4]"), 4,
+     R"(tensor "w": a number in its shape or offsets is not a size)"},
+    {"{\"\xff\":1}", 0, "header: not valid JSON near byte 3: expected UTF-8"},
+    {twice("w"), 8, R"(header: "w" is there twice)"},
+    {R"({"__metadata__":{},"__metadata__":{}})", 0, R"(header: "__metadata__" is there twice)"},
+    {R"({"__metadata__":{"a":"","a":""}})", 0, R"(header: "a" is there twice)"},
     {R"({"w":{"dtype":"F32","dtype":"F32"}})", 0, R"(header: "dtype" is there twice)"},
     {R"({"__metadata__":[]})", 0, "header: a list that is neither shape nor offsets"},
     {R"({"__metadata__":1})", 0, "header: __metadata__ is not an object"},
@@ -236,8 +261,60 @@ TEST(WeightsFile, RefusesWhatIsNoReadableFile) {
 
 TEST(WeightsFile, RefusesAFileThatShrankWhileItWasRead) {
   const std::string bytes = written(example());
-  std::istringstream stream(bytes.substr(0, bytes.size() - 1));
-  EXPECT_THROW(read_weights(stream, bytes.size()), Error);
+  EXPECT_THROW(read_as(bytes.substr(0, bytes.size() - 1), bytes.size()), Error);
+}
+
+// A file of 8 bytes and a hole: what it claims to hold is more than any machine has.
+TEST(WeightsFile, LooksAtTheHeaderBeforeItMakesRoomForTensors) {
+  TemporaryDirectory directory;
+  const std::uint64_t elements = std::uint64_t{1} << 38;
+  write_file(directory / "w", file_of(one(f32, "[" + std::to_string(elements) + "]",
+                                          "[0," + std::to_string(elements * 4) + "]"),
+                                      0));
+  std::filesystem::resize_file(directory / "w",
+                               std::filesystem::file_size(directory / "w") + elements * 4);
+  const auto check = [](const WeightsHeader& header) {
+    throw Error(Errc::shape_mismatch, "got " + to_string(header.entries.at(0).shape));
+  };
+  EXPECT_EQ(testing::refusal(Errc::shape_mismatch,
+                             [&] { read_weights_file(directory / "w", "state", check); }),
+            "state \"" + (directory / "w").string() + "\": got [274877906944]");
+}
+
+TEST(WeightsFile, ReadsNoDataOfAFileThatIsNotWhatWasExpected) {
+  const std::string bytes = written(example());
+  std::uint64_t header_size = 0;
+  std::memcpy(&header_size, bytes.data(), sizeof header_size);
+  std::size_t taken = 0;
+  const auto refuse = [](const WeightsHeader&) { throw Error(Errc::invalid_data, "no"); };
+  EXPECT_THROW(read_weights(reader_of(bytes, taken), bytes.size(), refuse), Error);
+  EXPECT_EQ(taken, sizeof header_size + header_size);
+}
+
+TEST(WeightsFile, ReadsNoHeaderBehindAHoleInIt) {
+  const std::uint64_t size = 90'000'000;
+  std::string sparse(reinterpret_cast<const char*>(&size), sizeof size);
+  sparse += '{' + std::string(10'000'000, '\0');
+  std::size_t taken = 0;
+  EXPECT_EQ(testing::refusal(Errc::corrupt_file,
+                             [&] { read_weights(reader_of(sparse, taken), size + 8); }),
+            "header: not valid JSON near byte 2: a NUL byte");
+  EXPECT_LT(taken, 2'000'000U);
+}
+
+TEST(WeightsFile, IsNamedInOneLineWhateverItIsCalled) {
+  TemporaryDirectory directory;
+  const std::string name = directory.path().string() + "/line\nfeed \x1b[1m";
+  for (const char* content : {"", "no weights"}) {
+    write_file(name, content);
+    try {
+      read_weights_file(name);
+      ADD_FAILURE() << "accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(std::string(error.what()).find_first_of("\n\x1b"), std::string::npos);
+      EXPECT_NE(std::string(error.what()).find("line?feed ?[1m"), std::string::npos);
+    }
+  }
 }
 
 TEST(WeightsFile, RefusesEveryTruncation) {
