@@ -52,7 +52,7 @@ RunningModel::RunningModel(std::shared_ptr<ParameterStore> weights,
   log_ = host_of ? host_of->log_ : Log(options.runtime);
   const graph::CompileRequest request =
       compile_request(options, optimizer, trainable_names(), host_of != nullptr);
-  graph::Compiled compiled = compile_cached(*graph_, request, options.runtime);
+  auto [compiled, cache_warning] = compile_cached(*graph_, request, options.runtime);
   plan_ = std::make_shared<const graph::Plan>(std::move(compiled.plan));
   report_ = std::move(compiled.report);
   report_.call = optimizer ? size_of_step(options) : size_of_run(options);
@@ -61,6 +61,7 @@ RunningModel::RunningModel(std::shared_ptr<ParameterStore> weights,
   if (!host_of)
     for (std::string& note : idle_options(options, micro_batches))
       report_.warnings.push_back(std::move(note));
+  if (!cache_warning.empty()) report_.warnings.push_back(std::move(cache_warning));
   ipu_bytes_ = graph::needed_bytes(*plan_, options.topology.replication_factor, request.memory);
   ipu_limit_ = options.topology.ipu_memory_bytes;
   for (const graph::TensorInfo& input : plan_->inputs) inputs_.push_back(input.name);
@@ -216,6 +217,11 @@ void RunningModel::set_optimizer_state(std::span<const NamedTensor> named, const
   log_(LogLevel::info, "optimizer: state of update " + std::to_string(updates()) + " restored");
 }
 
+void RunningModel::expect_optimizer_state(std::span<const NamedType> types,
+                                          const std::string& who) const {
+  expect_state_types(*plan_, rules_, types, who);
+}
+
 actors::OptimizerTensors RunningModel::optimizer_tensors() {
   if (kept_state_) return *kept_state_;
   return ask([](auto& actors) { return actors.read_optimizer(); });
@@ -278,7 +284,7 @@ StepResult RunningModel::run(std::span<const Tensor> inputs, std::int64_t micro_
   if (log_.takes(LogLevel::debug))
     log_(LogLevel::debug, "\"" + plan_->name + "\": " + std::to_string(micro_batches) +
                               " micro-batches per replica done in " +
-                              std::to_string(seconds_since(start)) + " s");
+                              decimal_text(seconds_since(start), 6) + " s");
   note_run(begin_ns, micro_batches);
   return result;
 }

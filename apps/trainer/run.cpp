@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <optional>
 #include <string>
 
@@ -10,6 +9,7 @@
 #include "apps/trainer/options/idle_options.hpp"
 #include "apps/trainer/options/own_words.hpp"
 #include "apps/trainer/output/console.hpp"
+#include "apps/trainer/output/decimal_text.hpp"
 #include "apps/trainer/output/run_files.hpp"
 #include "apps/trainer/peak_memory.hpp"
 #include "penstock/error.hpp"
@@ -59,15 +59,11 @@ penstock::Model make_model(const penstock::networks::Network& network,
 }
 
 std::string percent(double fraction) {
-  char text[16];
-  std::snprintf(text, sizeof text, "%.2f%%", 100 * fraction);
-  return text;
+  return decimal_text(100 * fraction, 2) + '%';
 }
 
 std::string describe(const StepMetrics& step) {
-  char loss[32];
-  std::snprintf(loss, sizeof loss, "Loss:%.4f", step.loss());
-  return loss + std::string(" | Accuracy:") + percent(step.accuracy);
+  return "Loss:" + decimal_text(step.loss(), 4) + " | Accuracy:" + percent(step.accuracy);
 }
 
 /// How a step's number of images comes about.
@@ -78,6 +74,12 @@ std::string step_size(const penstock::Options& options) {
          std::to_string(options.topology.replication_factor);
 }
 
+/// A whole number, if a double holds it exactly.
+std::string whole_text(double number) {
+  constexpr double exact = 0x1p53;
+  return number <= exact ? decimal_text(number, 0) : "more than " + decimal_text(exact, 0);
+}
+
 /// The options, if they are legal and `images` are enough for a step.
 penstock::Options checked(const penstock::Options& options, std::int64_t images) {
   // In double, where the product of four ints cannot overflow.
@@ -85,10 +87,8 @@ penstock::Options checked(const penstock::Options& options, std::int64_t images)
                         options.training.gradient_accumulation *
                         options.topology.replication_factor;
   if (needed > static_cast<double>(images)) {
-    char count[32];
-    std::snprintf(count, sizeof count, "%.12g", needed);
     throw penstock::Error(penstock::Errc::invalid_data,
-                          std::string("one step needs ") + count + " training images (" +
+                          "one step needs " + whole_text(needed) + " training images (" +
                               step_size(options) + "), there are " + std::to_string(images) +
                               ": lower one of these options");
   }
@@ -131,6 +131,12 @@ void note_dropped(const penstock::DataLoader& loader, std::int64_t images) {
 void note_report(const penstock::CompileReport& report) {
   if (report.automatic_stages) print_note("stages auto: " + penstock::describe_stages(report));
   for (const std::string& warning : report.warnings) print_note(in_own_words(warning));
+}
+
+/// Prints what has been said of the inference alone.
+void note_more(const penstock::CompileReport& inference, const penstock::CompileReport& training) {
+  for (const std::string& warning : inference.warnings)
+    if (std::ranges::count(training.warnings, warning) == 0) print_note(in_own_words(warning));
 }
 
 std::vector<RunFile> input_files(const TrainerOptions& options, const Images& images) {
@@ -194,6 +200,7 @@ Run::Run(const TrainerOptions& options)
   for (const std::string& note : idle_options(options)) print_note(note);
   note_dropped(training_loader_, images_.train->size());
   note_report(training_.compile_report());
+  note_more(inference_.compile_report(), training_.compile_report());
 }
 
 // Updates count on from those that the state has seen, so the schedule's end and the first epoch

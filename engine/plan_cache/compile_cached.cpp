@@ -4,8 +4,10 @@
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "engine/plan_cache/plan_cache.hpp"
+#include "engine/values/out_of_memory.hpp"
 #include "graph/codec/compile_key.hpp"
 #include "graph/codec/plan_codec.hpp"
 #include "penstock/error.hpp"
@@ -19,46 +21,53 @@ std::string directory_of(const RuntimeOptions& options) {
   return named ? named : "";
 }
 
-/// Nothing if it is not there, or not a plan after all.
-std::optional<graph::Compiled> find(const PlanCache& cache, const std::string& key) try {
-  const auto start = std::chrono::steady_clock::now();
-  const std::optional<std::string> content = cache.read(key);
-  if (!content) return std::nullopt;
-  graph::Compiled found = graph::decode(*content);
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-  found.report.from_cache = true;
-  found.report.phases = {{"read plan", taken.count()}};
-  found.report.seconds = taken.count();
+/// What `action` throws, as a text; empty if it throws nothing.
+std::string failure_of(const auto& action) {
+  try {
+    or_out_of_memory("a plan", action);
+    return {};
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+/// Nothing if it is not there, or not a plan after all, or too large for the memory that there is.
+std::optional<graph::Compiled> find(const PlanCache& cache, const std::string& key) {
+  std::optional<graph::Compiled> found;
+  failure_of([&] {
+    const auto start = std::chrono::steady_clock::now();
+    const std::optional<std::string> content = cache.read(key);
+    if (!content) return;
+    graph::Compiled decoded = graph::decode(*content);
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    decoded.report.from_cache = true;
+    decoded.report.phases = {{"read plan", taken.count()}};
+    decoded.report.seconds = taken.count();
+    found = std::move(decoded);
+  });
   return found;
-} catch (const Error&) {
-  return std::nullopt;
+}
+
+CachedCompilation compile(const graph::Graph& model, const graph::CompileRequest& request,
+                          const RuntimeOptions& options) {
+  const std::string directory = directory_of(options);
+  if (directory.empty()) return {graph::compile(model, request), {}};
+  std::optional<PlanCache> cache;
+  std::string failure = failure_of([&] { cache.emplace(directory, options.cache_bytes); });
+  const std::string key = cache ? graph::compile_key(model, request) : "";
+  if (cache)
+    if (auto found = find(*cache, key)) return {*std::move(found), {}};
+  // Outside of what is tried: what a listener of its progress throws is the host's.
+  graph::Compiled compiled = graph::compile(model, request);
+  if (cache) failure = failure_of([&] { cache->write(key, graph::encode(compiled)); });
+  return {std::move(compiled), failure.empty() ? "" : "plan cache: " + failure};
 }
 
 }  // namespace
 
-// Compiling is outside of what is tried: what a listener of its progress throws is the host's.
-graph::Compiled compile_cached(const graph::Graph& model, const graph::CompileRequest& request,
-                               const RuntimeOptions& options) {
-  const std::string directory = directory_of(options);
-  if (directory.empty()) return graph::compile(model, request);
-  std::optional<PlanCache> cache;
-  std::string failure;
-  try {
-    cache.emplace(directory, options.cache_bytes);
-  } catch (const Error& error) {
-    failure = error.what();
-  }
-  const std::string key = cache ? graph::compile_key(model, request) : "";
-  if (cache)
-    if (auto found = find(*cache, key)) return std::move(*found);
-  graph::Compiled compiled = graph::compile(model, request);
-  try {
-    if (cache) cache->write(key, graph::encode(compiled));
-  } catch (const Error& error) {
-    failure = error.what();
-  }
-  if (!failure.empty()) compiled.report.warnings.push_back("plan cache: " + failure);
-  return compiled;
+CachedCompilation compile_cached(const graph::Graph& model, const graph::CompileRequest& request,
+                                 const RuntimeOptions& options) {
+  return or_out_of_memory("compiling a model", [&] { return compile(model, request, options); });
 }
 
 }  // namespace penstock

@@ -1,15 +1,21 @@
 // Compiling with a cache: a plan that was made before is read instead. Any thread.
 #pragma once
 
+#include <string>
+
 #include "graph/compile.hpp"
 #include "penstock/options.hpp"
 
 namespace penstock {
 
-/// As graph::compile(); with a cache, if the options or the environment name one. A cache that
-/// cannot be used is a warning of the report.
-/// @throws Error as graph::compile() does.
-graph::Compiled compile_cached(const graph::Graph& model, const graph::CompileRequest& request,
-                               const RuntimeOptions& options);
+struct CachedCompilation {
+  graph::Compiled compiled;
+  std::string warning;  ///< why the cache could not be used; empty if it could, or if there is none
+};
+
+/// As graph::compile(); with a cache, if the options or the environment name one.
+/// @throws Error as graph::compile() does; out_of_memory.
+CachedCompilation compile_cached(const graph::Graph& model, const graph::CompileRequest& request,
+                                 const RuntimeOptions& options);
 
 }  // namespace penstock

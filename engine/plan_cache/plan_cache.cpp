@@ -1,17 +1,21 @@
 #include "engine/plan_cache/plan_cache.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <chrono>
-#include <fstream>
-#include <iterator>
+#include <span>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "engine/files/input_file.hpp"
+#include "engine/files/names_in.hpp"
 #include "engine/files/temporary_file.hpp"
-#include "graph/random.hpp"
+#include "engine/values/printable.hpp"
 #include "penstock/error.hpp"
 #include "penstock/output_file.hpp"
 
@@ -33,25 +37,73 @@ std::string hexadecimal(std::uint64_t number) {
   return std::string(digits.size() - text.size(), '0') + std::string(text);
 }
 
-/// The opening, hashes of what follows, and how long the key is: 24 + 4 x 16 bytes and a line's
-/// end. Two hashes, the second of the bytes backwards: a change that deceives one shows in the
-/// other.
-std::string header(std::string_view key, std::string_view content) {
-  const std::string body = std::string(key) + std::string(content);
-  return std::string(opening) + hexadecimal(graph::hash_name(body)) +
-         hexadecimal(graph::hash_name(std::string(body.rbegin(), body.rend()))) +
-         hexadecimal(key.size()) + hexadecimal(content.size()) + "\n";
+/// FNV-1a, as it goes on from the hash of the bytes before.
+template <class Iterator>
+std::uint64_t hash(Iterator begin, Iterator end, std::uint64_t before = 0xcbf29ce484222325u) {
+  for (; begin != end; ++begin)
+    before = (before ^ static_cast<unsigned char>(*begin)) * 0x100000001b3u;
+  return before;
 }
 
-std::optional<std::string> bytes_of(const fs::path& file, std::int64_t limit) {
-  std::error_code error;
-  if (!fs::is_regular_file(file, error) || fs::file_size(file, error) > std::uint64_t(limit) ||
-      error)
-    return std::nullopt;
-  std::ifstream stream(file, std::ios::binary);
-  std::string bytes{std::istreambuf_iterator<char>(stream), {}};
-  if (stream.bad()) return std::nullopt;
+/// Two hashes of the parts together, the second of the bytes backwards: a change that deceives one
+/// shows in the other.
+std::string hashes(std::string_view key, std::string_view content) {
+  const std::uint64_t forwards = hash(content.begin(), content.end(), hash(key.begin(), key.end()));
+  const std::uint64_t backwards =
+      hash(key.rbegin(), key.rend(), hash(content.rbegin(), content.rend()));
+  return hexadecimal(forwards) + hexadecimal(backwards);
+}
+
+/// The opening, the hashes of what follows, the sizes of the key and of the content: 24 + 4 x 16
+/// bytes and a line's end.
+std::string header(std::string_view key, std::string_view content) {
+  return std::string(opening) + hashes(key, content) + hexadecimal(key.size()) +
+         hexadecimal(content.size()) + "\n";
+}
+
+constexpr std::size_t header_bytes = opening.size() + 4 * name_digits + 1;
+
+/// The file's next bytes; fewer if it ends.
+std::string next_bytes(InputFile& file, std::size_t count) {
+  std::string bytes(count, '\0');
+  bytes.resize(file.read(std::as_writable_bytes(std::span(bytes))));
   return bytes;
+}
+
+/// What the file keeps under the key. Its size and its key are looked at before there is room made
+/// for the rest.
+std::optional<std::string> content_of(InputFile& file, std::string_view key) {
+  if (file.bytes() < header_bytes + key.size()) return std::nullopt;
+  const std::size_t size = file.bytes() - header_bytes - key.size();
+  const std::string found = next_bytes(file, header_bytes);
+  const std::string sizes = hexadecimal(key.size()) + hexadecimal(size) + "\n";
+  if (!found.starts_with(opening) || !found.ends_with(sizes)) return std::nullopt;
+  if (next_bytes(file, key.size()) != key) return std::nullopt;
+  std::string content = next_bytes(file, size);
+  if (found != header(key, content)) return std::nullopt;
+  return content;
+}
+
+/// Links and whatever else is no regular file are passed over.
+std::optional<InputFile> open_entry(const fs::path& file) try {
+  return std::optional<InputFile>(std::in_place, file, "a plan", InputFile::Links::refused);
+} catch (const Error&) {
+  return std::nullopt;
+}
+
+bool opens_as_a_plan(const fs::path& file) {
+  auto entry = open_entry(file);
+  return entry && next_bytes(*entry, opening_of_any.size()) == opening_of_any;
+}
+
+/// Expects a plan, which may be damaged behind its opening, or nothing at all.
+void expect_own(const fs::path& file) {
+  std::error_code error;
+  if (fs::symlink_status(file, error).type() == fs::file_type::not_found) return;
+  if (!opens_as_a_plan(file))
+    throw Error(Errc::io_error, '"' + printable(file.native()) +
+                                    "\": expected a plan or no file, got something that is no "
+                                    "plan; it is left alone, and no plan is kept: remove it");
 }
 
 struct Kept {
@@ -61,30 +113,22 @@ struct Kept {
 };
 
 /// Other programs call their plans so as well.
-bool is_plan(const fs::directory_entry& entry) {
+bool is_plan(const fs::path& directory, const std::string& name) {
   constexpr std::string_view digits = "0123456789abcdef";
-  const std::string name = entry.path().filename().string();
-  std::error_code error;
-  if (name.size() != name_digits + suffix.size() || !name.ends_with(suffix) ||
-      name.find_first_not_of(digits) != name_digits ||
-      entry.symlink_status(error).type() != fs::file_type::regular)
-    return false;
-  std::string begin(opening_of_any.size(), '\0');
-  std::ifstream(entry.path(), std::ios::binary)
-      .read(begin.data(), static_cast<std::streamsize>(begin.size()));
-  return begin == opening_of_any;
+  return name.size() == name_digits + suffix.size() && name.ends_with(suffix) &&
+         name.find_first_not_of(digits) == name_digits && opens_as_a_plan(directory / name);
 }
 
 /// The plans of a directory; files may vanish meanwhile.
 std::vector<Kept> kept_in(const fs::path& directory) {
   std::vector<Kept> kept;
-  std::error_code error;
-  for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
-    if (!is_plan(*at)) continue;
+  for (const std::string& name : names_in(directory)) {
+    if (!is_plan(directory, name)) continue;
+    const fs::path file = directory / name;
     std::error_code vanished;
-    const auto used = fs::last_write_time(at->path(), vanished);
-    const auto bytes = fs::file_size(at->path(), vanished);
-    if (!vanished) kept.push_back({at->path(), used, static_cast<std::int64_t>(bytes)});
+    const auto used = fs::last_write_time(file, vanished);
+    const auto bytes = fs::file_size(file, vanished);
+    if (!vanished) kept.push_back({file, used, static_cast<std::int64_t>(bytes)});
   }
   return kept;
 }
@@ -96,39 +140,39 @@ PlanCache::PlanCache(fs::path directory, std::int64_t limit)
   std::error_code error, unknown;
   fs::create_directories(directory_, error);
   if (!fs::is_directory(directory_, unknown))
-    throw Error(Errc::io_error, "\"" + directory_.string() + "\": expected a directory for plans" +
+    throw Error(Errc::io_error, "\"" + printable(directory_.native()) +
+                                    "\": expected a directory for plans" +
                                     (error ? ": " + error.message() : ""));
 }
 
 fs::path PlanCache::file_of(std::string_view key) const {
-  return directory_ / (hexadecimal(graph::hash_name(key)) + std::string(suffix));
+  return directory_ / (hexadecimal(hash(key.begin(), key.end())) + std::string(suffix));
 }
 
 std::optional<std::string> PlanCache::read(std::string_view key) const {
-  const fs::path file = file_of(key);
-  const std::optional<std::string> bytes = bytes_of(file, limit_);
-  const std::size_t body = header(key, "").size();
-  if (!bytes || bytes->size() < body + key.size()) return std::nullopt;
-  std::string content = bytes->substr(body + key.size());
-  if (*bytes != header(key, content) + std::string(key) + content) return std::nullopt;
-  std::error_code ignored;  // a directory that can only be read is of use as well
-  fs::last_write_time(file, fs::file_time_type::clock::now(), ignored);
+  std::optional<InputFile> file = open_entry(file_of(key));
+  if (!file || std::cmp_greater(file->bytes(), limit_)) return std::nullopt;
+  std::optional<std::string> content = content_of(*file, key);
+  // Now is when it was used. A directory that can only be read is of use as well.
+  if (content) ::futimens(file->descriptor(), nullptr);
   return content;
 }
 
 void PlanCache::write(std::string_view key, std::string_view content) const {
   if (limit_ == 0) return;
-  const std::string opened = header(key, content);
-  const std::size_t bytes = opened.size() + key.size() + content.size();
+  const std::size_t bytes = header_bytes + key.size() + content.size();
   if (std::cmp_greater(bytes, limit_))
     throw Error(Errc::invalid_argument, "options.runtime.cache_bytes: expected " +
                                             std::to_string(bytes) +
                                             " or more, what the plan takes, got " +
                                             std::to_string(limit_) + "; it is not kept");
-  OutputFile file(file_of(key));
-  file.write(opened);
+  const fs::path target = file_of(key);
+  OutputFile file(target, OutputFile::Links::refused);
+  file.write(header(key, content));
   file.write(key);
   file.write(content);
+  file.sync();
+  expect_own(target);
   file.commit();
   make_room();
 }

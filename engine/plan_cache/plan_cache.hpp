@@ -1,7 +1,8 @@
 // PlanCache: compiled plans in a directory, a file each, for other processes and later runs. Files
-// appear whole or not at all, so any number of processes may share the directory. Whatever is not
-// as this build wrote it is passed over and replaced; other programs' files are left alone. Any
-// thread; used for one compilation.
+// appear whole or not at all, so any number of processes may share the directory. A plan that is
+// damaged, or of another build, is passed over and replaced. Links and other programs' files are
+// left alone, whatever they are called: nothing is read or written through a link, and no file is
+// replaced that does not begin as a plan does. Any thread; used for one compilation.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,8 @@ class PlanCache {
 
   /// Keeps it, and removes the plans that were not used for the longest time beyond the limit, and
   /// what killed processes left behind. With a limit of 0 nothing is kept.
-  /// @throws Error io_error; invalid_argument if it is larger than the limit.
+  /// @throws Error io_error, also if something else has the plan's name; invalid_argument if it is
+  /// larger than the limit; out_of_memory.
   void write(std::string_view key, std::string_view content) const;
 
  private:

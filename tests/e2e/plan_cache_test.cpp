@@ -106,12 +106,49 @@ TEST(PlanCacheOfEngines, D15_CompileAnewWhereAPlanIsDamaged) {
   report_of(options);
   const auto file = directory / *directory.entries().begin();
   const std::string whole = file_content(file);
-  for (const std::string& damaged : {std::string(), whole.substr(0, whole.size() / 2),
-                                     "another version" + whole, std::string(whole.size(), 'x')}) {
+  for (const std::string& damaged : {whole.substr(0, whole.size() / 2), whole + "more"}) {
     write_file(file, damaged);
     EXPECT_FALSE(report_of(options).from_cache);
     EXPECT_TRUE(report_of(options).from_cache) << "it was replaced";
   }
+}
+
+std::ptrdiff_t cache_warnings(const std::vector<std::string>& lines) {
+  return std::ranges::count_if(
+      lines, [](const std::string& line) { return line.starts_with("plan cache: "); });
+}
+
+TEST(PlanCacheOfEngines, D15_LeaveAloneWhatIsNoPlanAndWarn) {
+  const TemporaryDirectory directory;
+  const Options options = four_stages(directory.path());
+  report_of(options);
+  const auto file = directory / *directory.entries().begin();
+  for (const std::string& foreign : {std::string(), "another's " + file_content(file)}) {
+    write_file(file, foreign);
+    for (int again = 0; again < 2; ++again) {
+      const CompileReport report = report_of(options);
+      EXPECT_FALSE(report.from_cache);
+      EXPECT_EQ(cache_warnings(report.warnings), 1);
+    }
+    EXPECT_EQ(file_content(file), foreign);
+  }
+}
+
+// The plan for what is left of a call has a report that no host sees, but the log.
+TEST(PlanCacheOfEngines, D15_TellTheLogOfAPlanForAShortCallThatIsNotKept) {
+  const TemporaryDirectory directory;
+  Options options = four_stages(directory / "cache");
+  std::vector<std::string> lines;
+  options.runtime.log_level = LogLevel::warning;
+  options.runtime.log = [&](std::string_view line) { lines.emplace_back(line); };
+  const Model model = networks::find_network("mnist-cnn").build(0);
+  InferenceModel inference(model, options);
+  EXPECT_EQ(cache_warnings(lines), 0);
+  std::filesystem::remove_all(directory / "cache");
+  write_file(directory / "cache", "");
+  inference.run({Tensor::zeros(DType::f32, {3, 1, 28, 28})});
+  EXPECT_EQ(cache_warnings(lines), 1);
+  EXPECT_EQ(cache_warnings(inference.compile_report().warnings), 0);
 }
 
 TEST(PlanCacheOfEngines, D15_WorkWithoutADirectoryThatCannotBeUsedAndWarn) {

@@ -70,7 +70,7 @@ const std::vector<Refusal> options{
     {"NotFinite", with({"--weight-decay", "nan"}), "--weight-decay"},
     {"ForeignConstant", with({"--momentum", "0.9"}), "--momentum"},
     {"HugeStep", with({"--batch-size", "2147483647", "--device-iterations", "2147483647"}),
-     "one step needs 4.61168601413e+19 training images (--batch-size 2147483647 x "
+     "one step needs more than 9007199254740992 training images (--batch-size 2147483647 x "
      "--gradient-accumulation 10 x --device-iterations 2147483647 x --replication-factor 1), there "
      "are 12000: lower one of these options"},
     {"RunningMeanOfASum", with({"--reduction", "sum", "--reduction-strategy", "running"}),

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <thread>
 #include <vector>
 
@@ -70,6 +71,99 @@ TEST(PlanCache, PassesOverWhatBelongsToAnotherKey) {
       fs::copy_file(of_one, directory / name, fs::copy_options::overwrite_existing);
   EXPECT_EQ(cache.read("two"), std::nullopt);
   EXPECT_EQ(cache.read("one"), "content");
+}
+
+/// The only plan's file, which has been removed.
+fs::path removed_plan(const TemporaryDirectory& directory, const PlanCache& cache) {
+  cache.write("key", "content");
+  const fs::path file = only_file(directory);
+  fs::remove(file);
+  return file;
+}
+
+TEST(PlanCache, NeitherReadsNorWritesThroughALink) {
+  const TemporaryDirectory directory, elsewhere;
+  const PlanCache cache(directory.path(), plenty);
+  cache.write("key", "content");
+  const fs::path file = only_file(directory), target = elsewhere / "target";
+  fs::copy_file(file, target);
+  const std::string before = file_content(target);
+  const auto used = fs::file_time_type::clock::now() - std::chrono::hours(5);
+  fs::last_write_time(target, used);
+  for (const fs::path& linked : {target, elsewhere / "nothing"}) {
+    fs::remove(file);
+    fs::create_symlink(linked, file);
+    EXPECT_EQ(cache.read("key"), std::nullopt);
+    EXPECT_EQ(testing::refusal(Errc::io_error, [&] { cache.write("key", "other"); }),
+              "cannot write \"" + file.string() + "\": it is a link");
+    EXPECT_TRUE(fs::is_symlink(file));
+  }
+  EXPECT_EQ(file_content(target), before);
+  EXPECT_LT(fs::last_write_time(target) - used, std::chrono::minutes(1)) << "it was not used";
+  EXPECT_EQ(elsewhere.entries(), std::set<std::string>{"target"});
+  fs::remove(file);
+  cache.write("key", "content");
+  EXPECT_EQ(cache.read("key"), "content");
+}
+
+TEST(PlanCache, ReplacesNoFileThatIsNoPlan) {
+  const TemporaryDirectory directory;
+  const PlanCache cache(directory.path(), plenty);
+  const fs::path file = removed_plan(directory, cache);
+  for (const std::string& foreign :
+       {std::string(), std::string("a diary"), std::string("penstock plan"),
+        "another's " + std::string(500, 'x')}) {
+    write_file(file, foreign);
+    EXPECT_EQ(cache.read("key"), std::nullopt);
+    EXPECT_EQ(testing::refusal(Errc::io_error, [&] { cache.write("key", "content"); }),
+              "\"" + file.string() +
+                  "\": expected a plan or no file, got something that is no plan; it is left "
+                  "alone, and no plan is kept: remove it");
+    EXPECT_EQ(file_content(file), foreign);
+  }
+  write_file(file, "penstock plan, format 2\n");  // of a later build, which is replaced
+  cache.write("key", "content");
+  EXPECT_EQ(cache.read("key"), "content");
+}
+
+TEST(PlanCache, ReplacesNoPipeOrDirectory) {
+  const TemporaryDirectory directory;
+  const PlanCache cache(directory.path(), plenty);
+  const fs::path file = removed_plan(directory, cache);
+  ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
+  EXPECT_EQ(cache.read("key"), std::nullopt);
+  testing::refusal(Errc::io_error, [&] { cache.write("key", "content"); });
+  EXPECT_TRUE(fs::is_fifo(file));
+  fs::remove(file);
+  fs::create_directory(file);
+  EXPECT_EQ(cache.read("key"), std::nullopt);
+  testing::refusal(Errc::io_error, [&] { cache.write("key", "content"); });
+  EXPECT_TRUE(fs::is_directory(file));
+}
+
+// A terabyte, of which a machine has no room for a part.
+TEST(PlanCache, MakesNoRoomForAFileThatIsNotThePlan) {
+  constexpr std::uintmax_t large = std::uintmax_t{1} << 40;
+  const TemporaryDirectory directory;
+  const PlanCache cache(directory.path(), std::int64_t{1} << 50);
+  cache.write("key", "content");
+  const fs::path file = only_file(directory);
+  const std::string whole = file_content(file);
+  fs::resize_file(file, large);
+  EXPECT_EQ(cache.read("key"), std::nullopt) << "sizes that disagree";
+  write_file(file, std::string());
+  fs::resize_file(file, large);
+  EXPECT_EQ(cache.read("key"), std::nullopt) << "a hole";
+  const auto sizes_at = whole.find('\n') + 1 + 32;
+  std::string other = whole;
+  constexpr std::uintmax_t content = large - 89 - 3;
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(content));
+  other.replace(sizes_at + 16, 16, digits);
+  other.replace(89, 3, "kez");
+  write_file(file, other);
+  fs::resize_file(file, large);
+  EXPECT_EQ(cache.read("key"), std::nullopt) << "another key";
 }
 
 TEST(PlanCache, RemovesWhatWasUnusedForTheLongestTime) {
