@@ -10,13 +10,19 @@
 namespace penstock {
 namespace {
 
+std::string text_of(const Tensor& tensor) {
+  return tensor ? std::string(to_string(tensor.dtype())) + to_string(tensor.shape())
+                : "an empty tensor";
+}
+
 [[noreturn]] void refuse_scores(const Tensor& scores, const Tensor& labels) {
   throw Error(Errc::shape_mismatch,
               "accuracy: expected scores f32 [N,classes] and labels i64 [M] with N <= M, got " +
-                  to_string(scores.shape()) + " and " + to_string(labels.shape()));
+                  text_of(scores) + " and " + text_of(labels));
 }
 
 void check_scores(const Tensor& scores, const Tensor& labels) {
+  if (!scores || !labels) refuse_scores(scores, labels);
   const bool types = scores.dtype() == DType::f32 && labels.dtype() == DType::i64;
   const bool ranks = scores.shape().rank() == 2 && labels.shape().rank() == 1;
   if (!types || !ranks || scores.shape()[0] > labels.shape()[0] || scores.shape()[1] == 0)
@@ -25,6 +31,10 @@ void check_scores(const Tensor& scores, const Tensor& labels) {
 
 /// What is there of every N-th round.
 Tensor every_nth(const OutputRows& rows, const Tensor& labels) {
+  if (rows.round < 1 || rows.period < 1)
+    throw Error(Errc::invalid_argument,
+                "accuracy: expected rounds of 1 row or more and a period of 1 or more, got " +
+                    std::to_string(rows.round) + " and " + std::to_string(rows.period));
   std::vector<Tensor> parts;
   const std::int64_t round = rows.round, stride = round * rows.period;
   for (std::int64_t end = stride; end <= labels.shape()[0]; end += stride)
@@ -46,7 +56,7 @@ void expect_single_samples(const OutputRows& rows) {
 /// The labels among which the last ones are those of the outputs' rows.
 Tensor labels_of(const OutputRows& rows, const Tensor& labels) {
   expect_single_samples(rows);
-  if (rows.mode != OutputMode::every_n || labels.shape().rank() != 1) return labels;
+  if (rows.mode != OutputMode::every_n || !labels || labels.shape().rank() != 1) return labels;
   return every_nth(rows, labels);
 }
 
@@ -71,8 +81,8 @@ Metric accuracy(const std::string& output) {
           .score =
               [output](const StepResult& result, const Batch& batch) {
                 const Tensor& scores = result.output(output);
-                const std::int64_t correct =
-                    count_correct(scores, labels_of(result.rows, batch.back()));
+                const Tensor labels = batch.empty() ? Tensor() : batch.back();
+                const std::int64_t correct = count_correct(scores, labels_of(result.rows, labels));
                 return Score{static_cast<double>(correct), scores.shape()[0]};
               },
           .check =

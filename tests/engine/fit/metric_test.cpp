@@ -66,6 +66,53 @@ TEST(Accuracy, RefusesWhatAreNoScoresOrLabels) {
     EXPECT_THROW(count_correct(wrong_scores, wrong_labels), Error);
 }
 
+// Whatever a host hands over as scores and labels is counted or refused.
+TEST(Accuracy, TakesTensorsOfEveryKind) {
+  std::vector<Tensor> tensors{Tensor()};
+  for (const Shape& shape : {Shape{}, Shape{0}, Shape{1}, Shape{2}, Shape{0, 0}, Shape{0, 2},
+                             Shape{2, 0}, Shape{2, 2}, Shape{0, 2, 2}, Shape{1, 2, 2}})
+    for (const DType dtype : {DType::f32, DType::i64})
+      tensors.push_back(Tensor::zeros(dtype, shape));
+  int counted = 0;
+  for (const Tensor& scores : tensors)
+    for (const Tensor& labels : tensors)
+      for (const OutputMode mode : {OutputMode::all, OutputMode::every_n})
+        for (const int period : {0, 1, 2}) try {
+            StepResult result{.rows = {.mode = mode, .period = period, .round = period}};
+            result.outputs = {{"scores", scores}};
+            const Score score = accuracy("scores").score(result, {labels});
+            EXPECT_LE(score.sum, static_cast<double>(score.count));
+            ++counted;
+          } catch (const Error& error) {
+            EXPECT_TRUE(error.code() == Errc::shape_mismatch ||
+                        error.code() == Errc::invalid_argument)
+                << error.what();
+          }
+  EXPECT_GT(counted, 5);
+  EXPECT_EQ(testing::refusal(Errc::shape_mismatch, [] { count_correct({}, {}); }),
+            "accuracy: expected scores f32 [N,classes] and labels i64 [M] with N <= M, got an "
+            "empty tensor and an empty tensor");
+  EXPECT_EQ(count_correct(Tensor::zeros(DType::f32, {0, 2}), Tensor::zeros(DType::i64, {0})), 0);
+}
+
+TEST(Accuracy, RefusesABatchWithoutLabels) {
+  StepResult result;
+  result.outputs = {{"scores", Tensor({1, 2}, {1, 0})}};
+  testing::refusal(Errc::shape_mismatch, [&] { accuracy("scores").score(result, {}); });
+}
+
+TEST(MeanOf, TakesTensorsOfEveryKind) {
+  const auto score = [](const Tensor& values) {
+    StepResult result;
+    result.outputs = {{"y", values}};
+    return mean_of("y").score(result, {});
+  };
+  EXPECT_EQ(score(Tensor::zeros(DType::f32, {0, 3})).count, 0);
+  EXPECT_EQ(score(Tensor({}, {2})).mean(), 2);
+  testing::refusal(Errc::shape_mismatch, [&] { score({}); });
+  testing::refusal(Errc::shape_mismatch, [&] { score(Tensor::zeros(DType::i64, {2})); });
+}
+
 TEST(MeanOf, WeighsEveryElementOfTheOutputTheSame) {
   const Metric metric = mean_of("y");
   EXPECT_EQ(metric.name, "y");
