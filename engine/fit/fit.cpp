@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "engine/fit/announced_steps.hpp"
 #include "engine/fit/check_fit.hpp"
 #include "engine/fit/evaluate.hpp"
 #include "engine/fit/fields.hpp"
@@ -76,13 +77,9 @@ class Fitting {
   std::int64_t announced_steps() const {
     const std::int64_t most = options_.steps_per_epoch.value_or(data_.batches());
     if (!options_.max_updates) return most;
-    std::int64_t steps = 0, taken = taken_;
-    for (std::int64_t left = updates_left(); left > 0 && steps < most; ++steps) {
-      taken = taken == data_.batches() ? 1 : taken + 1;
-      left -= updates_of(taken == data_.batches() ? data_.last_batch_samples()
-                                                  : data_.samples_per_batch());
-    }
-    return steps;
+    const UpdatesOfData data{data_.batches(), updates_of(data_.samples_per_batch()),
+                             updates_of(data_.last_batch_samples()), taken_};
+    return penstock::announced_steps(data, updates_left(), most);
   }
 
   std::int64_t updates_of(std::int64_t samples) const {
