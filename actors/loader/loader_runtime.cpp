@@ -13,12 +13,14 @@
 #include "actors/loader/stream_loader_actor.hpp"
 #include "actors/system/actor_system.hpp"
 #include "actors/system/owning_process.hpp"
+#include "engine/values/canonical_floats.hpp"
 #include "engine/values/number_range.hpp"
 
 namespace penstock::actors {
 namespace {
 
 std::string seconds_text(std::chrono::nanoseconds time) {
+  const CanonicalFloats floats;
   return number_text(std::chrono::duration<double>(time).count()) + " s";
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/values/canonical_floats.hpp"
 #include "engine/values/number_range.hpp"
 
 namespace penstock {
@@ -12,6 +13,7 @@ void check_normalization(const std::string& who, const Normalization& normalizat
 }
 
 Normalizer::Normalizer(const Normalization& normalization) {
+  const CanonicalFloats floats;  // on the host's thread
   check_normalization("normalization", normalization);
   const auto [mean, std] = normalization;
   // In single precision throughout, as torchvision does it.

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "engine/datasets/normalizer.hpp"
+#include "engine/values/canonical_floats.hpp"
 #include "engine/values/number_range.hpp"
 #include "graph/random.hpp"
 #include "penstock/error.hpp"
@@ -64,6 +65,7 @@ class Normalized : public Transformed {
   Normalized(std::shared_ptr<const Dataset> dataset, const ChannelNormalization& normalization)
       : Transformed("normalize", std::move(dataset)) {
     check_counts(normalization);
+    const CanonicalFloats floats;  // on the host's thread
     for (std::size_t i = 0; i < normalization.mean.size(); ++i) {
       const Normalization channel{normalization.mean[i], normalization.std[i]};
       check_normalization("normalize: channel " + std::to_string(i), channel);

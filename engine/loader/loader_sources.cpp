@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/values/canonical_floats.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -69,6 +70,7 @@ actors::StreamSettings stream_settings(std::int64_t rows, const DataLoaderOption
 }
 
 actors::LoaderLimits loader_limits(const DataLoaderOptions& options) {
+  const CanonicalFloats floats;  // a host's exceptions may trap
   return {duration_of(options.timeout_seconds), duration_of(options.stop_seconds)};
 }
 

@@ -8,6 +8,7 @@
 #include "penstock/data_loader.hpp"
 #include "tests/engine/kinds_of_loaders.hpp"
 #include "tests/engine/numbered_batches.hpp"
+#include "tests/support/latch.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace penstock {
@@ -17,6 +18,7 @@ using testing::all_eight;
 using testing::all_loader_kinds;
 using testing::eight_samples;
 using testing::HeldRead;
+using testing::Latch;
 using testing::LoaderKind;
 using testing::numbered;
 using testing::Numbers;
@@ -107,18 +109,21 @@ TEST(DataLoaderCalls, MayComeFromADatasetThatAnotherLoaderReads) {
 
 TEST(DataLoaderCalls, MayComeFromTheLogOfAnotherLoader) {
   HeldRead held;
+  Latch gone;
   Numbers numbers;
+  const DataLoaderOptions options{.stop_seconds = 0, .log = [&](std::string_view) {
+                                    DataLoader other(numbered(4), 4);
+                                    numbers = numbers_of(*other.next());
+                                  }};
   {
-    DataLoader loader = eight_samples(all_loader_kinds[0], held.before(false),
-                                      {.stop_seconds = 0, .log = [&](std::string_view) {
-                                         DataLoader other(numbered(4), 4);
-                                         numbers = numbers_of(*other.next());
-                                       }});
+    DataLoader loader =
+        eight_samples(all_loader_kinds[0], held.before(false), options, [&] { gone.open(); });
     loader.start_epoch();
     held.await_begin();
   }
   EXPECT_EQ(numbers, (Numbers{0, 1, 2, 3}));
   held.let_go();
+  EXPECT_TRUE(gone.wait());
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "penstock/data_loader.hpp"
 #include "tests/engine/kinds_of_loaders.hpp"
+#include "tests/support/latch.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace penstock {
@@ -19,6 +20,7 @@ using testing::all_eight;
 using testing::all_loader_kinds;
 using testing::eight_samples;
 using testing::HeldRead;
+using testing::Latch;
 using testing::LoaderKind;
 using testing::rest_of_eight;
 
@@ -93,13 +95,15 @@ TEST(DataLoaderForks, LeaveTheLoaderToTheParentWhileAnotherThreadIsInACall) {
 
 TEST(DataLoaderForks, LeaveNothingToWaitForOfALoaderThatLeftAThreadBehind) {
   HeldRead held;
-  std::optional<DataLoader> loader =
-      eight_samples(all_loader_kinds[0], held.before(false), {.stop_seconds = 0});
+  Latch gone;
+  std::optional<DataLoader> loader = eight_samples(all_loader_kinds[0], held.before(false),
+                                                   {.stop_seconds = 0}, [&] { gone.open(); });
   loader->start_epoch();
   held.await_begin();
   EXPECT_EQ(loader->close().threads_left, 1);
   EXPECT_TRUE(holds_in_a_child([&] { return is_left_alone(loader, all_loader_kinds[0]); }));
   held.let_go();
+  EXPECT_TRUE(gone.wait());
 }
 
 }  // namespace

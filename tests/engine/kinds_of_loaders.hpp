@@ -95,7 +95,8 @@ inline std::vector<std::int64_t> all_eight(const LoaderKind& kind) {
   return {0, 1, 4, 5, 2, 3, 6, 7};
 }
 
-/// Reads whose first one does not end before it is let go. Any others do at once.
+/// Reads whose first one does not end before it is let go. Any others do at once. It outlives the
+/// dataset.
 class HeldRead {
  public:
   /// What the dataset has to call. With `stops`, a read that is asked to stop ends too, with an

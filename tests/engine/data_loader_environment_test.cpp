@@ -1,0 +1,105 @@
+// Whatever floating-point environment a host has set, the samples that it gets are the same.
+#include <fenv.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "penstock/data_loader.hpp"
+#include "penstock/transforms.hpp"
+
+namespace penstock {
+namespace {
+
+/// Sets a rounding mode and which exceptions trap, and takes both back.
+class Environment {
+ public:
+  Environment(int rounding, int traps) {
+    fegetenv(&before_);
+    fesetround(rounding);
+    feenableexcept(traps);
+  }
+  ~Environment() { fesetenv(&before_); }
+
+ private:
+  fenv_t before_;
+};
+
+/// A division that must be rounded, for each sample.
+class Thirds : public Dataset {
+ public:
+  std::int64_t size() const override { return 8; }
+  const std::vector<Field>& fields() const override { return fields_; }
+  void read(const SampleRequest& request, std::span<std::byte* const> destinations) const override {
+    const volatile float number = static_cast<float>(request.index + 1), three = 3;
+    const float third = number / three, negative = -number / three;
+    std::memcpy(destinations[0], &third, sizeof third);
+    std::memcpy(destinations[0] + sizeof third, &negative, sizeof negative);
+  }
+
+ private:
+  std::vector<Field> fields_{{"x", DType::f32, {2}}};
+};
+
+/// The same as a stream.
+class StreamOfThirds : public IterableDataset {
+ public:
+  const std::vector<Field>& fields() const override { return thirds_.fields(); }
+  std::unique_ptr<SampleStream> begin(const WorkerShare& share) const override {
+    return std::make_unique<Stream>(thirds_, share);
+  }
+
+ private:
+  struct Stream : SampleStream {
+    Stream(const Thirds& dataset, const WorkerShare& share)
+        : thirds(dataset), index(share.begin(8)), end(share.end(8)) {}
+    bool next(std::span<std::byte* const> destinations, const std::stop_token&) override {
+      if (index == end) return false;
+      thirds.read({.index = index++}, destinations);
+      return true;
+    }
+    const Thirds& thirds;
+    std::int64_t index, end;
+  };
+
+  Thirds thirds_;
+};
+
+void append(std::string& bytes, DataLoader loader) {
+  EXPECT_GE(loader.waited_seconds(), 0);
+  while (const auto batch = loader.next())
+    for (const Tensor& tensor : *batch)
+      bytes.append(reinterpret_cast<const char*>(tensor.raw()), tensor.bytes());
+}
+
+/// The bytes of what loaders give that are made and read here.
+std::string all_bytes() {
+  std::string bytes;
+  for (const int workers : {0, 2}) {
+    const DataLoaderOptions options{.workers = workers, .timeout_seconds = 20.1};
+    append(bytes, DataLoader(std::make_shared<Thirds>(), 2, options));
+    append(bytes, DataLoader(std::make_shared<StreamOfThirds>(), 2, options));
+    auto digits = synthetic_digits(20, 7, {.mean = 0.1307, .std = 0.3081});
+    digits = normalize(std::move(digits), {{0.1234567891}, {0.7654321}});
+    digits = random_crop(std::move(digits), {.rows = 28, .columns = 28, .padding = 2, .seed = 3});
+    digits = random_horizontal_flip(std::move(digits), {.probability = 0.3, .seed = 4});
+    append(bytes, DataLoader(std::move(digits), 5, options));
+  }
+  return bytes;
+}
+
+TEST(DataLoaderEnvironment, OfTheHostChangesNoBitOfASampleAndIsLeftAsItWas) {
+  const std::string expected = all_bytes();
+  for (const int rounding : {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO})
+    for (const int traps : {0, FE_ALL_EXCEPT}) {
+      const Environment environment(rounding, traps);
+      EXPECT_TRUE(all_bytes() == expected) << rounding << ", " << traps;
+      EXPECT_EQ(fegetround(), rounding);
+      EXPECT_EQ(fegetexcept(), traps);
+    }
+}
+
+}  // namespace
+}  // namespace penstock
