@@ -48,7 +48,7 @@ std::string text_of(const std::exception_ptr& exception) {
   try {
     std::rethrow_exception(exception);
   } catch (const std::exception& error) {
-    return error.what();
+    return error.what() ? error.what() : "an exception without a text";
   } catch (...) {
     return "an exception that is no std::exception";
   }
