@@ -1,18 +1,19 @@
 #include "penstock/data_loader.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <functional>
 #include <utility>
 
 #include "actors/loader/loader_runtime.hpp"
 #include "actors/system/owning_process.hpp"
+#include "engine/loader/batch_counts.hpp"
 #include "engine/loader/call_gate.hpp"
 #include "engine/loader/epoch_plans.hpp"
 #include "engine/loader/loader_checks.hpp"
 #include "engine/loader/loader_sources.hpp"
 #include "engine/loader/no_memory.hpp"
+#include "engine/values/canonical_floats.hpp"
 #include "engine/values/count_text.hpp"
 #include "penstock/error.hpp"
 
@@ -26,22 +27,6 @@ std::int64_t samples_per_step(const Options& model) {
   model.validate();
   return model.samples_per_step();
 }
-
-/// What a loader says of its batches, to any thread, also while another one is in a call.
-struct Counts {
-  std::atomic<std::int64_t> rows{1};  // of a batch
-  std::atomic<std::int64_t> batches{0};
-  std::atomic<std::int64_t> dropped{0};
-  std::atomic<std::int64_t> short_rows{0};  // of a last batch that is not full
-};
-
-/// An epoch as a sampler has it.
-struct SampledEpoch {
-  std::shared_ptr<const EpochPlan> plan = {};
-  std::int64_t rows = 0;  // of a batch
-  std::int64_t dropped = 0;
-  std::int64_t short_rows = 0;
-};
 
 }  // namespace
 
@@ -72,9 +57,7 @@ class DataLoader::Impl {
     check_fields(fields_);
     counts_.rows = rows;
     const EpochSize size = epoch_size(samples_, rows, options);
-    counts_.batches = size.batches;
-    counts_.dropped = size.dropped;
-    counts_.short_rows = size.short_rows;
+    counts_.set(size);
     if (options.sampler)
       plan_ = [this, rows](std::uint64_t epoch) {
         return sampled_plan(options_, rows, samples_, epoch);
@@ -140,15 +123,7 @@ class DataLoader::Impl {
   std::int64_t batches() const noexcept { return counts_.batches; }
   std::int64_t dropped() const noexcept { return counts_.dropped; }
 
-  std::string note() const {
-    if (const std::int64_t dropped = counts_.dropped; dropped > 0)
-      return "data loader: " + count_text(dropped, "sample") + " of each epoch left out, since " +
-             reason() + (can_keep() ? "; drop_last = false keeps them" : "");
-    if (const std::int64_t short_rows = counts_.short_rows; short_rows > 0)
-      return "data loader: the last batch has " + count_text(short_rows, "sample") +
-             " instead of " + std::to_string(counts_.rows);
-    return {};
-  }
+  std::string note() const { return counts_.note(reason()); }
 
   void start_epoch() {
     const Call call(*this, "start_epoch()");
@@ -158,7 +133,7 @@ class DataLoader::Impl {
   void skip_epochs(std::uint64_t count) {
     const Call call(*this, "skip_epochs()");
     if (plan_ && !begun_) first_epoch_ = sampled_epoch(epoch_ + count);
-    if (first_epoch_) announce(*first_epoch_);
+    if (first_epoch_) counts_.set(*first_epoch_);
     epoch_ += count;
   }
 
@@ -181,6 +156,7 @@ class DataLoader::Impl {
   }
 
   double waited_seconds() const noexcept {
+    const CanonicalFloats floats;
     return std::chrono::duration<double>(runtime_->waited()).count();
   }
 
@@ -202,7 +178,7 @@ class DataLoader::Impl {
     std::optional<SampledEpoch> epoch = first_epoch_;
     if (plan_ && !epoch) epoch = sampled_epoch(epoch_);
     runtime_->start_epoch(epoch_, epoch ? epoch->plan : nullptr);
-    if (epoch) announce(*epoch);
+    if (epoch) counts_.set(*epoch);
     first_epoch_.reset();
     ++epoch_;
     next_ = 0;
@@ -211,14 +187,15 @@ class DataLoader::Impl {
     if (streams_) counts_.dropped = counts_.short_rows = 0;
   }
 
+  /// Why samples are in no batch, and what to do about it.
   std::string reason() const {
     if (has_batch_sampler()) return "the sampler's last batches are too few for another one";
     if (options_.partition.count > 1) return "all parts of the partition are equally long";
     const bool each = streams_ && options_.mode != LoaderMode::rebatched && options_.workers > 1;
     return (each ? "each worker's last ones" : "the last ones") +
-           std::string(" fill no batch of ") + std::to_string(counts_.rows);
+           std::string(" fill no batch of ") + std::to_string(counts_.rows) +
+           "; drop_last = false keeps them";
   }
-  bool can_keep() const { return options_.partition.count == 1 && !has_batch_sampler(); }
 
   void expect_batches(std::int64_t share) const {
     if (counts_.batches > 0) return;
@@ -228,7 +205,7 @@ class DataLoader::Impl {
   }
 
   void begin(std::shared_ptr<const Dataset> dataset, const EpochSize& size) {
-    if (plan_) announce(first_epoch_.emplace(sampled_epoch(0)));
+    if (plan_) counts_.set(first_epoch_.emplace(sampled_epoch(0)));
     check_batch(fields_, std::min<std::int64_t>(counts_.rows, samples_));
     runtime_ = std::make_unique<LoaderRuntime>(source_of(std::move(dataset)),
                                                loader_settings(counts_.rows, size, options_),
@@ -253,13 +230,6 @@ class DataLoader::Impl {
     return epoch;
   }
 
-  void announce(const SampledEpoch& epoch) noexcept {
-    counts_.rows = epoch.rows;
-    counts_.batches = epoch.plan->batches();
-    counts_.dropped = epoch.dropped;
-    counts_.short_rows = epoch.short_rows;
-  }
-
   void learn_from(const actors::LoadedBatch& batch) {
     counts_.dropped = batch.dropped;
     if (batch.ended && next_ == 0 && batch.dropped == 0) refuse_empty_dataset();
@@ -282,7 +252,7 @@ class DataLoader::Impl {
   std::int64_t only_rows_ = 0;      // of the only batch that the streams' size makes, if it is one
   const std::int64_t samples_ = 0;  // of a dataset that has numbers for them
   std::vector<Field> fields_;
-  Counts counts_;
+  BatchCounts counts_;
   std::function<EpochPlan(std::uint64_t epoch)> plan_;  // by a sampler
   std::optional<SampledEpoch> first_epoch_;             // of a sampler, until it begins
   std::uint64_t epoch_ = 0;                             // the next one's number

@@ -1,8 +1,10 @@
-// Loaders of samples so large that no machine has memory for a batch of them.
+// Loaders of samples so large, or so many, that no machine has memory for a batch or an order of
+// them.
 
 #include <gtest/gtest.h>
 
 #include "penstock/data_loader.hpp"
+#include "tests/engine/numbered_batches.hpp"
 #include "tests/support/refusal.hpp"
 
 // AddressSanitizer would end the process where new (nothrow) has to return null.
@@ -48,6 +50,32 @@ TEST(DataLoaderMemory, ThatIsNotThereIsRefusedInEveryMode) {
       expect_refused(DataLoader(std::make_shared<HugeSamples>(), 2, options));
       expect_refused(DataLoader(std::make_shared<HugeStreams>(), 2, options));
     }
+}
+
+TEST(DataLoaderMemory, IsNotTakenForAnOrderThatNothingShuffles) {
+  constexpr std::int64_t many = std::int64_t{1} << 56;
+  const auto dataset = std::make_shared<testing::NumberedSamples>(many);
+  const auto first_of = [](DataLoader loader) { return testing::numbers_of(*loader.next()).at(0); };
+  DataLoader loader(dataset, 2);
+  EXPECT_EQ(loader.batches(), many / 2);
+  EXPECT_EQ(testing::numbers_of(*loader.next()), (testing::Numbers{0, 1}));
+  EXPECT_EQ(testing::numbers_of(*loader.next()), (testing::Numbers{2, 3}));
+  EXPECT_EQ(first_of(DataLoader(dataset, 2, {.partition = {.index = 1, .count = 4}})), many / 4);
+  EXPECT_EQ(first_of(DataLoader(dataset, 1, {.mode = LoaderMode::sync})), 0);
+}
+
+TEST(DataLoaderMemory, ThatAShuffledOrderWouldTakeIsRefusedInEveryEpoch) {
+  constexpr std::int64_t many = std::int64_t{1} << 56;
+  for (const int part : {1, 2}) {
+    DataLoader loader(std::make_shared<testing::NumberedSamples>(many), 2,
+                      {.shuffle = true, .seed = 1, .partition = {.count = part}});
+    for (int time = 0; time < 4; ++time) {
+      if (time == 2) loader.start_epoch();
+      EXPECT_EQ(testing::refusal(Errc::out_of_memory, [&] { loader.next(); }),
+                "data loader: no memory for the shuffled order of " + std::to_string(many) +
+                    " samples, which takes 8 bytes for each of them");
+    }
+  }
 }
 
 }  // namespace

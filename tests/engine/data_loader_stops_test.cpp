@@ -1,9 +1,11 @@
 // Code of a dataset that blocks: it is asked to stop, waited for within bounds, and at worst left
 // behind with all that it uses.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -164,6 +166,21 @@ TEST(DataLoaderStops, LeaveBehindAStreamThatDoesNotEnd) {
   }
   held.let_go();
   EXPECT_TRUE(gone.wait());
+}
+
+// In a process of its own, which has a minute for it.
+TEST(DataLoaderStops, LetTheProcessEndWhileAThreadIsLeftBehind) {
+  const auto leave_and_exit = [] {
+    ::alarm(60);
+    HeldRead& held = *new HeldRead;  // it outlives the dataset
+    {
+      DataLoader loader =
+          eight_samples(all_loader_kinds[0], held.before(false), {.stop_seconds = 0});
+      begin_reading(loader, held);
+    }
+    std::exit(0);
+  };
+  EXPECT_EXIT(leave_and_exit(), ::testing::ExitedWithCode(0), "");
 }
 
 TEST(DataLoaderStops, OfTheLastEpochsReadsLetTheNextOneBegin) {

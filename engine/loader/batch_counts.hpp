@@ -1,0 +1,37 @@
+// BatchCounts: how many batches a loader's epoch has, of how many samples, and what it leaves out.
+// Written by one thread at a time; read by any, also meanwhile.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "actors/loader/loader_order.hpp"
+#include "engine/loader/epoch_plans.hpp"
+
+namespace penstock {
+
+/// An epoch as a sampler has it.
+struct SampledEpoch {
+  std::shared_ptr<const actors::EpochPlan> plan = {};
+  std::int64_t rows = 0;        ///< samples of a batch
+  std::int64_t dropped = 0;     ///< samples in no batch
+  std::int64_t short_rows = 0;  ///< samples of a last batch that is not full; 0 if it is
+};
+
+struct BatchCounts {
+  std::atomic<std::int64_t> rows{1};        ///< samples of a batch
+  std::atomic<std::int64_t> batches{0};     ///< 0: nobody knows
+  std::atomic<std::int64_t> dropped{0};     ///< samples in no batch
+  std::atomic<std::int64_t> short_rows{0};  ///< samples of a last batch that is not full
+
+  void set(const EpochSize& size) noexcept;
+  void set(const SampledEpoch& epoch) noexcept;
+
+  /// Returns in one line which samples are in no full batch, `reason` being why some are in none;
+  /// nothing if all are.
+  std::string note(const std::string& reason) const;
+};
+
+}  // namespace penstock
