@@ -12,9 +12,9 @@
 #include "engine/loader/epoch_plans.hpp"
 #include "engine/loader/loader_checks.hpp"
 #include "engine/loader/loader_sources.hpp"
-#include "engine/loader/no_memory.hpp"
 #include "engine/values/canonical_floats.hpp"
 #include "engine/values/count_text.hpp"
+#include "engine/values/out_of_memory.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -265,7 +265,7 @@ class DataLoader::Impl {
 
 DataLoader::DataLoader(std::shared_ptr<const Dataset> dataset, std::int64_t samples_per_batch,
                        const DataLoaderOptions& options)
-    : impl_(or_no_memory([&] {
+    : impl_(or_out_of_memory("data loader", [&] {
         return std::make_unique<Impl>(std::move(dataset), samples_per_batch, options);
       })) {}
 
@@ -275,7 +275,7 @@ DataLoader::DataLoader(std::shared_ptr<const Dataset> dataset, const Options& mo
 
 DataLoader::DataLoader(std::shared_ptr<const IterableDataset> dataset,
                        std::int64_t samples_per_batch, const DataLoaderOptions& options)
-    : impl_(or_no_memory([&] {
+    : impl_(or_out_of_memory("data loader", [&] {
         return std::make_unique<Impl>(std::move(dataset), samples_per_batch, options);
       })) {}
 
@@ -285,7 +285,7 @@ DataLoader::DataLoader(std::shared_ptr<const IterableDataset> dataset, const Opt
 
 DataLoader::DataLoader(std::shared_ptr<const Dataset> dataset, BatchSampler sampler,
                        std::int64_t concatenated, const DataLoaderOptions& options)
-    : impl_(or_no_memory([&] {
+    : impl_(or_out_of_memory("data loader", [&] {
         return std::make_unique<Impl>(std::move(dataset), std::move(sampler), concatenated,
                                       options);
       })) {}
@@ -319,23 +319,23 @@ std::int64_t DataLoader::dropped_samples() const noexcept {
 }
 
 std::string DataLoader::note() const {
-  return or_no_memory([&] { return impl_->note(); });
+  return or_out_of_memory("data loader", [&] { return impl_->note(); });
 }
 
 void DataLoader::start_epoch() {
-  or_no_memory([&] { impl_->start_epoch(); });
+  or_out_of_memory("data loader", [&] { impl_->start_epoch(); });
 }
 
 void DataLoader::skip_epochs(std::uint64_t count) {
-  or_no_memory([&] { impl_->skip_epochs(count); });
+  or_out_of_memory("data loader", [&] { impl_->skip_epochs(count); });
 }
 
 std::optional<Batch> DataLoader::next(const std::stop_token& stop) {
-  return or_no_memory([&] { return impl_->next(stop); });
+  return or_out_of_memory("data loader", [&] { return impl_->next(stop); });
 }
 
 ClosedLoader DataLoader::close() {
-  return or_no_memory([&] { return impl_->close(); });
+  return or_out_of_memory("data loader", [&] { return impl_->close(); });
 }
 
 double DataLoader::waited_seconds() const noexcept {
