@@ -6,7 +6,7 @@ Usage: random_op_cases.py EVALUATOR [--cases N] [--seed S]
 EVALUATOR is tests/tools/op_evaluator of a build directory. The first form reports every case that
 differs, with the seed that draws it alone (`--cases 1 --seed S`), and ends with status 1 if there
 is one. The second writes a few small ones of each op, with what PyTorch computes and how far
-rounding may lead away from that: tests/data/op_cases.safetensors has some of 9,000 seeds.
+rounding may lead away from that. tests/data/op_cases.safetensors is made with `--cases 9000`.
 
 Rounding may change an element by a few units in its last place, and by what changes if the inputs
 do so: the computation is repeated with inputs that differ in their last bits.
@@ -30,21 +30,23 @@ from op_case_draws import OPS, Draws
 
 EPS = 2.0 ** -24
 PERTURBATIONS = 3
-# How many units in the last place of an element, and how many times what the perturbations change:
-# more where many numbers are added up, one after the other.
+# An element may be away by so many units in its last place, and by so many times what the
+# perturbations change: more where many numbers are added up, one after the other.
 UNITS, TIMES = 64, 64
 TIMES_OF = {'conv2d': 128, 'conv2d_lanes': 128, 'conv2d_pool_relu_lanes': 128, 'embedding': 256,
             'linear': 128, 'matmul': 128}
-# How many units of what an element is the difference of.
+# It may also be away by so many units of what it is the difference of.
 DIFFERENCE_UNITS = 64
-# What PyTorch loses in the difference of numbers near 1, and what is nothing to a float.
-DOUBLE, NOTHING = 4e-16, 1e-37
-# Of a result's largest magnitude: ops that approximate a function to an absolute error or that
-# cancel inside, and results that have no slope to perturb.
+# These ops approximate a function to an absolute error, or cancel inside: they may be away by such
+# a part of the result's largest magnitude. So may cases that are not perturbed.
 FLOOR = {'gelu': 1e-6, 'silu': 3e-7, 'ctc_loss': 1e-6}
+SHARP_FLOOR = 1e-5
+# In these, PyTorch itself loses as much in differences of numbers near 1; nothing less than the
+# second number counts anywhere.
 APPROXIMATE_IN_PYTORCH = {'binary_cross_entropy_with_logits', 'soft_margin_loss',
                           'multilabel_soft_margin_loss'}
-# Of what is stored.
+DOUBLE, NOTHING = 4e-16, 1e-37
+# A stored case has at most so many elements, and an op so many cases.
 STORED_ELEMENTS, STORED_OF_EACH = 300, 2
 LARGEST = float(numpy.finfo(numpy.float32).max)
 
@@ -99,7 +101,7 @@ def allowed_of(case, inputs, gradient, expected, random):
     for name, array in expected.items():
         finite = numpy.abs(array[numpy.isfinite(array)])
         largest = finite.max(initial=0)
-        floor = 1e-5 if case.sharp else FLOOR.get(case.op, 0)
+        floor = SHARP_FLOOR if case.sharp else FLOOR.get(case.op, 0)
         minuend = (case.amplification * numpy.abs(gradient).max(initial=0)
                    if name.startswith('gradient.') else case.offset)
         times = TIMES_OF.get(case.op, TIMES)

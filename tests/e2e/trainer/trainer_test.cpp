@@ -66,7 +66,7 @@ void expect_step(const json& line, int step, int updates, std::size_t micro_batc
   ASSERT_EQ(losses.size(), micro_batches);
   const double sum = std::accumulate(losses.begin(), losses.end(), 0.0);
   EXPECT_DOUBLE_EQ(line.at("loss"), sum / static_cast<double>(losses.size()));
-  // Of the images of the step's micro-batches, a whole number is recognised.
+  // The number of images that a step recognises is whole.
   const double recognised =
       line.at("accuracy").get<double>() * 8 * static_cast<double>(micro_batches);
   EXPECT_NEAR(recognised, std::round(recognised), 1e-6);

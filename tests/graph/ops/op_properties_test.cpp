@@ -16,19 +16,37 @@ namespace {
 using testing::OpCall;
 using testing::same_bits;
 
+/// Calls `check(call)` for every kernel call that the op's samples make, forward and backward.
+template <class Check>
+void for_each_call_of(const Op& op, Check check) {
+  for (const OpSample& sample : op.samples()) {
+    const SampleRun run = run_sample(op, sample);
+    for (const OpCall& call : run.tape.calls()) {
+      SCOPED_TRACE(std::string(call.op->name) +
+                   (sample.inputs.empty() ? "" : " of " + to_string(sample.inputs[0])));
+      check(call);
+    }
+  }
+}
+
+/// The ops with samples for which `applies` holds.
+template <class Applies>
+std::vector<const Op*> ops_where(Applies applies) {
+  std::vector<const Op*> found;
+  for (const Op* op : ops_with_samples())
+    if (applies(*op)) found.push_back(op);
+  return found;
+}
+
+std::string name_of(const ::testing::TestParamInfo<const Op*>& info) {
+  return std::string(info.param->name);
+}
+
 class OpProperties : public ::testing::TestWithParam<const Op*> {
  protected:
-  /// Calls `check(call)` for every kernel call that the op's samples make, forward and backward.
   template <class Check>
   static void for_each_call(Check check) {
-    for (const OpSample& sample : GetParam()->samples()) {
-      const SampleRun run = run_sample(*GetParam(), sample);
-      for (const OpCall& call : run.tape.calls()) {
-        SCOPED_TRACE(std::string(call.op->name) +
-                     (sample.inputs.empty() ? "" : " of " + to_string(sample.inputs[0])));
-        check(call);
-      }
-    }
+    for_each_call_of(*GetParam(), check);
   }
 };
 
@@ -41,24 +59,6 @@ void expect_same(const std::vector<Tensor>& actual, const std::vector<Tensor>& e
 TEST_P(OpProperties, WritesEveryElementWhateverWasInItsMemory) {
   for_each_call([](const OpCall& call) {
     expect_same(run(call, {.poison = 0x5a}), run(call, {.poison = 0xff}));
-  });
-}
-
-TEST_P(OpProperties, GivesTheSameBitsInPlace) {
-  for_each_call([](const OpCall& call) {
-    const auto in = testing::input_types(call), out = testing::output_types(call);
-    for (const Overwrite& pair : call.op->overwrites) {
-      const auto input = static_cast<std::size_t>(pair.input);
-      if (input >= in.size() ||
-          in[input].bytes() != out[static_cast<std::size_t>(pair.output)].bytes())
-        continue;  // the memory plan reuses whole buffers only
-      expect_same(run(call, {.in_place = pair}), run(call));
-    }
-    for (const Update& pair : call.op->updates) {
-      EXPECT_EQ(in[static_cast<std::size_t>(pair.input)],
-                out[static_cast<std::size_t>(pair.output)]);
-      expect_same(run(call, {.in_place = Overwrite{pair.input, pair.output}}), run(call));
-    }
   });
 }
 
@@ -90,7 +90,54 @@ TEST_P(OpProperties, CountsAtLeastTheBytesThatItWrites) {
   });
 }
 
-TEST_P(OpProperties, GivesAGradientTheSameBitsWhicheverOthersAreWanted) {
+TEST_P(OpProperties, RefusesToHaveNoInputsOrOneThatItDoesNotTake) {
+  const OpSample sample = GetParam()->samples()[0];
+  std::vector<TensorType> types;
+  if (sample.inputs.empty()) types = {{DType::f32, {1}}};
+  EXPECT_THROW(GetParam()->infer(sample.attributes, types), Error);
+}
+
+INSTANTIATE_TEST_SUITE_P(AllOps, OpProperties, ::testing::ValuesIn(ops_with_samples()), name_of);
+
+/// The outputs of a call that may be computed in the memory of an input of the same size: the
+/// memory plan reuses whole buffers only.
+std::vector<Overwrite> in_place_of(const OpCall& call) {
+  const auto in = testing::input_types(call), out = testing::output_types(call);
+  std::vector<Overwrite> pairs;
+  for (const Overwrite& pair : call.op->overwrites) {
+    const auto input = static_cast<std::size_t>(pair.input);
+    if (input < in.size() &&
+        in[input].bytes() == out[static_cast<std::size_t>(pair.output)].bytes())
+      pairs.push_back(pair);
+  }
+  for (const Update& pair : call.op->updates) pairs.push_back({pair.input, pair.output});
+  return pairs;
+}
+
+bool works_in_place(const Op& op) {
+  bool found = false;
+  for_each_call_of(op, [&](const OpCall& call) { found |= !in_place_of(call).empty(); });
+  return found;
+}
+
+class OpsInPlace : public OpProperties {};
+
+TEST_P(OpsInPlace, GiveTheSameBits) {
+  for_each_call([](const OpCall& call) {
+    for (const Overwrite& pair : in_place_of(call))
+      expect_same(run(call, {.in_place = pair}), run(call));
+    for (const Update& pair : call.op->updates)
+      EXPECT_EQ(testing::input_types(call)[static_cast<std::size_t>(pair.input)],
+                testing::output_types(call)[static_cast<std::size_t>(pair.output)]);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(AllOps, OpsInPlace, ::testing::ValuesIn(ops_where(works_in_place)),
+                         name_of);
+
+class OpsWithGradients : public OpProperties {};
+
+TEST_P(OpsWithGradients, GiveEachTheSameBitsWhicheverOthersAreWanted) {
   for (const OpSample& sample : GetParam()->samples()) {
     const SampleRun all = run_sample(*GetParam(), sample);
     for (std::size_t i = 0; i < all.inputs.size(); ++i) {
@@ -103,7 +150,13 @@ TEST_P(OpProperties, GivesAGradientTheSameBitsWhicheverOthersAreWanted) {
   }
 }
 
-TEST_P(OpProperties, RefusesInputsOfAnotherType) {
+INSTANTIATE_TEST_SUITE_P(AllOps, OpsWithGradients,
+                         ::testing::ValuesIn(ops_where([](const Op& op) { return op.backward; })),
+                         name_of);
+
+class OpsWithInputs : public OpProperties {};
+
+TEST_P(OpsWithInputs, RefuseThoseOfAnotherType) {
   for (const OpSample& sample : GetParam()->samples())
     for (std::size_t i = 0; i < sample.inputs.size(); ++i) {
       auto types = sample.inputs;
@@ -112,15 +165,10 @@ TEST_P(OpProperties, RefusesInputsOfAnotherType) {
     }
 }
 
-TEST_P(OpProperties, RefusesToHaveNoInputsOrOneThatItDoesNotTake) {
-  const OpSample sample = GetParam()->samples()[0];
-  std::vector<TensorType> types;
-  if (sample.inputs.empty()) types = {{DType::f32, {1}}};
-  EXPECT_THROW(GetParam()->infer(sample.attributes, types), Error);
-}
-
-INSTANTIATE_TEST_SUITE_P(AllOps, OpProperties, ::testing::ValuesIn(ops_with_samples()),
-                         [](const auto& info) { return std::string(info.param->name); });
+INSTANTIATE_TEST_SUITE_P(AllOps, OpsWithInputs, ::testing::ValuesIn(ops_where([](const Op& op) {
+                           return !op.samples()[0].inputs.empty();
+                         })),
+                         name_of);
 
 TEST(OpSamples, ExerciseEveryOp) {
   std::set<std::string_view> exercised;

@@ -55,7 +55,7 @@ TEST(RandomCases, OfEveryOpAreWhatPyTorchComputesInDoublePrecision) {
   EXPECT_GE(judged, 2 * stored().metadata.size());
 }
 
-// Of a model's ops all but dropout, whose masks are not PyTorch's, are among them.
+// Every op of a model is among them but dropout, whose masks are not PyTorch's.
 TEST(RandomCases, AreOfEveryOpThatCanBeDifferentiated) {
   std::set<std::string_view> drawn;
   for (const auto& [name, description] : stored().metadata) {

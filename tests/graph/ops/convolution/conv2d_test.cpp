@@ -70,6 +70,8 @@ TEST_P(Conv2d, SumsOverTheWindow) {
   const Window2d window = conv_window(attributes, {weight_.shape()[2], weight_.shape()[3]});
   const std::int64_t groups = attributes.integer("groups", 1);
   const Shape& shape = y.shape();
+  ASSERT_EQ(shape[0], x_.shape()[0]);
+  ASSERT_EQ(shape[1], weight_.shape()[0]);
   std::size_t i = 0;
   for (std::int64_t n = 0; n < shape[0]; ++n)
     for (std::int64_t o = 0; o < shape[1]; ++o)
