@@ -1,5 +1,5 @@
-// How CAF's scheduler should be set: its policy, how long an actor keeps a worker, how many workers
-// there are, and whether IPUs run on the workers or on threads of their own. Prints, per setting:
+// How the scheduler should be set: how long an actor keeps a worker, how many workers there are,
+// and whether IPUs run on the workers or on threads of their own. Prints, per setting:
 //   visit    microseconds of wall-clock time per stage visit of four empty stages
 //   many     the same of a thousand
 //   call     microseconds of a call with a single micro-batch through one empty stage: the way from
@@ -83,9 +83,8 @@ double idle_milliseconds(const actors::SystemOptions& system) {
 }
 
 void measure(const actors::SystemOptions& system, int rounds) {
-  std::printf(
-      "%-9s %10d %8d %-8s", system.policy == actors::WorkerPolicy::sharing ? "sharing" : "stealing",
-      system.max_throughput, system.threads, system.devices_on_threads ? "threads" : "workers");
+  std::printf("%10d %8d %-8s", system.max_throughput, system.threads,
+              system.devices_on_threads ? "threads" : "workers");
   std::printf(" %8.2f", visit_microseconds(4, 400, rounds, system));
   std::printf(" %8.2f", visit_microseconds(1000, 40, rounds, system));
   Engine single({empty_stages(1), 1, 1, 1}, system);
@@ -96,11 +95,9 @@ void measure(const actors::SystemOptions& system, int rounds) {
 }
 
 std::vector<actors::SystemOptions> settings() {
-  using enum actors::WorkerPolicy;
   std::vector<actors::SystemOptions> list;
-  for (const auto policy : {sharing, stealing})
-    for (const int throughput : {1, 5, 20, 100, 1000})
-      list.push_back({.threads = 2, .policy = policy, .max_throughput = throughput});
+  for (const int throughput : {1, 5, 20, 100, 1000})
+    list.push_back({.threads = 2, .max_throughput = throughput});
   for (const int threads : {1, 3, 4}) list.push_back({.threads = threads});
   for (const int threads : {1, 2}) list.push_back({.threads = threads, .devices_on_threads = true});
   return list;
@@ -111,8 +108,8 @@ std::vector<actors::SystemOptions> settings() {
 
 int main(int argc, char** argv) {
   const int rounds = argc > 1 ? std::max(1, std::atoi(argv[1])) : 9;
-  std::printf("%-9s %10s %8s %-8s %8s %8s %8s %8s %8s\n", "policy", "throughput", "workers",
-              "IPUs on", "visit", "many", "call", "work", "idle");
+  std::printf("%10s %8s %-8s %8s %8s %8s %8s %8s\n", "throughput", "workers", "IPUs on", "visit",
+              "many", "call", "work", "idle");
   for (const auto& system : penstock::benchmarks::settings())
     penstock::benchmarks::measure(system, rounds);
 }

@@ -25,7 +25,7 @@ void HostPort::begin_call() {
   progress();  // the time before the call is no part of its silence
 }
 
-void HostPort::abandon_call() {
+void HostPort::abandon_call() noexcept {
   const std::lock_guard lock(mutex_);
   in_call_ = false;
 }
@@ -42,10 +42,10 @@ void HostPort::answer(Answer answer) {
   changed_.notify_all();
 }
 
-void HostPort::fail(const Failure& failure) {
+void HostPort::fail(Failure failure) noexcept {
   const std::lock_guard lock(mutex_);
-  if (!failure_) failure_ = failure;
   if (failure.stops_update) updating_ = false;
+  if (!failure_) failure_ = std::move(failure);
   in_call_ = false;
   changed_.notify_all();
 }

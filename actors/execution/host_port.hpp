@@ -50,11 +50,11 @@ class HostPort {
   /// is under way.
   void begin_call();
   /// Nobody could be told of the call that has begun.
-  void abandon_call();
+  void abandon_call() noexcept;
   bool in_call() const;
   void answer(Answer answer);
   /// The first failure stays: it ends this call, and every later one says what it was.
-  void fail(const Failure& failure);
+  void fail(Failure failure) noexcept;
   bool answered() const;
   bool failed() const;
   /// What the first failure said; empty if there was none.

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "actors/system/base_init.hpp"
-
 namespace penstock::actors {
 namespace {
 
@@ -37,7 +35,6 @@ LoaderActor::behavior_type loader(LoaderActor::stateful_pointer<LoaderActorState
                                   const std::vector<std::shared_ptr<RowReader>>& readers) {
   LoaderActorState& state = self->state;
   state.links = links;
-  base_init(self);
   state.desk = desk;
   state.readers = readers;
   for (std::size_t i = 0; i < readers.size(); ++i) state.idle.push_back(static_cast<int>(i));

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <caf/send.hpp>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -147,8 +146,7 @@ class LoaderRuntime::Impl {
     watch_->end();
     if (threads_) threads_->close(limits_.end);
     mail_->close();
-    // The actor, whose handlers never block, has the system to itself now.
-    if (loader_) caf::anon_send_exit(loader_, caf::exit_reason::user_shutdown);
+    // The actor, whose handlers never block, has the system to itself now, which tells it to end.
     loader_ = nullptr;
     system_.reset();
     source_.reset();

@@ -2,11 +2,7 @@
 
 #include <condition_variable>
 #include <mutex>
-#include <string>
-#include <system_error>
 #include <utility>
-
-#include "penstock/error.hpp"
 
 namespace penstock::actors {
 namespace {
@@ -72,11 +68,7 @@ ReaderThreads::ReaderThreads(std::vector<std::shared_ptr<Reader>> readers)
   threads_.reserve(shared_->seats.size());
   try {
     for (std::size_t i = 0; i < shared_->seats.size(); ++i)
-      threads_.emplace_back([shared = shared_, i] { serve(shared, i); });
-  } catch (const std::system_error& error) {
-    end_started();
-    throw Error(Errc::out_of_memory,
-                std::string("data loader: cannot start another thread: ") + error.what());
+      threads_.emplace_back("data loader", [shared = shared_, i] { serve(shared, i); });
   } catch (...) {
     end_started();
     throw;
@@ -125,13 +117,9 @@ void ReaderThreads::close(std::chrono::nanoseconds limit) noexcept {
     for (Shared::Seat& seat : shared_->seats) seat.work.notify_one();
     shared_->ended.wait_for(lock, limit, [this] { return shared_->all_ended(); });
   }
-  for (std::size_t i = 0; i < threads_.size(); ++i) {
-    if (left_behind(static_cast<int>(i)))
-      threads_[i].detach();
-    else
-      threads_[i].join();
-  }
-  threads_.clear();
+  for (std::size_t i = 0; i < threads_.size(); ++i)
+    if (left_behind(static_cast<int>(i))) threads_[i].detach();
+  threads_.clear();  // waits for the others
 }
 
 bool ReaderThreads::left_behind(int reader) const noexcept {

@@ -5,10 +5,10 @@
 
 #include <chrono>
 #include <memory>
-#include <thread>
 #include <vector>
 
 #include "actors/loader/reader_job.hpp"
+#include "actors/threads/engine_thread.hpp"
 
 namespace penstock::actors {
 
@@ -35,7 +35,7 @@ class ReaderThreads : public ReaderPool {
   static void serve(const std::shared_ptr<Shared>& shared, std::size_t reader) noexcept;
 
   std::shared_ptr<Shared> shared_;
-  std::vector<std::thread> threads_;  // none once closed
+  std::vector<EngineThread> threads_;  // none once closed
 };
 
 }  // namespace penstock::actors

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "actors/system/base_init.hpp"
-
 namespace penstock::actors {
 namespace {
 
@@ -36,7 +34,6 @@ StreamLoaderActor::behavior_type stream_loader(
     const std::vector<std::shared_ptr<StreamReader>>& readers, bool joins) {
   StreamLoaderState& state = self->state;
   state.links = links;
-  base_init(self);
   state.desk = desk;
   state.readers = readers;
   state.joins = joins;

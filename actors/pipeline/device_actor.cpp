@@ -5,7 +5,6 @@
 #include <string>
 
 #include "actors/execution/flush_denormals.hpp"
-#include "actors/system/base_init.hpp"
 #include "actors/system/errors.hpp"
 
 namespace penstock::actors {
@@ -37,8 +36,10 @@ bool DeviceState::run_or_report(Run run, What what, bool is_update) {
     const FlushDenormals flush;
     run();
   } catch (...) {
-    const std::string text = what() + ": " + text_of(std::current_exception());
-    self->send(setup.supervisor, Failed{{Errc::stage_failed, text, is_update}});
+    const std::exception_ptr exception = std::current_exception();
+    const bool no_memory = code_of(exception, Errc::stage_failed) == Errc::out_of_memory;
+    self->send(setup.supervisor, Failed{{no_memory ? Errc::out_of_memory : Errc::stage_failed,
+                                         what() + ": " + text_of(exception), is_update}});
     return false;
   }
   setup.pipeline->host->progress();
@@ -105,7 +106,6 @@ void DeviceState::on_run_update(RunUpdate& request) {
 
 DeviceHandle::behavior_type device_actor(DeviceHandle::stateful_pointer<DeviceState> self,
                                          DeviceSetup setup) {
-  base_init(self);
   self->state.start(self, std::move(setup));
   return {[=](RunProgram& request) { self->state.on_run_program(request); },
           [=](BringWeights& request) { self->state.on_bring_weights(request); },

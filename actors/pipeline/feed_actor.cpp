@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "actors/system/base_init.hpp"
 #include "engine/values/memory.hpp"
 
 namespace penstock::actors {
@@ -90,7 +89,6 @@ void FeedState::on_explain_wait() {
 FeedHandle::behavior_type feed_actor(FeedHandle::stateful_pointer<FeedState> self,
                                      std::shared_ptr<const PipelineSetup> setup,
                                      SupervisorHandle supervisor) {
-  base_init(self);
   self->state.start(self, std::move(setup), std::move(supervisor));
   return {[=](FeedLinks& links) { self->state.on_links(links); },
           [=](StepCall& call) { self->state.on_step_call(call); },

@@ -1,6 +1,5 @@
 #include "actors/pipeline/gate_actor.hpp"
 
-#include "actors/system/base_init.hpp"
 #include "graph/optimizers/norm.hpp"
 
 namespace penstock::actors {
@@ -99,7 +98,6 @@ void GateState::release() {
 GateHandle::behavior_type gate_actor(GateHandle::stateful_pointer<GateState> self,
                                      std::shared_ptr<const PipelineSetup> setup,
                                      std::shared_ptr<const UpdateRules> rules) {
-  base_init(self);
   self->state.start(self, std::move(setup), std::move(rules));
   return {[=](GateLinks& links) { self->state.on_links(links); },
           [=](const GradientsReady&) { self->state.on_gradients_ready(); },

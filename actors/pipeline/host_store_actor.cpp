@@ -1,6 +1,5 @@
 #include "actors/pipeline/host_store_actor.hpp"
 
-#include "actors/system/base_init.hpp"
 #include "actors/system/errors.hpp"
 
 namespace penstock::actors {
@@ -32,7 +31,6 @@ caf::result<FetchedBlock> HostStoreState::on_fetch(const FetchBlock& message) {
 HostStoreHandle::behavior_type host_store_actor(
     HostStoreHandle::stateful_pointer<HostStoreState> self,
     const std::shared_ptr<const PipelineSetup>& setup) {
-  base_init(self);
   self->state.setup = setup;
   return {[=](StoreBlock& message) { self->state.on_store(message); },
           [=](const FetchBlock& message) { return self->state.on_fetch(message); }};

@@ -340,13 +340,7 @@ struct StepLinks {
   std::vector<OptimizerHandle> optimizers = {};       ///< none in inference
   GateHandle gate = {};
 };
-/// An actor to watch, and what messages call it.
-struct Child {
-  caf::actor actor = {};
-  std::string name = {};
-};
 struct SupervisorLinks {
-  std::vector<Child> children = {};
   std::vector<StageHandle> stages = {};
   std::vector<OptimizerHandle> optimizers = {};
   FeedHandle feed = {};

@@ -1,6 +1,5 @@
 #include "actors/pipeline/optimizer_actor.hpp"
 
-#include "actors/system/base_init.hpp"
 #include "actors/system/errors.hpp"
 
 namespace penstock::actors {
@@ -199,7 +198,6 @@ void OptimizerState::on_release() {
 
 OptimizerHandle::behavior_type optimizer_actor(
     OptimizerHandle::stateful_pointer<OptimizerState> self, OptimizerSetup setup) {
-  base_init(self);
   self->state.start(self, std::move(setup));
   return {[=](OptimizerLinks& links) { self->state.on_links(links); },
           [=](const WindowComplete& window) { self->state.on_window_complete(window); },

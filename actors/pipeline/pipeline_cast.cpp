@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <caf/scoped_actor.hpp>
-#include <chrono>
+#include <map>
 
 #include "actors/pipeline/device_actor.hpp"
 #include "actors/pipeline/feed_actor.hpp"
@@ -24,40 +23,45 @@ class Casting {
  public:
   Casting(ActorSystem& system, std::shared_ptr<const PipelineSetup> setup,
           std::shared_ptr<const UpdateRules> rules)
-      : system_(system), setup_(std::move(setup)), rules_(std::move(rules)) {}
+      : system_(system), setup_(std::move(setup)), rules_(std::move(rules)) {
+    cast_.living = std::make_shared<LivingActors>(setup_->host);
+  }
 
-  /// Should one of them not be had, the others end.
   PipelineCast run() {
     try {
-      cast();
+      spawn_all();
     } catch (...) {
-      end(result());
+      end(cast_);
       throw;
     }
-    return result();
+    return std::move(cast_);
   }
 
  private:
-  void cast() {
+  Watched watched(std::string name) const { return {std::move(name), cast_.living}; }
+
+  /// What can fail comes before the actor is there, so that nobody is forgotten.
+  template <class Body, class... Args>
+  auto spawn(const std::string& name, RunsOn where, Body body, Args&&... args) {
+    Child& child = cast_.others.emplace_back(Child{{}, name});
+    auto handle = system_.spawn(where, watched(name), body, std::forward<Args>(args)...);
+    child.actor = caf::actor_cast<caf::actor>(handle);
+    return handle;
+  }
+
+  void spawn_all() {
     form_teams();
-    supervisor_ = system_.spawn(RunsOn::own_thread, supervisor_actor, setup_);
-    step_ = keep("step", system_.spawn(RunsOn::workers, step_actor, setup_));
-    feed_ = keep("feed", system_.spawn(RunsOn::workers, feed_actor, setup_, supervisor_));
+    supervisor_ = cast_.supervisor =
+        system_.spawn(RunsOn::own_thread, watched("supervisor"), supervisor_actor, setup_);
+    step_ = cast_.step = spawn("step", RunsOn::workers, step_actor, setup_);
+    feed_ = spawn("feed", RunsOn::workers, feed_actor, setup_, supervisor_);
     make_memory();
     spawn_devices();
     for (std::int64_t replica = 0; replica < setup_->replicas; ++replica) spawn_stages(replica);
     if (setup_->plan->training) spawn_updaters();
     spawn_host_store();
     introduce();
-    std::reverse(others_.begin(), others_.end());
-  }
-
-  PipelineCast result() const { return {step_, supervisor_, others_, memory_, statuses_}; }
-
-  template <class Handle>
-  Handle keep(std::string name, Handle handle) {
-    others_.push_back({caf::actor_cast<caf::actor>(handle), std::move(name)});
-    return handle;
+    std::ranges::reverse(cast_.others);
   }
 
   /// Before any actor is there, for the system may not have as many threads.
@@ -93,25 +97,24 @@ class Casting {
 
   void spawn_devices() {
     for (const auto& [ipu, bytes] : scratch_bytes_)
-      devices_[ipu] = keep("IPU " + std::to_string(ipu),
-                           system_.spawn(system_.devices(), device_actor,
-                                         DeviceSetup{setup_, scratch_[ipu], bytes, supervisor_,
-                                                     teams_[ipu], rooms_of(ipu)}));
+      devices_[ipu] =
+          spawn("IPU " + std::to_string(ipu), system_.devices(), device_actor,
+                DeviceSetup{setup_, scratch_[ipu], bytes, supervisor_, teams_[ipu], rooms_of(ipu)});
   }
 
   void spawn_stages(std::int64_t replica) {
     auto& stages = stages_.emplace_back();
     for (std::size_t stage = 0; stage < setup_->stages(); ++stage) {
       const std::string name = stage_name(*setup_, replica, stage);
-      const std::size_t position = statuses_.size();
+      const std::size_t position = cast_.statuses.size();
       const auto& arena = arenas_[position];
       const auto r = static_cast<std::int32_t>(replica), s = static_cast<std::int32_t>(stage);
-      statuses_.push_back(std::make_shared<StageStatus>());
+      cast_.statuses.push_back(std::make_shared<StageStatus>());
       StageSetup own{setup_,
                      r,
                      s,
                      arena,
-                     statuses_.back(),
+                     cast_.statuses.back(),
                      shared_bytes(setup_->ipu(replica, stage)),
                      {},
                      0,
@@ -122,22 +125,20 @@ class Casting {
         own.optimizer_state = {update->state_bytes_on_ipu(), update->state_padding_on_ipu(),
                                update->state_moves()};
         own.reducer_bytes = reducer_bytes(stage);
-        optimizers_.push_back(keep("optimizer of " + name,
-                                   system_.spawn(RunsOn::workers, optimizer_actor,
-                                                 OptimizerSetup{setup_, r, s, arena, update})));
+        optimizers_.push_back(spawn("optimizer of " + name, RunsOn::workers, optimizer_actor,
+                                    OptimizerSetup{setup_, r, s, arena, update}));
       }
-      stages.push_back(keep(name, system_.spawn(RunsOn::workers, stage_actor, std::move(own))));
-      if (replica == 0) memory_.push_back({arena, update, arena->host_weights()});
+      stages.push_back(spawn(name, RunsOn::workers, stage_actor, std::move(own)));
+      if (replica == 0) cast_.memory.push_back({arena, update, arena->host_weights()});
     }
   }
 
   void spawn_updaters() {
-    gate_ = keep("gate", system_.spawn(RunsOn::workers, gate_actor, setup_, rules_));
+    gate_ = spawn("gate", RunsOn::workers, gate_actor, setup_, rules_);
     if (setup_->replicas == 1) return;
     for (std::size_t stage = 0; stage < setup_->stages(); ++stage)
-      reducers_.push_back(
-          keep("reducer of stage " + std::to_string(stage),
-               system_.spawn(RunsOn::workers, reducer_actor, reducer_setup(stage))));
+      reducers_.push_back(spawn("reducer of stage " + std::to_string(stage), RunsOn::workers,
+                                reducer_actor, reducer_setup(stage)));
   }
 
   ReducerSetup reducer_setup(std::size_t stage) const {
@@ -159,7 +160,7 @@ class Casting {
     };
     if (std::ranges::any_of(updates_, [](const auto& u) { return u->uses_host_store(); }) ||
         std::ranges::any_of(setup_->plan->stages, keeps))
-      host_store_ = keep("host store", system_.spawn(RunsOn::workers, host_store_actor, setup_));
+      host_store_ = spawn("host store", RunsOn::workers, host_store_actor, setup_);
   }
 
   std::array<WeightRoom, graph::rooms> rooms_of(std::int32_t ipu) const {
@@ -179,10 +180,10 @@ class Casting {
     caf::anon_send(feed_, FeedLinks{stages_});
     caf::anon_send(step_, StepLinks{feed_, stages_, optimizers_, gate_});
     if (gate_) caf::anon_send(gate_, GateLinks{optimizers_});
-    SupervisorLinks watched{others_, {}, optimizers_, feed_};
+    SupervisorLinks asked{{}, optimizers_, feed_};
     for (const auto& stages : stages_)
-      watched.stages.insert(watched.stages.end(), stages.begin(), stages.end());
-    caf::anon_send(supervisor_, std::move(watched));
+      asked.stages.insert(asked.stages.end(), stages.begin(), stages.end());
+    caf::anon_send(supervisor_, std::move(asked));
   }
 
   void introduce_stage(std::size_t replica, std::size_t stage) {
@@ -231,9 +232,7 @@ class Casting {
   std::vector<std::vector<StageHandle>> stages_;                               // [replica][stage]
   std::vector<OptimizerHandle> optimizers_;                                    // replica by replica
   std::vector<ReducerHandle> reducers_;                                        // by stage
-  std::vector<Child> others_;
-  std::vector<StageMemory> memory_;  // of replica 0
-  std::vector<std::shared_ptr<StageStatus>> statuses_;
+  PipelineCast cast_;
 };
 
 }  // namespace
@@ -243,25 +242,9 @@ PipelineCast spawn_pipeline(ActorSystem& system, std::shared_ptr<const PipelineS
   return Casting(system, std::move(setup), std::move(rules)).run();
 }
 
-void end(const PipelineCast& cast) {
-  if (cast.supervisor) caf::anon_send_exit(cast.supervisor, caf::exit_reason::user_shutdown);
-  for (const Child& child : cast.others)
-    caf::anon_send_exit(child.actor, caf::exit_reason::user_shutdown);
-}
-
-bool await_end(ActorSystem& system, const PipelineCast& cast, double limit_seconds) {
-  const HostThreadGuard guard;
-  caf::scoped_actor waiter{system.caf()};
-  for (const Child& child : cast.others) waiter->monitor(child.actor);
-  const auto deadline =
-      std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                             std::chrono::duration<double>(limit_seconds));
-  bool in_time = true;
-  for (std::size_t i = 0; in_time && i < cast.others.size(); ++i)
-    waiter->receive(
-        [](const caf::down_msg&) {},
-        caf::after(deadline - std::chrono::steady_clock::now()) >> [&] { in_time = false; });
-  return in_time;
+void end(const PipelineCast& cast) noexcept {
+  tell_to_end(caf::actor_cast<caf::actor>(cast.supervisor));
+  for (const Child& child : cast.others) tell_to_end(child.actor);
 }
 
 Variables variables_after_end(const graph::Plan& plan, const std::vector<StageMemory>& memory) {

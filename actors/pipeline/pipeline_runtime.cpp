@@ -24,8 +24,11 @@ PipelineRuntime::PipelineRuntime(PipelineSetup setup, UpdateRules rules,
     : setup_(with_host(std::move(setup))),
       system_(std::move(system)),
       constants_(constants_of(rules)),
-      cast_(std::make_unique<Cast>(Cast{spawn_pipeline(
-          *system_, setup_, std::make_shared<const UpdateRules>(std::move(rules)))})) {}
+      cast_(std::make_unique<Cast>()) {
+  // Nothing can fail once the actors are there, for nobody would tell them to end.
+  static_cast<PipelineCast&>(*cast_) =
+      spawn_pipeline(*system_, setup_, std::make_shared<const UpdateRules>(std::move(rules)));
+}
 
 // What still runs on an IPU is waited for by the system's destructor.
 PipelineRuntime::~PipelineRuntime() {
@@ -48,7 +51,11 @@ Answer PipelineRuntime::finish() {
   if (!answered()) system_->run_pending();
   if (system_->deterministic()) return setup_->host->wait(0);  // nobody is left who could answer
   return setup_->host->wait(setup_->stall_seconds, [this](std::uint64_t progress) {
-    caf::anon_send(cast_->supervisor, NothingMoves{progress});
+    try {
+      caf::anon_send(cast_->supervisor, NothingMoves{progress});
+    } catch (const std::bad_alloc&) {
+      // The supervisor is silent then, which the host's wait takes as its answer.
+    }
   });
 }
 
@@ -90,7 +97,7 @@ bool PipelineRuntime::end() {
   setup_->host->await_update_end(limit);
   actors::end(*cast_);
   system_->run_pending();
-  return await_end(*system_, *cast_, limit);
+  return cast_->living->await_end(limit);
 }
 
 void PipelineRuntime::end_to_read() {

@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "actors/execution/flush_denormals.hpp"
-#include "actors/system/base_init.hpp"
 #include "engine/values/memory.hpp"
 #include "graph/kernels/kernel_table.hpp"
 
@@ -57,7 +56,6 @@ void ReducerState::add_up(const ReducedTotal& of_whole, std::span<std::byte> (Ar
 
 ReducerHandle::behavior_type reducer_actor(ReducerHandle::stateful_pointer<ReducerState> self,
                                            const ReducerSetup& setup) {
-  base_init(self);
   self->state.start(self, setup);
   return {[=](Contribution& contribution) { self->state.on_contribution(contribution); }};
 }

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "actors/pipeline/host_store_actor.hpp"
-#include "actors/system/base_init.hpp"
 #include "actors/system/errors.hpp"
 #include "graph/phases/residency.hpp"
 
@@ -343,7 +342,6 @@ void StageState::on_explain_wait() {
 
 StageHandle::behavior_type stage_actor(StageHandle::stateful_pointer<StageState> self,
                                        StageSetup setup) {
-  base_init(self);
   self->state.start(self, std::move(setup));
   return {[=](StageLinks& links) { self->state.on_links(links); },
           [=](EdgeTensor& message) { self->state.on_edge_tensor(message); },

@@ -4,7 +4,6 @@
 #include <iterator>
 
 #include "actors/execution/whole_state.hpp"
-#include "actors/system/base_init.hpp"
 
 namespace penstock::actors {
 
@@ -124,7 +123,6 @@ void StepState::on_optimizer_answer(OptimizerAnswer& answer) {
 
 StepHandle::behavior_type step_actor(StepHandle::stateful_pointer<StepState> self,
                                      std::shared_ptr<const PipelineSetup> setup) {
-  base_init(self);
   self->state.start(self, std::move(setup));
   return {[=](StepLinks& links) { self->state.on_links(links); },
           [=](StepCall& call) { self->state.on_step_call(call); },

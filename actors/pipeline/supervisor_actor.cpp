@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "actors/system/base_init.hpp"
-#include "actors/system/errors.hpp"
 #include "engine/values/number_range.hpp"
 
 namespace penstock::actors {
@@ -21,27 +19,8 @@ void SupervisorState::start(SupervisorHandle::pointer actor,
   setup = std::move(pipeline);
 }
 
-void SupervisorState::on_links(SupervisorLinks& given) {
-  links = std::move(given);
-  for (const Child& child : links.children) {
-    names[child.actor.address()] = child.name;
-    self->monitor(child.actor);
-  }
-}
-
-void SupervisorState::on_failed(const Failed& failed) {
-  setup->host->fail(failed.failure);
-}
-
-// The supervisor is the first to be told to end, so whoever else ends before it has failed.
-void SupervisorState::on_down(const caf::down_msg& down) {
-  if (down.reason == caf::exit_reason::user_shutdown) return;
-  const Error error = to_error(down.reason);
-  const std::string& name = names[down.source];
-  if (error.code() == Errc::closed)
-    on_failed(Failed{{Errc::internal, name + " has ended", true}});
-  else
-    on_failed(Failed{{error.code(), name + ": " + error.what(), true}});
+void SupervisorState::on_failed(Failed& failed) {
+  setup->host->fail(std::move(failed.failure));
 }
 
 void SupervisorState::on_nothing_moves(const NothingMoves& quiet) {
@@ -87,17 +66,15 @@ void SupervisorState::report_stall() {
   const std::size_t silent = asked() - answers;
   if (silent > 0)
     text += "; " + std::to_string(silent) + " actors do not answer: every worker thread is busy";
-  on_failed(Failed{{Errc::stalled, text}});
+  setup->host->fail({Errc::stalled, std::move(text)});
 }
 
 SupervisorHandle::behavior_type supervisor_actor(
     SupervisorHandle::stateful_pointer<SupervisorState> self,
     std::shared_ptr<const PipelineSetup> setup) {
-  base_init(self);
-  self->set_down_handler([=](caf::down_msg& down) { self->state.on_down(down); });
   self->state.start(self, std::move(setup));
   return {[=](SupervisorLinks& links) { self->state.on_links(links); },
-          [=](const Failed& failed) { self->state.on_failed(failed); },
+          [=](Failed& failed) { self->state.on_failed(failed); },
           [=](const NothingMoves& quiet) { self->state.on_nothing_moves(quiet); },
           [=](WaitsFor& waits) { self->state.on_waits_for(waits); }};
 }

@@ -1,9 +1,8 @@
-// Supervisor: watches every other actor. Turns their errors and deaths into one failure of the
-// host's call, and a call in which nothing moves into one that says who waits for what. On a thread
-// of its own, so that it can speak while all workers are busy.
+// Supervisor: turns the errors that other actors report into one failure of the host's call, and a
+// call in which nothing moves into one that says who waits for what. It has a thread of its own, so
+// that it can speak while all workers are busy. Actors that end are LivingActors' concern.
 #pragma once
 
-#include <map>
 #include <optional>
 
 #include "actors/pipeline/messages.hpp"
@@ -12,9 +11,8 @@ namespace penstock::actors {
 
 struct SupervisorState {
   void start(SupervisorHandle::pointer actor, std::shared_ptr<const PipelineSetup> pipeline);
-  void on_links(SupervisorLinks& given);
-  void on_failed(const Failed& failed);
-  void on_down(const caf::down_msg& down);
+  void on_links(SupervisorLinks& given) { links = std::move(given); }
+  void on_failed(Failed& failed);
   void on_nothing_moves(const NothingMoves& quiet);
   void on_waits_for(WaitsFor& waits);
 
@@ -27,8 +25,7 @@ struct SupervisorState {
   SupervisorHandle::pointer self = nullptr;
   std::shared_ptr<const PipelineSetup> setup;
   SupervisorLinks links;
-  std::map<caf::actor_addr, std::string> names;  // of the other actors
-  std::optional<std::uint64_t> asking;           // because nothing has moved since then
+  std::optional<std::uint64_t> asking;  // because nothing has moved since then
   std::size_t answers = 0;
   std::vector<std::string> waits;
 };

@@ -1,34 +1,34 @@
 #include "actors/system/actor_system.hpp"
 
-#include <algorithm>
-#include <atomic>
-#include <caf/actor_registry.hpp>
 #include <caf/atom.hpp>
 #include <caf/logger.hpp>
 #include <caf/scheduler/test_coordinator.hpp>
-#include <string>
-#include <system_error>
-#include <thread>
-#include <vector>
+#include <caf/system_messages.hpp>
 
+#include "actors/system/errors.hpp"
+#include "actors/system/scheduler.hpp"
+#include "actors/threads/allowed_cpus.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::actors {
 namespace {
 
-caf::atom_value policy(const SystemOptions& options) {
-  if (options.deterministic) return caf::atom("testing");
-  return options.policy == WorkerPolicy::stealing ? caf::atom("stealing") : caf::atom("sharing");
+/// CAF spawns two actors with each system, for remote spawning and for settings. Nobody talks to
+/// them here. They end at once, because CAF's own way to end them needs memory in a destructor.
+void end_internal_actors(caf::actor_system& system) noexcept {
+  for (const caf::strong_actor_ptr* const actor : {&system.spawn_serv(), &system.config_serv()}) {
+    auto* const idle =
+        static_cast<caf::scheduled_actor*>(caf::actor_cast<caf::abstract_actor*>(*actor));
+    idle->on_exit();
+    idle->cleanup(caf::error(), nullptr);
+    const_cast<caf::strong_actor_ptr&>(*actor) = nullptr;  // the system is not constant
+  }
 }
-
-/// Beside the workers: CAF's clock and helpers.
-constexpr std::size_t other_threads = 4;
 
 }  // namespace
 
 int worker_threads(const SystemOptions& options) {
-  if (options.threads > 0) return options.threads;
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  return options.threads > 0 ? options.threads : allowed_cpu_count();
 }
 
 HostThreadGuard::~HostThreadGuard() {
@@ -38,51 +38,51 @@ HostThreadGuard::~HostThreadGuard() {
 ActorSystem::Config::Config(const SystemOptions& options)
     : deterministic(options.deterministic),
       devices(options.devices_on_threads ? RunsOn::own_thread : RunsOn::workers) {
-  // "sharing" hands a message from a foreign thread over about ten times faster than the default
-  // "stealing"; a bounded throughput keeps one busy actor from starving the others.
-  set("scheduler.policy", actors::policy(options));
-  const auto workers = static_cast<std::size_t>(worker_threads(options));
-  set("scheduler.max-threads", workers);
-  set("scheduler.max-throughput", static_cast<std::size_t>(options.max_throughput));
   set("logger.verbosity", caf::atom("quiet"));
-  if (!deterministic) expect_threads(workers + other_threads);
+  if (deterministic)
+    set("scheduler.policy", caf::atom("testing"));
+  else
+    // A bounded throughput keeps one busy actor from starving the others.
+    module_factories.emplace_back([most = static_cast<std::size_t>(options.max_throughput)](
+                                      caf::actor_system& system) -> caf::actor_system::module* {
+      return new Scheduler(system, most);
+    });
 }
 
-// CAF cannot be stopped halfway through starting its threads, nor through spawning an actor on one.
-// This many are started, and ended, to see whether the machine has them.
-void ActorSystem::expect_threads(std::size_t count) {
-  std::atomic<bool> end{false};
-  std::vector<std::thread> threads;
-  threads.reserve(count);
-  const auto end_all = [&] {
-    end = true;
-    end.notify_all();
-    for (std::thread& thread : threads) thread.join();
-  };
-  try {
-    while (threads.size() < count) threads.emplace_back([&] { end.wait(false); });
-  } catch (const std::system_error&) {
-    end_all();
-    throw Error(Errc::out_of_memory,
-                "cannot start " +
-                    (count == 1 ? "another thread" : std::to_string(count) + " more threads") +
-                    ": the system allows " + std::to_string(threads.size()));
-  }
-  end_all();
-}
-
-void ActorSystem::give_up_unstarted(const std::system_error& error) {
-  system_.registry().dec_running();
-  system_.dec_detached_threads();
-  throw Error(Errc::out_of_memory, std::string("cannot start another thread: ") + error.what());
-}
-
+// The threads come last: if they cannot be started, there is a whole system to destroy.
 ActorSystem::ActorSystem(const SystemOptions& options) : config_(options), system_(config_) {
   const HostThreadGuard constructing_counts_too;
+  end_internal_actors(system_);
+  if (Scheduler* const own = scheduler()) own->start_workers(worker_threads(options));
 }
 
 ActorSystem::~ActorSystem() {
   run_pending();
+  roll_.tell_all();
+  run_pending();
+}
+
+Scheduler* ActorSystem::scheduler() noexcept {
+  return dynamic_cast<Scheduler*>(&system_.scheduler());
+}
+
+ActorSystem::Place::Place(ActorSystem& system, RunsOn where, Watched watched)
+    : terms{.roll = &system.roll_,
+            .notice = EndNotice(watched),
+            .exit = caf::make_mailbox_element(
+                nullptr, caf::make_message_id(), {},
+                caf::exit_msg{caf::actor_addr(), caf::exit_reason::user_shutdown}),
+            .out_of_memory = to_caf(Errc::out_of_memory, "out of memory"),
+            .seat = system.deterministic() ? Seat() : Seat(system.scheduler()->shared().jobs()),
+            .own = nullptr} {
+  if (system.deterministic()) return;
+  if (where == RunsOn::own_thread)
+    terms.own = system.scheduler()->add_thread(watched.name.empty() ? "penstock" : watched.name);
+  terms.workers = terms.own ? terms.own.get() : &system.scheduler()->shared();
+}
+
+ActorSystem::Place::~Place() {
+  if (terms.own) terms.own->close();
 }
 
 void ActorSystem::run_pending() {

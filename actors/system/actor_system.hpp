@@ -1,18 +1,23 @@
 // ActorSystem: CAF's actor system, configured for an engine that lives in somebody else's process:
-// no files read, nothing printed. Owns the worker threads; destroy it after the last actor has been
-// told to end, for the destructor waits for them (a deterministic one lets them end).
+// no files read, nothing printed, threads of the engine's own kind. Owns the worker threads. Its
+// destructor tells those actors to end that have not been told, and waits for them.
 #pragma once
 
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
+#include <caf/detail/init_fun_factory.hpp>
+#include <caf/infer_handle.hpp>
 #include <caf/spawn_options.hpp>
 #include <cstdint>
-#include <system_error>
 #include <utility>
 
+#include "actors/system/engine_actor.hpp"
+#include "actors/system/mortal.hpp"
 #include "actors/system/system_options.hpp"
 
 namespace penstock::actors {
+
+class Scheduler;
 
 /// Where an actor's handlers run.
 enum class RunsOn : std::uint8_t {
@@ -49,27 +54,38 @@ class ActorSystem {
   /// Otherwise nothing: the workers do that.
   void run_pending();
 
-  /// Starts the function-based actor `body`, which calls base_init() first. A deterministic system
-  /// has no threads to give away: there every actor is scheduled.
-  /// @throws Error out_of_memory if there is no thread for an actor that shall have its own.
+  /// Starts the function-based actor `body` with `args`. A deterministic system has no threads to
+  /// give away: there, every actor is scheduled. What `watched` names bears that name on a thread
+  /// of its own, and is told of at its end.
+  /// @throws Error out_of_memory if there is no thread for an actor that shall have its own;
+  /// std::bad_alloc. The actor has then not been started.
+  template <class Body, class... Args>
+  auto spawn(RunsOn where, Watched watched, Body body, Args&&... args) {
+    using Impl = caf::infer_impl_from_fun_t<Body>;
+    const HostThreadGuard guard;
+    caf::detail::init_fun_factory<Impl, Body> make_start;
+    caf::actor_config config;
+    config.init_fun = make_start(std::move(body), std::forward<Args>(args)...);
+    Place place(*this, where, std::move(watched));
+    config.host = place.terms.workers;
+    return system_.spawn_impl<EngineActor<Impl>, caf::no_spawn_options>(config,
+                                                                        std::move(place.terms));
+  }
   template <class Body, class... Args>
   auto spawn(RunsOn where, Body body, Args&&... args) {
-    const HostThreadGuard guard;
-    if (where == RunsOn::workers || deterministic())
-      return system_.spawn(body, std::forward<Args>(args)...);
-    expect_threads(1);
-    try {
-      return system_.spawn<caf::detached>(body, std::forward<Args>(args)...);
-    } catch (const std::system_error& error) {
-      give_up_unstarted(error);
-    }
+    return spawn(where, Watched{}, std::move(body), std::forward<Args>(args)...);
   }
 
  private:
-  /// @throws Error out_of_memory if so many threads cannot be started now.
-  static void expect_threads(std::size_t count);
-  /// Its thread could not be started after all, and CAF would wait for its end for ever.
-  [[noreturn]] void give_up_unstarted(const std::system_error& error);
+  /// Where an actor will run. Gives back the thread of one that could not be started.
+  struct Place {
+    Place(ActorSystem& system, RunsOn where, Watched watched);
+    ~Place();
+    ActorTerms terms;
+  };
+
+  /// Null in a deterministic system.
+  Scheduler* scheduler() noexcept;
 
   struct Config : caf::actor_system_config {
     explicit Config(const SystemOptions& options);
@@ -78,6 +94,9 @@ class ActorSystem {
   };
 
   Config config_;
+  Roll roll_;
+  // If the system's constructor throws, this ends the thread's part in what is left of it.
+  HostThreadGuard constructing_;
   caf::actor_system system_;
 };
 

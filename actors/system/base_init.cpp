@@ -20,8 +20,6 @@ caf::result<caf::message> refuse(caf::scheduled_actor* self, caf::message_view& 
 }  // namespace
 
 void base_init(caf::scheduled_actor* self) {
-  self->set_exception_handler(
-      [](caf::scheduled_actor*, std::exception_ptr& exception) { return to_caf(exception); });
   self->set_default_handler(refuse);
   self->set_error_handler(
       [](caf::scheduled_actor* actor, caf::error& error) { actor->quit(std::move(error)); });

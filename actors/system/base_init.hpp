@@ -1,12 +1,13 @@
-// What every actor has in common; the first line of every actor's body.
+// What every actor of the engine does with messages that it does not expect.
 #pragma once
 
 #include <caf/scheduled_actor.hpp>
 
 namespace penstock::actors {
 
-/// A handler that throws ends the actor with its exception as the reason, text included. So does a
-/// message that the actor has no handler for: in a closed protocol it is a bug. Nothing is printed.
+/// A message that the actor has no handler for ends it with an error that names the message, for in
+/// a closed protocol that is a bug. So does an error that another actor answers. Nothing is
+/// printed.
 void base_init(caf::scheduled_actor* self);
 
 }  // namespace penstock::actors

@@ -4,6 +4,7 @@
 #include <caf/exit_reason.hpp>
 #include <caf/message.hpp>
 #include <caf/sec.hpp>
+#include <new>
 
 namespace penstock::actors {
 namespace {
@@ -35,18 +36,26 @@ caf::error to_caf(Errc code, const std::string& text) {
 }
 
 caf::error to_caf(const std::exception_ptr& exception, Errc otherwise) {
+  return to_caf(code_of(exception, otherwise), text_of(exception));
+}
+
+Errc code_of(const std::exception_ptr& exception, Errc otherwise) noexcept {
   try {
     std::rethrow_exception(exception);
   } catch (const Error& error) {
-    return to_caf(error.code(), error.what());
+    return error.code();
+  } catch (const std::bad_alloc&) {
+    return Errc::out_of_memory;
   } catch (...) {
-    return to_caf(otherwise, text_of(exception));
+    return otherwise;
   }
 }
 
 std::string text_of(const std::exception_ptr& exception) {
   try {
     std::rethrow_exception(exception);
+  } catch (const std::bad_alloc&) {
+    return "out of memory";
   } catch (const std::exception& error) {
     return error.what() ? error.what() : "an exception without a text";
   } catch (...) {
@@ -55,7 +64,8 @@ std::string text_of(const std::exception_ptr& exception) {
 }
 
 Error to_error(const caf::error& error) {
-  if (error && error.category() == category)
+  if (!error) return {Errc::closed, "an actor has ended"};
+  if (error.category() == category)
     return {static_cast<Errc>(error.code() - 1), context_of(error)};
   return foreign(error);
 }

@@ -11,14 +11,19 @@
 namespace penstock::actors {
 
 caf::error to_caf(Errc code, const std::string& text);
-/// An Error keeps its code; any other exception becomes `otherwise` with its text.
+/// The error that an exception becomes: its code is code_of(), its text text_of().
+/// @throws std::bad_alloc
 caf::error to_caf(const std::exception_ptr& exception, Errc otherwise = Errc::internal);
 
-/// What it says.
+/// The code of an Error; out_of_memory for std::bad_alloc; `otherwise` for any other exception.
+Errc code_of(const std::exception_ptr& exception, Errc otherwise) noexcept;
+
+/// What an exception says. One whose what() is null, or that has none, is named in words.
+/// @throws std::bad_alloc
 std::string text_of(const std::exception_ptr& exception);
 
 /// The way back. CAF's own errors become stalled (a request that timed out), closed (its receiver
-/// is gone) or internal.
+/// is gone) or internal; none, as the reason of an actor's end, becomes closed.
 Error to_error(const caf::error& error);
 
 }  // namespace penstock::actors

@@ -82,14 +82,18 @@ EngineThread::EngineThread(const std::string& name, std::function<void()> body) 
     throw Error(Errc::out_of_memory,
                 name + ": cannot start another thread: the system does not allow it");
   start.release();
-  started_ = true;
+  joinable_ = true;
 }
 
 EngineThread::EngineThread(EngineThread&& other) noexcept
-    : thread_(other.thread_), started_(std::exchange(other.started_, false)) {}
+    : thread_(other.thread_), joinable_(std::exchange(other.joinable_, false)) {}
+
+void EngineThread::detach() noexcept {
+  if (std::exchange(joinable_, false)) pthread_detach(thread_);
+}
 
 EngineThread::~EngineThread() {
-  if (started_) pthread_join(thread_, nullptr);
+  if (joinable_) pthread_join(thread_, nullptr);
 }
 
 }  // namespace penstock::actors

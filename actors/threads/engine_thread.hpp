@@ -10,7 +10,7 @@
 
 namespace penstock::actors {
 
-/// Started by its constructor and joined by its destructor.
+/// Started by its constructor and joined by its destructor, unless it has been detached.
 class EngineThread {
  public:
   /// Starts a thread that calls `body`, which throws nothing, and bears the first 15 characters of
@@ -25,9 +25,12 @@ class EngineThread {
   /// Waits for the end of `body`.
   ~EngineThread();
 
+  /// Nobody waits for the end of `body` any more.
+  void detach() noexcept;
+
  private:
   pthread_t thread_ = {};
-  bool started_ = false;  // and not moved to another object
+  bool joinable_ = false;  // started, and neither detached nor moved to another object
 };
 
 }  // namespace penstock::actors

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "actors/pipeline/device_actor.hpp"
-#include "actors/system/base_init.hpp"
 
 namespace penstock::testing {
 namespace {
@@ -19,7 +18,6 @@ constexpr int ticks_at_most = 10'000;
 /// Hands a program on to the `ipu` that really runs it when the program's time is over.
 DeviceHandle::behavior_type timed_ipu(DeviceHandle::pointer self, DeviceHandle ipu,
                                       graph::StageCost cost, std::shared_ptr<VirtualTime> time) {
-  actors::base_init(self);
   return {[=](actors::RunProgram& request) {
             const auto& [direction, micro_batch] = request.work;
             const double ticks = direction == Direction::forward ? cost.forward : cost.backward;

@@ -12,7 +12,6 @@
 
 #include "actors/loader/reader_job.hpp"
 #include "actors/system/actor_system.hpp"
-#include "actors/system/base_init.hpp"
 
 namespace penstock::testing {
 
@@ -43,8 +42,7 @@ class ReaderActors : public actors::ReaderPool {
   }
 
  private:
-  static caf::behavior body(caf::event_based_actor* self, int) {
-    actors::base_init(self);
+  static caf::behavior body(caf::event_based_actor*, int) {
     return {[](const JobMessage& message) { message.job->run(); }};
   }
 

@@ -219,6 +219,11 @@ SmallEngineOptions everybody_in_phases() {
   return options;
 }
 
+/// Nobody has told the actors to end, so that neither reason is one.
+caf::exit_reason reason_of_end(std::uint64_t seed) {
+  return seed / 7 % 2 ? caf::exit_reason::unknown : caf::exit_reason::user_shutdown;
+}
+
 /// Ends one actor after another, at any time of a call.
 void expect_each_is_named(const SmallEngineOptions& options, std::uint64_t seeds) {
   std::map<std::string, int> failures;
@@ -226,8 +231,7 @@ void expect_each_is_named(const SmallEngineOptions& options, std::uint64_t seeds
     SmallCast cast(options);
     const Child& victim = cast.cast().others[seed % cast.cast().others.size()];
     SCOPED_TRACE(victim.name + ", seed " + std::to_string(seed));
-    run_disturbed(cast, seed,
-                  [&] { caf::anon_send_exit(victim.actor, caf::exit_reason::unknown); });
+    run_disturbed(cast, seed, [&] { caf::anon_send_exit(victim.actor, reason_of_end(seed)); });
     if (!cast.host().failed()) continue;
     ++failures[victim.name];
     EXPECT_EQ(refusal(Errc::internal, [&] { cast.host().wait(0); }), victim.name + " has ended");
@@ -238,6 +242,16 @@ void expect_each_is_named(const SmallEngineOptions& options, std::uint64_t seeds
 TEST(PipelineFailure, OfAnyActorEndsTheCallAndNamesIt) {
   expect_each_is_named(everybody, 300);
   expect_each_is_named(everybody_in_phases(), 100);
+}
+
+TEST(PipelineFailure, OfTheSupervisorEndsTheCallAndNamesItToo) {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    SmallCast cast(everybody);
+    run_disturbed(cast, seed,
+                  [&] { caf::anon_send_exit(cast.cast().supervisor, reason_of_end(seed)); });
+    if (!cast.host().failed()) continue;
+    EXPECT_EQ(refusal(Errc::internal, [&] { cast.host().wait(0); }), "supervisor has ended");
+  }
 }
 
 /// The weights after 0, 1, 2, ... updates.

@@ -9,7 +9,6 @@
 #include <thread>
 
 #include "actors/pipeline/device_actor.hpp"
-#include "actors/system/base_init.hpp"
 #include "engine/values/memory.hpp"
 #include "tests/support/latch.hpp"
 #include "tests/support/small_cast.hpp"
@@ -148,7 +147,6 @@ TEST(PipelineOverlap, HasAThreadForEachIpuIfAskedAndTheSameBitsHoweverActorsAreS
   EXPECT_EQ(threads.size(), 1u);
   EXPECT_TRUE(same_bits(train({.threads = 1, .devices_on_threads = true}), expected));
   EXPECT_EQ(threads.size(), 4u);
-  EXPECT_TRUE(same_bits(train({.threads = 2, .policy = WorkerPolicy::stealing}), expected));
   EXPECT_TRUE(same_bits(train({.threads = 2, .max_throughput = 1}), expected));
 }
 
@@ -159,7 +157,6 @@ struct HeldLoad {
 
 DeviceHandle::behavior_type device_of_held_loads(DeviceHandle::stateful_pointer<DeviceState> self,
                                                  DeviceSetup setup, HeldLoad* load) {
-  base_init(self);
   self->state.start(self, std::move(setup));
   return {[=](RunProgram& request) { self->state.on_run_program(request); },
           [=](BringWeights& request) {

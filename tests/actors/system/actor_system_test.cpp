@@ -9,9 +9,10 @@
 #include <string>
 #include <thread>
 
-#include "actors/system/base_init.hpp"
 #include "actors/system/errors.hpp"
+#include "tests/support/allocation_counter.hpp"
 #include "tests/support/deterministic_run.hpp"
+#include "tests/support/latch.hpp"
 
 namespace penstock::actors {
 namespace {
@@ -19,8 +20,7 @@ namespace {
 using testing::DeterministicRun;
 
 /// Answers an int with where it ran; throws what the text says.
-caf::behavior probe(caf::event_based_actor* self, int) {
-  base_init(self);
+caf::behavior probe(caf::event_based_actor*, int) {
   return {[](int) { return std::hash<std::thread::id>()(std::this_thread::get_id()); },
           [](const std::string& text) {
             if (text == "number") throw 7;
@@ -55,6 +55,85 @@ TEST(ActorSystem, GivesAnActorAThreadOfItsOwnIfAsked) {
   const auto detached = system.spawn(RunsOn::own_thread, probe, 0);
   EXPECT_EQ(thread_of(asker, scheduled), thread_of(asker, scheduled_too));
   EXPECT_NE(thread_of(asker, scheduled), thread_of(asker, detached));
+}
+
+/// Hands a question on, so that it is asked on this actor's thread.
+caf::behavior go_between(caf::event_based_actor* self, const caf::actor& probe) {
+  return {[=](int question) { return self->delegate(probe, question); }};
+}
+
+TEST(ActorSystem, RunsEachActorOnItsOwnThreadsWhoeverSendsToIt) {
+  ActorSystem system({.threads = 1});
+  const HostThreadGuard guard;
+  caf::scoped_actor asker{system.caf()};
+  std::set<std::size_t> threads;
+  for (const RunsOn where : {RunsOn::workers, RunsOn::own_thread}) {
+    const auto asked = system.spawn(where, probe, 0);
+    const std::size_t thread = thread_of(asker, asked);
+    threads.insert(thread);
+    for (const RunsOn sender : {RunsOn::workers, RunsOn::own_thread})
+      EXPECT_EQ(thread_of(asker, system.spawn(sender, go_between, asked)), thread);
+  }
+  EXPECT_EQ(threads.size(), 2u);
+}
+
+/// Remembers what it is told.
+struct Memory final : EndWatch {
+  void actor_begins() noexcept override { ++begun; }
+  void actor_ended(const std::string& name, bool told, const caf::error& reason) noexcept override {
+    ended.push_back(name + (told ? ": told" : std::string(": ") + to_error(reason).what()));
+    all_ended.open();
+  }
+  int begun = 0;
+  std::vector<std::string> ended;
+  testing::Latch all_ended;
+};
+
+TEST(ActorSystem, TellsAWatchOfTheOneEndOfAnActorWhateverItsReason) {
+  for (const bool deterministic : {true, false}) {
+    const auto end_of = [&](auto end) {
+      const auto memory = std::make_shared<Memory>();
+      ActorSystem system({.threads = 1, .deterministic = deterministic});
+      auto actor = system.spawn(RunsOn::workers, Watched{"probe", memory}, probe, 0);
+      EXPECT_EQ(memory->begun, 1);
+      end(actor);
+      actor = nullptr;
+      system.run_pending();
+      EXPECT_TRUE(memory->all_ended.wait());
+      EXPECT_EQ(memory->ended.size(), 1u);
+      return memory->ended.at(0);
+    };
+    EXPECT_EQ(end_of([](const caf::actor& actor) { tell_to_end(actor); }), "probe: told");
+    EXPECT_EQ(end_of([](const caf::actor& actor) {
+                tell_to_end(actor);
+                tell_to_end(actor);
+              }),
+              "probe: told");
+    EXPECT_EQ(end_of([](const caf::actor& actor) { caf::anon_send(actor, std::string("broken")); }),
+              "probe: broken");
+    EXPECT_EQ(end_of([](const caf::actor& actor) {
+                caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
+              }),
+              "probe: an actor has ended");
+    EXPECT_EQ(end_of([](const caf::actor&) {}), "probe: an actor has ended") << "no handle is left";
+  }
+}
+
+/// Holds on to another actor, as neighbours do.
+caf::behavior neighbour(caf::event_based_actor*, int) {
+  return {[held = std::make_shared<caf::actor>()](const caf::actor& other) { *held = other; }};
+}
+
+TEST(ActorSystem, EndsActorsThatHoldOnToEachOtherThoughNobodyTellsThemAndNoMemoryIsLeft) {
+  auto system = std::make_unique<ActorSystem>(SystemOptions{.threads = 2});
+  for (int pair = 0; pair < 20; ++pair) {
+    const auto one = system->spawn(RunsOn::workers, neighbour, 0);
+    const auto other = system->spawn(pair % 4 ? RunsOn::workers : RunsOn::own_thread, neighbour, 0);
+    caf::anon_send(one, other);
+    caf::anon_send(other, one);
+  }
+  const testing::AllocationFailures all(1, 1'000'000);
+  system.reset();
 }
 
 TEST(ActorSystem, MayBeDestroyedOnAnotherThreadThanItWasUsedOn) {
@@ -99,6 +178,23 @@ TEST(ActorSystem, KeepsTheTextOfAnExceptionThatEndsAnActorAndPrintsNothing) {
     EXPECT_NE(std::string(unexpected.what()).find("no handler for message"), std::string::npos);
   }
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+}
+
+struct Silent : std::exception {
+  const char* what() const noexcept override { return nullptr; }
+};
+
+TEST(Errors, SayWhatAnExceptionSays) {
+  const auto error_of = [](const auto& exception) {
+    return to_error(to_caf(std::make_exception_ptr(exception)));
+  };
+  const Error silent = error_of(Silent());
+  EXPECT_EQ(silent.code(), Errc::internal);
+  EXPECT_STREQ(silent.what(), "an exception without a text");
+  const Error memory = error_of(std::bad_alloc());
+  EXPECT_EQ(memory.code(), Errc::out_of_memory);
+  EXPECT_STREQ(memory.what(), "out of memory");
+  EXPECT_STREQ(error_of(7).what(), "an exception that is no std::exception");
 }
 
 TEST(Errors, KeepTheirCodeAndTextOnTheWay) {

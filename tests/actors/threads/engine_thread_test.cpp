@@ -5,12 +5,14 @@
 #include <signal.h>
 
 #include <cfenv>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "actors/threads/allowed_cpus.hpp"
 #include "tests/support/command.hpp"
+#include "tests/support/latch.hpp"
 
 namespace penstock::actors {
 namespace {
@@ -114,6 +116,19 @@ TEST(EngineThread, HasAStackOfItsOwnSizeWhateverTheDefaultIs) {
   pthread_attr_destroy(&usual);
 }
 #endif
+
+TEST(EngineThread, IsNotWaitedForOnceItIsDetached) {
+  struct Latches {
+    testing::Latch may_end, ended;
+  };
+  const auto latches = std::make_shared<Latches>();
+  EngineThread("engine", [latches] {
+    EXPECT_TRUE(latches->may_end.wait());
+    latches->ended.open();
+  }).detach();
+  latches->may_end.open();
+  EXPECT_TRUE(latches->ended.wait());
+}
 
 TEST(EngineThread, BearsAsMuchOfItsNameAsTheSystemTakes) {
   const EngineThread thread("a name of more than fifteen characters", [] {

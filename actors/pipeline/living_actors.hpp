@@ -1,0 +1,32 @@
+// LivingActors: how many of a pipeline's actors have not ended yet, and the host's failure if one
+// ends that nobody has told to. Needs no message and no actor: neither the supervisor's end nor a
+// lack of memory goes unnoticed.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+
+#include "actors/execution/host_port.hpp"
+#include "actors/system/end_watch.hpp"
+
+namespace penstock::actors {
+
+class LivingActors final : public EndWatch {
+ public:
+  explicit LivingActors(std::shared_ptr<HostPort> host) noexcept : host_(std::move(host)) {}
+
+  void actor_begins() noexcept override;
+  void actor_ended(const std::string& name, bool told, const caf::error& reason) noexcept override;
+
+  /// Waits until all have ended; false if some still live after `limit_seconds`.
+  bool await_end(double limit_seconds);
+
+ private:
+  std::shared_ptr<HostPort> host_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int living_ = 0;
+};
+
+}  // namespace penstock::actors

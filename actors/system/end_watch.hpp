@@ -1,0 +1,51 @@
+// EndWatch: how somebody learns that an actor has ended: by a call on the thread on which that
+// happens, not by a message, for which there might be no memory.
+#pragma once
+
+#include <caf/error.hpp>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace penstock::actors {
+
+/// Watches any number of actors. Its functions are called on any thread, and throw nothing.
+class EndWatch {
+ public:
+  virtual ~EndWatch() = default;
+
+  /// An actor is about to be spawned. Its end is told in any case, even if it is not spawned.
+  virtual void actor_begins() noexcept = 0;
+  /// The actor `name` has ended; its state is gone. `told` says whether it was told to end, or was
+  /// not spawned. `reason` is what made it end otherwise.
+  virtual void actor_ended(const std::string& name, bool told,
+                           const caf::error& reason) noexcept = 0;
+};
+
+/// What an actor is called, and who watches it, if anybody does.
+struct Watched {
+  std::string name = {};
+  std::shared_ptr<EndWatch> watch = {};
+};
+
+/// The one notice that is given of an actor's end.
+class EndNotice {
+ public:
+  explicit EndNotice(Watched watched) noexcept : watched_(std::move(watched)) {
+    if (watched_.watch) watched_.watch->actor_begins();
+  }
+  EndNotice(EndNotice&&) noexcept = default;
+  EndNotice& operator=(EndNotice&&) = delete;
+  ~EndNotice() { give(true, {}); }
+
+  /// Only the first time counts.
+  void give(bool told, const caf::error& reason) noexcept {
+    if (const auto watch = std::exchange(watched_.watch, nullptr))
+      watch->actor_ended(watched_.name, told, reason);
+  }
+
+ private:
+  Watched watched_;
+};
+
+}  // namespace penstock::actors

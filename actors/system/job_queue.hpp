@@ -1,0 +1,59 @@
+// JobQueue: the actors that have mail, in the order in which they got it, and the threads that wait
+// for them. Pushing allocates nothing and throws nothing: room is made when an actor is spawned,
+// since an actor is in the queue once at most. Any thread.
+#pragma once
+
+#include <caf/fwd.hpp>
+#include <condition_variable>
+#include <cstddef>
+#include <mutex>
+#include <vector>
+
+namespace penstock::actors {
+
+class JobQueue {
+ public:
+  /// Makes room for another actor. @throws std::bad_alloc
+  void add_seat();
+  /// Takes back the room of an actor that is no longer queued, nor will be.
+  void remove_seat() noexcept;
+
+  void push(caf::resumable* job) noexcept;
+  /// Waits for a job. Returns null once the queue is closed and empty.
+  caf::resumable* pop() noexcept;
+  /// Puts `job` behind all others and returns the first one: `job` itself if there is no other.
+  caf::resumable* exchange(caf::resumable* job) noexcept;
+
+  /// Ends the waiting. Jobs may still be pushed; whoever pops gets them.
+  void close() noexcept;
+
+ private:
+  void append(caf::resumable* job) noexcept;
+  caf::resumable* take_first() noexcept;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<caf::resumable*> ring_;
+  std::size_t first_ = 0, size_ = 0;  // of the jobs in the ring
+  std::size_t seats_ = 0;
+  std::size_t waiting_ = 0;  // threads
+  bool closed_ = false;
+};
+
+/// Room for one actor in a queue, from the construction of this object to its end.
+class Seat {
+ public:
+  Seat() = default;
+  /// @throws std::bad_alloc
+  explicit Seat(JobQueue& queue) : queue_(&queue) { queue.add_seat(); }
+  Seat(Seat&& other) noexcept : queue_(other.queue_) { other.queue_ = nullptr; }
+  Seat& operator=(Seat&&) = delete;
+  ~Seat() {
+    if (queue_) queue_->remove_seat();
+  }
+
+ private:
+  JobQueue* queue_ = nullptr;
+};
+
+}  // namespace penstock::actors

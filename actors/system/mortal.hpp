@@ -1,0 +1,67 @@
+// Mortal and Roll: how actors are told to end, whatever memory is left. An actor's own exit message
+// is made before the actor is, and an actor system knows everybody who has not been told yet.
+#pragma once
+
+#include <caf/fwd.hpp>
+#include <caf/intrusive_ptr.hpp>
+#include <mutex>
+
+namespace penstock::actors {
+
+class Roll;
+
+/// An actor of the engine that can be told to end. Any thread.
+class Mortal {
+ public:
+  Mortal(const Mortal&) = delete;
+  Mortal& operator=(const Mortal&) = delete;
+
+  /// Has the actor end once it has handled the mail that it has by now. Only the first time counts.
+  /// Allocates nothing. Whoever calls holds a handle of the actor.
+  void tell_to_end() noexcept;
+
+ protected:
+  explicit Mortal(Roll& roll) noexcept;
+  ~Mortal() { leave_roll(); }
+
+  /// Returns whether the actor has been told to end. Nobody tells it any more from now on.
+  bool leave_roll() noexcept;
+
+ private:
+  friend class Roll;
+
+  /// Puts the exit message into the actor's mailbox. Called once.
+  virtual void send_exit() noexcept = 0;
+  /// A handle, unless the actor is about to be destroyed.
+  virtual caf::strong_actor_ptr handle() noexcept = 0;
+
+  Roll& roll_;
+  Mortal *before_ = nullptr, *after_ = nullptr;
+  bool listed_ = true;  // in the roll
+  bool told_ = false;
+};
+
+/// Those who have not been told to end. Any thread.
+class Roll {
+ public:
+  Roll() = default;
+  Roll(const Roll&) = delete;
+  Roll& operator=(const Roll&) = delete;
+
+  /// Tells everybody to end. Allocates nothing.
+  void tell_all() noexcept;
+
+ private:
+  friend class Mortal;
+
+  void remove(Mortal& mortal) noexcept;  // the mutex is locked
+
+  std::mutex mutex_;
+  Mortal* first_ = nullptr;
+};
+
+/// Tells the actor of that handle to end, if there is one. Actors that an ActorSystem has not
+/// spawned are not told.
+void tell_to_end(const caf::actor& actor) noexcept;
+
+}  // namespace penstock::actors

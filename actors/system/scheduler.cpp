@@ -1,0 +1,78 @@
+#include "actors/system/scheduler.hpp"
+
+#include <stdexcept>
+
+namespace penstock::actors {
+namespace {
+
+/// Tells the time, and refuses to call anybody back.
+class NoTimers final : public caf::actor_clock {
+ public:
+  void set_ordinary_timeout(time_point, caf::abstract_actor*, caf::atom_value,
+                            std::uint64_t) override {
+    refuse();
+  }
+  void set_multi_timeout(time_point, caf::abstract_actor*, caf::atom_value,
+                         std::uint64_t) override {
+    refuse();
+  }
+  void set_request_timeout(time_point, caf::abstract_actor*, caf::message_id) override { refuse(); }
+  void schedule_message(time_point, caf::strong_actor_ptr, caf::mailbox_element_ptr) override {
+    refuse();
+  }
+  void schedule_message(time_point, caf::group, caf::strong_actor_ptr, caf::message) override {
+    refuse();
+  }
+  void cancel_ordinary_timeout(caf::abstract_actor*, caf::atom_value) noexcept override {}
+  void cancel_request_timeout(caf::abstract_actor*, caf::message_id) noexcept override {}
+  void cancel_timeouts(caf::abstract_actor*) noexcept override {}
+  void cancel_all() noexcept override {}
+
+ private:
+  [[noreturn]] static void refuse() {
+    throw std::logic_error("an actor system with threads has no timeouts or delayed messages");
+  }
+};
+
+}  // namespace
+
+Scheduler::Scheduler(caf::actor_system& system, std::size_t max_throughput)
+    : abstract_coordinator(system), shared_(system, max_throughput) {}
+
+std::shared_ptr<Workers> Scheduler::add_thread(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  join_ended();
+  auto own = std::make_shared<Workers>(system(), shared_.max_throughput());
+  own->jobs().add_seat();
+  own_.push_back(own);
+  try {
+    own->start(name, 1);
+  } catch (...) {
+    own_.pop_back();
+    throw;
+  }
+  return own;
+}
+
+void Scheduler::join_ended() noexcept {
+  own_.remove_if([](const std::shared_ptr<Workers>& own) {
+    if (!own->ended()) return false;
+    own->end();
+    return true;
+  });
+}
+
+caf::actor_clock& Scheduler::clock() noexcept {
+  static NoTimers clock;
+  return clock;
+}
+
+// Every actor has come to its end by now, but its last instructions may still run.
+void Scheduler::stop() noexcept {
+  shared_.end();
+  const std::lock_guard lock(mutex_);
+  for (const auto& own : own_) own->end();
+  own_.clear();
+}
+
+}  // namespace penstock::actors

@@ -1,0 +1,53 @@
+// Workers: threads that handle the mail of the actors of one queue. An actor system has several for
+// all its actors together, and one for each actor that has a thread of its own. Actors see them as
+// CAF's execution unit, to which all of their threads belong.
+#pragma once
+
+#include <atomic>
+#include <caf/execution_unit.hpp>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "actors/system/job_queue.hpp"
+#include "actors/threads/engine_thread.hpp"
+
+namespace penstock::actors {
+
+class Workers final : public caf::execution_unit {
+ public:
+  /// There are no threads before start(). An actor handles at most `max_throughput` messages before
+  /// others have their turn.
+  Workers(caf::actor_system& system, std::size_t max_throughput)
+      : execution_unit(&system), max_throughput_(max_throughput) {}
+  ~Workers() override { end(); }
+  Workers(const Workers&) = delete;
+  Workers& operator=(const Workers&) = delete;
+
+  /// Starts `count` threads that bear `name`, or none.
+  /// @throws Error out_of_memory if the system does not allow that many.
+  void start(const std::string& name, int count);
+
+  JobQueue& jobs() noexcept { return jobs_; }
+  std::size_t max_throughput() const noexcept { return max_throughput_; }
+  /// Takes an actor that has mail. Any thread.
+  void exec_later(caf::resumable* job) noexcept override { jobs_.push(job); }
+
+  /// Tells the threads to end once nobody has mail, without waiting for them. Any thread.
+  void close() noexcept { jobs_.close(); }
+  /// Whether all threads have come to their end.
+  bool ended() const noexcept { return running_.load() == 0; }
+  /// Closes, and waits for the threads. Not on one of them.
+  void end() noexcept;
+
+ private:
+  void work() noexcept;
+
+  JobQueue jobs_;
+  std::size_t max_throughput_;
+  std::atomic<int> running_{0};
+  std::vector<EngineThread> threads_;
+};
+
+}  // namespace penstock::actors

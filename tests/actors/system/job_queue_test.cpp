@@ -1,0 +1,89 @@
+#include "actors/system/job_queue.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <caf/resumable.hpp>
+#include <thread>
+#include <vector>
+
+#include "tests/support/allocation_counter.hpp"
+
+namespace penstock::actors {
+namespace {
+
+struct Job final : caf::resumable {
+  resume_result resume(caf::execution_unit*, std::size_t) override { return done; }
+  void intrusive_ptr_add_ref_impl() override {}
+  void intrusive_ptr_release_impl() override {}
+};
+
+TEST(JobQueue, GivesJobsInTheirOrderHoweverItGrows) {
+  JobQueue queue;
+  std::array<Job, 100> jobs;
+  std::size_t given = 0;
+  for (std::size_t seats = 1; seats <= jobs.size(); ++seats) {
+    queue.add_seat();
+    queue.push(&jobs[seats - 1]);
+    // Every third time, one leaves and is the last again, so that the ring's ends meet anywhere.
+    if (seats % 3 == 0) {
+      caf::resumable* const first = queue.pop();
+      EXPECT_EQ(first, &jobs[given++]);
+    }
+  }
+  while (given < jobs.size()) EXPECT_EQ(queue.pop(), &jobs[given++]);
+}
+
+TEST(JobQueue, ExchangesAJobForTheFirstOne) {
+  JobQueue queue;
+  std::array<Job, 2> jobs;
+  for (std::size_t i = 0; i < jobs.size(); ++i) queue.add_seat();
+  EXPECT_EQ(queue.exchange(&jobs[0]), &jobs[0]) << "there is no other";
+  queue.push(&jobs[1]);
+  EXPECT_EQ(queue.exchange(&jobs[0]), &jobs[1]);
+  EXPECT_EQ(queue.pop(), &jobs[0]);
+}
+
+TEST(JobQueue, GivesWhatItHasAndThenNothingOnceItIsClosed) {
+  JobQueue queue;
+  Job job;
+  queue.add_seat();
+  caf::resumable* given = &job;
+  std::thread waiting([&] { given = queue.pop(); });
+  queue.close();
+  waiting.join();
+  EXPECT_EQ(given, nullptr);
+  queue.push(&job);
+  EXPECT_EQ(queue.pop(), &job);
+  EXPECT_EQ(queue.pop(), nullptr);
+}
+
+TEST(JobQueue, AllocatesForSeatsOnly) {
+  JobQueue queue;
+  std::array<Job, 40> jobs;
+  for (std::size_t i = 0; i < jobs.size(); ++i) queue.add_seat();
+  const std::uint64_t before = testing::heap_allocations();
+  for (int round = 0; round < 3; ++round) {
+    for (Job& job : jobs) queue.push(&job);
+    for (std::size_t i = 0; i < jobs.size(); ++i) queue.pop();
+  }
+  EXPECT_EQ(testing::heap_allocations(), before);
+}
+
+TEST(JobQueue, IsAsItWasIfThereIsNoMemoryForASeat) {
+  JobQueue queue;
+  std::array<Job, 40> jobs;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const testing::AllocationFailures failures(1);
+    try {
+      queue.add_seat();
+    } catch (const std::bad_alloc&) {
+      queue.add_seat();
+    }
+  }
+  for (Job& job : jobs) queue.push(&job);
+  for (Job& job : jobs) EXPECT_EQ(queue.pop(), &job);
+}
+
+}  // namespace
+}  // namespace penstock::actors
