@@ -37,18 +37,18 @@ Vector from_lane(std::int64_t first, Vector values) {
 
 /// Adds the products of vector_size steps from `step` on to the sums, which lie row by row.
 template <int rows, class Load>
-[[gnu::always_inline]] inline void add_step(const DotTile& tile, std::int64_t step, Load load_row,
+[[gnu::always_inline]] inline void add_step(const DotTile& tile, std::int64_t step, Load load_run,
                                             Vector* sums) {
   Vector columns[tile_columns];
-  unrolled<tile_columns>([&](auto j) { columns[j] = load(tile.columns[j] + step); });
+  unrolled<tile_columns>([&](auto j) { columns[j] = load_run(tile.columns[j] + step); });
   unrolled<rows>([&](auto i) {
-    const Vector row = load_row(tile.rows[i] + step);
+    const Vector row = load_run(tile.rows[i] + step);
     unrolled<tile_columns>([&](auto j) { sums[i * tile_columns + j] += row * columns[j]; });
   });
 }
 
 /// The dot products, row by row. The last steps are read together with some before them, so that
-/// nothing is read past a row.
+/// nothing is read past a row; these are zero in both factors then, for 0·∞ would be NaN.
 template <int rows, bool fetches>
 [[gnu::noinline]] void dots(const DotTile& tile, float* to) {
   Vector sums[tile_sums] = {};

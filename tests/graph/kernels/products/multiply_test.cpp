@@ -172,5 +172,35 @@ TEST(ProductKernels, KeepWhatIsNotANumber) {
     }
 }
 
+// Dot products read the last steps of a row together with some before them, and other kernels whole
+// vectors: what is read twice or beside a factor must not count, 0·∞ neither.
+TEST(ProductKernels, KeepInfinitiesOfEitherFactor) {
+  constexpr float infinity = __builtin_inff();
+  for (const std::int64_t depth : {320, 321, 331, 335})
+    for (const std::int64_t columns : {1, 5, 6})
+      for (const std::int64_t at : {std::int64_t{0}, depth - 20, depth - 10, depth - 1})
+        for (const bool in_left : {false, true}) {
+          std::vector<float> left(static_cast<std::size_t>(depth), 1.0f);
+          std::vector<float> right(static_cast<std::size_t>(depth * columns), 1.0f);
+          (in_left ? left : right)[static_cast<std::size_t>(at)] = infinity;
+          for (const Isa isa : available_isas()) {
+            std::vector<float> result(static_cast<std::size_t>(columns));
+            std::vector<float> workspace = poisoned(product_floats(1, columns, depth), 0xff);
+            kernel_table(isa).products.multiply({.rows = 1,
+                                                 .columns = columns,
+                                                 .depth = depth,
+                                                 .left = {left.data(), depth, 1},
+                                                 .right = {right.data(), 1, depth},
+                                                 .result = result.data()},
+                                                {}, workspace.data());
+            for (std::int64_t column = 0; column < columns; ++column)
+              ASSERT_EQ(result[static_cast<std::size_t>(column)],
+                        in_left || column == 0 ? infinity : static_cast<float>(depth))
+                  << depth << " deep, " << columns << " columns, at " << at << ", "
+                  << to_string(isa);
+          }
+        }
+}
+
 }  // namespace
 }  // namespace penstock::graph
