@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 
 #include "graph/op.hpp"
@@ -16,13 +17,9 @@ std::vector<ValueId> GradientContext::emit_all(const Op& op, std::vector<ValueId
                                                Attributes attributes) {
   const std::string base = graph_.node(node_).name + "/" + std::string(op.name);
   std::string name = base;
-  for (int copy = 2;; ++copy) {  // an op may emit the same kind of node twice (matmul)
-    bool used = false;
-    for (auto n = graph_.nodes.rbegin(); n != graph_.nodes.rend() && n->forward_of == node_; ++n)
-      used = used || n->name == name;
-    if (!used) break;
+  // An op may emit the same kind of node twice (matmul), and a layer may have such a name already.
+  for (int copy = 2; std::ranges::count(graph_.nodes, name, &Node::name) > 0; ++copy)
     name = base + "_" + std::to_string(copy);
-  }
   const NodeId id = append(graph_, op, std::move(inputs), std::move(attributes), std::move(name));
   Node& emitted = graph_.node(id);
   emitted.backward = true;

@@ -156,13 +156,20 @@ class Differentiation {
   /// Makes an output of a gradient that the host asks for.
   void give(const GradientAnchor& wanted) {
     const std::string name = graph_.value(wanted.value).name;
+    const auto refuse = [&](const std::string& text) {
+      throw Error(
+          Errc::invalid_argument,
+          "options.output.anchors[" + std::to_string(wanted.anchor) + "]: expected " + text);
+    };
+    if (!dependent_[index(wanted.value)])
+      refuse(
+          "a tensor that is computed from a parameter, for only such tensors have gradients, "
+          "got \"" +
+          name + "\", which is computed from the inputs alone");
     const ValueId gradient = graph_.value(wanted.value).kind == ValueKind::parameter
                                  ? sum_over_uses(wanted)
                                  : plain_gradient(wanted);
-    if (gradient == none)
-      throw Error(Errc::invalid_argument,
-                  "options.output.anchors[" + std::to_string(wanted.anchor) +
-                      "]: expected what the loss depends on, got \"" + name + '"');
+    if (gradient == none) refuse("what the loss depends on, got \"" + name + '"');
     graph_.outputs.push_back({name + "/gradient", gradient, wanted.anchor});
   }
 
@@ -186,14 +193,24 @@ class Differentiation {
   /// Beside the nodes that the gradients of `node` need anyway.
   ValueId emit(NodeId node, const Op& op, std::vector<ValueId> inputs, Attributes attributes,
                const GradientAnchor& wanted) {
-    const std::string name = graph_.node(node).name + "/anchor" + std::to_string(wanted.anchor) +
+    const std::string base = graph_.node(node).name + "/anchor" + std::to_string(wanted.anchor) +
                              '/' + std::string(op.name);
-    const NodeId id = append(graph_, op, std::move(inputs), std::move(attributes), name);
+    const NodeId id =
+        append(graph_, op, std::move(inputs), std::move(attributes), unused_name(base));
     Node& emitted = graph_.node(id);
     emitted.backward = true;
     emitted.forward_of = node;
     emitted.block = graph_.node(node).block;
     return emitted.outputs[0];
+  }
+
+  /// A node that reads a parameter more than once adds up the gradients of its uses, so that
+  /// several nodes of one anchor may begin with the same name.
+  std::string unused_name(const std::string& base) const {
+    std::string name = base;
+    for (int copy = 2; std::ranges::count(graph_.nodes, name, &Node::name) > 0; ++copy)
+      name = base + "_" + std::to_string(copy);
+    return name;
   }
 
   Graph graph_;

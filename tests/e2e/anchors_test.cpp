@@ -313,5 +313,21 @@ TEST(Anchors, R2_4_HaveNoGradientsInInferenceOrWhereTheLossDoesNotReach) {
             (Shape{2, 2}));
 }
 
+// loss = sum(x·w·w): its gradient in w is 2·w·sum(x), over a node that reads w twice.
+TEST(Anchors, R2_4_GradientsOfAParameterAreThoseOfAllItsReadersEvenOfOne) {
+  Model model("squares");
+  const Value x = model.input("x", {2});
+  const Value own = model.linear("fc", x, 2, false), w = model.parameter("fc.weight");
+  const Value squares = model.linear(x, model.mul(w, w));
+  model.loss(model.identity_loss(model.add(squares, model.scale(own, 3)), LossReduction::sum));
+  model.set_weight("fc.weight", Tensor({2, 2}, {1.0f, -2.0f, 0.5f, 4.0f}));
+  Options options = options_for(1, 1, 1);
+  options.training.reduction = Reduction::sum;
+  options.output.anchors = {{.name = "a", .tensor = "fc.weight", .gradient = true}};
+  TrainingModel training(model, options, Sgd{.learning_rate = 0.5});
+  const Tensor gradient = training.step({Tensor({1, 2}, {1.0f, 10.0f})}).anchor("a");
+  expect_near(values(gradient), {5, -10, 4, 110}, "2·w·x + 3·x");
+}
+
 }  // namespace
 }  // namespace penstock::testing

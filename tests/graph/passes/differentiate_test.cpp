@@ -107,6 +107,56 @@ TEST(Differentiate, PutsBackwardNodesIntoTheBlockWhoseGradientTheyServe) {
     EXPECT_EQ(node.block, node.name.starts_with("fc1") ? 0 : 1) << node.name;
 }
 
+/// The gradient of `parameter` that the host asks for.
+Graph anchored(const ModelBuilder& model, ValueId wanted) {
+  Graph graph = model.graph();
+  graph.gradients.push_back({.value = wanted, .anchor = 0});
+  return differentiate(std::move(graph));
+}
+
+TEST(Differentiate, NamesEachSumOfAnAnchorOfUsesByOneNodeOnce) {
+  ModelBuilder model;
+  const auto w = model.parameter("w", {3});
+  const auto x = model.apply("mul", {model.input("x", {3}), w}, {}, "first");
+  const auto all = model.apply("concat", {w, w, w, w}, {{"axis", 0}}, "all");
+  const auto loss =
+      model.apply("add", {model.apply("identity_loss", {x}), model.apply("identity_loss", {all})});
+  model.loss(loss);
+  const Graph graph = anchored(model, w);
+  std::vector<std::string> names;
+  for (const Node& node : nodes_of(graph, "add"))
+    if (node.backward) names.push_back(node.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"all/anchor0/add", "all/anchor0/add_2",
+                                             "all/anchor0/add_3", "first/anchor0/add"}));
+  EXPECT_EQ(graph.outputs.back().name, "w/gradient");
+  EXPECT_EQ(producer(graph, graph.outputs.back().value).name, "first/anchor0/add");
+}
+
+TEST(Differentiate, LeavesLayersTheNamesThatItWouldGive) {
+  ModelBuilder model;
+  const auto w = model.parameter("w", {3});
+  const auto h = model.apply("mul", {model.input("x", {3}), w}, {}, "a");
+  const auto taken =
+      model.apply("relu", {model.apply("tanh", {h}, {}, "b")}, {}, "b/tanh_gradient");
+  model.loss(model.apply("identity_loss", {taken}));
+  const auto gradients = nodes_of(differentiate(model.graph()), "tanh_gradient");
+  ASSERT_EQ(gradients.size(), 1u);
+  EXPECT_EQ(gradients[0].name, "b/tanh_gradient_2");
+}
+
+TEST(Differentiate, SaysWhyAnAnchorHasNoGradient) {
+  ModelBuilder model;
+  const auto before = model.apply("tanh", {model.input("x", {3})}, {}, "before");
+  const auto fc = model.linear("fc", before, 3), aside = model.linear("aside", before, 3);
+  model.loss(model.apply("identity_loss", {fc}));
+  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { anchored(model, before); }),
+            "options.output.anchors[0]: expected a tensor that is computed from a parameter, for "
+            "only such tensors have gradients, got \"before\", which is computed from the inputs "
+            "alone");
+  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { anchored(model, aside); }),
+            "options.output.anchors[0]: expected what the loss depends on, got \"aside\"");
+}
+
 struct Refusal {
   const char* name;
   void (*build)(ModelBuilder&);
