@@ -12,9 +12,10 @@ namespace penstock::graph {
 /// one that its blocks ask for, else its default one, else its own number. `model` has forward
 /// nodes only; without blocks it is one stage. In inference a stage whose blocks have no node is
 /// left out, with a warning.
+/// Stages may share a parameter, but not a buffer.
 /// @throws Error invalid_topology (unknown block, block in two stages or in none, empty stage, a
 /// node outside the blocks, a value used in an earlier stage than the one that computes it, a
-/// parameter used in two stages, wrong number of IPUs, blocks of a stage that ask for different
+/// buffer used in two stages, wrong number of IPUs, blocks of a stage that ask for different
 /// IPUs) or invalid_argument (negative IPU).
 StageAssignment assign_stages(const Graph& model, const std::vector<StageRequest>& requests,
                               const std::vector<std::int32_t>& ipus, bool training);
