@@ -11,8 +11,9 @@ namespace penstock {
 namespace {
 
 void expect_ipu_numbers(const graph::Plan& plan, int replicas) {
+  const graph::ReplicaIpus ipus(plan, replicas);
   for (std::size_t stage = 0; stage < plan.stages.size(); ++stage)
-    if (const std::int64_t ipu = graph::ipu_of(plan, replicas - 1, stage); ipu > highest_ipu)
+    if (const std::int64_t ipu = ipus.of(replicas - 1, stage); ipu > highest_ipu)
       throw Error(Errc::invalid_topology,
                   "options.topology.replication_factor: expected IPU numbers up to " +
                       std::to_string(highest_ipu) + " in every replica, but replica " +

@@ -233,9 +233,7 @@ class Compilation {
     return ipus;
   }
 
-  std::int32_t used_ipus() const {
-    return graph::used_ipus(stage_ipus(), request_.replicas, phases_of_stages_.parallel);
-  }
+  std::int32_t used_ipus() const { return graph::used_ipus(stage_ipus(), request_.replicas); }
 
   std::int32_t threads_per_ipu() const {
     if (request_.threads_per_ipu > 0) return request_.threads_per_ipu;

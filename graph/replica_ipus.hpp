@@ -1,4 +1,5 @@
-// Where the replicas of a plan are: as the first, on IPUs whose numbers are higher. Pure.
+// Where the replicas of a plan are: each as the first one, on IPUs whose numbers are higher, and no
+// two replicas on the same IPU. Pure.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +9,29 @@
 
 namespace penstock::graph {
 
-/// By how much each replica's IPUs are higher than those of the one before it, the first one's
-/// given stage by stage: the number of stages. Parallel phases leave IPUs out and share others, so
-/// theirs are as much higher as keeps replicas apart and even phases on even IPUs.
-std::int64_t replica_shift(std::span<const std::int32_t> of_stages, bool parallel_phases);
+/// By how much each replica's IPUs are higher than those of the one before it; `of_stages` are the
+/// first replica's, stage by stage. The shift is the number of stages, or the next larger one by
+/// which none of `replicas` replicas meets another. Parallel phases leave IPUs out and share
+/// others: their shift keeps even phases on even IPUs and any number of replicas apart.
+std::int64_t replica_shift(std::span<const std::int32_t> of_stages, std::int64_t replicas,
+                           bool parallel_phases);
 
-/// The IPU of a replica's stage.
-std::int64_t ipu_of(const Plan& plan, std::int64_t replica, std::size_t stage);
+/// The IPUs of a plan that so many replicas run.
+class ReplicaIpus {
+ public:
+  /// `plan` outlives this object.
+  ReplicaIpus(const Plan& plan, std::int64_t replicas);
+  /// The IPU of a replica's stage.
+  std::int64_t of(std::int64_t replica, std::size_t stage) const {
+    return plan_.stages[stage].ipu + replica * shift_;
+  }
 
-/// How many IPUs the stages of all replicas are on.
-std::int32_t used_ipus(std::span<const std::int32_t> of_stages, std::int64_t replicas,
-                       bool parallel_phases);
+ private:
+  const Plan& plan_;
+  std::int64_t shift_;
+};
+
+/// How many IPUs the stages of all replicas are on, of which `of_stages` are the first one's.
+std::int32_t used_ipus(std::span<const std::int32_t> of_stages, std::int64_t replicas);
 
 }  // namespace penstock::graph

@@ -62,7 +62,7 @@ struct PipelineSetup {
   /// backward turn: numbers within one such span, so rings of this length never clash.
   std::int64_t live_micro_batches() const { return plan->stages.front().in_flight + 2; }
   std::int32_t ipu(std::int64_t replica, std::size_t stage) const {
-    return static_cast<std::int32_t>(graph::ipu_of(*plan, replica, stage));
+    return static_cast<std::int32_t>(graph::ReplicaIpus(*plan, replicas).of(replica, stage));
   }
 };
 

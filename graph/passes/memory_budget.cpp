@@ -63,11 +63,12 @@ struct Case {
   std::map<std::int64_t, Need> needs(const Schedule* schedule = nullptr) const {
     std::map<std::int64_t, Need> result;
     const std::size_t stages = plan.stages.size();
+    const ReplicaIpus ipus(plan, replicas);
     for (std::int64_t replica = 0; replica < replicas; ++replica)
       for (std::size_t stage = 0; stage < stages; ++stage)
-        result[ipu_of(plan, replica, stage)].add(
-            stage, bytes_of_stage(plan, stage, schedule), state_need(plan, stage, budget),
-            room_of(plan.phases, static_cast<std::int32_t>(stage)));
+        result[ipus.of(replica, stage)].add(stage, bytes_of_stage(plan, stage, schedule),
+                                            state_need(plan, stage, budget),
+                                            room_of(plan.phases, static_cast<std::int32_t>(stage)));
     return result;
   }
 };

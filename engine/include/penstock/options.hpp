@@ -119,7 +119,7 @@ struct Topology {
   /// Of each IPU; a plan that needs more is refused, and automatic stages are cut to fit. 0: no
   /// limit.
   std::int64_t ipu_memory_bytes = 0;
-  int replication_factor = 1;  ///< replica r's IPUs: r times the stages (or phases' IPUs) higher
+  int replication_factor = 1;  ///< each on IPUs of its own, of higher and higher numbers
   /// Replicas that get the same rows of every input: the first so many, the next, and so on. A
   /// divisor of the replication factor.
   int input_group_size = 1;
