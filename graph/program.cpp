@@ -9,6 +9,7 @@
 
 #include "engine/values/memory.hpp"
 #include "graph/ops/rules/units.hpp"
+#include "graph/ops/valid_inputs.hpp"
 #include "graph/staging.hpp"
 #include "penstock/error.hpp"
 
@@ -140,6 +141,12 @@ void run_parts(const Instruction& instruction, const KernelCall& whole, const Bi
 }
 
 }  // namespace
+
+void make_inputs_valid(const Instruction& instruction, const Bindings& bindings) {
+  std::vector<Operand> inputs;
+  bind(instruction.input_types, instruction.inputs, bindings, inputs);
+  make_valid(*instruction.op, instruction.attributes, inputs);
+}
 
 void run(const Instruction& instruction, const Bindings& bindings) {
   thread_local std::vector<Operand> inputs, outputs;

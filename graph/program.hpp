@@ -44,6 +44,9 @@ struct Bindings {
   Moves* moves = nullptr;        ///< null: nobody counts, or nothing is kept in the host store
 };
 
+/// Puts data that the instruction's op takes into those of its inputs that may not hold just
+/// anything; see ops/valid_inputs.hpp.
+void make_inputs_valid(const Instruction& instruction, const Bindings& bindings);
 /// @throws Error as the kernels do, opening with the op's and the node's name.
 void run(const Instruction& instruction, const Bindings& bindings);
 /// The instructions, one after the other.

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "graph/compile.hpp"
+#include "graph/op.hpp"
 #include "tests/support/model_builder.hpp"
 
 namespace penstock {
@@ -43,6 +46,51 @@ TEST(MeasurePlan, TimesEveryInstructionOfAPlanForTrainingOrInference) {
     EXPECT_EQ(times.backward.empty(), !training);
     EXPECT_GT(std::ranges::max(times.forward), 0);
   }
+}
+
+/// `sample` of a loss behind a layer whose results lie far outside of 0 to 1.
+ModelBuilder far_from_probabilities(const graph::Op& loss, const graph::OpSample& sample) {
+  ModelBuilder model;
+  std::vector<graph::ValueId> inputs;
+  for (const graph::TensorType& type : sample.inputs) {
+    const auto dims = type.shape.dims().subspan(1);
+    inputs.push_back(
+        model.input("x" + std::to_string(inputs.size()), {dims.begin(), dims.end()}, type.dtype));
+  }
+  const auto wide = model.apply("scale", {inputs[0]}, {{"factor", -1e3}});
+  inputs[0] = model.apply("mul", {wide, model.parameter("weight", {1})});
+  const auto result = model.apply(loss, inputs, sample.attributes);
+  model.loss(model.apply("identity_loss", {result}));
+  return model;
+}
+
+// A trained model may give probabilities where made-up data give anything.
+TEST(MeasurePlan, RefusesNoLossForDataThatNobodySupplied) {
+  int losses = 0;
+  for (const graph::Op* op : graph::all_ops()) {
+    if (!op->is_loss) continue;
+    ++losses;
+    const graph::OpSample sample = op->samples()[0];
+    const graph::Plan plan = graph::compile(far_from_probabilities(*op, sample).graph(),
+                                            {.training = true, .batch = sample.inputs[0].shape[0]})
+                                 .plan;
+    EXPECT_NO_THROW(expect_times(plan.stages[0].backward, measure_instructions(plan).backward))
+        << op->name;
+  }
+  EXPECT_GT(losses, 15);
+}
+
+// What is valid for one reader of an input need not be for another.
+TEST(MeasurePlan, MeasuresOpsThatShareAnInputWithEachOther) {
+  ModelBuilder model;
+  const auto labels = model.input("labels", {}, DType::i64);
+  const auto rows = model.apply("embedding", {model.parameter("table", {50, 4}), labels});
+  const auto few = model.apply("cross_entropy", {model.linear("few", rows, 2), labels});
+  const auto many = model.apply("nll_loss", {model.linear("many", rows, 30), labels},
+                                {{"ignore_index", std::int64_t{0}}});
+  model.loss(model.apply("identity_loss", {model.apply("add", {few, many})}));
+  const graph::Plan plan = graph::compile(model.graph(), {.training = true, .batch = 64}).plan;
+  expect_times(plan.stages[0].backward, measure_instructions(plan).backward);
 }
 
 }  // namespace

@@ -52,6 +52,11 @@ std::vector<OpSample> logits_samples() {
 
 }  // namespace
 
+void fill_probabilities(const Attributes&, std::span<const Operand> inputs) {
+  int number = 0;
+  for (float& x : inputs[0].f32()) x = static_cast<float>(number++ % 16 + 1) / 17.0f;
+}
+
 const Op binary_cross_entropy{
     .name = "binary_cross_entropy",
     .infer = infer_pair_loss,

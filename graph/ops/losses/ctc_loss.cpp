@@ -172,6 +172,18 @@ void forward_gradient(const KernelCall& call) {
 
 }  // namespace
 
+void fill_sequences(const Attributes& attributes, std::span<const Operand> inputs) {
+  const std::int64_t steps = inputs[0].shape()[1], classes = inputs[0].shape()[2];
+  const std::int64_t blank = attributes.integer("blank"), width = inputs[1].shape()[1];
+  // One label that is repeated needs a blank between any two.
+  const std::int64_t most = classes == 1 ? 0 : classes == 2 ? (steps + 1) / 2 : steps;
+  std::ranges::fill(inputs[2].i64(), steps);
+  std::ranges::fill(inputs[3].i64(), std::min(width, most));
+  std::int64_t number = 0;
+  for (std::int64_t& label : inputs[1].i64())
+    label = classes == 1 ? blank : (blank + 1 + number++ % (classes - 1)) % classes;
+}
+
 const Op ctc_loss{.name = "ctc_loss",
                   .infer = infer,
                   .forward = forward,

@@ -54,6 +54,10 @@ void forward_gradient(const KernelCall& call) {
 
 }  // namespace
 
+void fill_labels_of_gradient(const Attributes& attributes, std::span<const Operand> inputs) {
+  fill_labels(attributes, inputs[0], attributes.integer("classes"));
+}
+
 const Op nll_loss{.name = "nll_loss",
                   .onnx = "NegativeLogLikelihoodLoss",
                   .infer = infer,

@@ -15,6 +15,20 @@ void expect_labelled(Types in, std::string_view name) {
   expect_shape(in[1], without_axis(in[0].shape, 1), "labels");
 }
 
+void fill_labels(const Attributes& attributes, const Operand& labels, std::int64_t classes) {
+  const std::int64_t ignored = attributes.integer("ignore_index", -100);
+  std::int64_t next = 0;
+  for (std::int64_t& label : labels.i64()) {
+    if (next == ignored) next = (next + 1) % classes;  // where it is the only class, it stays
+    label = next;
+    next = (next + 1) % classes;
+  }
+}
+
+void fill_labels_of_scores(const Attributes& attributes, std::span<const Operand> inputs) {
+  fill_labels(attributes, inputs[1], inputs[0].shape()[1]);
+}
+
 ClassLabels::ClassLabels(const Attributes& attributes, const Operand& labels, const Shape& scores)
     : lines_(lines_along(scores, 1)),
       labels_(labels.i64().data()),

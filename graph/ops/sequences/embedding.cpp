@@ -64,7 +64,20 @@ void forward_gradient(const KernelCall& call) {
   }
 }
 
+void fill_rows(const Operand& ids, std::int64_t rows) {
+  std::int64_t number = 0;
+  for (std::int64_t& id : ids.i64()) id = number++ % rows;
+}
+
 }  // namespace
+
+void fill_ids(const Attributes&, std::span<const Operand> inputs) {
+  fill_rows(inputs[1], inputs[0].shape()[0]);
+}
+
+void fill_ids_of_gradient(const Attributes& attributes, std::span<const Operand> inputs) {
+  fill_rows(inputs[0], attributes.integer("rows"));
+}
 
 const Op embedding{.name = "embedding",
                    .onnx = "Gather",

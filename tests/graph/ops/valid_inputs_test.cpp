@@ -1,0 +1,157 @@
+#include "graph/ops/valid_inputs.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "penstock/error.hpp"
+#include "tests/graph/ops/sample_run.hpp"
+#include "tests/support/refusal.hpp"
+#include "tests/support/same_bits.hpp"
+
+namespace penstock::graph {
+namespace {
+
+using testing::OpCall;
+
+/// Copies of a call's inputs, of which make_valid() may change the contents.
+class Contents {
+ public:
+  explicit Contents(const OpCall& call) : types_(testing::input_types(call)) {
+    for (std::size_t i = 0; i < types_.size(); ++i) {
+      const auto words = static_cast<std::size_t>(types_[i].bytes() / 8 + 1);
+      memory_.push_back(std::make_unique<std::int64_t[]>(words));
+      operands_.push_back({&types_[i], memory_[i].get()});
+      if (types_[i].dtype == DType::i64)
+        std::ranges::copy(call.inputs[i].as<std::int64_t>(), operands_[i].i64().begin());
+      else
+        std::ranges::copy(call.inputs[i].as<float>(), operands_[i].f32().begin());
+    }
+  }
+
+  std::span<const Operand> operands() const { return operands_; }
+
+  /// What no op is to take for a label, an id, a length or a probability.
+  void spoil() {
+    for (const Operand& operand : operands_)
+      if (operand.type->dtype == DType::i64)
+        std::ranges::fill(operand.i64(), std::int64_t{-7});
+      else
+        std::ranges::fill(operand.f32(), -7.5f);
+  }
+
+  std::vector<Tensor> tensors() const {
+    std::vector<Tensor> result;
+    for (const Operand& operand : operands_)
+      if (operand.type->dtype == DType::i64)
+        result.emplace_back(operand.shape(), std::span<const std::int64_t>(operand.i64()));
+      else
+        result.emplace_back(operand.shape(), std::span<const float>(operand.f32()));
+    return result;
+  }
+
+ private:
+  std::vector<TensorType> types_;
+  std::vector<std::unique_ptr<std::int64_t[]>> memory_;
+  std::vector<Operand> operands_;
+};
+
+/// Every call of the losses' and the embedding's samples, forward and backward, of which all inputs
+/// are spoiled: these are the ops whose inputs a user may get wrong. What is inside other ops'
+/// inputs (winners, masks) their forward ops have made.
+std::vector<OpCall> spoiled_calls() {
+  std::vector<OpCall> calls;
+  for (const Op* op : ops_with_samples()) {
+    if (!op->is_loss && op->name != "embedding") continue;
+    for (const OpSample& sample : op->samples()) {
+      const SampleRun run = run_sample(*op, sample);
+      for (OpCall call : run.tape.calls()) {
+        Contents contents(call);
+        contents.spoil();
+        call.inputs = contents.tensors();
+        calls.push_back(std::move(call));
+      }
+    }
+  }
+  return calls;
+}
+
+std::string refusal_of(const OpCall& call) {
+  return testing::refusal(Errc::invalid_data, [&] { run(call); });
+}
+
+OpCall made_valid(OpCall call) {
+  const Contents contents(call);
+  make_valid(*call.op, call.attributes, contents.operands());
+  call.inputs = contents.tensors();
+  return call;
+}
+
+TEST(ValidInputs, AreTakenByEveryOpThatDoesNotTakeAnything) {
+  std::set<std::string_view> refused;
+  for (const OpCall& call : spoiled_calls()) {
+    if (refusal_of(call) != "accepted") refused.insert(call.op->name);
+    EXPECT_EQ(refusal_of(made_valid(call)), "accepted") << call.op->name;
+  }
+  EXPECT_EQ(refused, (std::set<std::string_view>{
+                         "binary_cross_entropy", "cross_entropy", "cross_entropy_gradient",
+                         "ctc_loss", "ctc_loss_gradient", "embedding", "embedding_gradient",
+                         "nll_loss", "nll_loss_gradient"}));
+}
+
+OpCall call_of(const std::string& op, const std::vector<TensorType>& types,
+               const Attributes& attributes = {}) {
+  OpCall call{.op = &find_op(op), .attributes = attributes};
+  for (const TensorType& type : types) call.inputs.push_back(Tensor::zeros(type.dtype, type.shape));
+  return made_valid(call);
+}
+
+std::vector<std::int64_t> integers(const Tensor& tensor) {
+  return {tensor.as<std::int64_t>().begin(), tensor.as<std::int64_t>().end()};
+}
+
+TEST(ValidInputs, OfSequencesHaveAllStepsAndAsManyLabelsAsTheseSpell) {
+  struct Row {
+    std::int64_t steps, classes, width, blank, labels;
+  };
+  for (const Row& row : {Row{6, 7, 5, 6, 5}, Row{6, 7, 5, 0, 5}, Row{3, 4, 5, 2, 3},
+                         Row{5, 2, 5, 1, 3}, Row{5, 2, 2, 0, 2}, Row{4, 1, 3, 0, 0}}) {
+    const OpCall call = call_of("ctc_loss",
+                                {{DType::f32, {2, row.steps, row.classes}},
+                                 {DType::i64, {2, row.width}},
+                                 {DType::i64, {2}},
+                                 {DType::i64, {2}}},
+                                {{"blank", row.blank}, {"reduction", "none"}});
+    EXPECT_EQ(integers(call.inputs[2]), (std::vector<std::int64_t>{row.steps, row.steps}));
+    EXPECT_EQ(integers(call.inputs[3]), (std::vector<std::int64_t>{row.labels, row.labels}));
+    const Tensor loss = run(call)[0];
+    for (const float term : loss.as<float>())
+      EXPECT_TRUE(std::isfinite(term)) << row.steps << " steps, " << row.classes << " classes";
+  }
+}
+
+TEST(ValidInputs, OfLabelsAreEveryClassButTheOneThatIsIgnored) {
+  const std::vector<TensorType> types{{DType::f32, {5, 3}}, {DType::i64, {5}}};
+  const auto labels = [&](std::int64_t ignored) {
+    return integers(call_of("cross_entropy", types, {{"ignore_index", ignored}}).inputs[1]);
+  };
+  EXPECT_EQ(labels(-100), (std::vector<std::int64_t>{0, 1, 2, 0, 1}));
+  EXPECT_EQ(labels(0), (std::vector<std::int64_t>{1, 2, 1, 2, 1}));
+  EXPECT_EQ(labels(2), (std::vector<std::int64_t>{0, 1, 0, 1, 0}));
+}
+
+TEST(ValidInputs, LeaveTheDataOfOpsAloneThatTakeAnything) {
+  OpCall call{.op = &find_op("mse_loss"),
+              .inputs = {Tensor({2}, {-5.0f, 7.0f}), Tensor({2}, {1e30f, -0.0f})}};
+  const OpCall same = made_valid(call);
+  for (std::size_t i = 0; i < 2; ++i)
+    EXPECT_TRUE(testing::same_bits(same.inputs[i], call.inputs[i])) << "input " << i;
+}
+
+}  // namespace
+}  // namespace penstock::graph
