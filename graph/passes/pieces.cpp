@@ -42,9 +42,10 @@ class Seams {
     for (std::size_t id = 0; id < ranges.size(); ++id) {
       if (ranges[id].first == none) continue;
       const Value& value = graph_.values[id];
-      if (value.kind == ValueKind::computed) add_bytes(ranges[id], value.type.bytes());
+      const bool copied = value.kind == ValueKind::parameter;  // to the stages of its later uses
+      if (copied || value.kind == ValueKind::computed) add_bytes(ranges[id], value.type.bytes());
       if (value.kind == ValueKind::input) first_input = std::min(first_input, ranges[id].first);
-      if (value.kind == ValueKind::parameter || value.kind == ValueKind::buffer) close(ranges[id]);
+      if (value.kind == ValueKind::buffer) close(ranges[id]);
     }
     close({0, first_input});
   }

@@ -14,13 +14,15 @@ namespace penstock::graph {
 /// Consecutive forward nodes that stay together wherever the graph is cut.
 struct Piece {
   NodeId first = 0;
-  NodeId last = 0;                ///< the first node after it
-  std::int64_t bytes_before = 0;  ///< of the values that travel if a stage begins here
+  NodeId last = 0;  ///< the first node after it
+  /// Bytes of the values and of the shared parameters that travel if a stage begins here; the
+  /// latter do so once per update only.
+  std::int64_t bytes_before = 0;
 };
 
-/// The pieces of a graph that has its backward nodes already, in order. Nodes that share a
-/// parameter are in one piece, and the first one reads an input of the model, which tells a stage
-/// to begin.
+/// The pieces of a graph that has its backward nodes already, in order. Nodes that share a buffer
+/// are in one piece, for no stage could keep another's changes of it; nodes that share a parameter
+/// need not be. The first piece reads an input of the model, which tells a stage to begin.
 std::vector<Piece> find_pieces(const Graph& graph);
 
 /// The piece that each node belongs to; a backward node belongs where its forward node does.

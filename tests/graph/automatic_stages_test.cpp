@@ -253,6 +253,31 @@ TEST(AutomaticStages, NeverNeedMoreThanWasWorkedOutForThem) {
   EXPECT_LT(refused, 100);
 }
 
+/// Six layers in a row, the first and the last of which have the same weight.
+ModelBuilder tied() {
+  ModelBuilder model;
+  const auto shared = model.parameter("shared", {4, 4});
+  auto x = model.apply("linear", {model.input("x", {4}), shared}, {}, "fc0");
+  for (int layer = 1; layer < 5; ++layer) x = model.linear("fc" + std::to_string(layer), x, 4);
+  x = model.apply("linear", {x, shared}, {}, "fc5");
+  model.output("y", x);
+  model.loss(model.apply("mse_loss", {x, model.input("target", {4})}, {}, "loss"));
+  return model;
+}
+
+TEST(AutomaticStages, BalanceAModelWhoseEndsShareAWeight) {
+  CompileRequest request = training(2);
+  request.measure = clock_of(even());
+  const Compiled compiled = compile(tied().graph(), request);
+  EXPECT_EQ(first_layers(compiled.report), (Names{"fc0", "fc3"}));
+  for (const StagePlanReport& stage : compiled.report.stages) EXPECT_DOUBLE_EQ(stage.share, 0.5);
+  ASSERT_EQ(compiled.plan.stages[1].variables[0].owner, 0) << "a copy of the first stage's";
+  const Plan whole = compile(tied().graph(), training(1)).plan;
+  const auto inputs = testing::random_inputs(whole, 3);
+  EXPECT_TRUE(std::ranges::equal(testing::window_results(compiled.plan, inputs),
+                                 testing::window_results(whole, inputs), testing::same_bits));
+}
+
 TEST(AutomaticStages, ComputeTheBitsOfOneStageWhereverTheyAreCut) {
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     const ModelBuilder model = testing::random_network(seed);

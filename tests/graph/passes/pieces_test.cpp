@@ -56,13 +56,25 @@ TEST(Pieces, KnowWhatTravelsInBothDirectionsIfAStageBeginsThere) {
       << "inference has no gradients";
 }
 
-TEST(Pieces, KeepTheUsersOfAParameterTogether) {
+/// Layers a to e, of which b and d use the same `shared` value; every value is 16 bytes.
+Graph sharing(ValueId (ModelBuilder::*shared)(const std::string&, const Shape&)) {
   ModelBuilder model;
-  const auto x = model.input("x", {4}), w = model.parameter("w", {4});
+  const auto x = model.input("x", {4}), w = (model.*shared)("w", {4});
   const auto a = model.apply("tanh", {x}, {}, "a"), b = model.apply("mul", {a, w}, {}, "b");
   const auto c = model.apply("tanh", {b}, {}, "c"), d = model.apply("mul", {c, w}, {}, "d");
   model.output("e", model.apply("tanh", {d}, {}, "e"));
-  EXPECT_EQ(names_of(model.graph(), find_pieces(model.graph())), (Names{"a", "b c d", "e"}));
+  return model.graph();
+}
+
+TEST(Pieces, KeepTheUsersOfABufferTogether) {
+  const Graph graph = sharing(&ModelBuilder::buffer);
+  EXPECT_EQ(names_of(graph, find_pieces(graph)), (Names{"a", "b c d", "e"}));
+}
+
+TEST(Pieces, AreBetweenTheUsersOfAParameterWhichThenTravelsToo) {
+  const Graph graph = sharing(&ModelBuilder::parameter);
+  EXPECT_EQ(names_of(graph, find_pieces(graph)), (Names{"a", "b", "c", "d", "e"}));
+  EXPECT_EQ(bytes_before(find_pieces(graph)), (std::vector<std::int64_t>{0, 16, 32, 32, 16}));
 }
 
 TEST(Pieces, BeginWithOneThatReadsAnInput) {
