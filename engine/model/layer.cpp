@@ -12,6 +12,8 @@ Layer::Layer(ModelCalls& calls, NetworkBuilder& network, const graph::Op& op,
       inputs_{x},
       draft_(network) {
   network.expect_new_layer(op, name);
+  // Here, for a layer's parameters take their shapes and first values from those of x.
+  expect(shape_.elements() > 0, "expected x with at least one element, got " + to_string(shape_));
 }
 
 void Layer::expect(bool holds, const std::string& text) const {

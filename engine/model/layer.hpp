@@ -15,7 +15,8 @@ namespace penstock {
 class Layer {
  public:
   /// A node that `op` computes from `x` and the parameters to come.
-  /// @throws Error invalid_model if a layer must not be called `name`; busy as ModelCall.
+  /// @throws Error invalid_model if a layer must not be called `name`; as expect(), if x has no
+  /// element; busy as ModelCall.
   Layer(ModelCalls& calls, NetworkBuilder& network, const graph::Op& op, const std::string& name,
         graph::ValueId x);
 

@@ -1,6 +1,5 @@
 // Model's normalisations: weights start at 1, biases at 0.
 #include "engine/model/model_state.hpp"
-#include "engine/values/number_range.hpp"
 #include "graph/ops/norms/batch_norm2d.hpp"
 #include "graph/ops/norms/group_norm.hpp"
 #include "graph/ops/norms/layer_norm.hpp"
@@ -11,19 +10,12 @@ namespace {
 constexpr graph::Initializer zeros{.value = 0};
 constexpr graph::Initializer ones{.value = 1};
 
-void expect_eps(const Layer& layer, double eps) {
-  constexpr NumberRange range{.low = 0, .above_low = true};
-  layer.expect(range.contains(eps),
-               "expected eps of " + to_string(range) + ", got " + number_text(eps));
-}
-
 }  // namespace
 
 Value Model::group_norm(const std::string& name, Value x, std::int64_t groups, double eps) {
   Layer layer = impl_->layer(graph::group_norm, name, x);
   layer.expect(layer.shape().rank() >= 2,
                "expected x of rank 2 or more, got " + to_string(layer.shape()));
-  expect_eps(layer, eps);
   layer.parameter("weight", {layer.shape()[1]}, ones);
   layer.parameter("bias", {layer.shape()[1]}, zeros);
   return impl_->finish(layer, {{"num_groups", groups}, {"eps", eps}});
@@ -35,7 +27,6 @@ Value Model::layer_norm(const std::string& name, Value x, int axes, double eps) 
   layer.expect(axes >= 1 && static_cast<std::size_t>(axes) < dims.size(),
                "expected the last 1 to " + std::to_string(dims.size() - 1) + " axes of " +
                    to_string(layer.shape()) + ", got " + std::to_string(axes));
-  expect_eps(layer, eps);
   const std::vector<std::int64_t> last(dims.end() - axes, dims.end());
   layer.parameter("weight", last, ones);
   layer.parameter("bias", last, zeros);
@@ -45,7 +36,6 @@ Value Model::layer_norm(const std::string& name, Value x, int axes, double eps) 
 Value Model::batch_norm2d(const std::string& name, Value x, double eps, double momentum) {
   Layer layer = impl_->layer(graph::batch_norm2d, name, x);
   layer.expect_rank(4);
-  expect_eps(layer, eps);
   const std::int64_t channels = layer.shape()[1];
   layer.parameter("weight", {channels}, ones);
   layer.parameter("bias", {channels}, zeros);

@@ -1,5 +1,6 @@
 #include "graph/ops/activations/leaky_relu.hpp"
 
+#include "engine/values/number_range.hpp"
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/elementwise.hpp"
@@ -9,6 +10,11 @@ namespace {
 
 float slope(const Attributes& attributes) {
   return static_cast<float>(attributes.real("negative_slope", 0.01));
+}
+
+std::vector<TensorType> infer(const Attributes& attributes, Types in) {
+  check_f32("negative_slope", attributes.real("negative_slope", 0.01), any_number);
+  return infer_unary(attributes, in);
 }
 
 void forward(const KernelCall& call) {
@@ -45,7 +51,7 @@ void forward_gradient(const KernelCall& call) {
 
 const Op leaky_relu{.name = "leaky_relu",
                     .onnx = "LeakyRelu",
-                    .infer = infer_unary,
+                    .infer = infer,
                     .forward = forward,
                     .backward = backward,
                     .cost = streaming_cost<2>,

@@ -12,6 +12,7 @@ namespace {
 std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   auto out = infer_unary(attributes, in);
   expect_axis(attributes.integer("axis", -1), in[0]);
+  expect_elements(in[0], "x");
   return out;
 }
 

@@ -30,6 +30,7 @@ std::vector<TensorType> infer(const Attributes&, Types in) {
   expect_rank(in[0], 2, "x");
   expect_dtype(in[1], DType::f32, "weight");
   expect_rank(in[1], 2, "weight");
+  expect_elements(in[1], "weight");
   expect(in[0].shape[1] == in[1].shape[1], "expected " + std::to_string(in[1].shape[1]) +
                                                " input features, got " +
                                                std::to_string(in[0].shape[1]));

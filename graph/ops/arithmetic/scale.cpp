@@ -1,11 +1,17 @@
 #include "graph/ops/arithmetic/scale.hpp"
 
+#include "engine/values/number_range.hpp"
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/elementwise.hpp"
 
 namespace penstock::graph {
 namespace {
+
+std::vector<TensorType> infer(const Attributes& attributes, Types in) {
+  check_f32("factor", attributes.real("factor", 1), any_number);
+  return infer_unary(attributes, in);
+}
 
 void forward(const KernelCall& call) {
   const auto factor = static_cast<float>(call.attributes.real("factor", 1));
@@ -25,7 +31,7 @@ std::vector<OpSample> samples() {
 }  // namespace
 
 const Op scale{.name = "scale",
-               .infer = infer_unary,
+               .infer = infer,
                .forward = forward,
                .backward = backward,
                .cost = streaming_cost<1>,

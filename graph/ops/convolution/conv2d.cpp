@@ -41,6 +41,7 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   expect_channels(attributes, x, weight);
   expect_optional_bias(in, {weight[0]});
   const Pair out = window_counts(conv_window(attributes, {weight[2], weight[3]}), in[0]);
+  expect_elements(in[1], "weight");
   return {{DType::f32, {x[0], weight[0], out[0], out[1]}}};
 }
 

@@ -14,8 +14,7 @@ std::vector<TensorType> infer(const Attributes&, Types in) {
   expect_inputs(in, 1, "x");
   expect_dtype(in[0], DType::f32, "x");
   expect_rank(in[0], 4, "x");
-  expect(in[0].shape[2] * in[0].shape[3] > 0,
-         "expected x with at least one pixel, got " + to_string(in[0]));
+  expect_elements(in[0], "x");
   return {{DType::f32, in[0].shape.with(2, 1).with(3, 1)}};
 }
 

@@ -24,6 +24,7 @@ TensorType infer_pool2d(const Attributes& attributes, Types in) {
   expect_inputs(in, 1, "x");
   expect_dtype(in[0], DType::f32, "x");
   expect_rank(in[0], 4, "x");
+  expect_elements(in[0], "x");
   return {DType::f32, pooled_shape(attributes, in[0])};
 }
 

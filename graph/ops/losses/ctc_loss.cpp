@@ -17,6 +17,7 @@ namespace {
 void expect_sequences(const Attributes& attributes, Types in) {
   expect_dtype(in[0], DType::f32, "log_probabilities");
   expect_rank(in[0], 3, "log_probabilities");
+  expect_elements(in[0], "log_probabilities");
   const std::int64_t samples = in[0].shape[0], classes = in[0].shape[2];
   expect_dtype(in[1], DType::i64, "labels");
   expect_rank(in[1], 2, "labels");

@@ -12,6 +12,7 @@ namespace {
 std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   expect_inputs(in, 1, "x");
   expect_dtype(in[0], DType::f32, "x");
+  expect_elements(in[0], "x");
   return {loss_type(attributes, in[0].shape)};
 }
 

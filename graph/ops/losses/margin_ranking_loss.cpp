@@ -21,6 +21,7 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
     expect_dtype(in[i], DType::f32, names[i]);
     expect_shape(in[i], in[0].shape, names[i]);
   }
+  expect_elements(in[0], "a");
   check_f32("margin", attributes.real("margin"), any_number);
   return {loss_type(attributes, in[0].shape)};
 }

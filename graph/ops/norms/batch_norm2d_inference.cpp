@@ -18,10 +18,12 @@ float inverse_std(const KernelCall& call, const Operand& variance, std::size_t c
   return static_cast<float>(1 / std::sqrt(variance.f32()[channel] + eps));
 }
 
-std::vector<TensorType> infer(const Attributes&, Types in) {
+std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   expect_inputs(in, 5, "x, weight, bias, running_mean, running_var");
   expect_dtype(in[0], DType::f32, "x");
   expect_rank(in[0], 4, "x");
+  expect_elements(in[0], "x");
+  expect_eps(attributes);
   constexpr const char* names[] = {"x", "weight", "bias", "running_mean", "running_var"};
   for (std::size_t i = 1; i < in.size(); ++i) {
     expect_dtype(in[i], DType::f32, names[i]);

@@ -29,6 +29,8 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   expect_inputs(in, in.size() == 1 ? 1 : 3, "x, weight, bias");
   expect_dtype(in[0], DType::f32, "x");
   expect_rank_from(in[0], 2, "x");
+  expect_elements(in[0], "x");
+  expect_eps(attributes);
   const std::int64_t groups = attributes.integer("num_groups", 1), channels = in[0].shape[1];
   expect(groups > 0 && channels % groups == 0,
          "expected channels that form " + std::to_string(groups) +

@@ -11,9 +11,11 @@
 namespace penstock::graph {
 namespace {
 
-std::vector<TensorType> infer(const Attributes&, Types in) {
+std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   expect_inputs(in, in.size() == 2 ? 2 : 3, "x, weight, bias");
   expect_dtype(in[0], DType::f32, "x");
+  expect_elements(in[0], "x");
+  expect_eps(attributes);
   expect_dtype(in[1], DType::f32, "weight");
   const auto x = in[0].shape.dims(), weight = in[1].shape.dims();
   expect(!weight.empty() && weight.size() <= x.size() &&

@@ -11,6 +11,7 @@ void expect_labelled(Types in, std::string_view name) {
   expect_inputs(in, 2, std::string(name) + ", labels");
   expect_dtype(in[0], DType::f32, name);
   expect_rank_from(in[0], 2, name);
+  expect_elements(in[0], name);
   expect_dtype(in[1], DType::i64, "labels");
   expect_shape(in[1], without_axis(in[0].shape, 1), "labels");
 }

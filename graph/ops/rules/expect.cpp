@@ -47,6 +47,16 @@ void expect_rank_from(const TensorType& type, std::size_t rank, std::string_view
                     " or more, got " + to_string(type));
 }
 
+void expect_elements(const TensorType& type, std::string_view name) {
+  if (type.shape.elements() > 0) return;
+  expect(false,
+         "expected " + std::string(name) + " with at least one element, got " + to_string(type));
+}
+
+void expect_eps(const Attributes& attributes) {
+  check_f32("eps", attributes.real("eps", 1e-5), {.low = 0, .above_low = true});
+}
+
 std::size_t expect_axis(std::int64_t axis, const TensorType& type, std::string_view name) {
   const auto rank = static_cast<std::int64_t>(type.shape.rank());
   expect(rank > 0, "expected x of rank 1 or more, got " + to_string(type));

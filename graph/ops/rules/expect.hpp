@@ -23,6 +23,10 @@ void expect_rank_from(const TensorType& type, std::size_t rank, std::string_view
 /// The axis counted from the first, where a negative one counts from the end:
 /// "expected axis from -2 to 1, got 5".
 std::size_t expect_axis(std::int64_t axis, const TensorType& type, std::string_view name = "axis");
+/// "expected x with at least one element, got f32[40,0]": for ops that make no sense of nothing.
+void expect_elements(const TensorType& type, std::string_view name);
+/// "eps: expected more than 0, got 0", with Error invalid_argument: a normalisation's, as an f32.
+void expect_eps(const Attributes& attributes);
 /// The value, an attribute's: "expected p from 0 to 1, got 1.5", with Error invalid_argument.
 double expect_between(double value, double low, double high, std::string_view name);
 /// Throws Error shape_mismatch with `text` unless `holds`.

@@ -10,6 +10,7 @@ std::vector<TensorType> infer_pair_loss(const Attributes& attributes, Types in) 
   expect_dtype(in[0], DType::f32, "x");
   expect_dtype(in[1], DType::f32, "target");
   expect_shape(in[1], in[0].shape, "target");
+  expect_elements(in[0], "x");
   return {loss_type(attributes, in[0].shape)};
 }
 

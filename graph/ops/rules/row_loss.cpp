@@ -12,6 +12,7 @@ void expect_rows(Types inputs, std::span<const std::string_view> names) {
     if (i == 0) expect_rank(inputs[i], 2, names[i]);
     expect_shape(inputs[i], inputs[0].shape, names[i]);
   }
+  expect_elements(inputs[0], names[0]);
 }
 
 void reduce_terms(const Attributes& attributes, std::span<const float> terms, const Operand& loss) {

@@ -16,6 +16,7 @@ std::vector<TensorType> infer(const Attributes&, Types in) {
   expect_inputs(in, 2, "weight, ids");
   expect_dtype(in[0], DType::f32, "weight");
   expect_rank(in[0], 2, "weight");
+  expect_elements(in[0], "weight");
   expect_dtype(in[1], DType::i64, "ids");
   return {{DType::f32, with_new_axis(in[1].shape, in[1].shape.rank(), in[0].shape[1])}};
 }

@@ -31,6 +31,10 @@ TEST(ModelAttention, RefusedLeavesNothingBehind) {
             "attention: expected q of rank 3 or more, [N,...,S,D], got [1,16]");
   EXPECT_NE(refusal(Errc::shape_mismatch, [&] { model.attention(q, q, v); }), "accepted");
   EXPECT_TRUE(ops_of(model).empty());
+  const Value nothing = model.slice(q, 2, 3, 3);
+  EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { model.attention(nothing, nothing, q); }),
+            "attention: expected q, k and v with at least one element each, got [1,5,0]");
+  EXPECT_EQ(ops_of(model).size(), 1U);
 }
 
 }  // namespace

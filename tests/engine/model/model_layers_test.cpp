@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <string>
 #include <utility>
@@ -209,14 +210,56 @@ TEST(ModelLayer, OptionsThatMakeNoSenseAreNamed) {
        [&] { model.conv2d("c", in.image, {.out_channels = 1, .kernel = std::int64_t{1} << 62}); }},
       {"embedding \"e\": expected count of 1 or more, got 0",
        [&] { model.embedding("e", in.labels, 0, 5); }},
-      {"group_norm \"n\": expected eps of more than 0, got 0",
-       [&] { model.group_norm("n", in.image, 2, 0); }},
       {"layer_norm \"n\": expected the last 1 to 2 axes of [1,3,6], got 3",
        [&] { model.layer_norm("n", in.matrix, 3); }},
       {"max_pool2d \"max_pool2d_1\": expected stride of at least 1, got -1",
        [&] { model.max_pool2d(in.image, {.stride = -1}); }},
   };
   for (const auto& [text, layer] : cases) EXPECT_EQ(refusal(Errc::shape_mismatch, layer), text);
+}
+
+TEST(ModelLayer, RefusesAnInputWithoutElementsAndLeavesNothingBehind) {
+  Model model;
+  const Inputs in(model);
+  const Value row = model.slice(in.features, 1, 2, 2), matrix = model.slice(in.matrix, 2, 0, 0);
+  const Value channels = model.slice(in.image, 1, 4, 4), pixels = model.slice(in.image, 2, 1, 1);
+  const std::vector<std::pair<const char*, std::function<void()>>> cases{
+      {"conv2d \"l\": expected x with at least one element, got [1,0,9,8]",
+       [&] { model.conv2d("l", channels, {.out_channels = 1, .kernel = 1}); }},
+      {"conv2d \"l\": expected x with at least one element, got [1,4,0,8]",
+       [&] { model.conv2d("l", pixels, {.out_channels = 1, .kernel = 1, .padding = 1}); }},
+      {"linear \"l\": expected x with at least one element, got [1,0]",
+       [&] { model.linear("l", row, 3); }},
+      {"group_norm \"l\": expected x with at least one element, got [1,4,0,8]",
+       [&] { model.group_norm("l", pixels, 2); }},
+      {"layer_norm \"l\": expected x with at least one element, got [1,3,0]",
+       [&] { model.layer_norm("l", matrix); }},
+      {"batch_norm2d \"l\": expected x with at least one element, got [1,0,9,8]",
+       [&] { model.batch_norm2d("l", channels); }},
+      {"dropout \"l\": expected x with at least one element, got [1,0]",
+       [&] { model.dropout("l", row, 0.5); }},
+  };
+  for (const auto& [text, layer] : cases) EXPECT_EQ(refusal(Errc::shape_mismatch, layer), text);
+  EXPECT_TRUE(model.parameters().empty());
+}
+
+TEST(ModelLayer, RefusesNumbersThatAreNoneOrThatF32DoesNotHold) {
+  Model model;
+  const Inputs in(model);
+  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { model.group_norm("n", in.image, 2, 0); }),
+            "group_norm \"n\": eps: expected more than 0, got 0");
+  for (const double number : {std::nan(""), HUGE_VAL, -HUGE_VAL, 1e300}) {
+    const std::vector<std::function<void()>> layers{
+        [&] { model.scale(in.features, number); },
+        [&] { model.leaky_relu(in.features, number); },
+        [&] { model.dropout("d", in.features, number); },
+        [&] { model.layer_norm("l", in.features, 1, number); },
+        [&] { model.batch_norm2d("b", in.image, number); },
+        [&] { model.batch_norm2d("b", in.image, 1e-5, number); }};
+    for (std::size_t i = 0; i < layers.size(); ++i)
+      EXPECT_NE(refusal(Errc::invalid_argument, layers[i]), "accepted") << number << ", " << i;
+  }
+  EXPECT_TRUE(model.parameters().empty());
 }
 
 }  // namespace

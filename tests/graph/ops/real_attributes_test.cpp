@@ -1,0 +1,70 @@
+// Attributes that are real numbers: finite, within f32's range and within their own.
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "graph/op.hpp"
+#include "penstock/error.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace penstock::graph {
+namespace {
+
+struct RealAttribute {
+  const char* op;
+  const char* name;
+  std::vector<double> refused = {};  ///< besides what no attribute may be
+  std::vector<double> taken = {};
+};
+
+void PrintTo(const RealAttribute& row, std::ostream* stream) {
+  *stream << row.op << ", " << row.name;
+}
+
+class RealAttributes : public ::testing::TestWithParam<RealAttribute> {
+ protected:
+  static std::string refusal_of(double value) {
+    const Op& op = find_op(GetParam().op);
+    OpSample sample = op.samples()[0];
+    sample.attributes.set(GetParam().name, value);
+    return testing::refusal(Errc::invalid_argument,
+                            [&] { op.infer(sample.attributes, sample.inputs); });
+  }
+};
+
+TEST_P(RealAttributes, AreRefusedOutsideTheirRange) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  std::vector<double> refused{std::numeric_limits<double>::quiet_NaN(), infinity, -infinity, 1e300,
+                              -1e300};
+  refused.insert(refused.end(), GetParam().refused.begin(), GetParam().refused.end());
+  for (const double value : refused) {
+    const std::string text = refusal_of(value);
+    EXPECT_NE(text.find(GetParam().name), text.npos) << value << ": " << text;
+    EXPECT_NE(text.find("expected"), text.npos) << value << ": " << text;
+  }
+  for (const double value : GetParam().taken) EXPECT_EQ(refusal_of(value), "accepted") << value;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    AllOps, RealAttributes,
+    ::testing::Values(RealAttribute{"scale", "factor", {}, {0, -3, 1e38, 1e-46}},
+                      RealAttribute{"leaky_relu", "negative_slope", {}, {0, -2, 1, 1e38}},
+                      RealAttribute{"dropout", "p", {-0.1, 1.1}, {0, 0.5, 1}},
+                      RealAttribute{"group_norm", "eps", {0, -1e-5, 1e-46}, {1e-12, 1}},
+                      RealAttribute{"layer_norm", "eps", {0, -1e-5, 1e-46}, {1e-12, 1}},
+                      RealAttribute{"batch_norm2d", "eps", {0, -1e-5, 1e-46}, {1e-12, 1}},
+                      RealAttribute{"batch_norm2d_inference", "eps", {0, -1e-5, 1e-46}, {1e-12, 1}},
+                      RealAttribute{"batch_norm2d", "momentum", {-0.1, 1.1}, {0, 1}},
+                      RealAttribute{"cross_entropy", "label_smoothing", {-0.1, 1.1}, {0, 1}},
+                      RealAttribute{"smooth_l1_loss", "beta", {-1}, {0, 2}},
+                      RealAttribute{"poisson_nll_loss", "eps", {-1}, {0, 1}},
+                      RealAttribute{"hinge_embedding_loss", "margin", {}, {-1, 0, 1}},
+                      RealAttribute{"cosine_embedding_loss", "margin", {}, {-1, 0, 1}},
+                      RealAttribute{"margin_ranking_loss", "margin", {}, {-1, 0, 1}},
+                      RealAttribute{"triplet_margin_loss", "margin", {-1, 0}, {1}},
+                      RealAttribute{"triplet_margin_loss", "eps", {-1}, {0, 1}}));
+
+}  // namespace
+}  // namespace penstock::graph
