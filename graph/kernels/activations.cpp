@@ -11,7 +11,7 @@ void relu(std::int64_t count, const float* x, float* y) {
 }
 
 void relu_gradient(std::int64_t count, const float* from, const float* dy, float* dx) {
-  for_each_element(count, [=](std::int64_t i) { dx[i] = from[i] > 0.0f ? dy[i] : 0.0f; });
+  for_each_element(count, [=](std::int64_t i) { dx[i] = from[i] <= 0.0f ? 0.0f : dy[i]; });
 }
 
 void leaky_relu(std::int64_t count, float slope, const float* x, float* y) {

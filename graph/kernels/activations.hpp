@@ -13,7 +13,7 @@ struct ActivationKernels {
   using Gradient = void (*)(std::int64_t count, const float* from, const float* dy, float* dx);
 
   Function relu;           ///< 0 below 0; a NaN stays
-  Gradient relu_gradient;  ///< from x or y
+  Gradient relu_gradient;  ///< from x or y; where these are NaN, dy
   Function gelu;           ///< x·Φ(x)
   Gradient gelu_gradient;  ///< from x
   Function silu;           ///< x/(1 + exp(-x))

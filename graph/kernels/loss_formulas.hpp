@@ -43,7 +43,7 @@ struct Smooth {
   }
   [[gnu::always_inline]] float slope_at(float d) const {
     const float size = d > 0.0f ? d : 0.0f - d, sign = d > 0.0f ? 1.0f : d < 0.0f ? -1.0f : 0.0f;
-    return size < beta ? d / beta : sign;
+    return size >= beta ? sign : d / beta;  // a NaN stays
   }
   float beta;
 };
@@ -106,7 +106,7 @@ struct Poisson {
     const float deviation = log_rate ? exponential(x) - t * x : x - t * logarithm(x + eps);
     if constexpr (!stirling) return deviation;
     const float log_factorial = t * logarithm(t) - t + 0.5f * logarithm(6.28318531f * t);
-    return deviation + (t > 1.0f ? log_factorial : 0.0f);
+    return deviation + (t <= 1.0f ? 0.0f : log_factorial);
   }
   [[gnu::always_inline]] float slope(float x, float t) const {
     return log_rate ? exponential(x) - t : 1.0f - t / (x + eps);
@@ -114,7 +114,7 @@ struct Poisson {
   [[gnu::always_inline]] float target_slope(float x, float t) const {
     const float deviation = log_rate ? -x : -logarithm(x + eps);
     if constexpr (!stirling) return deviation;
-    return deviation + (t > 1.0f ? logarithm(t) + 0.5f / t : 0.0f);
+    return deviation + (t <= 1.0f ? 0.0f : logarithm(t) + 0.5f / t);
   }
   float eps;
 };

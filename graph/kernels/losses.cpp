@@ -78,7 +78,8 @@ double ranking_sum(std::int64_t count, float margin, const float* a, const float
 void ranking_gradient(std::int64_t count, float margin, const float* a, const float* b,
                       const float* target, RowOperand dloss, float* da) {
   const auto slope = [=](std::int64_t i) {
-    return margin - target[i] * (a[i] - b[i]) >= 0.0f ? -target[i] : 0.0f;
+    const float t = target[i];
+    return margin - t * (a[i] - b[i]) >= 0.0f || t != t ? -t : 0.0f;
   };
   const float* each = dloss.data;
   if (dloss.repeats)

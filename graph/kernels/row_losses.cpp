@@ -114,7 +114,7 @@ void add_distance_gradient(const TripletRows& of, double length, double slope, c
     });
     return;
   }
-  const auto by = static_cast<float>(length > 0 ? slope / length : 0);
+  const auto by = static_cast<float>(length == 0 ? 0 : slope / length);
   for_each_element(of.width, [=](std::int64_t i) {
     const float change = (a[i] - b[i] + eps) * by;
     da[i] += change;
@@ -128,8 +128,9 @@ void triplet_gradient(const TripletRows& of, RowOperand dloss, const TripletGrad
     const Triplet triplet = triplet_of(of, row);
     float *anchor = to.anchor + at, *near = to.near + at, *far = to.far + at;
     for_each_element(of.width, [=](std::int64_t i) { anchor[i] = near[i] = far[i] = 0; });
-    if (!(triplet.lack >= 0)) continue;
-    const double slope = static_cast<double>(of_row(dloss, row));
+    if (triplet.lack < 0) continue;
+    // What is no number lacks nothing, but a distance that is none makes its gradient none either.
+    const double slope = triplet.lack >= 0 ? static_cast<double>(of_row(dloss, row)) : 0;
     add_distance_gradient(of, triplet.near, slope, of.anchor + at, of.near + at, anchor, near);
     const double swapped = slope * triplet.far_from_near;
     if (triplet.far_from_near < 1)

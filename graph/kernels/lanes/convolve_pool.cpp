@@ -5,8 +5,8 @@
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-/// The largest of four pixels or zero, and which pixel that was: 4 if none is above zero. Of equal
-/// pixels the first wins, and a NaN over every number.
+/// The largest of four pixels or zero, and which pixel that was: 4 if all are numbers and none is
+/// above zero. Of equal pixels the first wins, and a NaN over every number.
 template <class V>
 [[gnu::always_inline]] inline void pool_pixels(const V (&pixels)[4], float* y,
                                                std::uint8_t* winners) {
@@ -19,7 +19,7 @@ template <class V>
     winner = wins ? MaskOf<V>{} + (i + 1) : winner;
   });
   store(y, best < V{} ? V{} : best);
-  store(winners, to_bytes(best > V{} ? winner : MaskOf<V>{} + 4));
+  store(winners, to_bytes(best <= V{} ? MaskOf<V>{} + 4 : winner));
 }
 
 /// One pooled pixel of neighbouring output channels.

@@ -2,6 +2,7 @@
 // nobody can tell from the weights whether they were fused.
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -28,11 +29,11 @@ struct Layer {
   Attributes attributes;
   ValueId x, weight, bias, y = none;
 
-  explicit Layer(const Geometry& geometry)
+  explicit Layer(const Geometry& geometry, const Tensor& shifts)
       : attributes{{"padding", geometry.padding}, {"batch", geometry.x[0]}},
         x(tape.leaf(testing::lanes_of(uniform(geometry.x, 1)))),
         weight(tape.leaf(uniform(geometry.weight, 2))),
-        bias(tape.leaf(uniform({geometry.weight[0]}, 3))) {}
+        bias(tape.leaf(shifts)) {}
 
   ValueId convolution(std::int64_t ends_in_relu = 0) {
     Attributes own = attributes;
@@ -65,8 +66,8 @@ const Way ways[] = {
 };
 
 /// y and the gradients of x, the weight and the bias.
-std::vector<Tensor> results(const Way& way, const Geometry& geometry) {
-  Layer layer(geometry);
+std::vector<Tensor> results(const Way& way, const Geometry& geometry, const Tensor& shifts) {
+  Layer layer(geometry, shifts);
   const ValueId y = way.run(layer);
   const Shape& shape = layer.tape[y].shape();
   const Shape samples{geometry.x[0], shape[1], shape[2], shape[3]};
@@ -76,15 +77,31 @@ std::vector<Tensor> results(const Way& way, const Geometry& geometry) {
           layer.tape.gradient(layer.weight), layer.tape.gradient(layer.bias)};
 }
 
-void expect_same_bits(const Geometry& geometry) {
+void expect_same_bits(const Geometry& geometry, const Tensor& shifts) {
   const char* const names[] = {"y", "dx", "dweight", "dbias"};
-  const auto expected = results(ways[0], geometry);
+  const auto expected = results(ways[0], geometry, shifts);
   for (std::size_t way = 1; way < std::size(ways); ++way) {
-    const auto actual = results(ways[way], geometry);
+    const auto actual = results(ways[way], geometry, shifts);
     for (std::size_t i = 0; i < expected.size(); ++i)
       EXPECT_TRUE(testing::same_bits(actual[i], expected[i]))
           << names[i] << " of " << ways[way].name << ", " << ::testing::PrintToString(geometry)
           << ", padding " << geometry.padding[0] << ", " << geometry.padding[1];
+  }
+}
+
+void expect_same_bits(const Geometry& geometry) {
+  expect_same_bits(geometry, uniform({geometry.weight[0]}, 3));
+}
+
+// A channel of sums that are no numbers lets its gradients through, as in PyTorch, and hides none.
+TEST(FusedPooling, GivesTheBitsOfItsPartsForWhatIsNoNumber) {
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  const Geometry geometry{{19, 2, 7, 8}, {3, 2, 3, 3}};
+  const Tensor shifts({3}, {0.5f, nan, -0.5f});
+  expect_same_bits(geometry, shifts);
+  for (const Way& way : ways) {
+    const Tensor bias_gradient = results(way, geometry, shifts)[3];
+    EXPECT_NE(bias_gradient.as<float>()[1], 0) << way.name;
   }
 }
 
