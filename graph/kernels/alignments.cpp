@@ -51,24 +51,27 @@ void find_emissions(const LabelledSequence& of, std::int64_t step, float* emissi
   for (std::int64_t s = 0; s < of.states(); ++s) emissions[s] = row[class_of(of, s)];
 }
 
-/// to[s] = log(exp(from[s]) + exp(from[s-1]) + exp(from[s-2] + skips[s])) + emissions[s].
+/// to[s] = log(exp(from[s]) + exp(from[s-1]) + exp(from[s-2] + skips[s])) + emissions[s]. Next to
+/// the largest, whose share is 1, the others may be too small for 1 + them.
 void advance(std::int64_t states, const float* from, const float* skips, const float* emissions,
              float* to) {
   for_each_element(states, [=](std::int64_t s) {
     const float a = from[s], b = from[s - 1], c = from[s - 2] + skips[s];
-    const float two = a > b ? a : b, peak = two > c ? two : c;
+    const float low = a > b ? b : a, two = a > b ? a : b;
+    const float middle = two > c ? c : two, peak = two > c ? two : c;
     const float base = peak == impossible ? 0.0f : peak;
-    to[s] = logarithm(exponential(a - base) + exponential(b - base) + exponential(c - base)) +
-            base + emissions[s];
+    const float others =
+        exponential_of_negative(low - base) + exponential_of_negative(middle - base);
+    to[s] = logarithm_of_one_and(others) + peak + emissions[s];
   });
 }
 
 /// The loss from the states after the last step: either of the last two ends the labels.
 float loss_of(const LabelledSequence& of, const float* states) {
   const float a = states[of.states() - 1], b = states[of.states() - 2];
-  const float peak = a > b ? a : b;
+  const float low = a > b ? b : a, peak = a > b ? a : b;
   if (peak == impossible) return -impossible;
-  return -(peak + logarithm(exponential(a - peak) + exponential(b - peak)));
+  return -(peak + logarithm_of_one_and(exponential_of_negative(low - peak)));
 }
 
 float loss(const LabelledSequence& of, float* workspace) {

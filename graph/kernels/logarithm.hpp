@@ -45,7 +45,7 @@ namespace penstock::graph::PENSTOCK_ISA {
 /// log(1 + exp(x)).
 [[gnu::always_inline]] inline float softplus(float x) {
   const float size = x < 0.0f ? -x : x;
-  return (x > 0.0f ? x : 0.0f) + logarithm_of_one_and(exponential(-size));
+  return (x > 0.0f ? x : 0.0f) + logarithm_of_one_and(exponential_of_negative(-size));
 }
 
 }  // namespace penstock::graph::PENSTOCK_ISA

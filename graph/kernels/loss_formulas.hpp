@@ -51,27 +51,40 @@ struct Smooth {
 /// -t·log(x) - (1 - t)·log(1 - x), with logarithms of -100 or more, as PyTorch has them.
 struct Binary {
   explicit Binary(const LossConstants&) {}
-  [[gnu::always_inline]] static float clamped_logarithm(float x) {
-    const float y = logarithm(x);
-    return y < -100.0f ? -100.0f : y;
+  [[gnu::always_inline]] static float clamped(float y) { return y < -100.0f ? -100.0f : y; }
+  [[gnu::always_inline]] static float log_of(float x) { return clamped(logarithm(x)); }
+  /// log(1 - x). What 1 - x loses to rounding is added to the logarithm, whose slope is about 1
+  /// where that is not nothing.
+  [[gnu::always_inline]] static float log_of_rest(float x) {
+    const float rest = 1.0f - x, lost = (1.0f - rest) - x;
+    return clamped(logarithm(rest) + lost);
   }
   [[gnu::always_inline]] float term(float x, float t) const {
-    return (t - 1.0f) * clamped_logarithm(1.0f - x) - t * clamped_logarithm(x);
+    return (t - 1.0f) * log_of_rest(x) - t * log_of(x);
   }
   [[gnu::always_inline]] float slope(float x, float t) const {
     const float variance = (1.0f - x) * x;
     return (x - t) / (variance < 1e-12f ? 1e-12f : variance);
   }
   [[gnu::always_inline]] float target_slope(float x, float) const {
-    return clamped_logarithm(1.0f - x) - clamped_logarithm(x);
+    return log_of_rest(x) - log_of(x);
   }
 };
 
-/// The same of 1/(1 + exp(-x)): log(1 + exp(x)) - t·x.
+/// The same of 1/(1 + exp(-x)): log(1 + exp(x)) - t·x, which is log(1 + exp(-|x|)) and what
+/// max(x, 0) - t·x leaves. Neither part cancels the other, however sure of t the logit x is.
 struct BinaryLogits {
   explicit BinaryLogits(const LossConstants&) {}
-  [[gnu::always_inline]] float term(float x, float t) const { return softplus(x) - t * x; }
-  [[gnu::always_inline]] float slope(float x, float t) const { return logistic(x) - t; }
+  [[gnu::always_inline]] float term(float x, float t) const {
+    const float size = x < 0.0f ? -x : x;
+    return x * ((x > 0.0f ? 1.0f : 0.0f) - t) +
+           logarithm_of_one_and(exponential_of_negative(-size));
+  }
+  [[gnu::always_inline]] float slope(float x, float t) const {
+    const float size = x < 0.0f ? -x : x, e = exponential_of_negative(-size);
+    const float less_likely = e / (1.0f + e);
+    return x > 0.0f ? (1.0f - t) - less_likely : less_likely - t;
+  }
   [[gnu::always_inline]] float target_slope(float x, float) const { return -x; }
 };
 

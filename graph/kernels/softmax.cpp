@@ -2,6 +2,7 @@
 
 #include "graph/kernels/each_element.hpp"
 #include "graph/kernels/exponential.hpp"
+#include "graph/kernels/logarithm.hpp"
 #include "graph/kernels/sums.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
@@ -40,22 +41,74 @@ template <class Whole, class SideBySide>
   }
 }
 
-/// Puts exp(x - peak) into y, unless that is null, and returns their sum. Works on copies of whole
-/// vectors, so that no exponential is taken alone.
-float exponentials(std::int64_t count, const float* x, float peak, float* y) {
+/// The terms of one block of a line, after which come zeros up to a multiple of 16.
+struct Block {
+  std::int64_t first, size;
+  const float* terms;
+};
+
+/// Calls `use(block)` for each block of a line, with the terms exp(x - peak). These are computed in
+/// copies of whole vectors, so that no exponential is taken alone.
+template <class Use>
+[[gnu::always_inline]] inline void for_each_block(std::int64_t count, const float* x, float peak,
+                                                  Use use) {
   constexpr std::int64_t most = 256, step = 16;
   float terms[most];
-  double sum = 0;
   for (std::int64_t i = 0; i < count; i += most) {
     const std::int64_t size = count - i < most ? count - i : most;
     const std::int64_t padded = (size + step - 1) / step * step;
     for (std::int64_t j = padded - step; j < padded; ++j) terms[j] = -__builtin_inff();
     __builtin_memcpy(terms, x + i, static_cast<std::size_t>(size) * sizeof(float));
-    for_each_element(padded, [&](std::int64_t j) { terms[j] = exponential(terms[j] - peak); });
-    if (y) __builtin_memcpy(y + i, terms, static_cast<std::size_t>(size) * sizeof(float));
-    sum += long_sum(size, terms);
+    for_each_element(padded,
+                     [&](std::int64_t j) { terms[j] = exponential_of_negative(terms[j] - peak); });
+    use(Block{i, size, &terms[0]});
   }
+}
+
+/// Puts exp(x - peak) into y and returns their sum.
+float exponentials(std::int64_t count, const float* x, float peak, float* y) {
+  double sum = 0;
+  for_each_block(count, x, peak, [&](const Block& block) {
+    __builtin_memcpy(y + block.first, block.terms,
+                     static_cast<std::size_t>(block.size) * sizeof(float));
+    sum += long_sum(block.size, block.terms);
+  });
   return static_cast<float>(sum);
+}
+
+/// A line is sure of its largest element, whose term is 1, if all terms sum up to less than this.
+/// Then 1 + the others may be 1, and their sum has to be taken by itself.
+constexpr float sure = 1.5f;
+
+/// A term that is not the largest element's.
+constexpr auto other_term = [](auto term) { return term < 1.0f ? term : decltype(term){}; };
+
+float logarithm_of_sum(double sum) {
+  return static_cast<float>(__builtin_log(static_cast<double>(static_cast<float>(sum))));
+}
+
+/// The sum of a block's terms without the largest element's.
+float sum_of_others(const Block& block) {
+  constexpr std::int64_t step = 16;
+  float sums[step] = {};
+  for (std::int64_t j = 0; j < block.size; j += step)  // there are whole steps of terms
+    for_each_element(step, [&](std::int64_t i) { sums[i] += other_term(block.terms[j + i]); });
+  for (std::int64_t half = step / 2; half > 0; half /= 2)
+    for (std::int64_t i = 0; i < half; ++i) sums[i] += sums[i + half];
+  return sums[0];
+}
+
+/// log(sum(exp(x - peak))), where `peak` is the largest x.
+float log_of_exponentials(std::int64_t count, const float* x, float peak) {
+  double sum = 0, others = 0;
+  for_each_block(count, x, peak, [&](const Block& block) {
+    const double all = long_sum(block.size, block.terms);
+    const bool may_be_sure = all >= 1 && all < static_cast<double>(sure);
+    sum += all;
+    others += may_be_sure ? static_cast<double>(sum_of_others(block)) : all;
+  });
+  return sum < static_cast<double>(sure) ? logarithm_of_one_and(static_cast<float>(others))
+                                         : logarithm_of_sum(sum);
 }
 
 /// peaks[i] = the largest of column i.
@@ -76,10 +129,6 @@ template <class Term>
   });
 }
 
-float logarithm(float x) {
-  return static_cast<float>(__builtin_log(static_cast<double>(x)));
-}
-
 void softmax(const Lines& lines, const float* x, float* y) {
   const auto whole = [=, length = lines.length](std::int64_t at) {
     const float sum = exponentials(length, x + at, largest(length, x + at), y + at);
@@ -89,7 +138,7 @@ void softmax(const Lines& lines, const float* x, float* y) {
     float peaks[columns], sums[columns];
     find_peaks(slab, x, peaks);
     sum_columns(slab, sums, [=, peak = &peaks[0]](std::int64_t at, std::int64_t i) {
-      return y[at] = exponential(x[at] - peak[i]);
+      return y[at] = exponential_of_negative(x[at] - peak[i]);
     });
     slab.for_each_row([=, width = slab.width, sum = &sums[0]](std::int64_t row) {
       for_each_element(width, [=](std::int64_t i) { y[row + i] /= sum[i]; });
@@ -101,16 +150,23 @@ void softmax(const Lines& lines, const float* x, float* y) {
 void log_softmax(const Lines& lines, const float* x, float* y) {
   const auto whole = [=, length = lines.length](std::int64_t at) {
     const float peak = largest(length, x + at);
-    const float log_sum = logarithm(exponentials(length, x + at, peak, nullptr));
+    const float log_sum = log_of_exponentials(length, x + at, peak);
     for_each_element(length, [=](std::int64_t i) { y[at + i] = (x[at + i] - peak) - log_sum; });
   };
   const auto side_by_side = [=](const Slab& slab) {
-    float peaks[columns], sums[columns];
+    float peaks[columns], sums[columns], others[columns] = {};
     find_peaks(slab, x, peaks);
-    sum_columns(slab, sums, [=, peak = &peaks[0]](std::int64_t at, std::int64_t i) {
-      return exponential(x[at] - peak[i]);
+    sum_columns(slab, sums,
+                [=, peak = &peaks[0], other = &others[0]](std::int64_t at, std::int64_t i) {
+                  const float term = exponential_of_negative(x[at] - peak[i]);
+                  other[i] += other_term(term);
+                  return term;
+                });
+    for_each_element(slab.width, [other = &others[0]](std::int64_t i) {
+      other[i] = logarithm_of_one_and(other[i]);
     });
-    for (std::int64_t i = 0; i < slab.width; ++i) sums[i] = logarithm(sums[i]);
+    for (std::int64_t i = 0; i < slab.width; ++i)
+      sums[i] = sums[i] < sure ? others[i] : logarithm_of_sum(static_cast<double>(sums[i]));
     slab.for_each_row(
         [=, width = slab.width, peak = &peaks[0], log_sum = &sums[0]](std::int64_t row) {
           for_each_element(
@@ -155,17 +211,76 @@ void log_softmax_gradient(const Lines& lines, const float* y, const float* dy, f
   for_each_group(lines, whole, side_by_side);
 }
 
+/// What the lines of a slab have for the classes of their labels: the difference of the probability
+/// and of what is wanted beyond `uniform`. Near 1 the probability has lost how far from 1 it is,
+/// which its logarithm still tells.
+void own_differences(const LabelledLines& of, std::int64_t first_line, const Slab& slab,
+                     std::int64_t next_column, const float* log_probabilities, float* own) {
+  for (std::int64_t i = 0; i < slab.width; ++i) {
+    const std::int64_t label = of.labels[first_line + i];
+    own[i] = label == of.ignored
+                 ? 0.0f
+                 : log_probabilities[slab.first + i * next_column + label * slab.inner];
+  }
+  for_each_element(slab.width, [=, wanted = of.own](std::int64_t i) {
+    const float unsure = exponential_of_negative(own[i]) - wanted;
+    const float sure = (1.0f - wanted) + small_exponential_minus_one(own[i]);
+    own[i] = own[i] > -0.34f ? sure : unsure;
+  });
+}
+
+/// Lines whose elements are neighbours.
+void gradient_of_whole_lines(const LabelledLines& of, std::int64_t first_line, std::int64_t width,
+                             const float* log_probabilities, float* dx) {
+  const std::int64_t length = of.lines.length, first = first_line * length;
+  float own[columns];
+  own_differences(of, first_line, {first, length, 1, width}, length, log_probabilities, own);
+  for_each_element(width * length, [=](std::int64_t i) {
+    dx[first + i] = exponential_of_negative(log_probabilities[first + i]);
+  });
+  for (std::int64_t i = 0; i < width; ++i) {
+    float* const classes = dx + first + i * length;
+    const std::int64_t label = of.labels[first_line + i];
+    const bool ignored = label == of.ignored;
+    const float factor = of.dloss.data[of.dloss.repeats ? 0 : first_line + i];
+    if (!ignored) classes[label] = own[i];
+    for (std::int64_t c = 0; c < length; ++c)
+      classes[c] = ignored ? 0.0f : (classes[c] - of.uniform) * factor;
+  }
+}
+
+/// Lines side by side.
+void gradient_of_slab(const LabelledLines& of, std::int64_t first_line, const Slab& slab,
+                      const float* log_probabilities, float* dx) {
+  float own[columns], factors[columns];
+  own_differences(of, first_line, slab, 1, log_probabilities, own);
+  for (std::int64_t i = 0; i < slab.width; ++i)
+    factors[i] = of.dloss.data[of.dloss.repeats ? 0 : first_line + i];
+  for (std::int64_t c = 0; c < slab.rows; ++c)
+    for_each_element(slab.width,
+                     [=, own = &own[0], factor = &factors[0], labels = of.labels + first_line,
+                      ignored = of.ignored, uniform = of.uniform](std::int64_t i) {
+                       const std::int64_t at = slab.first + c * slab.inner + i;
+                       const float probability = exponential_of_negative(log_probabilities[at]);
+                       const float difference = labels[i] == c ? own[i] : probability;
+                       dx[at] = labels[i] == ignored ? 0.0f : (difference - uniform) * factor[i];
+                     });
+}
+
 void cross_entropy_gradient(const LabelledLines& of, const float* log_probabilities, float* dx) {
   const auto [outer, length, inner] = of.lines;
-  for_each_element(outer * length * inner,
-                   [=](std::int64_t i) { dx[i] = exponential(log_probabilities[i]); });
-  for (std::int64_t line = 0; line < outer * inner; ++line) {
-    float* const classes = dx + line / inner * length * inner + line % inner;
-    const bool ignored = of.labels[line] == of.ignored;
-    const float factor = of.dloss.data[of.dloss.repeats ? 0 : line];
-    if (!ignored) classes[of.labels[line] * inner] -= of.own;
-    for (std::int64_t c = 0; c < length; ++c)
-      classes[c * inner] = ignored ? 0.0f : (classes[c * inner] - of.uniform) * factor;
+  if (length == 0) return;
+  const std::int64_t together = inner == 1 ? outer : inner;
+  for (std::int64_t line = 0; line < outer * inner;) {
+    const std::int64_t left = together - line % together;
+    const std::int64_t width = left < columns ? left : columns;
+    if (inner == 1)
+      gradient_of_whole_lines(of, line, width, log_probabilities, dx);
+    else
+      gradient_of_slab(of, line,
+                       {line / inner * length * inner + line % inner, length, inner, width},
+                       log_probabilities, dx);
+    line += width;
   }
 }
 

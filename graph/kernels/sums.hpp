@@ -50,7 +50,8 @@ template <class Term, class... X>
     peaks = next > peaks ? next : peaks;
   }
   float peak = peaks[0];
-  for (int lane = 1; lane < vector_size; ++lane) peak = peaks[lane] > peak ? peaks[lane] : peak;
+  if (i > 0)
+    for (int lane = 1; lane < vector_size; ++lane) peak = peaks[lane] > peak ? peaks[lane] : peak;
   for (; i < count; ++i) peak = x[i] > peak ? x[i] : peak;
   return peak;
 }
