@@ -124,7 +124,7 @@ class TrainingModel {
   std::vector<NamedTensor> optimizer_state() const;
   /// Goes on from such a state, which a model of the same parameters and rule had on any topology:
   /// with the same weights, options and data, to the same bits (random numbers and learning rates
-  /// go on from its step too).
+  /// go on from its step too). Denormals, below 2^-126, count as zero in all that calls compute.
   /// @throws Error shape_mismatch naming a tensor that is missing, misshapen or of no use, as those
   /// of another rule or variant are; invalid_data for a step below 0 or above 2^53, a number that
   /// is not finite, or a negative mean of squares (exp_avg_sq, square_avg, rms); then nothing has
