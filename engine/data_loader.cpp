@@ -132,8 +132,9 @@ class DataLoader::Impl {
 
   void skip_epochs(std::uint64_t count) {
     const Call call(*this, "skip_epochs()");
-    if (plan_ && !begun_) first_epoch_ = sampled_epoch(epoch_ + count);
-    if (first_epoch_) counts_.set(*first_epoch_);
+    std::optional<SampledEpoch> later;
+    if (plan_ && !begun_) counts_.set(later.emplace(sampled_epoch(epoch_ + count)));
+    next_epoch_ = std::move(later);
     epoch_ += count;
   }
 
@@ -175,11 +176,10 @@ class DataLoader::Impl {
   };
 
   void begin_epoch() {
-    std::optional<SampledEpoch> epoch = first_epoch_;
-    if (plan_ && !epoch) epoch = sampled_epoch(epoch_);
-    runtime_->start_epoch(epoch_, epoch ? epoch->plan : nullptr);
-    if (epoch) counts_.set(*epoch);
-    first_epoch_.reset();
+    if (plan_ && !next_epoch_) next_epoch_ = sampled_epoch(epoch_);
+    runtime_->start_epoch(epoch_, next_epoch_ ? next_epoch_->plan : nullptr);
+    if (next_epoch_) counts_.set(*next_epoch_);
+    next_epoch_.reset();
     ++epoch_;
     next_ = 0;
     ended_ = false;
@@ -205,7 +205,7 @@ class DataLoader::Impl {
   }
 
   void begin(std::shared_ptr<const Dataset> dataset, const EpochSize& size) {
-    if (plan_) counts_.set(first_epoch_.emplace(sampled_epoch(0)));
+    if (plan_) counts_.set(next_epoch_.emplace(sampled_epoch(0)));
     check_batch(fields_, std::min<std::int64_t>(counts_.rows, samples_));
     runtime_ = std::make_unique<LoaderRuntime>(source_of(std::move(dataset)),
                                                loader_settings(counts_.rows, size, options_),
@@ -254,7 +254,7 @@ class DataLoader::Impl {
   std::vector<Field> fields_;
   BatchCounts counts_;
   std::function<EpochPlan(std::uint64_t epoch)> plan_;  // by a sampler
-  std::optional<SampledEpoch> first_epoch_;             // of a sampler, until it begins
+  std::optional<SampledEpoch> next_epoch_;              // of a sampler that was asked already
   std::uint64_t epoch_ = 0;                             // the next one's number
   bool begun_ = false;
   std::int64_t next_ = 0;

@@ -23,7 +23,7 @@ std::string said_by(const std::exception_ptr& exception) {
   try {
     std::rethrow_exception(exception);
   } catch (const std::bad_alloc&) {
-    return no_memory_text;
+    return "not enough memory";
   } catch (...) {
     return text_of(exception);
   }

@@ -8,23 +8,20 @@
 
 namespace penstock::actors {
 
-/// What stands for a text for which there is no memory. A string keeps it without an allocation.
-inline constexpr const char* no_memory_text = "out of memory";
-
 /// Returns whether the exception says that there is no memory: std::bad_alloc, std::length_error of
 /// a container that could never be so long, or an Error out_of_memory.
 bool says_no_memory(const std::exception_ptr& exception) noexcept;
 
-/// Returns what the exception says; no_memory_text for std::bad_alloc. @throws std::bad_alloc
+/// Returns what the exception says. @throws std::bad_alloc
 std::string said_by(const std::exception_ptr& exception);
 
 /// Returns the failure with the text `opening()` followed by what the exception says, and with
-/// out_of_memory or else `code`. If there is no memory for the text, it says that.
+/// out_of_memory or else `code`. If there is no memory for the text, it has none, and says that.
 LoadFailure failure_of(const std::exception_ptr& exception, Errc code, const auto& opening) noexcept
     try {
   return {opening() + said_by(exception), says_no_memory(exception) ? Errc::out_of_memory : code};
 } catch (...) {
-  return {no_memory_text, Errc::out_of_memory};
+  return {{}, Errc::out_of_memory};
 }
 
 }  // namespace penstock::actors

@@ -44,7 +44,7 @@ struct LoaderActorState {
   void hand_out();
 };
 
-/// Starts a loader of samples of these fields, of which there are `samples`.
+/// Starts a loader of the source's samples, which these readers read.
 LoaderActor spawn_loader(ActorSystem& system, const LoaderSource& source,
                          const LoaderSettings& settings, const LoaderLinks& links,
                          std::vector<std::shared_ptr<RowReader>> readers);

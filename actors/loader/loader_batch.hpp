@@ -12,7 +12,7 @@
 namespace penstock::actors {
 
 struct LoadFailure {
-  std::string text = {};
+  std::string text = {};  ///< empty if there was no memory for one
   Errc code = Errc::invalid_data;
 };
 

@@ -14,6 +14,7 @@
 #include "actors/system/owning_process.hpp"
 #include "engine/values/canonical_floats.hpp"
 #include "engine/values/number_range.hpp"
+#include "engine/values/out_of_memory.hpp"
 
 namespace penstock::actors {
 namespace {
@@ -41,7 +42,7 @@ class LoaderRuntime::Impl {
     const auto shared = std::make_shared<const LoaderSource>(std::move(source));
     auto readers = make_readers<RowReader>(readers_, shared, watch_);
     start_threads(shared, {readers.begin(), readers.end()});
-    keep(spawn_loader(*system_, *shared, settings, links(), std::move(readers)));
+    spawn_loader(*system_, *shared, settings, links(), std::move(readers));
   }
 
   Impl(StreamSource source, const StreamSettings& settings, const LoaderLimits& limits)
@@ -49,7 +50,7 @@ class LoaderRuntime::Impl {
     const auto shared = std::make_shared<const StreamSource>(std::move(source));
     auto readers = make_readers<StreamReader>(readers_, shared, watch_);
     start_threads(shared, {readers.begin(), readers.end()});
-    keep(spawn_stream_loader(*system_, *shared, settings, links(), std::move(readers)));
+    spawn_stream_loader(*system_, *shared, settings, links(), std::move(readers));
   }
 
   ~Impl() { end(); }
@@ -111,10 +112,6 @@ class LoaderRuntime::Impl {
     system_.emplace(SystemOptions{.threads = 1});
   }
 
-  void keep(const Loader& loader) noexcept {
-    loader_ = caf::actor_cast<caf::strong_actor_ptr>(loader);
-  }
-
   void expect_open() const {
     process_.expect_current("data loader: it");
     if (closed_) throw Error(Errc::closed, "data loader: it was closed; make a new one");
@@ -136,6 +133,7 @@ class LoaderRuntime::Impl {
   }
 
   [[noreturn]] static void fail(const LoadFailure& failure) {
+    if (failure.text.empty()) throw_out_of_memory("data loader");
     const bool is_whole = failure.text.starts_with("data loader: ");
     throw Error(failure.code, (is_whole ? "" : "data loader: ") + failure.text);
   }
@@ -147,7 +145,6 @@ class LoaderRuntime::Impl {
     if (threads_) threads_->close(limits_.end);
     mail_->close();
     // The actor, whose handlers never block, has the system to itself now, which tells it to end.
-    loader_ = nullptr;
     system_.reset();
     source_.reset();
   }
@@ -175,7 +172,6 @@ class LoaderRuntime::Impl {
   std::shared_ptr<const void> source_;  // so that the host's thread is the last to let go of it
   std::optional<ReaderThreads> threads_;
   std::optional<ActorSystem> system_;
-  caf::strong_actor_ptr loader_;
 };
 
 LoaderRuntime::LoaderRuntime(LoaderSource source, const LoaderSettings& settings,

@@ -38,8 +38,8 @@ const std::vector<Thrown> exceptions{
     {[] { throw Error(Errc::cancelled, "enough"); }, Errc::invalid_data, "enough"},
     {[] { throw 7; }, Errc::invalid_data, "an exception that is no std::exception"},
     {[] { throw Speechless(); }, Errc::invalid_data, "an exception without a text"},
-    {[] { throw std::bad_alloc(); }, Errc::out_of_memory, "out of memory"},
-    {[] { throw std::bad_array_new_length(); }, Errc::out_of_memory, "out of memory"},
+    {[] { throw std::bad_alloc(); }, Errc::out_of_memory, "not enough memory"},
+    {[] { throw std::bad_array_new_length(); }, Errc::out_of_memory, "not enough memory"},
     {[] { throw Error(Errc::out_of_memory, "no room for a page"); }, Errc::out_of_memory,
      "no room for a page"}};
 

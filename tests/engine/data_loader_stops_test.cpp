@@ -180,6 +180,7 @@ TEST(DataLoaderStops, LetTheProcessEndWhileAThreadIsLeftBehind) {
     }
     std::exit(0);
   };
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_EXIT(leave_and_exit(), ::testing::ExitedWithCode(0), "");
 }
 
