@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "engine/values/out_of_memory.hpp"
+
 namespace penstock::actors {
 
 std::uint64_t BatchPort::open() noexcept {
@@ -17,6 +19,18 @@ void BatchPort::give(std::uint64_t number, LoadedBatch batch) noexcept {
   changed_.notify_all();
 }
 
+void BatchPort::begin() noexcept {
+  const std::lock_guard lock(mutex_);
+  begun_ = true;
+  changed_.notify_all();
+}
+
+void BatchPort::await_begin() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return begun_ || ended_; });
+  if (!begun_) throw_out_of_memory("data loader");
+}
+
 void BatchPort::end() noexcept {
   const std::lock_guard lock(mutex_);
   ended_ = true;
@@ -28,7 +42,7 @@ std::optional<LoadedBatch> BatchPort::wait(std::chrono::nanoseconds limit,
   std::unique_lock lock(mutex_);
   changed_.wait_for(lock, stop, limit, [this] { return batch_ || ended_; });
   if (!batch_ && ended_)
-    throw Error(Errc::out_of_memory, "data loader: no memory to start with; make a new one");
+    throw Error(Errc::closed, "data loader: its actor has ended; make a new one");
   return taken();
 }
 

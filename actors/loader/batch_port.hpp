@@ -20,13 +20,17 @@ class BatchPort {
   std::uint64_t open() noexcept;
   /// Gives the consumer what it asked for under this number, if that is its last one.
   void give(std::uint64_t number, LoadedBatch batch) noexcept;
+  /// Says that the loader's actor has begun to work.
+  void begin() noexcept;
   /// Says that the loader's actor has ended: nothing more will be given.
   void end() noexcept;
 
+  /// Waits until the loader's actor has begun.
+  /// @throws Error out_of_memory if it has ended, since there was no memory for it.
+  void await_begin();
   /// Waits for what was asked for last, for `limit` at the most or until `stop` asks not to wait
   /// any longer; returns nothing in these cases. A batch goes first.
-  /// @throws Error out_of_memory if the loader's actor has ended, which nothing makes it do but
-  /// want of memory while it starts, or its consumer.
+  /// @throws Error closed if the loader's actor has ended.
   std::optional<LoadedBatch> wait(std::chrono::nanoseconds limit, const std::stop_token& stop);
   /// Takes what there is without waiting.
   std::optional<LoadedBatch> take() noexcept;
@@ -38,6 +42,7 @@ class BatchPort {
   std::condition_variable_any changed_;
   std::uint64_t number_ = 0;  // of the last question
   std::optional<LoadedBatch> batch_;
+  bool begun_ = false;
   bool ended_ = false;
 };
 

@@ -39,6 +39,7 @@ LoaderActor::behavior_type loader(LoaderActor::stateful_pointer<LoaderActorState
   state.readers = readers;
   for (std::size_t i = 0; i < readers.size(); ++i) state.idle.push_back(static_cast<int>(i));
   return {[self](RowsRead& message) { self->state.on_rows_read(message); },
+          [self](const Begin&) { self->state.links.port->begin(); },
           [self](const StartEpoch& message) { self->state.on_start_epoch(message); },
           [self](const TakeBatch& message) { self->state.on_take_batch(message); }};
 }

@@ -11,6 +11,9 @@
 
 namespace penstock::actors {
 
+/// Consumer -> loader: say at the consumer's BatchPort that you have begun.
+struct Begin {};
+
 /// Consumer -> loader: assemble the batches of this epoch from now on; whatever the last one still
 /// had to give is dropped.
 struct StartEpoch {
@@ -40,12 +43,14 @@ struct RowsFilled {
   FillResult result = {};
 };
 
-using Loader = caf::typed_actor<caf::reacts_to<StartEpoch>, caf::reacts_to<TakeBatch>>;
+using Loader =
+    caf::typed_actor<caf::reacts_to<Begin>, caf::reacts_to<StartEpoch>, caf::reacts_to<TakeBatch>>;
 using LoaderActor = Loader::extend<caf::reacts_to<RowsRead>>;
 using StreamLoaderActor = Loader::extend<caf::reacts_to<RowsFilled>>;
 
 }  // namespace penstock::actors
 
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::Begin)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::StartEpoch)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::TakeBatch)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::RowsRead)

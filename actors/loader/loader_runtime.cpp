@@ -43,6 +43,7 @@ class LoaderRuntime::Impl {
     auto readers = make_readers<RowReader>(readers_, shared, watch_);
     start_threads(shared, {readers.begin(), readers.end()});
     spawn_loader(*system_, *shared, settings, links(), std::move(readers));
+    await_begin();
   }
 
   Impl(StreamSource source, const StreamSettings& settings, const LoaderLimits& limits)
@@ -51,6 +52,7 @@ class LoaderRuntime::Impl {
     auto readers = make_readers<StreamReader>(readers_, shared, watch_);
     start_threads(shared, {readers.begin(), readers.end()});
     spawn_stream_loader(*system_, *shared, settings, links(), std::move(readers));
+    await_begin();
   }
 
   ~Impl() { end(); }
@@ -110,6 +112,12 @@ class LoaderRuntime::Impl {
     source_ = std::move(source);
     threads_.emplace(std::move(readers));
     system_.emplace(SystemOptions{.threads = 1});
+  }
+
+  // An actor gets some of its memory when it begins.
+  void await_begin() {
+    mail_->post(Envelope<Begin>().release());
+    port_->await_begin();
   }
 
   void expect_open() const {

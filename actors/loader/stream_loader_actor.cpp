@@ -38,6 +38,7 @@ StreamLoaderActor::behavior_type stream_loader(
   state.readers = readers;
   state.joins = joins;
   return {[self](RowsFilled& message) { self->state.on_rows_filled(message); },
+          [self](const Begin&) { self->state.links.port->begin(); },
           [self](const StartEpoch& message) { self->state.on_start_epoch(message); },
           [self](const TakeBatch& message) { self->state.on_take_batch(message); }};
 }

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <limits>
 #include <memory>
+#include <new>
 
 namespace penstock::testing {
 namespace {
@@ -51,8 +52,8 @@ extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
     --testing::running;
     return EAGAIN;
   }
-  auto start = std::make_unique<testing::Start>(testing::Start{body, argument});
-  const int error = original(thread, attributes, testing::run, start.get());
+  std::unique_ptr<testing::Start> start(new (std::nothrow) testing::Start{body, argument});
+  const int error = start ? original(thread, attributes, testing::run, start.get()) : EAGAIN;
   if (error)
     --testing::running;
   else

@@ -48,12 +48,23 @@ TEST(BatchPort, IsWaitedAtUntilItGivesOrThatIsCancelled) {
   EXPECT_EQ(port.wait(hours(1), {})->dropped, 4);
 }
 
+TEST(BatchPort, SaysThatTheLoaderHasBegunOrCouldNot) {
+  BatchPort begins, ends;
+  const std::jthread other([&] {
+    begins.begin();
+    ends.end();
+  });
+  EXPECT_NO_THROW(begins.await_begin());
+  EXPECT_EQ(testing::refusal(Errc::out_of_memory, [&] { ends.await_begin(); }),
+            "data loader: not enough memory");
+}
+
 TEST(BatchPort, SaysThatTheLoaderHasEnded) {
   BatchPort port;
   port.open();
   const std::jthread other([&] { port.end(); });
-  EXPECT_EQ(testing::refusal(Errc::out_of_memory, [&] { port.wait(hours(1), {}); }),
-            "data loader: no memory to start with; make a new one");
+  EXPECT_EQ(testing::refusal(Errc::closed, [&] { port.wait(hours(1), {}); }),
+            "data loader: its actor has ended; make a new one");
 }
 
 }  // namespace

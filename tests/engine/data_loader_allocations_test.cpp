@@ -1,0 +1,156 @@
+// Each allocation of a loader's calls fails in turn, and each one of its end: the host is told
+// out_of_memory and nothing else, nothing hangs, and what is read afterwards is right.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "penstock/data_loader.hpp"
+#include "tests/engine/kinds_of_loaders.hpp"
+#include "tests/support/allocation_counter.hpp"
+
+namespace penstock {
+namespace {
+
+using testing::all_eight;
+using testing::all_loader_kinds;
+using testing::LoaderKind;
+
+/// What an attempt has come to. It allocates nothing, for that might fail.
+struct Outcome {
+  int whole_epochs = 0;
+  int broken_epochs = 0;  // in which the same refusal came again and again
+  bool is_right = true;   // whatever batches there were
+  Errc refusal = Errc::internal;
+  bool refused = false;
+  bool other_exception = false;
+};
+
+/// Calls `call` until it is not refused for want of memory, 20 times at the most.
+bool insist(const auto& call) {
+  for (int attempt = 0; attempt < 20; ++attempt) try {
+      call();
+      return true;
+    } catch (const Error& error) {
+      if (error.code() != Errc::out_of_memory) throw;
+    }
+  return false;
+}
+
+class Attempt {
+ public:
+  explicit Attempt(const LoaderKind& kind) : kind_(kind), expected_(all_eight(kind)) {
+    options_.mode = kind.mode;
+    options_.workers = kind.workers;
+    options_.shuffle = false;
+    options_.timeout_seconds = 30;
+  }
+
+  /// Three epochs of a loader, of which the second is begun in the middle of the first, while so
+  /// many allocations fail from the first one on that its calls ask for. Returns whether any has
+  /// failed.
+  bool live_while_failing(std::int64_t first, std::int64_t count) {
+    outcome_ = {};
+    DataLoader loader = made();
+    const testing::AllocationFailures failures(first, count);
+    noting(outcome_, [&] { read_epochs(loader, outcome_); });
+    return failures.reached();
+  }
+  const Outcome& outcome() const { return outcome_; }
+
+ private:
+  DataLoader made() const {
+    return kind_.streams ? DataLoader(streams_, 2, options_) : DataLoader(samples_, 2, options_);
+  }
+
+  static void noting(Outcome& outcome, const auto& life) {
+    try {
+      life();
+    } catch (const Error& error) {
+      outcome.refused = true;
+      outcome.refusal = error.code();
+    } catch (...) {
+      outcome.other_exception = true;
+    }
+  }
+
+  void read_epochs(DataLoader& loader, Outcome& outcome) {
+    insist([&] { loader.next(); });
+    for (int epoch = 0; epoch < 2; ++epoch) {
+      if (!insist([&] { loader.start_epoch(); })) return;
+      ++(read_epoch(loader, outcome) ? outcome.whole_epochs : outcome.broken_epochs);
+    }
+  }
+
+  bool read_epoch(DataLoader& loader, Outcome& outcome) {
+    std::size_t next = 0;
+    for (;;) {
+      std::optional<Batch> batch;
+      if (!insist([&] { batch = loader.next(); })) return false;
+      if (!batch) break;
+      for (const std::int64_t number : batch->back().as<std::int64_t>())
+        outcome.is_right &= next < expected_.size() && expected_[next++] == number;
+    }
+    outcome.is_right &= next == expected_.size();
+    return true;
+  }
+
+  LoaderKind kind_;
+  std::vector<std::int64_t> expected_;
+  Outcome outcome_;
+  DataLoaderOptions options_;
+  std::shared_ptr<testing::NumberedSamples> samples_ =
+      std::make_shared<testing::NumberedSamples>(8);
+  std::shared_ptr<testing::NumberedStreams> streams_ =
+      std::make_shared<testing::NumberedStreams>(8);
+};
+
+void expect_well(const Outcome& outcome, const std::string& where) {
+  EXPECT_FALSE(outcome.other_exception) << where;
+  EXPECT_TRUE(outcome.is_right) << where;
+  EXPECT_LE(outcome.broken_epochs, 1) << where;
+  if (!outcome.refused) return;
+  EXPECT_EQ(outcome.refusal, Errc::out_of_memory) << where;
+}
+
+/// Of those that differ in what they allocate, one each.
+const std::vector<std::size_t> kinds{1, 3, 5, 8};
+
+TEST(DataLoaderAllocations, ThatFailDuringCallsAreOutOfMemoryAndLoseNothing) {
+  for (const std::size_t number : kinds) {
+    const LoaderKind& kind = all_loader_kinds[number];
+    Attempt attempt(kind);
+    std::int64_t first = 1;
+    for (; attempt.live_while_failing(first, 1); ++first)
+      expect_well(attempt.outcome(), kind.name + ", allocation " + std::to_string(first));
+    EXPECT_GT(first, 30) << kind.name;
+    EXPECT_EQ(attempt.outcome().whole_epochs, 2) << kind.name;
+  }
+}
+
+TEST(DataLoaderAllocations, ThatFailInARowDuringCallsAreOutOfMemoryAndLoseNothing) {
+  for (const std::size_t number : kinds) {
+    const LoaderKind& kind = all_loader_kinds[number];
+    Attempt attempt(kind);
+    for (std::int64_t first = 1; attempt.live_while_failing(first, 10); first += 7)
+      expect_well(attempt.outcome(), kind.name + ", ten from allocation " + std::to_string(first));
+  }
+}
+
+TEST(DataLoaderAllocations, AreNotNeededForItsEnd) {
+  for (const LoaderKind& kind : all_loader_kinds)
+    for (int batches = 0; batches < 3; ++batches) {
+      std::optional<DataLoader> loader =
+          testing::eight_samples(kind, [](std::int64_t, const std::stop_token&) {});
+      for (int batch = 0; batch < batches; ++batch) loader->next();
+      const testing::AllocationFailures failures(1, 1'000'000);
+      loader.reset();
+    }
+}
+
+}  // namespace
+}  // namespace penstock
