@@ -32,7 +32,8 @@ def difference(draws):
         function = getattr(functional, name)
         return pair(draws, name, x, target, lambda x, y, r: function(x, y, reduction=r))
     beta = draws.one_of([1.0, 0.1, 0.0, 5.0])
-    if beta == 0:  # PyTorch's own has a gradient of -1 for both where they are equal.
+    if beta == 0:  # PyTorch has a gradient of -1 for both where they are equal, and 0 for a NaN.
+        x = draws.tensor(shape)
         return pair(draws, name, x, target, lambda x, y, r: functional.l1_loss(x, y, reduction=r),
                     {'beta': beta})
     return pair(draws, name, x, target,
