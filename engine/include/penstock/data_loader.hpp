@@ -53,16 +53,18 @@ struct DataLoaderOptions {
   /// None: 0; but the parts of a partition, which share it, need one to shuffle.
   std::optional<std::uint64_t> seed = {};
   double timeout_seconds = 60;  ///< a wait for a batch longer than this fails, and says for what
-  /// For how long close() and the destructor wait for code of the dataset that they have asked to
+  /// The time that close() and the destructor give code of the dataset, once they have asked it to
   /// stop, before they leave its thread behind.
   double stop_seconds = 10;
   /// Instead of all samples in the file's order; not with `shuffle` or a partition. Called once for
   /// each epoch, by start_epoch(), for the first one by the constructor; they let through what it
-  /// throws. @throws Error invalid_data for a sample that the dataset has not, or no batch at all.
+  /// throws, but for std::bad_alloc and std::length_error, which become Error out_of_memory.
+  /// @throws Error invalid_data for a sample that the dataset has not, or no batch at all.
   Sampler sampler = {};
   Partition partition = {};
-  /// Is told in one line when a thread has to be left behind; see DataLoader::close(). Called on
-  /// the thread that calls close() or the destructor, of which the latter drops what it throws.
+  /// This function is told in one line when a thread has to be left behind; see close(). It is
+  /// called on the thread that calls close() or the destructor, and the destructor drops what it
+  /// throws.
   std::function<void(std::string_view)> log = {};
 
   /// @throws Error invalid_argument naming the field, what it may be, and what it is.
@@ -83,10 +85,11 @@ struct ClosedLoader {
 /// workers too, which share it, and on whether they are rebatched; never on timing.
 ///
 /// A loader serves one call at a time: next(), start_epoch(), skip_epochs() and close() throw Error
-/// busy while another of them is under way, on whatever thread; the other functions may be called
-/// beside them, except the destructor and moves. In a process that was forked from the loader's own
-/// they throw Error closed, and the destructor returns at once and frees nothing. Every call throws
-/// Error out_of_memory where there is no memory, and the same call may be made again.
+/// busy while another of them is under way, on whatever thread. What tells of batches, samples and
+/// waits may be called beside them. To destroy or move a loader while a call of it is under way is
+/// an error of the host's that nobody notices. In a process that was forked from the loader's own,
+/// the four calls throw Error closed, and the destructor returns at once and frees nothing. Every
+/// call throws Error out_of_memory where there is no memory, and the same call may be made again.
 class DataLoader {
  public:
   /// Batches of `samples_per_batch` samples. @throws Error invalid_argument, or invalid_data if the
@@ -136,7 +139,9 @@ class DataLoader {
   /// an iterable dataset it is known at the end of an epoch.
   std::string note() const;
 
-  /// Begins the next epoch, whether or not the last one was read to its end.
+  /// Begins the next epoch, whether or not the last one was read to its end. Whatever is still
+  /// being read for the last one is asked to stop; where it does not, it keeps its worker from the
+  /// new epoch, whose next() then throws Error stalled after the timeout.
   void start_epoch();
   /// Leaves epochs out: the next one that begins is the one that would begin after so many more, as
   /// when a training goes on where another run has ended. @throws Error as start_epoch().

@@ -30,7 +30,8 @@ struct SampleRequest {
   std::uint64_t epoch = 0;  ///< a loader's first epoch has number 0
   /// Says when nobody wants the sample any more, because the loader is being closed or has begun
   /// another epoch. A read that can block for long waits for this too, and then returns or throws;
-  /// nobody looks at what it has written or thrown.
+  /// nobody looks at what it has written or thrown. Callbacks that are registered with it run on
+  /// the thread that closes the loader or begins the epoch, which waits for them without a limit.
   std::stop_token stop = {};
 };
 

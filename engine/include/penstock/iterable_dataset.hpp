@@ -22,7 +22,7 @@ struct WorkerShare {
   std::uint64_t epoch = 0;
   /// Says when nobody wants the share any more, because the loader is being closed or has begun
   /// another epoch. Whatever can block for long waits for this too, and then returns or throws;
-  /// nobody looks at what it has written or thrown.
+  /// nobody looks at what it has written or thrown. See SampleRequest::stop for its callbacks.
   std::stop_token stop = {};
 
   /// Samples [begin(size), end(size)) of `size`, if they are to be dealt out in blocks of
