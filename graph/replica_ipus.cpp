@@ -7,7 +7,7 @@
 namespace penstock::graph {
 namespace {
 
-/// One more than the distance between the lowest and the highest number.
+/// Returns one more than the distance between the lowest and the highest number.
 std::int64_t reach_of(std::span<const std::int32_t> ipus) {
   const auto [lowest, highest] = std::ranges::minmax(ipus);
   return std::int64_t{highest} - lowest + 1;

@@ -9,19 +9,19 @@
 
 namespace penstock::graph {
 
-/// By how much each replica's IPUs are higher than those of the one before it; `of_stages` are the
-/// first replica's, stage by stage. The shift is the number of stages, or the next larger one by
-/// which none of `replicas` replicas meets another. Parallel phases leave IPUs out and share
+/// Returns how much higher each replica's IPUs are than those of the one before it; `of_stages` are
+/// the first replica's, stage by stage. The shift is the number of stages, or the next larger one
+/// by which none of `replicas` replicas meets another. Parallel phases leave IPUs out and share
 /// others: their shift keeps even phases on even IPUs and any number of replicas apart.
 std::int64_t replica_shift(std::span<const std::int32_t> of_stages, std::int64_t replicas,
                            bool parallel_phases);
 
-/// The IPUs of a plan that so many replicas run.
+/// Tells where the stages of a plan are in each of its replicas.
 class ReplicaIpus {
  public:
   /// `plan` outlives this object.
   ReplicaIpus(const Plan& plan, std::int64_t replicas);
-  /// The IPU of a replica's stage.
+  /// Returns the IPU of a replica's stage.
   std::int64_t of(std::int64_t replica, std::size_t stage) const {
     return plan_.stages[stage].ipu + replica * shift_;
   }
@@ -31,7 +31,7 @@ class ReplicaIpus {
   std::int64_t shift_;
 };
 
-/// How many IPUs the stages of all replicas are on, of which `of_stages` are the first one's.
+/// Returns how many IPUs all replicas are on; `of_stages` are those of the first one's stages.
 std::int32_t used_ipus(std::span<const std::int32_t> of_stages, std::int64_t replicas);
 
 }  // namespace penstock::graph

@@ -8,7 +8,7 @@
 
 namespace penstock::graph::PENSTOCK_ISA {
 
-/// exp(r) - 1 for |r| <= ln(2)/2, by Cephes' polynomial (Moshier, expf).
+/// Returns exp(r) - 1 for |r| <= ln(2)/2, by Cephes' polynomial (Moshier, expf).
 [[gnu::always_inline]] inline float small_exponential_minus_one(float r) {
   float p = 1.9875691500e-4f;
   p = multiply_add(p, r, 1.3981999507e-3f);
@@ -19,13 +19,13 @@ namespace penstock::graph::PENSTOCK_ISA {
   return multiply_add(p, r * r, r);
 }
 
-/// The product of `factor`, from 0.7 to 1.5, and 2 to the power of `exponent`, as an integer.
+/// Stands for `factor`, which is 0.7 to 1.5, times 2 to the power of `exponent`, an integer.
 struct Power {
   float factor;
   std::uint32_t exponent;
 };
 
-/// exp(x), where f32 has a normal number for it: x = n·ln 2 + r gives exp(r)·2^n.
+/// Returns exp(x), for which f32 has to have a normal number: x = n·ln 2 + r gives exp(r)·2^n.
 [[gnu::always_inline]] inline Power exponential_power(float x) {
   constexpr float shift = 0x1.8p23f;  // added, it rounds to an integer in the lowest bits
   const float shifted = multiply_add(x, 1.44269504f, shift);
@@ -36,11 +36,11 @@ struct Power {
           __builtin_bit_cast(std::uint32_t, shifted) - __builtin_bit_cast(std::uint32_t, shift)};
 }
 
-/// Where f32 has normal numbers for exp(x).
+/// Between these, f32 has normal numbers for exp(x).
 inline constexpr float lowest_exponent = -0x1.5d589ep+6f, highest_exponent = 0x1.62e42ep+6f;
 
-/// exp(x) to about one unit in the last place; exactly 0 where f32 has no normal number so small
-/// (below -87.33654) and infinite where it has none so large (above 88.72283).
+/// Returns exp(x) to about one unit in the last place; exactly 0 where f32 has no normal number so
+/// small (below -87.33654) and infinite where it has none so large (above 88.72283).
 [[gnu::always_inline]] inline float exponential(float x) {
   constexpr float lowest = lowest_exponent, highest = highest_exponent;
   const Power power = exponential_power(x < lowest ? lowest : x > highest ? highest : x);
@@ -51,7 +51,7 @@ inline constexpr float lowest_exponent = -0x1.5d589ep+6f, highest_exponent = 0x1
   return x < lowest ? 0.0f : above;
 }
 
-/// The same, for x that are not above 0.
+/// Returns exponential(x) for an x that is not above 0, with less work.
 [[gnu::always_inline]] inline float exponential_of_negative(float x) {
   const Power power = exponential_power(x < lowest_exponent ? lowest_exponent : x);
   const float y = power.factor * __builtin_bit_cast(float, (power.exponent + 127u) << 23);

@@ -53,8 +53,8 @@ struct Binary {
   explicit Binary(const LossConstants&) {}
   [[gnu::always_inline]] static float clamped(float y) { return y < -100.0f ? -100.0f : y; }
   [[gnu::always_inline]] static float log_of(float x) { return clamped(logarithm(x)); }
-  /// log(1 - x). What 1 - x loses to rounding is added to the logarithm, whose slope is about 1
-  /// where that is not nothing.
+  /// Returns log(1 - x). What 1 - x loses to rounding is added to the logarithm, whose slope is
+  /// about 1 where that is not nothing.
   [[gnu::always_inline]] static float log_of_rest(float x) {
     const float rest = 1.0f - x, lost = (1.0f - rest) - x;
     return clamped(logarithm(rest) + lost);

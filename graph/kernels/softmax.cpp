@@ -80,14 +80,14 @@ float exponentials(std::int64_t count, const float* x, float peak, float* y) {
 /// Then 1 + the others may be 1, and their sum has to be taken by itself.
 constexpr float sure = 1.5f;
 
-/// A term that is not the largest element's.
+/// Returns a term as it is, but 0 for the largest element's, which is 1.
 constexpr auto other_term = [](auto term) { return term < 1.0f ? term : decltype(term){}; };
 
 float logarithm_of_sum(double sum) {
   return static_cast<float>(__builtin_log(static_cast<double>(static_cast<float>(sum))));
 }
 
-/// The sum of a block's terms without the largest element's.
+/// Returns the sum of a block's terms without the largest element's.
 float sum_of_others(const Block& block) {
   constexpr std::int64_t step = 16;
   float sums[step] = {};
@@ -98,7 +98,7 @@ float sum_of_others(const Block& block) {
   return sums[0];
 }
 
-/// log(sum(exp(x - peak))), where `peak` is the largest x.
+/// Returns log(sum(exp(x - peak))), where `peak` is the largest x.
 float log_of_exponentials(std::int64_t count, const float* x, float peak) {
   double sum = 0, others = 0;
   for_each_block(count, x, peak, [&](const Block& block) {
@@ -211,9 +211,9 @@ void log_softmax_gradient(const Lines& lines, const float* y, const float* dy, f
   for_each_group(lines, whole, side_by_side);
 }
 
-/// What the lines of a slab have for the classes of their labels: the difference of the probability
-/// and of what is wanted beyond `uniform`. Near 1 the probability has lost how far from 1 it is,
-/// which its logarithm still tells.
+/// Puts into `own`, for each line of a slab, the probability of its label's class less what is
+/// wanted of it beyond `uniform`; lines begin `next_column` apart. Near 1 a probability has lost
+/// how far from 1 it is, which its logarithm still tells.
 void own_differences(const LabelledLines& of, std::int64_t first_line, const Slab& slab,
                      std::int64_t next_column, const float* log_probabilities, float* own) {
   for (std::int64_t i = 0; i < slab.width; ++i) {
@@ -229,7 +229,7 @@ void own_differences(const LabelledLines& of, std::int64_t first_line, const Sla
   });
 }
 
-/// Lines whose elements are neighbours.
+/// Works on some lines whose elements are neighbours.
 void gradient_of_whole_lines(const LabelledLines& of, std::int64_t first_line, std::int64_t width,
                              const float* log_probabilities, float* dx) {
   const std::int64_t length = of.lines.length, first = first_line * length;
@@ -249,7 +249,7 @@ void gradient_of_whole_lines(const LabelledLines& of, std::int64_t first_line, s
   }
 }
 
-/// Lines side by side.
+/// Works on lines side by side.
 void gradient_of_slab(const LabelledLines& of, std::int64_t first_line, const Slab& slab,
                       const float* log_probabilities, float* dx) {
   float own[columns], factors[columns];

@@ -10,7 +10,7 @@
 namespace penstock::graph {
 namespace {
 
-/// An op that does not take any content, and what fills its inputs with some that it takes.
+/// An op that refuses some contents of its inputs, and what fills these with what it takes.
 struct Choosy {
   const Op& op;
   void (*fill)(const Attributes&, std::span<const Operand> inputs);

@@ -1,5 +1,5 @@
-// Valid inputs: what an op's inputs may hold where it does not take any content: labels that are
-// classes, ids that are rows, lengths, probabilities. For whoever runs an op without a user's data.
+// Valid inputs: what an op's inputs may hold if it refuses some contents: labels that are classes,
+// ids that are rows, lengths, probabilities. They serve whoever runs an op without a user's data.
 // Pure.
 #pragma once
 

@@ -66,8 +66,8 @@ class BlockScope {
   std::shared_ptr<State> state_;
 };
 
-/// Layers check their input's shape at once and throw Error shape_mismatch or invalid_model,
-/// opening with the op and the layer's name. `[N,...]` is a micro-batch of N samples.
+/// Layers check inputs and options at once: Error shape_mismatch, invalid_argument or invalid_model
+/// opens with the op and the name of the layer. `[N,...]` is a micro-batch of N samples.
 class Model {
  public:
   /// Weights are drawn as PyTorch's layers draw theirs, from `seed` and the parameter's name.

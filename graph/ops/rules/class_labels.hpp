@@ -10,9 +10,9 @@ namespace penstock::graph {
 /// (x f32 [N,C,...], labels i64 [N,...]); `name` is what x is called in messages.
 void expect_labelled(Types inputs, std::string_view name);
 
-/// Makes labels of i64 elements: every class in turn, without the one that is ignored.
+/// Fills `labels` with every class in turn, but without the one that is ignored.
 void fill_labels(const Attributes& attributes, const Operand& labels, std::int64_t classes);
-/// The same with (scores [N,C,...], labels), for make_valid().
+/// Fills the labels of (scores [N,C,...], labels) so, for make_valid().
 void fill_labels_of_scores(const Attributes& attributes, std::span<const Operand> inputs);
 
 /// The labels of one kernel call. Label i belongs to line i of the scores along axis 1.

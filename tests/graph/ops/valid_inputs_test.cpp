@@ -92,7 +92,7 @@ OpCall made_valid(OpCall call) {
   return call;
 }
 
-TEST(ValidInputs, AreTakenByEveryOpThatDoesNotTakeAnything) {
+TEST(ValidInputs, AreTakenByEveryOpThatRefusesSomeContents) {
   std::set<std::string_view> refused;
   for (const OpCall& call : spoiled_calls()) {
     if (refusal_of(call) != "accepted") refused.insert(call.op->name);
