@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     trainer::print_failure("not enough memory");
   } catch (const std::exception& error) {
-    trainer::print_failure(error.what());
+    trainer::print_failure(error.what() ? error.what() : "an exception without a text");
   }
   return code;
 }

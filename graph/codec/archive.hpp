@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "engine/values/printable.hpp"
 #include "graph/attributes.hpp"
 #include "graph/op.hpp"
 #include "graph/schedule.hpp"
@@ -147,12 +148,20 @@ class Reader {
   void item(const Op*& op) {
     std::string name;
     item(name);
-    op = name.empty() ? nullptr : &find_op(name);
+    op = name.empty() ? nullptr : &known<Op>(name, "op", find_op);
   }
   void item(const Schedule*& schedule) {
     std::string name;
     item(name);
-    schedule = name.empty() ? nullptr : &find_schedule(name);
+    schedule = name.empty() ? nullptr : &known<Schedule>(name, "schedule", find_schedule);
+  }
+  template <class Known>
+  static const Known& known(const std::string& name, const char* what, const auto& find) {
+    try {
+      return find(name);
+    } catch (const Error&) {
+      fail("a known " + std::string(what) + ", got " + quoted_name(name));
+    }
   }
   void item(auto& structure) { fields(*this, structure); }
 

@@ -1,7 +1,8 @@
 // OutputFile: a file that appears whole or not at all. Owns a temporary in the target's directory,
 // which replaces it at `commit` and goes away otherwise, without a trace even if the process is
-// killed (where the file system has files without names: ext4, xfs, btrfs, tmpfs). Used from one
-// thread at a time.
+// killed (where the file system has files without names: ext4, xfs, btrfs, tmpfs), but for one
+// instant: a process that is killed while `commit` renames the temporary may leave that behind,
+// whole, as ".penstock-PROCESS-NUMBER.tmp". Used from one thread at a time.
 #pragma once
 
 #include <cstddef>

@@ -1,0 +1,177 @@
+// Fuzzes every reader of bytes from outside. The suite makes a short draw; a long one is
+//
+//   build-test/tests/tools/fuzz/fuzz_readers --seconds 600 [--seed S] [READER...]
+//
+// which takes that long for each reader, and best runs under the sanitizers (a build directory with
+// -Db_sanitize=address,undefined -Db_lundef=false). What is found is printed with the options that
+// repeat it. Readers: weights, weights_header, idx_images, idx_gzip, cifar10, json_value,
+// options_json, optimizer_json, loader_json, plan_codec, plan_cache.
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "engine/files/weights_file.hpp"
+#include "engine/files/weights_header.hpp"
+#include "engine/plan_cache/plan_cache.hpp"
+#include "graph/codec/plan_codec.hpp"
+#include "graph/compile.hpp"
+#include "penstock/data_loader_json.hpp"
+#include "penstock/dataset.hpp"
+#include "penstock/error.hpp"
+#include "penstock/json_value.hpp"
+#include "penstock/optimizer_json.hpp"
+#include "penstock/options_json.hpp"
+#include "tests/support/idx_bytes.hpp"
+#include "tests/support/random_network.hpp"
+#include "tests/support/temporary_directory.hpp"
+#include "tests/tools/fuzz/fuzzer.hpp"
+#include "tests/tools/fuzz/memory_file.hpp"
+
+namespace penstock::testing {
+namespace {
+
+const std::vector<std::string> json_words{
+    "{", "}", "[", "]", ":", ",", "\"", "\\u0041", "\\ud83d", "true", "null", "1e999", "-0", "0.1"};
+
+std::vector<std::string> with_json_words(std::vector<std::string> words) {
+  words.insert(words.end(), json_words.begin(), json_words.end());
+  return words;
+}
+
+WeightsFile small_weights() {
+  WeightsFile weights;
+  weights.metadata = {{"rule", "adam"}};
+  weights.tensors.emplace("fc.weight", Tensor::zeros(DType::f32, {2, 3}));
+  weights.tensors.emplace("step", Tensor::zeros(DType::i64, {}));
+  weights.tensors.emplace("empty", Tensor::zeros(DType::f32, {0, 4}));
+  return weights;
+}
+
+std::string weights_bytes() {
+  const TemporaryDirectory directory;
+  write_weights_file(directory / "weights", small_weights());
+  return file_content(directory / "weights");
+}
+
+FuzzedReader weights() {
+  return {"weights",
+          {weights_bytes()},
+          with_json_words({"F32", "I64", "shape", "dtype", "data_offsets", "__metadata__"}),
+          [](const std::string& bytes) {
+            std::size_t taken = 0;
+            read_weights(
+                [&](std::span<std::byte> destination) {
+                  const std::size_t count = std::min(destination.size(), bytes.size() - taken);
+                  std::memcpy(destination.data(), bytes.data() + taken, count);
+                  taken += count;
+                  return count;
+                },
+                bytes.size());
+          }};
+}
+
+FuzzedReader weights_header() {
+  const std::string bytes = weights_bytes();
+  std::uint64_t size = 0;
+  std::memcpy(&size, bytes.data(), sizeof size);
+  const std::uint64_t data = bytes.size() - sizeof size - size;
+  return {"weights_header",
+          {bytes.substr(sizeof size, size)},
+          with_json_words({"F32", "I64", "shape", "dtype", "data_offsets", "__metadata__"}),
+          [data](const std::string& text) { parse_weights_header(text, data); }};
+}
+
+/// Reads a file that holds the bytes.
+FuzzedReader of_a_file(const std::string& name, std::vector<std::string> seeds,
+                       const std::function<void(const std::string&)>& read) {
+  const auto file = std::make_shared<MemoryFile>();
+  return {name, std::move(seeds), {}, [file, read](const std::string& bytes) {
+            file->write(bytes);
+            read(file->path());
+          }};
+}
+
+void read_as_images(const std::string& path) {
+  static MemoryFile labels;
+  labels.write(idx_bytes({3}));
+  read_idx(path, labels.path(), {});
+}
+
+std::string records(std::size_t count) {
+  std::string bytes;
+  for (std::size_t i = 0; i < count; ++i)
+    bytes += static_cast<char>(i % 10) + std::string(3 * 32 * 32, static_cast<char>(i));
+  return bytes;
+}
+
+FuzzedReader json(const std::string& name, const std::string& seed,
+                  const std::function<void(const std::string&)>& read) {
+  return {name, {seed}, json_words, read};
+}
+
+Options many_options() {
+  Options options;
+  options.topology.stages = parse_stages("a,b|c");
+  options.output.anchors = {{.name = "x", .tensor = "y"}};
+  return options;
+}
+
+Optimizer many_settings() {
+  Optimizer optimizer(Lamb{});
+  optimizer.groups = {{.parameters = {"fc.*"}, .settings = Lamb{.learning_rate = 0.5}}};
+  return optimizer;
+}
+
+std::string plan_bytes(std::uint64_t seed, bool training) {
+  const graph::Graph model = random_network(seed).graph();
+  return graph::encode(graph::compile(
+      model, {.training = training, .batch = 3, .stages = {{{"B0", "B1"}}, {{"B2", "B3"}}}}));
+}
+
+FuzzedReader plan_cache() {
+  const auto directory = std::make_shared<const TemporaryDirectory>();
+  constexpr std::int64_t limit = std::int64_t{1} << 40;
+  PlanCache(directory->path(), limit).write("key", "content");
+  const std::filesystem::path entry = *directory / *directory->entries().begin();
+  return {"plan_cache",
+          {file_content(entry)},
+          {"penstock plan, format ", "key", "content"},
+          [directory, entry](const std::string& bytes) {
+            write_file(entry, bytes);
+            if (!PlanCache(directory->path(), limit).read("key"))
+              throw Error(Errc::corrupt_file, "it is passed over");
+          }};
+}
+
+std::vector<FuzzedReader> readers() {
+  const std::string images = idx_bytes({3, 4, 5}, 'i'), packed = gzipped(images);
+  return {
+      weights(),
+      weights_header(),
+      of_a_file("idx_images", {images, packed}, read_as_images),
+      of_a_file("idx_gzip", {packed, gzipped(images.substr(0, 30)) + gzipped(images.substr(30))},
+                read_as_images),
+      of_a_file("cifar10", {records(2), gzipped(records(3))},
+                [](const std::string& path) { read_cifar10({path}); }),
+      json("json_value", R"({"a": [1, -2.5e3, "\u00e9\ud83d\ude00"], "b": {"c": null, "d": true}})",
+           [](const std::string& text) { to_json(parse_json(text)); }),
+      json("options_json", to_json(many_options()),
+           [](const std::string& text) { options_from_json(text); }),
+      json("optimizer_json", to_json(many_settings()),
+           [](const std::string& text) { optimizer_from_json(text); }),
+      json("loader_json", to_json(DataLoaderOptions{}),
+           [](const std::string& text) { data_loader_options_from_json(text); }),
+      {"plan_codec",
+       {plan_bytes(1, true), plan_bytes(2, false)},
+       {},
+       [](const std::string& bytes) { graph::decode(bytes); }},
+      plan_cache(),
+  };
+}
+
+}  // namespace
+}  // namespace penstock::testing
+
+int main(int argc, char** argv) {
+  return penstock::testing::fuzz(penstock::testing::readers(), argc, argv);
+}

@@ -1,0 +1,115 @@
+"""Runs the trainer under many limits of its memory, and expects that it ends by itself.
+
+Usage: memory_limits.py TRAINER [--settings N] [--seed S]
+
+Each run has an address space of its own size, as `ulimit -v` gives it, from too little to begin
+with to plenty; which of a few configurations is run is drawn. A run has to end within two minutes
+with code 0, 1 or 2, never by a signal, and one that does not end with 0 has to say why in a last
+line that opens with the program's name. The suite makes a handful of runs; the long one is
+
+    tests/tools/memory_limits.py build-test/apps/trainer/penstock-train --settings 1000
+"""
+
+import argparse
+import collections
+import pathlib
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+
+SECONDS = 120
+MIB = 1 << 20
+COMMON = ['--dataset', 'synthetic', '--model', 'mlp', '--batch-size', '8', '--device-iterations',
+          '5', '--gradient-accumulation', '2', '--max-updates', '12']
+CONFIGURATIONS = [
+    [],
+    ['--strategy', 'sharded'],
+    ['--threads', '1', '--num-workers', '0'],
+    ['--replication-factor', '2', '--offload-optimiser'],
+    ['--model', 'mnist-cnn', '--threads-per-ipu', '2'],
+]
+
+
+def configuration(arguments):
+    """The common options, but for those that are given again."""
+    kept = []
+    for name, value in zip(COMMON[::2], COMMON[1::2]):
+        if name not in arguments:
+            kept += [name, value]
+    return kept + arguments
+
+
+def run(trainer, arguments, limit):
+    """(exit code or None for a hang, the last line of the standard error)"""
+    def restrict():
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with tempfile.TemporaryDirectory() as folder:
+        files = ['--save-weights', f'{folder}/weights', '--metrics', f'{folder}/metrics']
+        try:
+            done = subprocess.run([trainer, *configuration(arguments), *files], timeout=SECONDS,
+                                  capture_output=True, preexec_fn=restrict, check=False)
+        except subprocess.TimeoutExpired:
+            return None, '', []
+        left = sorted(path.name for path in pathlib.Path(folder).iterdir())
+    lines = done.stderr.decode(errors='replace').splitlines()
+    return done.returncode, lines[-1] if lines else '', left
+
+
+def complaint(code, line, left):
+    """What is wrong with a run's end; nothing if nothing is."""
+    if code is None:
+        return f'it did not end within {SECONDS} s'
+    if code < 0:
+        return f'signal {-code}'
+    if code not in (0, 1, 2):
+        return f'code {code}'
+    if code != 0 and not line.startswith('penstock-train: '):
+        return f'no reason in its last line: {line!r}'
+    if code != 0 and left:
+        return f'it left {left}'
+    return ''
+
+
+def least_limit(trainer):
+    """Bytes with which the program can be loaded: below, the loader of programs fails."""
+    for mib in range(8, 4096, 4):
+        def restrict():
+            resource.setrlimit(resource.RLIMIT_AS, (mib * MIB, mib * MIB))
+        try:
+            done = subprocess.run([trainer, '--help'], capture_output=True, preexec_fn=restrict,
+                                  check=False)
+        except OSError:
+            continue
+        if done.returncode == 0:
+            return mib * MIB
+    sys.exit('the trainer cannot be loaded')
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('trainer')
+    parser.add_argument('--settings', type=int, default=1000)
+    parser.add_argument('--seed', type=int, default=1)
+    given = parser.parse_args()
+    drawn = random.Random(given.seed)
+    least = least_limit(given.trainer)
+    ends = collections.Counter()
+    bad = 0
+    for number in range(given.settings):
+        arguments = drawn.choice(CONFIGURATIONS)
+        limit = least + drawn.randrange(1200 * MIB)
+        code, line, left = run(given.trainer, arguments, limit)
+        ends[code] += 1
+        wrong = complaint(code, line, left)
+        if wrong:
+            bad += 1
+            print(f'setting {number}: {limit} bytes, {arguments}: {wrong}', flush=True)
+    print(f'{given.settings} settings from {least} bytes on; ends by code: {dict(ends)}; '
+          f'{bad} wrong')
+    sys.exit(1 if bad else 0)
+
+
+main()
