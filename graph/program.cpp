@@ -4,6 +4,7 @@
 #include <cstring>
 #include <exception>
 #include <functional>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -164,8 +165,10 @@ void run(const Instruction& instruction, const Bindings& bindings) {
       run_kernel(instruction, call);
   } catch (const Error& error) {
     rethrow(instruction, error.code(), error.what());
+  } catch (const std::bad_alloc&) {
+    rethrow(instruction, Errc::out_of_memory, "not enough memory");
   } catch (const std::exception& error) {
-    rethrow(instruction, Errc::internal, error.what());
+    rethrow(instruction, Errc::internal, error.what() ? error.what() : "an unknown exception");
   }
   if (bindings.moves) count_moves(instruction, call, *bindings.moves);
 }

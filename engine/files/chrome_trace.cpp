@@ -1,19 +1,20 @@
 // Chrome's trace event format: a complete event ("X") per program run or update, in the row of its
 // IPU.
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
+#include <string>
 
+#include "engine/json/json_string.hpp"
+#include "engine/values/number_range.hpp"
+#include "engine/values/out_of_memory.hpp"
 #include "penstock/output_file.hpp"
 #include "penstock/trace.hpp"
 
 namespace penstock {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-double microseconds(std::int64_t nanoseconds) {
-  return static_cast<double>(nanoseconds) / 1000;
+std::string microseconds(std::int64_t nanoseconds) {
+  return number_text(static_cast<double>(nanoseconds) / 1000);
 }
 
 std::string event_name(const TraceEvent& event) {
@@ -24,27 +25,21 @@ std::string event_name(const TraceEvent& event) {
   return letter + " s" + std::to_string(event.stage) + " mb" + std::to_string(event.micro_batch);
 }
 
-Json row_name(std::int32_t ipu) {
-  return {{"ph", "M"},
-          {"pid", 0},
-          {"tid", ipu},
-          {"name", "thread_name"},
-          {"args", {{"name", "IPU " + std::to_string(ipu)}}}};
+std::string row_name(std::int32_t ipu) {
+  const std::string number = std::to_string(ipu);
+  return R"({"ph":"M","pid":0,"tid":)" + number + R"(,"name":"thread_name","args":{"name":"IPU )" +
+         number + R"("}})";
 }
 
-Json program_run(const TraceEvent& event, std::int64_t origin_ns) {
-  return {{"ph", "X"},
-          {"pid", 0},
-          {"tid", event.ipu},
-          {"name", event_name(event)},
-          {"cat", to_string(event.activity)},
-          {"ts", microseconds(event.begin_ns - origin_ns)},
-          {"dur", microseconds(event.end_ns - event.begin_ns)},
-          {"args",
-           {{"stage", event.stage},
-            {"replica", event.replica},
-            {"direction", to_string(event.activity)},
-            {"micro_batch", event.micro_batch}}}};
+std::string program_run(const TraceEvent& event, std::int64_t origin_ns) {
+  const std::string activity = json_string(to_string(event.activity));
+  return R"({"ph":"X","pid":0,"tid":)" + std::to_string(event.ipu) + R"(,"name":)" +
+         json_string(event_name(event)) + R"(,"cat":)" + activity + R"(,"ts":)" +
+         microseconds(event.begin_ns - origin_ns) + R"(,"dur":)" +
+         microseconds(event.end_ns - event.begin_ns) + R"(,"args":{"stage":)" +
+         std::to_string(event.stage) + R"(,"replica":)" + std::to_string(event.replica) +
+         R"(,"direction":)" + activity + R"(,"micro_batch":)" + std::to_string(event.micro_batch) +
+         "}}";
 }
 
 std::int64_t first_begin(std::span<const TraceEvent> events) {
@@ -57,24 +52,28 @@ std::int64_t first_begin(std::span<const TraceEvent> events) {
 }  // namespace
 
 void write_chrome_trace(OutputFile& file, std::span<const TraceEvent> events) {
-  const char* separator = "\n";
-  const auto write = [&](const Json& event) {
-    file.write(separator + event.dump());
-    separator = ",\n";
-  };
-  file.write(R"({"displayTimeUnit":"ms","traceEvents":[)");
-  std::set<std::int32_t> ipus;
-  for (const TraceEvent& event : events) ipus.insert(event.ipu);
-  for (const std::int32_t ipu : ipus) write(row_name(ipu));
-  const std::int64_t origin_ns = first_begin(events);
-  for (const TraceEvent& event : events) write(program_run(event, origin_ns));
-  file.write("\n]}\n");
+  or_out_of_memory("writing a trace", [&] {
+    const char* separator = "\n";
+    const auto write = [&](const std::string& event) {
+      file.write(separator + event);
+      separator = ",\n";
+    };
+    file.write(R"({"displayTimeUnit":"ms","traceEvents":[)");
+    std::set<std::int32_t> ipus;
+    for (const TraceEvent& event : events) ipus.insert(event.ipu);
+    for (const std::int32_t ipu : ipus) write(row_name(ipu));
+    const std::int64_t origin_ns = first_begin(events);
+    for (const TraceEvent& event : events) write(program_run(event, origin_ns));
+    file.write("\n]}\n");
+  });
 }
 
 void write_chrome_trace(const std::string& path, std::span<const TraceEvent> events) {
-  OutputFile file(path);
-  write_chrome_trace(file, events);
-  file.commit();
+  or_out_of_memory("writing a trace", [&] {
+    OutputFile file(path);
+    write_chrome_trace(file, events);
+    file.commit();
+  });
 }
 
 }  // namespace penstock

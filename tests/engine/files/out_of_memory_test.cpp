@@ -20,6 +20,7 @@
 #include "penstock/optimizer_json.hpp"
 #include "penstock/options_json.hpp"
 #include "penstock/output_file.hpp"
+#include "penstock/trace.hpp"
 #include "tests/support/allocation_counter.hpp"
 #include "tests/support/idx_bytes.hpp"
 #include "tests/support/random_network.hpp"
@@ -160,6 +161,14 @@ TEST(OutOfMemory, IsToldByWhateverReadsAndWritesWeights) {
   EXPECT_EQ(read_weights_file(path).tensors.size(), 2U);
   EXPECT_GT(refusals_of([&] { read_weights_file(path); }), 20);
   EXPECT_EQ(directory.entries(), std::set<std::string>{"weights"});
+}
+
+TEST(OutOfMemory, IsToldByWhateverWritesATrace) {
+  const TemporaryDirectory directory;
+  const std::string path = (directory / "trace").string();
+  const TraceEvent events[] = {{.ipu = 0}, {.ipu = 1}};
+  EXPECT_GT(refusals_of([&] { write_chrome_trace(path, events); }), 20);
+  EXPECT_EQ(directory.entries(), std::set<std::string>{"trace"});
 }
 
 TEST(OutOfMemory, IsToldByWhateverReadsImages) {
