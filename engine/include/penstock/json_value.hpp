@@ -1,5 +1,5 @@
 // JsonValue: a JSON text as a tree that knows the line of each value, so that whoever reads
-// settings from it can refuse them by line and name. A plain value.
+// settings from it can refuse them by line and name. The same under every locale. A plain value.
 #pragma once
 
 #include <cstdint>

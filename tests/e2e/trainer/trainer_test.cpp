@@ -338,6 +338,25 @@ std::vector<std::string> lines_that_open_with(const std::string& opening, const 
   return found;
 }
 
+// The plans of a training and of an inference; a file of somebody else's has the name of each.
+TEST(Trainer, SaysOfEachPlanThatItIsNotKept) {
+  const TemporaryDirectory directory;
+  const Arguments cached = quick_mlp + Arguments{"--cache-dir", directory.path().string()};
+  expect_success(train(cached));
+  const auto plans = directory.entries();
+  ASSERT_EQ(plans.size(), 2U);
+  for (const std::string& plan : plans) write_file(directory / plan, "no plan");
+  const CommandResult result = train(cached);
+  expect_success(result);
+  for (const std::string& plan : plans) {
+    EXPECT_NE(
+        result.err.find("note: plan cache: \"" + (directory / plan).string() + "\": expected"),
+        result.err.npos)
+        << result.err;
+    EXPECT_EQ(file_content(directory / plan), "no plan");
+  }
+}
+
 TEST(Trainer, DebugTellsWhatTheEngineDoes) {
   const std::vector<std::string> models{"compiled \"mlp\" for training",
                                         "compiled \"mlp\" for inference"};
