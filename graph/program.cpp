@@ -1,10 +1,12 @@
 #include "graph/program.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <exception>
 #include <functional>
 #include <new>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -42,13 +44,28 @@ std::byte* base_of(const Location& location, const Bindings& bindings) {
   return nullptr;
 }
 
-/// Fills `operands`, which keeps its memory from one call to the next.
-void bind(const std::vector<TensorType>& types, const std::vector<Location>& locations,
-          const Bindings& bindings, std::vector<Operand>& operands) {
-  operands.resize(types.size());
-  for (std::size_t i = 0; i < types.size(); ++i)
-    operands[i] = {&types[i], base_of(locations[i], bindings) + locations[i].offset};
-}
+/// An instruction's inputs or outputs, without the heap for as many as most have. A list that each
+/// thread keeps would need memory where the thread begins, and the C library ends the process if
+/// there is none.
+class Operands {
+ public:
+  Operands(const std::vector<TensorType>& types, const std::vector<Location>& locations,
+           const Bindings& bindings)
+      : many_(types.size() > few_.size() ? types.size() : 0),
+        operands_(many_.empty() ? std::span(few_).first(types.size()) : std::span(many_)) {
+    for (std::size_t i = 0; i < types.size(); ++i)
+      operands_[i] = {&types[i], base_of(locations[i], bindings) + locations[i].offset};
+  }
+  Operands(const Operands&) = delete;
+  Operands& operator=(const Operands&) = delete;
+
+  std::span<Operand> all() { return operands_; }
+
+ private:
+  std::array<Operand, 16> few_;
+  std::vector<Operand> many_;
+  std::span<Operand> operands_;
+};
 
 [[noreturn]] void rethrow(const Instruction& instruction, Errc code, const char* text) {
   throw Error(code, std::string(instruction.op->name) + " \"" + instruction.name + "\": " + text);
@@ -144,20 +161,21 @@ void run_parts(const Instruction& instruction, const KernelCall& whole, const Bi
 }  // namespace
 
 void make_inputs_valid(const Instruction& instruction, const Bindings& bindings) {
-  std::vector<Operand> inputs;
-  bind(instruction.input_types, instruction.inputs, bindings, inputs);
-  make_valid(*instruction.op, instruction.attributes, inputs);
+  Operands inputs(instruction.input_types, instruction.inputs, bindings);
+  make_valid(*instruction.op, instruction.attributes, inputs.all());
 }
 
 void run(const Instruction& instruction, const Bindings& bindings) {
-  thread_local std::vector<Operand> inputs, outputs;
-  bind(instruction.input_types, instruction.inputs, bindings, inputs);
-  bind(instruction.output_types, instruction.outputs, bindings, outputs);
+  Operands inputs(instruction.input_types, instruction.inputs, bindings);
+  Operands outputs(instruction.output_types, instruction.outputs, bindings);
   RandomKey random = bindings.random;
   random.name = instruction.name_hash;
-  const KernelCall call{
-      instruction.attributes, inputs, outputs, workspace_of(instruction, bindings, 0), random,
-      bindings.loss_scale};
+  const KernelCall call{instruction.attributes,
+                        inputs.all(),
+                        outputs.all(),
+                        workspace_of(instruction, bindings, 0),
+                        random,
+                        bindings.loss_scale};
   try {
     if (instruction.sharing.parts > 1)
       run_parts(instruction, call, bindings);
