@@ -55,7 +55,8 @@ def run(trainer, arguments, limit):
             return None, '', []
         left = sorted(path.name for path in pathlib.Path(folder).iterdir())
     lines = done.stderr.decode(errors='replace').splitlines()
-    return done.returncode, lines[-1] if lines else '', left
+    last = lines[-1] if lines else ''
+    return done.returncode, ' | '.join(lines[-2:]) if done.returncode < 0 else last, left
 
 
 def complaint(code, line, left):
@@ -63,7 +64,7 @@ def complaint(code, line, left):
     if code is None:
         return f'it did not end within {SECONDS} s'
     if code < 0:
-        return f'signal {-code}'
+        return f'signal {-code}, after {line!r}'
     if code not in (0, 1, 2):
         return f'code {code}'
     if code != 0 and not line.startswith('penstock-train: '):
