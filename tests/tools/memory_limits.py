@@ -5,7 +5,9 @@ Usage: memory_limits.py TRAINER [--settings N] [--seed S]
 Each run has an address space of its own size, as `ulimit -v` gives it, from too little to begin
 with to plenty; which of a few configurations is run is drawn. A run has to end within two minutes
 with code 0, 1 or 2, never by a signal, and one that does not end with 0 has to say why in a last
-line that opens with the program's name. The suite makes a handful of runs; the long one is
+line that opens with the program's name. Counted apart are runs that the C library ends because a
+thread could not register a destructor, as CAF does in each thread: nothing can refuse that.
+The suite makes a handful of runs; the long one is
 
     tests/tools/memory_limits.py build-test/apps/trainer/penstock-train --settings 1000
 """
@@ -59,6 +61,10 @@ def run(trainer, arguments, limit):
     return done.returncode, ' | '.join(lines[-2:]) if done.returncode < 0 else last, left
 
 
+def is_ended_by_the_c_library(code, line):
+    return code is not None and code < 0 and 'failed to register TLS destructor' in line
+
+
 def complaint(code, line, left):
     """What is wrong with a run's end; nothing if nothing is."""
     if code is None:
@@ -98,18 +104,21 @@ def main():
     drawn = random.Random(given.seed)
     least = least_limit(given.trainer)
     ends = collections.Counter()
-    bad = 0
+    bad = ended_by_the_c_library = 0
     for number in range(given.settings):
         arguments = drawn.choice(CONFIGURATIONS)
         limit = least + drawn.randrange(1200 * MIB)
         code, line, left = run(given.trainer, arguments, limit)
         ends[code] += 1
+        if is_ended_by_the_c_library(code, line):
+            ended_by_the_c_library += 1
+            continue
         wrong = complaint(code, line, left)
         if wrong:
             bad += 1
             print(f'setting {number}: {limit} bytes, {arguments}: {wrong}', flush=True)
     print(f'{given.settings} settings from {least} bytes on; ends by code: {dict(ends)}; '
-          f'{bad} wrong')
+          f'{ended_by_the_c_library} ended by the C library; {bad} wrong')
     sys.exit(1 if bad else 0)
 
 
