@@ -4,6 +4,7 @@
 #include <caf/logger.hpp>
 #include <caf/scheduler/test_coordinator.hpp>
 #include <caf/system_messages.hpp>
+#include <new>
 
 #include "actors/system/errors.hpp"
 #include "actors/system/scheduler.hpp"
@@ -13,16 +14,12 @@
 namespace penstock::actors {
 namespace {
 
-/// CAF spawns two actors with each system, for remote spawning and for settings. Nobody talks to
-/// them here. They end at once, because CAF's own way to end them needs memory in a destructor.
-void end_internal_actors(caf::actor_system& system) noexcept {
-  for (const caf::strong_actor_ptr* const actor : {&system.spawn_serv(), &system.config_serv()}) {
-    auto* const idle =
-        static_cast<caf::scheduled_actor*>(caf::actor_cast<caf::abstract_actor*>(*actor));
-    idle->on_exit();
-    idle->cleanup(caf::error(), nullptr);
-    const_cast<caf::strong_actor_ptr&>(*actor) = nullptr;  // the system is not constant
-  }
+/// Makes sure that the system has memory for what CAF's constructor of an actor system takes, three
+/// times over. That constructor ends the process if memory runs out while it undoes its own work.
+caf::actor_system_config& with_memory_at_hand(caf::actor_system_config& config) {
+  constexpr std::size_t bytes = std::size_t{64} << 10;
+  ::operator delete(::operator new(bytes));
+  return config;
 }
 
 }  // namespace
@@ -50,9 +47,9 @@ ActorSystem::Config::Config(const SystemOptions& options)
 }
 
 // The threads come last: if they cannot be started, there is a whole system to destroy.
-ActorSystem::ActorSystem(const SystemOptions& options) : config_(options), system_(config_) {
+ActorSystem::ActorSystem(const SystemOptions& options)
+    : config_(options), system_(with_memory_at_hand(config_)) {
   const HostThreadGuard constructing_counts_too;
-  end_internal_actors(system_);
   if (Scheduler* const own = scheduler()) own->start_workers(worker_threads(options));
 }
 
@@ -73,6 +70,7 @@ ActorSystem::Place::Place(ActorSystem& system, RunsOn where, Watched watched)
                 nullptr, caf::make_message_id(), {},
                 caf::exit_msg{caf::actor_addr(), caf::exit_reason::user_shutdown}),
             .out_of_memory = to_caf(Errc::out_of_memory, "out of memory"),
+            .still_out_of_memory = to_caf(Errc::out_of_memory, "out of memory"),
             .seat = system.deterministic() ? Seat() : Seat(system.scheduler()->shared().jobs()),
             .own = nullptr} {
   if (system.deterministic()) return;

@@ -39,7 +39,7 @@ struct HostThreadGuard {
 /// Made, used and destroyed on any threads.
 class ActorSystem {
  public:
-  /// @throws Error out_of_memory if the machine has not as many threads.
+  /// @throws Error out_of_memory if the machine has not as many threads; std::bad_alloc.
   explicit ActorSystem(const SystemOptions& options = {});
   ~ActorSystem();
   ActorSystem(const ActorSystem&) = delete;

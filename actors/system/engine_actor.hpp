@@ -22,11 +22,12 @@ namespace penstock::actors {
 struct ActorTerms {
   Roll* roll = nullptr;
   EndNotice notice;
-  caf::mailbox_element_ptr exit;  ///< the message that tells it to end
-  caf::error out_of_memory;       ///< the reason of its end if memory runs out
-  Seat seat;                      ///< in the queue of the workers that all actors share
-  std::shared_ptr<Workers> own;   ///< the thread of its own, if it has one
-  Workers* workers = nullptr;     ///< those that run it; null in a deterministic system
+  caf::mailbox_element_ptr exit;   ///< the message that tells it to end
+  caf::error out_of_memory;        ///< the reason of its end if memory runs out
+  caf::error still_out_of_memory;  ///< the same if it also runs out for a requester's answer
+  Seat seat;                       ///< in the queue of the workers that all actors share
+  std::shared_ptr<Workers> own;    ///< the thread of its own, if it has one
+  Workers* workers = nullptr;      ///< those that run it; null in a deterministic system
 };
 
 /// Consumes what is left in an actor's mailbox, without an answer.
@@ -59,7 +60,7 @@ class EngineActor final : public Impl, public Mortal {
       return Impl::resume(unit, max_throughput);
     } catch (...) {
       // CAF could not tell a requester why its request has failed.
-      this->quit(reason_of(std::current_exception(), terms_.out_of_memory));
+      this->quit(reason_of(std::current_exception(), terms_.still_out_of_memory));
       this->finalize();
       return caf::resumable::done;
     }
