@@ -96,6 +96,24 @@ TEST(ModelWeights, AFileThatDoesNotFitTheModelChangesNothing) {
   }
 }
 
+// The file is a header and a hole, and claims more elements than any machine has room for.
+TEST(ModelWeights, AreNotReadFromAFileThatIsTooLarge) {
+  constexpr std::uint64_t elements = std::uint64_t{1} << 38;
+  const std::string header =
+      R"({"fc.bias":{"dtype":"F32","shape":[)" + std::to_string(elements) +
+      R"(],"data_offsets":[0,)" + std::to_string(4 * elements) +
+      R"(]},"fc.weight":{"dtype":"F32","shape":[2,0],"data_offsets":[0,0]}})";
+  const std::uint64_t size = header.size();
+  TemporaryDirectory directory;
+  const std::string path = (directory / "weights").string();
+  testing::write_file(path,
+                      std::string(reinterpret_cast<const char*>(&size), sizeof size) + header);
+  std::filesystem::resize_file(path, sizeof size + size + 4 * elements);
+  Model model = small_model(1);
+  EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { model.load_weights(path); }),
+            "weights file \"" + path + "\": tensor \"fc.weight\": expected f32[2,3], got f32[2,0]");
+}
+
 TEST(ModelWeights, AFileThatIsMissingOrCorruptIsNamed) {
   TemporaryDirectory directory;
   Model model = small_model(1);
