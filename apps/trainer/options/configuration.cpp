@@ -1,5 +1,6 @@
 #include "apps/trainer/options/configuration.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
 #include <system_error>
@@ -15,10 +16,19 @@ using penstock::JsonValue;
 using Kind = JsonValue::Kind;
 
 constexpr std::size_t largest_file = 1'000'000;  // bytes
+constexpr std::size_t longest_message = 1500;    // bytes
 constexpr std::size_t longest_name = 100;        // in a message
 
 [[noreturn]] void refuse(const std::string& what) {
   throw penstock::Error(penstock::Errc::invalid_argument, what);
+}
+
+/// A text that may quote the file, without control characters and cut to a length for a line.
+std::string in_one_line(std::string text) {
+  if (text.size() > longest_message) text = text.substr(0, longest_message) + "...";
+  std::ranges::replace_if(
+      text, [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; }, '?');
+  return text;
 }
 
 std::string read_file(const std::string& file) {
@@ -79,7 +89,7 @@ OptionLines read_configuration(const std::string& file, TrainerOptions& options)
     }
   return lines;
 } catch (const penstock::Error& error) {
-  throw penstock::Error(error.code(), "--config \"" + file + "\": " + error.what());
+  throw penstock::Error(error.code(), in_one_line("--config \"" + file + "\": " + error.what()));
 }
 
 std::string configuration_text(const TrainerOptions& options) {

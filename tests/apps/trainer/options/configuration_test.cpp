@@ -102,6 +102,22 @@ TEST(Configuration, WhatDoesNotFitTogetherIsRefusedByTheLineThatSaysIt) {
             "line 3: --lr-schedule step: needs --lr-step");
 }
 
+TEST(Configuration, IsRefusedInAShortLineWhateverItHolds) {
+  const std::string long_text(100'000, 'x');
+  for (const std::string& content :
+       {R"({"a\nb\u001b": 1})" + std::string(), R"({"model": "a\nb\u001b[1m"})" + std::string(),
+        "{\"" + long_text + "\": 1}", R"({"model": ")" + long_text + "\"}",
+        R"({"stages": ")" + long_text + "|\"}"})
+    try {
+      read(content);
+      ADD_FAILURE() << "accepted " << content.substr(0, 50);
+    } catch (const penstock::Error& error) {
+      const std::string text = error.what();
+      EXPECT_EQ(text.find_first_of("\n\x1b"), text.npos) << text.substr(0, 300);
+      EXPECT_LT(text.size(), 2000U) << text.substr(0, 300);
+    }
+}
+
 TEST(Configuration, HoldsEveryOptionThatHasAValue) {
   TrainerOptions options;
   options.pipeline.stages = StagesOption{.automatic = 4};
