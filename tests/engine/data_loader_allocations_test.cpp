@@ -1,5 +1,5 @@
-// Each allocation of a loader's calls fails in turn, and each one of its end: the host is told
-// out_of_memory and nothing else, nothing hangs, and what is read afterwards is right.
+// Each allocation of a loader's life fails in turn: the host is told out_of_memory and nothing
+// else, nothing hangs, and what is read afterwards is right.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -50,10 +50,22 @@ class Attempt {
     options_.timeout_seconds = 30;
   }
 
-  /// Three epochs of a loader, of which the second is begun in the middle of the first, while so
-  /// many allocations fail from the first one on that its calls ask for. Returns whether any has
-  /// failed.
-  bool live_while_failing(std::int64_t first, std::int64_t count) {
+  /// Three epochs of a loader, of which the second is begun in the middle of the first. All of its
+  /// life is in this call, and the first allocation that fails is number `first`. Returns whether
+  /// any has failed.
+  bool live_while_failing(std::int64_t first) {
+    outcome_ = {};
+    const testing::AllocationFailures failures(first);
+    noting(outcome_, [&] {
+      DataLoader loader = made();
+      read_epochs(loader, outcome_);
+    });
+    return failures.reached();
+  }
+
+  /// The same, while `count` allocations fail from the first one on that the loader's calls ask
+  /// for.
+  bool call_while_failing(std::int64_t first, std::int64_t count) {
     outcome_ = {};
     DataLoader loader = made();
     const testing::AllocationFailures failures(first, count);
@@ -120,12 +132,24 @@ void expect_well(const Outcome& outcome, const std::string& where) {
 /// Of those that differ in what they allocate, one each.
 const std::vector<std::size_t> kinds{1, 3, 5, 8};
 
+TEST(DataLoaderAllocations, ThatFailFromBeginningToEndAreOutOfMemoryAndNothingElse) {
+  for (const std::size_t number : kinds) {
+    const LoaderKind& kind = all_loader_kinds[number];
+    Attempt attempt(kind);
+    std::int64_t first = 1;
+    for (; attempt.live_while_failing(first); ++first)
+      expect_well(attempt.outcome(), kind.name + ", allocation " + std::to_string(first));
+    EXPECT_GT(first, 60) << kind.name;
+    EXPECT_EQ(attempt.outcome().whole_epochs, 2) << kind.name;
+  }
+}
+
 TEST(DataLoaderAllocations, ThatFailDuringCallsAreOutOfMemoryAndLoseNothing) {
   for (const std::size_t number : kinds) {
     const LoaderKind& kind = all_loader_kinds[number];
     Attempt attempt(kind);
     std::int64_t first = 1;
-    for (; attempt.live_while_failing(first, 1); ++first)
+    for (; attempt.call_while_failing(first, 1); ++first)
       expect_well(attempt.outcome(), kind.name + ", allocation " + std::to_string(first));
     EXPECT_GT(first, 30) << kind.name;
     EXPECT_EQ(attempt.outcome().whole_epochs, 2) << kind.name;
@@ -136,7 +160,7 @@ TEST(DataLoaderAllocations, ThatFailInARowDuringCallsAreOutOfMemoryAndLoseNothin
   for (const std::size_t number : kinds) {
     const LoaderKind& kind = all_loader_kinds[number];
     Attempt attempt(kind);
-    for (std::int64_t first = 1; attempt.live_while_failing(first, 10); first += 7)
+    for (std::int64_t first = 1; attempt.call_while_failing(first, 10); first += 7)
       expect_well(attempt.outcome(), kind.name + ", ten from allocation " + std::to_string(first));
   }
 }
