@@ -4,8 +4,11 @@
 #include "engine/fit/stopwatch.hpp"
 #include "engine/model/model_access.hpp"
 #include "engine/published.hpp"
+#include "engine/returned_inputs.hpp"
 #include "engine/running_model.hpp"
 #include "engine/short_plans.hpp"
+#include "engine/values/count_text.hpp"
+#include "engine/values/out_of_memory.hpp"
 #include "engine/values/rows.hpp"
 #include "graph/step_inputs.hpp"
 #include "penstock/error.hpp"
@@ -25,19 +28,28 @@ class InferenceModel::Impl {
   /// As TrainingModel's.
   auto calling(std::string_view name, const auto& call) {
     const ModelCall under_way(*calls_, name);
+    const ReturnedInputs inputs(running_);
     return running_.log().after([&] {
       const ModelCall::Undisturbed alone(under_way);
-      return call(*this);
+      return or_out_of_memory(name, [&] { return call(*this); });
     });
   }
 
-  StepResult run(std::span<const Tensor> inputs) {
+  StepResult run(std::span<const Tensor> inputs, const std::stop_token& stop) {
     const Stopwatch watch;
+    const std::int64_t rows = running_.check(inputs);
+    expect_rows(rows);
     CallReport report;
-    StepResult result = computed(inputs, report);
-    report.seconds = watch.seconds();
-    last_call_.set(std::move(report));
-    return result;
+    try {
+      StepResult result = computed(inputs, rows, stop, report);
+      report.seconds = watch.seconds();
+      last_call_.set(std::move(report));
+      return result;
+    } catch (const Error& error) {
+      if (error.code() != Errc::cancelled) throw;
+      throw Error(Errc::cancelled, "run: was asked to stop before it had run on all of its " +
+                                       count_text(rows, "sample") + ", and returns nothing");
+    }
   }
 
   CallReport last_call() const { return last_call_.get(); }
@@ -52,18 +64,19 @@ class InferenceModel::Impl {
   ShortPlans& short_plans() { return short_plans_; }
 
  private:
-  StepResult computed(std::span<const Tensor> inputs, CallReport& report) {
-    const std::int64_t rows = running_.check(inputs);
-    expect_rows(rows);
+  StepResult computed(std::span<const Tensor> inputs, std::int64_t rows,
+                      const std::stop_token& stop, CallReport& report) {
     short_plans_.open();
-    if (rows % round() != 0) return in_parts(inputs, rows, report);
-    StepResult result = running_.run(inputs, rows / round());
+    expect_not_stopped(stop);
+    if (rows % round() != 0) return in_parts(inputs, rows, stop, report);
+    StepResult result = running_.run(inputs, rows / round(), stop);
     report = running_.last_run();
     return result;
   }
 
   /// Micro-batches of every replica, then whole ones of one replica, then a shorter one.
-  StepResult in_parts(std::span<const Tensor> inputs, std::int64_t rows, CallReport& report) {
+  StepResult in_parts(std::span<const Tensor> inputs, std::int64_t rows,
+                      const std::stop_token& stop, CallReport& report) {
     const std::int64_t batch = options_.batch_size;
     const std::int64_t of_all = rows / round() * round(), whole = rows / batch * batch;
     struct Part {
@@ -77,8 +90,10 @@ class InferenceModel::Impl {
       parts.push_back({&short_plan(rows, whole - of_all, count), of_all, whole, count});
     if (whole < rows) parts.push_back({&short_plan(rows, rows - whole, 1), whole, rows, 1});
     std::vector<StepResult> results;
-    for (const auto& [plan, begin, end, micro_batches] : parts)
-      results.push_back(plan->run(rows_of(inputs, begin, end), micro_batches));
+    for (const auto& [plan, begin, end, micro_batches] : parts) {
+      expect_not_stopped(stop);
+      results.push_back(plan->run(rows_of(inputs, begin, end), micro_batches, stop));
+    }
     report = parts.front().plan->last_run();
     return joined(std::move(results));
   }
@@ -172,7 +187,8 @@ InferenceModel::InferenceModel(const Model& model, const Options& options) {
   std::unique_ptr<Impl> impl;
   {
     const ModelCall::Undisturbed alone(call);
-    impl = std::make_unique<Impl>(model, options);
+    impl = or_out_of_memory("the constructor of an InferenceModel",
+                            [&] { return std::make_unique<Impl>(model, options); });
   }
   impl->running().log_compilation();
   impl_ = std::move(impl);
@@ -219,8 +235,8 @@ StepResult InferenceModel::outline() const {
 std::int64_t InferenceModel::samples_per_run() const noexcept {
   return impl_->samples_per_run();
 }
-StepResult InferenceModel::run(std::span<const Tensor> inputs) {
-  return impl_->calling("InferenceModel::run", [&](auto& impl) { return impl.run(inputs); });
+StepResult InferenceModel::run(std::span<const Tensor> inputs, std::stop_token stop) {
+  return impl_->calling("InferenceModel::run", [&](auto& impl) { return impl.run(inputs, stop); });
 }
 void InferenceModel::check_samples(std::int64_t samples) const {
   impl_->check_samples(samples);

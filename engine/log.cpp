@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <deque>
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,7 +42,11 @@ class Log::Telling {
 
   void add(std::string_view line) {
     if (telling_) return;  // else a function that steps has no end
-    waiting_.emplace_back(line);
+    try {
+      waiting_.emplace_back(line);
+    } catch (const std::bad_alloc&) {
+      return;  // what the line tells of has happened all the same
+    }
     tell_waiting();
   }
 
@@ -83,6 +88,17 @@ Log::Log(const RuntimeOptions& options) : least_(least_of(options)) {
 
 void Log::tell(std::string_view line) const {
   telling_->add(line);
+}
+
+void Log::operator()(LogLevel level, std::initializer_list<std::string_view> parts) const {
+  if (!takes(level)) return;
+  std::string line;
+  try {
+    for (const std::string_view part : parts) line += part;
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+  tell(line);
 }
 
 Log::Held::Held(const Log& log) : telling_(log.telling_) {

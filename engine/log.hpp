@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <string_view>
 #include <type_traits>
@@ -25,6 +26,8 @@ class Log {
   void operator()(LogLevel level, std::string_view line) const {
     if (takes(level)) tell(line);
   }
+  /// The same of a line that is put together from `parts`. There is none without memory for it.
+  void operator()(LogLevel level, std::initializer_list<std::string_view> parts) const;
 
   /// What `call` returns. Lines that come meanwhile are told once it has ended, so that the host's
   /// function finds nothing half done and may call whatever told it. What that throws is thrown,

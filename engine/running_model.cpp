@@ -46,7 +46,8 @@ RunningModel::RunningModel(std::shared_ptr<ParameterStore> weights,
       system_options_{.threads = options.runtime.threads},
       host_of_(host_of),
       occupants_(host_of ? host_of->occupants_ : std::make_shared<IpuOccupants>()),
-      uploads_(host_of ? host_of->uploads_ : std::make_shared<std::atomic<std::uint64_t>>(0)) {
+      uploads_(host_of ? host_of->uploads_ : std::make_shared<std::atomic<std::uint64_t>>(0)),
+      lent_(host_of ? host_of->lent_ : std::make_shared<LentTensors>()) {
   const auto start = std::chrono::steady_clock::now();
   options.validate();
   log_ = host_of ? host_of->log_ : Log(options.runtime);
@@ -117,7 +118,6 @@ void RunningModel::start_actors() {
   stay_ = std::make_unique<IpuStay>(occupants_, ipu_bytes_, [this] { detach(); });
   shared = runtime->shared_system();
   runtime_ = std::move(runtime);
-  micro_batches_begun_ = 0;
 }
 
 actors::PipelineRuntime& RunningModel::runtime() {
@@ -152,7 +152,7 @@ void RunningModel::detach() {
   // A plan for short steps is given the state of the one for full steps before each.
   if (plan_->training && !host_of_)
     state = ask([](auto& actors) { return actors.read_optimizer(); });
-  stage_reports();  // which brings the stages' events along
+  if (setup_.trace) stage_reports();  // which brings the stages' events along
   weights_->take_from(*this);
   note_failure();
   kept_state_ = std::move(state);
@@ -161,10 +161,10 @@ void RunningModel::detach() {
   stay_.reset();
   uploaded_.clear();
   held_version_ = 0;
-  log_(LogLevel::info, "\"" + plan_->name + "\": detached from its IPUs");
+  log_(LogLevel::info, {"\"", plan_->name, "\": detached from its IPUs"});
   if (!is_free)
     log_(LogLevel::warning,
-         "\"" + plan_->name + "\": an IPU is still busy, and has its memory until it is done");
+         {"\"", plan_->name, "\": an IPU is still busy, and has its memory until it is done"});
 }
 
 void RunningModel::expect_open() {
@@ -184,7 +184,7 @@ void RunningModel::attach() {
     throw;
   }
   kept_state_.reset();
-  log_(LogLevel::info, "\"" + plan_->name + "\": attached to its IPUs");
+  log_(LogLevel::info, {"\"", plan_->name, "\": attached to its IPUs"});
 }
 
 RunningModel::~RunningModel() {
@@ -233,7 +233,7 @@ void RunningModel::take_optimizer_state_of(RunningModel& other) {
 
 void RunningModel::write_optimizer(actors::OptimizerTensors state) {
   if (runtime_)
-    ask([&](auto& actors) { actors.write_optimizer(std::move(state)); });
+    ask([&](auto& actors) { actors.write_optimizer(state); });
   else
     kept_state_ = std::move(state);
   if (kept_state_) *setup_.updates = static_cast<std::uint64_t>(kept_state_->updates);
@@ -265,7 +265,8 @@ std::int64_t RunningModel::check(std::span<const Tensor> inputs) const {
   return rows;
 }
 
-StepResult RunningModel::run(std::span<const Tensor> inputs, std::int64_t micro_batches) {
+StepResult RunningModel::run(std::span<const Tensor> inputs, std::int64_t micro_batches,
+                             const std::stop_token& stop) {
   const std::int64_t begin_ns = now_ns();
   attach();
   stay_->use();
@@ -273,10 +274,8 @@ StepResult RunningModel::run(std::span<const Tensor> inputs, std::int64_t micro_
   // From here on the newest weights are on the IPUs, even if a later update of this call fails.
   if (plan_->training) held_version_ = weights_->mark_newer(*this);
   const auto start = std::chrono::steady_clock::now();
-  micro_batches_begun_ += micro_batches;
-  StepResult result = result_of(ask([&](auto& actors) {
-    return actors.step(std::vector<Tensor>(inputs.begin(), inputs.end()), micro_batches);
-  }));
+  StepResult result = result_of(
+      ask([&](auto& actors) { return actors.step(lent_->lend(inputs), micro_batches, stop); }));
   result.rows.micro_batches = {
       .count = actors::count_returned(setup_.outputs, micro_batches) * setup_.replicas,
       .samples = plan_->batch};
@@ -299,7 +298,7 @@ void RunningModel::note_run(std::int64_t begin_ns, std::int64_t micro_batches) {
     return actors::is_returned(selection_of(output), micro_batch, micro_batches);
   };
   last_run_ = report_on_call(*plan_,
-                             {.first_micro_batch = micro_batches_begun_ - micro_batches,
+                             {.first_micro_batch = runtime_->micro_batches_begun() - micro_batches,
                               .micro_batches = micro_batches,
                               .replicas = setup_.replicas,
                               .begin_ns = begin_ns,
@@ -328,14 +327,15 @@ void RunningModel::expect_same_rows(const RunningModel& rest) const {
 }
 
 void RunningModel::upload_weights() {
-  uploaded_ = weights_->newest();
+  std::vector<Tensor> newest = weights_->newest();
   const std::uint64_t version = weights_->version();
   std::vector<Tensor> values;
-  for (const std::size_t index : store_index_) values.push_back(uploaded_[index]);
+  for (const std::size_t index : store_index_) values.push_back(newest[index]);
   ask([&](auto& actors) { actors.write_variables(values); });
+  uploaded_ = std::move(newest);
   held_version_ = version;
   ++*uploads_;
-  log_(LogLevel::debug, "\"" + plan_->name + "\": weights copied to the IPUs");
+  log_(LogLevel::debug, {"\"", plan_->name, "\": weights copied to the IPUs"});
 }
 
 Tensor RunningModel::read_buffer(const std::string& name, int replica, int replicas) {
@@ -357,12 +357,13 @@ Tensor RunningModel::read_buffer(const std::string& name, int replica, int repli
 std::vector<Tensor> RunningModel::read_weights() {
   // A failure is told when this model is called, not in the middle of reading the user's.
   const auto values = runtime().read_variables();
-  for (std::size_t i = 0; i < values.size(); ++i) uploaded_[store_index_[i]] = values[i];
-  return uploaded_;
+  std::vector<Tensor> newest = uploaded_;
+  for (std::size_t i = 0; i < values.size(); ++i) newest[store_index_[i]] = values[i];
+  return newest;
 }
 
 void RunningModel::weights_taken() {
-  log_(LogLevel::debug, "\"" + plan_->name + "\": weights read back from the IPUs");
+  log_(LogLevel::debug, {"\"", plan_->name, "\": weights read back from the IPUs"});
 }
 
 StepResult RunningModel::result_of(const std::vector<Tensor>& outputs) const {

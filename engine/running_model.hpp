@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "engine/ipu_occupants.hpp"
 #include "engine/log.hpp"
 #include "engine/model/parameter_store.hpp"
+#include "engine/values/lent_tensors.hpp"
 #include "graph/graph.hpp"
 #include "graph/plan.hpp"
 #include "penstock/call_report.hpp"
@@ -81,8 +83,11 @@ class RunningModel : public WeightSource {
   bool any_attached() const noexcept { return occupants_->any(); }
 
   /// Sends newer weights to the IPUs first, if there are any; then runs `micro_batches` per
-  /// replica.
-  StepResult run(std::span<const Tensor> inputs, std::int64_t micro_batches);
+  /// replica. @throws Error as PipelineRuntime::step().
+  StepResult run(std::span<const Tensor> inputs, std::int64_t micro_batches,
+                 const std::stop_token& stop);
+  /// Releases the host's inputs that no thread of the engine uses any more.
+  void release_inputs() noexcept { lent_->release_returned(); }
 
   /// Of the last run() that returned.
   const CallReport& last_run() const { return last_run_; }
@@ -150,13 +155,13 @@ class RunningModel : public WeightSource {
   std::weak_ptr<actors::ActorSystem> system_;  // of a host: the threads of all that are attached
   std::shared_ptr<IpuOccupants> occupants_;    // of its IPUs: it, its host, and others of that
   std::shared_ptr<std::atomic<std::uint64_t>> uploads_;  // counted by its host and its likes, too
-  IpuBytes ipu_bytes_;                                   // that it takes of them
-  std::int64_t ipu_limit_ = 0;                           // bytes of each; 0: none
-  std::unique_ptr<actors::PipelineRuntime> runtime_;     // none while detached
-  std::unique_ptr<IpuStay> stay_;                        // as runtime_
-  std::int64_t micro_batches_begun_ = 0;                 // of each replica, since it was attached
-  std::optional<actors::OptimizerTensors> kept_state_;   // of training, while detached
-  std::string failure_;                                  // that the log was told of; empty: none
+  std::shared_ptr<LentTensors> lent_;  // inputs of this model, of its host and of its likes
+  IpuBytes ipu_bytes_;                 // that it takes of them
+  std::int64_t ipu_limit_ = 0;         // bytes of each; 0: none
+  std::unique_ptr<actors::PipelineRuntime> runtime_;    // none while detached
+  std::unique_ptr<IpuStay> stay_;                       // as runtime_
+  std::optional<actors::OptimizerTensors> kept_state_;  // of training, while detached
+  std::string failure_;                                 // that the log was told of; empty: none
   std::vector<Tensor> uploaded_;    // the store's values when weights were last uploaded
   std::uint64_t held_version_ = 0;  // of the store
   std::vector<TraceEvent> trace_;   // that stages have told and nobody has taken

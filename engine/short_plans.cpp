@@ -10,6 +10,10 @@ std::int64_t equal_micro_batch(std::int64_t rows, std::int64_t most) {
   return batch;
 }
 
+void expect_not_stopped(const std::stop_token& stop) {
+  if (stop.stop_requested()) throw Error(Errc::cancelled, "the call was asked to stop");
+}
+
 RunningModel& ShortPlans::open() const {
   own_.expect_open();
   for (const auto& plan : kept_) plan->expect_open();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,6 +26,9 @@ struct UnfilledRows {
 
 /// Of the equal micro-batches of at most `most` samples that `rows` make, the largest.
 std::int64_t equal_micro_batch(std::int64_t rows, std::int64_t most);
+
+/// @throws Error cancelled, for whoever catches it to say of what, if a stop was asked for.
+void expect_not_stopped(const std::stop_token& stop);
 
 class ShortPlans {
  public:

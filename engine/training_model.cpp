@@ -9,8 +9,11 @@
 #include "engine/model/optimizer_rules.hpp"
 #include "engine/optimizer_state.hpp"
 #include "engine/published.hpp"
+#include "engine/returned_inputs.hpp"
 #include "engine/running_model.hpp"
 #include "engine/short_plans.hpp"
+#include "engine/values/count_text.hpp"
+#include "engine/values/out_of_memory.hpp"
 #include "engine/values/printable.hpp"
 #include "engine/values/rows.hpp"
 #include "penstock/error.hpp"
@@ -52,19 +55,32 @@ class TrainingModel::Impl {
   /// afterwards.
   auto calling(std::string_view name, const auto& call) {
     const ModelCall under_way(*calls_, name);
+    const ReturnedInputs inputs(running_);
     return running_.log().after([&] {
       const ModelCall::Undisturbed alone(under_way);
-      return call(*this);
+      return or_out_of_memory(name, [&] { return call(*this); });
     });
   }
 
-  StepResult step(std::span<const Tensor> inputs) {
+  StepResult step(std::span<const Tensor> inputs, const std::stop_token& stop) {
     const Stopwatch watch;
+    const std::int64_t rows = running_.check(inputs);
+    expect_rows(rows);
+    const std::uint64_t before = running_.updates();
     CallReport report;
-    StepResult result = trained(inputs, report);
-    report.seconds = watch.seconds();
-    last_call_.set(std::move(report));
-    return result;
+    try {
+      StepResult result = trained(inputs, rows, stop, report);
+      report.seconds = watch.seconds();
+      last_call_.set(std::move(report));
+      return result;
+    } catch (const Error& error) {
+      if (error.code() != Errc::cancelled) throw;
+      const std::uint64_t done = running_.updates() - before;
+      throw Error(Errc::cancelled,
+                  "step: was asked to stop, and has done " + std::to_string(done) + " of " +
+                      count_text((rows + per_update() - 1) / per_update(), "update") +
+                      "; the model goes on from there");
+    }
   }
 
   CallReport last_call() const { return last_call_.get(); }
@@ -118,13 +134,13 @@ class TrainingModel::Impl {
     running_.expect_optimizer_state(types, who);
   }
 
-  StepResult trained(std::span<const Tensor> inputs, CallReport& report) {
-    const std::int64_t rows = running_.check(inputs);
-    expect_rows(rows);
+  StepResult trained(std::span<const Tensor> inputs, std::int64_t rows, const std::stop_token& stop,
+                     CallReport& report) {
     short_plans_.open();
+    expect_not_stopped(stop);
     const std::int64_t updates = rows / per_update(), whole = updates * per_update();
     const auto run_whole = [&](std::span<const Tensor> of) {
-      StepResult result = running_.run(of, updates * options_.training.gradient_accumulation);
+      StepResult result = running_.run(of, updates * options_.training.gradient_accumulation, stop);
       report = running_.last_run();
       return result;
     };
@@ -137,12 +153,13 @@ class TrainingModel::Impl {
                     .unfilled = "update (one takes " + std::to_string(per_update()) + ")"});
     rest.set_rules(optimizer());
     if (whole == 0) {
-      StepResult result = train_on_rest(rest, inputs);
+      StepResult result = train_on_rest(rest, inputs, stop);
       report = rest.last_run();
       return result;
     }
     const StepResult first = run_whole(rows_of(inputs, 0, whole));
-    return joined(first, train_on_rest(rest, rows_of(inputs, whole, rows)));
+    expect_not_stopped(stop);
+    return joined(first, train_on_rest(rest, rows_of(inputs, whole, rows), stop));
   }
 
   std::int64_t per_update() const {
@@ -178,11 +195,12 @@ class TrainingModel::Impl {
       refuse(multiple + "the output mode is " + std::string(to_string(mode)));
   }
 
-  StepResult train_on_rest(RunningModel& rest, std::span<const Tensor> inputs) {
+  StepResult train_on_rest(RunningModel& rest, std::span<const Tensor> inputs,
+                           const std::stop_token& stop) {
     rest.attach();  // before: where that has to leave for it, the state is read only once
     rest.take_optimizer_state_of(running_);
     try {
-      StepResult result = rest.run(inputs, rest.gradient_accumulation());
+      StepResult result = rest.run(inputs, rest.gradient_accumulation(), stop);
       running_.take_optimizer_state_of(rest);
       return result;
     } catch (const std::exception& error) {
@@ -254,7 +272,8 @@ TrainingModel::TrainingModel(const Model& model, const Options& options,
   std::unique_ptr<Impl> impl;
   {
     const ModelCall::Undisturbed alone(call);
-    impl = std::make_unique<Impl>(model, options, optimizer);
+    impl = or_out_of_memory("the constructor of a TrainingModel",
+                            [&] { return std::make_unique<Impl>(model, options, optimizer); });
   }
   impl->running().log_compilation();
   impl_ = std::move(impl);
@@ -295,8 +314,8 @@ const std::vector<std::string>& TrainingModel::inputs() const noexcept {
 StepResult TrainingModel::outline() const {
   return impl_->running().outline();
 }
-StepResult TrainingModel::step(std::span<const Tensor> inputs) {
-  return impl_->calling("TrainingModel::step", [&](auto& impl) { return impl.step(inputs); });
+StepResult TrainingModel::step(std::span<const Tensor> inputs, std::stop_token stop) {
+  return impl_->calling("TrainingModel::step", [&](auto& impl) { return impl.step(inputs, stop); });
 }
 void TrainingModel::check_samples(std::int64_t samples) const {
   impl_->check_samples(samples);

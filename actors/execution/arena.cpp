@@ -45,6 +45,7 @@ void Arena::make_host_accumulators() {
 void Arena::make_host_weights() {
   if (stage().host_parameter_bytes == 0) return;
   host_weights_ = allocate_block(static_cast<std::size_t>(stage().host_parameter_bytes));
+  host_weights_block_ = host_weights_;
   for (const graph::VariablePlan& variable : stage().variables)
     if (variable.on_host) weight_moves_.bytes += variable.type.bytes();
   weight_moves_.padding_bytes = stage().host_parameter_bytes - weight_moves_.bytes;
@@ -189,7 +190,7 @@ void Arena::bring_weights(std::byte* weight_room) {
 }
 
 std::byte* Arena::place_of(const graph::VariablePlan& variable) const {
-  return (variable.on_host ? host_weights_ : parameters_).get() + variable.offset;
+  return (variable.on_host ? host_weights_block_ : parameters_).get() + variable.offset;
 }
 
 const std::byte* Arena::newest(std::size_t k) const {

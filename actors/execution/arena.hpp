@@ -65,7 +65,6 @@ class Arena {
   std::shared_ptr<std::byte> return_host_weights() { return std::move(host_weights_); }
   void lend_host_weights(std::shared_ptr<std::byte> weights) { host_weights_ = std::move(weights); }
   bool has_host_weights() const { return host_weights_ != nullptr; }
-  const std::shared_ptr<std::byte>& host_weights() const { return host_weights_; }
   /// Another number once they have changed.
   std::int64_t weight_version() const { return weight_version_; }
   /// To be called by whoever changes them through variable().
@@ -88,6 +87,8 @@ class Arena {
   }
   /// What programs have copied of this and of other stages'.
   const OffloadReport& activation_moves() const { return moves_.activations; }
+
+  // The host's thread may use the next two while no call is under way, wherever the weights are.
 
   /// A copy; of a buffer, as keep_buffers() last found it, so that all variables are those of the
   /// same update even if a later window was begun.
@@ -122,7 +123,8 @@ class Arena {
   Block parameters_;
   Block accumulators_;
   Block host_accumulators_;
-  Block host_weights_;
+  Block host_weights_;        // while the host store does not have it
+  Block host_weights_block_;  // the same, wherever it is
   std::int64_t weight_version_ = 0;
   OffloadReport weight_moves_;
   graph::Moves moves_;

@@ -15,14 +15,23 @@ HostPort::HostPort(std::shared_ptr<std::atomic<std::uint64_t>> updates)
 
 void HostPort::begin_call() {
   const std::lock_guard lock(mutex_);
-  if (failure_) throw closed_by(failure_->text);
-  if (in_call_)
-    throw Error(
-        Errc::busy,
-        "the engine is in another call of the host's; call it again when that has returned");
+  expect_no_call();
   answer_.reset();
   in_call_ = true;
   progress();  // the time before the call is no part of its silence
+}
+
+void HostPort::expect_rest() const {
+  const std::lock_guard lock(mutex_);
+  expect_no_call();
+}
+
+void HostPort::expect_no_call() const {
+  if (failure_) throw closed_by(failure_->text);
+  if (in_call_)
+    throw Error(Errc::busy,
+                "the engine is in another call of the host's; call it again when that has "
+                "returned");
 }
 
 void HostPort::abandon_call() noexcept {

@@ -13,7 +13,6 @@
 #include <variant>
 #include <vector>
 
-#include "actors/execution/weight_update.hpp"
 #include "penstock/error.hpp"
 #include "penstock/report.hpp"
 #include "penstock/tensor.hpp"
@@ -30,7 +29,11 @@ struct StageStatus {
 using Outputs = std::vector<Tensor>;    ///< in the order of Plan::outputs
 using Variables = std::vector<Tensor>;  ///< in the order of Plan::variables
 struct Done {};
-using Answer = std::variant<Done, std::vector<Tensor>, std::vector<StageStatus>, OptimizerTensors>;
+/// A call that was asked to stop has done so many micro-batches per replica, and will do no others.
+struct CutAfter {
+  std::int64_t micro_batches = 0;
+};
+using Answer = std::variant<Done, Outputs, std::vector<StageStatus>, CutAfter>;
 
 struct Failure {
   Errc code = Errc::internal;
@@ -49,6 +52,8 @@ class HostPort {
   /// Forgets the last answer. @throws Error closed if the engine has failed before; busy if a call
   /// is under way.
   void begin_call();
+  /// @throws as begin_call(), and begins none.
+  void expect_rest() const;
   /// Nobody could be told of the call that has begun.
   void abandon_call() noexcept;
   bool in_call() const;
@@ -88,6 +93,7 @@ class HostPort {
   /// The watchdog's answer is waited for, call by call, for so long.
   static constexpr double watchdog_seconds[] = {1, 10};
 
+  void expect_no_call() const;
   bool ended() const { return answer_ || failure_; }
   void await_end(std::unique_lock<std::mutex>& lock, double quiet_seconds,
                  const Watchdog& watchdog);

@@ -96,6 +96,10 @@ void OutputCollector::add(std::size_t output, std::int64_t replica, std::int64_t
     add_elements<std::int64_t>(place, tensor);
 }
 
+void OutputCollector::leave_out(std::int64_t micro_batches) {
+  missing_ -= micro_batches * setup_->replicas * static_cast<std::int64_t>(results_.size());
+}
+
 Outputs OutputCollector::take() {
   Outputs outputs;
   for (auto& [selection, type, memory] : results_)

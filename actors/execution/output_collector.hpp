@@ -33,6 +33,9 @@ class OutputCollector {
   /// Output `output` of the call's micro-batch `number` (from 0) of `replica`, in any order; of one
   /// replica's sums, in order.
   void add(std::size_t output, std::int64_t replica, std::int64_t number, const Tensor& tensor);
+  /// Nothing will come of the call's last `micro_batches` of each replica, nor is anything to be
+  /// taken of the others.
+  void leave_out(std::int64_t micro_batches);
   bool complete() const { return missing_ == 0; }
   /// The results, in the order of Plan::outputs.
   Outputs take();

@@ -1,8 +1,17 @@
 #include "actors/execution/pipeline_setup.hpp"
 
 #include <string>
+#include <utility>
+
+#include "actors/execution/host_port.hpp"
 
 namespace penstock::actors {
+
+std::shared_ptr<const PipelineSetup> with_host(PipelineSetup setup, const UpdateRules& rules) {
+  setup.host = std::make_shared<HostPort>(setup.updates);
+  setup.constants = std::make_shared<RunConstants>(constants_of(rules));
+  return std::make_shared<const PipelineSetup>(std::move(setup));
+}
 
 double gradient_parts(const PipelineSetup& setup) {
   if (setup.reduction != Reduction::mean) return 1;

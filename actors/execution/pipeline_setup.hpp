@@ -26,7 +26,7 @@ struct UpdateRules {
   std::function<double(std::int64_t)> learning_rate_factor = {};
 };
 
-/// What every program reads besides its inputs; replaced as a whole between calls.
+/// What every program reads besides its inputs. The host writes it between calls.
 struct RunConstants {
   std::int64_t first_update = 0;  ///< number of the window that the model began with
   float loss_scale = 1;           ///< what the gradient of the loss starts with
@@ -56,6 +56,7 @@ struct PipelineSetup {
   /// Counts the updates that all stages have done, for the host's threads to read beside a call;
   /// null: the host port makes one.
   std::shared_ptr<std::atomic<std::uint64_t>> updates = {};
+  std::shared_ptr<RunConstants> constants = {};
 
   std::size_t stages() const { return plan->stages.size(); }
   /// Micro-batches of one replica that are anywhere between the feed and the end of their last
@@ -65,6 +66,9 @@ struct PipelineSetup {
     return static_cast<std::int32_t>(graph::ReplicaIpus(*plan, replicas).of(replica, stage));
   }
 };
+
+/// Returns the setup with a host port of its own and the constants that `rules` begin with.
+std::shared_ptr<const PipelineSetup> with_host(PipelineSetup setup, const UpdateRules& rules);
 
 /// What a gradient's sum is divided by to make the gradient that `setup.reduction` asks for.
 double gradient_parts(const PipelineSetup& setup);

@@ -58,8 +58,9 @@ WeightUpdate::Trained WeightUpdate::trained_variable(std::size_t position) {
   trained.own_elements =
       trained.divided ? graph::shard_elements(elements, setup_->replicas) : elements;
   std::int64_t& bytes = trained.on_host ? host_block_bytes_ : ipu_block_bytes_;
-  for (std::size_t s = 0; s < rule.rule->state(rule.hyper).size(); ++s) {
+  for (const graph::StateTensor& tensor : rule.rule->state(rule.hyper)) {
     trained.state_offsets.push_back(bytes);
+    trained.initial_state.push_back(tensor.initial);
     bytes += aligned(bytes_of(trained.own_elements));
   }
   return trained;
@@ -148,13 +149,10 @@ StateBlocks WeightUpdate::new_state() const {
 }
 
 void WeightUpdate::begin_anew(const StateBlocks& state) const {
-  for (const Trained& trained : trained_) {
-    const graph::ParameterRule& rule = rule_of(trained);
-    const auto tensors = rule.rule->state(rule.hyper);
-    for (std::size_t s = 0; s < tensors.size(); ++s)
+  for (const Trained& trained : trained_)
+    for (std::size_t s = 0; s < trained.initial_state.size(); ++s)
       std::fill_n(reinterpret_cast<float*>(block_of(trained, state) + trained.state_offsets[s]),
-                  trained.own_elements, tensors[s].initial);
-  }
+                  trained.own_elements, trained.initial_state[s]);
 }
 
 std::vector<VariableState> WeightUpdate::read_state() const {
@@ -167,7 +165,7 @@ std::vector<VariableState> WeightUpdate::read_state() const {
     kept.first_element = trained.own.begin;
     for (const std::int64_t offset : trained.state_offsets) {
       const auto copy = allocate_block(static_cast<std::size_t>(bytes_of(own)));
-      std::memcpy(copy.get(), block_of(trained, state_) + offset,
+      std::memcpy(copy.get(), block_of(trained, all_state_) + offset,
                   static_cast<std::size_t>(bytes_of(own)));
       kept.tensors.push_back(
           Tensor::wrap(type.dtype, trained.divided ? Shape{own} : type.shape, copy));
@@ -176,14 +174,12 @@ std::vector<VariableState> WeightUpdate::read_state() const {
   return states;
 }
 
-void WeightUpdate::restore_state(const OptimizerTensors& tensors) {
-  if (host_block_bytes_ > 0)
-    state_.on_host = allocate_block(static_cast<std::size_t>(host_block_bytes_));
-  begin_anew(state_);
+void WeightUpdate::restore_state(const OptimizerTensors& tensors) noexcept {
+  begin_anew(all_state_);
   for (const Trained& trained : trained_) {
     const auto& whole = tensors.variables[static_cast<std::size_t>(trained.variable)];
     for (std::size_t s = 0; s < whole.size(); ++s)
-      std::memcpy(block_of(trained, state_) + trained.state_offsets[s],
+      std::memcpy(block_of(trained, all_state_) + trained.state_offsets[s],
                   whole[s].raw() + bytes_of(trained.own.begin),
                   static_cast<std::size_t>(bytes_of(size(trained.own))));
   }

@@ -86,19 +86,22 @@ class WeightUpdate {
 
   /// The optimizer state of the stage's variables as it is before the first update.
   StateBlocks new_state() const;
-  void set_state(StateBlocks state) { state_ = std::move(state); }
+  void set_state(StateBlocks state) {
+    state_ = std::move(state);
+    all_state_ = state_;
+  }
   /// What is kept in the host store: an update borrows it.
   bool uses_host_store() const { return host_block_bytes_ > 0; }
   void lend_host_state(std::shared_ptr<std::byte> state) { state_.on_host = std::move(state); }
   std::shared_ptr<std::byte> return_host_state() { return std::move(state_.on_host); }
   bool has_host_state() const { return state_.on_host != nullptr; }
-  /// Copies of the state's tensors, which must all be there; in other replicas than the first, of
-  /// the shards only.
+  // The host's thread may use the next two while no call is under way, wherever the state is.
+
+  /// Returns copies of the state's tensors; in other replicas than the first, of the shards only.
   std::vector<VariableState> read_state() const;
-  /// These tensors, which are whole and have the right types, instead: on the IPU in the block that
-  /// is there, for it has no room for another; a new one is to be returned to the host store.
-  /// Updates count on from theirs.
-  void restore_state(const OptimizerTensors& tensors);
+  /// Replaces the state by these tensors, which are whole and have the right types. Updates count
+  /// on from theirs.
+  void restore_state(const OptimizerTensors& tensors) noexcept;
   /// Bytes of its elements on the IPU, padding of shards included; and what alignment adds there.
   std::int64_t state_bytes_on_ipu() const { return state_bytes(false); }
   std::int64_t state_padding_on_ipu() const { return ipu_block_bytes_ - state_bytes(false); }
@@ -125,6 +128,7 @@ class WeightUpdate {
   struct Trained : Share {
     std::size_t position = 0;                      // in StagePlan::variables
     std::vector<std::int64_t> state_offsets = {};  // in the block on the IPU or in the host store
+    std::vector<float> initial_state = {};         // of each tensor's elements
     bool on_host = false;
     std::int64_t own_elements = 0;  // of `own` and its padding
   };
@@ -185,8 +189,9 @@ class WeightUpdate {
   std::int64_t ipu_block_bytes_ = 0;
   std::int64_t host_block_bytes_ = 0;
   GradientSums sums_;
-  StateBlocks state_;
-  Staging staging_;  // in the IPU's scratch, while it runs
+  StateBlocks state_;      // without what the host store has
+  StateBlocks all_state_;  // the same blocks, wherever they are
+  Staging staging_;        // in the IPU's scratch, while it runs
   OffloadReport moves_;
   std::map<std::int64_t, std::shared_ptr<Arena>> shards_;  // by replica
   std::shared_ptr<const std::vector<double>> directions_;

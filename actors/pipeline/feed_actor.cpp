@@ -19,6 +19,8 @@ void FeedState::start(FeedHandle::pointer actor, std::shared_ptr<const PipelineS
 
 void FeedState::on_step_call(StepCall& given) {
   call = std::move(given);
+  end = call.first_micro_batch + call.micro_batches;
+  begun_end = call.first_micro_batch;
   for (std::size_t replica = 0; replica < credits.size(); ++replica) feed(replica);
 }
 
@@ -29,13 +31,29 @@ void FeedState::on_credit(const Credit& credit) {
 }
 
 void FeedState::feed(std::size_t replica) {
-  const std::int64_t end = call.first_micro_batch + call.micro_batches;
-  for (; credits[replica] > 0 && next[replica] < end; --credits[replica]) {
+  for (; credits[replica] > 0 && next[replica] < end && may_send(next[replica]);
+       --credits[replica]) {
     send_micro_batch(replica, next[replica]++);
     setup->host->progress();
   }
   const bool all_sent = std::all_of(next.begin(), next.end(), [&](auto n) { return n == end; });
   if (all_sent) call.inputs.clear();  // what is under way holds on to its own rows
+}
+
+bool FeedState::may_send(std::int64_t micro_batch) {
+  if (micro_batch < begun_end) return true;
+  if (!call.stop.stop_requested()) {
+    begun_end += window();
+    return true;
+  }
+  end = begun_end;
+  self->send(links.step, CallCut{end - call.first_micro_batch});
+  return false;
+}
+
+std::int64_t FeedState::window() const {
+  if (setup->plan->training) return setup->gradient_accumulation;
+  return setup->plan->phases.none() ? 1 : setup->plan->phases.turn;
 }
 
 void FeedState::send_micro_batch(std::size_t replica, std::int64_t micro_batch) {
@@ -77,7 +95,6 @@ Tensor FeedState::copied(const Tensor& rows, std::size_t input, std::size_t repl
 void FeedState::on_explain_wait() {
   std::string text = "feed";
   for (std::size_t replica = 0; replica < credits.size(); ++replica) {
-    const std::int64_t end = call.first_micro_batch + call.micro_batches;
     text += next[replica] == end ? " has sent all of replica " + std::to_string(replica)
                                  : " waits for a credit of replica " + std::to_string(replica) +
                                        " to send micro-batch " + std::to_string(next[replica]);

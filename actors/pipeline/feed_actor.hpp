@@ -1,5 +1,6 @@
 // Feed: cuts the tensors of the host's call into micro-batches and sends each to the stages that
-// consume it, for every replica in data order and never further ahead than its credits.
+// consume it, for every replica in data order and never further ahead than its credits. It also
+// ends a call that is asked to stop: between two windows, the same two in every replica.
 #pragma once
 
 #include "actors/pipeline/messages.hpp"
@@ -15,6 +16,11 @@ struct FeedState {
   void on_explain_wait();
 
   void feed(std::size_t replica);
+  /// Returns whether that micro-batch may be sent: no other one of its window has been, and the
+  /// call was asked to stop, if not. Then the call ends before the window.
+  bool may_send(std::int64_t micro_batch);
+  /// Micro-batches that are done whole or not at all: those of a window, or of a turn of inference.
+  std::int64_t window() const;
   void send_micro_batch(std::size_t replica, std::int64_t micro_batch);
   /// Rows of one micro-batch: a view where that is 64-byte aligned, as kernels need it; a copy
   /// otherwise.
@@ -27,8 +33,10 @@ struct FeedState {
   SupervisorHandle supervisor;
   FeedLinks links;
   StepCall call;
-  std::vector<std::int64_t> credits;               // per replica
-  std::vector<std::int64_t> next;                  // per replica: micro-batch to send next
+  std::int64_t end = 0;               // of the call's micro-batches
+  std::int64_t begun_end = 0;         // of those whose window has begun in some replica
+  std::vector<std::int64_t> credits;  // per replica
+  std::vector<std::int64_t> next;     // per replica: micro-batch to send next
   std::vector<std::shared_ptr<std::byte>> copies;  // by input; made when first needed
 };
 

@@ -11,6 +11,7 @@
 #include <caf/typed_event_based_actor.hpp>
 #include <cstdint>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -157,23 +158,6 @@ struct SetRules {
   std::shared_ptr<const UpdateRules> rules = {};
 };
 
-/// Host -> step -> stages: other constants, from the next call on.
-struct SetRunConstants {
-  RunConstants constants = {};
-};
-
-/// Host -> step -> optimizers: read the state of replica 0 and the shards of the others, or
-/// overwrite that of every replica. The answer is OptimizerAnswer.
-struct ReadState {};
-struct WriteState {
-  std::shared_ptr<const OptimizerTensors> tensors = {};
-};
-/// Optimizer -> step.
-struct OptimizerAnswer {
-  std::int64_t updates = 0;                   ///< that it has seen
-  std::vector<VariableState> variables = {};  ///< empty after a write
-};
-
 /// What the host store keeps for a stage of a replica, in one block.
 enum class HostClass : std::uint8_t { optimizer_state, accumulators, weights, stash };
 struct BlockKey {
@@ -205,23 +189,18 @@ struct StepCall {
   std::vector<Tensor> inputs = {};  ///< in the order of Plan::inputs
   std::int64_t first_micro_batch = 0;
   std::int64_t micro_batches = 0;  ///< per replica
+  std::stop_token stop = {};       ///< asks for no further window, or turn of inference, to begin
+};
+/// Feed -> step: the call was asked to stop, and only so many of its micro-batches per replica have
+/// begun. No others will.
+struct CallCut {
+  std::int64_t micro_batches = 0;
 };
 
-/// Host -> step -> stages: read all variables of a replica, or overwrite those of every one.
-struct ReadVariables {
-  std::int32_t replica = 0;
-};
-struct WriteVariables {
-  std::shared_ptr<const Variables> values = {};
-};
 /// Host -> step -> stages: what has each stage done?
 struct ReadStatus {};
 
-/// Stage -> step: the answers.
-struct StageVariables {
-  std::int32_t stage = 0;
-  std::vector<Tensor> values = {};  ///< in the order of StagePlan::variables; empty after a write
-};
+/// Stage -> step: the answer.
 struct StageStatusAnswer {
   StageStatus status = {};
 };
@@ -248,8 +227,7 @@ struct WaitsFor {
 using StageHandle = caf::typed_actor<
     caf::reacts_to<StageLinks>, caf::reacts_to<EdgeTensor>, caf::reacts_to<OutputsTaken>,
     caf::reacts_to<ProgramDone>, caf::reacts_to<TurnNear>, caf::reacts_to<WeightsBrought>,
-    caf::reacts_to<WeightsReady>, caf::reacts_to<ReadVariables>, caf::reacts_to<WriteVariables>,
-    caf::reacts_to<ReadStatus>, caf::reacts_to<SetRunConstants>, caf::reacts_to<ExplainWait>>;
+    caf::reacts_to<WeightsReady>, caf::reacts_to<ReadStatus>, caf::reacts_to<ExplainWait>>;
 using DeviceHandle = caf::typed_actor<caf::reacts_to<RunProgram>, caf::reacts_to<BringWeights>,
                                       caf::reacts_to<RunUpdate>>;
 using FeedHandle = caf::typed_actor<caf::reacts_to<FeedLinks>, caf::reacts_to<StepCall>,
@@ -258,19 +236,17 @@ using OptimizerHandle =
     caf::typed_actor<caf::reacts_to<OptimizerLinks>, caf::reacts_to<WindowComplete>,
                      caf::reacts_to<Reduced>, caf::reacts_to<TiedSums>, caf::reacts_to<UpdateOrder>,
                      caf::reacts_to<UpdateDone>, caf::reacts_to<ShardReady>,
-                     caf::reacts_to<Release>, caf::reacts_to<SetRules>, caf::reacts_to<ReadState>,
-                     caf::reacts_to<WriteState>, caf::reacts_to<ExplainWait>>;
+                     caf::reacts_to<Release>, caf::reacts_to<SetRules>,
+                     caf::reacts_to<ExplainWait>>;
 using ReducerHandle = caf::typed_actor<caf::reacts_to<Contribution>>;
 using GateHandle = caf::typed_actor<caf::reacts_to<GateLinks>, caf::reacts_to<GradientsReady>,
                                     caf::reacts_to<PhaseDone>, caf::reacts_to<SetRules>>;
 using HostStoreHandle =
     caf::typed_actor<caf::reacts_to<StoreBlock>, caf::replies_to<FetchBlock>::with<FetchedBlock>>;
-using StepHandle = caf::typed_actor<
-    caf::reacts_to<StepLinks>, caf::reacts_to<StepCall>, caf::reacts_to<StageOutputs>,
-    caf::reacts_to<UpdateApplied>, caf::reacts_to<SetRules>, caf::reacts_to<ReadVariables>,
-    caf::reacts_to<WriteVariables>, caf::reacts_to<StageVariables>, caf::reacts_to<ReadStatus>,
-    caf::reacts_to<StageStatusAnswer>, caf::reacts_to<SetRunConstants>, caf::reacts_to<ReadState>,
-    caf::reacts_to<WriteState>, caf::reacts_to<OptimizerAnswer>>;
+using StepHandle = caf::typed_actor<caf::reacts_to<StepLinks>, caf::reacts_to<StepCall>,
+                                    caf::reacts_to<CallCut>, caf::reacts_to<StageOutputs>,
+                                    caf::reacts_to<UpdateApplied>, caf::reacts_to<SetRules>,
+                                    caf::reacts_to<ReadStatus>, caf::reacts_to<StageStatusAnswer>>;
 using SupervisorHandle = caf::typed_actor<caf::reacts_to<SupervisorLinks>, caf::reacts_to<Failed>,
                                           caf::reacts_to<NothingMoves>, caf::reacts_to<WaitsFor>>;
 
@@ -319,6 +295,7 @@ struct StageLinks {
 };
 struct FeedLinks {
   std::vector<std::vector<StageHandle>> stages = {};  ///< [replica][stage]
+  StepHandle step = {};
 };
 struct OptimizerLinks {
   DeviceHandle device = {};
@@ -366,18 +343,12 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::Release)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::UpdateApplied)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::WeightsReady)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::SetRules)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::SetRunConstants)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::ReadState)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::WriteState)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::OptimizerAnswer)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::FetchBlock)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::StoreBlock)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::FetchedBlock)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::StepCall)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::ReadVariables)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::WriteVariables)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::CallCut)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::ReadStatus)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::StageVariables)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::StageStatusAnswer)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::Failed)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::NothingMoves)

@@ -123,19 +123,6 @@ void OptimizerState::return_state() {
     self->send(links.host_store, StoreBlock{key(), setup.update->return_host_state()});
 }
 
-void OptimizerState::on_read_state() {
-  with_state([this] {
-    self->send(links.step, OptimizerAnswer{setup.update->updates(), setup.update->read_state()});
-    return_state();
-  });
-}
-
-void OptimizerState::on_write_state(const WriteState& message) {
-  setup.update->restore_state(*message.tensors);
-  return_state();
-  self->send(links.step, OptimizerAnswer{setup.update->updates(), {}});
-}
-
 void OptimizerState::on_explain_wait() {
   const std::string what = waits_for();
   self->send(links.supervisor,
@@ -208,8 +195,6 @@ OptimizerHandle::behavior_type optimizer_actor(
           [=](ShardReady& shard) { self->state.on_shard_ready(shard); },
           [=](const Release&) { self->state.on_release(); },
           [=](const SetRules& message) { self->state.on_set_rules(message); },
-          [=](const ReadState&) { self->state.on_read_state(); },
-          [=](const WriteState& message) { self->state.on_write_state(message); },
           [=](const ExplainWait&) { self->state.on_explain_wait(); }};
 }
 

@@ -28,8 +28,6 @@ struct OptimizerState {
   void on_update_done(const UpdateDone& done);
   void on_shard_ready(ShardReady& shard);
   void on_release();
-  void on_read_state();
-  void on_write_state(const WriteState& message);
   void on_explain_wait();
   void on_set_rules(const SetRules& message) { setup.update->set_rules(message.rules); }
 

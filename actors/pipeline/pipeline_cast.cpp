@@ -110,15 +110,9 @@ class Casting {
       const auto& arena = arenas_[position];
       const auto r = static_cast<std::int32_t>(replica), s = static_cast<std::int32_t>(stage);
       cast_.statuses.push_back(std::make_shared<StageStatus>());
-      StageSetup own{setup_,
-                     r,
-                     s,
-                     arena,
-                     cast_.statuses.back(),
-                     shared_bytes(setup_->ipu(replica, stage)),
-                     {},
-                     0,
-                     constants_of(*rules_)};
+      StageSetup own{
+          setup_, r, s, arena, cast_.statuses.back(), shared_bytes(setup_->ipu(replica, stage)),
+          {},     0};
       std::shared_ptr<WeightUpdate> update;
       if (setup_->plan->training) {
         update = updates_[position];
@@ -129,7 +123,7 @@ class Casting {
                                     OptimizerSetup{setup_, r, s, arena, update}));
       }
       stages.push_back(spawn(name, RunsOn::workers, stage_actor, std::move(own)));
-      if (replica == 0) cast_.memory.push_back({arena, update, arena->host_weights()});
+      cast_.memory.push_back({arena, update});
     }
   }
 
@@ -177,7 +171,7 @@ class Casting {
     for (std::int64_t replica = 0; replica < setup_->replicas; ++replica)
       for (std::size_t stage = 0; stage < setup_->stages(); ++stage)
         introduce_stage(static_cast<std::size_t>(replica), stage);
-    caf::anon_send(feed_, FeedLinks{stages_});
+    caf::anon_send(feed_, FeedLinks{stages_, step_});
     caf::anon_send(step_, StepLinks{feed_, stages_, optimizers_, gate_});
     if (gate_) caf::anon_send(gate_, GateLinks{optimizers_});
     SupervisorLinks asked{{}, optimizers_, feed_};
@@ -245,23 +239,6 @@ PipelineCast spawn_pipeline(ActorSystem& system, std::shared_ptr<const PipelineS
 void end(const PipelineCast& cast) noexcept {
   tell_to_end(caf::actor_cast<caf::actor>(cast.supervisor));
   for (const Child& child : cast.others) tell_to_end(child.actor);
-}
-
-Variables variables_after_end(const graph::Plan& plan, const std::vector<StageMemory>& memory) {
-  Variables variables(plan.variables.size());
-  for (const auto& [arena, update, weights] : memory) {
-    if (update && !(update->whole() && update->updates() == memory[0].update->updates()))
-      throw Error(Errc::closed,
-                  "the weights cannot be read: the failure came in the middle of an update, which "
-                  "stage " +
-                      std::to_string(arena->number()) + " has not done like stage 0");
-    arena->lend_host_weights(weights);
-    const auto& held = arena->stage().variables;
-    for (std::size_t k = 0; k < held.size(); ++k)
-      if (held[k].owner == graph::none)
-        variables[static_cast<std::size_t>(held[k].variable)] = arena->read_variable(k);
-  }
-  return variables;
 }
 
 }  // namespace penstock::actors

@@ -1,19 +1,12 @@
 #include "actors/pipeline/pipeline_runtime.hpp"
 
+#include <utility>
+
 #include "actors/pipeline/pipeline_cast.hpp"
 
 namespace penstock::actors {
 
 struct PipelineRuntime::Cast : PipelineCast {};
-
-namespace {
-
-std::shared_ptr<const PipelineSetup> with_host(PipelineSetup setup) {
-  setup.host = std::make_shared<HostPort>(setup.updates);
-  return std::make_shared<const PipelineSetup>(std::move(setup));
-}
-
-}  // namespace
 
 PipelineRuntime::PipelineRuntime(PipelineSetup setup, UpdateRules rules,
                                  const SystemOptions& system)
@@ -21,9 +14,8 @@ PipelineRuntime::PipelineRuntime(PipelineSetup setup, UpdateRules rules,
 
 PipelineRuntime::PipelineRuntime(PipelineSetup setup, UpdateRules rules,
                                  std::shared_ptr<ActorSystem> system)
-    : setup_(with_host(std::move(setup))),
+    : setup_(with_host(std::move(setup), rules)),
       system_(std::move(system)),
-      constants_(constants_of(rules)),
       cast_(std::make_unique<Cast>()) {
   // Nothing can fail once the actors are there, for nobody would tell them to end.
   static_cast<PipelineCast&>(*cast_) =
@@ -65,9 +57,10 @@ Answer PipelineRuntime::call(Message message) {
   return finish();
 }
 
-void PipelineRuntime::begin_step(std::vector<Tensor> inputs, std::int64_t micro_batches) {
-  begin(StepCall{std::move(inputs), micro_batches_begun_, micro_batches});
-  micro_batches_begun_ += micro_batches;
+void PipelineRuntime::begin_step(std::vector<Tensor> inputs, std::int64_t micro_batches,
+                                 std::stop_token stop) {
+  begin(StepCall{std::move(inputs), micro_batches_begun_, micro_batches, std::move(stop)});
+  first_micro_batch_ = std::exchange(micro_batches_begun_, micro_batches_begun_ + micro_batches);
 }
 
 bool PipelineRuntime::answered() const {
@@ -75,19 +68,31 @@ bool PipelineRuntime::answered() const {
 }
 
 Outputs PipelineRuntime::finish_step() {
-  return std::get<Outputs>(finish());
+  Answer answer = finish();
+  if (const auto* cut = std::get_if<CutAfter>(&answer)) {
+    micro_batches_begun_ = first_micro_batch_ + cut->micro_batches;
+    throw Error(Errc::cancelled, "the call was asked to stop");
+  }
+  return std::get<Outputs>(std::move(answer));
 }
 
-Outputs PipelineRuntime::step(std::vector<Tensor> inputs, std::int64_t micro_batches) {
-  begin_step(std::move(inputs), micro_batches);
+Outputs PipelineRuntime::step(std::vector<Tensor> inputs, std::int64_t micro_batches,
+                              std::stop_token stop) {
+  begin_step(std::move(inputs), micro_batches, std::move(stop));
   return finish_step();
 }
 
+std::span<const StageMemory> PipelineRuntime::memory_of(std::int32_t replica) const {
+  const std::size_t stages = setup_->stages();
+  return std::span(cast_->memory).subspan(static_cast<std::size_t>(replica) * stages, stages);
+}
+
 Variables PipelineRuntime::read_variables(std::int32_t replica) {
-  if (replica > 0 || !setup_->host->failed())
-    return std::get<Variables>(call(ReadVariables{replica}));
-  end_to_read();
-  return variables_after_end(*setup_->plan, cast_->memory);
+  if (replica == 0 && setup_->host->failed())
+    end_to_read();
+  else
+    setup_->host->expect_rest();
+  return actors::read_variables(*setup_->plan, memory_of(replica));
 }
 
 // An update that has begun is let finish, so that the weights are those of all stages' last one.
@@ -106,31 +111,27 @@ void PipelineRuntime::end_to_read() {
 }
 
 void PipelineRuntime::write_variables(const Variables& variables) {
-  call(WriteVariables{std::make_shared<const Variables>(variables)});
+  setup_->host->expect_rest();
+  actors::write_variables(cast_->memory, variables);
 }
 
 void PipelineRuntime::set_rules(UpdateRules rules) {
-  const RunConstants constants{constants_.first_update, constants_of(rules).loss_scale};
+  const float loss_scale = constants_of(rules).loss_scale;
   call(SetRules{std::make_shared<const UpdateRules>(std::move(rules))});
-  set_constants(constants);
+  setup_->constants->loss_scale = loss_scale;
 }
 
 OptimizerTensors PipelineRuntime::read_optimizer() {
-  return std::get<OptimizerTensors>(call(ReadState{}));
+  setup_->host->expect_rest();
+  return actors::read_optimizer(*setup_->plan, cast_->memory);
 }
 
-void PipelineRuntime::write_optimizer(OptimizerTensors tensors) {
+void PipelineRuntime::write_optimizer(const OptimizerTensors& tensors) {
+  setup_->host->expect_rest();
+  actors::write_optimizer(cast_->memory, tensors);
   const std::int64_t windows_begun = micro_batches_begun_ / setup_->gradient_accumulation;
-  const RunConstants constants{tensors.updates - windows_begun, constants_.loss_scale};
-  const auto updates = static_cast<std::uint64_t>(tensors.updates);
-  call(WriteState{std::make_shared<const OptimizerTensors>(std::move(tensors))});
-  set_constants(constants);
-  setup_->host->set_updates(updates);
-}
-
-void PipelineRuntime::set_constants(const RunConstants& constants) {
-  constants_ = constants;
-  call(SetRunConstants{constants});
+  setup_->constants->first_update = tensors.updates - windows_begun;
+  setup_->host->set_updates(static_cast<std::uint64_t>(tensors.updates));
 }
 
 std::vector<StageStatus> PipelineRuntime::read_status() {

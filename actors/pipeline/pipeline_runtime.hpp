@@ -3,11 +3,14 @@
 #pragma once
 
 #include <memory>
+#include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "actors/execution/host_port.hpp"
 #include "actors/execution/pipeline_setup.hpp"
+#include "actors/execution/stage_memory.hpp"
 #include "actors/system/system_options.hpp"
 
 namespace penstock::actors {
@@ -25,11 +28,14 @@ class PipelineRuntime {
   PipelineRuntime& operator=(const PipelineRuntime&) = delete;
 
   /// Runs `micro_batches` per replica on tensors that hold just as many rows. In training, a
-  /// multiple of the gradient accumulation. @throws Error stage_failed, stalled, closed.
-  Outputs step(std::vector<Tensor> inputs, std::int64_t micro_batches);
+  /// multiple of the gradient accumulation. Once asked to stop, it begins no further window, or
+  /// turn of inference; what has begun is finished.
+  /// @throws Error stage_failed, stalled, closed; cancelled if `stop` has kept some from beginning.
+  Outputs step(std::vector<Tensor> inputs, std::int64_t micro_batches, std::stop_token stop = {});
 
   /// The same in two halves, for those who drive a deterministic system between them.
-  void begin_step(std::vector<Tensor> inputs, std::int64_t micro_batches);
+  void begin_step(std::vector<Tensor> inputs, std::int64_t micro_batches,
+                  std::stop_token stop = {});
   bool answered() const;
   Outputs finish_step();
 
@@ -44,7 +50,7 @@ class PipelineRuntime {
   OptimizerTensors read_optimizer();
   /// Overwrites it in every replica; the next window has the number of updates that it has seen.
   /// Its tensors have the types that the rules ask for.
-  void write_optimizer(OptimizerTensors tensors);
+  void write_optimizer(const OptimizerTensors& tensors);
   /// What it has failed of, for good; empty: of nothing.
   std::string failure() const;
   /// Of every stage of every replica; traces are handed over and forgotten. After a failure as
@@ -52,6 +58,8 @@ class PipelineRuntime {
   std::vector<StageStatus> read_status();
   /// Updates that all stages have done, on top of those that a state written had seen.
   std::uint64_t updates() const;
+  /// Micro-batches of each replica that were begun, without those that a stop has kept from it.
+  std::int64_t micro_batches_begun() const { return micro_batches_begun_; }
 
   /// Ends the actors. Nothing can be called then but what can after a failure. Whether they hold
   /// no memory of the IPUs any more: not if a kernel does not end in the time of a stall.
@@ -70,13 +78,13 @@ class PipelineRuntime {
   Answer finish();
   /// @throws Error stalled if what the actors hold cannot be read.
   void end_to_read();
-  void set_constants(const RunConstants& constants);
+  std::span<const StageMemory> memory_of(std::int32_t replica) const;
 
   std::shared_ptr<const PipelineSetup> setup_;
   std::shared_ptr<ActorSystem> system_;
-  RunConstants constants_;
   std::unique_ptr<Cast> cast_;
-  std::int64_t micro_batches_begun_ = 0;
+  std::int64_t micro_batches_begun_ = 0;  // of each replica
+  std::int64_t first_micro_batch_ = 0;    // of the last step
 };
 
 }  // namespace penstock::actors

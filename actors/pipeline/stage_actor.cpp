@@ -11,7 +11,6 @@ namespace penstock::actors {
 void StageState::start(StageHandle::pointer actor, StageSetup given) {
   self = actor;
   setup = std::move(given);
-  constants = setup.constants;
   const PipelineSetup& pipeline = *setup.pipeline;
   const graph::Plan& plan = *pipeline.plan;
   const auto number = static_cast<std::size_t>(setup.stage);
@@ -179,14 +178,6 @@ void StageState::return_stash(std::int64_t micro_batch) {
                                             setup.arena->return_host_stash(micro_batch)});
 }
 
-void StageState::with_weights(const std::function<void()>& work) {
-  if (!weights_missing()) return work();
-  fetch(key(HostClass::weights), [this, work] {
-    work();
-    return_blocks();
-  });
-}
-
 std::string StageState::who() const {
   return stage_name(*setup.pipeline, setup.replica, static_cast<std::size_t>(setup.stage));
 }
@@ -221,7 +212,8 @@ void StageState::pump() {
     }
     StageReport& report = setup.status->report;
     ++(forward ? report.forward_runs : report.backward_runs);
-    self->send(links.device, RunProgram{self, setup.arena, *work, setup.replica, constants});
+    self->send(links.device,
+               RunProgram{self, setup.arena, *work, setup.replica, *setup.pipeline->constants});
   }
 }
 
@@ -309,24 +301,6 @@ void StageState::on_weights_ready(const WeightsReady& ready) {
   pump();
 }
 
-void StageState::on_read_variables() {
-  with_weights([this] {
-    StageVariables answer{setup.stage, {}};
-    for (std::size_t k = 0; k < setup.arena->stage().variables.size(); ++k)
-      answer.values.push_back(setup.arena->read_variable(k));
-    self->send(links.step, std::move(answer));
-  });
-}
-
-void StageState::on_write_variables(const WriteVariables& message) {
-  with_weights([this, values = message.values] {
-    const auto& variables = setup.arena->stage().variables;
-    for (std::size_t k = 0; k < variables.size(); ++k)
-      setup.arena->write_variable(k, (*values)[static_cast<std::size_t>(variables[k].variable)]);
-    self->send(links.step, StageVariables{setup.stage, {}});
-  });
-}
-
 void StageState::on_read_status() {
   self->send(links.step, StageStatusAnswer{*setup.status});
   setup.status->trace.clear();
@@ -350,10 +324,7 @@ StageHandle::behavior_type stage_actor(StageHandle::stateful_pointer<StageState>
           [=](const TurnNear& near) { self->state.on_turn_near(near); },
           [=](const WeightsBrought& brought) { self->state.on_weights_brought(brought); },
           [=](const WeightsReady& ready) { self->state.on_weights_ready(ready); },
-          [=](const ReadVariables&) { self->state.on_read_variables(); },
-          [=](const WriteVariables& message) { self->state.on_write_variables(message); },
           [=](const ReadStatus&) { self->state.on_read_status(); },
-          [=](const SetRunConstants& message) { self->state.on_set_run_constants(message); },
           [=](const ExplainWait&) { self->state.on_explain_wait(); }};
 }
 

@@ -28,7 +28,6 @@ struct StageSetup {
   std::int64_t shared_bytes = 0;  ///< of its IPU: scratch and the room for weights, for the report
   StateMemory optimizer_state = {};
   std::int64_t reducer_bytes = 0;  ///< of the totals of the replicas' gradient sums
-  RunConstants constants = {};     ///< at first
 };
 
 struct StageState {
@@ -40,10 +39,7 @@ struct StageState {
   void on_turn_near(const TurnNear& near);
   void on_weights_brought(const WeightsBrought& brought);
   void on_weights_ready(const WeightsReady& ready);
-  void on_read_variables();
-  void on_write_variables(const WriteVariables& message);
   void on_read_status();
-  void on_set_run_constants(const SetRunConstants& message) { constants = message.constants; }
   void on_explain_wait();
 
   /// Whether all is here that the host store keeps and `work` needs. Asks for what is not, and for
@@ -55,8 +51,6 @@ struct StageState {
   /// Puts sums and weights back into the host store, if they belong there.
   void return_blocks();
   void return_stash(std::int64_t micro_batch);
-  /// Does `work` with the weights here.
-  void with_weights(const std::function<void()>& work);
   bool sums_missing() const;
   bool weights_missing() const;
   bool keeps_stash() const { return setup.arena->stage().host_stash_bytes > 0; }
@@ -93,7 +87,6 @@ struct StageState {
   std::array<NextPhase, 2> next_phase;  // by this stage's direction; no stages: nobody is told
   bool leads = false;                   // there are some
   std::optional<TurnNear> near;         // came before the weights were ready
-  RunConstants constants;
 };
 
 StageHandle::behavior_type stage_actor(StageHandle::stateful_pointer<StageState> self,

@@ -11,24 +11,16 @@ struct StepState {
   void start(StepHandle::pointer actor, std::shared_ptr<const PipelineSetup> pipeline);
   void on_links(StepLinks& given) { links = std::move(given); }
   void on_step_call(StepCall& call);
+  void on_call_cut(const CallCut& message);
   void on_stage_outputs(const StageOutputs& outputs);
   void on_update_applied(const UpdateApplied& applied);
   void on_set_rules(const SetRules& message);
-  void on_read_variables(const ReadVariables& message);
-  void on_write_variables(const WriteVariables& message);
-  void on_stage_variables(const StageVariables& answer);
   void on_read_status(const ReadStatus& message);
   void on_status_answer(const StageStatusAnswer& answer);
-  void on_set_run_constants(const SetRunConstants& message);
-  void on_read_state(const ReadState& message);
-  void on_write_state(const WriteState& message);
-  void on_optimizer_answer(OptimizerAnswer& answer);
 
   void answer_if_done();
-  template <class Message>
-  void ask_stages(const Message& message);
-  template <class Message>
-  void ask_optimizers(const Message& message, std::size_t replicas);
+  /// Of all stages, for so many micro-batches.
+  std::int64_t updates_of(std::int64_t micro_batches) const;
 
   StepHandle::pointer self = nullptr;
   std::shared_ptr<const PipelineSetup> setup;
@@ -36,9 +28,9 @@ struct StepState {
   std::optional<OutputCollector> collector;
   std::int64_t first_micro_batch = 0;
   std::int64_t updates_missing = 0;  // of all stages
-  std::size_t answers_missing = 0;   // in the calls that ask each stage or optimizer
-  Variables variables;
-  std::vector<VariableState> states;  // of the optimizers that have answered
+  std::int64_t micro_batches = 0;    // of the call, per replica
+  std::optional<CutAfter> cut;       // the call was asked to stop
+  std::size_t answers_missing = 0;   // in the call that asks each stage
   std::vector<StageStatus> statuses;
 };
 

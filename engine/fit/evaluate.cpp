@@ -12,16 +12,17 @@ namespace penstock {
 
 Evaluation evaluate_once(InferenceModel& model, DataLoader& data, InferenceFields& fields,
                          std::span<const Metric> metrics, LoaderNote& note,
-                         const std::function<void()>& on_batch) {
+                         const std::function<void()>& on_batch, const std::stop_token& stop) {
   Evaluation evaluation;
   Scores scores(metrics);
   std::optional<Stopwatch> first_call;
   std::int64_t samples = 0;
   note.tell(data);
-  for (const Batch& batch : data) {
+  data.start_epoch();
+  while (const std::optional<Batch> batch = data.next(stop)) {
     if (!first_call) first_call.emplace();
-    in_runs(batch, batch.front().shape()[0], model.samples_per_run(), [&](const Batch& part) {
-      const StepResult result = model.run(fields.of(part));
+    in_runs(*batch, batch->front().shape()[0], model.samples_per_run(), [&](const Batch& part) {
+      const StepResult result = model.run(fields.of(part), stop);
       samples += part.front().shape()[0];
       evaluation.samples_per_second = first_call->per_second(samples);
       scores.add(result, part);
@@ -35,7 +36,7 @@ Evaluation evaluate_once(InferenceModel& model, DataLoader& data, InferenceField
 }
 
 Evaluation evaluate(InferenceModel& model, DataLoader& data, const std::vector<Metric>& metrics,
-                    const std::function<void()>& on_batch) {
+                    const std::function<void()>& on_batch, std::stop_token stop) {
   const auto calls = ModelAccess::calls(model);
   const ModelCall call(*calls, "evaluate");
   check(metrics);
@@ -43,7 +44,7 @@ Evaluation evaluate(InferenceModel& model, DataLoader& data, const std::vector<M
   InferenceFields fields(model, data.fields());
   check_runs(model, data, fields, "evaluate: data");
   LoaderNote note(model.options().runtime);
-  return evaluate_once(model, data, fields, metrics, note, on_batch);
+  return evaluate_once(model, data, fields, metrics, note, on_batch, stop);
 }
 
 }  // namespace penstock

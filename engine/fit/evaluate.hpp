@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <span>
+#include <stop_token>
 
 #include "engine/fit/inference_fields.hpp"
 #include "engine/fit/loader_note.hpp"
@@ -11,9 +12,10 @@
 
 namespace penstock {
 
-/// The metrics have been checked, and the fields.
+/// The metrics have been checked, and the fields. @throws Error as evaluate()
 Evaluation evaluate_once(InferenceModel& model, DataLoader& data, InferenceFields& fields,
                          std::span<const Metric> metrics, LoaderNote& note,
-                         const std::function<void()>& on_batch = {});
+                         const std::function<void()>& on_batch = {},
+                         const std::stop_token& stop = {});
 
 }  // namespace penstock

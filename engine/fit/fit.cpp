@@ -24,11 +24,12 @@ Batch first_rows(Batch batch, std::int64_t count) {
 
 class Fitting {
  public:
-  Fitting(TrainingModel& model, DataLoader& data, const FitOptions& options)
+  Fitting(TrainingModel& model, DataLoader& data, const FitOptions& options, std::stop_token stop)
       : model_(model),
         data_(data),
         first_update_(model.updates()),
         options_(options),
+        stop_(std::move(stop)),
         note_(model.options().runtime),
         validation_note_(
             (options.validation_model ? options.validation_model->options() : model.options())
@@ -42,7 +43,7 @@ class Fitting {
   History run() {
     for (int epoch = 1; epoch <= options_.epochs && !finished(); ++epoch) run_epoch(epoch);
     history_.updates = updates();
-    history_.samples_per_second = static_cast<double>(samples_) / seconds_;
+    if (samples_ > 0) history_.samples_per_second = static_cast<double>(samples_) / seconds_;
     return std::move(history_);
   }
 
@@ -52,7 +53,18 @@ class Fitting {
     return options_.max_updates.value_or(std::numeric_limits<std::int64_t>::max()) -
            static_cast<std::int64_t>(updates());
   }
-  bool finished() const { return stopped_ || updates_left() <= 0; }
+  bool finished() const { return stopped_ || history_.cancelled || updates_left() <= 0; }
+
+  /// Returns what `call`, which takes the token, returns, or nothing if that was cancelled.
+  auto unless_cancelled(const auto& call) -> std::optional<decltype(call())> {
+    try {
+      if (!stop_.stop_requested()) return call();
+    } catch (const Error& error) {
+      if (error.code() != Errc::cancelled || !stop_.stop_requested()) throw;
+    }
+    history_.cancelled = true;
+    return std::nullopt;
+  }
 
   void run_epoch(int epoch) {
     if (epoch == 1 || !options_.steps_per_epoch) start_data();
@@ -65,6 +77,7 @@ class Fitting {
     const Stopwatch watch;
     while (!finished() && record.steps != options_.steps_per_epoch && run_step(record, scores)) {
     }
+    if (history_.cancelled) return;
     if (record.steps == 0 && !finished()) refuse_empty("fit");
     note_.tell(data_);
     record.seconds = watch.seconds();
@@ -89,14 +102,16 @@ class Fitting {
   /// @returns whether there was a batch for it.
   bool run_step(EpochRecord& epoch, Scores& scores) {
     const Stopwatch asking;
-    std::optional<Batch> batch = next_batch();
-    if (!batch) return false;
-    const Batch given = shortened(std::move(*batch));
+    std::optional<std::optional<Batch>> batch = unless_cancelled([&] { return next_batch(); });
+    if (!batch || !*batch) return false;
+    const Batch given = shortened(std::move(**batch));
     double seconds = asking.seconds();
     for (const FitCallback& callback : options_.callbacks)
       if (callback.on_step_begin) callback.on_step_begin(given);
     const Stopwatch step;
-    const StepResult result = trained(given);
+    const std::optional<StepResult> trained_on = trained(given);
+    if (!trained_on) return false;
+    const StepResult& result = *trained_on;
     seconds += step.seconds();
     epoch.updates = updates();
     ++epoch.steps;
@@ -114,10 +129,10 @@ class Fitting {
   }
 
   std::optional<Batch> next_batch() {
-    std::optional<Batch> batch = data_.next();
+    std::optional<Batch> batch = data_.next(stop_);
     if (!batch && options_.steps_per_epoch) {
       start_data();
-      if (!(batch = data_.next())) refuse_empty("fit");
+      if (!(batch = data_.next(stop_))) refuse_empty("fit");
     }
     ++taken_;
     return batch;
@@ -129,9 +144,11 @@ class Fitting {
     return first_rows(std::move(batch), allowed * per_update_);
   }
 
-  StepResult trained(const Batch& batch) {
+  std::optional<StepResult> trained(const Batch& batch) {
     if (!first_step_) first_step_.emplace();
-    StepResult result = model_.step(first_fields(batch, model_.inputs()));
+    std::optional<StepResult> result =
+        unless_cancelled([&] { return model_.step(first_fields(batch, model_.inputs()), stop_); });
+    if (!result) return result;
     seconds_ = first_step_->seconds() - evaluating_seconds_;
     samples_ += batch.front().shape()[0];
     return result;
@@ -153,10 +170,12 @@ class Fitting {
     record.values = scores.means();
     if (options_.validation_model) {
       const Stopwatch watch;
-      const Evaluation validation =
-          evaluate_once(*options_.validation_model, *options_.validation_data, *validation_fields_,
-                        options_.metrics, validation_note_);
-      for (const NamedValue& value : validation.values)
+      const std::optional<Evaluation> validation = unless_cancelled([&] {
+        return evaluate_once(*options_.validation_model, *options_.validation_data,
+                             *validation_fields_, options_.metrics, validation_note_, {}, stop_);
+      });
+      if (!validation) return;
+      for (const NamedValue& value : validation->values)
         record.values.push_back({"val_" + value.name, value.value});
       evaluating_seconds_ += watch.seconds();
     }
@@ -169,6 +188,7 @@ class Fitting {
   DataLoader& data_;
   const std::uint64_t first_update_;
   const FitOptions& options_;
+  const std::stop_token stop_;
   LoaderNote note_, validation_note_;
   std::optional<InferenceFields> validation_fields_;
   const std::int64_t per_update_;  // samples
@@ -190,11 +210,12 @@ double value_of(const std::vector<NamedValue>& values, const std::string& name) 
                                           "\"; there are: " + joined(values, &NamedValue::name));
 }
 
-History fit(TrainingModel& model, DataLoader& data, const FitOptions& options) {
+History fit(TrainingModel& model, DataLoader& data, const FitOptions& options,
+            std::stop_token stop) {
   const auto calls = ModelAccess::calls(model);
   const ModelCall call(*calls, "fit");
   check_fit(model, data, options);
-  return Fitting(model, data, options).run();
+  return Fitting(model, data, options, std::move(stop)).run();
 }
 
 }  // namespace penstock

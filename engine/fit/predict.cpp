@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 
 #include "engine/fit/check_runs.hpp"
 #include "engine/fit/fields.hpp"
@@ -70,7 +71,7 @@ std::int64_t samples_in(const std::vector<Tensor>& inputs) {
 
 }  // namespace
 
-std::vector<NamedTensor> predict(InferenceModel& model, DataLoader& data) {
+std::vector<NamedTensor> predict(InferenceModel& model, DataLoader& data, std::stop_token stop) {
   const auto calls = ModelAccess::calls(model);
   const ModelCall call(*calls, "predict");
   expect_own_inputs(model);
@@ -79,23 +80,25 @@ std::vector<NamedTensor> predict(InferenceModel& model, DataLoader& data) {
   Predictions predictions;
   LoaderNote note(model.options().runtime);
   note.tell(data);
-  for (const Batch& batch : data)
-    in_runs(batch, batch.front().shape()[0], model.samples_per_run(), [&](const Batch& part) {
-      predictions.add(model.run(fields.of(part)), part.front().shape()[0]);
+  data.start_epoch();
+  while (const std::optional<Batch> batch = data.next(stop))
+    in_runs(*batch, batch->front().shape()[0], model.samples_per_run(), [&](const Batch& part) {
+      predictions.add(model.run(fields.of(part), stop), part.front().shape()[0]);
     });
   if (predictions.empty()) refuse_empty("predict");
   note.tell(data);
   return predictions.joined();
 }
 
-std::vector<NamedTensor> predict(InferenceModel& model, const std::vector<Tensor>& inputs) {
+std::vector<NamedTensor> predict(InferenceModel& model, const std::vector<Tensor>& inputs,
+                                 std::stop_token stop) {
   const auto calls = ModelAccess::calls(model);
   const ModelCall call(*calls, "predict");
   expect_own_inputs(model);
   Predictions predictions;
   const std::int64_t samples = samples_in(inputs);
   in_runs(inputs, samples, model.samples_per_run(), [&](const std::vector<Tensor>& part) {
-    predictions.add(model.run(part), samples_in(part));
+    predictions.add(model.run(part, stop), samples_in(part));
   });
   return predictions.joined();
 }

@@ -5,6 +5,7 @@
 #include "engine/model/initial_values.hpp"
 #include "engine/model/model_access.hpp"
 #include "engine/model/model_state.hpp"
+#include "engine/values/out_of_memory.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -114,12 +115,14 @@ Model::Model(std::string name, std::uint64_t seed) : impl_(Impl::make(name, seed
 
 Model Model::clone() const {
   const ModelCall call(impl_->calls, "Model::clone");
-  Model result(name(), impl_->seed);
-  result.impl_->network = impl_->network.copy();
-  const std::vector<Tensor>& values = impl_->weights.newest();
-  for (std::size_t i = 0; i < values.size(); ++i)
-    result.impl_->weights.add(impl_->weights.parameters()[i], values[i]);
-  return result;
+  return or_out_of_memory("Model::clone", [&] {
+    Model result(name(), impl_->seed);
+    result.impl_->network = impl_->network.copy();
+    const std::vector<Tensor>& values = impl_->weights.newest();
+    for (std::size_t i = 0; i < values.size(); ++i)
+      result.impl_->weights.add(impl_->weights.parameters()[i], values[i]);
+    return result;
+  });
 }
 
 const std::string& Model::name() const noexcept {

@@ -5,6 +5,7 @@
 
 #include "engine/files/weights_file.hpp"
 #include "engine/model/model_state.hpp"
+#include "engine/values/out_of_memory.hpp"
 #include "engine/values/printable.hpp"
 #include "penstock/error.hpp"
 #include "penstock/output_file.hpp"
@@ -43,45 +44,51 @@ void check_fits(const WeightsHeader& header, const std::vector<ParameterInfo>& p
 
 std::vector<ParameterInfo> Model::parameters() const {
   const ModelCall call(impl_->calls, "Model::parameters");
-  return impl_->weights.parameters();
+  return or_out_of_memory("Model::parameters", [&] { return impl_->weights.parameters(); });
 }
 
 Tensor Model::weight(const std::string& name) const {
   const ModelCall call(impl_->calls, "Model::weight");
-  return impl_->weights.newest(name);
+  return or_out_of_memory("Model::weight", [&] { return impl_->weights.newest(name); });
 }
 
 void Model::set_weight(const std::string& name, const Tensor& value) {
   const ModelCall call(impl_->calls, "Model::set_weight");
-  impl_->weights.set(name, value);
+  or_out_of_memory("Model::set_weight", [&] { impl_->weights.set(name, value); });
 }
 
 void Model::save_weights(const std::string& path) const {
   const ModelCall call(impl_->calls, "Model::save_weights");
-  OutputFile file(path);
-  save_weights(file);
-  file.commit();
+  or_out_of_memory("Model::save_weights", [&] {
+    OutputFile file(path);
+    save_weights(file);
+    file.commit();
+  });
 }
 
 void Model::save_weights(OutputFile& file) const {
   const ModelCall call(impl_->calls, "Model::save_weights");
-  WeightsFile weights;
-  const std::vector<Tensor>& values = impl_->weights.newest();
-  const std::vector<ParameterInfo>& parameters = impl_->weights.parameters();
-  for (std::size_t i = 0; i < values.size(); ++i)
-    weights.tensors.emplace(parameters[i].name, values[i]);
-  write_weights(file, weights);
+  or_out_of_memory("Model::save_weights", [&] {
+    WeightsFile weights;
+    const std::vector<Tensor>& values = impl_->weights.newest();
+    const std::vector<ParameterInfo>& parameters = impl_->weights.parameters();
+    for (std::size_t i = 0; i < values.size(); ++i)
+      weights.tensors.emplace(parameters[i].name, values[i]);
+    write_weights(file, weights);
+  });
 }
 
 void Model::load_weights(const std::string& path) {
   const ModelCall call(impl_->calls, "Model::load_weights");
-  const std::vector<ParameterInfo>& parameters = impl_->weights.parameters();
-  const WeightsFile file = read_weights_file(
-      path, "weights file",
-      [&](const WeightsHeader& header) { check_fits(header, parameters, name()); });
-  std::vector<Tensor> values;
-  for (const ParameterInfo& info : parameters) values.push_back(file.tensors.at(info.name));
-  impl_->weights.replace(std::move(values));
+  or_out_of_memory("Model::load_weights", [&] {
+    const std::vector<ParameterInfo>& parameters = impl_->weights.parameters();
+    const WeightsFile file = read_weights_file(
+        path, "weights file",
+        [&](const WeightsHeader& header) { check_fits(header, parameters, name()); });
+    std::vector<Tensor> values;
+    for (const ParameterInfo& info : parameters) values.push_back(file.tensors.at(info.name));
+    impl_->weights.replace(std::move(values));
+  });
 }
 
 }  // namespace penstock

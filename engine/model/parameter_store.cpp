@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <new>
 #include <utility>
 
 namespace penstock {
@@ -65,14 +66,23 @@ std::uint64_t ParameterStore::mark_newer(WeightSource& source) {
 
 void ParameterStore::take_from(WeightSource& source) {
   if (newer_ != &source) return;
-  ++fetches_;
-  accept(source.read_weights());
+  read_newer();
   newer_ = nullptr;
   source.weights_taken();
 }
 
 void ParameterStore::detach(WeightSource& source) noexcept {
-  if (newer_ == &source) take_newer();
+  if (newer_ != &source) return;
+  try {
+    read_newer();
+  } catch (const Error& error) {
+    lose(error.code(), error.what());
+  } catch (const std::bad_alloc&) {
+    lose(Errc::out_of_memory, nullptr);
+  } catch (const std::exception& error) {
+    lose(Errc::internal, error.what());
+  }
+  newer_ = nullptr;
 }
 
 std::size_t ParameterStore::find(const std::string& name) const {
@@ -94,26 +104,28 @@ void ParameterStore::expect(std::size_t index, const Tensor& value) const {
 }
 
 void ParameterStore::fetch() {
-  WeightSource* const source = loss_ ? nullptr : take_newer();
-  if (loss_) throw *std::exchange(loss_, std::nullopt);
-  if (source) source->weights_taken();
+  if (loss_) throw Error(loss_->code, lost_text());
+  if (!newer_) return;
+  WeightSource& source = *newer_;
+  read_newer();
+  newer_ = nullptr;
+  source.weights_taken();
 }
 
-/// Whatever happens, the source is read only once: afterwards the host's copy is the newest.
-WeightSource* ParameterStore::take_newer() noexcept {
-  WeightSource* const source = std::exchange(newer_, nullptr);
-  if (!source) return nullptr;
+// Where this throws, nothing has changed, and the next reader tries again.
+void ParameterStore::read_newer() {
+  accept(newer_->read_weights());
   ++fetches_;
+}
+
+void ParameterStore::lose(Errc code, const char* why) noexcept {
+  ++version_;
+  loss_ = Loss{code, {}};
+  if (!why) return;
   try {
-    accept(source->read_weights());
-  } catch (const Error& error) {
-    ++version_;
-    loss_ = lost(error.code(), error.what());
-  } catch (const std::exception& error) {
-    ++version_;
-    loss_ = lost(Errc::internal, error.what());
+    loss_->why = why;
+  } catch (const std::bad_alloc&) {  // the code says enough
   }
-  return source;
 }
 
 void ParameterStore::accept(std::vector<Tensor> values) {
@@ -124,10 +136,11 @@ void ParameterStore::accept(std::vector<Tensor> values) {
   std::move(values.begin(), values.end(), values_.begin());
 }
 
-Error ParameterStore::lost(Errc code, const std::string& why) const {
-  return Error(code,
-               "model \"" + model_ +
-                   "\": the newest weights could not be read, those before them stay: " + why);
+std::string ParameterStore::lost_text() const {
+  return "model \"" + model_ +
+         "\": the newest weights were lost when the training model that held them was destroyed, "
+         "for they could not be read; load_weights() replaces them: " +
+         (loss_->why.empty() ? std::string(to_string(loss_->code)) : loss_->why);
 }
 
 }  // namespace penstock

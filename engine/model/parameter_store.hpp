@@ -1,5 +1,5 @@
 // ParameterStore: the host's copy of a model's parameters and buffers, in model order, and where
-// newer values are if a running training model has them. Used from one thread at a time.
+// newer values are if a running training model has them. Used inside a ModelCall.
 #pragma once
 
 #include <cstdint>
@@ -39,15 +39,16 @@ class ParameterStore {
   void keep(std::size_t count);
   const std::vector<ParameterInfo>& parameters() const noexcept { return parameters_; }
 
-  /// Every parameter's newest value, fetched from the source that holds it, if one does.
-  /// @throws Error once if that fails; the host's last copy is then the newest.
+  /// Returns every parameter's newest value, fetched from the source that holds it, if one does.
+  /// @throws Error each time, until the source can be read or all values are replaced; older values
+  /// are never taken for the newest.
   const std::vector<Tensor>& newest();
   /// @throws Error invalid_argument if there is no parameter `name`; as newest() otherwise.
   Tensor newest(const std::string& name);
 
   /// @throws Error invalid_argument, shape_mismatch; as newest().
   void set(const std::string& name, const Tensor& value);
-  /// Replaces every parameter at once; what a source holds is then out of date.
+  /// Replaces every parameter at once; what a source holds, or has lost, is then out of date.
   /// @throws Error shape_mismatch; then nothing has changed.
   void replace(std::vector<Tensor> values);
 
@@ -63,23 +64,28 @@ class ParameterStore {
   /// The host has the newest values, and `source` may go.
   /// @throws what reading `source` throws: it holds them as before.
   void take_from(WeightSource& source);
-  /// Forgets `source`, after reading it if it holds the newest values. Should that fail, the next
-  /// reader is told.
+  /// Forgets `source`, after reading it if it holds the newest values. Should that fail, they are
+  /// lost, and every reader is told until all values are replaced.
   void detach(WeightSource& source) noexcept;
 
  private:
   std::size_t find(const std::string& name) const;
   void expect(std::size_t index, const Tensor& value) const;
   void fetch();
-  WeightSource* take_newer() noexcept;
+  void read_newer();
   void accept(std::vector<Tensor> values);
-  Error lost(Errc code, const std::string& why) const;
+  struct Loss {
+    Errc code = Errc::internal;
+    std::string why = {};  // empty: there was no memory to say it
+  };
+  void lose(Errc code, const char* why) noexcept;
+  std::string lost_text() const;
 
   std::string model_;
   std::vector<ParameterInfo> parameters_;
   std::vector<Tensor> values_;
   WeightSource* newer_ = nullptr;
-  std::optional<Error> loss_;  ///< why values were lost, until somebody is told
+  std::optional<Loss> loss_;  // why the newest values were lost, until all are replaced
   std::uint64_t version_ = 1;
   std::uint64_t fetches_ = 0;
 };

@@ -16,12 +16,15 @@ std::atomic<std::int64_t> block_bytes{0}, most_block_bytes{0}, refused_from{no_l
 
 // What AllocationFailures has asked for: the allocations of these numbers fail.
 std::atomic<bool> failures_wanted{false};
+std::atomic<bool> of_one_thread{false};
+thread_local bool is_that_thread = false;
 std::atomic<std::int64_t> first_failure{0}, failures_end{0}, asked_for{0};
 
 /// Counts an allocation, and says whether it has to fail.
 bool counted_and_refused() noexcept {
   ++allocations;
   if (!failures_wanted.load(std::memory_order_relaxed)) return false;
+  if (of_one_thread && !is_that_thread) return false;
   const std::int64_t number = ++asked_for;
   return first_failure <= number && number < failures_end;
 }
@@ -98,7 +101,10 @@ NoBlocksFrom::~NoBlocksFrom() {
   refused_from = no_limit;
 }
 
-AllocationFailures::AllocationFailures(std::int64_t first, std::int64_t count) noexcept {
+AllocationFailures::AllocationFailures(std::int64_t first, std::int64_t count,
+                                       FailsOn threads) noexcept {
+  of_one_thread = threads == FailsOn::this_thread;
+  is_that_thread = true;
   asked_for = 0;
   first_failure = first;
   failures_end = first + count;
@@ -107,6 +113,7 @@ AllocationFailures::AllocationFailures(std::int64_t first, std::int64_t count) n
 
 AllocationFailures::~AllocationFailures() {
   failures_wanted = false;
+  is_that_thread = false;
 }
 
 bool AllocationFailures::reached() const noexcept {

@@ -24,13 +24,17 @@ class NoBlocksFrom {
   NoBlocksFrom& operator=(const NoBlocksFrom&) = delete;
 };
 
-/// While it lives, some allocations through `operator new` fail: of those that any thread asks for
+/// Whose allocations fail: those of every thread, or of the one that asks for failures.
+enum class FailsOn : std::uint8_t { every_thread, this_thread };
+
+/// While it lives, some allocations through `operator new` fail: of those that the threads ask for
 /// after its construction, number `first` (counted from 1) and the `count` - 1 that follow. There
 /// is at most one of these objects at a time. It does not reach memory that C libraries take from
 /// `malloc`, nor the exceptions themselves.
 class AllocationFailures {
  public:
-  explicit AllocationFailures(std::int64_t first, std::int64_t count = 1) noexcept;
+  explicit AllocationFailures(std::int64_t first, std::int64_t count = 1,
+                              FailsOn threads = FailsOn::every_thread) noexcept;
   ~AllocationFailures();
   AllocationFailures(const AllocationFailures&) = delete;
   AllocationFailures& operator=(const AllocationFailures&) = delete;

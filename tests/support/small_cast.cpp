@@ -3,23 +3,13 @@
 #include <stdexcept>
 
 namespace penstock::testing {
-namespace {
-
-std::shared_ptr<const actors::PipelineSetup> with_host(actors::PipelineSetup setup) {
-  setup.host = std::make_shared<actors::HostPort>();
-  return std::make_shared<const actors::PipelineSetup>(std::move(setup));
-}
-
-}  // namespace
-
 SmallCast::SmallCast(const SmallEngineOptions& options, const actors::SystemOptions& system)
     : SmallNetwork(options),
       system_(system),
-      setup_(with_host(setup())),
+      setup_(actors::with_host(setup(), rules())),
       cast_(actors::spawn_pipeline(system_, setup_,
                                    std::make_shared<const actors::UpdateRules>(rules()))) {
-  begin(actors::WriteVariables{std::make_shared<const actors::Variables>(first_variables())});
-  finish();
+  actors::write_variables(cast_.memory, first_variables());
 }
 
 caf::actor SmallCast::actor(const std::string& name) const {
@@ -51,10 +41,15 @@ void SmallCast::begin_windows(std::int64_t windows) {
   micro_batches_begun_ += micro_batches(windows);
 }
 
+actors::Variables SmallCast::variables(std::size_t replica) const {
+  const std::size_t stages = plan().stages.size();
+  return actors::read_variables(plan(), std::span(cast_.memory).subspan(replica * stages, stages));
+}
+
 actors::Variables SmallCast::variables_after_end() {
   actors::end(cast_);
   system_.run_pending();
-  return actors::variables_after_end(plan(), cast_.memory);
+  return variables();
 }
 
 }  // namespace penstock::testing

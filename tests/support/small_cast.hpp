@@ -48,7 +48,9 @@ class SmallCast : public SmallNetwork {
   void call_watchdog(std::uint64_t progress) {
     caf::anon_send(cast_.supervisor, actors::NothingMoves{progress});
   }
-  /// Ends the actors. @throws Error as actors::variables_after_end().
+  /// What a replica has, between calls.
+  actors::Variables variables(std::size_t replica = 0) const;
+  /// Ends the actors. @throws Error as actors::read_variables().
   actors::Variables variables_after_end();
 
  private:

@@ -202,6 +202,7 @@ SmallEngine::SmallEngine(const SmallEngineOptions& options)
           actors::SystemOptions{.threads = options.threads,
                                 .deterministic = options.deterministic})) {
   runtime_->write_variables(first_variables());
+  runtime_->read_status();  // by whose answer every actor has begun
 }
 
 ProbeHook::ProbeHook(std::function<void(const ProbeRun&)> function) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,9 @@ struct History {
   /// From the first step's call to the last one's return, loading included, evaluation not.
   double samples_per_second = 0;
   double waited_seconds = 0;  ///< for data, in all epochs
+  /// Whether fit() was asked to stop, and did. `updates` counts those of the epoch that was cut
+  /// short, too, which `epochs` does not have.
+  bool cancelled = false;
 };
 
 /// Whether a training goes on after what a callback was told.
@@ -93,7 +97,15 @@ struct FitOptions {
 /// Afterwards: what a metric's score throws, which has the first step behind it at the earliest;
 /// invalid_data for an epoch without a batch; as TrainingModel::step(), DataLoader::next() and
 /// evaluate().
-History fit(TrainingModel& model, DataLoader& data, const FitOptions& options = {});
+///
+/// Once `stop` is asked to stop, fit() ends after the updates that have begun, calls nothing of the
+/// host's any more and returns what was done, marked as cancelled; the model keeps what it was
+/// trained to.
+///
+/// fit(), evaluate() and predict() are calls of the model from their beginning to their end: other
+/// threads' calls are refused meanwhile.
+History fit(TrainingModel& model, DataLoader& data, const FitOptions& options = {},
+            std::stop_token stop = {});
 
 struct Evaluation {
   std::vector<NamedValue> values = {};  ///< the metrics
@@ -110,18 +122,20 @@ struct Evaluation {
 /// @throws Error as InferenceModel::run() and DataLoader::next(); invalid_data for an epoch without
 /// a batch; invalid_argument, before the first run, if a batch's fields are neither, if it is known
 /// to have samples that make no run, if a metric's output does not exist, and what else its check
-/// throws.
+/// throws; cancelled once `stop` is asked to stop, unless all is done.
 Evaluation evaluate(InferenceModel& model, DataLoader& data, const std::vector<Metric>& metrics,
-                    const std::function<void()>& on_batch = {});
+                    const std::function<void()>& on_batch = {}, std::stop_token stop = {});
 
 /// The outputs for one epoch of the data, each [samples,...] in the order of the samples. For
 /// models whose outputs have a row per sample, and that return all of them (OutputMode::all, as
 /// inference does unless told otherwise). DataLoader::note() is logged as by fit().
 /// @throws Error as evaluate(); shape_mismatch if an output has no row per sample, invalid_argument
 /// if replicas share their inputs.
-std::vector<NamedTensor> predict(InferenceModel& model, DataLoader& data);
+std::vector<NamedTensor> predict(InferenceModel& model, DataLoader& data,
+                                 std::stop_token stop = {});
 /// The same for any number of samples in the caller's own arrays, one tensor per input.
-std::vector<NamedTensor> predict(InferenceModel& model, const std::vector<Tensor>& inputs);
+std::vector<NamedTensor> predict(InferenceModel& model, const std::vector<Tensor>& inputs,
+                                 std::stop_token stop = {});
 
 /// When to end a training that does not get better.
 struct EarlyStopping {

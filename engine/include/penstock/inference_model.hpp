@@ -1,10 +1,13 @@
-// InferenceModel: a Model compiled for inference and running as actors. Owns its threads; used from
-// one thread at a time.
+// InferenceModel: a Model compiled for inference and running as actors. Owns its threads.
+//
+// A Model and all that is made of it take one call at a time, as model.hpp says.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <stop_token>
+#include <utility>
 #include <vector>
 
 #include "penstock/training_model.hpp"
@@ -42,8 +45,14 @@ class InferenceModel {
   /// Options::static_shapes on samples_per_run() and no others.
   /// @throws Error shape_mismatch before anything has run; stage_failed or stalled afterwards, and
   /// then closed from every later call.
-  StepResult run(std::span<const Tensor> inputs);
-  StepResult run(const std::vector<Tensor>& inputs) { return run(std::span(inputs)); }
+  ///
+  /// Once `stop` is asked to stop, the call begins no further micro-batch, waits for those that it
+  /// has begun, and throws Error cancelled. A call whose micro-batches have all begun returns as
+  /// ever. Inputs are released as by TrainingModel::step().
+  StepResult run(std::span<const Tensor> inputs, std::stop_token stop = {});
+  StepResult run(const std::vector<Tensor>& inputs, std::stop_token stop = {}) {
+    return run(std::span(inputs), std::move(stop));
+  }
   /// As TrainingModel's, of run().
   void check_samples(std::int64_t samples) const;
 
@@ -55,8 +64,8 @@ class InferenceModel {
   /// How often weights have been copied to the IPUs: for every plan that ran after a change.
   std::uint64_t weight_uploads() const noexcept;
   const CompileReport& compile_report() const noexcept;
-  /// Of the last call of run() that returned; where several plans ran for it, of the others than
-  /// the first only the time that they took.
+  /// Of the last call of run() that returned, beside other calls, too; where several plans ran for
+  /// it, of the others than the first only the time that they took.
   CallReport last_call() const;
   /// As TrainingModel's, of the plan for full calls alone; others may take the IPUs in the same
   /// way.

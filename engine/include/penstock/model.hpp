@@ -1,6 +1,19 @@
 // Model: a network written down layer by layer, in blocks, with its weights. A Model is a handle:
 // copies share the network and the weights, and so do the training and inference models made from
-// it. Not for several threads at once.
+// it.
+//
+// All of these together take one call at a time. A call that begins while another thread is in one,
+// fit() and the constructors included, is refused by Error busy, which names the other and has
+// changed nothing; only functions that are noexcept, and those that say so, may be called beside
+// it. Destructors wait for the other call. Functions of the host's that a call makes may call the
+// model as well: callbacks and metrics of fit(), functions that add layers, and logs; but not
+// progress functions, which would meet a model half made.
+//
+// In a process that was forked from the one that made a model, calls throw Error closed, and
+// destructors leave what is the parent's alone. New models may be made there.
+//
+// Calls compute with the default floating-point environment, and so do the functions of the host's
+// that they call, whatever the host's thread has set; afterwards it has its own again.
 #pragma once
 
 #include <cstdint>
@@ -253,11 +266,16 @@ class Model {
 
   std::vector<ParameterInfo> parameters() const;
   /// The newest value of a parameter or buffer: after training steps this fetches the weights from
-  /// the IPUs, once. @throws Error invalid_argument naming the parameter if there is none.
+  /// the IPUs, once.
+  /// @throws Error invalid_argument naming the parameter if there is none; out_of_memory, or closed
+  /// if they were lost in a failure: each time, until they can be read or load_weights() has
+  /// replaced them. Older weights are never taken for the newest, here and below.
   Tensor weight(const std::string& name) const;
-  /// @throws Error shape_mismatch; the new value is used from the next call of any model on.
+  /// The new value is used from the next call of any model on.
+  /// @throws Error shape_mismatch, and as weight(); then nothing has changed.
   void set_weight(const std::string& name, const Tensor& value);
-  /// All weights in the safetensors format, whole or not at all. @throws Error io_error
+  /// All weights in the safetensors format, whole or not at all. @throws Error io_error, and as
+  /// weight()
   void save_weights(const std::string& path) const;
   /// The same into a file that the caller commits.
   void save_weights(OutputFile& file) const;

@@ -238,7 +238,7 @@ struct RuntimeOptions {
   /// A line per noteworthy event, told as a call ends, on its thread; what it calls adds no more.
   std::function<void(std::string_view)> log = {};
   LogLevel log_level = LogLevel::automatic;  ///< lines that matter less are left out
-  /// Called by the constructor of a model, on its thread, which lets through what it throws.
+  /// Called by a model's constructor on its thread, which lets through its errors; calls no model.
   std::function<void(const CompileProgress&)> compile_progress = {};
 };
 

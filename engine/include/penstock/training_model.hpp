@@ -1,10 +1,13 @@
-// TrainingModel: a Model compiled for training and running as actors. Owns its threads; used from
-// one thread at a time.
+// TrainingModel: a Model compiled for training and running as actors. Owns its threads.
+//
+// A Model and all that is made of it take one call at a time, as model.hpp says.
 #pragma once
 
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "penstock/call_report.hpp"
@@ -40,9 +43,11 @@ struct OutputRows {
   std::int64_t summed = 1;  ///< micro-batches that each of them stands for, under OutputMode::sum
 };
 
-/// What a call returns, in the order of Model::output(). Dimension 0 counts the micro-batches that
-/// the output mode (an anchor's its own) selects, in the order device iteration, accumulation step,
-/// replica. A loss that is not reduced is returned as an output of its shape would be.
+/// What a call returns, in the order of Model::output(). Its tensors may be kept for as long as the
+/// host likes, even when the model is gone, and dropped on any thread. Dimension 0 counts the
+/// micro-batches that the output mode (an anchor's its own) selects, in the order device iteration,
+/// accumulation step, replica. A loss that is not reduced is returned as an output of its shape
+/// would be.
 struct StepResult {
   Tensor loss =
       {};  ///< one number per selected micro-batch: [k], or [] if k is 1; empty in inference
@@ -64,6 +69,7 @@ class TrainingModel {
   /// @throws Error invalid_model, invalid_topology, invalid_argument, shape_mismatch;
   /// out_of_memory if an IPU's memory does not hold its stages, or the system has no more threads.
   TrainingModel(const Model& model, const Options& options, const Optimizer& optimizer = {});
+  /// Waits for a call of another thread, of the same Model, to return.
   ~TrainingModel();
   TrainingModel(TrainingModel&&) noexcept;
   TrainingModel& operator=(TrainingModel&&) noexcept;
@@ -89,8 +95,19 @@ class TrainingModel {
   /// @throws Error shape_mismatch before anything has changed; stage_failed (a label out of range,
   /// too) or stalled afterwards, and then closed from every later call: the model keeps the weights
   /// of the last update.
-  StepResult step(std::span<const Tensor> inputs);
-  StepResult step(const std::vector<Tensor>& inputs) { return step(std::span(inputs)); }
+  ///
+  /// Once `stop` is asked to stop, the call begins no further update; those that it has begun end,
+  /// and it throws Error cancelled, whose text says how many those were. Then the weights, the
+  /// optimizer's state and the random numbers to come are those after a step on as many updates'
+  /// samples. A call whose updates have all begun returns as ever.
+  ///
+  /// Its inputs are released, and where they were the last handles deleted, on a thread of the
+  /// host's: at the end of this call, of a later one of the same TrainingModel, or of its
+  /// destructor.
+  StepResult step(std::span<const Tensor> inputs, std::stop_token stop = {});
+  StepResult step(const std::vector<Tensor>& inputs, std::stop_token stop = {}) {
+    return step(std::span(inputs), std::move(stop));
+  }
   /// Whether it takes so many samples, as far as that can be told without a plan for them.
   /// @throws Error shape_mismatch as step() would.
   void check_samples(std::int64_t samples) const;
@@ -112,7 +129,7 @@ class TrainingModel {
   /// it needs (momentum, centered, ...), or an attribute would change that is constant in the
   /// optimizer given to the constructor: see Optimizer::mark_as_variable; closed after a failure.
   void set_optimizer(const Optimizer& optimizer);
-  /// The one that was set last; a copy.
+  /// Returns a copy of the one that was set last; beside other calls, too.
   Optimizer optimizer() const;
   /// Of the next update, of the parameters in no group: the optimizer's times its schedule's.
   double learning_rate() const;
@@ -148,8 +165,8 @@ class TrainingModel {
   /// seen; after a failure, those that the weights have seen.
   std::uint64_t updates() const noexcept;
   const CompileReport& compile_report() const noexcept;
-  /// Of the last call of step() that returned; of a short last update only the time that it took,
-  /// if there were whole ones before it.
+  /// Of the last call of step() that returned, beside other calls, too; of a short last update only
+  /// the time that it took, if there were whole ones before it.
   CallReport last_call() const;
   /// What each stage of each replica has done since the model was attached, short last updates
   /// apart; after a failure too; none while it is detached. A short last update may have the IPUs

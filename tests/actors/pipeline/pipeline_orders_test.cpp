@@ -43,8 +43,7 @@ class Training {
       cast_.begin_windows(windows);
       for (Tensor& output : answer<Outputs>()) result.tensors.push_back(std::move(output));
     }
-    cast_.begin(ReadVariables{});
-    Variables variables = answer<Variables>();
+    Variables variables = cast_.variables();
     for (std::int32_t replica = 1; replica < cast_.options().replicas; ++replica)
       expect_weights_of(replica, variables);
     for (Tensor& variable : variables) result.tensors.push_back(std::move(variable));
@@ -61,8 +60,7 @@ class Training {
  private:
   /// 7.5: what is trained is the same in every replica, bit for bit; buffers are each one's own.
   void expect_weights_of(std::int32_t replica, const Variables& of_first) {
-    cast_.begin(ReadVariables{replica});
-    const Variables own = answer<Variables>();
+    const Variables own = cast_.variables(static_cast<std::size_t>(replica));
     for (std::size_t i = 0; i < own.size(); ++i) {
       const graph::VariableInfo& variable = cast_.plan().variables[i];
       if (!variable.trainable) continue;

@@ -180,7 +180,7 @@ TEST(PipelineStall, IsNotSeenInACallThatHasJustBegun) {
     DeterministicRun order(cast.system(), seed);
     for (int call = 0; call < 4; ++call) {
       const std::uint64_t before = cast.host().progressed();
-      cast.begin(ReadVariables{});
+      cast.begin(ReadStatus{});
       cast.call_watchdog(before);  // the last call's, which comes too late
       order.run();
       ASSERT_EQ(refusal(Errc::stalled, [&] { cast.host().wait(0); }), "accepted")

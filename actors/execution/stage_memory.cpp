@@ -1,0 +1,47 @@
+#include "actors/execution/stage_memory.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+
+#include "actors/execution/whole_state.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock::actors {
+
+std::vector<Tensor> read_variables(const graph::Plan& plan, std::span<const StageMemory> stages) {
+  std::vector<Tensor> variables(plan.variables.size());
+  for (const auto& [arena, update] : stages) {
+    if (update && !(update->whole() && update->updates() == stages[0].update->updates()))
+      throw Error(Errc::closed,
+                  "the weights cannot be read: the failure came in the middle of an update, which "
+                  "stage " +
+                      std::to_string(arena->number()) + " has not done like stage 0");
+    const auto& held = arena->stage().variables;
+    for (std::size_t k = 0; k < held.size(); ++k)
+      if (held[k].owner == graph::none)
+        variables[static_cast<std::size_t>(held[k].variable)] = arena->read_variable(k);
+  }
+  return variables;
+}
+
+void write_variables(std::span<const StageMemory> stages, std::span<const Tensor> values) {
+  for (const StageMemory& stage : stages) {
+    const auto& held = stage.arena->stage().variables;
+    for (std::size_t k = 0; k < held.size(); ++k)
+      stage.arena->write_variable(k, values[static_cast<std::size_t>(held[k].variable)]);
+  }
+}
+
+OptimizerTensors read_optimizer(const graph::Plan& plan, std::span<const StageMemory> stages) {
+  std::vector<VariableState> states;
+  for (const StageMemory& stage : stages)
+    std::ranges::move(stage.update->read_state(), std::back_inserter(states));
+  return {stages[0].update->updates(), whole_state(plan, states)};
+}
+
+void write_optimizer(std::span<const StageMemory> stages, const OptimizerTensors& state) noexcept {
+  for (const StageMemory& stage : stages) stage.update->restore_state(state);
+}
+
+}  // namespace penstock::actors

@@ -1,0 +1,35 @@
+// StageMemory: where a stage of a replica keeps its weights and, in training, its optimizer's
+// state. While no call is under way, every actor rests, and the host's thread reads and writes it
+// here; so it does once the actors have ended. No CAF.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "actors/execution/arena.hpp"
+#include "actors/execution/weight_update.hpp"
+#include "graph/plan.hpp"
+#include "penstock/tensor.hpp"
+
+namespace penstock::actors {
+
+struct StageMemory {
+  std::shared_ptr<Arena> arena = {};
+  std::shared_ptr<WeightUpdate> update = {};  ///< none in inference
+};
+
+/// Returns copies of the variables of one replica, whose stages these are, in the order of
+/// Plan::variables.
+/// @throws Error closed if the stages ended in the middle of an update; out_of_memory.
+std::vector<Tensor> read_variables(const graph::Plan& plan, std::span<const StageMemory> stages);
+/// Overwrites those of every replica. `values` have the plan's types.
+void write_variables(std::span<const StageMemory> stages, std::span<const Tensor> values);
+
+/// Returns the optimizer's state, of which the replicas may each have shards. @throws Error
+/// out_of_memory
+OptimizerTensors read_optimizer(const graph::Plan& plan, std::span<const StageMemory> stages);
+/// Overwrites it in every replica. The tensors have the types that the rules ask for.
+void write_optimizer(std::span<const StageMemory> stages, const OptimizerTensors& state) noexcept;
+
+}  // namespace penstock::actors

@@ -1,0 +1,42 @@
+// LentTensors: tensors of the host's while the engine's threads use them. Whichever thread drops a
+// lent tensor last, the host's own handle, and with it perhaps a deleter of the host's, is released
+// on a thread of the host's, when that asks for it.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "penstock/tensor.hpp"
+
+namespace penstock {
+
+class LentTensors {
+ public:
+  LentTensors() = default;
+  /// By then every thread that was lent a tensor has dropped it.
+  ~LentTensors() { release_returned(); }
+  LentTensors(const LentTensors&) = delete;
+  LentTensors& operator=(const LentTensors&) = delete;
+
+  /// Returns tensors of the same elements, to be given to other threads.
+  std::vector<Tensor> lend(std::span<const Tensor> tensors);
+  /// Releases the host's handles of those that are used no more. Any thread may call it.
+  void release_returned() noexcept;
+
+ private:
+  struct Loan;
+  /// The loans that have come back. A loan takes no memory to come back.
+  struct Returned {
+    std::mutex mutex;
+    std::unique_ptr<Loan> first;
+  };
+  struct Loan {
+    Tensor tensor;
+    std::unique_ptr<Loan> next;
+  };
+  std::shared_ptr<Returned> returned_ = std::make_shared<Returned>();
+};
+
+}  // namespace penstock

@@ -1,0 +1,174 @@
+// A call that is asked to stop, at every point of its life: it has done whole windows, the same in
+// every replica, and the model goes on from there as if it had been asked for no others.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <stop_token>
+#include <vector>
+
+#include "penstock/error.hpp"
+#include "tests/support/deterministic_run.hpp"
+#include "tests/support/small_engine.hpp"
+
+namespace penstock::actors {
+namespace {
+
+using testing::DeterministicRun;
+using testing::same_bits;
+using testing::SmallEngine;
+using testing::SmallEngineOptions;
+
+constexpr std::int64_t windows = 4;
+
+/// Calls of one engine on consecutive windows of the same samples.
+class Calls {
+ public:
+  explicit Calls(const SmallEngineOptions& options)
+      : engine_(options), samples_(engine_.inputs(windows)) {}
+
+  /// Steps on windows [begin, end), asked to stop once so many messages have been handled.
+  /// @returns whether all of them were done.
+  bool step(std::int64_t begin, std::int64_t end, std::size_t stop_after, std::uint64_t seed) {
+    std::stop_source stop;
+    PipelineRuntime& runtime = engine_.runtime();
+    runtime.begin_step(rows(begin, end), engine_.micro_batches(end - begin), stop.get_token());
+    DeterministicRun order(runtime.system(), seed);
+    for (std::size_t handled = 0; handled < stop_after; ++handled)
+      if (!order.step()) break;
+    messages_ = std::max(messages_, stop_after);
+    stop.request_stop();
+    order.run();
+    try {
+      runtime.finish_step();
+      return true;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Errc::cancelled) << error.what();
+      return false;
+    }
+  }
+  void step(std::int64_t begin, std::int64_t end) {
+    if (begin < end) engine_.runtime().step(rows(begin, end), engine_.micro_batches(end - begin));
+  }
+
+  std::int64_t done() {
+    return engine_.options().training
+               ? static_cast<std::int64_t>(engine_.runtime().updates())
+               : engine_.runtime().micro_batches_begun() / engine_.micro_batches(1);
+  }
+  std::vector<Tensor> variables() { return engine_.runtime().read_variables(); }
+  std::vector<Tensor> state() {
+    std::vector<Tensor> tensors;
+    for (const auto& of_variable : engine_.runtime().read_optimizer().variables)
+      tensors.insert(tensors.end(), of_variable.begin(), of_variable.end());
+    return tensors;
+  }
+
+ private:
+  std::vector<Tensor> rows(std::int64_t begin, std::int64_t end) const {
+    const std::int64_t rows_of_one = samples_[0].shape()[0] / windows;
+    std::vector<Tensor> parts;
+    for (const Tensor& tensor : samples_)
+      parts.push_back(tensor.rows(begin * rows_of_one, end * rows_of_one));
+    return parts;
+  }
+
+  SmallEngine engine_;
+  std::vector<Tensor> samples_;
+  std::size_t messages_ = 0;
+};
+
+/// What a training has after each number of windows.
+std::vector<std::vector<Tensor>> variables_after_each(const SmallEngineOptions& options) {
+  std::vector<std::vector<Tensor>> result;
+  for (std::int64_t done = 0; done <= windows; ++done) {
+    Calls calls(options);
+    calls.step(0, done);
+    result.push_back(calls.variables());
+  }
+  return result;
+}
+
+/// Stops a call after every `stride`th message, until one is done before it is asked to.
+void expect_whole_windows(const SmallEngineOptions& options, std::size_t stride) {
+  const auto expected = variables_after_each(options);
+  std::vector<bool> stopped_at(windows + 1);
+  for (std::size_t point = 0;; point += stride) {
+    SCOPED_TRACE("after message " + std::to_string(point));
+    Calls calls(options);
+    const bool all = calls.step(0, windows, point, point);
+    const std::int64_t done = calls.done();
+    ASSERT_LE(done, windows);
+    EXPECT_EQ(all, done == windows);
+    EXPECT_TRUE(same_bits(calls.variables(), expected[static_cast<std::size_t>(done)]));
+    stopped_at[static_cast<std::size_t>(done)] = true;
+    calls.step(done, windows);
+    EXPECT_EQ(calls.done(), windows);
+    ASSERT_TRUE(same_bits(calls.variables(), expected[windows]));
+    if (all) break;
+  }
+  EXPECT_TRUE(stopped_at[0]);
+  EXPECT_GT(std::ranges::count(stopped_at, true), 2) << "it stopped in between, too";
+}
+
+TEST(PipelineCancel, DoesWholeWindowsWhereverATrainingIsStopped) {
+  for (const char* schedule : {"grouped", "interleaved", "sequential"})
+    for (const std::int64_t replicas : {1, 2})
+      expect_whole_windows({.schedule = schedule, .replicas = replicas, .gradient_accumulation = 5},
+                           7);
+}
+
+TEST(PipelineCancel, DoesWholeWindowsWhereWeightsAndStateAreOffTheIpus) {
+  expect_whole_windows({.tied = true,
+                        .replicas = 2,
+                        .gradient_accumulation = 4,
+                        .max_grad_norm = 0.05,
+                        .offload = true,
+                        .shards = true},
+                       23);
+  expect_whole_windows({.schedule = "sequential",
+                        .phased = graph::PhaseRequest{.turn = 4},
+                        .gradient_accumulation = 4,
+                        .offload = true},
+                       13);
+}
+
+TEST(PipelineCancel, LeavesTheStateOfTheWindowsThatWereDone) {
+  for (const std::size_t point : {40U, 160U, 320U}) {
+    Calls cut({}), whole({});
+    cut.step(0, windows, point, 1);
+    whole.step(0, cut.done());
+    EXPECT_TRUE(same_bits(cut.state(), whole.state()));
+  }
+}
+
+TEST(PipelineCancel, RunsInferenceOnSomeMicroBatchesAndThenOnAllOfAnotherCall) {
+  for (const bool phased : {false, true}) {
+    SmallEngineOptions options{.training = false, .replicas = 2};
+    if (phased) {
+      options.schedule = "sequential";
+      options.phased = graph::PhaseRequest{.turn = 2};
+    }
+    bool stopped = false;
+    for (std::size_t point = 0; point < 60; point += 3) {
+      SmallEngine engine(options), undisturbed(options);
+      std::stop_source stop;
+      engine.runtime().begin_step(engine.inputs(windows), windows, stop.get_token());
+      DeterministicRun order(engine.runtime().system(), point);
+      for (std::size_t handled = 0; handled < point; ++handled) order.step();
+      stop.request_stop();
+      order.run();
+      try {
+        engine.runtime().finish_step();
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), Errc::cancelled) << error.what();
+        stopped = true;
+      }
+      EXPECT_TRUE(same_bits(engine.step(windows), undisturbed.step(windows)));
+    }
+    EXPECT_TRUE(stopped);
+  }
+}
+
+}  // namespace
+}  // namespace penstock::actors

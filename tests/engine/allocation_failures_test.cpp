@@ -1,0 +1,120 @@
+// Whichever allocation of a call fails on the host's thread: the call says that there is no memory,
+// nothing is lost, and the same call works once there is.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "penstock/error.hpp"
+#include "penstock/model.hpp"
+#include "penstock/training_model.hpp"
+#include "tests/engine/small_models.hpp"
+#include "tests/support/allocation_counter.hpp"
+#include "tests/support/same_bits.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+namespace penstock::testing {
+namespace {
+
+/// A model that has been trained, and whose newest weights are on the IPUs.
+struct Trained {
+  Trained() { step(); }
+  void step() { training.step(samples(4, true)); }
+
+  Model model = tied_model();
+  TrainingModel training{model, options_for(2, 2, 1), AdamW{.learning_rate = 0.1}};
+};
+
+/// What such a model has after a further step, whatever was called before.
+std::map<std::string, Tensor> all_of(Trained& trained) {
+  std::map<std::string, Tensor> tensors;
+  trained.step();
+  for (const NamedTensor& state : trained.training.optimizer_state())
+    tensors[state.name] = state.tensor;
+  for (const ParameterInfo& parameter : trained.model.parameters())
+    tensors[parameter.name] = trained.model.weight(parameter.name);
+  return tensors;
+}
+
+std::string first_difference(const std::map<std::string, Tensor>& a,
+                             const std::map<std::string, Tensor>& b) {
+  if (a.size() != b.size()) return "other tensors";
+  for (const auto& [name, tensor] : a)
+    if (!same_bits(tensor, b.at(name))) return name;
+  return "";
+}
+
+/// Makes `call` of a newly trained model with each of its allocations failing, and again with none.
+void expect_nothing_lost(const std::string& name, const std::function<void(Trained&)>& call) {
+  SCOPED_TRACE(name);
+  Trained undisturbed;
+  call(undisturbed);
+  const auto expected = all_of(undisturbed);
+  for (std::int64_t number = 1;; ++number) {
+    SCOPED_TRACE("allocation " + std::to_string(number));
+    Trained disturbed;
+    bool reached = false, refused = false;
+    {
+      const AllocationFailures failures(number, 1, FailsOn::this_thread);
+      try {
+        call(disturbed);
+      } catch (const Error& error) {
+        refused = true;
+        EXPECT_EQ(error.code(), Errc::out_of_memory) << error.what();
+      }
+      reached = failures.reached();
+    }
+    if (refused) {
+      ASSERT_NO_THROW(call(disturbed));
+    }
+    ASSERT_EQ(first_difference(all_of(disturbed), expected), "");
+    if (!reached) break;
+    ASSERT_LT(number, 20000);
+  }
+}
+
+TEST(AllocationFailures, OfReadingWeightsLoseNothing) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "weights";
+  expect_nothing_lost("weight", [](Trained& t) { t.model.weight("fc.weight"); });
+  expect_nothing_lost("save", [&](Trained& t) { t.model.save_weights(path); });
+  expect_nothing_lost("clone", [](Trained& t) { t.model.clone(); });
+}
+
+TEST(AllocationFailures, OfWritingWeightsLoseNothing) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "weights";
+  tied_model().save_weights(path);
+  const Tensor bias = Tensor::zeros(DType::f32, {4});
+  expect_nothing_lost("set_weight", [&](Trained& t) { t.model.set_weight("fc.bias", bias); });
+  expect_nothing_lost("load", [&](Trained& t) { t.model.load_weights(path); });
+}
+
+TEST(AllocationFailures, OfTheOptimizersStateLoseNothing) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "state";
+  Trained other;
+  other.step();
+  const auto state = other.training.optimizer_state();
+  other.training.save_optimizer_state(path);
+  const std::string written = directory / "written";
+  expect_nothing_lost("read", [](Trained& t) { t.training.optimizer_state(); });
+  expect_nothing_lost("write", [&](Trained& t) { t.training.set_optimizer_state(state); });
+  expect_nothing_lost("save", [&](Trained& t) { t.training.save_optimizer_state(written); });
+  expect_nothing_lost("load", [&](Trained& t) { t.training.load_optimizer_state(path); });
+}
+
+TEST(AllocationFailures, OfLeavingTheIpusLoseNothing) {
+  expect_nothing_lost("detach", [](Trained& t) {
+    if (t.training.attached()) t.training.detach();
+  });
+}
+
+TEST(AllocationFailures, OfReadingABufferLoseNothing) {
+  const std::string name = "norm.running_mean";  // whose text the test itself allocates
+  expect_nothing_lost("buffer", [&](Trained& t) { t.training.buffer(name, 0); });
+}
+
+}  // namespace
+}  // namespace penstock::testing
