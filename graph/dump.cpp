@@ -91,9 +91,13 @@ std::string line(const Instruction& instruction) {
     text += ", " + std::to_string(instruction.workspace_bytes) +
             (instruction.sharing.parts > 1 ? " bytes a part at scratch+" : " bytes at scratch+") +
             std::to_string(instruction.workspace_offset);
-  if (instruction.sharing.parts > 1)
-    text += ", in " + std::to_string(instruction.sharing.parts) + " parts of " +
-            std::to_string(instruction.sharing.units) + " units";
+  const Sharing& sharing = instruction.sharing;
+  if (sharing.parts > 1)
+    text += ", in " + std::to_string(sharing.parts) + " parts of " + std::to_string(sharing.units) +
+            " units";
+  if (sharing.pieces > 1)
+    text += ", " + std::string(sharing.parts > 1 ? "each " : "") + "in " +
+            std::to_string(sharing.pieces) + " pieces";
   return text + "\n";
 }
 

@@ -92,7 +92,7 @@ std::int64_t pieces_of(const Part& elements) {
 }
 
 /// A gradient sum in the host store comes into the workspace piece by piece, and goes back.
-void add_in_pieces(const Op& op, const KernelCall& whole) {
+void add_in_pieces(const Op& op, const KernelCall& whole, Heartbeat* heartbeat) {
   const Part elements = summed_elements(whole);
   auto* const sum = static_cast<float*>(whole.inputs[0].data);
   auto* const more = static_cast<float*>(whole.inputs[1].data);
@@ -110,21 +110,27 @@ void add_in_pieces(const Op& op, const KernelCall& whole) {
     piece.part = {};
     op.forward(piece);
     std::memcpy(sum + begin, staged, bytes);
+    if (heartbeat) heartbeat->beat_of_piece();
   }
 }
 
-void run_kernel(const Instruction& instruction, const KernelCall& call) {
+void run_kernel(const Instruction& instruction, const KernelCall& call, Heartbeat* heartbeat) {
   if (is_staged(instruction))
-    add_in_pieces(*instruction.op, call);
+    add_in_pieces(*instruction.op, call, heartbeat);
   else
     instruction.op->forward(call);
 }
 
+bool is_divided(const Sharing& sharing) {
+  return sharing.parts > 1 || sharing.pieces > 1;
+}
+
 void count_sums(const Instruction& instruction, const KernelCall& whole, OffloadReport& moves) {
+  const Sharing& sharing = instruction.sharing;
   std::int64_t pieces = 0;
-  for (std::int32_t part = 0; part < instruction.sharing.parts; ++part) {
+  for (std::int32_t number = 0; number < sharing.parts * sharing.pieces; ++number) {
     KernelCall call = whole;
-    if (instruction.sharing.parts > 1) call.part = part_of(instruction.sharing, part);
+    if (is_divided(sharing)) call.part = piece_of(sharing, number);
     pieces += pieces_of(summed_elements(call));
   }
   const std::int64_t bytes = instruction.input_types[0].bytes();
@@ -148,14 +154,18 @@ void count_moves(const Instruction& instruction, const KernelCall& call, Moves& 
 }
 
 void run_parts(const Instruction& instruction, const KernelCall& whole, const Bindings& bindings) {
+  const std::int32_t parts = instruction.sharing.parts, pieces = instruction.sharing.pieces;
   const auto work = [&](std::int32_t part) {
     KernelCall call = whole;
     call.workspace = workspace_of(instruction, bindings, part);
-    call.part = part_of(instruction.sharing, part);
-    run_kernel(instruction, call);
+    for (std::int32_t piece = part * pieces; piece < (part + 1) * pieces; ++piece) {
+      call.part = piece_of(instruction.sharing, piece);
+      run_kernel(instruction, call, bindings.heartbeat);
+      if (bindings.heartbeat) bindings.heartbeat->beat_of_piece();
+    }
   };
-  if (bindings.runner) return bindings.runner->run(instruction.sharing.parts, std::ref(work));
-  for (std::int32_t part = 0; part < instruction.sharing.parts; ++part) work(part);
+  if (bindings.runner && parts > 1) return bindings.runner->run(parts, std::ref(work));
+  for (std::int32_t part = 0; part < parts; ++part) work(part);
 }
 
 }  // namespace
@@ -166,6 +176,7 @@ void make_inputs_valid(const Instruction& instruction, const Bindings& bindings)
 }
 
 void run(const Instruction& instruction, const Bindings& bindings) {
+  if (bindings.heartbeat) bindings.heartbeat->begin(&instruction);
   Operands inputs(instruction.input_types, instruction.inputs, bindings);
   Operands outputs(instruction.output_types, instruction.outputs, bindings);
   RandomKey random = bindings.random;
@@ -177,10 +188,10 @@ void run(const Instruction& instruction, const Bindings& bindings) {
                         random,
                         bindings.loss_scale};
   try {
-    if (instruction.sharing.parts > 1)
+    if (is_divided(instruction.sharing))
       run_parts(instruction, call, bindings);
     else
-      run_kernel(instruction, call);
+      run_kernel(instruction, call, bindings.heartbeat);
   } catch (const Error& error) {
     rethrow(instruction, error.code(), error.what());
   } catch (const std::bad_alloc&) {

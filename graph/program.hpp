@@ -7,6 +7,7 @@
 #include <functional>
 #include <span>
 
+#include "graph/heartbeat.hpp"
 #include "graph/plan.hpp"
 #include "penstock/report.hpp"
 
@@ -40,13 +41,15 @@ struct Bindings {
   std::span<std::byte* const> sent_back = {};
   RandomKey random = {};  ///< without the op's name, which run() fills in
   float loss_scale = 1;
-  PartRunner* runner = nullptr;  ///< null: parts run one after the other
-  Moves* moves = nullptr;        ///< null: nobody counts, or nothing is kept in the host store
+  PartRunner* runner = nullptr;    ///< null: parts run one after the other
+  Moves* moves = nullptr;          ///< null: nobody counts, or nothing is kept in the host store
+  Heartbeat* heartbeat = nullptr;  ///< null: nobody watches
 };
 
 /// Puts data that the instruction's op takes into those of its inputs that may not hold just
 /// anything; see ops/valid_inputs.hpp.
 void make_inputs_valid(const Instruction& instruction, const Bindings& bindings);
+/// The heartbeat beats as the instruction begins, and after each piece of a long one.
 /// @throws Error as the kernels do, opening with the op's and the node's name.
 void run(const Instruction& instruction, const Bindings& bindings);
 /// The instructions, one after the other.

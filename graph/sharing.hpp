@@ -1,4 +1,5 @@
-// Sharing: how the threads of an IPU share one kernel call. Decided when a plan is made; pure.
+// Sharing: into which parts one kernel call is divided: for the threads of an IPU to share it, and
+// so that whoever watches a long one sees it move. Decided when a plan is made; pure.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +9,18 @@
 namespace penstock::graph {
 
 struct Sharing {
-  std::int64_t units = 1;  ///< that the work consists of
-  std::int32_t parts = 1;  ///< that they are dealt out in, as equal as possible; 1: not shared
+  std::int64_t units = 1;   ///< that the work consists of
+  std::int32_t parts = 1;   ///< that they are dealt out in, as equal as possible; 1: not shared
+  std::int32_t pieces = 1;  ///< of each part: its thread runs them one after the other
 };
 
 /// For an IPU of `threads` threads. Work that is so little that handing it over would not pay is
-/// not shared, or not among all of them.
+/// not shared, or not among all of them. A part that is long is run in pieces, on one thread too.
 Sharing share_out(const Op& op, const Attributes& attributes, Types inputs, Types outputs,
                   std::int32_t threads);
 
-/// Part `number`, counted from 0.
-Part part_of(const Sharing& sharing, std::int32_t number);
+/// Piece `number`, counted from 0 through the pieces of all parts; a part that is not run in pieces
+/// is one.
+Part piece_of(const Sharing& sharing, std::int32_t number);
 
 }  // namespace penstock::graph

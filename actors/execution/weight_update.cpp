@@ -377,7 +377,7 @@ void WeightUpdate::update_piece(const Trained& trained, const Piece& piece,
   const graph::Sharing shared = sharing(trained, elements);
   if (!runner || shared.parts <= 1) return update_elements(trained, piece);
   const auto work = [&](std::int32_t number) {
-    update_elements(trained, part_of(piece, graph::elements_of(graph::part_of(shared, number),
+    update_elements(trained, part_of(piece, graph::elements_of(graph::piece_of(shared, number),
                                                                line_elements, elements)));
   };
   runner->run(shared.parts, std::ref(work));

@@ -131,8 +131,8 @@ void fields(auto& archive, Either<Cost> auto& cost) {
 }
 
 void fields(auto& archive, Either<Sharing> auto& sharing) {
-  auto& [units, parts] = sharing;
-  archive(units, parts);
+  auto& [units, parts, pieces] = sharing;
+  archive(units, parts, pieces);
 }
 
 void fields(auto& archive, Either<Instruction> auto& instruction) {

@@ -52,18 +52,28 @@ TEST(ShareOut, LeavesOpsWithoutUnitsAlone) {
   EXPECT_EQ(share_out(op, {}, {}, {}, 8).parts, 1);
 }
 
-TEST(PartOf, DealsOutEveryUnitOnceAndEqually) {
-  for (const std::int32_t parts : {1, 2, 3, 7}) {
-    const Sharing sharing{.units = 22, .parts = parts};
-    std::int64_t next = 0;
-    for (std::int32_t number = 0; number < parts; ++number) {
-      const Part part = part_of(sharing, number);
-      EXPECT_EQ(part.begin, next);
-      EXPECT_NEAR(static_cast<double>(part.end - part.begin), 22.0 / parts, 1);
-      next = part.end;
+TEST(ShareOut, RunsPartsOfVeryLongWorkInPiecesOnOneThreadToo) {
+  EXPECT_EQ(shared(100, 9e9, 1).pieces, 1);
+  EXPECT_EQ(shared(100, 5e10, 1).parts, 1);
+  EXPECT_EQ(shared(100, 5e10, 1).pieces, 5);
+  EXPECT_EQ(shared(100, 5e10, 2).parts, 2);
+  EXPECT_EQ(shared(100, 5e10, 2).pieces, 2);
+  EXPECT_EQ(shared(3, 1e300, 1).pieces, 3) << "no more than there are units";
+}
+
+TEST(PieceOf, DealsOutEveryUnitOnceAndEqually) {
+  for (const std::int32_t parts : {1, 2, 3, 7})
+    for (const std::int32_t pieces : {1, 2, 3}) {
+      const Sharing sharing{.units = 22, .parts = parts, .pieces = pieces};
+      std::int64_t next = 0;
+      for (std::int32_t number = 0; number < parts * pieces; ++number) {
+        const Part part = piece_of(sharing, number);
+        EXPECT_EQ(part.begin, next);
+        EXPECT_NEAR(static_cast<double>(part.end - part.begin), 22.0 / (parts * pieces), 1);
+        next = part.end;
+      }
+      EXPECT_EQ(next, 22);
     }
-    EXPECT_EQ(next, 22);
-  }
 }
 
 TEST(Part, EndsWhereTheElementsDo) {
@@ -105,6 +115,34 @@ TEST(Sharing, DoesNotChangeABitOfAPlansResults) {
         EXPECT_TRUE(testing::same_bits(results[i], expected[i]))
             << "result " << i << ", " << threads << " threads";
     }
+  }
+}
+
+/// The same plan, each instruction that has units in five pieces for each of `parts` threads, as if
+/// it were very long.
+Plan in_pieces(Plan plan, std::int32_t parts) {
+  for (StagePlan& stage : plan.stages)
+    for (Program* program : {&stage.forward, &stage.backward})
+      for (Instruction& one : program->instructions) {
+        if (!one.op->units) continue;
+        const std::int64_t units = one.op->units(one.attributes, one.input_types, one.output_types);
+        if (one.sharing.parts == parts && units >= 5 * parts)
+          one.sharing = {.units = units, .parts = parts, .pieces = 5};
+      }
+  return plan;
+}
+
+TEST(Sharing, InPiecesDoesNotChangeABitEither) {
+  const testing::ModelBuilder model = testing::random_network(1);
+  for (const std::int32_t threads : {1, 2}) {
+    const Plan plan = compile(model.graph(), large(threads)).plan;
+    const auto inputs = testing::random_inputs(plan, 1);
+    const auto expected = testing::window_results(plan, inputs);
+    const auto results = testing::window_results(in_pieces(plan, threads), inputs);
+    ASSERT_EQ(results.size(), expected.size());
+    for (std::size_t i = 0; i < results.size(); ++i)
+      EXPECT_TRUE(testing::same_bits(results[i], expected[i]))
+          << "result " << i << ", " << threads << " threads";
   }
 }
 

@@ -43,7 +43,7 @@ std::vector<Part> parts_of(std::int64_t units, std::int64_t parts) {
   const Sharing sharing{.units = units, .parts = static_cast<std::int32_t>(std::min(parts, units))};
   std::vector<Part> result;
   for (std::int32_t part = 0; part < sharing.parts; ++part)
-    result.push_back(part_of(sharing, part));
+    result.push_back(piece_of(sharing, part));
   return result;
 }
 

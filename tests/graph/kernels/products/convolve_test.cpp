@@ -87,7 +87,7 @@ TEST_P(Convolve, SumsOverTheWindow) {
     const Sharing sharing{.units = convolve_units(conv_), .parts = parts};
     for (std::int32_t part = 0; part < parts; ++part) {
       auto workspace = poisoned(convolve_floats(conv_), 0xff);
-      convolve(conv_, part_of(sharing, part), x_.data(), weight_.data(), bias_.data(), false,
+      convolve(conv_, piece_of(sharing, part), x_.data(), weight_.data(), bias_.data(), false,
                y.data(), workspace.data());
     }
     EXPECT_EQ(y, expected);
@@ -114,7 +114,7 @@ TEST_P(Convolve, SendsGradientsBackToThePixels) {
     const Sharing sharing{.units = convolve_input_gradient_units(conv_), .parts = parts};
     for (std::int32_t part = 0; part < parts; ++part) {
       auto workspace = poisoned(convolve_input_gradient_floats(conv_), 0xff);
-      convolve_input_gradient(conv_, part_of(sharing, part), y_.data(), weight_.data(), dx.data(),
+      convolve_input_gradient(conv_, piece_of(sharing, part), y_.data(), weight_.data(), dx.data(),
                               workspace.data());
     }
     EXPECT_EQ(dx, expected);
@@ -131,7 +131,7 @@ TEST_P(Convolve, SendsGradientsBackToTheWeights) {
     const Sharing sharing{.units = convolve_weight_gradient_units(conv_), .parts = parts};
     for (std::int32_t part = 0; part < parts; ++part) {
       auto workspace = poisoned(convolve_weight_gradient_floats(conv_), 0xff);
-      convolve_weight_gradient(conv_, part_of(sharing, part), x_.data(), y_.data(), dweight.data(),
+      convolve_weight_gradient(conv_, piece_of(sharing, part), x_.data(), y_.data(), dweight.data(),
                                workspace.data());
     }
     EXPECT_EQ(dweight, expected);

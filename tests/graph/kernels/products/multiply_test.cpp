@@ -83,7 +83,7 @@ class Case {
       const Sharing sharing{.units = product_units(rows_, columns_), .parts = parts};
       for (std::int32_t part = 0; part < parts; ++part) {
         std::vector<float> workspace = poisoned(product_floats(rows_, columns_, depth_), poison);
-        kernel_table(isa).products.multiply(product, part_of(sharing, part), workspace.data());
+        kernel_table(isa).products.multiply(product, piece_of(sharing, part), workspace.data());
       }
       return result;
     };
