@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 
 #include "actors/execution/output_collector.hpp"
 #include "engine/actor_setup.hpp"
@@ -366,8 +367,14 @@ void RunningModel::weights_taken() {
   log_(LogLevel::debug, {"\"", plan_->name, "\": weights read back from the IPUs"});
 }
 
-StepResult RunningModel::result_of(const std::vector<Tensor>& outputs) const {
-  StepResult result{.rows = rows_};
+StepResult RunningModel::outline() const {
+  return result_of({.outputs = std::vector<Tensor>(plan_->outputs.size()),
+                    .mean_loss = std::numeric_limits<double>::quiet_NaN()});
+}
+
+StepResult RunningModel::result_of(const actors::StepOutcome& outcome) const {
+  const actors::Outputs& outputs = outcome.outputs;
+  StepResult result{.rows = rows_, .mean_loss = outcome.mean_loss};
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const auto position = static_cast<std::int32_t>(i);
     if (plan_->loss == position)

@@ -53,7 +53,7 @@ class RunningModel : public WeightSource {
   /// Names of the inputs that the plan needs, in the model's order.
   const std::vector<std::string>& inputs() const { return inputs_; }
   /// What run() returns, with empty tensors.
-  StepResult outline() const { return result_of(std::vector<Tensor>(plan_->outputs.size())); }
+  StepResult outline() const;
 
   /// Rows of dimension 0, the same for all inputs.
   /// @throws Error shape_mismatch naming the input, what was expected and what came.
@@ -133,7 +133,7 @@ class RunningModel : public WeightSource {
   void note_run(std::int64_t begin_ns, std::int64_t micro_batches);
   void start_actors();
   actors::PipelineRuntime& runtime();
-  StepResult result_of(const std::vector<Tensor>& outputs) const;
+  StepResult result_of(const actors::StepOutcome& outcome) const;
   const actors::OutputSelection& selection_of(std::size_t output) const;
 
   std::shared_ptr<ParameterStore> weights_;

@@ -159,7 +159,11 @@ class TrainingModel::Impl {
     }
     const StepResult first = run_whole(rows_of(inputs, 0, whole));
     expect_not_stopped(stop);
-    return joined(first, train_on_rest(rest, rows_of(inputs, whole, rows), stop));
+    StepResult last = train_on_rest(rest, rows_of(inputs, whole, rows), stop);
+    last.mean_loss = (first.mean_loss * static_cast<double>(whole) +
+                      last.mean_loss * static_cast<double>(rows - whole)) /
+                     static_cast<double>(rows);
+    return joined(first, std::move(last));
   }
 
   std::int64_t per_update() const {

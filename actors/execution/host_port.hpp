@@ -33,7 +33,12 @@ struct Done {};
 struct CutAfter {
   std::int64_t micro_batches = 0;
 };
-using Answer = std::variant<Done, Outputs, std::vector<StageStatus>, CutAfter>;
+/// What a call that runs micro-batches returns.
+struct StepOutcome {
+  Outputs outputs = {};
+  double mean_loss = 0;  ///< as in StepResult
+};
+using Answer = std::variant<Done, StepOutcome, std::vector<StageStatus>, CutAfter>;
 
 struct Failure {
   Errc code = Errc::internal;

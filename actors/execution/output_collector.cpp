@@ -1,6 +1,8 @@
 #include "actors/execution/output_collector.hpp"
 
 #include <cstring>
+#include <limits>
+#include <numeric>
 
 namespace penstock::actors {
 namespace {
@@ -9,6 +11,12 @@ template <class T>
 void add_elements(std::byte* sum, const Tensor& tensor) {
   auto* out = reinterpret_cast<T*>(sum);
   for (const T value : tensor.as<T>()) *out++ += value;
+}
+
+/// The loss of a micro-batch: a number, or the mean of the terms that were not reduced to one.
+double loss_of(const Tensor& loss) {
+  const auto terms = loss.as<float>();
+  return std::accumulate(terms.begin(), terms.end(), 0.0) / static_cast<double>(terms.size());
 }
 
 }  // namespace
@@ -72,6 +80,8 @@ std::int64_t OutputCollector::position(const OutputSelection& selection, std::in
 void OutputCollector::begin(std::int64_t micro_batches) {
   micro_batches_ = micro_batches;
   missing_ = micro_batches * setup_->replicas * static_cast<std::int64_t>(results_.size());
+  if (setup_->plan->loss)
+    losses_.resize(static_cast<std::size_t>(micro_batches * setup_->replicas));
   for (std::size_t i = 0; i < results_.size(); ++i) {
     auto& [selection, type, memory] = results_[i];
     type = returned_type(setup_->plan->outputs[i].type, selection, micro_batches, setup_->replicas);
@@ -84,6 +94,8 @@ void OutputCollector::begin(std::int64_t micro_batches) {
 void OutputCollector::add(std::size_t output, std::int64_t replica, std::int64_t number,
                           const Tensor& tensor) {
   --missing_;
+  if (setup_->plan->loss == static_cast<std::int32_t>(output))
+    losses_[static_cast<std::size_t>(number * setup_->replicas + replica)] = loss_of(tensor);
   const auto& [selection, type, memory] = results_[output];
   if (!selects(selection, number)) return;
   std::byte* place = memory.get() + position(selection, replica, number) *
@@ -100,11 +112,17 @@ void OutputCollector::leave_out(std::int64_t micro_batches) {
   missing_ -= micro_batches * setup_->replicas * static_cast<std::int64_t>(results_.size());
 }
 
-Outputs OutputCollector::take() {
-  Outputs outputs;
+// In data order, whatever order the micro-batches came in: double additions round too.
+double OutputCollector::mean_loss() const {
+  if (losses_.empty()) return std::numeric_limits<double>::quiet_NaN();
+  return std::accumulate(losses_.begin(), losses_.end(), 0.0) / static_cast<double>(losses_.size());
+}
+
+StepOutcome OutputCollector::take() {
+  StepOutcome outcome{.mean_loss = mean_loss()};
   for (auto& [selection, type, memory] : results_)
-    outputs.push_back(Tensor::wrap(type.dtype, type.shape, std::move(memory)));
-  return outputs;
+    outcome.outputs.push_back(Tensor::wrap(type.dtype, type.shape, std::move(memory)));
+  return outcome;
 }
 
 }  // namespace penstock::actors

@@ -37,8 +37,8 @@ class OutputCollector {
   /// taken of the others.
   void leave_out(std::int64_t micro_batches);
   bool complete() const { return missing_ == 0; }
-  /// The results, in the order of Plan::outputs.
-  Outputs take();
+  /// What the call returns.
+  StepOutcome take();
 
  private:
   struct Result {
@@ -46,6 +46,7 @@ class OutputCollector {
     graph::TensorType type = {};
     std::shared_ptr<std::byte> memory = {};
   };
+  double mean_loss() const;
   bool selects(const OutputSelection& selection, std::int64_t number) const;
   std::int64_t position(const OutputSelection& selection, std::int64_t replica,
                         std::int64_t number) const;
@@ -54,6 +55,7 @@ class OutputCollector {
   BlockPool pool_;
   std::int64_t micro_batches_ = 0;
   std::int64_t missing_ = 0;
+  std::vector<double> losses_;   // of every micro-batch, in data order; none in inference
   std::vector<Result> results_;  // by output
 };
 

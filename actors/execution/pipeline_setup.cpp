@@ -1,5 +1,6 @@
 #include "actors/execution/pipeline_setup.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 

@@ -67,16 +67,16 @@ bool PipelineRuntime::answered() const {
   return setup_->host->answered();
 }
 
-Outputs PipelineRuntime::finish_step() {
+StepOutcome PipelineRuntime::finish_step() {
   Answer answer = finish();
   if (const auto* cut = std::get_if<CutAfter>(&answer)) {
     micro_batches_begun_ = first_micro_batch_ + cut->micro_batches;
     throw Error(Errc::cancelled, "the call was asked to stop");
   }
-  return std::get<Outputs>(std::move(answer));
+  return std::get<StepOutcome>(std::move(answer));
 }
 
-Outputs PipelineRuntime::step(std::vector<Tensor> inputs, std::int64_t micro_batches,
+StepOutcome PipelineRuntime::step(std::vector<Tensor> inputs, std::int64_t micro_batches,
                               std::stop_token stop) {
   begin_step(std::move(inputs), micro_batches, std::move(stop));
   return finish_step();

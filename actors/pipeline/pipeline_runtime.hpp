@@ -31,13 +31,14 @@ class PipelineRuntime {
   /// multiple of the gradient accumulation. Once asked to stop, it begins no further window, or
   /// turn of inference; what has begun is finished.
   /// @throws Error stage_failed, stalled, closed; cancelled if `stop` has kept some from beginning.
-  Outputs step(std::vector<Tensor> inputs, std::int64_t micro_batches, std::stop_token stop = {});
+  StepOutcome step(std::vector<Tensor> inputs, std::int64_t micro_batches,
+                   std::stop_token stop = {});
 
   /// The same in two halves, for those who drive a deterministic system between them.
   void begin_step(std::vector<Tensor> inputs, std::int64_t micro_batches,
                   std::stop_token stop = {});
   bool answered() const;
-  Outputs finish_step();
+  StepOutcome finish_step();
 
   /// Replica 0's after a failure too, as they were after the last update: this ends the actors.
   /// @throws Error closed if the failure came in the middle of an update, or for another replica

@@ -63,7 +63,7 @@ std::string percent(double fraction) {
 }
 
 std::string describe(const StepMetrics& step) {
-  return "Loss:" + decimal_text(step.loss(), 4) + " | Accuracy:" + percent(step.accuracy);
+  return "Loss:" + decimal_text(step.loss, 4) + " | Accuracy:" + percent(step.accuracy);
 }
 
 /// How a step's number of images comes about.
@@ -155,6 +155,7 @@ StepMetrics step_metrics(const penstock::StepRecord& record, const penstock::Ste
   return {.epoch = record.epoch,
           .step = record.step,
           .updates = record.updates,
+          .loss = result.mean_loss,
           .losses = {losses.begin(), losses.end()},
           .accuracy = penstock::value_of(record.values, "accuracy"),
           .samples_per_second = record.samples_per_second};
@@ -265,7 +266,7 @@ penstock::History Run::train(const std::function<void()>& on_first_step) {
 }
 
 void Run::warn_of_loss(const StepMetrics& step, Progress& progress) {
-  if (warned_of_loss_ || std::isfinite(step.loss())) return;
+  if (warned_of_loss_ || std::isfinite(step.loss)) return;
   warned_of_loss_ = true;
   progress.make_room();
   print_note("the loss is not finite since epoch " + std::to_string(step.epoch) + ", step " +

@@ -38,7 +38,7 @@ class TrainingRunner : public Runner {
                 Tensor({static_cast<std::int64_t>(samples.labels.size())}, samples.labels)} {}
 
   void run() override { result_ = model_.step(inputs_); }
-  double outcome() const override { return mean(result_.loss.as<float>()); }
+  double outcome() const override { return result_.mean_loss; }
 
  private:
   TrainingModel model_;

@@ -59,7 +59,10 @@ Scores::Scores(std::span<const Metric> metrics, bool of_training)
 }
 
 void Scores::add(const StepResult& result, const Batch& batch) {
-  if (counts_loss_ && result.loss) loss_ += score_of(result.loss, result.rows);
+  if (counts_loss_) {
+    const std::int64_t samples = batch.front().shape()[0];
+    loss_ += {result.mean_loss * static_cast<double>(samples), samples};
+  }
   for (std::size_t i = 0; i < metrics_.size(); ++i) scores_[i] += metrics_[i].score(result, batch);
 }
 

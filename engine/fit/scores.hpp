@@ -15,13 +15,13 @@ void check(std::span<const Metric> metrics);
 /// @throws Error as their own checks.
 void check(std::span<const Metric> metrics, const StepResult& outline, const std::string& who);
 
-/// The mean of an output's elements, or of a loss's: over samples where it has one number for each
+/// The mean of an output's elements: over samples where it has one number for each
 /// micro-batch, which counts for all of that. Sums are divided by how many they are of.
 Score score_of(const Tensor& values, const OutputRows& rows);
 
 class Scores {
  public:
-  /// `metrics` outlive this. Calls of a training have a loss: it is "loss" unless a metric is.
+  /// `metrics` outlive this. Calls of a training have a mean loss: it is "loss" unless a metric is.
   /// @throws as check().
   explicit Scores(std::span<const Metric> metrics, bool of_training = false);
 

@@ -24,6 +24,6 @@ int main() {
   DataLoader loader(synthetic_digits(6400, 0, {}), options, {.shuffle = true});
   for (int epoch = 1; epoch <= 3; ++epoch)
     for (const Batch& batch : loader)
-      std::cout << "epoch " << epoch << ": loss " << training.step(batch).loss.item() << '\n';
+      std::cout << "epoch " << epoch << ": loss " << training.step(batch).mean_loss << '\n';
   model.save_weights("digits.safetensors");
 }

@@ -3,7 +3,6 @@
 // on a few synthetic digits.
 #include <cstring>
 #include <iostream>
-#include <numeric>
 #include <penstock/penstock.hpp>
 
 using namespace penstock;
@@ -57,11 +56,9 @@ void train(TrainingModel& training, const std::shared_ptr<const Dataset>& digits
   for (int epoch = 1; epoch <= epochs; ++epoch) {
     for (const Batch& batch : loader) {
       const StepResult result = training.step(batch);
-      const auto losses = result.loss.as<float>();  // one per micro-batch
-      const float sum = std::accumulate(losses.begin(), losses.end(), 0.0f);
       const Score accurate = accuracy("logits").score(result, batch);
-      std::cout << "epoch " << epoch << ": loss " << sum / static_cast<float>(losses.size())
-                << ", accuracy " << 100 * accurate.mean() << " %\n";
+      std::cout << "epoch " << epoch << ": loss " << result.mean_loss << ", accuracy "
+                << 100 * accurate.mean() << " %\n";
     }
   }
 }

@@ -69,16 +69,16 @@ const graph::Op tally{
     .inference = []() -> const graph::Op& { return graph::find_op("identity"); }};
 
 /// dx = 2 x dy, of dy and x.
-const graph::Op square_gradient{
-    .name = "square_gradient",
-    .infer = infer_same,
-    .forward =
-        [](const graph::KernelCall& call) {
-          std::ranges::transform(call.inputs[0].f32(), call.inputs[1].f32(),
-                                 call.outputs[0].f32().begin(),
-                                 [](float dy, float x) { return 2 * x * dy; });
-        },
-    .cost = no_cost};
+const graph::Op square_gradient{.name = "square_gradient",
+                                .infer = infer_same,
+                                .forward =
+                                    [](const graph::KernelCall& call) {
+                                      std::ranges::transform(
+                                          call.inputs[0].f32(), call.inputs[1].f32(),
+                                          call.outputs[0].f32().begin(),
+                                          [](float dy, float x) { return 2 * x * dy; });
+                                    },
+                                .cost = no_cost};
 
 /// y = x^2.
 const graph::Op square{
@@ -134,8 +134,7 @@ std::shared_ptr<const graph::Plan> compiled(const SmallEngineOptions& options) {
                                 .offload = offload_of(options),
                                 .recompute = {.on = options.recompute, .stages = {}}};
   if (options.anchors) request.anchors = {{"fc1"}, {"fc1", true}, {"fc2.weight", true}};
-  return std::make_shared<const graph::Plan>(
-      graph::compile(network(options), request).plan);
+  return std::make_shared<const graph::Plan>(graph::compile(network(options), request).plan);
 }
 
 std::vector<actors::OutputSelection> anchor_selections(bool anchors) {

@@ -27,7 +27,7 @@ struct SmallEngineOptions {
   std::string schedule = "grouped";
   std::int64_t stages = 4;                         ///< 1, 2 or 4
   std::optional<graph::PhaseRequest> phased = {};  ///< goes with "sequential"
-  bool tied = false;  ///< the layers have one weight, that of the first
+  bool tied = false;     ///< the layers have one weight, that of the first
   bool squares = false;  ///< behind each layer: the gradient needs what it is given
   bool recompute = false;
   bool training = true;
@@ -87,7 +87,7 @@ class SmallEngine : public SmallNetwork {
     runtime_->begin_step(inputs(windows), micro_batches(windows));
   }
   actors::Outputs step(std::int64_t windows) {
-    return runtime_->step(inputs(windows), micro_batches(windows));
+    return runtime_->step(inputs(windows), micro_batches(windows)).outputs;
   }
 
  private:

@@ -1,7 +1,5 @@
 #include "apps/trainer/output/metrics.hpp"
 
-#include <numeric>
-
 #include "apps/trainer/output/json_line.hpp"
 
 namespace trainer {
@@ -62,17 +60,13 @@ void write(JsonLine& json, const penstock::StageReport& stage) {
 
 }  // namespace
 
-double StepMetrics::loss() const noexcept {
-  return std::accumulate(losses.begin(), losses.end(), 0.0) / static_cast<double>(losses.size());
-}
-
 std::string to_json(const StepMetrics& step) {
   JsonLine json;
   json.begin_object()
       .field("epoch", step.epoch)
       .field("step", step.step)
       .field("updates", step.updates)
-      .field("loss", step.loss())
+      .field("loss", step.loss)
       .key("losses")
       .begin_array();
   for (const float loss : step.losses) json.value(double{loss});

@@ -14,12 +14,10 @@ struct StepMetrics {
   int epoch = 1;                   ///< from 1
   std::int64_t step = 1;           ///< of the epoch, from 1
   std::uint64_t updates = 0;       ///< of the run so far
+  double loss = 0;                 ///< the mean over the step's images
   std::vector<float> losses = {};  ///< of every micro-batch, in the order of the data
   double accuracy = 0;             ///< fraction
   double samples_per_second = 0;   ///< from asking for the data to the step's return
-
-  /// Mean of `losses`.
-  double loss() const noexcept;
 };
 
 struct RunMetrics {

@@ -9,6 +9,7 @@
 #include "apps/trainer/options/options.hpp"
 #include "apps/trainer/output/metrics.hpp"
 #include "apps/trainer/output/run_files.hpp"
+#include "penstock/inference_model.hpp"
 #include "penstock/model.hpp"
 #include "penstock/output_file.hpp"
 #include "penstock/trace.hpp"

@@ -86,9 +86,10 @@ struct FitOptions {
 
 /// Trains on batches for one step each: of Options::samples_per_step() samples, but for an epoch's
 /// last one, or a batch sampler's, which may be shorter. A batch's first fields are the model's
-/// inputs, in their order; further ones are for the metrics. The loss is that of the micro-batches
-/// that the output mode returns, each counted as by mean_of(); a metric named "loss" takes its
-/// place. What DataLoader::note() says is logged once, as a warning where samples are left out.
+/// inputs, in their order; further ones are for the metrics. The loss is the mean over
+/// all samples, from `StepResult::mean_loss`, whatever the output mode returns; a metric named
+/// "loss" takes its place. What DataLoader::note() says is logged once, as a warning where samples
+/// are left out.
 /// @throws Error before anything has begun: invalid_argument, also for batches of other sizes and
 /// for a shorter step or run that is known to come and that a model does not take (static_shapes,
 /// an output mode), a step only if no callback can stop the training before it: in the first epoch

@@ -3,6 +3,8 @@
 // A Model and all that is made of it take one call at a time, as model.hpp says.
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <stop_token>
@@ -54,6 +56,16 @@ struct StepResult {
   std::vector<NamedTensor> outputs = {};
   std::vector<NamedTensor> anchors = {};  ///< in the order of OutputOptions::anchors
   OutputRows rows = {};                   ///< of the loss and the outputs
+  /// The mean of the loss over all samples of a step: of every micro-batch of every replica, those
+  /// of a short last update included, whatever the output mode returns. A micro-batch's loss counts
+  /// once for each of its samples. If the loss is one number, that number is the micro-batch's
+  /// loss: with `LossReduction::mean` the result is the mean over all samples, with `sum` it is the
+  /// mean, over samples, of the sum that each sample is part of, and an `identity_loss` counts as
+  /// the number that it makes. If the loss is not reduced (`LossReduction::none`), the
+  /// micro-batch's loss is the mean of its terms. The mean is computed in double in the order of
+  /// the data, so that it has the same bits on every topology. It is nan in inference, which has no
+  /// loss.
+  double mean_loss = std::numeric_limits<double>::quiet_NaN();
 
   /// @throws Error invalid_argument if there is no output of that name.
   const Tensor& output(const std::string& name) const;

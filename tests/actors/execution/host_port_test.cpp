@@ -16,10 +16,10 @@ TEST(HostPort, HandsOverEachAnswerOnce) {
   port.begin_call();
   EXPECT_TRUE(port.in_call());
   EXPECT_FALSE(port.answered());
-  port.answer(std::vector<Tensor>{Tensor({2}, {1.0f, 2.0f})});
+  port.answer(StepOutcome{.outputs = {Tensor({2}, {1.0f, 2.0f})}, .mean_loss = 1.5});
   EXPECT_TRUE(port.answered());
   EXPECT_FALSE(port.in_call());
-  EXPECT_EQ(std::get<std::vector<Tensor>>(port.wait(0)).size(), 1u);
+  EXPECT_EQ(std::get<StepOutcome>(port.wait(0)).outputs.size(), 1u);
   EXPECT_FALSE(port.answered());
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <random>
 
@@ -107,7 +108,7 @@ TEST(OutputCollector, ReturnsWhatTheOutputModeSelectsInDataOrder) {
       collector.begin(c.micro_batches);
       add_all(collector, c.micro_batches, c.replicas, call);
       ASSERT_TRUE(collector.complete());
-      expect_case(c, collector.take());
+      expect_case(c, collector.take().outputs);
     }
   }
 }
@@ -118,7 +119,7 @@ TEST(OutputCollector, LeavesResultsAloneThatTheHostStillHolds) {
   for (std::int64_t call = 1; call <= 3; ++call) {
     collector.begin(call);
     add_all(collector, call, 1, 0);
-    held.push_back(collector.take());
+    held.push_back(collector.take().outputs);
   }
   EXPECT_EQ(held[0][1].item(), 0);
   EXPECT_EQ(held[1][1].item(), 1);
@@ -132,10 +133,63 @@ TEST(OutputCollector, UsesMemoryAgainThatTheHostHasDropped) {
     collector.begin(4);
     add_all(collector, 4, 1, 0);
     std::vector<const std::byte*> places;
-    for (const Tensor& tensor : collector.take()) places.push_back(tensor.raw());
+    for (const Tensor& tensor : collector.take().outputs) places.push_back(tensor.raw());
     if (call == 0) first = places;
     EXPECT_EQ(places, first);
   }
+}
+
+/// The mean loss of a call, which selects nothing if `period` is long.
+double mean_loss(OutputMode mode, std::int64_t period, std::int64_t replicas, unsigned seed,
+                 const std::vector<Tensor>& losses) {
+  auto setup = setup_for(mode, period, replicas);
+  graph::Plan plan;
+  plan.outputs = {{"loss", {DType::f32, losses[0].shape()}}};
+  plan.loss = 0;
+  setup->plan = std::make_shared<const graph::Plan>(std::move(plan));
+  OutputCollector collector(setup);
+  const std::int64_t micro_batches = std::ssize(losses) / replicas;
+  std::vector<std::size_t> order(losses.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return (a % static_cast<std::size_t>(replicas) + seed) % 2 <
+           (b % static_cast<std::size_t>(replicas) + seed) % 2;
+  });
+  double mean = 0;
+  for (int call = 0; call < 2; ++call) {
+    collector.begin(micro_batches);
+    for (const std::size_t i : order)
+      collector.add(0, static_cast<std::int64_t>(i) % replicas,
+                    static_cast<std::int64_t>(i) / replicas, losses[i]);
+    mean = collector.take().mean_loss;
+  }
+  return mean;
+}
+
+TEST(OutputCollector, HasTheMeanLossOfEveryMicroBatchWhateverItReturns) {
+  // Numbers whose sum in double depends on the order of addition.
+  std::vector<Tensor> losses;
+  double sum = 0;
+  for (int i = 0; i < 12; ++i) {
+    losses.push_back(Tensor({}, {i % 3 == 0 ? 1e17f : 0.1f * static_cast<float>(i)}));
+    sum += double{losses.back().item()};
+  }
+  for (const OutputMode mode :
+       {OutputMode::all, OutputMode::final, OutputMode::every_n, OutputMode::sum})
+    for (const unsigned seed : {0u, 1u})
+      EXPECT_EQ(mean_loss(mode, 100, 2, seed, losses), sum / 12) << to_string(mode);
+}
+
+TEST(OutputCollector, TakesTheMeanOfTheTermsOfALossThatIsNotReduced) {
+  EXPECT_EQ(mean_loss(OutputMode::final, 1, 1, 0, {Tensor({3}, {1, 2, 6}), Tensor({3}, {4, 5, 6})}),
+            4);
+}
+
+TEST(OutputCollector, HasNoMeanLossInInference) {
+  OutputCollector collector(setup_for(OutputMode::all, 1, 1));
+  collector.begin(2);
+  add_all(collector, 2, 1, 0);
+  EXPECT_TRUE(std::isnan(collector.take().mean_loss));
 }
 
 }  // namespace

@@ -41,7 +41,8 @@ class Training {
     Result result;
     for (int call = 0; call < calls; ++call) {
       cast_.begin_windows(windows);
-      for (Tensor& output : answer<Outputs>()) result.tensors.push_back(std::move(output));
+      StepOutcome outcome = answer<StepOutcome>();
+      for (Tensor& output : outcome.outputs) result.tensors.push_back(std::move(output));
     }
     Variables variables = cast_.variables();
     for (std::int32_t replica = 1; replica < cast_.options().replicas; ++replica)
@@ -294,7 +295,7 @@ TEST(PipelineOrders, KeepWeightsConstantInsideAWindowAndUpdateThemOnceAfterIt) {
     DeterministicRun(engine.runtime().system(), 1).run_until([&] {
       return engine.runtime().answered();
     });
-    const Tensor losses = engine.runtime().finish_step().back();
+    const Tensor losses = engine.runtime().finish_step().outputs.back();
     std::vector<float> expected;
     for (std::int64_t window = 0; window < 3; ++window)
       for (const float loss : by_hand.window(engine.inputs(3), window)) expected.push_back(loss);

@@ -40,7 +40,7 @@ Result train(const SmallEngineOptions& options, std::uint64_t seed) {
   DeterministicRun order(engine.runtime().system(), seed);
   engine.begin(windows);
   order.run();
-  result.tensors = engine.runtime().finish_step();
+  result.tensors = engine.runtime().finish_step().outputs;
   for (Tensor& variable : engine.runtime().read_variables())
     result.tensors.push_back(std::move(variable));
   for (const StageStatus& status : engine.runtime().read_status())
@@ -168,7 +168,7 @@ Traced train_offloaded(const graph::PhaseRequest& request, std::optional<std::ui
   order.run();
   Traced traced{.events = {},
                 .reports = {},
-                .tensors = engine.runtime().finish_step(),
+                .tensors = engine.runtime().finish_step().outputs,
                 .phases = engine.plan().phases};
   for (Tensor& variable : engine.runtime().read_variables())
     traced.tensors.push_back(std::move(variable));

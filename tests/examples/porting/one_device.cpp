@@ -24,8 +24,8 @@ int main(int argc, char** argv) {
       argc > 1 ? read_idx(argv[1], Split::train, pixels) : synthetic_digits(1600, 1, pixels);
   DataLoader loader(images, options, {.shuffle = true});
   for (int epoch = 1; epoch <= 3; ++epoch) {
-    float loss = 0;
-    for (const Batch& batch : loader) loss = training.step(batch).loss.item();
+    double loss = 0;
+    for (const Batch& batch : loader) loss = training.step(batch).mean_loss;
     std::cout << "epoch " << epoch << ": loss " << loss << '\n';
   }
 }
