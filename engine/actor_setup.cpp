@@ -53,6 +53,7 @@ actors::PipelineSetup actor_setup(const Options& options, std::shared_ptr<const 
           .outputs = output_selection(options.output, training),
           .anchors = anchor_selections(options.output, training),
           .trace = options.runtime.trace,
+          .trace_events = options.runtime.trace_events,
           .stall_seconds = options.runtime.stall_seconds};
 }
 

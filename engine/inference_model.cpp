@@ -259,5 +259,8 @@ std::vector<TraceEvent> InferenceModel::take_trace() {
   return impl_->calling("InferenceModel::take_trace",
                         [](auto& impl) { return impl.short_plans().take_trace(); });
 }
+std::uint64_t InferenceModel::dropped_events() const noexcept {
+  return impl_->running().dropped_events();
+}
 
 }  // namespace penstock

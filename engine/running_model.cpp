@@ -48,7 +48,9 @@ RunningModel::RunningModel(std::shared_ptr<ParameterStore> weights,
       host_of_(host_of),
       occupants_(host_of ? host_of->occupants_ : std::make_shared<IpuOccupants>()),
       uploads_(host_of ? host_of->uploads_ : std::make_shared<std::atomic<std::uint64_t>>(0)),
-      lent_(host_of ? host_of->lent_ : std::make_shared<LentTensors>()) {
+      lent_(host_of ? host_of->lent_ : std::make_shared<LentTensors>()),
+      recorded_(host_of ? host_of->recorded_
+                        : std::make_shared<Recorded>(TraceLog(options.runtime.trace_events))) {
   const auto start = std::chrono::steady_clock::now();
   options.validate();
   log_ = host_of ? host_of->log_ : Log(options.runtime);
@@ -153,7 +155,7 @@ void RunningModel::detach() {
   // A plan for short steps is given the state of the one for full steps before each.
   if (plan_->training && !host_of_)
     state = ask([](auto& actors) { return actors.read_optimizer(); });
-  if (setup_.trace) stage_reports();  // which brings the stages' events along
+  if (setup_.trace) ask_stages();  // what they have recorded would end with them
   weights_->take_from(*this);
   note_failure();
   kept_state_ = std::move(state);
@@ -293,8 +295,8 @@ void RunningModel::note_run(std::int64_t begin_ns, std::int64_t micro_batches) {
   const std::int64_t end_ns = now_ns();
   last_run_ = {.seconds = static_cast<double>(end_ns - begin_ns) * 1e-9};
   if (!setup_.trace) return;
-  const std::size_t told = trace_.size();
-  stage_reports();  // which brings the stages' events along
+  const Told told = ask_stages();
+  if (told.dropped > 0) return;  // what is left says nothing of the whole call
   const auto returns = [&](std::size_t output, std::int64_t micro_batch) {
     return actors::is_returned(selection_of(output), micro_batch, micro_batches);
   };
@@ -304,7 +306,7 @@ void RunningModel::note_run(std::int64_t begin_ns, std::int64_t micro_batches) {
                               .replicas = setup_.replicas,
                               .begin_ns = begin_ns,
                               .end_ns = end_ns},
-                             returns, std::span(trace_).subspan(told));
+                             returns, told.events);
 }
 
 const actors::OutputSelection& RunningModel::selection_of(std::size_t output) const {
@@ -387,20 +389,28 @@ StepResult RunningModel::result_of(const actors::StepOutcome& outcome) const {
   return result;
 }
 
-std::vector<StageReport> RunningModel::stage_reports() {
-  std::vector<StageReport> reports;
-  if (!runtime_) return reports;
+RunningModel::Told RunningModel::ask_stages() {
+  Told told;
+  if (!runtime_) return told;
   for (const auto& status : ask([](auto& actors) { return actors.read_status(); })) {
-    reports.push_back(status.report);
-    trace_.insert(trace_.end(), status.trace.begin(), status.trace.end());
+    told.reports.push_back(status.report);
+    status.trace.append_to(told.events);
+    told.dropped += status.trace.dropped();
   }
-  return reports;
+  told.events = in_order_of_time(std::move(told.events));
+  for (const TraceEvent& event : told.events) recorded_->events.add(event);
+  recorded_->events.count_dropped(told.dropped);
+  recorded_->dropped = recorded_->events.dropped();
+  return told;
 }
 
-void RunningModel::append_trace(std::vector<TraceEvent>& events) {
-  stage_reports();  // which brings the stages' events along
-  events.insert(events.end(), trace_.begin(), trace_.end());
-  trace_.clear();
+std::vector<StageReport> RunningModel::stage_reports() {
+  return ask_stages().reports;
+}
+
+std::vector<TraceEvent> RunningModel::take_trace() {
+  ask_stages();
+  return in_order_of_time(recorded_->events.take());
 }
 
 std::vector<TraceEvent> in_order_of_time(std::vector<TraceEvent> events) {

@@ -17,6 +17,7 @@
 #include "engine/log.hpp"
 #include "engine/model/parameter_store.hpp"
 #include "engine/values/lent_tensors.hpp"
+#include "engine/values/trace_log.hpp"
 #include "graph/graph.hpp"
 #include "graph/plan.hpp"
 #include "penstock/call_report.hpp"
@@ -106,8 +107,12 @@ class RunningModel : public WeightSource {
   void expect_optimizer_state(std::span<const NamedType> types, const std::string& who) const;
   /// Since it was attached; none where it is not.
   std::vector<StageReport> stage_reports();
-  /// Appends what was recorded since the last time, in no order.
-  void append_trace(std::vector<TraceEvent>& events);
+  /// Returns what this model and those for its short calls have recorded since the last time, in
+  /// order of time.
+  std::vector<TraceEvent> take_trace();
+  /// Returns how many events were dropped of this model and of those for its short calls, since it
+  /// was built. On any thread.
+  std::uint64_t dropped_events() const noexcept { return recorded_->dropped; }
   /// Returns the updates that the weights have seen. On any thread.
   std::uint64_t updates() const noexcept { return *setup_.updates; }
   /// Returns how often this model, and those for its short calls, have copied weights to the IPUs.
@@ -130,6 +135,20 @@ class RunningModel : public WeightSource {
   void write_optimizer(actors::OptimizerTensors state);
   std::vector<std::string> trainable_names() const;
   void upload_weights();
+  /// The trace, which models share that run on the same threads.
+  struct Recorded {
+    explicit Recorded(TraceLog log) : events(std::move(log)) {}
+    TraceLog events;                        // that stages have told and nobody has taken
+    std::atomic<std::uint64_t> dropped{0};  // of these, and by the stages
+  };
+  /// What the stages have done, and recorded since they were asked last.
+  struct Told {
+    std::vector<StageReport> reports = {};
+    std::vector<TraceEvent> events = {};  ///< in order of time
+    std::uint64_t dropped = 0;            ///< events that they had no room for
+  };
+  /// Asks the stages; the events become part of the trace.
+  Told ask_stages();
   void note_run(std::int64_t begin_ns, std::int64_t micro_batches);
   void start_actors();
   actors::PipelineRuntime& runtime();
@@ -164,7 +183,7 @@ class RunningModel : public WeightSource {
   std::string failure_;                                 // that the log was told of; empty: none
   std::vector<Tensor> uploaded_;    // the store's values when weights were last uploaded
   std::uint64_t held_version_ = 0;  // of the store
-  std::vector<TraceEvent> trace_;   // that stages have told and nobody has taken
+  std::shared_ptr<Recorded> recorded_;  // by it, its host and its likes
 };
 
 /// By begin, then by IPU.

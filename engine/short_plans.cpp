@@ -28,10 +28,8 @@ void ShortPlans::detach() {
 }
 
 std::vector<TraceEvent> ShortPlans::take_trace() {
-  std::vector<TraceEvent> events = std::exchange(past_trace_, {});
-  own_.append_trace(events);
-  for (const auto& plan : kept_) plan->append_trace(events);
-  return in_order_of_time(std::move(events));
+  for (const auto& plan : kept_) plan->stage_reports();  // which brings their events along
+  return own_.take_trace();
 }
 
 std::string ShortPlans::to_text(const UnfilledRows& rows) {
@@ -42,7 +40,6 @@ std::string ShortPlans::to_text(const UnfilledRows& rows) {
 void ShortPlans::forget_oldest() {
   RunningModel& oldest = *kept_.back();
   if (oldest.attached()) oldest.detach();  // which its destructor could not refuse
-  oldest.append_trace(past_trace_);
   kept_.pop_back();
 }
 

@@ -74,7 +74,6 @@ class ShortPlans {
   static constexpr std::size_t most = 4;
   RunningModel& own_;
   std::vector<std::unique_ptr<RunningModel>> kept_;  // the one used last first
-  std::vector<TraceEvent> past_trace_;               // of those that are forgotten
 };
 
 }  // namespace penstock

@@ -379,5 +379,8 @@ std::vector<TraceEvent> TrainingModel::take_trace() {
   return impl_->calling("TrainingModel::take_trace",
                         [](auto& impl) { return impl.short_plans().take_trace(); });
 }
+std::uint64_t TrainingModel::dropped_events() const noexcept {
+  return impl_->running().dropped_events();
+}
 
 }  // namespace penstock

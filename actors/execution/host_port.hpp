@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "engine/values/trace_log.hpp"
 #include "penstock/error.hpp"
 #include "penstock/report.hpp"
 #include "penstock/tensor.hpp"
@@ -23,7 +24,7 @@ namespace penstock::actors {
 /// One stage's answer to a call for reports.
 struct StageStatus {
   StageReport report = {};
-  std::vector<TraceEvent> trace = {};
+  TraceLog trace = {};  ///< since the stage was asked last
 };
 
 using Outputs = std::vector<Tensor>;    ///< in the order of Plan::outputs

@@ -22,6 +22,11 @@ double gradient_parts(const PipelineSetup& setup) {
   return replicas * static_cast<double>(setup.gradient_accumulation);
 }
 
+std::int64_t events_of_stage(const PipelineSetup& setup) {
+  const auto stages = static_cast<std::int64_t>(setup.stages()) * setup.replicas;
+  return std::max<std::int64_t>(setup.trace_events / stages, 1);
+}
+
 bool divided(const PipelineSetup& setup, const graph::ParameterRule& rule, std::int64_t elements) {
   return setup.sharding.optimizer_state.divides(elements, setup.replicas) &&
          !rule.rule->state(rule.hyper).empty();

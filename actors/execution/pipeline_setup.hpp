@@ -51,6 +51,7 @@ struct PipelineSetup {
   OutputSelection outputs = {};               ///< of the model's, and of the loss
   std::vector<OutputSelection> anchors = {};  ///< in the order of Plan::anchors
   bool trace = false;
+  std::int64_t trace_events = 1 << 20;  ///< that all stages together keep, at most
   double stall_seconds = 60;
   std::shared_ptr<HostPort> host = {};
   /// Counts the updates that all stages have done, for the host's threads to read beside a call;
@@ -72,6 +73,9 @@ std::shared_ptr<const PipelineSetup> with_host(PipelineSetup setup, const Update
 
 /// What a gradient's sum is divided by to make the gradient that `setup.reduction` asks for.
 double gradient_parts(const PipelineSetup& setup);
+
+/// How many events each stage of each replica keeps: an equal share, and one at least.
+std::int64_t events_of_stage(const PipelineSetup& setup);
 
 /// Whether the replicas divide what this rule keeps of a parameter of so many elements.
 bool divided(const PipelineSetup& setup, const graph::ParameterRule& rule, std::int64_t elements);

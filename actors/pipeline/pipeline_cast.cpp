@@ -109,7 +109,8 @@ class Casting {
       const std::size_t position = cast_.statuses.size();
       const auto& arena = arenas_[position];
       const auto r = static_cast<std::int32_t>(replica), s = static_cast<std::int32_t>(stage);
-      cast_.statuses.push_back(std::make_shared<StageStatus>());
+      cast_.statuses.push_back(
+          std::make_shared<StageStatus>(StageStatus{.trace = TraceLog(events_of_stage(*setup_))}));
       StageSetup own{
           setup_, r, s, arena, cast_.statuses.back(), shared_bytes(setup_->ipu(replica, stage)),
           {},     0};

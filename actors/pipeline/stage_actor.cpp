@@ -97,13 +97,13 @@ void StageState::on_weights_brought(const WeightsBrought& brought) {
   ++(brought.work.direction == Direction::forward ? report.forward_weight_loads
                                                   : report.backward_weight_loads);
   if (setup.pipeline->trace)
-    setup.status->trace.push_back({.ipu = report.ipu,
-                                   .replica = setup.replica,
-                                   .stage = setup.stage,
-                                   .activity = Activity::load,
-                                   .micro_batch = brought.work.micro_batch,
-                                   .begin_ns = brought.begin_ns,
-                                   .end_ns = brought.end_ns});
+    setup.status->trace.add({.ipu = report.ipu,
+                             .replica = setup.replica,
+                             .stage = setup.stage,
+                             .activity = Activity::load,
+                             .micro_batch = brought.work.micro_batch,
+                             .begin_ns = brought.begin_ns,
+                             .end_ns = brought.end_ns});
 }
 
 void StageState::on_links(StageLinks& given) {
@@ -234,7 +234,7 @@ void StageState::on_program_done(const ProgramDone& done) {
 
 void StageState::record(const TraceEvent& event) {
   setup.status->report.busy_seconds += static_cast<double>(event.end_ns - event.begin_ns) * 1e-9;
-  if (setup.pipeline->trace) setup.status->trace.push_back(event);
+  if (setup.pipeline->trace) setup.status->trace.add(event);
 }
 
 void StageState::finish(const Work& work) {

@@ -227,7 +227,7 @@ void Run::execute(const std::function<void()>& on_first_step) {
   if (options_.output.save_weights)
     check_finite(model_, "--save-weights: expected finite weights after training", remedy);
   const penstock::Evaluation evaluation = evaluate();
-  outputs_.add_traces(training_.take_trace(), inference_.take_trace());
+  outputs_.add_traces(training_, inference_);
   outputs_.add_weights(model_);
   outputs_.add_optimizer_state(training_);
   const RunMetrics run = summary(history, evaluation);

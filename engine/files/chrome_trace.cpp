@@ -51,7 +51,8 @@ std::int64_t first_begin(std::span<const TraceEvent> events) {
 
 }  // namespace
 
-void write_chrome_trace(OutputFile& file, std::span<const TraceEvent> events) {
+void write_chrome_trace(OutputFile& file, std::span<const TraceEvent> events,
+                        std::uint64_t dropped) {
   or_out_of_memory("writing a trace", [&] {
     const char* separator = "\n";
     const auto write = [&](const std::string& event) {
@@ -64,14 +65,15 @@ void write_chrome_trace(OutputFile& file, std::span<const TraceEvent> events) {
     for (const std::int32_t ipu : ipus) write(row_name(ipu));
     const std::int64_t origin_ns = first_begin(events);
     for (const TraceEvent& event : events) write(program_run(event, origin_ns));
-    file.write("\n]}\n");
+    file.write("\n],\"otherData\":{\"dropped_events\":" + std::to_string(dropped) + "}}\n");
   });
 }
 
-void write_chrome_trace(const std::string& path, std::span<const TraceEvent> events) {
+void write_chrome_trace(const std::string& path, std::span<const TraceEvent> events,
+                        std::uint64_t dropped) {
   or_out_of_memory("writing a trace", [&] {
     OutputFile file(path);
-    write_chrome_trace(file, events);
+    write_chrome_trace(file, events, dropped);
     file.commit();
   });
 }

@@ -107,12 +107,13 @@ void each_field(MaybeConst<OutputOptions> auto& output, const auto& visit) {
 }
 
 void each_field(MaybeConst<RuntimeOptions> auto& runtime, const auto& visit) {
-  auto& [threads, trace, stall_seconds, cache_directory, cache_bytes, log, log_level,
+  auto& [threads, trace, trace_events, stall_seconds, cache_directory, cache_bytes, log, log_level,
          compile_progress] = runtime;
   static_cast<void>(log);  // functions of the host's
   static_cast<void>(compile_progress);
   visit("threads", threads);
   visit("trace", trace);
+  visit("trace_events", trace_events);
   visit("stall_seconds", stall_seconds);
   visit("cache_directory", cache_directory);
   visit("cache_bytes", cache_bytes);

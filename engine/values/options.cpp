@@ -264,6 +264,8 @@ void check(const OutputOptions& output) {
 
 void check(const RuntimeOptions& runtime) {
   check_number("options.runtime.threads", runtime.threads, {.low = 0, .high = 1024});
+  check_number("options.runtime.trace_events", static_cast<double>(runtime.trace_events),
+               {.low = 1});
   check_number("options.runtime.stall_seconds", runtime.stall_seconds,
                {.low = 0, .high = 1e6, .above_low = true});
   check_number("options.runtime.cache_bytes", static_cast<double>(runtime.cache_bytes), {.low = 0});

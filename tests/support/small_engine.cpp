@@ -158,6 +158,7 @@ actors::PipelineSetup SmallNetwork::setup() const {
           .outputs = {options_.output_mode, options_.output_period},
           .anchors = anchor_selections(options_.anchors),
           .trace = options_.trace,
+          .trace_events = options_.trace_events,
           .stall_seconds = options_.stall_seconds};
 }
 

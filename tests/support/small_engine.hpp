@@ -41,6 +41,7 @@ struct SmallEngineOptions {
   std::int64_t output_period = 1;
   bool anchors = false;  ///< on the second layer, its gradient and that of the third's weight
   bool trace = false;
+  std::int64_t trace_events = 1 << 20;
   double stall_seconds = 60;
   std::string rule = "adamw";
   const graph::OptimizerRule* own_rule = nullptr;  ///< instead

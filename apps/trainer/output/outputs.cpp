@@ -65,10 +65,14 @@ void Outputs::add_optimizer_state(const penstock::TrainingModel& training) {
   if (optimizer_state_) training.save_optimizer_state(*optimizer_state_);
 }
 
-void Outputs::add_traces(std::span<const penstock::TraceEvent> training,
-                         std::span<const penstock::TraceEvent> inference) {
-  if (training_trace_) penstock::write_chrome_trace(*training_trace_, training);
-  if (inference_trace_) penstock::write_chrome_trace(*inference_trace_, inference);
+void Outputs::add_traces(penstock::TrainingModel& training, penstock::InferenceModel& inference) {
+  const auto write = [](File& file, auto& model) {
+    if (!file) return;
+    const std::vector<penstock::TraceEvent> events = model.take_trace();
+    penstock::write_chrome_trace(*file, events, model.dropped_events());
+  };
+  write(training_trace_, training);
+  write(inference_trace_, inference);
 }
 
 void Outputs::commit() {

@@ -12,7 +12,6 @@
 #include "penstock/inference_model.hpp"
 #include "penstock/model.hpp"
 #include "penstock/output_file.hpp"
-#include "penstock/trace.hpp"
 #include "penstock/training_model.hpp"
 
 namespace trainer {
@@ -28,8 +27,8 @@ class Outputs {
   void add(const RunMetrics& run);
   void add_weights(const penstock::Model& model);
   void add_optimizer_state(const penstock::TrainingModel& training);
-  void add_traces(std::span<const penstock::TraceEvent> training,
-                  std::span<const penstock::TraceEvent> inference);
+  /// Takes what the models have recorded, if a profile is asked for.
+  void add_traces(penstock::TrainingModel& training, penstock::InferenceModel& inference);
 
   /// Puts all files in place. @throws penstock::Error io_error: then none is if the disk did not
   /// take one, and only the first ones are if one could not be renamed.

@@ -19,7 +19,8 @@ struct Latency {
   double most = 0;
 };
 
-/// Without Options::runtime.trace only `seconds` is known.
+/// Only `seconds` is known without `RuntimeOptions::trace`, and of a call that recorded more events
+/// than `RuntimeOptions::trace_events`.
 struct CallReport {
   double seconds = 0;            ///< from the call to its return, new weights' copies included
   double first_run_seconds = 0;  ///< until the first program began

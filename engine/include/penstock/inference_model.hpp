@@ -72,6 +72,8 @@ class InferenceModel {
   std::vector<StageReport> stage_reports() const;
   /// As TrainingModel's, of all plans.
   std::vector<TraceEvent> take_trace();
+  /// As TrainingModel's, of all plans.
+  std::uint64_t dropped_events() const noexcept;
 
  private:
   friend struct ModelAccess;  // for the loops around a model

@@ -227,9 +227,15 @@ struct CompileProgress {
 };
 
 struct RuntimeOptions {
-  int threads = 0;            ///< worker threads of the engine; 0: one per core
-  bool trace = false;         ///< record every program run
-  double stall_seconds = 60;  ///< a call in which nothing moves for so long fails, and says why
+  int threads = 0;     ///< worker threads of the engine; 0: one per core
+  bool trace = false;  ///< record every program run
+  /// How many recorded events a model keeps until `take_trace()` hands them over. When there are
+  /// more, the oldest are dropped, and `dropped_events()` counts them. An event takes 40 bytes.
+  std::int64_t trace_events = 1 << 20;
+  /// A call in which nothing moves for so long fails, and says who waits for what. An IPU that is
+  /// known to be at work is given ten times as long for an instruction, or for a part of a long
+  /// one, and a second more for every ten million operations that it consists of.
+  double stall_seconds = 60;
   /// Where plans are kept, for the next process that compiles the same: a directory that nobody
   /// untrusted writes to; made if it is missing. Empty: that of the environment's
   /// PENSTOCK_CACHE_DIR; none there: none is kept. One above cache_bytes is not, with a warning.

@@ -31,10 +31,13 @@ struct TraceEvent {
   std::int64_t end_ns = 0;
 };
 
-/// Writes Chrome trace events (chrome://tracing, Perfetto): a row per IPU. An existing file is
-/// replaced, whole or not at all. @throws Error io_error
-void write_chrome_trace(const std::string& path, std::span<const TraceEvent> events);
+/// Writes Chrome trace events (chrome://tracing, Perfetto): a row per IPU. The file's metadata says
+/// how many events were `dropped` before these, as `TrainingModel::dropped_events()` counts them.
+/// An existing file is replaced, whole or not at all. @throws Error io_error
+void write_chrome_trace(const std::string& path, std::span<const TraceEvent> events,
+                        std::uint64_t dropped = 0);
 /// The same into a file that the caller commits.
-void write_chrome_trace(OutputFile& file, std::span<const TraceEvent> events);
+void write_chrome_trace(OutputFile& file, std::span<const TraceEvent> events,
+                        std::uint64_t dropped = 0);
 
 }  // namespace penstock

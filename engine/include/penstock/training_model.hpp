@@ -189,6 +189,10 @@ class TrainingModel {
   /// Events recorded since the last call, in the order of their beginning; none unless
   /// Options::runtime.trace is set. @throws as stage_reports().
   std::vector<TraceEvent> take_trace();
+  /// How many events have been dropped since construction, because more than
+  /// `RuntimeOptions::trace_events` were waiting for `take_trace()`. The oldest ones are dropped.
+  /// Within one call each stage keeps an equal share of that number.
+  std::uint64_t dropped_events() const noexcept;
 
  private:
   friend struct ModelAccess;  // for the loops around a model

@@ -34,8 +34,7 @@ std::vector<TraceEvent> trace_of(SmallEngineOptions options) {
   SmallEngine engine(options);
   engine.step(windows);
   std::vector<TraceEvent> events;
-  for (const StageStatus& status : engine.runtime().read_status())
-    events.insert(events.end(), status.trace.begin(), status.trace.end());
+  for (const StageStatus& status : engine.runtime().read_status()) status.trace.append_to(events);
   std::ranges::sort(events, {}, &TraceEvent::begin_ns);
   const std::int64_t parts_of_update = options.max_grad_norm > 0 ? 2 : 1;
   EXPECT_EQ(events.size(),

@@ -174,7 +174,7 @@ Traced train_offloaded(const graph::PhaseRequest& request, std::optional<std::ui
     traced.tensors.push_back(std::move(variable));
   for (const StageStatus& status : engine.runtime().read_status()) {
     traced.reports.push_back(status.report);
-    traced.events.insert(traced.events.end(), status.trace.begin(), status.trace.end());
+    status.trace.append_to(traced.events);
   }
   std::ranges::sort(traced.events, {}, &TraceEvent::begin_ns);
   return traced;

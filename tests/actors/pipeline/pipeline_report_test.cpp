@@ -231,5 +231,28 @@ TEST(StageReports, HandATraceOverOnce) {
   }
 }
 
+// Four stages: a quarter of the limit each.
+TEST(StageReports, HandOverTheNewestEventsOfATraceThatIsTooShortAndCountTheOthers) {
+  SmallEngine engine({.trace = true, .trace_events = 4 * 5});
+  for (int call = 0; call < 2; ++call) {
+    engine.step(1);
+    for (const StageStatus& status : engine.runtime().read_status()) {
+      std::vector<TraceEvent> events;
+      status.trace.append_to(events);
+      ASSERT_EQ(events.size(), 5u);
+      EXPECT_EQ(status.trace.dropped(), 8u + 8u + 1u - 5u) << "since they were asked last";
+      EXPECT_EQ(events.back().activity, Activity::update);
+      EXPECT_TRUE(std::ranges::is_sorted(events, {}, &TraceEvent::begin_ns));
+    }
+  }
+}
+
+TEST(StageReports, KeepOneEventOfEachStageAtLeast) {
+  SmallEngine engine({.trace = true, .trace_events = 1});
+  engine.step(1);
+  for (const StageStatus& status : engine.runtime().read_status())
+    EXPECT_EQ(status.trace.size(), 1u);
+}
+
 }  // namespace
 }  // namespace penstock::actors

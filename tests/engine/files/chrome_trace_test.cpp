@@ -36,6 +36,15 @@ const std::vector<TraceEvent> events{
      .end_ns = 7'000'001},
 };
 
+TEST(ChromeTrace, SaysHowManyEventsWereDroppedBeforeThese) {
+  for (const std::uint64_t dropped : {std::uint64_t{0}, std::uint64_t{1} << 40}) {
+    const TemporaryDirectory directory;
+    const auto path = directory / "trace.json";
+    write_chrome_trace(path.string(), events, dropped);
+    EXPECT_EQ(Json::parse(file_content(path)).at("otherData").at("dropped_events"), dropped);
+  }
+}
+
 // D13: a row for each IPU in whatever reads Chrome's traces.
 TEST(ChromeTrace, NamesARowPerIpu) {
   const Json trace = written(events);

@@ -10,7 +10,7 @@
 namespace penstock {
 namespace {
 
-TEST(UnreturnedLoss, F16_KeepsItsNameAndIsNoGain) {
+TEST(UnreturnedLoss, F16_IsToldAllTheSameAndAnOutputThatIsNotReturnedIsNoGain) {
   testing::Scaling scaling;
   Options options = testing::options();
   options.output = {.mode = OutputMode::every_n, .period = 5};

@@ -46,6 +46,7 @@ Options changed() {
       {.name = "a", .tensor = "fc", .gradient = true, .mode = OutputMode::sum, .period = 2}};
   options.runtime = {.threads = 8,
                      .trace = true,
+                     .trace_events = 5000,
                      .stall_seconds = 0.1,
                      .cache_directory = "plans",
                      .cache_bytes = 1 << 20,
@@ -190,6 +191,7 @@ TEST(OptionsJson, D1_IsPrintedAGroupAtATime) {
   "runtime": {
     "threads": 8,
     "trace": true,
+    "trace_events": 5000,
     "stall_seconds": 0.1,
     "cache_directory": "plans",
     "cache_bytes": 1048576,

@@ -181,6 +181,8 @@ TEST(Options, EachFieldIsRefusedOutsideItsRangeByName) {
        [nan](Options& o) { o.runtime.stall_seconds = nan; }},
       {"options.runtime.stall_seconds: expected more than 0 and at most 1000000, got inf",
        [infinity](Options& o) { o.runtime.stall_seconds = infinity; }},
+      {"options.runtime.trace_events: expected 1 or more, got 0",
+       [](Options& o) { o.runtime.trace_events = 0; }},
       {"options.runtime.cache_bytes: expected 0 or more, got -1",
        [](Options& o) { o.runtime.cache_bytes = -1; }},
   };
