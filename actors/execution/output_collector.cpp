@@ -82,6 +82,7 @@ void OutputCollector::begin(std::int64_t micro_batches) {
   missing_ = micro_batches * setup_->replicas * static_cast<std::int64_t>(results_.size());
   if (setup_->plan->loss)
     losses_.resize(static_cast<std::size_t>(micro_batches * setup_->replicas));
+  pool_.begin_round();
   for (std::size_t i = 0; i < results_.size(); ++i) {
     auto& [selection, type, memory] = results_[i];
     type = returned_type(setup_->plan->outputs[i].type, selection, micro_batches, setup_->replicas);

@@ -1,5 +1,6 @@
 #include "actors/loader/loader_buffers.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "engine/values/memory.hpp"
@@ -43,8 +44,8 @@ std::vector<Tensor> tensors_of(const std::vector<SourceField>& fields, std::int6
   return tensors;
 }
 
-LoaderBuffers::LoaderBuffers(std::vector<std::size_t> block_bytes)
-    : block_bytes_(std::move(block_bytes)) {}
+LoaderBuffers::LoaderBuffers(std::vector<std::size_t> block_bytes, std::int64_t most_kept)
+    : block_bytes_(std::move(block_bytes)), most_kept_(static_cast<std::size_t>(most_kept)) {}
 
 std::shared_ptr<const BatchBuffer> LoaderBuffers::reuse() {
   std::unique_ptr<const BatchBuffer> buffer;
@@ -71,7 +72,7 @@ std::shared_ptr<const BatchBuffer> LoaderBuffers::allocate() {
   {
     // Room for it, so that giving it back cannot fail.
     const std::lock_guard lock(shelf_->mutex);
-    shelf_->buffers.reserve(static_cast<std::size_t>(allocated_) + 1);
+    shelf_->buffers.reserve(std::min(most_kept_, static_cast<std::size_t>(allocated_) + 1));
   }
   ++allocated_;  // it is on the shelf if it cannot be lent
   return lend(std::move(buffer));
@@ -85,12 +86,13 @@ std::shared_ptr<const BatchBuffer> LoaderBuffers::allocate_or_reuse() try {
 }
 
 std::shared_ptr<const BatchBuffer> LoaderBuffers::lend(std::unique_ptr<const BatchBuffer> buffer) {
-  return {buffer.release(), [shelf = std::weak_ptr(shelf_)](const BatchBuffer* returned) {
+  return {buffer.release(),
+          [shelf = std::weak_ptr(shelf_), most = most_kept_](const BatchBuffer* returned) {
             std::unique_ptr<const BatchBuffer> owner(returned);
             const auto home = shelf.lock();
             if (!home || !home->process.is_current()) return;
             const std::lock_guard lock(home->mutex);
-            home->buffers.push_back(std::move(owner));
+            if (home->buffers.size() < most) home->buffers.push_back(std::move(owner));
           }};
 }
 

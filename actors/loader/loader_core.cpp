@@ -9,13 +9,21 @@
 #include "actors/loader/load_failure.hpp"
 
 namespace penstock::actors {
+namespace {
+
+/// One for the consumer, the others ahead of it.
+std::int64_t usual_buffers(const LoaderSettings& settings) {
+  return settings.ahead ? settings.buffered + 1 : 1;
+}
+
+}  // namespace
 
 LoaderCore::LoaderCore(const LoaderSource& source, const LoaderSettings& settings)
     : fields_(source.fields),
       samples_(source.samples),
       settings_(settings),
       buffer_rows_(std::min(settings.batch_rows, source.samples)),
-      buffers_(block_bytes(source.fields, buffer_rows_)) {}
+      buffers_(block_bytes(source.fields, buffer_rows_), usual_buffers(settings)) {}
 
 EpochPlan LoaderCore::usual_plan(std::uint64_t epoch) const {
   EpochPlan plan;
@@ -40,7 +48,7 @@ void LoaderCore::start_epoch(std::uint64_t epoch, std::shared_ptr<const EpochPla
   failed_ = false;
   if (!plan) plan = std::make_shared<const EpochPlan>(usual_plan(epoch));
   if (const std::int64_t rows = plan->most_rows(); rows > buffer_rows_) {
-    buffers_ = LoaderBuffers(block_bytes(fields_, rows));
+    buffers_ = LoaderBuffers(block_bytes(fields_, rows), usual_buffers(settings_));
     buffer_rows_ = rows;
   }
   plan_ = std::move(plan);
@@ -61,10 +69,9 @@ bool LoaderCore::may_open() const noexcept {
 }
 
 std::shared_ptr<const BatchBuffer> LoaderCore::find_buffer() {
-  // One for the consumer, the others ahead of it: allocated by the first batches, needed or not, so
-  // that no later moment depends on timing.
+  // Allocated by the first batches, needed or not, so that no later moment depends on timing.
   const std::int64_t capacity =
-      settings_.ahead ? std::min<std::int64_t>(settings_.buffered + 1, plan_->batches()) : 1;
+      std::max<std::int64_t>(std::min(usual_buffers(settings_), plan_->batches()), 1);
   if (buffers_.allocated() < capacity) return buffers_.allocate_or_reuse();
   if (auto buffer = buffers_.reuse()) return buffer;
   // More only if the consumer waits and nothing will come back.

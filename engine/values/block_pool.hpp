@@ -1,9 +1,10 @@
 // BlockPool: blocks of tensor memory that are handed out, dropped and handed out again. Grows to
-// as many blocks as are ever held at once, then allocates no more. Taken from by one thread; the
-// blocks may be dropped by any.
+// as many blocks as are held at once, then allocates no more, and frees what has been of no use for
+// a while. Taken from by one thread; the blocks may be dropped by any.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -11,16 +12,27 @@ namespace penstock {
 
 class BlockPool {
  public:
+  /// A block that nobody holds is freed by the round that comes so many rounds after it was held.
+  static constexpr std::uint64_t idle_rounds = 16;
+  /// A block is never handed out for less than half of it, unless it is as small as this.
+  static constexpr std::size_t small_bytes = 4096;
+
+  /// The work that takes blocks begins once more. Frees what nobody has needed for a while.
+  void begin_round();
   /// A block of at least `bytes` bytes that nobody else holds, with whatever its last holder left
   /// in it. It returns to the pool when its last handle is dropped, and may outlive the pool.
+  /// @throws Error out_of_memory
   std::shared_ptr<std::byte> take(std::size_t bytes);
 
  private:
   struct Block {
     std::size_t bytes;
     std::shared_ptr<std::byte> memory;
+    std::uint64_t held_in;  // the last round in which somebody was known to hold it
+    bool is_free() const { return memory.use_count() == 1; }
   };
   std::vector<Block> blocks_;
+  std::uint64_t round_ = 0;
 };
 
 }  // namespace penstock

@@ -7,6 +7,8 @@
 #include <numeric>
 #include <random>
 
+#include "engine/values/memory.hpp"
+
 namespace penstock::actors {
 namespace {
 
@@ -137,6 +139,24 @@ TEST(OutputCollector, UsesMemoryAgainThatTheHostHasDropped) {
     if (call == 0) first = places;
     EXPECT_EQ(places, first);
   }
+}
+
+TEST(OutputCollector, GivesBackTheMemoryOfResultsThatTheHostHeldAllAtOnce) {
+  const std::uint64_t before = memory_counters().bytes_live;
+  OutputCollector collector(setup_for(OutputMode::all, 1, 1));
+  const auto call = [&] {
+    collector.begin(4);
+    add_all(collector, 4, 1, 0);
+    return collector.take().outputs;
+  };
+  call();
+  const std::uint64_t of_one_call = memory_counters().bytes_live - before;
+  std::vector<Outputs> held;
+  for (int i = 0; i < 30; ++i) held.push_back(call());
+  EXPECT_GE(memory_counters().bytes_live, before + 30 * of_one_call);
+  held.clear();
+  for (int i = 0; i < 20; ++i) call();
+  EXPECT_EQ(memory_counters().bytes_live, before + of_one_call);
 }
 
 /// The mean loss of a call, which selects nothing if `period` is long.

@@ -8,7 +8,7 @@ namespace penstock::actors {
 namespace {
 
 TEST(LoaderBuffers, LendAgainWhatNobodyHoldsAnyMore) {
-  LoaderBuffers buffers({100, 8});
+  LoaderBuffers buffers({100, 8}, 1);
   EXPECT_EQ(buffers.reuse(), nullptr);
   auto first = buffers.allocate();
   EXPECT_EQ(first->size(), 2u);
@@ -28,7 +28,7 @@ TEST(LoaderBuffers, LeaveWhatIsLentToItsHolder) {
   const auto before = memory_counters().bytes_live;
   std::shared_ptr<const BatchBuffer> lent;
   {
-    LoaderBuffers buffers({100});
+    LoaderBuffers buffers({100}, 2);
     lent = buffers.allocate();
     buffers.allocate();  // and given back
     EXPECT_EQ(memory_counters().bytes_live, before + 256);
@@ -36,6 +36,21 @@ TEST(LoaderBuffers, LeaveWhatIsLentToItsHolder) {
   EXPECT_EQ(memory_counters().bytes_live, before + 128);
   lent.reset();
   EXPECT_EQ(memory_counters().bytes_live, before);
+}
+
+TEST(LoaderBuffers, KeepNoMoreThanTheirLimitOfWhatComesBack) {
+  const auto before = memory_counters().bytes_live;
+  LoaderBuffers buffers({64}, 2);
+  std::vector<std::shared_ptr<const BatchBuffer>> held;
+  for (int i = 0; i < 50; ++i) held.push_back(buffers.allocate());
+  EXPECT_EQ(memory_counters().bytes_live, before + 50 * 64);
+  held.clear();
+  EXPECT_EQ(memory_counters().bytes_live, before + 2 * 64);
+  for (int i = 0; i < 2; ++i) {
+    held.push_back(buffers.reuse());
+    EXPECT_NE(held.back(), nullptr);
+  }
+  EXPECT_EQ(buffers.reuse(), nullptr);
 }
 
 }  // namespace
