@@ -118,7 +118,7 @@ void Arena::release(std::int64_t micro_batch) {
 
 void Arena::run(Direction direction, std::int64_t micro_batch, std::byte* scratch,
                 const graph::RandomKey& random, float loss_scale, graph::PartRunner* runner,
-                std::byte* weight_room) {
+                std::byte* weight_room, graph::Heartbeat* heartbeat) {
   const std::vector<Tensor>& received = received_[slot(micro_batch, live_)];
   for (std::size_t i = 0; i < received.size(); ++i)
     received_at_[i] = received[i] ? received[i].raw() : nullptr;
@@ -142,7 +142,8 @@ void Arena::run(Direction direction, std::int64_t micro_batch, std::byte* scratc
       .random = random,
       .loss_scale = loss_scale,
       .runner = runner,
-      .moves = programs_move_ ? &moves_ : nullptr};
+      .moves = programs_move_ ? &moves_ : nullptr,
+      .heartbeat = heartbeat};
   graph::run(direction == Direction::forward ? stage().forward : stage().backward, bindings);
 }
 
@@ -179,13 +180,14 @@ std::span<std::byte> Arena::host_accumulators() {
   return {host_accumulators_.get(), static_cast<std::size_t>(stage().host_accumulator_bytes)};
 }
 
-void Arena::bring_weights(std::byte* weight_room) {
+void Arena::bring_weights(std::byte* weight_room, graph::Heartbeat* heartbeat) {
   for (const graph::VariablePlan& variable : stage().variables) {
     if (!variable.on_host) continue;
     std::memcpy(weight_room + variable.offset, host_weights_.get() + variable.offset,
                 static_cast<std::size_t>(variable.type.bytes()));
     ++weight_moves_.loads;
     weight_moves_.loaded_bytes += variable.type.bytes();
+    if (heartbeat) heartbeat->beat();
   }
 }
 

@@ -30,10 +30,11 @@ class Arena {
 
   /// Runs a program of the stage, which needs what the host store keeps for it to be lent, and the
   /// weights among that in `weight_room`. `random` lacks only the ops' names; a null `runner`
-  /// leaves all work to the calling thread.
+  /// leaves all work to the calling thread; `heartbeat`, if any, beats with each instruction.
   void run(Direction direction, std::int64_t micro_batch, std::byte* scratch,
            const graph::RandomKey& random, float loss_scale = 1,
-           graph::PartRunner* runner = nullptr, std::byte* weight_room = nullptr);
+           graph::PartRunner* runner = nullptr, std::byte* weight_room = nullptr,
+           graph::Heartbeat* heartbeat = nullptr);
 
   /// What forward_sends[position] carries; empty for an edge without a tensor.
   const Tensor& sends_forward(std::size_t position, std::int64_t micro_batch) const;
@@ -69,8 +70,8 @@ class Arena {
   std::int64_t weight_version() const { return weight_version_; }
   /// To be called by whoever changes them through variable().
   void weights_changed() { ++weight_version_; }
-  /// Copies them to where the stage's programs expect them.
-  void bring_weights(std::byte* weight_room);
+  /// Copies them to where the stage's programs expect them. `heartbeat`, if any, beats with each.
+  void bring_weights(std::byte* weight_room, graph::Heartbeat* heartbeat = nullptr);
   /// What has been copied of these, for programs and updates.
   OffloadReport& weight_moves() { return weight_moves_; }
 

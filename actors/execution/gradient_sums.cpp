@@ -55,11 +55,12 @@ void GradientSums::add_up(std::span<const float* const> sums, const Share& share
   if (share.sums_on_host())
     add_in_pieces(sums, own, pair_at_once(share, staging), staging);
   else
-    add_on_ipu(sums, own);
+    add_on_ipu(sums, own, staging);
 }
 
 // A piece at a time, for the sum may go to where one of them is.
-void GradientSums::add_on_ipu(std::span<const float* const> sums, std::span<float> own) {
+void GradientSums::add_on_ipu(std::span<const float* const> sums, std::span<float> own,
+                              const Staging& staging) {
   std::array<float, 1024> sum;
   for (std::int64_t begin = 0; begin < std::ssize(own); begin += std::ssize(sum)) {
     const std::int64_t count = std::min(std::ssize(sum), std::ssize(own) - begin);
@@ -70,6 +71,7 @@ void GradientSums::add_on_ipu(std::span<const float* const> sums, std::span<floa
       left = so_far.data();
     }
     add(part_of(own, {begin, begin + count}), left, sums.back() + begin);
+    staging.beat();
   }
 }
 
@@ -81,7 +83,7 @@ void GradientSums::add_in_pieces(std::span<const float* const> sums, std::span<f
     const auto sum = staging.load(0, sums.front() + begin, count, moves);
     for (const float* one : sums.subspan(1))
       add(sum, sum.data(), staging.load(1, one + begin, count, moves).data());
-    Staging::store(sum, own.data() + begin, moves);
+    staging.store(sum, own.data() + begin, moves);
   }
 }
 
@@ -96,13 +98,14 @@ const float* GradientSums::to_read(const Share& share) const {
 double GradientSums::squared_norm(const Share& share, float scale, const Staging& staging) const {
   const float* const sum = to_read(share);
   const std::int64_t elements = share.elements();
-  if (!share.sums_on_host())
-    return graph::squared_norm({sum, static_cast<std::size_t>(elements)}, scale);
   double squared = 0;  // the norm's own blocks, in its own order
   for (std::int64_t begin = 0; begin < elements; begin += graph::norm_block) {
     const std::int64_t count = std::min(graph::norm_block, elements - begin);
-    squared += graph::squared_norm(staging.load(0, sum + begin, count, arena_->accumulator_moves()),
-                                   scale);
+    const std::span<const float> block =
+        share.sums_on_host() ? staging.load(0, sum + begin, count, arena_->accumulator_moves())
+                             : std::span<const float>(sum + begin, static_cast<std::size_t>(count));
+    squared += graph::squared_norm(block, scale);
+    staging.beat();
   }
   return squared;
 }
@@ -116,6 +119,7 @@ graph::NormPart GradientSums::norm_part(const Share& share, float scale,
     return {sum + part.begin, static_cast<std::size_t>(size(part))};
   };
   const auto squared_norm = [&](const graph::Part& part) {
+    staging.beat();
     return graph::squared_norm(sums(part), scale);
   };
   const auto elements = [&](const graph::Part& part, float* to) {
@@ -139,6 +143,7 @@ void GradientSums::clear(const Share& share, std::size_t use, const graph::Part&
     clear_in_pieces(sum, pair_at_once(share, staging), staging);
   else
     std::memset(sum.data(), 0, sum.size_bytes());
+  staging.beat();
 }
 
 void GradientSums::clear_in_pieces(std::span<float> sum, std::int64_t at_once,
@@ -146,7 +151,7 @@ void GradientSums::clear_in_pieces(std::span<float> sum, std::int64_t at_once,
   for (std::int64_t begin = 0; begin < std::ssize(sum); begin += at_once) {
     const auto zeros = staging.room(0, std::min(at_once, std::ssize(sum) - begin));
     std::ranges::fill(zeros, 0.0f);
-    Staging::store(zeros, sum.data() + begin, arena_->accumulator_moves());
+    staging.store(zeros, sum.data() + begin, arena_->accumulator_moves());
   }
 }
 

@@ -57,7 +57,8 @@ class GradientSums {
   /// Two or more, of this replica's elements, into its own sum of one use.
   void add_up(std::span<const float* const> sums, const Share& share, std::size_t use,
               const Staging& staging);
-  static void add_on_ipu(std::span<const float* const> sums, std::span<float> own);
+  static void add_on_ipu(std::span<const float* const> sums, std::span<float> own,
+                         const Staging& staging);
   void add_in_pieces(std::span<const float* const> sums, std::span<float> own, std::int64_t at_once,
                      const Staging& staging);
   void clear(const Share& share, std::size_t use, const graph::Part& elements,

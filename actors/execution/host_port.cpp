@@ -83,24 +83,62 @@ Answer HostPort::wait(double quiet_seconds, const Watchdog& watchdog) {
   return answer;
 }
 
+std::uint64_t HostPort::progressed() const noexcept {
+  std::uint64_t all = progress_.load(std::memory_order_relaxed);
+  for (const auto& ipu : ipus_) all += ipu->beats();
+  return all;
+}
+
+void HostPort::excuse(std::uint64_t progress) {
+  const std::lock_guard lock(mutex_);
+  excused_ = progress;
+  ++excuses_;
+  changed_.notify_all();
+}
+
+std::uint64_t HostPort::excuses() const {
+  const std::lock_guard lock(mutex_);
+  return excuses_;
+}
+
+/// Since when nothing has moved, and what has been done about it.
+struct HostPort::Quiet {
+  using Clock = std::chrono::steady_clock;
+
+  explicit Quiet(std::uint64_t progress) : seen(progress) {}
+
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - since).count(); }
+
+  std::uint64_t seen;  // progressed(), then as now
+  Clock::time_point since = Clock::now();
+  std::size_t watchdog_calls = 0;  // that have not been answered
+};
+
+bool HostPort::excused(const Quiet& quiet) const {
+  return quiet.watchdog_calls > 0 && excused_ == quiet.seen;
+}
+
 void HostPort::await_end(std::unique_lock<std::mutex>& lock, double quiet_seconds,
                          const Watchdog& watchdog) {
   const std::size_t most_calls = watchdog ? std::size(watchdog_seconds) : 0;
-  std::size_t calls = 0;  // of the watchdog, since something has moved
-  std::uint64_t seen = progressed();
+  Quiet quiet(progressed());
   const auto in_time = [&] {
-    const double limit = calls == 0 ? quiet_seconds : watchdog_seconds[calls - 1];
-    return changed_.wait_for(lock, std::chrono::duration<double>(limit),
-                             [this] { return ended(); });
+    const double limit =
+        quiet.watchdog_calls == 0 ? quiet_seconds : watchdog_seconds[quiet.watchdog_calls - 1];
+    changed_.wait_for(lock, std::chrono::duration<double>(limit),
+                      [&] { return ended() || excused(quiet); });
+    return ended();
   };
   while (!in_time()) {
-    if (progressed() != seen) {
-      calls = 0;
-      seen = progressed();
-    } else if (calls < most_calls) {
-      ++calls;
+    if (progressed() != quiet.seen) {
+      quiet = Quiet(progressed());
+    } else if (excused(quiet)) {
+      quiet.watchdog_calls = 0;
+      excused_.reset();
+    } else if (quiet.watchdog_calls < most_calls) {
+      ++quiet.watchdog_calls;
       lock.unlock();
-      watchdog(seen);
+      watchdog(quiet.seen, quiet.seconds());
       lock.lock();
     } else {
       failure_ = Failure{Errc::stalled, "the engine has not answered, and its watchdog is silent"};

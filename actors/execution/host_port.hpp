@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "actors/execution/ipu_pulse.hpp"
 #include "engine/values/trace_log.hpp"
 #include "penstock/error.hpp"
 #include "penstock/report.hpp"
@@ -71,13 +72,15 @@ class HostPort {
   /// What the first failure said; empty if there was none.
   std::string failure() const;
 
-  /// Who finds out why nothing has moved since progressed() was this, and fails the call.
-  using Watchdog = std::function<void(std::uint64_t progress)>;
+  /// Who finds out why nothing has moved for `quiet_seconds`, since progressed() was `progress`. It
+  /// fails the call, or excuses it.
+  using Watchdog = std::function<void(std::uint64_t progress, double quiet_seconds)>;
 
   /// Waits for the answer; a failure goes first, even one that comes after it, before it is taken.
-  /// Where nothing moves for `quiet_seconds`, the watchdog is called, and
-  /// again a second later if it has failed nothing yet. @throws Error with the failure; stalled if
-  /// there is no watchdog, or it is silent too.
+  /// Where nothing moves for `quiet_seconds`, the watchdog is called, and again a second later if
+  /// it has neither failed nor excused the call yet. After an excuse the wait goes on, and the
+  /// watchdog is called again after another `quiet_seconds` in which nothing moves.
+  /// @throws Error with the failure; stalled if there is no watchdog, or it is silent too.
   Answer wait(double quiet_seconds, const Watchdog& watchdog = {});
 
   /// Weights are about to change; false if they must not any more, for the model has failed. An
@@ -93,14 +96,26 @@ class HostPort {
 
   /// Counts everything that moves: the watchdog's sign of life. Any thread.
   void progress() noexcept { progress_.fetch_add(1, std::memory_order_relaxed); }
-  std::uint64_t progressed() const noexcept { return progress_.load(std::memory_order_relaxed); }
+  /// Another number whenever something has moved, on the IPUs that are watched too. Any thread.
+  std::uint64_t progressed() const noexcept;
+
+  /// Counts what these IPUs do as progress. To be called once, before the first call.
+  void watch(std::vector<std::shared_ptr<const IpuPulse>> ipus) { ipus_ = std::move(ipus); }
+  const std::vector<std::shared_ptr<const IpuPulse>>& ipus() const noexcept { return ipus_; }
+
+  /// Nothing has moved since progressed() was `progress`, and that is in order: the host waits on.
+  void excuse(std::uint64_t progress);
+  /// How often a call has been excused. Any thread.
+  std::uint64_t excuses() const;
 
  private:
   /// The watchdog's answer is waited for, call by call, for so long.
   static constexpr double watchdog_seconds[] = {1, 10};
 
   void expect_no_call() const;
+  struct Quiet;
   bool ended() const { return answer_ || failure_; }
+  bool excused(const Quiet& quiet) const;
   void await_end(std::unique_lock<std::mutex>& lock, double quiet_seconds,
                  const Watchdog& watchdog);
 
@@ -111,6 +126,9 @@ class HostPort {
   std::optional<Failure> failure_;
   bool updating_ = false;
   std::shared_ptr<std::atomic<std::uint64_t>> updates_;
+  std::optional<std::uint64_t> excused_;  // that nothing has moved since progressed() was this
+  std::uint64_t excuses_ = 0;
+  std::vector<std::shared_ptr<const IpuPulse>> ipus_;
   std::atomic<std::uint64_t> progress_{0};
 };
 

@@ -18,13 +18,15 @@ std::span<float> Staging::load(std::int64_t slot, const float* from, std::int64_
   std::memcpy(piece.data(), from, piece.size_bytes());
   ++moves.loads;
   moves.loaded_bytes += static_cast<std::int64_t>(piece.size_bytes());
+  beat();
   return piece;
 }
 
-void Staging::store(std::span<const float> piece, float* to, OffloadReport& moves) {
+void Staging::store(std::span<const float> piece, float* to, OffloadReport& moves) const {
   std::memcpy(to, piece.data(), piece.size_bytes());
   ++moves.stores;
   moves.stored_bytes += static_cast<std::int64_t>(piece.size_bytes());
+  beat();
 }
 
 }  // namespace penstock::actors

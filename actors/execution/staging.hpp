@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 
+#include "graph/heartbeat.hpp"
 #include "penstock/report.hpp"
 
 namespace penstock::actors {
@@ -13,7 +14,9 @@ namespace penstock::actors {
 class Staging {
  public:
   Staging() = default;
-  explicit Staging(std::span<std::byte> scratch) : scratch_(scratch) {}
+  /// `heartbeat`, if any, beats with each copy.
+  explicit Staging(std::span<std::byte> scratch, graph::Heartbeat* heartbeat = nullptr)
+      : scratch_(scratch), heartbeat_(heartbeat) {}
 
   std::int64_t bytes() const { return std::ssize(scratch_); }
   /// Room for `count` elements: number `slot` of those of the same size.
@@ -22,10 +25,15 @@ class Staging {
   std::span<float> load(std::int64_t slot, const float* from, std::int64_t count,
                         OffloadReport& moves) const;
   /// Copies a piece back to where it belongs; counts the copy.
-  static void store(std::span<const float> piece, float* to, OffloadReport& moves);
+  void store(std::span<const float> piece, float* to, OffloadReport& moves) const;
+  /// Some of the update's work is done that was no copy.
+  void beat() const noexcept {
+    if (heartbeat_) heartbeat_->beat();
+  }
 
  private:
   std::span<std::byte> scratch_;
+  graph::Heartbeat* heartbeat_ = nullptr;
 };
 
 }  // namespace penstock::actors

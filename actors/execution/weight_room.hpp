@@ -18,9 +18,9 @@ class WeightRoom {
 
   std::int64_t bytes() const { return bytes_; }
   /// Where the weights of `arena`'s stage are: brought, if they are not there as they are now. Null
-  /// where no stage of the IPU has any in the host store.
-  std::byte* bring(Arena& arena) {
-    if (bytes_ > 0 && !holds(arena)) fill(arena);
+  /// where no stage of the IPU has any in the host store. `heartbeat`, if any, beats with each.
+  std::byte* bring(Arena& arena, graph::Heartbeat* heartbeat = nullptr) {
+    if (bytes_ > 0 && !holds(arena)) fill(arena, heartbeat);
     return memory_.get();
   }
   /// They have to be brought again.
@@ -30,7 +30,7 @@ class WeightRoom {
   }
 
  private:
-  void fill(Arena& arena);
+  void fill(Arena& arena, graph::Heartbeat* heartbeat);
 
   std::int64_t bytes_;
   std::shared_ptr<std::byte> memory_;

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <functional>
 
+#include "actors/execution/host_port.hpp"
 #include "engine/values/memory.hpp"
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/optimizers/norm.hpp"
@@ -16,6 +17,9 @@ namespace {
 /// some ten microseconds.
 constexpr std::int64_t line_elements = 16;
 constexpr std::int64_t least_elements = 1 << 14;
+/// A rule works on at most so many at a time, if it can: a core updates them in some ten
+/// milliseconds, and whoever watches sees it move.
+constexpr std::int64_t most_elements = 1 << 22;
 
 constexpr std::int64_t bytes_of(std::int64_t elements) {
   return elements * std::int64_t{sizeof(float)};
@@ -170,6 +174,7 @@ std::vector<VariableState> WeightUpdate::read_state() const {
       kept.tensors.push_back(
           Tensor::wrap(type.dtype, trained.divided ? Shape{own} : type.shape, copy));
     }
+    if (setup_->host) setup_->host->progress();  // the IPU's heart does not beat for this copy
   }
   return states;
 }
@@ -182,12 +187,14 @@ void WeightUpdate::restore_state(const OptimizerTensors& tensors) noexcept {
       std::memcpy(block_of(trained, all_state_) + trained.state_offsets[s],
                   whole[s].raw() + bytes_of(trained.own.begin),
                   static_cast<std::size_t>(bytes_of(size(trained.own))));
+    if (setup_->host) setup_->host->progress();
   }
   step_ = tensors.updates;
 }
 
-void WeightUpdate::run(UpdatePhase phase, std::span<std::byte> scratch, graph::PartRunner* runner) {
-  staging_ = Staging(scratch);
+void WeightUpdate::run(UpdatePhase phase, std::span<std::byte> scratch, graph::PartRunner* runner,
+                       graph::Heartbeat* heartbeat) {
+  staging_ = Staging(scratch, heartbeat);
   if (phase != UpdatePhase::scatter && !uses_added_) add_uses();
   switch (phase) {
     case UpdatePhase::scatter:
@@ -246,6 +253,7 @@ void WeightUpdate::follow() {
                                rule_of(trained).hyper, step_ + 1, trained.own, trained.elements(),
                                piece.weight, piece.gradient, piece.state)});
     put_back(trained, piece);
+    staging_.beat();
   }
 }
 
@@ -270,6 +278,7 @@ void WeightUpdate::gather() {
       const graph::Part shard = graph::shard_of(trained.elements(), setup_->replicas, replica);
       const float* const from = arena->variable(trained.position).data() + shard.begin;
       std::copy_n(from, size(shard), weight(trained, shard).data());
+      staging_.beat();
       collectives_.gathered_bytes += bytes_of(size(shard));
     }
     ++collectives_.all_gathers;
@@ -293,17 +302,19 @@ void WeightUpdate::move(const Trained& trained) {
                                          (*directions_)[static_cast<std::size_t>(trained.variable)],
                                          own, bring_state(trained, trained.own));
   put_back_weight(trained, trained.own.begin, own);
+  staging_.beat();
 }
 
 /// The norm's own blocks, in its own order.
 double WeightUpdate::squared_norm_of_weight(const Trained& trained) {
-  const graph::Part whole{0, trained.elements()};
-  if (!trained.plan->on_host) return graph::squared_norm(weight(trained, whole));
   double squared = 0;
   for (std::int64_t begin = 0; begin < trained.elements(); begin += graph::norm_block) {
     const std::int64_t count = std::min(graph::norm_block, trained.elements() - begin);
-    squared += graph::squared_norm(staging_.load(0, weight(trained, {begin, begin + count}).data(),
-                                                 count, arena_->weight_moves()));
+    const std::span<float> here = weight(trained, {begin, begin + count});
+    squared += graph::squared_norm(
+        trained.plan->on_host ? staging_.load(0, here.data(), count, arena_->weight_moves())
+                              : here);
+    staging_.beat();
   }
   return squared;
 }
@@ -318,18 +329,20 @@ std::span<float> WeightUpdate::bring_weight(const Trained& trained, const graph:
 void WeightUpdate::put_back_weight(const Trained& trained, std::int64_t begin,
                                    std::span<const float> changed) {
   if (trained.plan->on_host)
-    Staging::store(changed, weight(trained, {begin, begin + std::ssize(changed)}).data(),
+    staging_.store(changed, weight(trained, {begin, begin + std::ssize(changed)}).data(),
                    arena_->weight_moves());
 }
 
 void WeightUpdate::update(const Trained& trained, graph::PartRunner* runner) {
-  const std::int64_t at_once =
+  std::int64_t at_once =
       graph::elements_at_once(graph::rule_tensors(staged(trained)), staging_.bytes());
+  if (rule_of(trained).rule->elementwise) at_once = std::min(at_once, most_elements);
   for (std::int64_t begin = trained.own.begin; begin < trained.own.end; begin += at_once) {
     const Piece piece = bring(trained, {begin, std::min(begin + at_once, trained.own.end)});
     update_piece(trained, piece, runner);
     put_back(trained, piece);
     put_back_weight(trained, begin, piece.weight);
+    staging_.beat();
   }
 }
 
@@ -365,9 +378,9 @@ WeightUpdate::Piece WeightUpdate::bring(const Trained& trained, const graph::Par
 void WeightUpdate::put_back(const Trained& trained, const Piece& piece) {
   if (trained.on_host)
     for (std::size_t s = 0; s < piece.state.size(); ++s)
-      Staging::store(piece.state[s], kept(trained, s, piece.elements.begin), moves_);
+      staging_.store(piece.state[s], kept(trained, s, piece.elements.begin), moves_);
   if (trained.sums_on_host())
-    Staging::store({piece.gradient.cleared, static_cast<std::size_t>(size(piece.elements))},
+    staging_.store({piece.gradient.cleared, static_cast<std::size_t>(size(piece.elements))},
                    sums_.own(trained) + piece.elements.begin, arena_->accumulator_moves());
 }
 
@@ -421,6 +434,7 @@ void WeightUpdate::write_copies(const Trained& trained) {
   for (const graph::CopyPlan& copy : trained.plan->copies) {
     Arena& arena = sums_.arena_of(copy.stage);
     std::ranges::copy(weight, arena.variable(static_cast<std::size_t>(copy.position)).begin());
+    staging_.beat();
   }
 }
 

@@ -109,8 +109,10 @@ class WeightUpdate {
   std::int64_t staging_bytes() const;
 
   /// `scratch` is memory of the IPU, for the pieces of what is kept in the host store. `runner`, if
-  /// any, shares the rule's work on large parameters.
-  void run(UpdatePhase phase, std::span<std::byte> scratch, graph::PartRunner* runner = nullptr);
+  /// any, shares the rule's work on large parameters; `heartbeat`, if any, beats with each
+  /// parameter and each piece of a large one.
+  void run(UpdatePhase phase, std::span<std::byte> scratch, graph::PartRunner* runner = nullptr,
+           graph::Heartbeat* heartbeat = nullptr);
   /// What has been copied since the model was built, and what there is to copy.
   const OffloadReport& state_moves() const { return moves_; }
   /// The reducer has added up the replicas' gradient sums that are not scattered.

@@ -31,18 +31,21 @@ void DeviceState::start(DeviceHandle::pointer actor, DeviceSetup given) {
 }
 
 template <class Run, class What>
-bool DeviceState::run_or_report(Run run, What what, bool is_update) {
+bool DeviceState::run_or_report(const IpuWork& work, Run run, What what) {
+  setup.pulse->begin(work);
   try {
     const FlushDenormals flush;
     run();
   } catch (...) {
+    setup.pulse->end();
     const std::exception_ptr exception = std::current_exception();
     const bool no_memory = code_of(exception, Errc::stage_failed) == Errc::out_of_memory;
-    self->send(setup.supervisor, Failed{{no_memory ? Errc::out_of_memory : Errc::stage_failed,
-                                         what() + ": " + text_of(exception), is_update}});
+    self->send(setup.supervisor,
+               Failed{{no_memory ? Errc::out_of_memory : Errc::stage_failed,
+                       what() + ": " + text_of(exception), work.task == IpuTask::update}});
     return false;
   }
-  setup.pipeline->host->progress();
+  setup.pulse->end();
   return true;
 }
 
@@ -51,11 +54,15 @@ WeightRoom& DeviceState::room_of(const Arena& arena) {
       graph::room_of(setup.pipeline->plan->phases, static_cast<std::int32_t>(arena.number())))];
 }
 
-void DeviceState::bring(const StageHandle& stage, Arena& arena, const Work& work) {
+void DeviceState::bring(const StageHandle& stage, std::int32_t replica, Arena& arena,
+                        const Work& work) {
   WeightRoom& room = room_of(arena);
   if (arena.stage().host_parameter_bytes == 0 || room.holds(arena)) return;
   const std::int64_t begin = now_ns();
-  room.bring(arena);
+  setup.pulse->begin(
+      {IpuTask::load, replica, static_cast<std::int32_t>(arena.number()), work.micro_batch});
+  room.bring(arena, &setup.pulse->heartbeat());
+  setup.pulse->end();
   self->send(stage, WeightsBrought{work, begin, now_ns()});
 }
 
@@ -70,24 +77,29 @@ void DeviceState::end_turn(const Arena& arena, const Work& work) {
 }
 
 void DeviceState::on_bring_weights(BringWeights& request) {
-  bring(request.stage, *request.arena, request.work);
+  bring(request.stage, request.replica, *request.arena, request.work);
 }
 
 void DeviceState::on_run_program(RunProgram& request) {
   const bool phased = !setup.pipeline->plan->phases.none();
-  if (phased) bring(request.stage, *request.arena, request.work);
+  if (phased) bring(request.stage, request.replica, *request.arena, request.work);
   const std::int64_t begin = now_ns();
+  graph::Heartbeat* const heartbeat = &setup.pulse->heartbeat();
   const auto run = [&] {
     request.arena->run(request.work.direction, request.work.micro_batch, setup.scratch.get(),
                        random_key(*setup.pipeline, request), request.constants.loss_scale,
-                       setup.team.get(), room_of(*request.arena).bring(*request.arena));
+                       setup.team.get(), room_of(*request.arena).bring(*request.arena, heartbeat),
+                       heartbeat);
   };
   const auto what = [&] {
     return stage_name(*setup.pipeline, request.replica, request.arena->number()) + ", " +
            std::string(to_string(request.work.direction)) + " of micro-batch " +
            std::to_string(request.work.micro_batch);
   };
-  if (!run_or_report(run, what, false)) return;
+  const bool forward = request.work.direction == Direction::forward;
+  const IpuWork work{forward ? IpuTask::forward : IpuTask::backward, request.replica,
+                     static_cast<std::int32_t>(request.arena->number()), request.work.micro_batch};
+  if (!run_or_report(work, run, what)) return;
   if (phased) end_turn(*request.arena, request.work);
   self->send(request.stage, ProgramDone{request.work, begin, now_ns()});
 }
@@ -97,10 +109,10 @@ void DeviceState::on_run_update(RunUpdate& request) {
   const auto run = [&] {
     request.update->run(request.phase,
                         {setup.scratch.get(), static_cast<std::size_t>(setup.scratch_bytes)},
-                        setup.team.get());
+                        setup.team.get(), &setup.pulse->heartbeat());
   };
   const auto what = [&] { return request.who + ", weight update"; };
-  if (run_or_report(run, what, true))
+  if (run_or_report({IpuTask::update, request.replica, request.stage}, run, what))
     self->send(request.optimizer, UpdateDone{request.phase, begin, now_ns()});
 }
 

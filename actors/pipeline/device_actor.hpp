@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "actors/execution/ipu_pulse.hpp"
 #include "actors/execution/thread_team.hpp"
 #include "actors/execution/weight_room.hpp"
 #include "actors/pipeline/messages.hpp"
@@ -19,6 +20,7 @@ struct DeviceSetup {
   SupervisorHandle supervisor = {};
   std::shared_ptr<ThreadTeam> team = {};  ///< null: the device's own thread does it all
   std::array<WeightRoom, graph::rooms> weight_rooms = {WeightRoom(), WeightRoom()};
+  std::shared_ptr<IpuPulse> pulse = {};  ///< not null
 };
 
 struct DeviceState {
@@ -26,14 +28,15 @@ struct DeviceState {
   void on_run_program(RunProgram& request);
   void on_bring_weights(BringWeights& request);
   void on_run_update(RunUpdate& request);
-  /// What `run` throws becomes the host's failure, after `what` it was about; then false.
+  /// What `run` throws becomes the host's failure, after `what` it was about; then false. Meanwhile
+  /// the IPU is known to be at `work`.
   template <class Run, class What>
-  bool run_or_report(Run run, What what, bool is_update);
+  bool run_or_report(const IpuWork& work, Run run, What what);
 
   WeightRoom& room_of(const Arena& arena);
-  /// In phased execution: the weights of a stage come for that work, if they are not there, and the
-  /// stage is told.
-  void bring(const StageHandle& stage, Arena& arena, const Work& work);
+  /// In phased execution: the weights of a stage of a replica come for that work, if they are not
+  /// there, and the stage is told.
+  void bring(const StageHandle& stage, std::int32_t replica, Arena& arena, const Work& work);
   /// They leave at the end of a turn after which they may not stay.
   void end_turn(const Arena& arena, const Work& work);
 

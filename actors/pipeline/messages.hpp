@@ -215,6 +215,7 @@ struct Failed {
 /// not known a while later.
 struct NothingMoves {
   std::uint64_t progress = 0;  ///< HostPort::progressed(), since then
+  double quiet_seconds = 0;    ///< for so long
 };
 /// Supervisor -> stages, optimizers and feed: what do you wait for? The answer is WaitsFor.
 struct ExplainWait {};
@@ -265,6 +266,7 @@ struct BringWeights {
   StageHandle stage = {};
   std::shared_ptr<Arena> arena = {};
   Work work = {};
+  std::int32_t replica = 0;
 };
 
 /// Optimizer -> device: run a phase of a weight update.
@@ -273,6 +275,8 @@ struct RunUpdate {
   std::shared_ptr<WeightUpdate> update = {};
   UpdatePhase phase = UpdatePhase::apply;
   std::string who = {};
+  std::int32_t replica = 0;
+  std::int32_t stage = 0;
 };
 
 /// Optimizer -> reducer: one replica's gradient sums; read until Reduced comes.

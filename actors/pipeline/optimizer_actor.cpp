@@ -140,7 +140,7 @@ std::string OptimizerState::who() const {
 }
 
 void OptimizerState::run(UpdatePhase phase) {
-  self->send(links.device, RunUpdate{self, setup.update, phase, who()});
+  self->send(links.device, RunUpdate{self, setup.update, phase, who(), setup.replica, setup.stage});
 }
 
 void OptimizerState::on_update_done(const UpdateDone& done) {

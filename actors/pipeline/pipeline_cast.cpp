@@ -96,10 +96,14 @@ class Casting {
   }
 
   void spawn_devices() {
+    std::vector<std::shared_ptr<const IpuPulse>> pulses;
     for (const auto& [ipu, bytes] : scratch_bytes_)
-      devices_[ipu] =
-          spawn("IPU " + std::to_string(ipu), system_.devices(), device_actor,
-                DeviceSetup{setup_, scratch_[ipu], bytes, supervisor_, teams_[ipu], rooms_of(ipu)});
+      pulses.push_back(pulses_[ipu] = std::make_shared<IpuPulse>(ipu));
+    setup_->host->watch(std::move(pulses));
+    for (const auto& [ipu, bytes] : scratch_bytes_)
+      devices_[ipu] = spawn("IPU " + std::to_string(ipu), system_.devices(), device_actor,
+                            DeviceSetup{setup_, scratch_[ipu], bytes, supervisor_, teams_[ipu],
+                                        rooms_of(ipu), pulses_[ipu]});
   }
 
   void spawn_stages(std::int64_t replica) {
@@ -223,6 +227,7 @@ class Casting {
   std::map<std::int32_t, std::int64_t> scratch_bytes_;          // by IPU
   std::map<std::int32_t, std::array<std::int64_t, graph::rooms>> room_bytes_;  // by IPU
   std::map<std::int32_t, std::shared_ptr<ThreadTeam>> teams_;                  // by IPU
+  std::map<std::int32_t, std::shared_ptr<IpuPulse>> pulses_;                   // by IPU
   std::map<std::int32_t, DeviceHandle> devices_;                               // by IPU
   std::vector<std::vector<StageHandle>> stages_;                               // [replica][stage]
   std::vector<OptimizerHandle> optimizers_;                                    // replica by replica

@@ -42,13 +42,14 @@ void PipelineRuntime::begin(Message message) {
 Answer PipelineRuntime::finish() {
   if (!answered()) system_->run_pending();
   if (system_->deterministic()) return setup_->host->wait(0);  // nobody is left who could answer
-  return setup_->host->wait(setup_->stall_seconds, [this](std::uint64_t progress) {
-    try {
-      caf::anon_send(cast_->supervisor, NothingMoves{progress});
-    } catch (const std::bad_alloc&) {
-      // The supervisor is silent then, which the host's wait takes as its answer.
-    }
-  });
+  return setup_->host->wait(
+      setup_->stall_seconds, [this](std::uint64_t progress, double quiet_seconds) {
+        try {
+          caf::anon_send(cast_->supervisor, NothingMoves{progress, quiet_seconds});
+        } catch (const std::bad_alloc&) {
+          // The supervisor is silent then, which the host's wait takes as its answer.
+        }
+      });
 }
 
 template <class Message>

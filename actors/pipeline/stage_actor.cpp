@@ -89,7 +89,7 @@ void StageState::on_turn_near(const TurnNear& given) {
 
 void StageState::bring_ahead(const Work& work) {
   if (setup.arena->stage().host_parameter_bytes > 0 && !core->begun(work))
-    self->send(links.device, BringWeights{self, setup.arena, work});
+    self->send(links.device, BringWeights{self, setup.arena, work, setup.replica});
 }
 
 void StageState::on_weights_brought(const WeightsBrought& brought) {

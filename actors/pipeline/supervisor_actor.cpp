@@ -1,6 +1,7 @@
 #include "actors/pipeline/supervisor_actor.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "engine/values/number_range.hpp"
 
@@ -8,7 +9,8 @@ namespace penstock::actors {
 namespace {
 
 std::string seconds_text(double seconds) {
-  return number_text(seconds) + " s";
+  const double parts = seconds < 1 ? 1e6 : 1e3;  // of a second: more digits would say nothing
+  return number_text(std::round(seconds * parts) / parts) + " s";
 }
 
 }  // namespace
@@ -26,17 +28,29 @@ void SupervisorState::on_failed(Failed& failed) {
 void SupervisorState::on_nothing_moves(const NothingMoves& quiet) {
   const bool again = asking == quiet.progress;
   asking = quiet.progress;
-  if (has_moved())
+  quiet_seconds = quiet.quiet_seconds;
+  if (has_moved()) {
     asking.reset();
-  else if (again)
+  } else if (is_at_work(quiet_seconds)) {
+    asking.reset();
+    setup->host->excuse(quiet.progress);
+  } else if (again) {
     report_stall();
-  else
+  } else {
     ask_what_is_awaited();
+  }
 }
 
 /// A call that has been answered, or another one that has begun meanwhile, moves.
 bool SupervisorState::has_moved() const {
   return !setup->host->in_call() || setup->host->progressed() != asking;
+}
+
+bool SupervisorState::is_at_work(double seconds) const {
+  return std::ranges::any_of(setup->host->ipus(), [&](const auto& ipu) {
+    const auto moment = ipu->moment();
+    return moment && seconds < seconds_allowed(*moment, setup->stall_seconds);
+  });
 }
 
 void SupervisorState::ask_what_is_awaited() {
@@ -61,7 +75,14 @@ std::size_t SupervisorState::asked() const {
 
 void SupervisorState::report_stall() {
   std::sort(waits.begin(), waits.end());
-  std::string text = "nothing has moved for " + seconds_text(setup->stall_seconds);
+  std::string text = "nothing has moved for " + seconds_text(quiet_seconds);
+  for (const auto& ipu : setup->host->ipus())
+    if (const auto moment = ipu->moment())
+      text += "; IPU " + std::to_string(ipu->ipu()) + " has been in " + to_string(*moment) +
+              " all that time, and may be for " +
+              seconds_text(seconds_allowed(*moment, setup->stall_seconds)) +
+              " at most where options.runtime.stall_seconds is " +
+              seconds_text(setup->stall_seconds);
   for (const std::string& one : waits) text += "; " + one;
   const std::size_t silent = asked() - answers;
   if (silent > 0)

@@ -1,6 +1,7 @@
 // Supervisor: turns the errors that other actors report into one failure of the host's call, and a
-// call in which nothing moves into one that says who waits for what. It has a thread of its own, so
-// that it can speak while all workers are busy. Actors that end are LivingActors' concern.
+// call in which nothing moves into one that says who waits for what, unless an IPU is known to be at
+// work. It has a thread of its own, so that it can speak while all workers are busy. Actors that end
+// are LivingActors' concern.
 #pragma once
 
 #include <optional>
@@ -17,6 +18,8 @@ struct SupervisorState {
   void on_waits_for(WaitsFor& waits);
 
   bool has_moved() const;
+  /// Whether an IPU is at work, and may be for longer than nothing has moved.
+  bool is_at_work(double quiet_seconds) const;
   void ask_what_is_awaited();
   /// Actors that are asked: stages, optimizers, feed.
   std::size_t asked() const;
@@ -26,6 +29,7 @@ struct SupervisorState {
   std::shared_ptr<const PipelineSetup> setup;
   SupervisorLinks links;
   std::optional<std::uint64_t> asking;  // because nothing has moved since then
+  double quiet_seconds = 0;             // for so long, as far as is known
   std::size_t answers = 0;
   std::vector<std::string> waits;
 };

@@ -3,9 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-
+#include <functional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/values/memory.hpp"
@@ -104,8 +105,11 @@ TEST(Program, AddsToASumInTheHostStoreInPieces) {
     std::int32_t parts;
     std::int64_t pieces;
     bool running;
+    std::int32_t in = 1;  ///< pieces of each part
   };
-  for (const Row& row : {Row{1, 3, false}, Row{1, 3, true}, Row{3, 3, false}, Row{2, 4, true}}) {
+  // In two pieces of their own, parts of 10,001 elements are of as many pieces as four parts.
+  for (const Row& row : {Row{1, 3, false}, Row{1, 3, true}, Row{3, 3, false}, Row{2, 4, true},
+                         Row{2, 4, false, 2}}) {
     const TensorType type{DType::f32, {elements}};
     const auto bytes = static_cast<std::size_t>(type.bytes());
     std::shared_ptr<std::byte> blocks[] = {allocate_block(bytes), allocate_block(bytes),
@@ -114,25 +118,29 @@ TEST(Program, AddsToASumInTheHostStoreInPieces) {
       for (const int block : {0, 1, 2})
         reinterpret_cast<float*>(blocks[block].get())[i] =
             (block == 2 ? 0.3f : 1.7f) * static_cast<float>(i);
-    Instruction sum{.name = "sum",
-                    .op = &accumulate,
-                    .input_types = {type, type},
-                    .output_types = {type},
-                    .inputs = {{Space::host_accumulators, 0, 0}, {Space::stash, 0, 0}},
-                    .outputs = {{Space::host_accumulators, 0, 0}},
-                    .workspace_bytes = 16384,
-                    .sharing = {.units = (elements + 15) / 16, .parts = row.parts}};
+    Instruction sum{
+        .name = "sum",
+        .op = &accumulate,
+        .input_types = {type, type},
+        .output_types = {type},
+        .inputs = {{Space::host_accumulators, 0, 0}, {Space::stash, 0, 0}},
+        .outputs = {{Space::host_accumulators, 0, 0}},
+        .workspace_bytes = 16384,
+        .sharing = {.units = (elements + 15) / 16, .parts = row.parts, .pieces = row.in}};
     if (row.running) sum.attributes.set("running", std::int64_t{1});
     Instruction kept = sum;
     kept.inputs[0] = kept.outputs[0] = {Space::accumulators, 0, 0};
     Moves moved;
+    Heartbeat heartbeat;
     const OffloadReport& moves = moved.accumulators;
     run({.instructions = {sum, kept}}, {.accumulators = blocks[0].get(),
                                         .host_accumulators = blocks[1].get(),
                                         .stash = blocks[2].get(),
                                         .scratch = blocks[3].get(),
                                         .random = {.micro_batch = 2},
-                                        .moves = &moved});
+                                        .moves = &moved,
+                                        .heartbeat = &heartbeat});
+    EXPECT_GE(heartbeat.beats(), static_cast<std::uint64_t>(2 + row.pieces)) << "with each piece";
     EXPECT_EQ(std::memcmp(blocks[0].get(), blocks[1].get(), bytes), 0) << row.parts;
     EXPECT_EQ(moves.loads, static_cast<std::uint64_t>(row.pieces)) << row.parts;
     EXPECT_EQ(moves.stores, static_cast<std::uint64_t>(row.pieces)) << row.parts;
@@ -199,6 +207,26 @@ TEST(Program, TakesNothingFromTheHeapOnceItHasRun) {
   EXPECT_EQ(testing::heap_allocations(), before);
 }
 
+TEST(Program, BeatsWithEachInstructionAndSaysWhichOneRuns) {
+  static Heartbeat* heart;
+  static std::vector<std::pair<std::uint64_t, std::string>> told;
+  const Op listens{.name = "listens", .forward = [](const KernelCall&) {
+                     told.emplace_back(heart->beats(), heart->instruction()->name);
+                   }};
+  Heartbeat heartbeat;
+  heart = &heartbeat;
+  Program program{.instructions = {instruction(listens, {}, {}), instruction(listens, {}, {})}};
+  program.instructions[1].name = "second";
+  const Memory memory;
+  Bindings bindings = memory.bindings();
+  bindings.heartbeat = &heartbeat;
+  run(program, bindings);
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_EQ(told[0].second, "node");
+  EXPECT_EQ(told[1].second, "second");
+  EXPECT_GT(told[1].first, told[0].first);
+}
+
 TEST(AllocationCounter, Counts) {
   const auto before = testing::heap_allocations();
   const auto block = allocate_block(64);
@@ -224,6 +252,49 @@ Program shared_program(const Op& op) {
   program.instructions[0].workspace_bytes = 20;
   program.instructions[0].sharing = {.units = 7, .parts = 2};
   return program;
+}
+
+/// Runs parts in reverse.
+struct BackwardRunner : PartRunner {
+  void run(std::int32_t parts, const std::function<void(std::int32_t)>& work) override {
+    for (std::int32_t part = parts; part-- > 0;) work(part);
+  }
+};
+
+TEST(Program, RunsPartsInPiecesAndBeatsAfterEach) {
+  static Heartbeat* heart;
+  static std::vector<std::uint64_t> beats;
+  const Op listens{.name = "listens", .forward = [](const KernelCall& call) {
+                     beats.push_back(heart->beats());
+                     seen_parts.push_back({call.part, call.workspace.data(), 0});
+                   }};
+  for (const std::int32_t parts : {1, 2}) {
+    Heartbeat heartbeat;
+    heart = &heartbeat;
+    beats.clear();
+    seen_parts.clear();
+    Program program{.instructions = {instruction(listens, {}, {})}};
+    program.instructions[0].workspace_bytes = 20;
+    program.instructions[0].sharing = {.units = 12, .parts = parts, .pieces = 3};
+    BackwardRunner runner;
+    const Memory memory;
+    Bindings bindings = memory.bindings();
+    bindings.heartbeat = &heartbeat;
+    bindings.runner = &runner;
+    run(program, bindings);
+    const auto count = static_cast<std::size_t>(3 * parts);
+    ASSERT_EQ(seen_parts.size(), count);
+    const std::int64_t units = 12 / std::ssize(seen_parts);
+    for (std::size_t i = 0; i < count; ++i) {
+      // The second part's pieces come first where there are two, in its own workspace.
+      const std::size_t piece = parts == 1 ? i : (i + 3) % 6;
+      EXPECT_EQ(seen_parts[i].part.begin, units * static_cast<std::int64_t>(piece));
+      EXPECT_EQ(seen_parts[i].part.end, units * static_cast<std::int64_t>(piece + 1));
+      EXPECT_EQ(seen_parts[i].workspace, memory.blocks[3].get() + 64 * (piece / 3));
+      EXPECT_GT(beats[i], i > 0 ? beats[i - 1] : 0u);
+    }
+    EXPECT_GT(heartbeat.beats(), beats.back());
+  }
 }
 
 TEST(Program, GivesEachPartItsUnitsAndAWorkspaceOfItsOwn) {

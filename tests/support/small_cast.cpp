@@ -33,7 +33,10 @@ actors::StageLinks SmallCast::links_of(std::size_t stage) const {
 
 actors::Answer SmallCast::finish() {
   system_.run_pending();
-  return host().wait(system_.deterministic() ? 0 : options().stall_seconds);
+  if (system_.deterministic()) return host().wait(0);
+  return host().wait(options().stall_seconds, [this](std::uint64_t progress, double seconds) {
+    call_watchdog(progress, seconds);
+  });
 }
 
 void SmallCast::begin_windows(std::int64_t windows) {

@@ -44,9 +44,10 @@ class SmallCast : public SmallNetwork {
   void begin_windows(std::int64_t windows);
   /// What the call has come to; in a system with threads, once it has.
   actors::Answer finish();
-  /// What the host does while it waits in vain: nothing has moved since `progress`.
-  void call_watchdog(std::uint64_t progress) {
-    caf::anon_send(cast_.supervisor, actors::NothingMoves{progress});
+  /// What the host does while it waits in vain: nothing has moved for `quiet_seconds`, since
+  /// `progress`.
+  void call_watchdog(std::uint64_t progress, double quiet_seconds = 60) {
+    caf::anon_send(cast_.supervisor, actors::NothingMoves{progress, quiet_seconds});
   }
   /// What a replica has, between calls.
   actors::Variables variables(std::size_t replica = 0) const;

@@ -83,7 +83,7 @@ TEST(HostPort, CallsItsWatchdogTwiceWhereNothingMoves) {
   HostPort port;
   port.begin_call();
   std::vector<std::uint64_t> seen;
-  const auto watchdog = [&](std::uint64_t progress) {
+  const auto watchdog = [&](std::uint64_t progress, double) {
     seen.push_back(progress);
     if (seen.size() == 2) port.fail({Errc::stalled, "the feed sleeps"});
   };
@@ -95,7 +95,7 @@ TEST(HostPort, CallsItsWatchdogAfreshAfterSomethingHasMoved) {
   HostPort port;
   port.begin_call();
   std::vector<std::uint64_t> seen;
-  const auto watchdog = [&](std::uint64_t progress) {
+  const auto watchdog = [&](std::uint64_t progress, double) {
     seen.push_back(progress);
     if (seen.size() < 3) port.progress();
     if (seen.size() == 3) port.answer(Done{});
@@ -104,6 +104,62 @@ TEST(HostPort, CallsItsWatchdogAfreshAfterSomethingHasMoved) {
   ASSERT_EQ(seen.size(), 3u);
   EXPECT_EQ(seen[1], seen[0] + 1);
   EXPECT_EQ(seen[2], seen[1] + 1);
+}
+
+TEST(HostPort, TellsItsWatchdogForHowLongNothingHasMoved) {
+  HostPort port;
+  std::vector<double> quiet;
+  const auto begin = std::chrono::steady_clock::now();
+  port.begin_call();
+  port.wait(0.001, [&](std::uint64_t progress, double seconds) {
+    quiet.push_back(seconds);
+    if (quiet.size() < 3) port.excuse(progress);
+    if (quiet.size() == 3) port.answer(Done{});
+  });
+  const std::chrono::duration<double> whole = std::chrono::steady_clock::now() - begin;
+  ASSERT_EQ(quiet.size(), 3u);
+  EXPECT_GE(quiet[0], 0.001);
+  EXPECT_GE(quiet[1], quiet[0] + 0.001) << "since the same moment";
+  EXPECT_GE(quiet[2], quiet[1] + 0.001);
+  EXPECT_LE(quiet[2], whole.count());
+}
+
+TEST(HostPort, WaitsAsLongAsItsWatchdogExcusesTheCall) {
+  HostPort port;
+  port.begin_call();
+  int calls = 0;
+  const auto watchdog = [&](std::uint64_t progress, double) {
+    if (++calls <= 20) return port.excuse(progress);
+    port.answer(Done{});
+  };
+  EXPECT_TRUE(std::holds_alternative<Done>(port.wait(0.001, watchdog)));
+  EXPECT_EQ(calls, 21);
+  EXPECT_EQ(port.excuses(), 20u);
+}
+
+TEST(HostPort, TakesNoExcuseForAnotherSilence) {
+  HostPort port;
+  port.begin_call();
+  port.excuse(port.progressed());  // before anybody has asked
+  port.progress();
+  int calls = 0;
+  const auto watchdog = [&](std::uint64_t progress, double) {
+    ++calls;
+    if (calls == 1) port.excuse(progress - 1);
+    if (calls == 2) port.fail({Errc::stalled, "the feed sleeps"});
+  };
+  EXPECT_EQ(refusal(Errc::stalled, [&] { port.wait(0.001, watchdog); }), "the feed sleeps");
+}
+
+TEST(HostPort, CountsWhatIpusDoAsProgress) {
+  HostPort port;
+  const auto ipus = std::vector{std::make_shared<IpuPulse>(0), std::make_shared<IpuPulse>(1)};
+  port.watch({ipus[0], ipus[1]});
+  for (const auto& ipu : ipus) {
+    const auto before = port.progressed();
+    ipu->heartbeat().beat();
+    EXPECT_NE(port.progressed(), before);
+  }
 }
 
 TEST(HostPort, CountsTheBeginningOfACallAsProgress) {

@@ -29,6 +29,7 @@ struct Updated {
   std::int32_t parts = 0;  ///< that were run by themselves
   OffloadReport moves;
   OffloadReport weight_moves;
+  std::uint64_t beats = 0;
 };
 
 /// One parameter after two updates by a rule, its state on the IPU or, with scratch, off it; the
@@ -59,15 +60,20 @@ Updated updated(const char* rule, std::int64_t size, std::int32_t threads,
   update.set_sums(0, {arena});
   std::iota(arena->variable(0).begin(), arena->variable(0).end(), -100.0f);
   CountingRunner runner;
+  graph::Heartbeat heartbeat;
   const auto scratch = allocate_block(static_cast<std::size_t>(scratch_bytes));
   for (int step = 0; step < 2; ++step) {
     std::iota(arena->accumulator(0, size).begin(), arena->accumulator(0, size).end(), 7.0f);
     update.run(UpdatePhase::apply, {scratch.get(), static_cast<std::size_t>(scratch_bytes)},
-               &runner);
+               &runner, &heartbeat);
     for (const float sum : arena->accumulator(0, size)) EXPECT_EQ(sum, 0);
   }
-  return {arena->read_variable(0), update.read_state().at(0).tensors, runner.count,
-          update.state_moves(), arena->weight_moves()};
+  return {arena->read_variable(0),
+          update.read_state().at(0).tensors,
+          runner.count,
+          update.state_moves(),
+          arena->weight_moves(),
+          heartbeat.beats()};
 }
 
 TEST(WeightUpdate, SharesLargeParametersWithoutChangingABit) {
@@ -80,6 +86,16 @@ TEST(WeightUpdate, SharesLargeParametersWithoutChangingABit) {
     EXPECT_TRUE(testing::same_bits(alone.weight, shared.weight)) << rule;
   }
   EXPECT_EQ(updated("sgd", 1000, 3).parts, 0) << "not worth the while";
+}
+
+TEST(WeightUpdate, WorksOnVeryLargeParametersInPiecesThatBeat) {
+  constexpr std::int64_t very_large = (1 << 22) + 5;
+  const Updated whole = updated("adamw", 1000, 1), pieces = updated("adamw", very_large, 1);
+  EXPECT_GE(whole.beats, 2u) << "two updates";
+  EXPECT_GE(pieces.beats, whole.beats + 2) << "a piece more each";
+  const Updated moved = updated("adamw", very_large, 2, 1 << 20);
+  EXPECT_TRUE(testing::same_bits(pieces.weight, moved.weight));
+  EXPECT_GE(moved.beats, moved.moves.loads + moved.moves.stores) << "with each copy";
 }
 
 // 4.3: what comes and goes is counted, and changes no bit.

@@ -179,7 +179,8 @@ class IpuOfHeldLoads {
                                         .scratch = allocate_block(enough),
                                         .scratch_bytes = enough,
                                         .supervisor = links.supervisor,
-                                        .weight_rooms = {WeightRoom(enough), WeightRoom(enough)}},
+                                        .weight_rooms = {WeightRoom(enough), WeightRoom(enough)},
+                                        .pulse = std::make_shared<IpuPulse>(1)},
                             &load);
     caf::anon_send(cast.actor<StageHandle>(cast.stage_name(1)), std::move(links));
   }

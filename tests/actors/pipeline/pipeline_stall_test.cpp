@@ -4,6 +4,8 @@
 
 #include <caf/event_based_actor.hpp>
 #include <caf/typed_response_promise.hpp>
+#include <chrono>
+#include <thread>
 
 #include "tests/support/deterministic_run.hpp"
 #include "tests/support/latch.hpp"
@@ -203,6 +205,90 @@ TEST(PipelineStall, IsNotReportedIfSomethingMovesWhileTheWatchdogAsks) {
   EXPECT_TRUE(cast.host().answered());
 }
 
+/// An IPU that says that it is inside a stage's probe, and does nothing.
+class BusyIpu {
+ public:
+  BusyIpu(SmallCast& cast, std::size_t ipu)
+      : pulse_(std::const_pointer_cast<IpuPulse>(cast.host().ipus().at(ipu))) {
+    pulse_->begin({IpuTask::forward, 0, static_cast<std::int32_t>(ipu), 3});
+    for (const graph::Instruction& one : cast.plan().stages[ipu].forward.instructions)
+      if (one.op->name == "probe") pulse_->heartbeat().begin(&one);
+  }
+  ~BusyIpu() { pulse_->end(); }
+  BusyIpu(const BusyIpu&) = delete;
+  BusyIpu& operator=(const BusyIpu&) = delete;
+
+ private:
+  std::shared_ptr<IpuPulse> pulse_;
+};
+
+TEST(PipelineStall, IsNotReportedWhileAnIpuIsKnownToBeAtWork) {
+  SmallCast cast;
+  const auto nobody = cast.system().spawn(RunsOn::workers, swallow, 0);
+  cut_off(cast, nobody);
+  cast.begin_windows(1);
+  DeterministicRun order(cast.system(), 7);
+  order.run();
+  const auto quiet_for = [&](double seconds) {
+    cast.call_watchdog(cast.host().progressed(), seconds);
+    order.run();
+  };
+  {
+    const BusyIpu ipu(cast, 1);
+    for (const double seconds : {60.0, 120.0, 599.0}) {
+      quiet_for(seconds);
+      EXPECT_FALSE(cast.host().failed()) << seconds;
+    }
+    EXPECT_EQ(cast.host().excuses(), 3u);
+    quiet_for(601);
+  }
+  const std::string text = refusal(Errc::stalled, [&] { cast.host().wait(0); });
+  EXPECT_EQ(text.find("nothing has moved for 601 s; IPU 1 has been in probe \"probe1\" of forward "
+                      "of micro-batch 3 of stage 1 of replica 0 all that time, and may be for "
+                      "600 s at most where options.runtime.stall_seconds is 60 s; feed has sent"),
+            0u)
+      << text;
+  EXPECT_NE(text.find("; stage 2 (replica 0, IPU 2) waits for input \"probe1\""), std::string::npos)
+      << text;
+  caf::anon_send_exit(nobody, caf::exit_reason::user_shutdown);
+}
+
+TEST(PipelineStall, IsReportedAtOnceWhenTheIpuThatWasAtWorkIsNot) {
+  SmallCast cast;
+  const auto nobody = cast.system().spawn(RunsOn::workers, swallow, 0);
+  cut_off(cast, nobody);
+  cast.begin_windows(1);
+  DeterministicRun order(cast.system(), 7);
+  order.run();
+  {
+    const BusyIpu ipu(cast, 1);
+    cast.call_watchdog(cast.host().progressed());
+    order.run();
+  }
+  cast.call_watchdog(cast.host().progressed());
+  order.run();
+  const std::string text = refusal(Errc::stalled, [&] { cast.host().wait(0); });
+  EXPECT_EQ(text.find("nothing has moved for 60 s; feed has sent"), 0u) << text;
+  caf::anon_send_exit(nobody, caf::exit_reason::user_shutdown);
+}
+
+// A kernel that takes longer than calls may stand still changes no bit and closes nothing.
+TEST(PipelineStall, IsNotSeenInAKernelThatTakesLongerThanStallSeconds) {
+  SmallCast undisturbed({}, {.threads = 2});
+  undisturbed.begin_windows(1);
+  undisturbed.finish();
+  SmallCast cast({.stall_seconds = 0.5}, {.threads = 2});
+  const ProbeHook hook([&](const ProbeRun& run) {
+    if (run.stage != 1 || run.direction != Direction::backward || run.key.micro_batch != 3) return;
+    for (int i = 0; i < 60'000 && cast.host().excuses() == 0; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  });
+  cast.begin_windows(1);
+  EXPECT_EQ(refusal(Errc::stalled, [&] { cast.finish(); }), "accepted");
+  EXPECT_GT(cast.host().excuses(), 0u);
+  EXPECT_TRUE(same_bits(cast.variables_after_end(), undisturbed.variables_after_end()));
+}
+
 TEST(PipelineStall, OfARunningKernelIsReportedWhileItRuns) {
   Latch release;
   {
@@ -210,9 +296,13 @@ TEST(PipelineStall, OfARunningKernelIsReportedWhileItRuns) {
       if (run.stage != 1 || run.direction != Direction::forward) return;
       EXPECT_TRUE(release.wait());
     });
-    SmallEngine engine({.stall_seconds = 0.2, .threads = 2, .deterministic = false});
+    SmallEngine engine({.stall_seconds = 0.05, .threads = 2, .deterministic = false});
     const auto text = refusal(Errc::stalled, [&] { engine.step(1); });
-    EXPECT_EQ(text.find("nothing has moved for 0.2 s"), 0u) << text;
+    EXPECT_EQ(text.find("nothing has moved for "), 0u) << text;
+    EXPECT_NE(text.find(" s; IPU 1 has been in probe \"probe1\" of forward of micro-batch 0 of "
+                        "stage 1 of replica 0 all that time, and may be for 0.5 s at most"),
+              std::string::npos)
+        << text;
     EXPECT_NE(text.find("stage 1 (replica 0, IPU 1) runs forward of micro-batch 0"),
               std::string::npos)
         << text;
@@ -226,7 +316,7 @@ TEST(PipelineStall, OfARunningKernelIsReportedWhileItRuns) {
 TEST(PipelineStall, IsReportedEvenIfEveryWorkerIsBusy) {
   Latch release;
   const ProbeHook hook([&](const ProbeRun&) { EXPECT_TRUE(release.wait()); });
-  SmallEngine engine({.stall_seconds = 0.1, .threads = 1, .deterministic = false});
+  SmallEngine engine({.stall_seconds = 0.05, .threads = 1, .deterministic = false});
   const auto text = refusal(Errc::stalled, [&] { engine.step(1); });
   EXPECT_NE(text.find("actors do not answer: every worker thread is busy"), std::string::npos)
       << text;

@@ -1,0 +1,66 @@
+#include "actors/execution/ipu_pulse.hpp"
+
+namespace penstock::actors {
+namespace {
+
+constexpr double times_stall_seconds = 10;
+constexpr double slowest_operations_per_second = 1e7;
+
+std::string task_text(const IpuWork& work) {
+  const std::string of_micro_batch = " of micro-batch " + std::to_string(work.micro_batch);
+  switch (work.task) {
+    case IpuTask::forward:
+      return "forward" + of_micro_batch;
+    case IpuTask::backward:
+      return "backward" + of_micro_batch;
+    case IpuTask::load:
+      return "the load of the weights for" + of_micro_batch.substr(3);
+    case IpuTask::update:
+      return "the weight update";
+    case IpuTask::none:
+      break;
+  }
+  return "nothing";
+}
+
+}  // namespace
+
+void IpuPulse::begin(const IpuWork& work) noexcept {
+  heartbeat_.begin(nullptr);  // whoever reads the old work and the new sees that it has moved
+  replica_.store(work.replica, std::memory_order_release);
+  stage_.store(work.stage, std::memory_order_release);
+  micro_batch_.store(work.micro_batch, std::memory_order_release);
+  task_.store(work.task, std::memory_order_release);
+  heartbeat_.beat();
+}
+
+void IpuPulse::end() noexcept {
+  task_.store(IpuTask::none, std::memory_order_release);
+  heartbeat_.beat();
+}
+
+std::optional<IpuPulse::Moment> IpuPulse::moment() const noexcept {
+  const std::uint64_t before = beats();
+  const Moment moment{
+      {task_.load(std::memory_order_acquire), replica_.load(std::memory_order_acquire),
+       stage_.load(std::memory_order_acquire), micro_batch_.load(std::memory_order_acquire)},
+      heartbeat_.instruction()};
+  if (moment.work.task == IpuTask::none || beats() != before) return std::nullopt;
+  return moment;
+}
+
+double seconds_allowed(const IpuPulse::Moment& moment, double stall_seconds) {
+  const double work = moment.instruction ? graph::cost_of(*moment.instruction).work() : 0;
+  return times_stall_seconds * stall_seconds + work / slowest_operations_per_second;
+}
+
+std::string to_string(const IpuPulse::Moment& moment) {
+  const std::string task = task_text(moment.work) + " of stage " +
+                           std::to_string(moment.work.stage) + " of replica " +
+                           std::to_string(moment.work.replica);
+  if (!moment.instruction) return task;
+  return std::string(moment.instruction->op->name) + " \"" + moment.instruction->name + "\" of " +
+         task;
+}
+
+}  // namespace penstock::actors

@@ -1,0 +1,65 @@
+// IpuPulse: the signs of life of one IPU, and what it works on. Written by the IPU, once or twice
+// per program and once per instruction; read by whoever has to tell a slow IPU from one that stands
+// still. Knows nothing of CAF.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "graph/heartbeat.hpp"
+#include "graph/plan.hpp"
+
+namespace penstock::actors {
+
+/// What an IPU may be asked to do.
+enum class IpuTask : std::uint8_t { none, forward, backward, load, update };
+
+struct IpuWork {
+  IpuTask task = IpuTask::none;
+  std::int32_t replica = 0;
+  std::int32_t stage = 0;
+  std::int64_t micro_batch = 0;  ///< of an update: none
+};
+
+class IpuPulse {
+ public:
+  explicit IpuPulse(std::int32_t ipu) : ipu_(ipu) {}
+
+  std::int32_t ipu() const noexcept { return ipu_; }
+  /// Beats with every instruction and every piece of other work. For the IPU's thread.
+  graph::Heartbeat& heartbeat() noexcept { return heartbeat_; }
+  /// Some work begins, and ends. For the IPU's thread.
+  void begin(const IpuWork& work) noexcept;
+  void end() noexcept;
+
+  /// Another number whenever the IPU has done something. Any thread.
+  std::uint64_t beats() const noexcept { return heartbeat_.beats(); }
+
+  /// What the IPU is in the middle of.
+  struct Moment {
+    IpuWork work = {};
+    const graph::Instruction* instruction = nullptr;  ///< null in a load and in an update
+  };
+  /// Nothing if the IPU does nothing, or goes on to something else meanwhile. Any thread.
+  std::optional<Moment> moment() const noexcept;
+
+ private:
+  const std::int32_t ipu_;
+  graph::Heartbeat heartbeat_;
+  std::atomic<IpuTask> task_{IpuTask::none};
+  std::atomic<std::int32_t> replica_{0};
+  std::atomic<std::int32_t> stage_{0};
+  std::atomic<std::int64_t> micro_batch_{0};
+};
+
+/// How many seconds an IPU may be in the middle of this before it counts as dead, where calls may
+/// stand still for `stall_seconds`: ten times as long, and a second more for every ten million
+/// operations of the instruction, as if no processor were slower than that.
+double seconds_allowed(const IpuPulse::Moment& moment, double stall_seconds);
+
+/// 'conv2d "conv1" of forward of micro-batch 3 of stage 1 of replica 0'
+std::string to_string(const IpuPulse::Moment& moment);
+
+}  // namespace penstock::actors

@@ -1,0 +1,65 @@
+#include "actors/execution/ipu_pulse.hpp"
+
+#include <gtest/gtest.h>
+
+namespace penstock::actors {
+namespace {
+
+graph::Op op_of(double flops) {
+  static double flops_now;
+  flops_now = flops;
+  return {.name = "conv2d", .cost = [](const graph::Attributes&, graph::Types, graph::Types) {
+            return graph::Cost{.flops = flops_now};
+          }};
+}
+
+TEST(IpuPulse, BeatsWithWhateverTheIpuDoes) {
+  IpuPulse pulse(3);
+  EXPECT_EQ(pulse.ipu(), 3);
+  std::uint64_t before = pulse.beats();
+  const auto expect_beat = [&] {
+    EXPECT_GT(pulse.beats(), before);
+    before = pulse.beats();
+  };
+  pulse.begin({IpuTask::forward, 0, 1, 2});
+  expect_beat();
+  const graph::Instruction instruction;
+  pulse.heartbeat().begin(&instruction);
+  expect_beat();
+  pulse.heartbeat().beat_of_piece();
+  expect_beat();
+  pulse.end();
+  expect_beat();
+}
+
+TEST(IpuPulse, SaysWhatTheIpuIsInTheMiddleOf) {
+  IpuPulse pulse(3);
+  EXPECT_FALSE(pulse.moment());
+  pulse.begin({IpuTask::backward, 1, 2, 7});
+  EXPECT_EQ(to_string(*pulse.moment()), "backward of micro-batch 7 of stage 2 of replica 1");
+  const graph::Op op = op_of(0);
+  const graph::Instruction instruction{.name = "conv1", .op = &op};
+  pulse.heartbeat().begin(&instruction);
+  EXPECT_EQ(to_string(*pulse.moment()),
+            "conv2d \"conv1\" of backward of micro-batch 7 of stage 2 of replica 1");
+  pulse.end();
+  EXPECT_FALSE(pulse.moment());
+  pulse.begin({IpuTask::load, 0, 0, 5});
+  EXPECT_EQ(to_string(*pulse.moment()),
+            "the load of the weights for micro-batch 5 of stage 0 of replica 0");
+  pulse.begin({IpuTask::update, 0, 4});
+  EXPECT_EQ(to_string(*pulse.moment()), "the weight update of stage 4 of replica 0");
+}
+
+TEST(IpuPulse, AllowsMoreTimeForMoreWork) {
+  EXPECT_EQ(seconds_allowed({{IpuTask::update}}, 60), 600);
+  for (const double flops : {0.0, 1e6, 1e9, 1e13}) {
+    const graph::Op op = op_of(flops);
+    const graph::Instruction instruction{.name = "conv1", .op = &op};
+    EXPECT_DOUBLE_EQ(seconds_allowed({{IpuTask::forward}, &instruction}, 0.001),
+                     0.01 + flops / 1e7);
+  }
+}
+
+}  // namespace
+}  // namespace penstock::actors
