@@ -41,6 +41,12 @@ void GradientSums::reduce_scatter(const Share& share, const Staging& staging,
   }
 }
 
+void GradientSums::add_up_share(std::int64_t replica, const SharedWork& by,
+                                const Staging& staging) const {
+  const StageSums& own = of_stage_.at(static_cast<std::int32_t>(arena_->number()));
+  if (own.reduced) actors::add_up_share(*own.reduced, replica, by, staging.heartbeat());
+}
+
 void GradientSums::add_uses(const Share& share, const Staging& staging) {
   const std::size_t uses = share.plan->gradients.size();
   if (uses == 1) return;

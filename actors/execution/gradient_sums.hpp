@@ -43,6 +43,9 @@ class GradientSums {
   /// Of a divided parameter: adds up the replicas' shards, in the order of their numbers, into this
   /// replica's own sums. Until all replicas have done so, none may clear any.
   void reduce_scatter(const Share& share, const Staging& staging, CollectiveReport& counts);
+  /// Of what is whole in every replica: this one adds up its share of the stage's total. Until all
+  /// replicas have done so, none may read the total or clear its own sums.
+  void add_up_share(std::int64_t replica, const SharedWork& by, const Staging& staging) const;
   /// The sum of a tied parameter takes the place of its first use's: use 0 + use 1 + ...
   void add_uses(const Share& share, const Staging& staging);
   /// After that: where the sum is, and this replica's own, which is to be cleared; of element 0.

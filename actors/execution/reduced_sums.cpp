@@ -1,10 +1,76 @@
 #include "actors/execution/reduced_sums.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <span>
 
 #include "engine/values/memory.hpp"
+#include "graph/kernels/kernel_table.hpp"
 
 namespace penstock::actors {
+namespace {
+
+constexpr std::int64_t line_bytes = 64;
+/// A piece of the total stays in the first cache while the replicas' sums are added to it.
+constexpr std::int64_t piece_bytes = 1 << 14;
+/// Threads share no less than that each: a core adds it up in some ten microseconds.
+constexpr std::int64_t least_bytes = 1 << 16;
+
+using SumsOf = std::span<std::byte> (Arena::*)();
+
+/// The totals of tensors in one place: on the IPUs, or in the host store.
+class Totals {
+ public:
+  Totals(const ReducedTotal& total, std::span<const std::shared_ptr<Arena>> replicas, SumsOf sums)
+      : total_(total), replicas_(replicas), sums_(sums) {}
+
+  /// Adds up bytes `begin` to `end` of the total.
+  void add_up(std::int64_t begin, std::int64_t end) const {
+    const auto& parts = total_.layout.parts;
+    auto part = std::ranges::upper_bound(parts, begin, {}, &ReducedPart::place);
+    for (--part; part != parts.end() && part->place < end; ++part)
+      add_up(*part, std::max(begin, part->place), std::min(end, part->place + part->bytes));
+  }
+
+ private:
+  void add_up(const ReducedPart& part, std::int64_t begin, std::int64_t end) const {
+    const auto of_replica = [&](std::size_t replica) {
+      const std::byte* const sums = (*replicas_[replica].*sums_)().data();
+      return reinterpret_cast<const float*>(sums + part.offset + (begin - part.place));
+    };
+    auto* const sum = reinterpret_cast<float*>(total_.total.get() + begin);
+    const float* so_far = of_replica(0);
+    for (std::size_t replica = 1; replica < replicas_.size(); ++replica) {
+      graph::kernel_table().arithmetic.add((end - begin) / std::int64_t{sizeof(float)},
+                                           {so_far, false}, {of_replica(replica), false}, sum);
+      so_far = sum;
+    }
+  }
+
+  const ReducedTotal& total_;
+  std::span<const std::shared_ptr<Arena>> replicas_;
+  SumsOf sums_;
+};
+
+/// Bytes `begin` to `end` of the totals, in pieces, by the threads that share the work.
+void add_up(const Totals& totals, std::int64_t begin, std::int64_t end, const SharedWork& by,
+            graph::Heartbeat* heartbeat) {
+  const std::int64_t pieces = (end - begin + piece_bytes - 1) / piece_bytes;
+  const std::int64_t parts =
+      std::max<std::int64_t>(std::min<std::int64_t>(by.threads, (end - begin) / least_bytes), 1);
+  const auto work = [&](std::int32_t part) {
+    for (std::int64_t piece = pieces * part / parts; piece < pieces * (part + 1) / parts; ++piece) {
+      const std::int64_t first = begin + piece * piece_bytes;
+      totals.add_up(first, std::min(first + piece_bytes, end));
+      if (heartbeat) heartbeat->beat_of_piece();
+    }
+  };
+  if (by.runner && parts > 1)
+    return by.runner->run(static_cast<std::int32_t>(parts), std::ref(work));
+  for (std::int32_t part = 0; part < parts; ++part) work(part);
+}
+
+}  // namespace
 
 std::int64_t ReducedLayout::place_of(std::int64_t offset) const {
   const auto next = std::ranges::upper_bound(parts, offset, {}, &ReducedPart::offset);
@@ -34,6 +100,18 @@ ReducedLayout reduced_layout(const PipelineSetup& setup, const UpdateRules& rule
     layout.bytes += part.bytes;
   }
   return layout;
+}
+
+void add_up_share(const ReducedSums& sums, std::int64_t share, const SharedWork& by,
+                  graph::Heartbeat* heartbeat) {
+  const auto add = [&](const ReducedTotal& total, SumsOf of) {
+    const std::int64_t lines = total.layout.bytes / line_bytes, shares = std::ssize(sums.replicas);
+    const std::int64_t begin = lines * share / shares, end = lines * (share + 1) / shares;
+    if (begin < end)
+      add_up({total, sums.replicas, of}, begin * line_bytes, end * line_bytes, by, heartbeat);
+  };
+  add(sums.on_ipu, &Arena::accumulators);
+  add(sums.on_host, &Arena::host_accumulators);
 }
 
 }  // namespace penstock::actors

@@ -26,6 +26,7 @@ class Staging {
                         OffloadReport& moves) const;
   /// Copies a piece back to where it belongs; counts the copy.
   void store(std::span<const float> piece, float* to, OffloadReport& moves) const;
+  graph::Heartbeat* heartbeat() const noexcept { return heartbeat_; }
   /// Some of the update's work is done that was no copy.
   void beat() const noexcept {
     if (heartbeat_) heartbeat_->beat();

@@ -95,6 +95,10 @@ bool WeightUpdate::follows() const {
   return std::ranges::any_of(trained_, [this](const auto& t) { return moves_in_shards(t); });
 }
 
+bool WeightUpdate::reduces() const {
+  return gathers() || of_reducer_.all_reduces > 0;
+}
+
 bool WeightUpdate::gathers() const {
   return std::ranges::any_of(trained_, &Trained::divided);
 }
@@ -195,10 +199,10 @@ void WeightUpdate::restore_state(const OptimizerTensors& tensors) noexcept {
 void WeightUpdate::run(UpdatePhase phase, std::span<std::byte> scratch, graph::PartRunner* runner,
                        graph::Heartbeat* heartbeat) {
   staging_ = Staging(scratch, heartbeat);
-  if (phase != UpdatePhase::scatter && !uses_added_) add_uses();
+  if (phase != UpdatePhase::reduce && !uses_added_) add_uses();
   switch (phase) {
-    case UpdatePhase::scatter:
-      return scatter();
+    case UpdatePhase::reduce:
+      return reduce(runner);
     case UpdatePhase::measure:
       return measure();
     case UpdatePhase::follow:
@@ -210,9 +214,11 @@ void WeightUpdate::run(UpdatePhase phase, std::span<std::byte> scratch, graph::P
   }
 }
 
-void WeightUpdate::scatter() {
+void WeightUpdate::reduce(graph::PartRunner* runner) {
   for (const Trained& trained : trained_)
     if (trained.divided) sums_.reduce_scatter(trained, staging_, collectives_);
+  sums_.add_up_share(replica_, {runner, setup_->plan->threads_per_ipu}, staging_);
+  count_reduction();
 }
 
 void WeightUpdate::add_uses() {

@@ -20,7 +20,7 @@
 namespace penstock::actors {
 
 enum class UpdatePhase : std::uint8_t {
-  scatter,  ///< the sum of the replicas' gradients, of the shards that each of them has
+  reduce,   ///< the sums of the replicas' gradients: each replica adds up its share of them
   measure,  ///< the gradients' norms
   follow,   ///< the first step of rules with norms of parameters that the replicas divide
   apply,    ///< scaling, clipping, the rule; then the sums are zero again
@@ -76,7 +76,8 @@ class WeightUpdate {
   void set_directions(std::shared_ptr<const std::vector<double>> squared_norms) {
     directions_ = std::move(squared_norms);
   }
-  /// Whether this stage has anything to do in these phases; `scatter` is like `gather`.
+  /// Whether this stage has anything to do in these phases.
+  bool reduces() const;
   bool follows() const;
   bool gathers() const;
   /// Before `gather`: the same stage of another replica, which has applied its update.
@@ -115,8 +116,6 @@ class WeightUpdate {
            graph::Heartbeat* heartbeat = nullptr);
   /// What has been copied since the model was built, and what there is to copy.
   const OffloadReport& state_moves() const { return moves_; }
-  /// The reducer has added up the replicas' gradient sums that are not scattered.
-  void count_reduction();
   const CollectiveReport& collectives() const { return collectives_; }
   std::int64_t updates() const { return step_; }
   /// Whether the weights are those after updates() updates, not between two.
@@ -145,7 +144,8 @@ class WeightUpdate {
   Trained trained_variable(std::size_t position);
   void begin_anew(const StateBlocks& state) const;
   void count_all_reduces();
-  void scatter();
+  void count_reduction();
+  void reduce(graph::PartRunner* runner);
   void add_uses();
   void measure();
   void follow();

@@ -23,7 +23,7 @@ void GateState::on_gradients_ready() {
   if (++ready < links.optimizers.size()) return;
   ready = 0;
   if (!setup->host->update_begins()) return;
-  begin_round({.phase = gathers ? UpdatePhase::scatter : first_with_sums()});
+  begin_round({.phase = setup->replicas > 1 ? UpdatePhase::reduce : first_with_sums()});
 }
 
 UpdatePhase GateState::first_with_sums() const {
@@ -56,7 +56,7 @@ void GateState::on_phase_done(PhaseDone& answer) {
 void GateState::end_round() {
   UpdateOrder next = round;
   switch (round.phase) {
-    case UpdatePhase::scatter:
+    case UpdatePhase::reduce:
       next.phase = first_with_sums();
       return begin_round(next);
     case UpdatePhase::measure:

@@ -39,7 +39,7 @@ struct GateState {
   /// Of this round, by variable and replica.
   std::map<std::int32_t, std::vector<graph::NormPart>> shard_norms;
   bool follows = false;  // some variables are divided whose rule has norms
-  bool gathers = false;  // some are divided: their sums are scattered first, too
+  bool gathers = false;  // some are divided
 };
 
 GateHandle::behavior_type gate_actor(GateHandle::stateful_pointer<GateState> self,

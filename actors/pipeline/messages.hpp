@@ -99,9 +99,9 @@ struct WindowComplete {
   std::int64_t update = 0;  ///< counted from 0 since the model was built
 };
 
-/// Reducer -> optimizers: all replicas' sums are there, to be read until the update is done: the
-/// totals of those that are whole in every replica, and of the others those of each. Nobody clears
-/// these before the gate has said `scatter` and all have done so.
+/// Reducer -> optimizers: all replicas' sums are there, to be read until the update is done, and
+/// the memory of their totals. The totals are there, and sums may be cleared, after the gate has
+/// said `reduce` and all have done so.
 struct Reduced {
   std::shared_ptr<const ReducedSums> sums = {};
 };

@@ -39,7 +39,6 @@ void OptimizerState::on_window_complete(const WindowComplete& window) {
 }
 
 void OptimizerState::on_reduced(const Reduced& reduced) {
-  setup.update->count_reduction();
   use_sums(reduced.sums);
 }
 
@@ -66,9 +65,9 @@ void OptimizerState::on_update_order(const UpdateOrder& order) {
   setup.update->set_clip_factor(order.clip_factor);
   setup.update->set_directions(order.directions);
   switch (order.phase) {
-    case UpdatePhase::scatter:
-      if (!setup.update->gathers()) return end_phase({});
-      return run(UpdatePhase::scatter);
+    case UpdatePhase::reduce:
+      if (!setup.update->reduces()) return end_phase({});
+      return run(UpdatePhase::reduce);
     case UpdatePhase::measure:
       return run(UpdatePhase::measure);
     case UpdatePhase::follow:
@@ -152,7 +151,7 @@ void OptimizerState::on_update_done(const UpdateDone& done) {
                   .begin_ns = done.begin_ns,
                   .end_ns = done.end_ns});
   switch (done.phase) {
-    case UpdatePhase::scatter:
+    case UpdatePhase::reduce:
       return end_phase({});
     case UpdatePhase::measure:
       return end_phase({0, setup.update->squared_norms(), setup.update->take_shard_norms()});

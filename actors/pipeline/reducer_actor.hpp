@@ -1,6 +1,5 @@
-// Reducer: where the replicas' gradient sums of one stage meet. Adds up those of tensors that are
-// whole in every replica, in the order of the replicas' numbers, whatever order they arrive in, and
-// gives every replica the same total. Of the others it tells each where they all are.
+// Reducer: where the replicas' gradient sums of one stage meet. Tells every replica where all of
+// them are, and where their total is to be, of which each replica's IPU adds up a share.
 #pragma once
 
 #include "actors/pipeline/messages.hpp"
@@ -16,12 +15,9 @@ struct ReducerSetup {
 struct ReducerState {
   void start(ReducerHandle::pointer actor, const ReducerSetup& setup);
   void on_contribution(Contribution& contribution);
-  /// Of what `of` gives of each replica's arena.
-  void add_up(const ReducedTotal& sums, std::span<std::byte> (Arena::*of)()) const;
 
   ReducerHandle::pointer self = nullptr;
-  std::vector<Contribution> contributions;  // by replica
-  std::size_t arrived = 0;
+  std::vector<OptimizerHandle> arrived;  // whose replicas have contributed to this update
   std::shared_ptr<ReducedSums> sums;
 };
 

@@ -2,19 +2,26 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <functional>
+#include <set>
 #include <utility>
+#include <vector>
+
+#include "engine/values/memory.hpp"
 
 namespace penstock::actors {
 namespace {
 
 using Parts = std::vector<std::pair<std::int64_t, std::int64_t>>;  // offset and place
 
-/// One stage with sums of 40, 64 and 30 elements, and one of 50 elements in the host store.
-PipelineSetup setup(std::int64_t least_divided) {
+/// One stage with sums of 40, `large` and 30 elements, and one of 50 elements in the host store.
+PipelineSetup setup(std::int64_t least_divided, std::int64_t large = 64) {
   graph::Plan plan;
   graph::StagePlan& stage = plan.stages.emplace_back();
   std::int64_t offset = 0;
-  for (const std::int64_t elements : {40, 64, 30, 50}) {
+  for (const std::int64_t elements :
+       {std::int64_t{40}, large, std::int64_t{30}, std::int64_t{50}}) {
     const bool on_host = elements == 50;
     const graph::TensorType type{DType::f32, {elements}};
     graph::VariablePlan variable{.variable = static_cast<std::int32_t>(stage.variables.size()),
@@ -58,6 +65,112 @@ TEST(ReducedSums, LeaveOutWhatReplicasDivide) {
   EXPECT_EQ(on_ipu.place_of(0), 0);
   EXPECT_EQ(on_ipu.place_of(192 + 256), 192);
   EXPECT_EQ(reduced_layout(pipeline, rules(), 0, true).bytes, 256);
+}
+
+/// Runs parts in reverse, and counts them.
+struct CountingRunner : graph::PartRunner {
+  void run(std::int32_t parts, const std::function<void(std::int32_t)>& work) override {
+    for (std::int32_t part = parts; part-- > 0; ++count) work(part);
+  }
+  std::int32_t count = 0;
+};
+
+/// Replicas of a stage with sums of large elements, of which the totals are not made yet.
+struct Replicas {
+  explicit Replicas(std::int64_t replicas, std::int64_t least_divided) {
+    const PipelineSetup pipeline = setup(least_divided, large);
+    const ReducedLayout on_ipu = reduced_layout(pipeline, rules(), 0, false);
+    const ReducedLayout on_host = reduced_layout(pipeline, rules(), 0, true);
+    sums = {{on_ipu, allocate_block(static_cast<std::size_t>(on_ipu.bytes))},
+            {on_host, allocate_block(static_cast<std::size_t>(on_host.bytes))},
+            {}};
+    for (std::int64_t replica = 0; replica < replicas; ++replica) {
+      sums.replicas.push_back(std::make_shared<Arena>(pipeline.plan, 0, 1));
+      fill(sums.replicas.back()->accumulators(), replica);
+      fill(sums.replicas.back()->host_accumulators(), replica);
+    }
+  }
+
+  /// Numbers of which the sum depends on the order of addition.
+  static void fill(std::span<std::byte> block, std::int64_t replica) {
+    auto* const element = reinterpret_cast<float*>(block.data());
+    for (std::size_t i = 0; i < block.size() / sizeof(float); ++i)
+      element[i] = replica % 2 == 0 ? 1e8f : -1e8f + static_cast<float>(i % 1000) * 3.7f;
+  }
+
+  static std::vector<std::byte> bytes_of(const ReducedTotal& total) {
+    return {total.total.get(), total.total.get() + total.layout.bytes};
+  }
+  std::vector<std::byte> bytes() const {
+    std::vector<std::byte> all = bytes_of(sums.on_ipu);
+    for (const std::byte one : bytes_of(sums.on_host)) all.push_back(one);
+    return all;
+  }
+
+  /// What the totals are to be, element by element in the order of the replicas.
+  std::vector<std::byte> by_hand() const {
+    std::vector<std::byte> all;
+    for (const bool on_host : {false, true})
+      for (const ReducedPart& part : (on_host ? sums.on_host : sums.on_ipu).layout.parts)
+        for (std::int64_t at = 0; at < part.bytes; at += 4) {
+          float sum = 0;
+          for (std::size_t replica = 0; replica < sums.replicas.size(); ++replica) {
+            Arena& arena = *sums.replicas[replica];
+            float one;
+            std::memcpy(&one,
+                        (on_host ? arena.host_accumulators() : arena.accumulators()).data() +
+                            part.offset + at,
+                        sizeof one);
+            sum = replica == 0 ? one : sum + one;
+          }
+          const auto* const bytes = reinterpret_cast<const std::byte*>(&sum);
+          all.insert(all.end(), bytes, bytes + sizeof sum);
+        }
+    return all;
+  }
+
+  static constexpr std::int64_t large = 300'003;
+  ReducedSums sums;
+};
+
+TEST(ReducedSums, AreAddedUpInTheOrderOfTheReplicasWhoeverDoesIt) {
+  for (const std::int64_t replicas : {2, 3, 5})
+    for (const std::int64_t least_divided : {45, 1'000'000})
+      for (const std::int32_t threads : {1, 3}) {
+        Replicas of(replicas, least_divided);
+        graph::Heartbeat heartbeat;
+        CountingRunner runner;
+        for (std::int64_t share = replicas; share-- > 0;) {
+          const std::uint64_t before = heartbeat.beats();
+          add_up_share(of.sums, share, {&runner, threads}, &heartbeat);
+          EXPECT_GT(heartbeat.beats(), before);
+        }
+        EXPECT_EQ(of.bytes(), of.by_hand()) << replicas << " replicas, " << threads << " threads";
+        EXPECT_EQ(runner.count > 0, threads > 1 && least_divided > Replicas::large)
+            << "what is small is not worth the while";
+      }
+}
+
+TEST(ReducedSums, AreDividedEquallyAndEachIsMadeByOne) {
+  constexpr std::int64_t replicas = 3;
+  std::vector<std::size_t> made;
+  std::set<std::size_t> places;
+  for (std::int64_t share = 0; share < replicas; ++share) {
+    Replicas of(replicas, 1'000'000);
+    const std::vector<std::byte> before = of.bytes();
+    add_up_share(of.sums, share, {}, nullptr);
+    const std::vector<std::byte> after = of.bytes(), all = of.by_hand();
+    std::size_t count = 0;
+    for (std::size_t line = 0; line < after.size(); line += 64) {
+      if (std::memcmp(&after[line], &before[line], 64) == 0) continue;
+      EXPECT_EQ(std::memcmp(&after[line], &all[line], 64), 0);
+      EXPECT_TRUE(places.insert(line).second) << "twice";
+      ++count;
+    }
+    made.push_back(count);
+  }
+  for (const std::size_t count : made)
+    EXPECT_NEAR(static_cast<double>(count), static_cast<double>(made[0]), 4);
 }
 
 TEST(ReducedSums, AreNoneWhereAllIsDivided) {

@@ -59,7 +59,7 @@ struct ShardFixture {
     }
     for (std::size_t replica = 0; replica < updates.size(); ++replica) {
       updates[replica].set_sums(0, {arenas[replica], reduced});
-      updates[replica].run(UpdatePhase::scatter, {});
+      updates[replica].run(UpdatePhase::reduce, {});
     }
   }
 

@@ -86,7 +86,7 @@ Result train(const SmallEngineOptions& options, std::optional<std::uint64_t> see
 /// What a run of all calls leaves in the trace: every program and every part of an update.
 std::size_t all_events(const SmallEngineOptions& options) {
   const std::int64_t parts_of_update =
-      1 + (options.max_grad_norm > 0) + (options.shards && options.replicas > 1 ? 2 : 0);
+      1 + (options.max_grad_norm > 0) + (options.replicas > 1 ? 1 + options.shards : 0);
   const std::int64_t per_window = 2 * options.gradient_accumulation + parts_of_update;
   return static_cast<std::size_t>(calls * windows * options.replicas * options.stages * per_window);
 }

@@ -36,7 +36,7 @@ std::vector<TraceEvent> trace_of(SmallEngineOptions options) {
   std::vector<TraceEvent> events;
   for (const StageStatus& status : engine.runtime().read_status()) status.trace.append_to(events);
   std::ranges::sort(events, {}, &TraceEvent::begin_ns);
-  const std::int64_t parts_of_update = options.max_grad_norm > 0 ? 2 : 1;
+  const std::int64_t parts_of_update = 1 + (options.max_grad_norm > 0) + (options.replicas > 1);
   EXPECT_EQ(events.size(),
             static_cast<std::size_t>((2 * 16 + parts_of_update) * 4 * windows * options.replicas));
   return events;

@@ -128,6 +128,20 @@ TEST(StageReports, TellOfTotalsWhereReplicasAddUpWhatTheyDoNotDivide) {
     }
 }
 
+// The replicas' sums are added up on their IPUs, half of them by each, and each is told of.
+TEST(StageReports, TellOfTheAdditionOfTheReplicasSumsAsPartOfTheUpdateOfEachIpu) {
+  for (const bool shards : {false, true}) {
+    SmallEngine engine({.replicas = 2, .shards = shards, .trace = true});
+    engine.step(1);
+    for (const StageStatus& status : engine.runtime().read_status()) {
+      std::vector<TraceEvent> events;
+      status.trace.append_to(events);
+      EXPECT_EQ(std::ranges::count(events, Activity::update, &TraceEvent::activity),
+                shards ? 3 : 2);
+    }
+  }
+}
+
 struct Executions {
   std::map<std::int64_t, std::uint64_t> forward, backward;  // kernels of the probes, by stage
   std::vector<StageStatus> statuses;
