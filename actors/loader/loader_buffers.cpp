@@ -1,6 +1,5 @@
 #include "actors/loader/loader_buffers.hpp"
 
-#include <algorithm>
 #include <string>
 
 #include "engine/values/memory.hpp"
@@ -44,18 +43,28 @@ std::vector<Tensor> tensors_of(const std::vector<SourceField>& fields, std::int6
   return tensors;
 }
 
-LoaderBuffers::LoaderBuffers(std::vector<std::size_t> block_bytes, std::int64_t most_kept)
-    : block_bytes_(std::move(block_bytes)), most_kept_(static_cast<std::size_t>(most_kept)) {}
+LoaderBuffers::LoaderBuffers(std::vector<std::size_t> block_bytes)
+    : block_bytes_(std::move(block_bytes)) {}
 
 std::shared_ptr<const BatchBuffer> LoaderBuffers::reuse() {
   std::unique_ptr<const BatchBuffer> buffer;
   {
     const std::lock_guard lock(shelf_->mutex);
     if (shelf_->buffers.empty()) return nullptr;
-    buffer = std::move(shelf_->buffers.back());
+    buffer = std::move(shelf_->buffers.back().buffer);
     shelf_->buffers.pop_back();
   }
   return lend(std::move(buffer));
+}
+
+void LoaderBuffers::trim(std::int64_t usual) noexcept {
+  const std::lock_guard lock(shelf_->mutex);
+  auto& buffers = shelf_->buffers;
+  while (allocated_ > usual && !buffers.empty() &&
+         shelf_->lends - buffers.front().lends > idle_lends) {
+    buffers.erase(buffers.begin());
+    --allocated_;
+  }
 }
 
 BatchBuffer LoaderBuffers::blocks() const try {
@@ -72,7 +81,7 @@ std::shared_ptr<const BatchBuffer> LoaderBuffers::allocate() {
   {
     // Room for it, so that giving it back cannot fail.
     const std::lock_guard lock(shelf_->mutex);
-    shelf_->buffers.reserve(std::min(most_kept_, static_cast<std::size_t>(allocated_) + 1));
+    shelf_->buffers.reserve(static_cast<std::size_t>(allocated_) + 1);
   }
   ++allocated_;  // it is on the shelf if it cannot be lent
   return lend(std::move(buffer));
@@ -86,13 +95,16 @@ std::shared_ptr<const BatchBuffer> LoaderBuffers::allocate_or_reuse() try {
 }
 
 std::shared_ptr<const BatchBuffer> LoaderBuffers::lend(std::unique_ptr<const BatchBuffer> buffer) {
-  return {buffer.release(),
-          [shelf = std::weak_ptr(shelf_), most = most_kept_](const BatchBuffer* returned) {
+  {
+    const std::lock_guard lock(shelf_->mutex);
+    ++shelf_->lends;
+  }
+  return {buffer.release(), [shelf = std::weak_ptr(shelf_)](const BatchBuffer* returned) {
             std::unique_ptr<const BatchBuffer> owner(returned);
             const auto home = shelf.lock();
             if (!home || !home->process.is_current()) return;
             const std::lock_guard lock(home->mutex);
-            if (home->buffers.size() < most) home->buffers.push_back(std::move(owner));
+            home->buffers.push_back({std::move(owner), home->lends});
           }};
 }
 

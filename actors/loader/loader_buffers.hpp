@@ -1,7 +1,7 @@
 // LoaderBuffers: the memory of batches, lent out and used again once nobody refers to it any more;
-// what comes back beyond a limit is freed. What is still lent when the pool is destroyed is freed
-// by its last holder. Lending: one thread; giving back: any, also in a process that was forked
-// meanwhile, where the memory is freed instead.
+// what has been of no use for long can be freed. What is still lent when the pool is destroyed is
+// freed by its last holder. Lending: one thread; giving back: any, also in a process that was
+// forked meanwhile, where the memory is freed instead.
 #pragma once
 
 #include <cstddef>
@@ -33,8 +33,7 @@ std::vector<Tensor> tensors_of(const std::vector<SourceField>& fields, std::int6
 class LoaderBuffers {
  public:
   /// @param block_bytes what each field of a whole batch takes
-  /// @param most_kept how many buffers that nobody holds are kept
-  LoaderBuffers(std::vector<std::size_t> block_bytes, std::int64_t most_kept);
+  explicit LoaderBuffers(std::vector<std::size_t> block_bytes);
 
   /// A buffer that has come back; null if none has.
   std::shared_ptr<const BatchBuffer> reuse();
@@ -43,20 +42,28 @@ class LoaderBuffers {
   /// Returns a new one, or one that has come back if there is no memory for a new one.
   /// @throws Error out_of_memory if none has come back either.
   std::shared_ptr<const BatchBuffer> allocate_or_reuse();
-  /// How many there have been.
+  /// Frees what nobody has needed for the last `idle_lends` times, as long as there are more than
+  /// `usual` buffers.
+  void trim(std::int64_t usual) noexcept;
+  static constexpr std::uint64_t idle_lends = 64;
+  /// How many there are.
   int allocated() const noexcept { return allocated_; }
 
  private:
+  struct Returned {
+    std::unique_ptr<const BatchBuffer> buffer;
+    std::uint64_t lends;  // that there had been when it came back
+  };
   struct Shelf {
     OwningProcess process;
     std::mutex mutex;
-    std::vector<std::unique_ptr<const BatchBuffer>> buffers;
+    std::vector<Returned> buffers;  // the one that came back last is the last
+    std::uint64_t lends = 0;
   };
   BatchBuffer blocks() const;
   std::shared_ptr<const BatchBuffer> lend(std::unique_ptr<const BatchBuffer> buffer);
 
   std::vector<std::size_t> block_bytes_;
-  std::size_t most_kept_;
   int allocated_ = 0;
   std::shared_ptr<Shelf> shelf_ = std::make_shared<Shelf>();
 };

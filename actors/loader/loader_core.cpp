@@ -9,21 +9,13 @@
 #include "actors/loader/load_failure.hpp"
 
 namespace penstock::actors {
-namespace {
-
-/// One for the consumer, the others ahead of it.
-std::int64_t usual_buffers(const LoaderSettings& settings) {
-  return settings.ahead ? settings.buffered + 1 : 1;
-}
-
-}  // namespace
 
 LoaderCore::LoaderCore(const LoaderSource& source, const LoaderSettings& settings)
     : fields_(source.fields),
       samples_(source.samples),
       settings_(settings),
       buffer_rows_(std::min(settings.batch_rows, source.samples)),
-      buffers_(block_bytes(source.fields, buffer_rows_), usual_buffers(settings)) {}
+      buffers_(block_bytes(source.fields, buffer_rows_)) {}
 
 EpochPlan LoaderCore::usual_plan(std::uint64_t epoch) const {
   EpochPlan plan;
@@ -48,7 +40,7 @@ void LoaderCore::start_epoch(std::uint64_t epoch, std::shared_ptr<const EpochPla
   failed_ = false;
   if (!plan) plan = std::make_shared<const EpochPlan>(usual_plan(epoch));
   if (const std::int64_t rows = plan->most_rows(); rows > buffer_rows_) {
-    buffers_ = LoaderBuffers(block_bytes(fields_, rows), usual_buffers(settings_));
+    buffers_ = LoaderBuffers(block_bytes(fields_, rows));
     buffer_rows_ = rows;
   }
   plan_ = std::move(plan);
@@ -69,10 +61,12 @@ bool LoaderCore::may_open() const noexcept {
 }
 
 std::shared_ptr<const BatchBuffer> LoaderCore::find_buffer() {
-  // Allocated by the first batches, needed or not, so that no later moment depends on timing.
+  // One for the consumer, the others ahead of it: allocated by the first batches, needed or not, so
+  // that no later moment depends on timing.
   const std::int64_t capacity =
-      std::max<std::int64_t>(std::min(usual_buffers(settings_), plan_->batches()), 1);
+      settings_.ahead ? std::min<std::int64_t>(settings_.buffered + 1, plan_->batches()) : 1;
   if (buffers_.allocated() < capacity) return buffers_.allocate_or_reuse();
+  buffers_.trim(capacity);
   if (auto buffer = buffers_.reuse()) return buffer;
   // More only if the consumer waits and nothing will come back.
   const bool starved = asked_ == delivered_ && batches_ahead() == 0 && abandoned_ == 0;

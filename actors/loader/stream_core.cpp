@@ -13,15 +13,6 @@ std::int64_t rows_per_chunk(const StreamSettings& settings) {
   return (settings.batch_rows + settings.workers - 1) / settings.workers;
 }
 
-/// The buffers of chunks that are there whatever the consumer does.
-std::int64_t usual_chunks(const StreamSettings& settings) {
-  const std::int64_t ahead = settings.ahead ? settings.buffered : 0;
-  return settings.rebatched ? std::max<std::int64_t>(1, ahead) * settings.workers : ahead + 1;
-}
-
-/// The consumer's, and the one that is put together.
-constexpr std::int64_t usual_batches = 2;
-
 }  // namespace
 
 StreamCore::StreamCore(const StreamSource& source, const StreamSettings& settings)
@@ -29,8 +20,8 @@ StreamCore::StreamCore(const StreamSource& source, const StreamSettings& setting
       settings_(settings),
       chunk_rows_(rows_per_chunk(settings)),
       row_bytes_(block_bytes(fields_, 1)),
-      chunk_buffers_(block_bytes(fields_, chunk_rows_), usual_chunks(settings)),
-      batch_buffers_(block_bytes(fields_, settings.batch_rows), usual_batches),
+      chunk_buffers_(block_bytes(fields_, chunk_rows_)),
+      batch_buffers_(block_bytes(fields_, settings.batch_rows)),
       ended_(static_cast<std::size_t>(settings.workers), false) {}
 
 void StreamCore::start_epoch(std::uint64_t epoch) noexcept {
@@ -69,9 +60,12 @@ bool StreamCore::may_open() const noexcept {
 }
 
 std::shared_ptr<const BatchBuffer> StreamCore::find_buffer() {
+  const std::int64_t ahead = settings_.ahead ? settings_.buffered : 0;
+  const std::int64_t capacity =
+      settings_.rebatched ? std::max<std::int64_t>(1, ahead) * settings_.workers : ahead + 1;
   // Needed or not, so that no later moment depends on timing.
-  if (chunk_buffers_.allocated() < usual_chunks(settings_))
-    return chunk_buffers_.allocate_or_reuse();
+  if (chunk_buffers_.allocated() < capacity) return chunk_buffers_.allocate_or_reuse();
+  chunk_buffers_.trim(capacity);
   if (auto buffer = chunk_buffers_.reuse()) return buffer;
   // More only if the consumer waits and nothing will come back.
   const bool starved = asked_ >= 0 && !answer_ && chunks_.empty() && abandoned_ == 0;
@@ -138,7 +132,9 @@ std::optional<LoadedBatch> StreamCore::own_batch(const Chunk& chunk) {
 }
 
 std::optional<LoadedBatch> StreamCore::add_to_batch(Chunk& chunk) {
-  if (!partial_ && batch_buffers_.allocated() >= usual_batches) partial_ = batch_buffers_.reuse();
+  constexpr int usual = 2;  // the consumer's and this one
+  if (!partial_) batch_buffers_.trim(usual);
+  if (!partial_ && batch_buffers_.allocated() >= usual) partial_ = batch_buffers_.reuse();
   if (!partial_) partial_ = batch_buffers_.allocate_or_reuse();
   const std::int64_t rows =
       std::min(settings_.batch_rows - partial_rows_, chunk.filled - chunk.used);

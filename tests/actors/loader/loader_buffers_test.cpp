@@ -2,13 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "engine/values/memory.hpp"
 
 namespace penstock::actors {
 namespace {
 
 TEST(LoaderBuffers, LendAgainWhatNobodyHoldsAnyMore) {
-  LoaderBuffers buffers({100, 8}, 1);
+  LoaderBuffers buffers({100, 8});
   EXPECT_EQ(buffers.reuse(), nullptr);
   auto first = buffers.allocate();
   EXPECT_EQ(first->size(), 2u);
@@ -28,7 +30,7 @@ TEST(LoaderBuffers, LeaveWhatIsLentToItsHolder) {
   const auto before = memory_counters().bytes_live;
   std::shared_ptr<const BatchBuffer> lent;
   {
-    LoaderBuffers buffers({100}, 2);
+    LoaderBuffers buffers({100});
     lent = buffers.allocate();
     buffers.allocate();  // and given back
     EXPECT_EQ(memory_counters().bytes_live, before + 256);
@@ -38,19 +40,22 @@ TEST(LoaderBuffers, LeaveWhatIsLentToItsHolder) {
   EXPECT_EQ(memory_counters().bytes_live, before);
 }
 
-TEST(LoaderBuffers, KeepNoMoreThanTheirLimitOfWhatComesBack) {
+TEST(LoaderBuffers, GiveBackWhatAConsumerHeldOnceAndDoesNotHoldAnyMore) {
   const auto before = memory_counters().bytes_live;
-  LoaderBuffers buffers({64}, 2);
-  std::vector<std::shared_ptr<const BatchBuffer>> held;
-  for (int i = 0; i < 50; ++i) held.push_back(buffers.allocate());
-  EXPECT_EQ(memory_counters().bytes_live, before + 50 * 64);
-  held.clear();
-  EXPECT_EQ(memory_counters().bytes_live, before + 2 * 64);
-  for (int i = 0; i < 2; ++i) {
-    held.push_back(buffers.reuse());
-    EXPECT_NE(held.back(), nullptr);
+  LoaderBuffers buffers({64});
+  {
+    std::vector<std::shared_ptr<const BatchBuffer>> held;
+    for (int i = 0; i < 50; ++i) held.push_back(buffers.allocate());
   }
-  EXPECT_EQ(buffers.reuse(), nullptr);
+  EXPECT_EQ(memory_counters().bytes_live, before + 50 * 64);
+  for (std::uint64_t i = 0; i <= LoaderBuffers::idle_lends; ++i) {
+    buffers.trim(3);
+    ASSERT_NE(buffers.reuse(), nullptr);
+  }
+  EXPECT_EQ(memory_counters().bytes_live, before + 50 * 64) << "not too soon";
+  buffers.trim(3);
+  EXPECT_EQ(memory_counters().bytes_live, before + 3 * 64) << "what is usual stays";
+  EXPECT_EQ(buffers.allocated(), 3);
 }
 
 }  // namespace
