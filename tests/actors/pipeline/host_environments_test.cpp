@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "tests/support/small_engine.hpp"
+#include "tests/support/thread_count.hpp"
 
 namespace penstock::actors {
 namespace {
@@ -93,8 +94,12 @@ Training train(const SmallNetwork& network, const Environment& environment) {
     runtime.write_variables(first);
     runtime.step(inputs, micro_batches);
     training.weights = runtime.read_variables();
-    for (const std::string& task : tasks())
-      if (!before.contains(task)) training.threads.insert(surroundings_of(task));
+    for (const std::string& task : tasks()) {
+      if (before.contains(task)) continue;
+      // A thread that waits for mail has begun, and the C library does no more in it.
+      EXPECT_TRUE(testing::comes_to_wait(std::stoi(std::filesystem::path(task).filename())));
+      training.threads.insert(surroundings_of(task));
+    }
   }).join();
   return training;
 }
