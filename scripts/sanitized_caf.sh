@@ -9,7 +9,8 @@ caf_options=(-Db_sanitize=thread -Db_lundef=false -Db_ndebug=false -Doptimizatio
 # caf_key: a name for what would be built now.
 caf_key() {
   (cd "$root/subprojects" && cat caf_core.wrap $(find packagefiles/caf_core -type f | LC_ALL=C sort)
-    echo "${caf_options[*]} $(${CXX:-c++} --version | head -n 1)") | sha256sum | cut -c 1-16
+    cat "$root/scripts/sanitized_caf.sh"
+    echo "$(${CXX:-c++} --version | head -n 1)") | sha256sum | cut -c 1-16
 }
 
 # build_caf DIRECTORY: the directory is there when it is complete.
@@ -24,7 +25,8 @@ build_caf() {
     quietly ninja -C "$work/build" || { rm -rf "$work"; fail "CAF could not be built"; }
   (cd "$source/libcaf_core" && find caf -name '*.hpp' -exec cp --parents -t "$work/include" {} +)
   cp "$work/build/libcaf_core/caf/detail/build_config.hpp" "$work/include/caf/detail/"
-  cp "$work/build/libcaf_core.a" "$work/lib/"
+  # Meson's own archive has but the names of its objects.
+  ar rcs "$work/lib/libcaf_core.a" "$work"/build/libcaf_core.a.p/*.o
   rm -rf "$work/build" "$1"
   mv "$work" "$1"
 }
