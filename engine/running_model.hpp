@@ -181,8 +181,8 @@ class RunningModel : public WeightSource {
   std::unique_ptr<IpuStay> stay_;                       // as runtime_
   std::optional<actors::OptimizerTensors> kept_state_;  // of training, while detached
   std::string failure_;                                 // that the log was told of; empty: none
-  std::vector<Tensor> uploaded_;    // the store's values when weights were last uploaded
-  std::uint64_t held_version_ = 0;  // of the store
+  std::vector<Tensor> uploaded_;        // the store's values when weights were last uploaded
+  std::uint64_t held_version_ = 0;      // of the store
   std::shared_ptr<Recorded> recorded_;  // by it, its host and its likes
 };
 

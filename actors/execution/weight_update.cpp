@@ -4,7 +4,6 @@
 #include <cstring>
 #include <functional>
 
-#include "actors/execution/host_port.hpp"
 #include "engine/values/memory.hpp"
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/optimizers/norm.hpp"
@@ -178,7 +177,6 @@ std::vector<VariableState> WeightUpdate::read_state() const {
       kept.tensors.push_back(
           Tensor::wrap(type.dtype, trained.divided ? Shape{own} : type.shape, copy));
     }
-    if (setup_->host) setup_->host->progress();  // the IPU's heart does not beat for this copy
   }
   return states;
 }
@@ -191,7 +189,6 @@ void WeightUpdate::restore_state(const OptimizerTensors& tensors) noexcept {
       std::memcpy(block_of(trained, all_state_) + trained.state_offsets[s],
                   whole[s].raw() + bytes_of(trained.own.begin),
                   static_cast<std::size_t>(bytes_of(size(trained.own))));
-    if (setup_->host) setup_->host->progress();
   }
   step_ = tensors.updates;
 }

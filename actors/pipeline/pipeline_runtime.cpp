@@ -78,7 +78,7 @@ StepOutcome PipelineRuntime::finish_step() {
 }
 
 StepOutcome PipelineRuntime::step(std::vector<Tensor> inputs, std::int64_t micro_batches,
-                              std::stop_token stop) {
+                                  std::stop_token stop) {
   begin_step(std::move(inputs), micro_batches, std::move(stop));
   return finish_step();
 }

@@ -1,7 +1,7 @@
 // Supervisor: turns the errors that other actors report into one failure of the host's call, and a
-// call in which nothing moves into one that says who waits for what, unless an IPU is known to be at
-// work. It has a thread of its own, so that it can speak while all workers are busy. Actors that end
-// are LivingActors' concern.
+// call in which nothing moves into one that says who waits for what, unless an IPU is known to be
+// at work. It has a thread of its own, so that it can speak while all workers are busy. Actors that
+// end are LivingActors' concern.
 #pragma once
 
 #include <optional>
