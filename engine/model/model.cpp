@@ -21,7 +21,7 @@ std::uint64_t next_number() {
 struct BlockScope::State {
   std::shared_ptr<ModelCalls> calls;
   std::shared_ptr<NetworkBuilder> network;
-  int scope;
+  int scope = 0;
 };
 
 BlockScope::~BlockScope() {
@@ -136,24 +136,26 @@ Value Model::input(const std::string& name, const Shape& sample, DType dtype) {
 
 BlockScope Model::block(const std::string& name, int ipu) {
   const ModelCall call(impl_->calls, "Model::block");
-  return opened(impl_->network.open_block(name, ipu));
+  return opened([&] { return impl_->network.open_block(name, ipu); });
 }
 
-BlockScope Model::opened(int scope) const {
-  std::shared_ptr<ModelCalls> calls(impl_, &impl_->calls);
-  std::shared_ptr<NetworkBuilder> network(impl_, &impl_->network);
-  return BlockScope(std::make_shared<BlockScope::State>(
-      BlockScope::State{std::move(calls), std::move(network), scope}));
+BlockScope Model::opened(const std::function<int()>& open) const {
+  // Once the network has the scope, nothing may fail any more: nobody else would close it.
+  auto state = std::make_shared<BlockScope::State>();
+  state->calls = {impl_, &impl_->calls};
+  state->network = {impl_, &impl_->network};
+  state->scope = open();
+  return BlockScope(std::move(state));
 }
 
 BlockScope Model::block() {
   const ModelCall call(impl_->calls, "Model::block");
-  return opened(impl_->network.open_numbered_block());
+  return opened([&] { return impl_->network.open_numbered_block(); });
 }
 
 BlockScope Model::pipeline_stage(int number) {
   const ModelCall call(impl_->calls, "Model::pipeline_stage");
-  return opened(impl_->network.open_stage(number));
+  return opened([&] { return impl_->network.open_stage(number); });
 }
 
 void Model::begin_block(const std::string& name, int ipu) {

@@ -104,8 +104,10 @@ int NetworkBuilder::open_block(const std::string& name, int ipu) {
   const std::string who = "block \"" + name + "\"";
   expect_stages_not_set(who);
   if (!open_.empty() && open_.back().is_stage) expect_no_scope(who);
-  open_.push_back({.number = scopes_, .block = placed_block(name, ipu), .is_stage = false});
+  open_.reserve(open_.size() + 1);  // so that the scope is open at the end, or not at all
+  const graph::BlockId block = placed_block(name, ipu);
   if (ipu != graph::none) scope_ipus_[name] = ipu;
+  open_.push_back({.number = scopes_, .block = block, .is_stage = false});
   return scopes_++;
 }
 
@@ -120,8 +122,10 @@ int NetworkBuilder::open_stage(int number) {
   if (number < 0) refuse(Errc::invalid_topology, who + ": expected a number of 0 or more");
   expect_stages_not_set(who);
   expect_no_scope(who);
-  open_.push_back({.number = scopes_, .block = stage_block(number), .is_stage = true});
-  stage_scopes_[graph_.blocks[graph::index(open_.back().block)].name] = number;
+  open_.reserve(open_.size() + 1);
+  const graph::BlockId block = stage_block(number);
+  stage_scopes_[graph_.blocks[graph::index(block)].name] = number;
+  open_.push_back({.number = scopes_, .block = block, .is_stage = true});
   return scopes_++;
 }
 

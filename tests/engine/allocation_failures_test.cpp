@@ -4,8 +4,10 @@
 
 #include <functional>
 #include <map>
+#include <new>
 #include <string>
 
+#include "engine/model/model_access.hpp"
 #include "penstock/error.hpp"
 #include "penstock/model.hpp"
 #include "penstock/training_model.hpp"
@@ -114,6 +116,49 @@ TEST(AllocationFailures, OfLeavingTheIpusLoseNothing) {
 TEST(AllocationFailures, OfReadingABufferLoseNothing) {
   const std::string name = "norm.running_mean";  // whose text the test itself allocates
   expect_nothing_lost("buffer", [&](Trained& t) { t.training.buffer(name, 0); });
+}
+
+/// Returns the name of the block that the layer called `name` is in, or "none".
+std::string block_of(const Model& model, const std::string& name) {
+  const graph::Graph& graph = ModelAccess::graph(model);
+  for (const graph::Node& node : graph.nodes)
+    if (node.name == name && node.block != graph::none)
+      return graph.blocks[graph::index(node.block)].name;
+  return "none";
+}
+
+/// Opens a block with its allocation number `number` failing. If that is refused, a layer that
+/// comes next is in no block, and the next attempt opens `block`. Returns whether it was refused.
+bool is_closed_if_refused(const std::function<BlockScope(Model&)>& open, const std::string& block,
+                          std::int64_t number) {
+  Model model;
+  const Value x = model.input("x", {4});
+  try {
+    const AllocationFailures failures(number, 1, FailsOn::this_thread);
+    open(model);
+    return false;
+  } catch (const std::bad_alloc&) {
+    model.linear("outside", x, 4);
+    EXPECT_EQ(block_of(model, "outside"), "none");
+  }
+  const BlockScope scope = open(model);
+  model.linear("inside", x, 4);
+  EXPECT_EQ(block_of(model, "inside"), block);
+  return true;
+}
+
+TEST(AllocationFailures, OfOpeningABlockLeaveItClosed) {
+  const std::string name = "a name that is too long for a string without memory of its own";
+  const std::map<std::string, std::function<BlockScope(Model&)>> ways{
+      {"0", [](Model& model) { return model.block(); }},
+      {name, [&](Model& model) { return model.block(name, 3); }},
+      {"stage 1", [](Model& model) { return model.pipeline_stage(1); }}};
+  for (const auto& [block, open] : ways) {
+    SCOPED_TRACE(block);
+    std::int64_t refused = 0;
+    while (is_closed_if_refused(open, block, refused + 1)) ++refused;
+    EXPECT_GE(refused, 2);
+  }
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -287,7 +288,7 @@ class Model {
  private:
   friend struct ModelAccess;  // for training and inference models
   struct Impl;
-  BlockScope opened(int scope) const;
+  BlockScope opened(const std::function<int()>& open) const;
   std::shared_ptr<Impl> impl_;
 };
 
