@@ -106,6 +106,8 @@ void check_validation(const TrainingModel& model, const FitOptions& options) {
              "fit: validation_data");
 }
 
+}  // namespace
+
 std::vector<std::string> value_names(const FitOptions& options) {
   std::vector<std::string> names, of_metrics;
   for (const Metric& metric : options.metrics) of_metrics.push_back(metric.name);
@@ -116,16 +118,12 @@ std::vector<std::string> value_names(const FitOptions& options) {
   return names;
 }
 
-}  // namespace
-
 void check_fit(const TrainingModel& model, const DataLoader& data, const FitOptions& options) {
   check(options);
   check_batches(model.options(), data);
   check_short_step(model, data, options);
   check(options.metrics, model.outline(), "fit");
   if (options.validation_model) check_validation(model, options);
-  for (const FitCallback& callback : options.callbacks)
-    if (callback.on_fit_begin) callback.on_fit_begin(value_names(options));
 }
 
 }  // namespace penstock

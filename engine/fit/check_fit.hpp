@@ -1,12 +1,18 @@
 // What fit() can tell to be wrong before it begins: nothing has changed then. Pure.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "penstock/fit.hpp"
 
 namespace penstock {
 
-/// Tells the callbacks that a training is about to begin.
-/// @throws Error invalid_argument saying what was expected and what came, and what they throw.
+/// @throws Error invalid_argument saying what was expected and what came, and what a metric's check
+/// throws.
 void check_fit(const TrainingModel& model, const DataLoader& data, const FitOptions& options);
+
+/// Returns the names that EpochRecord::values will have.
+std::vector<std::string> value_names(const FitOptions& options);
 
 }  // namespace penstock

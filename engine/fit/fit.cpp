@@ -41,6 +41,10 @@ class Fitting {
   }
 
   History run() {
+    const std::vector<std::string> names = value_names(options_);
+    each_callback([&](const FitCallback& callback) {
+      if (callback.on_fit_begin) callback.on_fit_begin(names);
+    });
     for (int epoch = 1; epoch <= options_.epochs && !finished(); ++epoch) run_epoch(epoch);
     history_.updates = updates();
     if (samples_ > 0) history_.samples_per_second = static_cast<double>(samples_) / seconds_;
@@ -53,12 +57,24 @@ class Fitting {
     return options_.max_updates.value_or(std::numeric_limits<std::int64_t>::max()) -
            static_cast<std::int64_t>(updates());
   }
-  bool finished() const { return stopped_ || history_.cancelled || updates_left() <= 0; }
+  /// Returns whether the host has asked for a stop. From then on nothing of the host's is called.
+  bool cancelled() {
+    history_.cancelled |= stop_.stop_requested();
+    return history_.cancelled;
+  }
+  /// A stop that is asked for when all is done cancels nothing.
+  bool finished() { return stopped_ || updates_left() <= 0 || cancelled(); }
+
+  /// Calls `tell` with one callback after the other until the host asks for a stop.
+  void each_callback(const auto& tell) {
+    for (const FitCallback& callback : options_.callbacks)
+      if (!cancelled()) tell(callback);
+  }
 
   /// Returns what `call`, which takes the token, returns, or nothing if that was cancelled.
   auto unless_cancelled(const auto& call) -> std::optional<decltype(call())> {
     try {
-      if (!stop_.stop_requested()) return call();
+      if (!cancelled()) return call();
     } catch (const Error& error) {
       if (error.code() != Errc::cancelled || !stop_.stop_requested()) throw;
     }
@@ -69,15 +85,16 @@ class Fitting {
   void run_epoch(int epoch) {
     if (epoch == 1 || !options_.steps_per_epoch) start_data();
     const std::int64_t steps = announced_steps();
-    for (const FitCallback& callback : options_.callbacks)
+    each_callback([&](const FitCallback& callback) {
       if (callback.on_epoch_begin) callback.on_epoch_begin(epoch, steps);
+    });
     Scores scores(options_.metrics, true);
     EpochRecord record{.epoch = epoch};
     const double waited = data_.waited_seconds();
     const Stopwatch watch;
     while (!finished() && record.steps != options_.steps_per_epoch && run_step(record, scores)) {
     }
-    if (history_.cancelled) return;
+    if (cancelled()) return;
     if (record.steps == 0 && !finished()) refuse_empty("fit");
     note_.tell(data_);
     record.seconds = watch.seconds();
@@ -106,11 +123,12 @@ class Fitting {
     if (!batch || !*batch) return false;
     const Batch given = shortened(std::move(**batch));
     double seconds = asking.seconds();
-    for (const FitCallback& callback : options_.callbacks)
+    each_callback([&](const FitCallback& callback) {
       if (callback.on_step_begin) callback.on_step_begin(given);
+    });
     const Stopwatch step;
     const std::optional<StepResult> trained_on = trained(given);
-    if (!trained_on) return false;
+    if (!trained_on || cancelled()) return false;
     const StepResult& result = *trained_on;
     seconds += step.seconds();
     epoch.updates = updates();
@@ -130,7 +148,7 @@ class Fitting {
 
   std::optional<Batch> next_batch() {
     std::optional<Batch> batch = data_.next(stop_);
-    if (!batch && options_.steps_per_epoch) {
+    if (!batch && options_.steps_per_epoch && !cancelled()) {
       start_data();
       if (!(batch = data_.next(stop_))) refuse_empty("fit");
     }
@@ -162,8 +180,9 @@ class Fitting {
                             .updates = epoch.updates,
                             .values = scores.means(),
                             .samples_per_second = samples_per_second};
-    for (const FitCallback& callback : options_.callbacks)
+    each_callback([&](const FitCallback& callback) {
       if (callback.on_step_end) stopped_ |= callback.on_step_end(record, result) == Next::stop;
+    });
   }
 
   void end_epoch(EpochRecord record, const Scores& scores) {
@@ -179,8 +198,9 @@ class Fitting {
         record.values.push_back({"val_" + value.name, value.value});
       evaluating_seconds_ += watch.seconds();
     }
-    for (const FitCallback& callback : options_.callbacks)
+    each_callback([&](const FitCallback& callback) {
       if (callback.on_epoch_end) stopped_ |= callback.on_epoch_end(record) == Next::stop;
+    });
     history_.epochs.push_back(std::move(record));
   }
 
