@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "engine/fit/scores.hpp"
+#include "engine/values/canonical_floats.hpp"
 #include "engine/values/rows.hpp"
 #include "penstock/error.hpp"
 
@@ -63,6 +64,7 @@ Tensor labels_of(const OutputRows& rows, const Tensor& labels) {
 }  // namespace
 
 std::int64_t count_correct(const Tensor& scores, const Tensor& labels) {
+  const CanonicalFloats floats;  // comparing a NaN may trap
   check_scores(scores, labels);
   const auto classes = static_cast<std::size_t>(scores.shape()[1]);
   const auto rows = static_cast<std::size_t>(scores.shape()[0]);

@@ -32,7 +32,7 @@ void each_field(MaybeConst<DataLoaderOptions> auto& options, const auto& visit) 
 }
 
 std::string to_json(const DataLoaderOptions& options) {
-  return or_out_of_memory("writing JSON", [&] { return to_json(written(options)); });
+  return json_text(options);
 }
 
 std::ostream& operator<<(std::ostream& stream, const DataLoaderOptions& options) {

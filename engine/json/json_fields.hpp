@@ -14,6 +14,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "engine/values/canonical_floats.hpp"
 #include "engine/values/joined.hpp"
 #include "engine/values/number_range.hpp"
 #include "engine/values/out_of_memory.hpp"
@@ -85,6 +86,15 @@ JsonValue written(const std::map<std::string, T>& values) {
     json.items.back().name = name;
   }
   return json;
+}
+
+/// Returns `group` as a JSON text, the same in whatever floating-point environment.
+template <class Group>
+std::string json_text(const Group& group) {
+  return or_out_of_memory("writing JSON", [&] {
+    const CanonicalFloats floats;
+    return to_json(written(group));
+  });
 }
 
 [[noreturn]] inline void refuse_json(const std::string& path, const JsonValue& json,
@@ -229,6 +239,7 @@ void read_json(FieldReader& reader, const std::string& path, const JsonValue& js
 template <class Group>
 Group read_checked(const std::string& name, const JsonValue& json, const Group& base) {
   return or_out_of_memory(name, [&] {
+    const CanonicalFloats floats;
     Group group = base;
     FieldReader reader;
     reader.read_fields(name, json, group);

@@ -165,7 +165,7 @@ void read_json(FieldReader& reader, const std::string& path, const JsonValue& js
 }
 
 std::string to_json(const Optimizer& optimizer) {
-  return or_out_of_memory("writing JSON", [&] { return to_json(written(optimizer)); });
+  return json_text(optimizer);
 }
 
 std::ostream& operator<<(std::ostream& stream, const Optimizer& optimizer) {

@@ -134,7 +134,7 @@ void each_field(MaybeConst<Options> auto& options, const auto& visit) {
 }
 
 std::string to_json(const Options& options) {
-  return or_out_of_memory("writing JSON", [&] { return to_json(written(options)); });
+  return json_text(options);
 }
 
 std::ostream& operator<<(std::ostream& stream, const Options& options) {

@@ -1,5 +1,6 @@
 #include "engine/loader/loader_checks.hpp"
 
+#include "engine/values/canonical_floats.hpp"
 #include "engine/values/number_range.hpp"
 
 namespace penstock {
@@ -38,14 +39,17 @@ void check_fields(const std::vector<Field>& fields) {
 }
 
 void check_rows(std::int64_t rows) {
+  const CanonicalFloats floats;  // rounding the number may trap
   check_number("data_loader.samples_per_batch", static_cast<double>(rows), {.low = 1});
 }
 
 void check_concatenated(std::int64_t count) {
+  const CanonicalFloats floats;
   check_number("data_loader.concatenated", static_cast<double>(count), {.low = 1});
 }
 
 void check_threads(const DataLoaderOptions& options) {
+  const CanonicalFloats floats;  // on the host's thread
   check_number("data_loader.workers", options.workers, {0, 1024});
   check_number("data_loader.buffered", options.buffered, {1, 1024});
   check_number("data_loader.timeout_seconds", options.timeout_seconds,

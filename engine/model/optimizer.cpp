@@ -4,6 +4,7 @@
 
 #include "engine/model/optimizer_rules.hpp"
 #include "engine/model/variable_attributes.hpp"
+#include "engine/values/canonical_floats.hpp"
 #include "engine/values/number_range.hpp"
 #include "penstock/error.hpp"
 
@@ -64,6 +65,7 @@ double Optimizer::learning_rate() const {
 }
 
 void Optimizer::validate() const {
+  const CanonicalFloats floats;  // on the host's thread
   penstock::validate(settings);
   check_f32("optimizer.max_grad_norm", max_grad_norm, {.above_low = max_grad_norm > 0});
   check_f32("optimizer.loss_scaling", loss_scaling, {.above_low = true});

@@ -6,6 +6,7 @@
 #include <map>
 #include <span>
 
+#include "engine/values/canonical_floats.hpp"
 #include "engine/values/count_text.hpp"
 #include "engine/values/ipu_numbers.hpp"
 #include "engine/values/joined.hpp"
@@ -370,6 +371,7 @@ Phase Phase::on(const std::vector<int>& ipus) const {
 }
 
 void Options::validate() const {
+  const CanonicalFloats floats;  // on the host's thread
   check_number("options.batch_size", batch_size, positive);
   check_number("options.device_iterations", device_iterations, positive);
   check(topology);
