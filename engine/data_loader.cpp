@@ -112,6 +112,7 @@ class DataLoader::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
+  bool in_own_process() const noexcept { return process_.is_current(); }
   const std::vector<Field>& fields() const noexcept { return fields_; }
   std::int64_t rows() const noexcept { return counts_.rows; }
   std::int64_t last_rows() const noexcept {
@@ -290,9 +291,18 @@ DataLoader::DataLoader(std::shared_ptr<const Dataset> dataset, BatchSampler samp
                                       options);
       })) {}
 
-DataLoader::~DataLoader() = default;
+DataLoader::~DataLoader() {
+  // Another thread of the parent may have been changing it when this process was forked.
+  if (impl_ && !impl_->in_own_process()) static_cast<void>(impl_.release());
+}
+
 DataLoader::DataLoader(DataLoader&&) noexcept = default;
-DataLoader& DataLoader::operator=(DataLoader&&) noexcept = default;
+
+DataLoader& DataLoader::operator=(DataLoader&& other) noexcept {
+  DataLoader taken(std::move(other));
+  impl_.swap(taken.impl_);  // what was here ends as every loader does
+  return *this;
+}
 
 const std::vector<Field>& DataLoader::fields() const noexcept {
   return impl_->fields();

@@ -5,8 +5,12 @@
 #include <unistd.h>
 
 #include <functional>
+#include <memory>
 #include <optional>
+#include <string_view>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "penstock/data_loader.hpp"
 #include "tests/engine/kinds_of_loaders.hpp"
@@ -91,6 +95,41 @@ TEST(DataLoaderForks, LeaveTheLoaderToTheParentWhileAnotherThreadIsInACall) {
     other.join();
     EXPECT_EQ(numbers, all_eight(kind)) << kind.name;
   }
+}
+
+/// Returns loaders of each constructor, all of whose functions hold `kept`.
+std::vector<DataLoader> loaders_that_hold(const std::shared_ptr<int>& kept) {
+  const auto samples = std::make_shared<testing::NumberedSamples>(2);
+  const std::vector<std::int64_t> order{1, 0};
+  std::vector<DataLoader> loaders;
+  loaders.emplace_back(
+      samples, 2, DataLoaderOptions{.sampler = [kept, order](std::uint64_t) { return order; }});
+  loaders.emplace_back(
+      samples,
+      [kept, order](std::uint64_t) { return std::vector<std::vector<std::int64_t>>{order}; }, 1,
+      DataLoaderOptions());
+  loaders.emplace_back(std::make_shared<testing::NumberedStreams>(2), 2,
+                       DataLoaderOptions{.log = [kept](std::string_view) {}});
+  return loaders;
+}
+
+TEST(DataLoaderForks, FreeNothingOfTheHostsInTheChild) {
+  auto kept = std::make_shared<int>();
+  const std::weak_ptr<int> seen = kept;
+  std::vector<DataLoader> loaders = loaders_that_hold(std::exchange(kept, nullptr));
+  const auto holders = seen.use_count();
+  EXPECT_GE(holders, 3);
+  EXPECT_TRUE(holds_in_a_child([&] {
+    loaders.clear();
+    return seen.use_count() == holders;
+  }));
+  EXPECT_TRUE(holds_in_a_child([&] {
+    for (DataLoader& loader : loaders)
+      loader = DataLoader(std::make_shared<testing::NumberedSamples>(2), 2);
+    return seen.use_count() == holders && loaders[2].next().has_value();
+  }));
+  loaders.clear();
+  EXPECT_TRUE(seen.expired());
 }
 
 TEST(DataLoaderForks, LeaveNothingToWaitForOfALoaderThatLeftAThreadBehind) {
