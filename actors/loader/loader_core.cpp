@@ -28,17 +28,22 @@ EpochPlan LoaderCore::usual_plan(std::uint64_t epoch) const {
   return plan;
 }
 
-void LoaderCore::start_epoch(std::uint64_t epoch, std::shared_ptr<const EpochPlan> plan) noexcept
-    try {
+void LoaderCore::start_epoch(std::uint64_t epoch, std::shared_ptr<const EpochPlan> plan) noexcept {
   epoch_ = epoch;
+  given_plan_ = std::move(plan);
   plan_ = nullptr;
-  no_plan_.reset();
   assemblies_.clear();
   abandoned_ = reading_;
   opened_ = delivered_ = 0;
   asked_ = -1;
   failed_ = false;
-  if (!plan) plan = std::make_shared<const EpochPlan>(usual_plan(epoch));
+  make_plan();
+}
+
+void LoaderCore::make_plan() noexcept try {
+  no_plan_.reset();
+  std::shared_ptr<const EpochPlan> plan = given_plan_;
+  if (!plan) plan = std::make_shared<const EpochPlan>(usual_plan(epoch_));
   if (const std::int64_t rows = plan->most_rows(); rows > buffer_rows_) {
     buffers_ = LoaderBuffers(block_bytes(fields_, rows));
     buffer_rows_ = rows;
@@ -51,6 +56,7 @@ void LoaderCore::start_epoch(std::uint64_t epoch, std::shared_ptr<const EpochPla
 void LoaderCore::ask(std::int64_t batch) noexcept {
   assert(batch == delivered_ || batch + 1 == delivered_);
   asked_ = batch;
+  if (no_plan_) make_plan();
   // Only now: an answer that its requester did not wait for is not lost.
   while (!assemblies_.empty() && assemblies_.front().batch < batch) assemblies_.pop_front();
 }

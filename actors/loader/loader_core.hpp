@@ -43,8 +43,8 @@ class LoaderCore {
   LoaderCore(const LoaderSource& source, const LoaderSettings& settings);
 
   /// Forgets the last epoch. What is still being read for it keeps its memory until it ends. The
-  /// epoch visits what `plan` says, or what the settings say if that is null; if there is no memory
-  /// for that, it has this failure instead of batches.
+  /// epoch visits what `plan` says, or what the settings say if that is null. If there is no memory
+  /// for that, each ask() tries again, and asked_batch() returns the failure until one has it.
   void start_epoch(std::uint64_t epoch, std::shared_ptr<const EpochPlan> plan = nullptr) noexcept;
   /// Says that the consumer wants batch `batch` of the epoch and has no use for those before it.
   void ask(std::int64_t batch) noexcept;
@@ -79,6 +79,7 @@ class LoaderCore {
   };
 
   EpochPlan usual_plan(std::uint64_t epoch) const;
+  void make_plan() noexcept;
   bool may_open() const noexcept;
   bool open_assembly();
   std::shared_ptr<const BatchBuffer> find_buffer();
@@ -89,6 +90,7 @@ class LoaderCore {
   std::int64_t buffer_rows_;
   LoaderBuffers buffers_;
   std::uint64_t epoch_ = 0;
+  std::shared_ptr<const EpochPlan> given_plan_;  // what start_epoch() was given, or null
   std::shared_ptr<const EpochPlan> plan_;
   std::optional<LoadFailure> no_plan_;  // why the epoch has none
   std::deque<Assembly> assemblies_;     // of consecutive batches

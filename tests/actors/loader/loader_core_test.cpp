@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/values/memory.hpp"
+#include "tests/support/allocation_counter.hpp"
 
 namespace penstock::actors {
 namespace {
@@ -205,6 +206,57 @@ TEST(LoaderCore, AllocatesWhatItsConsumerHoldsAndNoMore) {
         << (consumer.ahead ? "ahead, buffered " : "not ahead, buffered ") << consumer.buffered
         << ", holds " << consumer.holds;
   }
+}
+
+/// Begins an epoch with its allocation number `number` failing. If that leaves the epoch without a
+/// plan, the first question after it is answered by a batch. Returns whether any allocation failed.
+bool recovers_in_the_epoch(const std::shared_ptr<const EpochPlan>& given, std::int64_t number) {
+  LoaderSettings settings = three_batches();
+  settings.shuffle = true;
+  LoaderCore core(ten_numbers(), settings), undisturbed(ten_numbers(), settings);
+  undisturbed.start_epoch(5, given);
+  const ReadTask expected = all_tasks(undisturbed).front();
+  bool reached = false;
+  {
+    const testing::AllocationFailures failures(number, 1, testing::FailsOn::this_thread);
+    core.start_epoch(5, given);
+    reached = failures.reached();
+  }
+  core.ask(0);
+  const std::vector<ReadTask> tasks = all_tasks(core);
+  EXPECT_FALSE(tasks.empty());
+  for (const ReadTask& task : tasks) EXPECT_EQ(task.plan->order, expected.plan->order);
+  finish_all(core, tasks);
+  const auto batch = core.asked_batch();
+  EXPECT_TRUE(batch && !batch->failure);
+  return reached;
+}
+
+TEST(LoaderCore, MakesAPlanThatMemoryWasShortForWhenItIsAskedAgain) {
+  EpochPlan larger;  // whose batches need other buffers
+  larger.order = {9, 8, 7, 6, 5, 4, 3, 2, 1, 0};
+  larger.ends = {8, 10};
+  for (const auto& given :
+       {std::shared_ptr<const EpochPlan>(), std::make_shared<const EpochPlan>(std::move(larger))}) {
+    std::int64_t number = 1;
+    while (recovers_in_the_epoch(given, number)) ++number;
+    EXPECT_GT(number, 1);
+  }
+}
+
+TEST(LoaderCore, SaysThatThereIsNoMemoryForAPlanAsLongAsThereIsNone) {
+  LoaderSettings settings = three_batches();
+  settings.shuffle = true;
+  LoaderCore core(ten_numbers(), settings);
+  for (std::int64_t number : {1, 2}) {
+    const testing::AllocationFailures failures(1, 1000, testing::FailsOn::this_thread);
+    if (number == 1) core.start_epoch(0);
+    core.ask(0);
+    const auto batch = core.asked_batch();
+    ASSERT_TRUE(batch && batch->failure);
+    EXPECT_EQ(batch->failure->code, Errc::out_of_memory);
+  }
+  EXPECT_EQ(take(core, 0).size(), 1u);
 }
 
 TEST(LoaderCore, NeverWritesToABatchThatIsHeld) {
