@@ -8,8 +8,8 @@
 
 namespace penstock::actors {
 
-/// Returns whether the exception says that there is no memory: std::bad_alloc, std::length_error of
-/// a container that could never be so long, or an Error out_of_memory.
+/// Returns whether the exception says that there is no memory, as a std::bad_alloc and an Error
+/// out_of_memory do.
 bool says_no_memory(const std::exception_ptr& exception) noexcept;
 
 /// Returns what the exception says. @throws std::bad_alloc

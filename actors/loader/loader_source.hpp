@@ -35,7 +35,7 @@ struct LoaderSettings {
   bool shuffle = false;
   bool ahead = true;  ///< assemble batches before they are asked for
   int buffered = 1;   ///< how many of them
-  int workers = 1;    ///< threads that read; 0: the loader's own
+  int workers = 1;    ///< how many threads read; 0 is taken for 1
   std::uint64_t seed = 0;
   OrderPart part = {};  ///< of several loaders; count 1: everything
 };

@@ -19,7 +19,7 @@ enum class Errc {
   stage_failed,      ///< A stage failed while it ran; the text names stage and micro-batch.
   stalled,        ///< Nothing moved for longer than the limit; the text names who waits for what.
   closed,         ///< The object was shut down, or failed earlier and cannot go on.
-  busy,           ///< Another thread's call is under way; nothing was changed, try again after it.
+  busy,           ///< A call is under way, maybe this thread's own; nothing changed, retry later.
   cancelled,      ///< The caller asked for the call to stop; the text says how far it came.
   out_of_memory,  ///< The machine, or an IPU, has not enough memory.
   unsupported,    ///< Legal, but not provided by this build.
