@@ -3,13 +3,13 @@
 namespace penstock {
 
 Layer::Layer(ModelCalls& calls, NetworkBuilder& network, const graph::Op& op,
-             const std::string& name, graph::ValueId x)
+             const std::string& name, const std::function<graph::ValueId()>& find_x)
     : call_(calls, op.name),
       network_(network),
       op_(op),
       name_(name),
-      shape_(network.graph().type(x).shape),
-      inputs_{x},
+      inputs_{find_x()},
+      shape_(network.graph().type(inputs_.front()).shape),
       draft_(network) {
   network.expect_new_layer(op, name);
   // Here, for a layer's parameters take their shapes and first values from those of x.

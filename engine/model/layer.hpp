@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,11 +15,14 @@ namespace penstock {
 
 class Layer {
  public:
-  /// A node that `op` computes from `x` and the parameters to come.
+  /// Begins a node that `op` computes from the value x and the parameters to come. `find_x` returns
+  /// x, or throws; it is called inside the layer's call, which is the only one that a layer makes:
+  /// one that began before it and ended first would give the host's floating-point environment
+  /// back too early.
   /// @throws Error invalid_model if a layer must not be called `name`; as expect(), if x has no
-  /// element; busy as ModelCall.
+  /// element; busy as ModelCall; what `find_x` throws.
   Layer(ModelCalls& calls, NetworkBuilder& network, const graph::Op& op, const std::string& name,
-        graph::ValueId x);
+        const std::function<graph::ValueId()>& find_x);
 
   /// The shape of x, for one sample.
   const Shape& shape() const noexcept { return shape_; }
@@ -50,8 +54,8 @@ class Layer {
   NetworkBuilder& network_;
   const graph::Op& op_;
   std::string name_;
-  Shape shape_;
   std::vector<graph::ValueId> inputs_;
+  Shape shape_;
   NetworkBuilder::Draft draft_;
 };
 

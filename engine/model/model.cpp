@@ -58,8 +58,8 @@ Value Model::Impl::apply(const graph::Op& op, const std::vector<Value>& inputs,
 }
 
 Layer Model::Impl::layer(const graph::Op& op, const std::string& name, Value x) {
-  const ModelCall call(calls, op.name);
-  return {calls, network, op, name, id(std::string(op.name) + " \"" + name + "\"", x)};
+  return {calls, network, op, name,
+          [&] { return id(std::string(op.name) + " \"" + name + "\"", x); }};
 }
 
 Value Model::Impl::finish(Layer& layer, graph::Attributes attributes) {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cfenv>
 #include <cmath>
 #include <functional>
 #include <string>
@@ -8,6 +9,7 @@
 
 #include "tests/engine/model/layer_case.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/same_bits.hpp"
 
 namespace penstock {
 namespace {
@@ -33,6 +35,50 @@ TEST_P(ModelLayers, AppendTheirNodeWithItsShapeAttributesAndParameters) {
     EXPECT_EQ(parameters[i].shape, GetParam().parameters[i].shape);
     EXPECT_EQ(parameters[i].trainable, GetParam().parameters[i].trainable);
   }
+}
+
+/// Puts the thread's floating-point environment back at the end of a test.
+class HostEnvironment {
+ public:
+  HostEnvironment() { std::fegetenv(&before_); }
+  ~HostEnvironment() { std::fesetenv(&before_); }
+  HostEnvironment(const HostEnvironment&) = delete;
+  HostEnvironment& operator=(const HostEnvironment&) = delete;
+
+ private:
+  std::fenv_t before_;
+};
+
+std::vector<Tensor> first_weights(const Case& layer) {
+  Model model;
+  layer.layer(model, Inputs(model));
+  std::vector<Tensor> weights;
+  for (const ParameterInfo& parameter : model.parameters())
+    weights.push_back(model.weight(parameter.name));
+  return weights;
+}
+
+TEST_P(ModelLayers, StartWithTheSameBitsInEveryRoundingModeOfTheHostAndLeaveItAsItWas) {
+  const std::vector<Tensor> expected = first_weights(GetParam());
+  const HostEnvironment restored;
+  for (const int mode : {FE_DOWNWARD, FE_UPWARD, FE_TOWARDZERO}) {
+    ASSERT_EQ(std::fesetround(mode), 0);
+    const std::vector<Tensor> weights = first_weights(GetParam());
+    EXPECT_EQ(std::fegetround(), mode);
+    ASSERT_EQ(weights.size(), expected.size());
+    for (std::size_t i = 0; i < weights.size(); ++i)
+      EXPECT_TRUE(testing::same_bits(weights[i], expected[i])) << "weight " << i;
+  }
+}
+
+TEST(ModelLayer, ThatIsRefusedLeavesTheHostsRoundingModeAsItWas) {
+  Model model;
+  const Value image = model.input("image", {4, 9, 8});
+  const HostEnvironment restored;
+  ASSERT_EQ(std::fesetround(FE_UPWARD), 0);
+  EXPECT_NE(refusal(Errc::shape_mismatch, [&] { model.linear("fc", image, 2); }), "accepted");
+  EXPECT_NE(refusal(Errc::invalid_model, [&] { model.linear("fc", Value(), 2); }), "accepted");
+  EXPECT_EQ(std::fegetround(), FE_UPWARD);
 }
 
 TEST(ModelLayersFlatten, E8_FlattenTakesImagesWithAndWithoutATrailingDimension) {
