@@ -43,10 +43,11 @@ bool is_too_large(std::string_view spelling) {
   const auto [end, error] =
       std::from_chars(written.data(), written.data() + written.size(), exponent);
   if (error == std::errc::result_out_of_range) return !written.starts_with('-');
-  return exponent + point > static_cast<std::int64_t>(first);
+  // Written so that no exponent overflows: `first` and `point` are positions in the text.
+  return exponent > static_cast<std::int64_t>(first) - point;
 }
 
-/// Whether a double can hold the number; those that are too close to 0 are 0.
+/// Returns whether the number is one that a double can hold, or is too close to 0 for one.
 bool fits_a_double(std::string_view spelling) {
   double number = 0;
   const auto [end, error] =

@@ -79,6 +79,8 @@ TEST(JsonValue, RefusesWhatIsNoJsonByItsLine) {
       {"{\"a\": 1}\n\n{}", "line 3: not valid JSON"},
       {"{\"a\": \"\xff\"}", "line 1: not valid JSON"},
       {"{\n\"a\": 1e999}", "line 2: a: expected a number that a double can hold, got 1e999"},
+      {"{\n\"a\": 1e9223372036854775807}",
+       "line 2: a: expected a number that a double can hold, got 1e9223372036854775807"},
       {"{\n\"a\": 1,\n\"b\": 2,\n\"a\": 3}", "line 4: \"a\" is there twice, first in line 2"},
       {"[\n" + std::string(32, '['), "line 2: nested more than 32 deep"},
   };

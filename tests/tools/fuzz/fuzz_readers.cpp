@@ -30,8 +30,21 @@
 namespace penstock::testing {
 namespace {
 
-const std::vector<std::string> json_words{
-    "{", "}", "[", "]", ":", ",", "\"", "\\u0041", "\\ud83d", "true", "null", "1e999", "-0", "0.1"};
+const std::vector<std::string> json_words{"{",
+                                          "}",
+                                          "[",
+                                          "]",
+                                          ":",
+                                          ",",
+                                          "\"",
+                                          "\\u0041",
+                                          "\\ud83d",
+                                          "true",
+                                          "null",
+                                          "1e999",
+                                          "1e9223372036854775807",
+                                          "-0",
+                                          "0.1"};
 
 std::vector<std::string> with_json_words(std::vector<std::string> words) {
   words.insert(words.end(), json_words.begin(), json_words.end());
