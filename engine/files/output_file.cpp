@@ -137,18 +137,22 @@ void OutputFile::write(std::string_view text) {
 void OutputFile::write(std::span<const std::byte> bytes) {
   assert(temporary_);
   reporting([&] {
+    expect_whole();
+    has_gap_ = true;  // unless all of it gets there
     while (!bytes.empty()) {
       const auto part = bytes.first(std::min(bytes.size(), buffer_bytes - buffer_.size()));
       buffer_.append(reinterpret_cast<const char*>(part.data()), part.size());
       bytes = bytes.subspan(part.size());
       if (buffer_.size() == buffer_bytes) flush();
     }
+    has_gap_ = false;
   });
 }
 
 void OutputFile::sync() {
   assert(temporary_);
   reporting([&] {
+    expect_whole();
     flush();
     if (::fsync(temporary_->descriptor()) != 0) fail(errno);
   });
@@ -161,14 +165,17 @@ void OutputFile::commit() {
   sync_directory(directory_);
 }
 
+void OutputFile::expect_whole() const {
+  if (has_gap_) refuse("an earlier write to it has failed; write it again from the beginning");
+}
+
+// What has been written leaves the buffer at once, so that the same call can be made again.
 void OutputFile::flush() {
-  std::string_view rest = buffer_;
-  while (!rest.empty()) {
-    const ssize_t written = ::write(temporary_->descriptor(), rest.data(), rest.size());
+  while (!buffer_.empty()) {
+    const ssize_t written = ::write(temporary_->descriptor(), buffer_.data(), buffer_.size());
     if (written < 0 && errno != EINTR) fail(errno);
-    if (written > 0) rest.remove_prefix(static_cast<std::size_t>(written));
+    if (written > 0) buffer_.erase(0, static_cast<std::size_t>(written));
   }
-  buffer_.clear();
 }
 
 void OutputFile::fail(int error_number) const {

@@ -35,7 +35,8 @@ class OutputFile {
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  /// Appends. @throws Error io_error, e.g. if the disk is full; out_of_memory.
+  /// Appends. @throws Error io_error, e.g. if the disk is full; out_of_memory. The file has a gap
+  /// then: whatever is called of it afterwards throws io_error, too.
   void write(std::string_view text);
   void write(std::span<const std::byte> bytes);
 
@@ -43,11 +44,13 @@ class OutputFile {
   /// @throws Error io_error or out_of_memory.
   void sync();
   /// Replaces the target by what was written; nothing may be written afterwards.
-  /// @throws Error io_error or out_of_memory; the target is then as it was.
+  /// @throws Error io_error or out_of_memory; the target is then as it was, and the call may be
+  /// made again.
   void commit();
 
  private:
   void open(const std::filesystem::path& target, Links links);
+  void expect_whole() const;
   void flush();
   template <class Action>
   void reporting(const Action& action) const;
@@ -59,6 +62,7 @@ class OutputFile {
   std::filesystem::path directory_;
   std::unique_ptr<TemporaryFile> temporary_;  ///< none after `commit`
   std::string buffer_;
+  bool has_gap_ = false;  ///< since a write has failed
 };
 
 }  // namespace penstock

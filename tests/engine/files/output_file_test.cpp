@@ -8,6 +8,8 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
+#include <vector>
 
 #include "penstock/error.hpp"
 #include "tests/support/other_user.hpp"
@@ -272,6 +274,38 @@ TEST(OutputFile, AWriteThatFailsLeavesTheTargetAsItWas) {
     const FileSizeLimit limit(1000);
     file.write(std::string(2000, 'x'));
     EXPECT_THROW(file.commit(), Error);
+  }
+  EXPECT_EQ(file_content(directory / "out"), "before");
+  EXPECT_EQ(directory.entries(), Names{"out"});
+}
+
+TEST(OutputFile, ACommitThatFailedMayBeMadeAgain) {
+  TemporaryDirectory directory;
+  const std::string text = std::string(900, 'x') + std::string(1100, 'y');
+  OutputFile file(directory / "out");
+  file.write(text);
+  {
+    const FileSizeLimit limit(1000);
+    EXPECT_THROW(file.commit(), Error);
+  }
+  file.commit();
+  EXPECT_EQ(file_content(directory / "out"), text);
+}
+
+TEST(OutputFile, IsNeverKeptWithAGap) {
+  TemporaryDirectory directory;
+  write_file(directory / "out", "before");
+  {
+    OutputFile file(directory / "out");
+    {
+      const FileSizeLimit limit(1000);
+      EXPECT_THROW(file.write(std::string(1 << 20, 'x')), Error);
+    }
+    for (const auto& call : std::vector<std::function<void()>>{
+             [&] { file.write("more"); }, [&] { file.sync(); }, [&] { file.commit(); }})
+      EXPECT_EQ(testing::refusal(Errc::io_error, call),
+                "cannot write \"" + (directory / "out").string() +
+                    "\": an earlier write to it has failed; write it again from the beginning");
   }
   EXPECT_EQ(file_content(directory / "out"), "before");
   EXPECT_EQ(directory.entries(), Names{"out"});
