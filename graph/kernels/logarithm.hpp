@@ -12,11 +12,13 @@ namespace penstock::graph::PENSTOCK_ISA {
 /// below. x = 2^n·(1 + r) gives n·ln 2 + log(1 + r), with Cephes' polynomial for 1 + r from √½ to
 /// √2 (Moshier, logf).
 [[gnu::always_inline]] inline float logarithm(float x) {
-  constexpr std::int32_t root_half = 0x3f3504f3;
-  const auto bits = __builtin_bit_cast(std::int32_t, x);
-  const std::int32_t exponent = (bits - root_half) >> 23;
+  constexpr std::uint32_t root_half = 0x3f3504f3;
+  // Unsigned, for the differences of negative numbers, whose result is not used, wrap around.
+  const auto bits = __builtin_bit_cast(std::uint32_t, x);
+  const std::int32_t exponent = static_cast<std::int32_t>(bits - root_half) >> 23;
   const float n = static_cast<float>(exponent);
-  const float r = __builtin_bit_cast(float, bits - exponent * (1 << 23)) - 1.0f;
+  const std::uint32_t shifted = static_cast<std::uint32_t>(exponent) << 23;
+  const float r = __builtin_bit_cast(float, bits - shifted) - 1.0f;
   const float square = r * r;
   float p = 7.0376836292e-2f;
   p = multiply_add(p, r, -1.1514610310e-1f);
