@@ -5,6 +5,7 @@
 
 #include "penstock/data_loader.hpp"
 #include "tests/engine/numbered_batches.hpp"
+#include "tests/support/allocation_counter.hpp"
 #include "tests/support/refusal.hpp"
 
 // AddressSanitizer would end the process where new (nothrow) has to return null.
@@ -54,6 +55,9 @@ TEST(DataLoaderMemory, ThatIsNotThereIsRefusedInEveryMode) {
 
 TEST(DataLoaderMemory, IsNotTakenForAnOrderThatNothingShuffles) {
   constexpr std::int64_t many = std::int64_t{1} << 56;
+  // Asking for this number makes the counter's `operator new` that of the program. It throws where
+  // there is no memory; AddressSanitizer's would end the process.
+  const std::uint64_t allocations_before = testing::heap_allocations();
   const auto dataset = std::make_shared<testing::NumberedSamples>(many);
   const auto first_of = [](DataLoader loader) { return testing::numbers_of(*loader.next()).at(0); };
   DataLoader loader(dataset, 2);
@@ -62,6 +66,7 @@ TEST(DataLoaderMemory, IsNotTakenForAnOrderThatNothingShuffles) {
   EXPECT_EQ(testing::numbers_of(*loader.next()), (testing::Numbers{2, 3}));
   EXPECT_EQ(first_of(DataLoader(dataset, 2, {.partition = {.index = 1, .count = 4}})), many / 4);
   EXPECT_EQ(first_of(DataLoader(dataset, 1, {.mode = LoaderMode::sync})), 0);
+  EXPECT_LT(testing::heap_allocations() - allocations_before, 100'000U);
 }
 
 TEST(DataLoaderMemory, ThatAShuffledOrderWouldTakeIsRefusedInEveryEpoch) {
