@@ -31,8 +31,13 @@ TEST(DataLoaderCalls, AreRefusedWhileAnotherThreadsIsUnderWayWhichGoesOn) {
     HeldRead held;
     DataLoader loader = eight_samples(kind, held.before(false));
     std::vector<std::int64_t> numbers;
-    std::thread other([&] { numbers = rest_of_eight(loader); });
+    std::thread other([&] {
+      // Until it has begun, this thread's call may meet the one below.
+      while (refusal(Errc::busy, [&] { numbers = rest_of_eight(loader); }) != "accepted") continue;
+    });
     held.await_begin();
+    while (refusal(Errc::busy, [&] { loader.skip_epochs(0); }) == "accepted")
+      std::this_thread::yield();
     // The read that is held up keeps the other thread's call of next() from ending.
     const std::string text = " was called while next() is under way; it takes one call at a time";
     EXPECT_EQ(refusal(Errc::busy, [&] { loader.next(); }), "data loader: next()" + text);
