@@ -43,8 +43,8 @@ class GradientSums {
   /// Of a divided parameter: adds up the replicas' shards, in the order of their numbers, into this
   /// replica's own sums. Until all replicas have done so, none may clear any.
   void reduce_scatter(const Share& share, const Staging& staging, CollectiveReport& counts);
-  /// Of what is whole in every replica: this one adds up its share of the stage's total. Until all
-  /// replicas have done so, none may read the total or clear its own sums.
+  /// Adds up the share of `replica` in the stage's total of all sums that are whole in every
+  /// replica. Until all replicas have done so, none may read the total or clear its own sums.
   void add_up_share(std::int64_t replica, const SharedWork& by, const Staging& staging) const;
   /// The sum of a tied parameter takes the place of its first use's: use 0 + use 1 + ...
   void add_uses(const Share& share, const Staging& staging);

@@ -77,7 +77,7 @@ class HostPort {
   using Watchdog = std::function<void(std::uint64_t progress, double quiet_seconds)>;
 
   /// Waits for the answer; a failure goes first, even one that comes after it, before it is taken.
-  /// Where nothing moves for `quiet_seconds`, the watchdog is called, and again a second later if
+  /// The watchdog is called once nothing has moved for `quiet_seconds`, and again a second later if
   /// it has neither failed nor excused the call yet. After an excuse the wait goes on, and the
   /// watchdog is called again after another `quiet_seconds` in which nothing moves.
   /// @throws Error with the failure; stalled if there is no watchdog, or it is silent too.

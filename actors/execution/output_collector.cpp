@@ -113,7 +113,8 @@ void OutputCollector::leave_out(std::int64_t micro_batches) {
   missing_ -= micro_batches * setup_->replicas * static_cast<std::int64_t>(results_.size());
 }
 
-// In data order, whatever order the micro-batches came in: double additions round too.
+// The losses are added in the order of the data, whatever order the micro-batches came in, because
+// additions of doubles are rounded, too.
 double OutputCollector::mean_loss() const {
   if (losses_.empty()) return std::numeric_limits<double>::quiet_NaN();
   return std::accumulate(losses_.begin(), losses_.end(), 0.0) / static_cast<double>(losses_.size());

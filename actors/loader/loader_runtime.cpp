@@ -62,7 +62,7 @@ class LoaderRuntime::Impl {
     std::stop_source stop;
     Envelope<StartEpoch> message;
     message.message() = {epoch, std::move(plan)};
-    // At once, not when the loader gets to its mail: what is being read is to stop.
+    // The watch is told before the loader gets its mail, so that reads of the last epoch stop now.
     watch_->begin_epoch(epoch, std::move(stop));
     mail_->post(message.release());
   }

@@ -16,11 +16,11 @@ class LoaderWatch {
  public:
   explicit LoaderWatch(int workers);
 
-  /// From now on nothing but `epoch` is wanted, which `stop` belongs to. Whatever is read for
+  /// Makes `epoch`, which `stop` belongs to, the only one that is wanted. Whatever is read for
   /// another epoch is asked to stop: callbacks that its reader has registered run before this
   /// returns.
   void begin_epoch(std::uint64_t epoch, std::stop_source stop) noexcept;
-  /// From now on no epoch is wanted.
+  /// Says that no epoch is wanted any more.
   void end() noexcept;
   /// Returns the token of `epoch`, which says that it is to stop already if that is not wanted.
   std::stop_token stop_of(std::uint64_t epoch) const noexcept;

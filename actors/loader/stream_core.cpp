@@ -148,7 +148,7 @@ std::optional<LoadedBatch> StreamCore::add_to_batch(Chunk& chunk) {
   return whole_batch();
 }
 
-// Where this throws, the rows stay and make a batch when the consumer asks again.
+// The rows stay if this throws, and make a batch when the consumer asks again.
 LoadedBatch StreamCore::whole_batch() {
   LoadedBatch batch = batch_of(partial_rows_, partial_);
   partial_rows_ = 0;

@@ -34,8 +34,8 @@ struct DeviceState {
   bool run_or_report(const IpuWork& work, Run run, What what);
 
   WeightRoom& room_of(const Arena& arena);
-  /// In phased execution: the weights of a stage of a replica come for that work, if they are not
-  /// there, and the stage is told.
+  /// Brings the weights of a stage of `replica` for `work` in phased execution, if they are not
+  /// there, and tells the stage.
   void bring(const StageHandle& stage, std::int32_t replica, Arena& arena, const Work& work);
   /// They leave at the end of a turn after which they may not stay.
   void end_turn(const Arena& arena, const Work& work);

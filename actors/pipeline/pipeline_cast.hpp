@@ -23,7 +23,7 @@ struct PipelineCast {
   std::shared_ptr<LivingActors> living = {};  ///< those and the supervisor
   /// Replica by replica, stage by stage; theirs during a call.
   std::vector<StageMemory> memory = {};
-  /// The same; theirs while they live.
+  /// The status of each stage, in the same order; it belongs to the stage while that lives.
   std::vector<std::shared_ptr<StageStatus>> statuses = {};
 };
 

@@ -19,7 +19,7 @@ struct StepState {
   void on_status_answer(const StageStatusAnswer& answer);
 
   void answer_if_done();
-  /// Of all stages, for so many micro-batches.
+  /// Returns how many updates all stages together do in `micro_batches` of each replica.
   std::int64_t updates_of(std::int64_t micro_batches) const;
 
   StepHandle::pointer self = nullptr;
