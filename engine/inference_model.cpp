@@ -3,8 +3,8 @@
 #include "engine/end_model.hpp"
 #include "engine/fit/stopwatch.hpp"
 #include "engine/model/model_access.hpp"
+#include "engine/one_call.hpp"
 #include "engine/published.hpp"
-#include "engine/returned_inputs.hpp"
 #include "engine/running_model.hpp"
 #include "engine/short_plans.hpp"
 #include "engine/values/count_text.hpp"
@@ -25,14 +25,9 @@ class InferenceModel::Impl {
 
   const std::shared_ptr<ModelCalls>& calls() const { return calls_; }
 
-  /// As TrainingModel's.
+  /// Returns what `call` returns, to which it is given; see as_one_call().
   auto calling(std::string_view name, const auto& call) {
-    const ModelCall under_way(*calls_, name);
-    const ReturnedInputs inputs(running_);
-    return running_.log().after([&] {
-      const ModelCall::Undisturbed alone(under_way);
-      return or_out_of_memory(name, [&] { return call(*this); });
-    });
+    return as_one_call(*calls_, running_, name, [&] { return call(*this); });
   }
 
   StepResult run(std::span<const Tensor> inputs, const std::stop_token& stop) {
