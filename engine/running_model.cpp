@@ -79,7 +79,8 @@ RunningModel::RunningModel(std::shared_ptr<ParameterStore> weights,
   }
 
   setup_ = actor_setup(options, plan_);
-  setup_.updates = std::make_shared<std::atomic<std::uint64_t>>(0);
+  setup_.updates =
+      host_of ? host_of->setup_.updates : std::make_shared<std::atomic<std::uint64_t>>(0);
   report_.outputs = output_sizes(setup_, anchors_, micro_batches);
   rows_ = {.mode = setup_.outputs.mode,
            .period = static_cast<int>(setup_.outputs.period),
@@ -132,28 +133,29 @@ auto RunningModel::ask(const auto& call) {
   try {
     return call(runtime());
   } catch (...) {
-    note_failure();
+    try {
+      note_failure();
+    } catch (const std::bad_alloc&) {  // the actors keep what they failed of for the next call
+    }
     throw;
   }
 }
 
 void RunningModel::note_failure() {
-  if (runtime_) close(runtime_->failure());
-}
-
-void RunningModel::close(const std::string& failure) {
-  if (failure.empty() || !failure_.empty()) return;
-  failure_ = failure;
-  log_(LogLevel::error, failure_);
+  if (!runtime_ || !failure_.empty()) return;
+  failure_ = runtime_->failure();
+  if (!failure_.empty()) log_(LogLevel::error, failure_);
 }
 
 void RunningModel::detach() {
   if (!runtime_)
     throw Error(Errc::invalid_argument,
                 "detach: model \"" + plan_->name + "\" is not attached to its IPUs");
+  note_failure();
   std::optional<actors::OptimizerTensors> state;
-  // A plan for short steps is given the state of the one for full steps before each.
-  if (plan_->training && !host_of_)
+  // After a failure nobody can have the state, and a plan for short steps leaves without it.
+  const bool leaves_state = host_of_ && !failure_.empty();
+  if (plan_->training && holds_optimizer_state() && !leaves_state)
     state = ask([](auto& actors) { return actors.read_optimizer(); });
   if (setup_.trace) ask_stages();  // what they have recorded would end with them
   weights_->take_from(*this);
@@ -217,7 +219,7 @@ std::vector<NamedTensor> RunningModel::optimizer_state() {
 
 void RunningModel::set_optimizer_state(std::span<const NamedTensor> named, const std::string& who) {
   write_optimizer(tensors_of(*plan_, rules_, named, who));
-  log_(LogLevel::info, "optimizer: state of update " + std::to_string(updates()) + " restored");
+  log_(LogLevel::info, {"optimizer: state of update ", std::to_string(updates()), " restored"});
 }
 
 void RunningModel::expect_optimizer_state(std::span<const NamedType> types,
@@ -226,12 +228,13 @@ void RunningModel::expect_optimizer_state(std::span<const NamedType> types,
 }
 
 actors::OptimizerTensors RunningModel::optimizer_tensors() {
-  if (kept_state_) return *kept_state_;
-  return ask([](auto& actors) { return actors.read_optimizer(); });
+  RunningModel& holder = *state_holder();
+  if (holder.kept_state_) return *holder.kept_state_;
+  return holder.ask([](auto& actors) { return actors.read_optimizer(); });
 }
 
-void RunningModel::take_optimizer_state_of(RunningModel& other) {
-  write_optimizer(other.optimizer_tensors());
+void RunningModel::fetch_optimizer_state() {
+  if (!holds_optimizer_state()) write_optimizer(optimizer_tensors());
 }
 
 void RunningModel::write_optimizer(actors::OptimizerTensors state) {
@@ -240,6 +243,8 @@ void RunningModel::write_optimizer(actors::OptimizerTensors state) {
   else
     kept_state_ = std::move(state);
   if (kept_state_) *setup_.updates = static_cast<std::uint64_t>(kept_state_->updates);
+  RunningModel* const before = std::exchange(state_holder(), this);
+  if (before != this) before->kept_state_.reset();
 }
 
 std::int64_t RunningModel::check(std::span<const Tensor> inputs) const {
@@ -273,6 +278,7 @@ StepResult RunningModel::run(std::span<const Tensor> inputs, std::int64_t micro_
   const std::int64_t begin_ns = now_ns();
   attach();
   stay_->use();
+  if (plan_->training) fetch_optimizer_state();
   if (held_version_ != weights_->version()) upload_weights();
   // From here on the newest weights are on the IPUs, even if a later update of this call fails.
   if (plan_->training) held_version_ = weights_->mark_newer(*this);
@@ -284,9 +290,9 @@ StepResult RunningModel::run(std::span<const Tensor> inputs, std::int64_t micro_
       .samples = plan_->batch};
   if (setup_.outputs.mode == OutputMode::sum) result.rows.summed = micro_batches;
   if (log_.takes(LogLevel::debug))
-    log_(LogLevel::debug, "\"" + plan_->name + "\": " + std::to_string(micro_batches) +
-                              " micro-batches per replica done in " +
-                              decimal_text(seconds_since(start), 6) + " s");
+    log_(LogLevel::debug,
+         {"\"", plan_->name, "\": ", std::to_string(micro_batches),
+          " micro-batches per replica done in ", decimal_text(seconds_since(start), 6), " s"});
   note_run(begin_ns, micro_batches);
   return result;
 }

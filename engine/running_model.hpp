@@ -68,9 +68,6 @@ class RunningModel : public WeightSource {
 
   /// @throws Error closed if it has failed, be it before it was detached.
   void expect_open();
-  /// It has failed, of `failure`; empty: it has not.
-  void close(const std::string& failure);
-
   /// Ends the actors and their threads, and frees their memory. Weights, the optimizer's state and
   /// the number of updates stay, and with these the random numbers to come; and what it failed of.
   /// @throws Error invalid_argument if it is detached; closed after a failure in training, where
@@ -97,9 +94,13 @@ class RunningModel : public WeightSource {
   /// @throws Error invalid_argument, before anything has changed, if a parameter's rule, the state
   /// that it keeps or a constant attribute would be another.
   void set_rules(const Optimizer& optimizer);
-  /// Goes on where another model of the same plan but for the micro-batch has come to.
-  void take_optimizer_state_of(RunningModel& other);
-  /// The optimizer's state under names; see optimizer_state.hpp.
+  /// Returns whether the newest state of the optimizer is here. A model and those for its short
+  /// steps share one: the model that has trained last holds it.
+  bool holds_optimizer_state() noexcept { return state_holder() == this; }
+  /// Copies the newest state of the optimizer here, where it is not here yet. run() does so first.
+  /// @throws Error closed or out_of_memory; the model that held the state holds it as before.
+  void fetch_optimizer_state();
+  /// Returns the newest state of the optimizer under names; see optimizer_state.hpp.
   std::vector<NamedTensor> optimizer_state();
   /// @throws as tensors_of(), before anything has changed.
   void set_optimizer_state(std::span<const NamedTensor> named, const std::string& who);
@@ -113,7 +114,8 @@ class RunningModel : public WeightSource {
   /// Returns how many events were dropped of this model and of those for its short calls, since it
   /// was built. On any thread.
   std::uint64_t dropped_events() const noexcept { return recorded_->dropped; }
-  /// Returns the updates that the weights have seen. On any thread.
+  /// Returns the updates that the weights have seen, those of the models for short steps included.
+  /// On any thread.
   std::uint64_t updates() const noexcept { return *setup_.updates; }
   /// Returns how often this model, and those for its short calls, have copied weights to the IPUs.
   /// On any thread.
@@ -131,7 +133,11 @@ class RunningModel : public WeightSource {
   /// here, by the thread that asks, for no other one may call the host.
   auto ask(const auto& call);
   void note_failure();
+  RunningModel*& state_holder() noexcept {
+    return host_of_ ? host_of_->state_holder_ : state_holder_;
+  }
   actors::OptimizerTensors optimizer_tensors();
+  /// Makes `state` the newest one, held here.
   void write_optimizer(actors::OptimizerTensors state);
   std::vector<std::string> trainable_names() const;
   void upload_weights();
@@ -179,7 +185,8 @@ class RunningModel : public WeightSource {
   std::int64_t ipu_limit_ = 0;         // bytes of each; 0: none
   std::unique_ptr<actors::PipelineRuntime> runtime_;    // none while detached
   std::unique_ptr<IpuStay> stay_;                       // as runtime_
-  std::optional<actors::OptimizerTensors> kept_state_;  // of training, while detached
+  RunningModel* state_holder_ = this;                   // of a host; see holds_optimizer_state()
+  std::optional<actors::OptimizerTensors> kept_state_;  // while detached, where it is held here
   std::string failure_;                                 // that the log was told of; empty: none
   std::vector<Tensor> uploaded_;        // the store's values when weights were last uploaded
   std::uint64_t held_version_ = 0;      // of the store

@@ -39,6 +39,7 @@ std::string ShortPlans::to_text(const UnfilledRows& rows) {
 
 void ShortPlans::forget_oldest() {
   RunningModel& oldest = *kept_.back();
+  if (oldest.plan().training && oldest.holds_optimizer_state()) own_.fetch_optimizer_state();
   if (oldest.attached()) oldest.detach();  // which its destructor could not refuse
   kept_.pop_back();
 }

@@ -63,17 +63,22 @@ class TrainingModel::Impl {
     const std::uint64_t before = running_.updates();
     CallReport report;
     try {
-      StepResult result = trained(inputs, rows, stop, report);
+      StepResult result = or_out_of_memory("TrainingModel::step",
+                                           [&] { return trained(inputs, rows, stop, report); });
       report.seconds = watch.seconds();
       last_call_.set(std::move(report));
       return result;
     } catch (const Error& error) {
-      if (error.code() != Errc::cancelled) throw;
-      const std::uint64_t done = running_.updates() - before;
-      throw Error(Errc::cancelled,
-                  "step: was asked to stop, and has done " + std::to_string(done) + " of " +
-                      count_text((rows + per_update() - 1) / per_update(), "update") +
-                      "; the model goes on from there");
+      const auto progress = [&] {
+        return " has done " + std::to_string(running_.updates() - before) + " of " +
+               count_text((rows + per_update() - 1) / per_update(), "update");
+      };
+      if (error.code() == Errc::cancelled)
+        throw Error(error.code(),
+                    "step: was asked to stop, and" + progress() + "; the model goes on from there");
+      if (error.code() == Errc::out_of_memory)
+        throw Error(error.code(), error.what() + ("; the step" + progress()));
+      throw;
     }
   }
 
@@ -147,13 +152,13 @@ class TrainingModel::Impl {
                     .unfilled = "update (one takes " + std::to_string(per_update()) + ")"});
     rest.set_rules(optimizer());
     if (whole == 0) {
-      StepResult result = train_on_rest(rest, inputs, stop);
+      StepResult result = rest.run(inputs, rest.gradient_accumulation(), stop);
       report = rest.last_run();
       return result;
     }
     const StepResult first = run_whole(rows_of(inputs, 0, whole));
     expect_not_stopped(stop);
-    StepResult last = train_on_rest(rest, rows_of(inputs, whole, rows), stop);
+    StepResult last = rest.run(rows_of(inputs, whole, rows), rest.gradient_accumulation(), stop);
     last.mean_loss = (first.mean_loss * static_cast<double>(whole) +
                       last.mean_loss * static_cast<double>(rows - whole)) /
                      static_cast<double>(rows);
@@ -191,21 +196,6 @@ class TrainingModel::Impl {
                                     const auto& refuse) {
     if (mode == OutputMode::every_n || mode == OutputMode::sum)
       refuse(multiple + "the output mode is " + std::string(to_string(mode)));
-  }
-
-  StepResult train_on_rest(RunningModel& rest, std::span<const Tensor> inputs,
-                           const std::stop_token& stop) {
-    rest.attach();  // before: where that has to leave for it, the state is read only once
-    rest.take_optimizer_state_of(running_);
-    try {
-      StepResult result = rest.run(inputs, rest.gradient_accumulation(), stop);
-      running_.take_optimizer_state_of(rest);
-      return result;
-    } catch (const std::exception& error) {
-      // Weights of an update that the optimizer's state knows nothing of.
-      if (rest.updates() != running_.updates()) running_.close(error.what());
-      throw;
-    }
   }
 
   /// The plan for one update with what does not fill one: in equal micro-batches, as large as they

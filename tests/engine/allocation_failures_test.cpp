@@ -11,51 +11,44 @@
 #include "penstock/error.hpp"
 #include "penstock/model.hpp"
 #include "penstock/training_model.hpp"
+#include "tests/engine/everything_trained.hpp"
 #include "tests/engine/small_models.hpp"
 #include "tests/support/allocation_counter.hpp"
-#include "tests/support/same_bits.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 namespace penstock::testing {
 namespace {
 
-/// A model that has been trained, and whose newest weights are on the IPUs.
+/// A model that has been trained, and whose newest weights are on the IPUs. The newest state of the
+/// optimizer is there, too: in the plan for full steps or, if the last step was a short one, in the
+/// plan for that.
 struct Trained {
-  Trained() { step(); }
+  explicit Trained(bool ends_with_a_short_step = false) {
+    step();
+    if (ends_with_a_short_step) training.step(samples(2, true));
+  }
   void step() { training.step(samples(4, true)); }
 
   Model model = tied_model();
   TrainingModel training{model, options_for(2, 2, 1), AdamW{.learning_rate = 0.1}};
 };
 
-/// What such a model has after a further step, whatever was called before.
-std::map<std::string, Tensor> all_of(Trained& trained) {
-  std::map<std::string, Tensor> tensors;
+/// Returns what such a model has after a further step, whatever was called before.
+TensorsByName all_of(Trained& trained) {
   trained.step();
-  for (const NamedTensor& state : trained.training.optimizer_state())
-    tensors[state.name] = state.tensor;
-  for (const ParameterInfo& parameter : trained.model.parameters())
-    tensors[parameter.name] = trained.model.weight(parameter.name);
-  return tensors;
-}
-
-std::string first_difference(const std::map<std::string, Tensor>& a,
-                             const std::map<std::string, Tensor>& b) {
-  if (a.size() != b.size()) return "other tensors";
-  for (const auto& [name, tensor] : a)
-    if (!same_bits(tensor, b.at(name))) return name;
-  return "";
+  return everything_trained(trained.model, trained.training);
 }
 
 /// Makes `call` of a newly trained model with each of its allocations failing, and again with none.
-void expect_nothing_lost(const std::string& name, const std::function<void(Trained&)>& call) {
-  SCOPED_TRACE(name);
-  Trained undisturbed;
+void expect_nothing_lost(const std::string& name, const std::function<void(Trained&)>& call,
+                         bool after_a_short_step) {
+  SCOPED_TRACE(name + (after_a_short_step ? " after a short step" : ""));
+  Trained undisturbed(after_a_short_step);
   call(undisturbed);
   const auto expected = all_of(undisturbed);
   for (std::int64_t number = 1;; ++number) {
     SCOPED_TRACE("allocation " + std::to_string(number));
-    Trained disturbed;
+    Trained disturbed(after_a_short_step);
     bool reached = false, refused = false;
     {
       const AllocationFailures failures(number, 1, FailsOn::this_thread);
@@ -74,6 +67,11 @@ void expect_nothing_lost(const std::string& name, const std::function<void(Train
     if (!reached) break;
     ASSERT_LT(number, 20000);
   }
+}
+
+void expect_nothing_lost(const std::string& name, const std::function<void(Trained&)>& call) {
+  for (const bool after_a_short_step : {false, true})
+    expect_nothing_lost(name, call, after_a_short_step);
 }
 
 TEST(AllocationFailures, OfReadingWeightsLoseNothing) {
@@ -105,6 +103,11 @@ TEST(AllocationFailures, OfTheOptimizersStateLoseNothing) {
   expect_nothing_lost("write", [&](Trained& t) { t.training.set_optimizer_state(state); });
   expect_nothing_lost("save", [&](Trained& t) { t.training.save_optimizer_state(written); });
   expect_nothing_lost("load", [&](Trained& t) { t.training.load_optimizer_state(path); });
+}
+
+TEST(AllocationFailures, OfOtherConstantsOfTheOptimizerLoseNothing) {
+  const Optimizer optimizer = AdamW{.learning_rate = 0.01};
+  expect_nothing_lost("set_optimizer", [&](Trained& t) { t.training.set_optimizer(optimizer); });
 }
 
 TEST(AllocationFailures, OfLeavingTheIpusLoseNothing) {

@@ -1,0 +1,125 @@
+// Whichever allocation of a step fails on the host's thread: the error and updates() say how many
+// updates were done, and the model goes on from there.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "penstock/error.hpp"
+#include "penstock/training_model.hpp"
+#include "tests/engine/everything_trained.hpp"
+#include "tests/engine/small_models.hpp"
+#include "tests/support/allocation_counter.hpp"
+
+namespace penstock::testing {
+namespace {
+
+constexpr std::int64_t per_update = 8, rest = 6;  // samples
+
+std::vector<Tensor> rows(const std::vector<Tensor>& tensors, std::int64_t begin) {
+  std::vector<Tensor> result;
+  for (const Tensor& tensor : tensors) result.push_back(tensor.rows(begin, tensor.shape()[0]));
+  return result;
+}
+
+/// Steps of two whole updates at most.
+struct Training {
+  explicit Training(std::int64_t ipu_memory_bytes = 0, bool trace = false)
+      : training(model, options(ipu_memory_bytes, trace), AdamW{.learning_rate = 0.1}) {}
+
+  static Options options(std::int64_t ipu_memory_bytes, bool trace) {
+    Options options = options_for(4, 2, 2);
+    options.topology.ipu_memory_bytes = ipu_memory_bytes;
+    options.runtime.trace = trace;
+    return options;
+  }
+
+  /// A whole and a short step, so that another failure of the optimizer's state would show.
+  TensorsByName after_more() {
+    training.step(samples(2 * per_update, true, 2));
+    training.step(samples(rest, true, 3));
+    return everything_trained(model, training);
+  }
+
+  Model model = tied_model();
+  TrainingModel training;
+};
+
+/// What the step of a test begins with.
+struct Start {
+  std::int64_t ipu_memory_bytes = 0;  // 0: enough for all plans
+  bool trace = false;
+  std::vector<std::int64_t> steps = {};  // samples of those before
+
+  Training training() const {
+    Training result(ipu_memory_bytes, trace);
+    for (const std::int64_t count : steps) result.training.step(samples(count, true));
+    return result;
+  }
+};
+
+/// Expects that the text of `error` says how many of two updates were done. There may have been no
+/// memory for that text.
+void expect_told(const Error& error, std::uint64_t done) {
+  const std::string text = error.what();
+  EXPECT_EQ(error.code(), Errc::out_of_memory) << text;
+  if (text == "not enough memory" || text == "TrainingModel::step: not enough memory") return;
+  const std::string expected = "; the step has done " + std::to_string(done) + " of 2 updates";
+  EXPECT_TRUE(text.ends_with(expected)) << text;
+}
+
+/// Makes a step of a whole and a short update with its allocation number `failing` failing, and
+/// does the updates that are left. Returns whether there was such an allocation.
+bool goes_on(Training& disturbed, const std::vector<Tensor>& data, std::int64_t failing) {
+  TrainingModel& training = disturbed.training;
+  const std::uint64_t before = training.updates();
+  bool reached = false;
+  {
+    const AllocationFailures failures(failing, 1, FailsOn::this_thread);
+    try {
+      training.step(data);
+    } catch (const Error& error) {
+      expect_told(error, training.updates() - before);
+    }
+    reached = failures.reached();
+  }
+  const std::uint64_t done = training.updates() - before;
+  if (done < 2) training.step(rows(data, static_cast<std::int64_t>(done) * per_update));
+  return reached;
+}
+
+void expect_to_go_on(const Start& start) {
+  const std::vector<Tensor> data = samples(per_update + rest, true);
+  Training undisturbed = start.training();
+  undisturbed.training.step(data);
+  const TensorsByName expected = undisturbed.after_more();
+  for (std::int64_t failing = 1;; ++failing) {
+    SCOPED_TRACE("allocation " + std::to_string(failing));
+    Training disturbed = start.training();
+    const bool reached = goes_on(disturbed, data, failing);
+    EXPECT_EQ(disturbed.training.updates(), undisturbed.training.updates() - 3);
+    ASSERT_EQ(first_difference(disturbed.after_more(), expected), "");
+    if (!reached) break;
+    ASSERT_LT(failing, 20000);
+  }
+}
+
+std::int64_t enough_for_one() {
+  return Training().training.stage_reports().at(0).peak_bytes;
+}
+
+TEST(StepsWithoutMemory, SayHowManyUpdatesTheyHaveDoneAndGoOnFromThere) {
+  for (const bool trace : {false, true}) expect_to_go_on({.trace = trace, .steps = {rest}});
+}
+
+TEST(StepsWithoutMemory, GoOnWherePlansTakeTurnsOnTheIpus) {
+  expect_to_go_on({.ipu_memory_bytes = enough_for_one(), .steps = {rest, 2 * per_update}});
+}
+
+TEST(StepsWithoutMemory, GoOnWhereTheyMakeTheirPlan) {
+  expect_to_go_on({});
+}
+
+}  // namespace
+}  // namespace penstock::testing
