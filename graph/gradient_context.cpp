@@ -1,6 +1,7 @@
-#include <algorithm>
 #include <string>
+#include <utility>
 
+#include "graph/append.hpp"
 #include "graph/op.hpp"
 
 namespace penstock::graph {
@@ -15,12 +16,10 @@ GradientContext::GradientContext(Graph& graph, NodeId node, std::vector<ValueId>
 
 std::vector<ValueId> GradientContext::emit_all(const Op& op, std::vector<ValueId> inputs,
                                                Attributes attributes) {
-  const std::string base = graph_.node(node_).name + "/" + std::string(op.name);
-  std::string name = base;
-  // An op may emit the same kind of node twice (matmul), and a layer may have such a name already.
-  for (int copy = 2; std::ranges::count(graph_.nodes, name, &Node::name) > 0; ++copy)
-    name = base + "_" + std::to_string(copy);
-  const NodeId id = append(graph_, op, std::move(inputs), std::move(attributes), std::move(name));
+  // An op may emit the same kind of node twice (matmul), and a layer may have such a name already:
+  // differentiate() gives each emitted node a name of its own at its end.
+  const NodeId id = append_unnamed(graph_, op, std::move(inputs), std::move(attributes),
+                                   graph_.node(node_).name + "/" + std::string(op.name));
   Node& emitted = graph_.node(id);
   emitted.backward = true;
   emitted.forward_of = node_;

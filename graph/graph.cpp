@@ -1,7 +1,9 @@
 #include "graph/graph.hpp"
 
 #include <algorithm>
+#include <utility>
 
+#include "graph/append.hpp"
 #include "graph/op.hpp"
 #include "penstock/error.hpp"
 
@@ -29,10 +31,9 @@ bool is_used(const Graph& graph, const std::string& name) {
                      [&](const Node& node) { return node.name == name; });
 }
 
-void refuse_used_name(const Graph& graph, const std::string& name) {
-  if (is_used(graph, name))
-    throw Error(Errc::invalid_model,
-                "model \"" + graph.name + "\": the name \"" + name + "\" is used twice");
+[[noreturn]] void refuse_used_name(const Graph& graph, const std::string& name) {
+  throw Error(Errc::invalid_model,
+              "model \"" + graph.name + "\": the name \"" + name + "\" is used twice");
 }
 
 std::string numbered(const Graph& graph, const Op& op) {
@@ -43,6 +44,11 @@ std::string numbered(const Graph& graph, const Op& op) {
     name = std::string(op.name) + "_" + std::to_string(++number);
   } while (is_used(graph, name));
   return name;
+}
+
+/// How the values are called that a node of this name computes.
+std::string output_name(const std::string& node, std::size_t output) {
+  return output == 0 ? node : node + ":" + std::to_string(output);
 }
 
 }  // namespace
@@ -58,7 +64,18 @@ std::string to_string(const Node& node) {
 NodeId append(Graph& graph, const Op& op, std::vector<ValueId> inputs, Attributes attributes,
               std::string name) {
   if (name.empty()) name = numbered(graph, op);
-  refuse_used_name(graph, name);
+  if (is_used(graph, name)) refuse_used_name(graph, name);
+  return append_unnamed(graph, op, std::move(inputs), std::move(attributes), std::move(name));
+}
+
+NodeId append_named(Graph& graph, NodeNames& names, const Op& op, std::vector<ValueId> inputs,
+                    Attributes attributes, const std::string& name) {
+  if (!names.insert(name).second) refuse_used_name(graph, name);
+  return append_unnamed(graph, op, std::move(inputs), std::move(attributes), name);
+}
+
+NodeId append_unnamed(Graph& graph, const Op& op, std::vector<ValueId> inputs,
+                      Attributes attributes, std::string name) {
   const auto types = infer(graph, op, name, inputs, attributes);
   const auto id = static_cast<NodeId>(graph.nodes.size());
   Node node{.name = std::move(name),
@@ -67,11 +84,23 @@ NodeId append(Graph& graph, const Op& op, std::vector<ValueId> inputs, Attribute
             .inputs = std::move(inputs)};
   for (std::size_t i = 0; i < types.size(); ++i) {
     node.outputs.push_back(static_cast<ValueId>(graph.values.size()));
-    std::string value_name = i == 0 ? node.name : node.name + ":" + std::to_string(i);
-    graph.values.push_back({.name = std::move(value_name), .type = types[i], .producer = id});
+    graph.values.push_back({.name = output_name(node.name, i), .type = types[i], .producer = id});
   }
   graph.nodes.push_back(std::move(node));
   return id;
+}
+
+void give_unused_names(Graph& graph, NodeId first) {
+  NodeNames names;
+  for (NodeId id = 0; std::cmp_less(id, graph.nodes.size()); ++id) {
+    Node& node = graph.node(id);
+    const std::string wanted = node.name;
+    for (int copy = 2; !names.insert(node.name).second && id >= first; ++copy)
+      node.name = wanted + "_" + std::to_string(copy);
+    if (node.name == wanted) continue;
+    for (std::size_t i = 0; i < node.outputs.size(); ++i)
+      graph.value(node.outputs[i]).name = output_name(node.name, i);
+  }
 }
 
 Graph with_batch(const Graph& graph, std::int64_t batch) {

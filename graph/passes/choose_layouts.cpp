@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/append.hpp"
 #include "graph/op.hpp"
 #include "graph/ops/lanes/to_lanes.hpp"
 
@@ -56,7 +57,8 @@ class Rewriting {
   const std::vector<ValueId>& emit(const Node& node, const Op& op, std::vector<ValueId> inputs,
                                    Attributes attributes) {
     Graph& graph = result_.graph;
-    const NodeId id = append(graph, op, std::move(inputs), std::move(attributes), node.name);
+    const NodeId id =
+        append_named(graph, names_, op, std::move(inputs), std::move(attributes), node.name);
     graph.node(id).block = node.block;
     return graph.node(id).outputs;
   }
@@ -90,7 +92,7 @@ class Rewriting {
                   BlockId block) {
     Graph& graph = result_.graph;
     const std::string name = graph.value(value).name + suffix;
-    const NodeId id = append(graph, op, {value}, std::move(attributes), name);
+    const NodeId id = append_named(graph, names_, op, {value}, std::move(attributes), name);
     graph.node(id).block = block;
     ++result_.conversions;
     return graph.node(id).outputs[0];
@@ -132,6 +134,7 @@ class Rewriting {
 
   const Graph& model_;
   LayoutChoice result_;
+  NodeNames names_;           // of the result's nodes
   std::vector<Forms> forms_;  // by the model's ValueId
 };
 

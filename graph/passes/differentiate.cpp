@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "graph/append.hpp"
 #include "graph/op.hpp"
 #include "graph/ops/arithmetic/accumulate.hpp"
 #include "graph/ops/arithmetic/arithmetic.hpp"
@@ -32,6 +33,7 @@ class Differentiation {
     visit_apart();
     for (const GradientAnchor& wanted : graph_.gradients) give(wanted);
     graph_.gradients.clear();
+    give_unused_names(graph_, static_cast<NodeId>(forward_nodes_));
     return std::move(graph_);
   }
 
@@ -190,27 +192,20 @@ class Differentiation {
     return sum;
   }
 
-  /// Beside the nodes that the gradients of `node` need anyway.
+  /// Appends a node beside those that the gradients of `node` need anyway. One that reads a
+  /// parameter more than once adds up the gradients of its uses, so that several nodes of one
+  /// anchor may want the same name.
   ValueId emit(NodeId node, const Op& op, std::vector<ValueId> inputs, Attributes attributes,
                const GradientAnchor& wanted) {
-    const std::string base = graph_.node(node).name + "/anchor" + std::to_string(wanted.anchor) +
-                             '/' + std::string(op.name);
+    std::string name = graph_.node(node).name + "/anchor" + std::to_string(wanted.anchor) + '/' +
+                       std::string(op.name);
     const NodeId id =
-        append(graph_, op, std::move(inputs), std::move(attributes), unused_name(base));
+        append_unnamed(graph_, op, std::move(inputs), std::move(attributes), std::move(name));
     Node& emitted = graph_.node(id);
     emitted.backward = true;
     emitted.forward_of = node;
     emitted.block = graph_.node(node).block;
     return emitted.outputs[0];
-  }
-
-  /// A node that reads a parameter more than once adds up the gradients of its uses, so that
-  /// several nodes of one anchor may begin with the same name.
-  std::string unused_name(const std::string& base) const {
-    std::string name = base;
-    for (int copy = 2; std::ranges::count(graph_.nodes, name, &Node::name) > 0; ++copy)
-      name = base + "_" + std::to_string(copy);
-    return name;
   }
 
   Graph graph_;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "graph/append.hpp"
 #include "graph/op.hpp"
 #include "graph/ops/activations/relu.hpp"
 #include "graph/ops/arithmetic/linear.hpp"
@@ -44,6 +45,35 @@ TEST(Graph, AGivenNameKeepsItsPlaceAmongTheNumberedOnes) {
   const auto x = add_value(graph, "x", {DType::f32, {1, 5}}, ValueKind::input);
   append(graph, relu, {x}, {}, "relu_2");
   EXPECT_EQ(graph.node(append(graph, relu, {x})).name, "relu_3");
+}
+
+TEST(Graph, GivesNodesAndTheirValuesTheFirstUnusedName) {
+  Graph graph;
+  const auto x = add_value(graph, "x", {DType::f32, {1, 5}}, ValueKind::input);
+  for (const char* name : {"a", "a_2", "a", "a", "b", "b:1"})
+    append_unnamed(graph, relu, {x}, {}, name);
+  give_unused_names(graph, 2);
+  std::vector<std::string> names;
+  for (const Node& node : graph.nodes) {
+    names.push_back(node.name);
+    EXPECT_EQ(graph.value(node.outputs[0]).name, node.name);
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"a", "a_2", "a_3", "a_4", "b", "b:1"}));
+}
+
+TEST(Graph, RefusesAUsedNameThatItIsToldInASet) {
+  Graph graph;
+  graph.name = "net";
+  const auto x = add_value(graph, "x", {DType::f32, {1, 5}}, ValueKind::input);
+  NodeNames names;
+  append_named(graph, names, relu, {x}, {}, "a");
+  try {
+    append_named(graph, names, relu, {x}, {}, "a");
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Errc::invalid_model);
+    EXPECT_STREQ(error.what(), "model \"net\": the name \"a\" is used twice");
+  }
 }
 
 }  // namespace
