@@ -1,0 +1,76 @@
+#!/bin/bash
+# Checks where scripts/sanitized_caf.sh keeps its CAF, and that checkouts which need one at the same
+# time do not disturb each other. Meson, ninja and ar are replaced by programs that do nothing but
+# what is looked at here.
+# Usage: sanitized_caf_test.sh ROOT
+set -euo pipefail
+source_root=$1
+here=$(mktemp -d)
+trap 'rm -rf "$here"' EXIT
+export here
+unset XDG_CACHE_HOME
+
+expect() {
+  [ "$2" = "$3" ] || { echo "$1: expected \"$3\", got \"$2\"" >&2; exit 1; }
+}
+
+# A checkout with a source of CAF, which has one header.
+checkout() {
+  mkdir -p "$1/scripts" "$1/subprojects/packagefiles/caf_core" \
+    "$1/subprojects/actor-framework-0.17.6/libcaf_core/caf"
+  cp "$source_root"/scripts/{sanitized_caf,set_up}.sh "$1/scripts"
+  echo wrap >"$1/subprojects/caf_core.wrap"
+  echo patch >"$1/subprojects/packagefiles/caf_core/meson.build"
+  touch "$1/subprojects/actor-framework-0.17.6/libcaf_core/caf/all.hpp"
+}
+
+# What `command` does instead of what it is for.
+program() {
+  mkdir -p "$here/bin"
+  { echo '#!/bin/bash'; cat; } >"$here/bin/$1"
+  chmod +x "$here/bin/$1"
+}
+program meson <<'END'
+[ "$1" = setup ] || exit 0
+echo begun >>"$here/log"
+mkdir -p "$2/libcaf_core/caf/detail" "$2/libcaf_core/libcaf_core.a.p" "$2/libcaf_core.a.p"
+touch "$2/libcaf_core/caf/detail/build_config.hpp" "$2/libcaf_core.a.p/object.o"
+END
+program ninja <<'END'
+# Another checkout that came now would wait.
+flock -n "$(dirname "$(dirname "$2")")"/*.lock true && echo "not locked" >>"$here/log"
+exit "$(cat "$here/status" 2>/dev/null || echo 0)"
+END
+program ar <<'END'
+touch "$2"
+END
+
+# caf_of CHECKOUT: asks it for its CAF.
+caf_of() {
+  PATH=$here/bin:$PATH bash -euo pipefail -c \
+    ". '$1/scripts/set_up.sh'; . '$1/scripts/sanitized_caf.sh'; caf=\$(sanitized_caf); echo \$caf" \
+    2>>"$here/errors"
+}
+
+checkout "$here/one"
+checkout "$here/other"
+
+export HOME=$here/home
+echo 1 >"$here/status"
+expect "a build that fails" "$(caf_of "$here/one" || echo "status $?")" "status 2"
+rm "$here/status" "$here/log"
+
+first=$(caf_of "$here/one")
+expect "its place" "${first%/*}" "$here/home/.cache/penstock"
+expect "its library" "$(ls "$first/lib")" libcaf_core.a
+expect "another checkout's" "$(caf_of "$here/other")" "$first"
+expect "the builds, of which there is one, under a lock" "$(cat "$here/log")" begun
+expect "what is left behind" "$(ls "$here/home/.cache/penstock" | grep -c unfinished || true)" 0
+
+XDG_CACHE_HOME=$here/cache caf_of "$here/one" >"$here/out"
+expect "its place where the user names one" "$(dirname "$(cat "$here/out")")" "$here/cache/penstock"
+
+unset HOME
+root=$(cd "$here/one" && pwd)
+expect "its place where there is no home" "$(dirname "$(caf_of "$here/one")")" \
+  "$root/.cache/penstock"
