@@ -4,8 +4,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <chrono>
 #include <span>
 #include <system_error>
@@ -15,7 +13,9 @@
 #include "engine/files/input_file.hpp"
 #include "engine/files/names_in.hpp"
 #include "engine/files/temporary_file.hpp"
+#include "engine/values/hexadecimal.hpp"
 #include "engine/values/printable.hpp"
+#include "graph/random.hpp"
 #include "penstock/error.hpp"
 #include "penstock/output_file.hpp"
 
@@ -31,27 +31,16 @@ constexpr std::size_t name_digits = 16;
 constexpr std::chrono::hours abandoned_after{1};
 
 std::string hexadecimal(std::uint64_t number) {
-  std::array<char, name_digits> digits{};
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number, 16).ptr;
-  const std::string_view text(digits.data(), static_cast<std::size_t>(end - digits.data()));
-  return std::string(digits.size() - text.size(), '0') + std::string(text);
-}
-
-/// FNV-1a, as it goes on from the hash of the bytes before.
-template <class Iterator>
-std::uint64_t hash(Iterator begin, Iterator end, std::uint64_t before = 0xcbf29ce484222325u) {
-  for (; begin != end; ++begin)
-    before = (before ^ static_cast<unsigned char>(*begin)) * 0x100000001b3u;
-  return before;
+  return penstock::hexadecimal(number, name_digits);
 }
 
 /// Two hashes of the parts together, the second of the bytes backwards: a change that deceives one
 /// shows in the other.
 std::string hashes(std::string_view key, std::string_view content) {
-  const std::uint64_t forwards = hash(content.begin(), content.end(), hash(key.begin(), key.end()));
-  const std::uint64_t backwards =
-      hash(key.rbegin(), key.rend(), hash(content.rbegin(), content.rend()));
-  return hexadecimal(forwards) + hexadecimal(backwards);
+  std::string both = std::string(key) + std::string(content);
+  const std::uint64_t forwards = graph::hash_name(both);
+  std::ranges::reverse(both);
+  return hexadecimal(forwards) + hexadecimal(graph::hash_name(both));
 }
 
 /// The opening, the hashes of what follows, the sizes of the key and of the content: 24 + 4 x 16
@@ -96,11 +85,19 @@ bool opens_as_a_plan(const fs::path& file) {
   return entry && next_bytes(*entry, opening_of_any.size()) == opening_of_any;
 }
 
-/// Expects a plan, which may be damaged behind its opening, or nothing at all.
+/// Whether the file is empty or ends within what all plans open with, as a plan does that was cut,
+/// for example by a file system that lost its end with the power.
+bool is_cut_plan(const fs::path& file) {
+  auto entry = open_entry(file);
+  return entry && entry->bytes() < opening_of_any.size() &&
+         opening_of_any.starts_with(next_bytes(*entry, opening_of_any.size()));
+}
+
+/// Expects a plan, which may be cut, or damaged behind its opening, or no file at all.
 void expect_own(const fs::path& file) {
   std::error_code error;
   if (fs::symlink_status(file, error).type() == fs::file_type::not_found) return;
-  if (!opens_as_a_plan(file))
+  if (!opens_as_a_plan(file) && !is_cut_plan(file))
     throw Error(Errc::io_error, '"' + printable(file.native()) +
                                     "\": expected a plan or no file, got something that is no "
                                     "plan; it is left alone, and no plan is kept: remove it");
@@ -146,7 +143,7 @@ PlanCache::PlanCache(fs::path directory, std::int64_t limit)
 }
 
 fs::path PlanCache::file_of(std::string_view key) const {
-  return directory_ / (hexadecimal(hash(key.begin(), key.end())) + std::string(suffix));
+  return directory_ / (hexadecimal(graph::hash_name(key)) + std::string(suffix));
 }
 
 std::optional<std::string> PlanCache::read(std::string_view key) const {

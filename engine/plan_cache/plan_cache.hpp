@@ -1,8 +1,9 @@
 // PlanCache: compiled plans in a directory, a file each, for other processes and later runs. Files
 // appear whole or not at all, so any number of processes may share the directory. A plan that is
-// damaged, or of another build, is passed over and replaced. Links and other programs' files are
-// left alone, whatever they are called: nothing is read or written through a link, and no file is
-// replaced that does not begin as a plan does. Any thread; used for one compilation.
+// damaged, cut (even to nothing), or of another build, is passed over and replaced. Links and other
+// programs' files are left alone, whatever they are called: nothing is read or written through a
+// link, and no file is replaced that holds anything else than the beginning of a plan. Any thread;
+// used for one compilation.
 #pragma once
 
 #include <cstdint>

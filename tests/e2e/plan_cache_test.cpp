@@ -106,7 +106,8 @@ TEST(PlanCacheOfEngines, D15_CompileAnewWhereAPlanIsDamaged) {
   report_of(options);
   const auto file = directory / *directory.entries().begin();
   const std::string whole = file_content(file);
-  for (const std::string& damaged : {whole.substr(0, whole.size() / 2), whole + "more"}) {
+  for (const std::string& damaged :
+       {whole.substr(0, whole.size() / 2), whole.substr(0, 10), std::string(), whole + "more"}) {
     write_file(file, damaged);
     EXPECT_FALSE(report_of(options).from_cache);
     EXPECT_TRUE(report_of(options).from_cache) << "it was replaced";
@@ -123,7 +124,7 @@ TEST(PlanCacheOfEngines, D15_LeaveAloneWhatIsNoPlanAndWarn) {
   const Options options = four_stages(directory.path());
   report_of(options);
   const auto file = directory / *directory.entries().begin();
-  for (const std::string& foreign : {std::string(), "another's " + file_content(file)}) {
+  for (const std::string& foreign : {std::string("\n"), "another's " + file_content(file)}) {
     write_file(file, foreign);
     for (int again = 0; again < 2; ++again) {
       const CompileReport report = report_of(options);

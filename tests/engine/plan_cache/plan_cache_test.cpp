@@ -59,6 +59,20 @@ TEST(PlanCache, PassesOverWhatIsDamagedAndReplacesIt) {
   EXPECT_EQ(cache.read("key"), "content");
 }
 
+TEST(PlanCache, ReplacesAPlanWhereverItWasCut) {
+  const TemporaryDirectory directory;
+  const PlanCache cache(directory.path(), plenty);
+  cache.write("key", "content");
+  const fs::path file = only_file(directory);
+  const std::string whole = file_content(file);
+  for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) {
+    write_file(file, whole.substr(0, bytes));
+    EXPECT_EQ(testing::refusal(Errc::io_error, [&] { cache.write("key", "content"); }), "accepted")
+        << bytes << " bytes";
+    EXPECT_EQ(cache.read("key"), "content") << bytes << " bytes";
+  }
+}
+
 // Keys whose hashes collide share a file: each sees only its own.
 TEST(PlanCache, PassesOverWhatBelongsToAnotherKey) {
   const TemporaryDirectory directory;
@@ -111,7 +125,7 @@ TEST(PlanCache, ReplacesNoFileThatIsNoPlan) {
   const PlanCache cache(directory.path(), plenty);
   const fs::path file = removed_plan(directory, cache);
   for (const std::string& foreign :
-       {std::string(), std::string("a diary"), std::string("penstock plan"),
+       {std::string("\n"), std::string("a diary"), std::string("penstock plans"),
         "another's " + std::string(500, 'x')}) {
     write_file(file, foreign);
     EXPECT_EQ(cache.read("key"), std::nullopt);
