@@ -36,6 +36,10 @@ class FileBytes {
 
   /// No stream from this file is longer: the file's size, or what that can inflate to.
   std::uint64_t most_bytes() const noexcept;
+  /// How long the stream is if it is not gzipped: as long as the file was when it was opened.
+  std::optional<std::uint64_t> exact_bytes() const noexcept {
+    return gzipped_ ? std::nullopt : std::optional(file_.bytes());
+  }
   /// The file's name, as messages have it.
   const std::string& path() const noexcept { return path_; }
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
+#include "engine/values/hexadecimal.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -25,21 +25,14 @@ std::uint32_t read_number(FileBytes& file) {
          std::uint32_t{bytes[2]} << 8 | bytes[3];
 }
 
-std::string hexadecimal(std::uint32_t number) {
-  std::array<char, 8> digits{};
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number, 16).ptr;
-  const std::string text(digits.data(), end);
-  return "0x" + std::string(digits.size() - text.size(), '0') + text;
-}
-
 void check_magic(FileBytes& file, int rank) {
   constexpr std::uint32_t unsigned_bytes = 0x08;
   const std::uint32_t expected = unsigned_bytes << 8 | static_cast<std::uint32_t>(rank);
   const std::uint32_t magic = read_number(file);
   if (magic != expected)
     refuse(file, "expected IDX data of unsigned bytes in " + std::to_string(rank) +
-                     " dimensions (magic number " + hexadecimal(expected) + "), got " +
-                     hexadecimal(magic));
+                     " dimensions (magic number 0x" + hexadecimal(expected, 8) + "), got 0x" +
+                     hexadecimal(magic, 8));
 }
 
 std::string claim_of(const std::vector<std::int64_t>& dims) {
@@ -61,9 +54,10 @@ std::size_t element_count(const FileBytes& file, const std::vector<std::int64_t>
   return static_cast<std::size_t>(count);
 }
 
-void expect_end(FileBytes& file, const std::string& claim) {
-  std::array<std::uint8_t, 1> extra{};
-  if (file.read(extra) != 0) refuse(file, "corrupt: " + claim + ", but more bytes follow them");
+[[noreturn]] void refuse_size(const FileBytes& file, const std::string& claim, std::uint64_t least,
+                              bool more) {
+  if (more) refuse(file, "corrupt: " + claim + ", but more bytes follow them");
+  refuse(file, "truncated: " + claim + ", the file has " + std::to_string(least));
 }
 
 }  // namespace
@@ -72,6 +66,9 @@ IdxFile::IdxFile(const std::string& path, int rank) : file_(path) {
   check_magic(file_, rank);
   for (int i = 0; i < rank; ++i) dims_.push_back(read_number(file_));
   elements_ = element_count(file_, dims_);
+  const std::uint64_t header_bytes = 4 + 4 * dims_.size();
+  if (const auto bytes = file_.exact_bytes(); bytes && *bytes != header_bytes + elements_)
+    refuse_size(file_, claim_of(dims_), *bytes - header_bytes, *bytes > header_bytes + elements_);
 }
 
 std::vector<std::uint8_t> IdxFile::read_elements() {
@@ -83,10 +80,10 @@ std::vector<std::uint8_t> IdxFile::read_elements() {
       elements.reserve(std::min(elements_, std::max(first_reserved_bytes, 2 * done)));
     elements.resize(done + chunk);
     const std::size_t got = file_.read({elements.data() + done, chunk});
-    if (got < chunk)
-      refuse(file_, "truncated: " + claim + ", the file has " + std::to_string(done + got));
+    if (got < chunk) refuse_size(file_, claim, done + got, false);
   }
-  expect_end(file_, claim);
+  std::array<std::uint8_t, 1> extra{};
+  if (file_.read(extra) != 0) refuse_size(file_, claim, elements_, true);
   return elements;
 }
 

@@ -13,7 +13,8 @@ namespace penstock {
 
 class IdxFile {
  public:
-  /// Reads the header of a file, gzipped or plain, that must have `rank` dimensions.
+  /// Reads the header of a file, gzipped or plain, that must have `rank` dimensions. A plain file
+  /// has to be exactly as long as its header says; of a gzipped one only reading tells.
   /// @throws Error io_error, corrupt_file: one line that opens with the file's name;
   /// std::bad_alloc.
   IdxFile(const std::string& path, int rank);

@@ -177,6 +177,22 @@ TEST_F(IdxFiles, AreComparedBeforeTheyAreRead) {
             images_path() + ": expected images of [1,28,28], got [1,32,32]");
 }
 
+// The images are a hole: to read them takes 15 GB.
+TEST_F(IdxFiles, OfAnotherSizeThanTheirHeadersSayAreRefusedBeforeTheyAreRead) {
+  constexpr std::uintmax_t header = 16, elements = 15'000'000 * std::uintmax_t{32 * 32};
+  const std::string claim = "the IDX header claims 15000000x32x32 elements";
+  const auto text = [&] {
+    return testing::refusal(Errc::corrupt_file,
+                            [&] { read_idx(images_path(), labels_path(), {}); });
+  };
+  write_claim(directory_ / "labels", {15'000'000});
+  write_claim(directory_ / "images", {15'000'000, 32, 32});
+  std::filesystem::resize_file(directory_ / "images", header + elements + 1);
+  EXPECT_EQ(text(), images_path() + ": corrupt: " + claim + ", but more bytes follow them");
+  std::filesystem::resize_file(directory_ / "images", header + elements - 1);
+  EXPECT_EQ(text(), images_path() + ": truncated: " + claim + ", the file has 15359999999");
+}
+
 TEST_F(IdxFiles, WithABadLabelAreRefusedBeforeTheImagesAreRead) {
   write_claim(directory_ / "images", {15'000'000, 32, 32});
   write_claim(directory_ / "labels", {15'000'000});
