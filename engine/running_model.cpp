@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <utility>
 
 #include "actors/execution/output_collector.hpp"
 #include "engine/actor_setup.hpp"
@@ -133,10 +134,7 @@ auto RunningModel::ask(const auto& call) {
   try {
     return call(runtime());
   } catch (...) {
-    try {
-      note_failure();
-    } catch (const std::bad_alloc&) {  // the actors keep what they failed of for the next call
-    }
+    note_failure_if_possible();
     throw;
   }
 }
@@ -145,6 +143,13 @@ void RunningModel::note_failure() {
   if (!runtime_ || !failure_.empty()) return;
   failure_ = runtime_->failure();
   if (!failure_.empty()) log_(LogLevel::error, failure_);
+}
+
+void RunningModel::note_failure_if_possible() noexcept {
+  try {
+    note_failure();
+  } catch (...) {  // the actors keep what they failed of for the next call
+  }
 }
 
 void RunningModel::detach() {
@@ -160,6 +165,7 @@ void RunningModel::detach() {
   if (setup_.trace) ask_stages();  // what they have recorded would end with them
   weights_->take_from(*this);
   note_failure();
+  untold_failure_ = runtime_->untold_failure();
   kept_state_ = std::move(state);
   const bool is_free = runtime_->end();  // its memory, for who comes
   runtime_.reset();
@@ -174,6 +180,8 @@ void RunningModel::detach() {
 
 void RunningModel::expect_open() {
   note_failure();
+  if (untold_failure_) throw *std::exchange(untold_failure_, std::nullopt);
+  if (runtime_) runtime_->expect_open();
   if (!failure_.empty()) throw actors::closed_by(failure_);
 }
 

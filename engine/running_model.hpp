@@ -66,7 +66,8 @@ class RunningModel : public WeightSource {
   /// micro-batch, too.
   void expect_same_rows(const RunningModel& rest) const;
 
-  /// @throws Error closed if it has failed, be it before it was detached.
+  /// @throws Error if it has failed, be it before it was detached: the failure itself if no call
+  /// has thrown it yet, else closed.
   void expect_open();
   /// Ends the actors and their threads, and frees their memory. Weights, the optimizer's state and
   /// the number of updates stay, and with these the random numbers to come; and what it failed of.
@@ -133,6 +134,8 @@ class RunningModel : public WeightSource {
   /// here, by the thread that asks, for no other one may call the host.
   auto ask(const auto& call);
   void note_failure();
+  /// The same while an error is on its way to the host, which a lack of memory must not replace.
+  void note_failure_if_possible() noexcept;
   RunningModel*& state_holder() noexcept {
     return host_of_ ? host_of_->state_holder_ : state_holder_;
   }
@@ -188,6 +191,7 @@ class RunningModel : public WeightSource {
   RunningModel* state_holder_ = this;                   // of a host; see holds_optimizer_state()
   std::optional<actors::OptimizerTensors> kept_state_;  // while detached, where it is held here
   std::string failure_;                                 // that the log was told of; empty: none
+  std::optional<Error> untold_failure_;                 // of the actors that a detach has ended
   std::vector<Tensor> uploaded_;        // the store's values when weights were last uploaded
   std::uint64_t held_version_ = 0;      // of the store
   std::shared_ptr<Recorded> recorded_;  // by it, its host and its likes

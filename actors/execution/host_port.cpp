@@ -11,23 +11,43 @@ Error closed_by(const std::string& failure) {
 }
 
 HostPort::HostPort(std::shared_ptr<std::atomic<std::uint64_t>> updates)
-    : updates_(updates ? std::move(updates) : std::make_shared<std::atomic<std::uint64_t>>(0)) {}
+    : silence_{Errc::stalled, "the engine has not answered, and its watchdog is silent"},
+      updates_(updates ? std::move(updates) : std::make_shared<std::atomic<std::uint64_t>>(0)) {}
 
 void HostPort::begin_call() {
   const std::lock_guard lock(mutex_);
+  throw_failure();
   expect_no_call();
   answer_.reset();
   in_call_ = true;
   progress();  // the time before the call is no part of its silence
 }
 
-void HostPort::expect_rest() const {
+void HostPort::expect_rest() {
   const std::lock_guard lock(mutex_);
+  throw_failure();
   expect_no_call();
 }
 
+bool HostPort::expect_rest_or_failure() const {
+  const std::lock_guard lock(mutex_);
+  if (!failure_) expect_no_call();
+  return failure_.has_value();
+}
+
+void HostPort::expect_open() {
+  const std::lock_guard lock(mutex_);
+  throw_failure();
+}
+
+void HostPort::throw_failure() {
+  if (!failure_) return;
+  const Error error = told_ ? closed_by(failure_->text) : Error(failure_->code, failure_->text);
+  told_ = true;  // not before there was memory for the error
+  throw error;
+}
+
 void HostPort::expect_no_call() const {
-  if (failure_) throw closed_by(failure_->text);
   if (in_call_)
     throw Error(Errc::busy,
                 "the engine is in another call of the host's; call it again when that has "
@@ -39,15 +59,14 @@ void HostPort::abandon_call() noexcept {
   in_call_ = false;
 }
 
-bool HostPort::in_call() const {
+bool HostPort::awaits_answer() const {
   const std::lock_guard lock(mutex_);
-  return in_call_;
+  return in_call_ && !ended();
 }
 
-void HostPort::answer(Answer answer) {
+void HostPort::answer(Answer answer) noexcept {
   const std::lock_guard lock(mutex_);
   answer_ = std::move(answer);
-  in_call_ = false;
   changed_.notify_all();
 }
 
@@ -55,7 +74,6 @@ void HostPort::fail(Failure failure) noexcept {
   const std::lock_guard lock(mutex_);
   if (failure.stops_update) updating_ = false;
   if (!failure_) failure_ = std::move(failure);
-  in_call_ = false;
   changed_.notify_all();
 }
 
@@ -74,10 +92,17 @@ std::string HostPort::failure() const {
   return failure_ ? failure_->text : "";
 }
 
+std::optional<Error> HostPort::untold_failure() const {
+  const std::lock_guard lock(mutex_);
+  if (!failure_ || told_) return std::nullopt;
+  return Error(failure_->code, failure_->text);
+}
+
 Answer HostPort::wait(double quiet_seconds, const Watchdog& watchdog) {
   std::unique_lock lock(mutex_);
   await_end(lock, quiet_seconds, watchdog);
-  if (failure_) throw Error(failure_->code, failure_->text);
+  in_call_ = false;
+  throw_failure();
   Answer answer = std::move(*answer_);
   answer_.reset();
   return answer;
@@ -141,8 +166,7 @@ void HostPort::await_end(std::unique_lock<std::mutex>& lock, double quiet_second
       watchdog(quiet.seen, quiet.seconds());
       lock.lock();
     } else {
-      failure_ = Failure{Errc::stalled, "the engine has not answered, and its watchdog is silent"};
-      in_call_ = false;
+      failure_ = std::move(silence_);
     }
   }
 }

@@ -56,30 +56,41 @@ class HostPort {
   /// Updates are counted on from what `updates` says; null: from 0.
   explicit HostPort(std::shared_ptr<std::atomic<std::uint64_t>> updates = {});
 
-  /// Forgets the last answer. @throws Error closed if the engine has failed before; busy if a call
-  /// is under way.
+  /// Begins a call, which is under way until wait() has taken its answer.
+  /// @throws Error as expect_open(); busy if another call is under way.
   void begin_call();
-  /// @throws as begin_call(), and begins none.
-  void expect_rest() const;
-  /// Nobody could be told of the call that has begun.
+  /// Throws what begin_call() would, and begins no call.
+  void expect_rest();
+  /// Throws busy if a call is under way and the engine has not failed; returns whether it has.
+  bool expect_rest_or_failure() const;
+  /// @throws Error if the engine has failed: with the failure's own code and text if no call has
+  /// thrown it yet, closed otherwise.
+  void expect_open();
+  /// Ends the call that has begun, for which no answer will come.
   void abandon_call() noexcept;
-  bool in_call() const;
-  void answer(Answer answer);
-  /// The first failure stays: it ends this call, and every later one says what it was.
+  /// Returns whether a call is under way that has neither been answered nor failed.
+  bool awaits_answer() const;
+  void answer(Answer answer) noexcept;
+  /// Keeps the failure, if it is the first one. The call that is under way throws it, or else the
+  /// next one does; every later call says what it was.
   void fail(Failure failure) noexcept;
   bool answered() const;
   bool failed() const;
   /// What the first failure said; empty if there was none.
   std::string failure() const;
+  /// Returns what expect_open() would throw if no call has thrown the failure yet; nothing if there
+  /// is none, or if one has.
+  std::optional<Error> untold_failure() const;
 
   /// Who finds out why nothing has moved for `quiet_seconds`, since progressed() was `progress`. It
-  /// fails the call, or excuses it.
+  /// fails the call, or excuses it. It must not throw.
   using Watchdog = std::function<void(std::uint64_t progress, double quiet_seconds)>;
 
   /// Waits for the answer; a failure goes first, even one that comes after it, before it is taken.
   /// The watchdog is called once nothing has moved for `quiet_seconds`, and again a second later if
   /// it has neither failed nor excused the call yet. After an excuse the wait goes on, and the
   /// watchdog is called again after another `quiet_seconds` in which nothing moves.
+  /// The call is over then, whatever is thrown.
   /// @throws Error with the failure; stalled if there is no watchdog, or it is silent too.
   Answer wait(double quiet_seconds, const Watchdog& watchdog = {});
 
@@ -112,6 +123,8 @@ class HostPort {
   /// The watchdog's answer is waited for, call by call, for so long.
   static constexpr double watchdog_seconds[] = {1, 10};
 
+  /// The mutex is locked in these.
+  void throw_failure();
   void expect_no_call() const;
   struct Quiet;
   bool ended() const { return answer_ || failure_; }
@@ -124,6 +137,9 @@ class HostPort {
   bool in_call_ = false;
   std::optional<Answer> answer_;
   std::optional<Failure> failure_;
+  bool told_ = false;  // a call has thrown the failure
+  /// The failure of an engine that is silent. It is made beforehand, for there may be no memory.
+  Failure silence_;
   bool updating_ = false;
   std::shared_ptr<std::atomic<std::uint64_t>> updates_;
   std::optional<std::uint64_t> excused_;  // that nothing has moved since progressed() was this

@@ -89,10 +89,10 @@ std::span<const StageMemory> PipelineRuntime::memory_of(std::int32_t replica) co
 }
 
 Variables PipelineRuntime::read_variables(std::int32_t replica) {
-  if (replica == 0 && setup_->host->failed())
-    end_to_read();
-  else
+  if (replica != 0)
     setup_->host->expect_rest();
+  else if (setup_->host->expect_rest_or_failure())
+    end_to_read();
   return actors::read_variables(*setup_->plan, memory_of(replica));
 }
 
@@ -148,6 +148,14 @@ std::vector<StageStatus> PipelineRuntime::read_status() {
 
 std::string PipelineRuntime::failure() const {
   return setup_->host->failure();
+}
+
+std::optional<Error> PipelineRuntime::untold_failure() const {
+  return setup_->host->untold_failure();
+}
+
+void PipelineRuntime::expect_open() {
+  setup_->host->expect_open();
 }
 
 std::uint64_t PipelineRuntime::updates() const {

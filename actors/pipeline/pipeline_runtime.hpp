@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -30,7 +31,9 @@ class PipelineRuntime {
   /// Runs `micro_batches` per replica on tensors that hold just as many rows. In training, a
   /// multiple of the gradient accumulation. Once asked to stop, it begins no further window, or
   /// turn of inference; what has begun is finished.
-  /// @throws Error stage_failed, stalled, closed; cancelled if `stop` has kept some from beginning.
+  /// @throws Error stage_failed, stalled, or another failure, be it one that came after the last
+  /// call; closed if an earlier call has thrown that; cancelled if `stop` has kept some from
+  /// beginning.
   StepOutcome step(std::vector<Tensor> inputs, std::int64_t micro_batches,
                    std::stop_token stop = {});
 
@@ -54,6 +57,10 @@ class PipelineRuntime {
   void write_optimizer(const OptimizerTensors& tensors);
   /// What it has failed of, for good; empty: of nothing.
   std::string failure() const;
+  /// Returns the failure if no call has thrown it yet.
+  std::optional<Error> untold_failure() const;
+  /// @throws Error if it has failed: the failure itself if no call has thrown it yet, else closed.
+  void expect_open();
   /// Of every stage of every replica; traces are handed over and forgotten. After a failure as
   /// read_variables(). @throws Error stalled if a kernel does not end.
   std::vector<StageStatus> read_status();

@@ -43,7 +43,7 @@ void SupervisorState::on_nothing_moves(const NothingMoves& quiet) {
 
 /// A call that has been answered, or another one that has begun meanwhile, moves.
 bool SupervisorState::has_moved() const {
-  return !setup->host->in_call() || setup->host->progressed() != asking;
+  return !setup->host->awaits_answer() || setup->host->progressed() != asking;
 }
 
 bool SupervisorState::is_at_work(double seconds) const {

@@ -2,23 +2,29 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <new>
+#include <string>
 #include <thread>
 
+#include "tests/support/allocation_counter.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace penstock::actors {
 namespace {
 
+using testing::AllocationFailures;
+using testing::FailsOn;
 using testing::refusal;
 
 TEST(HostPort, HandsOverEachAnswerOnce) {
   HostPort port;
   port.begin_call();
-  EXPECT_TRUE(port.in_call());
+  EXPECT_TRUE(port.awaits_answer());
   EXPECT_FALSE(port.answered());
   port.answer(StepOutcome{.outputs = {Tensor({2}, {1.0f, 2.0f})}, .mean_loss = 1.5});
   EXPECT_TRUE(port.answered());
-  EXPECT_FALSE(port.in_call());
+  EXPECT_FALSE(port.awaits_answer());
   EXPECT_EQ(std::get<StepOutcome>(port.wait(0)).outputs.size(), 1u);
   EXPECT_FALSE(port.answered());
 }
@@ -43,10 +49,78 @@ TEST(HostPort, ReportsAFailureRatherThanAnAnswer) {
   EXPECT_EQ(refusal(Errc::stage_failed, [&] { port.wait(0); }), "too late to be ignored");
 }
 
-TEST(HostPort, RemembersAFailureBetweenCalls) {
+const std::function<void(HostPort&)> ways_to_meet_a_failure[] = {
+    [](HostPort& port) { port.begin_call(); }, [](HostPort& port) { port.expect_rest(); },
+    [](HostPort& port) { port.expect_open(); }};
+
+TEST(HostPort, ThrowsAFailureBetweenCallsAsItselfOnceAndThenAsClosed) {
+  for (const auto& call : ways_to_meet_a_failure)
+    for (const auto& later : ways_to_meet_a_failure) {
+      HostPort port;
+      port.fail({Errc::out_of_memory, "the gate: out of memory"});
+      EXPECT_STREQ(port.untold_failure()->what(), "the gate: out of memory");
+      EXPECT_EQ(refusal(Errc::out_of_memory, [&] { call(port); }), "the gate: out of memory");
+      EXPECT_FALSE(port.untold_failure());
+      EXPECT_EQ(refusal(Errc::closed, [&] { later(port); }),
+                "the model has failed before and cannot go on: the gate: out of memory");
+    }
+}
+
+/// Long enough to need memory of its own.
+const std::string gate_failure = "the gate: no gradient has come, and none will come any more";
+
+TEST(HostPort, KeepsAFailureUntilThereIsMemoryToThrowIt) {
+  for (const auto& call : ways_to_meet_a_failure) {
+    HostPort port;
+    port.fail({Errc::stage_failed, gate_failure});
+    {
+      const AllocationFailures none(1, 1000, FailsOn::this_thread);
+      EXPECT_THROW(call(port), std::bad_alloc);
+    }
+    EXPECT_EQ(refusal(Errc::stage_failed, [&] { call(port); }), gate_failure);
+  }
+}
+
+TEST(HostPort, KeepsAFailureThatTheCallHadNoMemoryFor) {
   HostPort port;
-  port.fail({Errc::internal, "the gate: bad"});
-  EXPECT_NE(refusal(Errc::closed, [&] { port.begin_call(); }), "accepted");
+  port.begin_call();
+  port.fail({Errc::stage_failed, gate_failure});
+  {
+    const AllocationFailures none(1, 1000, FailsOn::this_thread);
+    EXPECT_THROW(port.wait(0), std::bad_alloc);
+  }
+  EXPECT_EQ(refusal(Errc::stage_failed, [&] { port.begin_call(); }), gate_failure);
+}
+
+TEST(HostPort, GivesUpAnEngineThatIsSilentEvenWithoutMemory) {
+  HostPort port;
+  port.begin_call();
+  {
+    const AllocationFailures none(1, 1000, FailsOn::this_thread);
+    EXPECT_THROW(port.wait(0.001), std::bad_alloc);
+  }
+  EXPECT_FALSE(port.awaits_answer());
+  EXPECT_NE(refusal(Errc::stalled, [&] { port.begin_call(); }).find("has not answered"),
+            std::string::npos);
+}
+
+TEST(HostPort, RefusesACallUntilTheAnswerOfTheLastOneIsTaken) {
+  HostPort port;
+  port.begin_call();
+  port.answer(CutAfter{3});
+  EXPECT_NE(refusal(Errc::busy, [&] { port.begin_call(); }), "accepted");
+  EXPECT_NE(refusal(Errc::busy, [&] { port.expect_rest(); }), "accepted");
+  EXPECT_NE(refusal(Errc::busy, [&] { port.expect_rest_or_failure(); }), "accepted");
+  EXPECT_EQ(std::get<CutAfter>(port.wait(0)).micro_batches, 3);
+  EXPECT_FALSE(port.expect_rest_or_failure());
+  port.begin_call();
+}
+
+TEST(HostPort, MayBeReadAfterAFailureWhoseCallNobodyEnds) {
+  HostPort port;
+  port.begin_call();
+  port.fail({Errc::internal, "bad"});
+  EXPECT_TRUE(port.expect_rest_or_failure());
 }
 
 TEST(HostPort, WakesTheHostFromAnotherThread) {

@@ -178,6 +178,23 @@ TEST(PipelineFailure, LetsAnUpdateEndThatHasBegun) {
   EXPECT_TRUE(same_bits(cast.variables_after_end(), after_one_update));
 }
 
+const SmallEngineOptions everybody{
+    .tied = true, .replicas = 2, .max_grad_norm = 0.05, .offload = true, .shards = true};
+
+TEST(PipelineFailure, BetweenCallsIsThrownByTheNextCallAsItself) {
+  for (std::size_t victim = 0; victim < SmallCast(everybody).cast().others.size(); ++victim) {
+    SmallCast cast(everybody);
+    cast.begin_windows(1);
+    cast.finish();
+    const Child& child = cast.cast().others[victim];
+    caf::anon_send_exit(child.actor, caf::exit_reason::unknown);
+    cast.system().run_pending();
+    EXPECT_EQ(refusal(Errc::internal, [&] { cast.begin_windows(1); }), child.name + " has ended");
+    EXPECT_EQ(refusal(Errc::closed, [&] { cast.begin_windows(1); }),
+              "the model has failed before and cannot go on: " + child.name + " has ended");
+  }
+}
+
 TEST(PipelineFailure, OfOneEngineLeavesOthersAlone) {
   const ProbeHook hook([](const ProbeRun& run) {
     if (run.key.seed == 13) throw 13;  // not even a std::exception
@@ -208,10 +225,7 @@ void run_disturbed(SmallCast& cast, std::uint64_t seed, Disturb disturb) {
   ASSERT_TRUE(cast.host().answered()) << "it hangs";
 }
 
-const SmallEngineOptions everybody{
-    .tied = true, .replicas = 2, .max_grad_norm = 0.05, .offload = true, .shards = true};
-
-/// As many, who have turns.
+/// As many as in `everybody`, who have turns.
 SmallEngineOptions everybody_in_phases() {
   SmallEngineOptions options = everybody;
   options.schedule = "sequential";

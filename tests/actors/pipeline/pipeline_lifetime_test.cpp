@@ -7,8 +7,10 @@
 #include <random>
 #include <thread>
 
+#include "actors/system/actor_system.hpp"
 #include "engine/values/memory.hpp"
 #include "tests/support/latch.hpp"
+#include "tests/support/refusal.hpp"
 #include "tests/support/small_engine.hpp"
 #include "tests/support/thread_count.hpp"
 
@@ -18,6 +20,7 @@ namespace {
 using testing::Latch;
 using testing::ProbeHook;
 using testing::ProbeRun;
+using testing::refusal;
 using testing::same_bits;
 using testing::SmallEngine;
 using testing::SmallEngineOptions;
@@ -101,6 +104,16 @@ TEST(PipelineLifetime, EndsWhileAKernelRuns) {
     releaser = std::thread([&] { release.open(); });
   }
   releaser.join();
+}
+
+TEST(PipelineLifetime, KeepsTheAnswerOfACallUntilItIsTaken) {
+  SmallEngine engine;
+  engine.begin(1);
+  engine.runtime().system().run_pending();
+  ASSERT_TRUE(engine.runtime().answered());
+  EXPECT_NE(refusal(Errc::busy, [&] { engine.begin(1); }), "accepted");
+  EXPECT_EQ(engine.runtime().finish_step().outputs.size(), 2U);
+  EXPECT_EQ(engine.step(1).size(), 2U);
 }
 
 TEST(PipelineLifetime, EndsUnused) {
