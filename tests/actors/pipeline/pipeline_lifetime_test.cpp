@@ -11,6 +11,7 @@
 #include "engine/values/memory.hpp"
 #include "tests/support/latch.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/sanitized.hpp"
 #include "tests/support/small_engine.hpp"
 #include "tests/support/thread_count.hpp"
 
@@ -31,11 +32,8 @@ const SmallEngineOptions threaded{.replicas = 2, .offload = true, .deterministic
 
 // A hundred are drawn, the others are small: fewer of them under sanitizers, where an engine takes
 // ten times as long.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int engines = 200, draw_each = 2;
-#else
-constexpr int engines = 1000, draw_each = 10;
-#endif
+constexpr int engines = testing::sanitized ? 200 : 1000;
+constexpr int draw_each = testing::sanitized ? 2 : 10;
 
 SmallEngineOptions drawn(std::mt19937& random) {
   const char* const schedules[] = {"grouped", "interleaved", "sequential"};

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/e2e/configurations/trained.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace penstock::testing {
 namespace {

@@ -12,6 +12,7 @@
 #include "graph/op.hpp"
 #include "tests/e2e/configurations/random_graphs.hpp"
 #include "tests/e2e/configurations/trained.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace penstock::testing {
 namespace {

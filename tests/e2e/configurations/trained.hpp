@@ -10,12 +10,6 @@
 
 namespace penstock::testing {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool sanitized = true;
-#else
-inline constexpr bool sanitized = false;
-#endif
-
 /// What each call returned under a name, as numbers.
 using Calls = std::vector<std::vector<float>>;
 

@@ -7,6 +7,7 @@
 
 #include "tests/e2e/trainer/metrics_file.hpp"
 #include "tests/e2e/trainer/trainer.hpp"
+#include "tests/support/sanitized.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 namespace penstock::testing {
@@ -20,11 +21,8 @@ struct DefaultRun {
 
 /// The default command takes seconds, but under sanitizers minutes: there it gets one epoch.
 DefaultRun default_run() {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  return {.epochs = 1, .least_accuracy = 78, .arguments = {"--epochs", "1"}};
-#else
+  if (sanitized) return {.epochs = 1, .least_accuracy = 78, .arguments = {"--epochs", "1"}};
   return {.epochs = 3, .least_accuracy = 84, .arguments = {}};  // 85.5 % to 86.6 %
-#endif
 }
 
 TEST(TrainerByDefault, TrainsTheDefaultNetworkOnTheWholeDefaultDataSet) {
