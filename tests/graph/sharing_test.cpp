@@ -3,8 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
 
 #include "graph/compile.hpp"
+#include "graph/program.hpp"
 #include "penstock/error.hpp"
 #include "tests/support/plan_runner.hpp"
 #include "tests/support/random_network.hpp"
@@ -13,7 +22,7 @@
 namespace penstock::graph {
 namespace {
 
-/// Of so many units and so much work.
+/// Returns how an op of so many units and so much work is shared.
 Sharing shared(std::int64_t units, double flops, std::int32_t threads) {
   static std::int64_t units_now;
   static double flops_now;
@@ -118,31 +127,89 @@ TEST(Sharing, DoesNotChangeABitOfAPlansResults) {
   }
 }
 
-/// The same plan, each instruction that has units in five pieces for each of `parts` threads, as if
-/// it were very long.
-Plan in_pieces(Plan plan, std::int32_t parts) {
-  for (StagePlan& stage : plan.stages)
+/// What has become of one instruction's kernel.
+struct KernelRuns {
+  void (*forward)(const KernelCall&) = nullptr;
+  std::int64_t calls = 0;
+  std::int64_t units = 0;  ///< of all the calls' parts
+  std::set<std::thread::id> threads = {};
+};
+std::mutex runs_mutex;
+std::vector<KernelRuns> runs;
+
+/// The number in `runs` of the instruction that a kernel is called for.
+constexpr std::string_view run_number = "run_number";
+
+void run_counted(const KernelCall& call) {
+  void (*forward)(const KernelCall&) = nullptr;
+  {
+    const std::lock_guard lock(runs_mutex);
+    KernelRuns& own = runs[static_cast<std::size_t>(call.attributes.integer(run_number))];
+    ++own.calls;
+    own.units += call.part.end - call.part.begin;
+    own.threads.insert(std::this_thread::get_id());
+    forward = own.forward;
+  }
+  forward(call);
+}
+
+/// A plan whose long instructions run in pieces, and the ops that count how they do.
+struct InPieces {
+  Plan plan;
+  std::deque<Op> ops = {};
+  std::vector<Sharing> sharings = {};  ///< by number in `runs`
+};
+
+/// The same plan, in which each instruction that has units enough and as many parts as there may be
+/// runs each of them in five pieces, as if it were very long.
+InPieces in_pieces(const Plan& plan, std::int32_t parts) {
+  InPieces result{plan};
+  runs.clear();
+  for (StagePlan& stage : result.plan.stages)
     for (Program* program : {&stage.forward, &stage.backward})
       for (Instruction& one : program->instructions) {
-        if (!one.op->units) continue;
+        if (!one.op->units || one.sharing.parts != parts) continue;
         const std::int64_t units = one.op->units(one.attributes, one.input_types, one.output_types);
-        if (one.sharing.parts == parts && units >= 5 * parts)
-          one.sharing = {.units = units, .parts = parts, .pieces = 5};
+        if (units < 5 * parts) continue;
+        one.sharing = {.units = units, .parts = parts, .pieces = 5};
+        one.attributes.set(std::string(run_number), std::ssize(runs));
+        runs.push_back({.forward = one.op->forward});
+        result.sharings.push_back(one.sharing);
+        Op& counted = result.ops.emplace_back(*one.op);
+        counted.forward = run_counted;
+        one.op = &counted;
       }
-  return plan;
+  return result;
 }
+
+/// Runs each part on a thread of its own.
+struct ThreadPerPart : PartRunner {
+  void run(std::int32_t parts, const std::function<void(std::int32_t)>& work) override {
+    std::vector<std::jthread> threads;
+    for (std::int32_t part = 0; part < parts; ++part)
+      threads.emplace_back([&, part] { work(part); });
+  }
+};
 
 TEST(Sharing, InPiecesDoesNotChangeABitEither) {
   const testing::ModelBuilder model = testing::random_network(1);
   for (const std::int32_t threads : {1, 2}) {
+    SCOPED_TRACE(std::to_string(threads) + " threads");
     const Plan plan = compile(model.graph(), large(threads)).plan;
     const auto inputs = testing::random_inputs(plan, 1);
     const auto expected = testing::window_results(plan, inputs);
-    const auto results = testing::window_results(in_pieces(plan, threads), inputs);
+    const InPieces divided = in_pieces(plan, threads);
+    ThreadPerPart parts;
+    const auto results = testing::window_results(divided.plan, inputs, &parts);
+    ASSERT_GT(runs.size(), 5U);
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      EXPECT_EQ(runs[i].calls, 5 * threads) << divided.ops[i].name;
+      EXPECT_EQ(runs[i].units, divided.sharings[i].units) << divided.ops[i].name;
+      EXPECT_EQ(std::ssize(runs[i].threads), threads) << divided.ops[i].name;
+    }
     ASSERT_EQ(results.size(), expected.size());
     for (std::size_t i = 0; i < results.size(); ++i)
-      EXPECT_TRUE(testing::same_bits(results[i], expected[i]))
-          << "result " << i << ", " << threads << " threads";
+      EXPECT_TRUE(testing::same_bits(results[i], expected[i])) << "result " << i;
   }
 }
 

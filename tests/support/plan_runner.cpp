@@ -69,7 +69,8 @@ Tensor copy(const TensorType& type, const std::byte* from) {
 
 }  // namespace
 
-PlanRunner::PlanRunner(graph::Plan plan) : plan_(std::move(plan)) {
+PlanRunner::PlanRunner(graph::Plan plan, graph::PartRunner* parts)
+    : plan_(std::move(plan)), parts_(parts) {
   for (const StagePlan& stage : plan_.stages) stages_.push_back(std::make_shared<Stage>(stage));
   for (const graph::VariableInfo& info : plan_.variables)
     set_variable(info.name, uniform(info.type.shape, graph::hash_name(info.name), 0.1, 1));
@@ -150,7 +151,8 @@ void PlanRunner::run_program(Direction direction, std::size_t stage, MicroBatch&
               .scratch = memory.scratch.data(),
               .received = received,
               .sent_back = sent_back,
-              .random = {.seed = 3, .micro_batch = static_cast<std::uint32_t>(batch.number)}});
+              .random = {.seed = 3, .micro_batch = static_cast<std::uint32_t>(batch.number)},
+              .runner = parts_});
   expect_intact(memory.parameters, "the parameters");
   expect_intact(memory.weight_room, "the room for weights");
   expect_intact(memory.accumulators, "the accumulators");
@@ -206,8 +208,9 @@ std::vector<std::vector<Tensor>> random_inputs(const graph::Plan& plan, std::siz
 }
 
 std::vector<Tensor> window_results(const graph::Plan& plan,
-                                   const std::vector<std::vector<Tensor>>& inputs) {
-  PlanRunner runner(plan);
+                                   const std::vector<std::vector<Tensor>>& inputs,
+                                   graph::PartRunner* parts) {
+  PlanRunner runner(plan, parts);
   std::vector<Tensor> all;
   for (const auto& outputs : runner.run(inputs))
     all.insert(all.end(), outputs.begin(), outputs.end());

@@ -1,6 +1,6 @@
-// PlanRunner: executes a plan in the simplest way there is, in one thread: the forwards of every
-// micro-batch through all stages, then the backwards. Memory holds NaNs wherever the plan promises
-// nothing, and has watched borders.
+// PlanRunner: executes a plan in the simplest way there is: the forwards of every micro-batch
+// through all stages, then the backwards, all on the calling thread unless it is told who runs
+// parts. Memory holds NaNs wherever the plan promises nothing, and has watched borders.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,9 @@ namespace penstock::testing {
 
 class PlanRunner {
  public:
-  /// Variables are drawn from their names, whatever the plan.
-  explicit PlanRunner(graph::Plan plan);
+  /// Variables are drawn from their names, whatever the plan. The parts of instructions that are
+  /// shared are given to `parts`; without one they run one after the other.
+  explicit PlanRunner(graph::Plan plan, graph::PartRunner* parts = nullptr);
 
   /// One window from zeroed accumulators. `micro_batches[m]` are the plan's inputs; returns the
   /// plan's outputs of each.
@@ -43,14 +44,17 @@ class PlanRunner {
   std::vector<Tensor> outputs(const MicroBatch& batch) const;
 
   graph::Plan plan_;
+  graph::PartRunner* parts_;
   std::vector<std::shared_ptr<Stage>> stages_;
 };
 
 /// Inputs for a window, drawn from a seed: by micro-batch, in the order of Plan::inputs.
 std::vector<std::vector<Tensor>> random_inputs(const graph::Plan& plan, std::size_t micro_batches);
 
-/// Everything that a window computes: outputs of each micro-batch, then gradients and variables.
+/// Returns everything that a window computes: outputs of each micro-batch, then gradients and
+/// variables. `parts` is as PlanRunner's.
 std::vector<Tensor> window_results(const graph::Plan& plan,
-                                   const std::vector<std::vector<Tensor>>& inputs);
+                                   const std::vector<std::vector<Tensor>>& inputs,
+                                   graph::PartRunner* parts = nullptr);
 
 }  // namespace penstock::testing
