@@ -1,6 +1,7 @@
-// Kills a process that writes weights, plans and a run's metrics, at random instants, and looks at
-// what is there afterwards: each file is whole, the old one or the new one. The suite does it a few
-// times; for longer:
+// This program kills a process that replaces weights, plans and a run's metrics, at random
+// instants, and looks at what is there afterwards: each file is whole, either the old one or the
+// new one, and no temporary file outlives its writer for longer than until the next clean-up. The
+// suite does it a few times; this does it for longer:
 //
 //   build-test/tests/tools/kill_writers --kills 300 [--seed S]
 #include <signal.h>
@@ -15,6 +16,7 @@
 #include <string>
 #include <thread>
 
+#include "engine/files/temporary_file.hpp"
 #include "engine/files/weights_file.hpp"
 #include "engine/plan_cache/plan_cache.hpp"
 #include "penstock/error.hpp"
@@ -28,7 +30,7 @@ constexpr std::int64_t elements = 20'000;
 constexpr std::size_t lines = 2'000;
 constexpr std::int64_t cache_limit = 1 << 30;
 
-/// What the files of a generation hold.
+/// Returns what the plan and the metrics of a generation hold.
 std::string text_of(int generation) {
   std::string text;
   for (std::size_t i = 0; i < lines; ++i) text += std::to_string(generation) + "\n";
@@ -63,31 +65,53 @@ int generation_of_weights(const TemporaryDirectory& directory) {
 }
 
 void expect_one_generation(const std::string& text, const std::string& what) {
-  expect(text == text_of(std::stoi(text)), what + " of two generations, or cut off");
+  const bool has_number = !text.empty() && text[0] >= '0' && text[0] <= '9';
+  expect(has_number && text == text_of(std::stoi(text)), what + " of two generations, or cut off");
 }
 
-/// How many files have been left behind: at most one, by the commit that the kill came into.
-int expect_whole_files(const TemporaryDirectory& directory, int least) {
+/// Returns the generation of the metrics, or 0 if there are none yet.
+int generation_of_metrics(const TemporaryDirectory& directory) {
+  if (!std::filesystem::exists(directory / "metrics")) return 0;
+  const std::string text = file_content(directory / "metrics");
+  expect_one_generation(text, "metrics");
+  return std::stoi(text);
+}
+
+/// Returns how many temporary files there are, and expects that the process `writer` made them.
+int count_temporaries(const TemporaryDirectory& directory, pid_t writer) {
+  const std::string own = ".penstock-" + std::to_string(writer) + "-";
+  int count = 0;
+  for (const std::filesystem::path& folder : {directory.path(), directory / "plans"})
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+      const std::string name = entry.path().filename().string();
+      if (!name.starts_with(".penstock-")) continue;
+      expect(name.starts_with(own), "\"" + name + "\" is left of an earlier writer");
+      ++count;
+    }
+  return count;
+}
+
+/// Expects that each file is whole and at least of generation `least`. Returns how many temporary
+/// files the killed process `writer` has left behind: at most one, if the kill came into a commit.
+int expect_whole_files(const TemporaryDirectory& directory, int least, pid_t writer) {
   expect(generation_of_weights(directory) >= least, "weights older than before");
   const auto plan = PlanCache(directory / "plans", cache_limit).read("key");
   expect(plan.has_value(), "the plan is lost");
   expect_one_generation(*plan, "a plan");
-  expect_one_generation(file_content(directory / "metrics"), "metrics");
-  int left = 0;
-  for (const std::filesystem::path& folder : {directory.path(), directory / "plans"})
-    for (const auto& entry : std::filesystem::directory_iterator(folder))
-      if (entry.path().filename().string().starts_with(".penstock-")) {
-        ++left;
-        std::filesystem::remove(entry.path());
-      }
+  expect(std::stoi(*plan) >= least, "a plan older than before");
+  expect(generation_of_metrics(directory) >= least, "metrics older than before");
+  const int left = count_temporaries(directory, writer);
   expect(left <= 1, "several files are left behind");
+  for (const std::filesystem::path& folder : {directory.path(), directory / "plans"})
+    TemporaryFile::remove_abandoned(folder, std::chrono::seconds(0));
+  expect(count_temporaries(directory, writer) == 0, "a file that is left behind is not removed");
   return left;
 }
 
-/// Starts a writer, waits until it has written each file, kills it after a while.
-void write_and_kill(const TemporaryDirectory& directory, int generation,
-                    std::chrono::microseconds after) {
-  std::filesystem::remove(directory / "metrics");
+/// Starts a writer of generations from `generation` on, over the files of earlier writers. Waits
+/// until it has replaced each of them, and kills it after a while. Returns the writer's process.
+pid_t write_and_kill(const TemporaryDirectory& directory, int generation,
+                     std::chrono::microseconds after) {
   const pid_t writer = ::fork();
   expect(writer >= 0, "cannot fork");
   if (writer == 0) {
@@ -99,13 +123,14 @@ void write_and_kill(const TemporaryDirectory& directory, int generation,
     }
   }
   int status = 0;
-  while (!std::filesystem::exists(directory / "metrics") &&
-         ::waitpid(writer, &status, WNOHANG) == 0)
+  // Each look at the metrics also expects that they are whole while they are being replaced.
+  while (generation_of_metrics(directory) < generation && ::waitpid(writer, &status, WNOHANG) == 0)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   std::this_thread::sleep_for(after);
   ::kill(writer, SIGKILL);
   ::waitpid(writer, &status, 0);
   expect(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "the writer ended by itself");
+  return writer;
 }
 
 int kill_writers(int kills, unsigned seed) {
@@ -113,8 +138,9 @@ int kill_writers(int kills, unsigned seed) {
   std::mt19937 random(seed);
   int generation = 1, left = 0;
   for (int i = 0; i < kills; ++i) {
-    write_and_kill(directory, generation, std::chrono::microseconds(random() % 20'000));
-    left += expect_whole_files(directory, generation);
+    const pid_t writer =
+        write_and_kill(directory, generation, std::chrono::microseconds(random() % 20'000));
+    left += expect_whole_files(directory, generation, writer);
     generation = generation_of_weights(directory) + 1;
   }
   std::printf("%d kills, %d generations, %d files left behind, all others whole\n", kills,
