@@ -1,14 +1,17 @@
-// Calls of a host's that are asked to stop.
+// A host may ask its calls to stop at any time: they say what they have done, and the model goes on
+// from there.
 #include <gtest/gtest.h>
 
 #include <functional>
 #include <future>
+#include <set>
 #include <stop_token>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "penstock/penstock.hpp"
+#include "tests/engine/held_kernel.hpp"
+#include "tests/engine/kinds_of_loaders.hpp"
 #include "tests/engine/same_weights.hpp"
 #include "tests/engine/small_models.hpp"
 #include "tests/support/refusal.hpp"
@@ -19,9 +22,13 @@ namespace {
 constexpr int updates = 6;
 constexpr std::int64_t per_update = 4;
 
-/// With dropout and batch statistics, whose numbers depend on which micro-batches came before.
+/// A training with dropout and batch statistics, whose numbers depend on which micro-batches came
+/// before. Its dropout's kernel is held in the run that the constructor is told.
 struct Trainee {
+  explicit Trainee(int held_run = -1) : kernel(model, "dropout", held_run) {}
+
   Model model = tied_model();
+  HeldKernel kernel;
   TrainingModel training{model, options_for(2, 2, updates), AdamW{.learning_rate = 0.05}};
 
   void step(std::int64_t begin, std::int64_t end, const std::stop_token& stop = {}) {
@@ -58,29 +65,42 @@ TEST(CancelledCalls, DoNothingIfTheyWereAskedToStopBefore) {
   expect_same(cut, untouched);
 }
 
-TEST(CancelledCalls, GoOnFromTheUpdatesThatWereDoneWheneverTheyAreStopped) {
-  const std::int64_t all = updates * per_update;
+/// Makes `call` on another thread, asks it to stop while it is held in `kernel`, and returns the
+/// text of its refusal, or "accepted".
+std::string stopped_inside(const HeldKernel& kernel,
+                           const std::function<void(const std::stop_token&)>& call) {
+  std::stop_source stop;
+  auto text = std::async(std::launch::async,
+                         [&] { return refusal(Errc::cancelled, [&] { call(stop.get_token()); }); });
+  EXPECT_TRUE(kernel.await());
+  stop.request_stop();
+  kernel.let_go();
+  return text.get();
+}
+
+TEST(CancelledCalls, GoOnFromTheUpdatesThatWereDoneWhicheverMicroBatchTheStopComesIn) {
+  constexpr std::int64_t all = updates * per_update;
   Trainee whole;
   whole.step(0, all);
   whole.step(0, all - 2);  // whose last update is short
-  for (int delay = 0; delay < 40; ++delay) {
-    Trainee cut;
-    std::stop_source stop;
-    auto stopper = std::async(std::launch::async, [&] {
-      for (int i = 0; i < 20 * delay; ++i) std::this_thread::yield();
-      stop.request_stop();
-    });
-    const std::string text = refusal(Errc::cancelled, [&] { cut.step(0, all, stop.get_token()); });
+  std::set<std::uint64_t> seen;
+  for (int micro_batch = 0; micro_batch < 2 * updates; ++micro_batch) {
+    Trainee cut(micro_batch);
+    const std::string text =
+        stopped_inside(cut.kernel, [&](const std::stop_token& stop) { cut.step(0, all, stop); });
     const std::uint64_t done = cut.training.updates();
-    EXPECT_EQ(text == "accepted", done == updates) << text;
-    if (done < updates) {
-      EXPECT_NE(text.find("has done " + std::to_string(done) + " of 6 updates"), text.npos) << text;
-    }
-    stopper.get();
+    seen.insert(done);
+    EXPECT_GT(done, static_cast<std::uint64_t>(micro_batch) / 2) << "it had begun, and is finished";
+    EXPECT_LE(done, static_cast<std::uint64_t>(micro_batch) / 2 + 3) << "the stop came too late";
+    EXPECT_EQ(text, done == updates
+                        ? "accepted"
+                        : "step: was asked to stop, and has done " + std::to_string(done) +
+                              " of 6 updates; the model goes on from there");
     cut.step(static_cast<std::int64_t>(done) * per_update, all);
     cut.step(0, all - 2);
     expect_same(cut, whole);
   }
+  EXPECT_GT(seen.size(), 3U) << "stops came in the middle of too few updates";
 }
 
 TEST(CancelledCalls, OfInferenceReturnNothingAndLeaveTheModelAsItWas) {
@@ -97,9 +117,28 @@ TEST(CancelledCalls, OfInferenceReturnNothingAndLeaveTheModelAsItWas) {
   EXPECT_EQ(serving.run(ragged).output("y").shape()[0], 7);
 }
 
-/// Training of 8 samples a step, for fit().
+TEST(CancelledCalls, OfInferenceReturnNothingIfTheStopComesWhileAKernelRuns) {
+  for (const int micro_batch : {0, 1, 3}) {
+    const Model model = plain_model();
+    const HeldKernel kernel(model, "tanh", micro_batch);
+    InferenceModel serving(model, options_for(2, 1, 20));
+    const std::vector inputs{samples(40, false)[0]};
+    const auto run = [&](const std::stop_token& stop) { serving.run(inputs, stop); };
+    EXPECT_EQ(
+        stopped_inside(kernel, run),
+        "run: was asked to stop before it had run on all of its 40 samples, and returns nothing");
+    InferenceModel undisturbed(plain_model(), options_for(2, 1, 20));
+    EXPECT_TRUE(same_bits(serving.run(inputs).output("y"), undisturbed.run(inputs).output("y")));
+  }
+}
+
+/// A training of 8 samples a step, for fit(). The kernel of its tanh is held in the run that the
+/// constructor is told.
 struct Fitted {
+  explicit Fitted(int held_run = -1) : kernel(model, "tanh", held_run) {}
+
   Model model = plain_model();
+  HeldKernel kernel;
   TrainingModel training{model, options_for(2, 2, 2), Sgd{.learning_rate = 0.1}};
   InferenceModel serving{model, options_for(2, 1, 4)};
   DataLoader data{tensor_dataset(samples(40, false)), 8};
@@ -131,6 +170,39 @@ TEST(CancelledCalls, OfFitKeepWhatWasTrainedAndSaySo) {
   expect_same_weights(cut.model, whole.model);
 }
 
+TEST(CancelledCalls, OfFitKeepWhatWasTrainedIfTheStopComesWhileAKernelRuns) {
+  for (const int micro_batch : {0, 5, 22}) {
+    Fitted cut(micro_batch), whole;
+    History history;
+    stopped_inside(cut.kernel, [&](const std::stop_token& stop) {
+      history = fit(cut.training, cut.data, {.epochs = 3}, stop);
+    });
+    EXPECT_TRUE(history.cancelled);
+    EXPECT_EQ(history.updates, cut.training.updates());
+    EXPECT_GT(history.updates, static_cast<std::uint64_t>(micro_batch) / 2);
+    EXPECT_LE(history.updates, static_cast<std::uint64_t>(micro_batch) / 2 + 2);
+    const FitOptions as_many{.epochs = 3, .max_updates = history.updates};
+    EXPECT_FALSE(fit(whole.training, whole.data, as_many).cancelled);
+    expect_same_weights(cut.model, whole.model);
+  }
+}
+
+TEST(CancelledCalls, OfFitEndWhileADatasetReadsOn) {
+  Model model("numbers");
+  model.loss(model.cross_entropy(model.linear("fc", model.input("x", {2}), 8), model.labels()));
+  TrainingModel training(model, options_for(2, 1, 1));
+  const HeldRead held;
+  std::stop_source stop;
+  DataLoader data = eight_samples(all_loader_kinds[0], held.before(false));
+  auto history =
+      std::async(std::launch::async, [&] { return fit(training, data, {}, stop.get_token()); });
+  held.await_begin();
+  stop.request_stop();
+  EXPECT_TRUE(history.get().cancelled);
+  EXPECT_EQ(training.updates(), 0U);
+  held.let_go();
+}
+
 TEST(CancelledCalls, OfFitEndInItsEvaluationToo) {
   Fitted fitted;
   std::stop_source stop;
@@ -154,6 +226,24 @@ TEST(CancelledCalls, OfEvaluateAndPredictThrow) {
       std::function<void()>([&] { predict(fitted.serving, {samples(20, false)[0]}, stopped()); })};
   for (const auto& call : calls) EXPECT_NE(refusal(Errc::cancelled, call), "accepted");
   EXPECT_EQ(predict(fitted.serving, {samples(20, false)[0]}).at(0).tensor.shape()[0], 20);
+}
+
+TEST(CancelledCalls, OfEvaluateAndPredictThrowIfTheStopComesWhileAKernelRuns) {
+  using Call = std::function<void(Fitted&, const std::stop_token&)>;
+  for (const Call& call : {Call([](Fitted&fitted, const std::stop_token&stop) {
+                             evaluate(fitted.serving, fitted.data, {}, {}, stop);
+                           }),
+                           Call([](Fitted&fitted, const std::stop_token&stop) {
+                             predict(fitted.serving, fitted.data, stop);
+                           }),
+                           Call([](Fitted&fitted, const std::stop_token&stop) {
+                             predict(fitted.serving, {samples(40, false)[0]}, stop);
+                           })}) {
+    Fitted fitted(5);
+    const std::string text =
+        stopped_inside(fitted.kernel, [&](const std::stop_token& stop) { call(fitted, stop); });
+    EXPECT_NE(text, "accepted");
+  }
 }
 
 }  // namespace
