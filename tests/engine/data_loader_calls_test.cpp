@@ -122,7 +122,7 @@ TEST(DataLoaderCalls, MayComeFromTheLogOfAnotherLoader) {
                                   }};
   {
     DataLoader loader =
-        eight_samples(all_loader_kinds[0], held.before(false), options, [&] { gone.open(); });
+        eight_samples(all_loader_kinds[0], held.before(false), options, [gone] { gone.open(); });
     loader.start_epoch();
     held.await_begin();
   }

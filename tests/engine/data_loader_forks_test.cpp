@@ -136,7 +136,7 @@ TEST(DataLoaderForks, LeaveNothingToWaitForOfALoaderThatLeftAThreadBehind) {
   HeldRead held;
   Latch gone;
   std::optional<DataLoader> loader = eight_samples(all_loader_kinds[0], held.before(false),
-                                                   {.stop_seconds = 0}, [&] { gone.open(); });
+                                                   {.stop_seconds = 0}, [gone] { gone.open(); });
   loader->start_epoch();
   held.await_begin();
   EXPECT_EQ(loader->close().threads_left, 1);

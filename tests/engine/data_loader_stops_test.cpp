@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -31,7 +32,7 @@ using testing::refusal;
 using testing::rest_of_eight;
 
 /// Lets the loader begin to read, which in some modes takes a call of next() that does not wait.
-void begin_reading(DataLoader& loader, HeldRead& held) {
+void begin_reading(DataLoader& loader, const HeldRead& held) {
   loader.start_epoch();
   std::stop_source source;
   std::thread stopper([&] {
@@ -50,7 +51,7 @@ TEST(DataLoaderStops, AreAskedOfADatasetThatBlocksWhenTheLoaderIsClosed) {
     Latch gone;
     {
       DataLoader loader =
-          eight_samples(kind, held.before(true), {.stop_seconds = 1e6}, [&] { gone.open(); });
+          eight_samples(kind, held.before(true), {.stop_seconds = 1e6}, [gone] { gone.open(); });
       begin_reading(loader, held);
       const ClosedLoader closed = loader.close();
       EXPECT_EQ(closed.threads_left, 0) << kind.name;
@@ -78,13 +79,13 @@ TEST(DataLoaderStops, LeaveBehindWhatDoesNotStopAndItFreesAllThatItUsesWhenItRet
   for (const LoaderKind& kind : all_loader_kinds) {
     HeldRead held;
     Latch gone;
-    std::atomic<bool> is_gone{false};
+    const auto is_gone = std::make_shared<std::atomic<bool>>(false);
     std::vector<std::string> log;
     const DataLoaderOptions options{.stop_seconds = 0.001,
                                     .log = [&](std::string_view line) { log.emplace_back(line); }};
     {
-      DataLoader loader = eight_samples(kind, held.before(false), options, [&] {
-        is_gone = true;
+      DataLoader loader = eight_samples(kind, held.before(false), options, [=] {
+        *is_gone = true;
         gone.open();
       });
       begin_reading(loader, held);
@@ -100,7 +101,7 @@ TEST(DataLoaderStops, LeaveBehindWhatDoesNotStopAndItFreesAllThatItUsesWhenItRet
       EXPECT_GE(loader.close().threads_left, 1) << kind.name;
     }
     EXPECT_EQ(log.size(), 1u) << "it is said once";
-    EXPECT_FALSE(is_gone) << kind.name;
+    EXPECT_FALSE(*is_gone) << kind.name;
     held.let_go();
     EXPECT_TRUE(gone.wait()) << kind.name;
   }
@@ -118,7 +119,7 @@ TEST(DataLoaderStops, OfADestructorTellTheLogWhatIsLeftBehindWhateverThatThrows)
                                   }};
   {
     DataLoader loader =
-        eight_samples(all_loader_kinds[0], held.before(false), options, [&] { gone.open(); });
+        eight_samples(all_loader_kinds[0], held.before(false), options, [gone] { gone.open(); });
     begin_reading(loader, held);
   }
   EXPECT_EQ(log, std::vector<std::string>{
@@ -131,7 +132,7 @@ TEST(DataLoaderStops, OfADestructorTellTheLogWhatIsLeftBehindWhateverThatThrows)
 /// A stream that ends only when it is let go, and what it is read from.
 class SlowEnd : public IterableDataset {
  public:
-  explicit SlowEnd(HeldRead& held, Latch& gone) : held_(held), gone_(gone) {}
+  SlowEnd(const HeldRead& held, const Latch& gone) : held_(held), gone_(gone) {}
   ~SlowEnd() override { gone_.open(); }
   const std::vector<Field>& fields() const override { return fields_; }
   std::unique_ptr<SampleStream> begin(const WorkerShare&) const override {
@@ -140,14 +141,14 @@ class SlowEnd : public IterableDataset {
 
  private:
   struct Stream : SampleStream {
-    explicit Stream(HeldRead& held) : held_read(held) {}
+    explicit Stream(const HeldRead& held) : held_read(held) {}
     ~Stream() override { held_read.before(false)(0, {}); }
     bool next(std::span<std::byte* const>, const std::stop_token&) override { return true; }
-    HeldRead& held_read;
+    HeldRead held_read;
   };
 
-  HeldRead& held_;
-  Latch& gone_;
+  HeldRead held_;
+  Latch gone_;
   std::vector<Field> fields_{{"x", DType::f32, {}}};
 };
 
@@ -172,7 +173,7 @@ TEST(DataLoaderStops, LeaveBehindAStreamThatDoesNotEnd) {
 TEST(DataLoaderStops, LetTheProcessEndWhileAThreadIsLeftBehind) {
   const auto leave_and_exit = [] {
     ::alarm(60);
-    HeldRead& held = *new HeldRead;  // it outlives the dataset
+    const HeldRead held;
     {
       DataLoader loader =
           eight_samples(all_loader_kinds[0], held.before(false), {.stop_seconds = 0});

@@ -95,40 +95,44 @@ inline std::vector<std::int64_t> all_eight(const LoaderKind& kind) {
   return {0, 1, 4, 5, 2, 3, 6, 7};
 }
 
-/// Reads whose first one does not end before it is let go. Any others do at once. It outlives the
-/// dataset.
+/// Reads whose first one does not end before it is let go. All others end at once. The dataset
+/// shares what they wait for, and so may outlive the test.
 class HeldRead {
  public:
-  /// What the dataset has to call. With `stops`, a read that is asked to stop ends too, with an
-  /// exception.
-  BeforeRead before(bool stops) {
-    return [this, stops](std::int64_t, const std::stop_token& stop) {
-      std::unique_lock lock(mutex_);
-      if (begun_) return;
-      begun_ = true;
-      changed_.notify_all();
+  /// Returns what the dataset has to call. If `stops`, a read that is asked to stop ends too, with
+  /// an exception.
+  BeforeRead before(bool stops) const {
+    return [state = state_, stops](std::int64_t, const std::stop_token& stop) {
+      std::unique_lock lock(state->mutex);
+      if (state->begun) return;
+      state->begun = true;
+      state->changed.notify_all();
+      const auto is_let_go = [&] { return state->let_go; };
       if (stops)
-        changed_.wait(lock, stop, [this] { return let_go_; });
+        state->changed.wait(lock, stop, is_let_go);
       else
-        changed_.wait(lock, [this] { return let_go_; });
-      if (!let_go_) throw std::runtime_error("asked to stop");
+        state->changed.wait(lock, is_let_go);
+      if (!state->let_go) throw std::runtime_error("asked to stop");
     };
   }
-  void await_begin() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return begun_; });
+  void await_begin() const {
+    std::unique_lock lock(state_->mutex);
+    state_->changed.wait(lock, [this] { return state_->begun; });
   }
-  void let_go() {
-    const std::lock_guard lock(mutex_);
-    let_go_ = true;
-    changed_.notify_all();
+  void let_go() const {
+    const std::lock_guard lock(state_->mutex);
+    state_->let_go = true;
+    state_->changed.notify_all();
   }
 
  private:
-  std::mutex mutex_;
-  std::condition_variable_any changed_;
-  bool begun_ = false;
-  bool let_go_ = false;
+  struct State {
+    std::mutex mutex;
+    std::condition_variable_any changed;
+    bool begun = false;
+    bool let_go = false;
+  };
+  std::shared_ptr<State> state_ = std::make_shared<State>();
 };
 
 }  // namespace penstock::testing
