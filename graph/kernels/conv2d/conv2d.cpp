@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/kernels/conv2d/pixel_by_pixel.hpp"
 #include "graph/kernels/conv2d/windows_of.hpp"
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/kernels/products/units.hpp"
@@ -68,6 +69,10 @@ void convolve(const Conv2dGeometry& conv, Part part, const float* x, const float
 
 void convolve_input_gradient(const Conv2dGeometry& conv, Part part, const float* dy,
                              const float* weight, float* dx, float* workspace) {
+  if (!has_finite_weights(conv, weight)) {
+    if (part.begin == 0) send_back_pixel_by_pixel(conv, dy, weight, dx);
+    return;
+  }
   std::int64_t first = 0;
   for (const Windows& windows : input_gradient_windows(conv)) {
     const std::int64_t units = convolve_units(windows);

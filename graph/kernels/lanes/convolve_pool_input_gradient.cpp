@@ -41,6 +41,31 @@ void write_tables(const LaneConvolution& conv, Part channels, const float* weigh
     }
 }
 
+/// Whether `zeros`, a sum of numbers that were each multiplied by zero, has met finite ones only.
+bool met_finite_only(Vector zeros) {
+  float sum = 0;
+  for (int i = 0; i < vector_size; ++i) sum += zeros[i];
+  return sum == 0.0f;
+}
+
+bool has_finite_gradients(std::int64_t count, const float* routes) {
+  Vector zeros{};
+  for (std::int64_t i = 0; i < count; ++i)
+    for (std::int64_t lane = 0; lane < lanes; lane += vector_size)
+      zeros += load(routes + i * route_floats + lane) * 0.0f;
+  return met_finite_only(zeros);
+}
+
+/// Looks at what `write_tables` has written of some channels' weights.
+bool has_finite_weights(const LaneConvolution& conv, Part channels, const float* tables) {
+  const std::int64_t per_channel = conv.outputs * (conv.kernel_height + 1) * lanes;
+  Vector zeros{};
+  for (std::int64_t i = channels.begin * per_channel; i < channels.end * per_channel;
+       i += vector_size)
+    zeros += load(tables + i) * 0.0f;
+  return met_finite_only(zeros);
+}
+
 /// Replaces each route's winners by the entries of the tables that meet the leftmost pixel.
 void index_routes(const LaneConvolution& conv, std::int64_t count, float* routes) {
   for (std::int64_t i = 0; i < count; ++i)
@@ -136,8 +161,10 @@ struct Scratch {
       : routes(workspace),
         tables(routes + conv.outputs * pooled_pixels(conv) * route_floats),
         padded(tables + conv.outputs * lanes *
-                            (looks_up(conv) ? conv.inputs * (conv.kernel_height + 1)
-                                            : conv.out_height * conv.out_width)) {}
+                            larger(conv.inputs * (conv.kernel_height + 1),
+                                   conv.out_height * conv.out_width)) {}
+
+  static std::int64_t larger(std::int64_t a, std::int64_t b) { return a < b ? b : a; }
 };
 
 /// All channels of which the part has some blocks.
@@ -147,16 +174,58 @@ Part channels_of(const LaneConvolution& conv, Part part) {
   return {units.begin / blocks, (units.end + blocks - 1) / blocks};
 }
 
+/// Looks weights up in tables, in blocks where all factors are finite. A table's zeros, and the
+/// pixels that have no gradient, leave every sum as it is: but not if they are multiplied by an
+/// infinity or a NaN. Other blocks go the way of the instruction sets without tables, which
+/// multiplies what a convolution of all pixels' gradients does.
+class Tables {
+ public:
+  Tables(const LaneConvolution& conv, Part channels, const float* weight, float* tables)
+      : conv_(conv), channels_(channels), weight_(weight), tables_(tables) {
+    if (!looks_up(conv)) return;
+    write();
+    finite_ = has_finite_weights(conv, channels, tables);
+  }
+
+  bool serve(const float* routes) const {
+    return finite_ && has_finite_gradients(conv_.outputs * pooled_pixels(conv_), routes);
+  }
+
+  /// The tables, which are written anew if another use of their memory has overwritten them.
+  const float* get() {
+    if (!written_) write();
+    return tables_;
+  }
+
+  /// Their memory, for the gradients of all pixels.
+  float* lend() {
+    written_ = false;
+    return tables_;
+  }
+
+ private:
+  void write() {
+    write_tables(conv_, channels_, weight_, tables_);
+    written_ = true;
+  }
+
+  const LaneConvolution& conv_;
+  Part channels_;
+  const float* weight_;
+  float* tables_;
+  bool finite_ = false, written_ = false;
+};
+
 }  // namespace
 
 void convolve_pool_input_gradient(const LaneConvolution& conv, Part part,
                                   const std::uint8_t* winners, const float* dy, const float* weight,
                                   float* dx, float* workspace) {
-  const Scratch scratch(conv, workspace);
   const std::int64_t blocks = blocks_of(conv.samples);
+  if (blocks == 0) return;
+  const Scratch scratch(conv, workspace);
   const std::int64_t pooled = conv.outputs * pooled_pixels(conv);
-  if (blocks > 0 && looks_up(conv))
-    write_tables(conv, channels_of(conv, part), weight, scratch.tables);
+  Tables tables(conv, channels_of(conv, part), weight, scratch.tables);
   for (std::int64_t block = 0; block < blocks; ++block) {
     const Part channels = every(part, blocks, block, conv.inputs);
     if (empty(channels)) continue;
@@ -165,12 +234,13 @@ void convolve_pool_input_gradient(const LaneConvolution& conv, Part part,
     float* const target = has_padding(conv) ? scratch.padded : to;
     find_routes(conv, conv.outputs, winners + block * pooled * lanes, dy + block * pooled * lanes,
                 scratch.routes);
-    if (looks_up(conv)) {
+    if (tables.serve(scratch.routes)) {
       index_routes(conv, pooled, scratch.routes);
-      spread_block(conv, channels, active, scratch.routes, scratch.tables, target);
+      spread_block(conv, channels, active, scratch.routes, tables.get(), target);
     } else {
-      unpool(conv, scratch.routes, scratch.tables);
-      convolve_input_gradient_block(conv, channels, active, scratch.tables, weight, target);
+      float* const dy_of_all = tables.lend();
+      unpool(conv, scratch.routes, dy_of_all);
+      convolve_input_gradient_block(conv, channels, active, dy_of_all, weight, target);
     }
     if (has_padding(conv)) without_padding(conv, channels, target, to);
   }

@@ -37,8 +37,9 @@ struct LaneKernels {
   // pixels of both rows, or the first of both, then the next, and so on. Of the four pixels of a
   // square that was pooled one has a gradient, and adding zeros changes no sum: pooled gradients
   // that are summed one by one give the bits of all pixels' gradients, most of which are zero. That
-  // holds as long as what zeros are multiplied by is finite: infinity or nan times zero is nan, in
-  // the sums over all pixels only.
+  // holds as long as what zeros are multiplied by is finite. The gradient of the input sums over
+  // all pixels where a factor is not; that of the weights meets the pixels that won, whatever the
+  // others are, so that infinity or nan times zero is nan without pooling only.
 
   // Convolutions compute a part of their units: the first of them in every block, then the second,
   // and so on, so that a block with few samples is shared like the others.

@@ -1,0 +1,173 @@
+// Infinities and NaNs in the gradient of a convolution's input: they reach the pixels that have met
+// them, and no others, whatever zeros a kernel has around its factors. That is what PyTorch 1.13
+// computes.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "graph/op.hpp"
+#include "graph/ops/rules/window2d.hpp"
+#include "tests/graph/ops/lanes/lanes_run.hpp"
+#include "tests/support/random_tensor.hpp"
+#include "tests/support/tape.hpp"
+
+namespace penstock::graph {
+namespace {
+
+using testing::lanes_of;
+using testing::outputs_of;
+using testing::samples_of;
+using List = std::vector<std::int64_t>;
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
+
+struct Case {
+  Shape x, weight;
+  Attributes attributes = {};
+};
+
+void PrintTo(const Case& one, std::ostream* stream) {
+  *stream << to_string(one.x) << " * " << to_string(one.weight);
+}
+
+/// The tensor with `value` as one of its elements.
+Tensor with(const Tensor& tensor, std::size_t at, float value) {
+  std::vector<float> numbers(tensor.as<float>().begin(), tensor.as<float>().end());
+  numbers[at] = value;
+  return {tensor.shape(), std::span<const float>(numbers)};
+}
+
+/// What a convolution of `x` by `weight` sends back for `dy`, product by product.
+std::vector<double> sent_back(const Case& one, const Tensor& weight, const Tensor& dy) {
+  const Shape &x = one.x, &y = dy.shape();
+  const Window2d window = conv_window(one.attributes, {weight.shape()[2], weight.shape()[3]});
+  const std::int64_t inputs = weight.shape()[1];
+  const std::int64_t outputs = y[1] / one.attributes.integer("groups", 1);
+  std::vector<double> dx(static_cast<std::size_t>(x.elements()));
+  for (std::int64_t i = 0; i < y.elements(); ++i)
+    for (std::int64_t cell = 0; cell < inputs * window.cells(); ++cell) {
+      const std::int64_t pixel = i % (y[2] * y[3]), o = i / (y[2] * y[3]) % y[1];
+      const std::int64_t channel = o / outputs * inputs + cell / window.cells();
+      const std::int64_t tap = cell % window.cells();
+      const std::int64_t row = window.position(0, pixel / y[3], tap / window.kernel[1]);
+      const std::int64_t column = window.position(1, pixel % y[3], tap % window.kernel[1]);
+      if (row < 0 || row >= x[2] || column < 0 || column >= x[3]) continue;
+      const std::int64_t plane = i / (y[1] * y[2] * y[3]) * x[1] + channel;
+      dx[static_cast<std::size_t>((plane * x[2] + row) * x[3] + column)] +=
+          static_cast<double>(dy.as<float>()[static_cast<std::size_t>(i)]) *
+          static_cast<double>(
+              weight.as<float>()[static_cast<std::size_t>(o * inputs * window.cells() + cell)]);
+    }
+  return dx;
+}
+
+void expect_same(const Tensor& actual, const std::vector<double>& expected,
+                 const std::string& what) {
+  ASSERT_EQ(actual.elements(), std::ssize(expected)) << what;
+  int wrong = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const double value = actual.as<float>()[i];
+    const bool same = std::isfinite(expected[i])
+                          ? std::abs(value - expected[i]) < 1e-4
+                          : value == expected[i] || (std::isnan(value) && std::isnan(expected[i]));
+    if (!same && ++wrong == 1)
+      ADD_FAILURE() << what << ": element " << i << " is " << value << ", expected " << expected[i];
+  }
+  EXPECT_EQ(wrong, 0) << what;
+}
+
+/// Calls `check(weight, dy, what)` with an infinity or a NaN as one of the weights or one of the
+/// gradients, at some places of each.
+void for_each_infinity(const Tensor& weight, const Tensor& dy, const auto& check) {
+  for (const float value : {infinity, -infinity, not_a_number})
+    for (const int part : {0, 1, 2, 3}) {
+      const auto place = [&](const Tensor& of) {
+        return static_cast<std::size_t>((of.elements() - 1) * part / 3);
+      };
+      const std::string text = std::to_string(value) + " at place " + std::to_string(part);
+      check(with(weight, place(weight), value), dy, text + " of the weights");
+      check(weight, with(dy, place(dy), value), text + " of the gradients");
+    }
+}
+
+Attributes with_size(const Case& one) {
+  Attributes attributes = one.attributes;
+  attributes.set("input_size", List{one.x[2], one.x[3]});
+  return attributes;
+}
+
+class ConvolutionInfinities : public ::testing::TestWithParam<Case> {
+ protected:
+  const Case& one_ = GetParam();
+  const Tensor x_ = testing::uniform(one_.x, 1), weight_ = testing::uniform(one_.weight, 2);
+  const Tensor y_ = outputs_of(find_op("conv2d"), {x_, weight_}, one_.attributes)[0];
+  const Tensor dy_ = testing::uniform(y_.shape(), 3);
+};
+
+TEST_P(ConvolutionInfinities, GoBackToThePixelsThatMetThem) {
+  for_each_infinity(weight_, dy_, [&](const Tensor& weight, const Tensor& dy, const auto& what) {
+    expect_same(outputs_of(find_op("conv2d_input_gradient"), {dy, weight}, with_size(one_))[0],
+                sent_back(one_, weight, dy), what);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Geometries, ConvolutionInfinities,
+    ::testing::Values(
+        Case{{2, 3, 6, 7}, {4, 3, 3, 3}}, Case{{2, 3, 6, 7}, {4, 3, 3, 2}, {{"padding", 1}}},
+        Case{{1, 4, 9, 8}, {6, 2, 3, 3}, {{"stride", 2}, {"groups", 2}, {"padding", 1}}},
+        Case{{1, 2, 9, 9}, {3, 2, 3, 3}, {{"dilation", 2}, {"stride", List{1, 3}}}},
+        Case{{1, 40, 5, 5}, {36, 40, 3, 3}, {{"padding", 1}}}));
+
+class PooledConvolutionInfinities : public ConvolutionInfinities {
+ protected:
+  /// Runs the convolution with lanes, pooling and ReLU, and notes which pixels won.
+  PooledConvolutionInfinities() {
+    const ValueId x = tape_.leaf(x_), weight = tape_.leaf(weight_), bias = tape_.leaf(bias_);
+    convolved_ = tape_.apply(find_op("conv2d"), {x, weight, bias}, one_.attributes)[0];
+    const ValueId pooled =
+        tape_.apply(find_op("max_pool2d"), {convolved_}, {{"kernel", std::int64_t{2}}})[0];
+    result_ = tape_.apply(find_op("relu"), {pooled})[0];
+    winners_ = outputs_of(find_op("conv2d_pool_relu_lanes"), {lanes_of(x_), weight_, bias_},
+                          lane_attributes())[1];
+  }
+
+  Attributes lane_attributes() const {
+    Attributes attributes = one_.attributes;
+    attributes.set("batch", one_.x[0]);
+    return attributes;
+  }
+
+  const Tensor bias_ = testing::uniform({one_.weight[0]}, 4, 1, 2);  // most pixels are above zero
+  testing::Tape tape_;
+  ValueId convolved_ = none, result_ = none;
+  Tensor winners_;
+};
+
+TEST_P(PooledConvolutionInfinities, GoBackToThePixelsThatMetThem) {
+  const Tensor dy = testing::uniform(tape_[result_].shape(), 5);
+  for_each_infinity(weight_, dy, [&](const Tensor& weight, const Tensor& of, const auto& what) {
+    testing::Tape tape = tape_;
+    tape.backward(result_, of, {convolved_});
+    Attributes attributes = lane_attributes();
+    attributes.set("input_size", List{one_.x[2], one_.x[3]});
+    const Tensor dx = outputs_of(find_op("conv2d_pool_relu_lanes_input_gradient"),
+                                 {winners_, lanes_of(of), weight}, attributes)[0];
+    expect_same(samples_of(dx, one_.x[0]), sent_back(one_, weight, tape.gradient(convolved_)),
+                what);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Geometries, PooledConvolutionInfinities,
+                         ::testing::Values(Case{{20, 2, 8, 8}, {3, 2, 3, 3}},
+                                           Case{{17, 1, 9, 7}, {4, 1, 5, 3}, {{"padding", 1}}},
+                                           Case{{5, 3, 12, 12}, {2, 3, 7, 7}}));
+
+}  // namespace
+}  // namespace penstock::graph
