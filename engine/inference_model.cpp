@@ -160,11 +160,11 @@ class InferenceModel::Impl {
         .unfilled = "micro-batch for every replica (" + std::to_string(round()) + ")"};
     const auto fits = [&](const auto& plan) { return plan->plan().batch == batch; };
     return short_plans_.take(unfilled, fits, [&] {
-      Options options = options_;
-      options.batch_size = static_cast<int>(batch);
+      Options options = for_fewer_samples(options_, batch);
       options.device_iterations = static_cast<int>(micro_batches);
-      options.topology.replication_factor = 1;
-      return std::make_unique<RunningModel>(running_, options, nullptr);
+      return make_fit(options, [&](const Options& own) {
+        return std::make_unique<RunningModel>(running_, own, nullptr);
+      });
     });
   }
 

@@ -10,6 +10,29 @@ std::int64_t equal_micro_batch(std::int64_t rows, std::int64_t most) {
   return batch;
 }
 
+Options for_fewer_samples(Options options, std::int64_t batch) {
+  const std::int64_t whole = options.batch_size;
+  std::int64_t& minimum = options.training.offload.activations.minimum_bytes;
+  // The minimum times batch / whole, rounded up, without a product that overflows.
+  minimum = minimum / whole * batch + (minimum % whole * batch + whole - 1) / whole;
+  options.batch_size = static_cast<int>(batch);
+  options.topology.replication_factor = 1;
+  return options;
+}
+
+std::vector<Options> with_less_memory(const Options& options) {
+  Options in_host_store = options;
+  OffloadOptions& offload = in_host_store.training.offload;
+  offload.optimizer_state = offload.accumulators = offload.activations =
+      offload.weights = {.on = true, .minimum_bytes = 0};
+  in_host_store.topology.phased.on_ipu = {};
+  Options recomputed = in_host_store;
+  recomputed.training.recompute = true;
+  recomputed.training.recompute_stages.clear();
+  recomputed.topology.schedule = PipelineSchedule::sequential;
+  return {in_host_store, recomputed};
+}
+
 void expect_not_stopped(const std::stop_token& stop) {
   if (stop.stop_requested()) throw Error(Errc::cancelled, "the call was asked to stop");
 }

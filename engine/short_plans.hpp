@@ -27,6 +27,33 @@ struct UnfilledRows {
 /// Of the equal micro-batches of at most `most` samples that `rows` make, the largest.
 std::int64_t equal_micro_batch(std::int64_t rows, std::int64_t most);
 
+/// Returns `options` with micro-batches of `batch` samples, which are fewer, on one replica. The
+/// same activations stay in the host store, although each is smaller: otherwise a plan for fewer
+/// samples might need more of an IPU's memory.
+Options for_fewer_samples(Options options, std::int64_t batch);
+
+/// Returns variants of `options` that compute the same bits with less memory of the IPUs, the last
+/// with the least: the first keeps all that it may in the host store, the second also recomputes
+/// and has no more than one micro-batch in flight.
+std::vector<Options> with_less_memory(const Options& options);
+
+/// Returns `make(options)`; where that does not fit into the memory of the IPUs, what `make` makes
+/// of the first of with_less_memory(options) that does.
+/// @throws Error as `make` of `options` if none fits.
+auto make_fit(const Options& options, const auto& make) {
+  try {
+    return make(options);
+  } catch (const Error& error) {
+    if (error.code() != Errc::out_of_memory || options.topology.ipu_memory_bytes == 0) throw;
+    for (const Options& less : with_less_memory(options)) try {
+        return make(less);
+      } catch (const Error& other) {
+        if (other.code() != Errc::out_of_memory) throw;
+      }
+    throw;
+  }
+}
+
 /// @throws Error cancelled, for whoever catches it to say of what, if a stop was asked for.
 void expect_not_stopped(const std::stop_token& stop);
 

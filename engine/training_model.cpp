@@ -203,11 +203,9 @@ class TrainingModel::Impl {
   RunningModel& short_plan(const UnfilledRows& rows) {
     const std::int64_t batch = equal_micro_batch(rows.rest, options_.batch_size);
     const std::int64_t micro_batches = rows.rest / batch;
-    Options options = options_;
-    options.batch_size = static_cast<int>(batch);
+    Options options = for_fewer_samples(options_, batch);
     options.device_iterations = 1;
     options.training.gradient_accumulation = static_cast<int>(micro_batches);
-    options.topology.replication_factor = 1;
     // A turn of many small micro-batches would hold them all at once.
     if (micro_batches > options_.training.gradient_accumulation)
       options.topology.phased.batch_serial = false;
@@ -215,7 +213,9 @@ class TrainingModel::Impl {
       return rest->plan().batch == batch && rest->gradient_accumulation() == micro_batches;
     };
     return short_plans_.take(rows, fits, [&] {
-      return std::make_unique<RunningModel>(running_, options, &first_optimizer_);
+      return make_fit(options, [&](const Options& own) {
+        return std::make_unique<RunningModel>(running_, own, &first_optimizer_);
+      });
     });
   }
 

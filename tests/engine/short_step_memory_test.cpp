@@ -146,5 +146,65 @@ TEST(ShortStepMemory, R2_6_OfSamplesForSomeReplicasIsThatOfMicroBatches) {
   }
 }
 
+/// Trains on a whole step and a shorter one; returns the weights.
+std::vector<Tensor> trained(const Model& model, const Options& options, const Shape& sample,
+                            std::int64_t shorter) {
+  TrainingModel training(model, options, AdamW{.learning_rate = 0.01});
+  const std::int64_t whole = options.samples_per_step();
+  for (const std::int64_t count : {whole, shorter}) {
+    std::vector<std::int64_t> labels;
+    for (std::int64_t i = 0; i < count; ++i) labels.push_back(i % 4);
+    training.step({uniform(sample.with(0, count), 3), Tensor({count}, labels)});
+  }
+  EXPECT_EQ(training.updates(), 2u);
+  std::vector<Tensor> weights;
+  for (const ParameterInfo& info : model.parameters()) weights.push_back(model.weight(info.name));
+  return weights;
+}
+
+/// What the IPU that has most in use needs of a model that nothing limits.
+std::int64_t fullest(const TrainingModel& training) {
+  std::int64_t most = 0;
+  for (const StageReport& stage : training.stage_reports()) most = std::max(most, stage.peak_bytes);
+  return most;
+}
+
+/// Expects that a model that just fits trains on `shorter` samples as one does that nothing limits,
+/// although a model of micro-batches of so many, on one replica, needs more.
+void expect_room(const auto& network, Options options, const Shape& sample, std::int64_t shorter) {
+  const std::vector<Tensor> free = trained(network(), options, sample, shorter);
+  const std::int64_t limit = fullest(TrainingModel(network(), options, AdamW{}));
+  Options alone = options;
+  alone.batch_size = static_cast<int>(shorter);
+  alone.topology.replication_factor = 1;
+  ASSERT_GT(fullest(TrainingModel(network(), alone, AdamW{})), limit);
+  options.topology.ipu_memory_bytes = limit;
+  const std::vector<Tensor> limited = trained(network(), options, sample, shorter);
+  ASSERT_EQ(limited.size(), free.size());
+  for (std::size_t i = 0; i < free.size(); ++i) EXPECT_TRUE(same_bits(limited[i], free[i])) << i;
+}
+
+// 16 samples fill a vector, by which convolution and pooling become one; with 10 they do not.
+TEST(ShortStepMemory, R2_6_IsWithinTheLimitWhereFewerSamplesAreLaidOutInAnotherWay) {
+  const auto network = [] {
+    Model model("images", 5);
+    Value x = model.input("x", {1, 20, 20});
+    const Value labels = model.labels();
+    x = model.relu(model.max_pool2d(model.conv2d("conv", x, {.out_channels = 8, .kernel = 3})));
+    x = model.linear("fc", model.flatten(x), 4);
+    model.loss(model.cross_entropy(x, labels));
+    return model;
+  };
+  expect_room(network, {.batch_size = 16}, {16, 1, 20, 20}, 10);
+}
+
+// Each replica keeps its part; the first one alone trains on a shorter step, with all of it.
+TEST(ShortStepMemory, R2_6_IsWithinTheLimitWhereReplicasDivideTheOptimizersState) {
+  Options options{.batch_size = 4};
+  options.topology.replication_factor = 4;
+  options.training.sharding.optimizer_state = {.on = true, .minimum_elements = 2};
+  expect_room(network, options, {16, 32}, 3);
+}
+
 }  // namespace
 }  // namespace penstock::testing
