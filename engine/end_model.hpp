@@ -1,4 +1,5 @@
-// end_model: what the destructors of TrainingModel and InferenceModel do.
+// How a TrainingModel or an InferenceModel ends: what it runs is freed by whoever shares it last,
+// the handle of the host's or a call that this was destroyed in.
 #pragma once
 
 #include <memory>
@@ -7,16 +8,21 @@
 
 namespace penstock {
 
-/// Ends what `impl` runs and frees it, once the call of another thread has returned. In a forked
-/// process it is left as it is, for good.
+/// Frees what a model runs. In a forked process it is left as it is, for good.
+struct FreeModel {
+  template <class Impl>
+  void operator()(Impl* impl) const noexcept {
+    const ModelEnd end(impl->calls());
+    if (end.may_free()) delete impl;
+  }
+};
+
+/// Gives up a handle's share of what its model runs, once the call of another thread has returned.
 template <class Impl>
-void end_model(std::unique_ptr<Impl>& impl) noexcept {
+void end_model(std::shared_ptr<Impl>& impl) noexcept {
   if (!impl) return;
   const ModelEnd end(impl->calls());
-  if (end.may_free())
-    impl.reset();
-  else
-    static_cast<void>(impl.release());
+  impl.reset();
 }
 
 }  // namespace penstock

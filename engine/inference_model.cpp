@@ -25,11 +25,6 @@ class InferenceModel::Impl {
 
   const std::shared_ptr<ModelCalls>& calls() const { return calls_; }
 
-  /// Returns what `call` returns, to which it is given; see as_one_call().
-  auto calling(std::string_view name, const auto& call) {
-    return as_one_call(*calls_, running_, name, [&] { return call(*this); });
-  }
-
   StepResult run(std::span<const Tensor> inputs, const std::stop_token& stop) {
     const Stopwatch watch;
     const std::int64_t rows = running_.check(inputs);
@@ -179,11 +174,12 @@ class InferenceModel::Impl {
 InferenceModel::InferenceModel(const Model& model, const Options& options) {
   const auto calls = ModelAccess::calls(model);
   const ModelCall call(*calls, "the constructor of an InferenceModel");
-  std::unique_ptr<Impl> impl;
+  std::shared_ptr<Impl> impl;
   {
     const ModelCall::Undisturbed alone(call);
-    impl = or_out_of_memory("the constructor of an InferenceModel",
-                            [&] { return std::make_unique<Impl>(model, options); });
+    impl = or_out_of_memory("the constructor of an InferenceModel", [&] {
+      return std::shared_ptr<Impl>(new Impl(model, options), FreeModel());
+    });
   }
   impl->running().log_compilation();
   impl_ = std::move(impl);
@@ -192,6 +188,12 @@ InferenceModel::InferenceModel(const Model& model, const Options& options) {
 std::shared_ptr<ModelCalls> ModelAccess::calls(const InferenceModel& model) {
   return model.impl_->calls();
 }
+
+InferenceModel ModelAccess::handle(const InferenceModel& model) {
+  return InferenceModel(model.impl_);
+}
+
+InferenceModel::InferenceModel(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 InferenceModel::~InferenceModel() {
   end_model(impl_);
@@ -207,10 +209,11 @@ InferenceModel& InferenceModel::operator=(InferenceModel&& other) noexcept {
 }
 
 void InferenceModel::detach() {
-  impl_->calling("InferenceModel::detach", [](auto& impl) { impl.short_plans().detach(); });
+  as_one_call(impl_, "InferenceModel::detach", [](auto& impl) { impl.short_plans().detach(); });
 }
 void InferenceModel::attach() {
-  impl_->calling("InferenceModel::attach", [](auto& impl) { impl.short_plans().open().attach(); });
+  as_one_call(impl_, "InferenceModel::attach",
+              [](auto& impl) { impl.short_plans().open().attach(); });
 }
 bool InferenceModel::attached() const noexcept {
   return impl_->running().any_attached();
@@ -231,7 +234,8 @@ std::int64_t InferenceModel::samples_per_run() const noexcept {
   return impl_->samples_per_run();
 }
 StepResult InferenceModel::run(std::span<const Tensor> inputs, std::stop_token stop) {
-  return impl_->calling("InferenceModel::run", [&](auto& impl) { return impl.run(inputs, stop); });
+  return as_one_call(impl_, "InferenceModel::run",
+                     [&](auto& impl) { return impl.run(inputs, stop); });
 }
 void InferenceModel::check_samples(std::int64_t samples) const {
   impl_->check_samples(samples);
@@ -247,12 +251,12 @@ const CompileReport& InferenceModel::compile_report() const noexcept {
   return impl_->running().compile_report();
 }
 std::vector<StageReport> InferenceModel::stage_reports() const {
-  return impl_->calling("InferenceModel::stage_reports",
-                        [](auto& impl) { return impl.running().stage_reports(); });
+  return as_one_call(impl_, "InferenceModel::stage_reports",
+                     [](auto& impl) { return impl.running().stage_reports(); });
 }
 std::vector<TraceEvent> InferenceModel::take_trace() {
-  return impl_->calling("InferenceModel::take_trace",
-                        [](auto& impl) { return impl.short_plans().take_trace(); });
+  return as_one_call(impl_, "InferenceModel::take_trace",
+                     [](auto& impl) { return impl.short_plans().take_trace(); });
 }
 std::uint64_t InferenceModel::dropped_events() const noexcept {
   return impl_->running().dropped_events();

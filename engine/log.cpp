@@ -87,7 +87,8 @@ Log::Log(const RuntimeOptions& options) : least_(least_of(options)) {
 }
 
 void Log::tell(std::string_view line) const {
-  telling_->add(line);
+  const std::shared_ptr<Telling> telling = telling_;
+  telling->add(line);
 }
 
 void Log::operator()(LogLevel level, std::initializer_list<std::string_view> parts) const {

@@ -59,6 +59,7 @@ class Log {
     std::shared_ptr<Telling> telling_;
   };
 
+  /// Tells the host, who may destroy this log meanwhile.
   void tell(std::string_view line) const;
 
   std::shared_ptr<Telling> telling_;  // none: nobody listens

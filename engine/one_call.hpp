@@ -3,6 +3,7 @@
 // done with are released on the thread that calls.
 #pragma once
 
+#include <memory>
 #include <string_view>
 
 #include "engine/model/model_calls.hpp"
@@ -13,24 +14,36 @@ namespace penstock {
 
 class ReturnedInputs {
  public:
-  explicit ReturnedInputs(RunningModel& model) noexcept : model_(model) { model_.release_inputs(); }
-  ~ReturnedInputs() { model_.release_inputs(); }
+  /// @throws Error closed in a process that was forked from the model's.
+  ReturnedInputs(RunningModel& model, const ModelCalls& calls) : model_(model), calls_(calls) {
+    calls_.expect_own_process();
+    model_.release_inputs();
+  }
+  /// In a process that was forked inside the call, the inputs are left as they are.
+  ~ReturnedInputs() {
+    if (calls_.in_own_process()) model_.release_inputs();
+  }
   ReturnedInputs(const ReturnedInputs&) = delete;
   ReturnedInputs& operator=(const ReturnedInputs&) = delete;
 
  private:
   RunningModel& model_;
+  const ModelCalls& calls_;
 };
 
-/// Returns what `call` returns. The log of `model` is told afterwards.
+/// Returns what `call` returns, to which `*model` is given. The log of the model is told
+/// afterwards, and may destroy the handle that holds `model`, which lives until the call has ended.
 /// @throws Error busy or closed as ModelCall; out_of_memory naming the call, if memory runs out in
 /// it; what `call` throws.
-auto as_one_call(ModelCalls& calls, RunningModel& model, std::string_view name, const auto& call) {
-  const ModelCall under_way(calls, name);
-  const ReturnedInputs inputs(model);
-  return model.log().after([&] {
+template <class Impl>
+auto as_one_call(const std::shared_ptr<Impl>& model, std::string_view name, const auto& call) {
+  const std::shared_ptr<ModelCalls> calls = model->calls();
+  const ModelCall under_way(*calls, name);
+  const std::shared_ptr<Impl> kept = model;
+  const ReturnedInputs inputs(kept->running(), *calls);
+  return kept->running().log().after([&] {
     const ModelCall::Undisturbed alone(under_way);
-    return or_out_of_memory(name, call);
+    return or_out_of_memory(name, [&] { return call(*kept); });
   });
 }
 

@@ -51,11 +51,6 @@ class TrainingModel::Impl {
 
   const std::shared_ptr<ModelCalls>& calls() const { return calls_; }
 
-  /// Returns what `call` returns, to which it is given; see as_one_call().
-  auto calling(std::string_view name, const auto& call) {
-    return as_one_call(*calls_, running_, name, [&] { return call(*this); });
-  }
-
   StepResult step(std::span<const Tensor> inputs, const std::stop_token& stop) {
     const Stopwatch watch;
     const std::int64_t rows = running_.check(inputs);
@@ -257,11 +252,12 @@ TrainingModel::TrainingModel(const Model& model, const Options& options,
                              const Optimizer& optimizer) {
   const auto calls = ModelAccess::calls(model);
   const ModelCall call(*calls, "the constructor of a TrainingModel");
-  std::unique_ptr<Impl> impl;
+  std::shared_ptr<Impl> impl;
   {
     const ModelCall::Undisturbed alone(call);
-    impl = or_out_of_memory("the constructor of a TrainingModel",
-                            [&] { return std::make_unique<Impl>(model, options, optimizer); });
+    impl = or_out_of_memory("the constructor of a TrainingModel", [&] {
+      return std::shared_ptr<Impl>(new Impl(model, options, optimizer), FreeModel());
+    });
   }
   impl->running().log_compilation();
   impl_ = std::move(impl);
@@ -270,6 +266,12 @@ TrainingModel::TrainingModel(const Model& model, const Options& options,
 std::shared_ptr<ModelCalls> ModelAccess::calls(const TrainingModel& model) {
   return model.impl_->calls();
 }
+
+TrainingModel ModelAccess::handle(const TrainingModel& model) {
+  return TrainingModel(model.impl_);
+}
+
+TrainingModel::TrainingModel(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 TrainingModel::~TrainingModel() {
   end_model(impl_);
@@ -285,10 +287,11 @@ TrainingModel& TrainingModel::operator=(TrainingModel&& other) noexcept {
 }
 
 void TrainingModel::detach() {
-  impl_->calling("TrainingModel::detach", [](auto& impl) { impl.short_plans().detach(); });
+  as_one_call(impl_, "TrainingModel::detach", [](auto& impl) { impl.short_plans().detach(); });
 }
 void TrainingModel::attach() {
-  impl_->calling("TrainingModel::attach", [](auto& impl) { impl.short_plans().open().attach(); });
+  as_one_call(impl_, "TrainingModel::attach",
+              [](auto& impl) { impl.short_plans().open().attach(); });
 }
 bool TrainingModel::attached() const noexcept {
   return impl_->running().any_attached();
@@ -303,39 +306,42 @@ StepResult TrainingModel::outline() const {
   return impl_->running().outline();
 }
 StepResult TrainingModel::step(std::span<const Tensor> inputs, std::stop_token stop) {
-  return impl_->calling("TrainingModel::step", [&](auto& impl) { return impl.step(inputs, stop); });
+  return as_one_call(impl_, "TrainingModel::step",
+                     [&](auto& impl) { return impl.step(inputs, stop); });
 }
 void TrainingModel::check_samples(std::int64_t samples) const {
   impl_->check_samples(samples);
 }
 void TrainingModel::set_optimizer(const Optimizer& optimizer) {
-  impl_->calling("TrainingModel::set_optimizer",
-                 [&](auto& impl) { impl.set_optimizer(optimizer); });
+  as_one_call(impl_, "TrainingModel::set_optimizer",
+              [&](auto& impl) { impl.set_optimizer(optimizer); });
 }
 Optimizer TrainingModel::optimizer() const {
   impl_->calls()->expect_own_process();
   return impl_->optimizer();
 }
 std::vector<NamedTensor> TrainingModel::optimizer_state() const {
-  return impl_->calling("TrainingModel::optimizer_state",
-                        [](auto& impl) { return impl.short_plans().open().optimizer_state(); });
+  return as_one_call(impl_, "TrainingModel::optimizer_state",
+                     [](auto& impl) { return impl.short_plans().open().optimizer_state(); });
 }
 void TrainingModel::set_optimizer_state(const std::vector<NamedTensor>& state) {
-  impl_->calling("TrainingModel::set_optimizer_state", [&](auto& impl) { impl.set_state(state); });
+  as_one_call(impl_, "TrainingModel::set_optimizer_state",
+              [&](auto& impl) { impl.set_state(state); });
 }
 void TrainingModel::save_optimizer_state(const std::string& path) const {
-  impl_->calling("TrainingModel::save_optimizer_state",
-                 [&](auto& impl) { write_weights_file(path, impl.state_file()); });
+  as_one_call(impl_, "TrainingModel::save_optimizer_state",
+              [&](auto& impl) { write_weights_file(path, impl.state_file()); });
 }
 void TrainingModel::save_optimizer_state(OutputFile& file) const {
-  impl_->calling("TrainingModel::save_optimizer_state",
-                 [&](auto& impl) { write_weights(file, impl.state_file()); });
+  as_one_call(impl_, "TrainingModel::save_optimizer_state",
+              [&](auto& impl) { write_weights(file, impl.state_file()); });
 }
 void TrainingModel::load_optimizer_state(const std::string& path) {
-  impl_->calling("TrainingModel::load_optimizer_state", [&](auto& impl) { impl.load_state(path); });
+  as_one_call(impl_, "TrainingModel::load_optimizer_state",
+              [&](auto& impl) { impl.load_state(path); });
 }
 Tensor TrainingModel::buffer(const std::string& name, int replica) const {
-  return impl_->calling("TrainingModel::buffer", [&](auto& impl) {
+  return as_one_call(impl_, "TrainingModel::buffer", [&](auto& impl) {
     const int replicas = impl.options().topology.replication_factor;
     return impl.running().read_buffer(name, replica, replicas);
   });
@@ -356,12 +362,12 @@ const CompileReport& TrainingModel::compile_report() const noexcept {
   return impl_->running().compile_report();
 }
 std::vector<StageReport> TrainingModel::stage_reports() const {
-  return impl_->calling("TrainingModel::stage_reports",
-                        [](auto& impl) { return impl.running().stage_reports(); });
+  return as_one_call(impl_, "TrainingModel::stage_reports",
+                     [](auto& impl) { return impl.running().stage_reports(); });
 }
 std::vector<TraceEvent> TrainingModel::take_trace() {
-  return impl_->calling("TrainingModel::take_trace",
-                        [](auto& impl) { return impl.short_plans().take_trace(); });
+  return as_one_call(impl_, "TrainingModel::take_trace",
+                     [](auto& impl) { return impl.short_plans().take_trace(); });
 }
 std::uint64_t TrainingModel::dropped_events() const noexcept {
   return impl_->running().dropped_events();

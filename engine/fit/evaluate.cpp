@@ -41,10 +41,11 @@ Evaluation evaluate(InferenceModel& model, DataLoader& data, const std::vector<M
   const ModelCall call(*calls, "evaluate");
   check(metrics);
   check(metrics, model.outline(), "evaluate");
-  InferenceFields fields(model, data.fields());
-  check_runs(model, data, fields, "evaluate: data");
-  LoaderNote note(model.options().runtime);
-  return evaluate_once(model, data, fields, metrics, note, on_batch, stop);
+  InferenceModel kept = ModelAccess::handle(model);  // the host's functions may destroy `model`
+  InferenceFields fields(kept, data.fields());
+  check_runs(kept, data, fields, "evaluate: data");
+  LoaderNote note(kept.options().runtime);
+  return evaluate_once(kept, data, fields, metrics, note, on_batch, stop);
 }
 
 }  // namespace penstock

@@ -25,18 +25,20 @@ Batch first_rows(Batch batch, std::int64_t count) {
 class Fitting {
  public:
   Fitting(TrainingModel& model, DataLoader& data, const FitOptions& options, std::stop_token stop)
-      : model_(model),
+      : model_(ModelAccess::handle(model)),
         data_(data),
+        validation_model_(options.validation_model
+                              ? std::optional(ModelAccess::handle(*options.validation_model))
+                              : std::nullopt),
         first_update_(model.updates()),
         options_(options),
         stop_(std::move(stop)),
         note_(model.options().runtime),
         validation_note_(
-            (options.validation_model ? options.validation_model->options() : model.options())
-                .runtime),
+            (validation_model_ ? validation_model_->options() : model.options()).runtime),
         per_update_(model.options().samples_per_step() / model.options().device_iterations) {
-    if (options.validation_model)
-      validation_fields_.emplace(*options.validation_model, options.validation_data->fields(),
+    if (validation_model_)
+      validation_fields_.emplace(*validation_model_, options.validation_data->fields(),
                                  model.inputs());
   }
 
@@ -187,11 +189,11 @@ class Fitting {
 
   void end_epoch(EpochRecord record, const Scores& scores) {
     record.values = scores.means();
-    if (options_.validation_model) {
+    if (validation_model_) {
       const Stopwatch watch;
       const std::optional<Evaluation> validation = unless_cancelled([&] {
-        return evaluate_once(*options_.validation_model, *options_.validation_data,
-                             *validation_fields_, options_.metrics, validation_note_, {}, stop_);
+        return evaluate_once(*validation_model_, *options_.validation_data, *validation_fields_,
+                             options_.metrics, validation_note_, {}, stop_);
       });
       if (!validation) return;
       for (const NamedValue& value : validation->values)
@@ -204,8 +206,9 @@ class Fitting {
     history_.epochs.push_back(std::move(record));
   }
 
-  TrainingModel& model_;
+  TrainingModel model_;  // a handle of its own, for a callback may destroy the host's
   DataLoader& data_;
+  std::optional<InferenceModel> validation_model_;  // likewise
   const std::uint64_t first_update_;
   const FitOptions& options_;
   const std::stop_token stop_;

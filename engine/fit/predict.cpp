@@ -74,16 +74,17 @@ std::int64_t samples_in(const std::vector<Tensor>& inputs) {
 std::vector<NamedTensor> predict(InferenceModel& model, DataLoader& data, std::stop_token stop) {
   const auto calls = ModelAccess::calls(model);
   const ModelCall call(*calls, "predict");
-  expect_own_inputs(model);
-  InferenceFields fields(model, data.fields());
-  check_runs(model, data, fields, "predict: data");
+  InferenceModel kept = ModelAccess::handle(model);  // the host's functions may destroy `model`
+  expect_own_inputs(kept);
+  InferenceFields fields(kept, data.fields());
+  check_runs(kept, data, fields, "predict: data");
   Predictions predictions;
-  LoaderNote note(model.options().runtime);
+  LoaderNote note(kept.options().runtime);
   note.tell(data);
   data.start_epoch();
   while (const std::optional<Batch> batch = data.next(stop))
-    in_runs(*batch, batch->front().shape()[0], model.samples_per_run(), [&](const Batch& part) {
-      predictions.add(model.run(fields.of(part), stop), part.front().shape()[0]);
+    in_runs(*batch, batch->front().shape()[0], kept.samples_per_run(), [&](const Batch& part) {
+      predictions.add(kept.run(fields.of(part), stop), part.front().shape()[0]);
     });
   if (predictions.empty()) refuse_empty("predict");
   note.tell(data);
@@ -94,11 +95,12 @@ std::vector<NamedTensor> predict(InferenceModel& model, const std::vector<Tensor
                                  std::stop_token stop) {
   const auto calls = ModelAccess::calls(model);
   const ModelCall call(*calls, "predict");
-  expect_own_inputs(model);
+  InferenceModel kept = ModelAccess::handle(model);  // the host's functions may destroy `model`
+  expect_own_inputs(kept);
   Predictions predictions;
   const std::int64_t samples = samples_in(inputs);
-  in_runs(inputs, samples, model.samples_per_run(), [&](const std::vector<Tensor>& part) {
-    predictions.add(model.run(part, stop), samples_in(part));
+  in_runs(inputs, samples, kept.samples_per_run(), [&](const std::vector<Tensor>& part) {
+    predictions.add(kept.run(part, stop), samples_in(part));
   });
   return predictions.joined();
 }

@@ -114,13 +114,14 @@ std::shared_ptr<ModelCalls> ModelAccess::calls(const Model& model) {
 Model::Model(std::string name, std::uint64_t seed) : impl_(Impl::make(name, seed)) {}
 
 Model Model::clone() const {
-  const ModelCall call(impl_->calls, "Model::clone");
+  const std::shared_ptr<Impl> kept = impl_;
+  const ModelCall call(kept->calls, "Model::clone");
   return or_out_of_memory("Model::clone", [&] {
-    Model result(name(), impl_->seed);
-    result.impl_->network = impl_->network.copy();
-    const std::vector<Tensor>& values = impl_->weights.newest();
+    Model result(name(), kept->seed);
+    result.impl_->network = kept->network.copy();
+    const std::vector<Tensor>& values = kept->weights.newest();
     for (std::size_t i = 0; i < values.size(); ++i)
-      result.impl_->weights.add(impl_->weights.parameters()[i], values[i]);
+      result.impl_->weights.add(kept->weights.parameters()[i], values[i]);
     return result;
   });
 }

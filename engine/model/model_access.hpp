@@ -27,6 +27,10 @@ struct ModelAccess {
   static std::shared_ptr<ModelCalls> calls(const Model& model);
   static std::shared_ptr<ModelCalls> calls(const TrainingModel& model);
   static std::shared_ptr<ModelCalls> calls(const InferenceModel& model);
+  /// Returns another handle of what `model` runs, for a call whose functions of the host's may
+  /// destroy `model`. The call drops the handle before it ends.
+  static TrainingModel handle(const TrainingModel& model);
+  static InferenceModel handle(const InferenceModel& model);
   /// The model's weights, which outlive every handle if they must.
   static std::shared_ptr<ParameterStore> weights(const Model& model);
 };

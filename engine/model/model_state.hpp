@@ -1,5 +1,6 @@
 // What a Model handle stands for: its network and its weights. Shared by the handle's copies and by
-// the models that run it; used inside a ModelCall, and so from one thread at a time.
+// the models that run it; used inside a ModelCall, and so from one thread at a time. A call that
+// fetches weights shares it too, for the log that it tells may destroy the handle.
 #pragma once
 
 #include <cstdint>

@@ -48,17 +48,20 @@ std::vector<ParameterInfo> Model::parameters() const {
 }
 
 Tensor Model::weight(const std::string& name) const {
-  const ModelCall call(impl_->calls, "Model::weight");
-  return or_out_of_memory("Model::weight", [&] { return impl_->weights.newest(name); });
+  const std::shared_ptr<Impl> kept = impl_;
+  const ModelCall call(kept->calls, "Model::weight");
+  return or_out_of_memory("Model::weight", [&] { return kept->weights.newest(name); });
 }
 
 void Model::set_weight(const std::string& name, const Tensor& value) {
-  const ModelCall call(impl_->calls, "Model::set_weight");
-  or_out_of_memory("Model::set_weight", [&] { impl_->weights.set(name, value); });
+  const std::shared_ptr<Impl> kept = impl_;
+  const ModelCall call(kept->calls, "Model::set_weight");
+  or_out_of_memory("Model::set_weight", [&] { kept->weights.set(name, value); });
 }
 
 void Model::save_weights(const std::string& path) const {
-  const ModelCall call(impl_->calls, "Model::save_weights");
+  const std::shared_ptr<Impl> kept = impl_;
+  const ModelCall call(kept->calls, "Model::save_weights");
   or_out_of_memory("Model::save_weights", [&] {
     OutputFile file(path);
     save_weights(file);
@@ -67,11 +70,12 @@ void Model::save_weights(const std::string& path) const {
 }
 
 void Model::save_weights(OutputFile& file) const {
-  const ModelCall call(impl_->calls, "Model::save_weights");
+  const std::shared_ptr<Impl> kept = impl_;
+  const ModelCall call(kept->calls, "Model::save_weights");
   or_out_of_memory("Model::save_weights", [&] {
     WeightsFile weights;
-    const std::vector<Tensor>& values = impl_->weights.newest();
-    const std::vector<ParameterInfo>& parameters = impl_->weights.parameters();
+    const std::vector<Tensor>& values = kept->weights.newest();
+    const std::vector<ParameterInfo>& parameters = kept->weights.parameters();
     for (std::size_t i = 0; i < values.size(); ++i)
       weights.tensors.emplace(parameters[i].name, values[i]);
     write_weights(file, weights);
@@ -79,15 +83,16 @@ void Model::save_weights(OutputFile& file) const {
 }
 
 void Model::load_weights(const std::string& path) {
-  const ModelCall call(impl_->calls, "Model::load_weights");
+  const std::shared_ptr<Impl> kept = impl_;
+  const ModelCall call(kept->calls, "Model::load_weights");
   or_out_of_memory("Model::load_weights", [&] {
-    const std::vector<ParameterInfo>& parameters = impl_->weights.parameters();
+    const std::vector<ParameterInfo>& parameters = kept->weights.parameters();
     const WeightsFile file = read_weights_file(
         path, "weights file",
         [&](const WeightsHeader& header) { check_fits(header, parameters, name()); });
     std::vector<Tensor> values;
     for (const ParameterInfo& info : parameters) values.push_back(file.tensors.at(info.name));
-    impl_->weights.replace(std::move(values));
+    kept->weights.replace(std::move(values));
   });
 }
 

@@ -146,6 +146,43 @@ TEST(ForkedHosts, MayForkInsideACall) {
   EXPECT_EQ(code, 0);
 }
 
+struct Left {};
+
+/// In the child: leaves the call that it was forked in by an exception. In the parent: returns the
+/// child's exit code.
+int code_of_a_child_that_leaves() {
+  const pid_t id = ::fork();
+  if (id == 0) throw Left();
+  int status = 0;
+  ::waitpid(id, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+// The engine's threads may hold what the inputs come back through.
+TEST(ForkedHosts, ReleaseNoInputWhenTheyLeaveACallInTheChild) {
+  Host host;
+  bool armed = false;
+  int code = -2, deleted = 0;
+  Options options = with_limit(0);
+  options.runtime.log_level = LogLevel::debug;
+  options.runtime.log = [&](std::string_view) {
+    if (std::exchange(armed, false)) code = code_of_a_child_that_leaves();
+  };
+  host.training.emplace(*host.model, options, Sgd{});
+  const Tensor x = samples(full)[0];
+  Tensor input = Tensor::wrap(x.dtype(), x.shape(),
+                              std::shared_ptr<const std::byte>(x.raw(), [&](auto*) { ++deleted; }));
+  std::vector<Tensor> inputs{std::move(input), samples(full)[1]};
+  armed = true;
+  try {
+    host.training->step(std::exchange(inputs, {}));
+  } catch (const Left&) {
+    ::_exit(deleted);
+  }
+  EXPECT_EQ(code, 0);
+  EXPECT_EQ(deleted, 1);
+}
+
 TEST(ForkedHosts, LeaveAnOpenBlockAlone) {
   Model model = network();
   std::unique_ptr<BlockScope> block(new BlockScope(model.block("b")));

@@ -97,14 +97,16 @@ struct FitOptions {
 /// the model or the one that is evaluated.
 /// Afterwards: what a metric's score throws, which has the first step behind it at the earliest;
 /// invalid_data for an epoch without a batch; as TrainingModel::step(), DataLoader::next() and
-/// evaluate().
+/// evaluate(). The model keeps what it was trained to until then, and TrainingModel::updates()
+/// counts that.
 ///
 /// Once `stop` is asked to stop, fit() ends after the updates that have begun, calls nothing of the
 /// host's any more and returns what was done, marked as cancelled; the model keeps what it was
 /// trained to.
 ///
 /// fit(), evaluate() and predict() are calls of the model from their beginning to their end: other
-/// threads' calls are refused meanwhile.
+/// threads' calls are refused meanwhile. A function of the host's that they call may destroy the
+/// models, which they then go on with to their own end; the loaders have to live until then.
 History fit(TrainingModel& model, DataLoader& data, const FitOptions& options = {},
             std::stop_token stop = {});
 

@@ -78,7 +78,8 @@ class InferenceModel {
  private:
   friend struct ModelAccess;  // for the loops around a model
   class Impl;
-  std::unique_ptr<Impl> impl_;
+  explicit InferenceModel(std::shared_ptr<Impl> impl);
+  std::shared_ptr<Impl> impl_;  // shared by the calls that are under way
 };
 
 }  // namespace penstock

@@ -81,7 +81,9 @@ class TrainingModel {
   /// @throws Error invalid_model, invalid_topology, invalid_argument, shape_mismatch;
   /// out_of_memory if an IPU's memory does not hold its stages, or the system has no more threads.
   TrainingModel(const Model& model, const Options& options, const Optimizer& optimizer = {});
-  /// Waits for a call of another thread, of the same Model, to return.
+  /// Waits for a call of another thread, of the same Model, to return. A function of the host's may
+  /// destroy the model inside a call of that model, such as fit(): the call goes on to its end, and
+  /// what the model runs ends with the call.
   ~TrainingModel();
   TrainingModel(TrainingModel&&) noexcept;
   TrainingModel& operator=(TrainingModel&&) noexcept;
@@ -112,6 +114,12 @@ class TrainingModel {
   /// and it throws Error cancelled, whose text says how many those were. Then the weights, the
   /// optimizer's state and the random numbers to come are those after a step on as many updates'
   /// samples. A call whose updates have all begun returns as ever.
+  ///
+  /// If memory runs out, the call throws Error out_of_memory, and its text says how many of how many
+  /// updates the call has done, unless there is no memory for that text. updates() counts these in
+  /// any case, and the weights and the optimizer's state have seen them all. If memory ran out on
+  /// the calling thread, the model goes on from there; if it ran out on a thread of the engine, the
+  /// model has failed, and later calls throw Error closed.
   ///
   /// Its inputs are released, and where they were the last handles deleted, on a thread of the
   /// host's: at the end of this call, of a later one of the same TrainingModel, or of its
@@ -197,7 +205,8 @@ class TrainingModel {
  private:
   friend struct ModelAccess;  // for the loops around a model
   class Impl;
-  std::unique_ptr<Impl> impl_;
+  explicit TrainingModel(std::shared_ptr<Impl> impl);
+  std::shared_ptr<Impl> impl_;  // shared by the calls that are under way
 };
 
 }  // namespace penstock

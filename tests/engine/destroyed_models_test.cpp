@@ -1,0 +1,90 @@
+// A host may destroy a model inside a call of that model: the call goes on to its end, and the
+// model ends with the call.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "penstock/penstock.hpp"
+#include "tests/engine/same_weights.hpp"
+#include "tests/engine/short_call_models.hpp"
+#include "tests/support/thread_count.hpp"
+
+namespace penstock::testing {
+namespace {
+
+/// A host whose log calls `end` once, when it is armed and told a line.
+struct Host {
+  explicit Host(std::function<void(Host&)> end = {}) : end_(std::move(end)) {}
+
+  Options options() {
+    Options result = with_limit(0);
+    result.runtime.log_level = LogLevel::debug;
+    result.runtime.log = [this](std::string_view) { told(); };
+    return result;
+  }
+  void told() {
+    if (std::exchange(armed, false) && end_) end_(*this);
+  }
+  void end() {
+    serving.reset();
+    training.reset();
+    model.reset();
+  }
+
+  bool armed = false;
+  std::optional<Model> model{network()};
+  const Model weights = *model;  // another handle
+  std::optional<TrainingModel> training{std::in_place, *model, options(),
+                                        AdamW{.learning_rate = 0.1}};
+  std::optional<InferenceModel> serving{std::in_place, *model, options()};
+
+ private:
+  std::function<void(Host&)> end_;
+};
+
+/// Makes `call` of a host that ends everything inside it, and of one that does not: the weights are
+/// the same afterwards, and there are no threads left.
+void expect_to_end_with(const std::function<void(Host&)>& call) {
+  const std::size_t threads = thread_count();
+  Host undisturbed, disturbed([](Host&host) { host.end(); });
+  for (Host* host : {&undisturbed, &disturbed}) {
+    host->training->step(samples(full));
+    host->armed = true;
+    call(*host);
+    EXPECT_FALSE(host->armed) << "the host was told nothing";
+  }
+  EXPECT_FALSE(disturbed.training);
+  expect_same_weights(disturbed.weights, undisturbed.weights);
+  undisturbed.end();
+  EXPECT_TRUE(threads_fall_to(threads));
+}
+
+TEST(DestroyedModels, EndWithTheStepWhoseLogDestroysThem) {
+  for (const std::int64_t count : {full, rest})
+    expect_to_end_with(
+        [&](Host& host) { EXPECT_EQ(host.training->step(samples(count)).outputs.size(), 1U); });
+}
+
+TEST(DestroyedModels, EndWithTheRunWhoseLogDestroysThem) {
+  for (const std::int64_t count : {full, rest})
+    expect_to_end_with(
+        [&](Host& host) { EXPECT_EQ(host.serving->run(samples(count)).outputs.size(), 1U); });
+}
+
+TEST(DestroyedModels, EndWithOtherCallsWhoseLogDestroysThem) {
+  expect_to_end_with([](Host& host) { host.training->detach(); });
+  expect_to_end_with([](Host& host) { host.training->set_optimizer(AdamW{}); });
+}
+
+TEST(DestroyedModels, EndInsideTheReadingOfWeightsWhoseLogDestroysThem) {
+  expect_to_end_with([](Host& host) { EXPECT_TRUE(host.model->weight("fc.weight")); });
+  expect_to_end_with([](Host& host) { EXPECT_EQ(host.model->clone().parameters().size(), 6U); });
+  expect_to_end_with(
+      [](Host& host) { host.model->set_weight("fc.bias", Tensor::zeros(DType::f32, {3})); });
+}
+
+}  // namespace
+}  // namespace penstock::testing

@@ -1,0 +1,81 @@
+// A host may destroy models inside the loop around them: that goes on to its end with them.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "penstock/fit.hpp"
+#include "tests/engine/fit/scaling.hpp"
+#include "tests/support/thread_count.hpp"
+
+namespace penstock::testing {
+namespace {
+
+/// A scaling that is trained and evaluated.
+struct Host {
+  Scaling scaling;
+  std::optional<TrainingModel> training{std::in_place, scaling.model, options(),
+                                        Sgd{.learning_rate = 0.01}};
+  std::optional<InferenceModel> serving{std::in_place, scaling.model, inference_options()};
+  DataLoader data = numbers(16), validation = numbers(16);
+
+  static Options inference_options() {
+    Options result = options();
+    result.training.gradient_accumulation = 1;
+    return result;
+  }
+  void end() {
+    serving.reset();
+    training.reset();
+  }
+  History fitted(const FitCallback& callback) {
+    return fit(*training, data,
+               {.epochs = 2,
+                .validation_model = &*serving,
+                .validation_data = &validation,
+                .callbacks = {callback}});
+  }
+};
+
+/// Callbacks of each kind that call `end`.
+std::vector<FitCallback> callbacks(const std::function<void()>& end) {
+  const auto and_go_on = [end](const auto&...) {
+    end();
+    return Next::go_on;
+  };
+  return {{.on_fit_begin = [end](const auto&) { end(); }},
+          {.on_epoch_begin = [end](int, std::int64_t) { end(); }},
+          {.on_step_begin = [end](const Batch&) { end(); }},
+          {.on_step_end = and_go_on},
+          {.on_epoch_end = and_go_on}};
+}
+
+TEST(DestroyedModels, EndWithTheFitWhoseCallbackDestroysThem) {
+  const std::size_t threads = thread_count();
+  std::optional<Host> undisturbed{std::in_place};
+  const History expected = undisturbed->fitted({});
+  for (std::size_t kind = 0; kind < callbacks({}).size(); ++kind) {
+    Host host;
+    const History history = host.fitted(callbacks([&] { host.end(); })[kind]);
+    EXPECT_FALSE(host.training) << "callback " << kind;
+    EXPECT_EQ(history.updates, expected.updates);
+    EXPECT_EQ(history.epochs.size(), 2U);
+    EXPECT_EQ(host.scaling.weight(), undisturbed->scaling.weight());
+  }
+  undisturbed.reset();
+  EXPECT_TRUE(threads_fall_to(threads));
+}
+
+TEST(DestroyedModels, EndWithTheEvaluationWhoseFunctionsDestroyThem) {
+  Host host;
+  Metric metric = mean_of("y");
+  const Evaluation expected = evaluate(*host.serving, host.data, {metric});
+  const Evaluation evaluation = evaluate(*host.serving, host.data, {metric}, [&] { host.end(); });
+  EXPECT_FALSE(host.serving);
+  EXPECT_EQ(value_of(evaluation.values, metric.name), value_of(expected.values, metric.name));
+}
+
+}  // namespace
+}  // namespace penstock::testing
