@@ -3,16 +3,21 @@
 
 namespace penstock::testing {
 
+/// AddressSanitizer's allocator stays locked in a process that was forked while another thread
+/// allocated.
 #if defined(__SANITIZE_ADDRESS__)
 inline constexpr bool address_sanitized = true;
 #else
 inline constexpr bool address_sanitized = false;
 #endif
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool sanitized = true;
+/// ThreadSanitizer starts no thread in a process that was forked from one with several threads.
+#if defined(__SANITIZE_THREAD__)
+inline constexpr bool thread_sanitized = true;
 #else
-inline constexpr bool sanitized = false;
+inline constexpr bool thread_sanitized = false;
 #endif
+
+inline constexpr bool sanitized = address_sanitized || thread_sanitized;
 
 }  // namespace penstock::testing
