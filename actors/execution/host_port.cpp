@@ -72,7 +72,7 @@ void HostPort::answer(Answer answer) noexcept {
 
 void HostPort::fail(Failure failure) noexcept {
   const std::lock_guard lock(mutex_);
-  if (failure.stops_update) updating_ = false;
+  if (failure.stops_update) update_is_cut_ = updating_;
   if (!failure_) failure_ = std::move(failure);
   changed_.notify_all();
 }
@@ -126,44 +126,36 @@ std::uint64_t HostPort::excuses() const {
   return excuses_;
 }
 
-/// Since when nothing has moved, and what has been done about it.
-struct HostPort::Quiet {
-  using Clock = std::chrono::steady_clock;
-
-  explicit Quiet(std::uint64_t progress) : seen(progress) {}
-
-  double seconds() const { return std::chrono::duration<double>(Clock::now() - since).count(); }
-
-  std::uint64_t seen;  // progressed(), then as now
-  Clock::time_point since = Clock::now();
-  std::size_t watchdog_calls = 0;  // that have not been answered
-};
-
-bool HostPort::excused(const Quiet& quiet) const {
-  return quiet.watchdog_calls > 0 && excused_ == quiet.seen;
+double HostPort::still_seconds() {
+  const std::lock_guard lock(mutex_);
+  still_.look(progressed());
+  return still_.seconds();
 }
 
 void HostPort::await_end(std::unique_lock<std::mutex>& lock, double quiet_seconds,
                          const Watchdog& watchdog) {
   const std::size_t most_calls = watchdog ? std::size(watchdog_seconds) : 0;
-  Quiet quiet(progressed());
+  std::size_t calls = 0;  // of the watchdog, that have not been answered
+  still_.look(progressed());
   const auto in_time = [&] {
-    const double limit =
-        quiet.watchdog_calls == 0 ? quiet_seconds : watchdog_seconds[quiet.watchdog_calls - 1];
+    const double limit = calls == 0 ? quiet_seconds : watchdog_seconds[calls - 1];
     changed_.wait_for(lock, std::chrono::duration<double>(limit),
-                      [&] { return ended() || excused(quiet); });
+                      [&] { return ended() || (calls > 0 && excused()); });
     return ended();
   };
   while (!in_time()) {
-    if (progressed() != quiet.seen) {
-      quiet = Quiet(progressed());
-    } else if (excused(quiet)) {
-      quiet.watchdog_calls = 0;
+    if (progressed() != still_.seen()) {
+      still_.look(progressed());
+      calls = 0;
+    } else if (calls > 0 && excused()) {
+      calls = 0;
       excused_.reset();
-    } else if (quiet.watchdog_calls < most_calls) {
-      ++quiet.watchdog_calls;
+    } else if (calls < most_calls) {
+      ++calls;
+      const std::uint64_t seen = still_.seen();
+      const double seconds = still_.seconds();
       lock.unlock();
-      watchdog(quiet.seen, quiet.seconds());
+      watchdog(seen, seconds);
       lock.lock();
     } else {
       failure_ = std::move(silence_);
@@ -173,7 +165,7 @@ void HostPort::await_end(std::unique_lock<std::mutex>& lock, double quiet_second
 
 bool HostPort::update_begins() {
   const std::lock_guard lock(mutex_);
-  updating_ = !failure_;
+  updating_ = !failure_ && !ending_;
   return updating_;
 }
 
@@ -184,10 +176,20 @@ void HostPort::update_ended() {
   changed_.notify_all();
 }
 
-void HostPort::await_update_end(double limit_seconds) {
+void HostPort::let_no_update_begin() noexcept {
+  const std::lock_guard lock(mutex_);
+  ending_ = true;
+}
+
+bool HostPort::is_updating() const {
+  const std::lock_guard lock(mutex_);
+  return updating_;
+}
+
+bool HostPort::await_update_end(double limit_seconds) {
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, std::chrono::duration<double>(limit_seconds),
-                    [this] { return !updating_; });
+  return changed_.wait_for(lock, std::chrono::duration<double>(limit_seconds),
+                           [this] { return !updating_ || update_is_cut_; });
 }
 
 }  // namespace penstock::actors

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "actors/execution/ipu_pulse.hpp"
+#include "actors/execution/stillness.hpp"
 #include "engine/values/trace_log.hpp"
 #include "penstock/error.hpp"
 #include "penstock/report.hpp"
@@ -94,21 +95,30 @@ class HostPort {
   /// @throws Error with the failure; stalled if there is no watchdog, or it is silent too.
   Answer wait(double quiet_seconds, const Watchdog& watchdog = {});
 
-  /// Weights are about to change; false if they must not any more, for the model has failed. An
-  /// update that has begun is finished by all stages whatever fails meanwhile, so that they agree.
+  /// Weights are about to change. Returns whether they may: they must not any more if the model has
+  /// failed, or is being ended. An update that has begun is finished by all stages whatever fails
+  /// meanwhile, so that they agree.
   bool update_begins();
   void update_ended();
-  /// Updates that all stages have done.
+  void let_no_update_begin() noexcept;
+  /// Returns whether an update has begun and not ended.
+  bool is_updating() const;
+  /// Waits at most `limit_seconds` for the end of an update that is under way. Returns whether none
+  /// is that can still end.
+  bool await_update_end(double limit_seconds);
+  /// Returns the updates that all stages have done.
   std::uint64_t updates() const { return *updates_; }
-  /// Counts on from there.
+  /// Updates count on from `updates`.
   void set_updates(std::uint64_t updates) { *updates_ = updates; }
-  /// Waits until no update is under way that can still end, at most `limit_seconds`.
-  void await_update_end(double limit_seconds);
 
   /// Counts everything that moves: the watchdog's sign of life. Any thread.
   void progress() noexcept { progress_.fetch_add(1, std::memory_order_relaxed); }
   /// Another number whenever something has moved, on the IPUs that are watched too. Any thread.
   std::uint64_t progressed() const noexcept;
+
+  /// Returns the seconds for which nothing has moved, as far as can be told from the last time that
+  /// somebody asked. Any thread.
+  double still_seconds();
 
   /// Counts what these IPUs do as progress. To be called once, before the first call.
   void watch(std::vector<std::shared_ptr<const IpuPulse>> ipus) { ipus_ = std::move(ipus); }
@@ -126,9 +136,8 @@ class HostPort {
   /// The mutex is locked in these.
   void throw_failure();
   void expect_no_call() const;
-  struct Quiet;
   bool ended() const { return answer_ || failure_; }
-  bool excused(const Quiet& quiet) const;
+  bool excused() const { return excused_ == still_.seen(); }
   void await_end(std::unique_lock<std::mutex>& lock, double quiet_seconds,
                  const Watchdog& watchdog);
 
@@ -140,7 +149,10 @@ class HostPort {
   bool told_ = false;  // a call has thrown the failure
   /// The failure of an engine that is silent. It is made beforehand, for there may be no memory.
   Failure silence_;
+  Stillness still_;
   bool updating_ = false;
+  bool update_is_cut_ = false;  // the one under way will not end any more
+  bool ending_ = false;         // no update begins
   std::shared_ptr<std::atomic<std::uint64_t>> updates_;
   std::optional<std::uint64_t> excused_;  // that nothing has moved since progressed() was this
   std::uint64_t excuses_ = 0;

@@ -1,5 +1,8 @@
 #include "actors/execution/ipu_pulse.hpp"
 
+#include <algorithm>
+#include <new>
+
 namespace penstock::actors {
 namespace {
 
@@ -21,6 +24,16 @@ std::string task_text(const IpuWork& work) {
       break;
   }
   return "nothing";
+}
+
+/// Returns the operations of the instruction, or 0 if there is no memory to count them in.
+double work_of(const IpuPulse::Moment& moment) {
+  if (!moment.instruction) return 0;
+  try {
+    return graph::cost_of(*moment.instruction).work();
+  } catch (const std::bad_alloc&) {
+    return 0;
+  }
 }
 
 }  // namespace
@@ -50,8 +63,15 @@ std::optional<IpuPulse::Moment> IpuPulse::moment() const noexcept {
 }
 
 double seconds_allowed(const IpuPulse::Moment& moment, double stall_seconds) {
-  const double work = moment.instruction ? graph::cost_of(*moment.instruction).work() : 0;
-  return times_stall_seconds * stall_seconds + work / slowest_operations_per_second;
+  return times_stall_seconds * stall_seconds + work_of(moment) / slowest_operations_per_second;
+}
+
+bool any_at_work(std::span<const std::shared_ptr<const IpuPulse>> ipus, double still_seconds,
+                 double stall_seconds) {
+  return std::ranges::any_of(ipus, [&](const auto& ipu) {
+    const auto moment = ipu->moment();
+    return moment && still_seconds < seconds_allowed(*moment, stall_seconds);
+  });
 }
 
 std::string to_string(const IpuPulse::Moment& moment) {

@@ -5,7 +5,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "graph/heartbeat.hpp"
@@ -58,6 +60,11 @@ class IpuPulse {
 /// stand still for `stall_seconds`: ten times as long, and a second more for every ten million
 /// operations of the instruction, as if no processor were slower than that.
 double seconds_allowed(const IpuPulse::Moment& moment, double stall_seconds);
+
+/// Returns whether one of the IPUs is in the middle of something, and may be for longer than the
+/// `still_seconds` for which nothing has moved. Any thread.
+bool any_at_work(std::span<const std::shared_ptr<const IpuPulse>> ipus, double still_seconds,
+                 double stall_seconds);
 
 /// 'conv2d "conv1" of forward of micro-batch 3 of stage 1 of replica 0'
 std::string to_string(const IpuPulse::Moment& moment);

@@ -8,11 +8,26 @@
 #include "penstock/error.hpp"
 
 namespace penstock::actors {
+namespace {
+
+/// Returns whether the weights of a stage are whole, and have seen as many updates as `first`'s.
+bool agrees(const WeightUpdate& update, const WeightUpdate& first) {
+  return update.whole() && update.updates() == first.updates();
+}
+
+}  // namespace
+
+std::optional<std::int64_t> updates_of(std::span<const StageMemory> stages) {
+  const WeightUpdate& first = *stages[0].update;
+  for (const StageMemory& stage : stages)
+    if (!agrees(*stage.update, first)) return std::nullopt;
+  return first.updates();
+}
 
 std::vector<Tensor> read_variables(const graph::Plan& plan, std::span<const StageMemory> stages) {
   std::vector<Tensor> variables(plan.variables.size());
   for (const auto& [arena, update] : stages) {
-    if (update && !(update->whole() && update->updates() == stages[0].update->updates()))
+    if (update && !agrees(*update, *stages[0].update))
       throw Error(Errc::closed,
                   "the weights cannot be read: the failure came in the middle of an update, which "
                   "stage " +

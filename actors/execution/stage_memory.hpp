@@ -3,7 +3,9 @@
 // here; so it does once the actors have ended. No CAF.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -23,6 +25,9 @@ struct StageMemory {
 /// Plan::variables.
 /// @throws Error closed if the stages ended in the middle of an update; out_of_memory.
 std::vector<Tensor> read_variables(const graph::Plan& plan, std::span<const StageMemory> stages);
+/// Returns the updates that the weights of one replica have seen, whose stages these are; nothing
+/// if the stages ended in the middle of one.
+std::optional<std::int64_t> updates_of(std::span<const StageMemory> stages);
 /// Overwrites those of every replica. `values` have the plan's types.
 void write_variables(std::span<const StageMemory> stages, std::span<const Tensor> values);
 

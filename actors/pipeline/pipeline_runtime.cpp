@@ -1,8 +1,11 @@
 #include "actors/pipeline/pipeline_runtime.hpp"
 
+#include <exception>
 #include <utility>
 
 #include "actors/pipeline/pipeline_cast.hpp"
+#include "actors/pipeline/pipeline_end.hpp"
+#include "actors/system/errors.hpp"
 
 namespace penstock::actors {
 
@@ -39,7 +42,7 @@ void PipelineRuntime::begin(Message message) {
   }
 }
 
-Answer PipelineRuntime::finish() {
+Answer PipelineRuntime::await_answer() {
   if (!answered()) system_->run_pending();
   if (system_->deterministic()) return setup_->host->wait(0);  // nobody is left who could answer
   return setup_->host->wait(
@@ -50,6 +53,18 @@ Answer PipelineRuntime::finish() {
           // The supervisor is silent then, which the host's wait takes as its answer.
         }
       });
+}
+
+// After a failure in the middle of an update, the number of updates is known when the stages have
+// come to their end. One that is stalled would not come to it.
+Answer PipelineRuntime::finish() {
+  try {
+    return await_answer();
+  } catch (...) {
+    const bool stalled = code_of(std::current_exception(), Errc::internal) == Errc::stalled;
+    if (setup_->host->is_updating() && !stalled) end();
+    throw;
+  }
 }
 
 template <class Message>
@@ -96,14 +111,8 @@ Variables PipelineRuntime::read_variables(std::int32_t replica) {
   return actors::read_variables(*setup_->plan, memory_of(replica));
 }
 
-// An update that has begun is let finish, so that the weights are those of all stages' last one.
 bool PipelineRuntime::end() {
-  const double limit = system_->deterministic() ? 0 : setup_->stall_seconds;
-  system_->run_pending();
-  setup_->host->await_update_end(limit);
-  actors::end(*cast_);
-  system_->run_pending();
-  return cast_->living->await_end(limit);
+  return end_pipeline(*system_, *setup_, *cast_);
 }
 
 void PipelineRuntime::end_to_read() {

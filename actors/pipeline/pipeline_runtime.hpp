@@ -69,8 +69,9 @@ class PipelineRuntime {
   /// Micro-batches of each replica that were begun, without those that a stop has kept from it.
   std::int64_t micro_batches_begun() const { return micro_batches_begun_; }
 
-  /// Ends the actors. Nothing can be called then but what can after a failure. Whether they hold
-  /// no memory of the IPUs any more: not if a kernel does not end in the time of a stall.
+  /// Ends the actors, after an update that is under way; see end_pipeline(). Nothing can be called
+  /// then but what can after a failure. Returns whether they hold no memory of the IPUs any more:
+  /// they do if a kernel does not end in the time that it is given.
   bool end();
 
   ActorSystem& system();
@@ -83,6 +84,7 @@ class PipelineRuntime {
   Answer call(Message message);
   template <class Message>
   void begin(Message message);
+  Answer await_answer();
   Answer finish();
   /// @throws Error stalled if what the actors hold cannot be read.
   void end_to_read();

@@ -31,7 +31,7 @@ void SupervisorState::on_nothing_moves(const NothingMoves& quiet) {
   quiet_seconds = quiet.quiet_seconds;
   if (has_moved()) {
     asking.reset();
-  } else if (is_at_work(quiet_seconds)) {
+  } else if (any_at_work(setup->host->ipus(), quiet_seconds, setup->stall_seconds)) {
     asking.reset();
     setup->host->excuse(quiet.progress);
   } else if (again) {
@@ -44,13 +44,6 @@ void SupervisorState::on_nothing_moves(const NothingMoves& quiet) {
 /// A call that has been answered, or another one that has begun meanwhile, moves.
 bool SupervisorState::has_moved() const {
   return !setup->host->awaits_answer() || setup->host->progressed() != asking;
-}
-
-bool SupervisorState::is_at_work(double seconds) const {
-  return std::ranges::any_of(setup->host->ipus(), [&](const auto& ipu) {
-    const auto moment = ipu->moment();
-    return moment && seconds < seconds_allowed(*moment, setup->stall_seconds);
-  });
 }
 
 void SupervisorState::ask_what_is_awaited() {

@@ -18,8 +18,6 @@ struct SupervisorState {
   void on_waits_for(WaitsFor& waits);
 
   bool has_moved() const;
-  /// Whether an IPU is at work, and may be for longer than nothing has moved.
-  bool is_at_work(double quiet_seconds) const;
   void ask_what_is_awaited();
   /// Actors that are asked: stages, optimizers, feed.
   std::size_t asked() const;

@@ -251,20 +251,40 @@ TEST(HostPort, LetsNoUpdateBeginAfterAFailure) {
   EXPECT_FALSE(port.update_begins());
 }
 
+TEST(HostPort, LetsNoUpdateBeginThatWouldBeCutByTheEnd) {
+  HostPort port;
+  ASSERT_TRUE(port.update_begins());
+  port.let_no_update_begin();
+  EXPECT_TRUE(port.is_updating()) << "the one under way may end";
+  port.update_ended();
+  EXPECT_FALSE(port.update_begins());
+  EXPECT_FALSE(port.is_updating());
+  EXPECT_EQ(port.updates(), 1U);
+}
+
 TEST(HostPort, WaitsForTheEndOfAnUpdateThatHasBegun) {
   HostPort port;
-  port.await_update_end(3600);  // none is under way
+  EXPECT_TRUE(port.await_update_end(3600)) << "none is under way";
   ASSERT_TRUE(port.update_begins());
   port.fail({Errc::internal, "bad"});
-  port.await_update_end(0);  // gives up
+  EXPECT_FALSE(port.await_update_end(0));
   bool ended = false;
   std::thread engine([&] {
     ended = true;
     port.update_ended();
   });
-  port.await_update_end(3600);
+  EXPECT_TRUE(port.await_update_end(3600));
   EXPECT_TRUE(ended);
   engine.join();
+}
+
+TEST(HostPort, DoesNotWaitForAnUpdateThatIsCut) {
+  HostPort port;
+  ASSERT_TRUE(port.update_begins());
+  port.fail({Errc::internal, "bad"});
+  port.fail({.code = Errc::internal, .text = "worse", .stops_update = true});
+  EXPECT_TRUE(port.await_update_end(3600));
+  EXPECT_TRUE(port.is_updating()) << "it has not ended";
 }
 
 }  // namespace

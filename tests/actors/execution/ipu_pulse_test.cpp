@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <new>
+#include <vector>
+
 namespace penstock::actors {
 namespace {
 
@@ -49,6 +53,25 @@ TEST(IpuPulse, SaysWhatTheIpuIsInTheMiddleOf) {
             "the load of the weights for micro-batch 5 of stage 0 of replica 0");
   pulse.begin({IpuTask::update, 0, 4});
   EXPECT_EQ(to_string(*pulse.moment()), "the weight update of stage 4 of replica 0");
+}
+
+TEST(IpuPulse, IsAtWorkForAsLongAsItIsAllowed) {
+  const auto idle = std::make_shared<IpuPulse>(0), busy = std::make_shared<IpuPulse>(1);
+  const std::vector<std::shared_ptr<const IpuPulse>> ipus{idle, busy};
+  EXPECT_FALSE(any_at_work(ipus, 0, 60));
+  busy->begin({IpuTask::update});
+  EXPECT_TRUE(any_at_work(ipus, 599, 60));
+  EXPECT_FALSE(any_at_work(ipus, 601, 60));
+  busy->end();
+  EXPECT_FALSE(any_at_work(ipus, 0, 60));
+}
+
+TEST(IpuPulse, AllowsTheLeastWhereThereIsNoMemoryToEstimateTheWork) {
+  const graph::Op op{.name = "conv2d",
+                     .cost = [](const graph::Attributes&, graph::Types,
+                                graph::Types) -> graph::Cost { throw std::bad_alloc(); }};
+  const graph::Instruction instruction{.name = "conv1", .op = &op};
+  EXPECT_EQ(seconds_allowed({{IpuTask::forward}, &instruction}, 60), 600);
 }
 
 TEST(IpuPulse, AllowsMoreTimeForMoreWork) {

@@ -1,0 +1,33 @@
+// Stillness: for how long nothing has moved, as far as whoever looks can tell from a number that
+// counts what moves. Not thread-safe.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace penstock::actors {
+
+class Stillness {
+ public:
+  /// Looks at the number. If it is another one than last time, something has moved just now.
+  void look(std::uint64_t moves) noexcept {
+    if (moves == seen_) return;
+    seen_ = moves;
+    since_ = Clock::now();
+  }
+
+  /// Returns the number that was seen last.
+  std::uint64_t seen() const noexcept { return seen_; }
+  /// Returns the seconds for which it has been the same.
+  double seconds() const noexcept {
+    return std::chrono::duration<double>(Clock::now() - since_).count();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  std::uint64_t seen_ = 0;
+  Clock::time_point since_ = Clock::now();
+};
+
+}  // namespace penstock::actors

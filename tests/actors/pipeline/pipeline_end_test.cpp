@@ -1,0 +1,194 @@
+// The end of a pipeline that is slow, or dead: weights that can still be read are read, and nobody
+// waits for ever.
+
+#include "actors/pipeline/pipeline_end.hpp"
+
+#include <gtest/gtest.h>
+
+#include <caf/send.hpp>
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <thread>
+
+#include "tests/support/allocation_counter.hpp"
+#include "tests/support/latch.hpp"
+#include "tests/support/refusal.hpp"
+#include "tests/support/small_cast.hpp"
+
+namespace penstock::actors {
+namespace {
+
+using testing::AllocationFailures;
+using testing::Latch;
+using testing::ProbeHook;
+using testing::ProbeRun;
+using testing::refusal;
+using testing::same_bits;
+using testing::SmallCast;
+using testing::SmallEngine;
+
+std::function<void(double stage)> before_update;
+
+/// Plain descent, with `before_update` before each parameter.
+const graph::OptimizerRule hooked{
+    .name = "hooked",
+    .state = [](const graph::Hyper&) -> std::vector<graph::StateTensor> { return {}; },
+    .update =
+        [](const graph::Hyper& hyper, std::int64_t, std::span<float> weight,
+           const graph::SummedGradient& gradient, std::span<const std::span<float>>) {
+          if (before_update) before_update(hyper.alpha);
+          for (std::size_t i = 0; i < weight.size(); ++i) {
+            weight[i] -= gradient.sum[i];
+            gradient.cleared[i] = 0;
+          }
+        }};
+
+/// While it lives, every update calls `hook` before each parameter.
+struct UpdateHook {
+  explicit UpdateHook(std::function<void(double stage)> hook) { before_update = std::move(hook); }
+  ~UpdateHook() { before_update = nullptr; }
+};
+
+std::vector<Tensor> weights_after_one_update() {
+  SmallEngine engine({.own_rule = &hooked});
+  engine.step(1);
+  return engine.runtime().read_variables();
+}
+
+constexpr double stall_seconds = 0.3;
+
+/// Longer than calls may stand still, and by far not as long as an IPU may be in the middle of
+/// something.
+void take_long() {
+  std::this_thread::sleep_for(std::chrono::duration<double>(3 * stall_seconds));
+}
+
+bool end(SmallCast& cast) {
+  return end_pipeline(cast.system(), *cast.pipeline(), cast.cast());
+}
+
+const Failure from_outside{Errc::internal, "for a reason outside the pipeline"};
+
+TEST(PipelineEnd, WaitsForAnUpdateThatTakesLongerThanStallSeconds) {
+  const auto after_one_update = weights_after_one_update();
+  SmallCast cast({.stall_seconds = stall_seconds, .own_rule = &hooked}, {.threads = 2});
+  Latch updating;
+  std::atomic<bool> held = false;
+  const UpdateHook hook([&](double stage) {
+    if (stage != 2 || held.exchange(true)) return;
+    updating.open();
+    take_long();
+  });
+  cast.begin_windows(2);
+  ASSERT_TRUE(updating.wait());
+  cast.host().fail(from_outside);
+  EXPECT_TRUE(end(cast));
+  EXPECT_TRUE(same_bits(cast.variables(), after_one_update));
+  EXPECT_EQ(cast.host().updates(), 1U);
+}
+
+TEST(PipelineEnd, LetsNoUpdateBeginThatIsNotUnderWay) {
+  SmallCast cast({.own_rule = &hooked});
+  cast.begin_windows(1);
+  EXPECT_TRUE(end(cast)) << "the actors have done all that they could do";
+  EXPECT_EQ(cast.host().updates(), 1U);
+
+  SmallCast ended({.own_rule = &hooked});
+  ended.host().let_no_update_begin();
+  ended.begin_windows(1);
+  EXPECT_TRUE(end(ended));
+  EXPECT_EQ(ended.host().updates(), 0U);
+  EXPECT_TRUE(same_bits(ended.variables(), ended.first_variables()));
+}
+
+TEST(PipelineEnd, GivesUpAnUpdateThatDoesNotEnd) {
+  Latch updating, release;
+  std::atomic<bool> held = false;
+  const UpdateHook hook([&](double stage) {
+    if (stage != 2 || held.exchange(true)) return;
+    updating.open();
+    EXPECT_TRUE(release.wait());
+  });
+  SmallCast cast({.stall_seconds = 0.01, .own_rule = &hooked}, {.threads = 2});
+  cast.begin_windows(1);
+  ASSERT_TRUE(updating.wait());
+  cast.host().fail(from_outside);
+  EXPECT_FALSE(end(cast));
+  release.open();
+  bool ended = false;
+  for (int i = 0; i < 6000 && !ended; ++i) ended = end(cast);
+  EXPECT_TRUE(ended);
+}
+
+/// Fails of stage 2 while stage 0 is in the middle of a kernel.
+void fail_beside(const ProbeRun& run, Latch& running, const std::function<void()>& kernel) {
+  if (run.direction != Direction::forward) return;
+  if (run.stage == 0 && run.key.micro_batch == 3) {
+    running.open();
+    kernel();
+  }
+  if (run.stage == 2 && running.wait()) throw std::runtime_error("no luck");
+}
+
+TEST(PipelineEnd, LeavesWeightsToReadAfterAKernelThatTakesLongerThanStallSeconds) {
+  Latch running;
+  const ProbeHook hook([&](const ProbeRun& run) { fail_beside(run, running, take_long); });
+  SmallEngine engine({.stall_seconds = stall_seconds, .threads = 3, .deterministic = false});
+  EXPECT_NE(refusal(Errc::stage_failed, [&] { engine.step(1); }), "accepted");
+  EXPECT_TRUE(same_bits(engine.runtime().read_variables(), engine.first_variables()));
+}
+
+TEST(PipelineEnd, CountsAnUpdateThatTheGateDidNotLiveToCount) {
+  const auto after_one_update = weights_after_one_update();
+  // One stage after another: the gate ends while the last one updates its last parameter.
+  SmallCast cast({.schedule = "sequential", .own_rule = &hooked});
+  int last_stage = 0;
+  const UpdateHook hook([&](double stage) {
+    if (stage == 3 && ++last_stage == 2)
+      caf::anon_send_exit(cast.actor("gate"), caf::exit_reason::unknown);
+  });
+  cast.begin_windows(2);
+  cast.system().run_pending();
+  EXPECT_EQ(cast.host().updates(), 0U) << "the gate has not told anybody";
+  EXPECT_TRUE(end(cast));
+  EXPECT_EQ(cast.host().updates(), 1U);
+  EXPECT_TRUE(same_bits(cast.variables(), after_one_update));
+}
+
+/// Does one update whose last allocations fail: number `failing` of those that come after the last
+/// stage has changed its last parameter. Updates and weights agree as soon as the call has failed.
+void expect_right_count(std::int64_t failing, const std::vector<Tensor>& after_one_update) {
+  std::optional<AllocationFailures> failures;
+  int last_stage = 0;
+  const UpdateHook hook([&](double stage) {
+    if (stage == 3 && ++last_stage == 2) failures.emplace(failing);
+  });
+  SmallEngine engine(
+      {.schedule = "sequential", .stall_seconds = 30, .own_rule = &hooked, .deterministic = false});
+  try {
+    engine.step(1);
+  } catch (const std::exception&) {
+  }
+  const std::uint64_t updates = engine.runtime().updates();
+  failures.reset();
+  const auto refused = refusal(Errc::closed, [&] {
+    const auto weights = engine.runtime().read_variables();
+    EXPECT_TRUE(same_bits(weights, updates == 1 ? after_one_update : engine.first_variables()))
+        << updates;
+  });
+  EXPECT_TRUE(refused == "accepted" ||
+              refused.find("in the middle of an update") != std::string::npos);
+}
+
+TEST(PipelineEnd, LeavesTheNumberOfUpdatesThatTheWeightsHaveSeen) {
+  const auto after_one_update = weights_after_one_update();
+  for (std::int64_t failing = 1; failing <= 24; ++failing) {
+    SCOPED_TRACE("allocation " + std::to_string(failing));
+    expect_right_count(failing, after_one_update);
+  }
+}
+
+}  // namespace
+}  // namespace penstock::actors
