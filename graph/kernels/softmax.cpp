@@ -129,6 +129,54 @@ template <class Term>
   });
 }
 
+/// Lines of so many elements that are neighbours are worked on side by side as well, turned round.
+constexpr std::int64_t short_length = 32;
+
+/// Adds the rows of a slab up into its first one, in the order of short_sum_of().
+[[gnu::always_inline]] inline void fold_rows(const Slab& slab, float* rows) {
+  for (std::int64_t half = short_length / 2; half > 0; half /= 2)
+    for (std::int64_t row = 0; row < half && row + half < slab.rows; ++row)
+      for_each_element(slab.width,
+                       [to = rows + row * slab.inner, from = rows + (row + half) * slab.inner](
+                           std::int64_t i) { to[i] += from[i]; });
+}
+
+/// Puts log(sum(exp(x - peak))) of each column into `logarithms`, with the bits that
+/// log_of_exponentials() has of the same elements. Overwrites x.
+void logarithms_of_columns(const Slab& slab, const float* peaks, float* x, float* logarithms) {
+  float others[short_length * columns];
+  slab.for_each_row([=, width = slab.width, other = &others[0]](std::int64_t row) {
+    for_each_element(width, [=](std::int64_t i) {
+      const float term = exponential_of_negative(x[row + i] - peaks[i]);
+      x[row + i] = term;
+      other[row + i] = other_term(term);
+    });
+  });
+  fold_rows(slab, x);
+  fold_rows(slab, others);
+  for (std::int64_t i = 0; i < slab.width; ++i)
+    logarithms[i] = logarithm_of_sum(static_cast<double>(x[i]));
+  for_each_element(slab.width, [=, other = &others[0]](std::int64_t i) {
+    const float of_sure = logarithm_of_one_and(other[i]);
+    logarithms[i] = x[i] < sure ? of_sure : logarithms[i];
+  });
+}
+
+/// Works on `width` short lines, which lie one after the other.
+void log_softmax_of_short_lines(std::int64_t width, std::int64_t length, const float* x, float* y) {
+  float turned[short_length * columns], peaks[columns], logarithms[columns];
+  const Slab slab{0, length, columns, width};
+  for (std::int64_t i = 0; i < width; ++i)
+    for (std::int64_t row = 0; row < length; ++row) turned[row * columns + i] = x[i * length + row];
+  find_peaks(slab, turned, peaks);
+  logarithms_of_columns(slab, peaks, turned, logarithms);
+  for (std::int64_t i = 0; i < width; ++i)
+    for_each_element(length, [from = x + i * length, to = y + i * length, peak = peaks[i],
+                              logarithm_of_line = logarithms[i]](std::int64_t row) {
+      to[row] = (from[row] - peak) - logarithm_of_line;
+    });
+}
+
 void softmax(const Lines& lines, const float* x, float* y) {
   const auto whole = [=, length = lines.length](std::int64_t at) {
     const float sum = exponentials(length, x + at, largest(length, x + at), y + at);
@@ -148,6 +196,13 @@ void softmax(const Lines& lines, const float* x, float* y) {
 }
 
 void log_softmax(const Lines& lines, const float* x, float* y) {
+  if (lines.inner == 1 && lines.length <= short_length && lines.outer > 1) {
+    for (std::int64_t line = 0; line < lines.outer; line += columns) {
+      const std::int64_t left = lines.outer - line, at = line * lines.length;
+      log_softmax_of_short_lines(left < columns ? left : columns, lines.length, x + at, y + at);
+    }
+    return;
+  }
   const auto whole = [=, length = lines.length](std::int64_t at) {
     const float peak = largest(length, x + at);
     const float log_sum = log_of_exponentials(length, x + at, peak);

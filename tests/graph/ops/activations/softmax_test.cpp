@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/values/rows.hpp"
 #include "tests/support/op_call.hpp"
 #include "tests/support/random_tensor.hpp"
 #include "tests/support/same_bits.hpp"
@@ -48,6 +49,24 @@ TEST(Softmax, CountsANegativeAxisFromTheEnd) {
   for (const Op* op : {&softmax, &log_softmax})
     for (std::int64_t axis = 0; axis < 3; ++axis)
       EXPECT_TRUE(testing::same_bits(result(*op, x, axis), result(*op, x, axis - 3)));
+}
+
+// Short lines are worked on side by side where there are several, and lines that are sure of an
+// element in another way than the others.
+TEST(Softmax, OfALineHasTheSameBitsWhateverLinesAreBesideIt) {
+  for (const std::int64_t length : {1, 2, 3, 10, 16, 17, 31, 32, 33, 40})
+    for (const std::int64_t count : {2, 3, 63, 64, 65, 130}) {
+      const Tensor sure = testing::uniform({count, length}, 1, -20, 20);
+      const Tensor unsure = testing::uniform({count, length}, 2);
+      for (const Tensor& x : {sure, unsure, join_rows({{sure, unsure}})})
+        for (const Op* op : {&softmax, &log_softmax}) {
+          const Tensor all = result(*op, x);
+          for (std::int64_t line = 0; line < x.shape()[0]; ++line)
+            ASSERT_TRUE(
+                testing::same_bits(all.rows(line, line + 1), result(*op, x.rows(line, line + 1))))
+                << op->name << ", line " << line << " of " << count << " of length " << length;
+        }
+    }
 }
 
 TEST(Softmax, SumsToOneAlongEveryAxis) {
