@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <vector>
 
 #include "penstock/inference_model.hpp"
 #include "penstock/training_model.hpp"
+#include "tests/engine/held_kernel.hpp"
 #include "tests/support/random_tensor.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/same_bits.hpp"
@@ -21,13 +24,15 @@ using testing::same_bits;
 constexpr int batch = 2, accumulation = 2, updates = 3;
 constexpr std::int64_t samples = batch * accumulation * updates;
 
-Model classifier() {
+/// Two stages; the first one has a tanh if asked for, which can be held, else a relu.
+Model classifier(bool tanh = false) {
   Model model("classifier");
   Value x = model.input("x", {6});
   const Value labels = model.labels();
   {
     const auto block = model.block("B1");
-    x = model.relu(model.linear("fc1", x, 8));
+    x = model.linear("fc1", x, 8);
+    x = tanh ? model.tanh(x) : model.relu(x);
   }
   const auto block = model.block("B2");
   x = model.log_softmax(model.linear("fc2", x, 4));
@@ -85,6 +90,30 @@ TEST(TrainingFailure, LeavesTheWeightsOfTheLastUpdateToTheModelAndCountsThem) {
       EXPECT_TRUE(same_bits(broken.weight(parameter.name), shorter.weight(parameter.name)))
           << parameter.name << " after " << done << " updates";
   }
+}
+
+// Stage 1 fails of micro-batch 0 while stage 0 is in the middle of micro-batch 1, longer than calls
+// may stand still, and by far not as long as an IPU may be in the middle of something.
+TEST(TrainingFailure, LosesNoWeightsIfTheModelEndsWhileAnIpuIsSlow) {
+  constexpr double stall_seconds = 0.3;
+  Options impatient = options();
+  impatient.runtime.stall_seconds = stall_seconds;
+  const Model model = classifier(true);
+  const Tensor before = model.weight("fc2.weight");
+  const testing::HeldKernel kernel(model, "tanh", 1);
+  std::thread slow;
+  {
+    TrainingModel training(model, impatient, Sgd{.learning_rate = 0.1});
+    EXPECT_NE(refusal(Errc::stage_failed, [&] { training.step(inputs_with_label_12_at(0)); }),
+              "accepted");
+    ASSERT_TRUE(kernel.await());
+    slow = std::thread([&] {
+      std::this_thread::sleep_for(std::chrono::duration<double>(3 * stall_seconds));
+      kernel.let_go();
+    });
+  }
+  slow.join();
+  EXPECT_TRUE(same_bits(model.weight("fc2.weight"), before));
 }
 
 // 3.7: all is in the host store when one of two phases fails, and none of it concerns others.

@@ -151,7 +151,6 @@ TEST(PipelineEnd, CountsAnUpdateThatTheGateDidNotLiveToCount) {
   });
   cast.begin_windows(2);
   cast.system().run_pending();
-  EXPECT_EQ(cast.host().updates(), 0U) << "the gate has not told anybody";
   EXPECT_TRUE(end(cast));
   EXPECT_EQ(cast.host().updates(), 1U);
   EXPECT_TRUE(same_bits(cast.variables(), after_one_update));
