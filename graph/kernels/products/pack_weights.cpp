@@ -7,6 +7,7 @@ namespace penstock::graph::PENSTOCK_ISA {
 void pack_weights(const Windows& w, std::int64_t result, std::int64_t rows, std::int64_t channel,
                   std::int64_t channels, const float* weight, Packed to) {
   const std::int64_t taps = w.rows.taps * w.columns.taps;
+  if (taps == 0) return;  // pixels between those that a stride shows to any tap
   weight += result * w.weight_result + channel * w.weight_channel;
   const bool all_taps =
       w.weight_row == w.columns.taps && w.rows.weight_step == 1 && w.columns.weight_step == 1;

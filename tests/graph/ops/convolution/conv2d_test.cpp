@@ -106,6 +106,8 @@ INSTANTIATE_TEST_SUITE_P(
         Geometry{{3, 2, 4, 4}, {2, 2, 3, 3}, {{"padding", 5}}},  // windows wholly in the padding
         Geometry{{2, 8, 10, 10}, {16, 1, 3, 3}, {{"groups", 8}, {"padding", 1}}},
         Geometry{{2, 2, 11, 11}, {3, 2, 3, 3}, {{"stride", 4}, {"dilation", 3}, {"padding", 2}}},
+        // No tap sees any pixel of x, so that there is next to no workspace.
+        Geometry{{3, 7, 1, 4}, {9, 7, 1, 1}, {{"stride", 2}, {"padding", 3}, {"dilation", 2}}},
         Geometry{{0, 2, 6, 6}, {3, 2, 3, 3}, {}}));
 
 TEST(Conv2dInputGradient, IsNotComputedForTheDataItself) {
