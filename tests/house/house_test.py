@@ -103,6 +103,7 @@ class Rules(unittest.TestCase):
                 ('graph/op.hpp', '<Eigen/Core>'),
                 ('engine/model.cpp', '"apps/trainer/options/options.hpp"'),
                 ('engine/model.cpp', '<caf/actor.hpp>'),
+                ('engine/json/json_reader.cpp', '<nlohmann/json.hpp>'),
                 ('apps/trainer/main.cpp', '"engine/model/model_state.hpp"'),
                 ('apps/trainer/main.cpp', '"graph/graph.hpp"'),
                 ('apps/trainer/main.cpp', '<nlohmann/json.hpp>')):

@@ -19,7 +19,7 @@ FLOORS = [
     ('actors/', ['actors/', 'graph/', 'engine/values/', *VALUE_HEADERS],
      rf'{STANDARD}|caf/.+|{POSIX}'),
     ('engine/', ['engine/', 'actors/', 'graph/', 'penstock/'],
-     rf'{STANDARD}|nlohmann/json\.hpp|zlib\.h|{POSIX}'),
+     rf'{STANDARD}|zlib\.h|{POSIX}'),
     ('apps/', ['apps/', 'penstock/'],
      rf'{STANDARD}|penstock/\w+\.hpp|boost/program_options\.hpp|{POSIX}'),
 ]
