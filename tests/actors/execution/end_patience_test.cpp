@@ -64,7 +64,7 @@ TEST(EndPatience, EndsWhereAnIpuIsAtWorkForLongerThanItMay) {
   PatientHost patient;
   patient.ipu->begin({IpuTask::update});
   EXPECT_FALSE(patient.wait(forever));
-  EXPECT_GE(patient.waits, 2) << "it may be for ten times as long as calls may stand still";
+  EXPECT_GE(patient.host.still_seconds(), 10 * stall_seconds);
 }
 
 // Each wait is for `stall_seconds` at least, and no IPU is given its time twice.
@@ -72,9 +72,8 @@ TEST(EndPatience, BeginsAnewOnlyForAMoment) {
   PatientHost patient;
   patient.ipu->begin({IpuTask::update});
   EXPECT_FALSE(patient.wait(forever));
-  const double still = patient.host.still_seconds();
   EXPECT_FALSE(patient.wait(forever));
-  EXPECT_GE(patient.host.still_seconds(), still + stall_seconds);
+  EXPECT_EQ(patient.waits, 1);
 }
 
 TEST(EndPatience, WaitsForNothingWhereNothingCanMoveByItself) {
