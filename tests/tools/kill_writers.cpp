@@ -5,6 +5,7 @@
 //
 //   build-test/tests/tools/kill_writers --kills 300 [--seed S]
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -115,6 +116,8 @@ pid_t write_and_kill(const TemporaryDirectory& directory, int generation,
   const pid_t writer = ::fork();
   expect(writer >= 0, "cannot fork");
   if (writer == 0) {
+    // Without it, a writer would write for ever once this program ends over a broken claim.
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     try {
       write_all(directory, generation);
     } catch (const std::exception& error) {
