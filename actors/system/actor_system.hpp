@@ -19,16 +19,16 @@ namespace penstock::actors {
 
 class Scheduler;
 
-/// Where an actor's handlers run.
+/// RunsOn says where an actor's handlers run.
 enum class RunsOn : std::uint8_t {
   workers,     ///< on the system's worker threads; its handlers never block
   own_thread,  ///< on a thread of its own, where a handler may block or compute for long
 };
 
-/// For host threads: at its end, the thread has nothing to do with an actor system any more. CAF
-/// leaves a reference to the system's logger behind in each thread that spawns an actor or uses a
-/// scoped one, and a system's destructor waits until all of them are gone, except for its own
-/// thread's: it would wait for ever for another host thread that is still there.
+/// A host thread has nothing to do with an actor system after the end of this object. CAF leaves a
+/// reference to the system's logger behind in each thread that spawns an actor or uses a scoped
+/// one, and a system's destructor waits until all of them are gone, except for its own thread's: it
+/// would wait for ever for another host thread that is still there.
 struct HostThreadGuard {
   HostThreadGuard() = default;
   HostThreadGuard(const HostThreadGuard&) = delete;
@@ -36,7 +36,7 @@ struct HostThreadGuard {
   ~HostThreadGuard();
 };
 
-/// Made, used and destroyed on any threads.
+/// Any threads may make, use and destroy it.
 class ActorSystem {
  public:
   /// @throws Error out_of_memory if the machine has not as many threads; std::bad_alloc.
@@ -50,8 +50,8 @@ class ActorSystem {
   /// Host threads that use it for more than sending hold a HostThreadGuard meanwhile.
   caf::actor_system& caf() noexcept { return system_; }
 
-  /// In a deterministic system: handles all mail, first come, first served, on the calling thread.
-  /// Otherwise nothing: the workers do that.
+  /// Handles all mail of a deterministic system, first come, first served, on the calling thread.
+  /// Otherwise it does nothing, because the workers do that.
   void run_pending();
 
   /// Starts the function-based actor `body` with `args`. A deterministic system has no threads to
@@ -77,14 +77,14 @@ class ActorSystem {
   }
 
  private:
-  /// Where an actor will run. Gives back the thread of one that could not be started.
+  /// The place where an actor will run. It gives back the thread of one that could not be started.
   struct Place {
     Place(ActorSystem& system, RunsOn where, Watched watched);
     ~Place();
     ActorTerms terms;
   };
 
-  /// Null in a deterministic system.
+  /// Returns null in a deterministic system.
   Scheduler* scheduler() noexcept;
 
   struct Config : caf::actor_system_config {

@@ -18,7 +18,6 @@ std::string context_of(const caf::error& error) {
 
 Error foreign(const caf::error& error) {
   const std::string context = context_of(error);
-  if (error == caf::sec::request_timeout) return {Errc::stalled, "an actor did not answer in time"};
   if (error == caf::sec::request_receiver_down || error.category() == caf::atom("exit"))
     return {Errc::closed, "an actor has ended" + (context.empty() ? "" : ": " + context)};
   if (error.category() == caf::atom("system"))
@@ -65,8 +64,7 @@ std::string text_of(const std::exception_ptr& exception) {
 
 Error to_error(const caf::error& error) {
   if (!error) return {Errc::closed, "an actor has ended"};
-  if (error.category() == category)
-    return {static_cast<Errc>(error.code() - 1), context_of(error)};
+  if (error.category() == category) return {static_cast<Errc>(error.code() - 1), context_of(error)};
   return foreign(error);
 }
 

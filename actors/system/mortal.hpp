@@ -41,7 +41,7 @@ class Mortal {
   bool told_ = false;
 };
 
-/// Those who have not been told to end. Any thread.
+/// The actors that have not been told to end. Any thread may use it.
 class Roll {
  public:
   Roll() = default;

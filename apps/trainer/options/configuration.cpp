@@ -1,10 +1,10 @@
 #include "apps/trainer/options/configuration.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <fstream>
 #include <system_error>
 
+#include "apps/trainer/options/excerpt.hpp"
 #include "apps/trainer/options/option_table.hpp"
 #include "penstock/error.hpp"
 #include "penstock/json_value.hpp"
@@ -17,18 +17,10 @@ using Kind = JsonValue::Kind;
 
 constexpr std::size_t largest_file = 1'000'000;  // bytes
 constexpr std::size_t longest_message = 1500;    // bytes
-constexpr std::size_t longest_name = 100;        // in a message
+constexpr std::size_t longest_name = 100;        // bytes, in a message
 
 [[noreturn]] void refuse(const std::string& what) {
   throw penstock::Error(penstock::Errc::invalid_argument, what);
-}
-
-/// A text that may quote the file, without control characters and cut to a length for a line.
-std::string in_one_line(std::string text) {
-  if (text.size() > longest_message) text = text.substr(0, longest_message) + "...";
-  std::ranges::replace_if(
-      text, [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; }, '?');
-  return text;
 }
 
 std::string read_file(const std::string& file) {
@@ -84,12 +76,13 @@ OptionLines read_configuration(const std::string& file, TrainerOptions& options)
       set(value, options);
       lines[value.name] = value.line;
     } catch (const penstock::Error& error) {
-      refuse("line " + std::to_string(value.line) + ": " + value.name.substr(0, longest_name) +
+      refuse("line " + std::to_string(value.line) + ": " + excerpt(value.name, longest_name) +
              ": " + error.what());
     }
   return lines;
 } catch (const penstock::Error& error) {
-  throw penstock::Error(error.code(), in_one_line("--config \"" + file + "\": " + error.what()));
+  throw penstock::Error(error.code(),
+                        excerpt("--config \"" + file + "\": " + error.what(), longest_message));
 }
 
 std::string configuration_text(const TrainerOptions& options) {

@@ -5,18 +5,17 @@
 #include <cmath>
 #include <utility>
 
+#include "apps/trainer/options/excerpt.hpp"
 #include "penstock/error.hpp"
 
 namespace trainer {
 namespace {
 
-constexpr std::size_t longest_value = 100;  // in a message
+constexpr std::size_t longest_value = 100;  // bytes, in a message
 
 [[noreturn]] void refuse(const std::string& expected, std::string_view got) {
   throw penstock::Error(penstock::Errc::invalid_argument,
-                        "expected " + expected + ", got \"" +
-                            std::string(got.substr(0, longest_value)) +
-                            (got.size() > longest_value ? "...\"" : "\""));
+                        "expected " + expected + ", got \"" + excerpt(got, longest_value) + '"');
 }
 
 /// Whether `text` is one number of type T and nothing else.

@@ -203,7 +203,6 @@ TEST(Errors, KeepTheirCodeAndTextOnTheWay) {
     EXPECT_EQ(error.code(), code);
     EXPECT_STREQ(error.what(), "text");
   }
-  EXPECT_EQ(to_error(caf::sec::request_timeout).code(), Errc::stalled);
   EXPECT_EQ(to_error(caf::sec::request_receiver_down).code(), Errc::closed);
   EXPECT_EQ(to_error(caf::exit_reason::kill).code(), Errc::closed);
   EXPECT_EQ(to_error(caf::sec::unexpected_message).code(), Errc::internal);

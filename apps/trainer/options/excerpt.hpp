@@ -1,0 +1,14 @@
+// excerpt(): texts of the user's, made fit for a message of one line. Pure.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace trainer {
+
+/// Returns `text` if it has at most `most` bytes, and otherwise its beginning and "...". No
+/// character of UTF-8 is cut in two. Control characters, such as the end of a line, become "?".
+std::string excerpt(std::string_view text, std::size_t most);
+
+}  // namespace trainer
