@@ -36,7 +36,6 @@ class Calls {
     DeterministicRun order(runtime.system(), seed);
     for (std::size_t handled = 0; handled < stop_after; ++handled)
       if (!order.step()) break;
-    messages_ = std::max(messages_, stop_after);
     stop.request_stop();
     order.run();
     try {
@@ -75,7 +74,6 @@ class Calls {
 
   SmallEngine engine_;
   std::vector<Tensor> samples_;
-  std::size_t messages_ = 0;
 };
 
 /// What a training has after each number of windows.

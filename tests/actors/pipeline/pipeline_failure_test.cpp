@@ -1,15 +1,14 @@
-// Ops that throw, actors that die, messages that nobody should have sent: the host's call fails,
-// says why, and the weights of the last update are still there.
+// Ops and rules that throw: the host's call fails, says why, and the weights of the last update are
+// still there.
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <caf/scoped_actor.hpp>
-#include <map>
+#include <functional>
 #include <stdexcept>
-#include <thread>
+#include <string>
+#include <vector>
 
-#include "actors/system/errors.hpp"
+#include "tests/actors/pipeline/undisturbed_weights.hpp"
 #include "tests/support/deterministic_run.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/small_cast.hpp"
@@ -25,21 +24,8 @@ using testing::same_bits;
 using testing::SmallCast;
 using testing::SmallEngine;
 using testing::SmallEngineOptions;
-
-constexpr std::int64_t windows = 3;
-
-/// The weights after so many updates of an undisturbed run.
-std::vector<Tensor> weights_after(std::int64_t updates, std::int64_t replicas, double max_grad_norm,
-                                  bool tied = false) {
-  SmallEngine engine({.tied = tied, .replicas = replicas, .max_grad_norm = max_grad_norm});
-  if (updates == 0) return engine.first_variables();
-  const std::int64_t micro_batches = engine.micro_batches(updates);
-  std::vector<Tensor> inputs;  // of as many windows, out of the longer call's
-  for (const Tensor& input : engine.inputs(windows))
-    inputs.push_back(input.rows(0, micro_batches * replicas * SmallEngine::batch));
-  engine.runtime().step(inputs, micro_batches);
-  return engine.runtime().read_variables();
-}
+using testing::weights_after;
+using testing::windows;
 
 /// Where an op throws.
 struct Fault {
@@ -178,23 +164,6 @@ TEST(PipelineFailure, LetsAnUpdateEndThatHasBegun) {
   EXPECT_TRUE(same_bits(cast.variables_after_end(), after_one_update));
 }
 
-const SmallEngineOptions everybody{
-    .tied = true, .replicas = 2, .max_grad_norm = 0.05, .offload = true, .shards = true};
-
-TEST(PipelineFailure, BetweenCallsIsThrownByTheNextCallAsItself) {
-  for (std::size_t victim = 0; victim < SmallCast(everybody).cast().others.size(); ++victim) {
-    SmallCast cast(everybody);
-    cast.begin_windows(1);
-    cast.finish();
-    const Child& child = cast.cast().others[victim];
-    caf::anon_send_exit(child.actor, caf::exit_reason::unknown);
-    cast.system().run_pending();
-    EXPECT_EQ(refusal(Errc::internal, [&] { cast.begin_windows(1); }), child.name + " has ended");
-    EXPECT_EQ(refusal(Errc::closed, [&] { cast.begin_windows(1); }),
-              "the model has failed before and cannot go on: " + child.name + " has ended");
-  }
-}
-
 TEST(PipelineFailure, OfOneEngineLeavesOthersAlone) {
   const ProbeHook hook([](const ProbeRun& run) {
     if (run.key.seed == 13) throw 13;  // not even a std::exception
@@ -211,99 +180,6 @@ TEST(PipelineFailure, OfOneEngineLeavesOthersAlone) {
   EXPECT_EQ(well.step(1).size(), 2u);
   SmallEngine next({.threads = 1, .deterministic = false});
   EXPECT_EQ(next.step(1).size(), 2u);
-}
-
-/// Runs a call in which `disturb` happens after some messages; where the call then stands.
-template <class Disturb>
-void run_disturbed(SmallCast& cast, std::uint64_t seed, Disturb disturb) {
-  cast.begin_windows(windows);
-  DeterministicRun order(cast.system(), seed);
-  for (std::uint64_t step = 0; step < seed * 37 % 1500; ++step) order.step();
-  if (cast.host().answered()) return;
-  disturb();
-  order.run();
-  ASSERT_TRUE(cast.host().answered()) << "it hangs";
-}
-
-/// As many as in `everybody`, who have turns.
-SmallEngineOptions everybody_in_phases() {
-  SmallEngineOptions options = everybody;
-  options.schedule = "sequential";
-  options.phased = graph::PhaseRequest{.turn = 8};
-  return options;
-}
-
-/// Nobody has told the actors to end, so that neither reason is one.
-caf::exit_reason reason_of_end(std::uint64_t seed) {
-  return seed / 7 % 2 ? caf::exit_reason::unknown : caf::exit_reason::user_shutdown;
-}
-
-/// Ends one actor after another, at any time of a call.
-void expect_each_is_named(const SmallEngineOptions& options, std::uint64_t seeds) {
-  std::map<std::string, int> failures;
-  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
-    SmallCast cast(options);
-    const Child& victim = cast.cast().others[seed % cast.cast().others.size()];
-    SCOPED_TRACE(victim.name + ", seed " + std::to_string(seed));
-    run_disturbed(cast, seed, [&] { caf::anon_send_exit(victim.actor, reason_of_end(seed)); });
-    if (!cast.host().failed()) continue;
-    ++failures[victim.name];
-    EXPECT_EQ(refusal(Errc::internal, [&] { cast.host().wait(0); }), victim.name + " has ended");
-  }
-  EXPECT_EQ(failures.size(), SmallCast(options).cast().others.size());
-}
-
-TEST(PipelineFailure, OfAnyActorEndsTheCallAndNamesIt) {
-  expect_each_is_named(everybody, 300);
-  expect_each_is_named(everybody_in_phases(), 100);
-}
-
-TEST(PipelineFailure, OfTheSupervisorEndsTheCallAndNamesItToo) {
-  for (std::uint64_t seed = 0; seed < 40; ++seed) {
-    SmallCast cast(everybody);
-    run_disturbed(cast, seed,
-                  [&] { caf::anon_send_exit(cast.cast().supervisor, reason_of_end(seed)); });
-    if (!cast.host().failed()) continue;
-    EXPECT_EQ(refusal(Errc::internal, [&] { cast.host().wait(0); }), "supervisor has ended");
-  }
-}
-
-/// The weights after 0, 1, 2, ... updates.
-std::vector<std::vector<Tensor>> history(const SmallEngineOptions& options) {
-  std::vector<std::vector<Tensor>> all;
-  for (std::int64_t updates = 0; updates <= windows; ++updates)
-    all.push_back(weights_after(updates, options.replicas, options.max_grad_norm, options.tied));
-  return all;
-}
-
-/// Ends one actor after another, at any time of a call; how often weights could still be read,
-/// which have to be those of `weights` after one of the updates.
-int read_after_ends(const SmallEngineOptions& options, std::uint64_t seeds,
-                    const std::vector<std::vector<Tensor>>& weights) {
-  int read = 0;
-  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
-    SmallCast cast(options);
-    const Child& victim = cast.cast().others[seed % cast.cast().others.size()];
-    SCOPED_TRACE(victim.name + ", seed " + std::to_string(seed));
-    run_disturbed(cast, seed,
-                  [&] { caf::anon_send_exit(victim.actor, caf::exit_reason::unknown); });
-    if (!cast.host().failed()) continue;
-    const auto refused = refusal(Errc::closed, [&] {
-      const Variables rescued = cast.variables_after_end();
-      ++read;
-      EXPECT_TRUE(
-          std::ranges::any_of(weights, [&](const auto& one) { return same_bits(rescued, one); }));
-    });
-    EXPECT_TRUE(refused == "accepted" ||
-                refused.find("in the middle of an update") != std::string::npos);
-  }
-  return read;
-}
-
-TEST(PipelineFailure, OfAnyActorLeavesTheWeightsOfOneUpdateOrSaysThatItCannot) {
-  const auto weights = history(everybody);
-  EXPECT_GT(read_after_ends(everybody, 300, weights), 200);
-  EXPECT_GT(read_after_ends(everybody_in_phases(), 100, weights), 50);
 }
 
 /// A rule that throws when it is asked for one more update of a shard.
@@ -386,82 +262,6 @@ TEST(PipelineFailure, LeavesReportsAndTraceToRead) {
       EXPECT_TRUE(status.trace.empty());
     EXPECT_EQ(engine.runtime().updates(), 1u);
   }
-}
-
-TEST(PipelineFailure, OfAnActorThatThrowsKeepsTheText) {
-  SmallCast cast;
-  const std::string name = cast.stage_name(2);
-  run_disturbed(cast, 3, [&] {
-    for (int twice = 0; twice < 2; ++twice)
-      caf::anon_send(cast.actor<StageHandle>(name), EdgeTensor{0, 1'000'000, Tensor()});
-  });
-  const auto text = refusal(Errc::internal, [&] { cast.host().wait(0); });
-  EXPECT_EQ(text.find(name + ": unexpected tensor at position"), 0u) << text;
-}
-
-TEST(PipelineFailure, OfAMessageThatNobodyUnderstandsNamesItsReceiver) {
-  for (const std::string name : {"feed", "step", "gate", "IPU 3"}) {
-    SmallCast cast;
-    run_disturbed(cast, 3, [&] { caf::anon_send(cast.actor(name), 1.5); });
-    const auto text = refusal(Errc::internal, [&] { cast.host().wait(0); });
-    EXPECT_EQ(text.find(name + ": "), 0u) << text;
-    EXPECT_NE(text.find("no handler for message"), std::string::npos) << text;
-  }
-}
-
-TEST(PipelineFailure, OfTheHostStoreNamesTheStageThatNeedsIt) {
-  SmallCast cast({.offload = true});
-  const auto store = cast.actor<HostStoreHandle>("host store");
-  run_disturbed(cast, 3, [&] {
-    caf::scoped_actor thief{cast.system().caf()};
-    thief->request(
-        store, caf::infinite,
-        FetchBlock{{HostClass::optimizer_state, 0, 2}});  // sent at once; the answer is dropped
-    cast.system().run_pending();
-  });
-  const auto text = refusal(Errc::internal, [&] { cast.host().wait(0); });
-  EXPECT_EQ(text, cast.stage_name(2) +
-                      ": its optimizer state is not in the host store: host store: holds no "
-                      "optimizer state of " +
-                      cast.stage_name(2));
-}
-
-TEST(PipelineFailure, OfTheHostStoreNamesTheStageThatNeedsItsBlock) {
-  const std::pair<HostClass, std::string> rows[] = {{HostClass::accumulators, "gradient sums"},
-                                                    {HostClass::weights, "weights"}};
-  for (const auto& [of, what] : rows) {
-    SmallCast cast({.offload = true});
-    const auto store = cast.actor<HostStoreHandle>("host store");
-    cast.system().run_pending();
-    caf::scoped_actor thief{cast.system().caf()};
-    thief->request(store, caf::infinite, FetchBlock{{of, 0, 1}});
-    cast.system().run_pending();
-    cast.begin_windows(1);
-    cast.system().run_pending();
-    const auto text = refusal(Errc::internal, [&] { cast.host().wait(0); });
-    EXPECT_EQ(text, cast.stage_name(1) + ": its " + what +
-                        " are not in the host store: host store: holds no " + what + " of " +
-                        cast.stage_name(1));
-  }
-}
-
-// Somebody asks for it again and again, until it is there; the weights can still be read.
-TEST(PipelineFailure, OfTheHostStoreNamesTheMicroBatchWhoseStashIsGone) {
-  SmallCast cast({.offload = true});
-  const auto store = cast.actor<HostStoreHandle>("host store");
-  cast.system().run_pending();
-  cast.begin_windows(1);
-  DeterministicRun order(cast.system(), 7);
-  caf::scoped_actor thief{cast.system().caf()};
-  for (int i = 0; i < 300 && order.step(); ++i)
-    thief->request(store, caf::infinite, FetchBlock{{HostClass::stash, 0, 1, 2}});
-  order.run();
-  const auto text = refusal(Errc::internal, [&] { cast.host().wait(0); });
-  EXPECT_EQ(text, cast.stage_name(1) +
-                      ": its stash of micro-batch 2 is not in the host store: host store: holds no "
-                      "stash of micro-batch 2 of " +
-                      cast.stage_name(1));
-  EXPECT_TRUE(same_bits(cast.variables_after_end(), cast.first_variables()));
 }
 
 }  // namespace

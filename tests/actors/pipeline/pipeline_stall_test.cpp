@@ -37,21 +37,29 @@ std::string stall(SmallCast& cast) {
   return refusal(Errc::stalled, [&] { cast.host().wait(0); });
 }
 
-/// Stage 1 talks to somebody who never does anything instead of stage 2.
-void cut_off(SmallCast& cast, const caf::actor& nobody) {
-  StageLinks links = cast.links_of(1);
-  links.stages[2] = caf::actor_cast<StageHandle>(nobody);
-  caf::anon_send(cast.actor<StageHandle>(cast.stage_name(1)), std::move(links));
-}
-
 caf::behavior swallow(caf::event_based_actor*, int) {
   return {[](const EdgeTensor&) {}};
 }
 
+/// While it lives, stage 1 talks to an actor that never does anything instead of stage 2.
+class CutOff {
+ public:
+  explicit CutOff(SmallCast& cast) : nobody_(cast.system().spawn(RunsOn::workers, swallow, 0)) {
+    StageLinks links = cast.links_of(1);
+    links.stages[2] = caf::actor_cast<StageHandle>(nobody_);
+    caf::anon_send(cast.actor<StageHandle>(cast.stage_name(1)), std::move(links));
+  }
+  ~CutOff() { caf::anon_send_exit(nobody_, caf::exit_reason::user_shutdown); }
+  CutOff(const CutOff&) = delete;
+  CutOff& operator=(const CutOff&) = delete;
+
+ private:
+  const caf::actor nobody_;
+};
+
 TEST(PipelineStall, FailsTheCallAndSaysWhoWaitsForWhat) {
   SmallCast cast;
-  const auto nobody = cast.system().spawn(RunsOn::workers, swallow, 0);
-  cut_off(cast, nobody);
+  const CutOff cut(cast);
   EXPECT_EQ(stall(cast),
             "nothing has moved for 60 s; feed has sent all of replica 0; "
             "stage 0 (replica 0, IPU 0) waits for gradient \"fc1/linear_input_gradient\" from "
@@ -61,7 +69,6 @@ TEST(PipelineStall, FailsTheCallAndSaysWhoWaitsForWhat) {
             "stage 2 (replica 0, IPU 2) waits for input \"probe1\" from stage 1 for micro-batch 0; "
             "stage 3 (replica 0, IPU 3) waits for input \"probe2\" from stage 2 for micro-batch 0");
   EXPECT_TRUE(same_bits(cast.variables_after_end(), cast.first_variables()));
-  caf::anon_send_exit(nobody, caf::exit_reason::user_shutdown);
 }
 
 /// A host store that takes and never gives.
@@ -224,8 +231,7 @@ class BusyIpu {
 
 TEST(PipelineStall, IsNotReportedWhileAnIpuIsKnownToBeAtWork) {
   SmallCast cast;
-  const auto nobody = cast.system().spawn(RunsOn::workers, swallow, 0);
-  cut_off(cast, nobody);
+  const CutOff cut(cast);
   cast.begin_windows(1);
   DeterministicRun order(cast.system(), 7);
   order.run();
@@ -250,13 +256,11 @@ TEST(PipelineStall, IsNotReportedWhileAnIpuIsKnownToBeAtWork) {
       << text;
   EXPECT_NE(text.find("; stage 2 (replica 0, IPU 2) waits for input \"probe1\""), std::string::npos)
       << text;
-  caf::anon_send_exit(nobody, caf::exit_reason::user_shutdown);
 }
 
 TEST(PipelineStall, IsReportedAtOnceWhenTheIpuThatWasAtWorkIsNot) {
   SmallCast cast;
-  const auto nobody = cast.system().spawn(RunsOn::workers, swallow, 0);
-  cut_off(cast, nobody);
+  const CutOff cut(cast);
   cast.begin_windows(1);
   DeterministicRun order(cast.system(), 7);
   order.run();
@@ -269,7 +273,6 @@ TEST(PipelineStall, IsReportedAtOnceWhenTheIpuThatWasAtWorkIsNot) {
   order.run();
   const std::string text = refusal(Errc::stalled, [&] { cast.host().wait(0); });
   EXPECT_EQ(text.find("nothing has moved for 60 s; feed has sent"), 0u) << text;
-  caf::anon_send_exit(nobody, caf::exit_reason::user_shutdown);
 }
 
 // A kernel that takes longer than calls may stand still changes no bit and closes nothing.
