@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -129,40 +130,41 @@ void expect_well(const Outcome& outcome, const std::string& where) {
   EXPECT_EQ(outcome.refusal, Errc::out_of_memory) << where;
 }
 
-/// Of those that differ in what they allocate, one each.
+/// The positions of one kind of loader for each way to allocate.
 const std::vector<std::size_t> kinds{1, 3, 5, 8};
 
-TEST(DataLoaderAllocations, ThatFailFromBeginningToEndAreOutOfMemoryAndNothingElse) {
+/// Calls `fails(attempt, first)` for each kind, with failures that begin at allocation 1, then
+/// `stride` allocations later each time, until it returns that none has failed. Expects that
+/// failures reach beyond allocation `least`, and that every attempt goes well.
+void expect_well_from_each(std::int64_t stride, std::int64_t least,
+                           const std::function<bool(Attempt&, std::int64_t)>& fails) {
   for (const std::size_t number : kinds) {
     const LoaderKind& kind = all_loader_kinds[number];
     Attempt attempt(kind);
     std::int64_t first = 1;
-    for (; attempt.live_while_failing(first); ++first)
+    for (; fails(attempt, first); first += stride)
       expect_well(attempt.outcome(), kind.name + ", allocation " + std::to_string(first));
-    EXPECT_GT(first, 60) << kind.name;
+    EXPECT_GT(first, least) << kind.name;
     EXPECT_EQ(attempt.outcome().whole_epochs, 2) << kind.name;
   }
+}
+
+TEST(DataLoaderAllocations, ThatFailFromBeginningToEndAreOutOfMemoryAndNothingElse) {
+  expect_well_from_each(1, 60, [](Attempt& attempt, std::int64_t first) {
+    return attempt.live_while_failing(first);
+  });
 }
 
 TEST(DataLoaderAllocations, ThatFailDuringCallsAreOutOfMemoryAndLoseNothing) {
-  for (const std::size_t number : kinds) {
-    const LoaderKind& kind = all_loader_kinds[number];
-    Attempt attempt(kind);
-    std::int64_t first = 1;
-    for (; attempt.call_while_failing(first, 1); ++first)
-      expect_well(attempt.outcome(), kind.name + ", allocation " + std::to_string(first));
-    EXPECT_GT(first, 30) << kind.name;
-    EXPECT_EQ(attempt.outcome().whole_epochs, 2) << kind.name;
-  }
+  expect_well_from_each(1, 30, [](Attempt& attempt, std::int64_t first) {
+    return attempt.call_while_failing(first, 1);
+  });
 }
 
 TEST(DataLoaderAllocations, ThatFailInARowDuringCallsAreOutOfMemoryAndLoseNothing) {
-  for (const std::size_t number : kinds) {
-    const LoaderKind& kind = all_loader_kinds[number];
-    Attempt attempt(kind);
-    for (std::int64_t first = 1; attempt.call_while_failing(first, 10); first += 7)
-      expect_well(attempt.outcome(), kind.name + ", ten from allocation " + std::to_string(first));
-  }
+  expect_well_from_each(7, 30, [](Attempt& attempt, std::int64_t first) {
+    return attempt.call_while_failing(first, 10);
+  });
 }
 
 TEST(DataLoaderAllocations, AreNotNeededForItsEnd) {

@@ -3,69 +3,32 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <caf/actor_registry.hpp>
-#include <caf/send.hpp>
 #include <cstring>
 #include <stdexcept>
 
-#include "tests/actors/loader/batch_consumer.hpp"
-#include "tests/actors/loader/reader_actors.hpp"
-#include "tests/support/deterministic_run.hpp"
+#include "tests/actors/loader/loader_rig.hpp"
 
 namespace penstock::actors {
 namespace {
 
-using testing::BatchConsumer;
-using testing::DeterministicRun;
-using testing::ReaderActors;
+using testing::LoaderRig;
 
 using Values = std::vector<float>;
 
 /// A deterministic system with a loader of ten samples, whose values are their numbers, in batches
 /// of four, four and two, and with a consumer.
-class LoaderFixture {
+class LoaderFixture : public LoaderRig<LoaderActor, float> {
  public:
   LoaderFixture(const LoaderSettings& settings, std::uint64_t seed, std::int64_t takes)
-      : source_(std::make_shared<const LoaderSource>(source())),
-        watch_(std::make_shared<LoaderWatch>(settings.workers)),
-        system_({.deterministic = true}),
-        pool_(system_, settings.workers),
-        run_(system_, seed),
-        consumer(*port_, takes,
-                 [this](const TakeBatch& question) { caf::anon_send(loader_, question); }) {
+      : LoaderRig(settings.workers, seed, takes),
+        source_(std::make_shared<const LoaderSource>(source())) {
     std::vector<std::shared_ptr<RowReader>> readers;
     for (int number = 0; number < settings.workers; ++number)
       readers.push_back(std::make_shared<RowReader>(number, source_, watch_));
-    loader_ = spawn_loader(system_, *source_, settings, {port_, mail_, &pool_}, readers);
+    loader_ = spawn_loader(system_, *source_, settings, links(), readers);
   }
   ~LoaderFixture() { end(); }
 
-  /// Returns how many actors are left once all of them have been told to end.
-  std::size_t end() {
-    watch_->end();
-    mail_->close();
-    caf::anon_send_exit(loader_, caf::exit_reason::user_shutdown);
-    pool_.end();
-    run_.run();
-    return system_.caf().registry().running();
-  }
-
-  void begin_epoch(std::uint64_t epoch) {
-    watch_->begin_epoch(epoch, std::stop_source());
-    caf::anon_send(loader_, StartEpoch{epoch, plan});
-    consumer.begin_epoch();
-  }
-  /// Lets one actor handle one message; false if none has any.
-  bool step() {
-    const bool stepped = run_.step();
-    consumer.look();
-    return stepped;
-  }
-  void run() {
-    while (step()) continue;
-  }
-
-  std::shared_ptr<const EpochPlan> plan;  // of the epochs that begin
   std::vector<std::int64_t> reads;
   std::int64_t unreadable = -1;
 
@@ -83,16 +46,6 @@ class LoaderFixture {
   }
 
   std::shared_ptr<const LoaderSource> source_;
-  std::shared_ptr<LoaderWatch> watch_;
-  std::shared_ptr<BatchPort> port_ = std::make_shared<BatchPort>();
-  std::shared_ptr<ReaderMail> mail_ = std::make_shared<ReaderMail>();
-  ActorSystem system_;
-  ReaderActors pool_;
-  DeterministicRun run_;
-  LoaderActor loader_;
-
- public:
-  BatchConsumer<float> consumer;
 };
 
 LoaderSettings in_threes(int workers, bool ahead = true) {

@@ -3,70 +3,34 @@
 
 #include <gtest/gtest.h>
 
-#include <caf/actor_registry.hpp>
-#include <caf/send.hpp>
 #include <cstring>
 #include <stdexcept>
 
-#include "tests/actors/loader/batch_consumer.hpp"
-#include "tests/actors/loader/reader_actors.hpp"
-#include "tests/support/deterministic_run.hpp"
+#include "tests/actors/loader/loader_rig.hpp"
 
 namespace penstock::actors {
 namespace {
 
-using testing::BatchConsumer;
-using testing::DeterministicRun;
-using testing::ReaderActors;
+using testing::LoaderRig;
 
 using Values = std::vector<std::int64_t>;
 
 /// A deterministic system with a loader whose worker w has the numbers 100*w, 100*w+1, ...: as many
 /// as `lengths` says; and with a consumer.
-class StreamFixture {
+class StreamFixture : public LoaderRig<StreamLoaderActor, std::int64_t> {
  public:
-  StreamFixture(StreamSettings settings, Values lengths, std::uint64_t seed,
+  StreamFixture(StreamSettings settings, const Values& lengths, std::uint64_t seed,
                 std::int64_t takes = 1000)
-      : lengths_(std::move(lengths)),
-        source_(std::make_shared<const StreamSource>(source())),
-        watch_(std::make_shared<LoaderWatch>(workers())),
-        system_({.deterministic = true}),
-        pool_(system_, workers()),
-        run_(system_, seed),
-        consumer(*port_, takes,
-                 [this](const TakeBatch& question) { caf::anon_send(loader_, question); }) {
-    settings.workers = workers();
+      : LoaderRig(static_cast<int>(lengths.size()), seed, takes),
+        lengths_(lengths),
+        source_(std::make_shared<const StreamSource>(source())) {
+    settings.workers = static_cast<int>(lengths.size());
     std::vector<std::shared_ptr<StreamReader>> readers;
-    for (int number = 0; number < workers(); ++number)
+    for (int number = 0; number < settings.workers; ++number)
       readers.push_back(std::make_shared<StreamReader>(number, source_, watch_));
-    loader_ = spawn_stream_loader(system_, *source_, settings, {port_, mail_, &pool_}, readers);
+    loader_ = spawn_stream_loader(system_, *source_, settings, links(), readers);
   }
   ~StreamFixture() { end(); }
-
-  /// Returns how many actors are left once all of them have been told to end.
-  std::size_t end() {
-    watch_->end();
-    mail_->close();
-    caf::anon_send_exit(loader_, caf::exit_reason::user_shutdown);
-    pool_.end();
-    run_.run();
-    return system_.caf().registry().running();
-  }
-
-  void begin_epoch(std::uint64_t epoch) {
-    watch_->begin_epoch(epoch, std::stop_source());
-    caf::anon_send(loader_, StartEpoch{epoch, {}});
-    consumer.begin_epoch();
-  }
-  /// Lets one actor handle one message; false if none has any.
-  bool step() {
-    const bool stepped = run_.step();
-    consumer.look();
-    return stepped;
-  }
-  void run() {
-    while (step()) continue;
-  }
 
   std::int64_t reads = 0;
   std::int64_t unreadable = -1;
@@ -98,20 +62,8 @@ class StreamFixture {
     std::int64_t next_, end_;
   };
 
-  int workers() const noexcept { return static_cast<int>(lengths_.size()); }
-
   Values lengths_;
   std::shared_ptr<const StreamSource> source_;
-  std::shared_ptr<LoaderWatch> watch_;
-  std::shared_ptr<BatchPort> port_ = std::make_shared<BatchPort>();
-  std::shared_ptr<ReaderMail> mail_ = std::make_shared<ReaderMail>();
-  ActorSystem system_;
-  ReaderActors pool_;
-  DeterministicRun run_;
-  StreamLoaderActor loader_;
-
- public:
-  BatchConsumer<std::int64_t> consumer;
 };
 
 struct Expectation {
