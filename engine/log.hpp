@@ -21,12 +21,12 @@ class Log {
   /// unless that is empty, or the options have no log, or a level of their own.
   explicit Log(const RuntimeOptions& options);
 
-  /// Whether anybody would see such a line: ask before making one.
+  /// Returns whether anybody would see such a line: ask before making one.
   bool takes(LogLevel level) const noexcept { return telling_ && level >= least_; }
   void operator()(LogLevel level, std::string_view line) const {
     if (takes(level)) tell(line);
   }
-  /// The same of a line that is put together from `parts`. There is none without memory for it.
+  /// Tells a line that is put together from `parts`. Without memory for it, no line is told.
   void operator()(LogLevel level, std::initializer_list<std::string_view> parts) const;
 
   /// What `call` returns. Lines that come meanwhile are told once it has ended, so that the host's

@@ -33,10 +33,10 @@ struct NamedType;
 
 class RunningModel : public WeightSource {
  public:
-  /// Of the model as it is now. For training, with an optimizer; without one for inference.
+  /// Makes it of the model as it is now. With an optimizer it is for training, else for inference.
   RunningModel(const Model& model, const Options& options, const Optimizer* optimizer);
-  /// Of the model as `host` was made of it, on its threads and IPUs, whether or not that is
-  /// attached: where these have not enough memory for both, the one that is not in use is detached.
+  /// Makes it of the model as `host` was made of it, on its threads and IPUs, whether or not that
+  /// is attached. If these have not enough memory for both, the one that is not in use is detached.
   RunningModel(RunningModel& host, const Options& options, const Optimizer* optimizer);
   ~RunningModel();
   RunningModel(const RunningModel&) = delete;
@@ -49,11 +49,11 @@ class RunningModel : public WeightSource {
   const graph::Plan& plan() const { return *plan_; }
   std::int64_t gradient_accumulation() const { return setup_.gradient_accumulation; }
   const CompileReport& compile_report() const { return report_; }
-  /// That it and who is on its threads tell.
+  /// Returns the log of this model and of those on its threads.
   const Log& log() const { return log_; }
   /// Names of the inputs that the plan needs, in the model's order.
   const std::vector<std::string>& inputs() const { return inputs_; }
-  /// What run() returns, with empty tensors.
+  /// Returns what run() returns, with empty tensors.
   StepResult outline() const;
 
   /// Rows of dimension 0, the same for all inputs.
@@ -88,10 +88,10 @@ class RunningModel : public WeightSource {
   /// Releases the host's inputs that no thread of the engine uses any more.
   void release_inputs() noexcept { lent_->release_returned(); }
 
-  /// Of the last run() that returned.
+  /// Returns the report on the last run() that returned.
   const CallReport& last_run() const { return last_run_; }
 
-  /// Where it is detached, this and what is said of the state below wait for the next attach().
+  /// If it is detached, these rules and any state that is set wait for the next attach().
   /// @throws Error invalid_argument, before anything has changed, if a parameter's rule, the state
   /// that it keeps or a constant attribute would be another.
   void set_rules(const Optimizer& optimizer);
@@ -107,7 +107,7 @@ class RunningModel : public WeightSource {
   void set_optimizer_state(std::span<const NamedTensor> named, const std::string& who);
   /// Whether a state of these types could be set. @throws Error as set_optimizer_state()
   void expect_optimizer_state(std::span<const NamedType> types, const std::string& who) const;
-  /// Since it was attached; none where it is not.
+  /// Returns reports since it was attached, or none while it is not.
   std::vector<StageReport> stage_reports();
   /// Returns what this model and those for its short calls have recorded since the last time, in
   /// order of time.
@@ -122,7 +122,7 @@ class RunningModel : public WeightSource {
   /// On any thread.
   std::uint64_t weight_uploads() const noexcept { return *uploads_; }
 
-  /// As TrainingModel::buffer(), of so many replicas.
+  /// Returns the same as TrainingModel::buffer(), where there are `replicas` replicas.
   Tensor read_buffer(const std::string& name, int replica, int replicas);
   std::vector<Tensor> read_weights() override;
   void weights_taken() override;

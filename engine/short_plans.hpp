@@ -24,7 +24,7 @@ struct UnfilledRows {
   std::string unfilled;   ///< "update (one takes 8)"
 };
 
-/// Of the equal micro-batches of at most `most` samples that `rows` make, the largest.
+/// Returns the size of the largest equal micro-batches of at most `most` samples that fill `rows`.
 std::int64_t equal_micro_batch(std::int64_t rows, std::int64_t most);
 
 /// Returns `options` with micro-batches of `batch` samples, which are fewer, on one replica. The

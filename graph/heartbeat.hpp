@@ -1,6 +1,6 @@
-// Heartbeat: signs of life of whoever runs programs, and which instruction it is in. The one that
-// runs them writes, which costs a store or two; any thread reads, and tells by a number that has
-// stood still that nothing moves.
+// Heartbeat holds the signs of life of a thread that runs programs, and which instruction it is in.
+// That thread writes them, which costs a store or two. Any thread reads them: if their number has
+// stood still, nothing moves.
 #pragma once
 
 #include <atomic>
@@ -12,27 +12,27 @@ struct Instruction;
 
 class Heartbeat {
  public:
-  /// An instruction begins; null: other work does. For the thread that runs the program.
+  /// The thread that runs a program calls this when an instruction begins, or other work (null).
   void begin(const Instruction* instruction) noexcept {
     instruction_.store(instruction, std::memory_order_relaxed);
     beat();
   }
-  /// Some work is done. For the same thread, while nobody shares its work.
+  /// The same thread calls this when some work is done, while no other thread shares the work.
   void beat() noexcept {
     beats_.store(beats_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
-  /// A piece of the instruction is done. For any thread that shares its work.
+  /// Any thread that shares the work calls this when a piece of the instruction is done.
   void beat_of_piece() noexcept { beats_.fetch_add(1, std::memory_order_release); }
 
-  /// Another number whenever something has been done.
+  /// Returns another number whenever something has been done.
   std::uint64_t beats() const noexcept { return beats_.load(std::memory_order_acquire); }
-  /// What runs, or ran last. Its plan outlives the heartbeat.
+  /// Returns the instruction that runs, or ran last. Its plan outlives the heartbeat.
   const Instruction* instruction() const noexcept {
     return instruction_.load(std::memory_order_acquire);
   }
 
  private:
-  // A cache line of its own: no two IPUs write to the same.
+  // The numbers have a cache line of their own, so that no two IPUs write to the same one.
   alignas(64) std::atomic<std::uint64_t> beats_{0};
   std::atomic<const Instruction*> instruction_{nullptr};
 };

@@ -44,9 +44,9 @@ std::byte* base_of(const Location& location, const Bindings& bindings) {
   return nullptr;
 }
 
-/// An instruction's inputs or outputs, without the heap for as many as most have. A list that each
-/// thread keeps would need memory where the thread begins, and the C library ends the process if
-/// there is none.
+/// Operands holds an instruction's inputs or outputs, and needs no heap for as many as most
+/// instructions have. A list that each thread keeps would need memory when the thread begins, and
+/// the C library ends the process if there is none.
 class Operands {
  public:
   Operands(const std::vector<TensorType>& types, const std::vector<Location>& locations,

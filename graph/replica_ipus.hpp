@@ -1,5 +1,5 @@
-// Where the replicas of a plan are: each as the first one, on IPUs whose numbers are higher, and no
-// two replicas on the same IPU. Pure.
+// ReplicaIpus says where the replicas of a plan are: each as the first one, on IPUs of higher
+// numbers, and no two replicas on the same IPU. All is pure.
 #pragma once
 
 #include <cstdint>

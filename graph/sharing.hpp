@@ -1,5 +1,5 @@
-// Sharing: into which parts one kernel call is divided: for the threads of an IPU to share it, and
-// so that whoever watches a long one sees it move. Decided when a plan is made; pure.
+// Sharing says into which parts one kernel call is divided, so that the threads of an IPU share it
+// and a watcher of a long one sees it move. It is decided when a plan is made; all is pure.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@ struct Sharing {
   std::int32_t pieces = 1;  ///< of each part: its thread runs them one after the other
 };
 
-/// For an IPU of `threads` threads. Work that is so little that handing it over would not pay is
-/// not shared, or not among all of them. A part that is long is run in pieces, on one thread too.
+/// Shares work on an IPU of `threads` threads. So little work that handing it over would not pay is
+/// not shared, or not among all of them. A long part runs in pieces, on one thread too.
 Sharing share_out(const Op& op, const Attributes& attributes, Types inputs, Types outputs,
                   std::int32_t threads);
 
-/// Piece `number`, counted from 0 through the pieces of all parts; a part that is not run in pieces
-/// is one.
+/// Returns piece `number`, counted from 0 through the pieces of all parts. A part that is not run
+/// in pieces is one.
 Part piece_of(const Sharing& sharing, std::int32_t number);
 
 }  // namespace penstock::graph

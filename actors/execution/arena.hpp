@@ -18,7 +18,7 @@ namespace penstock::actors {
 
 class Arena {
  public:
-  /// For stage `stage` of `plan`; at most `live` consecutive micro-batches are known at any time.
+  /// Holds stage `stage` of `plan`, for at most `live` consecutive micro-batches at any time.
   Arena(std::shared_ptr<const graph::Plan> plan, std::size_t stage, std::int64_t live);
 
   const graph::StagePlan& stage() const { return plan_->stages[stage_]; }
@@ -36,20 +36,20 @@ class Arena {
            graph::PartRunner* runner = nullptr, std::byte* weight_room = nullptr,
            graph::Heartbeat* heartbeat = nullptr);
 
-  /// What forward_sends[position] carries; empty for an edge without a tensor.
+  /// Returns what forward_sends[position] carries, or an empty tensor if the edge has none.
   const Tensor& sends_forward(std::size_t position, std::int64_t micro_batch) const;
-  /// What backward_sends[position] carries; empty for an edge without a tensor.
+  /// Returns what backward_sends[position] carries, or an empty tensor if the edge has none.
   const Tensor& sends_back(std::size_t position, std::int64_t micro_batch) const;
-  /// The stage's outputs for the host, in the order of StagePlan::outputs.
+  /// Returns the stage's outputs for the host, in the order of StagePlan::outputs.
   const std::shared_ptr<const std::vector<Tensor>>& outputs(std::int64_t micro_batch) const;
 
-  /// Elements of variables[k], on the IPU or in the host store's block.
+  /// Returns the elements of variables[k], on the IPU or in the host store's block.
   std::span<float> variable(std::size_t k);
   /// The gradient sum at `offset` for a variable of `elements` elements, on the IPU or in the host
   /// store's block.
   std::span<float> accumulator(std::int64_t offset, std::int64_t elements, bool on_host = false);
   std::span<std::byte> accumulators();
-  /// Empty where there are none, or while they are elsewhere.
+  /// Returns an empty span if there are none, or while they are elsewhere.
   std::span<std::byte> host_accumulators();
   /// Gradient sums that the host store keeps: the stage borrows them, from the first backward of a
   /// window until its update. At first they are here.
@@ -66,11 +66,11 @@ class Arena {
   std::shared_ptr<std::byte> return_host_weights() { return std::move(host_weights_); }
   void lend_host_weights(std::shared_ptr<std::byte> weights) { host_weights_ = std::move(weights); }
   bool has_host_weights() const { return host_weights_ != nullptr; }
-  /// Another number once they have changed.
+  /// Returns another number after they have changed.
   std::int64_t weight_version() const { return weight_version_; }
-  /// To be called by whoever changes them through variable().
+  /// Whoever changes the weights through variable() calls this.
   void weights_changed() { ++weight_version_; }
-  /// Copies them to where the stage's programs expect them. `heartbeat`, if any, beats with each.
+  /// Copies the weights to where the stage's programs expect them. `heartbeat` beats with each.
   void bring_weights(std::byte* weight_room, graph::Heartbeat* heartbeat = nullptr);
   /// What has been copied of these, for programs and updates.
   OffloadReport& weight_moves() { return weight_moves_; }
@@ -91,16 +91,16 @@ class Arena {
 
   // The host's thread may use the next two while no call is under way, wherever the weights are.
 
-  /// A copy; of a buffer, as keep_buffers() last found it, so that all variables are those of the
-  /// same update even if a later window was begun.
+  /// Returns a copy. Of a buffer it is what keep_buffers() last found, so that all variables are
+  /// those of one update even if a later window was begun.
   Tensor read_variable(std::size_t k) const;
   void write_variable(std::size_t k, const Tensor& value);
 
-  /// To be called by the update that ends a window: what is not trained, but changed by every
-  /// micro-batch, is now part of what read_variable() gives.
+  /// The update that ends a window calls this: from here on, read_variable() gives the newest
+  /// values of what is not trained but changed by every micro-batch.
   void keep_buffers();
 
-  /// Allocated for this stage on its IPU, scratch (which is the IPU's) apart.
+  /// Returns what is allocated for this stage on its IPU, without the IPU's scratch.
   std::int64_t bytes() const { return bytes_; }
 
  private:

@@ -19,7 +19,7 @@ namespace penstock::actors {
 /// The gradient sums of one stage.
 struct StageSums {
   std::shared_ptr<Arena> arena = {};                ///< with this replica's own
-  std::shared_ptr<const ReducedSums> reduced = {};  ///< of all replicas; null: there is one
+  std::shared_ptr<const ReducedSums> reduced = {};  ///< of all replicas; null if there is one
 };
 
 /// A parameter, and what of it a replica updates.
@@ -34,13 +34,13 @@ struct Share {
 
 class GradientSums {
  public:
-  /// For the update of the stage that `arena` is of.
+  /// Serves the update of the stage that `arena` holds.
   explicit GradientSums(std::shared_ptr<Arena> arena) : arena_(std::move(arena)) {}
 
   void set(std::int32_t stage, StageSums sums) { of_stage_[stage] = std::move(sums); }
   Arena& arena_of(std::int32_t stage) const { return *of_stage_.at(stage).arena; }
 
-  /// Of a divided parameter: adds up the replicas' shards, in the order of their numbers, into this
+  /// Adds up the replicas' shards of a divided parameter, in the order of their numbers, into this
   /// replica's own sums. Until all replicas have done so, none may clear any.
   void reduce_scatter(const Share& share, const Staging& staging, CollectiveReport& counts);
   /// Adds up the share of `replica` in the stage's total of all sums that are whole in every
@@ -48,16 +48,16 @@ class GradientSums {
   void add_up_share(std::int64_t replica, const SharedWork& by, const Staging& staging) const;
   /// The sum of a tied parameter takes the place of its first use's: use 0 + use 1 + ...
   void add_uses(const Share& share, const Staging& staging);
-  /// After that: where the sum is, and this replica's own, which is to be cleared; of element 0.
+  /// After that, returns where element 0 of the sum is, or of this replica's own, to be cleared.
   const float* to_read(const Share& share) const;
   float* own(const Share& share) const { return own_sum_of(share, 0).data(); }
   double squared_norm(const Share& share, float scale, const Staging& staging) const;
   graph::NormPart norm_part(const Share& share, float scale, const Staging& staging) const;
-  /// All but what the rule clears.
+  /// Clears all sums but those that the rule clears.
   void clear(const Share& share, const Staging& staging);
 
  private:
-  /// Two or more, of this replica's elements, into its own sum of one use.
+  /// Adds up two or more sums, for this replica's elements, into its own sum of one use.
   void add_up(std::span<const float* const> sums, const Share& share, std::size_t use,
               const Staging& staging);
   static void add_on_ipu(std::span<const float* const> sums, std::span<float> own,
@@ -67,9 +67,9 @@ class GradientSums {
   void clear(const Share& share, std::size_t use, const graph::Part& elements,
              const Staging& staging);
   void clear_in_pieces(std::span<float> sum, std::int64_t at_once, const Staging& staging);
-  /// Elements of two sums that fit into scratch together.
+  /// Returns how many elements of two sums fit into scratch together.
   static std::int64_t pair_at_once(const Share& share, const Staging& staging);
-  /// The sum of one use, to be read; and this replica's own, to be cleared.
+  /// Returns the sum of one use to read, or this replica's own, to be cleared.
   const float* sum_of(const Share& share, std::size_t use) const;
   std::span<float> own_sum_of(const Share& share, std::size_t use) const;
   static std::span<float> sum_in(Arena& arena, const Share& share, std::size_t use);

@@ -113,7 +113,7 @@ class HostPort {
 
   /// Counts everything that moves: the watchdog's sign of life. Any thread.
   void progress() noexcept { progress_.fetch_add(1, std::memory_order_relaxed); }
-  /// Another number whenever something has moved, on the IPUs that are watched too. Any thread.
+  /// Returns another number whenever something has moved, also on watched IPUs. Any thread.
   std::uint64_t progressed() const noexcept;
 
   /// Returns the seconds for which nothing has moved, as far as can be told from the last time that
@@ -124,7 +124,7 @@ class HostPort {
   void watch(std::vector<std::shared_ptr<const IpuPulse>> ipus) { ipus_ = std::move(ipus); }
   const std::vector<std::shared_ptr<const IpuPulse>>& ipus() const noexcept { return ipus_; }
 
-  /// Nothing has moved since progressed() was `progress`, and that is in order: the host waits on.
+  /// Notes that nothing has moved since progressed() was `progress`, for a known reason.
   void excuse(std::uint64_t progress);
   /// How often a call has been excused. Any thread.
   std::uint64_t excuses() const;

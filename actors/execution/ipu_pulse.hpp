@@ -44,7 +44,7 @@ class IpuPulse {
     IpuWork work = {};
     const graph::Instruction* instruction = nullptr;  ///< null in a load and in an update
   };
-  /// Nothing if the IPU does nothing, or goes on to something else meanwhile. Any thread.
+  /// Returns nothing if the IPU rests, or goes on to something else meanwhile. Any thread.
   std::optional<Moment> moment() const noexcept;
 
  private:

@@ -14,13 +14,13 @@
 
 namespace penstock::actors {
 
-/// Of how many of a replica's micro-batches a call returns an output; a sum counts as one.
+/// Returns for how many of a replica's micro-batches a call returns an output; a sum counts as one.
 std::int64_t count_returned(const OutputSelection& selection, std::int64_t micro_batches);
-/// Whether micro-batch `number` of them is one of these; of a sum, the one that completes it.
+/// Returns whether micro-batch `number` is one of these, or completes a sum.
 bool is_returned(const OutputSelection& selection, std::int64_t number, std::int64_t micro_batches);
 
-/// What a call of `micro_batches` per replica returns of an output that is `one` in each of them:
-/// dimension 0 is as often as long, and scalars become [count], or [] if the count is one.
+/// Returns the type of what a call of `micro_batches` per replica returns of an output of type
+/// `one`: dimension 0 is as often as long, and scalars become [count], or [] if the count is one.
 graph::TensorType returned_type(const graph::TensorType& one, const OutputSelection& selection,
                                 std::int64_t micro_batches, std::int64_t replicas);
 
@@ -28,16 +28,16 @@ class OutputCollector {
  public:
   explicit OutputCollector(std::shared_ptr<const PipelineSetup> setup);
 
-  /// For a call of `micro_batches` per replica.
+  /// Begins a call of `micro_batches` micro-batches per replica.
   void begin(std::int64_t micro_batches);
-  /// Output `output` of the call's micro-batch `number` (from 0) of `replica`, in any order; of one
-  /// replica's sums, in order.
+  /// Takes output `output` of the call's micro-batch `number` (from 0) of `replica`, in any order,
+  /// but for sums, which one replica adds in order.
   void add(std::size_t output, std::int64_t replica, std::int64_t number, const Tensor& tensor);
-  /// Nothing will come of the call's last `micro_batches` of each replica, nor is anything to be
-  /// taken of the others.
+  /// Leaves out the call's last `micro_batches` of each replica, of which nothing will come, and of
+  /// which nothing is taken.
   void leave_out(std::int64_t micro_batches);
   bool complete() const { return missing_ == 0; }
-  /// What the call returns.
+  /// Returns what the call returns.
   StepOutcome take();
 
  private:

@@ -32,7 +32,7 @@ struct RunConstants {
   float loss_scale = 1;           ///< what the gradient of the loss starts with
 };
 
-/// Of which micro-batches an output is returned.
+/// Says for which micro-batches an output is returned.
 struct OutputSelection {
   OutputMode mode = OutputMode::all;  ///< not `automatic`
   std::int64_t period = 1;

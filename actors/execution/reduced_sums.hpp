@@ -1,7 +1,7 @@
-// ReducedSums: which of a stage's gradient sums have one total for all replicas, and where in it
-// they are: those of tensors that are whole in every replica. Each replica's IPU adds up a share of
-// the total, and reads all of it afterwards. Of the other tensors each replica adds up its own
-// shard.
+// ReducedSums says which of a stage's gradient sums have one total for all replicas, and where they
+// are in it. These are the sums of tensors that are whole in every replica. Each replica's IPU adds
+// up a share of the total, and reads all of it afterwards. For the other tensors each replica adds
+// up its own shard.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +13,22 @@
 
 namespace penstock::actors {
 
-/// Neighbouring sums, in a stage's block of them and in the total.
+/// A run of sums that lie side by side both in a stage's block and in the total.
 struct ReducedPart {
   std::int64_t offset = 0;
   std::int64_t bytes = 0;
-  std::int64_t place = 0;  ///< in the total
+  std::int64_t place = 0;  ///< where the part begins in the total
 };
 
 struct ReducedLayout {
-  std::vector<ReducedPart> parts = {};  ///< by offset
-  std::int64_t bytes = 0;               ///< of the total
+  std::vector<ReducedPart> parts = {};  ///< in the order of their offsets
+  std::int64_t bytes = 0;               ///< the size of the total
 
-  /// Where the total has the sum at `offset` of the stage's block, which is one of these.
+  /// Returns where the total has the sum that is at `offset` in the stage's block.
   std::int64_t place_of(std::int64_t offset) const;
 };
 
-/// Of the sums of a stage on its IPU, or of those in the host store.
+/// Returns the layout of the sums that a stage has on its IPU, or of those in the host store.
 ReducedLayout reduced_layout(const PipelineSetup& setup, const UpdateRules& rules,
                              std::size_t stage, bool on_host);
 
@@ -37,23 +37,23 @@ struct ReducedTotal {
   std::shared_ptr<std::byte> total = {};  ///< null if there is none
 };
 
-/// What the replicas' gradient sums of a stage become, update by update in the same places.
+/// The totals of a stage's gradient sums over all replicas, which each update uses again.
 struct ReducedSums {
-  ReducedTotal on_ipu = {};   ///< of sums that the stages have on their IPUs
-  ReducedTotal on_host = {};  ///< and in the host store
-  std::vector<std::shared_ptr<Arena>> replicas = {};  ///< with the sums themselves
+  ReducedTotal on_ipu = {};   ///< the total of the sums that the stages have on their IPUs
+  ReducedTotal on_host = {};  ///< the total of those in the host store
+  std::vector<std::shared_ptr<Arena>> replicas = {};  ///< hold the sums themselves
 };
 
-/// Who shares the work of one IPU.
+/// The threads that share the work of one IPU.
 struct SharedWork {
-  graph::PartRunner* runner = nullptr;  ///< null: the calling thread does it alone
-  std::int32_t threads = 1;             ///< of the runner
+  graph::PartRunner* runner = nullptr;  ///< if null, the calling thread works alone
+  std::int32_t threads = 1;             ///< that the runner has
 };
 
-/// Adds up share `share`, of as many equal ones as there are replicas, of both totals: element by
-/// element the sums of replica 0, 1, 2 and so on, so that the bits depend neither on the number of
-/// shares nor on that of threads. `heartbeat`, if any, beats with each piece. Nobody writes the
-/// sums meanwhile.
+/// Adds up share number `share` of both totals, which have as many equal shares as there are
+/// replicas. Each element adds the sums of replica 0, 1, 2 and so on, so that the bits depend
+/// neither on the number of shares nor on that of threads. `heartbeat`, if it is not null, beats
+/// with each piece. Nobody writes the sums meanwhile.
 void add_up_share(const ReducedSums& sums, std::int64_t share, const SharedWork& by,
                   graph::Heartbeat* heartbeat);
 

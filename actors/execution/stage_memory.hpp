@@ -1,6 +1,6 @@
-// StageMemory: where a stage of a replica keeps its weights and, in training, its optimizer's
-// state. While no call is under way, every actor rests, and the host's thread reads and writes it
-// here; so it does once the actors have ended. No CAF.
+// StageMemory is where a stage of a replica keeps its weights and, in training, its optimizer's
+// state. While no call is under way, every actor rests, and the host's thread reads and writes this
+// memory. It does so after the actors have ended, too. Nothing here knows CAF.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace penstock::actors {
 
 struct StageMemory {
   std::shared_ptr<Arena> arena = {};
-  std::shared_ptr<WeightUpdate> update = {};  ///< none in inference
+  std::shared_ptr<WeightUpdate> update = {};  ///< null in inference
 };
 
 /// Returns copies of the variables of one replica, whose stages these are, in the order of
@@ -28,13 +28,13 @@ std::vector<Tensor> read_variables(const graph::Plan& plan, std::span<const Stag
 /// Returns the updates that the weights of one replica have seen, whose stages these are; nothing
 /// if the stages ended in the middle of one.
 std::optional<std::int64_t> updates_of(std::span<const StageMemory> stages);
-/// Overwrites those of every replica. `values` have the plan's types.
+/// Overwrites the variables of every replica. `values` have the plan's types.
 void write_variables(std::span<const StageMemory> stages, std::span<const Tensor> values);
 
 /// Returns the optimizer's state, of which the replicas may each have shards. @throws Error
 /// out_of_memory
 OptimizerTensors read_optimizer(const graph::Plan& plan, std::span<const StageMemory> stages);
-/// Overwrites it in every replica. The tensors have the types that the rules ask for.
+/// Overwrites the optimizer's state in every replica. Its types are those that the rules ask for.
 void write_optimizer(std::span<const StageMemory> stages, const OptimizerTensors& state) noexcept;
 
 }  // namespace penstock::actors

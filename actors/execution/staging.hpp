@@ -14,17 +14,17 @@ namespace penstock::actors {
 class Staging {
  public:
   Staging() = default;
-  /// `heartbeat`, if any, beats with each copy.
+  /// `heartbeat`, unless it is null, beats with each copy.
   explicit Staging(std::span<std::byte> scratch, graph::Heartbeat* heartbeat = nullptr)
       : scratch_(scratch), heartbeat_(heartbeat) {}
 
   std::int64_t bytes() const { return std::ssize(scratch_); }
-  /// Room for `count` elements: number `slot` of those of the same size.
+  /// Returns room for `count` elements: the one of number `slot` of those of the same size.
   std::span<float> room(std::int64_t slot, std::int64_t count) const;
-  /// The same, with what is at `from`; counts the copy.
+  /// Returns the same room, with a copy of what is at `from`, and counts the copy.
   std::span<float> load(std::int64_t slot, const float* from, std::int64_t count,
                         OffloadReport& moves) const;
-  /// Copies a piece back to where it belongs; counts the copy.
+  /// Copies a piece back to where it belongs, and counts the copy.
   void store(std::span<const float> piece, float* to, OffloadReport& moves) const;
   graph::Heartbeat* heartbeat() const noexcept { return heartbeat_; }
   /// Some of the update's work is done that was no copy.

@@ -13,17 +13,17 @@ namespace penstock::actors {
 
 class WeightRoom {
  public:
-  /// For stages of which none keeps more than so many bytes in the host store.
+  /// Serves stages of which none keeps more than `bytes` bytes in the host store.
   explicit WeightRoom(std::int64_t bytes = 0);
 
   std::int64_t bytes() const { return bytes_; }
-  /// Where the weights of `arena`'s stage are: brought, if they are not there as they are now. Null
-  /// where no stage of the IPU has any in the host store. `heartbeat`, if any, beats with each.
+  /// Brings the weights of `arena`'s stage unless they are here as they are now, and returns where.
+  /// Returns null if no stage of the IPU has any in the host store. `heartbeat` beats with each.
   std::byte* bring(Arena& arena, graph::Heartbeat* heartbeat = nullptr) {
     if (bytes_ > 0 && !holds(arena)) fill(arena, heartbeat);
     return memory_.get();
   }
-  /// They have to be brought again.
+  /// Makes the weights be brought again.
   void drop() { of_ = nullptr; }
   bool holds(const Arena& arena) const {
     return of_ == &arena && version_ == arena.weight_version();

@@ -1,6 +1,6 @@
-// WeightUpdate: one stage's share of a weight update, without CAF: the gradients' norms, then the
-// rule, which scales, clips and clears the gradient sums on its way. Owned by the optimizer's
-// actor, run by the IPU, in turns.
+// WeightUpdate is one stage's share of a weight update, without CAF: the gradients' norms, then the
+// rule, which scales, clips and clears the gradient sums on its way. The optimizer's actor owns it,
+// and the IPU runs it, in turns.
 #pragma once
 
 #include <cstdint>
@@ -32,14 +32,14 @@ struct VariableNorm {
   double squared = 0;
 };
 
-/// What one replica knows of the norm of a variable that they divide.
+/// One replica's part of the norm of a variable that the replicas divide.
 struct ShardNorm {
   std::int32_t variable = 0;
   graph::NormPart part = {};
 };
 
-/// What a rule keeps for one variable, in the order of OptimizerRule::state; all of it, or the
-/// elements of a shard.
+/// The tensors that a rule keeps for one variable, in the order of OptimizerRule::state: whole
+/// ones, or the elements of a shard.
 struct VariableState {
   std::int32_t variable = 0;  ///< position in Plan::variables
   std::vector<Tensor> tensors = {};
@@ -48,12 +48,12 @@ struct VariableState {
 
 /// The optimizer's whole state.
 struct OptimizerTensors {
-  std::int64_t updates = 0;  ///< that it has seen
+  std::int64_t updates = 0;  ///< updates that the state has seen
   std::vector<std::vector<Tensor>> variables =
       {};  ///< as in VariableState, by position in the plan
 };
 
-/// A stage's optimizer state; null where there is none.
+/// A stage's optimizer state; each block is null if there is none.
 struct StateBlocks {
   std::shared_ptr<std::byte> on_ipu = {};
   std::shared_ptr<std::byte> on_host = {};
@@ -68,30 +68,30 @@ class WeightUpdate {
   void set_rules(std::shared_ptr<const UpdateRules> rules) { rules_ = std::move(rules); }
   bool clips() const { return rules_->max_grad_norm > 0; }
 
-  /// Of this stage and, before every update, of those that hold copies of its parameters.
+  /// Sets the sums of this stage or, before every update, of one that has copies of its parameters.
   void set_sums(std::int32_t stage, StageSums sums) { sums_.set(stage, std::move(sums)); }
   void set_clip_factor(double factor) { clip_factor_ = factor; }
-  /// Before `apply`, if `follow` came first: squared norms of what weights move along, by position
-  /// in Plan::variables.
+  /// Is called before `apply` if `follow` came first, with the squared norms of what weights move
+  /// along, by position in Plan::variables.
   void set_directions(std::shared_ptr<const std::vector<double>> squared_norms) {
     directions_ = std::move(squared_norms);
   }
-  /// Whether this stage has anything to do in these phases.
+  /// Each returns whether this stage has anything to do in one phase.
   bool reduces() const;
   bool follows() const;
   bool gathers() const;
-  /// Before `gather`: the same stage of another replica, which has applied its update.
+  /// Comes before `gather`: the same stage of another replica, which has applied its update.
   void set_shard(std::int64_t replica, std::shared_ptr<Arena> arena) {
     shards_[replica] = std::move(arena);
   }
 
-  /// The optimizer state of the stage's variables as it is before the first update.
+  /// Returns the optimizer state of the stage's variables as it is before the first update.
   StateBlocks new_state() const;
   void set_state(StateBlocks state) {
     state_ = std::move(state);
     all_state_ = state_;
   }
-  /// What is kept in the host store: an update borrows it.
+  /// Returns whether an update borrows state that is kept in the host store.
   bool uses_host_store() const { return host_block_bytes_ > 0; }
   void lend_host_state(std::shared_ptr<std::byte> state) { state_.on_host = std::move(state); }
   std::shared_ptr<std::byte> return_host_state() { return std::move(state_.on_host); }
@@ -103,26 +103,26 @@ class WeightUpdate {
   /// Replaces the state by these tensors, which are whole and have the right types. Updates count
   /// on from theirs.
   void restore_state(const OptimizerTensors& tensors) noexcept;
-  /// Bytes of its elements on the IPU, padding of shards included; and what alignment adds there.
+  /// Each returns bytes on the IPU: of the state and its shards' padding, or of alignment.
   std::int64_t state_bytes_on_ipu() const { return state_bytes(false); }
   std::int64_t state_padding_on_ipu() const { return ipu_block_bytes_ - state_bytes(false); }
-  /// Scratch that run() needs at least.
+  /// Returns the bytes of scratch that run() needs at least.
   std::int64_t staging_bytes() const;
 
-  /// `scratch` is memory of the IPU, for the pieces of what is kept in the host store. `runner`, if
-  /// any, shares the rule's work on large parameters; `heartbeat`, if any, beats with each
-  /// parameter and each piece of a large one.
+  /// `scratch` is memory of the IPU, for the pieces of what is kept in the host store. `runner`,
+  /// unless null, shares the rule's work on large parameters. `heartbeat`, unless null, beats with
+  /// each parameter and each piece of a large one.
   void run(UpdatePhase phase, std::span<std::byte> scratch, graph::PartRunner* runner = nullptr,
            graph::Heartbeat* heartbeat = nullptr);
-  /// What has been copied since the model was built, and what there is to copy.
+  /// Returns what has been copied since the model was built, and what there is to copy.
   const OffloadReport& state_moves() const { return moves_; }
   const CollectiveReport& collectives() const { return collectives_; }
   std::int64_t updates() const { return step_; }
-  /// Whether the weights are those after updates() updates, not between two.
+  /// Returns whether the weights are those after updates() updates, not between two.
   bool whole() const { return !applying_; }
-  /// After `measure`: of each trained variable of the stage that is not divided.
+  /// Returns, after `measure`, the norm of each trained variable of the stage that is not divided.
   const std::vector<VariableNorm>& squared_norms() const { return norms_; }
-  /// After `measure` or `follow`: of those that are, this replica's parts.
+  /// Returns, after `measure` or `follow`, this replica's parts of the norms of those that are.
   std::vector<ShardNorm> take_shard_norms() { return std::move(shard_norms_); }
 
  private:
@@ -131,7 +131,7 @@ class WeightUpdate {
     std::vector<std::int64_t> state_offsets = {};  // in the block on the IPU or in the host store
     std::vector<float> initial_state = {};         // of each tensor's elements
     bool on_host = false;
-    std::int64_t own_elements = 0;  // of `own` and its padding
+    std::int64_t own_elements = 0;  // with the padding of `own`
   };
   using State = std::vector<std::span<float>>;  // elements of each tensor of a parameter
   /// Some of a parameter's elements, and where the rule finds what goes with them.
@@ -152,7 +152,7 @@ class WeightUpdate {
   void apply(graph::PartRunner* runner);
   void gather();
   void end_update();
-  /// The second step of a rule in shards.
+  /// Does the second step of a rule in shards.
   void move(const Trained& trained);
   bool moves_in_shards(const Trained& trained) const;
   const graph::ParameterRule& rule_of(const Trained& trained) const;
@@ -160,18 +160,18 @@ class WeightUpdate {
   void update(const Trained& trained, graph::PartRunner* runner);
   void update_piece(const Trained& trained, const Piece& piece, graph::PartRunner* runner);
   void update_elements(const Trained& trained, const Piece& piece);
-  /// Those elements of a piece that begin and end so, counted from the piece's own.
+  /// Returns the elements `part` of a piece, counted from the piece's own first one.
   static Piece part_of(const Piece& piece, const graph::Part& part);
   graph::Sharing sharing(const Trained& trained, std::int64_t elements) const;
   graph::StagedUpdate staged(const Trained& trained) const;
-  /// What of a piece is kept in the host store comes to the IPU; put_back() returns it.
+  /// Brings to the IPU what of a piece is kept in the host store. put_back() returns it.
   Piece bring(const Trained& trained, const graph::Part& elements);
   State bring_state(const Trained& trained, const graph::Part& elements);
   void put_back(const Trained& trained, const Piece& piece);
-  /// Where state is kept, of the elements from `begin` on.
+  /// Returns where the state of the elements from `begin` on is kept.
   float* kept(const Trained& trained, std::size_t tensor, std::int64_t begin) const;
   std::span<float> weight(const Trained& trained, const graph::Part& elements) const;
-  /// The same on the IPU; put_back_weight() returns what has changed of it.
+  /// Brings these elements to the IPU. put_back_weight() returns what has changed of them.
   std::span<float> bring_weight(const Trained& trained, const graph::Part& elements);
   void put_back_weight(const Trained& trained, std::int64_t begin, std::span<const float> weight);
   double squared_norm_of_weight(const Trained& trained);
@@ -179,7 +179,7 @@ class WeightUpdate {
   std::int64_t state_bytes(bool on_host) const;
   void write_copies(const Trained& trained);
   graph::SummedGradient gradient(const Trained& trained) const;
-  /// What the sums are divided by.
+  /// Returns what the sums are divided by.
   double divisor() const;
   float gradient_scale() const { return static_cast<float>(1 / divisor()); }
 
@@ -198,9 +198,9 @@ class WeightUpdate {
   std::map<std::int64_t, std::shared_ptr<Arena>> shards_;  // by replica
   std::shared_ptr<const std::vector<double>> directions_;
   CollectiveReport collectives_;
-  CollectiveReport of_reducer_;  // what one of its totals adds to it
+  CollectiveReport of_reducer_;  // what one total of the reducer's adds
   double clip_factor_ = 1;
-  double rate_factor_ = 1;  // of the update that runs
+  double rate_factor_ = 1;  // the schedule's, of the update that runs
   bool uses_added_ = false;
   std::int64_t step_ = 0;  // updates done
   bool applying_ = false;

@@ -1,4 +1,4 @@
-// In which order an epoch visits the samples, and how a batch's rows are shared out. Pure.
+// These pure functions order an epoch's samples and share out a batch's rows.
 #pragma once
 
 #include <algorithm>

@@ -36,7 +36,7 @@ struct GateState {
   std::size_t done = 0;   // optimizers that have finished this round
   UpdateOrder round;
   std::vector<double> squared_norms;  // by variable; of replica 0 where the replicas' are equal
-  /// Of this round, by variable and replica.
+  /// The parts of norms of this round, by variable and replica.
   std::map<std::int32_t, std::vector<graph::NormPart>> shard_norms;
   bool follows = false;  // some variables are divided whose rule has norms
   bool gathers = false;  // some are divided

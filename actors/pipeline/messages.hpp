@@ -121,7 +121,7 @@ struct GradientsReady {};
 struct UpdateOrder {
   UpdatePhase phase = UpdatePhase::apply;
   double clip_factor = 1;  ///< for `follow` and `apply`
-  /// For an `apply` after `follow`: squared norms of the directions, by position in
+  /// An `apply` after `follow` needs the squared norms of the directions, by position in
   /// Plan::variables.
   std::shared_ptr<const std::vector<double>> directions = {};
 };

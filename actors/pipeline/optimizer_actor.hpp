@@ -39,9 +39,9 @@ struct OptimizerState {
   /// Puts the state back into the host store, if it belongs there.
   void return_state();
   void run(UpdatePhase phase);
-  /// Of the next update.
+  /// Begins to wait for the shards of the next update.
   void expect_shards();
-  /// Once it may and all other replicas' shards are there.
+  /// Gathers once it may and all other replicas' shards are there.
   void gather();
   void send_shard();
   void end_phase(PhaseDone&& done);

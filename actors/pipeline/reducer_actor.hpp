@@ -21,7 +21,7 @@ struct ReducerState {
   std::shared_ptr<ReducedSums> sums;
 };
 
-/// For gradient sums that are all f32.
+/// All gradient sums are f32.
 ReducerHandle::behavior_type reducer_actor(ReducerHandle::stateful_pointer<ReducerState> self,
                                            const ReducerSetup& setup);
 

@@ -12,7 +12,7 @@
 
 namespace penstock::actors {
 
-/// Of an optimizer's state.
+/// The memory that an optimizer's state takes.
 struct StateMemory {
   std::int64_t bytes_on_ipu = 0;
   std::int64_t padding_on_ipu = 0;

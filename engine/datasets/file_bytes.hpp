@@ -15,10 +15,10 @@
 
 namespace penstock {
 
-/// The file of that name in a directory, plain or with .gz after it; nothing if there is neither.
-/// @throws Error io_error if that cannot be told, as in a directory that may not be searched.
+/// Returns the file `name` in a directory, plain or with .gz behind it, or nothing if there is
+/// none. @throws Error io_error if that cannot be told, as in a directory that may not be searched.
 std::optional<std::string> find_file(const std::string& directory, const std::string& name);
-/// The same. @param what for the error: "an IDX file". @throws Error io_error if there is neither.
+/// Does the same. @throws Error io_error, naming `what`, if there is none.
 std::string expect_file(const std::string& directory, const std::string& name,
                         const std::string& what);
 

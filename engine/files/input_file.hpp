@@ -1,6 +1,6 @@
-// InputFile: a regular file, read from its beginning to its end. Made for files that may be damaged
-// or hostile: a pipe or device is never opened, and a link can be refused. Used from one thread at
-// a time.
+// InputFile is a regular file that is read from its beginning to its end. The file may be damaged
+// or hostile: no pipe or device is ever opened, and a link can be refused. One thread at a time
+// uses it.
 #pragma once
 
 #include <cstddef>
@@ -15,18 +15,18 @@ class InputFile {
  public:
   enum class Links : std::uint8_t { followed, refused };
 
-  /// `name` is what errors call the file by; they open with it.
-  /// @throws Error io_error if it cannot be opened, or is no regular file.
+  /// Errors open with `name`, by which they call the file.
+  /// @throws Error io_error if the file cannot be opened, or is no regular file.
   InputFile(const std::filesystem::path& path, std::string name, Links links = Links::followed);
   ~InputFile();
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
 
-  /// The size that the file had when it was opened.
+  /// Returns the size that the file had when it was opened.
   std::uint64_t bytes() const noexcept { return bytes_; }
   int descriptor() const noexcept { return descriptor_; }
 
-  /// Fills `destination` and returns how much of it; less than all only at the end.
+  /// Fills `destination` and returns how many bytes it has read: all, unless the file ends.
   /// @throws Error io_error
   std::size_t read(std::span<std::byte> destination);
 

@@ -1,4 +1,4 @@
-// names_in(): the files of a directory.
+// names_in() lists the files of a directory.
 #pragma once
 
 #include <filesystem>
@@ -7,8 +7,8 @@
 
 namespace penstock {
 
-/// The names of everything in a directory; none if it cannot be read. The standard library's
-/// iterator ends the process where it has no memory. @throws std::bad_alloc
+/// Returns the names of all that is in `directory`, or none if it cannot be read. The standard
+/// library's iterator would end the process without memory. @throws std::bad_alloc
 std::vector<std::string> names_in(const std::filesystem::path& directory);
 
 }  // namespace penstock

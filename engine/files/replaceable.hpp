@@ -6,8 +6,8 @@
 
 namespace penstock {
 
-/// In a sticky directory, such as /tmp, only the owner of a file, or of the directory, may replace
-/// it; root may everywhere. That the directory may be written is another question.
+/// Returns whether `user` may replace the file: in a sticky directory, such as /tmp, only its
+/// owner, the directory's, and root may. Whether the directory may be written is another question.
 bool replaceable(const struct stat& directory, const struct stat& file, uid_t user) noexcept;
 
 /// The permissions of a file that replaces one with `mode`. Without the same owner it runs as

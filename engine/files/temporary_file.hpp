@@ -1,6 +1,6 @@
-// TemporaryFile: a file that becomes another one or vanishes. Where the file system can, it has no
-// name until then, so that not even a killed process leaves it behind. Used from one thread at a
-// time.
+// TemporaryFile is a file that becomes another one or vanishes. If the file system allows it, the
+// file has no name until then, so that not even a killed process leaves it behind. One thread at a
+// time uses it.
 #pragma once
 
 #include <sys/types.h>
@@ -14,12 +14,12 @@ namespace penstock {
 class TemporaryFile {
  public:
   enum class Name : std::uint8_t {
-    avoided,  ///< has a name only where the file system insists
-    needed,   ///< has a name from the start
+    avoided,  ///< the file has a name only if the file system insists
+    needed,   ///< the file has a name from the start
   };
 
-  /// A new file, open for writing. It is made with the permissions `mode`, less the process's
-  /// umask.
+  /// Makes a new file in `directory` and opens it for writing. It has the permissions `mode`, less
+  /// the process's umask.
   /// @throws std::system_error
   explicit TemporaryFile(const std::filesystem::path& directory, Name name = Name::avoided,
                          mode_t mode = 0666);
@@ -29,13 +29,13 @@ class TemporaryFile {
 
   int descriptor() const noexcept { return descriptor_; }
 
-  /// Becomes `target`, a path in the same directory, in place of what was there; once. Of a link
-  /// that was there, the link itself is replaced.
+  /// Becomes `target`, a path in the same directory, in place of what was there. This can happen
+  /// once. If a link was there, the link itself is replaced.
   /// @throws std::system_error; the target is then as it was.
   void become(const std::filesystem::path& target);
 
-  /// Removes from a directory those that had a name, were last written longer than `age` ago, and
-  /// belong to no process that this one can see. What cannot be removed stays.
+  /// Removes from `directory` the temporary files with names that were last written longer than
+  /// `age` ago and belong to no process that this one can see. What cannot be removed stays.
   static void remove_abandoned(const std::filesystem::path& directory, std::chrono::seconds age);
 
  private:
@@ -45,7 +45,7 @@ class TemporaryFile {
   void take_name();
 
   std::filesystem::path directory_;
-  std::filesystem::path name_ = {};  ///< empty: none
+  std::filesystem::path name_ = {};  ///< empty while the file has no name
   int descriptor_ = -1;
 };
 

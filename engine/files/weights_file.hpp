@@ -35,8 +35,8 @@ WeightsFile read_weights_file(const std::filesystem::path& path,
 /// Fills the bytes with those that come next, and returns how many there were.
 using ByteReader = std::function<std::size_t(std::span<std::byte>)>;
 
-/// The same from `bytes` bytes that `read` gives. Allocates no more than a small multiple of
-/// `bytes`, whatever they say.
+/// Reads weights from `bytes` bytes that `read` gives. It allocates no more than a small multiple
+/// of `bytes`, whatever they say.
 WeightsFile read_weights(const ByteReader& read, std::uint64_t bytes,
                          const HeaderCheck& check = {});
 

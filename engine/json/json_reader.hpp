@@ -1,5 +1,5 @@
-// Reads JSON (RFC 8259) piece by piece, in time and memory in proportion to the text, whatever the
-// process's locale is. Pure; the text may come from anybody.
+// read_json_text() reads JSON (RFC 8259) piece by piece, in time and memory in proportion to the
+// text, whatever the process's locale is. It is pure, and the text may come from anybody.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace penstock {
 
-/// What read_json_text() calls for the pieces of a text, in their order. `at` is the position of a
-/// piece's first byte. An exception that a function throws ends the reading.
+/// read_json_text() calls these functions for the pieces of a text, in their order. `at` is the
+/// position of a piece's first byte. An exception that a function throws ends the reading.
 class JsonEvents {
  public:
   virtual ~JsonEvents() = default;
@@ -19,20 +19,20 @@ class JsonEvents {
   virtual void end_object() = 0;
   virtual void begin_list(std::size_t at) = 0;
   virtual void end_list() = 0;
-  /// The key of the value that comes next.
+  /// `key` is that of the value that comes next.
   virtual void key(std::string&& name, std::size_t at) = 0;
   virtual void text(std::string&& value, std::size_t at) = 0;
   /// `spelling` is the number as the text has it.
   virtual void number(std::string_view spelling, std::size_t at) = 0;
   virtual void boolean(bool truth, std::size_t at) = 0;
   virtual void null(std::size_t at) = 0;
-  /// What is thrown where the text is no JSON. `at` is the position of the first byte that does not
+  /// This is thrown if the text is no JSON. `at` is the position of the first byte that does not
   /// fit, which may be the text's end.
   virtual Error failure(std::size_t at, const char* reason) = 0;
 };
 
 /// Reads one value, with white space around it and nothing else. A byte order mark at the beginning
-/// is passed over. How deep values are nested costs a byte each and no stack.
+/// is passed over. Each level of nesting costs a byte of memory, and no stack.
 void read_json_text(std::string_view text, JsonEvents& events);
 
 }  // namespace penstock

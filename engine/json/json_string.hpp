@@ -1,4 +1,4 @@
-// Texts in JSON: read from their quotes, checked to be UTF-8, and written. Pure.
+// These pure functions read the strings of JSON, check that they are UTF-8, and write them.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,14 @@
 namespace penstock {
 
 struct JsonStringEnd {
-  std::size_t at = 0;            ///< behind the closing quote, or where something does not fit
-  const char* reason = nullptr;  ///< what does not fit; none if nothing does
+  std::size_t at = 0;            ///< points behind the closing quote, or at what does not fit
+  const char* reason = nullptr;  ///< says what does not fit; null if all does
 };
 
-/// Reads the string of `text` whose opening quote is at `begin`, and appends its value.
+/// Reads the string of `text` whose opening quote is at `begin`, and appends its value to `value`.
 JsonStringEnd read_json_string(std::string_view text, std::size_t begin, std::string& value);
 
-/// `text` in quotes, as JSON has it. @throws Error invalid_argument unless it is UTF-8.
+/// Returns `text` in quotes, as JSON. @throws Error invalid_argument unless it is UTF-8.
 std::string json_string(std::string_view text);
 
 }  // namespace penstock

@@ -33,7 +33,7 @@ void check_rows(std::int64_t rows);
 void check_concatenated(std::int64_t count);
 void check_threads(const DataLoaderOptions& options);
 void check_order(const DataLoaderOptions& options);
-/// Nothing may be said about the order of the samples, since `why`.
+/// Expects that the options say nothing about the order of the samples, since `why`.
 void check_no_order(const DataLoaderOptions& options, const std::string& why);
 /// `option` must not be given, since `why`.
 void expect_none(bool given, const std::string& option, const std::string& why);

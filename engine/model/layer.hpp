@@ -24,7 +24,7 @@ class Layer {
   Layer(ModelCalls& calls, NetworkBuilder& network, const graph::Op& op, const std::string& name,
         const std::function<graph::ValueId()>& find_x);
 
-  /// The shape of x, for one sample.
+  /// Returns the shape of x, for one sample.
   const Shape& shape() const noexcept { return shape_; }
   /// @throws Error shape_mismatch, opening with the op's and the layer's name, unless `holds`.
   void expect(bool holds, const std::string& text) const;
@@ -36,10 +36,10 @@ class Layer {
   /// Adds NAME.suffix, of shape `dims`, to the op's inputs. @throws as expect()
   void parameter(const std::string& suffix, const std::vector<std::int64_t>& dims,
                  const graph::Initializer& initializer);
-  /// The same, before x and not after what is there.
+  /// Adds it before x and not behind the inputs that are there.
   void leading_parameter(const std::string& suffix, const std::vector<std::int64_t>& dims,
                          const graph::Initializer& initializer);
-  /// As parameter(), for a tensor that is not trained.
+  /// Adds a tensor that is not trained, and otherwise as parameter() does.
   void buffer(const std::string& suffix, const std::vector<std::int64_t>& dims,
               const graph::Initializer& initializer);
 

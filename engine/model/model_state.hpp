@@ -19,7 +19,7 @@ namespace penstock {
 
 struct Model::Impl {
   Impl(const std::string& name, std::uint64_t random_seed);
-  /// In a process that was forked from the one that made it, what it holds is never freed.
+  /// What it holds is never freed in a process that was forked from the one that made it.
   static std::shared_ptr<Impl> make(const std::string& name, std::uint64_t random_seed);
 
   const std::uint64_t number;  ///< unlike any other model's of this process

@@ -56,10 +56,10 @@ class ParameterStore {
   /// another when this differs: `if (held != store.version()) { copy(store.newest()); held =
   /// store.version(); }`.
   std::uint64_t version() const noexcept { return version_; }
-  /// How often a source was read.
+  /// Returns how often a source was read.
   std::uint64_t fetches() const noexcept { return fetches_; }
 
-  /// From now on the newest values are in `source`, which holds the version returned.
+  /// Notes that the newest values are in `source`. Returns their version.
   std::uint64_t mark_newer(WeightSource& source);
   /// The host has the newest values, and `source` may go.
   /// @throws what reading `source` throws: it holds them as before.

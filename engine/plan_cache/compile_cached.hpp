@@ -1,4 +1,4 @@
-// Compiling with a cache: a plan that was made before is read instead. Any thread.
+// compile_cached() compiles, or reads a plan that was kept before. Any thread may call it.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@ namespace penstock {
 
 struct CachedCompilation {
   graph::Compiled compiled;
-  std::string warning;  ///< why the cache could not be used; empty if it could, or if there is none
+  std::string warning;  ///< why the cache could not be used; empty if it could or there is none
 };
 
-/// As graph::compile(); with a cache, if the options or the environment name one.
+/// Compiles as graph::compile() does, with a cache if the options or the environment name one.
 /// @throws Error as graph::compile() does; out_of_memory.
 CachedCompilation compile_cached(const graph::Graph& model, const graph::CompileRequest& request,
                                  const RuntimeOptions& options);

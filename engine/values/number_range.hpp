@@ -1,5 +1,5 @@
-// NumberRange: which numbers an option may be, checked and said in words. Numbers are written in
-// the same way under every locale. Pure.
+// NumberRange says which numbers an option may have, checks them, and says them in words. Numbers
+// are written in the same way under every locale. All functions are pure.
 #pragma once
 
 #include <limits>
@@ -11,29 +11,29 @@ namespace penstock {
 struct NumberRange {
   double low = 0;
   double high = std::numeric_limits<double>::infinity();
-  bool above_low = false;   ///< `low` itself is outside
-  bool below_high = false;  ///< `high` itself is outside
+  bool above_low = false;   ///< whether `low` itself is outside
+  bool below_high = false;  ///< whether `high` itself is outside
 
   bool contains(double number) const noexcept;
 };
 
 inline constexpr NumberRange any_number{.low = -std::numeric_limits<double>::infinity()};
 
-/// "1 or more", "0 to 1024", "more than 0", "0 or more and below 1", "a finite number".
+/// Returns a text such as "1 or more", "0 to 1024", "0 or more and below 1" or "a finite number".
 std::string to_string(const NumberRange& range);
 
-/// The shortest text that reads back as the same number; whole numbers without an exponent.
+/// Returns the shortest text that reads back as `number`. Whole numbers have no exponent.
 std::string number_text(double number);
 
-/// `number` with so many digits behind the decimal point: "0.50" for 0.5 and 2.
+/// Returns `number` with `digits` digits behind the decimal point, such as "0.50" for 0.5 and 2.
 std::string decimal_text(double number, int digits);
 
-/// @throws Error invalid_argument such as "options.batch_size: expected 1 or more, got 0" unless
-/// `number` is finite and in `range`.
+/// Expects that `number` is finite and in `range`.
+/// @throws Error invalid_argument such as "options.batch_size: expected 1 or more, got 0".
 void check_number(std::string_view field, double number, const NumberRange& range);
 
-/// The same for a number that is used as an f32: rounded, it must be finite and in `range` too.
-/// The engine takes f32's denormals for 0.
+/// Expects the same of a number that is used as an f32: after rounding, too, it is finite and in
+/// `range`. The engine takes f32's denormals for 0.
 void check_f32(std::string_view field, double number, const NumberRange& range);
 
 }  // namespace penstock

@@ -1,5 +1,5 @@
-// Texts from outside, made fit for a message: short, and without characters that break its line.
-// Pure.
+// These pure functions make texts from outside fit for a message: short, and without characters
+// that break its line.
 #pragma once
 
 #include <cstddef>
@@ -8,18 +8,18 @@
 
 namespace penstock {
 
-/// The longest text that a message may consist of, in bytes.
+/// No message is longer than this number of bytes.
 inline constexpr std::size_t longest_message = 4000;
 
-/// `text` if it has at most `limit` bytes, else its beginning and "...". No character of UTF-8 is
-/// cut in two.
+/// Returns `text` if it has at most `limit` bytes, and otherwise its beginning and "...". No
+/// character of UTF-8 is cut in two.
 std::string shortened(std::string_view text, std::size_t limit = longest_message);
 
-/// A name out of a file: in quotes, at most 100 bytes of it, unprintable characters as "?".
+/// Returns at most 100 bytes of `name`, in quotes. Characters that cannot be printed become "?".
 std::string quoted_name(std::string_view name);
 
-/// At most 4000 bytes of a text such as a path. Control characters, such as the end of a line,
-/// become "?".
+/// Returns at most 4000 bytes of `text`, such as a path. Control characters, such as the end of a
+/// line, become "?".
 std::string printable(std::string_view text);
 
 }  // namespace penstock

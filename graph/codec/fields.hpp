@@ -232,8 +232,8 @@ void fields(auto& archive, Either<EdgePlanReport> auto& report) {
 }
 
 void fields(auto& archive, Either<CompileReport> auto& report) {
-  // Without `call` and `outputs`, which come of the reader's options: they differ among those who
-  // share a plan.
+  // Leaves out `call` and `outputs`, which come from the reader's options and differ among those
+  // who share a plan.
   auto& [seconds, phases, from_cache, call, stages, edges, outputs, layout_conversions, lanes,
          wasted_lanes, expected_utilization, ramp, threads, threads_per_ipu, expected_speedup,
          automatic_stages, warnings] = report;

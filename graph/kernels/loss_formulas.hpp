@@ -71,8 +71,8 @@ struct Binary {
   }
 };
 
-/// The same of 1/(1 + exp(-x)): log(1 + exp(x)) - t·x, which is log(1 + exp(-|x|)) and what
-/// max(x, 0) - t·x leaves. Neither part cancels the other, however sure of t the logit x is.
+/// Takes the logit x of 1/(1 + exp(-x)): log(1 + exp(x)) - t·x, which is log(1 + exp(-|x|)) and
+/// what max(x, 0) - t·x leaves. Neither part cancels the other, however sure of t the logit is.
 struct BinaryLogits {
   explicit BinaryLogits(const LossConstants&) {}
   [[gnu::always_inline]] float term(float x, float t) const {

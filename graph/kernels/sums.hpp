@@ -25,7 +25,7 @@ template <class Term, class... X>
   return single[0];
 }
 
-/// The same for any count: short sums in f32, these in double.
+/// Adds up `count` terms, however many: short sums in f32, and these in double.
 template <class Term, class... X>
 [[gnu::always_inline]] inline double long_sum_of(std::int64_t count, Term term, const X*... x) {
   constexpr std::int64_t most = 1024;

@@ -1,4 +1,4 @@
-// CallReport: when the micro-batches of one call came and went. Plain data.
+// CallReport says when the micro-batches of one call came and went. It is plain data.
 #pragma once
 
 #include <string>
@@ -8,19 +8,19 @@ namespace penstock {
 
 struct TensorTimes {
   std::string name;
-  /// A moment for each micro-batch, in seconds since the call began, in the order of the data.
+  /// Holds a moment for each micro-batch, in seconds since the call began, in the data's order.
   std::vector<double> seconds = {};
 };
 
-/// Over the micro-batches of a call, in seconds; zeros if there are none.
+/// Holds seconds over the micro-batches of a call, which are zeros if it has none.
 struct Latency {
   double least = 0;
   double mean = 0;
   double most = 0;
 };
 
-/// Only `seconds` is known without `RuntimeOptions::trace`, and of a call that recorded more events
-/// than `RuntimeOptions::trace_events`.
+/// Only `seconds` is known without `RuntimeOptions::trace`, and if a call recorded more events than
+/// `RuntimeOptions::trace_events`.
 struct CallReport {
   double seconds = 0;            ///< from the call to its return, new weights' copies included
   double first_run_seconds = 0;  ///< until the first program began

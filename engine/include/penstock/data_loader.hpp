@@ -1,5 +1,5 @@
-// DataLoader: shuffles a dataset and assembles what one step of a model takes, ahead of time if
-// asked to. Owns its worker threads; used by one thread at a time.
+// A DataLoader shuffles a dataset and assembles what one step of a model takes, ahead of time if
+// asked to. It owns its worker threads, and one thread at a time uses it.
 #pragma once
 
 #include <cstdint>
@@ -18,25 +18,25 @@
 
 namespace penstock {
 
-/// One tensor per field, [samples, field...]: rows in the order device iteration, accumulation
-/// step, replica, sample.
+/// A batch has one tensor per field, [samples, field...], with rows in the order device iteration,
+/// accumulation step, replica, sample.
 using Batch = std::vector<Tensor>;
 
 enum class LoaderMode : std::uint8_t {
   sync,   ///< a batch is assembled when it is asked for
   async,  ///< batches are assembled ahead, `buffered` at the most
-  /// As async. Of an iterable dataset, a batch takes samples from all workers in turn, so that only
-  /// the epoch's last ones can fall short of a batch; in the other modes a batch is of one worker,
-  /// and each worker's last samples can.
+  /// Works as async, but a batch of an iterable dataset takes samples from all workers in turn, so
+  /// that only the epoch's last ones can fall short of a batch. In the other modes a batch is of
+  /// one worker, and each worker's last samples can fall short.
   rebatched,
 };
 
-/// The samples of an epoch in their order: any of the dataset's numbers, any number of times.
+/// Returns an epoch's samples in their order: any of the dataset's numbers, any number of times.
 using Sampler = std::function<std::vector<std::int64_t>(std::uint64_t epoch)>;
-/// The same, already in batches, none of them empty.
+/// Returns an epoch's samples in batches, none of which is empty.
 using BatchSampler = std::function<std::vector<std::vector<std::int64_t>>(std::uint64_t epoch)>;
 
-/// Which of several loaders of the same dataset this is, each in a process of its own, say. With
+/// Says which of several loaders of one dataset this is, each in a process of its own, say. With
 /// the same options otherwise, they have no sample in common and equally many batches in every
 /// epoch. The samples that are left over are other ones in the next epoch.
 struct Partition {
@@ -50,15 +50,15 @@ struct DataLoaderOptions {
   LoaderMode mode = LoaderMode::async;
   int workers = 2;   ///< threads that read samples; 0 is taken for 1
   int buffered = 3;  ///< batches assembled ahead, unless in sync mode
-  /// None: 0; but the parts of a partition, which share it, need one to shuffle.
+  /// Without one it is 0, but the parts of a partition, which share it, need one to shuffle.
   std::optional<std::uint64_t> seed = {};
   double timeout_seconds = 60;  ///< a wait for a batch longer than this fails, and says for what
   /// The time that close() and the destructor give code of the dataset, once they have asked it to
   /// stop, before they leave its thread behind.
   double stop_seconds = 10;
-  /// Instead of all samples in the file's order; not with `shuffle` or a partition. Called once for
-  /// each epoch, by start_epoch(), for the first one by the constructor; they let through what it
-  /// throws, but for std::bad_alloc and std::length_error, which become Error out_of_memory.
+  /// Replaces the dataset's order, without `shuffle` and partition. The constructor calls it for
+  /// the first epoch, then start_epoch(). They let through what it throws, but for std::bad_alloc
+  /// and std::length_error, which become Error out_of_memory.
   /// @throws Error invalid_data for a sample that the dataset has not, or no batch at all.
   Sampler sampler = {};
   Partition partition = {};
@@ -73,7 +73,7 @@ struct DataLoaderOptions {
 
 std::string_view to_string(LoaderMode value) noexcept;
 
-/// What closing a loader has left behind.
+/// Says what closing a loader has left behind.
 struct ClosedLoader {
   int threads_left = 0;   ///< threads of the loader that are still in the dataset's code
   std::string note = {};  ///< which samples they read, in one line; empty if there are none
@@ -92,12 +92,12 @@ struct ClosedLoader {
 /// call throws Error out_of_memory where there is no memory, and the same call may be made again.
 class DataLoader {
  public:
-  /// Batches of `samples_per_batch` samples. @throws Error invalid_argument, or invalid_data if the
-  /// dataset is empty, its samples have no field or, with drop_last, they make no batch.
+  /// Makes batches of `samples_per_batch` samples. @throws Error invalid_argument, or invalid_data
+  /// if the dataset is empty, its samples have no field or, with drop_last, they make no batch.
   DataLoader(std::shared_ptr<const Dataset> dataset, std::int64_t samples_per_batch,
              const DataLoaderOptions& options = {});
-  /// Batches for one step of a training with `model` (b·D·G·R samples). evaluate() and predict()
-  /// take them in several runs; for InferenceModel::run(), say its samples_per_run().
+  /// Makes batches for one step of a training with `model` (b·D·G·R samples). evaluate() and
+  /// predict() take them in several runs. For InferenceModel::run(), say its samples_per_run().
   DataLoader(std::shared_ptr<const Dataset> dataset, const Options& model,
              const DataLoaderOptions& options = {});
   /// Each batch consists of `concatenated` consecutive ones of the sampler's (D·G·R for one step of
@@ -107,7 +107,7 @@ class DataLoader {
   /// dataset has not or an empty batch.
   DataLoader(std::shared_ptr<const Dataset> dataset, BatchSampler sampler,
              std::int64_t concatenated, const DataLoaderOptions& options = {});
-  /// Batches of an iterable dataset, dealt out to max(1, workers) workers.
+  /// Makes batches of an iterable dataset, dealt out to max(1, workers) workers.
   /// @throws Error invalid_argument, also for `shuffle`, a sampler or a partition, which need
   /// samples with numbers; invalid_data if it knows that it is empty or has no field.
   DataLoader(std::shared_ptr<const IterableDataset> dataset, std::int64_t samples_per_batch,
@@ -119,24 +119,24 @@ class DataLoader {
   DataLoader(DataLoader&&) noexcept;
   DataLoader& operator=(DataLoader&&) noexcept;
 
-  /// The dataset's: of each a batch has a tensor.
+  /// Returns the dataset's fields: of each a batch has a tensor.
   const std::vector<Field>& fields() const noexcept;
-  /// With a batch sampler: of the epoch's largest batch.
+  /// Returns the size of a batch, or of the epoch's largest one if there is a batch sampler.
   std::int64_t samples_per_batch() const noexcept;
-  /// Of the epoch's last batch, as far as is known beforehand: of an iterable dataset, as every
-  /// batch, or its size, if that is known and less.
+  /// Returns the size of the epoch's last batch, as far as is known beforehand: an iterable
+  /// dataset's is that of every batch, or the dataset's size, if that is known and less.
   std::int64_t last_batch_samples() const noexcept;
-  /// Whether one decides how many samples each batch has.
+  /// Returns whether a batch sampler decides how many samples each batch has.
   bool has_batch_sampler() const noexcept;
-  /// Batches per epoch; with a sampler, of this one. Of an iterable dataset: what its size
-  /// promises, of which workers' shares may fall short; 0 if it does not say its size.
+  /// Returns the batches per epoch; with a sampler, of this one. For an iterable dataset it is what
+  /// its size promises, of which workers' shares may fall short; 0 if it does not say its size.
   std::int64_t batches() const noexcept;
-  /// Samples that each epoch leaves out, of the parts of a partition all together; with a sampler,
-  /// those of its samples that this epoch does. Of an iterable dataset: those that this one has so
+  /// Returns how many samples each epoch leaves out, all parts of a partition together; with a
+  /// sampler, how many of its samples this epoch does. For an iterable dataset it is this epoch so
   /// far.
   std::int64_t dropped_samples() const noexcept;
-  /// What the host should know about samples that fill no batch, in one line; empty if all do. Of
-  /// an iterable dataset it is known at the end of an epoch.
+  /// Returns what the host should know about samples that fill no batch, in one line; empty if all
+  /// do. For an iterable dataset it is known at the end of an epoch.
   std::string note() const;
 
   /// Begins the next epoch, whether or not the last one was read to its end. Whatever is still
@@ -166,11 +166,11 @@ class DataLoader {
   /// dataset that is called on this thread: callbacks of a stop token, and, if nobody else holds
   /// the dataset, its destructor.
   ClosedLoader close();
-  /// How long next() has waited, in all epochs, for batches not there when asked for: none is in
+  /// Returns how long next() has waited in all epochs for batches that were not there. None is in
   /// sync mode, nor in rebatched mode of an iterable dataset, whose batches are put together then.
   double waited_seconds() const noexcept;
 
-  /// For `for (Batch& batch : loader)`: begin() starts an epoch.
+  /// Serves `for (Batch& batch : loader)`; begin() starts an epoch.
   class Iterator;
   Iterator begin();
   std::nullptr_t end() noexcept { return nullptr; }

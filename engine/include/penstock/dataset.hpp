@@ -1,4 +1,4 @@
-// Dataset: samples by number. Penstock's readers and generators, and the interface for one's own.
+// A Dataset has samples by number. Here are Penstock's readers and generators, and the interface.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace penstock {
 
-/// One tensor of a sample, e.g. {"image", f32, [1,28,28]} or {"label", i64, []}.
+/// Describes one tensor of a sample, e.g. {"image", f32, [1,28,28]} or {"label", i64, []}.
 struct Field {
   std::string name;
   DType dtype = DType::f32;
@@ -66,12 +66,12 @@ enum class Split : std::uint8_t { train, test };
 std::shared_ptr<const Dataset> read_idx(const std::string& images, const std::string& labels,
                                         const Normalization& normalization, int classes = 10,
                                         const std::optional<Shape>& expected_image = {});
-/// The same from a directory with the usual names (train-images-idx3-ubyte, t10k-..., with or
+/// Reads them from a directory with the usual names (train-images-idx3-ubyte, t10k-..., with or
 /// without .gz).
 std::shared_ptr<const Dataset> read_idx(const std::string& directory, Split split,
                                         const Normalization& normalization, int classes = 10,
                                         const std::optional<Shape>& expected_image = {});
-/// The files that it reads there: images, labels. @throws Error io_error if one is missing.
+/// Returns the files that it reads there: images, labels. @throws Error io_error if one is missing.
 std::vector<std::string> idx_files(const std::string& directory, Split split);
 
 /// Images and labels in CIFAR-10's binary format, gzipped or plain: records of a label's byte and
@@ -81,11 +81,11 @@ std::vector<std::string> idx_files(const std::string& directory, Split split);
 /// file), invalid_data (a label of 10 or more): one line that names the file. invalid_argument if
 /// there are no files; out_of_memory.
 std::shared_ptr<const Dataset> read_cifar10(const std::vector<std::string>& files);
-/// The same from a directory with the usual names (see cifar10_files()).
+/// Reads them from a directory with the usual names (see cifar10_files()).
 std::shared_ptr<const Dataset> read_cifar10(const std::string& directory, Split split);
-/// The files that it reads there, with or without .gz: test_batch.bin, or data_batch_1.bin and
-/// those numbered after it, up to 5. @throws Error io_error if the first is missing or there is a
-/// gap.
+/// Returns the files that it reads there, with or without .gz: test_batch.bin, or data_batch_1.bin
+/// and those numbered after it, up to 5.
+/// @throws Error io_error if the first is missing or there is a gap.
 std::vector<std::string> cifar10_files(const std::string& directory, Split split);
 
 /// `count` images like handwritten digits, 28x28, ten classes, all from `seed`: the same fields as
@@ -98,7 +98,7 @@ std::shared_ptr<const Dataset> synthetic_digits(std::int64_t count, std::uint64_
 /// in dimension 0, invalid_data if there are none.
 std::shared_ptr<const Dataset> tensor_dataset(std::vector<Tensor> tensors);
 
-/// The first `count` samples of another dataset. @throws Error invalid_data if it has fewer.
+/// Has the first `count` samples of another dataset. @throws Error invalid_data if it has fewer.
 std::shared_ptr<const Dataset> first_samples(std::shared_ptr<const Dataset> dataset,
                                              std::int64_t count);
 

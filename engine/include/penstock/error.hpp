@@ -1,5 +1,5 @@
-// The one exception type that Penstock throws, and the list of its causes.
-// Thrown by the caller's thread only; the engine's own threads turn errors into messages.
+// Here are the one exception type that Penstock throws, and the list of its causes. Only the
+// caller's thread throws it; the engine's own threads turn errors into messages.
 #pragma once
 
 #include <stdexcept>
@@ -26,7 +26,7 @@ enum class Errc {
   internal,       ///< A bug in Penstock.
 };
 
-/// The enumerator's own name, e.g. "invalid_topology".
+/// Returns the enumerator's own name, e.g. "invalid_topology".
 std::string_view to_string(Errc code) noexcept;
 
 /// Says who, what was expected, what came, and, where it helps, what to do:

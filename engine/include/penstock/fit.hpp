@@ -1,5 +1,5 @@
-// fit, evaluate, predict: the loops around a model, for whoever does not need one of his own. All
-// on the caller's thread.
+// fit, evaluate and predict are the loops around a model, for whoever does not need one of his own.
+// They run on the caller's thread.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct NamedValue {
 /// @throws Error invalid_argument if there is no value of that name.
 double value_of(const std::vector<NamedValue>& values, const std::string& name);
 
-/// One call of TrainingModel::step().
+/// Describes one call of TrainingModel::step().
 struct StepRecord {
   int epoch = 1;                        ///< from 1
   std::int64_t step = 1;                ///< of the epoch, from 1
@@ -36,46 +36,46 @@ struct EpochRecord {
   int epoch = 1;
   std::int64_t steps = 0;
   std::uint64_t updates = 0;  ///< of this training so far
-  /// Means over the epoch: "loss", the metrics, and "val_" before the name of what was evaluated;
-  /// nan of what the output mode has returned nothing of.
+  /// They are means over the epoch: "loss", the metrics, and "val_" before the name of what was
+  /// evaluated. A mean is nan if the output mode has returned nothing for it.
   std::vector<NamedValue> values = {};
   double seconds = 0;  ///< without the evaluation
-  /// Of these, waiting for data not yet read or put together: DataLoader::waited_seconds().
+  /// The part of `seconds` spent waiting for data, as DataLoader::waited_seconds() counts it.
   double waited_seconds = 0;
 };
 
 struct History {
   std::vector<EpochRecord> epochs = {};
   std::uint64_t updates = 0;
-  /// From the first step's call to the last one's return, loading included, evaluation not.
+  /// It covers the first step's call to the last one's return, with loading, without evaluation.
   double samples_per_second = 0;
   double waited_seconds = 0;  ///< for data, in all epochs
-  /// Whether fit() was asked to stop, and did. `updates` counts those of the epoch that was cut
-  /// short, too, which `epochs` does not have.
+  /// Says whether fit() was asked to stop, and did. `updates` counts those of the epoch that was
+  /// cut short, too, which `epochs` does not have.
   bool cancelled = false;
 };
 
-/// Whether a training goes on after what a callback was told.
+/// Says whether a training goes on after what a callback was told.
 enum class Next : std::uint8_t { go_on, stop };
 
-/// Called where they are not empty; what they throw ends the training and reaches its caller.
+/// Those that are not empty are called. What they throw ends the training and reaches its caller.
 struct FitCallback {
-  /// Before anything has begun: the names that EpochRecord::values will have.
+  /// Is called before all else, with the names that EpochRecord::values will have.
   std::function<void(const std::vector<std::string>& names)> on_fit_begin = {};
-  /// `steps`: how many the epoch will have; 0 if the data do not say.
+  /// `steps` is how many the epoch will have, or 0 if the data do not say.
   std::function<void(int epoch, std::int64_t steps)> on_epoch_begin = {};
   std::function<void(const Batch& batch)> on_step_begin = {};
   std::function<Next(const StepRecord& record, const StepResult& result)> on_step_end = {};
-  /// After the evaluation; also of an epoch that a step's callback has ended.
+  /// Is called after the evaluation, and also if a step's callback has ended the epoch.
   std::function<Next(const EpochRecord& record)> on_epoch_end = {};
 };
 
 struct FitOptions {
   int epochs = 1;
-  /// Calls of step() that make an epoch; the data begin again where they end before, and go on
-  /// where they have not. None: the data's own epochs.
+  /// So many calls of step() make an epoch. Data that end before begin again, and data that have
+  /// not ended go on. Without a number the data's own epochs count.
   std::optional<std::int64_t> steps_per_epoch = {};
-  /// After which the training ends, if not before; its last step is shortened.
+  /// The training ends after these updates, if not before; its last step is shortened.
   std::optional<std::int64_t> max_updates = {};
   std::vector<Metric> metrics = {};
   /// Both or neither: what is evaluated, by the same metrics, at the end of each epoch.
@@ -136,21 +136,21 @@ Evaluation evaluate(InferenceModel& model, DataLoader& data, const std::vector<M
 /// if replicas share their inputs.
 std::vector<NamedTensor> predict(InferenceModel& model, DataLoader& data,
                                  std::stop_token stop = {});
-/// The same for any number of samples in the caller's own arrays, one tensor per input.
+/// Does so for any number of samples in the caller's own arrays, one tensor per input.
 std::vector<NamedTensor> predict(InferenceModel& model, const std::vector<Tensor>& inputs,
                                  std::stop_token stop = {});
 
-/// When to end a training that does not get better.
+/// Says when to end a training that does not get better.
 struct EarlyStopping {
-  /// A name of EpochRecord::values. "val_loss" is there if the loss is an output and
+  /// This is a name of EpochRecord::values. "val_loss" is there if the loss is an output and
   /// mean_of("loss") a metric, or a metric of one's own has that name.
   std::string monitor = "val_loss";
   bool higher_is_better = false;  ///< as of an accuracy
   double min_delta = 0;           ///< a smaller gain is none
   int patience = 0;               ///< epochs without a gain, as those of nan, that are let pass
 };
-/// To be given to one training. @throws Error invalid_argument for a negative number or an empty
-/// name; its on_fit_begin, if no value will have that name.
+/// Returns a callback for one training. @throws Error invalid_argument for a negative number or an
+/// empty name; its on_fit_begin, if no value will have that name.
 FitCallback early_stopping(const EarlyStopping& rule);
 
 }  // namespace penstock

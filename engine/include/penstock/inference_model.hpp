@@ -24,15 +24,15 @@ class InferenceModel {
   InferenceModel(InferenceModel&&) noexcept;
   InferenceModel& operator=(InferenceModel&&) noexcept;
 
-  /// As given to the constructor.
+  /// Returns the options as given to the constructor.
   const Options& options() const noexcept;
-  /// Names of the inputs that the outputs depend on, in the order `run` takes them.
+  /// Returns the names of the inputs that outputs depend on, in the order `run` takes them.
   const std::vector<std::string>& inputs() const noexcept;
-  /// Names of the inputs that a step of training the same model takes: TrainingModel::inputs(),
-  /// anchors apart. Where it has no loss, inputs().
+  /// Returns the names of the inputs that a step of training the same model takes, anchors apart:
+  /// TrainingModel::inputs(), or inputs() if it has no loss.
   const std::vector<std::string>& training_inputs() const noexcept;
 
-  /// As TrainingModel's.
+  /// Does what TrainingModel's does.
   StepResult outline() const;
 
   /// Rows of dimension 0 that one full call takes: b·D·R, once for each input group. Accumulation
@@ -53,26 +53,26 @@ class InferenceModel {
   StepResult run(const std::vector<Tensor>& inputs, std::stop_token stop = {}) {
     return run(std::span(inputs), std::move(stop));
   }
-  /// As TrainingModel's, of run().
+  /// Does what TrainingModel's does, for run().
   void check_samples(std::int64_t samples) const;
 
-  /// As TrainingModel's.
+  /// Does what TrainingModel's does.
   void detach();
   void attach();
   bool attached() const noexcept;
 
-  /// How often weights have been copied to the IPUs: for every plan that ran after a change.
+  /// Returns how often weights were copied to the IPUs: for every plan that ran after a change.
   std::uint64_t weight_uploads() const noexcept;
   const CompileReport& compile_report() const noexcept;
-  /// Of the last call of run() that returned, beside other calls, too; where several plans ran for
-  /// it, of the others than the first only the time that they took.
+  /// Reports on the last call of run() that returned, beside other calls, too. If several plans ran
+  /// for it, the others than the first add only the time that they took.
   CallReport last_call() const;
-  /// As TrainingModel's, of the plan for full calls alone; others may take the IPUs in the same
-  /// way.
+  /// Does what TrainingModel's does, for the plan of full calls alone. Others may take the IPUs in
+  /// the same way.
   std::vector<StageReport> stage_reports() const;
-  /// As TrainingModel's, of all plans.
+  /// Does what TrainingModel's does, for all plans.
   std::vector<TraceEvent> take_trace();
-  /// As TrainingModel's, of all plans.
+  /// Does what TrainingModel's does, for all plans.
   std::uint64_t dropped_events() const noexcept;
 
  private:

@@ -25,7 +25,7 @@ struct WorkerShare {
   /// nobody looks at what it has written or thrown. See SampleRequest::stop for its callbacks.
   std::stop_token stop = {};
 
-  /// Samples [begin(size), end(size)) of `size`, if they are to be dealt out in blocks of
+  /// Give samples [begin(size), end(size)) of `size`, if they are dealt out in blocks of
   /// ceil(size/workers), the last of them shorter.
   std::int64_t begin(std::int64_t size) const noexcept {
     return std::min(size, worker * ((size + workers - 1) / workers));
@@ -51,7 +51,7 @@ class IterableDataset {
  public:
   virtual ~IterableDataset() = default;
   virtual const std::vector<Field>& fields() const = 0;
-  /// Samples of all shares together, if that is known.
+  /// Returns the number of samples of all shares together, if that is known.
   virtual std::optional<std::int64_t> size() const { return std::nullopt; }
   /// Begins a share. The loader's threads call it, several at once, once per worker and epoch; it
   /// throws as SampleStream::next() does.

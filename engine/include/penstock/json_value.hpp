@@ -24,11 +24,11 @@ struct JsonValue {
 /// object, or is nested more than 32 deep.
 JsonValue parse_json(std::string_view text);
 
-/// A text that parse_json reads as the same tree, lines apart; a line for each value that is in no
-/// list. @throws Error invalid_argument if a text or a name is not valid UTF-8.
+/// Returns a text that parse_json reads as the same tree, lines apart, with a line for each value
+/// that is in no list. @throws Error invalid_argument if a text or a name is not valid UTF-8.
 std::string to_json(const JsonValue& value);
 
-/// What it is, for a message: `-1`, `"text"`, `true`, `null`, `a list`, `an object`.
+/// Returns what it is, for a message: `-1`, `"text"`, `true`, `null`, `a list`, `an object`.
 std::string describe(const JsonValue& value);
 
 }  // namespace penstock

@@ -32,7 +32,7 @@ namespace penstock {
 
 class OutputFile;
 
-/// A tensor that a model will compute; belongs to the model that gave it.
+/// A Value is a tensor that a model will compute. It belongs to the model that gave it.
 class Value {
  public:
   Value() = default;
@@ -88,16 +88,16 @@ class Model {
   explicit Model(std::string name = "model", std::uint64_t seed = 0);
 
   const std::string& name() const noexcept;
-  /// A model of its own: the same network, blocks and stages, under the same name, with copies of
-  /// the newest weights. Values of the one are none of the other; scopes that are open stay the
-  /// original's.
+  /// Returns a model of its own: the same network, blocks and stages, under the same name, with
+  /// copies of the newest weights. Values of the one are none of the other; scopes that are open
+  /// stay the original's.
   /// @throws Error as weight().
   Model clone() const;
 
-  /// A tensor that the host provides: one sample has shape `sample`, a micro-batch `[N,
+  /// Adds a tensor of the host's: one sample has shape `sample`, a micro-batch `[N,
   /// sample...]`.
   Value input(const std::string& name, const Shape& sample, DType dtype = DType::f32);
-  /// Class numbers: an i64 input of shape [N].
+  /// Adds class numbers: an i64 input of shape [N].
   Value labels(const std::string& name = "labels") { return input(name, {}, DType::i64); }
 
   /// Everything added until the result goes out of scope belongs to block `name`; a name may come
@@ -106,7 +106,7 @@ class Model {
   /// stage assignment is set; invalid_topology for an `ipu` below -1 or above 65535, or another one
   /// than before.
   [[nodiscard]] BlockScope block(const std::string& name, int ipu = -1);
-  /// The same, named by the number of blocks that were opened so before: "0", "1", ...
+  /// Opens a block named by the number of blocks that were opened so before: "0", "1", ...
   [[nodiscard]] BlockScope block();
   /// Everything added from here on, outside of scopes, belongs to block `name`, up to where the
   /// next block begins. What came before the first such block is block "start", on IPU 0.
@@ -130,25 +130,25 @@ class Model {
   /// out. @throws Error invalid_topology for a negative number; invalid_model inside a scope, or
   /// while a stage assignment is set.
   [[nodiscard]] BlockScope pipeline_stage(int number);
-  /// All layers in post-order: each after what it reads, depth first from the outputs and the loss.
+  /// Returns all layers in post-order: each after what it reads, depth first from outputs and loss.
   LayerStages stage_assignment() const;
-  /// Such a list with other stages, which are then the model's, whatever else was said of blocks
-  /// and stages. Training and inference models made before stay as they are.
+  /// Takes such a list with other stages, which are then the model's, whatever else was said of
+  /// blocks and stages. Training and inference models made before stay as they are.
   /// @throws Error invalid_argument if it is not a list of these layers in this order, each with a
   /// stage; invalid_topology if a stage from 0 to the last has no layer, or a layer reads from a
   /// later stage. Then nothing has changed.
   void set_stage_assignment(const LayerStages& layers);
-  /// Back to what scopes and marks say. Until then no layer can be added, and no scope opened.
+  /// Goes back to what scopes and marks say. Until then no layer can be added, and no scope opened.
   void reset_stage_assignment();
 
   /// x [N,C,H,W] -> [N,out_channels,H',W']. Parameters NAME.weight [O,C/groups,k,k], NAME.bias [O].
   Value conv2d(const std::string& name, Value x, const Conv2dOptions& options);
   /// x [N,K] -> [N,out_features]. Parameters NAME.weight [out,K], NAME.bias [out].
   Value linear(const std::string& name, Value x, std::int64_t out_features, bool bias = true);
-  /// The same with the weight [out,K] of another layer, and no bias.
+  /// Does so with the weight [out,K] of another layer, and no bias.
   Value linear(Value x, Value weight);
-  /// A layer's parameter NAME.weight or NAME.bias as a value: whatever uses it trains it too.
-  /// Layers of several stages may share one; the stage of its first use keeps it, the others have
+  /// Returns a layer's parameter NAME.weight or NAME.bias: whatever uses it trains it too. Layers
+  /// of several stages may share one; the stage of its first use keeps it, the others have
   /// copies.
   /// @throws Error invalid_argument if there is none of that name.
   Value parameter(const std::string& name) const;
@@ -179,7 +179,7 @@ class Model {
   Value global_avg_pool2d(Value x);
   /// [N,...] -> [N,K].
   Value flatten(Value x);
-  /// To `[N, sample...]`: one dimension may be -1, whatever is left; a 0 keeps x's at that place.
+  /// Shapes x as `[N, sample...]`: one dimension may be -1, whatever is left; a 0 keeps x's there.
   Value reshape(Value x, const std::vector<std::int64_t>& sample);
   Value transpose(Value x, const std::vector<std::int64_t>& axes);
   Value concat(const std::vector<Value>& parts, int axis = 1);
@@ -220,7 +220,7 @@ class Model {
   /// -t·log(x) - (1-t)·log(1-x) for x and t from 0 to 1, with logarithms of -100 or more; the
   /// target has a gradient. A step with another x fails: Error stage_failed names its sample.
   Value binary_cross_entropy(Value x, Value target, LossReduction reduction = LossReduction::mean);
-  /// The same of 1/(1 + exp(-x)); the target has a gradient.
+  /// Takes logits x instead of 1/(1 + exp(-x)); the target has a gradient.
   Value binary_cross_entropy_with_logits(Value x, Value target,
                                          LossReduction reduction = LossReduction::mean);
   /// t·(log(t) - x) for log-probabilities x; the target has a gradient. Its "mean" is over all
@@ -253,16 +253,16 @@ class Model {
   /// Makes any value a loss, so that what was made of several losses is the one to minimise.
   Value identity_loss(Value x, LossReduction reduction = LossReduction::mean);
 
-  /// What a call returns, under this name.
+  /// Makes calls return `value` under this name.
   void output(const std::string& name, Value value);
-  /// What training minimises: exactly one; losses that it was made of are values like any other.
+  /// Sets what training minimises, once; losses that it was made of are values like any other.
   /// Without a call it is the loss above that no other loss was made of, if there is just one.
   /// @throws Error invalid_model at the second call.
   void loss(Value value);
 
-  /// Shape of `value` for a micro-batch of one sample.
+  /// Returns the shape of `value` for a micro-batch of one sample.
   Shape shape(Value value) const;
-  /// What an anchor on `value` calls it: its layer's name, given or made up.
+  /// Returns what an anchor on `value` calls it: its layer's name, given or made up.
   std::string tensor_name(Value value) const;
 
   std::vector<ParameterInfo> parameters() const;
@@ -275,10 +275,10 @@ class Model {
   /// The new value is used from the next call of any model on.
   /// @throws Error shape_mismatch, and as weight(); then nothing has changed.
   void set_weight(const std::string& name, const Tensor& value);
-  /// All weights in the safetensors format, whole or not at all. @throws Error io_error, and as
-  /// weight()
+  /// Writes all weights in the safetensors format, whole or not at all.
+  /// @throws Error io_error, and as weight()
   void save_weights(const std::string& path) const;
-  /// The same into a file that the caller commits.
+  /// Writes them into a file that the caller commits.
   void save_weights(OutputFile& file) const;
   /// Every parameter must be there, with its shape, and nothing else.
   /// @throws Error io_error, corrupt_file, unsupported (of another type than f32 or i64),

@@ -19,7 +19,7 @@ class TemporaryFile;
 
 class OutputFile {
  public:
-  /// What is done with a target that is a symbolic link.
+  /// Says what is done with a target that is a symbolic link.
   enum class Links : std::uint8_t {
     followed,  ///< The file that the link leads to is written, even if it is not there yet.
     refused,   ///< Nothing is ever written through a link.

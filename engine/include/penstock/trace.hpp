@@ -1,4 +1,4 @@
-// Trace: what ran where and when, one event per program run.
+// A trace says what ran where and when, with one event per program run.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ struct TraceEvent {
 /// An existing file is replaced, whole or not at all. @throws Error io_error
 void write_chrome_trace(const std::string& path, std::span<const TraceEvent> events,
                         std::uint64_t dropped = 0);
-/// The same into a file that the caller commits.
+/// Writes them into a file that the caller commits.
 void write_chrome_trace(OutputFile& file, std::span<const TraceEvent> events,
                         std::uint64_t dropped = 0);
 

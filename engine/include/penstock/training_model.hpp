@@ -1,4 +1,4 @@
-// TrainingModel: a Model compiled for training and running as actors. Owns its threads.
+// A TrainingModel is a Model compiled for training and running as actors. It owns its threads.
 //
 // A Model and all that is made of it take one call at a time, as model.hpp says.
 #pragma once
@@ -32,20 +32,20 @@ struct MicroBatches {
   std::int64_t samples = 0;  ///< of each
 };
 
-/// Which samples of a call its outputs are of. One micro-batch of every replica makes a round of
-/// `round` samples.
+/// Says which samples of a call its outputs are of. One micro-batch of every replica makes a round
+/// of `round` samples.
 struct OutputRows {
   OutputMode mode = OutputMode::all;  ///< not `automatic`
   int period = 1;                     ///< N of `every_n`
   std::int64_t round = 0;
   int copies = 1;  ///< of each sample: as many as an input group has replicas
-  /// What the output mode selects, of which a loss has a number each: micro-batches of one size,
-  /// and then those of a short step or run that came after them.
+  /// The output mode selects these micro-batches, of which a loss has a number each: some of one
+  /// size, and then those of a short step or run that came after them.
   MicroBatches micro_batches = {}, shorter = {};
   std::int64_t summed = 1;  ///< micro-batches that each of them stands for, under OutputMode::sum
 };
 
-/// What a call returns, in the order of Model::output(). Its tensors may be kept for as long as the
+/// A call returns this, in the order of Model::output(). Its tensors may be kept for as long as the
 /// host likes, even when the model is gone, and dropped on any thread. Dimension 0 counts the
 /// micro-batches that the output mode (an anchor's its own) selects, in the order device iteration,
 /// accumulation step, replica. A loss that is not reduced is returned as an output of its shape
@@ -88,14 +88,14 @@ class TrainingModel {
   TrainingModel(TrainingModel&&) noexcept;
   TrainingModel& operator=(TrainingModel&&) noexcept;
 
-  /// As given to the constructor.
+  /// Returns the options as given to the constructor.
   const Options& options() const noexcept;
-  /// Names of the inputs that the loss and the outputs depend on, in the order `step` takes them:
-  /// that of their declaration.
+  /// Returns the names of the inputs that the loss and the outputs depend on, in the order `step`
+  /// takes them: that of their declaration.
   const std::vector<std::string>& inputs() const noexcept;
 
-  /// What calls return but for the numbers: the names of outputs and anchors, with empty tensors,
-  /// and which samples they are of.
+  /// Returns what calls return but for the numbers: the names of outputs and anchors, with empty
+  /// tensors, and which samples they are of.
   StepResult outline() const;
 
   /// Trains on one tensor per input, of 1 to b·D·G·R samples: every b·G·R of them make a weight
@@ -128,7 +128,7 @@ class TrainingModel {
   StepResult step(const std::vector<Tensor>& inputs, std::stop_token stop = {}) {
     return step(std::span(inputs), std::move(stop));
   }
-  /// Whether it takes so many samples, as far as that can be told without a plan for them.
+  /// Expects that step() takes so many samples, as far as can be told without a plan for them.
   /// @throws Error shape_mismatch as step() would.
   void check_samples(std::int64_t samples) const;
 
@@ -143,21 +143,21 @@ class TrainingModel {
   void attach();
   bool attached() const noexcept;
 
-  /// Other numbers for the same rules, from the next step on; state is kept, no weight is copied. A
-  /// detached model stays detached, as it does by set_optimizer_state().
+  /// Sets other numbers for the same rules from the next step on; state is kept, no weight is
+  /// copied. A detached model stays detached, as it does by set_optimizer_state().
   /// @throws Error invalid_argument, and nothing has changed, if a parameter's rule, the state that
   /// it needs (momentum, centered, ...), or an attribute would change that is constant in the
   /// optimizer given to the constructor: see Optimizer::mark_as_variable; closed after a failure.
   void set_optimizer(const Optimizer& optimizer);
   /// Returns a copy of the one that was set last; beside other calls, too.
   Optimizer optimizer() const;
-  /// Of the next update, of the parameters in no group: the optimizer's times its schedule's.
+  /// Returns that of the next update and the parameters in no group: the optimizer's, scheduled.
   double learning_rate() const;
 
-  /// What the optimizer keeps: "step", i64 [], the updates that it has seen; and of each trained
-  /// parameter what its rule keeps, of its shape, as "fc.weight.exp_avg". PyTorch's names; of
-  /// Sgd::keras_variant and RmsProp::tf_variant, which keep other quantities, TensorFlow's.
-  /// @throws Error closed after a failure.
+  /// Returns what the optimizer keeps: "step", i64 [], the updates that it has seen, and for each
+  /// trained parameter what its rule keeps, of its shape, as "fc.weight.exp_avg". The names are
+  /// PyTorch's; Sgd::keras_variant and RmsProp::tf_variant keep other quantities under
+  /// TensorFlow's. @throws Error closed after a failure.
   std::vector<NamedTensor> optimizer_state() const;
   /// Goes on from such a state, which a model of the same parameters and rule had on any topology:
   /// with the same weights, options and data, to the same bits (random numbers and learning rates
@@ -167,37 +167,37 @@ class TrainingModel {
   /// is not finite, or a negative mean of squares (exp_avg_sq, square_avg, rms); then nothing has
   /// changed. Closed after a failure.
   void set_optimizer_state(const std::vector<NamedTensor>& state);
-  /// The same to and from a file in the safetensors format, beside Model::save_weights; written
-  /// whole or not at all. @throws Error io_error; and corrupt_file, unsupported, or invalid_data if
-  /// it is of another rule, and as set_optimizer_state, naming the file.
+  /// Write or read it as a file in the safetensors format, beside Model::save_weights, whole or not
+  /// at all. @throws Error io_error; and corrupt_file, unsupported, or invalid_data if it is of
+  /// another rule, and as set_optimizer_state, naming the file.
   void save_optimizer_state(const std::string& path) const;
   void save_optimizer_state(OutputFile& file) const;  ///< which the caller commits
   void load_optimizer_state(const std::string& path);
 
-  /// A buffer, such as a norm's running mean, as one of the replicas has it: what its own
+  /// Returns a buffer, such as a norm's running mean, as one replica has it: what its own
   /// micro-batches have made of it, as of the last update. Model::weight gives replica 0's, which
   /// is also what every replica goes on from once the host has set a weight.
   /// @throws Error invalid_argument if there is no such buffer or replica; after a failure closed,
   /// where Model::weight could not be read or the replica is another than 0.
   Tensor buffer(const std::string& name, int replica) const;
 
-  /// Weight updates done since construction, on top of those that a restored optimizer state had
-  /// seen; after a failure, those that the weights have seen.
+  /// Returns the weight updates since construction, on top of those that a restored optimizer state
+  /// had seen; after a failure, those that the weights have seen.
   std::uint64_t updates() const noexcept;
   const CompileReport& compile_report() const noexcept;
-  /// Of the last call of step() that returned, beside other calls, too; of a short last update only
-  /// the time that it took, if there were whole ones before it.
+  /// Reports on the last call of step() that returned, beside other calls, too. A short last update
+  /// adds only the time that it took, if there were whole ones before it.
   CallReport last_call() const;
-  /// What each stage of each replica has done since the model was attached, short last updates
-  /// apart; after a failure too; none while it is detached. A short last update may have the IPUs
-  /// for itself, after detach() and under Topology::ipu_memory_bytes: then there are none until the
-  /// next full one.
+  /// Returns what each stage of each replica has done since the model was attached, short last
+  /// updates apart, after a failure too; none while it is detached. A short last update may have
+  /// the IPUs for itself, after detach() and under Topology::ipu_memory_bytes: then there are none
+  /// until the next full one.
   /// @throws Error stalled if an IPU is still busy then.
   std::vector<StageReport> stage_reports() const;
-  /// Events recorded since the last call, in the order of their beginning; none unless
+  /// Returns the events since the last call, in the order of their beginning; none unless
   /// Options::runtime.trace is set. @throws as stage_reports().
   std::vector<TraceEvent> take_trace();
-  /// How many events have been dropped since construction, because more than
+  /// Returns how many events were dropped since construction, because more than
   /// `RuntimeOptions::trace_events` were waiting for `take_trace()`. The oldest ones are dropped.
   /// Within one call each stage keeps an equal share of that number.
   std::uint64_t dropped_events() const noexcept;

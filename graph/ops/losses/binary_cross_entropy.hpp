@@ -16,7 +16,7 @@ extern const Op binary_cross_entropy_gradient;
 /// (x, target, dloss) -> dtarget.
 extern const Op binary_cross_entropy_target_gradient;
 
-/// The same of the probabilities 1/(1 + exp(-x)) (torch.nn.BCEWithLogitsLoss).
+/// Takes logits x, of probabilities 1/(1 + exp(-x)) (torch.nn.BCEWithLogitsLoss).
 extern const Op binary_cross_entropy_with_logits;
 /// (x, target, dloss) -> dx = dloss·(1/(1 + exp(-x)) - t).
 extern const Op binary_cross_entropy_with_logits_gradient;

@@ -31,11 +31,11 @@ class ClassLabels {
   /// How many are not ignored.
   std::int64_t counted() const { return counted_; }
 
-  /// Where the score of class c for label i is, in a tensor of the scores' shape.
+  /// Returns where the score of class c for label i is, in a tensor of the scores' shape.
   std::int64_t at(std::int64_t i, std::int64_t c) const {
     return (i / lines_.inner * lines_.length + c) * lines_.inner + i % lines_.inner;
   }
-  /// Where the score of label i's own class is.
+  /// Returns where the score of label i's own class is.
   std::int64_t target(std::int64_t i) const { return at(i, labels_[i]); }
 
  private:
