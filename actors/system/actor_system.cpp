@@ -4,7 +4,6 @@
 #include <caf/logger.hpp>
 #include <caf/scheduler/test_coordinator.hpp>
 #include <caf/system_messages.hpp>
-#include <new>
 
 #include "actors/system/errors.hpp"
 #include "actors/system/scheduler.hpp"
@@ -12,20 +11,12 @@
 #include "penstock/error.hpp"
 
 namespace penstock::actors {
-namespace {
-
-/// Makes sure that the system has memory for what CAF's constructor of an actor system takes, three
-/// times over. That constructor ends the process if memory runs out while it undoes its own work.
-caf::actor_system_config& with_memory_at_hand(caf::actor_system_config& config) {
-  constexpr std::size_t bytes = std::size_t{64} << 10;
-  ::operator delete(::operator new(bytes));
-  return config;
-}
-
-}  // namespace
-
 int worker_threads(const SystemOptions& options) {
   return options.threads > 0 ? options.threads : allowed_cpu_count();
+}
+
+HostThreadGuard::HostThreadGuard() {
+  enter_caf();
 }
 
 HostThreadGuard::~HostThreadGuard() {
@@ -47,13 +38,14 @@ ActorSystem::Config::Config(const SystemOptions& options)
 }
 
 // The threads come last: if they cannot be started, there is a whole system to destroy.
-ActorSystem::ActorSystem(const SystemOptions& options)
-    : config_(options), system_(with_memory_at_hand(config_)) {
+ActorSystem::ActorSystem(const SystemOptions& options) : config_(options), system_(config_) {
   const HostThreadGuard constructing_counts_too;
   if (Scheduler* const own = scheduler()) own->start_workers(worker_threads(options));
 }
 
 ActorSystem::~ActorSystem() {
+  entry_memory_.reset();
+  try_to_enter_caf();  // CAF uses its variable of this thread in the system's destructor
   run_pending();
   roll_.tell_all();
   run_pending();

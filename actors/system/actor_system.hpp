@@ -14,6 +14,7 @@
 #include "actors/system/engine_actor.hpp"
 #include "actors/system/mortal.hpp"
 #include "actors/system/system_options.hpp"
+#include "actors/system/thread_entry.hpp"
 
 namespace penstock::actors {
 
@@ -30,7 +31,8 @@ enum class RunsOn : std::uint8_t {
 /// one, and a system's destructor waits until all of them are gone, except for its own thread's: it
 /// would wait for ever for another host thread that is still there.
 struct HostThreadGuard {
-  HostThreadGuard() = default;
+  /// @throws std::bad_alloc if there is no memory with which the thread can begin to use CAF.
+  HostThreadGuard();
   HostThreadGuard(const HostThreadGuard&) = delete;
   HostThreadGuard& operator=(const HostThreadGuard&) = delete;
   ~HostThreadGuard();
@@ -39,7 +41,10 @@ struct HostThreadGuard {
 /// Any threads may make, use and destroy it.
 class ActorSystem {
  public:
-  /// @throws Error out_of_memory if the machine has not as many threads; std::bad_alloc.
+  /// Whichever allocations fail, the system is refused and nothing of it is left. (This is not so
+  /// of a deterministic system: CAF's own scheduler, which it has, may end the process.)
+  /// @throws Error out_of_memory if the machine has not as many threads, or no memory for what CAF
+  /// keeps for each of them; std::bad_alloc.
   explicit ActorSystem(const SystemOptions& options = {});
   ~ActorSystem();
   ActorSystem(const ActorSystem&) = delete;
@@ -93,9 +98,10 @@ class ActorSystem {
     RunsOn devices;
   };
 
+  EntryMemory entry_memory_ = keep_entry_memory();  // for the thread that destroys this
   Config config_;
   Roll roll_;
-  // If the system's constructor throws, this ends the thread's part in what is left of it.
+  // If the system's constructor throws, this guard ends the thread's part in what is left of it.
   HostThreadGuard constructing_;
   caf::actor_system system_;
 };

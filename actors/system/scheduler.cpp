@@ -1,8 +1,8 @@
 #include "actors/system/scheduler.hpp"
 
-#include <caf/actor_registry.hpp>
-#include <caf/scheduled_actor.hpp>
 #include <stdexcept>
+
+#include "actors/system/internal_actors.hpp"
 
 namespace penstock::actors {
 namespace {
@@ -36,35 +36,14 @@ class NoTimers final : public caf::actor_clock {
   }
 };
 
-/// CAF spawns two actors with each system, for remote spawning and for settings. Nobody talks to
-/// them here. Each is ended by hand, because CAF's own way to end it needs memory in a destructor.
-void end_internal_actor(const caf::strong_actor_ptr& actor) noexcept {
-  if (!actor) return;
-  auto* const idle =
-      static_cast<caf::scheduled_actor*>(caf::actor_cast<caf::abstract_actor*>(actor));
-  if (idle->getf(caf::abstract_actor::is_cleaned_up_flag)) return;
-  idle->on_exit();
-  idle->cleanup(caf::error(), nullptr);
-}
-
 }  // namespace
 
 Scheduler::Scheduler(caf::actor_system& system, std::size_t max_throughput)
     : abstract_coordinator(system), shared_(system, max_throughput) {}
 
-// If a system's constructor fails, its registry is destroyed after its scheduler, without which an
-// actor that the registry holds cannot end.
-Scheduler::~Scheduler() {
-  for (const caf::atom_value name : {caf::atom("SpawnServ"), caf::atom("ConfigServ")})
-    end_internal_actor(system().registry().get(name));
-}
-
-void Scheduler::start() noexcept {
-  for (const caf::strong_actor_ptr* const actor :
-       {&system().spawn_serv(), &system().config_serv()}) {
-    end_internal_actor(*actor);
-    const_cast<caf::strong_actor_ptr&>(*actor) = nullptr;  // the system is not constant
-  }
+void Scheduler::init(caf::actor_system_config& config) {
+  abstract_coordinator::init(config);
+  end_internal_actors_at_once(system());
 }
 
 std::shared_ptr<Workers> Scheduler::add_thread(const std::string& name) {

@@ -19,7 +19,6 @@ namespace penstock::actors {
 class Scheduler final : public caf::scheduler::abstract_coordinator {
  public:
   Scheduler(caf::actor_system& system, std::size_t max_throughput);
-  ~Scheduler() override;
 
   /// Starts the workers that all actors share. Called once, after the system has been constructed.
   /// @throws Error out_of_memory if the machine has not as many threads.
@@ -35,8 +34,9 @@ class Scheduler final : public caf::scheduler::abstract_coordinator {
   caf::actor_clock& clock() noexcept override;
 
  protected:
-  /// CAF calls it as the last part of a system's constructor that may fail.
-  void start() noexcept override;
+  /// CAF calls it before a system spawns an actor.
+  void init(caf::actor_system_config& config) override;
+  void start() noexcept override {}
   void stop() noexcept override;
 
  private:

@@ -2,6 +2,7 @@
 
 #include <caf/resumable.hpp>
 
+#include "actors/system/thread_entry.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::actors {
@@ -11,19 +12,29 @@ void Workers::start(const std::string& name, int count) {
   try {
     while (threads_.size() < static_cast<std::size_t>(count)) {
       ++running_;
+      ++entering_;
       threads_.emplace_back(name, [this] { work(); });
     }
+    wait_until_entered();
   } catch (const Error&) {
-    const std::size_t started = threads_.size();
-    end();
-    throw Error(Errc::out_of_memory,
-                "cannot start " +
-                    (count == 1 ? "another thread" : std::to_string(count) + " more threads") +
-                    ": the system allows " + std::to_string(started));
+    refuse(count, "the system allows " + std::to_string(threads_.size()));
   } catch (...) {
     end();
     throw;
   }
+  if (refused_) refuse(count, "out of memory");
+}
+
+void Workers::refuse(int count, const std::string& reason) {
+  end();
+  throw Error(Errc::out_of_memory,
+              "cannot start " +
+                  (count == 1 ? "another thread" : std::to_string(count) + " more threads") + ": " +
+                  reason);
+}
+
+void Workers::wait_until_entered() noexcept {
+  for (int left = entering_; left > 0; left = entering_) entering_.wait(left);
 }
 
 void Workers::end() noexcept {
@@ -32,6 +43,12 @@ void Workers::end() noexcept {
 }
 
 void Workers::work() noexcept {
+  if (!try_to_enter_caf()) {
+    refused_ = true;
+    close();
+  }
+  --entering_;
+  entering_.notify_one();
   caf::resumable* job = jobs_.pop();
   while (job) {
     if (job->resume(this, max_throughput_) == caf::resumable::resume_later) {

@@ -25,8 +25,9 @@ class Workers final : public caf::execution_unit {
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  /// Starts `count` threads that bear `name`, or none.
-  /// @throws Error out_of_memory if the system does not allow that many.
+  /// Starts `count` threads that bear `name`, or none, and waits until each is able to run actors.
+  /// @throws Error out_of_memory if the system does not allow that many, or has no memory for what
+  /// CAF keeps for each thread.
   void start(const std::string& name, int count);
 
   JobQueue& jobs() noexcept { return jobs_; }
@@ -43,10 +44,15 @@ class Workers final : public caf::execution_unit {
 
  private:
   void work() noexcept;
+  void wait_until_entered() noexcept;
+  /// Ends the threads that have been started. @throws Error
+  [[noreturn]] void refuse(int count, const std::string& reason);
 
   JobQueue jobs_;
   std::size_t max_throughput_;
   std::atomic<int> running_{0};
+  std::atomic<int> entering_{0};      // threads that cannot run actors yet
+  std::atomic<bool> refused_{false};  // one of them had no memory for it
   std::vector<EngineThread> threads_;
 };
 

@@ -1,0 +1,61 @@
+#include "actors/system/internal_actors.hpp"
+
+#include <caf/actor_cast.hpp>
+#include <caf/actor_config.hpp>
+#include <caf/actor_system.hpp>
+#include <caf/logger.hpp>
+#include <caf/make_actor.hpp>
+#include <caf/monitorable_actor.hpp>
+#include <caf/scheduled_actor.hpp>
+
+namespace penstock::actors {
+namespace {
+
+using Place = const caf::strong_actor_ptr&;
+
+void set(Place place, caf::strong_actor_ptr actor) noexcept {
+  const_cast<caf::strong_actor_ptr&>(place) = std::move(actor);  // the system is not constant
+}
+
+void end(Place place) noexcept {
+  auto* const idle =
+      static_cast<caf::scheduled_actor*>(caf::actor_cast<caf::abstract_actor*>(place));
+  idle->on_exit();
+  idle->cleanup(caf::error(), nullptr);
+}
+
+/// Has the place of an internal actor until CAF assigns that one to it. The assignment destroys
+/// this one, which is how it learns of it.
+class PlaceHolder final : public caf::monitorable_actor {
+ public:
+  PlaceHolder(caf::actor_config& config, Place place) : monitorable_actor(config), place_(place) {}
+  ~PlaceHolder() override = default;
+
+  using monitorable_actor::enqueue;
+  void enqueue(caf::mailbox_element_ptr, caf::execution_unit*) override {}
+
+  void on_destroy() override {
+    // A system whose constructor fails before the assignment destroys this one in its place.
+    if (place_.get() == ctrl()) return;
+    end(place_);
+    set(place_, nullptr);
+  }
+
+ private:
+  Place place_;
+};
+
+}  // namespace
+
+void end_internal_actors_at_once(caf::actor_system& system) {
+  // CAF keeps a number for each thread, which it looks up when it spawns an actor and when it
+  // destroys one. It allocates at the first time only.
+  system.logger().thread_local_aid(0);
+  for (const caf::strong_actor_ptr* const place : {&system.spawn_serv(), &system.config_serv()}) {
+    caf::actor_config config;
+    set(*place, caf::make_actor<PlaceHolder, caf::strong_actor_ptr>(
+                    system.next_actor_id(), system.node(), &system, config, *place));
+  }
+}
+
+}  // namespace penstock::actors

@@ -1,0 +1,16 @@
+// CAF spawns two actors with each system, for remote spawning and for settings. Nobody talks to
+// them here, and CAF's own ways to end them need memory in a destructor: where there is none, they
+// end the process.
+#pragma once
+
+#include <caf/fwd.hpp>
+
+namespace penstock::actors {
+
+/// Sees to it that each of the two is ended as soon as `system` has it, without memory, so that
+/// whatever fails afterwards has no actor to destroy. Called on the thread that constructs
+/// `system`, before that spawns them.
+/// @throws std::bad_alloc
+void end_internal_actors_at_once(caf::actor_system& system);
+
+}  // namespace penstock::actors

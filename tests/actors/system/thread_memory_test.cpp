@@ -1,0 +1,141 @@
+// What CAF keeps for each thread, and a thread that has no memory for it. If the C library ended
+// the process, a forked one would end. Its own functions are replaced here, for it asks them.
+
+#include <gtest/gtest.h>
+#include <malloc.h>
+
+#include <atomic>
+#include <caf/event_based_actor.hpp>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <new>
+#include <thread>
+
+#include "actors/system/actor_system.hpp"
+#include "penstock/error.hpp"
+#include "tests/support/forked.hpp"
+#include "tests/support/latch.hpp"
+
+namespace {
+
+constexpr std::size_t large = std::size_t{60} << 10;
+std::atomic<bool> memory_is_out{false};
+thread_local bool has_memory = false;  // of a thread that gets memory nevertheless
+
+}  // namespace
+
+extern "C" {
+void* __libc_malloc(std::size_t size);
+void* __libc_calloc(std::size_t count, std::size_t size);
+void __libc_free(void* block);
+
+void* malloc(std::size_t size) {
+  return memory_is_out && !has_memory ? nullptr : __libc_malloc(size);
+}
+void* calloc(std::size_t count, std::size_t size) {
+  return memory_is_out && !has_memory ? nullptr : __libc_calloc(count, size);
+}
+// Whoever gives back a large block has memory from then on.
+void free(void* block) {
+  if (memory_is_out && block && malloc_usable_size(block) >= large) has_memory = true;
+  __libc_free(block);
+}
+}
+
+namespace penstock::actors {
+namespace {
+
+using testing::exit_code_of_fork;
+
+enum Outcome : int { worked = 1, refused = 2, other_error = 3 };
+
+Outcome outcome_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const std::bad_alloc&) {
+    return refused;
+  } catch (const Error& error) {
+    return error.code() == Errc::out_of_memory ? refused : other_error;
+  }
+  return worked;
+}
+
+/// Lets no thread but this one have memory while it lives.
+struct MemoryOfThisThreadAlone {
+  MemoryOfThisThreadAlone() {
+    has_memory = true;
+    memory_is_out = true;
+  }
+  ~MemoryOfThisThreadAlone() { memory_is_out = false; }
+};
+
+caf::behavior idle(caf::event_based_actor*, int) {
+  return {[](int) {}};
+}
+
+/// Lets an actor handle a message, and so uses what CAF keeps for the thread on which it does.
+void use(ActorSystem& system, RunsOn where) {
+  const caf::actor actor = system.spawn(where, idle, 0);
+  caf::anon_send(actor, 1);
+}
+
+TEST(ThreadMemory, WhichAWorkerLacksMeansThatASystemIsRefused) {
+  EXPECT_EQ(exit_code_of_fork([] {
+              const MemoryOfThisThreadAlone memory;
+              return outcome_of([] {
+                ActorSystem system({.threads = 2});
+                use(system, RunsOn::workers);
+              });
+            }),
+            refused);
+}
+
+TEST(ThreadMemory, WhichAnActorsOwnThreadLacksMeansThatTheActorIsRefused) {
+  EXPECT_EQ(exit_code_of_fork([] {
+              ActorSystem system({.threads = 1});
+              use(system, RunsOn::workers);
+              const auto own_thread = [&] { use(system, RunsOn::own_thread); };
+              {
+                const MemoryOfThisThreadAlone memory;
+                if (outcome_of(own_thread) != refused) return other_error;
+              }
+              return outcome_of(own_thread);
+            }),
+            worked);
+}
+
+/// Calls `action` on a new thread that has no memory.
+int without_memory(const std::function<int()>& action) {
+  int result = 0;
+  testing::Latch started, memory_ran_out;
+  std::thread thread([&] {
+    started.open();
+    memory_ran_out.wait();
+    result = action();
+  });
+  started.wait();
+  {
+    const MemoryOfThisThreadAlone memory;
+    memory_ran_out.open();
+    thread.join();
+  }
+  return result;
+}
+
+TEST(ThreadMemory, WhichAThreadOfTheHostsLacksMeansThatItIsRefused) {
+  EXPECT_EQ(exit_code_of_fork([] {
+              return without_memory([] { return outcome_of([] { HostThreadGuard(); }); });
+            }),
+            refused);
+}
+
+TEST(ThreadMemory, IsKeptForTheThreadThatDestroysASystem) {
+  EXPECT_EQ(exit_code_of_fork([] {
+              auto system = std::make_unique<ActorSystem>(SystemOptions{.threads = 1});
+              return without_memory([&] { return outcome_of([&] { system.reset(); }); });
+            }),
+            worked);
+}
+}  // namespace
+}  // namespace penstock::actors
