@@ -78,6 +78,18 @@ TEST(Losses, AreNotANumberWhenEveryLabelIsIgnored) {
   }
 }
 
+// PyTorch has -1 there, and for l1_loss 0.
+TEST(Losses, R2_2_OfSmoothL1WithoutAParabolaHaveNoSlopeWhereBothAreEqual) {
+  Tape tape;
+  const ValueId x = tape.leaf(Tensor({4}, {2.0f, -0.0f, 3.0f, 1.0f}));
+  const ValueId target = tape.leaf(Tensor({4}, {2.0f, 0.0f, 1.0f, 3.0f}));
+  const ValueId loss =
+      tape.apply(find_op("smooth_l1_loss"), {x, target}, {{"beta", 0.0}, {"reduction", "sum"}})[0];
+  tape.backward(loss, Tensor({}, {1.0f}));
+  EXPECT_EQ(tape[loss].item(), 4.0f);
+  EXPECT_TRUE(testing::same_bits(tape.gradient(x), Tensor({4}, {0.0f, 0.0f, 1.0f, -1.0f})));
+}
+
 TEST(Losses, AreTheirTermsReduced) {
   const Tensor x = testing::uniform({40, 3}, 1), y = testing::uniform({40, 3}, 2);
   const Tensor labels = testing::labels({40}, 3, 3), p = testing::uniform({40, 3}, 4, 0, 1);
