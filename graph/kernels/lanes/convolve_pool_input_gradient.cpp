@@ -48,33 +48,29 @@ bool met_finite_only(Vector zeros) {
   return sum == 0.0f;
 }
 
-bool has_finite_gradients(std::int64_t count, const float* routes) {
-  Vector zeros{};
-  for (std::int64_t i = 0; i < count; ++i)
-    for (std::int64_t lane = 0; lane < lanes; lane += vector_size)
-      zeros += load(routes + i * route_floats + lane) * 0.0f;
-  return met_finite_only(zeros);
+bool all_finite(std::int64_t count, const float* numbers) {
+  constexpr int vectors = 4;
+  Vector zeros[vectors] = {};
+  std::int64_t i = 0;
+  for (; i + vectors * vector_size <= count; i += vectors * vector_size)
+    unrolled<vectors>([&](auto v) { zeros[v] += load(numbers + i + v * vector_size) * 0.0f; });
+  for (; i < count; ++i) zeros[0][0] += numbers[i] * 0.0f;
+  return met_finite_only((zeros[0] + zeros[1]) + (zeros[2] + zeros[3]));
 }
 
-/// Looks at what `write_tables` has written of some channels' weights.
-bool has_finite_weights(const LaneConvolution& conv, Part channels, const float* tables) {
-  const std::int64_t per_channel = conv.outputs * (conv.kernel_height + 1) * lanes;
+/// Replaces each route's winners by the entries of the tables that meet the leftmost pixel. Returns
+/// whether the gradients are all finite.
+bool index_routes(const LaneConvolution& conv, std::int64_t count, float* routes) {
   Vector zeros{};
-  for (std::int64_t i = channels.begin * per_channel; i < channels.end * per_channel;
-       i += vector_size)
-    zeros += load(tables + i) * 0.0f;
-  return met_finite_only(zeros);
-}
-
-/// Replaces each route's winners by the entries of the tables that meet the leftmost pixel.
-void index_routes(const LaneConvolution& conv, std::int64_t count, float* routes) {
   for (std::int64_t i = 0; i < count; ++i)
     for (std::int64_t lane = 0; lane < lanes; lane += vector_size) {
       float* const at = routes + i * route_floats + lanes + lane;
       const Route<Vector> route(routes + i * route_floats + lane);
       const Mask upper = Mask{} + static_cast<std::int32_t>(bordered_row(conv));
       store(at, (route.below ? Mask{} : upper) + (route.right ? Mask{} : Mask{} + 1));
+      zeros += route.gradient * 0.0f;
     }
+  return met_finite_only(zeros);
 }
 
 /// What one pooled pixel of all outputs sends back to neighbouring pixels of one input, added to
@@ -174,26 +170,25 @@ Part channels_of(const LaneConvolution& conv, Part part) {
   return {units.begin / blocks, (units.end + blocks - 1) / blocks};
 }
 
-/// Looks weights up in tables, in blocks where all factors are finite. A table's zeros, and the
-/// pixels that have no gradient, leave every sum as it is: but not if they are multiplied by an
-/// infinity or a NaN. Other blocks go the way of the instruction sets without tables, which
-/// multiplies what a convolution of all pixels' gradients does.
+/// The tables of the weights, which are there if all weights are finite.
 class Tables {
  public:
   Tables(const LaneConvolution& conv, Part channels, const float* weight, float* tables)
-      : conv_(conv), channels_(channels), weight_(weight), tables_(tables) {
-    if (!looks_up(conv)) return;
-    write();
-    finite_ = has_finite_weights(conv, channels, tables);
-  }
+      : conv_(conv),
+        channels_(channels),
+        weight_(weight),
+        tables_(tables),
+        serve_(looks_up(conv) &&
+               all_finite(conv.outputs * conv.inputs * conv.kernel_height * conv.kernel_width,
+                          weight)) {}
 
-  bool serve(const float* routes) const {
-    return finite_ && has_finite_gradients(conv_.outputs * pooled_pixels(conv_), routes);
-  }
+  bool serve() const { return serve_; }
 
-  /// The tables, which are written anew if another use of their memory has overwritten them.
+  /// The tables, which are written if they never were or if another use of their memory has
+  /// overwritten them.
   const float* get() {
-    if (!written_) write();
+    if (!written_) write_tables(conv_, channels_, weight_, tables_);
+    written_ = true;
     return tables_;
   }
 
@@ -204,20 +199,18 @@ class Tables {
   }
 
  private:
-  void write() {
-    write_tables(conv_, channels_, weight_, tables_);
-    written_ = true;
-  }
-
   const LaneConvolution& conv_;
   Part channels_;
   const float* weight_;
   float* tables_;
-  bool finite_ = false, written_ = false;
+  bool serve_, written_ = false;
 };
 
 }  // namespace
 
+// A table's zeros, and the pixels that have no gradient, leave every sum as it is: but not if they
+// are multiplied by an infinity or a NaN. Where a factor is not finite, weights are not looked up:
+// all pixels' gradients are convolved, as under the instruction sets without tables.
 void convolve_pool_input_gradient(const LaneConvolution& conv, Part part,
                                   const std::uint8_t* winners, const float* dy, const float* weight,
                                   float* dx, float* workspace) {
@@ -232,12 +225,15 @@ void convolve_pool_input_gradient(const LaneConvolution& conv, Part part,
     const std::int64_t active = active_lanes(conv.samples, block);
     float* const to = dx + block * conv.inputs * conv.height * conv.width * lanes;
     float* const target = has_padding(conv) ? scratch.padded : to;
-    find_routes(conv, conv.outputs, winners + block * pooled * lanes, dy + block * pooled * lanes,
-                scratch.routes);
-    if (tables.serve(scratch.routes)) {
-      index_routes(conv, pooled, scratch.routes);
+    const auto find = [&] {
+      find_routes(conv, conv.outputs, winners + block * pooled * lanes, dy + block * pooled * lanes,
+                  scratch.routes);
+    };
+    find();
+    if (tables.serve() && index_routes(conv, pooled, scratch.routes)) {
       spread_block(conv, channels, active, scratch.routes, tables.get(), target);
     } else {
+      if (tables.serve()) find();  // again, for they have been indexed
       float* const dy_of_all = tables.lend();
       unpool(conv, scratch.routes, dy_of_all);
       convolve_input_gradient_block(conv, channels, active, dy_of_all, weight, target);
