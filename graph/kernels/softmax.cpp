@@ -196,6 +196,7 @@ void softmax(const Lines& lines, const float* x, float* y) {
 }
 
 void log_softmax(const Lines& lines, const float* x, float* y) {
+  if (lines.length == 0) return;
   if (lines.inner == 1 && lines.length <= short_length && lines.outer > 1) {
     for (std::int64_t line = 0; line < lines.outer; line += columns) {
       const std::int64_t left = lines.outer - line, at = line * lines.length;
