@@ -20,9 +20,10 @@ class ActorSystem;
 
 class PipelineRuntime {
  public:
-  /// `setup.host` is filled in; `rules` are ignored in inference.
+  /// Spawns the actors in a system of their own. `setup.host` is filled in here; `rules` are
+  /// ignored in inference.
   PipelineRuntime(PipelineSetup setup, UpdateRules rules, const SystemOptions& system);
-  /// The same on the threads of another runtime, which may end before this one.
+  /// Spawns them on the threads of another runtime, which may end before this one.
   PipelineRuntime(PipelineSetup setup, UpdateRules rules, std::shared_ptr<ActorSystem> system);
   ~PipelineRuntime();
   PipelineRuntime(const PipelineRuntime&) = delete;
@@ -37,36 +38,39 @@ class PipelineRuntime {
   StepOutcome step(std::vector<Tensor> inputs, std::int64_t micro_batches,
                    std::stop_token stop = {});
 
-  /// The same in two halves, for those who drive a deterministic system between them.
+  /// These two do the same in two halves, for those who drive a deterministic system between them.
   void begin_step(std::vector<Tensor> inputs, std::int64_t micro_batches,
                   std::stop_token stop = {});
   bool answered() const;
   StepOutcome finish_step();
 
-  /// Replica 0's after a failure too, as they were after the last update: this ends the actors.
-  /// @throws Error closed if the failure came in the middle of an update, or for another replica
-  /// after a failure; stalled if a kernel does not end.
+  /// Returns the variables of one replica. After a failure replica 0's are still there, as the last
+  /// update has left them: reading them ends the actors, which throws closed if the failure came in
+  /// the middle of an update, and stalled if a kernel does not end.
+  /// @throws Error as expect_open() for another replica after a failure; out_of_memory.
   Variables read_variables(std::int32_t replica = 0);
   void write_variables(const Variables& variables);  ///< to every replica
-  /// From the next update on. Every rule keeps the state of the one before.
+  /// Replaces the rules from the next update on. Every rule keeps the state of the one before.
   void set_rules(UpdateRules rules);
-  /// The optimizer's state, of replica 0.
+  /// Returns the optimizer's whole state. @throws Error as expect_open(); out_of_memory.
   OptimizerTensors read_optimizer();
-  /// Overwrites it in every replica; the next window has the number of updates that it has seen.
-  /// Its tensors have the types that the rules ask for.
+  /// Overwrites that state in every replica. The next window has the number of updates that the
+  /// state has seen. Its tensors have the types that the rules ask for.
   void write_optimizer(const OptimizerTensors& tensors);
-  /// What it has failed of, for good; empty: of nothing.
+  /// Returns what the pipeline has failed of, for good; empty if it has not failed.
   std::string failure() const;
   /// Returns the failure if no call has thrown it yet.
   std::optional<Error> untold_failure() const;
-  /// @throws Error if it has failed: the failure itself if no call has thrown it yet, else closed.
+  /// @throws Error if the pipeline has failed: the failure itself if no call has thrown it yet,
+  /// closed otherwise.
   void expect_open();
   /// Of every stage of every replica; traces are handed over and forgotten. After a failure as
   /// read_variables(). @throws Error stalled if a kernel does not end.
   std::vector<StageStatus> read_status();
-  /// Updates that all stages have done, on top of those that a state written had seen.
+  /// Returns the updates that all stages have done, on top of those that a written state had seen.
   std::uint64_t updates() const;
-  /// Micro-batches of each replica that were begun, without those that a stop has kept from it.
+  /// Returns how many micro-batches of each replica have begun. Those that a stop has kept from
+  /// beginning are not among them.
   std::int64_t micro_batches_begun() const { return micro_batches_begun_; }
 
   /// Ends the actors, after an update that is under way; see end_pipeline(). Nothing can be called
@@ -75,7 +79,7 @@ class PipelineRuntime {
   bool end();
 
   ActorSystem& system();
-  /// For another runtime to share.
+  /// Returns the system for another runtime to share.
   const std::shared_ptr<ActorSystem>& shared_system() const { return system_; }
 
  private:
