@@ -6,10 +6,13 @@
 #if defined(__linux__)
 #include <dirent.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdlib>
 #include <memory>
+#include <new>
+#include <string_view>
 #include <vector>
 
 // OpenMP's own names. They are null unless its runtime is part of the process. Only GCC's runtime
@@ -53,7 +56,13 @@ class CpuSet {
   std::array<cpu_set_t, 8> words_ = {};
 };
 
-const CpuSet at_load = CpuSet::of_thread(0);
+/// Whether an OpenMP runtime is asked to bind threads to CPUs. None does so by itself.
+bool openmp_binds_threads() noexcept {
+  if (const char* const binding = std::getenv("OMP_PROC_BIND"))
+    return std::string_view(binding) != "false" && std::string_view(binding) != "FALSE";
+  return std::getenv("OMP_PLACES") || std::getenv("GOMP_CPU_AFFINITY") ||
+         std::getenv("KMP_AFFINITY");
+}
 
 void add_threads(CpuSet& set) noexcept {
   const std::unique_ptr<DIR, int (*)(DIR*)> tasks(opendir("/proc/self/task"), closedir);
@@ -73,7 +82,9 @@ void add_openmp_places(CpuSet& set) {
 }
 
 CpuSet allowed_cpus() noexcept {
-  CpuSet set = at_load;
+  CpuSet set = CpuSet::of_thread(0);
+  set.add(CpuSet::of_thread(getpid()));  // the main thread, which has the process's number
+  if (!openmp_binds_threads()) return set;
   add_threads(set);
   try {
     add_openmp_places(set);

@@ -149,6 +149,50 @@ TEST(EngineThread, MayUseEveryCpuThoughTheHostsThreadIsBoundToOne) {
   EXPECT_EQ(allowed_cpu_count(), static_cast<int>(all.size()));
 }
 
+/// While it lives, the calling thread is bound to one CPU.
+class Bound {
+ public:
+  explicit Bound(int cpu) {
+    EXPECT_EQ(sched_getaffinity(0, sizeof(before_), &before_), 0);
+    bind_this_thread(cpu);
+  }
+  ~Bound() { EXPECT_EQ(sched_setaffinity(0, sizeof(before_), &before_), 0); }
+  Bound(const Bound&) = delete;
+  Bound& operator=(const Bound&) = delete;
+
+ private:
+  cpu_set_t before_;
+};
+
+// This is the main thread. Another thread goes on with all CPUs.
+TEST(EngineThread, KeepsToTheCpusThatTheHostChoosesForItselfAtRunTime) {
+  testing::Latch other_runs, other_may_end;
+  std::thread other([&] {
+    other_runs.open();
+    EXPECT_TRUE(other_may_end.wait());
+  });
+  EXPECT_TRUE(other_runs.wait());
+  for (const int cpu : cpus_of_this_thread()) {
+    const Bound bound(cpu);
+    on_engine_thread([&] { EXPECT_EQ(cpus_of_this_thread(), std::vector<int>{cpu}); });
+    EXPECT_EQ(allowed_cpu_count(), 1);
+  }
+  other_may_end.open();
+  other.join();
+}
+
+TEST(EngineThread, MayUseTheCpusOfTheThreadThatStartsItBesideThoseOfTheMainThread) {
+  const std::vector<int> all = cpus_of_this_thread();
+  const Bound main_thread(all.front());
+  on_host_thread([&] {
+    bind_this_thread(all.back());
+    on_engine_thread([&] {
+      EXPECT_EQ(cpus_of_this_thread(),
+                all.size() == 1 ? all : (std::vector<int>{all.front(), all.back()}));
+    });
+  });
+}
+
 /// What the host that uses OpenMP prints: the numbers of CPUs of its main thread and the engine's.
 std::string cpus_of_bound_host(const std::string& setting) {
   const auto result = run_command({"/usr/bin/env", setting, PENSTOCK_BOUND_HOST});
