@@ -99,7 +99,7 @@ std::string json_text(const Group& group) {
 
 [[noreturn]] inline void refuse_json(const std::string& path, const JsonValue& json,
                                      const std::string& expected) {
-  throw Error(Errc::invalid_argument, "line " + std::to_string(json.line) + ": " + shortened(path) +
+  throw Error(Errc::invalid_argument, "line " + std::to_string(json.line) + ": " + printable(path) +
                                           ": expected " + expected + ", got " + describe(json));
 }
 
@@ -147,7 +147,7 @@ class FieldReader {
     });
     if (found) return;
     throw Error(Errc::invalid_argument, "line " + std::to_string(json.line) + ": " +
-                                            shortened(path) + ": " + quoted_name(json.name) +
+                                            printable(path) + ": " + quoted_name(json.name) +
                                             " is none of its fields " + joined(names));
   }
 
@@ -247,7 +247,7 @@ Group read_checked(const std::string& name, const JsonValue& json, const Group& 
       group.validate();
     } catch (const Error& error) {
       const std::string text = error.what();
-      throw Error(error.code(), shortened(reader.line_of(text.substr(0, text.find(": "))) + text));
+      throw Error(error.code(), printable(reader.line_of(text.substr(0, text.find(": "))) + text));
     }
     return group;
   });

@@ -124,7 +124,7 @@ class TreeBuilder : public JsonEvents {
     }
     if (open_.empty()) return path;
     add(*open_.back().value, name_, open_.back().value->items.size());
-    return shortened(path) + ": ";
+    return printable(path) + ": ";
   }
 
   /// Pointers to open values stay good: only the innermost one grows.

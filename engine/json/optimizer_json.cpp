@@ -160,7 +160,7 @@ void read_json(FieldReader& reader, const std::string& path, const JsonValue& js
     schedule = LearningRateSchedule::of(phases);
   } catch (const Error& error) {
     const std::string text = "optimizer." + std::string(error.what());
-    throw Error(error.code(), shortened(reader.line_of(text.substr(0, text.find(": "))) + text));
+    throw Error(error.code(), printable(reader.line_of(text.substr(0, text.find(": "))) + text));
   }
 }
 

@@ -6,6 +6,8 @@
 #include "engine/model/variable_attributes.hpp"
 #include "engine/values/canonical_floats.hpp"
 #include "engine/values/number_range.hpp"
+#include "engine/values/out_of_memory.hpp"
+#include "engine/values/printable.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -34,24 +36,32 @@ void validate_group(const std::string& field, const ParameterGroup& group,
   }
 }
 
+void set_mark(Optimizer& optimizer, const std::string& attribute, bool is_variable) {
+  or_out_of_memory("marking an attribute of an optimizer", [&] {
+    expect_attribute(optimizer, attribute);
+    optimizer.marked[attribute] = is_variable;
+  });
+}
+
 }  // namespace
 
 Optimizer& Optimizer::mark_as_variable(const std::string& attribute) {
-  expect_attribute(*this, attribute);
-  marked[attribute] = true;
+  set_mark(*this, attribute, true);
   return *this;
 }
 
 Optimizer& Optimizer::mark_as_constant(const std::string& attribute) {
-  expect_attribute(*this, attribute);
-  marked[attribute] = false;
+  set_mark(*this, attribute, false);
   return *this;
 }
 
 bool Optimizer::is_variable(std::string_view attribute) const {
-  expect_attribute(*this, attribute);
-  const auto mark = marked.find(std::string(attribute));
-  return mark != marked.end() ? mark->second : was_given(*this, attribute);
+  return or_out_of_memory("Optimizer::is_variable", [&] {
+    const CanonicalFloats floats;  // on the host's thread
+    expect_attribute(*this, attribute);
+    const auto mark = marked.find(std::string(attribute));
+    return mark != marked.end() ? mark->second : was_given(*this, attribute);
+  });
 }
 
 void Optimizer::set_learning_rate(double learning_rate) {
@@ -65,19 +75,21 @@ double Optimizer::learning_rate() const {
 }
 
 void Optimizer::validate() const {
-  const CanonicalFloats floats;  // on the host's thread
-  penstock::validate(settings);
-  check_f32("optimizer.max_grad_norm", max_grad_norm, {.above_low = max_grad_norm > 0});
-  check_f32("optimizer.loss_scaling", loss_scaling, {.above_low = true});
-  for (const auto& [attribute, variable] : marked) expect_attribute(*this, attribute);
-  std::set<std::string> named;
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    const std::string field = "optimizer.groups[" + std::to_string(i) + "]";
-    validate_group(field, groups[i], settings);
-    for (const std::string& name : groups[i].parameters)
-      if (!named.insert(name).second)
-        refuse(field + ": the parameter \"" + name + "\" is in a group already");
-  }
+  or_out_of_memory("Optimizer::validate", [&] {
+    const CanonicalFloats floats;  // on the host's thread
+    penstock::validate(settings);
+    check_f32("optimizer.max_grad_norm", max_grad_norm, {.above_low = max_grad_norm > 0});
+    check_f32("optimizer.loss_scaling", loss_scaling, {.above_low = true});
+    for (const auto& [attribute, variable] : marked) expect_attribute(*this, attribute);
+    std::set<std::string> named;
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      const std::string field = "optimizer.groups[" + std::to_string(i) + "]";
+      validate_group(field, groups[i], settings);
+      for (const std::string& name : groups[i].parameters)
+        if (!named.insert(name).second)
+          refuse(field + ": the parameter " + quoted_text(name) + " is in a group already");
+    }
+  });
 }
 
 }  // namespace penstock

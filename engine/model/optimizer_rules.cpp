@@ -1,7 +1,9 @@
 #include "engine/model/optimizer_rules.hpp"
 
-#include <algorithm>
+#include <string_view>
+#include <unordered_map>
 
+#include "engine/values/printable.hpp"
 #include "graph/optimizers/adam.hpp"
 #include "graph/optimizers/lamb.hpp"
 #include "graph/optimizers/rmsprop.hpp"
@@ -71,15 +73,16 @@ std::vector<graph::ParameterRule> parameter_rules(const Optimizer& optimizer,
                                                   std::span<const std::string> parameters) {
   optimizer.validate();
   std::vector<graph::ParameterRule> rules(parameters.size(), rule_of(optimizer.settings));
+  std::unordered_map<std::string_view, std::size_t> position;
+  for (std::size_t i = 0; i < parameters.size(); ++i) position.emplace(parameters[i], i);
   for (std::size_t group = 0; group < optimizer.groups.size(); ++group)
     for (const std::string& name : optimizer.groups[group].parameters) {
-      const auto at = std::find(parameters.begin(), parameters.end(), name);
-      if (at == parameters.end())
+      const auto at = position.find(name);
+      if (at == position.end())
         throw Error(Errc::invalid_argument, "optimizer.groups[" + std::to_string(group) +
-                                                "]: there is no trainable parameter \"" + name +
-                                                "\"");
-      rules[static_cast<std::size_t>(at - parameters.begin())] =
-          rule_of(optimizer.groups[group].settings);
+                                                "]: there is no trainable parameter " +
+                                                quoted_text(name));
+      rules[at->second] = rule_of(optimizer.groups[group].settings);
     }
   return rules;
 }

@@ -7,6 +7,7 @@
 #include "engine/model/optimizer_rules.hpp"
 #include "engine/values/joined.hpp"
 #include "engine/values/number_range.hpp"
+#include "engine/values/printable.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -82,7 +83,7 @@ void expect_attribute(const Optimizer& optimizer, std::string_view attribute) {
   for (const graph::HyperNumber& number : rule.numbers) names.push_back(number.name);
   for (const OwnAttribute& own : own_attributes) names.push_back(own.name);
   throw Error(Errc::invalid_argument,
-              "optimizer.marked." + std::string(attribute) + ": " + std::string(rule.name) +
+              "optimizer.marked." + shortened(attribute, 100) + ": " + std::string(rule.name) +
                   " has no such attribute that may vary; it has " + joined(names));
 }
 

@@ -1,4 +1,5 @@
 #include "engine/values/idle_options.hpp"
+#include "engine/values/printable.hpp"
 
 namespace penstock {
 namespace {
@@ -28,8 +29,8 @@ std::vector<std::string> idle_options(const Options& options, std::int64_t micro
                     std::string(to_string(topology.strategy)));
   note_period("options.output", options.output.mode, options.output.period, micro_batches, notes);
   for (const Anchor& anchor : options.output.anchors)
-    note_period("options.output.anchors[\"" + anchor.name + "\"]", anchor.mode, anchor.period,
-                micro_batches, notes);
+    note_period("options.output.anchors[" + quoted_text(anchor.name) + "]", anchor.mode,
+                anchor.period, micro_batches, notes);
   return notes;
 }
 

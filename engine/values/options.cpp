@@ -5,12 +5,15 @@
 #include <limits>
 #include <map>
 #include <span>
+#include <unordered_set>
 
 #include "engine/values/canonical_floats.hpp"
 #include "engine/values/count_text.hpp"
 #include "engine/values/ipu_numbers.hpp"
 #include "engine/values/joined.hpp"
 #include "engine/values/number_range.hpp"
+#include "engine/values/out_of_memory.hpp"
+#include "engine/values/printable.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -121,8 +124,8 @@ void check_phases(const Topology& topology) {
       check_stage(field + ".stages[" + std::to_string(stage) + "]", stages[stage]);
       for (const std::string& block : stages[stage].blocks)
         if (const auto [found, first] = phase_of.emplace(block, phase); !first)
-          throw Error(Errc::invalid_argument, field + ": block \"" + block + "\" is in phase " +
-                                                  std::to_string(found->second) +
+          throw Error(Errc::invalid_argument, field + ": block " + quoted_text(block) +
+                                                  " is in phase " + std::to_string(found->second) +
                                                   (found->second == phase ? " twice" : " already") +
                                                   "; expected each block in one");
     }
@@ -244,13 +247,11 @@ void check_turn(const Options& options) {
                     std::to_string(options.training.gradient_accumulation));
 }
 
-void check_anchor(const std::vector<Anchor>& anchors, std::size_t number) {
-  const Anchor& anchor = anchors[number];
-  const std::string field = "options.output.anchors[" + std::to_string(number) + "]";
-  const auto has_same_name = [&](const Anchor& other) { return other.name == anchor.name; };
-  if (anchor.name.empty() || &*std::ranges::find_if(anchors, has_same_name) != &anchor)
+/// `is_first`: no anchor before it has the same name.
+void check_anchor(const std::string& field, const Anchor& anchor, bool is_first) {
+  if (anchor.name.empty() || !is_first)
     throw Error(Errc::invalid_argument,
-                field + ".name: expected a name of its own, got \"" + anchor.name + '"');
+                field + ".name: expected a name of its own, got " + quoted_text(anchor.name));
   if (anchor.tensor.empty())
     throw Error(Errc::invalid_argument, field + ".tensor: expected a layer's name, got \"\"");
   check_enumerator(field + ".mode", output_modes, anchor.mode);
@@ -260,7 +261,10 @@ void check_anchor(const std::vector<Anchor>& anchors, std::size_t number) {
 void check(const OutputOptions& output) {
   check_enumerator("options.output.mode", output_modes, output.mode);
   check_number("options.output.period", output.period, positive);
-  for (std::size_t i = 0; i < output.anchors.size(); ++i) check_anchor(output.anchors, i);
+  std::unordered_set<std::string_view> names;
+  for (std::size_t i = 0; i < output.anchors.size(); ++i)
+    check_anchor("options.output.anchors[" + std::to_string(i) + "]", output.anchors[i],
+                 names.insert(output.anchors[i].name).second);
 }
 
 void check(const RuntimeOptions& runtime) {
@@ -313,9 +317,8 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 }
 
 [[noreturn]] void refuse_stages(std::string_view text, const std::string& why) {
-  throw Error(
-      Errc::invalid_argument,
-      "stages \"" + std::string(text) + "\": expected a text such as \"B1,B2|B3,B4\", but " + why);
+  throw Error(Errc::invalid_argument, "stages " + quoted_text(text) +
+                                          ": expected a text such as \"B1,B2|B3,B4\", but " + why);
 }
 
 }  // namespace
@@ -361,54 +364,62 @@ OffloadOptions offload_of(const Options& options) {
 }
 
 Phase Phase::on(const std::vector<int>& ipus) const {
-  if (ipus.size() != stages.size())
-    throw Error(Errc::invalid_argument, "phase: expected an IPU for each of its " +
-                                            count_text(std::ssize(stages), "stage") + ", got " +
-                                            count_text(std::ssize(ipus), "IPU"));
-  Phase placed = *this;
-  for (std::size_t i = 0; i < ipus.size(); ++i) placed.stages[i].ipu = ipus[i];
-  return placed;
+  return or_out_of_memory("Phase::on", [&] {
+    if (ipus.size() != stages.size())
+      throw Error(Errc::invalid_argument, "phase: expected an IPU for each of its " +
+                                              count_text(std::ssize(stages), "stage") + ", got " +
+                                              count_text(std::ssize(ipus), "IPU"));
+    Phase placed = *this;
+    for (std::size_t i = 0; i < ipus.size(); ++i) placed.stages[i].ipu = ipus[i];
+    return placed;
+  });
 }
 
 void Options::validate() const {
-  const CanonicalFloats floats;  // on the host's thread
-  check_number("options.batch_size", batch_size, positive);
-  check_number("options.device_iterations", device_iterations, positive);
-  check(topology);
-  check(training);
-  check_on_ipu(*this);
-  check(output);
-  check(runtime);
-  check_turn(*this);
-  check_samples_per_step(*this);
+  or_out_of_memory("Options::validate", [&] {
+    const CanonicalFloats floats;  // on the host's thread
+    check_number("options.batch_size", batch_size, positive);
+    check_number("options.device_iterations", device_iterations, positive);
+    check(topology);
+    check(training);
+    check_on_ipu(*this);
+    check(output);
+    check(runtime);
+    check_turn(*this);
+    check_samples_per_step(*this);
+  });
 }
 
 std::vector<Stage> parse_stages(std::string_view text) {
-  std::vector<Stage> stages;
-  for (const std::string_view stage : split(text, '|')) {
-    const std::string number = std::to_string(stages.size());
-    if (stage.empty()) refuse_stages(text, "stage " + number + " has no block");
-    Stage parsed;
-    for (const std::string_view block : split(stage, ',')) {
-      if (block.empty()) refuse_stages(text, "stage " + number + " has a block without a name");
-      parsed.blocks.emplace_back(block);
+  return or_out_of_memory("parse_stages", [&] {
+    std::vector<Stage> stages;
+    for (const std::string_view stage : split(text, '|')) {
+      const std::string number = std::to_string(stages.size());
+      if (stage.empty()) refuse_stages(text, "stage " + number + " has no block");
+      Stage parsed;
+      for (const std::string_view block : split(stage, ',')) {
+        if (block.empty()) refuse_stages(text, "stage " + number + " has a block without a name");
+        parsed.blocks.emplace_back(block);
+      }
+      stages.push_back(std::move(parsed));
     }
-    stages.push_back(std::move(parsed));
-  }
-  return stages;
+    return stages;
+  });
 }
 
 std::vector<Phase> parse_phases(std::string_view text) {
-  std::vector<Phase> phases;
-  for (const std::string_view phase : split(text, ';')) {
-    if (phase.empty())
-      throw Error(Errc::invalid_argument,
-                  "phases \"" + std::string(text) +
-                      "\": expected a text such as \"B1|B2;B3\", but phase " +
-                      std::to_string(phases.size()) + " has no stage");
-    phases.emplace_back(parse_stages(phase));
-  }
-  return phases;
+  return or_out_of_memory("parse_phases", [&] {
+    std::vector<Phase> phases;
+    for (const std::string_view phase : split(text, ';')) {
+      if (phase.empty())
+        throw Error(Errc::invalid_argument,
+                    "phases " + quoted_text(text) +
+                        ": expected a text such as \"B1|B2;B3\", but phase " +
+                        std::to_string(phases.size()) + " has no stage");
+      phases.emplace_back(parse_stages(phase));
+    }
+    return phases;
+  });
 }
 
 }  // namespace penstock

@@ -5,12 +5,19 @@
 namespace penstock {
 namespace {
 
+constexpr std::size_t longest_name = 100;
+
 bool continues_a_character(char c) {
   return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
 }
 
 bool is_control(char c) {
   return static_cast<unsigned char>(c) < ' ' || c == '\x7f';
+}
+
+std::string without_controls(std::string text) {
+  std::ranges::replace_if(text, is_control, '?');
+  return text;
 }
 
 }  // namespace
@@ -22,17 +29,18 @@ std::string shortened(std::string_view text, std::size_t limit) {
 }
 
 std::string quoted_name(std::string_view name) {
-  constexpr std::size_t limit = 100;
-  std::string text(name.substr(0, limit));
+  std::string text(name.substr(0, longest_name));
   std::ranges::replace_if(
       text, [](char c) { return c < ' ' || c > '~'; }, '?');
-  return "\"" + text + (name.size() > limit ? "...\"" : "\"");
+  return "\"" + text + (name.size() > longest_name ? "...\"" : "\"");
+}
+
+std::string quoted_text(std::string_view text) {
+  return '"' + without_controls(shortened(text, longest_name)) + '"';
 }
 
 std::string printable(std::string_view text) {
-  std::string result = shortened(text);
-  std::ranges::replace_if(result, is_control, '?');
-  return result;
+  return without_controls(shortened(text));
 }
 
 }  // namespace penstock

@@ -18,6 +18,10 @@ std::string shortened(std::string_view text, std::size_t limit = longest_message
 /// Returns at most 100 bytes of `name`, in quotes. Characters that cannot be printed become "?".
 std::string quoted_name(std::string_view name);
 
+/// Returns at most 100 bytes of `text`, such as a name that the host has given, in quotes. Control
+/// characters become "?".
+std::string quoted_text(std::string_view text);
+
 /// Returns at most 4000 bytes of `text`, such as a path. Control characters, such as the end of a
 /// line, become "?".
 std::string printable(std::string_view text);

@@ -17,12 +17,14 @@ TEST(Printable, LongTextsAreCutBetweenCharacters) {
   EXPECT_EQ(shortened("\x80\x80\x80\x80", 2), "...");
   EXPECT_EQ(shortened(std::string(10'000, 'x')).size(), longest_message + 3);
   EXPECT_EQ(printable(std::string(10'000, 'x')).size(), longest_message + 3);
+  EXPECT_EQ(quoted_text(std::string(10'000, 'x')), '"' + std::string(100, 'x') + "...\"");
   EXPECT_EQ(quoted_name(std::string(10'000, 'x')), '"' + std::string(100, 'x') + "...\"");
 }
 
 TEST(Printable, ControlCharactersBecomeQuestionMarks) {
   EXPECT_EQ(printable(std::string_view("a\nb\x1b[1m\x7f\0", 9)), "a?b?[1m??");
   EXPECT_EQ(quoted_name("a\nb\xC3"), "\"a?b?\"");
+  EXPECT_EQ(quoted_text("a\nb\xC3\xA9"), "\"a?b\xC3\xA9\"");
 }
 
 }  // namespace
