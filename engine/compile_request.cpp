@@ -7,6 +7,7 @@
 #include "actors/system/system_options.hpp"
 #include "engine/measure_plan.hpp"
 #include "engine/model/optimizer_rules.hpp"
+#include "engine/values/out_of_memory.hpp"
 
 namespace penstock {
 namespace {
@@ -49,7 +50,8 @@ std::function<void(const char*, int, int)> told_progress(const Options& options)
   if (!options.runtime.compile_progress) return {};
   // Starting the actors is a phase as well.
   return [tell = options.runtime.compile_progress](const char* phase, int done, int all) {
-    tell({phase, static_cast<double>(done) / (all + 1)});
+    const CompileProgress progress{phase, static_cast<double>(done) / (all + 1)};
+    call_host([&] { tell(progress); });
   };
 }
 

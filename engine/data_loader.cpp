@@ -31,8 +31,10 @@ std::int64_t samples_per_step(const Options& model) {
 }  // namespace
 
 void DataLoaderOptions::validate() const {
-  check_threads(*this);
-  check_order(*this);
+  or_out_of_memory("data loader", [&] {
+    check_threads(*this);
+    check_order(*this);
+  });
 }
 
 std::string_view to_string(LoaderMode value) noexcept {
@@ -53,7 +55,7 @@ class DataLoader::Impl {
       : options_(options), samples_(*checked_size(dataset)) {
     check_rows(rows);
     options.validate();
-    fields_ = dataset->fields();
+    fields_ = fields_of(*dataset);
     check_fields(fields_);
     counts_.rows = rows;
     const EpochSize size = epoch_size(samples_, rows, options);
@@ -76,7 +78,7 @@ class DataLoader::Impl {
     const std::string why = "a batch sampler decides on the batches";
     check_no_order(options, why);
     expect_none(!options.drop_last, "drop_last", why);
-    fields_ = dataset->fields();
+    fields_ = fields_of(*dataset);
     check_fields(fields_);
     plan_ = [this, sampler = std::move(sampler), count](std::uint64_t epoch) {
       return batch_sampled_plan(sampler, count, samples_, epoch);
@@ -94,7 +96,7 @@ class DataLoader::Impl {
     counts_.rows = rows;
     if (samples) counts_.batches = epoch_size(*samples, rows, options).batches;
     if (counts_.batches == 1) only_rows_ = std::min(*samples, rows);
-    fields_ = dataset->fields();
+    fields_ = fields_of(*dataset);
     check_fields(fields_);
     check_batch(fields_, rows);
     const actors::StreamSettings settings = stream_settings(rows, options);
@@ -243,7 +245,7 @@ class DataLoader::Impl {
   /// Tells the host's log once what closing the loader has left behind.
   void tell(const actors::LoaderRemains& remains) {
     if (remains.threads == 0 || !options_.log || std::exchange(told_, true)) return;
-    options_.log(remains.text);
+    call_host([&] { options_.log(remains.text); });
   }
 
   const actors::OwningProcess process_;

@@ -172,17 +172,18 @@ class InferenceModel::Impl {
 };
 
 InferenceModel::InferenceModel(const Model& model, const Options& options) {
-  const auto calls = ModelAccess::calls(model);
-  const ModelCall call(*calls, "the constructor of an InferenceModel");
-  std::shared_ptr<Impl> impl;
-  {
-    const ModelCall::Undisturbed alone(call);
-    impl = or_out_of_memory("the constructor of an InferenceModel", [&] {
-      return std::shared_ptr<Impl>(new Impl(model, options), FreeModel());
-    });
-  }
-  impl->running().log_compilation();
-  impl_ = std::move(impl);
+  constexpr std::string_view name = "the constructor of an InferenceModel";
+  or_out_of_memory(name, [&] {
+    const auto calls = ModelAccess::calls(model);
+    const ModelCall call(*calls, name);
+    std::shared_ptr<Impl> impl;
+    {
+      const ModelCall::Undisturbed alone(call);
+      impl = std::shared_ptr<Impl>(new Impl(model, options), FreeModel());
+    }
+    impl->running().log_compilation();
+    impl_ = std::move(impl);
+  });
 }
 
 std::shared_ptr<ModelCalls> ModelAccess::calls(const InferenceModel& model) {
@@ -228,7 +229,7 @@ const std::vector<std::string>& InferenceModel::training_inputs() const noexcept
   return impl_->training_inputs();
 }
 StepResult InferenceModel::outline() const {
-  return impl_->running().outline();
+  return or_out_of_memory("InferenceModel::outline", [&] { return impl_->running().outline(); });
 }
 std::int64_t InferenceModel::samples_per_run() const noexcept {
   return impl_->samples_per_run();
@@ -238,14 +239,16 @@ StepResult InferenceModel::run(std::span<const Tensor> inputs, std::stop_token s
                      [&](auto& impl) { return impl.run(inputs, stop); });
 }
 void InferenceModel::check_samples(std::int64_t samples) const {
-  impl_->check_samples(samples);
+  or_out_of_memory("InferenceModel::check_samples", [&] { impl_->check_samples(samples); });
 }
 std::uint64_t InferenceModel::weight_uploads() const noexcept {
   return impl_->running().weight_uploads();
 }
 CallReport InferenceModel::last_call() const {
-  impl_->calls()->expect_own_process();
-  return impl_->last_call();
+  return or_out_of_memory("InferenceModel::last_call", [&] {
+    impl_->calls()->expect_own_process();
+    return impl_->last_call();
+  });
 }
 const CompileReport& InferenceModel::compile_report() const noexcept {
   return impl_->running().compile_report();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/values/joined.hpp"
+#include "engine/values/out_of_memory.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -73,7 +74,7 @@ class Log::Telling {
   void tell_first() {
     const std::string line = std::move(waiting_.front());
     waiting_.pop_front();
-    log_(line);
+    call_host([&] { log_(line); });
   }
 
   const std::function<void(std::string_view)> log_;

@@ -33,11 +33,13 @@ const Tensor& named(const std::vector<NamedTensor>& tensors, const char* kind,
 }  // namespace
 
 const Tensor& StepResult::output(const std::string& name) const {
-  return named(outputs, "output", name);
+  return or_out_of_memory("StepResult::output",
+                          [&]() -> const Tensor& { return named(outputs, "output", name); });
 }
 
 const Tensor& StepResult::anchor(const std::string& name) const {
-  return named(anchors, "anchor", name);
+  return or_out_of_memory("StepResult::anchor",
+                          [&]() -> const Tensor& { return named(anchors, "anchor", name); });
 }
 
 class TrainingModel::Impl {
@@ -250,17 +252,18 @@ class TrainingModel::Impl {
 
 TrainingModel::TrainingModel(const Model& model, const Options& options,
                              const Optimizer& optimizer) {
-  const auto calls = ModelAccess::calls(model);
-  const ModelCall call(*calls, "the constructor of a TrainingModel");
-  std::shared_ptr<Impl> impl;
-  {
-    const ModelCall::Undisturbed alone(call);
-    impl = or_out_of_memory("the constructor of a TrainingModel", [&] {
-      return std::shared_ptr<Impl>(new Impl(model, options, optimizer), FreeModel());
-    });
-  }
-  impl->running().log_compilation();
-  impl_ = std::move(impl);
+  constexpr std::string_view name = "the constructor of a TrainingModel";
+  or_out_of_memory(name, [&] {
+    const auto calls = ModelAccess::calls(model);
+    const ModelCall call(*calls, name);
+    std::shared_ptr<Impl> impl;
+    {
+      const ModelCall::Undisturbed alone(call);
+      impl = std::shared_ptr<Impl>(new Impl(model, options, optimizer), FreeModel());
+    }
+    impl->running().log_compilation();
+    impl_ = std::move(impl);
+  });
 }
 
 std::shared_ptr<ModelCalls> ModelAccess::calls(const TrainingModel& model) {
@@ -303,22 +306,24 @@ const std::vector<std::string>& TrainingModel::inputs() const noexcept {
   return impl_->inputs();
 }
 StepResult TrainingModel::outline() const {
-  return impl_->running().outline();
+  return or_out_of_memory("TrainingModel::outline", [&] { return impl_->running().outline(); });
 }
 StepResult TrainingModel::step(std::span<const Tensor> inputs, std::stop_token stop) {
   return as_one_call(impl_, "TrainingModel::step",
                      [&](auto& impl) { return impl.step(inputs, stop); });
 }
 void TrainingModel::check_samples(std::int64_t samples) const {
-  impl_->check_samples(samples);
+  or_out_of_memory("TrainingModel::check_samples", [&] { impl_->check_samples(samples); });
 }
 void TrainingModel::set_optimizer(const Optimizer& optimizer) {
   as_one_call(impl_, "TrainingModel::set_optimizer",
               [&](auto& impl) { impl.set_optimizer(optimizer); });
 }
 Optimizer TrainingModel::optimizer() const {
-  impl_->calls()->expect_own_process();
-  return impl_->optimizer();
+  return or_out_of_memory("TrainingModel::optimizer", [&] {
+    impl_->calls()->expect_own_process();
+    return impl_->optimizer();
+  });
 }
 std::vector<NamedTensor> TrainingModel::optimizer_state() const {
   return as_one_call(impl_, "TrainingModel::optimizer_state",
@@ -347,16 +352,20 @@ Tensor TrainingModel::buffer(const std::string& name, int replica) const {
   });
 }
 double TrainingModel::learning_rate() const {
-  const CanonicalFloats floats;
-  const Optimizer current = optimizer();
-  return current.learning_rate() * current.schedule.at(static_cast<std::int64_t>(updates()));
+  return or_out_of_memory("TrainingModel::learning_rate", [&] {
+    const CanonicalFloats floats;
+    const Optimizer current = optimizer();
+    return current.learning_rate() * current.schedule.at(static_cast<std::int64_t>(updates()));
+  });
 }
 std::uint64_t TrainingModel::updates() const noexcept {
   return impl_->running().updates();
 }
 CallReport TrainingModel::last_call() const {
-  impl_->calls()->expect_own_process();
-  return impl_->last_call();
+  return or_out_of_memory("TrainingModel::last_call", [&] {
+    impl_->calls()->expect_own_process();
+    return impl_->last_call();
+  });
 }
 const CompileReport& TrainingModel::compile_report() const noexcept {
   return impl_->running().compile_report();

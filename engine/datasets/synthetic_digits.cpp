@@ -7,6 +7,7 @@
 
 #include "engine/datasets/digit_glyphs.hpp"
 #include "engine/datasets/normalizer.hpp"
+#include "engine/values/out_of_memory.hpp"
 #include "graph/random.hpp"
 #include "penstock/dataset.hpp"
 #include "penstock/error.hpp"
@@ -129,10 +130,12 @@ class SyntheticDigits : public Dataset {
 
 std::shared_ptr<const Dataset> synthetic_digits(std::int64_t count, std::uint64_t seed,
                                                 const Normalization& normalization) {
-  if (count < 0)
-    throw Error(Errc::invalid_argument,
-                "synthetic_digits: expected a count of 0 or more, got " + std::to_string(count));
-  return std::make_shared<SyntheticDigits>(count, seed, normalization);
+  return or_out_of_memory("synthetic_digits", [&]() -> std::shared_ptr<const Dataset> {
+    if (count < 0)
+      throw Error(Errc::invalid_argument,
+                  "synthetic_digits: expected a count of 0 or more, got " + std::to_string(count));
+    return std::make_shared<SyntheticDigits>(count, seed, normalization);
+  });
 }
 
 }  // namespace penstock

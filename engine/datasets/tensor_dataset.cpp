@@ -1,5 +1,6 @@
 #include <cstring>
 
+#include "engine/values/out_of_memory.hpp"
 #include "penstock/dataset.hpp"
 #include "penstock/error.hpp"
 
@@ -61,24 +62,28 @@ class FirstSamples : public Dataset {
 }  // namespace
 
 std::shared_ptr<const Dataset> tensor_dataset(std::vector<Tensor> tensors) {
-  if (tensors.empty())
-    throw Error(Errc::invalid_data, "tensor_dataset: expected at least one tensor, got none");
-  for (const Tensor& tensor : tensors) check_rows(tensor, tensors.front());
-  return std::make_shared<TensorDataset>(std::move(tensors));
+  return or_out_of_memory("tensor_dataset", [&]() -> std::shared_ptr<const Dataset> {
+    if (tensors.empty())
+      throw Error(Errc::invalid_data, "tensor_dataset: expected at least one tensor, got none");
+    for (const Tensor& tensor : tensors) check_rows(tensor, tensors.front());
+    return std::make_shared<TensorDataset>(std::move(tensors));
+  });
 }
 
 std::shared_ptr<const Dataset> first_samples(std::shared_ptr<const Dataset> dataset,
                                              std::int64_t count) {
-  if (!dataset || count < 0)
-    throw Error(Errc::invalid_argument, dataset ? "first_samples: expected a count of 0 or more, "
-                                                  "got " +
-                                                      std::to_string(count)
-                                                : "first_samples: expected a dataset, got none");
-  if (dataset->size() < count)
-    throw Error(Errc::invalid_data, "first_samples: expected at least " + std::to_string(count) +
-                                        " samples, the dataset has " +
-                                        std::to_string(dataset->size()));
-  return std::make_shared<FirstSamples>(std::move(dataset), count);
+  return or_out_of_memory("first_samples", [&]() -> std::shared_ptr<const Dataset> {
+    if (!dataset || count < 0)
+      throw Error(Errc::invalid_argument, dataset ? "first_samples: expected a count of 0 or more, "
+                                                    "got " +
+                                                        std::to_string(count)
+                                                  : "first_samples: expected a dataset, got none");
+    const std::int64_t size = call_host([&] { return dataset->size(); });
+    if (size < count)
+      throw Error(Errc::invalid_data, "first_samples: expected at least " + std::to_string(count) +
+                                          " samples, the dataset has " + std::to_string(size));
+    return std::make_shared<FirstSamples>(std::move(dataset), count);
+  });
 }
 
 }  // namespace penstock

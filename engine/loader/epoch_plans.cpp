@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/loader/loader_checks.hpp"
+#include "engine/values/out_of_memory.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -22,7 +23,7 @@ EpochSize epoch_size(std::int64_t samples, std::int64_t rows, const DataLoaderOp
 
 EpochPlan sampled_plan(const DataLoaderOptions& options, std::int64_t rows, std::int64_t samples,
                        std::uint64_t epoch) {
-  EpochPlan plan{.order = options.sampler(epoch)};
+  EpochPlan plan{.order = call_host([&] { return options.sampler(epoch); })};
   check_samples(plan.order, samples);
   const auto given = static_cast<std::int64_t>(plan.order.size());
   plan.equal = {given, rows, epoch_size(given, rows, options).batches};
@@ -31,7 +32,7 @@ EpochPlan sampled_plan(const DataLoaderOptions& options, std::int64_t rows, std:
 
 EpochPlan batch_sampled_plan(const BatchSampler& sampler, std::int64_t concatenated,
                              std::int64_t samples, std::uint64_t epoch) {
-  const std::vector<std::vector<std::int64_t>> batches = sampler(epoch);
+  const std::vector<std::vector<std::int64_t>> batches = call_host([&] { return sampler(epoch); });
   EpochPlan plan;
   for (std::size_t i = 0; i < batches.size(); ++i) {
     if (batches[i].empty())

@@ -58,6 +58,7 @@ void check_threads(const DataLoaderOptions& options) {
 }
 
 void check_order(const DataLoaderOptions& options) {
+  const CanonicalFloats floats;
   check_partition(options);
   const std::string why = "a sampler decides on the order";
   expect_none(options.sampler && options.shuffle, "shuffle", why);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/values/out_of_memory.hpp"
 #include "penstock/data_loader.hpp"
 #include "penstock/error.hpp"
 
@@ -19,9 +20,15 @@ namespace penstock {
 template <class AnyDataset>
 std::optional<std::int64_t> checked_size(const std::shared_ptr<const AnyDataset>& dataset) {
   if (!dataset) throw Error(Errc::invalid_argument, "data loader: expected a dataset, got none");
-  const std::optional<std::int64_t> size = dataset->size();
+  const std::optional<std::int64_t> size =
+      call_host([&]() -> std::optional<std::int64_t> { return dataset->size(); });
   if (size && *size <= 0) refuse_empty_dataset();
   return size;
+}
+
+/// Returns what the dataset says of its fields.
+std::vector<Field> fields_of(const auto& dataset) {
+  return call_host([&]() -> std::vector<Field> { return dataset.fields(); });
 }
 
 /// @throws Error invalid_data if there are no fields: a batch says by its fields how many samples

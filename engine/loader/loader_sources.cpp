@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/loader/loader_checks.hpp"
 #include "engine/values/canonical_floats.hpp"
 #include "penstock/error.hpp"
 
@@ -26,7 +27,7 @@ std::chrono::nanoseconds duration_of(double seconds) {
 }  // namespace
 
 actors::LoaderSource source_of(std::shared_ptr<const Dataset> dataset) {
-  actors::LoaderSource source{dataset->size(), source_fields(dataset->fields()), {}};
+  actors::LoaderSource source{*checked_size(dataset), source_fields(fields_of(*dataset)), {}};
   source.read = [dataset = std::move(dataset)](std::int64_t sample, std::uint64_t epoch,
                                                const std::stop_token& stop,
                                                std::span<std::byte* const> to) {
@@ -36,7 +37,7 @@ actors::LoaderSource source_of(std::shared_ptr<const Dataset> dataset) {
 }
 
 actors::StreamSource source_of(std::shared_ptr<const IterableDataset> dataset, int workers) {
-  actors::StreamSource source{source_fields(dataset->fields()), {}};
+  actors::StreamSource source{source_fields(fields_of(*dataset)), {}};
   source.open = [dataset = std::move(dataset), workers](int worker, std::uint64_t epoch,
                                                         const std::stop_token& stop) {
     std::shared_ptr<SampleStream> stream = dataset->begin({worker, workers, epoch, stop});

@@ -2,13 +2,12 @@
 
 namespace penstock {
 
-Layer::Layer(ModelCalls& calls, NetworkBuilder& network, const graph::Op& op,
-             const std::string& name, const std::function<graph::ValueId()>& find_x)
-    : call_(calls, op.name),
-      network_(network),
+Layer::Layer(NetworkBuilder& network, const graph::Op& op, const std::string& name,
+             graph::ValueId x)
+    : network_(network),
       op_(op),
       name_(name),
-      inputs_{find_x()},
+      inputs_{x},
       shape_(network.graph().type(inputs_.front()).shape),
       draft_(network) {
   network.expect_new_layer(op, name);

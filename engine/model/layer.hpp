@@ -1,28 +1,22 @@
-// Layer: a node with parameters of its own, from its first check to its last: one call of its
-// model. Taken back whole if it is not finished. Used from one thread.
+// Layer: a node with parameters of its own, from its first check to its last, inside one call of
+// its model. Taken back whole if it is not finished. Used from one thread.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "engine/model/model_calls.hpp"
 #include "engine/model/network_builder.hpp"
 
 namespace penstock {
 
 class Layer {
  public:
-  /// Begins a node that `op` computes from the value x and the parameters to come. `find_x` returns
-  /// x, or throws; it is called inside the layer's call, which is the only one that a layer makes:
-  /// one that began before it and ended first would give the host's floating-point environment
-  /// back too early.
-  /// @throws Error invalid_model if a layer must not be called `name`; as expect(), if x has no
-  /// element; busy as ModelCall; what `find_x` throws.
-  Layer(ModelCalls& calls, NetworkBuilder& network, const graph::Op& op, const std::string& name,
-        const std::function<graph::ValueId()>& find_x);
+  /// Begins a node that `op` computes from the value `x` and the parameters to come.
+  /// @throws Error invalid_model if a layer must not be called `name`; as expect(), if `x` has no
+  /// element.
+  Layer(NetworkBuilder& network, const graph::Op& op, const std::string& name, graph::ValueId x);
 
   /// Returns the shape of x, for one sample.
   const Shape& shape() const noexcept { return shape_; }
@@ -50,7 +44,6 @@ class Layer {
   graph::ValueId variable(const std::string& suffix, const std::vector<std::int64_t>& dims,
                           const graph::Initializer& initializer, graph::ValueKind kind);
 
-  ModelCall call_;
   NetworkBuilder& network_;
   const graph::Op& op_;
   std::string name_;

@@ -1,6 +1,7 @@
 #include "penstock/layer_stages.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "engine/model/model_state.hpp"
 #include "engine/model/text_table.hpp"
@@ -115,9 +116,10 @@ void expect_forward_flow(const graph::Graph& graph, const std::vector<int>& stag
 }
 
 void expect_every_stage(const std::vector<int>& stages) {
-  const int last = stages.empty() ? -1 : *std::ranges::max_element(stages);
+  const std::set<int> used(stages.begin(), stages.end());
+  const int last = used.empty() ? -1 : *used.rbegin();
   for (int stage = 0; stage < last; ++stage)
-    if (!std::ranges::count(stages, stage))
+    if (!used.contains(stage))
       refuse(Errc::invalid_topology, "stage " + std::to_string(last) + " has layers, but stage " +
                                          std::to_string(stage) + " has none");
 }
@@ -152,51 +154,58 @@ JsonValue json(const LayerStage& layer) {
 }  // namespace
 
 LayerStages Model::stage_assignment() const {
-  const ModelCall call(impl_->calls, "Model::stage_assignment");
-  const graph::Graph& graph = impl_->network.graph();
-  LayerStages layers;
-  const PostOrder order(graph);
-  for (const NodeId node : order.nodes()) layers.push_back(described(graph, graph.node(node)));
-  return layers;
+  return impl_->calling("Model::stage_assignment", [&] {
+    const graph::Graph& graph = impl_->network.graph();
+    LayerStages layers;
+    const PostOrder order(graph);
+    for (const NodeId node : order.nodes()) layers.push_back(described(graph, graph.node(node)));
+    return layers;
+  });
 }
 
 void Model::set_stage_assignment(const LayerStages& layers) {
-  const ModelCall call(impl_->calls, "Model::set_stage_assignment");
-  const graph::Graph& graph = impl_->network.graph();
-  const PostOrder order(graph);
-  expect_layers(graph, order.nodes(), layers);
-  std::vector<int> stages(layers.size());
-  for (std::size_t i = 0; i < layers.size(); ++i)
-    stages[graph::index(order.nodes()[i])] = layers[i].stage;
-  expect_every_stage(stages);
-  expect_forward_flow(graph, stages);
-  impl_->network.set_stages(stages);
+  impl_->calling("Model::set_stage_assignment", [&] {
+    const graph::Graph& graph = impl_->network.graph();
+    const PostOrder order(graph);
+    expect_layers(graph, order.nodes(), layers);
+    std::vector<int> stages(layers.size());
+    for (std::size_t i = 0; i < layers.size(); ++i)
+      stages[graph::index(order.nodes()[i])] = layers[i].stage;
+    expect_every_stage(stages);
+    expect_forward_flow(graph, stages);
+    impl_->network.set_stages(stages);
+  });
 }
 
 void Model::reset_stage_assignment() {
-  const ModelCall call(impl_->calls, "Model::reset_stage_assignment");
-  impl_->network.reset_stages();
+  impl_->calling("Model::reset_stage_assignment", [&] { impl_->network.reset_stages(); });
 }
 
 LayerStages split_after(LayerStages layers, const std::string& layer) {
-  const auto at = std::ranges::find(layers, layer, &LayerStage::layer);
-  if (at == layers.end())
-    throw Error(Errc::invalid_argument, "split_after: there is no layer \"" + layer + "\"");
-  for (LayerStage& each : layers) each.stage = std::max(each.stage, 0);
-  for (auto behind = at + 1; behind != layers.end(); ++behind) ++behind->stage;
-  return layers;
+  return or_out_of_memory("split_after", [&] {
+    const auto at = std::ranges::find(layers, layer, &LayerStage::layer);
+    if (at == layers.end())
+      throw Error(Errc::invalid_argument, "split_after: there is no layer \"" + layer + "\"");
+    for (LayerStage& each : layers) each.stage = std::max(each.stage, 0);
+    for (auto behind = at + 1; behind != layers.end(); ++behind) ++behind->stage;
+    return std::move(layers);
+  });
 }
 
 std::string to_string(const LayerStages& layers) {
-  std::vector<TextRow> rows{{"layer (op)", "inputs", "block", "IPU", "stage"}};
-  for (const LayerStage& layer : layers) rows.push_back(row_of(layer));
-  return text_table(rows);
+  return or_out_of_memory("the table of layers", [&] {
+    std::vector<TextRow> rows{{"layer (op)", "inputs", "block", "IPU", "stage"}};
+    for (const LayerStage& layer : layers) rows.push_back(row_of(layer));
+    return text_table(rows);
+  });
 }
 
 std::string to_json(const LayerStages& layers) {
-  JsonValue list{.kind = JsonValue::Kind::list};
-  for (const LayerStage& layer : layers) list.items.push_back(json(layer));
-  return to_json(list);
+  return or_out_of_memory("the JSON of layers", [&] {
+    JsonValue list{.kind = JsonValue::Kind::list};
+    for (const LayerStage& layer : layers) list.items.push_back(json(layer));
+    return to_json(list);
+  });
 }
 
 }  // namespace penstock

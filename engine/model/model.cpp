@@ -5,7 +5,6 @@
 #include "engine/model/initial_values.hpp"
 #include "engine/model/model_access.hpp"
 #include "engine/model/model_state.hpp"
-#include "engine/values/out_of_memory.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -50,7 +49,6 @@ graph::ValueId Model::Impl::id(std::string_view who, Value value) const {
 
 Value Model::Impl::apply(const graph::Op& op, const std::vector<Value>& inputs,
                          graph::Attributes attributes, const std::string& name) {
-  const ModelCall call(calls, op.name);
   std::vector<graph::ValueId> ids;
   ids.reserve(inputs.size());
   for (const Value input : inputs) ids.push_back(id(op.name, input));
@@ -58,8 +56,7 @@ Value Model::Impl::apply(const graph::Op& op, const std::vector<Value>& inputs,
 }
 
 Layer Model::Impl::layer(const graph::Op& op, const std::string& name, Value x) {
-  return {calls, network, op, name,
-          [&] { return id(std::string(op.name) + " \"" + name + "\"", x); }};
+  return {network, op, name, id(std::string(op.name) + " \"" + name + "\"", x)};
 }
 
 Value Model::Impl::finish(Layer& layer, graph::Attributes attributes) {
@@ -92,12 +89,11 @@ void ModelAccess::expect_value(std::string_view who, const Model& model, Value v
 
 void ModelAccess::add(const Model& model, const std::function<void()>& change) {
   const std::shared_ptr<Model::Impl> impl = model.impl_;
-  const ModelCall call(impl->calls, "Sequential::add");
-  const NetworkBuilder::State before = impl->network.state();
+  NetworkBuilder::State before = impl->network.state();
   try {
     change();
   } catch (...) {
-    impl->network.restore(before);
+    impl->network.restore(std::move(before));
     impl->weights.keep(before.variables);
     throw;
   }
@@ -111,12 +107,13 @@ std::shared_ptr<ModelCalls> ModelAccess::calls(const Model& model) {
   return {model.impl_, &model.impl_->calls};
 }
 
-Model::Model(std::string name, std::uint64_t seed) : impl_(Impl::make(name, seed)) {}
+Model::Model(std::string name, std::uint64_t seed)
+    : impl_(
+          or_out_of_memory("the constructor of a Model", [&] { return Impl::make(name, seed); })) {}
 
 Model Model::clone() const {
   const std::shared_ptr<Impl> kept = impl_;
-  const ModelCall call(kept->calls, "Model::clone");
-  return or_out_of_memory("Model::clone", [&] {
+  return kept->calling("Model::clone", [&] {
     Model result(name(), kept->seed);
     result.impl_->network = kept->network.copy();
     const std::vector<Tensor>& values = kept->weights.newest();
@@ -131,13 +128,13 @@ const std::string& Model::name() const noexcept {
 }
 
 Value Model::input(const std::string& name, const Shape& sample, DType dtype) {
-  const ModelCall call(impl_->calls, "Model::input");
-  return impl_->value(impl_->network.input(name, sample, dtype));
+  return impl_->calling("Model::input",
+                        [&] { return impl_->value(impl_->network.input(name, sample, dtype)); });
 }
 
 BlockScope Model::block(const std::string& name, int ipu) {
-  const ModelCall call(impl_->calls, "Model::block");
-  return opened([&] { return impl_->network.open_block(name, ipu); });
+  return impl_->calling(
+      "Model::block", [&] { return opened([&] { return impl_->network.open_block(name, ipu); }); });
 }
 
 BlockScope Model::opened(const std::function<int()>& open) const {
@@ -150,54 +147,52 @@ BlockScope Model::opened(const std::function<int()>& open) const {
 }
 
 BlockScope Model::block() {
-  const ModelCall call(impl_->calls, "Model::block");
-  return opened([&] { return impl_->network.open_numbered_block(); });
+  return impl_->calling(
+      "Model::block", [&] { return opened([&] { return impl_->network.open_numbered_block(); }); });
 }
 
 BlockScope Model::pipeline_stage(int number) {
-  const ModelCall call(impl_->calls, "Model::pipeline_stage");
-  return opened([&] { return impl_->network.open_stage(number); });
+  return impl_->calling("Model::pipeline_stage",
+                        [&] { return opened([&] { return impl_->network.open_stage(number); }); });
 }
 
 void Model::begin_block(const std::string& name, int ipu) {
-  const ModelCall call(impl_->calls, "Model::begin_block");
-  impl_->network.begin_block(name, ipu);
+  impl_->calling("Model::begin_block", [&] { impl_->network.begin_block(name, ipu); });
 }
 
 void Model::begin_block_at(const std::string& layer, const std::string& name, int ipu) {
-  const ModelCall call(impl_->calls, "Model::begin_block_at");
-  impl_->network.begin_block_at(layer, name, ipu);
+  impl_->calling("Model::begin_block_at", [&] { impl_->network.begin_block_at(layer, name, ipu); });
 }
 
 void Model::remove_block_marks() {
-  const ModelCall call(impl_->calls, "Model::remove_block_marks");
-  impl_->network.remove_marks();
+  impl_->calling("Model::remove_block_marks", [&] { impl_->network.remove_marks(); });
 }
 
 void Model::output(const std::string& name, Value value) {
-  const ModelCall call(impl_->calls, "Model::output");
-  impl_->network.output(name, impl_->id("output \"" + name + "\"", value));
+  impl_->calling("Model::output",
+                 [&] { impl_->network.output(name, impl_->id("output \"" + name + "\"", value)); });
 }
 
 Value Model::recomputation_checkpoint(Value x) {
-  const ModelCall call(impl_->calls, "Model::recomputation_checkpoint");
-  impl_->network.checkpoint(impl_->id("recomputation_checkpoint", x));
-  return x;
+  return impl_->calling("Model::recomputation_checkpoint", [&] {
+    impl_->network.checkpoint(impl_->id("recomputation_checkpoint", x));
+    return x;
+  });
 }
 
 void Model::loss(Value value) {
-  const ModelCall call(impl_->calls, "Model::loss");
-  impl_->network.loss(impl_->id("loss", value));
+  impl_->calling("Model::loss", [&] { impl_->network.loss(impl_->id("loss", value)); });
 }
 
 std::string Model::tensor_name(Value value) const {
-  const ModelCall call(impl_->calls, "Model::tensor_name");
-  return impl_->network.graph().value(impl_->id("tensor_name", value)).name;
+  return impl_->calling("Model::tensor_name", [&] {
+    return impl_->network.graph().value(impl_->id("tensor_name", value)).name;
+  });
 }
 
 Shape Model::shape(Value value) const {
-  const ModelCall call(impl_->calls, "Model::shape");
-  return impl_->network.graph().type(impl_->id("shape", value)).shape;
+  return impl_->calling(
+      "Model::shape", [&] { return impl_->network.graph().type(impl_->id("shape", value)).shape; });
 }
 
 }  // namespace penstock

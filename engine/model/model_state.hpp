@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -13,6 +14,8 @@
 #include "engine/model/model_calls.hpp"
 #include "engine/model/network_builder.hpp"
 #include "engine/model/parameter_store.hpp"
+#include "engine/values/out_of_memory.hpp"
+#include "graph/op.hpp"
 #include "penstock/model.hpp"
 
 namespace penstock {
@@ -31,6 +34,26 @@ struct Model::Impl {
   /// @throws Error invalid_model, opening with `who`, if `value` is not one of this model.
   graph::ValueId id(std::string_view who, Value value) const;
   Value value(graph::ValueId id) const { return {number, id}; }
+
+  /// Returns what `action` returns. It is the call of the model that is under way meanwhile.
+  /// @throws Error busy and closed as ModelCall; out_of_memory, opening with `name`, which is a
+  /// literal; what `action` throws.
+  auto calling(std::string_view name, const auto& action) {
+    return or_out_of_memory(name, [&] {
+      const ModelCall call(calls, name);
+      return action();
+    });
+  }
+
+  /// Appends a node without parameters, as a call. `attributes` returns the op's.
+  Value add(const graph::Op& op, std::initializer_list<Value> inputs, const auto& attributes) {
+    return calling(op.name, [&] { return apply(op, inputs, attributes()); });
+  }
+  Value add(const graph::Op& op, std::initializer_list<Value> inputs) {
+    return add(op, inputs, [] { return graph::Attributes(); });
+  }
+
+  // The following are parts of a call. Where one throws, the network and the weights are as before.
 
   /// Appends a node without parameters.
   Value apply(const graph::Op& op, const std::vector<Value>& inputs,

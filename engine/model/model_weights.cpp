@@ -43,26 +43,22 @@ void check_fits(const WeightsHeader& header, const std::vector<ParameterInfo>& p
 }  // namespace
 
 std::vector<ParameterInfo> Model::parameters() const {
-  const ModelCall call(impl_->calls, "Model::parameters");
-  return or_out_of_memory("Model::parameters", [&] { return impl_->weights.parameters(); });
+  return impl_->calling("Model::parameters", [&] { return impl_->weights.parameters(); });
 }
 
 Tensor Model::weight(const std::string& name) const {
   const std::shared_ptr<Impl> kept = impl_;
-  const ModelCall call(kept->calls, "Model::weight");
-  return or_out_of_memory("Model::weight", [&] { return kept->weights.newest(name); });
+  return kept->calling("Model::weight", [&] { return kept->weights.newest(name); });
 }
 
 void Model::set_weight(const std::string& name, const Tensor& value) {
   const std::shared_ptr<Impl> kept = impl_;
-  const ModelCall call(kept->calls, "Model::set_weight");
-  or_out_of_memory("Model::set_weight", [&] { kept->weights.set(name, value); });
+  kept->calling("Model::set_weight", [&] { kept->weights.set(name, value); });
 }
 
 void Model::save_weights(const std::string& path) const {
   const std::shared_ptr<Impl> kept = impl_;
-  const ModelCall call(kept->calls, "Model::save_weights");
-  or_out_of_memory("Model::save_weights", [&] {
+  kept->calling("Model::save_weights", [&] {
     OutputFile file(path);
     save_weights(file);
     file.commit();
@@ -71,8 +67,7 @@ void Model::save_weights(const std::string& path) const {
 
 void Model::save_weights(OutputFile& file) const {
   const std::shared_ptr<Impl> kept = impl_;
-  const ModelCall call(kept->calls, "Model::save_weights");
-  or_out_of_memory("Model::save_weights", [&] {
+  kept->calling("Model::save_weights", [&] {
     WeightsFile weights;
     const std::vector<Tensor>& values = kept->weights.newest();
     const std::vector<ParameterInfo>& parameters = kept->weights.parameters();
@@ -84,8 +79,7 @@ void Model::save_weights(OutputFile& file) const {
 
 void Model::load_weights(const std::string& path) {
   const std::shared_ptr<Impl> kept = impl_;
-  const ModelCall call(kept->calls, "Model::load_weights");
-  or_out_of_memory("Model::load_weights", [&] {
+  kept->calling("Model::load_weights", [&] {
     const std::vector<ParameterInfo>& parameters = kept->weights.parameters();
     const WeightsFile file = read_weights_file(
         path, "weights file",

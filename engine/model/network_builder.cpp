@@ -19,6 +19,24 @@ Shape one_sample(const Shape& sample) {
   return Shape(dims);
 }
 
+std::string stage_name(int number) {
+  return "stage " + std::to_string(number);
+}
+
+/// What is said of a block by a number, which has its memory before anything depends on it.
+class Said {
+ public:
+  Said(const std::string& name, int number) : entry_{{name, number}} {}
+
+  void replace_in(std::map<std::string, int>& all) noexcept {
+    all.erase(entry_.begin()->first);
+    all.merge(entry_);
+  }
+
+ private:
+  std::map<std::string, int> entry_;
+};
+
 bool any_named(const auto& list, const std::string& name) {
   return std::any_of(list.begin(), list.end(), [&](const auto& e) { return e.name == name; });
 }
@@ -43,10 +61,12 @@ graph::ValueId NetworkBuilder::input(const std::string& name, const Shape& sampl
     refuse(Errc::shape_mismatch, "input \"" + name +
                                      "\": expected up to 7 dimensions of 1 or more, got " +
                                      to_string(sample));
+  Draft draft(*this);
   const auto id = static_cast<graph::ValueId>(graph_.values.size());
   graph_.values.push_back(
       {.name = name, .type = {dtype, one_sample(sample)}, .kind = graph::ValueKind::input});
   graph_.inputs.push_back(id);
+  draft.keep();
   return id;
 }
 
@@ -57,20 +77,24 @@ graph::ValueId NetworkBuilder::variable(const std::string& name, const Shape& sh
       graph_.variables.begin(), graph_.variables.end(),
       [&](const graph::Variable& other) { return graph_.value(other.value).name == name; });
   expect_new(used, "parameter", name);
+  Draft draft(*this);
   const auto id = static_cast<graph::ValueId>(graph_.values.size());
   graph_.values.push_back({.name = name, .type = {DType::f32, shape}, .kind = kind});
   graph_.variables.push_back({.value = id, .initializer = initializer});
+  draft.keep();
   return id;
 }
 
 graph::ValueId NetworkBuilder::node(const graph::Op& op, std::vector<graph::ValueId> inputs,
                                     graph::Attributes attributes, const std::string& name) {
   expect_stages_not_set(std::string(op.name));
+  Draft draft(*this);
   const auto id = graph::append(graph_, op, std::move(inputs), std::move(attributes), name);
   const auto position = static_cast<std::size_t>(id);
   scope_of_.resize(position);
   scope_of_.push_back(open_.empty() ? graph::none : open_.back().block);
   graph_.node(id).block = block_of(position);
+  draft.keep();
   return graph_.node(id).outputs.front();
 }
 
@@ -105,8 +129,9 @@ int NetworkBuilder::open_block(const std::string& name, int ipu) {
   expect_stages_not_set(who);
   if (!open_.empty() && open_.back().is_stage) expect_no_scope(who);
   open_.reserve(open_.size() + 1);  // so that the scope is open at the end, or not at all
+  Said said(name, ipu);
   const graph::BlockId block = placed_block(name, ipu);
-  if (ipu != graph::none) scope_ipus_[name] = ipu;
+  if (ipu != graph::none) said.replace_in(scope_ipus_);
   open_.push_back({.number = scopes_, .block = block, .is_stage = false});
   return scopes_++;
 }
@@ -123,8 +148,9 @@ int NetworkBuilder::open_stage(int number) {
   expect_stages_not_set(who);
   expect_no_scope(who);
   open_.reserve(open_.size() + 1);
+  Said said(stage_name(number), number);
   const graph::BlockId block = stage_block(number);
-  stage_scopes_[graph_.blocks[graph::index(block)].name] = number;
+  said.replace_in(stage_scopes_);
   open_.push_back({.number = scopes_, .block = block, .is_stage = true});
   return scopes_++;
 }
@@ -144,7 +170,7 @@ void NetworkBuilder::expect_stages_not_set(const std::string& who) const {
 }
 
 graph::BlockId NetworkBuilder::stage_block(int number) {
-  const graph::BlockId block = find_or_add_block("stage " + std::to_string(number));
+  const graph::BlockId block = find_or_add_block(stage_name(number));
   graph_.blocks[graph::index(block)].stage = number;
   return block;
 }
@@ -205,16 +231,15 @@ graph::NodeId NetworkBuilder::first_node_of(const std::string& layer) const {
 }
 
 void NetworkBuilder::begin(graph::NodeId at, const std::string& name, int ipu, bool is_mark) {
-  reassign([&] {
+  const auto insert = [&] {
     const Begun begun{.at = at, .block = placed_block(name, ipu), .ipu = ipu, .is_mark = is_mark};
     begun_.insert(std::ranges::upper_bound(begun_, at, {}, &Begun::at), begun);
-  });
-  drop_idle_blocks(first_block);
+  };
+  reassign(insert, first_block);
 }
 
 void NetworkBuilder::remove_marks() {
   reassign([&] { std::erase_if(begun_, &Begun::is_mark); });
-  drop_idle_blocks();
 }
 
 void NetworkBuilder::set_stages(const std::vector<int>& stages) {
@@ -223,7 +248,6 @@ void NetworkBuilder::set_stages(const std::vector<int>& stages) {
     for (graph::Block& block : graph_.blocks) block.stage = graph::none;
     for (const int stage : stages) assigned_.push_back(stage_block(stage));
   });
-  drop_idle_blocks();
 }
 
 void NetworkBuilder::reset_stages() {
@@ -234,7 +258,6 @@ void NetworkBuilder::reset_stages() {
       block.stage = scope == stage_scopes_.end() ? graph::none : scope->second;
     }
   });
-  drop_idle_blocks();
 }
 
 graph::BlockId NetworkBuilder::block_of(std::size_t node) const {
@@ -265,17 +288,14 @@ void NetworkBuilder::expect_ipu_of_first_block(int ipu) const {
 }
 
 // The block of the first layers is made where it is needed, and may be on another IPU already.
-void NetworkBuilder::reassign(const auto& change) {
-  const std::vector<graph::Block> blocks = graph_.blocks;
-  const std::vector<Begun> begun = begun_;
-  const std::vector<graph::BlockId> assigned = assigned_;
+void NetworkBuilder::reassign(const auto& change, std::string_view dropped) {
+  State before = state();
   try {
     change();
     reassign_blocks();
-  } catch (const Error&) {
-    graph_.blocks = blocks;
-    begun_ = begun;
-    assigned_ = assigned;
+    drop_idle_blocks(dropped);
+  } catch (...) {
+    restore(std::move(before));
     throw;
   }
 }
@@ -360,6 +380,8 @@ void NetworkBuilder::expect_new(bool used, std::string_view kind, const std::str
 NetworkBuilder::State NetworkBuilder::state() const {
   std::vector<bool> checkpoints;
   for (const graph::Value& value : graph_.values) checkpoints.push_back(value.checkpoint);
+  std::vector<graph::BlockId> block_of;
+  for (const graph::Node& node : graph_.nodes) block_of.push_back(node.block);
   return {.values = graph_.values.size(),
           .nodes = graph_.nodes.size(),
           .variables = graph_.variables.size(),
@@ -368,6 +390,7 @@ NetworkBuilder::State NetworkBuilder::state() const {
           .loss = graph_.loss,
           .checkpoints = std::move(checkpoints),
           .blocks = graph_.blocks,
+          .block_of = std::move(block_of),
           .numbered_blocks = numbered_blocks_,
           .open = open_,
           .scope_of = scope_of_,
@@ -377,7 +400,7 @@ NetworkBuilder::State NetworkBuilder::state() const {
           .scope_ipus = scope_ipus_};
 }
 
-void NetworkBuilder::restore(const State& before) {
+void NetworkBuilder::restore(State&& before) noexcept {
   graph_.values.resize(before.values);
   graph_.nodes.resize(before.nodes);
   graph_.variables.resize(before.variables);
@@ -386,31 +409,34 @@ void NetworkBuilder::restore(const State& before) {
   graph_.loss = before.loss;
   for (std::size_t value = 0; value < before.values; ++value)
     graph_.values[value].checkpoint = before.checkpoints[value];
-  graph_.blocks = before.blocks;
+  graph_.blocks = std::move(before.blocks);
+  for (std::size_t node = 0; node < before.nodes; ++node)
+    graph_.nodes[node].block = before.block_of[node];
   numbered_blocks_ = before.numbered_blocks;
-  const std::vector<Scope> now = std::exchange(open_, before.open);
+  const std::vector<Scope> now = std::exchange(open_, std::move(before.open));
   std::erase_if(open_, [&](const Scope& scope) {
     return std::ranges::find(now, scope.number, &Scope::number) == now.end();
   });
-  scope_of_ = before.scope_of;
-  begun_ = before.begun;
-  assigned_ = before.assigned;
-  stage_scopes_ = before.stage_scopes;
-  scope_ipus_ = before.scope_ipus;
-  reassign_blocks();
+  scope_of_ = std::move(before.scope_of);
+  begun_ = std::move(before.begun);
+  assigned_ = std::move(before.assigned);
+  stage_scopes_ = std::move(before.stage_scopes);
+  scope_ipus_ = std::move(before.scope_ipus);
 }
 
 NetworkBuilder::Draft::Draft(NetworkBuilder& builder)
     : graph_(builder.graph_),
       values_(graph_.values.size()),
       nodes_(graph_.nodes.size()),
-      variables_(graph_.variables.size()) {}
+      variables_(graph_.variables.size()),
+      inputs_(graph_.inputs.size()) {}
 
 NetworkBuilder::Draft::~Draft() {
   if (kept_) return;
   graph_.values.resize(values_);
   graph_.nodes.resize(nodes_);
   graph_.variables.resize(variables_);
+  graph_.inputs.resize(inputs_);
 }
 
 }  // namespace penstock

@@ -74,9 +74,9 @@ class NetworkBuilder {
   struct State;
   State state() const;
   /// Scopes that were opened since then are closed, and what was closed since then stays so.
-  void restore(const State& before);
+  void restore(State&& before) noexcept;
 
-  /// Takes back the nodes and variables added since it was made, unless they are kept.
+  /// Takes back the inputs, nodes and variables added since it was made, unless they are kept.
   class Draft {
    public:
     explicit Draft(NetworkBuilder& builder);
@@ -87,7 +87,7 @@ class NetworkBuilder {
 
    private:
     graph::Graph& graph_;
-    std::size_t values_, nodes_, variables_;
+    std::size_t values_, nodes_, variables_, inputs_;
     bool kept_ = false;
   };
 
@@ -121,12 +121,13 @@ class NetworkBuilder {
   void expect_ipu_of_first_block(int ipu) const;
   void begin(graph::NodeId at, const std::string& name, int ipu, bool is_mark);
   graph::BlockId block_of(std::size_t node) const;
-  /// Gives nodes their blocks again after `change`; if that cannot be, nothing has changed.
-  void reassign(const auto& change);
+  /// Gives nodes their blocks again after `change`, and drops the idle ones of drop_idle_blocks().
+  /// If anything throws, nothing has changed.
+  void reassign(const auto& change, std::string_view dropped = {});
   void reassign_blocks();
   void set_ipus_of_blocks();
   void each_block_number(const auto& visit);
-  /// Those that nothing refers to: all, or the one of that name.
+  /// Drops the blocks that nothing refers to: all of them, or the one called `name`.
   void drop_idle_blocks(std::string_view name = {});
   void drop_blocks_but(const std::vector<bool>& kept);
 
@@ -146,6 +147,7 @@ struct NetworkBuilder::State {
   graph::ValueId loss;
   std::vector<bool> checkpoints;  ///< by value
   std::vector<graph::Block> blocks;
+  std::vector<graph::BlockId> block_of;  ///< by node
   int numbered_blocks;
   std::vector<Scope> open;
   std::vector<graph::BlockId> scope_of;

@@ -6,6 +6,7 @@
 #include "engine/model/model_access.hpp"
 #include "engine/model/text_table.hpp"
 #include "engine/values/joined.hpp"
+#include "engine/values/out_of_memory.hpp"
 #include "graph/op.hpp"
 #include "penstock/error.hpp"
 #include "penstock/json_value.hpp"
@@ -45,26 +46,33 @@ Value activated(Model& model, Value x, Activation activation) {
   return x;
 }
 
+/// Returns what `action` returns. It is the call of `model` that is under way meanwhile.
+auto calling(const Model& model, std::string_view name, const auto& action) {
+  return or_out_of_memory(name, [&] {
+    const auto calls = ModelAccess::calls(model);
+    const ModelCall call(*calls, name);
+    return action();
+  });
+}
+
 }  // namespace
 
 Sequential::Sequential(const Model& model, Value begin) : model_(model), last_(begin) {
-  const auto calls = ModelAccess::calls(model_);
-  const ModelCall call(*calls, "Sequential");
-  ModelAccess::expect_value("Sequential", model_, begin);
+  calling(model_, "Sequential", [&] { ModelAccess::expect_value("Sequential", model_, begin); });
 }
 
 Sequential& Sequential::add(const Layer& layer) {
-  const auto calls = ModelAccess::calls(model_);
-  const ModelCall call(*calls, "Sequential::add");
-  const std::size_t begin = ModelAccess::graph(model_).nodes.size();
-  Value value;
-  ModelAccess::add(model_, [&] {
-    value = layer(model_, last_);
-    ModelAccess::expect_value("layer " + std::to_string(size()) + " (from 0)", model_, value);
+  calling(model_, "Sequential::add", [&] {
+    const auto& nodes = ModelAccess::graph(model_).nodes;
+    const std::size_t begin = nodes.size();
+    Value value;
+    ModelAccess::add(model_, [&] {
+      value = call_host([&] { return layer(model_, last_); });
+      ModelAccess::expect_value("layer " + std::to_string(size()) + " (from 0)", model_, value);
+      extents_.push_back({begin, nodes.size()});
+    });
+    last_ = value;
   });
-  begins_.push_back(begin);
-  ends_.push_back(ModelAccess::graph(model_).nodes.size());
-  last_ = value;
   return *this;
 }
 
@@ -73,84 +81,94 @@ Sequential& Sequential::flatten() {
 }
 
 Sequential& Sequential::dense(const std::string& name, std::int64_t units, Activation activation) {
-  return add([&](Model& model, Value x) {
-    return activated(model, model.linear(name, x, units), activation);
+  return or_out_of_memory("Sequential::dense", [&]() -> Sequential& {
+    return add([&](Model& model, Value x) {
+      return activated(model, model.linear(name, x, units), activation);
+    });
   });
 }
 
 Sequential& Sequential::dropout(const std::string& name, double probability) {
-  return add([&](Model& model, Value x) { return model.dropout(name, x, probability); });
+  return or_out_of_memory("Sequential::dropout", [&]() -> Sequential& {
+    return add([&](Model& model, Value x) { return model.dropout(name, x, probability); });
+  });
 }
 
 void Sequential::set_stages(const std::vector<int>& stages) {
-  const auto calls = ModelAccess::calls(model_);
-  const ModelCall call(*calls, "Sequential::set_stages");
-  check_stages(stages, size());
-  const auto& nodes = ModelAccess::graph(model_).nodes;
-  std::map<std::string, int> stage_of;
-  for (std::size_t node = 0; node < nodes.size(); ++node) {
-    const auto behind = std::ranges::upper_bound(begins_, node) - begins_.begin();
-    stage_of[nodes[node].name] = behind == 0 ? 0 : stages[static_cast<std::size_t>(behind - 1)];
-  }
-  LayerStages layers = model_.stage_assignment();
-  for (LayerStage& layer : layers) layer.stage = stage_of.at(layer.layer);
-  model_.set_stage_assignment(layers);
-  given_ = stages;
+  calling(model_, "Sequential::set_stages", [&] {
+    check_stages(stages, size());
+    std::vector<int> given = stages;
+    const auto& nodes = ModelAccess::graph(model_).nodes;
+    std::map<std::string, int> stage_of;
+    for (std::size_t node = 0; node < nodes.size(); ++node) {
+      const auto behind =
+          std::ranges::upper_bound(extents_, node, {}, &Extent::begin) - extents_.begin();
+      stage_of[nodes[node].name] = behind == 0 ? 0 : stages[static_cast<std::size_t>(behind - 1)];
+    }
+    LayerStages layers = model_.stage_assignment();
+    for (LayerStage& layer : layers) layer.stage = stage_of.at(layer.layer);
+    model_.set_stage_assignment(layers);
+    given_ = std::move(given);
+  });
 }
 
 std::vector<int> Sequential::stages() const {
-  const auto calls = ModelAccess::calls(model_);
-  const ModelCall call(*calls, "Sequential::stages");
-  const auto& graph = ModelAccess::graph(model_);
-  std::vector<int> stages(size(), -1);
-  bool holds = true;  // what was given
-  for (std::size_t layer = 0; layer < size(); ++layer) {
-    if (begins_[layer] == ends_[layer]) continue;
-    const graph::BlockId block = graph.nodes[begins_[layer]].block;
-    if (block != graph::none) stages[layer] = graph.blocks[graph::index(block)].stage;
-    holds = holds && (layer >= given_.size() || stages[layer] == given_[layer]);
-  }
-  // Nothing but that tells where a layer is that computes nothing.
-  if (holds) std::ranges::copy(given_, stages.begin());
-  return stages;
+  return calling(model_, "Sequential::stages", [&] {
+    const auto& graph = ModelAccess::graph(model_);
+    std::vector<int> stages(size(), -1);
+    bool holds = true;  // what was given
+    for (std::size_t layer = 0; layer < size(); ++layer) {
+      if (extents_[layer].begin == extents_[layer].end) continue;
+      const graph::BlockId block = graph.nodes[extents_[layer].begin].block;
+      if (block != graph::none) stages[layer] = graph.blocks[graph::index(block)].stage;
+      holds = holds && (layer >= given_.size() || stages[layer] == given_[layer]);
+    }
+    // Nothing but that tells where a layer is that computes nothing.
+    if (holds) std::ranges::copy(given_, stages.begin());
+    return stages;
+  });
 }
 
 std::vector<ChainLayer> Sequential::layers() const {
-  const auto calls = ModelAccess::calls(model_);
-  const ModelCall call(*calls, "Sequential::layers");
-  const auto& nodes = ModelAccess::graph(model_).nodes;
-  const std::vector<int> stages = this->stages();
-  std::vector<ChainLayer> layers;
-  for (std::size_t i = 0; i < size(); ++i) {
-    ChainLayer layer{.stage = stages[i]};
-    for (std::size_t node = begins_[i]; node < ends_[i]; ++node)
-      layer.ops.emplace_back(nodes[node].op->name);
-    if (!layer.ops.empty()) layer.layer = nodes[begins_[i]].name;
-    layers.push_back(std::move(layer));
-  }
-  return layers;
+  return calling(model_, "Sequential::layers", [&] {
+    const auto& nodes = ModelAccess::graph(model_).nodes;
+    const std::vector<int> stages = this->stages();
+    std::vector<ChainLayer> layers;
+    for (std::size_t i = 0; i < size(); ++i) {
+      ChainLayer layer{.stage = stages[i]};
+      for (std::size_t node = extents_[i].begin; node < extents_[i].end; ++node)
+        layer.ops.emplace_back(nodes[node].op->name);
+      if (!layer.ops.empty()) layer.layer = nodes[extents_[i].begin].name;
+      layers.push_back(std::move(layer));
+    }
+    return layers;
+  });
 }
 
 std::string to_string(const Sequential& chain) {
-  std::vector<TextRow> rows{{"layer (ops)", "stage"}};
-  for (const ChainLayer& layer : chain.layers())
-    rows.push_back({layer.layer + " (" + joined(layer.ops) + ")",
-                    layer.stage < 0 ? "-" : std::to_string(layer.stage)});
-  return text_table(rows);
+  return or_out_of_memory("the table of a Sequential", [&] {
+    std::vector<TextRow> rows{{"layer (ops)", "stage"}};
+    for (const ChainLayer& layer : chain.layers())
+      rows.push_back({layer.layer + " (" + joined(layer.ops) + ")",
+                      layer.stage < 0 ? "-" : std::to_string(layer.stage)});
+    return text_table(rows);
+  });
 }
 
 std::string to_json(const Sequential& chain) {
-  using Kind = JsonValue::Kind;
-  JsonValue list{.kind = Kind::list};
-  for (const ChainLayer& layer : chain.layers()) {
-    JsonValue ops{.kind = Kind::list, .name = "ops"};
-    for (const std::string& op : layer.ops) ops.items.push_back({.kind = Kind::text, .text = op});
-    const JsonValue name{.kind = Kind::text, .text = layer.layer, .name = "layer"};
-    const JsonValue stage{
-        .kind = Kind::number, .text = std::to_string(layer.stage), .name = "stage"};
-    list.items.push_back({.kind = Kind::object, .items = {name, ops, stage}});
-  }
-  return to_json(list);
+  return or_out_of_memory("the JSON of a Sequential", [&] {
+    using Kind = JsonValue::Kind;
+    JsonValue list{.kind = Kind::list};
+    for (const ChainLayer& layer : chain.layers()) {
+      JsonValue ops{.kind = Kind::list, .name = "ops"};
+      for (const std::string& op : layer.ops) ops.items.push_back({.kind = Kind::text, .text = op});
+      const JsonValue name{.kind = Kind::text, .text = layer.layer, .name = "layer"};
+      const JsonValue stage{
+          .kind = Kind::number, .text = std::to_string(layer.stage), .name = "stage"};
+      list.items.push_back({.kind = Kind::object, .items = {name, ops, stage}});
+    }
+    return to_json(list);
+  });
 }
 
 }  // namespace penstock

@@ -1,6 +1,7 @@
 #include "penstock/ipu_order.hpp"
 
 #include "engine/values/number_range.hpp"
+#include "engine/values/out_of_memory.hpp"
 
 namespace penstock {
 namespace {
@@ -19,13 +20,15 @@ int at_hoof(int place, int count) {
 }  // namespace
 
 std::vector<int> ipus_in_order(IpuOrder order, int count) {
-  check_number("ipus_in_order: count", count, {.low = 1, .high = 65536});
-  std::vector<int> ipus;
-  for (int place = 0; place < count; ++place)
-    ipus.push_back(order == IpuOrder::snake  ? at_snake(place, count)
-                   : order == IpuOrder::hoof ? at_hoof(place, count)
-                                             : place);
-  return ipus;
+  return or_out_of_memory("ipus_in_order", [&] {
+    check_number("ipus_in_order: count", count, {.low = 1, .high = 65536});
+    std::vector<int> ipus;
+    for (int place = 0; place < count; ++place)
+      ipus.push_back(order == IpuOrder::snake  ? at_snake(place, count)
+                     : order == IpuOrder::hoof ? at_hoof(place, count)
+                                               : place);
+    return ipus;
+  });
 }
 
 std::string_view to_string(IpuOrder order) noexcept {

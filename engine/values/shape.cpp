@@ -2,9 +2,26 @@
 
 #include <algorithm>
 
+#include "engine/values/out_of_memory.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
+namespace {
+
+void check(std::span<const std::int64_t> dims) {
+  if (dims.size() > Shape::max_rank)
+    throw Error(Errc::shape_mismatch,
+                "shape: expected at most 8 dimensions, got " + std::to_string(dims.size()));
+  std::int64_t elements = 1;
+  for (const std::int64_t dim : dims) {
+    if (dim < 0)
+      throw Error(Errc::shape_mismatch, "shape: a dimension is negative: " + std::to_string(dim));
+    if (__builtin_mul_overflow(elements, dim, &elements) || elements > (std::int64_t{1} << 48))
+      throw Error(Errc::shape_mismatch, "shape: more elements than any machine holds");
+  }
+}
+
+}  // namespace
 
 std::string_view to_string(DType dtype) noexcept {
   return dtype == DType::f32 ? "f32" : "i64";
@@ -14,17 +31,8 @@ Shape::Shape(std::initializer_list<std::int64_t> dims)
     : Shape(std::span<const std::int64_t>(dims.begin(), dims.size())) {}
 
 Shape::Shape(std::span<const std::int64_t> dims) : rank_(dims.size()) {
-  if (dims.size() > max_rank)
-    throw Error(Errc::shape_mismatch,
-                "shape: expected at most 8 dimensions, got " + std::to_string(dims.size()));
+  or_out_of_memory("a shape", [&] { check(dims); });
   std::copy(dims.begin(), dims.end(), dims_.begin());
-  std::int64_t elements = 1;
-  for (const std::int64_t dim : dims) {
-    if (dim < 0)
-      throw Error(Errc::shape_mismatch, "shape: a dimension is negative: " + std::to_string(dim));
-    if (__builtin_mul_overflow(elements, dim, &elements) || elements > (std::int64_t{1} << 48))
-      throw Error(Errc::shape_mismatch, "shape: more elements than any machine holds");
-  }
 }
 
 std::int64_t Shape::elements() const noexcept {
@@ -45,10 +53,12 @@ bool Shape::operator==(const Shape& other) const noexcept {
 }
 
 std::string to_string(const Shape& shape) {
-  std::string text = "[";
-  for (std::size_t i = 0; i < shape.rank(); ++i)
-    text += (i ? "," : "") + std::to_string(shape.begin()[i]);
-  return text + "]";
+  return or_out_of_memory("the text of a shape", [&] {
+    std::string text = "[";
+    for (std::size_t i = 0; i < shape.rank(); ++i)
+      text += (i ? "," : "") + std::to_string(shape.begin()[i]);
+    return text + "]";
+  });
 }
 
 }  // namespace penstock

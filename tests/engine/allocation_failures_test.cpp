@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <map>
-#include <new>
 #include <string>
 
 #include "engine/model/model_access.hpp"
@@ -140,7 +139,8 @@ bool is_closed_if_refused(const std::function<BlockScope(Model&)>& open, const s
     const AllocationFailures failures(number, 1, FailsOn::this_thread);
     open(model);
     return false;
-  } catch (const std::bad_alloc&) {
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Errc::out_of_memory);
     model.linear("outside", x, 4);
     EXPECT_EQ(block_of(model, "outside"), "none");
   }

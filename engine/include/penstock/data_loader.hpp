@@ -57,8 +57,8 @@ struct DataLoaderOptions {
   /// stop, before they leave its thread behind.
   double stop_seconds = 10;
   /// Replaces the dataset's order, without `shuffle` and partition. The constructor calls it for
-  /// the first epoch, then start_epoch(). They let through what it throws, but for std::bad_alloc
-  /// and std::length_error, which become Error out_of_memory.
+  /// the first epoch, then start_epoch(). They let through what it throws, but for std::bad_alloc,
+  /// which becomes Error out_of_memory.
   /// @throws Error invalid_data for a sample that the dataset has not, or no batch at all.
   Sampler sampler = {};
   Partition partition = {};

@@ -39,7 +39,7 @@ class Sequential {
                     Activation activation = Activation::none);
   Sequential& dropout(const std::string& name, double probability);
 
-  std::size_t size() const noexcept { return begins_.size(); }
+  std::size_t size() const noexcept { return extents_.size(); }
   /// What the last layer computes.
   Value output() const noexcept { return last_; }
   const Model& model() const noexcept { return model_; }
@@ -55,11 +55,15 @@ class Sequential {
   std::vector<ChainLayer> layers() const;
 
  private:
+  /// How many layers the model had before a layer of the chain, and with it.
+  struct Extent {
+    std::size_t begin = 0, end = 0;
+  };
+
   Model model_;
   Value last_;
-  std::vector<std::size_t> begins_;  // by layer, how many layers the model had before it
-  std::vector<std::size_t> ends_;    // and with it
-  std::vector<int> given_;           // the stages set last
+  std::vector<Extent> extents_;  // by layer of the chain
+  std::vector<int> given_;       // the stages set last
 };
 
 /// A table with a line per layer of the chain.

@@ -18,35 +18,37 @@ graph::Attributes along(int axis) {
 }  // namespace
 
 Value Model::relu(Value x) {
-  return impl_->apply(graph::relu, {x});
+  return impl_->add(graph::relu, {x});
 }
 
 Value Model::leaky_relu(Value x, double negative_slope) {
-  return impl_->apply(graph::leaky_relu, {x}, {{"negative_slope", negative_slope}});
+  return impl_->add(graph::leaky_relu, {x}, [&] {
+    return graph::Attributes{{"negative_slope", negative_slope}};
+  });
 }
 
 Value Model::sigmoid(Value x) {
-  return impl_->apply(graph::sigmoid, {x});
+  return impl_->add(graph::sigmoid, {x});
 }
 
 Value Model::tanh(Value x) {
-  return impl_->apply(graph::tanh, {x});
+  return impl_->add(graph::tanh, {x});
 }
 
 Value Model::gelu(Value x) {
-  return impl_->apply(graph::gelu, {x});
+  return impl_->add(graph::gelu, {x});
 }
 
 Value Model::silu(Value x) {
-  return impl_->apply(graph::silu, {x});
+  return impl_->add(graph::silu, {x});
 }
 
 Value Model::softmax(Value x, int axis) {
-  return impl_->apply(graph::softmax, {x}, along(axis));
+  return impl_->add(graph::softmax, {x}, [&] { return along(axis); });
 }
 
 Value Model::log_softmax(Value x, int axis) {
-  return impl_->apply(graph::log_softmax, {x}, along(axis));
+  return impl_->add(graph::log_softmax, {x}, [&] { return along(axis); });
 }
 
 }  // namespace penstock

@@ -7,23 +7,23 @@
 namespace penstock {
 
 Value Model::add(Value a, Value b) {
-  return impl_->apply(graph::add, {a, b});
+  return impl_->add(graph::add, {a, b});
 }
 
 Value Model::sub(Value a, Value b) {
-  return impl_->apply(graph::sub, {a, b});
+  return impl_->add(graph::sub, {a, b});
 }
 
 Value Model::mul(Value a, Value b) {
-  return impl_->apply(graph::mul, {a, b});
+  return impl_->add(graph::mul, {a, b});
 }
 
 Value Model::scale(Value x, double factor) {
-  return impl_->apply(graph::scale, {x}, {{"factor", factor}});
+  return impl_->add(graph::scale, {x}, [&] { return graph::Attributes{{"factor", factor}}; });
 }
 
 Value Model::matmul(Value a, Value b) {
-  return impl_->apply(graph::matmul, {a, b});
+  return impl_->add(graph::matmul, {a, b});
 }
 
 }  // namespace penstock

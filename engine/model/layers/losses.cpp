@@ -32,101 +32,107 @@ std::int64_t flag(bool value) {
 }  // namespace
 
 Value Model::cross_entropy(Value x, Value labels, const CrossEntropyOptions& options) {
-  graph::Attributes attributes = reduced(options.reduction);
-  attributes.set("label_smoothing", options.label_smoothing);
-  attributes.set("ignore_index", options.ignore_index);
-  const ModelCall call(impl_->calls, graph::cross_entropy.name);
-  NetworkBuilder::Draft draft(impl_->network);
-  const Value logits = options.from_logits ? x : impl_->apply(graph::clipped_log, {x});
-  const Value loss = impl_->apply(graph::cross_entropy, {logits, labels}, std::move(attributes));
-  draft.keep();
-  return loss;
+  return impl_->calling(graph::cross_entropy.name, [&] {
+    graph::Attributes attributes = reduced(options.reduction);
+    attributes.set("label_smoothing", options.label_smoothing);
+    attributes.set("ignore_index", options.ignore_index);
+    NetworkBuilder::Draft draft(impl_->network);
+    const Value logits = options.from_logits ? x : impl_->apply(graph::clipped_log, {x});
+    const Value loss = impl_->apply(graph::cross_entropy, {logits, labels}, std::move(attributes));
+    draft.keep();
+    return loss;
+  });
 }
 
 Value Model::nll_loss(Value log_probabilities, Value labels, LossReduction reduction,
                       std::int64_t ignore_index) {
-  graph::Attributes attributes = reduced(reduction);
-  attributes.set("ignore_index", ignore_index);
-  return impl_->apply(graph::nll_loss, {log_probabilities, labels}, std::move(attributes));
+  return impl_->add(graph::nll_loss, {log_probabilities, labels},
+                    [&] { return reduced(reduction).set("ignore_index", ignore_index); });
 }
 
 Value Model::mse_loss(Value x, Value target, LossReduction reduction) {
-  return impl_->apply(graph::mse_loss, {x, target}, reduced(reduction));
+  return impl_->add(graph::mse_loss, {x, target}, [&] { return reduced(reduction); });
 }
 
 Value Model::l1_loss(Value x, Value target, LossReduction reduction) {
-  return impl_->apply(graph::l1_loss, {x, target}, reduced(reduction));
+  return impl_->add(graph::l1_loss, {x, target}, [&] { return reduced(reduction); });
 }
 
 Value Model::smooth_l1_loss(Value x, Value target, const SmoothL1Options& options) {
-  return impl_->apply(graph::smooth_l1_loss, {x, target},
-                      reduced(options.reduction).set("beta", options.beta));
+  return impl_->add(graph::smooth_l1_loss, {x, target},
+                    [&] { return reduced(options.reduction).set("beta", options.beta); });
 }
 
 Value Model::binary_cross_entropy(Value x, Value target, LossReduction reduction) {
-  return impl_->apply(graph::binary_cross_entropy, {x, target}, reduced(reduction));
+  return impl_->add(graph::binary_cross_entropy, {x, target}, [&] { return reduced(reduction); });
 }
 
 Value Model::binary_cross_entropy_with_logits(Value x, Value target, LossReduction reduction) {
-  return impl_->apply(graph::binary_cross_entropy_with_logits, {x, target}, reduced(reduction));
+  return impl_->add(graph::binary_cross_entropy_with_logits, {x, target},
+                    [&] { return reduced(reduction); });
 }
 
 Value Model::kl_div_loss(Value x, Value target, const KlDivOptions& options) {
-  return impl_->apply(graph::kl_div_loss, {x, target},
-                      reduced(options.reduction).set("log_target", flag(options.log_target)));
+  return impl_->add(graph::kl_div_loss, {x, target}, [&] {
+    return reduced(options.reduction).set("log_target", flag(options.log_target));
+  });
 }
 
 Value Model::poisson_nll_loss(Value x, Value target, const PoissonNllOptions& options) {
-  return impl_->apply(graph::poisson_nll_loss, {x, target},
-                      reduced(options.reduction)
-                          .set("log_input", flag(options.log_input))
-                          .set("full", flag(options.full))
-                          .set("eps", options.eps));
+  return impl_->add(graph::poisson_nll_loss, {x, target}, [&] {
+    return reduced(options.reduction)
+        .set("log_input", flag(options.log_input))
+        .set("full", flag(options.full))
+        .set("eps", options.eps);
+  });
 }
 
 Value Model::hinge_embedding_loss(Value x, Value target, const HingeOptions& options) {
-  return impl_->apply(graph::hinge_embedding_loss, {x, target},
-                      reduced(options.reduction).set("margin", options.margin));
+  return impl_->add(graph::hinge_embedding_loss, {x, target},
+                    [&] { return reduced(options.reduction).set("margin", options.margin); });
 }
 
 Value Model::soft_margin_loss(Value x, Value target, LossReduction reduction) {
-  return impl_->apply(graph::soft_margin_loss, {x, target}, reduced(reduction));
+  return impl_->add(graph::soft_margin_loss, {x, target}, [&] { return reduced(reduction); });
 }
 
 Value Model::multilabel_soft_margin_loss(Value x, Value target, LossReduction reduction) {
-  return impl_->apply(graph::multilabel_soft_margin_loss, {x, target}, reduced(reduction));
+  return impl_->add(graph::multilabel_soft_margin_loss, {x, target},
+                    [&] { return reduced(reduction); });
 }
 
 Value Model::cosine_embedding_loss(Value a, Value b, Value target, const MarginOptions& options) {
-  return impl_->apply(graph::cosine_embedding_loss, {a, b, target},
-                      reduced(options.reduction).set("margin", options.margin));
+  return impl_->add(graph::cosine_embedding_loss, {a, b, target},
+                    [&] { return reduced(options.reduction).set("margin", options.margin); });
 }
 
 Value Model::margin_ranking_loss(Value a, Value b, Value target, const MarginOptions& options) {
-  return impl_->apply(graph::margin_ranking_loss, {a, b, target},
-                      reduced(options.reduction).set("margin", options.margin));
+  return impl_->add(graph::margin_ranking_loss, {a, b, target},
+                    [&] { return reduced(options.reduction).set("margin", options.margin); });
 }
 
 Value Model::triplet_margin_loss(Value anchor, Value near, Value far,
                                  const TripletMarginOptions& options) {
-  return impl_->apply(graph::triplet_margin_loss, {anchor, near, far},
-                      reduced(options.reduction)
-                          .set("margin", options.margin)
-                          .set("p", std::int64_t{options.p})
-                          .set("eps", options.eps)
-                          .set("swap", flag(options.swap)));
+  return impl_->add(graph::triplet_margin_loss, {anchor, near, far}, [&] {
+    return reduced(options.reduction)
+        .set("margin", options.margin)
+        .set("p", std::int64_t{options.p})
+        .set("eps", options.eps)
+        .set("swap", flag(options.swap));
+  });
 }
 
 Value Model::ctc_loss(Value log_probabilities, Value labels, Value steps, Value counts,
                       const CtcOptions& options) {
-  return impl_->apply(graph::ctc_loss, {log_probabilities, labels, steps, counts},
-                      reduced(options.reduction)
-                          .set("blank", options.blank)
-                          .set("zero_infinity", flag(options.zero_infinity)));
+  return impl_->add(graph::ctc_loss, {log_probabilities, labels, steps, counts}, [&] {
+    return reduced(options.reduction)
+        .set("blank", options.blank)
+        .set("zero_infinity", flag(options.zero_infinity));
+  });
 }
 
 Value Model::identity_loss(Value x, LossReduction reduction) {
-  return impl_->apply(graph::identity_loss, {x}, reduced(reduction));
+  return impl_->add(graph::identity_loss, {x}, [&] { return reduced(reduction); });
 }
 
 }  // namespace penstock

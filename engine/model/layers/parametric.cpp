@@ -21,59 +21,68 @@ graph::Initializer fan_in_uniform(double fan_in) {
 }  // namespace
 
 Value Model::conv2d(const std::string& name, Value x, const Conv2dOptions& options) {
-  Layer layer = impl_->layer(graph::conv2d, name, x);
-  layer.expect_rank(4);
-  layer.expect_positive("out_channels", options.out_channels);
-  layer.expect_positive("kernel", options.kernel);
-  layer.expect_positive("groups", options.groups);
-  const std::int64_t channels = layer.shape()[1] / options.groups, kernel = options.kernel;
-  const double side = static_cast<double>(kernel);
-  const auto start = fan_in_uniform(static_cast<double>(channels) * side * side);
-  layer.parameter("weight", {options.out_channels, channels, kernel, kernel}, start);
-  if (options.bias) layer.parameter("bias", {options.out_channels}, start);
-  return impl_->finish(layer, {{"stride", options.stride},
-                               {"padding", options.padding},
-                               {"dilation", options.dilation},
-                               {"groups", options.groups}});
+  return impl_->calling(graph::conv2d.name, [&] {
+    Layer layer = impl_->layer(graph::conv2d, name, x);
+    layer.expect_rank(4);
+    layer.expect_positive("out_channels", options.out_channels);
+    layer.expect_positive("kernel", options.kernel);
+    layer.expect_positive("groups", options.groups);
+    const std::int64_t channels = layer.shape()[1] / options.groups, kernel = options.kernel;
+    const double side = static_cast<double>(kernel);
+    const auto start = fan_in_uniform(static_cast<double>(channels) * side * side);
+    layer.parameter("weight", {options.out_channels, channels, kernel, kernel}, start);
+    if (options.bias) layer.parameter("bias", {options.out_channels}, start);
+    return impl_->finish(layer, {{"stride", options.stride},
+                                 {"padding", options.padding},
+                                 {"dilation", options.dilation},
+                                 {"groups", options.groups}});
+  });
 }
 
 Value Model::linear(const std::string& name, Value x, std::int64_t out_features, bool bias) {
-  Layer layer = impl_->layer(graph::linear, name, x);
-  layer.expect_rank(2);
-  layer.expect_positive("out_features", out_features);
-  const std::int64_t in_features = layer.shape()[1];
-  const auto start = fan_in_uniform(static_cast<double>(in_features));
-  layer.parameter("weight", {out_features, in_features}, start);
-  if (bias) layer.parameter("bias", {out_features}, start);
-  return impl_->finish(layer);
+  return impl_->calling(graph::linear.name, [&] {
+    Layer layer = impl_->layer(graph::linear, name, x);
+    layer.expect_rank(2);
+    layer.expect_positive("out_features", out_features);
+    const std::int64_t in_features = layer.shape()[1];
+    const auto start = fan_in_uniform(static_cast<double>(in_features));
+    layer.parameter("weight", {out_features, in_features}, start);
+    if (bias) layer.parameter("bias", {out_features}, start);
+    return impl_->finish(layer);
+  });
 }
 
 Value Model::linear(Value x, Value weight) {
-  return impl_->apply(graph::linear, {x, weight});
+  return impl_->add(graph::linear, {x, weight});
 }
 
 Value Model::parameter(const std::string& name) const {
-  const ModelCall call(impl_->calls, "Model::parameter");
-  const graph::Graph& graph = impl_->network.graph();
-  for (const graph::Variable& variable : graph.variables)
-    if (const graph::Value& value = graph.value(variable.value);
-        value.name == name && value.kind == graph::ValueKind::parameter)
-      return impl_->value(variable.value);
-  throw Error(Errc::invalid_argument,
-              "model \"" + graph.name + "\": there is no parameter \"" + name + "\"");
+  return impl_->calling("Model::parameter", [&] {
+    const graph::Graph& graph = impl_->network.graph();
+    for (const graph::Variable& variable : graph.variables)
+      if (const graph::Value& value = graph.value(variable.value);
+          value.name == name && value.kind == graph::ValueKind::parameter)
+        return impl_->value(variable.value);
+    throw Error(Errc::invalid_argument,
+                "model \"" + graph.name + "\": there is no parameter \"" + name + "\"");
+  });
 }
 
 Value Model::embedding(const std::string& name, Value ids, std::int64_t count, std::int64_t size) {
-  Layer layer = impl_->layer(graph::embedding, name, ids);
-  layer.expect_positive("count", count);
-  layer.expect_positive("size", size);
-  layer.leading_parameter("weight", {count, size}, {.kind = Kind::normal, .value = 1});
-  return impl_->finish(layer);
+  return impl_->calling(graph::embedding.name, [&] {
+    Layer layer = impl_->layer(graph::embedding, name, ids);
+    layer.expect_positive("count", count);
+    layer.expect_positive("size", size);
+    layer.leading_parameter("weight", {count, size}, {.kind = Kind::normal, .value = 1});
+    return impl_->finish(layer);
+  });
 }
 
 Value Model::dropout(const std::string& name, Value x, double probability) {
-  Layer layer = impl_->layer(graph::dropout, name, x);
-  return impl_->finish(layer, {{"p", probability}});
+  return impl_->calling(graph::dropout.name, [&] {
+    Layer layer = impl_->layer(graph::dropout, name, x);
+    return impl_->finish(layer, {{"p", probability}});
+  });
 }
 
 }  // namespace penstock

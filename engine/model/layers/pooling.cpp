@@ -16,15 +16,15 @@ graph::Attributes window(const Pool2dOptions& options) {
 }  // namespace
 
 Value Model::max_pool2d(Value x, const Pool2dOptions& options) {
-  return impl_->apply(graph::max_pool2d, {x}, window(options));
+  return impl_->add(graph::max_pool2d, {x}, [&] { return window(options); });
 }
 
 Value Model::avg_pool2d(Value x, const Pool2dOptions& options) {
-  return impl_->apply(graph::avg_pool2d, {x}, window(options));
+  return impl_->add(graph::avg_pool2d, {x}, [&] { return window(options); });
 }
 
 Value Model::global_avg_pool2d(Value x) {
-  return impl_->apply(graph::global_avg_pool2d, {x});
+  return impl_->add(graph::global_avg_pool2d, {x});
 }
 
 }  // namespace penstock

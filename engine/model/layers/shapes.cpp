@@ -8,26 +8,31 @@
 namespace penstock {
 
 Value Model::flatten(Value x) {
-  return impl_->apply(graph::flatten, {x});
+  return impl_->add(graph::flatten, {x});
 }
 
 Value Model::reshape(Value x, const std::vector<std::int64_t>& sample) {
-  std::vector<std::int64_t> dims{0};  // keeps the number of samples
-  dims.insert(dims.end(), sample.begin(), sample.end());
-  return impl_->apply(graph::reshape, {x}, {{"shape", std::move(dims)}});
+  return impl_->add(graph::reshape, {x}, [&] {
+    std::vector<std::int64_t> dims{0};  // keeps the number of samples
+    dims.insert(dims.end(), sample.begin(), sample.end());
+    return graph::Attributes{{"shape", std::move(dims)}};
+  });
 }
 
 Value Model::transpose(Value x, const std::vector<std::int64_t>& axes) {
-  return impl_->apply(graph::transpose, {x}, {{"axes", axes}});
+  return impl_->add(graph::transpose, {x}, [&] { return graph::Attributes{{"axes", axes}}; });
 }
 
 Value Model::concat(const std::vector<Value>& parts, int axis) {
-  return impl_->apply(graph::concat, parts, {{"axis", std::int64_t{axis}}});
+  return impl_->calling(graph::concat.name, [&] {
+    return impl_->apply(graph::concat, parts, {{"axis", std::int64_t{axis}}});
+  });
 }
 
 Value Model::slice(Value x, int axis, std::int64_t begin, std::int64_t end) {
-  return impl_->apply(graph::slice, {x},
-                      {{"axis", std::int64_t{axis}}, {"begin", begin}, {"end", end}});
+  return impl_->add(graph::slice, {x}, [&] {
+    return graph::Attributes{{"axis", std::int64_t{axis}}, {"begin", begin}, {"end", end}};
+  });
 }
 
 }  // namespace penstock

@@ -34,5 +34,29 @@ TEST(OutOfMemory, LeavesResultsAndOtherExceptionsAlone) {
   EXPECT_THROW(or_out_of_memory("reading", [] { throw std::logic_error("no"); }), std::logic_error);
 }
 
+struct HostsOwn : std::length_error {
+  using std::length_error::length_error;
+};
+
+[[noreturn]] void throw_as_host() {
+  call_host([] { throw HostsOwn("mine"); });
+  throw std::logic_error("the host has returned");
+}
+
+TEST(OutOfMemory, IsNoneOfTheHostsExceptions) {
+  EXPECT_THROW(or_out_of_memory("reading", throw_as_host), HostsOwn);
+  const auto nested = [] { or_out_of_memory("inside", throw_as_host); };
+  EXPECT_THROW(or_out_of_memory("reading", nested), HostsOwn);
+  EXPECT_EQ(call_host([] { return 7; }), 7);
+}
+
+TEST(OutOfMemory, IsTheEnginesOwnAgainAfterAnExceptionOfTheHosts) {
+  for (int times = 0; times < 3; ++times) {
+    EXPECT_THROW(or_out_of_memory("reading", throw_as_host), HostsOwn);
+    EXPECT_EQ(refusal([] { throw std::length_error("a string"); }),
+              "out_of_memory: reading: not enough memory");
+  }
+}
+
 }  // namespace
 }  // namespace penstock
