@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "engine/values/canonical_floats.hpp"
 #include "engine/values/joined.hpp"
 #include "engine/values/number_range.hpp"
+#include "engine/values/out_of_memory.hpp"
 
 namespace penstock {
 namespace {
@@ -117,9 +119,7 @@ std::string lanes_text(const CompileReport& report) {
          std::to_string(report.lanes);
 }
 
-}  // namespace
-
-std::string describe_stages(const CompileReport& report) {
+std::string stages_line(const CompileReport& report) {
   std::vector<std::string> from;
   double slowest = 0;
   for (const StagePlanReport& stage : report.stages) {
@@ -135,18 +135,30 @@ std::string describe_stages(const CompileReport& report) {
          " times the throughput of one stage, on " + threads;
 }
 
+}  // namespace
+
+std::string describe_stages(const CompileReport& report) {
+  return or_out_of_memory("describe_stages", [&] {
+    const CanonicalFloats floats;  // on the host's thread
+    return stages_line(report);
+  });
+}
+
 std::string to_string(const CompileReport& report) {
-  std::string text =
-      (report.from_cache ? "read from the plan cache in " : "compiled in ") +
-      decimal_text(report.seconds * 1e3, 2) + " ms" + phases(report) + "\n" +
-      to_string(report.call) + stages_table(report.stages) +
-      (report.automatic_stages ? "stages auto: " : "stages: ") + describe_stages(report) +
-      "\nexpected utilisation " + percent(report.expected_utilization) + ", full after " +
-      std::to_string(report.ramp) + " micro-batches, layout conversions " +
-      std::to_string(report.layout_conversions) + lanes_text(report) + ", threads per IPU " +
-      std::to_string(report.threads_per_ipu) + "\n" + traffic_text(report) + outputs_text(report);
-  for (const std::string& warning : report.warnings) text += "warning: " + warning + "\n";
-  return text;
+  return or_out_of_memory("the table of a report", [&] {
+    const CanonicalFloats floats;  // on the host's thread
+    std::string text =
+        (report.from_cache ? "read from the plan cache in " : "compiled in ") +
+        decimal_text(report.seconds * 1e3, 2) + " ms" + phases(report) + "\n" +
+        to_string(report.call) + stages_table(report.stages) +
+        (report.automatic_stages ? "stages auto: " : "stages: ") + stages_line(report) +
+        "\nexpected utilisation " + percent(report.expected_utilization) + ", full after " +
+        std::to_string(report.ramp) + " micro-batches, layout conversions " +
+        std::to_string(report.layout_conversions) + lanes_text(report) + ", threads per IPU " +
+        std::to_string(report.threads_per_ipu) + "\n" + traffic_text(report) + outputs_text(report);
+    for (const std::string& warning : report.warnings) text += "warning: " + warning + "\n";
+    return text;
+  });
 }
 
 }  // namespace penstock

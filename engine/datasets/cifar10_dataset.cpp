@@ -2,6 +2,7 @@
 
 #include "engine/datasets/byte_images.hpp"
 #include "engine/datasets/file_bytes.hpp"
+#include "engine/values/canonical_floats.hpp"
 #include "engine/values/out_of_memory.hpp"
 #include "penstock/dataset.hpp"
 #include "penstock/error.hpp"
@@ -56,9 +57,10 @@ int last_training_file(const std::string& directory) {
 }  // namespace
 
 std::shared_ptr<const Dataset> read_cifar10(const std::vector<std::string>& files) {
-  if (files.empty())
-    throw Error(Errc::invalid_argument, "read_cifar10: expected at least one file, got none");
   return or_out_of_memory("read_cifar10", [&] {
+    const CanonicalFloats floats;  // on the host's thread
+    if (files.empty())
+      throw Error(Errc::invalid_argument, "read_cifar10: expected at least one file, got none");
     Records records;
     for (const std::string& file : files) append_records(file, records);
     return byte_images({3, 32, 32}, std::move(records.pixels), std::move(records.labels), {});
@@ -71,6 +73,7 @@ std::shared_ptr<const Dataset> read_cifar10(const std::string& directory, Split 
 
 std::vector<std::string> cifar10_files(const std::string& directory, Split split) {
   return or_out_of_memory("read_cifar10", [&] {
+    const CanonicalFloats floats;  // on the host's thread
     const std::string what = "a CIFAR-10 file";
     std::vector<std::string> files;
     if (split == Split::test) files.push_back(expect_file(directory, "test_batch.bin", what));

@@ -8,6 +8,7 @@
 #include "engine/datasets/normalizer.hpp"
 #include "engine/values/canonical_floats.hpp"
 #include "engine/values/number_range.hpp"
+#include "engine/values/out_of_memory.hpp"
 #include "graph/random.hpp"
 #include "penstock/error.hpp"
 
@@ -22,9 +23,10 @@ struct ImageSize {
 
 ImageSize image_size(const std::string& who, const std::shared_ptr<const Dataset>& dataset) {
   if (!dataset) throw Error(Errc::invalid_argument, who + ": expected a dataset, got none");
-  if (dataset->fields().empty())
+  const auto fields = call_host([&]() -> std::vector<Field> { return dataset->fields(); });
+  if (fields.empty())
     throw Error(Errc::shape_mismatch, who + ": expected an image as first field, got no fields");
-  const Field& field = dataset->fields().front();
+  const Field& field = fields.front();
   if (field.dtype != DType::f32 || field.shape.rank() != 3)
     throw Error(Errc::shape_mismatch,
                 who + ": expected f32 [channels,rows,columns] as first field, got \"" + field.name +
@@ -65,7 +67,6 @@ class Normalized : public Transformed {
   Normalized(std::shared_ptr<const Dataset> dataset, const ChannelNormalization& normalization)
       : Transformed("normalize", std::move(dataset)) {
     check_counts(normalization);
-    const CanonicalFloats floats;  // on the host's thread
     for (std::size_t i = 0; i < normalization.mean.size(); ++i) {
       const Normalization channel{normalization.mean[i], normalization.std[i]};
       check_normalization("normalize: channel " + std::to_string(i), channel);
@@ -125,7 +126,7 @@ class Cropped : public Dataset {
       : size_(image_size("random_crop", dataset)),
         crop_(crop),
         dataset_(std::move(dataset)),
-        fields_(dataset_->fields()) {
+        fields_(call_host([&]() -> std::vector<Field> { return dataset_->fields(); })) {
     check_number("random_crop.padding", static_cast<double>(crop.padding), {0, 1 << 20});
     check_side("rows", crop.rows, size_.rows);
     check_side("columns", crop.columns, size_.columns);
@@ -189,17 +190,26 @@ class Cropped : public Dataset {
 
 std::shared_ptr<const Dataset> normalize(std::shared_ptr<const Dataset> dataset,
                                          const ChannelNormalization& normalization) {
-  return std::make_shared<Normalized>(std::move(dataset), normalization);
+  return or_out_of_memory("normalize", [&]() -> std::shared_ptr<const Dataset> {
+    const CanonicalFloats floats;  // on the host's thread
+    return std::make_shared<Normalized>(std::move(dataset), normalization);
+  });
 }
 
 std::shared_ptr<const Dataset> random_crop(std::shared_ptr<const Dataset> dataset,
                                            const RandomCrop& crop) {
-  return std::make_shared<Cropped>(std::move(dataset), crop);
+  return or_out_of_memory("random_crop", [&]() -> std::shared_ptr<const Dataset> {
+    const CanonicalFloats floats;  // on the host's thread
+    return std::make_shared<Cropped>(std::move(dataset), crop);
+  });
 }
 
 std::shared_ptr<const Dataset> random_horizontal_flip(std::shared_ptr<const Dataset> dataset,
                                                       const RandomFlip& flip) {
-  return std::make_shared<Flipped>(std::move(dataset), flip);
+  return or_out_of_memory("random_horizontal_flip", [&]() -> std::shared_ptr<const Dataset> {
+    const CanonicalFloats floats;  // on the host's thread
+    return std::make_shared<Flipped>(std::move(dataset), flip);
+  });
 }
 
 }  // namespace penstock

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "engine/json/json_string.hpp"
+#include "engine/values/canonical_floats.hpp"
 #include "engine/values/number_range.hpp"
 #include "engine/values/out_of_memory.hpp"
 #include "penstock/output_file.hpp"
@@ -54,6 +55,7 @@ std::int64_t first_begin(std::span<const TraceEvent> events) {
 void write_chrome_trace(OutputFile& file, std::span<const TraceEvent> events,
                         std::uint64_t dropped) {
   or_out_of_memory("writing a trace", [&] {
+    const CanonicalFloats floats;  // on the host's thread
     const char* separator = "\n";
     const auto write = [&](const std::string& event) {
       file.write(separator + event);
@@ -72,6 +74,7 @@ void write_chrome_trace(OutputFile& file, std::span<const TraceEvent> events,
 void write_chrome_trace(const std::string& path, std::span<const TraceEvent> events,
                         std::uint64_t dropped) {
   or_out_of_memory("writing a trace", [&] {
+    const CanonicalFloats floats;
     OutputFile file(path);
     write_chrome_trace(file, events, dropped);
     file.commit();

@@ -11,6 +11,7 @@
 
 #include "engine/files/replaceable.hpp"
 #include "engine/files/temporary_file.hpp"
+#include "engine/values/canonical_floats.hpp"
 #include "engine/values/out_of_memory.hpp"
 #include "engine/values/printable.hpp"
 #include "penstock/error.hpp"
@@ -108,7 +109,10 @@ void OutputFile::reporting(const Action& action) const {
 
 OutputFile::OutputFile(const std::filesystem::path& target, Links links)
     : name_(or_out_of_memory("cannot write a file", [&] { return printable(target.native()); })) {
-  reporting([&] { open(target, links); });
+  reporting([&] {
+    const CanonicalFloats floats;  // a path computes in double
+    open(target, links);
+  });
 }
 
 OutputFile::~OutputFile() = default;
@@ -160,7 +164,10 @@ void OutputFile::sync() {
 
 void OutputFile::commit() {
   sync();
-  reporting([&] { temporary_->become(target_); });
+  reporting([&] {
+    const CanonicalFloats floats;
+    temporary_->become(target_);
+  });
   temporary_.reset();
   sync_directory(directory_);
 }

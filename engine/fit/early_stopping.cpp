@@ -2,7 +2,11 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/values/canonical_floats.hpp"
 #include "engine/values/joined.hpp"
+#include "engine/values/number_range.hpp"
+#include "engine/values/out_of_memory.hpp"
+#include "engine/values/printable.hpp"
 #include "penstock/error.hpp"
 #include "penstock/fit.hpp"
 
@@ -15,7 +19,7 @@ void check(const EarlyStopping& rule) {
   };
   if (rule.monitor.empty()) refuse("monitor: expected a name, got none");
   if (!(rule.min_delta >= 0) || std::isinf(rule.min_delta))
-    refuse("min_delta: expected 0 or more, got " + std::to_string(rule.min_delta));
+    refuse("min_delta: expected 0 or more, got " + number_text(rule.min_delta));
   if (rule.patience < 0)
     refuse("patience: expected 0 or more, got " + std::to_string(rule.patience));
 }
@@ -24,29 +28,53 @@ void expect_name(const std::string& monitor, const std::vector<std::string>& nam
   if (std::ranges::find(names, monitor) != names.end()) return;
   throw Error(Errc::invalid_argument,
               "early stopping: monitor: expected a value of this training, " + joined(names) +
-                  ", got \"" + monitor + '"');
+                  ", got " + quoted_text(monitor));
+}
+
+/// Counts the epochs without a gain.
+class Patience {
+ public:
+  explicit Patience(const EarlyStopping& rule) : rule_(rule) {}
+
+  Next after(const EpochRecord& epoch) {
+    const double value = value_of(epoch.values, rule_.monitor);
+    const double goodness = rule_.higher_is_better ? value : -value;
+    if (goodness > best_ + rule_.min_delta) {
+      best_ = goodness;
+      waited_ = 0;
+      return Next::go_on;
+    }
+    return ++waited_ > rule_.patience ? Next::stop : Next::go_on;
+  }
+
+ private:
+  EarlyStopping rule_;
+  double best_ = -std::numeric_limits<double>::infinity();
+  int waited_ = 0;
+};
+
+/// Returns what `action` returns. A host may call it itself.
+auto on_hosts_thread(const auto& action) {
+  return or_out_of_memory("early stopping", [&] {
+    const CanonicalFloats floats;
+    return action();
+  });
 }
 
 }  // namespace
 
 FitCallback early_stopping(const EarlyStopping& rule) {
-  check(rule);
-  FitCallback callback;
-  callback.on_fit_begin = [monitor = rule.monitor](const std::vector<std::string>& names) {
-    expect_name(monitor, names);
-  };
-  callback.on_epoch_end = [rule, best = -std::numeric_limits<double>::infinity(),
-                           waited = 0](const EpochRecord& epoch) mutable {
-    const double value = value_of(epoch.values, rule.monitor);
-    const double goodness = rule.higher_is_better ? value : -value;
-    if (goodness > best + rule.min_delta) {
-      best = goodness;
-      waited = 0;
-      return Next::go_on;
-    }
-    return ++waited > rule.patience ? Next::stop : Next::go_on;
-  };
-  return callback;
+  return on_hosts_thread([&] {
+    check(rule);
+    FitCallback callback;
+    callback.on_fit_begin = [monitor = rule.monitor](const std::vector<std::string>& names) {
+      on_hosts_thread([&] { expect_name(monitor, names); });
+    };
+    callback.on_epoch_end = [patience = Patience(rule)](const EpochRecord& epoch) mutable {
+      return on_hosts_thread([&] { return patience.after(epoch); });
+    };
+    return callback;
+  });
 }
 
 }  // namespace penstock

@@ -5,6 +5,7 @@
 
 #include "engine/fit/scores.hpp"
 #include "engine/values/canonical_floats.hpp"
+#include "engine/values/out_of_memory.hpp"
 #include "engine/values/rows.hpp"
 #include "penstock/error.hpp"
 
@@ -61,10 +62,15 @@ Tensor labels_of(const OutputRows& rows, const Tensor& labels) {
   return every_nth(rows, labels);
 }
 
-}  // namespace
+/// Returns what `action` returns. A host may call it itself.
+auto on_hosts_thread(std::string_view name, const auto& action) {
+  return or_out_of_memory(name, [&] {
+    const CanonicalFloats floats;
+    return action();
+  });
+}
 
-std::int64_t count_correct(const Tensor& scores, const Tensor& labels) {
-  const CanonicalFloats floats;  // comparing a NaN may trap
+std::int64_t counted_correct(const Tensor& scores, const Tensor& labels) {
   check_scores(scores, labels);
   const auto classes = static_cast<std::size_t>(scores.shape()[1]);
   const auto rows = static_cast<std::size_t>(scores.shape()[0]);
@@ -78,27 +84,60 @@ std::int64_t count_correct(const Tensor& scores, const Tensor& labels) {
   return correct;
 }
 
-Metric accuracy(const std::string& output) {
-  return {.name = "accuracy",
+/// Returns a metric whose functions a host may call itself.
+Metric metric_of(std::string_view name, const auto& score, const auto& check) {
+  return {.name = std::string(name),
           .score =
-              [output](const StepResult& result, const Batch& batch) {
-                const Tensor& scores = result.output(output);
-                const Tensor labels = batch.empty() ? Tensor() : batch.back();
-                const std::int64_t correct = count_correct(scores, labels_of(result.rows, labels));
-                return Score{static_cast<double>(correct), scores.shape()[0]};
+              [score](const StepResult& result, const Batch& batch) {
+                return on_hosts_thread("a metric", [&] { return score(result, batch); });
               },
           .check =
-              [output](const StepResult& outline) {
-                outline.output(output);
-                expect_single_samples(outline.rows);
+              [check](const StepResult& outline) {
+                on_hosts_thread("a metric", [&] { check(outline); });
               }};
 }
 
+}  // namespace
+
+Score& Score::operator+=(const Score& other) noexcept {
+  const CanonicalFloats floats;  // on the host's thread, here and below
+  sum += other.sum;
+  count += other.count;
+  return *this;
+}
+
+double Score::mean() const noexcept {
+  const CanonicalFloats floats;
+  return sum / static_cast<double>(count);
+}
+
+std::int64_t count_correct(const Tensor& scores, const Tensor& labels) {
+  return on_hosts_thread("count_correct", [&] { return counted_correct(scores, labels); });
+}
+
+Metric accuracy(const std::string& output) {
+  return or_out_of_memory("accuracy", [&] {
+    const auto score = [output](const StepResult& result, const Batch& batch) {
+      const Tensor& scores = result.output(output);
+      const Tensor labels = batch.empty() ? Tensor() : batch.back();
+      const std::int64_t correct = counted_correct(scores, labels_of(result.rows, labels));
+      return Score{static_cast<double>(correct), scores.shape()[0]};
+    };
+    return metric_of("accuracy", score, [output](const StepResult& outline) {
+      outline.output(output);
+      expect_single_samples(outline.rows);
+    });
+  });
+}
+
 Metric mean_of(const std::string& output) {
-  return {.name = output,
-          .score = [output](const StepResult& result,
-                            const Batch&) { return score_of(result.output(output), result.rows); },
-          .check = [output](const StepResult& outline) { outline.output(output); }};
+  return or_out_of_memory("mean_of", [&] {
+    const auto score = [output](const StepResult& result, const Batch&) {
+      return score_of(result.output(output), result.rows);
+    };
+    return metric_of(output, score,
+                     [output](const StepResult& outline) { outline.output(output); });
+  });
 }
 
 }  // namespace penstock

@@ -7,6 +7,7 @@
 
 #include "engine/values/canonical_floats.hpp"
 #include "engine/values/number_range.hpp"
+#include "engine/values/out_of_memory.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -54,52 +55,72 @@ void check_factor(const std::string& function, const char* name, double factor) 
   check_f32("learning rate schedule, " + function + ": " + name, factor, {});
 }
 
+/// Returns what `action`, which is what `function` does, returns.
+auto on_hosts_thread(const char* function, const auto& action) {
+  return or_out_of_memory(function, [&] {
+    const CanonicalFloats floats;
+    return action();
+  });
+}
+
 }  // namespace
 
 LearningRateSchedule LearningRateSchedule::constant(double factor) {
-  check_factor("constant", "factor", factor);
-  return LearningRateSchedule(Phase{.factor = factor});
+  return on_hosts_thread("LearningRateSchedule::constant", [&] {
+    check_factor("constant", "factor", factor);
+    return LearningRateSchedule(Phase{.factor = factor});
+  });
 }
 
 LearningRateSchedule LearningRateSchedule::step(std::int64_t updates, double factor) {
-  check_updates("step", updates);
-  check_factor("step", "factor", factor);
-  return LearningRateSchedule(Phase{.kind = Kind::step, .factor = factor, .updates = updates});
+  return on_hosts_thread("LearningRateSchedule::step", [&] {
+    check_updates("step", updates);
+    check_factor("step", "factor", factor);
+    return LearningRateSchedule(Phase{.kind = Kind::step, .factor = factor, .updates = updates});
+  });
 }
 
 LearningRateSchedule LearningRateSchedule::exponential(double factor) {
-  check_factor("exponential", "factor", factor);
-  return LearningRateSchedule(Phase{.kind = Kind::exponential, .factor = factor});
+  return on_hosts_thread("LearningRateSchedule::exponential", [&] {
+    check_factor("exponential", "factor", factor);
+    return LearningRateSchedule(Phase{.kind = Kind::exponential, .factor = factor});
+  });
 }
 
 LearningRateSchedule LearningRateSchedule::cosine(std::int64_t updates, double last) {
-  check_updates("cosine", updates);
-  check_factor("cosine", "last", last);
-  return LearningRateSchedule(Phase{.kind = Kind::cosine, .factor = last, .updates = updates});
+  return on_hosts_thread("LearningRateSchedule::cosine", [&] {
+    check_updates("cosine", updates);
+    check_factor("cosine", "last", last);
+    return LearningRateSchedule(Phase{.kind = Kind::cosine, .factor = last, .updates = updates});
+  });
 }
 
 LearningRateSchedule LearningRateSchedule::linear(std::int64_t updates, double first, double last) {
-  check_updates("linear", updates);
-  check_factor("linear", "first", first);
-  check_factor("linear", "last", last);
-  return LearningRateSchedule(
-      Phase{.kind = Kind::linear, .first = first, .factor = last, .updates = updates});
+  return on_hosts_thread("LearningRateSchedule::linear", [&] {
+    check_updates("linear", updates);
+    check_factor("linear", "first", first);
+    check_factor("linear", "last", last);
+    return LearningRateSchedule(
+        Phase{.kind = Kind::linear, .first = first, .factor = last, .updates = updates});
+  });
 }
 
 LearningRateSchedule LearningRateSchedule::then(std::int64_t updates,
                                                 const LearningRateSchedule& next) const {
-  check_updates("then", updates);
-  LearningRateSchedule result;
-  result.phases_.clear();
-  std::int64_t left = updates;
-  for (Phase phase : phases_) {
-    if (left == 0) break;
-    phase.lasts = phase.lasts == 0 ? left : std::min(left, phase.lasts);
-    left -= phase.lasts;
-    result.phases_.push_back(phase);
-  }
-  result.phases_.insert(result.phases_.end(), next.phases_.begin(), next.phases_.end());
-  return result;
+  return on_hosts_thread("LearningRateSchedule::then", [&] {
+    check_updates("then", updates);
+    LearningRateSchedule result;
+    result.phases_.clear();
+    std::int64_t left = updates;
+    for (Phase phase : phases_) {
+      if (left == 0) break;
+      phase.lasts = phase.lasts == 0 ? left : std::min(left, phase.lasts);
+      left -= phase.lasts;
+      result.phases_.push_back(phase);
+    }
+    result.phases_.insert(result.phases_.end(), next.phases_.begin(), next.phases_.end());
+    return result;
+  });
 }
 
 LearningRateSchedule LearningRateSchedule::after_warm_up(std::int64_t updates, double first) const {
@@ -107,24 +128,27 @@ LearningRateSchedule LearningRateSchedule::after_warm_up(std::int64_t updates, d
 }
 
 double LearningRateSchedule::at(std::int64_t update) const {
-  const CanonicalFloats floats;
-  check_number("learning rate schedule, at: update", static_cast<double>(update), {});
-  std::int64_t own = update;
-  for (const Phase& phase : phases_) {
-    if (phase.lasts == 0 || own < phase.lasts) return factor_at(phase, own);
-    own -= phase.lasts;
-  }
-  return 1;
+  return on_hosts_thread("LearningRateSchedule::at", [&]() -> double {
+    check_number("learning rate schedule, at: update", static_cast<double>(update), {});
+    std::int64_t own = update;
+    for (const Phase& phase : phases_) {
+      if (phase.lasts == 0 || own < phase.lasts) return factor_at(phase, own);
+      own -= phase.lasts;
+    }
+    return 1;
+  });
 }
 
 LearningRateSchedule LearningRateSchedule::of(const std::vector<Phase>& phases) {
-  if (phases.empty())
-    throw Error(Errc::invalid_argument, "schedule: expected at least one phase, got none");
-  for (std::size_t i = 0; i < phases.size(); ++i)
-    check_phase("schedule[" + std::to_string(i) + "]", phases[i], i + 1 == phases.size());
-  LearningRateSchedule result;
-  result.phases_ = phases;
-  return result;
+  return on_hosts_thread("LearningRateSchedule::of", [&] {
+    if (phases.empty())
+      throw Error(Errc::invalid_argument, "schedule: expected at least one phase, got none");
+    for (std::size_t i = 0; i < phases.size(); ++i)
+      check_phase("schedule[" + std::to_string(i) + "]", phases[i], i + 1 == phases.size());
+    LearningRateSchedule result;
+    result.phases_ = phases;
+    return result;
+  });
 }
 
 std::string_view to_string(LearningRateSchedule::Kind value) noexcept {

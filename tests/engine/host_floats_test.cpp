@@ -9,13 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "penstock/data_loader_json.hpp"
-#include "penstock/error.hpp"
-#include "penstock/metric.hpp"
-#include "penstock/optimizer_json.hpp"
-#include "penstock/options_json.hpp"
+#include "penstock/penstock.hpp"
 #include "tests/engine/numbered_batches.hpp"
 #include "tests/support/forked.hpp"
+#include "tests/support/random_tensor.hpp"
+#include "tests/support/temporary_directory.hpp"
 
 namespace penstock {
 namespace {
@@ -109,6 +107,92 @@ TEST(HostFloats, DoNotTrapInScoresThatAreNotNumbers) {
   const std::vector<std::int64_t> label{1};
   const Tensor labels(Shape{1}, std::span<const std::int64_t>(label));
   EXPECT_TRUE(survives_traps([&] { count_correct(scores, labels); }));
+}
+
+TEST(HostFloats, DoNotTrapInReportsAndTraces) {
+  CompileReport report{.seconds = 0.1, .phases = {{"split", 0.3}}};
+  report.stages = {{.forward_flops = 12345.7, .share = 0.3, .bytes = 12345}};
+  EXPECT_TRUE(survives_traps([&] { static_cast<void>(to_string(report)); }));
+  EXPECT_TRUE(survives_traps([&] { static_cast<void>(describe_stages(report)); }));
+  const testing::TemporaryDirectory directory;
+  const std::string path = directory / "trace";
+  const std::vector<TraceEvent> events{{.begin_ns = 1, .end_ns = 12346}};
+  EXPECT_TRUE(survives_traps([&] { write_chrome_trace(path, events); }));
+}
+
+TEST(HostFloats, DoNotTrapInMetricsAndEarlyStopping) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_TRUE(survives_traps([&] {
+    try {
+      early_stopping({.min_delta = nan});
+    } catch (const Error&) {
+    }
+  }));
+  const EpochRecord epoch{.values = {{"val_loss", 0.1}}}, none{.values = {{"val_loss", nan}}};
+  EXPECT_TRUE(survives_traps([&] {
+    const FitCallback callback = early_stopping({.min_delta = 0.3});
+    for (const EpochRecord& each : {epoch, none, epoch}) callback.on_epoch_end(each);
+  }));
+  const StepResult result{.outputs = {{"y", Tensor({3}, {0.1f, 0.2f, 0.7f})}},
+                          .rows = {.micro_batches = {1, 1}}};
+  EXPECT_TRUE(survives_traps([&] {
+    Score score = mean_of("y").score(result, {});
+    score += Score{0.1, 2};
+    static_cast<void>(score.mean());
+  }));
+}
+
+TEST(HostFloats, DoNotTrapInSchedulesAndDatasets) {
+  EXPECT_TRUE(survives_traps([] {
+    LearningRateSchedule::constant(0.1);
+    LearningRateSchedule::step(3, 0.1);
+    LearningRateSchedule::exponential(0.1);
+    LearningRateSchedule::of({{.factor = 0.1}});
+    const auto schedule = LearningRateSchedule::cosine(3, 0.1).after_warm_up(7, 0.3);
+    for (int update = 0; update < 12; ++update) static_cast<void>(schedule.at(update));
+  }));
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  constexpr std::int64_t many = (std::int64_t{1} << 60) + 1;
+  EXPECT_TRUE(survives_traps([&] {
+    const auto digits = synthetic_digits(3, 1, {0.1, 0.3});
+    normalize(digits, {{0.1}, {0.3}});
+    try {
+      random_horizontal_flip(digits, {.probability = nan});
+    } catch (const Error&) {
+    }
+    try {
+      random_crop(digits, {.rows = many, .columns = many, .padding = many});
+    } catch (const Error&) {
+    }
+  }));
+}
+
+TEST(HostFloats, DoNotTrapInPathsOfFiles) {
+  const testing::TemporaryDirectory directory;
+  const std::string folder = directory / "a/b/c/d/e/f";
+  EXPECT_TRUE(survives_traps([&] {
+    try {
+      read_idx(folder, Split::train, {});
+    } catch (const Error&) {
+    }
+    try {
+      read_cifar10(folder, Split::train);
+    } catch (const Error&) {
+    }
+  }));
+}
+
+TEST(HostFloats, DoNotTrapWhereLayersAreAddedAndModelsRun) {
+  EXPECT_TRUE(survives_traps([] {
+    Model model("floats", 1);
+    const Value x = model.input("x", {3, 5});
+    Value y = model.scale(model.attention(x, x, x), 0.3);
+    y = model.dropout("drop", model.linear("fc", model.flatten(y), 7), 0.1);
+    model.output("y", model.leaky_relu(y, 0.1));
+    InferenceModel inference(model, {.batch_size = 3});
+    const std::vector<Tensor> inputs{testing::uniform({2, 3, 5}, 1)};
+    predict(inference, inputs);
+  }));
 }
 
 #endif

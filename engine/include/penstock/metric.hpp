@@ -17,13 +17,9 @@ struct Score {
   double sum = 0;
   std::int64_t count = 0;
 
-  Score& operator+=(const Score& other) noexcept {
-    sum += other.sum;
-    count += other.count;
-    return *this;
-  }
-  /// nan of nothing.
-  double mean() const noexcept { return sum / static_cast<double>(count); }
+  Score& operator+=(const Score& other) noexcept;
+  /// Returns nan if nothing was counted.
+  double mean() const noexcept;
 };
 
 struct Metric {

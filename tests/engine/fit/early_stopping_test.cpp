@@ -78,7 +78,7 @@ TEST(EarlyStopping, NamesWhatItCannotUse) {
   EXPECT_EQ(refusal(Errc::invalid_argument, [] { early_stopping({.patience = -1}); }),
             "early stopping: patience: expected 0 or more, got -1");
   EXPECT_EQ(refusal(Errc::invalid_argument, [] { early_stopping({.min_delta = -1}); }),
-            "early stopping: min_delta: expected 0 or more, got -1.000000");
+            "early stopping: min_delta: expected 0 or more, got -1");
   EXPECT_EQ(refusal(Errc::invalid_argument,
                     [] {
                       early_stopping({}).on_epoch_end({.values = {{"loss", 1}, {"accuracy", 1}}});
