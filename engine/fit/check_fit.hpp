@@ -1,6 +1,7 @@
 // What fit() can tell to be wrong before it begins: nothing has changed then. Pure.
 #pragma once
 
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -8,9 +9,11 @@
 
 namespace penstock {
 
+/// Once `stop` is asked to stop, no metric's check is called any more.
 /// @throws Error invalid_argument saying what was expected and what came, and what a metric's check
 /// throws.
-void check_fit(const TrainingModel& model, const DataLoader& data, const FitOptions& options);
+void check_fit(const TrainingModel& model, const DataLoader& data, const FitOptions& options,
+               const std::stop_token& stop);
 
 /// Returns the names that EpochRecord::values will have.
 std::vector<std::string> value_names(const FitOptions& options);

@@ -7,8 +7,19 @@
 #include "engine/fit/scores.hpp"
 #include "engine/fit/stopwatch.hpp"
 #include "engine/model/model_access.hpp"
+#include "engine/values/out_of_memory.hpp"
+#include "penstock/error.hpp"
 
 namespace penstock {
+
+namespace {
+
+[[noreturn]] void refuse_stopped() {
+  throw Error(Errc::cancelled,
+              "evaluate: was asked to stop before it had asked all metrics, and returns nothing");
+}
+
+}  // namespace
 
 Evaluation evaluate_once(InferenceModel& model, DataLoader& data, InferenceFields& fields,
                          std::span<const Metric> metrics, LoaderNote& note,
@@ -25,9 +36,9 @@ Evaluation evaluate_once(InferenceModel& model, DataLoader& data, InferenceField
       const StepResult result = model.run(fields.of(part), stop);
       samples += part.front().shape()[0];
       evaluation.samples_per_second = first_call->per_second(samples);
-      scores.add(result, part);
+      if (!scores.add(result, part, stop)) refuse_stopped();
     });
-    if (on_batch) on_batch();
+    if (on_batch) call_host(on_batch);
   }
   if (samples == 0) refuse_empty("evaluate");
   note.tell(data);
@@ -37,15 +48,17 @@ Evaluation evaluate_once(InferenceModel& model, DataLoader& data, InferenceField
 
 Evaluation evaluate(InferenceModel& model, DataLoader& data, const std::vector<Metric>& metrics,
                     const std::function<void()>& on_batch, std::stop_token stop) {
-  const auto calls = ModelAccess::calls(model);
-  const ModelCall call(*calls, "evaluate");
-  check(metrics);
-  check(metrics, model.outline(), "evaluate");
-  InferenceModel kept = ModelAccess::handle(model);  // the host's functions may destroy `model`
-  InferenceFields fields(kept, data.fields());
-  check_runs(kept, data, fields, "evaluate: data");
-  LoaderNote note(kept.options().runtime);
-  return evaluate_once(kept, data, fields, metrics, note, on_batch, stop);
+  return or_out_of_memory("evaluate", [&] {
+    const auto calls = ModelAccess::calls(model);
+    const ModelCall call(*calls, "evaluate");
+    InferenceModel kept = ModelAccess::handle(model);  // the host's functions may destroy `model`
+    check(metrics);
+    check(metrics, kept.outline(), "evaluate", stop);
+    InferenceFields fields(kept, data.fields());
+    check_runs(kept, data, fields, "evaluate: data");
+    LoaderNote note(kept.options().runtime);
+    return evaluate_once(kept, data, fields, metrics, note, on_batch, stop);
+  });
 }
 
 }  // namespace penstock

@@ -12,6 +12,8 @@
 #include "engine/fit/stopwatch.hpp"
 #include "engine/model/model_access.hpp"
 #include "engine/values/joined.hpp"
+#include "engine/values/out_of_memory.hpp"
+#include "engine/values/printable.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -70,7 +72,7 @@ class Fitting {
   /// Calls `tell` with one callback after the other until the host asks for a stop.
   void each_callback(const auto& tell) {
     for (const FitCallback& callback : options_.callbacks)
-      if (!cancelled()) tell(callback);
+      if (!cancelled()) call_host([&] { tell(callback); });
   }
 
   /// Returns what `call`, which takes the token, returns, or nothing if that was cancelled.
@@ -136,7 +138,7 @@ class Fitting {
     epoch.updates = updates();
     ++epoch.steps;
     Scores of_step(options_.metrics, true);
-    of_step.add(result, given);
+    if (!of_step.add(result, given, stop_)) return false;
     scores += of_step;
     tell_step(epoch, result, of_step, static_cast<double>(given.front().shape()[0]) / seconds);
     return true;
@@ -229,16 +231,20 @@ class Fitting {
 double value_of(const std::vector<NamedValue>& values, const std::string& name) {
   for (const NamedValue& value : values)
     if (value.name == name) return value.value;
-  throw Error(Errc::invalid_argument, "there is no value named \"" + name +
-                                          "\"; there are: " + joined(values, &NamedValue::name));
+  return or_out_of_memory("value_of", [&]() -> double {
+    throw Error(Errc::invalid_argument, "there is no value named " + quoted_text(name) +
+                                            "; there are: " + joined(values, &NamedValue::name));
+  });
 }
 
 History fit(TrainingModel& model, DataLoader& data, const FitOptions& options,
             std::stop_token stop) {
-  const auto calls = ModelAccess::calls(model);
-  const ModelCall call(*calls, "fit");
-  check_fit(model, data, options);
-  return Fitting(model, data, options, std::move(stop)).run();
+  return or_out_of_memory("fit", [&] {
+    const auto calls = ModelAccess::calls(model);
+    const ModelCall call(*calls, "fit");
+    check_fit(model, data, options, stop);
+    return Fitting(model, data, options, std::move(stop)).run();
+  });
 }
 
 }  // namespace penstock

@@ -6,6 +6,7 @@
 #include "engine/fit/inference_fields.hpp"
 #include "engine/fit/loader_note.hpp"
 #include "engine/model/model_access.hpp"
+#include "engine/values/out_of_memory.hpp"
 #include "engine/values/rows.hpp"
 #include "penstock/error.hpp"
 #include "penstock/fit.hpp"
@@ -69,40 +70,46 @@ std::int64_t samples_in(const std::vector<Tensor>& inputs) {
   return std::max<std::int64_t>(samples, 0);
 }
 
+/// Returns what `run`, which is given the model and the predictions, has added to these in one call
+/// of the model.
+std::vector<NamedTensor> predicting(InferenceModel& model, const auto& run) {
+  return or_out_of_memory("predict", [&] {
+    const auto calls = ModelAccess::calls(model);
+    const ModelCall call(*calls, "predict");
+    InferenceModel kept = ModelAccess::handle(model);  // the host's functions may destroy `model`
+    expect_own_inputs(kept);
+    Predictions predictions;
+    run(kept, predictions);
+    return predictions.joined();
+  });
+}
+
 }  // namespace
 
 std::vector<NamedTensor> predict(InferenceModel& model, DataLoader& data, std::stop_token stop) {
-  const auto calls = ModelAccess::calls(model);
-  const ModelCall call(*calls, "predict");
-  InferenceModel kept = ModelAccess::handle(model);  // the host's functions may destroy `model`
-  expect_own_inputs(kept);
-  InferenceFields fields(kept, data.fields());
-  check_runs(kept, data, fields, "predict: data");
-  Predictions predictions;
-  LoaderNote note(kept.options().runtime);
-  note.tell(data);
-  data.start_epoch();
-  while (const std::optional<Batch> batch = data.next(stop))
-    in_runs(*batch, batch->front().shape()[0], kept.samples_per_run(), [&](const Batch& part) {
-      predictions.add(kept.run(fields.of(part), stop), part.front().shape()[0]);
-    });
-  if (predictions.empty()) refuse_empty("predict");
-  note.tell(data);
-  return predictions.joined();
+  return predicting(model, [&](InferenceModel& kept, Predictions& predictions) {
+    InferenceFields fields(kept, data.fields());
+    check_runs(kept, data, fields, "predict: data");
+    LoaderNote note(kept.options().runtime);
+    note.tell(data);
+    data.start_epoch();
+    while (const std::optional<Batch> batch = data.next(stop))
+      in_runs(*batch, batch->front().shape()[0], kept.samples_per_run(), [&](const Batch& part) {
+        predictions.add(kept.run(fields.of(part), stop), part.front().shape()[0]);
+      });
+    if (predictions.empty()) refuse_empty("predict");
+    note.tell(data);
+  });
 }
 
 std::vector<NamedTensor> predict(InferenceModel& model, const std::vector<Tensor>& inputs,
                                  std::stop_token stop) {
-  const auto calls = ModelAccess::calls(model);
-  const ModelCall call(*calls, "predict");
-  InferenceModel kept = ModelAccess::handle(model);  // the host's functions may destroy `model`
-  expect_own_inputs(kept);
-  Predictions predictions;
-  const std::int64_t samples = samples_in(inputs);
-  in_runs(inputs, samples, kept.samples_per_run(), [&](const std::vector<Tensor>& part) {
-    predictions.add(kept.run(part, stop), samples_in(part));
+  return predicting(model, [&](InferenceModel& kept, Predictions& predictions) {
+    const std::int64_t samples = samples_in(inputs);
+    in_runs(inputs, samples, kept.samples_per_run(), [&](const std::vector<Tensor>& part) {
+      predictions.add(kept.run(part, stop), samples_in(part));
+    });
   });
-  return predictions.joined();
 }
 
 }  // namespace penstock

@@ -4,6 +4,8 @@
 #include <numeric>
 #include <set>
 
+#include "engine/values/out_of_memory.hpp"
+#include "engine/values/printable.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -34,15 +36,17 @@ void check(std::span<const Metric> metrics) {
                                               metric.name +
                                               (metric.score ? "\"" : "\" without a function"));
     if (!names.insert(metric.name).second)
-      throw Error(Errc::invalid_argument,
-                  "metrics: expected names that differ, got \"" + metric.name + "\" once more");
+      throw Error(Errc::invalid_argument, "metrics: expected names that differ, got " +
+                                              quoted_text(metric.name) + " once more");
   }
 }
 
-void check(std::span<const Metric> metrics, const StepResult& outline, const std::string& who) {
+void check(std::span<const Metric> metrics, const StepResult& outline, const std::string& who,
+           const std::stop_token& stop) {
   for (const Metric& metric : metrics) {
+    if (stop.stop_requested()) return;
     try {
-      if (metric.check) metric.check(outline);
+      if (metric.check) call_host([&] { metric.check(outline); });
     } catch (const Error& error) {
       throw Error(error.code(), who + ": metric \"" + metric.name + "\": " + error.what());
     }
@@ -58,12 +62,16 @@ Scores::Scores(std::span<const Metric> metrics, bool of_training)
   check(metrics);
 }
 
-void Scores::add(const StepResult& result, const Batch& batch) {
+bool Scores::add(const StepResult& result, const Batch& batch, const std::stop_token& stop) {
   if (counts_loss_) {
     const std::int64_t samples = batch.front().shape()[0];
     loss_ += {result.mean_loss * static_cast<double>(samples), samples};
   }
-  for (std::size_t i = 0; i < metrics_.size(); ++i) scores_[i] += metrics_[i].score(result, batch);
+  for (std::size_t i = 0; i < metrics_.size(); ++i) {
+    if (stop.stop_requested()) return false;
+    scores_[i] += call_host([&] { return metrics_[i].score(result, batch); });
+  }
+  return true;
 }
 
 Scores& Scores::operator+=(const Scores& other) noexcept {

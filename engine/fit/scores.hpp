@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -11,9 +12,10 @@ namespace penstock {
 
 /// @throws Error invalid_argument for a metric without a name or a function, or two of one name.
 void check(std::span<const Metric> metrics);
-/// Whether they can be told of what calls return. `who` begins the text.
-/// @throws Error as their own checks.
-void check(std::span<const Metric> metrics, const StepResult& outline, const std::string& who);
+/// Asks the metrics' own checks, as long as `stop` is not asked to stop, whether they can be told
+/// of what calls return. @throws Error as the checks, its text opening with `who`.
+void check(std::span<const Metric> metrics, const StepResult& outline, const std::string& who,
+           const std::stop_token& stop);
 
 /// The mean of an output's elements: over samples where it has one number for each
 /// micro-batch, which counts for all of that. Sums are divided by how many they are of.
@@ -25,8 +27,9 @@ class Scores {
   /// @throws as check().
   explicit Scores(std::span<const Metric> metrics, bool of_training = false);
 
-  /// Adds what a call came to.
-  void add(const StepResult& result, const Batch& batch);
+  /// Adds what a call came to. Once `stop` is asked to stop, no further metric is asked.
+  /// @returns whether all of them were.
+  bool add(const StepResult& result, const Batch& batch, const std::stop_token& stop = {});
   /// Adds those of the same metrics.
   Scores& operator+=(const Scores& other) noexcept;
   /// The means so far, "loss" first if there is one; nan of what no call has returned. Each name

@@ -101,8 +101,8 @@ struct FitOptions {
 /// counts that.
 ///
 /// Once `stop` is asked to stop, fit() ends after the updates that have begun, calls nothing of the
-/// host's any more and returns what was done, marked as cancelled; the model keeps what it was
-/// trained to.
+/// host's any more but a log, and returns what was done, marked as cancelled; the model keeps what
+/// it was trained to. Of an epoch in whose evaluation the stop came, `History::epochs` has nothing.
 ///
 /// fit(), evaluate() and predict() are calls of the model from their beginning to their end: other
 /// threads' calls are refused meanwhile. A function of the host's that they call may destroy the

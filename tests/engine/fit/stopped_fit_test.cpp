@@ -2,19 +2,23 @@
 // asks.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <optional>
 #include <stop_token>
+#include <string>
 #include <vector>
 
 #include "penstock/fit.hpp"
 #include "tests/engine/fit/scaling.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace penstock {
 namespace {
 
 using testing::per_step;
+using testing::per_update;
 using testing::Scaling;
 
 /// A host that counts the calls of its functions, and asks for a stop in the one of a given number.
@@ -28,7 +32,7 @@ class CountingHost {
   int calls() const { return calls_; }
   bool was_asked_to_stop() const { return stop_.stop_requested(); }
 
-  /// Two epochs of two steps each, with two callbacks, a metric, a sampler and an evaluation.
+  /// Two epochs of two steps each, with two callbacks, two metrics, a sampler and an evaluation.
   History fit(std::optional<std::int64_t> steps_per_epoch) {
     Scaling scaling;
     TrainingModel training(scaling.model, testing::options(), Sgd{.learning_rate = 0});
@@ -38,7 +42,7 @@ class CountingHost {
     return penstock::fit(training, data,
                          {.epochs = 2,
                           .steps_per_epoch = steps_per_epoch,
-                          .metrics = {metric()},
+                          .metrics = {metric("first"), metric("second")},
                           .validation_model = &inference,
                           .validation_data = &validation,
                           .callbacks = {callback(), callback()}},
@@ -65,11 +69,14 @@ class CountingHost {
     return loader;
   }
 
-  Metric metric() {
-    return {"counted", [this](const StepResult&, const Batch&) {
-              note_call();
-              return Score{1, 1};
-            }};
+  Metric metric(const std::string& name) {
+    return {.name = name,
+            .score =
+                [this](const StepResult&, const Batch&) {
+                  note_call();
+                  return Score{1, 1};
+                },
+            .check = [this](const StepResult&) { note_call(); }};
   }
 
   FitCallback callback() {
@@ -147,6 +154,61 @@ TEST(StoppedFit, TellsOfAnEpochThatWasWholeWhenTheStopCame) {
   ASSERT_EQ(history.epochs.size(), 1U);
   EXPECT_EQ(history.epochs[0].steps, 2);
   EXPECT_EQ(history.updates, history.epochs[0].updates);
+}
+
+TEST(StoppedFit, TellsNothingOfAnEpochWhoseEvaluationWasStopped) {
+  for (const int stop_in : {1, 2}) {  // the first of two metrics, or the second in the first run
+    Scaling scaling;
+    TrainingModel training(scaling.model, testing::options());
+    InferenceModel inference(scaling.model, testing::options());
+    DataLoader data = testing::numbers(2 * per_step), validation = testing::numbers(2 * per_step);
+    std::stop_source stop;
+    int scores = 0, epochs_told = 0;
+    const auto score = [&](const StepResult& result, const Batch&) {
+      // Inference has no loss.
+      if (std::isnan(result.mean_loss) && ++scores == stop_in) stop.request_stop();
+      return Score{1, 1};
+    };
+    FitCallback callback;
+    callback.on_epoch_end = [&](const EpochRecord&) {
+      ++epochs_told;
+      return Next::go_on;
+    };
+    const History history = fit(training, data,
+                                {.epochs = 3,
+                                 .metrics = {{"first", score}, {"second", score}},
+                                 .validation_model = &inference,
+                                 .validation_data = &validation,
+                                 .callbacks = {callback}},
+                                stop.get_token());
+    EXPECT_EQ(scores, stop_in);
+    EXPECT_TRUE(history.cancelled);
+    EXPECT_TRUE(history.epochs.empty());
+    EXPECT_EQ(epochs_told, 0);
+    EXPECT_EQ(history.updates, 4U);  // of the epoch whose evaluation was stopped
+    EXPECT_EQ(training.updates(), 4U);
+    EXPECT_GT(history.samples_per_second, 0);
+  }
+}
+
+TEST(StoppedFit, HasEvaluateRefuseWhatSomeMetricsHaveNotSeen) {
+  Scaling scaling;
+  InferenceModel inference(scaling.model, testing::options());
+  for (const int stop_in : {1, 2}) {
+    DataLoader data = testing::numbers(per_update, per_update);
+    std::stop_source stop;
+    int scores = 0;
+    const auto score = [&](const StepResult&, const Batch&) {
+      if (++scores == stop_in) stop.request_stop();
+      return Score{1, 1};
+    };
+    const auto evaluated = [&] {
+      evaluate(inference, data, {{"first", score}, {"second", score}}, {}, stop.get_token());
+    };
+    // One run takes all samples, and the second metric is the last thing to be done.
+    EXPECT_EQ(testing::refusal(Errc::cancelled, evaluated) == "accepted", stop_in == 2);
+    EXPECT_EQ(scores, stop_in);
+  }
 }
 
 }  // namespace
