@@ -1,0 +1,95 @@
+// Whichever allocation of fit(), evaluate(), predict() and of the functions fails that a model is
+// asked by: the host is told by an Error, and by nothing else.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "penstock/fit.hpp"
+#include "tests/engine/fit/scaling.hpp"
+#include "tests/engine/without_memory.hpp"
+
+namespace penstock {
+namespace {
+
+using testing::call_without_memory;
+using testing::CallOutcome;
+using testing::per_step;
+using testing::Scaling;
+
+/// A model of which all loops can be called.
+struct Looped {
+  Scaling scaling;
+  TrainingModel training{scaling.model, testing::options()};
+  InferenceModel inference{scaling.model, testing::options()};
+  DataLoader data = testing::numbers(2 * per_step), validation = testing::numbers(3, 3);
+  const std::vector<Metric> metrics{mean_of("y")};
+  const std::vector<Tensor> inputs{Tensor({3, 1}, {1, 2, 3})};
+};
+
+/// Makes `call` of new models while one allocation fails, every `stride`-th in turn.
+void expect_no_raw_exception(const std::string& name, std::int64_t stride,
+                             const std::function<void(Looped&)>& call) {
+  SCOPED_TRACE(name);
+  std::int64_t without_memory = 0;
+  for (std::int64_t number = 1;; number += stride) {
+    Looped looped;
+    const CallOutcome outcome = call_without_memory(number, [&] { call(looped); });
+    ASSERT_FALSE(outcome.raw_exception) << "allocation " << number;
+    without_memory += outcome.refusal == Errc::out_of_memory ? 1 : 0;
+    if (!outcome.reached) break;
+    ASSERT_LT(number, 100000);
+  }
+  EXPECT_GE(without_memory, 3);
+}
+
+TEST(LoopsWithoutMemory, ThrowNoRawException) {
+  expect_no_raw_exception("fit", 7, [](Looped& l) {
+    FitOptions given{.validation_model = &l.inference, .validation_data = &l.validation};
+    fit(l.training, l.data, given);
+  });
+  expect_no_raw_exception("evaluate", 3,
+                          [](Looped& l) { evaluate(l.inference, l.validation, l.metrics); });
+  expect_no_raw_exception("predict", 3, [](Looped& l) { predict(l.inference, l.validation); });
+  expect_no_raw_exception("predict arrays", 3, [](Looped& l) { predict(l.inference, l.inputs); });
+}
+
+TEST(LoopsWithoutMemory, AreTheSameForWhatAModelIsAsked) {
+  Looped l;
+  const std::pair<std::string, std::function<void()>> calls[] = {
+      {"TrainingModel::outline", [&] { static_cast<void>(l.training.outline()); }},
+      {"InferenceModel::outline", [&] { static_cast<void>(l.inference.outline()); }},
+      {"TrainingModel::check_samples", [&] { l.training.check_samples(0); }},
+      {"InferenceModel::check_samples", [&] { l.inference.check_samples(0); }},
+      {"optimizer", [&] { static_cast<void>(l.training.optimizer()); }},
+      {"learning_rate", [&] { static_cast<void>(l.training.learning_rate()); }}};
+  for (const auto& [name, call] : calls) testing::expect_no_raw_exception(name, call);
+}
+
+/// A log of which every line is wanted.
+Options told() {
+  Options options = testing::options();
+  options.runtime.log = [](std::string_view) {};
+  options.runtime.log_level = LogLevel::debug;
+  return options;
+}
+
+TEST(LoopsWithoutMemory, AreTheSameForConstructorsThatTellALog) {
+  const Scaling scaling;
+  const Options options = told();
+  const Optimizer optimizer;
+  const auto expect_none = [](const std::function<void()>& call) {
+    for (std::int64_t number = 1;; number += 11) {
+      const CallOutcome outcome = call_without_memory(number, call);
+      ASSERT_FALSE(outcome.raw_exception) << "allocation " << number;
+      if (!outcome.reached) break;
+    }
+  };
+  expect_none([&] { TrainingModel(scaling.model, options, optimizer); });
+  expect_none([&] { InferenceModel(scaling.model, options); });
+}
+
+}  // namespace
+}  // namespace penstock

@@ -1,0 +1,173 @@
+// What functions of the host's throw reaches the host as it is, even a std::length_error, which the
+// engine takes for a lack of memory where it is its own. A std::bad_alloc becomes Error
+// out_of_memory, whoever has thrown it.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "penstock/error.hpp"
+#include "penstock/fit.hpp"
+#include "penstock/sequential.hpp"
+#include "penstock/transforms.hpp"
+#include "tests/engine/fit/scaling.hpp"
+#include "tests/support/numbered_samples.hpp"
+
+namespace penstock {
+namespace {
+
+using testing::numbers;
+using testing::per_step;
+using testing::Scaling;
+
+/// An exception that nobody but this host knows.
+struct HostsOwn : std::length_error {
+  using std::length_error::length_error;
+};
+
+/// A call in which the engine calls `thrower`, which is a function of the host's.
+using Call = std::function<void(const std::function<void()>& thrower)>;
+
+/// A dataset that throws where it says how large it is, or what its fields are.
+class Speechless : public testing::NumberedSamples {
+ public:
+  Speechless(std::function<void()> on_size, std::function<void()> on_fields)
+      : NumberedSamples(4), on_size_(std::move(on_size)), on_fields_(std::move(on_fields)) {}
+  std::int64_t size() const override {
+    on_size_();
+    return NumberedSamples::size();
+  }
+  const std::vector<Field>& fields() const override {
+    on_fields_();
+    return NumberedSamples::fields();
+  }
+
+ private:
+  std::function<void()> on_size_, on_fields_;
+};
+
+void construct(const RuntimeOptions& runtime) {
+  Options options = testing::options();
+  options.runtime = runtime;
+  TrainingModel(Scaling().model, options);
+}
+
+void step_with_log(const std::function<void()>& thrower) {
+  const Scaling scaling;
+  bool armed = false;
+  Options options = testing::options();
+  options.runtime.log_level = LogLevel::debug;
+  options.runtime.log = [&](std::string_view) {
+    if (armed) thrower();
+  };
+  TrainingModel training(scaling.model, options);
+  armed = true;
+  training.step(std::vector{Tensor::zeros(DType::f32, {per_step, 1})});
+}
+
+void fit_with(const FitOptions& options) {
+  const Scaling scaling;
+  TrainingModel training(scaling.model, testing::options());
+  DataLoader data = numbers(per_step);
+  fit(training, data, options);
+}
+
+void evaluate_with(const std::vector<Metric>& metrics, const std::function<void()>& on_batch) {
+  const Scaling scaling;
+  InferenceModel inference(scaling.model, testing::options());
+  DataLoader data = numbers(per_step);
+  evaluate(inference, data, metrics, on_batch);
+}
+
+Metric metric_that(const std::function<void()>& scores, const std::function<void()>& checks) {
+  return {.name = "own",
+          .score =
+              [=](const StepResult&, const Batch&) {
+                scores();
+                return Score{};
+              },
+          .check = [=](const StepResult&) { checks(); }};
+}
+
+void load_sampled(const std::function<void()>& thrower) {
+  const auto samples = std::make_shared<testing::NumberedSamples>(4);
+  DataLoader(samples, 2, {.sampler = [&](std::uint64_t) -> std::vector<std::int64_t> {
+               thrower();
+               return {};
+             }});
+}
+
+void load_batches(const std::function<void()>& thrower) {
+  const auto samples = std::make_shared<testing::NumberedSamples>(4);
+  const BatchSampler sampler = [&](std::uint64_t) -> std::vector<std::vector<std::int64_t>> {
+    thrower();
+    return {};
+  };
+  DataLoader(samples, sampler, 1);
+}
+
+const std::function<void()> nothing = [] {};
+
+std::vector<std::pair<std::string, Call>> calls() {
+  using Thrower = const std::function<void()>&;
+  const auto speechless_size = [](Thrower t) { return std::make_shared<Speechless>(t, nothing); };
+  const auto speechless = [](Thrower t) { return std::make_shared<Speechless>(nothing, t); };
+  return {
+      {"compile_progress",
+       [](Thrower t) { construct({.compile_progress = [&](const CompileProgress&) { t(); }}); }},
+      {"log of a constructor",
+       [](Thrower t) { construct({.log = [&](std::string_view) { t(); }}); }},
+      {"log of a step", step_with_log},
+      {"a metric's score", [](Thrower t) { fit_with({.metrics = {metric_that(t, nothing)}}); }},
+      {"a metric's check", [](Thrower t) { fit_with({.metrics = {metric_that(nothing, t)}}); }},
+      {"on_fit_begin",
+       [](Thrower t) { fit_with({.callbacks = {{.on_fit_begin = [&](const auto&) { t(); }}}}); }},
+      {"on_step_begin",
+       [](Thrower t) { fit_with({.callbacks = {{.on_step_begin = [&](const auto&) { t(); }}}}); }},
+      {"on_batch", [](Thrower t) { evaluate_with({}, t); }},
+      {"a score of evaluate()", [](Thrower t) { evaluate_with({metric_that(t, nothing)}, {}); }},
+      {"a layer of a chain",
+       [](Thrower t) {
+         Model model;
+         Sequential(model, model.input("x", {3})).add([&](Model&, Value x) {
+           t();
+           return x;
+         });
+       }},
+      {"a sampler", load_sampled},
+      {"a batch sampler", load_batches},
+      {"a dataset's size", [=](Thrower t) { DataLoader(speechless_size(t), 2); }},
+      {"a dataset's fields", [=](Thrower t) { DataLoader(speechless(t), 2); }},
+      {"first_samples", [=](Thrower t) { first_samples(speechless_size(t), 2); }},
+      {"random_crop", [=](Thrower t) { random_crop(speechless(t), {}); }},
+  };
+}
+
+TEST(HostsExceptions, PassAsTheyAre) {
+  for (const auto& [name, call] : calls()) {
+    SCOPED_TRACE(name);
+    EXPECT_THROW(call([] { throw HostsOwn("mine"); }), HostsOwn);
+    EXPECT_THROW(call([] { throw std::runtime_error("mine"); }), std::runtime_error);
+    EXPECT_THROW(call([] { throw 7; }), int);
+  }
+}
+
+TEST(HostsExceptions, OfALackOfMemoryAreAnErrorLikeTheEnginesOwn) {
+  for (const auto& [name, call] : calls()) {
+    SCOPED_TRACE(name);
+    try {
+      call([] { throw std::bad_alloc(); });
+      ADD_FAILURE() << "accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Errc::out_of_memory) << error.what();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace penstock

@@ -1,0 +1,225 @@
+// Whichever allocation of a function fails that builds or changes a model: the host is told by
+// Error out_of_memory, the model is as before, and the same call works once there is memory.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/model/model_access.hpp"
+#include "graph/dump.hpp"
+#include "penstock/model.hpp"
+#include "penstock/sequential.hpp"
+#include "tests/engine/without_memory.hpp"
+
+namespace penstock::testing {
+namespace {
+
+/// Names that are too long for strings without memory of their own.
+const std::string name = "a name that is too long for a string without memory of its own";
+const std::string other = "another name that is too long for a string without its own memory";
+const std::string first_layer = "the first layer, which is there already";
+
+/// A model with values of all the shapes that layers take.
+struct Built {
+  Model model{"built"};
+  Value image = model.input("image", {4, 6, 6}), row = model.input("row", {6});
+  Value target = model.input("target", {6}), labels = model.labels();
+  Value ids = model.input("ids", {3}, DType::i64);
+  Value sequence = model.input("sequence", {3, 4}), sign = model.input("sign", {});
+  Value steps = model.input("steps", {}, DType::i64),
+        counts = model.input("counts", {}, DType::i64);
+  Value linear = model.linear(first_layer, row, 6);
+  Value weight = model.parameter(first_layer + ".weight");
+  Sequential chain{model, linear};
+};
+
+/// Returns all that a model consists of.
+std::string content(const Built& built) {
+  const graph::Graph& graph = ModelAccess::graph(built.model);
+  std::string text = graph::dump(graph) + "loss " + std::to_string(graph.loss) + '\n';
+  for (const graph::Value& value : graph.values)
+    text += value.name + ' ' + to_string(value.type) + (value.checkpoint ? " kept\n" : "\n");
+  for (const graph::Block& block : graph.blocks)
+    text += block.name + ' ' + std::to_string(block.ipu) + ' ' + std::to_string(block.stage) + '\n';
+  for (const ParameterInfo& parameter : built.model.parameters())
+    text += parameter.name + ' ' + to_string(parameter.shape) + '\n';
+  return text + std::to_string(graph.inputs.size()) + '\n' + to_string(built.chain);
+}
+
+using Call = std::function<void(Built&)>;
+using Calls = std::vector<std::pair<std::string, Call>>;
+
+void expect_all_or_nothing(const std::string& title, const Call& prepare, const Call& call) {
+  SCOPED_TRACE(title);
+  Built undisturbed;
+  prepare(undisturbed);
+  const std::string before = content(undisturbed);
+  call(undisturbed);
+  const std::string after = content(undisturbed);
+  std::int64_t refused = 0;
+  for (std::int64_t number = 1;; ++number) {
+    SCOPED_TRACE("allocation " + std::to_string(number));
+    Built built;
+    prepare(built);
+    const CallOutcome outcome = call_without_memory(number, [&] { call(built); });
+    ASSERT_FALSE(outcome.raw_exception);
+    if (outcome.refusal) {
+      ++refused;
+      ASSERT_EQ(outcome.refusal, Errc::out_of_memory);
+      ASSERT_EQ(content(built), before);
+      ASSERT_NO_THROW(call(built));
+    }
+    ASSERT_EQ(content(built), after);
+    if (!outcome.reached) break;
+    ASSERT_LT(number, 20000);
+  }
+  EXPECT_GE(refused, 1);
+}
+
+void expect_all_or_nothing(
+    const Calls& calls, const Call& prepare = [](Built&) {}) {
+  for (const auto& [title, call] : calls) expect_all_or_nothing(title, prepare, call);
+}
+
+TEST(BuildingWithoutMemory, AddsALayerWithParametersOrNothing) {
+  expect_all_or_nothing({
+      {"conv2d", [](Built& b) { b.model.conv2d(name, b.image, {.out_channels = 2, .kernel = 3}); }},
+      {"linear", [](Built& b) { b.model.linear(name, b.row, 3); }},
+      {"linear of a weight", [](Built& b) { b.model.linear(b.row, b.weight); }},
+      {"group_norm", [](Built& b) { b.model.group_norm(name, b.image, 2); }},
+      {"layer_norm", [](Built& b) { b.model.layer_norm(name, b.row); }},
+      {"batch_norm2d", [](Built& b) { b.model.batch_norm2d(name, b.image); }},
+      {"embedding", [](Built& b) { b.model.embedding(name, b.ids, 5, 2); }},
+      {"dropout", [](Built& b) { b.model.dropout(name, b.row, 0.5); }},
+      {"input", [](Built& b) { b.model.input(name, {3}); }},
+      {"attention", [](Built& b) { b.model.attention(b.sequence, b.sequence, b.sequence, true); }},
+  });
+}
+
+TEST(BuildingWithoutMemory, AddsALayerWithoutParametersOrNothing) {
+  const std::vector<std::int64_t> sample{2, 3};
+  const std::vector<std::int64_t> axes{0, 2, 1};
+  const std::vector<Value> none;
+  expect_all_or_nothing({
+      {"relu", [](Built& b) { b.model.relu(b.row); }},
+      {"leaky_relu", [](Built& b) { b.model.leaky_relu(b.row); }},
+      {"sigmoid", [](Built& b) { b.model.sigmoid(b.row); }},
+      {"tanh", [](Built& b) { b.model.tanh(b.row); }},
+      {"gelu", [](Built& b) { b.model.gelu(b.row); }},
+      {"silu", [](Built& b) { b.model.silu(b.row); }},
+      {"softmax", [](Built& b) { b.model.softmax(b.row); }},
+      {"log_softmax", [](Built& b) { b.model.log_softmax(b.row); }},
+      {"max_pool2d", [](Built& b) { b.model.max_pool2d(b.image); }},
+      {"avg_pool2d", [](Built& b) { b.model.avg_pool2d(b.image); }},
+      {"global_avg_pool2d", [](Built& b) { b.model.global_avg_pool2d(b.image); }},
+      {"flatten", [](Built& b) { b.model.flatten(b.image); }},
+      {"reshape", [&](Built& b) { b.model.reshape(b.row, sample); }},
+      {"transpose", [&](Built& b) { b.model.transpose(b.sequence, axes); }},
+      {"slice", [](Built& b) { b.model.slice(b.row, 1, 0, 2); }},
+      {"add", [](Built& b) { b.model.add(b.row, b.target); }},
+      {"sub", [](Built& b) { b.model.sub(b.row, b.target); }},
+      {"mul", [](Built& b) { b.model.mul(b.row, b.target); }},
+      {"scale", [](Built& b) { b.model.scale(b.row, 2); }},
+      {"matmul", [](Built& b) { b.model.matmul(b.row, b.weight); }},
+  });
+  Built built;
+  const std::vector<Value> parts{built.row, built.target};
+  const std::string before = content(built);
+  for (std::int64_t number = 1;; ++number) {
+    const CallOutcome outcome = call_without_memory(number, [&] { built.model.concat(parts); });
+    ASSERT_FALSE(outcome.raw_exception);
+    if (!outcome.refusal) break;
+    ASSERT_EQ(content(built), before);
+  }
+}
+
+TEST(BuildingWithoutMemory, AddsALossOrNothing) {
+  expect_all_or_nothing({
+      {"cross_entropy",
+       [](Built& b) { b.model.cross_entropy(b.row, b.labels, {.from_logits = false}); }},
+      {"nll_loss", [](Built& b) { b.model.nll_loss(b.row, b.labels); }},
+      {"mse_loss", [](Built& b) { b.model.mse_loss(b.row, b.target); }},
+      {"l1_loss", [](Built& b) { b.model.l1_loss(b.row, b.target); }},
+      {"smooth_l1_loss", [](Built& b) { b.model.smooth_l1_loss(b.row, b.target); }},
+      {"binary_cross_entropy", [](Built& b) { b.model.binary_cross_entropy(b.row, b.target); }},
+      {"binary_cross_entropy_with_logits",
+       [](Built& b) { b.model.binary_cross_entropy_with_logits(b.row, b.target); }},
+      {"kl_div_loss", [](Built& b) { b.model.kl_div_loss(b.row, b.target); }},
+      {"poisson_nll_loss", [](Built& b) { b.model.poisson_nll_loss(b.row, b.target); }},
+      {"hinge_embedding_loss", [](Built& b) { b.model.hinge_embedding_loss(b.row, b.target); }},
+      {"soft_margin_loss", [](Built& b) { b.model.soft_margin_loss(b.row, b.target); }},
+      {"multilabel_soft_margin_loss",
+       [](Built& b) { b.model.multilabel_soft_margin_loss(b.row, b.target); }},
+      {"cosine_embedding_loss",
+       [](Built& b) { b.model.cosine_embedding_loss(b.row, b.target, b.sign); }},
+      {"margin_ranking_loss",
+       [](Built& b) { b.model.margin_ranking_loss(b.row, b.target, b.target); }},
+      {"triplet_margin_loss",
+       [](Built& b) { b.model.triplet_margin_loss(b.row, b.target, b.target); }},
+      {"ctc_loss", [](Built& b) { b.model.ctc_loss(b.sequence, b.ids, b.steps, b.counts); }},
+      {"identity_loss", [](Built& b) { b.model.identity_loss(b.row); }},
+  });
+}
+
+TEST(BuildingWithoutMemory, ChangesBlocksAndStagesOrNothing) {
+  LayerStages layers = Built().model.stage_assignment();
+  for (LayerStage& layer : layers) layer.stage = 0;
+  const Calls calls{
+      {"begin_block", [](Built& b) { b.model.begin_block(other, 1); }},
+      {"begin_block_at", [](Built& b) { b.model.begin_block_at(first_layer, other, 1); }},
+      {"set_stage_assignment", [&](Built& b) { b.model.set_stage_assignment(layers); }},
+      {"block", [](Built& b) { const BlockScope scope = b.model.block(other, 2); }},
+      {"numbered block", [](Built& b) { const BlockScope scope = b.model.block(); }},
+      {"pipeline_stage", [](Built& b) { const BlockScope scope = b.model.pipeline_stage(7); }},
+      {"output", [](Built& b) { b.model.output(name, b.row); }},
+  };
+  expect_all_or_nothing(calls);
+  expect_all_or_nothing({{"remove_block_marks", [](Built& b) { b.model.remove_block_marks(); }}},
+                        [](Built& b) { b.model.begin_block_at(first_layer, name); });
+  expect_all_or_nothing(
+      {{"reset_stage_assignment", [](Built& b) { b.model.reset_stage_assignment(); }}},
+      [&](Built& b) { b.model.set_stage_assignment(layers); });
+}
+
+TEST(BuildingWithoutMemory, AddsALayerToAChainOrNothing) {
+  const Sequential::Layer layer = [](Model& model, Value x) { return model.relu(x); };
+  const std::vector<int> stages{0};
+  expect_all_or_nothing({
+      {"add", [&](Built& b) { b.chain.add(layer); }},
+      {"flatten", [](Built& b) { b.chain.flatten(); }},
+      {"dense", [](Built& b) { b.chain.dense(name, 3, Activation::relu); }},
+      {"dropout", [](Built& b) { b.chain.dropout(name, 0.5); }},
+  });
+  expect_all_or_nothing({{"set_stages", [&](Built& b) { b.chain.set_stages(stages); }}},
+                        [](Built& b) { b.chain.dense(name, 3); });
+}
+
+TEST(BuildingWithoutMemory, AnswersOrRefusesWhatItIsAsked) {
+  Built b;
+  b.chain.dense(other, 3);
+  b.model.output(name, b.row);
+  const std::pair<std::string, std::function<void()>> calls[] = {
+      {"Model", [] { Model model; }},
+      {"a value of no model", [&] { b.model.relu(Value()); }},
+      {"a used name", [&] { b.model.linear(first_layer, b.row, 3); }},
+      {"a second output", [&] { b.model.output(name, b.row); }},
+      {"parameter", [&] { b.model.parameter(name); }},
+      {"loss", [&] { b.model.loss(b.ids); }},
+      {"recomputation_checkpoint", [&] { b.model.recomputation_checkpoint(Value()); }},
+      {"tensor_name", [&] { static_cast<void>(b.model.tensor_name(b.linear)); }},
+      {"shape", [&] { static_cast<void>(b.model.shape(Value())); }},
+      {"parameters", [&] { static_cast<void>(b.model.parameters()); }},
+      {"clone", [&] { static_cast<void>(b.model.clone()); }},
+      {"stage_assignment", [&] { static_cast<void>(b.model.stage_assignment()); }},
+      {"Sequential", [&] { Sequential(b.model, Value()); }},
+      {"stages", [&] { static_cast<void>(b.chain.stages()); }},
+      {"layers", [&] { static_cast<void>(b.chain.layers()); }},
+      {"table of a chain", [&] { static_cast<void>(to_string(b.chain)); }},
+      {"JSON of a chain", [&] { static_cast<void>(to_json(b.chain)); }}};
+  for (const auto& [title, call] : calls) expect_no_raw_exception(title, call);
+}
+
+}  // namespace
+}  // namespace penstock::testing
