@@ -95,7 +95,7 @@ class TrainingModel {
   const std::vector<std::string>& inputs() const noexcept;
 
   /// Returns what calls return but for the numbers: the names of outputs and anchors, with empty
-  /// tensors, and which samples they are of.
+  /// tensors, and which samples they are of. May be called beside other calls.
   StepResult outline() const;
 
   /// Trains on one tensor per input, of 1 to b·D·G·R samples: every b·G·R of them make a weight
@@ -129,7 +129,7 @@ class TrainingModel {
     return step(std::span(inputs), std::move(stop));
   }
   /// Expects that step() takes so many samples, as far as can be told without a plan for them.
-  /// @throws Error shape_mismatch as step() would.
+  /// May be called beside other calls. @throws Error shape_mismatch as step() would.
   void check_samples(std::int64_t samples) const;
 
   /// Ends the engine's threads and frees the memory of its IPUs. Weights, the optimizer's state,
@@ -151,7 +151,7 @@ class TrainingModel {
   void set_optimizer(const Optimizer& optimizer);
   /// Returns a copy of the one that was set last; beside other calls, too.
   Optimizer optimizer() const;
-  /// Returns that of the next update and the parameters in no group: the optimizer's, scheduled.
+  /// Returns the next update's, of the parameters in no group, scheduled; beside other calls, too.
   double learning_rate() const;
 
   /// Returns what the optimizer keeps: "step", i64 [], the updates that it has seen, and for each
