@@ -172,7 +172,6 @@ bool HostPort::update_begins() {
 void HostPort::update_ended() {
   const std::lock_guard lock(mutex_);
   updating_ = false;
-  ++*updates_;
   changed_.notify_all();
 }
 
@@ -184,6 +183,13 @@ void HostPort::let_no_update_begin() noexcept {
 bool HostPort::is_updating() const {
   const std::lock_guard lock(mutex_);
   return updating_;
+}
+
+void HostPort::count_update_of_stage(std::size_t stages) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (++stages_updated_ < stages) return;
+  stages_updated_ = 0;
+  ++*updates_;
 }
 
 bool HostPort::await_update_end(double limit_seconds) {

@@ -106,7 +106,10 @@ class HostPort {
   /// Waits at most `limit_seconds` for the end of an update that is under way. Returns whether none
   /// is that can still end.
   bool await_update_end(double limit_seconds);
-  /// Returns the updates that all stages have done.
+  /// A stage of the first replica, whose weights the host reads, has done an update. Such a replica
+  /// has so many stages; once all of them have done it, it counts.
+  void count_update_of_stage(std::size_t stages) noexcept;
+  /// Returns the updates that the weights of the first replica have seen.
   std::uint64_t updates() const { return *updates_; }
   /// Updates count on from `updates`.
   void set_updates(std::uint64_t updates) { *updates_ = updates; }
@@ -154,6 +157,7 @@ class HostPort {
   bool update_is_cut_ = false;  // the one under way will not end any more
   bool ending_ = false;         // no update begins
   std::shared_ptr<std::atomic<std::uint64_t>> updates_;
+  std::size_t stages_updated_ = 0;        // of the first replica, in the update under way
   std::optional<std::uint64_t> excused_;  // that nothing has moved since progressed() was this
   std::uint64_t excuses_ = 0;
   std::vector<std::shared_ptr<const IpuPulse>> ipus_;

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <functional>
 
+#include "actors/execution/host_port.hpp"
 #include "engine/values/memory.hpp"
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/optimizers/norm.hpp"
@@ -296,6 +297,8 @@ void WeightUpdate::end_update() {
   uses_added_ = false;
   ++step_;
   applying_ = false;
+  // Here, where nothing can fail between the weights and their count.
+  if (replica_ == 0 && setup_->host) setup_->host->count_update_of_stage(setup_->stages());
 }
 
 void WeightUpdate::move(const Trained& trained) {

@@ -243,6 +243,20 @@ TEST(HostPort, CountsTheBeginningOfACallAsProgress) {
   EXPECT_NE(port.progressed(), before);
 }
 
+TEST(HostPort, CountsAnUpdateOnceAllStagesHaveDoneIt) {
+  HostPort port;
+  for (std::uint64_t updates = 0; updates < 3; ++updates) {
+    ASSERT_TRUE(port.update_begins());
+    for (int stage = 0; stage < 3; ++stage) {
+      EXPECT_EQ(port.updates(), updates);
+      port.count_update_of_stage(3);
+    }
+    EXPECT_EQ(port.updates(), updates + 1);
+    port.update_ended();
+    EXPECT_EQ(port.updates(), updates + 1);
+  }
+}
+
 TEST(HostPort, LetsNoUpdateBeginAfterAFailure) {
   HostPort port;
   EXPECT_TRUE(port.update_begins());
