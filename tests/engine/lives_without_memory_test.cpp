@@ -1,0 +1,210 @@
+// Whichever allocation fails in the life of a training and an inference of one model, on whatever
+// thread: their host is told of a lack of memory, perhaps of models that this has closed, and of
+// nothing else; and the weights that it reads are those of the updates that were done.
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "penstock/error.hpp"
+#include "penstock/inference_model.hpp"
+#include "penstock/model.hpp"
+#include "penstock/training_model.hpp"
+#include "tests/engine/small_models.hpp"
+#include "tests/support/allocation_counter.hpp"
+#include "tests/support/same_bits.hpp"
+#include "tests/support/temporary_directory.hpp"
+#include "tests/support/thread_count.hpp"
+
+namespace penstock::testing {
+namespace {
+
+constexpr std::int64_t per_update = 8, rest = 6;  // samples
+
+Options two_stages_two_replicas() {
+  Options options = options_for(2, 2, 2);
+  options.topology.replication_factor = 2;
+  options.training.offload.optimizer_state.on = true;
+  options.training.offload.activations.on = true;
+  options.runtime.stall_seconds = 30;
+  options.runtime.trace = true;
+  return options;
+}
+
+/// One step of a life, and how many updates are done after it.
+struct Step {
+  std::vector<Tensor> samples;
+  std::uint64_t updates;
+};
+
+/// What the host has before any life, so that lives allocate nothing but what the engine does.
+struct Host {
+  Host() {
+    serving_options.training.gradient_accumulation = 1;
+    for (const ParameterInfo& info : untrained.parameters()) names.push_back(info.name);
+    read.resize(names.size());
+  }
+
+  const TemporaryDirectory directory;
+  const std::string weights_file = directory / "weights", state_file = directory / "state";
+  const Model untrained = tied_model();
+  const Options options = two_stages_two_replicas();
+  Options serving_options = options;
+  const Optimizer optimizer = AdamW{.learning_rate = 0.1};
+  const std::vector<Step> steps{{samples(per_update, true, 1), 1},
+                                {samples(rest, true, 2), 2},
+                                {samples(per_update + rest, true, 3), 4}};
+  const std::vector<Tensor> questions{samples(4, true)[0]};
+  std::vector<std::string> names;  // of the parameters
+  std::vector<Tensor> read;        // the parameters as they were read last
+  /// The parameters by the number of updates, once a life has been undisturbed.
+  std::vector<std::vector<Tensor>> expected;
+};
+
+class Life {
+ public:
+  /// Allocation number `failing` fails in it, or none does if that is 0.
+  Life(Host& host, std::int64_t failing) : host_(host), failing_(failing) {}
+
+  void live() {
+    call([&] { model_.emplace(host_.untrained.clone()); });
+    if (!model_) return;
+    call([&] { training_.emplace(*model_, host_.options, host_.optimizer); });
+    if (!training_) return;
+    train(host_.steps[0]);
+    serve();
+    train(host_.steps[1]);
+    call([&] { training_->set_optimizer(host_.optimizer); });
+    write_and_read();
+    call([&] { training_->take_trace(); });
+    call([&] { training_->detach(); });
+    call([&] { training_->attach(); });
+    train(host_.steps[2]);
+    call([&] { read_weights(); });
+    // Read here, for an update may have been under way when an earlier call failed.
+    const std::uint64_t updates = training_->updates();
+    expect_weights_of(updates);
+    training_.reset();
+    call([&] { read_weights(); });
+    expect_weights_of(updates);
+  }
+
+  bool refused() const { return told_; }
+
+ private:
+  /// Makes a call, which may be refused for want of memory, or because an earlier one was. Returns
+  /// whether it was made.
+  template <class Call>
+  bool call(Call call) {
+    try {
+      call();
+      return true;
+    } catch (const Error& error) {
+      const bool lacks_memory = error.code() == Errc::out_of_memory;
+      EXPECT_TRUE(lacks_memory || (told_ && error.code() == Errc::closed))
+          << "allocation " << failing_ << ": " << to_string(error.code()) << ": " << error.what();
+      told_ = true;
+    } catch (const std::exception& error) {
+      ADD_FAILURE() << "allocation " << failing_ << ": no Error: " << error.what();
+    }
+    return false;
+  }
+
+  /// Does what is missing of the updates of a step, unless an earlier step has missed some for
+  /// good.
+  void train(const Step& step) {
+    const std::uint64_t before = training_->updates();
+    const auto count = (step.samples[0].shape()[0] + per_update - 1) / per_update;
+    if (before + static_cast<std::uint64_t>(count) != step.updates) return;
+    if (call([&] { training_->step(step.samples); })) return;
+    const auto done = static_cast<std::int64_t>(training_->updates() - before);
+    if (done == count) return;
+    std::vector<Tensor> left;
+    for (const Tensor& tensor : step.samples)
+      left.push_back(tensor.rows(done * per_update, tensor.shape()[0]));
+    call([&] { training_->step(left); });
+  }
+
+  void serve() {
+    call([&] {
+      InferenceModel inference(*model_, host_.serving_options);
+      inference.run(host_.questions);
+    });
+  }
+
+  /// Changes nothing: what is read is what was written.
+  void write_and_read() {
+    if (call([&] { model_->save_weights(host_.weights_file); }))
+      call([&] { model_->load_weights(host_.weights_file); });
+    if (call([&] { training_->save_optimizer_state(host_.state_file); }))
+      call([&] { training_->load_optimizer_state(host_.state_file); });
+  }
+
+  /// Leaves none where they cannot all be read.
+  void read_weights() {
+    for (Tensor& weight : host_.read) weight = {};
+    for (std::size_t i = 0; i < host_.read.size(); ++i)
+      host_.read[i] = model_->weight(host_.names[i]);
+  }
+
+  void expect_weights_of(std::uint64_t updates) {
+    for (std::size_t i = 0; i < host_.read.size(); ++i)
+      EXPECT_TRUE(!host_.read[i] || same_bits(host_.read[i], host_.expected.at(updates).at(i)))
+          << "allocation " << failing_ << ": " << host_.names[i] << " after " << updates
+          << " updates";
+  }
+
+  Host& host_;
+  const std::int64_t failing_;
+  bool told_ = false;  // of a lack of memory
+  std::optional<Model> model_;
+  std::optional<TrainingModel> training_;
+};
+
+/// Returns the parameters after each update of the steps of `host`.
+std::vector<std::vector<Tensor>> after_each_update(const Host& host) {
+  const Model model = host.untrained.clone();
+  TrainingModel training(model, host.options, host.optimizer);
+  std::vector<std::vector<Tensor>> result;
+  const auto add = [&] {
+    std::vector<Tensor>& values = result.emplace_back();
+    for (const std::string& name : host.names) values.push_back(model.weight(name));
+  };
+  add();
+  for (const Step& step : host.steps)
+    for (std::int64_t row = 0, rows = step.samples[0].shape()[0]; row < rows; row += per_update) {
+      const std::int64_t end = std::min(rows, row + per_update);
+      training.step({step.samples[0].rows(row, end), step.samples[1].rows(row, end)});
+      add();
+    }
+  return result;
+}
+
+// As many allocations as this are between two that fail. A repetition of the test begins with the
+// next one.
+constexpr std::int64_t stride = 23;
+
+TEST(LivesWithoutMemory, EndInErrorsOfThatKindOnlyAndKeepTheUpdatesThatWereDone) {
+  static std::int64_t repetition = 0;
+  Host host;
+  host.expected = after_each_update(host);
+  const std::size_t threads = thread_count();
+  std::int64_t refused = 0;
+  const std::int64_t failures = fail_each_allocation(
+      [&](std::int64_t first) {
+        Life life(host, first);
+        life.live();
+        refused += life.refused();
+      },
+      {.stride = stride, .first = 1 + repetition++ % stride});
+  EXPECT_GT(failures, 100);
+  EXPECT_GT(refused, failures / 2);
+  EXPECT_TRUE(threads_fall_to(threads));
+  Life next(host, 0);
+  next.live();
+  EXPECT_FALSE(next.refused());
+}
+
+}  // namespace
+}  // namespace penstock::testing
