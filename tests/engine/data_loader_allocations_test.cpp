@@ -13,6 +13,7 @@
 #include "penstock/data_loader.hpp"
 #include "tests/engine/kinds_of_loaders.hpp"
 #include "tests/support/allocation_counter.hpp"
+#include "tests/support/latch.hpp"
 
 namespace penstock {
 namespace {
@@ -170,11 +171,15 @@ TEST(DataLoaderAllocations, ThatFailInARowDuringCallsAreOutOfMemoryAndLoseNothin
 TEST(DataLoaderAllocations, AreNotNeededForItsEnd) {
   for (const LoaderKind& kind : all_loader_kinds)
     for (int batches = 0; batches < 3; ++batches) {
-      std::optional<DataLoader> loader =
-          testing::eight_samples(kind, [](std::int64_t, const std::stop_token&) {});
+      const testing::Latch gone;
+      std::optional<DataLoader> loader = testing::eight_samples(
+          kind, [](std::int64_t, const std::stop_token&) {}, {}, [gone] { gone.open(); });
       for (int batch = 0; batch < batches; ++batch) loader->next();
-      const testing::AllocationFailures failures(1, 1'000'000);
-      loader.reset();
+      {
+        const testing::AllocationFailures failures(1, 1'000'000);
+        loader.reset();
+      }
+      EXPECT_TRUE(gone.wait()) << kind.name << ": the dataset is still held";
     }
 }
 

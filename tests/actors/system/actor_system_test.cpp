@@ -13,6 +13,7 @@
 #include "tests/support/allocation_counter.hpp"
 #include "tests/support/deterministic_run.hpp"
 #include "tests/support/latch.hpp"
+#include "tests/support/thread_count.hpp"
 
 namespace penstock::actors {
 namespace {
@@ -125,6 +126,7 @@ caf::behavior neighbour(caf::event_based_actor*, int) {
 }
 
 TEST(ActorSystem, EndsActorsThatHoldOnToEachOtherThoughNobodyTellsThemAndNoMemoryIsLeft) {
+  const std::size_t threads = testing::thread_count();
   auto system = std::make_unique<ActorSystem>(SystemOptions{.threads = 2});
   for (int pair = 0; pair < 20; ++pair) {
     const auto one = system->spawn(RunsOn::workers, neighbour, 0);
@@ -132,8 +134,11 @@ TEST(ActorSystem, EndsActorsThatHoldOnToEachOtherThoughNobodyTellsThemAndNoMemor
     caf::anon_send(one, other);
     caf::anon_send(other, one);
   }
-  const testing::AllocationFailures all(1, 1'000'000);
-  system.reset();
+  {
+    const testing::AllocationFailures all(1, 1'000'000);
+    system.reset();
+  }
+  EXPECT_TRUE(testing::threads_fall_to(threads));
 }
 
 TEST(ActorSystem, MayBeDestroyedOnAnotherThreadThanItWasUsedOn) {

@@ -98,7 +98,8 @@ TEST(Accuracy, TakesTensorsOfEveryKind) {
 TEST(Accuracy, RefusesABatchWithoutLabels) {
   StepResult result;
   result.outputs = {{"scores", Tensor({1, 2}, {1, 0})}};
-  testing::refusal(Errc::shape_mismatch, [&] { accuracy("scores").score(result, {}); });
+  EXPECT_NE(testing::refusal(Errc::shape_mismatch, [&] { accuracy("scores").score(result, {}); }),
+            "accepted");
 }
 
 TEST(MeanOf, TakesTensorsOfEveryKind) {
@@ -109,8 +110,9 @@ TEST(MeanOf, TakesTensorsOfEveryKind) {
   };
   EXPECT_EQ(score(Tensor::zeros(DType::f32, {0, 3})).count, 0);
   EXPECT_EQ(score(Tensor({}, {2})).mean(), 2);
-  testing::refusal(Errc::shape_mismatch, [&] { score({}); });
-  testing::refusal(Errc::shape_mismatch, [&] { score(Tensor::zeros(DType::i64, {2})); });
+  EXPECT_NE(testing::refusal(Errc::shape_mismatch, [&] { score({}); }), "accepted");
+  EXPECT_NE(testing::refusal(Errc::shape_mismatch, [&] { score(Tensor::zeros(DType::i64, {2})); }),
+            "accepted");
 }
 
 TEST(MeanOf, WeighsEveryElementOfTheOutputTheSame) {

@@ -2,12 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <functional>
 #include <future>
 
 #include "tests/support/forked.hpp"
 #include "tests/support/latch.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/thread_count.hpp"
 
 namespace penstock {
 namespace {
@@ -77,21 +79,19 @@ TEST(ModelCalls, EndWithTheOutermostCall) {
 
 TEST(ModelCalls, LetADestructorWaitForTheCallOfAnotherThread) {
   const auto calls = std::make_shared<ModelCalls>("m");
-  bool ended = false;
-  Latch begun;
-  auto call = std::async(std::launch::async, [&] {
-    const ModelCall step(*calls, "TrainingModel::step");
-    begun.open();
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // a chance for who does not wait
-    ended = true;
-  });
-  ASSERT_TRUE(begun.wait());
-  {
+  CallElsewhere step(*calls, "TrainingModel::step");
+  std::atomic<bool> may_end{false};
+  std::promise<int> thread;
+  auto end = std::async(std::launch::async, [&] {
+    thread.set_value(testing::thread_number());
     const ModelEnd end(calls);
     EXPECT_TRUE(end.may_free());
-    EXPECT_TRUE(ended);
-  }
-  call.get();
+    EXPECT_TRUE(may_end) << "it does not wait";
+  });
+  EXPECT_TRUE(testing::comes_to_wait(thread.get_future().get()));
+  may_end = true;
+  step.end();
+  end.get();
 }
 
 TEST(ModelCalls, LetADestructorInsideACallOfItsOwnThreadGoOn) {
