@@ -134,7 +134,7 @@ class RunningModel : public WeightSource {
   /// here, by the thread that asks, for no other one may call the host.
   auto ask(const auto& call);
   void note_failure();
-  /// The same while an error is on its way to the host, which a lack of memory must not replace.
+  /// Notes it while an error is on its way to the host, which a lack of memory must not replace.
   void note_failure_if_possible() noexcept;
   RunningModel*& state_holder() noexcept {
     return host_of_ ? host_of_->state_holder_ : state_holder_;

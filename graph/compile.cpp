@@ -160,7 +160,7 @@ class Compilation {
     return plan;
   }
 
-  /// Of automatic stages there is none: with other samples they would be cut elsewhere.
+  /// Automatic stages have no such plan: with other samples they would be cut elsewhere.
   std::optional<Plan> plan_of_batch(std::int64_t samples, std::int32_t threads) const {
     if (request_.automatic_stages > 0) return std::nullopt;
     CompileRequest request = request_;
@@ -199,7 +199,7 @@ class Compilation {
     return result;
   }
 
-  /// Of the plan's classes.
+  /// Returns which classes of tensors the plan keeps in the host store.
   OffloadOptions offload() const {
     OffloadOptions classes = request_.offload;
     classes.optimizer_state = request_.memory.offload_state;

@@ -38,8 +38,8 @@ struct CompileRequest {
   std::int32_t threads = 0;  ///< that the IPUs share; 0: enough
   GradientSum gradient_sum = GradientSum::sum;
   std::int64_t replicas = 1;  ///< for a warning and the memory only: they do not change a plan
-  /// That share the work of each kernel; 0: `cores`, or `threads` if these are fewer, divided among
-  /// the IPUs of all replicas, and fewer where their memory holds no more.
+  /// So many threads share the work of each kernel. 0 stands for `cores`, or `threads` if fewer,
+  /// divided among the IPUs of all replicas, and fewer if their memory holds no more.
   std::int32_t threads_per_ipu = 1;
   std::int32_t cores = 0;  ///< of the machine; 0: unknown, nothing is divided or warned of
   MemoryBudget memory = {};

@@ -5,11 +5,11 @@
 namespace penstock::graph {
 namespace {
 
-/// Of each part, as Cost counts it. A thread that waits for work has it within a microsecond, one
-/// that sleeps within ten or more; a core does this in some ten.
+/// Each part has so much, as Cost counts it. A thread that waits for work has it within a
+/// microsecond, one that sleeps within ten or more; a core does this in some ten.
 constexpr double least_work = 5e5;
-/// Of each piece, likewise: a core does this in about 50 milliseconds, beside which it costs
-/// nothing to begin a kernel once more.
+/// Each piece has so much: a core does this in about 50 milliseconds, beside which it costs nothing
+/// to begin a kernel once more.
 constexpr double long_work = 1e10;
 
 }  // namespace

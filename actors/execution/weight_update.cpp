@@ -70,7 +70,7 @@ WeightUpdate::Trained WeightUpdate::trained_variable(std::size_t position) {
   return trained;
 }
 
-// Of the stage's gradient sums, some of which are those of other stages' parameters.
+// Counts for the stage's gradient sums, some of which are of other stages' parameters.
 void WeightUpdate::count_all_reduces() {
   if (setup_->replicas == 1) return;
   for (const graph::StagePlan& stage : setup_->plan->stages)
@@ -434,7 +434,7 @@ std::span<float> WeightUpdate::weight(const Trained& trained, const graph::Part&
       .subspan(static_cast<std::size_t>(elements.begin), static_cast<std::size_t>(size(elements)));
 }
 
-// That they changed is noted by their own stage, at the end of its part in the same update.
+// Their own stage notes that they changed, at the end of its part in the same update.
 void WeightUpdate::write_copies(const Trained& trained) {
   const auto weight = arena_->variable(trained.position);
   for (const graph::CopyPlan& copy : trained.plan->copies) {

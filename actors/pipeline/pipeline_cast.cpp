@@ -64,7 +64,7 @@ class Casting {
     std::ranges::reverse(cast_.others);
   }
 
-  /// Before any actor is there, for the system may not have as many threads.
+  /// This precedes every actor, for the system may not have as many threads.
   void form_teams() {
     const std::int32_t threads = setup_->plan->threads_per_ipu;
     for (std::int64_t replica = 0; replica < setup_->replicas; ++replica)
@@ -145,7 +145,7 @@ class Casting {
             reduced_layout(*setup_, *rules_, stage, true)};
   }
 
-  /// Of the reducer of a stage, if there is one.
+  /// Returns the bytes of a stage's reducer, or 0 if there is none.
   std::int64_t reducer_bytes(std::size_t stage) const {
     if (setup_->replicas == 1) return 0;
     const ReducerSetup reducer = reducer_setup(stage);

@@ -44,7 +44,7 @@ class Draws {
   std::size_t next_ = block_.size();
 };
 
-/// From the unit square to pixels.
+/// A Placement maps the unit square to pixels.
 struct Placement {
   float width, height, slant, left, top;
 

@@ -54,7 +54,7 @@ bool runs(pid_t process) {
   return ::getpgid(process) >= 0 || errno != ESRCH;
 }
 
-/// Where Linux shows an open file to linkat. Made without the heap, which may have nothing left.
+/// Returns where Linux shows an open file to linkat, without the heap, which may have nothing left.
 std::array<char, 32> link_source(int descriptor) noexcept {
   constexpr std::string_view folder = "/proc/self/fd/";
   std::array<char, 32> path{};
@@ -104,7 +104,7 @@ void TemporaryFile::remove_abandoned(const std::filesystem::path& directory,
 void TemporaryFile::open_nameless(mode_t mode) {
   do descriptor_ = ::open(directory_.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
   while (descriptor_ < 0 && errno == EINTR);
-  // Without /proc it could never get a name.
+  // The file could never get a name without /proc.
   if (descriptor_ < 0 || ::access(link_source(descriptor_).data(), F_OK) == 0) return;
   ::close(descriptor_);
   descriptor_ = -1;

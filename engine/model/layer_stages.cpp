@@ -28,7 +28,7 @@ class PostOrder {
   const std::vector<NodeId>& nodes() const { return nodes_; }
 
  private:
-  /// Without recursion: a network may be deeper than a thread's stack.
+  /// This does not recurse, because a network may be deeper than a thread's stack.
   void add(NodeId last) {
     if (last == graph::none || seen_[graph::index(last)]) return;
     std::vector<NodeId> open{last};

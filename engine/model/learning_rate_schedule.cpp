@@ -16,7 +16,7 @@ namespace {
 using Kind = LearningRateSchedule::Kind;
 using Phase = LearningRateSchedule::Phase;
 
-/// Of a phase's update, counted from its first.
+/// Returns the factor of a phase's update, counted from its first.
 double factor_at(const Phase& phase, std::int64_t update) {
   const auto done = static_cast<double>(update);
   const double part = std::min(1.0, done / static_cast<double>(phase.updates));

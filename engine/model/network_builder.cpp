@@ -9,7 +9,7 @@
 namespace penstock {
 namespace {
 
-/// Of the layers before the first begun block, and where it is.
+/// The block of the layers before the first begun block, and its IPU.
 constexpr const char* first_block = "start";
 constexpr int first_block_ipu = 0;
 

@@ -112,7 +112,7 @@ void ParameterStore::fetch() {
   source.weights_taken();
 }
 
-// Where this throws, nothing has changed, and the next reader tries again.
+// If this throws, nothing has changed, and the next reader tries again.
 void ParameterStore::read_newer() {
   accept(newer_->read_weights());
   ++fetches_;

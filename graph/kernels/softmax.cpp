@@ -41,7 +41,7 @@ template <class Whole, class SideBySide>
   }
 }
 
-/// The terms of one block of a line, after which come zeros up to a multiple of 16.
+/// A Block holds the terms of a part of a line, then zeros up to a multiple of 16.
 struct Block {
   std::int64_t first, size;
   const float* terms;

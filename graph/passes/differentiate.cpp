@@ -111,7 +111,7 @@ class Differentiation {
     return producer != none && graph_.node(producer).apart;
   }
 
-  /// From the gradients of what fused nodes give to those of what is within, for the host alone.
+  /// Goes from gradients of what fused nodes give to those of what is within, for the host alone.
   void visit_apart() {
     for (const Twin& twin : graph_.twins)
       if (const ValueId gradient = gradients_[index(twin.original)]; gradient != none)

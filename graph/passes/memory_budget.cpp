@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::int64_t element_bytes = 4;
 
-/// Of each tensor that a replica keeps of a parameter of so many.
+/// Returns the elements that a replica keeps of each tensor of a parameter.
 std::int64_t kept_elements(const MemoryBudget& budget, const KeptState& kept,
                            std::int64_t elements) {
   const bool divided = kept.tensors > 0 && budget.shard_state.divides(elements, budget.replicas);

@@ -43,7 +43,7 @@ class Thirds : public Dataset {
   std::vector<Field> fields_{{"x", DType::f32, {2}}};
 };
 
-/// The same as a stream.
+/// Has the same samples as a stream.
 class StreamOfThirds : public IterableDataset {
  public:
   const std::vector<Field>& fields() const override { return thirds_.fields(); }

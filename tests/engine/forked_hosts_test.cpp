@@ -129,7 +129,7 @@ TEST(ForkedHosts, LeaveModelsAloneThatAreInACallOfAnotherThread) {
   EXPECT_EQ(host.training->updates(), training.get());
 }
 
-// As a function of the host's may do that the engine calls.
+// A function of the host's that the engine calls may do this.
 TEST(ForkedHosts, MayForkInsideACall) {
   const Tensor expected = trained_anew();
   Host host;

@@ -65,7 +65,7 @@ inline DataLoader eight_samples(
   return {std::move(dataset), 2, options};
 }
 
-/// The numbers of the samples that the epoch still has.
+/// Returns the numbers of the samples that the epoch still has.
 inline std::vector<std::int64_t> rest_of_eight(DataLoader& loader) {
   std::vector<std::int64_t> numbers;
   while (const auto batch = loader.next()) {
@@ -75,7 +75,7 @@ inline std::vector<std::int64_t> rest_of_eight(DataLoader& loader) {
   return numbers;
 }
 
-/// The same of a loader that is slow: a stall is waited out.
+/// Returns the same for a slow loader, whose stalls it waits out.
 inline std::vector<std::int64_t> patient_rest_of_eight(DataLoader& loader) {
   std::vector<std::int64_t> numbers;
   for (;;) try {
@@ -88,7 +88,7 @@ inline std::vector<std::int64_t> patient_rest_of_eight(DataLoader& loader) {
     }
 }
 
-/// The numbers of the samples of a whole epoch, in the order in which this kind of loader has them.
+/// Returns the numbers of a whole epoch's samples, in the order of this kind of loader.
 inline std::vector<std::int64_t> all_eight(const LoaderKind& kind) {
   if (!kind.streams || kind.workers < 2) return {0, 1, 2, 3, 4, 5, 6, 7};
   if (kind.mode == LoaderMode::rebatched) return {0, 4, 1, 5, 2, 6, 3, 7};

@@ -1,4 +1,4 @@
-// Which IPUs the replicas of a training model are on, as its reports tell it.
+// A training model's reports tell which IPUs its replicas are on.
 #include <gtest/gtest.h>
 
 #include <map>

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t full = 512, rest = 128;  // samples of a call; micro-batches of 256, of 128
 
-/// Whose memory is mostly activations, so that what the host keeps beside them is small.
+/// Its memory is mostly activations, so that what the host keeps beside them is small.
 Model network() {
   Model model("wide", 5);
   Value x = model.input("x", {32});

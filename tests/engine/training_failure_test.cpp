@@ -53,7 +53,7 @@ std::vector<Tensor> inputs(std::int64_t rows) {
           testing::labels({samples}, 2, 4).rows(0, rows)};
 }
 
-/// The same samples, but the label at `row` does not exist.
+/// Returns the same samples, but the label at `row` does not exist.
 std::vector<Tensor> inputs_with_label_12_at(std::size_t row) {
   auto tensors = inputs(samples);
   const auto labels = tensors[1].as<std::int64_t>();

@@ -160,8 +160,8 @@ struct InPieces {
   std::vector<Sharing> sharings = {};  ///< by number in `runs`
 };
 
-/// The same plan, in which each instruction that has units enough and as many parts as there may be
-/// runs each of them in five pieces, as if it were very long.
+/// Returns the same plan, in which each instruction that has units enough and as many parts as
+/// there may be runs each of them in five pieces, as if it were very long.
 InPieces in_pieces(const Plan& plan, std::int32_t parts) {
   InPieces result{plan};
   runs.clear();

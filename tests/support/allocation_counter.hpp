@@ -24,7 +24,7 @@ class NoBlocksFrom {
   NoBlocksFrom& operator=(const NoBlocksFrom&) = delete;
 };
 
-/// Whose allocations fail: those of every thread, or of the one that asks for failures.
+/// Says whose allocations fail: those of every thread, or of the one that asks for failures.
 enum class FailsOn : std::uint8_t { every_thread, this_thread };
 
 /// While it lives, some allocations through `operator new` fail: of those that the threads ask for
@@ -43,7 +43,7 @@ class AllocationFailures {
   bool reached() const noexcept;
 };
 
-/// Which allocations fail in the attempts of fail_each_allocation().
+/// Says which allocations fail in the attempts of fail_each_allocation().
 struct FailureSteps {
   std::int64_t count = 1;   ///< how many allocations fail in a row
   std::int64_t stride = 1;  ///< how much later the failures begin in each further attempt

@@ -16,7 +16,7 @@
 
 namespace penstock::testing {
 
-/// Which program run a probe sees.
+/// Says which program run a probe sees.
 struct ProbeRun {
   std::int64_t stage = 0;
   Direction direction = Direction::forward;
@@ -54,7 +54,7 @@ struct SmallEngineOptions {
 /// The network compiled, and what its actors are given.
 class SmallNetwork {
  public:
-  /// Of three, so that every other micro-batch of the inputs is misaligned and has to be copied.
+  /// It is three, so that every other micro-batch of the inputs is misaligned and has to be copied.
   static constexpr std::int64_t batch = 3;
   static constexpr std::int64_t features = 8;
 

@@ -15,7 +15,7 @@ namespace {
 constexpr int none = std::numeric_limits<int>::max();
 
 std::atomic<int> limit{none};
-// Those that were started here, for the system lists a thread for a moment after it was joined.
+// Counts those that were started here, for the system lists a thread for a moment after its join.
 std::atomic<int> running{0};
 
 struct Start {

@@ -11,7 +11,7 @@
 namespace penstock::graph {
 namespace {
 
-/// Where a group's planes and weights begin.
+/// Offsets say where a group's planes and weights begin.
 struct Offsets {
   std::int64_t x, y, weight, bias;
 

@@ -70,8 +70,8 @@ struct LaneKernels {
                                         const std::uint8_t* winners, const float* dy,
                                         float* dweight, float* dbias, float* workspace);
 
-  /// Of equal pixels the first wins, and a NaN over every number. `winners`: one byte per element,
-  /// the window position kh * kernel_width + kw.
+  /// The first of equal pixels wins, and a NaN over every number. `winners` has one byte per
+  /// element, the window position kh * kernel_width + kw.
   void (*pool_maximum)(const Pooling&, const float* x, float* y, std::uint8_t* winners);
   void (*pool_maximum_gradient)(const Pooling&, const std::uint8_t* winners, const float* dy,
                                 float* dx);

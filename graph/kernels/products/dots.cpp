@@ -101,7 +101,7 @@ void put(const float* sums, std::int64_t rows, std::int64_t columns, float* to,
       for (std::int64_t j = 0; j < columns; ++j) to[j] = sums[j];
 }
 
-/// Where there are fewer columns than a tile has, the last is computed again.
+/// If there are fewer columns than a tile has, the last is computed again.
 void multiply_columns(const Product& p, const ProductRange& range, std::int64_t column,
                       std::int64_t columns) {
   DotTile tile = tile_of_columns(p, column, columns);

@@ -71,7 +71,7 @@ class Sequences {
     }
     return sequence;
   }
-  /// Where a sample's probabilities begin.
+  /// Returns where a sample's probabilities begin.
   std::int64_t offset(std::int64_t sample) const { return sample * shape_[1] * shape_[2]; }
   std::int64_t steps() const { return shape_[1]; }
 

@@ -114,7 +114,7 @@ std::int64_t row_units(const Attributes&, Types, Types out) {
   return out[1].shape.elements();
 }
 
-/// Of dx, where the statistics are inputs.
+/// Returns the units of dx, for which the statistics are inputs.
 std::int64_t gradient_row_units(const Attributes&, Types in, Types) {
   return in[2].shape.elements();
 }

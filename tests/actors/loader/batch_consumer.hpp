@@ -40,7 +40,7 @@ class BatchConsumer {
     ask();
   }
 
-  // Of the last epoch that has begun:
+  // These belong to the last epoch that has begun.
   std::vector<std::vector<Number>> batches = {};
   std::int64_t dropped = -1;  // at its end
   std::optional<actors::LoadFailure> failure = {};

@@ -23,7 +23,7 @@ std::vector<ReadTask> all_tasks(LoaderCore& core) {
   return tasks;
 }
 
-/// As a worker does it: the memory is let go of before the answer leaves.
+/// A worker does so, too: it lets go of the memory before the answer leaves.
 void finish(LoaderCore& core, ReadTask& task, std::optional<ReadFailure> failure = {}) {
   task.buffer.reset();
   core.finish({task.epoch, task.batch, std::move(failure)});

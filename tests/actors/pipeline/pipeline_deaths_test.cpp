@@ -55,7 +55,7 @@ void run_disturbed(SmallCast& cast, std::uint64_t seed, Disturb disturb) {
   ASSERT_TRUE(cast.host().answered()) << "it hangs";
 }
 
-/// As many as in `everybody`, who have turns.
+/// Returns options with as many actors as `everybody`, whose stages have turns.
 SmallEngineOptions everybody_in_phases() {
   SmallEngineOptions options = everybody;
   options.schedule = "sequential";

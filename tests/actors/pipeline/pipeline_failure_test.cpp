@@ -27,7 +27,7 @@ using testing::SmallEngineOptions;
 using testing::weights_after;
 using testing::windows;
 
-/// Where an op throws.
+/// A Fault says where an op throws.
 struct Fault {
   std::int64_t stage;
   Direction direction;

@@ -66,8 +66,8 @@ std::int64_t bytes_since(std::uint64_t before) {
   return static_cast<std::int64_t>(memory_counters().bytes_live - before);
 }
 
-/// Of an engine's outputs, which belong to the host and are there from its first step on; the rest
-/// is told from the start, and steps add nothing to it.
+/// An engine's outputs belong to the host and are there from its first step on. The rest is told
+/// from the start, and steps add nothing to it.
 std::int64_t bytes_of_outputs(const SmallEngineOptions& options) {
   const std::uint64_t before = memory_counters().bytes_live;
   SmallEngine engine(options);

@@ -56,7 +56,7 @@ Experiment draw_experiment(Draws& draws);
 /// With that network, which has to outlive the experiment.
 Experiment draw_experiment(Draws& draws, const SmallNetwork& network, bool large);
 
-/// Where a model is cut into stages.
+/// Says where a model is cut into stages.
 enum class Cut : std::uint8_t {
   between_blocks,   ///< as `Topology::stages` says
   between_layers,   ///< anywhere: as `Model::set_stage_assignment` was told

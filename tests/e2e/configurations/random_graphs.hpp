@@ -8,7 +8,7 @@
 
 namespace penstock::testing {
 
-/// The same network for the same seed, whatever marks it is built with.
+/// Returns the same network for the same seed, whatever marks it is built with.
 SmallNetwork random_graph(std::uint32_t seed);
 
 }  // namespace penstock::testing

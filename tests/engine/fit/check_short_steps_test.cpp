@@ -35,7 +35,7 @@ Options returning(OutputMode mode) {
   return result;
 }
 
-/// As many samples as there are numbers from `samples` down to 1.
+/// Holds as many samples as there are numbers from `samples` down to 1.
 class Counting : public IterableDataset {
  public:
   Counting(std::int64_t samples, bool says_size) : samples_(samples), says_size_(says_size) {}

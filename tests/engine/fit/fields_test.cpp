@@ -1,4 +1,4 @@
-// Which fields of a loader's batches training and inference take.
+// Training and inference take these fields of a loader's batches.
 #include <gtest/gtest.h>
 
 #include <cstddef>

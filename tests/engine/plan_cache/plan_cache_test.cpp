@@ -188,7 +188,7 @@ TEST(PlanCache, RemovesWhatWasUnusedForTheLongestTime) {
   std::chrono::minutes age{60};
   for (const char* key : {"a", "b", "c"}) {
     cache.write(key, content);
-    // As if time had passed, for a file system's clock may be coarse.
+    // This makes time pass, for a file system's clock may be coarse.
     for (const std::string& name : directory.entries())
       if (fs::last_write_time(directory / name) > now - std::chrono::minutes(1))
         fs::last_write_time(directory / name, now - age);
