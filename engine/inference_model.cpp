@@ -60,7 +60,7 @@ class InferenceModel::Impl {
     expect_not_stopped(stop);
     if (rows % round() != 0) return in_parts(inputs, rows, stop, report);
     StepResult result = running_.run(inputs, rows / round(), stop);
-    report = running_.last_run();
+    report = running_.take_last_run();
     return result;
   }
 
@@ -84,7 +84,7 @@ class InferenceModel::Impl {
       expect_not_stopped(stop);
       results.push_back(plan->run(rows_of(inputs, begin, end), micro_batches, stop));
     }
-    report = parts.front().plan->last_run();
+    report = parts.front().plan->take_last_run();
     return joined(std::move(results));
   }
 

@@ -297,18 +297,23 @@ StepResult RunningModel::run(std::span<const Tensor> inputs, std::int64_t micro_
       .count = actors::count_returned(setup_.outputs, micro_batches) * setup_.replicas,
       .samples = plan_->batch};
   if (setup_.outputs.mode == OutputMode::sum) result.rows.summed = micro_batches;
-  if (log_.takes(LogLevel::debug))
-    log_(LogLevel::debug,
-         {"\"", plan_->name, "\": ", std::to_string(micro_batches),
-          " micro-batches per replica done in ", decimal_text(seconds_since(start), 6), " s"});
-  note_run(begin_ns, micro_batches);
+  const double seconds = seconds_since(start);
+  const std::int64_t end_ns = now_ns();
+  last_run_ = {.seconds = static_cast<double>(end_ns - begin_ns) * 1e-9};
+  try {
+    if (log_.takes(LogLevel::debug))
+      log_(LogLevel::debug,
+           {"\"", plan_->name, "\": ", std::to_string(micro_batches),
+            " micro-batches per replica done in ", decimal_text(seconds, 6), " s"});
+    if (setup_.trace) note_run(begin_ns, end_ns, micro_batches);
+  } catch (const std::exception&) {
+    // What the call is about has been done. If the model has failed since, the next call says so.
+  }
   return result;
 }
 
-void RunningModel::note_run(std::int64_t begin_ns, std::int64_t micro_batches) {
-  const std::int64_t end_ns = now_ns();
-  last_run_ = {.seconds = static_cast<double>(end_ns - begin_ns) * 1e-9};
-  if (!setup_.trace) return;
+void RunningModel::note_run(std::int64_t begin_ns, std::int64_t end_ns,
+                            std::int64_t micro_batches) {
   const Told told = ask_stages();
   if (told.dropped > 0) return;  // what is left says nothing of the whole call
   const auto returns = [&](std::size_t output, std::int64_t micro_batch) {
@@ -406,15 +411,21 @@ StepResult RunningModel::result_of(const actors::StepOutcome& outcome) const {
 RunningModel::Told RunningModel::ask_stages() {
   Told told;
   if (!runtime_) return told;
-  for (const auto& status : ask([](auto& actors) { return actors.read_status(); })) {
-    told.reports.push_back(status.report);
-    status.trace.append_to(told.events);
-    told.dropped += status.trace.dropped();
+  const auto statuses = ask([](auto& actors) { return actors.read_status(); });
+  for (const auto& status : statuses) told.dropped += status.trace.dropped();
+  try {
+    for (const auto& status : statuses) status.trace.append_to(told.events);
+  } catch (...) {
+    // There is no memory to put the events in order of time first.
+    for (const auto& status : statuses) recorded_->events.add(status.trace);
+    recorded_->dropped = recorded_->events.dropped();
+    throw;
   }
   told.events = in_order_of_time(std::move(told.events));
   for (const TraceEvent& event : told.events) recorded_->events.add(event);
   recorded_->events.count_dropped(told.dropped);
   recorded_->dropped = recorded_->events.dropped();
+  for (const auto& status : statuses) told.reports.push_back(status.report);
   return told;
 }
 

@@ -88,8 +88,9 @@ class RunningModel : public WeightSource {
   /// Releases the host's inputs that no thread of the engine uses any more.
   void release_inputs() noexcept { lent_->release_returned(); }
 
-  /// Returns the report on the last run() that returned.
-  const CallReport& last_run() const { return last_run_; }
+  /// Hands over the report on the last run() that returned. Where memory was missing for the rest
+  /// of it, it tells the time alone.
+  CallReport take_last_run() noexcept { return std::move(last_run_); }
 
   /// If it is detached, these rules and any state that is set wait for the next attach().
   /// @throws Error invalid_argument, before anything has changed, if a parameter's rule, the state
@@ -156,9 +157,10 @@ class RunningModel : public WeightSource {
     std::vector<TraceEvent> events = {};  ///< in order of time
     std::uint64_t dropped = 0;            ///< events that they had no room for
   };
-  /// Asks the stages; the events become part of the trace.
+  /// Reads what the stages have noted; the events become part of the trace, even if it throws.
   Told ask_stages();
-  void note_run(std::int64_t begin_ns, std::int64_t micro_batches);
+  /// Makes the report on the run that has just ended, from what it has recorded.
+  void note_run(std::int64_t begin_ns, std::int64_t end_ns, std::int64_t micro_batches);
   void start_actors();
   actors::PipelineRuntime& runtime();
   StepResult result_of(const actors::StepOutcome& outcome) const;

@@ -137,7 +137,7 @@ class TrainingModel::Impl {
     const std::int64_t updates = rows / per_update(), whole = updates * per_update();
     const auto run_whole = [&](std::span<const Tensor> of) {
       StepResult result = running_.run(of, updates * options_.training.gradient_accumulation, stop);
-      report = running_.last_run();
+      report = running_.take_last_run();
       return result;
     };
     if (whole == rows) return run_whole(inputs);
@@ -150,7 +150,7 @@ class TrainingModel::Impl {
     rest.set_rules(optimizer());
     if (whole == 0) {
       StepResult result = rest.run(inputs, rest.gradient_accumulation(), stop);
-      report = rest.last_run();
+      report = rest.take_last_run();
       return result;
     }
     const StepResult first = run_whole(rows_of(inputs, 0, whole));

@@ -15,19 +15,10 @@
 
 #include "actors/execution/ipu_pulse.hpp"
 #include "actors/execution/stillness.hpp"
-#include "engine/values/trace_log.hpp"
 #include "penstock/error.hpp"
-#include "penstock/report.hpp"
 #include "penstock/tensor.hpp"
-#include "penstock/trace.hpp"
 
 namespace penstock::actors {
-
-/// One stage's answer to a call for reports.
-struct StageStatus {
-  StageReport report = {};
-  TraceLog trace = {};  ///< since the stage was asked last
-};
 
 using Outputs = std::vector<Tensor>;    ///< in the order of Plan::outputs
 using Variables = std::vector<Tensor>;  ///< in the order of Plan::variables
@@ -41,7 +32,7 @@ struct StepOutcome {
   Outputs outputs = {};
   double mean_loss = 0;  ///< as in StepResult
 };
-using Answer = std::variant<Done, StepOutcome, std::vector<StageStatus>, CutAfter>;
+using Answer = std::variant<Done, StepOutcome, CutAfter>;
 
 struct Failure {
   Errc code = Errc::internal;

@@ -150,7 +150,7 @@ struct WeightsReady {
   CollectiveReport collectives = {};  ///< with the other replicas, all updates together
 };
 
-/// Stage -> step: its update is done, and what it tells when asked includes it.
+/// Stage -> step: its update is done, and noted in the stage's status.
 struct UpdateApplied {};
 
 /// Host -> step -> optimizers and gate: other rules, from the next update on.
@@ -197,14 +197,6 @@ struct CallCut {
   std::int64_t micro_batches = 0;
 };
 
-/// Host -> step -> stages: what has each stage done?
-struct ReadStatus {};
-
-/// Stage -> step: the answer.
-struct StageStatusAnswer {
-  StageStatus status = {};
-};
-
 // ---- supervision -------------------------------------------------------------------------------
 
 /// Anybody -> supervisor: this run has failed.
@@ -225,10 +217,10 @@ struct WaitsFor {
 
 // ---- who understands what ----------------------------------------------------------------------
 
-using StageHandle = caf::typed_actor<
-    caf::reacts_to<StageLinks>, caf::reacts_to<EdgeTensor>, caf::reacts_to<OutputsTaken>,
-    caf::reacts_to<ProgramDone>, caf::reacts_to<TurnNear>, caf::reacts_to<WeightsBrought>,
-    caf::reacts_to<WeightsReady>, caf::reacts_to<ReadStatus>, caf::reacts_to<ExplainWait>>;
+using StageHandle = caf::typed_actor<caf::reacts_to<StageLinks>, caf::reacts_to<EdgeTensor>,
+                                     caf::reacts_to<OutputsTaken>, caf::reacts_to<ProgramDone>,
+                                     caf::reacts_to<TurnNear>, caf::reacts_to<WeightsBrought>,
+                                     caf::reacts_to<WeightsReady>, caf::reacts_to<ExplainWait>>;
 using DeviceHandle = caf::typed_actor<caf::reacts_to<RunProgram>, caf::reacts_to<BringWeights>,
                                       caf::reacts_to<RunUpdate>>;
 using FeedHandle = caf::typed_actor<caf::reacts_to<FeedLinks>, caf::reacts_to<StepCall>,
@@ -246,8 +238,7 @@ using HostStoreHandle =
     caf::typed_actor<caf::reacts_to<StoreBlock>, caf::replies_to<FetchBlock>::with<FetchedBlock>>;
 using StepHandle = caf::typed_actor<caf::reacts_to<StepLinks>, caf::reacts_to<StepCall>,
                                     caf::reacts_to<CallCut>, caf::reacts_to<StageOutputs>,
-                                    caf::reacts_to<UpdateApplied>, caf::reacts_to<SetRules>,
-                                    caf::reacts_to<ReadStatus>, caf::reacts_to<StageStatusAnswer>>;
+                                    caf::reacts_to<UpdateApplied>, caf::reacts_to<SetRules>>;
 using SupervisorHandle = caf::typed_actor<caf::reacts_to<SupervisorLinks>, caf::reacts_to<Failed>,
                                           caf::reacts_to<NothingMoves>, caf::reacts_to<WaitsFor>>;
 
@@ -352,8 +343,6 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::StoreBlock)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::FetchedBlock)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::StepCall)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::CallCut)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::ReadStatus)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::StageStatusAnswer)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::Failed)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::NothingMoves)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::ExplainWait)

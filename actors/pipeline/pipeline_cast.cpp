@@ -113,23 +113,39 @@ class Casting {
       const std::size_t position = cast_.statuses.size();
       const auto& arena = arenas_[position];
       const auto r = static_cast<std::int32_t>(replica), s = static_cast<std::int32_t>(stage);
-      cast_.statuses.push_back(
-          std::make_shared<StageStatus>(StageStatus{.trace = TraceLog(events_of_stage(*setup_))}));
-      StageSetup own{
-          setup_, r, s, arena, cast_.statuses.back(), shared_bytes(setup_->ipu(replica, stage)),
-          {},     0};
       std::shared_ptr<WeightUpdate> update;
-      if (setup_->plan->training) {
-        update = updates_[position];
-        own.optimizer_state = {update->state_bytes_on_ipu(), update->state_padding_on_ipu(),
-                               update->state_moves()};
-        own.reducer_bytes = reducer_bytes(stage);
+      if (setup_->plan->training) update = updates_[position];
+      cast_.statuses.push_back(std::make_shared<StatusBoard>(
+          first_report(r, stage, *arena, update.get()), events_of_stage(*setup_)));
+      if (update)
         optimizers_.push_back(spawn("optimizer of " + name, RunsOn::workers, optimizer_actor,
                                     OptimizerSetup{setup_, r, s, arena, update}));
-      }
-      stages.push_back(spawn(name, RunsOn::workers, stage_actor, std::move(own)));
+      stages.push_back(spawn(name, RunsOn::workers, stage_actor,
+                             StageSetup{setup_, r, s, arena, cast_.statuses.back()}));
       cast_.memory.push_back({arena, update});
     }
+  }
+
+  /// Returns what a stage tells of itself before it has done anything. `update` is null in
+  /// inference.
+  StageReport first_report(std::int32_t replica, std::size_t stage, Arena& arena,
+                           const WeightUpdate* update) const {
+    StageReport report;
+    report.replica = replica;
+    report.stage = static_cast<int>(stage);
+    report.ipu = setup_->ipu(replica, stage);
+    report.accumulators = arena.accumulator_moves();
+    report.activations = arena.activation_moves();
+    report.weights = arena.weight_moves();
+    report.shared_bytes = shared_bytes(report.ipu);
+    if (update) {
+      report.optimizer_bytes_on_ipu = update->state_bytes_on_ipu();
+      report.padding_bytes = update->state_padding_on_ipu();
+      report.optimizer_state = update->state_moves();
+      report.reducer_bytes = reducer_bytes(stage);
+    }
+    report.peak_bytes = arena.bytes() + report.shared_bytes + report.optimizer_bytes_on_ipu;
+    return report;
   }
 
   void spawn_updaters() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "actors/execution/stage_memory.hpp"
+#include "actors/execution/status_board.hpp"
 #include "actors/pipeline/living_actors.hpp"
 #include "actors/pipeline/messages.hpp"
 #include "actors/system/actor_system.hpp"
@@ -23,8 +24,8 @@ struct PipelineCast {
   std::shared_ptr<LivingActors> living = {};  ///< those and the supervisor
   /// Replica by replica, stage by stage; theirs during a call.
   std::vector<StageMemory> memory = {};
-  /// The status of each stage, in the same order; it belongs to the stage while that lives.
-  std::vector<std::shared_ptr<StageStatus>> statuses = {};
+  /// What each stage notes of itself, in the same order.
+  std::vector<std::shared_ptr<StatusBoard>> statuses = {};
 };
 
 /// One spawn line per role; every actor knows its neighbours before the first call reaches it. If

@@ -145,13 +145,13 @@ void PipelineRuntime::write_optimizer(const OptimizerTensors& tensors) {
 }
 
 std::vector<StageStatus> PipelineRuntime::read_status() {
-  if (!setup_->host->failed()) return std::get<std::vector<StageStatus>>(call(ReadStatus{}));
-  end_to_read();
+  if (setup_->host->failed())
+    end_to_read();
+  else
+    setup_->host->expect_rest();
   std::vector<StageStatus> statuses;
-  for (const auto& status : cast_->statuses) {
-    statuses.push_back(*status);
-    status->trace.clear();
-  }
+  statuses.reserve(cast_->statuses.size());
+  for (const auto& status : cast_->statuses) statuses.push_back(status->take());
   return statuses;
 }
 

@@ -12,6 +12,7 @@
 #include "actors/execution/host_port.hpp"
 #include "actors/execution/pipeline_setup.hpp"
 #include "actors/execution/stage_memory.hpp"
+#include "actors/execution/status_board.hpp"
 #include "actors/system/system_options.hpp"
 
 namespace penstock::actors {
@@ -64,8 +65,10 @@ class PipelineRuntime {
   /// @throws Error if the pipeline has failed: the failure itself if no call has thrown it yet,
   /// closed otherwise.
   void expect_open();
-  /// Of every stage of every replica; traces are handed over and forgotten. After a failure as
-  /// read_variables(). @throws Error stalled if a kernel does not end.
+  /// Returns the status of every stage of every replica, replica by replica. Traces are handed over
+  /// and forgotten, or stay whole where they are if it throws. After a failure this ends the
+  /// actors, as read_variables() does.
+  /// @throws Error busy in a call; stalled if a kernel does not end; std::bad_alloc.
   std::vector<StageStatus> read_status();
   /// Returns the updates that all stages have done, on top of those that a written state had seen.
   std::uint64_t updates() const;

@@ -23,20 +23,7 @@ void StageState::start(StageHandle::pointer actor, StageSetup given) {
     for (const std::int32_t edge : *receives)
       position_of_edge[static_cast<std::size_t>(edge)] = position++;
   find_next_phase();
-  StageReport& report = setup.status->report;
-  report.replica = setup.replica;
-  report.stage = setup.stage;
-  report.ipu = pipeline.ipu(setup.replica, number);
-  report.optimizer_bytes_on_ipu = setup.optimizer_state.bytes_on_ipu;
-  report.padding_bytes = setup.optimizer_state.padding_on_ipu;
-  report.optimizer_state = setup.optimizer_state.on_host;
-  report.accumulators = setup.arena->accumulator_moves();
-  report.activations = setup.arena->activation_moves();
-  report.weights = setup.arena->weight_moves();
-  report.shared_bytes = setup.shared_bytes;
-  report.reducer_bytes = setup.reducer_bytes;
-  report.peak_bytes =
-      setup.arena->bytes() + setup.shared_bytes + setup.optimizer_state.bytes_on_ipu;
+  ipu = pipeline.ipu(setup.replica, number);
 }
 
 // The stage that a phase begins with tells all of the next.
@@ -93,17 +80,18 @@ void StageState::bring_ahead(const Work& work) {
 }
 
 void StageState::on_weights_brought(const WeightsBrought& brought) {
-  StageReport& report = setup.status->report;
-  ++(brought.work.direction == Direction::forward ? report.forward_weight_loads
-                                                  : report.backward_weight_loads);
+  setup.status->note([&](StageReport& report) {
+    ++(brought.work.direction == Direction::forward ? report.forward_weight_loads
+                                                    : report.backward_weight_loads);
+  });
   if (setup.pipeline->trace)
-    setup.status->trace.add({.ipu = report.ipu,
-                             .replica = setup.replica,
-                             .stage = setup.stage,
-                             .activity = Activity::load,
-                             .micro_batch = brought.work.micro_batch,
-                             .begin_ns = brought.begin_ns,
-                             .end_ns = brought.end_ns});
+    setup.status->record({.ipu = ipu,
+                          .replica = setup.replica,
+                          .stage = setup.stage,
+                          .activity = Activity::load,
+                          .micro_batch = brought.work.micro_batch,
+                          .begin_ns = brought.begin_ns,
+                          .end_ns = brought.end_ns});
 }
 
 void StageState::on_links(StageLinks& given) {
@@ -204,14 +192,16 @@ void StageState::pump() {
     if (!fetched_for(*work)) return;
     core->started(*work);
     if (leads) announce_next_phase(*work);
-    setup.status->report.max_in_flight = static_cast<int>(core->max_in_flight());
-    const bool forward = work->direction == Direction::forward;
-    if (program_of(*work).instructions.empty()) {
+    const bool runs = !program_of(*work).instructions.empty();
+    setup.status->note([&](StageReport& report) {
+      report.max_in_flight = static_cast<int>(core->max_in_flight());
+      if (runs)
+        ++(work->direction == Direction::forward ? report.forward_runs : report.backward_runs);
+    });
+    if (!runs) {
       finish(*work);
       continue;
     }
-    StageReport& report = setup.status->report;
-    ++(forward ? report.forward_runs : report.backward_runs);
     self->send(links.device,
                RunProgram{self, setup.arena, *work, setup.replica, *setup.pipeline->constants});
   }
@@ -220,8 +210,8 @@ void StageState::pump() {
 void StageState::on_program_done(const ProgramDone& done) {
   const bool forward = done.work.direction == Direction::forward;
   if (!forward && setup.arena->stage().backward.recomputed > 0)
-    ++setup.status->report.recomputed_runs;
-  record({.ipu = setup.status->report.ipu,
+    setup.status->note([](StageReport& report) { ++report.recomputed_runs; });
+  record({.ipu = ipu,
           .replica = setup.replica,
           .stage = setup.stage,
           .activity = forward ? Activity::forward : Activity::backward,
@@ -233,12 +223,14 @@ void StageState::on_program_done(const ProgramDone& done) {
 }
 
 void StageState::record(const TraceEvent& event) {
-  setup.status->report.busy_seconds += static_cast<double>(event.end_ns - event.begin_ns) * 1e-9;
-  if (setup.pipeline->trace) setup.status->trace.add(event);
+  setup.status->note([&](StageReport& report) {
+    report.busy_seconds += static_cast<double>(event.end_ns - event.begin_ns) * 1e-9;
+  });
+  if (setup.pipeline->trace) setup.status->record(event);
 }
 
 void StageState::finish(const Work& work) {
-  if (links.host_store) report_moves();
+  if (links.host_store) note_moves();
   if (work.direction == Direction::forward) {
     core->finished(work);
     return_stash(work.micro_batch);
@@ -251,14 +243,19 @@ void StageState::finish(const Work& work) {
   if (core->window_complete()) complete_window();
 }
 
-void StageState::report_moves() {
-  setup.status->report.accumulators = setup.arena->accumulator_moves();
-  setup.status->report.activations = setup.arena->activation_moves();
-  setup.status->report.weights = setup.arena->weight_moves();
+void StageState::note_moves() {
+  setup.status->note([&](StageReport& report) {
+    report.accumulators = setup.arena->accumulator_moves();
+    report.activations = setup.arena->activation_moves();
+    report.weights = setup.arena->weight_moves();
+  });
 }
 
 void StageState::send_along(std::int32_t edge, std::int64_t micro_batch, Tensor tensor) {
-  if (tensor) setup.status->report.sent_bytes += static_cast<std::int64_t>(tensor.bytes());
+  if (tensor)
+    setup.status->note([&](StageReport& report) {
+      report.sent_bytes += static_cast<std::int64_t>(tensor.bytes());
+    });
   const graph::Plan& plan = *setup.pipeline->plan;
   const auto to = static_cast<std::size_t>(plan.edges[static_cast<std::size_t>(edge)].to);
   self->send(links.stages[to], EdgeTensor{edge, micro_batch, std::move(tensor)});
@@ -291,19 +288,16 @@ void StageState::complete_window() {
 
 void StageState::on_weights_ready(const WeightsReady& ready) {
   for (const TraceEvent& event : ready.work) record(event);
-  setup.status->report.optimizer_state = ready.state_moves;
-  setup.status->report.collectives = ready.collectives;
-  report_moves();
+  setup.status->note([&](StageReport& report) {
+    report.optimizer_state = ready.state_moves;
+    report.collectives = ready.collectives;
+  });
+  note_moves();
   return_blocks();
   self->send(links.step, UpdateApplied{});
   core->weights_ready();
   if (near) on_turn_near(*std::exchange(near, std::nullopt));
   pump();
-}
-
-void StageState::on_read_status() {
-  self->send(links.step, StageStatusAnswer{*setup.status});
-  setup.status->trace.clear();
 }
 
 void StageState::on_explain_wait() {
@@ -324,7 +318,6 @@ StageHandle::behavior_type stage_actor(StageHandle::stateful_pointer<StageState>
           [=](const TurnNear& near) { self->state.on_turn_near(near); },
           [=](const WeightsBrought& brought) { self->state.on_weights_brought(brought); },
           [=](const WeightsReady& ready) { self->state.on_weights_ready(ready); },
-          [=](const ReadStatus&) { self->state.on_read_status(); },
           [=](const ExplainWait&) { self->state.on_explain_wait(); }};
 }
 

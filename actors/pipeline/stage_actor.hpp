@@ -8,26 +8,17 @@
 #include <set>
 
 #include "actors/execution/stage_core.hpp"
+#include "actors/execution/status_board.hpp"
 #include "actors/pipeline/messages.hpp"
 
 namespace penstock::actors {
-
-/// The memory that an optimizer's state takes.
-struct StateMemory {
-  std::int64_t bytes_on_ipu = 0;
-  std::int64_t padding_on_ipu = 0;
-  OffloadReport on_host = {};
-};
 
 struct StageSetup {
   std::shared_ptr<const PipelineSetup> pipeline = {};
   std::int32_t replica = 0;
   std::int32_t stage = 0;
   std::shared_ptr<Arena> arena = {};
-  std::shared_ptr<StageStatus> status = {};  ///< the stage's alone while it lives
-  std::int64_t shared_bytes = 0;  ///< of its IPU: scratch and the room for weights, for the report
-  StateMemory optimizer_state = {};
-  std::int64_t reducer_bytes = 0;  ///< of the totals of the replicas' gradient sums
+  std::shared_ptr<StatusBoard> status = {};  ///< not null
 };
 
 struct StageState {
@@ -39,7 +30,6 @@ struct StageState {
   void on_turn_near(const TurnNear& near);
   void on_weights_brought(const WeightsBrought& brought);
   void on_weights_ready(const WeightsReady& ready);
-  void on_read_status();
   void on_explain_wait();
 
   /// Whether all is here that the host store keeps and `work` needs. Asks for what is not, and for
@@ -65,7 +55,8 @@ struct StageState {
   void pump();
   void finish(const Work& work);
   void record(const TraceEvent& event);
-  void report_moves();
+  /// Notes what was copied to and from the IPU so far.
+  void note_moves();
   void send_along(std::int32_t edge, std::int64_t micro_batch, Tensor tensor);
   void send_forward(std::int64_t micro_batch);
   void send_back(std::int64_t micro_batch);
@@ -76,6 +67,7 @@ struct StageState {
   StageSetup setup;
   StageLinks links;
   std::optional<StageCore> core;
+  std::int32_t ipu = 0;
   std::vector<std::size_t> position_of_edge;  // by position in Plan::edges
   std::int64_t windows = 0;
   std::set<BlockKey> fetching;  // from the host store

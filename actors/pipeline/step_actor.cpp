@@ -1,7 +1,5 @@
 #include "actors/pipeline/step_actor.hpp"
 
-#include <algorithm>
-
 namespace penstock::actors {
 
 void StepState::start(StepHandle::pointer actor, std::shared_ptr<const PipelineSetup> pipeline) {
@@ -65,23 +63,6 @@ void StepState::on_set_rules(const SetRules& message) {
   setup->host->answer(Done{});
 }
 
-void StepState::on_read_status(const ReadStatus& message) {
-  statuses.clear();
-  answers_missing = links.stages.size() * setup->stages();
-  for (const auto& stages : links.stages)
-    for (const StageHandle& stage : stages) self->send(stage, message);
-}
-
-void StepState::on_status_answer(const StageStatusAnswer& answer) {
-  statuses.push_back(answer.status);
-  if (--answers_missing > 0) return;
-  std::sort(statuses.begin(), statuses.end(), [](const StageStatus& a, const StageStatus& b) {
-    return std::pair(a.report.replica, a.report.stage) <
-           std::pair(b.report.replica, b.report.stage);
-  });
-  setup->host->answer(std::move(statuses));
-}
-
 StepHandle::behavior_type step_actor(StepHandle::stateful_pointer<StepState> self,
                                      std::shared_ptr<const PipelineSetup> setup) {
   self->state.start(self, std::move(setup));
@@ -90,9 +71,7 @@ StepHandle::behavior_type step_actor(StepHandle::stateful_pointer<StepState> sel
           [=](const CallCut& cut) { self->state.on_call_cut(cut); },
           [=](const StageOutputs& outputs) { self->state.on_stage_outputs(outputs); },
           [=](const UpdateApplied& applied) { self->state.on_update_applied(applied); },
-          [=](const SetRules& message) { self->state.on_set_rules(message); },
-          [=](const ReadStatus& message) { self->state.on_read_status(message); },
-          [=](const StageStatusAnswer& answer) { self->state.on_status_answer(answer); }};
+          [=](const SetRules& message) { self->state.on_set_rules(message); }};
 }
 
 }  // namespace penstock::actors

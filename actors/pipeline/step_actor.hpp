@@ -15,8 +15,6 @@ struct StepState {
   void on_stage_outputs(const StageOutputs& outputs);
   void on_update_applied(const UpdateApplied& applied);
   void on_set_rules(const SetRules& message);
-  void on_read_status(const ReadStatus& message);
-  void on_status_answer(const StageStatusAnswer& answer);
 
   void answer_if_done();
   /// Returns how many updates all stages together do in `micro_batches` of each replica.
@@ -30,8 +28,6 @@ struct StepState {
   std::int64_t updates_missing = 0;  // of all stages
   std::int64_t micro_batches = 0;    // of the call, per replica
   std::optional<CutAfter> cut;       // the call was asked to stop
-  std::size_t answers_missing = 0;   // in the call that asks each stage
-  std::vector<StageStatus> statuses;
 };
 
 StepHandle::behavior_type step_actor(StepHandle::stateful_pointer<StepState> self,

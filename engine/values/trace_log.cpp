@@ -1,19 +1,30 @@
 #include "engine/values/trace_log.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace penstock {
 
-void TraceLog::add(const TraceEvent& event) {
+void TraceLog::add(const TraceEvent& event) noexcept {
   if (events_.size() < most_) {
-    events_.push_back(event);
+    try {
+      events_.push_back(event);
+    } catch (const std::bad_alloc&) {
+      ++dropped_;
+    }
     return;
   }
   ++dropped_;
   if (most_ == 0) return;
   events_[oldest_] = event;
   oldest_ = (oldest_ + 1) % most_;
+}
+
+void TraceLog::add(const TraceLog& other) noexcept {
+  for (std::size_t i = 0; i < other.events_.size(); ++i)
+    add(other.events_[(other.oldest_ + i) % other.events_.size()]);
+  count_dropped(other.dropped_);
 }
 
 void TraceLog::append_to(std::vector<TraceEvent>& to) const {
@@ -28,10 +39,10 @@ std::vector<TraceEvent> TraceLog::take() {
   return std::exchange(events_, {});
 }
 
-void TraceLog::clear() noexcept {
-  events_.clear();
-  oldest_ = 0;
-  dropped_ = 0;
+TraceLog TraceLog::hand_over() noexcept {
+  TraceLog empty;
+  empty.most_ = most_;
+  return std::exchange(*this, std::move(empty));
 }
 
 }  // namespace penstock

@@ -1,5 +1,6 @@
 // TraceLog: recorded events that nobody has taken yet, of which there are never more than a limit:
-// the oldest ones make room for new ones and are counted. Used from one thread.
+// the oldest ones make room for new ones and are counted. Recording never fails: an event for which
+// there is no memory is counted, too. Used from one thread.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,10 @@ class TraceLog {
   /// Keeps at most `most` events. Memory grows as events come, up to that number.
   explicit TraceLog(std::int64_t most) : most_(static_cast<std::size_t>(most)) {}
 
-  void add(const TraceEvent& event);
+  /// An event for which there is no memory counts as dropped.
+  void add(const TraceEvent& event) noexcept;
+  /// Adds the events of another log, in their order, and counts those that it has dropped.
+  void add(const TraceLog& other) noexcept;
   /// Counts events that were dropped elsewhere, before they could be added.
   void count_dropped(std::uint64_t events) noexcept { dropped_ += events; }
 
@@ -27,10 +31,10 @@ class TraceLog {
   /// Hands over the events, in the order in which they were added, and their memory. What was
   /// dropped stays counted.
   std::vector<TraceEvent> take();
-  /// Forgets the events and what was dropped, and keeps the memory for those that come.
-  void clear() noexcept;
+  /// Returns a log of the events and of what was dropped, and forgets both. Allocates nothing.
+  TraceLog hand_over() noexcept;
 
-  /// How many events there was no room for.
+  /// Returns how many events there was no room or no memory for.
   std::uint64_t dropped() const noexcept { return dropped_; }
 
  private:

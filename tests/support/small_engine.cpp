@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "actors/system/actor_system.hpp"
 #include "graph/compile.hpp"
 #include "tests/support/model_builder.hpp"
 #include "tests/support/random_tensor.hpp"
@@ -202,7 +203,7 @@ SmallEngine::SmallEngine(const SmallEngineOptions& options)
           actors::SystemOptions{.threads = options.threads,
                                 .deterministic = options.deterministic})) {
   runtime_->write_variables(first_variables());
-  runtime_->read_status();  // by whose answer every actor has begun
+  runtime_->system().run_pending();  // so that every actor has begun
 }
 
 ProbeHook::ProbeHook(std::function<void(const ProbeRun&)> function) {

@@ -19,8 +19,8 @@ struct Latency {
   double most = 0;
 };
 
-/// Only `seconds` is known without `RuntimeOptions::trace`, and if a call recorded more events than
-/// `RuntimeOptions::trace_events`.
+/// Only `seconds` is known without `RuntimeOptions::trace`, if a call recorded more events than
+/// `RuntimeOptions::trace_events`, and if there was no memory for its report.
 struct CallReport {
   double seconds = 0;            ///< from the call to its return, new weights' copies included
   double first_run_seconds = 0;  ///< until the first program began

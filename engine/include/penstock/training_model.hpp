@@ -192,13 +192,16 @@ class TrainingModel {
   /// updates apart, after a failure too; none while it is detached. A short last update may have
   /// the IPUs for itself, after detach() and under Topology::ipu_memory_bytes: then there are none
   /// until the next full one.
-  /// @throws Error stalled if an IPU is still busy then.
+  /// @throws Error stalled if an IPU is still busy then; out_of_memory, after which the model goes
+  /// on.
   std::vector<StageReport> stage_reports() const;
   /// Returns the events since the last call, in the order of their beginning; none unless
-  /// Options::runtime.trace is set. @throws as stage_reports().
+  /// Options::runtime.trace is set. @throws Error as stage_reports(). After out_of_memory the next
+  /// call returns the events, but for those that dropped_events() counts.
   std::vector<TraceEvent> take_trace();
   /// Returns how many events were dropped since construction, because more than
-  /// `RuntimeOptions::trace_events` were waiting for `take_trace()`. The oldest ones are dropped.
+  /// `RuntimeOptions::trace_events` were waiting for `take_trace()`, of which the oldest ones are
+  /// dropped, or because there was no memory for them when they were recorded.
   /// Within one call each stage keeps an equal share of that number.
   std::uint64_t dropped_events() const noexcept;
 

@@ -29,8 +29,8 @@ struct Result {
   std::size_t events = 0;          // traced
 };
 
-/// What is asked after a call is asked as soon as that is answered, while other messages may still
-/// be on their way.
+/// What is read after a call is read as soon as that is answered, while other messages may still be
+/// on their way.
 class Training {
  public:
   Training(const SmallEngineOptions& options, std::optional<std::uint64_t> seed)
@@ -48,9 +48,9 @@ class Training {
     for (std::int32_t replica = 1; replica < cast_.options().replicas; ++replica)
       expect_weights_of(replica, variables);
     for (Tensor& variable : variables) result.tensors.push_back(std::move(variable));
-    cast_.begin(ReadStatus{});
     result.max_in_flight.assign(cast_.plan().stages.size(), 0);
-    for (const StageStatus& status : answer<std::vector<StageStatus>>()) {
+    for (const auto& board : cast_.cast().statuses) {
+      const StageStatus status = board->take();
       int& highest = result.max_in_flight[static_cast<std::size_t>(status.report.stage)];
       highest = std::max(highest, status.report.max_in_flight);
       result.events += status.trace.size();

@@ -189,7 +189,7 @@ TEST(PipelineStall, IsNotSeenInACallThatHasJustBegun) {
     DeterministicRun order(cast.system(), seed);
     for (int call = 0; call < 4; ++call) {
       const std::uint64_t before = cast.host().progressed();
-      cast.begin(ReadStatus{});
+      cast.begin(SetRules{std::make_shared<const UpdateRules>(cast.rules())});
       cast.call_watchdog(before);  // the last call's, which comes too late
       order.run();
       ASSERT_EQ(refusal(Errc::stalled, [&] { cast.host().wait(0); }), "accepted")

@@ -45,14 +45,26 @@ TEST(TraceLog, HandsOverEventsOnceAndStillCountsWhatWasDropped) {
   EXPECT_EQ(log.dropped(), 4u);
 }
 
-TEST(TraceLog, BeginsAnewWhenItIsCleared) {
+TEST(TraceLog, BeginsAnewWhenItIsHandedOver) {
   TraceLog log(2);
   for (std::int64_t number = 0; number < 3; ++number) log.add(event(number));
-  log.clear();
+  const TraceLog handed_over = log.hand_over();
+  EXPECT_EQ(numbers(handed_over), (std::vector<std::int64_t>{1, 2}));
+  EXPECT_EQ(handed_over.dropped(), 1u);
   EXPECT_TRUE(log.empty());
   EXPECT_EQ(log.dropped(), 0u);
-  log.add(event(7));
-  EXPECT_EQ(numbers(log), std::vector<std::int64_t>{7});
+  for (std::int64_t number = 7; number < 10; ++number) log.add(event(number));
+  EXPECT_EQ(numbers(log), (std::vector<std::int64_t>{8, 9}));
+  EXPECT_EQ(log.dropped(), 1u);
+}
+
+TEST(TraceLog, TakesInWhatAnotherHasAndHasDropped) {
+  TraceLog log(4), other(2);
+  log.add(event(10));
+  for (std::int64_t number = 0; number < 5; ++number) other.add(event(number));
+  log.add(other);
+  EXPECT_EQ(numbers(log), (std::vector<std::int64_t>{10, 3, 4}));
+  EXPECT_EQ(log.dropped(), 3u);
 }
 
 TEST(TraceLog, OfNoEventsCountsThemAll) {

@@ -1,0 +1,49 @@
+// StatusBoard: where one stage of one replica notes what it has done. Its actor writes, on whatever
+// thread that runs, and the host's thread reads: the lock keeps them apart even where a stage ends
+// its last work after the host has its answer. No CAF.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+
+#include "engine/values/trace_log.hpp"
+#include "penstock/report.hpp"
+#include "penstock/trace.hpp"
+
+namespace penstock::actors {
+
+/// What a stage has noted.
+struct StageStatus {
+  StageReport report = {};
+  TraceLog trace = {};  ///< events since the status was taken last
+};
+
+class StatusBoard {
+ public:
+  /// Begins with `report` and no event, and keeps at most `most_events` events.
+  StatusBoard(const StageReport& report, std::int64_t most_events)
+      : status_{report, TraceLog(most_events)} {}
+
+  /// Calls `change` with the report, which nobody else reads or writes meanwhile.
+  void note(const auto& change) {
+    const std::lock_guard lock(mutex_);
+    change(status_.report);
+  }
+  /// Adds an event. One for which there is no memory counts as dropped.
+  void record(const TraceEvent& event) noexcept {
+    const std::lock_guard lock(mutex_);
+    status_.trace.add(event);
+  }
+  /// Returns the report and the trace, and forgets the trace. Allocates nothing, so that no event
+  /// is lost on the way.
+  StageStatus take() noexcept {
+    const std::lock_guard lock(mutex_);
+    return {status_.report, status_.trace.hand_over()};
+  }
+
+ private:
+  std::mutex mutex_;
+  StageStatus status_;
+};
+
+}  // namespace penstock::actors
