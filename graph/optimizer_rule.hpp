@@ -14,6 +14,9 @@
 
 namespace penstock::graph {
 
+/// No rule keeps more tensors of a parameter than these.
+inline constexpr std::size_t most_state_tensors = 4;
+
 /// The constants of a rule; each rule reads the ones that it knows. Zero is legal for momentum,
 /// dampening and weight decay, and for a learning rate.
 struct Hyper {
@@ -53,14 +56,18 @@ struct StateTensor {
   bool operator==(const StateTensor&) const = default;
 };
 
-/// A rule with norms of its own, for a parameter that is divided into shards: once every shard has
-/// done the first step, the norms are known for the second.
+/// A rule with norms of its own, for a parameter that is updated piece by piece: once all of its
+/// elements have done the first step, the norms are known for the second. All spans of a call are
+/// of the same elements.
 struct ShardedRule {
-  /// State follows the gradient, whose sum is cleared. All spans are of the elements `shard` of a
-  /// parameter of so many. @returns its part of the directions' squared norm.
-  NormPart (*follow)(const Hyper&, std::int64_t step, const Part& shard, std::int64_t elements,
-                     std::span<const float> weight, const SummedGradient& gradient,
-                     std::span<const std::span<float>> state);
+  /// State follows the gradient, whose sum is cleared. Returns the squared norm of the directions
+  /// of these elements, of which a caller passes one block of the norm at a time: norm_block
+  /// elements, fewer at the parameter's end.
+  double (*follow)(const Hyper&, std::int64_t step, std::span<const float> weight,
+                   const SummedGradient& gradient, std::span<const std::span<float>> state);
+  /// Writes the directions of elements that have done the first step to `directions`.
+  void (*directions)(const Hyper&, std::int64_t step, std::span<const float> weight,
+                     std::span<const std::span<float>> state, float* directions);
   /// The weights move; the squared norms are those of the whole parameter before, and of its
   /// directions.
   void (*move)(const Hyper&, std::int64_t step, double squared_weights, double squared_directions,
@@ -78,7 +85,7 @@ struct OptimizerRule {
                  const SummedGradient& gradient, std::span<const std::span<float>> state);
   /// Whether each element is updated by itself, so that a parameter may be updated piece by piece.
   bool elementwise = true;
-  /// How it is updated by its shards, if not each element by itself.
+  /// How it is updated by its pieces or shards, if not each element by itself.
   const ShardedRule* in_shards = nullptr;
   /// What of Hyper the rule reads.
   std::span<const HyperNumber> numbers = {};

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <vector>
+#include <functional>
 
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/shards.hpp"
@@ -30,14 +30,14 @@ void GradientSums::reduce_scatter(const Share& share, const Staging& staging,
                                   CollectiveReport& counts) {
   for (std::size_t use = 0; use < share.plan->gradients.size(); ++use) {
     const StageSums& sums = of_stage_.at(share.plan->gradients[use].stage);
-    std::vector<const float*> shards;
+    addends_.clear();
     for (const std::shared_ptr<Arena>& replica : sums.reduced->replicas) {
-      shards.push_back(sum_in(*replica, share, use).data() + share.own.begin);
+      addends_.push_back(sum_in(*replica, share, use).data() + share.own.begin);
       if (replica != sums.arena)
         counts.scattered_bytes += size(share.own) * std::int64_t{sizeof(float)};
     }
     ++counts.reduce_scatters;
-    add_up(shards, share, use, staging);
+    add_up(addends_, share, use, staging);
   }
 }
 
@@ -50,9 +50,10 @@ void GradientSums::add_up_share(std::int64_t replica, const SharedWork& by,
 void GradientSums::add_uses(const Share& share, const Staging& staging) {
   const std::size_t uses = share.plan->gradients.size();
   if (uses == 1) return;
-  std::vector<const float*> sums;
-  for (std::size_t use = 0; use < uses; ++use) sums.push_back(sum_of(share, use) + share.own.begin);
-  add_up(sums, share, 0, staging);
+  addends_.clear();
+  for (std::size_t use = 0; use < uses; ++use)
+    addends_.push_back(sum_of(share, use) + share.own.begin);
+  add_up(addends_, share, 0, staging);
 }
 
 void GradientSums::add_up(std::span<const float* const> sums, const Share& share, std::size_t use,
@@ -116,22 +117,24 @@ double GradientSums::squared_norm(const Share& share, float scale, const Staging
   return squared;
 }
 
-graph::NormPart GradientSums::norm_part(const Share& share, float scale,
-                                        const Staging& staging) const {
+void GradientSums::norm_part(const Share& share, float scale, const Staging& staging,
+                             graph::NormPart& part) const {
   const float* const sum = to_read(share);
-  const auto sums = [&](const graph::Part& part) -> std::span<const float> {
+  const auto sums = [&](const graph::Part& of) -> std::span<const float> {
     if (share.sums_on_host())
-      return staging.load(0, sum + part.begin, size(part), arena_->accumulator_moves());
-    return {sum + part.begin, static_cast<std::size_t>(size(part))};
+      return staging.load(0, sum + of.begin, size(of), arena_->accumulator_moves());
+    return {sum + of.begin, static_cast<std::size_t>(size(of))};
   };
-  const auto squared_norm = [&](const graph::Part& part) {
+  const auto squared_norm = [&](const graph::Part& of) {
     staging.beat();
-    return graph::squared_norm(sums(part), scale);
+    return graph::squared_norm(sums(of), scale);
   };
-  const auto elements = [&](const graph::Part& part, float* to) {
-    for (const float one : sums(part)) *to++ = one * scale;
+  const auto elements = [&](const graph::Part& of, float* to) {
+    for (const float one : sums(of)) *to++ = one * scale;
   };
-  return graph::norm_part(share.own, share.elements(), {squared_norm, elements});
+  // By reference, for a function object with so many captures would be allocated.
+  graph::norm_part(share.own, share.elements(), {std::cref(squared_norm), std::cref(elements)},
+                   part);
 }
 
 void GradientSums::clear(const Share& share, const Staging& staging) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "actors/execution/arena.hpp"
 #include "actors/execution/reduced_sums.hpp"
@@ -34,11 +35,19 @@ struct Share {
 
 class GradientSums {
  public:
-  /// Serves the update of the stage that `arena` holds.
-  explicit GradientSums(std::shared_ptr<Arena> arena) : arena_(std::move(arena)) {}
+  /// Serves the update of the stage that `arena` holds. No more than `most_addends` sums are ever
+  /// added up to one.
+  GradientSums(std::shared_ptr<Arena> arena, std::size_t most_addends) : arena_(std::move(arena)) {
+    addends_.reserve(most_addends);
+  }
 
   void set(std::int32_t stage, StageSums sums) { of_stage_[stage] = std::move(sums); }
   Arena& arena_of(std::int32_t stage) const { return *of_stage_.at(stage).arena; }
+  /// The same stage of every replica, in the order of their numbers, where there are several.
+  std::span<const std::shared_ptr<Arena>> replicas() const {
+    return of_stage_.at(static_cast<std::int32_t>(arena_->number())).reduced->replicas;
+  }
+  // What follows allocates nothing, for it is part of an update.
 
   /// Adds up the replicas' shards of a divided parameter, in the order of their numbers, into this
   /// replica's own sums. Until all replicas have done so, none may clear any.
@@ -52,7 +61,9 @@ class GradientSums {
   const float* to_read(const Share& share) const;
   float* own(const Share& share) const { return own_sum_of(share, 0).data(); }
   double squared_norm(const Share& share, float scale, const Staging& staging) const;
-  graph::NormPart norm_part(const Share& share, float scale, const Staging& staging) const;
+  /// Makes `part` what this replica knows of the norm of a divided parameter's gradient.
+  void norm_part(const Share& share, float scale, const Staging& staging,
+                 graph::NormPart& part) const;
   /// Clears all sums but those that the rule clears.
   void clear(const Share& share, const Staging& staging);
 
@@ -76,6 +87,7 @@ class GradientSums {
 
   std::shared_ptr<Arena> arena_;
   std::map<std::int32_t, StageSums> of_stage_;
+  std::vector<const float*> addends_;  // of the sum that is added up
 };
 
 }  // namespace penstock::actors

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <string>
 
 #include "actors/execution/host_port.hpp"
 #include "engine/values/memory.hpp"
-#include "graph/kernels/kernel_table.hpp"
-#include "graph/optimizers/norm.hpp"
 #include "graph/shards.hpp"
+#include "penstock/error.hpp"
 
 namespace penstock::actors {
 namespace {
@@ -17,16 +17,21 @@ namespace {
 /// some ten microseconds.
 constexpr std::int64_t line_elements = 16;
 constexpr std::int64_t least_elements = 1 << 14;
-/// A rule works on at most so many at a time, if it can: a core updates them in some ten
-/// milliseconds, and whoever watches sees it move.
-constexpr std::int64_t most_elements = 1 << 22;
-
 constexpr std::int64_t bytes_of(std::int64_t elements) {
   return elements * std::int64_t{sizeof(float)};
 }
 
 constexpr std::int64_t size(const graph::Part& part) {
   return part.end - part.begin;
+}
+
+/// How many gradient sums a stage's update adds up to one at most: those of all replicas, or of all
+/// uses of a parameter.
+std::size_t most_addends(const PipelineSetup& setup, std::size_t stage) {
+  auto most = static_cast<std::size_t>(setup.replicas);
+  for (const graph::VariablePlan& variable : setup.plan->stages[stage].variables)
+    most = std::max(most, variable.gradients.size());
+  return most;
 }
 
 }  // namespace
@@ -38,10 +43,11 @@ WeightUpdate::WeightUpdate(std::shared_ptr<const PipelineSetup> setup, std::size
       arena_(std::move(arena)),
       rules_(std::move(rules)),
       replica_(replica),
-      sums_(arena_) {
+      sums_(arena_, most_addends(*setup_, stage)) {
   const auto& variables = setup_->plan->stages[stage].variables;
   for (std::size_t k = 0; k < variables.size(); ++k)
     if (!variables[k].gradients.empty()) trained_.push_back(trained_variable(k));
+  make_room_for_norms();
   moves_.bytes = state_bytes(true);
   moves_.padding_bytes = host_block_bytes_ - moves_.bytes;
   count_all_reduces();
@@ -63,6 +69,10 @@ WeightUpdate::Trained WeightUpdate::trained_variable(std::size_t position) {
       trained.divided ? graph::shard_elements(elements, setup_->replicas) : elements;
   std::int64_t& bytes = trained.on_host ? host_block_bytes_ : ipu_block_bytes_;
   for (const graph::StateTensor& tensor : rule.rule->state(rule.hyper)) {
+    if (trained.state_offsets.size() == graph::most_state_tensors)
+      throw Error(Errc::internal,
+                  "optimizer rule \"" + std::string(rule.rule->name) + "\" keeps more than " +
+                      std::to_string(graph::most_state_tensors) + " tensors of a parameter");
     trained.state_offsets.push_back(bytes);
     trained.initial_state.push_back(tensor.initial);
     bytes += aligned(bytes_of(trained.own_elements));
@@ -235,38 +245,12 @@ double WeightUpdate::divisor() const {
   return gradient_parts(*setup_) * rules_->loss_scaling;
 }
 
-void WeightUpdate::measure() {
-  norms_.clear();
-  shard_norms_.clear();
-  const float scale = gradient_scale();
-  for (const Trained& trained : trained_) {
-    if (trained.divided)
-      shard_norms_.push_back({trained.variable, sums_.norm_part(trained, scale, staging_)});
-    else
-      norms_.push_back({trained.variable, sums_.squared_norm(trained, scale, staging_)});
-  }
-}
-
-void WeightUpdate::follow() {
-  shard_norms_.clear();
-  for (const Trained& trained : trained_) {
-    if (!moves_in_shards(trained)) continue;
-    const Piece piece = bring(trained, trained.own);
-    shard_norms_.push_back(
-        {trained.variable, rule_of(trained).rule->in_shards->follow(
-                               rule_of(trained).hyper, step_ + 1, trained.own, trained.elements(),
-                               piece.weight, piece.gradient, piece.state)});
-    put_back(trained, piece);
-    staging_.beat();
-  }
-}
-
 void WeightUpdate::apply(graph::PartRunner* runner) {
   applying_ = true;
   rate_factor_ = rules_->learning_rate_factor ? rules_->learning_rate_factor(step_) : 1;
   for (const Trained& trained : trained_) {
     if (moves_in_shards(trained))
-      move(trained);
+      move_shard(trained);
     else
       update(trained, runner);
     sums_.clear(trained, staging_);
@@ -278,9 +262,13 @@ void WeightUpdate::apply(graph::PartRunner* runner) {
 void WeightUpdate::gather() {
   for (const Trained& trained : trained_) {
     if (!trained.divided) continue;
-    for (const auto& [replica, arena] : shards_) {
+    const auto replicas = sums_.replicas();
+    for (std::int64_t replica = 0; replica < std::ssize(replicas); ++replica) {
+      if (replica == replica_) continue;
       const graph::Part shard = graph::shard_of(trained.elements(), setup_->replicas, replica);
-      const float* const from = arena->variable(trained.position).data() + shard.begin;
+      const float* const from =
+          replicas[static_cast<std::size_t>(replica)]->variable(trained.position).data() +
+          shard.begin;
       std::copy_n(from, size(shard), weight(trained, shard).data());
       staging_.beat();
       collectives_.gathered_bytes += bytes_of(size(shard));
@@ -301,30 +289,6 @@ void WeightUpdate::end_update() {
   if (replica_ == 0 && setup_->host) setup_->host->count_update_of_stage(setup_->stages());
 }
 
-void WeightUpdate::move(const Trained& trained) {
-  const double squared_norm = squared_norm_of_weight(trained);
-  const std::span<float> own = bring_weight(trained, trained.own);
-  rule_of(trained).rule->in_shards->move(hyper_of(trained), step_ + 1, squared_norm,
-                                         (*directions_)[static_cast<std::size_t>(trained.variable)],
-                                         own, bring_state(trained, trained.own));
-  put_back_weight(trained, trained.own.begin, own);
-  staging_.beat();
-}
-
-/// The norm's own blocks, in its own order.
-double WeightUpdate::squared_norm_of_weight(const Trained& trained) {
-  double squared = 0;
-  for (std::int64_t begin = 0; begin < trained.elements(); begin += graph::norm_block) {
-    const std::int64_t count = std::min(graph::norm_block, trained.elements() - begin);
-    const std::span<float> here = weight(trained, {begin, begin + count});
-    squared += graph::squared_norm(
-        trained.plan->on_host ? staging_.load(0, here.data(), count, arena_->weight_moves())
-                              : here);
-    staging_.beat();
-  }
-  return squared;
-}
-
 std::span<float> WeightUpdate::bring_weight(const Trained& trained, const graph::Part& elements) {
   const std::span<float> here = weight(trained, elements);
   if (!trained.plan->on_host) return here;
@@ -342,7 +306,7 @@ void WeightUpdate::put_back_weight(const Trained& trained, std::int64_t begin,
 void WeightUpdate::update(const Trained& trained, graph::PartRunner* runner) {
   std::int64_t at_once =
       graph::elements_at_once(graph::rule_tensors(staged(trained)), staging_.bytes());
-  if (rule_of(trained).rule->elementwise) at_once = std::min(at_once, most_elements);
+  if (rule_of(trained).rule->elementwise) at_once = std::min(at_once, most_at_once);
   for (std::int64_t begin = trained.own.begin; begin < trained.own.end; begin += at_once) {
     const Piece piece = bring(trained, {begin, std::min(begin + at_once, trained.own.end)});
     update_piece(trained, piece, runner);
@@ -361,7 +325,8 @@ WeightUpdate::State WeightUpdate::bring_state(const Trained& trained, const grap
   State state;
   for (std::size_t s = 0; s < trained.state_offsets.size(); ++s) {
     float* const here = kept(trained, s, elements.begin);
-    state.push_back(trained.on_host ? staging_.load(std::ssize(state), here, size(elements), moves_)
+    const auto slot = static_cast<std::int64_t>(s);
+    state.push_back(trained.on_host ? staging_.load(slot, here, size(elements), moves_)
                                     : std::span(here, static_cast<std::size_t>(size(elements))));
   }
   return state;
@@ -373,7 +338,7 @@ WeightUpdate::Piece WeightUpdate::bring(const Trained& trained, const graph::Par
   piece.gradient.sum += elements.begin;
   piece.gradient.cleared += elements.begin;
   if (trained.sums_on_host()) {
-    const std::int64_t slot = trained.on_host ? std::ssize(piece.state) : 0;
+    const std::int64_t slot = trained.on_host ? static_cast<std::int64_t>(piece.state.size()) : 0;
     const auto sum =
         staging_.load(slot, piece.gradient.sum, size(elements), arena_->accumulator_moves());
     piece.gradient.sum = piece.gradient.cleared = sum.data();
@@ -393,6 +358,7 @@ void WeightUpdate::put_back(const Trained& trained, const Piece& piece) {
 void WeightUpdate::update_piece(const Trained& trained, const Piece& piece,
                                 graph::PartRunner* runner) {
   const std::int64_t elements = piece.elements.end - piece.elements.begin;
+  if (rule_of(trained).rule->in_shards) return update_by_norms(trained, piece);
   const graph::Sharing shared = sharing(trained, elements);
   if (!runner || shared.parts <= 1) return update_elements(trained, piece);
   const auto work = [&](std::int32_t number) {
@@ -408,9 +374,9 @@ WeightUpdate::Piece WeightUpdate::part_of(const Piece& piece, const graph::Part&
                piece.gradient,
                piece.weight.subspan(static_cast<std::size_t>(part.begin),
                                     static_cast<std::size_t>(part.end - part.begin))};
-  for (const std::span<float> tensor : piece.state)
-    result.state.push_back(tensor.subspan(static_cast<std::size_t>(part.begin),
-                                          static_cast<std::size_t>(part.end - part.begin)));
+  for (std::size_t s = 0; s < piece.state.size(); ++s)
+    result.state.push_back(piece.state[s].subspan(static_cast<std::size_t>(part.begin),
+                                                  static_cast<std::size_t>(part.end - part.begin)));
   result.gradient.sum += part.begin;
   result.gradient.cleared += part.begin;
   return result;

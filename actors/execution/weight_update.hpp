@@ -3,8 +3,8 @@
 // and the IPU runs it, in turns.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <vector>
 
@@ -26,6 +26,7 @@ enum class UpdatePhase : std::uint8_t {
   apply,    ///< scaling, clipping, the rule; then the sums are zero again
   gather,   ///< the other replicas' shards of the new weights
 };
+inline constexpr std::size_t update_phases = 5;
 
 struct VariableNorm {
   std::int32_t variable = 0;  ///< position in Plan::variables
@@ -80,10 +81,6 @@ class WeightUpdate {
   bool reduces() const;
   bool follows() const;
   bool gathers() const;
-  /// Comes before `gather`: the same stage of another replica, which has applied its update.
-  void set_shard(std::int64_t replica, std::shared_ptr<Arena> arena) {
-    shards_[replica] = std::move(arena);
-  }
 
   /// Returns the optimizer state of the stage's variables as it is before the first update.
   StateBlocks new_state() const;
@@ -111,7 +108,8 @@ class WeightUpdate {
 
   /// `scratch` is memory of the IPU, for the pieces of what is kept in the host store. `runner`,
   /// unless null, shares the rule's work on large parameters. `heartbeat`, unless null, beats with
-  /// each parameter and each piece of a large one.
+  /// each parameter and each piece of a large one. Before `gather`, every replica has done `apply`.
+  /// It allocates nothing, so that an update that has begun cannot end for want of memory.
   void run(UpdatePhase phase, std::span<std::byte> scratch, graph::PartRunner* runner = nullptr,
            graph::Heartbeat* heartbeat = nullptr);
   /// Returns what has been copied since the model was built, and what there is to copy.
@@ -123,7 +121,8 @@ class WeightUpdate {
   /// Returns, after `measure`, the norm of each trained variable of the stage that is not divided.
   const std::vector<VariableNorm>& squared_norms() const { return norms_; }
   /// Returns, after `measure` or `follow`, this replica's parts of the norms of those that are.
-  std::vector<ShardNorm> take_shard_norms() { return std::move(shard_norms_); }
+  /// They stay until the next such phase.
+  const std::vector<ShardNorm>& shard_norms() const { return shard_norms_; }
 
  private:
   struct Trained : Share {
@@ -132,8 +131,20 @@ class WeightUpdate {
     std::vector<float> initial_state = {};         // of each tensor's elements
     bool on_host = false;
     std::int64_t own_elements = 0;  // with the padding of `own`
+    std::size_t shard_norm = 0;     // position in shard_norms_, if it is divided
   };
-  using State = std::vector<std::span<float>>;  // elements of each tensor of a parameter
+  /// A State holds elements of each tensor of a parameter's state.
+  class State {
+   public:
+    void push_back(std::span<float> tensor) { tensors_[size_++] = tensor; }
+    std::size_t size() const { return size_; }
+    std::span<float> operator[](std::size_t tensor) const { return tensors_[tensor]; }
+    operator std::span<const std::span<float>>() const { return std::span(tensors_).first(size_); }
+
+   private:
+    std::array<std::span<float>, graph::most_state_tensors> tensors_;
+    std::size_t size_ = 0;
+  };
   /// Some of a parameter's elements, and where the rule finds what goes with them.
   struct Piece {
     graph::Part elements;
@@ -141,7 +152,13 @@ class WeightUpdate {
     graph::SummedGradient gradient;
     std::span<float> weight;
   };
+  /// A rule works on at most so many elements at a time, if it can: a core updates them in some ten
+  /// milliseconds, and whoever watches sees it move.
+  static constexpr std::int64_t most_at_once = 1 << 22;
+
   Trained trained_variable(std::size_t position);
+  /// Makes the room that norms take, so that no phase has to allocate.
+  void make_room_for_norms();
   void begin_anew(const StateBlocks& state) const;
   void count_all_reduces();
   void count_reduction();
@@ -153,12 +170,22 @@ class WeightUpdate {
   void gather();
   void end_update();
   /// Does the second step of a rule in shards.
-  void move(const Trained& trained);
+  void move_shard(const Trained& trained);
   bool moves_in_shards(const Trained& trained) const;
   const graph::ParameterRule& rule_of(const Trained& trained) const;
   graph::Hyper hyper_of(const Trained& trained) const;
   void update(const Trained& trained, graph::PartRunner* runner);
   void update_piece(const Trained& trained, const Piece& piece, graph::PartRunner* runner);
+  /// Updates a whole parameter whose rule has norms: does both steps of the rule, block by block.
+  void update_by_norms(const Trained& trained, const Piece& piece);
+  /// Does the rule's first step for a part of a piece, a block of the norm at most. Returns the
+  /// squared norm of its directions.
+  double follow(const Trained& trained, const Piece& block);
+  /// Does the rule's second step for a piece.
+  void move(const Trained& trained, const Piece& piece, double squared_weights,
+            double squared_directions);
+  /// Does the rule's first step for a shard, and makes `part` what its directions add to the norm.
+  void make_norm_part(const Trained& trained, const Piece& piece, graph::NormPart& part);
   void update_elements(const Trained& trained, const Piece& piece);
   /// Returns the elements `part` of a piece, counted from the piece's own first one.
   static Piece part_of(const Piece& piece, const graph::Part& part);
@@ -195,7 +222,6 @@ class WeightUpdate {
   StateBlocks all_state_;  // the same blocks, wherever they are
   Staging staging_;        // in the IPU's scratch, while it runs
   OffloadReport moves_;
-  std::map<std::int64_t, std::shared_ptr<Arena>> shards_;  // by replica
   std::shared_ptr<const std::vector<double>> directions_;
   CollectiveReport collectives_;
   CollectiveReport of_reducer_;  // what one total of the reducer's adds

@@ -112,8 +112,9 @@ void DeviceState::on_run_update(RunUpdate& request) {
                         setup.team.get(), &setup.pulse->heartbeat());
   };
   const auto what = [&] { return request.who + ", weight update"; };
-  if (run_or_report({IpuTask::update, request.replica, request.stage}, run, what))
-    self->send(request.optimizer, UpdateDone{request.phase, begin, now_ns()});
+  if (!run_or_report({IpuTask::update, request.replica, request.stage}, run, what)) return;
+  request.answer->message() = {request.phase, begin, now_ns()};
+  request.answer->send(request.optimizer, self->context());
 }
 
 DeviceHandle::behavior_type device_actor(DeviceHandle::stateful_pointer<DeviceState> self,

@@ -10,20 +10,35 @@ void GateState::start(GateHandle::pointer actor, std::shared_ptr<const PipelineS
   setup = std::move(pipeline);
   rules = std::move(first_rules);
   squared_norms.assign(setup->plan->variables.size(), 0.0);
+  directions = std::make_shared<std::vector<double>>(squared_norms);
+  shard_norms.resize(squared_norms.size());
   for (std::size_t i = 0; i < squared_norms.size(); ++i) {
     const graph::ParameterRule& rule = rules->variables[i];
     const graph::VariableInfo& variable = setup->plan->variables[i];
     if (!variable.trainable || !divided(*setup, rule, variable.type.shape.elements())) continue;
     gathers = true;
+    shard_norms[i].assign(static_cast<std::size_t>(setup->replicas), nullptr);
     follows = follows || rule.rule->in_shards;
   }
+}
+
+void GateState::on_links(GateLinks& given) {
+  links = std::move(given);
+  orders = std::vector<Orders>(links.optimizers.size());
+}
+
+void GateState::prepare_rounds() {
+  for (Orders& letters : orders)
+    for (Letter<UpdateOrder>& letter : letters) letter.prepare([] { return UpdateOrder{}; });
 }
 
 void GateState::on_gradients_ready() {
   if (++ready < links.optimizers.size()) return;
   ready = 0;
+  prepare_rounds();
   if (!setup->host->update_begins()) return;
-  begin_round({.phase = setup->replicas > 1 ? UpdatePhase::reduce : first_with_sums()});
+  begin_round(
+      {.phase = setup->replicas > 1 && one_by_one() ? UpdatePhase::reduce : first_with_sums()});
 }
 
 UpdatePhase GateState::first_with_sums() const {
@@ -35,22 +50,27 @@ void GateState::begin_round(const UpdateOrder& order) {
   round = order;
   done = 0;
   const std::size_t first = one_by_one() ? 1 : links.optimizers.size();
-  for (std::size_t i = 0; i < first; ++i) self->send(links.optimizers[i], round);
+  for (std::size_t i = 0; i < first; ++i) send_order(i);
 }
 
-void GateState::on_phase_done(PhaseDone& answer) {
-  if (answer.replica == 0)
-    for (const VariableNorm& norm : answer.squared_norms)
+void GateState::send_order(std::size_t optimizer) {
+  Letter<UpdateOrder>& letter = orders[optimizer][static_cast<std::size_t>(round.phase)];
+  letter.message() = round;
+  letter.send(links.optimizers[optimizer], self->context());
+}
+
+void GateState::on_phase_done(const PhaseDone& answer) {
+  const WeightUpdate& update = *answer.update;
+  const auto replica = static_cast<std::size_t>(answer.replica);
+  if (round.phase == UpdatePhase::measure && replica == 0)
+    for (const VariableNorm& norm : update.squared_norms())
       squared_norms[static_cast<std::size_t>(norm.variable)] = norm.squared;
-  for (ShardNorm& norm : answer.shard_norms) {
-    std::vector<graph::NormPart>& parts = shard_norms[norm.variable];
-    parts.resize(static_cast<std::size_t>(setup->replicas));
-    parts[static_cast<std::size_t>(answer.replica)] = std::move(norm.part);
-  }
+  for (const ShardNorm& norm : update.shard_norms())
+    shard_norms[static_cast<std::size_t>(norm.variable)][replica] = &norm.part;
   if (++done == links.optimizers.size())
     end_round();
   else if (one_by_one())
-    self->send(links.optimizers[done], round);
+    send_order(done);
 }
 
 void GateState::end_round() {
@@ -66,9 +86,8 @@ void GateState::end_round() {
       next.phase = follows ? UpdatePhase::follow : UpdatePhase::apply;
       return begin_round(next);
     case UpdatePhase::follow: {
-      std::vector<double> directions(squared_norms.size());
-      add_up(directions);
-      next.directions = std::make_shared<const std::vector<double>>(std::move(directions));
+      add_up(*directions);
+      next.directions = directions;
       next.phase = UpdatePhase::apply;
       return begin_round(next);
     }
@@ -81,13 +100,11 @@ void GateState::end_round() {
   }
 }
 
-void GateState::add_up(std::vector<double>& of_variables) {
-  for (const auto& [variable, parts] : shard_norms) {
-    const auto position = static_cast<std::size_t>(variable);
-    of_variables[position] =
-        graph::squared_norm(parts, setup->plan->variables[position].type.shape.elements());
-  }
-  shard_norms.clear();
+void GateState::add_up(std::vector<double>& of_variables) const {
+  for (std::size_t i = 0; i < shard_norms.size(); ++i)
+    if (!shard_norms[i].empty() && shard_norms[i].front())
+      of_variables[i] =
+          graph::squared_norm(shard_norms[i], setup->plan->variables[i].type.shape.elements());
 }
 
 void GateState::release() {
@@ -101,7 +118,7 @@ GateHandle::behavior_type gate_actor(GateHandle::stateful_pointer<GateState> sel
   self->state.start(self, std::move(setup), std::move(rules));
   return {[=](GateLinks& links) { self->state.on_links(links); },
           [=](const GradientsReady&) { self->state.on_gradients_ready(); },
-          [=](PhaseDone& done) { self->state.on_phase_done(done); },
+          [=](const PhaseDone& done) { self->state.on_phase_done(done); },
           [=](const SetRules& message) { self->state.on_set_rules(message); }};
 }
 

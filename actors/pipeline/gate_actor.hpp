@@ -5,7 +5,8 @@
 // on before all are at the next update; opens no more once the model has failed.
 #pragma once
 
-#include <map>
+#include <array>
+#include <vector>
 
 #include "actors/pipeline/messages.hpp"
 
@@ -14,17 +15,20 @@ namespace penstock::actors {
 struct GateState {
   void start(GateHandle::pointer actor, std::shared_ptr<const PipelineSetup> pipeline,
              std::shared_ptr<const UpdateRules> first_rules);
-  void on_links(GateLinks& given) { links = std::move(given); }
+  void on_links(GateLinks& given);
   void on_gradients_ready();
-  void on_phase_done(PhaseDone& done);
+  void on_phase_done(const PhaseDone& done);
   void on_set_rules(const SetRules& message) { rules = message.rules; }
 
+  /// Makes what the update's rounds need: from its begin to its end the gate allocates nothing.
+  void prepare_rounds();
   void begin_round(const UpdateOrder& order);
+  void send_order(std::size_t optimizer);
   /// The round for which the sums over the replicas must be there.
   UpdatePhase first_with_sums() const;
   void end_round();
-  /// What shards know of each variable's norm becomes the norm.
-  void add_up(std::vector<double>& of_variables);
+  /// Turns what shards know of each variable's norm into the norm.
+  void add_up(std::vector<double>& of_variables) const;
   void release();
   bool one_by_one() const { return setup->plan->schedule->one_at_a_time; }
 
@@ -36,8 +40,12 @@ struct GateState {
   std::size_t done = 0;   // optimizers that have finished this round
   UpdateOrder round;
   std::vector<double> squared_norms;  // by variable; of replica 0 where the replicas' are equal
-  /// The parts of norms of this round, by variable and replica.
-  std::map<std::int32_t, std::vector<graph::NormPart>> shard_norms;
+  /// The parts of norms of the last round that told of them, by variable, then replica. A variable
+  /// that is not divided has none.
+  std::vector<std::vector<const graph::NormPart*>> shard_norms;
+  std::shared_ptr<std::vector<double>> directions;                // squared norms, by variable
+  using Orders = std::array<Letter<UpdateOrder>, update_phases>;  // by phase
+  std::vector<Orders> orders;                                     // by optimizer
   bool follows = false;  // some variables are divided whose rule has norms
   bool gathers = false;  // some are divided
 };

@@ -7,11 +7,11 @@
 namespace penstock::actors {
 namespace {
 
-Failure failure_of(const std::string& name, const caf::error& reason) {
+Failure failure_of(const std::string& name, const caf::error& reason, bool stops_update) {
   const Error error = to_error(reason);
   // An error that says only that somebody has ended is CAF's own, and says it of nobody.
-  if (error.code() == Errc::closed) return {Errc::internal, name + " has ended", true};
-  return {error.code(), name + ": " + error.what(), true};
+  if (error.code() == Errc::closed) return {Errc::internal, name + " has ended", stops_update};
+  return {error.code(), name + ": " + error.what(), stops_update};
 }
 
 }  // namespace
@@ -23,12 +23,17 @@ void LivingActors::actor_begins() noexcept {
 
 void LivingActors::actor_ended(const std::string& name, bool told,
                                const caf::error& reason) noexcept {
+  ended(name, told, reason, false);
+}
+
+void LivingActors::ended(const std::string& name, bool told, const caf::error& reason,
+                         bool stops_update) noexcept {
   if (!told) {
     try {
-      host_->fail(failure_of(name, reason));
+      host_->fail(failure_of(name, reason, stops_update));
     } catch (const std::bad_alloc&) {
       // The text is so short that a string needs no memory for it.
-      host_->fail({Errc::out_of_memory, "out of memory", true});
+      host_->fail({Errc::out_of_memory, "out of memory", stops_update});
     }
   }
   const std::lock_guard lock(mutex_);

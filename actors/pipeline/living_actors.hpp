@@ -18,15 +18,37 @@ class LivingActors final : public EndWatch {
 
   void actor_begins() noexcept override;
   void actor_ended(const std::string& name, bool told, const caf::error& reason) noexcept override;
+  /// Returns the same watch for actors that a weight update cannot go on without. The end of any
+  /// other one lets an update that has begun be finished.
+  static std::shared_ptr<EndWatch> of_updaters(const std::shared_ptr<LivingActors>& living) {
+    return {living, &living->updaters_};
+  }
 
   /// Waits until all have ended; false if some still live after `limit_seconds`.
   bool await_end(double limit_seconds);
 
  private:
+  class Updaters final : public EndWatch {
+   public:
+    explicit Updaters(LivingActors& all) noexcept : all_(all) {}
+    void actor_begins() noexcept override { all_.actor_begins(); }
+    void actor_ended(const std::string& name, bool told,
+                     const caf::error& reason) noexcept override {
+      all_.ended(name, told, reason, true);
+    }
+
+   private:
+    LivingActors& all_;
+  };
+
+  void ended(const std::string& name, bool told, const caf::error& reason,
+             bool stops_update) noexcept;
+
   std::shared_ptr<HostPort> host_;
   std::mutex mutex_;
   std::condition_variable changed_;
   int living_ = 0;
+  Updaters updaters_{*this};
 };
 
 }  // namespace penstock::actors

@@ -20,6 +20,7 @@
 #include "actors/execution/pipeline_setup.hpp"
 #include "actors/execution/stage_core.hpp"
 #include "actors/execution/weight_update.hpp"
+#include "actors/system/letter.hpp"
 #include "penstock/report.hpp"
 #include "penstock/tensor.hpp"
 #include "penstock/trace.hpp"
@@ -100,8 +101,9 @@ struct WindowComplete {
 };
 
 /// Reducer -> optimizers: all replicas' sums are there, to be read until the update is done, and
-/// the memory of their totals. The totals are there, and sums may be cleared, after the gate has
-/// said `reduce` and all have done so.
+/// the memory of their totals. Each optimizer has its IPU add up its share before it says that it
+/// is ready; where one IPU may be busy at a time, when the gate says `reduce`. The totals are
+/// there, and sums may be cleared, in the gate's rounds after that.
 struct Reduced {
   std::shared_ptr<const ReducedSums> sums = {};
 };
@@ -129,15 +131,8 @@ struct UpdateOrder {
 /// Optimizer -> gate: that is done.
 struct PhaseDone {
   std::int32_t replica = 0;
-  std::vector<VariableNorm> squared_norms = {};  ///< after `measure`
-  std::vector<ShardNorm> shard_norms = {};       ///< after `measure` and `follow`
-};
-
-/// Optimizer -> optimizers of the same stage of the other replicas: my shard of the new weights is
-/// in this arena, to be read until the update is done.
-struct ShardReady {
-  std::int32_t replica = 0;
-  std::shared_ptr<Arena> arena = {};
+  /// Has the norms, after `measure` and `follow`; to be read until the next round.
+  std::shared_ptr<const WeightUpdate> update = {};
 };
 
 /// Gate -> optimizer: every weight is at the next update; your stage may go on.
@@ -228,8 +223,7 @@ using FeedHandle = caf::typed_actor<caf::reacts_to<FeedLinks>, caf::reacts_to<St
 using OptimizerHandle =
     caf::typed_actor<caf::reacts_to<OptimizerLinks>, caf::reacts_to<WindowComplete>,
                      caf::reacts_to<Reduced>, caf::reacts_to<TiedSums>, caf::reacts_to<UpdateOrder>,
-                     caf::reacts_to<UpdateDone>, caf::reacts_to<ShardReady>,
-                     caf::reacts_to<Release>, caf::reacts_to<SetRules>,
+                     caf::reacts_to<UpdateDone>, caf::reacts_to<Release>, caf::reacts_to<SetRules>,
                      caf::reacts_to<ExplainWait>>;
 using ReducerHandle = caf::typed_actor<caf::reacts_to<Contribution>>;
 using GateHandle = caf::typed_actor<caf::reacts_to<GateLinks>, caf::reacts_to<GradientsReady>,
@@ -260,7 +254,8 @@ struct BringWeights {
   std::int32_t replica = 0;
 };
 
-/// Optimizer -> device: run a phase of a weight update.
+/// Optimizer -> device: run a phase of a weight update. The answer is written beforehand, for an
+/// update that has begun must not end for want of memory.
 struct RunUpdate {
   OptimizerHandle optimizer = {};
   std::shared_ptr<WeightUpdate> update = {};
@@ -268,6 +263,7 @@ struct RunUpdate {
   std::string who = {};
   std::int32_t replica = 0;
   std::int32_t stage = 0;
+  std::shared_ptr<Letter<UpdateDone>> answer = {};
 };
 
 /// Optimizer -> reducer: one replica's gradient sums; read until Reduced comes.
@@ -296,7 +292,6 @@ struct OptimizerLinks {
   DeviceHandle device = {};
   StageHandle stage = {};
   std::vector<OptimizerHandle> optimizers = {};  ///< of the same replica, by stage
-  std::vector<OptimizerHandle> replicas = {};    ///< of the same stage
   ReducerHandle reducer = {};                    ///< none for a single replica
   GateHandle gate = {};
   HostStoreHandle host_store = {};  ///< none where state stays on the IPU
@@ -333,7 +328,6 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::TiedSums)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::GradientsReady)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::UpdateOrder)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::PhaseDone)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::ShardReady)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::Release)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::UpdateApplied)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::WeightsReady)

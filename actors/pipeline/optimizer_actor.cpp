@@ -7,6 +7,7 @@ namespace penstock::actors {
 void OptimizerState::start(OptimizerHandle::pointer actor, OptimizerSetup given) {
   self = actor;
   setup = std::move(given);
+  ipu = setup.pipeline->ipu(setup.replica, static_cast<std::size_t>(setup.stage));
   for (const graph::VariablePlan& variable : setup.arena->stage().variables) {
     if (variable.owner != graph::none) owners.insert(variable.owner);
     for (const graph::CopyPlan& copy : variable.copies) copiers.insert(copy.stage);
@@ -16,14 +17,6 @@ void OptimizerState::start(OptimizerHandle::pointer actor, OptimizerSetup given)
 void OptimizerState::on_links(OptimizerLinks& given) {
   links = std::move(given);
   return_state();
-  expect_shards();
-}
-
-void OptimizerState::expect_shards() {
-  may_gather = false;
-  if (!setup.update->gathers()) return;
-  for (std::int32_t replica = 0; replica < std::ssize(links.replicas); ++replica)
-    if (replica != setup.replica) shards_missing.insert(replica);
 }
 
 BlockKey OptimizerState::key() const {
@@ -58,7 +51,42 @@ void OptimizerState::on_tied_sums(TiedSums& tied) {
 void OptimizerState::count_sums() {
   if (++sums_there <= copiers.size()) return;
   sums_there = 0;
+  if (!reduces_ahead()) return prepare();
+  write_letters();
+  run(UpdatePhase::reduce);
+}
+
+bool OptimizerState::reduces_ahead() const {
+  return setup.update->reduces() && !setup.pipeline->plan->schedule->one_at_a_time;
+}
+
+void OptimizerState::prepare() {
+  if (setup.update->uses_host_store())
+    fetch_state();
+  else
+    be_ready();
+}
+
+void OptimizerState::be_ready() {
+  write_letters();
+  work.reserve(update_phases);
   self->send(links.gate, GradientsReady{});
+}
+
+void OptimizerState::write_letters() {
+  for (PhaseLetters& letter : letters) {
+    letter.run.prepare([&] {
+      auto answer = std::make_shared<Letter<UpdateDone>>();
+      answer->prepare([] { return UpdateDone{}; });
+      return RunUpdate{.optimizer = self,
+                       .update = setup.update,
+                       .who = who(),
+                       .replica = setup.replica,
+                       .stage = setup.stage,
+                       .answer = std::move(answer)};
+    });
+    letter.done.prepare([&] { return PhaseDone{setup.replica, setup.update}; });
+  }
 }
 
 void OptimizerState::on_update_order(const UpdateOrder& order) {
@@ -66,54 +94,37 @@ void OptimizerState::on_update_order(const UpdateOrder& order) {
   setup.update->set_directions(order.directions);
   switch (order.phase) {
     case UpdatePhase::reduce:
-      if (!setup.update->reduces()) return end_phase({});
-      return run(UpdatePhase::reduce);
-    case UpdatePhase::measure:
-      return run(UpdatePhase::measure);
+      return setup.update->reduces() ? run(order.phase) : end_phase(order.phase);
     case UpdatePhase::follow:
-      if (!setup.update->follows()) return end_phase({});
-      return with_state([this] { run(UpdatePhase::follow); });
-    case UpdatePhase::apply:
-      return with_state([this] { run(UpdatePhase::apply); });
+      return setup.update->follows() ? run(order.phase) : end_phase(order.phase);
     case UpdatePhase::gather:
-      if (!setup.update->gathers()) return end_phase({});
-      may_gather = true;
-      return gather();
+      return setup.update->gathers() ? run(order.phase) : end_phase(order.phase);
+    case UpdatePhase::measure:
+    case UpdatePhase::apply:
+      return run(order.phase);
   }
 }
 
-void OptimizerState::on_shard_ready(ShardReady& shard) {
-  setup.update->set_shard(shard.replica, std::move(shard.arena));
-  shards_missing.erase(shard.replica);
-  gather();
+void OptimizerState::end_phase(UpdatePhase phase) {
+  letters[static_cast<std::size_t>(phase)].done.send(links.gate, self->context());
 }
 
-void OptimizerState::gather() {
-  if (may_gather && shards_missing.empty()) run(UpdatePhase::gather);
-}
-
-void OptimizerState::end_phase(PhaseDone&& done) {
-  done.replica = setup.replica;
-  self->send(links.gate, std::move(done));
-}
-
-void OptimizerState::with_state(const std::function<void()>& work) {
-  if (!setup.update->uses_host_store()) return work();
+void OptimizerState::fetch_state() {
   fetching = true;  // as long as it takes: the watchdog sees it
   self->request(links.host_store, caf::infinite, FetchBlock{key()})
       .then(
-          [this, work](FetchedBlock& fetched) {
+          [this](FetchedBlock& fetched) {
             fetching = false;
             setup.update->lend_host_state(std::move(fetched.block));
-            work();
+            be_ready();
           },
           [this](caf::error& error) {
             const Error cause = to_error(error);
+            if (cause.code() == Errc::closed) return;  // its own end is told, with the reason
             self->send(
                 links.supervisor,
-                Failed{{cause.code(),
-                        who() + ": its optimizer state is not in the host store: " + cause.what(),
-                        true}});
+                Failed{{cause.code(), who() + ": its optimizer state is not in the host store: " +
+                                          cause.what()}});
           });
 }
 
@@ -129,9 +140,7 @@ void OptimizerState::on_explain_wait() {
 }
 
 std::string OptimizerState::waits_for() const {
-  if (fetching) return "its state from the host store";
-  if (!may_gather || shards_missing.empty()) return "";
-  return "shard " + std::to_string(*shards_missing.begin()) + " of the new weights";
+  return fetching ? "its state from the host store" : "";
 }
 
 std::string OptimizerState::who() const {
@@ -139,44 +148,27 @@ std::string OptimizerState::who() const {
 }
 
 void OptimizerState::run(UpdatePhase phase) {
-  self->send(links.device, RunUpdate{self, setup.update, phase, who(), setup.replica, setup.stage});
+  Letter<RunUpdate>& letter = letters[static_cast<std::size_t>(phase)].run;
+  letter.message().phase = phase;
+  letter.send(links.device, self->context());
 }
 
 void OptimizerState::on_update_done(const UpdateDone& done) {
-  work.push_back({.ipu = setup.pipeline->ipu(setup.replica, static_cast<std::size_t>(setup.stage)),
+  work.push_back({.ipu = ipu,
                   .replica = setup.replica,
                   .stage = setup.stage,
                   .activity = Activity::update,
                   .micro_batch = (update_number + 1) * setup.pipeline->gradient_accumulation - 1,
                   .begin_ns = done.begin_ns,
                   .end_ns = done.end_ns});
-  switch (done.phase) {
-    case UpdatePhase::reduce:
-      return end_phase({});
-    case UpdatePhase::measure:
-      return end_phase({0, setup.update->squared_norms(), setup.update->take_shard_norms()});
-    case UpdatePhase::follow:
-      return_state();
-      return end_phase({0, {}, setup.update->take_shard_norms()});
-    case UpdatePhase::apply:
-      return_state();
-      send_shard();
-      return end_phase({});
-    case UpdatePhase::gather:
-      expect_shards();
-      return end_phase({});
-  }
-}
-
-void OptimizerState::send_shard() {
-  if (!setup.update->gathers()) return;
-  for (std::int32_t replica = 0; replica < std::ssize(links.replicas); ++replica)
-    if (replica != setup.replica)
-      self->send(links.replicas[static_cast<std::size_t>(replica)],
-                 ShardReady{setup.replica, setup.arena});
+  if (done.phase == UpdatePhase::reduce && reduces_ahead())
+    prepare();
+  else
+    end_phase(done.phase);
 }
 
 void OptimizerState::on_release() {
+  return_state();
   self->send(links.stage, WeightsReady{std::move(work), setup.update->state_moves(),
                                        setup.update->collectives()});
   work.clear();
@@ -191,7 +183,6 @@ OptimizerHandle::behavior_type optimizer_actor(
           [=](TiedSums& tied) { self->state.on_tied_sums(tied); },
           [=](const UpdateOrder& order) { self->state.on_update_order(order); },
           [=](const UpdateDone& done) { self->state.on_update_done(done); },
-          [=](ShardReady& shard) { self->state.on_shard_ready(shard); },
           [=](const Release&) { self->state.on_release(); },
           [=](const SetRules& message) { self->state.on_set_rules(message); },
           [=](const ExplainWait&) { self->state.on_explain_wait(); }};

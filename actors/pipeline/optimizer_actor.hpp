@@ -3,7 +3,7 @@
 // the host store if it is kept there, the arithmetic on the stage's IPU.
 #pragma once
 
-#include <functional>
+#include <array>
 #include <set>
 
 #include "actors/pipeline/messages.hpp"
@@ -26,7 +26,6 @@ struct OptimizerState {
   void on_tied_sums(TiedSums& tied);
   void on_update_order(const UpdateOrder& order);
   void on_update_done(const UpdateDone& done);
-  void on_shard_ready(ShardReady& shard);
   void on_release();
   void on_explain_wait();
   void on_set_rules(const SetRules& message) { setup.update->set_rules(message.rules); }
@@ -34,17 +33,21 @@ struct OptimizerState {
   void use_sums(std::shared_ptr<const ReducedSums> reduced);
   /// One stage's sums have come; the last that are waited for make the gradients complete.
   void count_sums();
-  /// Does `work` with the state on the IPU.
-  void with_state(const std::function<void()>& work);
+  /// Whether the replicas' sums are added up as soon as all replicas have them, while other stages
+  /// still work, and not in a round of the gate's.
+  bool reduces_ahead() const;
+  /// Gets what the update needs.
+  void prepare();
+  /// Tells the gate that the gradients are complete, once all that the update needs is there:
+  /// between this and its release the optimizer allocates nothing.
+  void be_ready();
+  void write_letters();
+  /// Fetches the state from the host store, if it is kept there; then it is ready.
+  void fetch_state();
   /// Puts the state back into the host store, if it belongs there.
   void return_state();
   void run(UpdatePhase phase);
-  /// Begins to wait for the shards of the next update.
-  void expect_shards();
-  /// Gathers once it may and all other replicas' shards are there.
-  void gather();
-  void send_shard();
-  void end_phase(PhaseDone&& done);
+  void end_phase(UpdatePhase phase);
   std::string waits_for() const;
   BlockKey key() const;
   std::string who() const;
@@ -52,14 +55,19 @@ struct OptimizerState {
   OptimizerHandle::pointer self = nullptr;
   OptimizerSetup setup;
   OptimizerLinks links;
+  std::int32_t ipu = 0;
   std::set<std::int32_t> owners;   // of copies that this stage holds
   std::set<std::int32_t> copiers;  // stages that hold copies of this one's parameters
   std::size_t sums_there = 0;      // of this update
   std::int64_t update_number = 0;
-  bool fetching = false;  // its state, from the host store
-  bool may_gather = false;
-  std::set<std::int32_t> shards_missing;  // of this update's weights, by replica
-  std::vector<TraceEvent> work;           // of this update
+  bool fetching = false;         // its state, from the host store
+  std::vector<TraceEvent> work;  // of this update
+  /// What one phase of an update needs to be told and answered.
+  struct PhaseLetters {
+    Letter<RunUpdate> run;
+    Letter<PhaseDone> done;
+  };
+  std::array<PhaseLetters, update_phases> letters;  // by phase
 };
 
 OptimizerHandle::behavior_type optimizer_actor(

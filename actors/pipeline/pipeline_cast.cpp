@@ -39,12 +39,20 @@ class Casting {
 
  private:
   Watched watched(std::string name) const { return {std::move(name), cast_.living}; }
+  /// For an actor that a weight update cannot go on without.
+  Watched updater(std::string name) const {
+    return {std::move(name), LivingActors::of_updaters(cast_.living)};
+  }
 
-  /// What can fail comes before the actor is there, so that nobody is forgotten.
   template <class Body, class... Args>
   auto spawn(const std::string& name, RunsOn where, Body body, Args&&... args) {
-    Child& child = cast_.others.emplace_back(Child{{}, name});
-    auto handle = system_.spawn(where, watched(name), body, std::forward<Args>(args)...);
+    return spawn(watched(name), where, body, std::forward<Args>(args)...);
+  }
+  /// What can fail comes before the actor is there, so that nobody is forgotten.
+  template <class Body, class... Args>
+  auto spawn(Watched who, RunsOn where, Body body, Args&&... args) {
+    Child& child = cast_.others.emplace_back(Child{{}, who.name});
+    auto handle = system_.spawn(where, std::move(who), body, std::forward<Args>(args)...);
     child.actor = caf::actor_cast<caf::actor>(handle);
     return handle;
   }
@@ -101,7 +109,7 @@ class Casting {
       pulses.push_back(pulses_[ipu] = std::make_shared<IpuPulse>(ipu));
     setup_->host->watch(std::move(pulses));
     for (const auto& [ipu, bytes] : scratch_bytes_)
-      devices_[ipu] = spawn("IPU " + std::to_string(ipu), system_.devices(), device_actor,
+      devices_[ipu] = spawn(updater("IPU " + std::to_string(ipu)), system_.devices(), device_actor,
                             DeviceSetup{setup_, scratch_[ipu], bytes, supervisor_, teams_[ipu],
                                         rooms_of(ipu), pulses_[ipu]});
   }
@@ -118,8 +126,8 @@ class Casting {
       cast_.statuses.push_back(std::make_shared<StatusBoard>(
           first_report(r, stage, *arena, update.get()), events_of_stage(*setup_)));
       if (update)
-        optimizers_.push_back(spawn("optimizer of " + name, RunsOn::workers, optimizer_actor,
-                                    OptimizerSetup{setup_, r, s, arena, update}));
+        optimizers_.push_back(spawn(updater("optimizer of " + name), RunsOn::workers,
+                                    optimizer_actor, OptimizerSetup{setup_, r, s, arena, update}));
       stages.push_back(spawn(name, RunsOn::workers, stage_actor,
                              StageSetup{setup_, r, s, arena, cast_.statuses.back()}));
       cast_.memory.push_back({arena, update});
@@ -149,7 +157,7 @@ class Casting {
   }
 
   void spawn_updaters() {
-    gate_ = spawn("gate", RunsOn::workers, gate_actor, setup_, rules_);
+    gate_ = spawn(updater("gate"), RunsOn::workers, gate_actor, setup_, rules_);
     if (setup_->replicas == 1) return;
     for (std::size_t stage = 0; stage < setup_->stages(); ++stage)
       reducers_.push_back(spawn("reducer of stage " + std::to_string(stage), RunsOn::workers,
@@ -209,7 +217,7 @@ class Casting {
     if (setup_->plan->training) {
       links.optimizer = optimizers_[replica * setup_->stages() + stage];
       caf::anon_send(links.optimizer,
-                     OptimizerLinks{device, self, optimizers_of(replica), replicas_of(stage),
+                     OptimizerLinks{device, self, optimizers_of(replica),
                                     reducers_.empty() ? ReducerHandle{} : reducers_[stage], gate_,
                                     host_store_, step_, supervisor_});
     }
@@ -220,13 +228,6 @@ class Casting {
     const auto first =
         optimizers_.begin() + static_cast<std::ptrdiff_t>(replica * setup_->stages());
     return {first, first + static_cast<std::ptrdiff_t>(setup_->stages())};
-  }
-
-  std::vector<OptimizerHandle> replicas_of(std::size_t stage) const {
-    std::vector<OptimizerHandle> optimizers;
-    for (std::size_t i = stage; i < optimizers_.size(); i += setup_->stages())
-      optimizers.push_back(optimizers_[i]);
-    return optimizers;
   }
 
   ActorSystem& system_;

@@ -135,6 +135,7 @@ void StageState::fetch(const BlockKey& wanted, const std::function<void()>& then
           },
           [this, wanted](caf::error& error) {
             const Error cause = to_error(error);
+            if (cause.code() == Errc::closed) return;  // its own end is told, with the reason
             self->send(links.supervisor,
                        Failed{{cause.code(), who() + ": its " + text_of(wanted) +
                                                  (wanted.of == HostClass::stash ? " is" : " are") +

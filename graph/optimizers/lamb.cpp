@@ -39,36 +39,27 @@ void move(const Hyper& hyper, std::int64_t step, double squared_weights, double 
                                    state[0].data(), state[1].data());
 }
 
+double follow(const Hyper& hyper, std::int64_t step, std::span<const float> weight,
+              const SummedGradient& gradient, std::span<const std::span<float>> state) {
+  return kernel_table().updates.lamb_moments(std::ssize(weight), constants_of(hyper, step),
+                                             gradient, weight.data(), state[0].data(),
+                                             state[1].data());
+}
+
 void update(const Hyper& hyper, std::int64_t step, std::span<float> weight,
             const SummedGradient& gradient, std::span<const std::span<float>> state) {
-  const double squared_directions =
-      kernel_table().updates.lamb_moments(std::ssize(weight), constants_of(hyper, step), gradient,
-                                          weight.data(), state[0].data(), state[1].data());
+  const double squared_directions = follow(hyper, step, weight, gradient, state);
   move(hyper, step, squared_norm(weight), squared_directions, weight, state);
 }
 
-NormPart follow(const Hyper& hyper, std::int64_t step, const Part& shard, std::int64_t elements,
-                std::span<const float> weight, const SummedGradient& gradient,
-                std::span<const std::span<float>> state) {
-  const UpdateKernels& kernels = kernel_table().updates;
-  const LambConstants constants = constants_of(hyper, step);
-  const auto moments = [&](const Part& part) {
-    const std::int64_t at = part.begin - shard.begin;
-    const SummedGradient own{gradient.sum + at, gradient.cleared + at, gradient.scale,
-                             gradient.clip};
-    return kernels.lamb_moments(part.end - part.begin, constants, own, weight.data() + at,
-                                state[0].data() + at, state[1].data() + at);
-  };
-  const auto directions = [&](const Part& part, float* to) {
-    const std::int64_t at = part.begin - shard.begin;
-    moments(part);
-    kernels.lamb_directions(part.end - part.begin, constants, weight.data() + at,
-                            state[0].data() + at, state[1].data() + at, to);
-  };
-  return norm_part(shard, elements, {moments, directions});
+void directions(const Hyper& hyper, std::int64_t step, std::span<const float> weight,
+                std::span<const std::span<float>> state, float* directions) {
+  kernel_table().updates.lamb_directions(std::ssize(weight), constants_of(hyper, step),
+                                         weight.data(), state[0].data(), state[1].data(),
+                                         directions);
 }
 
-constexpr ShardedRule in_shards{.follow = follow, .move = move};
+constexpr ShardedRule in_shards{.follow = follow, .directions = directions, .move = move};
 
 }  // namespace
 

@@ -29,10 +29,14 @@ struct NormSource {
   std::function<double(const Part&)> squared_norm = {};  ///< of a whole block
   std::function<void(const Part&, float* to)> elements = {};
 };
-/// Of the elements `shard` of a tensor of so many, block after block.
-NormPart norm_part(const Part& shard, std::int64_t elements, const NormSource& source);
-/// squared_norm() of a tensor of so many elements, from the parts of its shards in order.
-double squared_norm(std::span<const NormPart> shards, std::int64_t elements);
+/// Makes `part` that of the elements `shard` of a tensor of so many, block after block. Allocates
+/// nothing in a part that reserve() was called for.
+void norm_part(const Part& shard, std::int64_t elements, const NormSource& source, NormPart& part);
+/// Makes room in `part` for norm_part() of that shard.
+void reserve(NormPart& part, const Part& shard, std::int64_t elements);
+/// squared_norm() of a tensor of so many elements, from the parts of its shards in order. Allocates
+/// nothing.
+double squared_norm(std::span<const NormPart* const> shards, std::int64_t elements);
 
 /// What to multiply every gradient with so that their common norm is at most about `max_norm`
 /// (above 0), as torch.nn.utils.clip_grad_norm_: max_norm / (norm + 1e-6), at most 1; NaN if a norm

@@ -1,19 +1,24 @@
 // Weight updates of large parameters: in parts by several threads, in pieces off the IPU.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <numeric>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "actors/execution/weight_update.hpp"
 #include "engine/values/memory.hpp"
+#include "tests/support/allocation_counter.hpp"
 #include "tests/support/same_bits.hpp"
 
 namespace penstock::actors {
 namespace {
+
+using Vector = std::vector<float>;
 
 /// Runs the parts in reverse, and counts them.
 struct CountingRunner : graph::PartRunner {
@@ -30,6 +35,7 @@ struct Updated {
   OffloadReport moves;
   OffloadReport weight_moves;
   std::uint64_t beats = 0;
+  std::uint64_t allocations = 0;  ///< while an update ran
 };
 
 /// One parameter after two updates by a rule, its state on the IPU or, with scratch, off it; the
@@ -62,10 +68,14 @@ Updated updated(const char* rule, std::int64_t size, std::int32_t threads,
   CountingRunner runner;
   graph::Heartbeat heartbeat;
   const auto scratch = allocate_block(static_cast<std::size_t>(scratch_bytes));
+  std::uint64_t allocations = 0;
   for (int step = 0; step < 2; ++step) {
     std::iota(arena->accumulator(0, size).begin(), arena->accumulator(0, size).end(), 7.0f);
-    update.run(UpdatePhase::apply, {scratch.get(), static_cast<std::size_t>(scratch_bytes)},
-               &runner, &heartbeat);
+    const std::uint64_t before = testing::heap_allocations();
+    for (const UpdatePhase phase : {UpdatePhase::measure, UpdatePhase::apply})
+      update.run(phase, {scratch.get(), static_cast<std::size_t>(scratch_bytes)}, &runner,
+                 &heartbeat);
+    allocations += testing::heap_allocations() - before;
     for (const float sum : arena->accumulator(0, size)) EXPECT_EQ(sum, 0);
   }
   return {arena->read_variable(0),
@@ -73,7 +83,8 @@ Updated updated(const char* rule, std::int64_t size, std::int32_t threads,
           runner.count,
           update.state_moves(),
           arena->weight_moves(),
-          heartbeat.beats()};
+          heartbeat.beats(),
+          allocations};
 }
 
 TEST(WeightUpdate, SharesLargeParametersWithoutChangingABit) {
@@ -96,6 +107,50 @@ TEST(WeightUpdate, WorksOnVeryLargeParametersInPiecesThatBeat) {
   const Updated moved = updated("adamw", very_large, 2, 1 << 20);
   EXPECT_TRUE(testing::same_bits(pieces.weight, moved.weight));
   EXPECT_GE(moved.beats, moved.moves.loads + moved.moves.stores) << "with each copy";
+}
+
+/// A parameter of `updated()` after two updates of the whole of it by the rule itself.
+Vector updated_at_once(const graph::OptimizerRule& rule, std::int64_t size) {
+  const graph::Hyper hyper{.weight_decay = 0.01};
+  const auto elements = static_cast<std::size_t>(size);
+  Vector weight(elements), sum(elements);
+  std::iota(weight.begin(), weight.end(), -100.0f);
+  std::vector<Vector> state;
+  for (const graph::StateTensor& tensor : rule.state(hyper))
+    state.emplace_back(elements, tensor.initial);
+  const std::vector<std::span<float>> spans(state.begin(), state.end());
+  for (int step = 1; step <= 2; ++step) {
+    std::iota(sum.begin(), sum.end(), 7.0f);
+    rule.update(hyper, step, weight, {.sum = sum.data(), .cleared = sum.data()}, spans);
+  }
+  return weight;
+}
+
+// A beat for each block and each pass, two updates: the rule's bits are those of the whole.
+TEST(WeightUpdate, ByARuleWithNormsBeatsWithEachBlockAndChangesNoBit) {
+  const graph::OptimizerRule& lamb = graph::find_optimizer_rule("lamb");
+  for (const std::int64_t blocks : {1, 2, 13})
+    for (const std::int64_t more : {-1, 0, 1}) {
+      const std::int64_t size = blocks * graph::norm_block + more;
+      const auto all_blocks = static_cast<std::uint64_t>(blocks + (more > 0));
+      const Updated here = updated("lamb", size, 1), moved = updated("lamb", size, 1, 1 << 20);
+      EXPECT_GE(here.beats, 2 * (2 * all_blocks + 1)) << "measured, then updated: " << size;
+      const Vector expected = updated_at_once(lamb, size);
+      EXPECT_TRUE(std::ranges::equal(here.weight.as<float>(), expected)) << size;
+      EXPECT_TRUE(testing::same_bits(moved.weight, here.weight)) << size;
+    }
+}
+
+// There must be nothing that an update could lack once it has begun.
+TEST(WeightUpdate, AllocatesNothing) {
+  for (const char* rule : {"sgd", "adamw", "rmsprop", "lamb"})
+    for (const std::int32_t threads : {1, 3})
+      for (const std::int64_t scratch : {0, 1 << 20})
+        for (const bool weight_on_host : {false, true}) {
+          if (weight_on_host && scratch == 0) continue;
+          EXPECT_EQ(updated(rule, 50'001, threads, scratch, weight_on_host).allocations, 0u)
+              << rule << ", " << threads << " threads, " << scratch << " bytes of scratch";
+        }
 }
 
 // 4.3: what comes and goes is counted, and changes no bit.

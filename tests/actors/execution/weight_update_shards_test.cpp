@@ -13,10 +13,12 @@
 #include "engine/values/memory.hpp"
 #include "graph/shards.hpp"
 #include "tests/actors/execution/subtract_rule.hpp"
+#include "tests/support/allocation_counter.hpp"
 
 namespace penstock::actors {
 namespace {
 
+using testing::heap_allocations;
 using testing::subtract;
 
 /// A parameter of seven elements, of which each of three replicas keeps three: 0 to 2, 3 to 5, 6.
@@ -78,11 +80,6 @@ struct ShardFixture {
   }
 
   void gather() {
-    for (std::int64_t replica = 0; replica < replicas; ++replica)
-      for (std::int64_t other = 0; other < replicas; ++other)
-        if (other != replica)
-          updates[static_cast<std::size_t>(replica)].set_shard(
-              other, arenas[static_cast<std::size_t>(other)]);
     for (WeightUpdate& update : updates) update.run(UpdatePhase::gather, {});
   }
 
@@ -114,6 +111,16 @@ TEST(WeightUpdate, ReadsAndWritesItsShardOnlyUntilTheOthersAreGathered) {
     EXPECT_TRUE(f.updates[replica].whole());
     EXPECT_EQ(f.updates[replica].updates(), 1);
   }
+}
+
+TEST(WeightUpdate, AllocatesNothingBetweenReplicas) {
+  ShardFixture f;
+  f.scatter();  // whose own reduced sums are new
+  const std::uint64_t before = heap_allocations();
+  for (const UpdatePhase phase :
+       {UpdatePhase::reduce, UpdatePhase::measure, UpdatePhase::apply, UpdatePhase::gather})
+    for (WeightUpdate& update : f.updates) update.run(phase, {});
+  EXPECT_EQ(heap_allocations(), before);
 }
 
 // 7.10: of 7 elements the replicas have 3, 3 and 1.

@@ -1,8 +1,9 @@
 // Memory that runs out anywhere in the life of a running model, on any thread: calls are refused,
-// actors end, and nobody waits for ever.
+// actors end, nobody waits for ever, and the weights are always those of a whole number of updates.
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <memory>
 #include <new>
 
@@ -14,19 +15,29 @@
 namespace penstock::actors {
 namespace {
 
-using testing::fail_each_allocation;
+using testing::AllocationFailures;
 using testing::FailureSteps;
 using testing::same_bits;
 using testing::SmallEngineOptions;
 using testing::SmallNetwork;
 
+constexpr std::size_t updates = 2;  // of a life
+
 const SmallEngineOptions trained{.stages = 2,
                                  .replicas = 2,
-                                 .gradient_accumulation = 2,
+                                 .gradient_accumulation = updates,
                                  .max_grad_norm = 0.05,
                                  .offload = true,
                                  .stall_seconds = 30,
                                  .deterministic = false};
+
+/// With every phase that an update can have.
+SmallEngineOptions trained_in_shards() {
+  SmallEngineOptions options = trained;
+  options.shards = true;
+  options.rule = "lamb";
+  return options;
+}
 
 SmallEngineOptions served() {
   SmallEngineOptions options = trained;
@@ -36,75 +47,138 @@ SmallEngineOptions served() {
 
 std::int64_t failing = 0;  // the first allocation that fails in this attempt
 
-/// Does `call`, which may be refused for want of memory, or because an earlier call was.
-template <class Call>
-void or_out_of_memory(Call call) {
-  try {
-    call();
-  } catch (const std::bad_alloc&) {
-  } catch (const Error& error) {
-    EXPECT_TRUE(error.code() == Errc::out_of_memory || error.code() == Errc::closed)
-        << "allocation " << failing << ": " << error.what();
+/// The calls of one model, which may be refused for want of memory, and then because an earlier one
+/// was.
+class Calls {
+ public:
+  /// Returns whether `call` was not refused.
+  bool make(const auto& call) {
+    try {
+      call();
+      return true;
+    } catch (const std::bad_alloc&) {
+    } catch (const Error& error) {
+      EXPECT_TRUE(error.code() == Errc::out_of_memory || (error.code() == Errc::closed && refused_))
+          << "allocation " << failing << ": " << error.what();
+    }
+    refused_ = true;
+    return false;
   }
-}
 
-/// A training and an inference on the same threads, with the numbers that they start from.
-struct Life {
-  const SmallNetwork training{trained}, inference{served()};
-  const std::vector<Tensor> first = training.first_variables();
-  const std::vector<Tensor> served_first = inference.first_variables();
-  const std::vector<Tensor> inputs = training.inputs(2), samples = inference.inputs(2);
-
-  /// Lives on the threads of `system`, or of its own if there is none. Returns the weights after
-  /// two updates, if there is enough memory for everything.
-  Variables run(std::shared_ptr<ActorSystem> system) const {
-    Variables weights;
-    or_out_of_memory([&] {
-      if (!system) system = std::make_shared<ActorSystem>(SystemOptions{.threads = 2});
-      PipelineRuntime trainer(training.setup(), training.rules(), system);
-      or_out_of_memory([&] { trainer.write_variables(first); });
-      or_out_of_memory([&] { trainer.step(inputs, training.micro_batches(2)); });
-      or_out_of_memory([&] { weights = trainer.read_variables(); });
-      or_out_of_memory([&] {
-        PipelineRuntime server(inference.setup(), {}, trainer.shared_system());
-        server.write_variables(served_first);
-        server.step(samples, inference.micro_batches(2));
-        server.read_status();
-      });
-      or_out_of_memory([&] { trainer.read_optimizer(); });
-      or_out_of_memory([&] { EXPECT_TRUE(trainer.end()); });
-    });
-    return weights;
-  }
+ private:
+  bool refused_ = false;
 };
 
-void expect_each_failure_is_survived(const FailureSteps& steps,
+/// What is left of a life.
+struct Left {
+  std::unique_ptr<PipelineRuntime> trainer;  ///< null if there was no memory for it
+  bool has_weights = false;                  ///< the first ones were written
+};
+
+/// A training and an inference on the same threads, with the numbers that they start from.
+class Life {
+ public:
+  explicit Life(const SmallEngineOptions& options) : training_(options) {
+    PipelineRuntime trainer(training_.setup(), training_.rules(), SystemOptions{.threads = 2});
+    trainer.write_variables(first_);
+    after_[0] = trainer.read_variables();
+    for (std::size_t update = 0; update < updates; ++update) {
+      trainer.step(window(update), training_.micro_batches(1));
+      after_[update + 1] = trainer.read_variables();
+    }
+  }
+
+  /// On the threads of `system`, or of its own if there is none.
+  Left live(std::shared_ptr<ActorSystem> system) const {
+    Left left;
+    Calls calls;
+    const bool begun = calls.make([&] {
+      if (!system) system = std::make_shared<ActorSystem>(SystemOptions{.threads = 2});
+      left.trainer =
+          std::make_unique<PipelineRuntime>(training_.setup(), training_.rules(), system);
+    });
+    if (!begun) return left;
+    PipelineRuntime& trainer = *left.trainer;
+    left.has_weights = calls.make([&] { trainer.write_variables(first_); });
+    calls.make([&] { trainer.step(inputs_, training_.micro_batches(updates)); });
+    calls.make([&] { trainer.read_variables(); });
+    Calls().make([&] { serve(trainer.shared_system()); });
+    calls.make([&] { trainer.read_status(); });
+    calls.make([&] { trainer.read_optimizer(); });
+    return left;
+  }
+
+  /// There is memory again: what has been trained can be read, and is what it has to be.
+  void expect_whole(const Left& left, bool undisturbed) const {
+    if (!left.trainer) return;
+    const std::uint64_t done = left.trainer->updates();
+    ASSERT_LE(done, updates);
+    EXPECT_TRUE(done == updates || !undisturbed) << done << " updates";
+    if (left.has_weights) {
+      EXPECT_TRUE(same_bits(left.trainer->read_variables(), after_[done])) << done << " updates";
+    }
+    EXPECT_TRUE(left.trainer->end());
+  }
+
+ private:
+  std::vector<Tensor> window(std::size_t update) const {
+    std::vector<Tensor> rows;
+    for (const Tensor& input : inputs_) {
+      const auto each = input.shape()[0] / static_cast<std::int64_t>(updates);
+      const auto begin = static_cast<std::int64_t>(update) * each;
+      rows.push_back(input.rows(begin, begin + each));
+    }
+    return rows;
+  }
+
+  void serve(const std::shared_ptr<ActorSystem>& system) const {
+    PipelineRuntime server(inference_.setup(), {}, system);
+    server.write_variables(served_first_);
+    server.step(samples_, inference_.micro_batches(2));
+    server.read_status();
+  }
+
+  const SmallNetwork training_, inference_{served()};
+  const std::vector<Tensor> first_ = training_.first_variables();
+  const std::vector<Tensor> served_first_ = inference_.first_variables();
+  const std::vector<Tensor> inputs_ = training_.inputs(updates), samples_ = inference_.inputs(2);
+  std::array<Variables, updates + 1> after_;  // so many updates
+};
+
+void expect_each_failure_is_survived(const Life& life, const FailureSteps& steps,
                                      const std::shared_ptr<ActorSystem>& system) {
-  const Life life;
-  const Variables expected = life.run(system);
-  ASSERT_FALSE(expected.empty());
+  life.expect_whole(life.live(system), true);
   const std::size_t threads = testing::thread_count();
-  const std::int64_t failures = fail_each_allocation(
-      [&](std::int64_t first) {
-        failing = first;
-        life.run(system);
-      },
-      steps);
+  std::int64_t failures = 0;
+  bool reached = true;
+  for (failing = steps.first; reached; failing += steps.stride, ++failures) {
+    SCOPED_TRACE("allocation " + std::to_string(failing));
+    Left left;
+    {
+      const AllocationFailures allocations(failing, steps.count);
+      left = life.live(system);
+      reached = allocations.reached();
+    }
+    ASSERT_NO_THROW(life.expect_whole(left, !reached));
+  }
   EXPECT_GT(failures, 100);
   EXPECT_TRUE(testing::threads_fall_to(threads));
-  EXPECT_TRUE(same_bits(life.run(system), expected)) << "a fresh model";
+  life.expect_whole(life.live(system), true);
 }
 
-TEST(PipelineMemory, ThatIsMissingOnceEndsNoMoreThanTheCallOrTheModel) {
-  expect_each_failure_is_survived({}, nullptr);
+TEST(PipelineMemory, ThatIsMissingOnceLeavesTheWeightsOfAWholeNumberOfUpdates) {
+  for (const SmallEngineOptions& options : {trained, trained_in_shards()})
+    expect_each_failure_is_survived(Life(options), {}, nullptr);
 }
 
 // On threads that are there: CAF's constructor of a system may end the process if memory is missing
 // for long, which ActorSystem prevents only by making sure of memory beforehand.
-TEST(PipelineMemory, ThatIsMissingForAWhileDoesNotEither) {
+TEST(PipelineMemory, ThatIsMissingForAWhileDoesSoToo) {
   const auto system = std::make_shared<ActorSystem>(SystemOptions{.threads = 2});
+  const Life life(trained);
   for (const std::int64_t count : {2, 5, 20, 100'000})
-    expect_each_failure_is_survived({.count = count, .stride = 9, .first = 1 + count % 9}, system);
+    expect_each_failure_is_survived(life, {.count = count, .stride = 9, .first = 1 + count % 9},
+                                    system);
 }
 
 }  // namespace

@@ -219,6 +219,43 @@ TEST(PipelineOverlap, IsRealBetweenAPhaseAndLoadsOfTheNextOnTheOtherIpu) {
   EXPECT_TRUE(same_bits(train(cast), expected));
 }
 
+/// An IPU as an optimizer sees it, which tells when it is asked to reduce.
+DeviceHandle::behavior_type device_that_tells(DeviceHandle::pointer self, const DeviceHandle& ipu,
+                                              Latch* reduces) {
+  return {[](RunProgram&) {}, [](BringWeights&) {},
+          [=](RunUpdate& request) {
+            if (request.phase == UpdatePhase::reduce) reduces->open();
+            self->send(ipu, std::move(request));
+          }};
+}
+
+// The replicas' sums of the last stage are added up while the first stage still runs backward,
+// which does not end before.
+TEST(PipelineOverlap, IsRealBetweenTheReductionOfOneStageAndTheBackwardOfAnother) {
+  const SmallEngineOptions options{.replicas = 2, .gradient_accumulation = 2};
+  SmallCast undisturbed(options);
+  const Variables expected = train(undisturbed);
+  Latch reduces;
+  const ProbeHook hook([&](const ProbeRun& run) {
+    if (run.stage == 0 && run.direction == Direction::backward && run.key.micro_batch == 1 &&
+        run.key.replica == 0) {
+      EXPECT_TRUE(reduces.wait());
+    }
+  });
+  SmallCast cast(options, {.threads = 2});
+  const auto device = cast.system().spawn(RunsOn::workers, device_that_tells,
+                                          cast.actor<DeviceHandle>("IPU 3"), &reduces);
+  caf::anon_send(cast.actor<OptimizerHandle>("optimizer of " + cast.stage_name(3)),
+                 OptimizerLinks{.device = device,
+                                .stage = cast.actor<StageHandle>(cast.stage_name(3)),
+                                .reducer = cast.actor<ReducerHandle>("reducer of stage 3"),
+                                .gate = cast.actor<GateHandle>("gate"),
+                                .step = cast.actor<StepHandle>("step"),
+                                .supervisor = cast.cast().supervisor});
+  EXPECT_TRUE(same_bits(train(cast), expected));
+  caf::anon_send_exit(device, caf::exit_reason::user_shutdown);
+}
+
 TEST(PipelineOverlap, IsRealBetweenReplicasThatAllowOneMicroBatchEach) {
   // Each replica's first run ends only once the other's has begun.
   Latch begun[2];

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <thread>
 
+#include "actors/execution/thread_team.hpp"
 #include "tests/support/deterministic_run.hpp"
 #include "tests/support/latch.hpp"
 #include "tests/support/refusal.hpp"
@@ -156,33 +157,6 @@ TEST(PipelineStall, OfTheHostStoreInPhasesNamesTheStageThatWaitsForItsBlocks) {
     }
 }
 
-caf::behavior swallow_shards(caf::event_based_actor*, int) {
-  return {[](const ShardReady&) {}};
-}
-
-TEST(PipelineStall, OfAnAllGatherNamesTheShardThatIsMissing) {
-  SmallCast cast({.replicas = 2, .shards = true});
-  const auto nobody = cast.system().spawn(RunsOn::workers, swallow_shards, 0);
-  OptimizerLinks links{.device = cast.actor<DeviceHandle>("IPU 1"),
-                       .stage = cast.actor<StageHandle>(cast.stage_name(1)),
-                       .replicas = {{}, caf::actor_cast<OptimizerHandle>(nobody)},
-                       .reducer = cast.actor<ReducerHandle>("reducer of stage 1"),
-                       .gate = cast.actor<GateHandle>("gate"),
-                       .step = cast.actor<StepHandle>("step"),
-                       .supervisor = cast.cast().supervisor};
-  caf::anon_send(cast.actor<OptimizerHandle>("optimizer of " + cast.stage_name(1)),
-                 std::move(links));
-  const std::string text = stall(cast);
-  EXPECT_NE(text.find("; optimizer of stage 1 (replica 1, IPU 5) waits for shard 0 of the new "
-                      "weights; "),
-            std::string::npos)
-      << text;
-  EXPECT_EQ(text.find("waits for shard 1"), std::string::npos) << text;
-  EXPECT_FALSE(same_bits(cast.variables_after_end(), cast.first_variables()))
-      << "replica 0 has its update";
-  caf::anon_send_exit(nobody, caf::exit_reason::user_shutdown);
-}
-
 TEST(PipelineStall, IsNotSeenInACallThatHasJustBegun) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     SmallCast cast;
@@ -222,6 +196,7 @@ class BusyIpu {
       if (one.op->name == "probe") pulse_->heartbeat().begin(&one);
   }
   ~BusyIpu() { pulse_->end(); }
+  graph::Heartbeat& heartbeat() { return pulse_->heartbeat(); }
   BusyIpu(const BusyIpu&) = delete;
   BusyIpu& operator=(const BusyIpu&) = delete;
 
@@ -256,6 +231,51 @@ TEST(PipelineStall, IsNotReportedWhileAnIpuIsKnownToBeAtWork) {
       << text;
   EXPECT_NE(text.find("; stage 2 (replica 0, IPU 2) waits for input \"probe1\""), std::string::npos)
       << text;
+}
+
+// Whoever beats is alive: one part may be held for as long as others of its kernel move. After the
+// last of them the held part has the kernel's time, like any other instruction.
+TEST(PipelineStall, OfOnePartOfAKernelIsReportedOnceNoOtherPartMoves) {
+  constexpr std::size_t pieces = 3;
+  SmallCast cast;
+  const CutOff cut(cast);
+  cast.begin_windows(1);
+  DeterministicRun order(cast.system(), 7);
+  order.run();
+  BusyIpu ipu(cast, 1);
+  Latch held, may_beat[pieces], beaten[pieces];
+  std::thread kernel([&] {
+    ThreadTeam team("IPU 1", 2);
+    team.run(2, [&](std::int32_t part) {
+      EXPECT_TRUE(part != 0 || held.wait());
+      for (std::size_t piece = 0; part == 1 && piece < pieces; ++piece) {
+        EXPECT_TRUE(may_beat[piece].wait());
+        ipu.heartbeat().beat_of_piece();
+        beaten[piece].open();
+      }
+    });
+  });
+  const auto quiet_since = [&](std::uint64_t progress, double seconds) {
+    cast.call_watchdog(progress, seconds);
+    order.run();
+  };
+  for (std::size_t piece = 0; piece < pieces; ++piece) {
+    const std::uint64_t before = cast.host().progressed();
+    may_beat[piece].open();
+    EXPECT_TRUE(beaten[piece].wait());
+    quiet_since(before, 601);
+    EXPECT_FALSE(cast.host().failed()) << piece;
+  }
+  EXPECT_EQ(cast.host().excuses(), 0u) << "something has moved, which needs no excuse";
+  quiet_since(cast.host().progressed(), 599);
+  EXPECT_FALSE(cast.host().failed());
+  EXPECT_EQ(cast.host().excuses(), 1u);
+  quiet_since(cast.host().progressed(), 601);
+  const std::string text = refusal(Errc::stalled, [&] { cast.host().wait(0); });
+  EXPECT_EQ(text.find("nothing has moved for 601 s; IPU 1 has been in probe \"probe1\""), 0u)
+      << text;
+  held.open();
+  kernel.join();
 }
 
 TEST(PipelineStall, IsReportedAtOnceWhenTheIpuThatWasAtWorkIsNot) {

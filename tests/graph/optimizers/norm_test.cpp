@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -59,7 +60,8 @@ TEST(SquaredNorm, ScalesAsIfTheElementsWereScaledBefore) {
 
 /// The squared norm, taken shard by shard: `replicas` shards of ceil(n/R) elements.
 double in_shards(std::span<const float> x, std::int64_t replicas, float scale) {
-  std::vector<NormPart> parts;
+  std::vector<NormPart> parts(static_cast<std::size_t>(replicas));
+  std::vector<const NormPart*> all;
   for (std::int64_t replica = 0; replica < replicas; ++replica) {
     const Part shard = shard_of(std::ssize(x), replicas, replica);
     const auto here = [&](const Part& part) {
@@ -67,13 +69,22 @@ double in_shards(std::span<const float> x, std::int64_t replicas, float scale) {
       return x.subspan(static_cast<std::size_t>(part.begin),
                        static_cast<std::size_t>(part.end - part.begin));
     };
-    parts.push_back(norm_part(shard, std::ssize(x),
-                              {[&](const Part& part) { return squared_norm(here(part), scale); },
-                               [&](const Part& part, float* to) {
-                                 for (const float element : here(part)) *to++ = element * scale;
-                               }}));
+    NormPart& own = parts[all.size()];
+    all.push_back(&own);
+    reserve(own, shard, std::ssize(x));
+    const auto room = [&] {
+      return std::array{own.head.capacity(), own.blocks.capacity(), own.tail.capacity()};
+    };
+    const auto reserved = room();
+    norm_part(shard, std::ssize(x),
+              {[&](const Part& part) { return squared_norm(here(part), scale); },
+               [&](const Part& part, float* to) {
+                 for (const float element : here(part)) *to++ = element * scale;
+               }},
+              own);
+    EXPECT_EQ(room(), reserved) << "there was room for all of it";
   }
-  return squared_norm(parts, std::ssize(x));
+  return squared_norm(all, std::ssize(x));
 }
 
 // 4.4: shards smaller than a block, of whole blocks, cut anywhere, and empty ones.

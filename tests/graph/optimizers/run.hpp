@@ -54,13 +54,32 @@ class Sharded {
     Vector sum = gradient;
     const auto elements = std::ssize(weight);
     const double squared_weights = squared_norm(weight);
-    std::vector<NormPart> parts;
+    std::vector<NormPart> parts(static_cast<std::size_t>(replicas_));
+    std::vector<const NormPart*> all;
     for_each_shard([&](const Part& shard, std::span<float> w, const auto& state) {
-      const SummedGradient own{.sum = sum.data() + shard.begin,
-                               .cleared = sum.data() + shard.begin};
-      parts.push_back(rule_.follow(hyper, step_, shard, elements, w, own, state));
+      NormPart& part = parts[all.size()];
+      all.push_back(&part);
+      const auto of = [&](std::span<float> tensor, const Part& block) {
+        return tensor.subspan(static_cast<std::size_t>(block.begin - shard.begin),
+                              static_cast<std::size_t>(block.end - block.begin));
+      };
+      const auto state_of = [&](const Part& block) {
+        std::vector<std::span<float>> own;
+        for (const std::span<float> tensor : state) own.push_back(of(tensor, block));
+        return own;
+      };
+      const auto follow = [&](const Part& block) {
+        const SummedGradient own{.sum = sum.data() + block.begin,
+                                 .cleared = sum.data() + block.begin};
+        return rule_.follow(hyper, step_, of(w, block), own, state_of(block));
+      };
+      const auto directions = [&](const Part& block, float* to) {
+        follow(block);
+        rule_.directions(hyper, step_, of(w, block), state_of(block), to);
+      };
+      norm_part(shard, elements, {follow, directions}, part);
     });
-    const double squared_directions = squared_norm(parts, elements);
+    const double squared_directions = squared_norm(all, elements);
     for_each_shard([&](const Part&, std::span<float> w, const auto& state) {
       rule_.move(hyper, step_, squared_weights, squared_directions, w, state);
     });
