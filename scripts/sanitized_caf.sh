@@ -24,7 +24,7 @@ build_caf() {
   local work=$1.unfinished source=$root/subprojects/$caf_name
   say "building CAF under ThreadSanitizer, once"
   quietly meson subprojects download --sourcedir "$root" caf_core ||
-    { say "CAF's source could not be downloaded; its output is above"; exit 3; }
+    { say "CAF's source could not be downloaded; its output is above"; exit 77; }
   rm -rf "$work" "$1"  # What was cut off before it was complete.
   mkdir -p "$work/include" "$work/lib"
   quietly meson setup "$work/build" "$source" "${caf_options[@]}" &&
@@ -38,7 +38,7 @@ build_caf() {
 }
 
 # sanitized_caf: prints the directory that has CAF's `include` and `lib`. Ends the script with
-# status 3 if CAF's source is neither there nor to be had. Several checkouts may ask at once: one
+# status 77 if CAF's source is neither there nor to be had. Several checkouts may ask at once: one
 # builds it, and the others wait.
 sanitized_caf() {
   local directory
