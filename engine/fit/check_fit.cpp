@@ -98,9 +98,8 @@ void check_short_step(const TrainingModel& model, const DataLoader& data,
   }
 }
 
-void check_validation(const TrainingModel& model, const FitOptions& options,
-                      const std::stop_token& stop) {
-  const InferenceModel& validation = *options.validation_model;
+void check_validation(const TrainingModel& model, const InferenceModel& validation,
+                      const FitOptions& options, const std::stop_token& stop) {
   check(options.metrics, validation.outline(), "fit: validation_model", stop);
   const DataLoader& data = *options.validation_data;
   check_runs(validation, data, InferenceFields(validation, data.fields(), model.inputs()),
@@ -119,13 +118,13 @@ std::vector<std::string> value_names(const FitOptions& options) {
   return names;
 }
 
-void check_fit(const TrainingModel& model, const DataLoader& data, const FitOptions& options,
-               const std::stop_token& stop) {
+void check_fit(const TrainingModel& model, const InferenceModel* validation_model,
+               const DataLoader& data, const FitOptions& options, const std::stop_token& stop) {
   check(options);
   check_batches(model.options(), data);
   check_short_step(model, data, options);
   check(options.metrics, model.outline(), "fit", stop);
-  if (options.validation_model) check_validation(model, options, stop);
+  if (validation_model) check_validation(model, *validation_model, options, stop);
 }
 
 }  // namespace penstock

@@ -24,24 +24,32 @@ Batch first_rows(Batch batch, std::int64_t count) {
   return batch;
 }
 
+/// Handles of fit()'s own, for the host's functions may destroy those of the host's.
+struct FitModels {
+  FitModels(const TrainingModel& model, const InferenceModel* validation_model)
+      : training(ModelAccess::handle(model)) {
+    if (validation_model) validation.emplace(ModelAccess::handle(*validation_model));
+  }
+  TrainingModel training;
+  std::optional<InferenceModel> validation;
+};
+
 class Fitting {
  public:
-  Fitting(TrainingModel& model, DataLoader& data, const FitOptions& options, std::stop_token stop)
-      : model_(ModelAccess::handle(model)),
+  Fitting(FitModels& models, DataLoader& data, const FitOptions& options, std::stop_token stop)
+      : model_(models.training),
         data_(data),
-        validation_model_(options.validation_model
-                              ? std::optional(ModelAccess::handle(*options.validation_model))
-                              : std::nullopt),
-        first_update_(model.updates()),
+        validation_model_(models.validation),
+        first_update_(model_.updates()),
         options_(options),
         stop_(std::move(stop)),
-        note_(model.options().runtime),
+        note_(model_.options().runtime),
         validation_note_(
-            (validation_model_ ? validation_model_->options() : model.options()).runtime),
-        per_update_(model.options().samples_per_step() / model.options().device_iterations) {
+            (validation_model_ ? validation_model_->options() : model_.options()).runtime),
+        per_update_(model_.options().samples_per_step() / model_.options().device_iterations) {
     if (validation_model_)
       validation_fields_.emplace(*validation_model_, options.validation_data->fields(),
-                                 model.inputs());
+                                 model_.inputs());
   }
 
   History run() {
@@ -208,9 +216,9 @@ class Fitting {
     history_.epochs.push_back(std::move(record));
   }
 
-  TrainingModel model_;  // a handle of its own, for a callback may destroy the host's
+  TrainingModel& model_;
   DataLoader& data_;
-  std::optional<InferenceModel> validation_model_;  // likewise
+  std::optional<InferenceModel>& validation_model_;
   const std::uint64_t first_update_;
   const FitOptions& options_;
   const std::stop_token stop_;
@@ -242,8 +250,10 @@ History fit(TrainingModel& model, DataLoader& data, const FitOptions& options,
   return or_out_of_memory("fit", [&] {
     const auto calls = ModelAccess::calls(model);
     const ModelCall call(*calls, "fit");
-    check_fit(model, data, options, stop);
-    return Fitting(model, data, options, std::move(stop)).run();
+    FitModels models(model, options.validation_model);
+    check_fit(models.training, models.validation ? &*models.validation : nullptr, data, options,
+              stop);
+    return Fitting(models, data, options, std::move(stop)).run();
   });
 }
 

@@ -30,9 +30,10 @@ struct Host {
     serving.reset();
     training.reset();
   }
-  History fitted(const FitCallback& callback) {
+  History fitted(const FitCallback& callback, const std::vector<Metric>& metrics = {}) {
     return fit(*training, data,
                {.epochs = 2,
+                .metrics = metrics,
                 .validation_model = &*serving,
                 .validation_data = &validation,
                 .callbacks = {callback}});
@@ -63,6 +64,43 @@ TEST(DestroyedModels, EndWithTheFitWhoseCallbackDestroysThem) {
     EXPECT_EQ(history.updates, expected.updates);
     EXPECT_EQ(history.epochs.size(), 2U);
     EXPECT_EQ(host.scaling.weight(), undisturbed->scaling.weight());
+  }
+  undisturbed.reset();
+  EXPECT_TRUE(threads_fall_to(threads));
+}
+
+/// Metrics of which one function, the check or the score, calls `end` first.
+std::vector<Metric> metrics(const std::function<void()>& end) {
+  const Metric plain = mean_of("y");
+  Metric checking = plain, scoring = plain;
+  checking.check = [=](const auto&... given) {
+    end();
+    if (plain.check) plain.check(given...);
+  };
+  scoring.score = [=](const auto&... given) {
+    end();
+    return plain.score(given...);
+  };
+  return {checking, scoring};
+}
+
+TEST(DestroyedModels, EndWithTheFitWhoseMetricDestroysThem) {
+  const std::vector<std::function<void(Host&)>> ends = {[](Host& host) { host.training.reset(); },
+                                                        [](Host& host) { host.serving.reset(); },
+                                                        [](Host& host) { host.end(); }};
+  const std::size_t threads = thread_count();
+  std::optional<Host> undisturbed{std::in_place};
+  const History expected = undisturbed->fitted({}, {mean_of("y")});
+  for (const auto& end : ends) {
+    for (std::size_t kind = 0; kind < metrics({}).size(); ++kind) {
+      Host host;
+      const History history = host.fitted({}, {metrics([&] { end(host); })[kind]});
+      EXPECT_FALSE(host.training && host.serving) << "metric " << kind;
+      ASSERT_EQ(history.epochs.size(), expected.epochs.size());
+      EXPECT_EQ(value_of(history.epochs[1].values, "val_y"),
+                value_of(expected.epochs[1].values, "val_y"));
+      EXPECT_EQ(host.scaling.weight(), undisturbed->scaling.weight());
+    }
   }
   undisturbed.reset();
   EXPECT_TRUE(threads_fall_to(threads));
