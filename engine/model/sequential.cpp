@@ -61,16 +61,30 @@ Sequential::Sequential(const Model& model, Value begin) : model_(model), last_(b
   calling(model_, "Sequential", [&] { ModelAccess::expect_value("Sequential", model_, begin); });
 }
 
+// A layer's function may add to the chain itself, and it may throw after that.
 Sequential& Sequential::add(const Layer& layer) {
   calling(model_, "Sequential::add", [&] {
     const auto& nodes = ModelAccess::graph(model_).nodes;
     const std::size_t begin = nodes.size();
+    const Value last = last_;
+    std::vector<Extent> extents = extents_, before = extents_;
+    std::vector<int> given = given_;
+    extents.reserve(extents.size() + 1);
     Value value;
-    ModelAccess::add(model_, [&] {
-      value = call_host([&] { return layer(model_, last_); });
-      ModelAccess::expect_value("layer " + std::to_string(size()) + " (from 0)", model_, value);
-      extents_.push_back({begin, nodes.size()});
-    });
+    try {
+      ModelAccess::add(model_, [&] {
+        value = call_host([&] { return layer(model_, last); });
+        ModelAccess::expect_value("layer " + std::to_string(before.size()) + " (from 0)", model_,
+                                  value);
+      });
+    } catch (...) {
+      last_ = last;
+      extents_ = std::move(before);
+      given_ = std::move(given);
+      throw;
+    }
+    extents.push_back({begin, nodes.size()});
+    extents_ = std::move(extents);
     last_ = value;
   });
   return *this;

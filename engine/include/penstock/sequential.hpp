@@ -29,8 +29,9 @@ class Sequential {
 
   /// Makes the next layer of what the last one computes.
   using Layer = std::function<Value(Model& model, Value x)>;
-  /// @throws as `layer`; Error invalid_model if what it returns is no value of the model. The chain
-  /// and the model's network are then as they were.
+  /// Layers that `layer` adds to the chain itself become parts of this one.
+  /// @throws as `layer`; Error invalid_model if it returns no value of the model. Chain and network
+  /// are then as they were.
   Sequential& add(const Layer& layer);
   /// Model::flatten(), ::linear() (and an activation behind it, which counts as one layer with it),
   /// ::dropout().

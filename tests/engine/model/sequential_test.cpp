@@ -177,6 +177,59 @@ identity_loss_1 (identity_loss)  add_1   0      -    -
   EXPECT_EQ(model.parameters().size(), 4U);
 }
 
+/// Adds a layer to `chain` that adds two to it itself, and then perhaps fails.
+void add_nested(Sequential& chain, bool fails) {
+  chain.add([&](Model& m, Value x) {
+    chain.dense("inner", 3).dropout("drop", 0.5);
+    if (fails) throw Error(Errc::invalid_argument, "no");
+    return m.add(m.linear("beside", x, 3), chain.output());
+  });
+}
+
+TEST(Sequential, IsAsItWasWhereALayerThatAddsToItThrows) {
+  Model model("m");
+  Sequential chain(model, model.input("x", {4}));
+  chain.dense("first", 4);
+  const std::string before = to_json(chain);
+  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { add_nested(chain, true); }), "no");
+  EXPECT_EQ(to_json(chain), before);
+  EXPECT_EQ(chain.size(), 1U);
+  chain.dense("next", 2);  // of a value that is still there
+  EXPECT_EQ(chain.stages(), (std::vector<int>{-1, -1}));
+}
+
+TEST(Sequential, IsAsItWasWhereALayerThatSetsItsStagesThrows) {
+  const auto nothing = [](Model&, Value x) { return x; };
+  Model model("m");
+  Sequential chain(model, model.input("x", {4}));
+  chain.add(nothing);
+  const auto add = [&] {
+    chain.add([&](Model&, Value) -> Value {
+      chain.set_stages({0});
+      throw Error(Errc::invalid_argument, "no");
+    });
+  };
+  EXPECT_EQ(refusal(Errc::invalid_argument, add), "no");
+  EXPECT_EQ(chain.stages(), (std::vector<int>{-1}));
+}
+
+TEST(Sequential, CountsWhatALayerAddsToItAsPartOfThatLayer) {
+  Model model("m");
+  Sequential chain(model, model.input("x", {4}));
+  chain.dense("first", 4);
+  add_nested(chain, false);
+  chain.dense("last", 2);
+  const std::vector<ChainLayer> layers = chain.layers();
+  ASSERT_EQ(layers.size(), 3U);
+  EXPECT_EQ(layers[1].ops, (std::vector<std::string>{"linear", "dropout", "linear", "add"}));
+  EXPECT_EQ(layers[2].ops, (std::vector<std::string>{"linear"}));
+  chain.set_stages({0, 1, 2});
+  std::string stages;
+  for (const LayerStage& layer : model.stage_assignment())
+    stages += layer.layer + std::to_string(layer.stage) + ' ';
+  EXPECT_EQ(stages, "first0 inner1 drop1 beside1 add_11 last2 ");
+}
+
 TEST(Sequential, TakesLayersOfOnesOwn) {
   Model model("m");
   Sequential chain(model, model.input("x", {4}));
