@@ -10,7 +10,7 @@
 #include "penstock/training_model.hpp"
 #include "tests/engine/everything_trained.hpp"
 #include "tests/engine/small_models.hpp"
-#include "tests/support/allocation_counter.hpp"
+#include "tests/engine/without_memory.hpp"
 
 namespace penstock::testing {
 namespace {
@@ -70,23 +70,22 @@ void expect_told(const Error& error, std::uint64_t done) {
 }
 
 /// Makes a step of a whole and a short update with its allocation number `failing` failing, and
-/// does the updates that are left. Returns whether there was such an allocation.
-bool goes_on(Training& disturbed, const std::vector<Tensor>& data, std::int64_t failing) {
+/// does the updates that are left. Returns what the step has come to.
+CallOutcome goes_on(Training& disturbed, const std::vector<Tensor>& data, std::int64_t failing) {
   TrainingModel& training = disturbed.training;
   const std::uint64_t before = training.updates();
-  bool reached = false;
-  {
-    const AllocationFailures failures(failing, 1, FailsOn::this_thread);
+  const CallOutcome outcome = call_without_memory(failing, [&] {
     try {
       training.step(data);
     } catch (const Error& error) {
       expect_told(error, training.updates() - before);
+      throw;
     }
-    reached = failures.reached();
-  }
+  });
+  EXPECT_FALSE(outcome.raw_exception);
   const std::uint64_t done = training.updates() - before;
   if (done < 2) training.step(rows(data, static_cast<std::int64_t>(done) * per_update));
-  return reached;
+  return outcome;
 }
 
 void expect_to_go_on(const Start& start) {
@@ -94,15 +93,18 @@ void expect_to_go_on(const Start& start) {
   Training undisturbed = start.training();
   undisturbed.training.step(data);
   const TensorsByName expected = undisturbed.after_more();
+  std::int64_t refused = 0;
   for (std::int64_t failing = 1;; ++failing) {
     SCOPED_TRACE("allocation " + std::to_string(failing));
     Training disturbed = start.training();
-    const bool reached = goes_on(disturbed, data, failing);
+    const CallOutcome outcome = goes_on(disturbed, data, failing);
+    refused += outcome.refusal ? 1 : 0;
     EXPECT_EQ(disturbed.training.updates(), undisturbed.training.updates() - 3);
     ASSERT_EQ(first_difference(disturbed.after_more(), expected), "");
-    if (!reached) break;
+    if (!outcome.reached) break;
     ASSERT_LT(failing, 20000);
   }
+  EXPECT_GE(refused, 1);
 }
 
 std::int64_t enough_for_one() {

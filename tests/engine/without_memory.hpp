@@ -20,10 +20,11 @@ struct CallOutcome {
   bool reached = false;  ///< the call has made the allocation that was to fail
 };
 
-/// Makes `call` while its allocation number `number` on this thread fails.
+/// Makes `call` while its allocation number `number` on this thread fails, or with all its memory
+/// if that is 0.
 inline CallOutcome call_without_memory(std::int64_t number, const std::function<void()>& call) {
   CallOutcome outcome;
-  const AllocationFailures failures(number, 1, FailsOn::this_thread);
+  const AllocationFailures failures(number, number == 0 ? 0 : 1, FailsOn::this_thread);
   try {
     call();
   } catch (const Error& error) {
@@ -31,23 +32,39 @@ inline CallOutcome call_without_memory(std::int64_t number, const std::function<
   } catch (...) {
     outcome.raw_exception = true;
   }
-  outcome.reached = failures.reached();
+  outcome.reached = number > 0 && failures.reached();
   return outcome;
 }
 
-/// Makes `call` with each of its allocations failing. Whatever it throws must be an Error, and at
-/// least one must say that there is no memory.
-inline void expect_no_raw_exception(const std::string& name, const std::function<void()>& call) {
-  SCOPED_TRACE(name);
+/// Makes a call with its allocation of this number failing, or with all its memory if that is 0.
+using Attempt = std::function<CallOutcome(std::int64_t number)>;
+
+/// Makes `attempt` with memory, and then with each allocation failing. Each must say that there is
+/// no memory, or come to the same as with memory. At least one must say that there is none.
+inline void expect_only_lack_of_memory(const Attempt& attempt) {
+  const CallOutcome with_memory = attempt(0);
+  ASSERT_FALSE(with_memory.raw_exception) << "with memory";
   std::int64_t without_memory = 0;
   for (std::int64_t number = 1;; ++number) {
-    const CallOutcome outcome = call_without_memory(number, call);
+    const CallOutcome outcome = attempt(number);
     ASSERT_FALSE(outcome.raw_exception) << "allocation " << number;
-    without_memory += outcome.refusal == Errc::out_of_memory ? 1 : 0;
+    if (outcome.refusal == Errc::out_of_memory)
+      ++without_memory;
+    else
+      ASSERT_TRUE(outcome.refusal == with_memory.refusal)
+          << "allocation " << number << ": "
+          << (outcome.refusal ? to_string(*outcome.refusal) : "accepted");
     if (!outcome.reached) break;
-    ASSERT_LT(number, 20000);
+    ASSERT_LT(number, 100000);
   }
   EXPECT_GE(without_memory, 1);
+}
+
+/// The same of a call that may be made again and again.
+inline void expect_no_raw_exception(const std::string& name, const std::function<void()>& call) {
+  SCOPED_TRACE(name);
+  expect_only_lack_of_memory(
+      [&](std::int64_t number) { return call_without_memory(number, call); });
 }
 
 }  // namespace penstock::testing
