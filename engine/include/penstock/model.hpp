@@ -5,9 +5,9 @@
 // All of these together take one call at a time. A call that begins while another thread is in one,
 // fit() and the constructors included, is refused by Error busy, which names the other and has
 // changed nothing; only functions that are noexcept, and those that say so, may be called beside
-// it. Destructors wait for the other call. Functions of the host's that a call makes may call the
-// model as well: callbacks and metrics of fit(), functions that add layers, and logs; but not
-// progress functions, which would meet a model half made.
+// it. Destructors and assignments wait for the other call; its stop token ends it sooner. Functions
+// of the host's that a call makes may call the model: callbacks and metrics of fit(), layers, and
+// logs; but not progress functions, which meet a model half made.
 //
 // In a process that was forked from the one that made a model, calls throw Error closed, and
 // destructors leave what is the parent's alone. New models may be made there.

@@ -81,9 +81,9 @@ class TrainingModel {
   /// @throws Error invalid_model, invalid_topology, invalid_argument, shape_mismatch;
   /// out_of_memory if an IPU's memory does not hold its stages, or the system has no more threads.
   TrainingModel(const Model& model, const Options& options, const Optimizer& optimizer = {});
-  /// Waits for a call of another thread, of the same Model, to return. A function of the host's may
-  /// destroy the model inside a call of that model, such as fit(): the call goes on to its end, and
-  /// what the model runs ends with the call.
+  /// Waits, as assignment does, until another thread's call of the same Model has returned; its
+  /// stop token ends it sooner. A function of the host's may destroy the model inside a call of
+  /// that model, such as fit(): the call goes on to its end, and what the model runs ends then.
   ~TrainingModel();
   TrainingModel(TrainingModel&&) noexcept;
   TrainingModel& operator=(TrainingModel&&) noexcept;
