@@ -10,6 +10,7 @@
 
 #include "engine/values/joined.hpp"
 #include "engine/values/out_of_memory.hpp"
+#include "engine/values/printable.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -27,7 +28,7 @@ LogLevel level_of_environment() {
     known.push_back(to_string(level));
   }
   throw Error(Errc::invalid_argument, std::string(variable) + ": expected one of " + joined(known) +
-                                          ", got \"" + text + '"');
+                                          ", got " + quoted_text(text));
 }
 
 LogLevel least_of(const RuntimeOptions& options) {

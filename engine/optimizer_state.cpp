@@ -15,7 +15,6 @@ namespace penstock {
 namespace {
 
 constexpr const char* step_name = "step";
-constexpr std::size_t longest_name = 200;  // in a message
 /// Numbers up to it are exact in the double that schedules and corrections count in.
 constexpr std::int64_t most_updates = std::int64_t{1} << 53;
 
@@ -25,7 +24,7 @@ std::string name_of(const graph::VariableInfo& variable, const graph::StateTenso
 
 [[noreturn]] void refuse(Errc code, const std::string& who, const std::string& name,
                          const std::string& text) {
-  throw Error(code, who + ": tensor \"" + name + "\": " + text);
+  throw Error(code, who + ": tensor " + quoted_text(name) + ": " + text);
 }
 
 /// Types by name, each to be taken once.
@@ -52,7 +51,7 @@ class TypeSupply {
 
  private:
   [[noreturn]] void misfit(const std::string& name, const std::string& text) const {
-    refuse(Errc::shape_mismatch, who_, shortened(name, longest_name), text);
+    refuse(Errc::shape_mismatch, who_, name, text);
   }
 
   /// What else there is of the parameter whose tensor is missing: perhaps that of another variant.
@@ -64,8 +63,7 @@ class TypeSupply {
       const std::string_view state = std::string_view(other->first).substr(parameter.size());
       const bool of_another_parameter = state.find('.') != state.npos;
       const bool own = std::ranges::find(states, state, &graph::StateTensor::name) != states.end();
-      if (!of_another_parameter && !own)
-        return ", but \"" + shortened(other->first, longest_name) + '"';
+      if (!of_another_parameter && !own) return ", but " + quoted_text(other->first);
     }
     return {};
   }

@@ -17,6 +17,7 @@
 #include "engine/update_rules.hpp"
 #include "engine/values/idle_options.hpp"
 #include "engine/values/number_range.hpp"
+#include "engine/values/printable.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -155,7 +156,7 @@ void RunningModel::note_failure_if_possible() noexcept {
 void RunningModel::detach() {
   if (!runtime_)
     throw Error(Errc::invalid_argument,
-                "detach: model \"" + plan_->name + "\" is not attached to its IPUs");
+                "detach: model " + quoted_text(plan_->name) + " is not attached to its IPUs");
   note_failure();
   std::optional<actors::OptimizerTensors> state;
   // After a failure nobody can have the state, and a plan for short steps leaves without it.
@@ -257,7 +258,7 @@ void RunningModel::write_optimizer(actors::OptimizerTensors state) {
 
 std::int64_t RunningModel::check(std::span<const Tensor> inputs) const {
   const auto refuse = [&](const std::string& text) {
-    throw Error(Errc::shape_mismatch, "model \"" + plan_->name + "\": " + text);
+    throw Error(Errc::shape_mismatch, "model " + quoted_text(plan_->name) + ": " + text);
   };
   if (inputs.size() != plan_->inputs.size())
     refuse("expected " + std::to_string(plan_->inputs.size()) + " input tensors, got " +
@@ -265,16 +266,16 @@ std::int64_t RunningModel::check(std::span<const Tensor> inputs) const {
   std::int64_t rows = -1;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const auto& [name, type] = plan_->inputs[i];
-    if (!inputs[i]) refuse("input \"" + name + "\" is an empty tensor");
+    if (!inputs[i]) refuse("input " + quoted_text(name) + " is an empty tensor");
     const Shape& shape = inputs[i].shape();
     const bool fits = inputs[i].dtype() == type.dtype && shape.rank() == type.shape.rank() &&
                       shape.with(0, 1) == type.shape.with(0, 1);
     if (!fits)
-      refuse("input \"" + name + "\": expected " + graph::to_string(type) +
+      refuse("input " + quoted_text(name) + ": expected " + graph::to_string(type) +
              " with any number of rows, got " +
              graph::to_string(graph::TensorType{inputs[i].dtype(), shape}));
     if (rows >= 0 && shape[0] != rows)
-      refuse("input \"" + name + "\": expected " + std::to_string(rows) +
+      refuse("input " + quoted_text(name) + ": expected " + std::to_string(rows) +
              " rows like the inputs before it, got " + std::to_string(shape[0]));
     rows = shape[0];
   }
@@ -341,7 +342,7 @@ void RunningModel::expect_same_rows(const RunningModel& rest) const {
     const Shape &shape = whole.shape, &shorter = rest.plan_->outputs[i].type.shape;
     if (shape.rank() == 0 || shape.with(0, shorter[0]) == shorter) continue;
     throw Error(Errc::shape_mismatch,
-                "output \"" + name + "\": its rows are of " + to_string(shape) +
+                "output " + quoted_text(name) + ": its rows are of " + to_string(shape) +
                     " in micro-batches of " + std::to_string(plan_->batch) + " samples and of " +
                     to_string(shorter) + " in those of " + std::to_string(rest.plan_->batch) +
                     ", which cannot be put one after the other");
@@ -364,10 +365,10 @@ Tensor RunningModel::read_buffer(const std::string& name, int replica, int repli
   const auto& variables = plan_->variables;
   const auto found = std::ranges::find(variables, name, &graph::VariableInfo::name);
   if (found == variables.end())
-    throw Error(Errc::invalid_argument, "there is no buffer named \"" + name + '"');
+    throw Error(Errc::invalid_argument, "there is no buffer named " + quoted_text(name));
   if (found->trainable)
-    throw Error(Errc::invalid_argument, "buffer \"" + name +
-                                            "\": is a parameter, the same in every replica; "
+    throw Error(Errc::invalid_argument, "buffer " + quoted_text(name) +
+                                            ": is a parameter, the same in every replica; "
                                             "Model::weight reads it");
   check_number("replica", replica, {.low = 0, .high = static_cast<double>(replicas - 1)});
   attach();

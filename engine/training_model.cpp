@@ -27,7 +27,7 @@ const Tensor& named(const std::vector<NamedTensor>& tensors, const char* kind,
   for (const NamedTensor& one : tensors)
     if (one.name == name) return one.tensor;
   throw Error(Errc::invalid_argument,
-              std::string("there is no ") + kind + " named \"" + name + "\"");
+              std::string("there is no ") + kind + " named " + quoted_text(name));
 }
 
 }  // namespace
@@ -122,8 +122,9 @@ class TrainingModel::Impl {
     if (rule == header.metadata.end() || rule->second != rule_name())
       throw Error(Errc::invalid_data,
                   who + ": expected the state of " + rule_name() + ", got " +
-                      (rule == header.metadata.end() ? "a file of no optimizer"
-                                                     : "that of " + shortened(rule->second, 100)));
+                      (rule == header.metadata.end()
+                           ? "a file of no optimizer"
+                           : "that of " + printable(shortened(rule->second, 100))));
     std::vector<NamedType> types;
     for (const WeightsEntry& entry : header.entries)
       types.push_back({entry.name, {entry.dtype, entry.shape}});

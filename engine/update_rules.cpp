@@ -5,6 +5,7 @@
 
 #include "engine/model/optimizer_rules.hpp"
 #include "engine/values/number_range.hpp"
+#include "engine/values/printable.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -53,8 +54,8 @@ void expect_same_state(const graph::Plan& plan, const actors::UpdateRules& now,
   for (std::size_t i = 0; i < next.variables.size(); ++i)
     if (state_of(next.variables[i]) != state_of(now.variables[i]))
       throw Error(Errc::invalid_argument,
-                  "optimizer: parameter \"" + plan.variables[i].name +
-                      "\" would need other state than it has; make a new TrainingModel to change "
+                  "optimizer: parameter " + quoted_text(plan.variables[i].name) +
+                      " would need other state than it has; make a new TrainingModel to change "
                       "which state is kept (momentum, centered, ...)");
 }
 

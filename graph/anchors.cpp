@@ -1,5 +1,6 @@
 #include "graph/anchors.hpp"
 
+#include "engine/values/printable.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::graph {
@@ -43,7 +44,7 @@ void add_anchors(Graph& graph, std::span<const AnchorRequest> anchors, bool trai
       throw Error(Errc::invalid_argument, "options.output.anchors[" + std::to_string(i) +
                                               "]: expected the name of a layer" +
                                               (anchor.gradient ? " or a parameter" : "") +
-                                              ", got \"" + anchor.tensor + "\": " + why);
+                                              ", got " + quoted_text(anchor.tensor) + ": " + why);
     };
     if (anchor.gradient && !training)
       throw Error(Errc::invalid_argument,

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/values/printable.hpp"
 #include "graph/build_plan.hpp"
 #include "graph/final_loss.hpp"
 #include "graph/idle_sharding.hpp"
@@ -31,12 +32,12 @@ namespace {
 
 void expect_results(const Graph& model, bool training) {
   const auto refuse = [&](const std::string& text) {
-    throw Error(Errc::invalid_model, "model \"" + model.name + "\": " + text);
+    throw Error(Errc::invalid_model, "model " + quoted_text(model.name) + ": " + text);
   };
   if (!training && model.outputs.empty()) refuse("has no output, and inference needs one");
   for (const Output& output : model.outputs)
     if (model.value(output.value).producer == none)
-      refuse("the output \"" + output.name + "\" is not computed by any layer");
+      refuse("the output " + quoted_text(output.name) + " is not computed by any layer");
 }
 
 /// The values that a plan is made for.
@@ -286,8 +287,8 @@ class Compilation {
     for (const Variable& variable : model_.variables)
       if (const Value& value = model_.value(variable.value);
           value.kind == ValueKind::parameter && !trained[index(variable.value)])
-        warnings.push_back("parameter \"" + value.name +
-                           "\" does not influence the loss and is not trained");
+        warnings.push_back("parameter " + quoted_text(value.name) +
+                           " does not influence the loss and is not trained");
   }
 
   void warn_of_own_statistics(std::vector<std::string>& warnings) const {
@@ -297,7 +298,7 @@ class Compilation {
     if (names.empty()) return;
     const std::string others =
         names.size() > 1 ? " and " + std::to_string(names.size() - 1) + " more" : "";
-    warnings.push_back("batch norm \"" + names[0] + "\"" + others + ": each of " +
+    warnings.push_back("batch norm " + quoted_text(names[0]) + others + ": each of " +
                        std::to_string(request_.replicas) +
                        " replicas normalises by its own micro-batches and keeps running "
                        "statistics of its own; replica 0's are read back");

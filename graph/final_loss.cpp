@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "engine/values/printable.hpp"
 #include "graph/op.hpp"
 #include "penstock/error.hpp"
 
@@ -39,7 +40,7 @@ std::string enumeration(const Graph& graph, const std::vector<NodeId>& nodes) {
 ValueId final_loss(const Graph& graph) {
   if (graph.loss != none) return graph.loss;
   const auto refuse = [&](const std::string& text) {
-    throw Error(Errc::invalid_model, "model \"" + graph.name + "\": " + text);
+    throw Error(Errc::invalid_model, "model " + quoted_text(graph.name) + ": " + text);
   };
   const std::vector<NodeId> losses = last_losses(graph);
   if (losses.empty())

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/values/printable.hpp"
 #include "graph/append.hpp"
 #include "graph/op.hpp"
 #include "penstock/error.hpp"
@@ -22,7 +23,7 @@ std::vector<TensorType> infer(const Graph& graph, const Op& op, const std::strin
   try {
     return op.infer(attributes, types_of(graph, inputs));
   } catch (const Error& error) {
-    throw Error(error.code(), std::string(op.name) + " \"" + name + "\": " + error.what());
+    throw Error(error.code(), std::string(op.name) + " " + quoted_text(name) + ": " + error.what());
   }
 }
 
@@ -32,8 +33,8 @@ bool is_used(const Graph& graph, const std::string& name) {
 }
 
 [[noreturn]] void refuse_used_name(const Graph& graph, const std::string& name) {
-  throw Error(Errc::invalid_model,
-              "model \"" + graph.name + "\": the name \"" + name + "\" is used twice");
+  throw Error(Errc::invalid_model, "model " + quoted_text(graph.name) + ": the name " +
+                                       quoted_text(name) + " is used twice");
 }
 
 std::string numbered(const Graph& graph, const Op& op) {
@@ -58,7 +59,7 @@ std::string to_string(const TensorType& type) {
 }
 
 std::string to_string(const Node& node) {
-  return std::string(node.op->name) + " \"" + node.name + "\"";
+  return std::string(node.op->name) + " " + quoted_text(node.name);
 }
 
 NodeId append(Graph& graph, const Op& op, std::vector<ValueId> inputs, Attributes attributes,

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/values/memory.hpp"
+#include "engine/values/printable.hpp"
 #include "graph/ops/rules/units.hpp"
 #include "graph/ops/valid_inputs.hpp"
 #include "graph/staging.hpp"
@@ -68,7 +69,8 @@ class Operands {
 };
 
 [[noreturn]] void rethrow(const Instruction& instruction, Errc code, const char* text) {
-  throw Error(code, std::string(instruction.op->name) + " \"" + instruction.name + "\": " + text);
+  throw Error(
+      code, std::string(instruction.op->name) + " " + quoted_text(instruction.name) + ": " + text);
 }
 
 std::span<std::byte> workspace_of(const Instruction& instruction, const Bindings& bindings,

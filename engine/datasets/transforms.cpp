@@ -9,6 +9,7 @@
 #include "engine/values/canonical_floats.hpp"
 #include "engine/values/number_range.hpp"
 #include "engine/values/out_of_memory.hpp"
+#include "engine/values/printable.hpp"
 #include "graph/random.hpp"
 #include "penstock/error.hpp"
 
@@ -29,8 +30,9 @@ ImageSize image_size(const std::string& who, const std::shared_ptr<const Dataset
   const Field& field = fields.front();
   if (field.dtype != DType::f32 || field.shape.rank() != 3)
     throw Error(Errc::shape_mismatch,
-                who + ": expected f32 [channels,rows,columns] as first field, got \"" + field.name +
-                    "\" " + std::string(to_string(field.dtype)) + " " + to_string(field.shape));
+                who + ": expected f32 [channels,rows,columns] as first field, got " +
+                    quoted_text(field.name) + " " + std::string(to_string(field.dtype)) + " " +
+                    to_string(field.shape));
   return {field.shape[0], field.shape[1], field.shape[2]};
 }
 

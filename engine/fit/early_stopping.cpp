@@ -27,8 +27,8 @@ void check(const EarlyStopping& rule) {
 void expect_name(const std::string& monitor, const std::vector<std::string>& names) {
   if (std::ranges::find(names, monitor) != names.end()) return;
   throw Error(Errc::invalid_argument,
-              "early stopping: monitor: expected a value of this training, " + joined(names) +
-                  ", got " + quoted_text(monitor));
+              "early stopping: monitor: expected a value of this training, " +
+                  printable(joined(names)) + ", got " + quoted_text(monitor));
 }
 
 /// Counts the epochs without a gain.

@@ -240,8 +240,9 @@ double value_of(const std::vector<NamedValue>& values, const std::string& name) 
   for (const NamedValue& value : values)
     if (value.name == name) return value.value;
   return or_out_of_memory("value_of", [&]() -> double {
-    throw Error(Errc::invalid_argument, "there is no value named " + quoted_text(name) +
-                                            "; there are: " + joined(values, &NamedValue::name));
+    throw Error(Errc::invalid_argument,
+                "there is no value named " + quoted_text(name) +
+                    "; there are: " + printable(joined(values, &NamedValue::name)));
   });
 }
 

@@ -7,6 +7,7 @@
 #include "engine/fit/loader_note.hpp"
 #include "engine/model/model_access.hpp"
 #include "engine/values/out_of_memory.hpp"
+#include "engine/values/printable.hpp"
 #include "engine/values/rows.hpp"
 #include "penstock/error.hpp"
 #include "penstock/fit.hpp"
@@ -40,9 +41,9 @@ class Predictions {
   static void expect_rows(const NamedTensor& output, std::int64_t samples) {
     const Shape& shape = output.tensor.shape();
     if (shape.rank() > 0 && shape[0] == samples) return;
-    throw Error(Errc::shape_mismatch, "predict: expected a row of output \"" + output.name +
-                                          "\" for each of " + std::to_string(samples) +
-                                          " samples, got " + to_string(shape));
+    throw Error(Errc::shape_mismatch,
+                "predict: expected a row of output " + quoted_text(output.name) + " for each of " +
+                    std::to_string(samples) + " samples, got " + to_string(shape));
   }
 
   std::vector<std::string> names_;

@@ -32,9 +32,9 @@ void check(std::span<const Metric> metrics) {
   std::set<std::string> names;
   for (const Metric& metric : metrics) {
     if (metric.name.empty() || !metric.score)
-      throw Error(Errc::invalid_argument, "metrics: expected a name and a function each, got \"" +
-                                              metric.name +
-                                              (metric.score ? "\"" : "\" without a function"));
+      throw Error(Errc::invalid_argument, "metrics: expected a name and a function each, got " +
+                                              quoted_text(metric.name) +
+                                              (metric.score ? "" : " without a function"));
     if (!names.insert(metric.name).second)
       throw Error(Errc::invalid_argument, "metrics: expected names that differ, got " +
                                               quoted_text(metric.name) + " once more");
@@ -48,7 +48,7 @@ void check(std::span<const Metric> metrics, const StepResult& outline, const std
     try {
       if (metric.check) call_host([&] { metric.check(outline); });
     } catch (const Error& error) {
-      throw Error(error.code(), who + ": metric \"" + metric.name + "\": " + error.what());
+      throw Error(error.code(), who + ": metric " + quoted_text(metric.name) + ": " + error.what());
     }
   }
 }

@@ -111,7 +111,7 @@ class FieldReader {
     for (const auto& [alias, meant] : aliases_)
       if (path.starts_with(alias + '.')) path.replace(0, alias.size(), meant);
     while (!path.empty()) {
-      const auto found = lines_.find(path);
+      const auto found = lines_.find(printable(path));
       if (found != lines_.end()) return "line " + std::to_string(found->second) + ": ";
       const auto end = path.find_last_of(".[");
       path.resize(end == path.npos ? 0 : end);
@@ -124,7 +124,7 @@ class FieldReader {
 
   template <class T>
   void read(const std::string& path, const JsonValue& json, T& value) {
-    lines_[path] = json.line;
+    lines_[printable(path)] = json.line;
     read_json(*this, path, json, value);
   }
 
@@ -151,7 +151,7 @@ class FieldReader {
                                             " is none of its fields " + joined(names));
   }
 
-  std::map<std::string, int> lines_;
+  std::map<std::string, int> lines_;  // by path, as a message shows it
   std::map<std::string, std::string> aliases_;
 };
 

@@ -1,4 +1,5 @@
 #include "engine/model/layer.hpp"
+#include "engine/values/printable.hpp"
 
 namespace penstock {
 
@@ -17,7 +18,7 @@ Layer::Layer(NetworkBuilder& network, const graph::Op& op, const std::string& na
 
 void Layer::expect(bool holds, const std::string& text) const {
   if (holds) return;
-  throw Error(Errc::shape_mismatch, std::string(op_.name) + " \"" + name_ + "\": " + text);
+  throw Error(Errc::shape_mismatch, std::string(op_.name) + " " + quoted_text(name_) + ": " + text);
 }
 
 void Layer::expect_positive(const std::string& what, std::int64_t number) const {

@@ -6,6 +6,7 @@
 #include "engine/model/model_state.hpp"
 #include "engine/model/text_table.hpp"
 #include "engine/values/joined.hpp"
+#include "engine/values/printable.hpp"
 #include "graph/op.hpp"
 #include "penstock/error.hpp"
 #include "penstock/json_value.hpp"
@@ -94,10 +95,11 @@ void expect_layers(const graph::Graph& graph, const std::vector<NodeId>& order,
     const std::string& name = graph.node(order[i]).name;
     if (layers[i].layer != name)
       refuse(Errc::invalid_argument,
-             "expected layer \"" + name + "\" at position " + std::to_string(i) +
-                 ", as stage_assignment() has it, got \"" + layers[i].layer + "\"");
+             "expected layer " + quoted_text(name) + " at position " + std::to_string(i) +
+                 ", as stage_assignment() has it, got " + quoted_text(layers[i].layer));
     if (layers[i].stage < 0)
-      refuse(Errc::invalid_argument, "layer \"" + name + "\": expected a stage of 0 or more, got " +
+      refuse(Errc::invalid_argument, "layer " + quoted_text(name) +
+                                         ": expected a stage of 0 or more, got " +
                                          std::to_string(layers[i].stage));
   }
 }
@@ -185,7 +187,7 @@ LayerStages split_after(LayerStages layers, const std::string& layer) {
   return or_out_of_memory("split_after", [&] {
     const auto at = std::ranges::find(layers, layer, &LayerStage::layer);
     if (at == layers.end())
-      throw Error(Errc::invalid_argument, "split_after: there is no layer \"" + layer + "\"");
+      throw Error(Errc::invalid_argument, "split_after: there is no layer " + quoted_text(layer));
     for (LayerStage& each : layers) each.stage = std::max(each.stage, 0);
     for (auto behind = at + 1; behind != layers.end(); ++behind) ++behind->stage;
     return std::move(layers);

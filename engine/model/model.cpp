@@ -5,6 +5,7 @@
 #include "engine/model/initial_values.hpp"
 #include "engine/model/model_access.hpp"
 #include "engine/model/model_state.hpp"
+#include "engine/values/printable.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -43,8 +44,8 @@ graph::ValueId Model::Impl::id(std::string_view who, Value value) const {
   const std::string got = here                ? "one of a layer that was taken back"
                           : value.model_ == 0 ? "one of no model"
                                               : "one of another model";
-  throw Error(Errc::invalid_model, std::string(who) + ": expected a value of model \"" +
-                                       network.graph().name + "\", got " + got);
+  throw Error(Errc::invalid_model, std::string(who) + ": expected a value of model " +
+                                       quoted_text(network.graph().name) + ", got " + got);
 }
 
 Value Model::Impl::apply(const graph::Op& op, const std::vector<Value>& inputs,
@@ -56,7 +57,7 @@ Value Model::Impl::apply(const graph::Op& op, const std::vector<Value>& inputs,
 }
 
 Layer Model::Impl::layer(const graph::Op& op, const std::string& name, Value x) {
-  return {network, op, name, id(std::string(op.name) + " \"" + name + "\"", x)};
+  return {network, op, name, id(std::string(op.name) + " " + quoted_text(name), x)};
 }
 
 Value Model::Impl::finish(Layer& layer, graph::Attributes attributes) {
@@ -169,8 +170,9 @@ void Model::remove_block_marks() {
 }
 
 void Model::output(const std::string& name, Value value) {
-  impl_->calling("Model::output",
-                 [&] { impl_->network.output(name, impl_->id("output \"" + name + "\"", value)); });
+  impl_->calling("Model::output", [&] {
+    impl_->network.output(name, impl_->id("output " + quoted_text(name), value));
+  });
 }
 
 Value Model::recomputation_checkpoint(Value x) {

@@ -2,9 +2,12 @@
 
 #include <utility>
 
+#include "engine/values/printable.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
+
+ModelCalls::ModelCalls(const std::string& model) : who_("model " + quoted_text(model)) {}
 
 void ModelCalls::begin(std::string_view name) {
   expect_own_process();  // before the mutex, which nobody may ever release in a forked process

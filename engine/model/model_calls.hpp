@@ -18,7 +18,7 @@ namespace penstock {
 class ModelCalls {
  public:
   /// `model` is the model's name.
-  explicit ModelCalls(const std::string& model) : who_("model \"" + model + '"') {}
+  explicit ModelCalls(const std::string& model);
   ModelCalls(const ModelCalls&) = delete;
   ModelCalls& operator=(const ModelCalls&) = delete;
 

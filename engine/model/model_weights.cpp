@@ -37,7 +37,7 @@ void check_fits(const WeightsHeader& header, const std::vector<ParameterInfo>& p
     entries.erase(found);
   }
   if (!entries.empty())
-    refuse(quoted_name(entries.begin()->first), "is no parameter of model \"" + model + "\"");
+    refuse(quoted_name(entries.begin()->first), "is no parameter of model " + quoted_text(model));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/values/ipu_numbers.hpp"
+#include "engine/values/printable.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -58,8 +59,8 @@ NetworkBuilder NetworkBuilder::copy() const {
 graph::ValueId NetworkBuilder::input(const std::string& name, const Shape& sample, DType dtype) {
   expect_new(any_value_named(graph_, graph::ValueKind::input, name), "input", name);
   if (sample.elements() == 0 || sample.rank() == Shape::max_rank)
-    refuse(Errc::shape_mismatch, "input \"" + name +
-                                     "\": expected up to 7 dimensions of 1 or more, got " +
+    refuse(Errc::shape_mismatch, "input " + quoted_text(name) +
+                                     ": expected up to 7 dimensions of 1 or more, got " +
                                      to_string(sample));
   Draft draft(*this);
   const auto id = static_cast<graph::ValueId>(graph_.values.size());
@@ -116,7 +117,7 @@ void NetworkBuilder::loss(graph::ValueId value) {
 
 std::string NetworkBuilder::described(graph::ValueId value) const {
   const graph::NodeId producer = graph_.value(value).producer;
-  return producer == graph::none ? "\"" + graph_.value(value).name + "\""
+  return producer == graph::none ? quoted_text(graph_.value(value).name)
                                  : graph::to_string(graph_.node(producer));
 }
 
@@ -125,7 +126,7 @@ void NetworkBuilder::expect_new_layer(const graph::Op& op, const std::string& na
 }
 
 int NetworkBuilder::open_block(const std::string& name, int ipu) {
-  const std::string who = "block \"" + name + "\"";
+  const std::string who = "block " + quoted_text(name);
   expect_stages_not_set(who);
   if (!open_.empty() && open_.back().is_stage) expect_no_scope(who);
   open_.reserve(open_.size() + 1);  // so that the scope is open at the end, or not at all
@@ -157,9 +158,9 @@ int NetworkBuilder::open_stage(int number) {
 
 void NetworkBuilder::expect_no_scope(const std::string& who) const {
   if (!open_.empty())
-    refuse(Errc::invalid_model, who + ": block \"" +
-                                    graph_.blocks[graph::index(open_.back().block)].name +
-                                    "\" is open; its scope has to end first");
+    refuse(Errc::invalid_model,
+           who + ": block " + quoted_text(graph_.blocks[graph::index(open_.back().block)].name) +
+               " is open; its scope has to end first");
 }
 
 void NetworkBuilder::expect_stages_not_set(const std::string& who) const {
@@ -178,14 +179,14 @@ graph::BlockId NetworkBuilder::stage_block(int number) {
 graph::BlockId NetworkBuilder::placed_block(const std::string& name, int ipu) {
   if (name.empty()) refuse(Errc::invalid_model, "block: expected a name, got \"\"");
   if (ipu < graph::none || ipu > highest_ipu)
-    refuse(Errc::invalid_topology, "block \"" + name + "\": expected IPU 0 to " +
+    refuse(Errc::invalid_topology, "block " + quoted_text(name) + ": expected IPU 0 to " +
                                        std::to_string(highest_ipu) + ", or -1 for any, got " +
                                        std::to_string(ipu));
   const graph::BlockId id = find_or_add_block(name);
   graph::Block& block = graph_.blocks[static_cast<std::size_t>(id)];
   if (ipu != graph::none && block.ipu != graph::none && block.ipu != ipu) {
     if (name == first_block) expect_ipu_of_first_block(ipu);
-    refuse(Errc::invalid_topology, "block \"" + name + "\": expected IPU " +
+    refuse(Errc::invalid_topology, "block " + quoted_text(name) + ": expected IPU " +
                                        std::to_string(block.ipu) + " as before, got " +
                                        std::to_string(ipu));
   }
@@ -200,22 +201,22 @@ void NetworkBuilder::close_block(int scope) noexcept {
 }
 
 void NetworkBuilder::begin_block(const std::string& name, int ipu) {
-  const std::string who = "begin_block \"" + name + "\"";
+  const std::string who = "begin_block " + quoted_text(name);
   expect_stages_not_set(who);
   expect_no_scope(who);
   begin(static_cast<graph::NodeId>(graph_.nodes.size()), name, ipu, false);
 }
 
 void NetworkBuilder::begin_block_at(const std::string& layer, const std::string& name, int ipu) {
-  const std::string who = "begin_block_at \"" + layer + "\"";
+  const std::string who = "begin_block_at " + quoted_text(layer);
   expect_stages_not_set(who);
   expect_no_scope(who);
   const graph::NodeId at = first_node_of(layer);
   for (const Begun& begun : begun_)
     if (begun.at == at)
-      refuse(Errc::invalid_argument, who + ": block \"" +
-                                         graph_.blocks[graph::index(begun.block)].name +
-                                         "\" begins there already");
+      refuse(Errc::invalid_argument,
+             who + ": block " + quoted_text(graph_.blocks[graph::index(begun.block)].name) +
+                 " begins there already");
   begin(at, name, ipu, true);
 }
 
@@ -226,7 +227,7 @@ graph::NodeId NetworkBuilder::first_node_of(const std::string& layer) const {
         graph_.nodes, [&](const graph::Node& node) { return node.name.starts_with(layer + "."); });
   if (at == graph_.nodes.end())
     refuse(Errc::invalid_argument,
-           "begin_block_at \"" + layer + "\": there is no layer of that name");
+           "begin_block_at " + quoted_text(layer) + ": there is no layer of that name");
   return static_cast<graph::NodeId>(at - graph_.nodes.begin());
 }
 
@@ -278,7 +279,7 @@ graph::NodeId NetworkBuilder::first_unsaid() const {
 void NetworkBuilder::expect_ipu_of_first_block(int ipu) const {
   const graph::NodeId layer = first_unsaid();
   if (layer == graph::none || ipu == graph::none || ipu == first_block_ipu) return;
-  const std::string name = "\"" + graph_.node(layer).name + "\"";
+  const std::string name = quoted_text(graph_.node(layer).name);
   refuse(Errc::invalid_topology, "block \"" + std::string(first_block) + "\": expected IPU " +
                                      std::to_string(first_block_ipu) +
                                      ", for it has the layers before the first begun block (" +
@@ -368,13 +369,14 @@ graph::BlockId NetworkBuilder::find_or_add_block(const std::string& name) {
 }
 
 void NetworkBuilder::refuse(Errc code, const std::string& text) const {
-  throw Error(code, "model \"" + graph_.name + "\": " + text);
+  throw Error(code, "model " + quoted_text(graph_.name) + ": " + text);
 }
 
 void NetworkBuilder::expect_new(bool used, std::string_view kind, const std::string& name) const {
   const std::string what(kind);
   if (name.empty()) refuse(Errc::invalid_model, what + ": expected a name, got \"\"");
-  if (used) refuse(Errc::invalid_model, what + " \"" + name + "\": the name is used already");
+  if (used)
+    refuse(Errc::invalid_model, what + " " + quoted_text(name) + ": the name is used already");
 }
 
 NetworkBuilder::State NetworkBuilder::state() const {

@@ -1,4 +1,5 @@
 #include "engine/model/parameter_store.hpp"
+#include "engine/values/printable.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -50,9 +51,8 @@ void ParameterStore::set(const std::string& name, const Tensor& value) {
 
 void ParameterStore::replace(std::vector<Tensor> values) {
   if (values.size() != values_.size())
-    throw Error(Errc::shape_mismatch, "model \"" + model_ + "\": expected " +
-                                          std::to_string(values_.size()) + " parameters, got " +
-                                          std::to_string(values.size()));
+    throw Error(Errc::shape_mismatch, who() + ": expected " + std::to_string(values_.size()) +
+                                          " parameters, got " + std::to_string(values.size()));
   accept(std::move(values));
   newer_ = nullptr;
   loss_.reset();
@@ -89,8 +89,7 @@ std::size_t ParameterStore::find(const std::string& name) const {
   const auto at = std::find_if(parameters_.begin(), parameters_.end(),
                                [&](const ParameterInfo& info) { return info.name == name; });
   if (at != parameters_.end()) return static_cast<std::size_t>(at - parameters_.begin());
-  throw Error(Errc::invalid_argument,
-              "model \"" + model_ + "\": there is no parameter \"" + name + "\"");
+  throw Error(Errc::invalid_argument, who() + ": there is no parameter " + quoted_text(name));
 }
 
 void ParameterStore::expect(std::size_t index, const Tensor& value) const {
@@ -98,9 +97,8 @@ void ParameterStore::expect(std::size_t index, const Tensor& value) const {
   if (value && value.dtype() == DType::f32 && value.shape() == info.shape) return;
   const std::string got =
       value ? std::string(to_string(value.dtype())) + to_string(value.shape()) : "an empty tensor";
-  throw Error(Errc::shape_mismatch, "model \"" + model_ + "\": parameter \"" + info.name +
-                                        "\": expected f32" + to_string(info.shape) + ", got " +
-                                        got);
+  throw Error(Errc::shape_mismatch, who() + ": parameter " + quoted_text(info.name) +
+                                        ": expected f32" + to_string(info.shape) + ", got " + got);
 }
 
 void ParameterStore::fetch() {
@@ -136,9 +134,13 @@ void ParameterStore::accept(std::vector<Tensor> values) {
   std::move(values.begin(), values.end(), values_.begin());
 }
 
+std::string ParameterStore::who() const {
+  return "model " + quoted_text(model_);
+}
+
 std::string ParameterStore::lost_text() const {
-  return "model \"" + model_ +
-         "\": the newest weights were lost when the training model that held them was destroyed, "
+  return who() +
+         ": the newest weights were lost when the training model that held them was destroyed, "
          "for they could not be read; load_weights() replaces them: " +
          (loss_->why.empty() ? std::string(to_string(loss_->code)) : loss_->why);
 }

@@ -79,6 +79,7 @@ class ParameterStore {
     std::string why = {};  // empty: there was no memory to say it
   };
   void lose(Errc code, const char* why) noexcept;
+  std::string who() const;
   std::string lost_text() const;
 
   std::string model_;

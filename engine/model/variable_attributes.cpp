@@ -60,7 +60,7 @@ const char* on_off(bool a_switch) {
 void expect_kept(const Optimizer& first, const graph::ParameterRule& before,
                  const graph::ParameterRule& after, const std::string& parameter) {
   const std::string rule = std::string(before.rule->name) + ".";
-  const std::string of = " of parameter \"" + parameter + "\"";
+  const std::string of = " of parameter " + quoted_text(parameter);
   for (const graph::HyperNumber& number : before.rule->numbers) {
     const double was = before.hyper.*number.value, now = after.hyper.*number.value;
     if (was != now && !first.is_variable(number.name))
@@ -82,9 +82,10 @@ void expect_attribute(const Optimizer& optimizer, std::string_view attribute) {
   std::vector<std::string_view> names;
   for (const graph::HyperNumber& number : rule.numbers) names.push_back(number.name);
   for (const OwnAttribute& own : own_attributes) names.push_back(own.name);
-  throw Error(Errc::invalid_argument,
-              "optimizer.marked." + shortened(attribute, 100) + ": " + std::string(rule.name) +
-                  " has no such attribute that may vary; it has " + joined(names));
+  throw Error(Errc::invalid_argument, "optimizer.marked." + printable(shortened(attribute, 100)) +
+                                          ": " + std::string(rule.name) +
+                                          " has no such attribute that may vary; it has " +
+                                          joined(names));
 }
 
 bool was_given(const Optimizer& optimizer, std::string_view attribute) {

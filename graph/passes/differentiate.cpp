@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/values/printable.hpp"
 #include "graph/append.hpp"
 #include "graph/op.hpp"
 #include "graph/ops/arithmetic/accumulate.hpp"
@@ -54,7 +55,7 @@ class Differentiation {
   void seed() {
     const ValueId loss = graph_.loss;
     const auto refuse = [&](const std::string& text) {
-      throw Error(Errc::invalid_model, "model \"" + graph_.name + "\": the loss " + text);
+      throw Error(Errc::invalid_model, "model " + quoted_text(graph_.name) + ": the loss " + text);
     };
     if (graph_.value(loss).producer == none) refuse("is not computed by any layer");
     if (graph_.type(loss).dtype != DType::f32)

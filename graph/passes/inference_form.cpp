@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "engine/values/printable.hpp"
 #include "graph/op.hpp"
 #include "penstock/error.hpp"
 
@@ -39,8 +40,9 @@ void replace(Graph& graph, Node& node) {
 void refuse_lost_inputs(const Graph& graph, const Node& node) {
   for (const ValueId input : node.inputs)
     if (graph.value(input).kind == ValueKind::computed && graph.value(input).producer == none)
-      throw Error(Errc::unsupported, to_string(node) + ": its input \"" + graph.value(input).name +
-                                         "\" is computed in training only");
+      throw Error(Errc::unsupported, to_string(node) + ": its input " +
+                                         quoted_text(graph.value(input).name) +
+                                         " is computed in training only");
 }
 
 }  // namespace

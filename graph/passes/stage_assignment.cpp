@@ -4,6 +4,7 @@
 #include <string>
 
 #include "engine/values/joined.hpp"
+#include "engine/values/printable.hpp"
 #include "graph/op.hpp"
 #include "penstock/error.hpp"
 
@@ -18,14 +19,10 @@ std::string number(std::size_t stage) {
   return "stage " + std::to_string(stage);
 }
 
-std::string quoted(std::string_view name) {
-  return "\"" + std::string(name) + "\"";
-}
-
 std::string blocks_of(const Graph& model) {
   if (model.blocks.empty()) return "the model has no blocks";
   return "the model has " +
-         joined(model.blocks, [](const Block& block) { return quoted(block.name); });
+         joined(model.blocks, [](const Block& block) { return quoted_text(block.name); });
 }
 
 /// The stage of every block, `none` for a block in no stage.
@@ -38,10 +35,11 @@ std::vector<std::int32_t> stage_of_blocks(const Graph& model,
     for (const std::string& name : requests[stage].blocks) {
       const auto block = std::ranges::find(model.blocks, name, &Block::name);
       if (block == model.blocks.end())
-        refuse(number(stage) + ": there is no block " + quoted(name) + "; " + blocks_of(model));
+        refuse(number(stage) + ": there is no block " + quoted_text(name) + "; " +
+               blocks_of(model));
       auto& of = stage_of[static_cast<std::size_t>(block - model.blocks.begin())];
       if (of != none)
-        refuse("block " + quoted(name) + " is in " + number(index(of)) +
+        refuse("block " + quoted_text(name) + " is in " + number(index(of)) +
                (index(of) == stage ? " twice" : " and in " + number(stage)));
       of = static_cast<std::int32_t>(stage);
     }
@@ -55,7 +53,7 @@ void refuse_nodes_without_stage(const Graph& model, const std::vector<std::int32
     if (node.block == none)
       refuse(to_string(node) + " belongs to no block; in a model with blocks every layer must");
     if (stage_of[index(node.block)] == none)
-      refuse("block " + quoted(model.blocks[index(node.block)].name) + " is in no stage");
+      refuse("block " + quoted_text(model.blocks[index(node.block)].name) + " is in no stage");
   }
 }
 
@@ -88,8 +86,8 @@ std::int32_t ipu_of_blocks(const Graph& model, const StageRequest& request, std:
     if (block.ipu == none) continue;
     if (!first) first = &block;
     if (block.ipu != first->ipu)
-      refuse(number(stage) + ": block " + quoted(first->name) + " asks for IPU " +
-             std::to_string(first->ipu) + " and block " + quoted(name) + " for IPU " +
+      refuse(number(stage) + ": block " + quoted_text(first->name) + " asks for IPU " +
+             std::to_string(first->ipu) + " and block " + quoted_text(name) + " for IPU " +
              std::to_string(block.ipu) + "; say which one the stage is on");
   }
   return first ? first->ipu : none;
@@ -124,7 +122,8 @@ void settle_idle_stages(const Graph& model, bool training, StageAssignment& assi
   for (const Node& node : model.nodes) busy[index(assignment.of(node))] = true;
   for (std::size_t stage = busy.size(); stage-- > 0;) {
     if (busy[stage]) continue;
-    const std::string who = number(stage) + " (" + joined(assignment.stages[stage].blocks, quoted) +
+    const std::string who = number(stage) + " (" +
+                            joined(assignment.stages[stage].blocks, quoted_text) +
                             ") has nothing to compute";
     if (training) refuse(who);
     assignment.warnings.push_back(who + " in inference and is left out");
@@ -154,8 +153,8 @@ void refuse_spread_buffers(const Graph& model, const StageAssignment& assignment
       if (value.kind != ValueKind::buffer) continue;
       std::int32_t& of = stage_of[index(input)];
       if (of != none && of != assignment.of(node))
-        refuse("buffer " + quoted(value.name) + " is used in " + number(index(of)) + " and in " +
-               number(index(assignment.of(node))) +
+        refuse("buffer " + quoted_text(value.name) + " is used in " + number(index(of)) +
+               " and in " + number(index(assignment.of(node))) +
                "; layers that share a buffer must be in one stage");
       of = assignment.of(node);
     }

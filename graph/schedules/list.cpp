@@ -3,6 +3,7 @@
 #include <string>
 
 #include "engine/values/joined.hpp"
+#include "engine/values/printable.hpp"
 #include "graph/schedule.hpp"
 #include "graph/schedules/grouped.hpp"
 #include "graph/schedules/interleaved.hpp"
@@ -23,8 +24,8 @@ std::span<const Schedule* const> all_schedules() {
 const Schedule& find_schedule(std::string_view name) {
   for (const Schedule* schedule : schedules)
     if (schedule->name == name) return *schedule;
-  throw Error(Errc::invalid_argument, "there is no schedule named \"" + std::string(name) +
-                                          "\"; there are " + joined(schedules, &Schedule::name));
+  throw Error(Errc::invalid_argument, "there is no schedule named " + quoted_text(name) +
+                                          "; there are " + joined(schedules, &Schedule::name));
 }
 
 }  // namespace penstock::graph

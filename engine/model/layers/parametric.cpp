@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "engine/model/model_state.hpp"
+#include "engine/values/printable.hpp"
 #include "graph/ops/activations/dropout.hpp"
 #include "graph/ops/arithmetic/linear.hpp"
 #include "graph/ops/convolution/conv2d.hpp"
@@ -63,8 +64,8 @@ Value Model::parameter(const std::string& name) const {
       if (const graph::Value& value = graph.value(variable.value);
           value.name == name && value.kind == graph::ValueKind::parameter)
         return impl_->value(variable.value);
-    throw Error(Errc::invalid_argument,
-                "model \"" + graph.name + "\": there is no parameter \"" + name + "\"");
+    throw Error(Errc::invalid_argument, "model " + quoted_text(graph.name) +
+                                            ": there is no parameter " + quoted_text(name));
   });
 }
 
