@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "graph/kernels/conv2d/pixel_by_pixel.hpp"
+#include "graph/kernels/conv2d/borders.hpp"
 #include "graph/kernels/conv2d/windows_of.hpp"
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/kernels/products/units.hpp"
@@ -69,17 +69,15 @@ void convolve(const Conv2dGeometry& conv, Part part, const float* x, const float
 
 void convolve_input_gradient(const Conv2dGeometry& conv, Part part, const float* dy,
                              const float* weight, float* dx, float* workspace) {
-  if (!has_finite_weights(conv, weight)) {
-    if (part.begin == 0) send_back_pixel_by_pixel(conv, dy, weight, dx);
-    return;
-  }
   std::int64_t first = 0;
   for (const Windows& windows : input_gradient_windows(conv)) {
     const std::int64_t units = convolve_units(windows);
     for (std::int64_t group = 0; group < conv.groups; ++group, first += units) {
       const Offsets at(conv, group);
-      kernel_table().products.convolve(windows, overlap(part, first, units), dy + at.y,
-                                       weight + at.weight, nullptr, dx + at.x, workspace);
+      const Part own = overlap(part, first, units);
+      kernel_table().products.convolve(windows, own, dy + at.y, weight + at.weight, nullptr,
+                                       dx + at.x, workspace);
+      sum_borders_again(windows, own, dy + at.y, weight + at.weight, dx + at.x);
     }
   }
 }

@@ -20,8 +20,8 @@ std::int64_t convolve_weight_gradient_units(const Conv2dGeometry& conv);
 /// y = conv(x, weight) + bias, with `relu` what is above zero of it; `bias` may be null.
 void convolve(const Conv2dGeometry& conv, Part part, const float* x, const float* weight,
               const float* bias, bool relu, float* y, float* workspace);
-/// dx: what each output pixel sends back to the pixels that it saw. The first part computes all of
-/// it if a weight is an infinity or a NaN.
+/// dx: what each output pixel sends back to the pixels that it saw. Weights that are infinities or
+/// NaNs reach no other pixels.
 void convolve_input_gradient(const Conv2dGeometry& conv, Part part, const float* dy,
                              const float* weight, float* dx, float* workspace);
 /// dweight, summed over the samples in order.

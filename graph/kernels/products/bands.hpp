@@ -1,14 +1,33 @@
-// How many bands the places of a convolution are cut into. The same for every instruction set;
-// static, so that none of them shares a function.
+// How the places of a convolution are cut into bands. The same for every instruction set; static,
+// so that none of them shares a function.
 #pragma once
 
 #include "graph/kernels/products/windows.hpp"
 
 namespace penstock::graph {
 
+/// Rows of places that are computed together: of one sample, or all rows of several.
+struct Band {
+  std::int64_t first_sample, samples;
+  std::int64_t first_row, rows;
+};
+
+static constexpr std::int64_t places_of(const Windows& w, const Band& band) {
+  return band.samples * band.rows * w.columns.places;
+}
+
 static constexpr std::int64_t band_count(const Windows& w) {
   return (w.samples + w.band_samples - 1) / w.band_samples *
          ((w.rows.places + w.band_rows - 1) / w.band_rows);
+}
+
+/// Returns one of `band_count` bands: they go sample after sample, row after row.
+static constexpr Band band_at(const Windows& w, std::int64_t index) {
+  const std::int64_t bands = (w.rows.places + w.band_rows - 1) / w.band_rows;
+  const std::int64_t sample = index / bands * w.band_samples, row = index % bands * w.band_rows;
+  const std::int64_t samples = w.samples - sample, rows = w.rows.places - row;
+  return {sample, samples < w.band_samples ? samples : w.band_samples, row,
+          rows < w.band_rows ? rows : w.band_rows};
 }
 
 }  // namespace penstock::graph

@@ -106,7 +106,7 @@ bool copied_in_pieces(const Windows& w, const Band& band, const Image& image, st
 
 void pack_panel(const Windows& w, const Band& band, const Image& image, std::int64_t channels,
                 std::int64_t place, float* panel) {
-  const std::int64_t count = at_most(band.places(w) - place, panel_width);
+  const std::int64_t count = at_most(places_of(w, band) - place, panel_width);
   const auto in_pieces = [&](auto piece) {
     return copied_in_pieces<piece>(w, band, image, channels, place, panel);
   };
@@ -156,7 +156,7 @@ bool lies_together(const Block& block, std::int64_t place) {
 void multiply_scattered(const Block& block, Strip strip, std::int64_t result, std::int64_t place) {
   const Windows& w = block.w;
   float sums[most_rows * panel_width];
-  const std::int64_t count = at_most(block.band.places(w) - place, panel_width);
+  const std::int64_t count = at_most(places_of(w, block.band) - place, panel_width);
   const auto for_each_sum = [&](auto work) {
     for_each_run(w, block.band, block.image, place, count, [&](const Run& run) {
       for (std::int64_t row = 0; row < strip.rows; ++row) {
@@ -215,7 +215,7 @@ void multiply_block(const Block& block, const float* weight, const float* bias, 
   for_each_strip(block, left, [&](std::int64_t result, std::int64_t rows, float* to) {
     pack_weights(w, result, rows, block.channel, block.channels, weight, {to, left_pitch});
   });
-  for (std::int64_t place = 0; place < block.band.places(w); place += panel_width) {
+  for (std::int64_t place = 0; place < places_of(w, block.band); place += panel_width) {
     pack_panel(w, block.band, block.image, block.channels, place, panel);
     multiply_panel(block, bias, place, left, panel);
   }

@@ -6,23 +6,6 @@
 
 namespace penstock::graph::PENSTOCK_ISA {
 
-/// Rows of places that are computed together: of one sample, or all rows of several.
-struct Band {
-  std::int64_t first_sample, samples;
-  std::int64_t first_row, rows;
-
-  std::int64_t places(const Windows& w) const { return samples * rows * w.columns.places; }
-};
-
-/// One of `band_count` bands: sample after sample, row after row.
-inline Band band_at(const Windows& w, std::int64_t index) {
-  const std::int64_t bands = (w.rows.places + w.band_rows - 1) / w.band_rows;
-  const std::int64_t sample = index / bands * w.band_samples, row = index % bands * w.band_rows;
-  const std::int64_t samples = w.samples - sample, rows = w.rows.places - row;
-  return {sample, samples < w.band_samples ? samples : w.band_samples, row,
-          rows < w.band_rows ? rows : w.band_rows};
-}
-
 /// Calls `work(band)` for all places, in order.
 template <class Work>
 [[gnu::always_inline]] inline void for_each_band(const Windows& w, Work work) {

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
+#include <limits>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -135,6 +137,43 @@ TEST_P(Convolve, SendsGradientsBackToTheWeights) {
                                workspace.data());
     }
     EXPECT_EQ(dweight, expected);
+  }
+}
+
+constexpr unsigned char poison = 0x5a;
+
+/// Returns dx after one part of a divided call. Every byte that the part has not written is
+/// `poison`.
+std::vector<float> input_gradient(const Conv2dGeometry& conv, Part part,
+                                  const std::vector<float>& dy, const std::vector<float>& weight) {
+  auto dx = poisoned(conv.n * conv.c * conv.h * conv.w, poison);
+  auto workspace = poisoned(convolve_input_gradient_floats(conv), 0xff);
+  convolve_input_gradient(conv, part, dy.data(), weight.data(), dx.data(), workspace.data());
+  return dx;
+}
+
+bool same_bits(float a, float b) {
+  return std::memcmp(&a, &b, sizeof a) == 0;
+}
+
+TEST_P(Convolve, DividesTheInputGradientOfInfiniteWeightsAsThatOfFiniteOnes) {
+  if (weight_.empty() || x_.empty()) return;
+  const float never = poisoned(1, poison)[0];
+  for (const float value :
+       {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
+    std::vector<float> weight = weight_;
+    weight[weight.size() / 2] = value;
+    const std::vector<float> whole = input_gradient(conv_, {}, y_, weight);
+    const Sharing sharing{.units = convolve_input_gradient_units(conv_), .parts = 3};
+    for (std::int32_t part = 0; part < sharing.parts; ++part) {
+      const Part piece = piece_of(sharing, part);
+      const std::vector<float> finite = input_gradient(conv_, piece, y_, weight_);
+      const std::vector<float> infinite = input_gradient(conv_, piece, y_, weight);
+      int wrong = 0;
+      for (std::size_t i = 0; i < whole.size(); ++i)
+        wrong += same_bits(infinite[i], same_bits(finite[i], never) ? never : whole[i]) ? 0 : 1;
+      EXPECT_EQ(wrong, 0) << value << " in part " << part;
+    }
   }
 }
 

@@ -117,6 +117,47 @@ TEST_P(ConvolutionInfinities, GoBackToThePixelsThatMetThem) {
   });
 }
 
+TEST_P(ConvolutionInfinities, ChangeNoBitOfOtherPixels) {
+  const Tensor finite =
+      outputs_of(find_op("conv2d_input_gradient"), {dy_, weight_}, with_size(one_))[0];
+  for (const float value : {infinity, not_a_number}) {
+    const Tensor weight = with(weight_, 0, value);
+    const Tensor dx =
+        outputs_of(find_op("conv2d_input_gradient"), {dy_, weight}, with_size(one_))[0];
+    int others = 0, changed = 0;
+    for (std::size_t i = 0; i < dx.as<float>().size(); ++i)
+      if (static_cast<std::int64_t>(i) / (one_.x[2] * one_.x[3]) % one_.x[1] != 0) {
+        ++others;  // weight 0 sends back to channel 0 alone
+        changed += dx.as<float>()[i] == finite.as<float>()[i] ? 0 : 1;
+      }
+    EXPECT_GT(others, 0);
+    EXPECT_EQ(changed, 0) << value;
+  }
+}
+
+TEST_P(ConvolutionInfinities,
+       StayWithinTheirChannelsAndAreRightAwayFromThePaddingInTheForwardPass) {
+  const Window2d window = conv_window(one_.attributes, {one_.weight[2], one_.weight[3]});
+  const Tensor weight = with(weight_, 0, infinity);
+  const Tensor y = outputs_of(find_op("conv2d"), {x_, weight}, one_.attributes)[0];
+  const Shape& shape = y.shape();
+  for (std::int64_t i = 0; i < shape.elements(); ++i) {
+    const float value = y.as<float>()[static_cast<std::size_t>(i)];
+    const float before = y_.as<float>()[static_cast<std::size_t>(i)];
+    const std::int64_t row = window.position(0, i / shape[3] % shape[2], 0);
+    const std::int64_t column = window.position(1, i % shape[3], 0);
+    const std::int64_t sample = i / (shape[1] * shape[2] * shape[3]);
+    if (i / (shape[2] * shape[3]) % shape[1] != 0) {
+      EXPECT_EQ(value, before) << i;
+    } else if (row >= 0 && column >= 0) {
+      const std::int64_t pixel = (sample * one_.x[1] * one_.x[2] + row) * one_.x[3] + column;
+      EXPECT_EQ(value, infinity * x_.as<float>()[static_cast<std::size_t>(pixel)]) << i;
+    } else {
+      EXPECT_TRUE(std::isnan(value) || value == before) << i << " is " << value;
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Geometries, ConvolutionInfinities,
     ::testing::Values(

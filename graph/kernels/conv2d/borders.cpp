@@ -1,0 +1,103 @@
+#include "graph/kernels/conv2d/borders.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "graph/kernels/products/bands.hpp"
+#include "graph/kernels/products/direct.hpp"
+
+namespace penstock::graph {
+namespace {
+
+/// Returns the places all of whose taps lie within the source.
+Part inner_places(const WindowAxis& axis) {
+  const std::int64_t room = axis.size - axis.span - axis.low;
+  const std::int64_t before = axis.low < 0 ? (-axis.low + axis.step - 1) / axis.step : 0;
+  const std::int64_t end = std::min(room > 0 ? (room - 1) / axis.step + 1 : 0, axis.places);
+  return before < end ? Part{before, end} : Part{0, 0};
+}
+
+/// Returns the taps of a place that lie within the source.
+Part taps_within(const WindowAxis& axis, std::int64_t place) {
+  const auto within_source = [&](std::int64_t tap) {
+    const std::int64_t pixel = axis.first + place * axis.step + tap * axis.tap_step;
+    return pixel >= 0 && pixel < axis.size;
+  };
+  Part taps{0, 0};
+  while (taps.begin < axis.taps && !within_source(taps.begin)) ++taps.begin;
+  taps.end = taps.begin;
+  while (taps.end < axis.taps && within_source(taps.end)) ++taps.end;
+  return taps;
+}
+
+/// A row of places of one result, and where their factors and sums lie.
+struct Row {
+  const Windows& w;
+  std::int64_t y;
+  const float* source;  ///< a sample
+  const float* weight;  ///< the result's
+  float* target;        ///< the sum of the row's first place
+};
+
+/// Returns the sum of the products that the place really has. It is NaN for good once it is.
+float sum_of_place(const Row& row, std::int64_t x) {
+  const WindowAxis &rows = row.w.rows, &columns = row.w.columns;
+  const Part row_taps = taps_within(rows, row.y), column_taps = taps_within(columns, x);
+  const std::int64_t plane = rows.size * columns.size;
+  float sum = 0;
+  for (std::int64_t channel = 0; channel < row.w.channels && !std::isnan(sum); ++channel)
+    for (std::int64_t i = row_taps.begin; i < row_taps.end; ++i) {
+      const std::int64_t pixel_row = rows.first + row.y * rows.step + i * rows.tap_step;
+      const float* const pixels = row.source + channel * plane + pixel_row * columns.size +
+                                  columns.first + x * columns.step;
+      const float* const weights = row.weight + channel * row.w.weight_channel +
+                                   (rows.weight_first + i * rows.weight_step) * row.w.weight_row +
+                                   columns.weight_first;
+      for (std::int64_t j = column_taps.begin; j < column_taps.end; ++j)
+        sum += pixels[j * columns.tap_step] * weights[j * columns.weight_step];
+    }
+  return sum;
+}
+
+void sum_again(const Row& row, Part places) {
+  for (std::int64_t x = places.begin; x < places.end; ++x) {
+    float& sum = row.target[x * row.w.columns.target_step];
+    if (std::isnan(sum)) sum = sum_of_place(row, x);
+  }
+}
+
+/// Works on one result's places in one sample of a band. The columns of `inner` are left out in the
+/// rows of `inner_rows`.
+void sum_plane_again(const Windows& w, const Band& band, Part inner_rows, Part inner,
+                     const float* source, const float* weight, float* target) {
+  for (std::int64_t y = band.first_row; y < band.first_row + band.rows; ++y) {
+    const std::int64_t target_row = w.rows.target_first + y * w.rows.target_step;
+    const Row row{w, y, source, weight,
+                  target + target_row * w.target_row + w.columns.target_first};
+    const bool inside = y >= inner_rows.begin && y < inner_rows.end;
+    sum_again(row, {0, inside ? inner.begin : 0});
+    sum_again(row, {inside ? inner.end : 0, w.columns.places});
+  }
+}
+
+}  // namespace
+
+void sum_borders_again(const Windows& w, Part part, const float* source, const float* weight,
+                       float* target) {
+  const Part rows = inner_places(w.rows), columns = inner_places(w.columns);
+  const std::int64_t inner = (rows.end - rows.begin) * (columns.end - columns.begin);
+  const bool multiplied = w.rows.taps > 0 && w.columns.taps > 0 && !convolves_directly(w);
+  if (!multiplied || inner == w.rows.places * w.columns.places) return;
+  for (std::int64_t i = 0; i < band_count(w); ++i) {
+    const Band band = band_at(w, i);
+    const Part results = overlap(part, i * w.results, w.results);
+    for (std::int64_t result = results.begin; result < results.end; ++result)
+      for (std::int64_t s = band.first_sample; s < band.first_sample + band.samples; ++s)
+        sum_plane_again(w, band, rows, columns, source + s * w.source_sample,
+                        weight + result * w.weight_result,
+                        target + s * w.target_sample + result * w.target_plane);
+  }
+}
+
+}  // namespace penstock::graph
