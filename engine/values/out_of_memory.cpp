@@ -1,5 +1,10 @@
 #include "engine/values/out_of_memory.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <exception>
+#include <new>
 #include <string>
 
 #include "penstock/error.hpp"
@@ -7,13 +12,46 @@
 namespace penstock {
 namespace {
 
-/// Copying it allocates no text: copies of a standard exception share that.
-const Error made_beforehand(Errc::out_of_memory, "not enough memory");
+/// Copying this error allocates no text: copies of a standard exception share that. It is never
+/// destroyed, since a host may call the engine while the process ends.
+const Error& error_made_beforehand() {
+  alignas(Error) static std::byte storage[sizeof(Error)];
+  static const Error& error = *::new (storage) Error(Errc::out_of_memory, "not enough memory");
+  return error;
+}
+const Error& made_beforehand = error_made_beforehand();
+
+/// The exceptions of the host that a thread has noted last. They are compared by their addresses,
+/// and kept alive so that no exception of the engine's can have one of these. There are several,
+/// for the host may throw and catch another one while the first is on its way.
+class NotedExceptions {
+ public:
+  void add(const std::length_error& error) noexcept {
+    if (has(error)) return;
+    noted_[next_] = {std::current_exception(), &error};
+    next_ = (next_ + 1) % noted_.size();
+  }
+  bool has(const std::length_error& error) const noexcept {
+    return std::ranges::any_of(noted_, [&](const Noted& noted) { return noted.error == &error; });
+  }
+
+ private:
+  struct Noted {
+    std::exception_ptr keeps_alive = {};
+    const std::length_error* error = nullptr;
+  };
+  std::array<Noted, 8> noted_ = {};
+  std::size_t next_ = 0;
+};
 
 thread_local int watches = 0;
-/// Compared by its address, which is its own for as long as it is on its way. Once it has reached
-/// somebody, another exception may have that address.
-thread_local const std::length_error* of_host = nullptr;
+/// This storage holds a NotedExceptions while the thread has a watch. As a plain object that would
+/// have a destructor, and to register it for the thread's end takes memory.
+alignas(NotedExceptions) thread_local std::byte noted_storage[sizeof(NotedExceptions)];
+
+NotedExceptions& noted() noexcept {
+  return *std::launder(reinterpret_cast<NotedExceptions*>(noted_storage));
+}
 
 }  // namespace
 
@@ -26,19 +64,19 @@ void throw_out_of_memory(std::string_view who) {
 }
 
 MemoryWatch::MemoryWatch() noexcept {
-  if (watches++ == 0) of_host = nullptr;
+  if (watches++ == 0) ::new (noted_storage) NotedExceptions;
 }
 
 MemoryWatch::~MemoryWatch() {
-  --watches;
+  if (--watches == 0) noted().~NotedExceptions();
 }
 
 void MemoryWatch::note_host(const std::length_error& error) noexcept {
-  of_host = &error;
+  if (watches > 0) noted().add(error);
 }
 
 bool MemoryWatch::is_of_host(const std::length_error& error) noexcept {
-  return of_host == &error;
+  return watches > 0 && noted().has(error);
 }
 
 }  // namespace penstock

@@ -58,5 +58,29 @@ TEST(OutOfMemory, IsTheEnginesOwnAgainAfterAnExceptionOfTheHosts) {
   }
 }
 
+TEST(OutOfMemory, IsTheEnginesOwnAfterTheHostsExceptionWasCaughtInsideTheCall) {
+  const std::string after_a_caught_one = refusal([] {
+    try {
+      call_host([] { throw std::length_error("mine"); });
+    } catch (const std::length_error&) {
+    }
+    std::string text;
+    text.reserve(text.max_size() + 1);
+  });
+  EXPECT_EQ(after_a_caught_one, "out_of_memory: reading: not enough memory");
+}
+
+TEST(OutOfMemory, IsNoneOfTheHostsExceptionsThoughAnotherWasCaughtMeanwhile) {
+  const auto throw_two = [] {
+    try {
+      throw_as_host();
+    } catch (const HostsOwn&) {
+      EXPECT_THROW(call_host([] { throw std::length_error("second"); }), std::length_error);
+      throw;
+    }
+  };
+  EXPECT_THROW(or_out_of_memory("reading", throw_two), HostsOwn);
+}
+
 }  // namespace
 }  // namespace penstock
