@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ranges>
 #include <span>
 #include <system_error>
 #include <utility>
@@ -34,13 +35,20 @@ std::string hexadecimal(std::uint64_t number) {
   return penstock::hexadecimal(number, name_digits);
 }
 
-/// Two hashes of the parts together, the second of the bytes backwards: a change that deceives one
-/// shows in the other.
+/// Returns what graph::hash_name() returns for the bytes that gave `before`, followed by `bytes`.
+std::uint64_t hash_on(std::uint64_t before, const auto& bytes) {
+  for (const char c : bytes) before = (before ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return before;
+}
+
+/// Returns two hashes of the key and the content together, the second one of the bytes backwards: a
+/// change that deceives one shows in the other. Plans are large, so that nothing is copied.
 std::string hashes(std::string_view key, std::string_view content) {
-  std::string both = std::string(key) + std::string(content);
-  const std::uint64_t forwards = graph::hash_name(both);
-  std::ranges::reverse(both);
-  return hexadecimal(forwards) + hexadecimal(graph::hash_name(both));
+  const std::uint64_t start = graph::hash_name("");
+  const std::uint64_t forwards = hash_on(hash_on(start, key), content);
+  const std::uint64_t backwards =
+      hash_on(hash_on(start, std::views::reverse(content)), std::views::reverse(key));
+  return hexadecimal(forwards) + hexadecimal(backwards);
 }
 
 /// The opening, the hashes of what follows, the sizes of the key and of the content: 24 + 4 x 16

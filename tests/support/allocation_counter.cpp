@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 
-thread_local std::uint64_t allocations = 0;
+thread_local std::uint64_t allocations = 0, plain_bytes = 0;
 std::atomic<std::int64_t> block_bytes{0}, most_block_bytes{0}, refused_from{no_limit};
 
 // What AllocationFailures has asked for: the allocations of these numbers fail.
@@ -35,6 +35,7 @@ void* or_throw(void* block) {
 }
 
 void* plain_block(std::size_t size) noexcept {
+  plain_bytes += size;
   return counted_and_refused() ? nullptr : std::malloc(size ? size : 1);
 }
 
@@ -87,6 +88,10 @@ namespace penstock::testing {
 
 std::uint64_t heap_allocations() noexcept {
   return allocations;
+}
+
+std::uint64_t heap_bytes() noexcept {
+  return plain_bytes;
 }
 
 std::int64_t take_most_block_bytes() noexcept {

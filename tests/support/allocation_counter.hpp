@@ -10,6 +10,10 @@ namespace penstock::testing {
 /// Calls of `operator new` by the calling thread so far.
 std::uint64_t heap_allocations() noexcept;
 
+/// Returns the bytes that the calling thread has asked of `operator new` so far, but for aligned
+/// memory.
+std::uint64_t heap_bytes() noexcept;
+
 /// The most bytes of aligned memory, of which tensors and IPUs have theirs, that there were at a
 /// time since the last call. Of all threads.
 std::int64_t take_most_block_bytes() noexcept;

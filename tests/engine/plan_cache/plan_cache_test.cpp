@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/allocation_counter.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/temporary_directory.hpp"
 
@@ -57,6 +58,21 @@ TEST(PlanCache, PassesOverWhatIsDamagedAndReplacesIt) {
   EXPECT_EQ(cache.read("key"), std::nullopt);
   cache.write("key", "content");
   EXPECT_EQ(cache.read("key"), "content");
+}
+
+TEST(PlanCache, HasADamagedPlanInMemoryOnce) {
+  constexpr std::int64_t size = 4 << 20;
+  const TemporaryDirectory directory;
+  const PlanCache cache(directory.path(), 2 * size);
+  cache.write("key", std::string(size, 'p'));
+  const fs::path file = only_file(directory);
+  std::string damaged = file_content(file);
+  damaged.back() = 'q';
+  write_file(file, damaged);
+  const std::uint64_t before = testing::heap_bytes();
+  EXPECT_EQ(cache.read("key"), std::nullopt);
+  EXPECT_GE(testing::heap_bytes() - before, std::uint64_t{size});
+  EXPECT_LT(testing::heap_bytes() - before, std::uint64_t{size + size / 4});
 }
 
 TEST(PlanCache, ReplacesAPlanWhereverItWasCut) {
