@@ -1,6 +1,8 @@
 #include "graph/graph.hpp"
 
 #include <algorithm>
+#include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "engine/values/printable.hpp"
@@ -93,12 +95,16 @@ NodeId append_unnamed(Graph& graph, const Op& op, std::vector<ValueId> inputs,
 
 void give_unused_names(Graph& graph, NodeId first) {
   NodeNames names;
+  // Names are never given back: the numbers below the next one of a name stay used.
+  std::unordered_map<std::string, int> next;
   for (NodeId id = 0; std::cmp_less(id, graph.nodes.size()); ++id) {
     Node& node = graph.node(id);
     const std::string wanted = node.name;
-    for (int copy = 2; !names.insert(node.name).second && id >= first; ++copy)
-      node.name = wanted + "_" + std::to_string(copy);
-    if (node.name == wanted) continue;
+    if (names.insert(wanted).second || id < first) continue;
+    int& copy = next.try_emplace(wanted, 2).first->second;
+    do {
+      node.name = wanted + "_" + std::to_string(copy++);
+    } while (!names.insert(node.name).second);
     for (std::size_t i = 0; i < node.outputs.size(); ++i)
       graph.value(node.outputs[i]).name = output_name(node.name, i);
   }

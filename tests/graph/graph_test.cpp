@@ -2,11 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+
 #include "graph/append.hpp"
 #include "graph/op.hpp"
 #include "graph/ops/activations/relu.hpp"
 #include "graph/ops/arithmetic/linear.hpp"
 #include "penstock/error.hpp"
+#include "tests/support/allocation_counter.hpp"
 
 namespace penstock::graph {
 namespace {
@@ -59,6 +62,23 @@ TEST(Graph, GivesNodesAndTheirValuesTheFirstUnusedName) {
     EXPECT_EQ(graph.value(node.outputs[0]).name, node.name);
   }
   EXPECT_EQ(names, (std::vector<std::string>{"a", "a_2", "a_3", "a_4", "b", "b:1"}));
+}
+
+/// Returns the allocations that it takes to name `count` nodes that want the same name, which is
+/// too long for a string without one.
+std::uint64_t allocations_to_name(int count) {
+  Graph graph;
+  const auto x = add_value(graph, "x", {DType::f32, {1, 5}}, ValueKind::input);
+  for (int i = 0; i < count; ++i)
+    append_unnamed(graph, relu, {x}, {}, "the sum of an activation's gradients");
+  const std::uint64_t before = testing::heap_allocations();
+  give_unused_names(graph, 0);
+  return testing::heap_allocations() - before;
+}
+
+// Where each node tries all numbers from 2 on, eight times the nodes try 64 times as many names.
+TEST(Graph, TriesAboutOneNameForEachOfManyNodesThatWantTheSame) {
+  EXPECT_LT(allocations_to_name(4000), 9 * allocations_to_name(500));
 }
 
 TEST(Graph, RefusesAUsedNameThatItIsToldInASet) {
