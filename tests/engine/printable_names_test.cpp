@@ -61,6 +61,7 @@ TEST(PrintableNames, AreThoseOfLayersAndBlocks) {
       {"input", [&] { n.model.input(name, {4}); }},
       {"input's shape", [&] { n.model.input(other, {0}); }},
       {"linear", [&] { n.model.linear(name, n.fc, 3); }},
+      {"linear of no units", [&] { n.model.linear(other, n.x, 0); }},
       {"group_norm", [&] { n.model.group_norm(other, n.x, 3); }},
       {"embedding", [&] { n.model.embedding(other, n.x, 3, 2); }},
       {"a value of none", [&] { n.model.linear(other, Value(), 3); }},
