@@ -1,7 +1,9 @@
 #include "engine/log.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <deque>
+#include <exception>
 #include <memory>
 #include <new>
 #include <string>
@@ -38,30 +40,24 @@ LogLevel least_of(const RuntimeOptions& options) {
 
 }  // namespace
 
-class Log::Telling {
+class Log::Telling : public std::enable_shared_from_this<Telling> {
  public:
   explicit Telling(std::function<void(std::string_view)> log) : log_(std::move(log)) {}
 
   void add(std::string_view line) {
     if (telling_) return;  // else a function that steps has no end
+    Held* const held = Held::outermost();
     try {
+      if (held) held->add(shared_from_this());
       waiting_.emplace_back(line);
     } catch (const std::bad_alloc&) {
       return;  // what the line tells of has happened all the same
     }
-    tell_waiting();
+    if (!held) tell_waiting();
   }
 
-  void hold() { ++held_; }
-
-  void release() {
-    --held_;
-    tell_waiting();
-  }
-
- private:
   void tell_waiting() {
-    if (telling_ || held_ > 0) return;
+    if (telling_) return;
     telling_ = true;
     try {
       while (!waiting_.empty()) tell_first();
@@ -72,6 +68,7 @@ class Log::Telling {
     telling_ = false;
   }
 
+ private:
   void tell_first() {
     const std::string line = std::move(waiting_.front());
     waiting_.pop_front();
@@ -80,7 +77,6 @@ class Log::Telling {
 
   const std::function<void(std::string_view)> log_;
   std::deque<std::string> waiting_;
-  int held_ = 0;
   bool telling_ = false;
 };
 
@@ -104,12 +100,42 @@ void Log::operator()(LogLevel level, std::initializer_list<std::string_view> par
   tell(line);
 }
 
+namespace {
+thread_local void* outermost_held = nullptr;  // a Log::Held
+}
+
+Log::Held* Log::Held::outermost() noexcept {
+  return static_cast<Held*>(outermost_held);
+}
+
 Log::Held::Held(const Log& log) : telling_(log.telling_) {
-  if (telling_) telling_->hold();
+  if (!outermost_held) outermost_held = this;
+}
+
+void Log::Held::add(const std::shared_ptr<Telling>& telling) {
+  const auto is_same = [&](const std::weak_ptr<Telling>& other) { return other.lock() == telling; };
+  if (telling != telling_ && std::ranges::none_of(waiting_, is_same)) waiting_.push_back(telling);
 }
 
 void Log::Held::release() {
-  if (const auto telling = std::move(telling_)) telling->release();
+  if (std::exchange(released_, true) || outermost() != this) return;
+  outermost_held = nullptr;
+  tell_waiting();
+}
+
+// A log that throws keeps no other one from being told. One that another has destroyed is not told.
+void Log::Held::tell_waiting() {
+  std::exception_ptr thrown;
+  const auto tell = [&](const std::shared_ptr<Telling>& telling) {
+    try {
+      if (telling) telling->tell_waiting();
+    } catch (...) {
+      if (!thrown) thrown = std::current_exception();
+    }
+  };
+  tell(telling_);
+  for (const auto& waiting : waiting_) tell(waiting.lock());
+  if (thrown) std::rethrow_exception(thrown);
 }
 
 // The call has thrown, which is what its caller has to know.

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "penstock/options.hpp"
 
@@ -29,9 +30,9 @@ class Log {
   /// Tells a line that is put together from `parts`. Without memory for it, no line is told.
   void operator()(LogLevel level, std::initializer_list<std::string_view> parts) const;
 
-  /// What `call` returns. Lines that come meanwhile are told once it has ended, so that the host's
-  /// function finds nothing half done and may call whatever told it. What that throws is thrown,
-  /// unless `call` has thrown.
+  /// Returns what `call` returns. Lines that come meanwhile on this thread, of whichever log, are
+  /// told once it has ended, so that the host's functions find nothing half done and may call
+  /// whatever told them. What these throw is thrown, unless `call` has thrown.
   auto after(const auto& call) const {
     Held held(*this);
     if constexpr (std::is_void_v<decltype(call())>) {
@@ -46,7 +47,7 @@ class Log {
 
  private:
   class Telling;
-  /// Lines wait while one lives.
+  /// While one lives, the lines of all logs wait that come on its thread.
   class Held {
    public:
     explicit Held(const Log& log);
@@ -54,9 +55,17 @@ class Log {
     Held(const Held&) = delete;
     Held& operator=(const Held&) = delete;
     void release();
+    /// Returns the first one of this thread that lives, or null.
+    static Held* outermost() noexcept;
+    /// Lets `telling` tell its lines when this is released. @throws std::bad_alloc
+    void add(const std::shared_ptr<Telling>& telling);
 
    private:
-    std::shared_ptr<Telling> telling_;
+    void tell_waiting();
+
+    std::shared_ptr<Telling> telling_;             // of the log that the call has
+    std::vector<std::weak_ptr<Telling>> waiting_;  // of other logs
+    bool released_ = false;
   };
 
   /// Tells the host, who may destroy this log meanwhile.

@@ -72,6 +72,25 @@ TEST(Log, LetsWhatACallThrowGoFirst) {
   EXPECT_EQ(lines, (Lines{"one", "two"}));
 }
 
+TEST(Log, WaitsForTheEndOfACallThatHasAnotherLogOrNone) {
+  Lines lines;
+  const Log log(told_to([&](std::string_view line) { lines.emplace_back(line); }));
+  const Log throwing(told_to([](std::string_view) { throw std::runtime_error("no"); }));
+  for (const Log& other : {Log(), throwing}) {
+    lines.clear();
+    const auto call = [&] {
+      other(LogLevel::info, "of its own");
+      log(LogLevel::info, "one");
+      EXPECT_EQ(lines, Lines{});
+    };
+    if (other.takes(LogLevel::info))
+      EXPECT_THROW(other.after(call), std::runtime_error);
+    else
+      other.after(call);
+    EXPECT_EQ(lines, Lines{"one"});
+  }
+}
+
 TEST(Log, AsksTheEnvironmentOnlyWhereItMatters) {
   ::setenv("PENSTOCK_LOG_LEVEL", "loud", 1);
   RuntimeOptions options = told_to([](std::string_view) {});

@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "penstock/inference_model.hpp"
 #include "penstock/training_model.hpp"
 #include "tests/engine/small_models.hpp"
 #include "tests/support/refusal.hpp"
@@ -66,6 +68,31 @@ TEST(LoggedModel, D14_MayBeCalledByItsLog) {
   EXPECT_NE(lines.back().find("micro-batches per replica done"), std::string::npos) << lines.back();
   const Tensor newest = model.weight(weight);
   EXPECT_TRUE(same_bits(seen, newest));
+}
+
+// The other model's run reads the weights back from the one that has the log.
+TEST(LoggedModel, D14_MayBeCalledByItsLogAtTheEndOfAnotherModelsCall) {
+  const Model model = plain_model();
+  std::vector<std::string> lines;
+  std::function<void()> told;
+  Options options = options_for(2, 1, 1);
+  InferenceModel serving(model, options);
+  options.runtime.log_level = LogLevel::debug;
+  options.runtime.log = [&](std::string_view line) {
+    lines.emplace_back(line);
+    if (told) told();
+  };
+  TrainingModel training(model, options, AdamW{});
+  training.step(samples(2, false));
+  lines.clear();
+  const auto inputs = samples(2, false);
+  told = [&] {
+    training.step(inputs);
+    serving.run({inputs[0]});
+  };
+  EXPECT_EQ(serving.run({inputs[0]}).outputs.size(), 1U);
+  EXPECT_EQ(lines.size(), 1U) << "what the log calls tells it no more";
+  EXPECT_EQ(training.updates(), 2U);
 }
 
 }  // namespace
