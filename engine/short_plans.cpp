@@ -33,6 +33,14 @@ std::vector<Options> with_less_memory(const Options& options) {
   return {in_host_store, recomputed};
 }
 
+void tell_of_less_memory(const Log& log, const Options& less) {
+  log(LogLevel::info,
+      {"the plan for micro-batches of ", std::to_string(less.batch_size),
+       less.batch_size == 1 ? " sample" : " samples",
+       " does not fit into the memory of the IPUs: it keeps tensors in the host store",
+       less.training.recompute ? " and recomputes activations" : "", ", and is slower"});
+}
+
 void expect_not_stopped(const std::stop_token& stop) {
   if (stop.stop_requested()) throw Error(Errc::cancelled, "the call was asked to stop");
 }

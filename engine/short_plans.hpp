@@ -10,7 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "engine/log.hpp"
 #include "engine/running_model.hpp"
+#include "graph/ipu_memory_refusal.hpp"
 #include "penstock/error.hpp"
 #include "penstock/trace.hpp"
 
@@ -37,18 +39,22 @@ Options for_fewer_samples(Options options, std::int64_t batch);
 /// and has no more than one micro-batch in flight.
 std::vector<Options> with_less_memory(const Options& options);
 
+/// Tells the log that a plan for fewer samples had to be made with the options `less`.
+void tell_of_less_memory(const Log& log, const Options& less);
+
 /// Returns `make(options)`; where that does not fit into the memory of the IPUs, what `make` makes
-/// of the first of with_less_memory(options) that does.
-/// @throws Error as `make` of `options` if none fits.
-auto make_fit(const Options& options, const auto& make) {
+/// of the first of with_less_memory(options) that does, which `log` is told of. A lack of the
+/// host's memory is no reason to make another plan.
+/// @throws Error as `make` of `options` if none fits, and as `make` if it fails in another way.
+auto make_fit(const Options& options, const Log& log, const auto& make) {
   try {
     return make(options);
-  } catch (const Error& error) {
-    if (error.code() != Errc::out_of_memory || options.topology.ipu_memory_bytes == 0) throw;
+  } catch (const graph::IpuMemoryRefusal&) {
     for (const Options& less : with_less_memory(options)) try {
-        return make(less);
-      } catch (const Error& other) {
-        if (other.code() != Errc::out_of_memory) throw;
+        auto made = make(less);
+        tell_of_less_memory(log, less);
+        return made;
+      } catch (const graph::IpuMemoryRefusal&) {
       }
     throw;
   }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "graph/ipu_memory_refusal.hpp"
 #include "graph/offload_choices.hpp"
 #include "graph/op.hpp"
 #include "graph/passes/balance.hpp"
@@ -146,12 +147,12 @@ class Cutting {
   [[noreturn]] void refuse(PieceMemory& memory) const {
     std::string help;
     for (const std::string& remedy : remedies()) help += remedy + "; or ";
-    throw Error(Errc::out_of_memory,
-                "options.topology.ipu_memory_bytes: no cut into " + std::to_string(stages_) +
-                    " stages keeps to " + size_text(request_.memory.bytes) + " per IPU; " +
-                    size_text(least_memory(memory)) + " would do; what would help: " + help +
-                    "more stages; or smaller micro-batches; or a schedule with fewer of them in "
-                    "flight");
+    throw IpuMemoryRefusal(
+        "options.topology.ipu_memory_bytes: no cut into " + std::to_string(stages_) +
+        " stages keeps to " + size_text(request_.memory.bytes) + " per IPU; " +
+        size_text(least_memory(memory)) + " would do; what would help: " + help +
+        "more stages; or smaller micro-batches; or a schedule with fewer of them in "
+        "flight");
   }
 
   /// Options that let some cut keep to the memory, each by itself.

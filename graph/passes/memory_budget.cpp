@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/values/number_range.hpp"
+#include "graph/ipu_memory_refusal.hpp"
 #include "graph/phases/residency.hpp"
 #include "graph/replica_ipus.hpp"
 #include "graph/shards.hpp"
@@ -174,7 +175,7 @@ class Remedies {
                      size_text(failed.budget.bytes) + "; what would help: ";
   for (const std::string& each : help) text += each + "; or ";
   text += need.stages.size() > 1 ? "fewer stages on the IPU" : "smaller stages";
-  throw Error(Errc::out_of_memory, text);
+  throw IpuMemoryRefusal(text);
 }
 
 }  // namespace

@@ -5,6 +5,9 @@
 
 #include <cstdint>
 #include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "penstock/options.hpp"
 
@@ -37,6 +40,48 @@ TEST(ShortPlans, KeepNoActivationInTheHostStoreWhereTheMinimumIsTheLargestNumber
   const std::int64_t minimum = fewer.training.offload.activations.minimum_bytes;
   EXPECT_LE(minimum, largest);
   EXPECT_GE(minimum, largest - (largest >> 29));
+}
+
+/// What making a plan leaves, where `make` is asked for it.
+struct Made {
+  int attempts = 0;
+  std::vector<std::string> lines = {};
+};
+
+/// Makes a plan that is refused for want of the IPUs' memory `refusals` times.
+Made made_after(int refusals) {
+  Made made;
+  Options options = options_of(3, 0);
+  options.runtime.log_level = LogLevel::info;
+  options.runtime.log = [&](std::string_view line) { made.lines.emplace_back(line); };
+  make_fit(options, Log(options.runtime), [&](const Options&) {
+    if (made.attempts++ < refusals) throw graph::IpuMemoryRefusal("too small");
+    return made.attempts;
+  });
+  return made;
+}
+
+TEST(ShortPlans, TellTheLogWhereOnlyLessMemoryMakesThemFit) {
+  const std::string begin =
+      "the plan for micro-batches of 3 samples does not fit into the memory of the IPUs: it keeps "
+      "tensors in the host store";
+  EXPECT_EQ(made_after(0).lines, std::vector<std::string>{});
+  EXPECT_EQ(made_after(1).lines, std::vector<std::string>{begin + ", and is slower"});
+  EXPECT_EQ(made_after(2).lines,
+            std::vector<std::string>{begin + " and recomputes activations, and is slower"});
+  EXPECT_THROW(made_after(3), graph::IpuMemoryRefusal);
+}
+
+TEST(ShortPlans, AreNotMadeInAnotherWayForALackOfTheHostsMemory) {
+  Options options = options_of(3, 0);
+  options.topology.ipu_memory_bytes = 1000;
+  int attempts = 0;
+  const auto fail = [&](const Options&) -> int {
+    ++attempts;
+    throw Error(Errc::out_of_memory, "compiling a model: not enough memory");
+  };
+  EXPECT_THROW(make_fit(options, Log(), fail), Error);
+  EXPECT_EQ(attempts, 1);
 }
 
 }  // namespace
