@@ -17,13 +17,6 @@ bool agrees(const WeightUpdate& update, const WeightUpdate& first) {
 
 }  // namespace
 
-std::optional<std::int64_t> updates_of(std::span<const StageMemory> stages) {
-  const WeightUpdate& first = *stages[0].update;
-  for (const StageMemory& stage : stages)
-    if (!agrees(*stage.update, first)) return std::nullopt;
-  return first.updates();
-}
-
 std::vector<Tensor> read_variables(const graph::Plan& plan, std::span<const StageMemory> stages) {
   std::vector<Tensor> variables(plan.variables.size());
   for (const auto& [arena, update] : stages) {

@@ -3,9 +3,7 @@
 // memory. It does so after the actors have ended, too. Nothing here knows CAF.
 #pragma once
 
-#include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -25,9 +23,6 @@ struct StageMemory {
 /// Plan::variables.
 /// @throws Error closed if the stages ended in the middle of an update; out_of_memory.
 std::vector<Tensor> read_variables(const graph::Plan& plan, std::span<const StageMemory> stages);
-/// Returns the updates that the weights of one replica have seen, whose stages these are; nothing
-/// if the stages ended in the middle of one.
-std::optional<std::int64_t> updates_of(std::span<const StageMemory> stages);
 /// Overwrites the variables of every replica. `values` have the plan's types.
 void write_variables(std::span<const StageMemory> stages, std::span<const Tensor> values);
 

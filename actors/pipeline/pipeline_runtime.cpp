@@ -145,10 +145,7 @@ void PipelineRuntime::write_optimizer(const OptimizerTensors& tensors) {
 }
 
 std::vector<StageStatus> PipelineRuntime::read_status() {
-  if (setup_->host->failed())
-    end_to_read();
-  else
-    setup_->host->expect_rest();
+  if (setup_->host->expect_rest_or_failure()) end_to_read();
   std::vector<StageStatus> statuses;
   statuses.reserve(cast_->statuses.size());
   for (const auto& status : cast_->statuses) statuses.push_back(status->take());
