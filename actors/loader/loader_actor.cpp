@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "actors/system/letter.hpp"
+
 namespace penstock::actors {
 namespace {
 
@@ -19,14 +21,14 @@ class RowsJob : public ReaderJob {
   void run() noexcept override {
     // The task is gone, and with it the buffer, before the result leaves.
     answer_.message().result = reader_->read(std::exchange(task_, {}));
-    mail_->post(answer_.release());
+    mail_->post(answer_.take());
   }
 
  private:
   std::shared_ptr<RowReader> reader_;
   std::shared_ptr<ReaderMail> mail_;
   ReadTask task_;
-  Envelope<RowsRead> answer_;
+  Letter<RowsRead> answer_{RowsRead()};
 };
 
 LoaderActor::behavior_type loader(LoaderActor::stateful_pointer<LoaderActorState> self,

@@ -11,6 +11,7 @@
 #include "actors/loader/reader_threads.hpp"
 #include "actors/loader/stream_loader_actor.hpp"
 #include "actors/system/actor_system.hpp"
+#include "actors/system/letter.hpp"
 #include "actors/system/owning_process.hpp"
 #include "engine/values/canonical_floats.hpp"
 #include "engine/values/number_range.hpp"
@@ -60,20 +61,19 @@ class LoaderRuntime::Impl {
   void start_epoch(std::uint64_t epoch, std::shared_ptr<const EpochPlan> plan) {
     expect_open();
     std::stop_source stop;
-    Envelope<StartEpoch> message;
-    message.message() = {epoch, std::move(plan)};
+    Letter<StartEpoch> letter(StartEpoch{epoch, std::move(plan)});
     // The watch is told before the loader gets its mail, so that reads of the last epoch stop now.
     watch_->begin_epoch(epoch, std::move(stop));
-    mail_->post(message.release());
+    mail_->post(letter.take());
   }
 
   LoadedBatch take(std::int64_t batch, const std::stop_token& stop) {
     expect_open();
     if (stop.stop_requested()) cancelled(batch);
     const auto asked = std::chrono::steady_clock::now();
-    Envelope<TakeBatch> message;
-    message.message() = {batch, port_->open()};
-    mail_->post(message.release());
+    Letter<TakeBatch> letter(TakeBatch{.batch = batch});
+    letter.message().number = port_->open();
+    mail_->post(letter.take());
     std::optional<LoadedBatch> taken = port_->wait(limits_.batch, stop);
     if (!taken || !taken->ready) count_wait(std::chrono::steady_clock::now() - asked);
     if (!taken && stop.stop_requested()) cancelled(batch);
@@ -116,7 +116,7 @@ class LoaderRuntime::Impl {
 
   // An actor gets some of its memory when it begins.
   void await_begin() {
-    mail_->post(Envelope<Begin>().release());
+    mail_->post(Letter<Begin>(Begin()).take());
     port_->await_begin();
   }
 

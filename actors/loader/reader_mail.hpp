@@ -10,20 +10,6 @@
 
 namespace penstock::actors {
 
-/// A message that can be filled in and sent without an allocation.
-template <class Message>
-class Envelope {
- public:
-  Envelope()
-      : element_(caf::make_mailbox_element(nullptr, caf::make_message_id(), {}, Message())) {}
-
-  Message& message() { return element_->content().template get_mutable_as<Message>(0); }
-  caf::mailbox_element_ptr release() noexcept { return std::move(element_); }
-
- private:
-  caf::mailbox_element_ptr element_;
-};
-
 class ReaderMail {
  public:
   void open(caf::strong_actor_ptr loader) noexcept {
@@ -31,7 +17,7 @@ class ReaderMail {
     loader_ = std::move(loader);
   }
 
-  /// Sends a message to the loader's actor, or drops it if the mail is not open.
+  /// Sends what a letter had to the loader's actor, or drops it if the mail is not open.
   void post(caf::mailbox_element_ptr message) noexcept {
     const std::lock_guard lock(mutex_);
     if (loader_) loader_->enqueue(std::move(message), nullptr);

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "actors/system/letter.hpp"
+
 namespace penstock::actors {
 namespace {
 
@@ -18,14 +20,14 @@ class FillJob : public ReaderJob {
   void run() noexcept override {
     // The task is gone, and with it the buffer, before the result leaves.
     answer_.message().result = reader_->fill(std::exchange(task_, {}));
-    mail_->post(answer_.release());
+    mail_->post(answer_.take());
   }
 
  private:
   std::shared_ptr<ReaderMail> mail_;
   std::shared_ptr<StreamReader> reader_;
   FillTask task_;
-  Envelope<RowsFilled> answer_;
+  Letter<RowsFilled> answer_{RowsFilled()};
 };
 
 StreamLoaderActor::behavior_type stream_loader(

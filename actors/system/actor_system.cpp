@@ -11,6 +11,7 @@
 #include "penstock/error.hpp"
 
 namespace penstock::actors {
+
 int worker_threads(const SystemOptions& options) {
   return options.threads > 0 ? options.threads : allowed_cpu_count();
 }
@@ -44,8 +45,9 @@ ActorSystem::ActorSystem(const SystemOptions& options) : config_(options), syste
 }
 
 ActorSystem::~ActorSystem() {
-  entry_memory_.reset();
-  try_to_enter_caf();  // CAF uses its variable of this thread in the system's destructor
+  // CAF uses its variable of this thread in the system's destructor. Without memory, that is still
+  // right for a thread that has used CAF before, and a destructor cannot refuse the others.
+  static_cast<void>(entry_memory_.enter_caf_with_it());
   run_pending();
   roll_.tell_all();
   run_pending();

@@ -98,7 +98,7 @@ class ActorSystem {
     RunsOn devices;
   };
 
-  EntryMemory entry_memory_ = keep_entry_memory();  // for the thread that destroys this
+  EntryMemory entry_memory_;  // for the thread that destroys this
   Config config_;
   Roll roll_;
   // If the system's constructor throws, this guard ends the thread's part in what is left of it.

@@ -1,5 +1,5 @@
-// Letter: a message that is allocated before it is needed, so that sending it cannot fail. Owned by
-// whoever sends it, and used on that one's thread.
+// Letter: a message that is allocated before it is needed, so that sending it cannot fail. One
+// thread at a time uses it.
 #pragma once
 
 #include <caf/actor_cast.hpp>
@@ -13,6 +13,12 @@ namespace penstock::actors {
 template <class Message>
 class Letter {
  public:
+  Letter() = default;
+  /// Writes the letter with `message`. @throws std::bad_alloc
+  explicit Letter(Message message) {
+    prepare([&]() -> Message&& { return std::move(message); });
+  }
+
   /// Writes the letter, if it is not there, with what `make` returns. @throws std::bad_alloc, or
   /// what `make` throws: then it is not there.
   void prepare(const auto& make) {
@@ -21,10 +27,14 @@ class Letter {
   }
   /// The message of a letter that is there, to be changed.
   Message& message() noexcept { return element_->content().template get_mutable_as<Message>(0); }
-  /// Sends a letter that is there, from a handler that `unit` runs. Then it is not there any more.
+  /// Sends a letter that is there to the actor `to`, which is not null, from a handler that `unit`
+  /// runs. Then the letter is not there any more.
   void send(const auto& to, caf::execution_unit* unit) noexcept {
     caf::actor_cast<caf::strong_actor_ptr>(to)->enqueue(std::move(element_), unit);
   }
+  /// Returns a letter that is there in the form in which CAF sends it. Then it is not there any
+  /// more.
+  caf::mailbox_element_ptr take() noexcept { return std::move(element_); }
 
  private:
   caf::mailbox_element_ptr element_;

@@ -1,24 +1,37 @@
-// What a thread has to do before it uses CAF. CAF keeps a variable for each thread that has a
-// destructor. At a thread's first use of it, the C library registers that destructor, for which it
-// allocates a few bytes; if it gets none, it ends the process.
+// thread_entry: what a thread does before it uses CAF. CAF keeps a variable for each thread, which
+// has a destructor. When a thread first uses that variable, the C library registers the destructor
+// and allocates a few bytes for it; if it gets none, it ends the process.
 #pragma once
-
-#include <memory>
 
 namespace penstock::actors {
 
-/// Makes sure that there is memory, and lets the calling thread use that variable. False if there
-/// is no memory; the thread then has to leave CAF alone. What is left to chance is the moment
-/// between the two, in which other threads would have to take 64 KiB.
+/// Makes sure that there is memory, and lets the calling thread use that variable. Returns false if
+/// there is no memory; the thread then has to leave CAF alone. What is left to chance is the moment
+/// between the two, in which other threads would have to take 32 KiB.
 bool try_to_enter_caf() noexcept;
 
-/// The same. @throws std::bad_alloc if there is no memory.
+/// Does what try_to_enter_caf() does. @throws std::bad_alloc if there is no memory.
 void enter_caf();
 
-/// Memory that is kept back for a thread that may have to enter and cannot be refused. It is given
-/// back right before.
-using EntryMemory = std::unique_ptr<void, void (*)(void*)>;
-/// @throws std::bad_alloc
-EntryMemory keep_entry_memory();
+/// EntryMemory is address space that is kept back for a thread that cannot be refused when it has
+/// to enter. It belongs to no allocator, so that any thread's allocations find it once it is given
+/// back, and takes no page of the machine's memory.
+class EntryMemory {
+ public:
+  /// @throws std::bad_alloc
+  EntryMemory();
+  ~EntryMemory() { give_back(); }
+  EntryMemory(const EntryMemory&) = delete;
+  EntryMemory& operator=(const EntryMemory&) = delete;
+
+  /// Gives the memory back, and then lets the calling thread enter. Returns false if other threads
+  /// have taken the memory and leave none for a second.
+  bool enter_caf_with_it() noexcept;
+
+ private:
+  void give_back() noexcept;
+
+  void* pages_;  // null once they are given back
+};
 
 }  // namespace penstock::actors

@@ -2,13 +2,11 @@
 // the process, a forked one would end. Its own functions are replaced here, for it asks them.
 
 #include <gtest/gtest.h>
-#include <malloc.h>
 
 #include <atomic>
 #include <caf/event_based_actor.hpp>
 #include <cstdlib>
 #include <functional>
-#include <memory>
 #include <new>
 #include <thread>
 
@@ -19,7 +17,6 @@
 
 namespace {
 
-constexpr std::size_t large = std::size_t{60} << 10;
 std::atomic<bool> memory_is_out{false};
 thread_local bool has_memory = false;  // of a thread that gets memory nevertheless
 
@@ -28,18 +25,12 @@ thread_local bool has_memory = false;  // of a thread that gets memory neverthel
 extern "C" {
 void* __libc_malloc(std::size_t size);
 void* __libc_calloc(std::size_t count, std::size_t size);
-void __libc_free(void* block);
 
 void* malloc(std::size_t size) {
   return memory_is_out && !has_memory ? nullptr : __libc_malloc(size);
 }
 void* calloc(std::size_t count, std::size_t size) {
   return memory_is_out && !has_memory ? nullptr : __libc_calloc(count, size);
-}
-// Whoever gives back a large block has memory from then on.
-void free(void* block) {
-  if (memory_is_out && block && malloc_usable_size(block) >= large) has_memory = true;
-  __libc_free(block);
 }
 }
 
@@ -130,12 +121,5 @@ TEST(ThreadMemory, WhichAThreadOfTheHostsLacksMeansThatItIsRefused) {
             refused);
 }
 
-TEST(ThreadMemory, IsKeptForTheThreadThatDestroysASystem) {
-  EXPECT_EQ(exit_code_of_fork([] {
-              auto system = std::make_unique<ActorSystem>(SystemOptions{.threads = 1});
-              return without_memory([&] { return outcome_of([&] { system.reset(); }); });
-            }),
-            worked);
-}
 }  // namespace
 }  // namespace penstock::actors
