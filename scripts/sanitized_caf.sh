@@ -6,11 +6,16 @@ caf_name=actor-framework-0.17.6
 caf_options=(-Db_sanitize=thread -Db_lundef=false -Db_ndebug=false -Doptimization=1
   -Dcpp_args=-g1)
 
+# What follows runs where `set -e` has no effect: in $(...) and before ||. Each command is therefore
+# chained to the one before it.
+
 # caf_key: a name for what would be built now.
 caf_key() {
-  (cd "$root/subprojects" && cat caf_core.wrap $(find packagefiles/caf_core -type f | LC_ALL=C sort)
-    cat "$root/scripts/sanitized_caf.sh"
-    echo "$(${CXX:-c++} --version | head -n 1)") | sha256sum | cut -c 1-16
+  (
+    cd "$root/subprojects" && cat caf_core.wrap "$root/scripts/sanitized_caf.sh" &&
+      find packagefiles/caf_core -type f -print0 | LC_ALL=C sort -z | xargs -0 cat &&
+      ${CXX:-c++} --version
+  ) | sha256sum | cut -c 1-16
 }
 
 # caf_cache: the directory of the user's cache, or one of this checkout for users that have none.
@@ -19,34 +24,48 @@ caf_cache() {
   echo "${cache:-$root/.cache}/penstock"
 }
 
+# compile_caf DIRECTORY: makes the directory's `include` and `lib`.
+compile_caf() {
+  local source=$root/subprojects/$caf_name
+  mkdir -p "$1/include" "$1/lib" &&
+    quietly meson setup "$1/build" "$source" "${caf_options[@]}" &&
+    quietly ninja -C "$1/build" &&
+    (cd "$source/libcaf_core" && find caf -name '*.hpp' -exec cp --parents -t "$1/include" {} +) &&
+    cp "$1/build/libcaf_core/caf/detail/build_config.hpp" "$1/include/caf/detail/" &&
+    # Meson's own archive has but the names of its objects.
+    ar rcs "$1/lib/libcaf_core.a" "$1"/build/libcaf_core.a.p/*.o &&
+    rm -rf "$1/build"
+}
+
 # build_caf DIRECTORY: the directory is there when it is complete. The caller holds its lock.
 build_caf() {
-  local work=$1.unfinished source=$root/subprojects/$caf_name
+  local work=$1.unfinished
   say "building CAF under ThreadSanitizer, once"
   quietly meson subprojects download --sourcedir "$root" caf_core ||
     { say "CAF's source could not be downloaded; its output is above"; exit 77; }
-  rm -rf "$work" "$1"  # What was cut off before it was complete.
-  mkdir -p "$work/include" "$work/lib"
-  quietly meson setup "$work/build" "$source" "${caf_options[@]}" &&
-    quietly ninja -C "$work/build" || { rm -rf "$work"; fail "CAF could not be built"; }
-  (cd "$source/libcaf_core" && find caf -name '*.hpp' -exec cp --parents -t "$work/include" {} +)
-  cp "$work/build/libcaf_core/caf/detail/build_config.hpp" "$work/include/caf/detail/"
-  # Meson's own archive has but the names of its objects.
-  ar rcs "$work/lib/libcaf_core.a" "$work"/build/libcaf_core.a.p/*.o
-  rm -rf "$work/build"
-  mv "$work" "$1"
+  # What is there was cut off before it was complete.
+  { rm -rf "$work" "$1" && compile_caf "$work" && mv -T "$work" "$1"; } ||
+    { rm -rf "$work"; fail "CAF could not be built"; }
+}
+
+# has_caf DIRECTORY: whether it is complete.
+has_caf() {
+  [ -e "$1/lib/libcaf_core.a" ]
 }
 
 # sanitized_caf: prints the directory that has CAF's `include` and `lib`. Ends the script with
 # status 77 if CAF's source is neither there nor to be had. Several checkouts may ask at once: one
-# builds it, and the others wait.
+# builds it, and the others wait. Who finds it complete waits for nobody and writes nothing.
 sanitized_caf() {
-  local directory
-  directory=$(caf_cache)/caf-0.17.6-thread-$(caf_key)
-  mkdir -p "${directory%/*}"
-  (
-    flock 8
-    [ -e "$directory/lib/libcaf_core.a" ] || build_caf "$directory" >&2 8>&-
-  ) 8>"$directory.lock" || exit  # with the status of what failed
+  local key directory
+  key=$(caf_key) || fail "what CAF is built from cannot be read; its name is above"
+  directory=$(caf_cache)/caf-0.17.6-thread-$key
+  if ! has_caf "$directory"; then
+    mkdir -p "${directory%/*}" || fail "there is no place for CAF in ${directory%/*}"
+    (
+      flock 8 || fail "$directory.lock cannot be locked"
+      has_caf "$directory" || build_caf "$directory" >&2 8>&-
+    ) 8>"$directory.lock" || exit  # with the status of what failed
+  fi
   echo "$directory"
 }

@@ -17,11 +17,11 @@ expect() {
 # A checkout with a source of CAF, which has one header.
 checkout() {
   mkdir -p "$1/scripts" "$1/subprojects/packagefiles/caf_core" \
-    "$1/subprojects/actor-framework-0.17.6/libcaf_core/caf"
+    "$1/subprojects/actor-framework-0.17.6/libcaf_core/caf/detail"
   cp "$source_root"/scripts/{sanitized_caf,set_up}.sh "$1/scripts"
   echo wrap >"$1/subprojects/caf_core.wrap"
   echo patch >"$1/subprojects/packagefiles/caf_core/meson.build"
-  touch "$1/subprojects/actor-framework-0.17.6/libcaf_core/caf/all.hpp"
+  touch "$1/subprojects/actor-framework-0.17.6/libcaf_core/caf/detail/core.hpp"
 }
 
 # What `command` does instead of what it is for.
@@ -43,6 +43,7 @@ exit "$(cat "$here/status" 2>/dev/null || echo 0)"
 END
 program ar <<'END'
 touch "$2"
+exit "$(cat "$here/status of ar" 2>/dev/null || echo 0)"
 END
 
 # caf_of CHECKOUT: asks it for its CAF.
@@ -58,7 +59,19 @@ checkout "$here/other"
 export HOME=$here/home
 echo 1 >"$here/status"
 expect "a build that fails" "$(caf_of "$here/one" || echo "status $?")" "status 2"
-rm "$here/status" "$here/log"
+rm "$here/status"
+echo 1 >"$here/status of ar"
+expect "an archive that fails" "$(caf_of "$here/one" || echo "status $?")" "status 2"
+expect "what is kept of it" "$(ls -d "$here/home/.cache/penstock/"*/ 2>/dev/null || true)" ""
+rm "$here/status of ar" "$here/log"
+mv "$here/one/subprojects/actor-framework-0.17.6/libcaf_core"{,.gone}
+expect "a source without headers" "$(caf_of "$here/one" || echo "status $?")" "status 2"
+expect "what is kept of it" "$(ls -d "$here/home/.cache/penstock/"*/ 2>/dev/null || true)" ""
+mv "$here/one/subprojects/actor-framework-0.17.6/libcaf_core"{.gone,}
+mv "$here/one/subprojects/caf_core.wrap"{,.gone}
+expect "a checkout without its wrap" "$(caf_of "$here/one" || echo "status $?")" "status 2"
+mv "$here/one/subprojects/caf_core.wrap"{.gone,}
+rm "$here/log"
 
 first=$(caf_of "$here/one")
 expect "its place" "${first%/*}" "$here/home/.cache/penstock"
@@ -66,6 +79,9 @@ expect "its library" "$(ls "$first/lib")" libcaf_core.a
 expect "another checkout's" "$(caf_of "$here/other")" "$first"
 expect "the builds, of which there is one, under a lock" "$(cat "$here/log")" begun
 expect "what is left behind" "$(ls "$here/home/.cache/penstock" | grep -c unfinished || true)" 0
+rm "$first.lock"
+expect "one that is complete" "$(caf_of "$here/other")" "$first"
+expect "its lock, which nobody took" "$(ls "$first.lock" 2>/dev/null || true)" ""
 
 XDG_CACHE_HOME=$here/cache caf_of "$here/one" >"$here/out"
 expect "its place where the user names one" "$(dirname "$(cat "$here/out")")" "$here/cache/penstock"
