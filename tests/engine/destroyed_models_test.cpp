@@ -86,5 +86,61 @@ TEST(DestroyedModels, EndInsideTheReadingOfWeightsWhoseLogDestroysThem) {
       [](Host& host) { host.model->set_weight("fc.bias", Tensor::zeros(DType::f32, {3})); });
 }
 
+TEST(DestroyedModels, AreMovedInsideTheirOwnCallsWhichGoOnToTheirEnd) {
+  std::optional<TrainingModel> moved;
+  Host undisturbed, disturbed([&](Host&host) { moved.emplace(std::move(*host.training)); });
+  for (Host* host : {&undisturbed, &disturbed}) {
+    host->training->step(samples(full));
+    host->armed = true;
+    EXPECT_EQ(host->training->step(samples(rest)).outputs.size(), 1U);
+    EXPECT_FALSE(host->armed);
+  }
+  ASSERT_TRUE(moved);
+  EXPECT_EQ(moved->updates(), 2U);
+  moved->step(samples(full));
+  undisturbed.training->step(samples(full));
+  expect_same_weights(disturbed.weights, undisturbed.weights);
+}
+
+TEST(DestroyedModels, AreReplacedInsideTheirOwnCallsByOthersThatGoOnFromTheirWeights) {
+  const auto replaced = [](bool inside) {
+    Host host([](Host& disturbed) {
+      *disturbed.training =
+          TrainingModel(disturbed.weights, disturbed.options(), AdamW{.learning_rate = 0.05});
+    });
+    host.training->step(samples(full));
+    host.armed = inside;
+    EXPECT_EQ(host.training->step(samples(rest)).outputs.size(), 1U);
+    EXPECT_FALSE(host.armed);
+    if (!inside)
+      *host.training = TrainingModel(host.weights, host.options(), AdamW{.learning_rate = 0.05});
+    EXPECT_EQ(host.training->updates(), 0U);
+    host.training->step(samples(full));
+    EXPECT_EQ(host.training->updates(), 1U);
+    return host.weights;
+  };
+  expect_same_weights(replaced(true), replaced(false));
+}
+
+TEST(DestroyedModels, LeaveTheNewestWeightsWhenTheyEndInsideACallOfAnotherModel) {
+  const auto trained = [](const std::function<void(TrainingModel&)>& call, bool inside) {
+    std::optional<TrainingModel> other;
+    Host host([&](Host&) { other.reset(); });
+    other.emplace(*host.model, with_limit(0), AdamW{.learning_rate = 0.05});
+    host.training->step(samples(full));
+    other->step(samples(full));
+    host.armed = inside;
+    call(*host.training);
+    EXPECT_FALSE(host.armed);
+    EXPECT_NE(other.has_value(), inside);
+    host.training->step(samples(rest));
+    return host.weights;
+  };
+  const std::function<void(TrainingModel&)> calls[] = {
+      [](TrainingModel& training) { training.step(samples(rest)); },
+      [](TrainingModel& training) { training.set_optimizer(AdamW{.learning_rate = 0.2}); }};
+  for (const auto& call : calls) expect_same_weights(trained(call, true), trained(call, false));
+}
+
 }  // namespace
 }  // namespace penstock::testing
