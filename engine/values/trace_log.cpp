@@ -39,6 +39,9 @@ std::vector<TraceEvent> TraceLog::take() {
   return std::exchange(events_, {});
 }
 
+// The memory goes with the events, and the log's grows anew. With a second buffer to go on with,
+// each stage would keep, for as long as the model is there, twice the memory of the most events
+// that were ever recorded between two readings.
 TraceLog TraceLog::hand_over() noexcept {
   TraceLog empty;
   empty.most_ = most_;
