@@ -212,14 +212,17 @@ std::vector<std::string> RunningModel::trainable_names() const {
   return names;
 }
 
-void RunningModel::set_rules(const Optimizer& optimizer) {
+void RunningModel::set_rules(const Optimizer& optimizer, std::uint64_t number) {
+  if (number == rules_number_) return;
   actors::UpdateRules rules = update_rules(optimizer, *plan_, trainable_names(), gradient_parts_);
   expect_rule_kept(*first_optimizer_, optimizer);
   expect_same_state(*plan_, rules_, rules);
   expect_constants_kept(*first_optimizer_, optimizer, trainable_names());
   if (runtime_) ask([&](auto& actors) { actors.set_rules(rules); });
-  log_(LogLevel::info, "optimizer: new constants from the next update on");
   rules_ = std::move(rules);
+  rules_number_ = number;
+  log_(host_of_ ? LogLevel::debug : LogLevel::info,
+       "optimizer: new constants from the next update on");
 }
 
 std::vector<NamedTensor> RunningModel::optimizer_state() {

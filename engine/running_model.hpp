@@ -92,10 +92,12 @@ class RunningModel : public WeightSource {
   /// of it, it tells the time alone.
   CallReport take_last_run() noexcept { return std::move(last_run_); }
 
-  /// If it is detached, these rules and any state that is set wait for the next attach().
+  /// Takes the constants of the optimizer that the host has set as number `number`, where the one
+  /// of the constructor is number 0. Does nothing if it has those already. If it is detached, these
+  /// rules and any state that is set wait for the next attach().
   /// @throws Error invalid_argument, before anything has changed, if a parameter's rule, the state
   /// that it keeps or a constant attribute would be another.
-  void set_rules(const Optimizer& optimizer);
+  void set_rules(const Optimizer& optimizer, std::uint64_t number);
   /// Returns whether the newest state of the optimizer is here. A model and those for its short
   /// steps share one: the model that has trained last holds it.
   bool holds_optimizer_state() noexcept { return state_holder() == this; }
@@ -177,6 +179,7 @@ class RunningModel : public WeightSource {
   CompileReport report_;
   double gradient_parts_ = 1;                 // see actors::gradient_parts
   actors::UpdateRules rules_;                 // none in inference
+  std::uint64_t rules_number_ = 0;            // see set_rules()
   std::optional<Optimizer> first_optimizer_;  // says what may change; none in inference
   Log log_;
   actors::PipelineSetup setup_;

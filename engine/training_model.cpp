@@ -83,7 +83,8 @@ class TrainingModel::Impl {
 
   void set_optimizer(const Optimizer& optimizer) {
     Optimizer copy = optimizer;
-    short_plans_.open().set_rules(optimizer);
+    short_plans_.open().set_rules(optimizer, optimizers_set_ + 1);
+    ++optimizers_set_;
     optimizer_.set(std::move(copy));
   }
 
@@ -148,7 +149,7 @@ class TrainingModel::Impl {
                     .rows = rows,
                     .rest = rows - whole,
                     .unfilled = "update (one takes " + std::to_string(per_update()) + ")"});
-    rest.set_rules(optimizer());
+    rest.set_rules(optimizer(), optimizers_set_);
     if (whole == 0) {
       StepResult result = rest.run(inputs, rest.gradient_accumulation(), stop);
       report = rest.take_last_run();
@@ -246,6 +247,7 @@ class TrainingModel::Impl {
   Options options_;
   Optimizer first_optimizer_;  // says what may change
   Published<Optimizer> optimizer_;
+  std::uint64_t optimizers_set_ = 0;  // after the first one
   RunningModel running_;
   ShortPlans short_plans_{running_};
   Published<CallReport> last_call_;
@@ -257,6 +259,7 @@ TrainingModel::TrainingModel(const Model& model, const Options& options,
   or_out_of_memory(name, [&] {
     const auto calls = ModelAccess::calls(model);
     const ModelCall call(*calls, name);
+    calls->expect_grown(name);
     std::shared_ptr<Impl> impl;
     {
       const ModelCall::Undisturbed alone(call);

@@ -152,5 +152,21 @@ TEST(ShortSteps, R2_6_ThatCannotBeTrainedAreRefusedAndLeaveTheModelAsItWas) {
   EXPECT_EQ(training.updates(), 2U);
 }
 
+TEST(ShortSteps, R2_6_AreGivenTheOptimizerOnlyWhenAnotherOneWasSet) {
+  Options options = options_for(4, 1, 1);
+  int told = 0;
+  options.runtime.log_level = LogLevel::debug;
+  options.runtime.log = [&](std::string_view line) {
+    told += line.find("new constants") != std::string_view::npos;
+  };
+  TrainingModel training(plain_model(), options, AdamW{});
+  for (int i = 0; i < 3; ++i) training.step(samples(3, false));
+  EXPECT_EQ(told, 0);
+  training.set_optimizer(AdamW{.learning_rate = 0.1});
+  EXPECT_EQ(told, 1);
+  for (int i = 0; i < 3; ++i) training.step(samples(3, false));
+  EXPECT_EQ(told, 2);
+}
+
 }  // namespace
 }  // namespace penstock::testing
