@@ -176,6 +176,7 @@ InferenceModel::InferenceModel(const Model& model, const Options& options) {
   or_out_of_memory(name, [&] {
     const auto calls = ModelAccess::calls(model);
     const ModelCall call(*calls, name);
+    calls->expect_grown(name);
     std::shared_ptr<Impl> impl;
     {
       const ModelCall::Undisturbed alone(call);

@@ -33,13 +33,14 @@ class ReturnedInputs {
 
 /// Returns what `call` returns, to which `*model` is given. The log of the model is told
 /// afterwards, and may destroy the handle that holds `model`, which lives until the call has ended.
-/// @throws Error busy or closed as ModelCall; out_of_memory naming the call, if memory runs out in
-/// it; what `call` and the host's log throw.
+/// @throws Error busy or closed as ModelCall; busy while a layer is being added; out_of_memory
+/// naming the call, if memory runs out in it; what `call` and the host's log throw.
 template <class Impl>
 auto as_one_call(const std::shared_ptr<Impl>& model, std::string_view name, const auto& call) {
   return or_out_of_memory(name, [&] {
     const std::shared_ptr<ModelCalls> calls = model->calls();
     const ModelCall under_way(*calls, name);
+    calls->expect_grown(name);
     const std::shared_ptr<Impl> kept = model;
     const ReturnedInputs inputs(kept->running(), *calls);
     return kept->running().log().after([&] {

@@ -91,6 +91,7 @@ void ModelAccess::expect_value(std::string_view who, const Model& model, Value v
 void ModelAccess::add(const Model& model, const std::function<void()>& change) {
   const std::shared_ptr<Model::Impl> impl = model.impl_;
   NetworkBuilder::State before = impl->network.state();
+  const ModelCalls::Growth growing(impl->calls);
   try {
     change();
   } catch (...) {
@@ -115,6 +116,7 @@ Model::Model(std::string name, std::uint64_t seed)
 Model Model::clone() const {
   const std::shared_ptr<Impl> kept = impl_;
   return kept->calling("Model::clone", [&] {
+    kept->calls.expect_grown("Model::clone");
     Model result(name(), kept->seed);
     result.impl_->network = kept->network.copy();
     const std::vector<Tensor>& values = kept->weights.newest();

@@ -35,6 +35,14 @@ void ModelCalls::leave() noexcept {
   left_.notify_all();
 }
 
+void ModelCalls::expect_grown(std::string_view name) const {
+  if (growths_ > 0)
+    throw Error(Errc::busy, who_ + ": " + std::string(name) +
+                                " cannot begin, for it was called from inside the function of a "
+                                "layer, which may yet be taken back; call it when the layer has "
+                                "been added");
+}
+
 void ModelCalls::refuse(std::string_view name) const {
   const std::string refused = who_ + ": " + std::string(name) + " cannot begin, for ";
   if (is_inside())

@@ -27,6 +27,21 @@ class ModelCalls {
   /// @throws Error closed in such a process.
   void expect_own_process() const { process_.expect_current(who_); }
 
+  /// While it lives, layers are being added that may be taken back again: nothing may be compiled,
+  /// run or copied that knows them. Made inside a call.
+  class Growth {
+   public:
+    explicit Growth(ModelCalls& calls) : calls_(calls) { ++calls_.growths_; }
+    ~Growth() { --calls_.growths_; }
+    Growth(const Growth&) = delete;
+    Growth& operator=(const Growth&) = delete;
+
+   private:
+    ModelCalls& calls_;
+  };
+  /// Checks, inside the call `name`, that no Growth lives. @throws Error busy if one does.
+  void expect_grown(std::string_view name) const;
+
  private:
   friend class ModelCall;
   friend class ModelEnd;
@@ -42,6 +57,7 @@ class ModelCalls {
   std::condition_variable left_;
   std::thread::id thread_;  // of the call under way
   std::string_view name_;   // of the call under way, without those inside it
+  int growths_ = 0;         // which only the thread of the call under way makes and ends
   int depth_ = 0;           // that call, and calls that it makes itself; 0: none is under way
   std::string_view undisturbed_ = {};  // the call that lets its thread make no other one; or empty
 };

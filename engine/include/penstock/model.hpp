@@ -6,8 +6,8 @@
 // fit() and the constructors included, is refused by Error busy, which names the other and has
 // changed nothing; only functions that are noexcept, and those that say so, may be called beside
 // it. Destructors and assignments wait for the other call; its stop token ends it sooner. Functions
-// of the host's that a call makes may call the model: callbacks and metrics of fit(), layers, and
-// logs; but not progress functions, which meet a model half made.
+// of the host's that a call makes may call the model: callbacks and metrics of fit(), logs, and, as
+// Sequential::add() says, layers; but not progress functions, which meet a model half made.
 //
 // In a process that was forked from the one that made a model, calls throw Error closed, and
 // destructors leave what is the parent's alone. New models may be made there.

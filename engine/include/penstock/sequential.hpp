@@ -30,8 +30,8 @@ class Sequential {
   /// Makes the next layer of what the last one computes.
   using Layer = std::function<Value(Model& model, Value x)>;
   /// Layers that `layer` adds to the chain itself become parts of this one.
-  /// @throws as `layer`; Error invalid_model if it returns no value of the model. Chain and network
-  /// are then as they were.
+  /// @throws as `layer`, to which calls that compile, run or clone the model throw Error busy;
+  /// invalid_model if that returns no value of the model. Chain and network are then as they were.
   Sequential& add(const Layer& layer);
   /// Model::flatten(), ::linear() (and an activation behind it, which counts as one layer with it),
   /// ::dropout().

@@ -7,6 +7,7 @@
 
 #include "engine/model/model_access.hpp"
 #include "penstock/inference_model.hpp"
+#include "penstock/training_model.hpp"
 #include "tests/support/random_tensor.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/same_bits.hpp"
@@ -272,6 +273,47 @@ TEST(Sequential, RefusesALayerOfAnotherModelAndGoesOn) {
   EXPECT_EQ(chain.size(), 1U);
   chain.dense("b", 2);
   EXPECT_EQ(model.shape(chain.output()), (Shape{1, 2}));
+}
+
+TEST(Sequential, LetsNobodyCompileRunOrCopyALayerThatMayYetBeTakenBack) {
+  Model model("m");
+  const Value x = model.input("x", {4});
+  Sequential chain(model, x);
+  chain.dense("fc", 2);
+  model.output("y", chain.output());
+  model.loss(model.cross_entropy(chain.output(), model.labels()));
+  const std::vector<Tensor> samples{testing::uniform({4, 4}, 1),
+                                    Tensor({4}, std::vector<std::int64_t>(4, 1))};
+  Options options{.batch_size = 4};
+  TrainingModel training(model, options, Sgd{.learning_rate = 0.1});
+  InferenceModel serving(model, options);
+  training.step(samples);
+  const std::pair<const char*, std::function<void()>> calls[] = {
+      {"TrainingModel::step", [&] { training.step(samples); }},
+      {"TrainingModel::buffer", [&] { training.buffer("more.weight", 0); }},
+      {"InferenceModel::run", [&] { serving.run(std::span(samples).first(1)); }},
+      {"the constructor of a TrainingModel", [&] { TrainingModel(model, options, Sgd{}); }},
+      {"the constructor of an InferenceModel", [&] { InferenceModel(model, options); }},
+      {"Model::clone", [&] { model.clone(); }}};
+  for (const auto& [name, call] : calls) {
+    SCOPED_TRACE(name);
+    const auto add = [&] {
+      chain.add([&](Model& m, Value last) {
+        m.linear("more", last, 2);
+        EXPECT_EQ(refusal(Errc::busy, call),
+                  std::string("model \"m\": ") + name +
+                      " cannot begin, for it was called from inside the function of a layer, which "
+                      "may yet be taken back; call it when the layer has been added");
+        throw 7;
+        return last;
+      });
+    };
+    EXPECT_THROW(add(), int);
+    EXPECT_EQ(model.parameters().size(), 2U);
+    EXPECT_TRUE(model.weight("fc.weight")) << "the newest ones can be read";
+    EXPECT_NO_THROW(training.step(samples)) << "the model goes on";
+  }
+  EXPECT_EQ(training.updates(), 1U + std::size(calls));
 }
 
 }  // namespace
