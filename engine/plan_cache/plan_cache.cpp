@@ -93,22 +93,29 @@ bool opens_as_a_plan(const fs::path& file) {
   return entry && next_bytes(*entry, opening_of_any.size()) == opening_of_any;
 }
 
-/// Whether the file is empty or ends within what all plans open with, as a plan does that was cut,
-/// for example by a file system that lost its end with the power.
-bool is_cut_plan(const fs::path& file) {
-  auto entry = open_entry(file);
-  return entry && entry->bytes() < opening_of_any.size() &&
-         opening_of_any.starts_with(next_bytes(*entry, opening_of_any.size()));
+/// Returns whether the file is a plan, which may be damaged behind its opening, or ends within what
+/// all plans open with, as a plan does that was cut, for example by a file system that lost its end
+/// with the power.
+bool was_a_plan(InputFile& entry) {
+  const bool is_short = entry.bytes() < opening_of_any.size();
+  const std::string opening = next_bytes(entry, opening_of_any.size());
+  return opening == opening_of_any || (is_short && opening_of_any.starts_with(opening));
 }
 
-/// Expects a plan, which may be cut, or damaged behind its opening, or no file at all.
+/// Expects a plan, whole or not, or no file at all. Other processes may remove and replace plans
+/// meanwhile, so that a regular file which could not be opened is looked at again.
 void expect_own(const fs::path& file) {
-  std::error_code error;
-  if (fs::symlink_status(file, error).type() == fs::file_type::not_found) return;
-  if (!opens_as_a_plan(file) && !is_cut_plan(file))
-    throw Error(Errc::io_error, '"' + printable(file.native()) +
-                                    "\": expected a plan or no file, got something that is no "
-                                    "plan; it is left alone, and no plan is kept: remove it");
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    std::error_code error;
+    const fs::file_type type = fs::symlink_status(file, error).type();
+    if (type == fs::file_type::not_found) return;
+    auto entry = open_entry(file);
+    if (entry && was_a_plan(*entry)) return;
+    if (entry || type != fs::file_type::regular) break;
+  }
+  throw Error(Errc::io_error, '"' + printable(file.native()) +
+                                  "\": expected a plan or no file, got something that is no "
+                                  "plan; it is left alone, and no plan is kept: remove it");
 }
 
 struct Kept {

@@ -44,7 +44,7 @@ TEST(NoMemory, ForAnyRunOfAllocationsOfItsConstructorMeansThatASystemIsRefused) 
     std::int64_t first = 1;
     for (int outcome; (outcome = outcome_with_failures(first, count)) != not_reached; ++first)
       ASSERT_EQ(outcome, refused) << count << " failures from allocation " << first << " on";
-    EXPECT_GT(first, 100) << "a constructor asks for more";
+    EXPECT_GT(first, 50) << "a constructor asks for more";
   }
 }
 
