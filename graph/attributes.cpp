@@ -51,9 +51,9 @@ std::string_view Attributes::text(std::string_view name, std::string_view fallba
 }
 
 const std::vector<std::int64_t>& Attributes::integers(std::string_view name) const {
-  static const std::vector<std::int64_t> empty;
+  static const Integers empty;
   const auto* value = find(name);
-  return value ? typed<std::vector<std::int64_t>>(name, *value) : empty;
+  return value ? typed<Integers>(name, *value) : empty;
 }
 
 }  // namespace penstock::graph

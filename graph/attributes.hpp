@@ -10,7 +10,15 @@
 
 namespace penstock::graph {
 
-using AttributeValue = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>>;
+/// A list of integers, as a type of its own: the variant of GCC 12's library takes each of its own
+/// types to be copied without exceptions, and a copy that has no memory is then destroyed although
+/// it was never made.
+struct Integers : std::vector<std::int64_t> {
+  using std::vector<std::int64_t>::vector;
+  Integers(std::vector<std::int64_t> values) : std::vector<std::int64_t>(std::move(values)) {}
+};
+
+using AttributeValue = std::variant<std::int64_t, double, std::string, Integers>;
 
 class Attributes {
  public:

@@ -57,6 +57,7 @@ class Writer {
     (*this)(pair.first, pair.second);
   }
   void item(const Shape& shape) { item(std::vector<std::int64_t>(shape.begin(), shape.end())); }
+  void item(const Integers& list) { item(static_cast<const std::vector<std::int64_t>&>(list)); }
   void item(const AttributeValue& value) {
     item(static_cast<std::uint8_t>(value.index()));
     std::visit([&](const auto& held) { item(held); }, value);
@@ -129,6 +130,7 @@ class Reader {
     item(dims);
     shape = Shape(dims);
   }
+  void item(Integers& list) { item(static_cast<std::vector<std::int64_t>&>(list)); }
   void item(AttributeValue& value) {
     std::uint8_t kind = 0;
     item(kind);
