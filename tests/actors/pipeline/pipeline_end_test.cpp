@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "tests/actors/pipeline/update_hook.hpp"
 #include "tests/support/allocation_counter.hpp"
 #include "tests/support/latch.hpp"
 #include "tests/support/refusal.hpp"
@@ -21,6 +22,7 @@ namespace penstock::actors {
 namespace {
 
 using testing::AllocationFailures;
+using testing::hooked;
 using testing::Latch;
 using testing::ProbeHook;
 using testing::ProbeRun;
@@ -28,28 +30,7 @@ using testing::refusal;
 using testing::same_bits;
 using testing::SmallCast;
 using testing::SmallEngine;
-
-std::function<void(double stage)> before_update;
-
-/// Plain descent, with `before_update` before each parameter.
-const graph::OptimizerRule hooked{
-    .name = "hooked",
-    .state = [](const graph::Hyper&) -> std::vector<graph::StateTensor> { return {}; },
-    .update =
-        [](const graph::Hyper& hyper, std::int64_t, std::span<float> weight,
-           const graph::SummedGradient& gradient, std::span<const std::span<float>>) {
-          if (before_update) before_update(hyper.alpha);
-          for (std::size_t i = 0; i < weight.size(); ++i) {
-            weight[i] -= gradient.sum[i];
-            gradient.cleared[i] = 0;
-          }
-        }};
-
-/// While it lives, every update calls `hook` before each parameter.
-struct UpdateHook {
-  explicit UpdateHook(std::function<void(double stage)> hook) { before_update = std::move(hook); }
-  ~UpdateHook() { before_update = nullptr; }
-};
+using testing::UpdateHook;
 
 std::vector<Tensor> weights_after_one_update() {
   SmallEngine engine({.own_rule = &hooked});

@@ -3,12 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "tests/actors/pipeline/undisturbed_weights.hpp"
+#include "tests/actors/pipeline/update_hook.hpp"
 #include "tests/support/deterministic_run.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/small_cast.hpp"
@@ -17,6 +17,7 @@ namespace penstock::actors {
 namespace {
 
 using testing::DeterministicRun;
+using testing::hooked;
 using testing::ProbeHook;
 using testing::ProbeRun;
 using testing::refusal;
@@ -24,6 +25,7 @@ using testing::same_bits;
 using testing::SmallCast;
 using testing::SmallEngine;
 using testing::SmallEngineOptions;
+using testing::UpdateHook;
 using testing::weights_after;
 using testing::windows;
 
@@ -133,21 +135,6 @@ TEST(PipelineFailure, LetsNoFurtherUpdateBegin) {
   }
 }
 
-std::function<void(double stage)> before_update;
-
-const graph::OptimizerRule hooked{
-    .name = "hooked",
-    .state = [](const graph::Hyper&) -> std::vector<graph::StateTensor> { return {}; },
-    .update =
-        [](const graph::Hyper& hyper, std::int64_t, std::span<float> weight,
-           const graph::SummedGradient& gradient, std::span<const std::span<float>>) {
-          if (before_update) before_update(hyper.alpha);
-          for (std::size_t i = 0; i < weight.size(); ++i) {
-            weight[i] -= gradient.sum[i];
-            gradient.cleared[i] = 0;
-          }
-        }};
-
 TEST(PipelineFailure, LetsAnUpdateEndThatHasBegun) {
   SmallEngine undisturbed({.schedule = "sequential", .own_rule = &hooked});
   undisturbed.step(1);
@@ -155,12 +142,13 @@ TEST(PipelineFailure, LetsAnUpdateEndThatHasBegun) {
 
   // One stage after another: when stage 1 begins the update, stage 2 and 3 have still to do it.
   SmallCast cast({.schedule = "sequential", .own_rule = &hooked});
-  before_update = [&](double stage) {
-    if (stage == 1) cast.host().fail({Errc::internal, "for a reason outside the pipeline"});
-  };
-  cast.begin_windows(windows);
-  cast.system().run_pending();
-  before_update = nullptr;
+  {
+    const UpdateHook hook([&](double stage) {
+      if (stage == 1) cast.host().fail({Errc::internal, "for a reason outside the pipeline"});
+    });
+    cast.begin_windows(windows);
+    cast.system().run_pending();
+  }
   EXPECT_TRUE(same_bits(cast.variables_after_end(), after_one_update));
 }
 
