@@ -132,7 +132,7 @@ void GradientSums::norm_part(const Share& share, float scale, const Staging& sta
   const auto elements = [&](const graph::Part& of, float* to) {
     for (const float one : sums(of)) *to++ = one * scale;
   };
-  // By reference, for a function object with so many captures would be allocated.
+  // They are passed by reference, for a function object with so many captures would be allocated.
   graph::norm_part(share.own, share.elements(), {std::cref(squared_norm), std::cref(elements)},
                    part);
 }

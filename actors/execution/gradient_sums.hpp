@@ -43,7 +43,7 @@ class GradientSums {
 
   void set(std::int32_t stage, StageSums sums) { of_stage_[stage] = std::move(sums); }
   Arena& arena_of(std::int32_t stage) const { return *of_stage_.at(stage).arena; }
-  /// The same stage of every replica, in the order of their numbers, where there are several.
+  /// Returns this stage of every replica, in the order of their numbers, if there are several.
   std::span<const std::shared_ptr<Arena>> replicas() const {
     return of_stage_.at(static_cast<std::int32_t>(arena_->number())).reduced->replicas;
   }

@@ -57,7 +57,7 @@ void WeightUpdate::make_norm_part(const Trained& trained, const Piece& piece,
     rule_of(trained).rule->in_shards->directions(rule_of(trained).hyper, step_ + 1, own.weight,
                                                  own.state, to);
   };
-  // By reference, for a function object with so many captures would be allocated.
+  // They are passed by reference, for a function object with so many captures would be allocated.
   graph::norm_part(trained.own, trained.elements(),
                    {std::cref(squared_norm), std::cref(directions)}, part);
 }

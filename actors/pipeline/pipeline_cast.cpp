@@ -39,7 +39,7 @@ class Casting {
 
  private:
   Watched watched(std::string name) const { return {std::move(name), cast_.living}; }
-  /// For an actor that a weight update cannot go on without.
+  /// Watches an actor that a weight update cannot go on without.
   Watched updater(std::string name) const {
     return {std::move(name), LivingActors::of_updaters(cast_.living)};
   }

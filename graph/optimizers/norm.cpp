@@ -46,7 +46,7 @@ struct OfBlock {
         own{begin, std::min(block.end, shard.end)} {}
 
   bool is_whole() const { return own.begin == block.begin && own.end == block.end; }
-  /// Where the elements of a block belong that is not whole.
+  /// Returns where the elements of a block belong that is not whole.
   std::vector<float>& cut_of(NormPart& part) const {
     return own.begin > block.begin ? part.head : part.tail;
   }
