@@ -13,7 +13,7 @@
 namespace penstock::actors {
 
 int worker_threads(const SystemOptions& options) {
-  return options.threads > 0 ? options.threads : allowed_cpu_count();
+  return options.threads > 0 ? options.threads : AllowedCpus::now().count();
 }
 
 HostThreadGuard::HostThreadGuard() {

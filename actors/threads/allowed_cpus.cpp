@@ -5,10 +5,8 @@
 
 #if defined(__linux__)
 #include <dirent.h>
-#include <sched.h>
 #include <unistd.h>
 
-#include <array>
 #include <cstdlib>
 #include <memory>
 #include <new>
@@ -31,84 +29,121 @@ namespace penstock::actors {
 #if defined(__linux__)
 namespace {
 
-/// A set of up to 8,192 CPUs. The C library's own has room for 1,024.
-class CpuSet {
- public:
-  /// The CPUs that a thread may use; none if the system does not say.
-  static CpuSet of_thread(pid_t thread) noexcept {
-    CpuSet set;
-    if (sched_getaffinity(thread, sizeof(set.words_), set.words_.data()) != 0) return {};
-    return set;
-  }
+/// Returns the value of a variable of the environment, or nothing if there is none.
+std::string_view setting(const char* name) noexcept {
+  const char* const value = std::getenv(name);
+  return value ? value : std::string_view();
+}
 
-  void add(const CpuSet& other) noexcept {
-    CPU_OR_S(sizeof(words_), words_.data(), words_.data(), other.words_.data());
-  }
-  void add_cpu(int cpu) noexcept {
-    if (cpu >= 0) CPU_SET_S(static_cast<std::size_t>(cpu), sizeof(words_), words_.data());
-  }
-  int size() const noexcept { return CPU_COUNT_S(sizeof(words_), words_.data()); }
-  void use() const noexcept {
-    if (size() > 0) sched_setaffinity(0, sizeof(words_), words_.data());
-  }
+/// Returns whether `word`, apart from blanks around it, is `expected` in upper or lower case.
+bool is_word(std::string_view word, std::string_view expected) noexcept {
+  constexpr std::string_view blanks = " \t\r\n\v\f";
+  const auto lower = [](char letter) {
+    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+  };
+  word.remove_prefix(std::min(word.find_first_not_of(blanks), word.size()));
+  word.remove_suffix(word.size() - (word.find_last_not_of(blanks) + 1));
+  return std::ranges::equal(word, expected, {}, lower);
+}
 
- private:
-  std::array<cpu_set_t, 8> words_ = {};
-};
+/// Returns whether one of the words that commas separate is `expected`.
+bool has_word(std::string_view words, std::string_view expected) noexcept {
+  while (!words.empty()) {
+    const std::size_t comma = std::min(words.find(','), words.size());
+    if (is_word(words.substr(0, comma), expected)) return true;
+    words.remove_prefix(std::min(comma + 1, words.size()));
+  }
+  return false;
+}
 
-/// Whether an OpenMP runtime is asked to bind threads to CPUs. None does so by itself.
+/// Returns whether KMP_AFFINITY, a list of modifiers and one type, names a type that binds threads.
+bool kmp_binds_threads(std::string_view affinity) noexcept {
+  return !affinity.empty() && !has_word(affinity, "none") && !has_word(affinity, "disabled");
+}
+
+/// Returns whether an OpenMP runtime is asked to bind threads to CPUs. None does so by itself.
 bool openmp_binds_threads() noexcept {
-  if (const char* const binding = std::getenv("OMP_PROC_BIND"))
-    return std::string_view(binding) != "false" && std::string_view(binding) != "FALSE";
-  return std::getenv("OMP_PLACES") || std::getenv("GOMP_CPU_AFFINITY") ||
-         std::getenv("KMP_AFFINITY");
-}
-
-void add_threads(CpuSet& set) noexcept {
-  const std::unique_ptr<DIR, int (*)(DIR*)> tasks(opendir("/proc/self/task"), closedir);
-  if (!tasks) return;
-  while (const dirent* const task = readdir(tasks.get()))
-    if (const int thread = std::atoi(task->d_name); thread > 0) set.add(CpuSet::of_thread(thread));
-}
-
-void add_openmp_places(CpuSet& set) {
-  if (!GOACC_declare || !omp_get_num_places || !omp_get_place_num_procs || !omp_get_place_proc_ids)
-    return;
-  for (int place = 0; place < omp_get_num_places(); ++place) {
-    std::vector<int> cpus(static_cast<std::size_t>(omp_get_place_num_procs(place)));
-    omp_get_place_proc_ids(place, cpus.data());
-    for (const int cpu : cpus) set.add_cpu(cpu);
-  }
-}
-
-CpuSet allowed_cpus() noexcept {
-  CpuSet set = CpuSet::of_thread(0);
-  set.add(CpuSet::of_thread(getpid()));  // the main thread, which has the process's number
-  if (!openmp_binds_threads()) return set;
-  add_threads(set);
-  try {
-    add_openmp_places(set);
-  } catch (const std::bad_alloc&) {
-    // The CPUs that are known without it have to do.
-  }
-  return set;
+  if (const std::string_view binding = setting("OMP_PROC_BIND"); !binding.empty())
+    return !is_word(binding, "false");
+  return !setting("OMP_PLACES").empty() || !setting("GOMP_CPU_AFFINITY").empty() ||
+         kmp_binds_threads(setting("KMP_AFFINITY"));
 }
 
 }  // namespace
 
-void use_allowed_cpus() noexcept {
-  allowed_cpus().use();
+/// Puts the CPUs of threads and places into a set.
+class AllowedCpus::Collector {
+ public:
+  /// Adds the CPUs that `thread` may use; 0 is the calling thread. Adds none if the system does not
+  /// say.
+  void add_thread(pid_t thread) noexcept {
+    std::array<cpu_set_t, 8> words = {};
+    if (sched_getaffinity(thread, sizeof(words), words.data()) == 0)
+      CPU_OR_S(sizeof(words), set_.words_.data(), set_.words_.data(), words.data());
+  }
+
+  void add_all_threads() noexcept {
+    const std::unique_ptr<DIR, int (*)(DIR*)> tasks(opendir("/proc/self/task"), closedir);
+    if (!tasks) return;
+    while (const dirent* const task = readdir(tasks.get()))
+      if (const int thread = std::atoi(task->d_name); thread > 0) add_thread(thread);
+  }
+
+  /// @throws std::bad_alloc
+  void add_openmp_places() {
+    if (!GOACC_declare || !omp_get_num_places || !omp_get_place_num_procs ||
+        !omp_get_place_proc_ids)
+      return;
+    for (int place = 0; place < omp_get_num_places(); ++place) {
+      std::vector<int> cpus(static_cast<std::size_t>(omp_get_place_num_procs(place)));
+      omp_get_place_proc_ids(place, cpus.data());
+      for (const int cpu : cpus) add_cpu(cpu);
+    }
+  }
+
+  const AllowedCpus& set() const noexcept { return set_; }
+
+ private:
+  void add_cpu(int cpu) noexcept {
+    if (cpu >= 0) CPU_SET_S(static_cast<std::size_t>(cpu), sizeof(set_.words_), set_.words_.data());
+  }
+
+  AllowedCpus set_;
+};
+
+AllowedCpus AllowedCpus::now() noexcept {
+  Collector collector;
+  collector.add_thread(0);
+  collector.add_thread(getpid());  // the main thread, which has the process's number
+  if (!openmp_binds_threads()) return collector.set();
+  collector.add_all_threads();
+  try {
+    collector.add_openmp_places();
+  } catch (const std::bad_alloc&) {
+    // The set then has the CPUs that are known without the places.
+  }
+  return collector.set();
 }
 
-int allowed_cpu_count() noexcept {
-  return std::max(1, allowed_cpus().size());
+void AllowedCpus::use() const noexcept {
+  if (CPU_COUNT_S(sizeof(words_), words_.data()) > 0)
+    sched_setaffinity(0, sizeof(words_), words_.data());
+}
+
+int AllowedCpus::count() const noexcept {
+  const int cpus = CPU_COUNT_S(sizeof(words_), words_.data());
+  return cpus > 0 ? cpus : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
 #else
 
-void use_allowed_cpus() noexcept {}
+AllowedCpus AllowedCpus::now() noexcept {
+  return {};
+}
 
-int allowed_cpu_count() noexcept {
+void AllowedCpus::use() const noexcept {}
+
+int AllowedCpus::count() const noexcept {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 

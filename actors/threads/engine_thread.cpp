@@ -17,6 +17,7 @@ constexpr std::size_t stack_bytes = std::size_t{8} << 20;
 struct Start {
   std::string name;
   std::function<void()> body;
+  AllowedCpus cpus;
 };
 
 void name_this_thread(const std::string& name) noexcept {
@@ -32,7 +33,7 @@ void name_this_thread(const std::string& name) noexcept {
 void* run(void* argument) {
   const std::unique_ptr<Start> start(static_cast<Start*>(argument));
   name_this_thread(start->name);
-  use_allowed_cpus();
+  start->cpus.use();
   const CanonicalFloats floats;
   start->body();
   return nullptr;
@@ -75,7 +76,9 @@ class Attributes {
 }  // namespace
 
 EngineThread::EngineThread(const std::string& name, std::function<void()> body) {
-  auto start = std::make_unique<Start>(Start{name, std::move(body)});
+  // The new thread must not read the environment, which the host may change as soon as its call has
+  // ended.
+  auto start = std::make_unique<Start>(Start{name, std::move(body), AllowedCpus::now()});
   const Attributes attributes;
   const BlockedSignals blocked;
   if (pthread_create(&thread_, attributes.get(), run, start.get()) != 0)

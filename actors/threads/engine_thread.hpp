@@ -10,22 +10,25 @@
 
 namespace penstock::actors {
 
-/// Started by its constructor and joined by its destructor, unless it has been detached.
+/// A thread that the constructor starts, and that the destructor joins unless it has been detached.
 class EngineThread {
  public:
-  /// Starts a thread that calls `body`, which throws nothing, and bears the first 15 characters of
-  /// `name`. From its first instruction on, all signals are blocked, so that those sent to the
-  /// process go to the host's threads. Before `body` it has the default floating-point environment
-  /// and every CPU that the process may use (see allowed_cpus.hpp). Its stack has 8 MiB whatever
-  /// the host's default is. Scheduling policy and priority are those of the thread that starts it.
+  /// Starts a thread that calls `body`, which throws nothing. The thread bears the first 15
+  /// characters of `name`. All signals are blocked from its first instruction on, so that those
+  /// sent to the process go to the host's threads. When it calls `body`, it has the default
+  /// floating-point environment, and it may use every CPU that AllowedCpus::now() returns on the
+  /// thread that starts it. The new thread reads nothing of the process's environment. Its stack
+  /// has 8 MiB whatever the host's default is. It has the scheduling policy and the priority of the
+  /// thread that starts it.
   /// @throws Error out_of_memory if the system does not allow another thread.
+  /// @throws std::bad_alloc
   EngineThread(const std::string& name, std::function<void()> body);
   EngineThread(EngineThread&& other) noexcept;
   EngineThread& operator=(EngineThread&&) = delete;
-  /// Waits for the end of `body`.
+  /// Waits for the end of `body`, unless the thread has been detached.
   ~EngineThread();
 
-  /// Nobody waits for the end of `body` any more.
+  /// Gives the thread up: the destructor no longer waits for the end of `body`.
   void detach() noexcept;
 
  private:

@@ -1,7 +1,6 @@
 #include "actors/threads/engine_thread.hpp"
 
 #include <gtest/gtest.h>
-#include <sched.h>
 #include <signal.h>
 
 #include <cfenv>
@@ -10,14 +9,10 @@
 #include <thread>
 #include <vector>
 
-#include "actors/threads/allowed_cpus.hpp"
-#include "tests/support/command.hpp"
 #include "tests/support/latch.hpp"
 
 namespace penstock::actors {
 namespace {
-
-using testing::run_command;
 
 /// Runs `body` on a thread of the engine.
 template <class Body>
@@ -29,22 +24,6 @@ void on_engine_thread(Body body) {
 template <class Body>
 void on_host_thread(Body body) {
   std::thread(body).join();
-}
-
-std::vector<int> cpus_of_this_thread() {
-  cpu_set_t set;
-  EXPECT_EQ(sched_getaffinity(0, sizeof(set), &set), 0);
-  std::vector<int> cpus;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-    if (CPU_ISSET(static_cast<std::size_t>(cpu), &set)) cpus.push_back(cpu);
-  return cpus;
-}
-
-void bind_this_thread(int cpu) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(static_cast<std::size_t>(cpu), &set);
-  EXPECT_EQ(sched_setaffinity(0, sizeof(set), &set), 0);
 }
 
 /// The signals that a program may block, and that are blocked on this thread.
@@ -136,87 +115,6 @@ TEST(EngineThread, BearsAsMuchOfItsNameAsTheSystemTakes) {
     pthread_getname_np(pthread_self(), name, sizeof(name));
     EXPECT_STREQ(name, "a name of more ");
   });
-}
-
-TEST(EngineThread, MayUseEveryCpuThoughTheHostsThreadIsBoundToOne) {
-  const std::vector<int> all = cpus_of_this_thread();
-  for (const int cpu : all)
-    on_host_thread([&] {
-      bind_this_thread(cpu);
-      on_engine_thread([&] { EXPECT_EQ(cpus_of_this_thread(), all); });
-      EXPECT_EQ(cpus_of_this_thread(), std::vector<int>{cpu}) << "the host's own thread";
-    });
-  EXPECT_EQ(allowed_cpu_count(), static_cast<int>(all.size()));
-}
-
-/// While it lives, the calling thread is bound to one CPU.
-class Bound {
- public:
-  explicit Bound(int cpu) {
-    EXPECT_EQ(sched_getaffinity(0, sizeof(before_), &before_), 0);
-    bind_this_thread(cpu);
-  }
-  ~Bound() { EXPECT_EQ(sched_setaffinity(0, sizeof(before_), &before_), 0); }
-  Bound(const Bound&) = delete;
-  Bound& operator=(const Bound&) = delete;
-
- private:
-  cpu_set_t before_;
-};
-
-// This is the main thread. Another thread goes on with all CPUs.
-TEST(EngineThread, KeepsToTheCpusThatTheHostChoosesForItselfAtRunTime) {
-  testing::Latch other_runs, other_may_end;
-  std::thread other([&] {
-    other_runs.open();
-    EXPECT_TRUE(other_may_end.wait());
-  });
-  EXPECT_TRUE(other_runs.wait());
-  for (const int cpu : cpus_of_this_thread()) {
-    const Bound bound(cpu);
-    on_engine_thread([&] { EXPECT_EQ(cpus_of_this_thread(), std::vector<int>{cpu}); });
-    EXPECT_EQ(allowed_cpu_count(), 1);
-  }
-  other_may_end.open();
-  other.join();
-}
-
-TEST(EngineThread, MayUseTheCpusOfTheThreadThatStartsItBesideThoseOfTheMainThread) {
-  const std::vector<int> all = cpus_of_this_thread();
-  const Bound main_thread(all.front());
-  on_host_thread([&] {
-    bind_this_thread(all.back());
-    on_engine_thread([&] {
-      EXPECT_EQ(cpus_of_this_thread(),
-                all.size() == 1 ? all : (std::vector<int>{all.front(), all.back()}));
-    });
-  });
-}
-
-/// What the host that uses OpenMP prints: the numbers of CPUs of its main thread and the engine's.
-std::string cpus_of_bound_host(const std::string& setting) {
-  const auto result = run_command({"/usr/bin/env", setting, PENSTOCK_BOUND_HOST});
-  EXPECT_EQ(result.code, 0) << result.err;
-  return result.out;
-}
-
-std::string line(std::size_t host, std::size_t engine) {
-  return std::to_string(host) + " " + std::to_string(engine) + "\n";
-}
-
-TEST(EngineThread, MayUseEveryCpuWhereOpenMpBindsTheMainThread) {
-  const std::size_t all = cpus_of_this_thread().size();
-  EXPECT_EQ(cpus_of_bound_host("OMP_PROC_BIND=false"), line(all, all));
-  EXPECT_EQ(cpus_of_bound_host("OMP_PROC_BIND=true"), line(1, all));
-}
-
-TEST(EngineThread, KeepsToTheCpusThatTheProcessWasStartedWith) {
-  for (const int cpu : cpus_of_this_thread())
-    on_host_thread([&] {
-      bind_this_thread(cpu);  // a program that is started from here may use this one only
-      EXPECT_EQ(cpus_of_bound_host("OMP_PROC_BIND=false"), line(1, 1));
-      EXPECT_EQ(cpus_of_bound_host("OMP_PROC_BIND=true"), line(1, 1));
-    });
 }
 
 }  // namespace
