@@ -20,13 +20,14 @@ class IpuStay;
 
 class IpuOccupants {
  public:
-  /// Whether so much fits beside all that are there, within `limit` bytes of each IPU (0: none).
+  /// Returns whether `bytes` fit beside all plans that are there, within `limit` bytes of each IPU.
+  /// A `limit` of 0 means that there is no limit.
   bool have_room_for(const IpuBytes& bytes, std::int64_t limit) const;
-  /// Has others leave until it does, first of all the one that was used longest ago.
-  /// @throws what they throw who cannot.
+  /// Makes plans leave until `bytes` fit. The plan that was used longest ago leaves first.
+  /// @throws what the `leave` function of a plan throws.
   void make_room_for(const IpuBytes& bytes, std::int64_t limit);
 
-  /// Returns whether any plan is there. May be asked on any thread.
+  /// Returns whether any plan is there. Any thread may call it.
   bool any() const noexcept { return count_ > 0; }
 
  private:
@@ -35,13 +36,14 @@ class IpuOccupants {
   std::atomic<std::size_t> count_{0};
 };
 
-/// A plan on its IPUs, for as long as it lives.
+/// A plan is on its IPUs for as long as its stay lives.
 class IpuStay {
  public:
-  /// `leave` ends it.
+  /// Adds a plan that takes `bytes` to `occupants`. `leave` is called to make the plan leave; it
+  /// ends the stay.
   IpuStay(std::shared_ptr<IpuOccupants> occupants, IpuBytes bytes, std::function<void()> leave);
   ~IpuStay();
-  /// Now. It was as it came, too.
+  /// Notes that the plan is used now. A plan counts as used when its stay begins, too.
   void use();
   IpuStay(const IpuStay&) = delete;
   IpuStay& operator=(const IpuStay&) = delete;

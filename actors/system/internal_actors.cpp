@@ -24,8 +24,8 @@ void end(Place place) noexcept {
   idle->cleanup(caf::error(), nullptr);
 }
 
-/// Has the place of an internal actor until CAF assigns that one to it. The assignment destroys
-/// this one, which is how it learns of it.
+/// A place holder stands in the place of an internal actor until CAF assigns the internal actor to
+/// that place. The assignment destroys the place holder, which then ends the internal actor.
 class PlaceHolder final : public caf::monitorable_actor {
  public:
   PlaceHolder(caf::actor_config& config, Place place) : monitorable_actor(config), place_(place) {}
@@ -35,7 +35,8 @@ class PlaceHolder final : public caf::monitorable_actor {
   void enqueue(caf::mailbox_element_ptr, caf::execution_unit*) override {}
 
   void on_destroy() override {
-    // A system whose constructor fails before the assignment destroys this one in its place.
+    // A system whose constructor fails before the assignment destroys the place holder while that
+    // is still in its place. There is no internal actor to end then.
     if (place_.get() == ctrl()) return;
     end(place_);
     set(place_, nullptr);

@@ -7,9 +7,9 @@
 
 namespace penstock::actors {
 
-/// Sees to it that each of the two is ended as soon as `system` has it, without memory, so that
-/// whatever fails afterwards has no actor to destroy. Called on the thread that constructs
-/// `system`, before that spawns them.
+/// Sees to it that each of the two actors is ended as soon as `system` has it. That takes no
+/// memory, so that whatever fails afterwards has no actor to destroy. The thread that constructs
+/// `system` calls this before it spawns the two actors.
 /// @throws std::bad_alloc
 void end_internal_actors_at_once(caf::actor_system& system);
 

@@ -4,15 +4,21 @@
 namespace penstock::actors {
 
 struct SystemOptions {
-  int threads = 0;  ///< worker threads for scheduled actors; 0: one per CPU of the process
-  bool deterministic = false;  ///< no threads: the caller runs every job, under a virtual clock
+  /// The number of worker threads, which run the actors that have no thread of their own. If it is
+  /// 0, there is one worker for each CPU that the process may use.
+  int threads = 0;
+  /// Whether the system starts no thread: the caller runs every job, under a virtual clock.
+  bool deterministic = false;
 
-  // Chosen by measurement: benchmarks/scheduler_benchmark compares.
-  int max_throughput = 20;  ///< messages that an actor handles before others have their turn
-  bool devices_on_threads = false;  ///< each IPU on a thread of its own instead of the workers
+  // These defaults were chosen by measurement; benchmarks/scheduler_benchmark compares others.
+
+  /// The number of messages that an actor handles before other actors have their turn.
+  int max_throughput = 20;
+  /// Whether each IPU has a thread of its own instead of using the workers.
+  bool devices_on_threads = false;
 };
 
-/// The number of worker threads that these options ask for.
+/// Returns the number of worker threads that `options` ask for.
 int worker_threads(const SystemOptions& options);
 
 }  // namespace penstock::actors
