@@ -71,6 +71,7 @@ class PipelineRuntime {
   /// @throws Error busy in a call; stalled if a kernel does not end; std::bad_alloc.
   std::vector<StageStatus> read_status();
   /// Returns the updates that all stages have done, on top of those that a written state had seen.
+  /// After a stall in the middle of an update, the number is final once end() has returned true.
   std::uint64_t updates() const;
   /// Returns how many micro-batches of each replica have begun. Those that a stop has kept from
   /// beginning are not among them.

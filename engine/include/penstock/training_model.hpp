@@ -75,6 +75,11 @@ struct StepResult {
 
 class OutputFile;
 
+/// A training model that has failed for good says so once, under the failure's own code
+/// (stage_failed, stalled, ...): in the call that was under way, or else in the next call that is
+/// refused for it. Every later call that is refused throws Error closed, whose text repeats the
+/// failure. Refused are step(), attach(), detach(), set_optimizer() and whatever reads or writes
+/// the optimizer's state; of other functions, those whose contracts say so.
 class TrainingModel {
  public:
   /// Compiles and starts; weights are taken from `model`, and `model` sees the trained ones.
@@ -107,19 +112,19 @@ class TrainingModel {
   /// than G is none: they pass one by one. With Options::static_shapes only b·D·G·R samples are
   /// taken.
   /// @throws Error shape_mismatch before anything has changed; stage_failed (a label out of range,
-  /// too) or stalled afterwards, and then closed from every later call: the model keeps the weights
-  /// of the last update.
+  /// too) or stalled afterwards: then the model has failed for good, and keeps the weights of the
+  /// last update.
   ///
   /// Once `stop` is asked to stop, the call begins no further update; those that it has begun end,
   /// and it throws Error cancelled, whose text says how many those were. Then the weights, the
   /// optimizer's state and the random numbers to come are those after a step on as many updates'
   /// samples. A call whose updates have all begun returns as ever.
   ///
-  /// If memory runs out, the call throws Error out_of_memory, and its text says how many of how many
-  /// updates the call has done, unless there is no memory for that text. updates() counts these in
-  /// any case, and the weights and the optimizer's state have seen them all. If memory ran out on
-  /// the calling thread, the model goes on from there; if it ran out on a thread of the engine, the
-  /// model has failed, and later calls throw Error closed.
+  /// If memory runs out, the call throws Error out_of_memory, and its text says how many of how
+  /// many updates the call has done, unless there is no memory for that text. updates() counts
+  /// these in any case, and the weights and the optimizer's state have seen them all. If memory ran
+  /// out on the calling thread, the model goes on from there; if it ran out on a thread of the
+  /// engine, the model has failed, and later calls throw Error closed.
   ///
   /// Its inputs are released, and where they were the last handles deleted, on a thread of the
   /// host's: at the end of this call, of a later one of the same TrainingModel, or of its
@@ -135,11 +140,11 @@ class TrainingModel {
   /// Ends the engine's threads and frees the memory of its IPUs. Weights, the optimizer's state,
   /// the number of updates and the random numbers to come stay, so that the next call that needs
   /// the IPUs, or attach(), goes on to the same bits; counts of reports begin anew.
-  /// @throws Error invalid_argument if the model is not attached; closed after a failure;
-  /// out_of_memory if there is none to keep what stays in: then the model is still attached.
+  /// @throws Error invalid_argument if the model is not attached; out_of_memory if there is none to
+  /// keep what stays in: then the model is still attached.
   void detach();
   /// Starts the threads again, without compiling; nothing if the model is attached.
-  /// @throws Error out_of_memory if the system has no more threads; closed after a failure.
+  /// @throws Error out_of_memory if the system has no more threads.
   void attach();
   bool attached() const noexcept;
 
@@ -147,7 +152,7 @@ class TrainingModel {
   /// copied. A detached model stays detached, as it does by set_optimizer_state().
   /// @throws Error invalid_argument, and nothing has changed, if a parameter's rule, the state that
   /// it needs (momentum, centered, ...), or an attribute would change that is constant in the
-  /// optimizer given to the constructor: see Optimizer::mark_as_variable; closed after a failure.
+  /// optimizer given to the constructor: see Optimizer::mark_as_variable.
   void set_optimizer(const Optimizer& optimizer);
   /// Returns a copy of the one that was set last; beside other calls, too.
   Optimizer optimizer() const;
@@ -157,7 +162,7 @@ class TrainingModel {
   /// Returns what the optimizer keeps: "step", i64 [], the updates that it has seen, and for each
   /// trained parameter what its rule keeps, of its shape, as "fc.weight.exp_avg". The names are
   /// PyTorch's; Sgd::keras_variant and RmsProp::tf_variant keep other quantities under
-  /// TensorFlow's. @throws Error closed after a failure.
+  /// TensorFlow's.
   std::vector<NamedTensor> optimizer_state() const;
   /// Goes on from such a state, which a model of the same parameters and rule had on any topology:
   /// with the same weights, options and data, to the same bits (random numbers and learning rates
@@ -165,7 +170,7 @@ class TrainingModel {
   /// @throws Error shape_mismatch naming a tensor that is missing, misshapen or of no use, as those
   /// of another rule or variant are; invalid_data for a step below 0 or above 2^53, a number that
   /// is not finite, or a negative mean of squares (exp_avg_sq, square_avg, rms); then nothing has
-  /// changed. Closed after a failure.
+  /// changed.
   void set_optimizer_state(const std::vector<NamedTensor>& state);
   /// Write or read it as a file in the safetensors format, beside Model::save_weights, whole or not
   /// at all. @throws Error io_error; and corrupt_file, unsupported, or invalid_data if it is of
@@ -177,12 +182,15 @@ class TrainingModel {
   /// Returns a buffer, such as a norm's running mean, as one replica has it: what its own
   /// micro-batches have made of it, as of the last update. Model::weight gives replica 0's, which
   /// is also what every replica goes on from once the host has set a weight.
-  /// @throws Error invalid_argument if there is no such buffer or replica; after a failure closed,
-  /// where Model::weight could not be read or the replica is another than 0.
+  /// @throws Error invalid_argument if there is no such buffer or replica. After a failure, replica
+  /// 0's buffers are read as Model::weight is, and those of other replicas are refused.
   Tensor buffer(const std::string& name, int replica) const;
 
   /// Returns the weight updates since construction, on top of those that a restored optimizer state
-  /// had seen; after a failure, those that the weights have seen.
+  /// had seen; after a failure, those that the weights have seen. A model that has stalled in the
+  /// middle of an update may still end that update, which counts then: the number is final once a
+  /// function that reads the weights, such as Model::weight, has returned or has thrown another
+  /// error than stalled.
   std::uint64_t updates() const noexcept;
   const CompileReport& compile_report() const noexcept;
   /// Reports on the last call of step() that returned, beside other calls, too. A short last update
