@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
-#include "graph/kernels/products/bands.hpp"
 #include "graph/kernels/products/direct.hpp"
 
 namespace penstock::graph {
@@ -29,6 +29,29 @@ Part taps_within(const WindowAxis& axis, std::int64_t place) {
   taps.end = taps.begin;
   while (taps.end < axis.taps && within_source(taps.end)) ++taps.end;
   return taps;
+}
+
+/// Returns whether the weights of a result are few beside its places, so that they are read sooner.
+/// That depends on shapes alone: no part of the work finds other sums than the whole.
+bool has_few_weights(const Windows& w) {
+  constexpr std::int64_t places_per_weight = 4;  // places are read in vectors
+  return places_per_weight * w.channels * w.rows.taps * w.columns.taps <=
+         w.samples * w.rows.places * w.columns.places;
+}
+
+/// Returns whether all weights of a result are finite. Zeros around the source then leave no NaN.
+bool has_finite_weights(const Windows& w, const float* weight) {
+  int others = 0;  // an infinity and a NaN are not below or equal to the largest number
+  for (std::int64_t channel = 0; channel < w.channels; ++channel)
+    for (std::int64_t i = 0; i < w.rows.taps; ++i) {
+      const float* const taps = weight + channel * w.weight_channel +
+                                (w.rows.weight_first + i * w.rows.weight_step) * w.weight_row +
+                                w.columns.weight_first;
+      for (std::int64_t j = 0; j < w.columns.taps; ++j)
+        others |=
+            std::fabs(taps[j * w.columns.weight_step]) <= std::numeric_limits<float>::max() ? 0 : 1;
+    }
+  return others == 0;
 }
 
 /// A row of places of one result, and where their factors and sums lie.
@@ -95,20 +118,33 @@ void sum_plane_again(const Windows& w, const Band& band, Part inner_rows, Part i
 
 }  // namespace
 
-void sum_borders_again(const Windows& w, Part part, const float* source, const float* weight,
-                       float* target) {
-  const Part rows = inner_places(w.rows), columns = inner_places(w.columns);
-  const std::int64_t inner = (rows.end - rows.begin) * (columns.end - columns.begin);
-  const bool multiplied = w.rows.taps > 0 && w.columns.taps > 0 && !convolves_directly(w);
-  if (!multiplied || inner == w.rows.places * w.columns.places) return;
-  for (std::int64_t i = 0; i < band_count(w); ++i) {
-    const Band band = band_at(w, i);
-    const Part results = overlap(part, i * w.results, w.results);
-    for (std::int64_t result = results.begin; result < results.end; ++result)
+Borders::Borders(const Windows& windows)
+    : windows_(windows),
+      inner_rows_(inner_places(windows.rows)),
+      inner_columns_(inner_places(windows.columns)),
+      first_band_(band_at(windows, 0)),
+      bands_(band_count(windows)),
+      has_few_weights_(has_few_weights(windows)) {
+  const std::int64_t inner =
+      (inner_rows_.end - inner_rows_.begin) * (inner_columns_.end - inner_columns_.begin);
+  const bool multiplies = windows.rows.taps > 0 && windows.columns.taps > 0;
+  meets_zeros_ = multiplies && !convolves_directly(windows) &&
+                 inner != windows.rows.places * windows.columns.places;
+}
+
+void Borders::sum_again(Part part, const float* source, const float* weight, float* target) const {
+  if (!meets_zeros_) return;
+  const Windows& w = windows_;
+  for (std::int64_t result = 0; result < w.results; ++result) {
+    const Part bands = every(part, w.results, result, bands_);
+    const float* const own_weight = weight + result * w.weight_result;
+    if (empty(bands) || (has_few_weights_ && has_finite_weights(w, own_weight))) continue;
+    for (std::int64_t i = bands.begin; i < bands.end; ++i) {
+      const Band band = i == 0 ? first_band_ : band_at(w, i);
       for (std::int64_t s = band.first_sample; s < band.first_sample + band.samples; ++s)
-        sum_plane_again(w, band, rows, columns, source + s * w.source_sample,
-                        weight + result * w.weight_result,
-                        target + s * w.target_sample + result * w.target_plane);
+        sum_plane_again(w, band, inner_rows_, inner_columns_, source + s * w.source_sample,
+                        own_weight, target + s * w.target_sample + result * w.target_plane);
+    }
   }
 }
 

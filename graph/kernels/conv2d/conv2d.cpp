@@ -72,12 +72,13 @@ void convolve_input_gradient(const Conv2dGeometry& conv, Part part, const float*
   std::int64_t first = 0;
   for (const Windows& windows : input_gradient_windows(conv)) {
     const std::int64_t units = convolve_units(windows);
+    const Borders borders(windows);
     for (std::int64_t group = 0; group < conv.groups; ++group, first += units) {
       const Offsets at(conv, group);
       const Part own = overlap(part, first, units);
       kernel_table().products.convolve(windows, own, dy + at.y, weight + at.weight, nullptr,
                                        dx + at.x, workspace);
-      sum_borders_again(windows, own, dy + at.y, weight + at.weight, dx + at.x);
+      borders.sum_again(own, dy + at.y, weight + at.weight, dx + at.x);
     }
   }
 }

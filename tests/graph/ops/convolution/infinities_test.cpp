@@ -164,7 +164,12 @@ INSTANTIATE_TEST_SUITE_P(
         Case{{2, 3, 6, 7}, {4, 3, 3, 3}}, Case{{2, 3, 6, 7}, {4, 3, 3, 2}, {{"padding", 1}}},
         Case{{1, 4, 9, 8}, {6, 2, 3, 3}, {{"stride", 2}, {"groups", 2}, {"padding", 1}}},
         Case{{1, 2, 9, 9}, {3, 2, 3, 3}, {{"dilation", 2}, {"stride", List{1, 3}}}},
-        Case{{1, 40, 5, 5}, {36, 40, 3, 3}, {{"padding", 1}}}));
+        Case{{1, 40, 5, 5}, {36, 40, 3, 3}, {{"padding", 1}}},
+        // A result has few weights beside its pixels, of which there may be several bands.
+        Case{{9, 6, 7, 7}, {6, 1, 3, 3}, {{"groups", 6}, {"padding", 1}}},
+        Case{{3, 4, 28, 28}, {8, 1, 3, 3}, {{"groups", 4}, {"padding", 1}}},
+        Case{{5, 3, 13, 12}, {3, 1, 4, 3}, {{"groups", 3}, {"stride", 2}, {"padding", 2}}},
+        Case{{2, 2, 30, 41}, {2, 1, 5, 3}, {{"groups", 2}, {"dilation", 2}, {"padding", 1}}}));
 
 class PooledConvolutionInfinities : public ConvolutionInfinities {
  protected:
