@@ -14,7 +14,7 @@
 
 #include "actors/pipeline/pipeline_runtime.hpp"
 #include "engine/ipu_occupants.hpp"
-#include "engine/log.hpp"
+#include "engine/values/log.hpp"
 #include "engine/model/parameter_store.hpp"
 #include "engine/values/lent_tensors.hpp"
 #include "engine/values/trace_log.hpp"

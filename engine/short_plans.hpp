@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/log.hpp"
+#include "engine/values/log.hpp"
 #include "engine/running_model.hpp"
 #include "graph/ipu_memory_refusal.hpp"
 #include "penstock/error.hpp"

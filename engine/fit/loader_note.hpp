@@ -2,7 +2,7 @@
 // sees. Used from one thread.
 #pragma once
 
-#include "engine/log.hpp"
+#include "engine/values/log.hpp"
 #include "penstock/data_loader.hpp"
 
 namespace penstock {

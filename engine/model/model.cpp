@@ -118,8 +118,8 @@ Model Model::clone() const {
   return kept->calling("Model::clone", [&] {
     kept->calls.expect_grown("Model::clone");
     Model result(name(), kept->seed);
-    result.impl_->network = kept->network.copy();
     const std::vector<Tensor>& values = kept->weights.newest();
+    result.impl_->network = kept->network.copy();
     for (std::size_t i = 0; i < values.size(); ++i)
       result.impl_->weights.add(kept->weights.parameters()[i], values[i]);
     return result;
@@ -135,11 +135,6 @@ Value Model::input(const std::string& name, const Shape& sample, DType dtype) {
                         [&] { return impl_->value(impl_->network.input(name, sample, dtype)); });
 }
 
-BlockScope Model::block(const std::string& name, int ipu) {
-  return impl_->calling(
-      "Model::block", [&] { return opened([&] { return impl_->network.open_block(name, ipu); }); });
-}
-
 BlockScope Model::opened(const std::function<int()>& open) const {
   // Once the network has the scope, nothing may fail any more: nobody else would close it.
   auto state = std::make_shared<BlockScope::State>();
@@ -149,14 +144,30 @@ BlockScope Model::opened(const std::function<int()>& open) const {
   return BlockScope(std::move(state));
 }
 
+// In the following, the call is inside opened(), for it could not return what cannot be moved.
+
+BlockScope Model::block(const std::string& name, int ipu) {
+  constexpr std::string_view who = "Model::block";
+  return or_out_of_memory(who, [&] {
+    return opened(
+        [&] { return impl_->calling(who, [&] { return impl_->network.open_block(name, ipu); }); });
+  });
+}
+
 BlockScope Model::block() {
-  return impl_->calling(
-      "Model::block", [&] { return opened([&] { return impl_->network.open_numbered_block(); }); });
+  constexpr std::string_view who = "Model::block";
+  return or_out_of_memory(who, [&] {
+    return opened(
+        [&] { return impl_->calling(who, [&] { return impl_->network.open_numbered_block(); }); });
+  });
 }
 
 BlockScope Model::pipeline_stage(int number) {
-  return impl_->calling("Model::pipeline_stage",
-                        [&] { return opened([&] { return impl_->network.open_stage(number); }); });
+  constexpr std::string_view who = "Model::pipeline_stage";
+  return or_out_of_memory(who, [&] {
+    return opened(
+        [&] { return impl_->calling(who, [&] { return impl_->network.open_stage(number); }); });
+  });
 }
 
 void Model::begin_block(const std::string& name, int ipu) {

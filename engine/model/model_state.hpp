@@ -14,6 +14,7 @@
 #include "engine/model/model_calls.hpp"
 #include "engine/model/network_builder.hpp"
 #include "engine/model/parameter_store.hpp"
+#include "engine/values/log.hpp"
 #include "engine/values/out_of_memory.hpp"
 #include "graph/op.hpp"
 #include "penstock/model.hpp"
@@ -35,13 +36,15 @@ struct Model::Impl {
   graph::ValueId id(std::string_view who, Value value) const;
   Value value(graph::ValueId id) const { return {number, id}; }
 
-  /// Returns what `action` returns. It is the call of the model that is under way meanwhile.
+  /// Returns what `action` returns. It is the call of the model that is under way meanwhile. The
+  /// logs of the models that it asks for weights are told when it, and all calls around it, are
+  /// done.
   /// @throws Error busy and closed as ModelCall; out_of_memory, opening with `name`, which is a
-  /// literal; what `action` throws.
+  /// literal; what `action` and the logs throw.
   auto calling(std::string_view name, const auto& action) {
     return or_out_of_memory(name, [&] {
       const ModelCall call(calls, name);
-      return action();
+      return Log().after(action);
     });
   }
 

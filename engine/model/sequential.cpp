@@ -6,6 +6,7 @@
 #include "engine/model/model_access.hpp"
 #include "engine/model/text_table.hpp"
 #include "engine/values/joined.hpp"
+#include "engine/values/log.hpp"
 #include "engine/values/out_of_memory.hpp"
 #include "graph/op.hpp"
 #include "penstock/error.hpp"
@@ -46,12 +47,13 @@ Value activated(Model& model, Value x, Activation activation) {
   return x;
 }
 
-/// Returns what `action` returns. It is the call of `model` that is under way meanwhile.
+/// Returns what `action` returns. It is the call of `model` that is under way meanwhile, and logs
+/// are told when it is done.
 auto calling(const Model& model, std::string_view name, const auto& action) {
   return or_out_of_memory(name, [&] {
     const auto calls = ModelAccess::calls(model);
     const ModelCall call(*calls, name);
-    return action();
+    return Log().after(action);
   });
 }
 

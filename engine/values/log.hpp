@@ -1,4 +1,4 @@
-// Log: what a running model tells its host, line by line, on the thread that calls the model. Lines
+// Log is what a running model tells its host, line by line, on the thread that calls it. Lines
 // that matter less than the host's level are left out, and those that the host causes while it is
 // told one. Copies are one log.
 #pragma once
@@ -16,10 +16,10 @@ namespace penstock {
 
 class Log {
  public:
-  /// Takes nothing.
+  /// Makes a log that takes no line.
   Log() = default;
-  /// @throws Error invalid_argument for another PENSTOCK_LOG_LEVEL than one of the levels' names,
-  /// unless that is empty, or the options have no log, or a level of their own.
+  /// @throws Error invalid_argument if PENSTOCK_LOG_LEVEL is neither empty nor one of the levels'
+  /// names; it does not matter if the options have no log, or a level of their own.
   explicit Log(const RuntimeOptions& options);
 
   /// Returns whether anybody would see such a line: ask before making one.
@@ -47,7 +47,7 @@ class Log {
 
  private:
   class Telling;
-  /// While one lives, the lines of all logs wait that come on its thread.
+  /// While one lives, lines that come on its thread wait, whatever log they are of.
   class Held {
    public:
     explicit Held(const Log& log);
@@ -71,7 +71,7 @@ class Log {
   /// Tells the host, who may destroy this log meanwhile.
   void tell(std::string_view line) const;
 
-  std::shared_ptr<Telling> telling_;  // none: nobody listens
+  std::shared_ptr<Telling> telling_;  // null if nobody listens
   LogLevel least_ = LogLevel::debug;
 };
 

@@ -1,4 +1,4 @@
-#include "engine/log.hpp"
+#include "engine/values/log.hpp"
 
 #include <algorithm>
 #include <cstdlib>
