@@ -1,6 +1,7 @@
-// Infinities and NaNs in the gradient of a convolution's input: they reach the pixels that have met
-// them, and no others, whatever zeros a kernel has around its factors. That is what PyTorch 1.13
-// computes.
+// Infinities and NaNs in the gradients of a convolution. In that of its input, they reach the
+// pixels that have met them, and no others, whatever zeros a kernel has around its factors. That is
+// what PyTorch 1.13 computes. In that of its weights, they reach the weights that have met them,
+// and may leave NaN where they met the zeros of the padding.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -43,13 +44,14 @@ Tensor with(const Tensor& tensor, std::size_t at, float value) {
   return {tensor.shape(), std::span<const float>(numbers)};
 }
 
-/// What a convolution of `x` by `weight` sends back for `dy`, product by product.
-std::vector<double> sent_back(const Case& one, const Tensor& weight, const Tensor& dy) {
-  const Shape &x = one.x, &y = dy.shape();
-  const Window2d window = conv_window(one.attributes, {weight.shape()[2], weight.shape()[3]});
-  const std::int64_t inputs = weight.shape()[1];
-  const std::int64_t outputs = y[1] / one.attributes.integer("groups", 1);
-  std::vector<double> dx(static_cast<std::size_t>(x.elements()));
+/// Calls `work(y, weight, x)` for each product of a convolution, with the positions of the three
+/// elements that take part. That of `x` is `padding` where the product's tap is outside of the
+/// image.
+constexpr std::int64_t padding = -1;
+void for_each_product(const Case& one, const Shape& y, const auto& work) {
+  const Shape& x = one.x;
+  const Window2d window = conv_window(one.attributes, {one.weight[2], one.weight[3]});
+  const std::int64_t inputs = one.weight[1], outputs = y[1] / one.attributes.integer("groups", 1);
   for (std::int64_t i = 0; i < y.elements(); ++i)
     for (std::int64_t cell = 0; cell < inputs * window.cells(); ++cell) {
       const std::int64_t pixel = i % (y[2] * y[3]), o = i / (y[2] * y[3]) % y[1];
@@ -57,26 +59,60 @@ std::vector<double> sent_back(const Case& one, const Tensor& weight, const Tenso
       const std::int64_t tap = cell % window.cells();
       const std::int64_t row = window.position(0, pixel / y[3], tap / window.kernel[1]);
       const std::int64_t column = window.position(1, pixel % y[3], tap % window.kernel[1]);
-      if (row < 0 || row >= x[2] || column < 0 || column >= x[3]) continue;
+      const bool inside = row >= 0 && row < x[2] && column >= 0 && column < x[3];
       const std::int64_t plane = i / (y[1] * y[2] * y[3]) * x[1] + channel;
-      dx[static_cast<std::size_t>((plane * x[2] + row) * x[3] + column)] +=
-          static_cast<double>(dy.as<float>()[static_cast<std::size_t>(i)]) *
-          static_cast<double>(
-              weight.as<float>()[static_cast<std::size_t>(o * inputs * window.cells() + cell)]);
+      work(i, o * inputs * window.cells() + cell,
+           inside ? (plane * x[2] + row) * x[3] + column : padding);
     }
+}
+
+double element(const Tensor& tensor, std::int64_t at) {
+  return tensor.as<float>()[static_cast<std::size_t>(at)];
+}
+
+/// What a convolution by `weight` sends back to its input for `dy`, product by product.
+std::vector<double> sent_back(const Case& one, const Tensor& weight, const Tensor& dy) {
+  std::vector<double> dx(static_cast<std::size_t>(one.x.elements()));
+  for_each_product(one, dy.shape(), [&](std::int64_t y, std::int64_t w, std::int64_t x) {
+    if (x != padding) dx[static_cast<std::size_t>(x)] += element(dy, y) * element(weight, w);
+  });
   return dx;
 }
 
-void expect_same(const Tensor& actual, const std::vector<double>& expected,
-                 const std::string& what) {
+/// What a convolution of `x` sends back to its weights for `dy`, product by product, and of which
+/// weights an infinity or a NaN in `dy` has met padding.
+struct WeightSums {
+  WeightSums(const Case& one, const Tensor& x, const Tensor& dy)
+      : sums(static_cast<std::size_t>(one.weight.elements())), met_padding(sums.size()) {
+    for_each_product(one, dy.shape(), [&](std::int64_t y, std::int64_t w, std::int64_t pixel) {
+      const auto weight = static_cast<std::size_t>(w);
+      if (pixel != padding)
+        sums[weight] += element(dy, y) * element(x, pixel);
+      else if (!std::isfinite(element(dy, y)))
+        met_padding[weight] = true;
+    });
+  }
+
+  std::vector<double> sums;
+  std::vector<bool> met_padding;
+};
+
+bool is_same(double actual, double expected) {
+  return std::isfinite(expected)
+             ? std::abs(actual - expected) < 1e-4
+             : actual == expected || (std::isnan(actual) && std::isnan(expected));
+}
+
+/// Fails unless `actual` holds what is expected, or else a NaN where `may_be_nan`, if that is
+/// given, allows it.
+void expect_same(const Tensor& actual, const std::vector<double>& expected, const std::string& what,
+                 const std::vector<bool>& may_be_nan = {}) {
   ASSERT_EQ(actual.elements(), std::ssize(expected)) << what;
   int wrong = 0;
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const double value = actual.as<float>()[i];
-    const bool same = std::isfinite(expected[i])
-                          ? std::abs(value - expected[i]) < 1e-4
-                          : value == expected[i] || (std::isnan(value) && std::isnan(expected[i]));
-    if (!same && ++wrong == 1)
+    const bool allowed = !may_be_nan.empty() && may_be_nan[i] && std::isnan(value);
+    if (!allowed && !is_same(value, expected[i]) && ++wrong == 1)
       ADD_FAILURE() << what << ": element " << i << " is " << value << ", expected " << expected[i];
   }
   EXPECT_EQ(wrong, 0) << what;
@@ -158,6 +194,49 @@ TEST_P(ConvolutionInfinities,
   }
 }
 
+/// Calls `check(dy, what)` with an infinity or a NaN as the gradient of some pixels: of corners, of
+/// the middle, and of several at once.
+void for_each_infinite_gradient(const Tensor& dy, const auto& check) {
+  for (const float value : {infinity, -infinity, not_a_number}) {
+    Tensor several = dy;
+    for (const int part : {0, 1, 2, 3, 4}) {
+      const auto place = static_cast<std::size_t>((dy.elements() - 1) * part / 4);
+      const std::string text = std::to_string(value) + " at place " + std::to_string(part);
+      check(with(dy, place, value), text);
+      several = with(several, place, part % 2 == 0 ? value : -value);
+    }
+    check(several, std::to_string(value) + " at several places");
+  }
+}
+
+Attributes with_kernel(Attributes attributes, const Shape& weight) {
+  attributes.set("kernel", List{weight[2], weight[3]});
+  return attributes;
+}
+
+TEST_P(ConvolutionInfinities, GoBackToTheWeightsThatMetThemOrLeaveNaNWhereTheyMetPadding) {
+  for_each_infinite_gradient(dy_, [&](const Tensor& dy, const std::string& what) {
+    const WeightSums expected(one_, x_, dy);
+    expect_same(outputs_of(find_op("conv2d_weight_gradient"), {x_, dy},
+                           with_kernel(one_.attributes, one_.weight))[0],
+                expected.sums, what, expected.met_padding);
+  });
+}
+
+TEST_P(ConvolutionInfinities, ChangeNoBitOfTheWeightsOfOtherChannels) {
+  const Attributes attributes = with_kernel(one_.attributes, one_.weight);
+  const Op& op = find_op("conv2d_weight_gradient");
+  const Tensor finite = outputs_of(op, {x_, dy_}, attributes)[0];
+  const std::int64_t own = finite.elements() / one_.weight[0];  // the weights of channel 0
+  for (const float value : {infinity, not_a_number}) {
+    const Tensor dweight = outputs_of(op, {x_, with(dy_, 0, value)}, attributes)[0];
+    int changed = 0;
+    for (std::int64_t i = own; i < finite.elements(); ++i)
+      changed += element(dweight, i) == element(finite, i) ? 0 : 1;
+    EXPECT_EQ(changed, 0) << value;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Geometries, ConvolutionInfinities,
     ::testing::Values(
@@ -207,6 +286,23 @@ TEST_P(PooledConvolutionInfinities, GoBackToThePixelsThatMetThem) {
                                  {winners_, lanes_of(of), weight}, attributes)[0];
     expect_same(samples_of(dx, one_.x[0]), sent_back(one_, weight, tape.gradient(convolved_)),
                 what);
+  });
+}
+
+TEST_P(PooledConvolutionInfinities, GoBackToTheWeightsThatMetThemOrLeaveNaNWhereTheyMetPadding) {
+  const Tensor dy = testing::uniform(tape_[result_].shape(), 5);
+  for_each_infinite_gradient(dy, [&](const Tensor& of, const std::string& what) {
+    testing::Tape tape = tape_;
+    tape.backward(result_, of, {convolved_});
+    const Tensor convolved = tape.gradient(convolved_);
+    const WeightSums expected(one_, x_, convolved);
+    const Attributes attributes = with_kernel(lane_attributes(), one_.weight);
+    expect_same(outputs_of(find_op("conv2d_lanes_weight_gradient"),
+                           {lanes_of(x_), lanes_of(convolved)}, attributes)[0],
+                expected.sums, what, expected.met_padding);
+    expect_same(outputs_of(find_op("conv2d_pool_relu_lanes_weight_gradient"),
+                           {lanes_of(x_), winners_, lanes_of(of)}, attributes)[0],
+                expected.sums, what + ", fused", expected.met_padding);
   });
 }
 
