@@ -19,6 +19,13 @@ std::vector<Output> outputs_of(const Graph& graph, bool training) {
   return outputs;
 }
 
+/// Says of each of `count` numbers whether it is one of `numbers`.
+std::vector<bool> among(std::size_t count, const std::vector<std::int32_t>& numbers) {
+  std::vector<bool> is_one(count);
+  for (const std::int32_t number : numbers) is_one[index(number)] = true;
+  return is_one;
+}
+
 bool is_anchor(const Output& output) {
   return output.anchor != none;
 }
@@ -128,10 +135,12 @@ class PlanBuilder {
   }
 
   void add_outputs(const StageGraph& share, const StageLayout& layout, StagePlan& stage) const {
+    const std::vector<bool> in_forward = among(graph_.nodes.size(), share.forward),
+                            in_backward = among(graph_.nodes.size(), share.backward);
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
       const NodeId producer = graph_.value(outputs_[i].value).producer;
-      const bool backward = std::ranges::count(share.backward, producer) > 0;
-      if (!backward && std::ranges::count(share.forward, producer) == 0) continue;
+      const bool backward = producer != none && in_backward[index(producer)];
+      if (!backward && (producer == none || !in_forward[index(producer)])) continue;
       stage.outputs.push_back(
           {static_cast<std::int32_t>(i), *layout.places[index(outputs_[i].value)]});
       stage.outputs_after_backward |= backward;
@@ -139,9 +148,10 @@ class PlanBuilder {
   }
 
   void add_stage_variables(const StageLayout& layout, StagePlan& plan) {
+    const std::vector<bool> is_here = among(graph_.values.size(), layout.variables);
     for (std::size_t i = 0; i < graph_.variables.size(); ++i) {
       const ValueId value = graph_.variables[i].value;
-      if (std::ranges::count(layout.variables, value) == 0) continue;
+      if (!is_here[index(value)]) continue;
       const VariableInfo& info = plan_.variables[i];
       const Location& place = *layout.places[index(value)];
       const bool on_host = place.space == Space::weight_room;
@@ -158,10 +168,12 @@ class PlanBuilder {
 
   /// Once every stage is there: who updates which parameter, from which gradients.
   void add_owners() {
+    const auto all_holders = holders_by_variable();
+    auto all_gradients = gradients_by_value();
     for (std::size_t i = 0; i < graph_.variables.size(); ++i) {
-      const auto holders = holders_of(static_cast<std::int32_t>(i));
+      const std::vector<CopyPlan>& holders = all_holders[i];
       if (holders.empty()) continue;
-      auto gradients = gradients_of(graph_.variables[i].value);
+      std::vector<GradientPlan>& gradients = all_gradients[index(graph_.variables[i].value)];
       const std::int32_t owner = gradients.empty() ? holders[0].stage : gradients[0].stage;
       plan_.variables[i].stage = owner;
       VariablePlan& own = variable_at(*std::ranges::find(holders, owner, &CopyPlan::stage));
@@ -174,12 +186,12 @@ class PlanBuilder {
     }
   }
 
-  std::vector<CopyPlan> holders_of(std::int32_t variable) const {
-    std::vector<CopyPlan> holders;
+  std::vector<std::vector<CopyPlan>> holders_by_variable() const {
+    std::vector<std::vector<CopyPlan>> holders(graph_.variables.size());
     for (std::size_t stage = 0; stage < plan_.stages.size(); ++stage)
       for (std::size_t k = 0; k < plan_.stages[stage].variables.size(); ++k)
-        if (plan_.stages[stage].variables[k].variable == variable)
-          holders.push_back({static_cast<std::int32_t>(stage), static_cast<std::int32_t>(k)});
+        holders[index(plan_.stages[stage].variables[k].variable)].push_back(
+            {static_cast<std::int32_t>(stage), static_cast<std::int32_t>(k)});
     return holders;
   }
 
@@ -187,15 +199,14 @@ class PlanBuilder {
     return plan_.stages[index(place.stage)].variables[index(place.position)];
   }
 
-  std::vector<GradientPlan> gradients_of(ValueId parameter) const {
-    std::vector<GradientPlan> gradients;
-    for (const ParameterGradient& gradient : graph_.parameter_gradients) {
-      if (gradient.parameter != parameter) continue;
+  std::vector<std::vector<GradientPlan>> gradients_by_value() const {
+    std::vector<std::vector<GradientPlan>> gradients(graph_.values.size());
+    for (const ParameterGradient& gradient : graph_.parameter_gradients)
       for (std::size_t stage = 0; stage < layouts_.size(); ++stage)
         if (const auto& place = layouts_[stage].places[index(gradient.sum)])
-          gradients.push_back({static_cast<std::int32_t>(stage), place->offset,
-                               place->space == Space::host_accumulators});
-    }
+          gradients[index(gradient.parameter)].push_back(
+              {static_cast<std::int32_t>(stage), place->offset,
+               place->space == Space::host_accumulators});
     return gradients;
   }
 

@@ -1,18 +1,52 @@
 #include "graph/passes/memory_plan.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <utility>
 
 #include "engine/values/memory.hpp"
+#include "graph/graph.hpp"
 
 namespace penstock::graph {
 namespace {
 
 using Range = std::pair<std::int64_t, std::int64_t>;  ///< [begin, end) in bytes
 
-bool overlap(const Buffer& a, const Buffer& b) {
-  return a.first <= b.last && b.first <= a.last;
+/// The memory that is taken, by the instructions that it is taken for: a tree over them, in which
+/// each range is at the few nodes whose instructions make up its time.
+class TakenRanges {
+ public:
+  explicit TakenRanges(std::int32_t instructions)
+      : leaves_(std::bit_ceil(index(std::max(instructions, 1)))), at_node_(2 * leaves_) {}
+
+  void add(const Buffer& buffer, const Range& range) {
+    std::size_t low = leaves_ + index(buffer.first), high = leaves_ + index(buffer.last) + 1;
+    for (; low < high; low /= 2, high /= 2) {
+      if (low % 2 == 1) at_node_[low++].push_back(range);
+      if (high % 2 == 1) at_node_[--high].push_back(range);
+    }
+  }
+
+  /// Returns what is taken at some time of `buffer`, perhaps several times over.
+  std::vector<Range> during(const Buffer& buffer) const {
+    std::vector<Range> taken;
+    std::size_t low = leaves_ + index(buffer.first), high = leaves_ + index(buffer.last);
+    for (; low > 0; low /= 2, high /= 2)
+      for (std::size_t node = low; node <= high; ++node)
+        taken.insert(taken.end(), at_node_[node].begin(), at_node_[node].end());
+    return taken;
+  }
+
+ private:
+  std::size_t leaves_;
+  std::vector<std::vector<Range>> at_node_;  // 1: the root; 2i and 2i + 1: the halves of i
+};
+
+std::int32_t instructions_of(std::span<const Buffer> buffers) {
+  std::int32_t last = -1;
+  for (const Buffer& buffer : buffers) last = std::max(last, buffer.last);
+  return last + 1;
 }
 
 std::vector<std::size_t> largest_first(std::span<const Buffer> buffers) {
@@ -37,17 +71,13 @@ std::int64_t lowest_gap(std::vector<Range> taken, std::int64_t bytes) {
 
 MemoryPlan plan_memory(std::span<const Buffer> buffers) {
   MemoryPlan plan{.offsets = std::vector<std::int64_t>(buffers.size())};
-  std::vector<std::size_t> placed;
+  TakenRanges taken(instructions_of(buffers));
   for (const std::size_t i : largest_first(buffers)) {
-    std::vector<Range> taken;
-    for (const std::size_t other : placed)
-      if (overlap(buffers[i], buffers[other]))
-        taken.emplace_back(plan.offsets[other],
-                           plan.offsets[other] + aligned(buffers[other].bytes));
     const std::int64_t bytes = aligned(buffers[i].bytes);
-    plan.offsets[i] = lowest_gap(std::move(taken), bytes);
-    plan.bytes = std::max(plan.bytes, plan.offsets[i] + bytes);
-    placed.push_back(i);
+    const std::int64_t offset = lowest_gap(taken.during(buffers[i]), bytes);
+    plan.offsets[i] = offset;
+    plan.bytes = std::max(plan.bytes, offset + bytes);
+    taken.add(buffers[i], {offset, offset + bytes});
   }
   return plan;
 }

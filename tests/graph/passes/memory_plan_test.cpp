@@ -72,6 +72,45 @@ TEST(MemoryPlan, FillsAGapBetweenTwoLiveBuffers) {
   EXPECT_EQ(plan_memory(buffers).bytes, 256 + 192 + 128);
 }
 
+/// Returns whether `buffers[i]` is placed before `buffers[j]`.
+bool comes_first(const std::vector<Buffer>& buffers, std::size_t i, std::size_t j) {
+  return buffers[i].bytes > buffers[j].bytes || (buffers[i].bytes == buffers[j].bytes && i < j);
+}
+
+/// Returns whether buffer `i` could be at `offset`, beside those that are placed before it.
+bool is_free(const std::vector<Buffer>& buffers, const std::vector<std::int64_t>& offsets,
+             std::size_t i, std::int64_t offset) {
+  for (std::size_t j = 0; j < buffers.size(); ++j) {
+    if (!comes_first(buffers, j, i) || !alive_together(buffers[i], buffers[j])) continue;
+    if (offset < offsets[j] + aligned(buffers[j].bytes) &&
+        offsets[j] < offset + aligned(buffers[i].bytes))
+      return false;
+  }
+  return true;
+}
+
+TEST(MemoryPlan, PutsTheLargestBufferFirstAndEachAtTheLowestFreePlace) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const auto buffers = random_buffers(seed);
+    const std::vector<std::int64_t> offsets = plan_memory(buffers).offsets;
+    for (std::size_t i = 0; i < buffers.size(); ++i) {
+      if (buffers[i].bytes == 0) continue;
+      std::int64_t lowest = 0;
+      while (!is_free(buffers, offsets, i, lowest)) lowest += 64;
+      EXPECT_EQ(offsets[i], lowest) << "buffer " << i;
+    }
+  }
+}
+
+// It would take an hour if each buffer was compared with all others.
+TEST(MemoryPlan, TakesLittleTimeForABufferWhoseLifeFewOthersShare) {
+  constexpr std::int32_t many = 1 << 20;
+  std::vector<Buffer> chain;
+  for (std::int32_t i = 0; i < many; ++i) chain.push_back({i, i + 1, 640});
+  EXPECT_EQ(plan_memory(chain).bytes, 2 * 640);
+}
+
 TEST(MemoryPlan, OfNothingIsEmpty) {
   EXPECT_EQ(plan_memory({}).bytes, 0);
 }
