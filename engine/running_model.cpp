@@ -73,12 +73,8 @@ RunningModel::RunningModel(std::shared_ptr<ParameterStore> weights,
   for (const graph::TensorInfo& input : plan_->inputs) inputs_.push_back(input.name);
   for (const Anchor& anchor : options.output.anchors) anchors_.push_back(anchor.name);
 
-  const auto& parameters = weights_->parameters();
-  for (const graph::VariableInfo& variable : plan_->variables) {
-    const auto found = std::find_if(parameters.begin(), parameters.end(),
-                                    [&](const auto& p) { return p.name == variable.name; });
-    store_index_.push_back(static_cast<std::size_t>(found - parameters.begin()));
-  }
+  for (const graph::VariableInfo& variable : plan_->variables)
+    store_index_.push_back(weights_->position(variable.name));
 
   setup_ = actor_setup(options, plan_);
   setup_.updates =

@@ -1,7 +1,8 @@
 #include "engine/update_rules.hpp"
 
-#include <algorithm>
 #include <limits>
+#include <string_view>
+#include <unordered_map>
 
 #include "engine/model/optimizer_rules.hpp"
 #include "engine/values/number_range.hpp"
@@ -39,12 +40,11 @@ actors::UpdateRules update_rules(const Optimizer& optimizer, const graph::Plan& 
       .learning_rate_factor = [schedule = optimizer.schedule](std::int64_t update) {
         return schedule.at(update);
       }};
+  std::unordered_map<std::string_view, const graph::ParameterRule*> rule_of;
+  for (std::size_t i = 0; i < trainable.size(); ++i) rule_of.emplace(trainable[i], &rules[i]);
   for (const graph::VariableInfo& variable : plan.variables) {
-    const auto found = std::find(trainable.begin(), trainable.end(), variable.name);
-    if (found == trainable.end())
-      result.variables.emplace_back();
-    else
-      result.variables.push_back(rules[static_cast<std::size_t>(found - trainable.begin())]);
+    const auto found = rule_of.find(variable.name);
+    result.variables.push_back(found == rule_of.end() ? graph::ParameterRule() : *found->second);
   }
   return result;
 }

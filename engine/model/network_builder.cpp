@@ -5,6 +5,7 @@
 
 #include "engine/values/ipu_numbers.hpp"
 #include "engine/values/printable.hpp"
+#include "graph/append.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -38,16 +39,6 @@ class Said {
   std::map<std::string, int> entry_;
 };
 
-bool any_named(const auto& list, const std::string& name) {
-  return std::any_of(list.begin(), list.end(), [&](const auto& e) { return e.name == name; });
-}
-
-bool any_value_named(const graph::Graph& graph, graph::ValueKind kind, const std::string& name) {
-  return std::any_of(graph.values.begin(), graph.values.end(), [&](const graph::Value& value) {
-    return value.kind == kind && value.name == name;
-  });
-}
-
 }  // namespace
 
 NetworkBuilder NetworkBuilder::copy() const {
@@ -57,7 +48,7 @@ NetworkBuilder NetworkBuilder::copy() const {
 }
 
 graph::ValueId NetworkBuilder::input(const std::string& name, const Shape& sample, DType dtype) {
-  expect_new(any_value_named(graph_, graph::ValueKind::input, name), "input", name);
+  expect_new(names_.has_input(graph_, name), "input", name);
   if (sample.elements() == 0 || sample.rank() == Shape::max_rank)
     refuse(Errc::shape_mismatch, "input " + quoted_text(name) +
                                      ": expected up to 7 dimensions of 1 or more, got " +
@@ -74,10 +65,7 @@ graph::ValueId NetworkBuilder::input(const std::string& name, const Shape& sampl
 graph::ValueId NetworkBuilder::variable(const std::string& name, const Shape& shape,
                                         const graph::Initializer& initializer,
                                         graph::ValueKind kind) {
-  const bool used = std::any_of(
-      graph_.variables.begin(), graph_.variables.end(),
-      [&](const graph::Variable& other) { return graph_.value(other.value).name == name; });
-  expect_new(used, "parameter", name);
+  expect_new(names_.has_variable(graph_, name), "parameter", name);
   Draft draft(*this);
   const auto id = static_cast<graph::ValueId>(graph_.values.size());
   graph_.values.push_back({.name = name, .type = {DType::f32, shape}, .kind = kind});
@@ -89,8 +77,11 @@ graph::ValueId NetworkBuilder::variable(const std::string& name, const Shape& sh
 graph::ValueId NetworkBuilder::node(const graph::Op& op, std::vector<graph::ValueId> inputs,
                                     graph::Attributes attributes, const std::string& name) {
   expect_stages_not_set(std::string(op.name));
+  const std::string unused = name.empty() ? names_.numbered(graph_, op) : name;
+  expect_new(names_.has_node(graph_, unused), op.name, unused);
   Draft draft(*this);
-  const auto id = graph::append(graph_, op, std::move(inputs), std::move(attributes), name);
+  const auto id =
+      graph::append_unnamed(graph_, op, std::move(inputs), std::move(attributes), unused);
   const auto position = static_cast<std::size_t>(id);
   scope_of_.resize(position);
   scope_of_.push_back(open_.empty() ? graph::none : open_.back().block);
@@ -100,7 +91,7 @@ graph::ValueId NetworkBuilder::node(const graph::Op& op, std::vector<graph::Valu
 }
 
 void NetworkBuilder::output(const std::string& name, graph::ValueId value) {
-  expect_new(any_named(graph_.outputs, name), "output", name);
+  expect_new(names_.has_output(graph_, name), "output", name);
   graph_.outputs.push_back({.name = name, .value = value});
 }
 
@@ -121,8 +112,8 @@ std::string NetworkBuilder::described(graph::ValueId value) const {
                                  : graph::to_string(graph_.node(producer));
 }
 
-void NetworkBuilder::expect_new_layer(const graph::Op& op, const std::string& name) const {
-  expect_new(any_named(graph_.nodes, name), op.name, name);
+void NetworkBuilder::expect_new_layer(const graph::Op& op, const std::string& name) {
+  expect_new(names_.has_node(graph_, name), op.name, name);
 }
 
 int NetworkBuilder::open_block(const std::string& name, int ipu) {
@@ -231,7 +222,20 @@ graph::NodeId NetworkBuilder::first_node_of(const std::string& layer) const {
   return static_cast<graph::NodeId>(at - graph_.nodes.begin());
 }
 
+/// Whether a block that begins at a node would change no node's block, nor drop an idle one.
+bool NetworkBuilder::changes_nothing_before(graph::NodeId at) {
+  if (begun_.empty() || begun_.back().at >= at || std::cmp_less(at, graph_.nodes.size()))
+    return false;
+  return first_unsaid() != graph::none || !names_.find_block(graph_, first_block);
+}
+
 void NetworkBuilder::begin(graph::NodeId at, const std::string& name, int ipu, bool is_mark) {
+  if (changes_nothing_before(at)) {
+    begun_.reserve(begun_.size() < begun_.capacity() ? 0 : 2 * begun_.size());
+    const graph::BlockId block = placed_block(name, ipu);
+    begun_.push_back({.at = at, .block = block, .ipu = ipu, .is_mark = is_mark});
+    return;
+  }
   const auto insert = [&] {
     const Begun begun{.at = at, .block = placed_block(name, ipu), .ipu = ipu, .is_mark = is_mark};
     begun_.insert(std::ranges::upper_bound(begun_, at, {}, &Begun::at), begun);
@@ -354,17 +358,17 @@ void NetworkBuilder::drop_blocks_but(const std::vector<bool>& kept) {
   each_block_number([&](graph::BlockId& block) {
     if (block != graph::none) block = numbers[graph::index(block)];
   });
+  names_.forget_blocks();
   graph_.blocks = std::move(blocks);
-  const auto gone = [&](const auto& scope) { return !any_named(graph_.blocks, scope.first); };
+  const auto gone = [&](const auto& scope) { return !names_.find_block(graph_, scope.first); };
   std::erase_if(stage_scopes_, gone);
   std::erase_if(scope_ipus_, gone);
 }
 
 graph::BlockId NetworkBuilder::find_or_add_block(const std::string& name) {
-  const auto at = std::find_if(graph_.blocks.begin(), graph_.blocks.end(),
-                               [&](const graph::Block& block) { return block.name == name; });
-  const auto id = static_cast<graph::BlockId>(at - graph_.blocks.begin());
-  if (at == graph_.blocks.end()) graph_.blocks.push_back({.name = name});
+  const auto found = names_.find_block(graph_, name);
+  const auto id = static_cast<graph::BlockId>(found.value_or(graph_.blocks.size()));
+  if (!found) graph_.blocks.push_back({.name = name});
   return id;
 }
 
@@ -377,68 +381,6 @@ void NetworkBuilder::expect_new(bool used, std::string_view kind, const std::str
   if (name.empty()) refuse(Errc::invalid_model, what + ": expected a name, got \"\"");
   if (used)
     refuse(Errc::invalid_model, what + " " + quoted_text(name) + ": the name is used already");
-}
-
-NetworkBuilder::State NetworkBuilder::state() const {
-  std::vector<bool> checkpoints;
-  for (const graph::Value& value : graph_.values) checkpoints.push_back(value.checkpoint);
-  std::vector<graph::BlockId> block_of;
-  for (const graph::Node& node : graph_.nodes) block_of.push_back(node.block);
-  return {.values = graph_.values.size(),
-          .nodes = graph_.nodes.size(),
-          .variables = graph_.variables.size(),
-          .inputs = graph_.inputs.size(),
-          .outputs = graph_.outputs.size(),
-          .loss = graph_.loss,
-          .checkpoints = std::move(checkpoints),
-          .blocks = graph_.blocks,
-          .block_of = std::move(block_of),
-          .numbered_blocks = numbered_blocks_,
-          .open = open_,
-          .scope_of = scope_of_,
-          .begun = begun_,
-          .assigned = assigned_,
-          .stage_scopes = stage_scopes_,
-          .scope_ipus = scope_ipus_};
-}
-
-void NetworkBuilder::restore(State&& before) noexcept {
-  graph_.values.resize(before.values);
-  graph_.nodes.resize(before.nodes);
-  graph_.variables.resize(before.variables);
-  graph_.inputs.resize(before.inputs);
-  graph_.outputs.resize(before.outputs);
-  graph_.loss = before.loss;
-  for (std::size_t value = 0; value < before.values; ++value)
-    graph_.values[value].checkpoint = before.checkpoints[value];
-  graph_.blocks = std::move(before.blocks);
-  for (std::size_t node = 0; node < before.nodes; ++node)
-    graph_.nodes[node].block = before.block_of[node];
-  numbered_blocks_ = before.numbered_blocks;
-  const std::vector<Scope> now = std::exchange(open_, std::move(before.open));
-  std::erase_if(open_, [&](const Scope& scope) {
-    return std::ranges::find(now, scope.number, &Scope::number) == now.end();
-  });
-  scope_of_ = std::move(before.scope_of);
-  begun_ = std::move(before.begun);
-  assigned_ = std::move(before.assigned);
-  stage_scopes_ = std::move(before.stage_scopes);
-  scope_ipus_ = std::move(before.scope_ipus);
-}
-
-NetworkBuilder::Draft::Draft(NetworkBuilder& builder)
-    : graph_(builder.graph_),
-      values_(graph_.values.size()),
-      nodes_(graph_.nodes.size()),
-      variables_(graph_.variables.size()),
-      inputs_(graph_.inputs.size()) {}
-
-NetworkBuilder::Draft::~Draft() {
-  if (kept_) return;
-  graph_.values.resize(values_);
-  graph_.nodes.resize(nodes_);
-  graph_.variables.resize(variables_);
-  graph_.inputs.resize(inputs_);
 }
 
 }  // namespace penstock

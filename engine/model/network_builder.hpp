@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/model/network_names.hpp"
 #include "graph/graph.hpp"
 #include "graph/op.hpp"
 #include "penstock/error.hpp"
@@ -38,7 +39,7 @@ class NetworkBuilder {
   void checkpoint(graph::ValueId value) { graph_.value(value).checkpoint = true; }
 
   /// @throws Error invalid_model if a layer must not be called so.
-  void expect_new_layer(const graph::Op& op, const std::string& name) const;
+  void expect_new_layer(const graph::Op& op, const std::string& name);
 
   /// Opens a block, inside those that are open already, and returns a number to close it by.
   /// @throws Error invalid_model for an empty name, inside the scope of a stage, and where stages
@@ -87,6 +88,7 @@ class NetworkBuilder {
 
    private:
     graph::Graph& graph_;
+    NetworkNames& names_;
     std::size_t values_, nodes_, variables_, inputs_;
     bool kept_ = false;
   };
@@ -119,6 +121,7 @@ class NetworkBuilder {
   graph::NodeId first_unsaid() const;
   /// @throws Error invalid_topology if that makes a block of its own, and `ipu` is not this one's.
   void expect_ipu_of_first_block(int ipu) const;
+  bool changes_nothing_before(graph::NodeId at);
   void begin(graph::NodeId at, const std::string& name, int ipu, bool is_mark);
   graph::BlockId block_of(std::size_t node) const;
   /// Gives nodes their blocks again after `change`, and drops the idle ones of drop_idle_blocks().
@@ -132,6 +135,7 @@ class NetworkBuilder {
   void drop_blocks_but(const std::vector<bool>& kept);
 
   graph::Graph graph_;
+  NetworkNames names_;  // of graph_
   std::vector<Scope> open_;
   int scopes_ = 0;
   int numbered_blocks_ = 0;

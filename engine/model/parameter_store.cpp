@@ -26,6 +26,7 @@ void ParameterStore::add(ParameterInfo info, Tensor value) {
 
 void ParameterStore::keep(std::size_t count) {
   if (count == parameters_.size()) return;
+  names_.keep(count);
   parameters_.resize(count);
   values_.resize(count);
   ++version_;
@@ -37,12 +38,12 @@ const std::vector<Tensor>& ParameterStore::newest() {
 }
 
 Tensor ParameterStore::newest(const std::string& name) {
-  const std::size_t index = find(name);
+  const std::size_t index = position(name);
   return newest()[index];
 }
 
 void ParameterStore::set(const std::string& name, const Tensor& value) {
-  const std::size_t index = find(name);
+  const std::size_t index = position(name);
   expect(index, value);
   fetch();
   values_[index] = value;
@@ -85,10 +86,9 @@ void ParameterStore::detach(WeightSource& source) noexcept {
   newer_ = nullptr;
 }
 
-std::size_t ParameterStore::find(const std::string& name) const {
-  const auto at = std::find_if(parameters_.begin(), parameters_.end(),
-                               [&](const ParameterInfo& info) { return info.name == name; });
-  if (at != parameters_.end()) return static_cast<std::size_t>(at - parameters_.begin());
+std::size_t ParameterStore::position(const std::string& name) {
+  const auto name_of = [this](std::size_t i) -> const std::string& { return parameters_[i].name; };
+  if (const auto found = names_.find(parameters_.size(), name_of, name)) return *found;
   throw Error(Errc::invalid_argument, who() + ": there is no parameter " + quoted_text(name));
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/model/name_index.hpp"
 #include "penstock/error.hpp"
 #include "penstock/model.hpp"
 #include "penstock/tensor.hpp"
@@ -39,6 +40,10 @@ class ParameterStore {
   void keep(std::size_t count);
   const std::vector<ParameterInfo>& parameters() const noexcept { return parameters_; }
 
+  /// Returns where in parameters() the one called `name` is.
+  /// @throws Error invalid_argument if there is none.
+  std::size_t position(const std::string& name);
+
   /// Returns every parameter's newest value, fetched from the source that holds it, if one does.
   /// @throws Error each time, until the source can be read or all values are replaced; older values
   /// are never taken for the newest.
@@ -69,7 +74,6 @@ class ParameterStore {
   void detach(WeightSource& source) noexcept;
 
  private:
-  std::size_t find(const std::string& name) const;
   void expect(std::size_t index, const Tensor& value) const;
   void fetch();
   void read_newer();
@@ -84,6 +88,7 @@ class ParameterStore {
 
   std::string model_;
   std::vector<ParameterInfo> parameters_;
+  NameIndex names_;  // of parameters_
   std::vector<Tensor> values_;
   WeightSource* newer_ = nullptr;
   std::optional<Loss> loss_;  // why the newest values were lost, until all are replaced

@@ -1,0 +1,55 @@
+// NameIndex finds names in a list that grows and shrinks at its end, without going through it. It
+// learns the names of what was added when it is asked next. Used from one thread at a time.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace penstock {
+
+class NameIndex {
+ public:
+  NameIndex() = default;
+  /// Makes an index that has yet to learn every name, as if it were new.
+  NameIndex(const NameIndex&) {}
+  NameIndex& operator=(const NameIndex&) noexcept {
+    keep(0);
+    return *this;
+  }
+
+  /// Returns the first position below `count` whose name, `name_of(position)`, is `name`; nothing
+  /// if there is none. Since the last time, the list has changed behind its end only, but for what
+  /// keep() was told. @throws std::bad_alloc; then the index is as good as before.
+  std::optional<std::size_t> find(std::size_t count, const auto& name_of, const std::string& name) {
+    while (names_.size() < count) learn(name_of(names_.size()));
+    const auto found = first_.find(name);
+    if (found == first_.end()) return std::nullopt;
+    return found->second;
+  }
+
+  /// Forgets the names at `count` and behind it.
+  void keep(std::size_t count) noexcept {
+    while (names_.size() > count) {
+      if (names_.back()) first_.erase(first_.find(*names_.back()));
+      names_.pop_back();
+    }
+  }
+
+ private:
+  void learn(const std::string& name) {
+    // First the room, so that the position is in both lists or in neither.
+    if (names_.size() == names_.capacity())
+      names_.reserve(std::max<std::size_t>(16, 2 * names_.size()));
+    const auto [at, is_first] = first_.emplace(name, names_.size());
+    names_.push_back(is_first ? &at->first : nullptr);
+  }
+
+  std::unordered_map<std::string, std::size_t> first_;  // position by name
+  std::vector<const std::string*> names_;  // by position; null where an earlier one has the name
+};
+
+}  // namespace penstock

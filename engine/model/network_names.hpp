@@ -1,0 +1,45 @@
+// NetworkNames says which names a network's inputs, variables, nodes, outputs and blocks have, and
+// makes names for nodes that were given none, in a time that does not depend on how many there are.
+// Used from one thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "engine/model/name_index.hpp"
+#include "graph/graph.hpp"
+#include "graph/op.hpp"
+
+namespace penstock {
+
+class NetworkNames {
+ public:
+  /// The following are asked about the same graph each time.
+  bool has_input(const graph::Graph& graph, const std::string& name);
+  bool has_variable(const graph::Graph& graph, const std::string& name);
+  bool has_node(const graph::Graph& graph, const std::string& name);
+  bool has_output(const graph::Graph& graph, const std::string& name);
+  /// Returns the number of the block called `name`, or nothing if there is none.
+  std::optional<std::size_t> find_block(const graph::Graph& graph, const std::string& name);
+
+  /// Returns the unused name `OP_n` of a node of `op`, whose n is the number of nodes of that op
+  /// with the new one, or the next higher number that makes an unused name.
+  std::string numbered(const graph::Graph& graph, const graph::Op& op);
+
+  /// Forgets all inputs, variables, nodes and outputs of `graph` but the first ones, as many as
+  /// each count says. The others are still there.
+  void keep(const graph::Graph& graph, std::size_t inputs, std::size_t variables, std::size_t nodes,
+            std::size_t outputs) noexcept;
+  /// Forgets the blocks, which are about to change.
+  void forget_blocks() noexcept { blocks_.keep(0); }
+
+ private:
+  NameIndex inputs_, variables_, nodes_, outputs_, blocks_;
+  /// How many nodes of each op there are among the first `counted_` ones.
+  std::unordered_map<const graph::Op*, std::size_t> nodes_of_;
+  std::size_t counted_ = 0;
+};
+
+}  // namespace penstock

@@ -1,0 +1,75 @@
+// How a NetworkBuilder goes back to what it was.
+#include <algorithm>
+#include <utility>
+
+#include "engine/model/network_builder.hpp"
+
+namespace penstock {
+
+NetworkBuilder::State NetworkBuilder::state() const {
+  std::vector<bool> checkpoints;
+  for (const graph::Value& value : graph_.values) checkpoints.push_back(value.checkpoint);
+  std::vector<graph::BlockId> block_of;
+  for (const graph::Node& node : graph_.nodes) block_of.push_back(node.block);
+  return {.values = graph_.values.size(),
+          .nodes = graph_.nodes.size(),
+          .variables = graph_.variables.size(),
+          .inputs = graph_.inputs.size(),
+          .outputs = graph_.outputs.size(),
+          .loss = graph_.loss,
+          .checkpoints = std::move(checkpoints),
+          .blocks = graph_.blocks,
+          .block_of = std::move(block_of),
+          .numbered_blocks = numbered_blocks_,
+          .open = open_,
+          .scope_of = scope_of_,
+          .begun = begun_,
+          .assigned = assigned_,
+          .stage_scopes = stage_scopes_,
+          .scope_ipus = scope_ipus_};
+}
+
+void NetworkBuilder::restore(State&& before) noexcept {
+  names_.keep(graph_, before.inputs, before.variables, before.nodes, before.outputs);
+  names_.forget_blocks();
+  graph_.values.resize(before.values);
+  graph_.nodes.resize(before.nodes);
+  graph_.variables.resize(before.variables);
+  graph_.inputs.resize(before.inputs);
+  graph_.outputs.resize(before.outputs);
+  graph_.loss = before.loss;
+  for (std::size_t value = 0; value < before.values; ++value)
+    graph_.values[value].checkpoint = before.checkpoints[value];
+  graph_.blocks = std::move(before.blocks);
+  for (std::size_t node = 0; node < before.nodes; ++node)
+    graph_.nodes[node].block = before.block_of[node];
+  numbered_blocks_ = before.numbered_blocks;
+  const std::vector<Scope> now = std::exchange(open_, std::move(before.open));
+  std::erase_if(open_, [&](const Scope& scope) {
+    return std::ranges::find(now, scope.number, &Scope::number) == now.end();
+  });
+  scope_of_ = std::move(before.scope_of);
+  begun_ = std::move(before.begun);
+  assigned_ = std::move(before.assigned);
+  stage_scopes_ = std::move(before.stage_scopes);
+  scope_ipus_ = std::move(before.scope_ipus);
+}
+
+NetworkBuilder::Draft::Draft(NetworkBuilder& builder)
+    : graph_(builder.graph_),
+      names_(builder.names_),
+      values_(graph_.values.size()),
+      nodes_(graph_.nodes.size()),
+      variables_(graph_.variables.size()),
+      inputs_(graph_.inputs.size()) {}
+
+NetworkBuilder::Draft::~Draft() {
+  if (kept_) return;
+  names_.keep(graph_, inputs_, variables_, nodes_, graph_.outputs.size());
+  graph_.values.resize(values_);
+  graph_.nodes.resize(nodes_);
+  graph_.variables.resize(variables_);
+  graph_.inputs.resize(inputs_);
+}
+
+}  // namespace penstock
