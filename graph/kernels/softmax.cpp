@@ -1,44 +1,21 @@
 #include "graph/kernels/softmax.hpp"
 
-#include "graph/kernels/each_element.hpp"
 #include "graph/kernels/exponential.hpp"
 #include "graph/kernels/logarithm.hpp"
+#include "graph/kernels/slab.hpp"
 #include "graph/kernels/sums.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-// A line whose elements are neighbours is worked on by itself; lines whose elements are `inner`
-// apart are worked on side by side, so many at a time.
-constexpr std::int64_t columns = 64;
-
-/// Lines side by side: row r, of `width` elements, is at offset first + r·inner.
-struct Slab {
-  std::int64_t first, rows, inner, width;
-
-  /// Calls `work(row offset)` for each row.
-  template <class Work>
-  [[gnu::always_inline]] void for_each_row(Work work) const {
-    for (std::int64_t row = 0; row < rows; ++row) work(first + row * inner);
-  }
-};
-
-/// Calls `whole(offset)` for each line, or `side_by_side(slab)` for each group of lines.
-template <class Whole, class SideBySide>
-[[gnu::always_inline]] inline void for_each_group(const Lines& lines, Whole whole,
-                                                  SideBySide side_by_side) {
-  if (lines.length == 0) return;
-  for (std::int64_t outer = 0; outer < lines.outer; ++outer) {
-    const std::int64_t begin = outer * lines.length * lines.inner;
-    if (lines.inner == 1) {
-      whole(begin);
-      continue;
-    }
-    for (std::int64_t i = 0; i < lines.inner; i += columns) {
-      const std::int64_t left = lines.inner - i;
-      side_by_side(Slab{begin + i, lines.length, lines.inner, left < columns ? left : columns});
-    }
-  }
+/// Calls `use(row, i, exp(x - peaks[i]))` for each element x of a ragged slab, as
+/// for_each_joined() does.
+template <class Use>
+[[gnu::always_inline]] inline void for_each_term(const Slab& slab, const float* x,
+                                                 const float* peaks, Use use) {
+  for_each_joined(
+      slab, [=](std::int64_t row, std::int64_t i) { return x[row + i] - peaks[i]; },
+      [](float difference) { return exponential_of_negative(difference); }, use);
 }
 
 /// A Block holds the terms of a part of a line, then zeros up to a multiple of 16.
@@ -141,9 +118,10 @@ constexpr std::int64_t short_length = 32;
                            std::int64_t i) { to[i] += from[i]; });
 }
 
-/// Puts log(sum(exp(x - peak))) of each column into `logarithms`, with the bits that
-/// log_of_exponentials() has of the same elements. Overwrites x.
-void logarithms_of_columns(const Slab& slab, const float* peaks, float* x, float* logarithms) {
+/// Puts log(sum(exp(x - peak))) of each of the first `lines` columns into `logarithms`, with the
+/// bits that log_of_exponentials() has of the same elements. Overwrites x.
+void logarithms_of_columns(const Slab& slab, std::int64_t lines, const float* peaks, float* x,
+                           float* logarithms) {
   float others[short_length * columns];
   slab.for_each_row([=, width = slab.width, other = &others[0]](std::int64_t row) {
     for_each_element(width, [=](std::int64_t i) {
@@ -154,7 +132,7 @@ void logarithms_of_columns(const Slab& slab, const float* peaks, float* x, float
   });
   fold_rows(slab, x);
   fold_rows(slab, others);
-  for (std::int64_t i = 0; i < slab.width; ++i)
+  for (std::int64_t i = 0; i < lines; ++i)
     logarithms[i] = logarithm_of_sum(static_cast<double>(x[i]));
   for_each_element(slab.width, [=, other = &others[0]](std::int64_t i) {
     const float of_sure = logarithm_of_one_and(other[i]);
@@ -164,17 +142,35 @@ void logarithms_of_columns(const Slab& slab, const float* peaks, float* x, float
 
 /// Works on `width` short lines, which lie one after the other.
 void log_softmax_of_short_lines(std::int64_t width, std::int64_t length, const float* x, float* y) {
-  float turned[short_length * columns], peaks[columns], logarithms[columns];
-  const Slab slab{0, length, columns, width};
+  float turned[short_length * columns], peaks[columns], logarithms[columns] = {};
+  const Slab slab{0, length, columns, rounded_up(width)};  // lines of zeros follow the last one
+  for (std::int64_t row = 0; row < length; ++row)
+    for (std::int64_t i = width; i < slab.width; ++i) turned[row * columns + i] = 0;
   for (std::int64_t i = 0; i < width; ++i)
     for (std::int64_t row = 0; row < length; ++row) turned[row * columns + i] = x[i * length + row];
   find_peaks(slab, turned, peaks);
-  logarithms_of_columns(slab, peaks, turned, logarithms);
+  logarithms_of_columns(slab, width, peaks, turned, logarithms);
   for (std::int64_t i = 0; i < width; ++i)
     for_each_element(length, [from = x + i * length, to = y + i * length, peak = peaks[i],
                               logarithm_of_line = logarithms[i]](std::int64_t row) {
       to[row] = (from[row] - peak) - logarithm_of_line;
     });
+}
+
+[[gnu::always_inline]] inline void divide_columns(const Slab& slab, const float* sums, float* y) {
+  slab.for_each_row([=, width = slab.width](std::int64_t row) {
+    for_each_element(width, [=](std::int64_t i) { y[row + i] /= sums[i]; });
+  });
+}
+
+[[gnu::noinline]] void softmax_of_ragged_slab(const Slab& slab, const float* x, float* y) {
+  float peaks[columns], sums[columns] = {};
+  find_peaks(slab, x, peaks);
+  for_each_term(slab, x, peaks, [=, sum = &sums[0]](std::int64_t row, std::int64_t i, float term) {
+    y[row + i] = term;
+    sum[i] += term;
+  });
+  divide_columns(slab, sums, y);
 }
 
 void softmax(const Lines& lines, const float* x, float* y) {
@@ -183,16 +179,44 @@ void softmax(const Lines& lines, const float* x, float* y) {
     for_each_element(length, [=, line = y + at](std::int64_t i) { line[i] /= sum; });
   };
   const auto side_by_side = [=](const Slab& slab) {
+    if (is_ragged(slab)) return softmax_of_ragged_slab(slab, x, y);
     float peaks[columns], sums[columns];
     find_peaks(slab, x, peaks);
     sum_columns(slab, sums, [=, peak = &peaks[0]](std::int64_t at, std::int64_t i) {
       return y[at] = exponential_of_negative(x[at] - peak[i]);
     });
-    slab.for_each_row([=, width = slab.width, sum = &sums[0]](std::int64_t row) {
-      for_each_element(width, [=](std::int64_t i) { y[row + i] /= sum[i]; });
-    });
+    divide_columns(slab, sums, y);
   };
   for_each_group(lines, whole, side_by_side);
+}
+
+/// y = x - peaks - log(sums), where `others` are the sums without the largest element's term.
+/// Overwrites the sums.
+[[gnu::always_inline]] inline void subtract_logarithms(const Slab& slab, const float* x,
+                                                       const float (&peaks)[columns],
+                                                       float (&sums)[columns],
+                                                       float (&others)[columns], float* y) {
+  for_each_element(slab.width, [other = &others[0]](std::int64_t i) {
+    other[i] = logarithm_of_one_and(other[i]);
+  });
+  for (std::int64_t i = 0; i < slab.width; ++i)
+    sums[i] = sums[i] < sure ? others[i] : logarithm_of_sum(static_cast<double>(sums[i]));
+  slab.for_each_row(
+      [=, width = slab.width, peak = &peaks[0], log_sum = &sums[0]](std::int64_t row) {
+        for_each_element(width,
+                         [=](std::int64_t i) { y[row + i] = (x[row + i] - peak[i]) - log_sum[i]; });
+      });
+}
+
+[[gnu::noinline]] void log_softmax_of_ragged_slab(const Slab& slab, const float* x, float* y) {
+  float peaks[columns], sums[columns] = {}, others[columns] = {};
+  find_peaks(slab, x, peaks);
+  for_each_term(slab, x, peaks,
+                [=, sum = &sums[0], other = &others[0]](std::int64_t, std::int64_t i, float term) {
+                  sum[i] += term;
+                  other[i] += other_term(term);
+                });
+  subtract_logarithms(slab, x, peaks, sums, others, y);
 }
 
 void log_softmax(const Lines& lines, const float* x, float* y) {
@@ -210,6 +234,7 @@ void log_softmax(const Lines& lines, const float* x, float* y) {
     for_each_element(length, [=](std::int64_t i) { y[at + i] = (x[at + i] - peak) - log_sum; });
   };
   const auto side_by_side = [=](const Slab& slab) {
+    if (is_ragged(slab)) return log_softmax_of_ragged_slab(slab, x, y);
     float peaks[columns], sums[columns], others[columns] = {};
     find_peaks(slab, x, peaks);
     sum_columns(slab, sums,
@@ -218,16 +243,7 @@ void log_softmax(const Lines& lines, const float* x, float* y) {
                   other[i] += other_term(term);
                   return term;
                 });
-    for_each_element(slab.width, [other = &others[0]](std::int64_t i) {
-      other[i] = logarithm_of_one_and(other[i]);
-    });
-    for (std::int64_t i = 0; i < slab.width; ++i)
-      sums[i] = sums[i] < sure ? others[i] : logarithm_of_sum(static_cast<double>(sums[i]));
-    slab.for_each_row(
-        [=, width = slab.width, peak = &peaks[0], log_sum = &sums[0]](std::int64_t row) {
-          for_each_element(
-              width, [=](std::int64_t i) { y[row + i] = (x[row + i] - peak[i]) - log_sum[i]; });
-        });
+    subtract_logarithms(slab, x, peaks, sums, others, y);
   };
   for_each_group(lines, whole, side_by_side);
 }
@@ -258,11 +274,12 @@ void log_softmax_gradient(const Lines& lines, const float* y, const float* dy, f
   const auto side_by_side = [=](const Slab& slab) {
     float sums[columns];
     sum_columns(slab, sums, [=](std::int64_t at, std::int64_t) { return dy[at]; });
-    slab.for_each_row([=, width = slab.width, sum = &sums[0]](std::int64_t row) {
-      for_each_element(width, [=](std::int64_t i) {
-        dx[row + i] = dy[row + i] - exponential(y[row + i]) * sum[i];
-      });
-    });
+    for_each_mapped(
+        slab, [=](std::int64_t row, std::int64_t i) { return y[row + i]; },
+        [](float logarithm) { return exponential(logarithm); },
+        [=, sum = &sums[0]](std::int64_t row, std::int64_t i, float probability) {
+          dx[row + i] = dy[row + i] - probability * sum[i];
+        });
   };
   for_each_group(lines, whole, side_by_side);
 }
@@ -309,18 +326,21 @@ void gradient_of_whole_lines(const LabelledLines& of, std::int64_t first_line, s
 void gradient_of_slab(const LabelledLines& of, std::int64_t first_line, const Slab& slab,
                       const float* log_probabilities, float* dx) {
   float own[columns], factors[columns];
+  std::int64_t own_rows[columns];  // where the label's row begins; below zero if it is ignored
   own_differences(of, first_line, slab, 1, log_probabilities, own);
-  for (std::int64_t i = 0; i < slab.width; ++i)
+  for (std::int64_t i = 0; i < slab.width; ++i) {
+    const std::int64_t label = of.labels[first_line + i];
+    own_rows[i] = label == of.ignored ? -1 : slab.first + label * slab.inner;
     factors[i] = of.dloss.data[of.dloss.repeats ? 0 : first_line + i];
-  for (std::int64_t c = 0; c < slab.rows; ++c)
-    for_each_element(slab.width,
-                     [=, own = &own[0], factor = &factors[0], labels = of.labels + first_line,
-                      ignored = of.ignored, uniform = of.uniform](std::int64_t i) {
-                       const std::int64_t at = slab.first + c * slab.inner + i;
-                       const float probability = exponential_of_negative(log_probabilities[at]);
-                       const float difference = labels[i] == c ? own[i] : probability;
-                       dx[at] = labels[i] == ignored ? 0.0f : (difference - uniform) * factor[i];
-                     });
+  }
+  for_each_mapped(
+      slab, [=](std::int64_t row, std::int64_t i) { return log_probabilities[row + i]; },
+      [](float logarithm) { return exponential_of_negative(logarithm); },
+      [=, own = &own[0], own_row = &own_rows[0], factor = &factors[0], uniform = of.uniform](
+          std::int64_t row, std::int64_t i, float probability) {
+        const float difference = own_row[i] == row ? own[i] : probability;
+        dx[row + i] = own_row[i] < 0 ? 0.0f : (difference - uniform) * factor[i];
+      });
 }
 
 void cross_entropy_gradient(const LabelledLines& of, const float* log_probabilities, float* dx) {
