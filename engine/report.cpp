@@ -2,10 +2,9 @@
 
 #include <algorithm>
 
-#include "engine/values/canonical_floats.hpp"
+#include "engine/values/hosts_thread.hpp"
 #include "engine/values/joined.hpp"
 #include "engine/values/number_range.hpp"
-#include "engine/values/out_of_memory.hpp"
 
 namespace penstock {
 namespace {
@@ -138,15 +137,11 @@ std::string stages_line(const CompileReport& report) {
 }  // namespace
 
 std::string describe_stages(const CompileReport& report) {
-  return or_out_of_memory("describe_stages", [&] {
-    const CanonicalFloats floats;  // on the host's thread
-    return stages_line(report);
-  });
+  return on_hosts_thread("describe_stages", [&] { return stages_line(report); });
 }
 
 std::string to_string(const CompileReport& report) {
-  return or_out_of_memory("the table of a report", [&] {
-    const CanonicalFloats floats;  // on the host's thread
+  return on_hosts_thread("the table of a report", [&] {
     std::string text =
         (report.from_cache ? "read from the plan cache in " : "compiled in ") +
         decimal_text(report.seconds * 1e3, 2) + " ms" + phases(report) + "\n" +

@@ -13,6 +13,7 @@
 #include "engine/running_model.hpp"
 #include "engine/short_plans.hpp"
 #include "engine/values/count_text.hpp"
+#include "engine/values/hosts_thread.hpp"
 #include "engine/values/out_of_memory.hpp"
 #include "engine/values/printable.hpp"
 #include "engine/values/rows.hpp"
@@ -356,8 +357,7 @@ Tensor TrainingModel::buffer(const std::string& name, int replica) const {
   });
 }
 double TrainingModel::learning_rate() const {
-  return or_out_of_memory("TrainingModel::learning_rate", [&] {
-    const CanonicalFloats floats;
+  return on_hosts_thread("TrainingModel::learning_rate", [&] {
     const Optimizer current = optimizer();
     return current.learning_rate() * current.schedule.at(static_cast<std::int64_t>(updates()));
   });

@@ -2,8 +2,7 @@
 
 #include "engine/datasets/byte_images.hpp"
 #include "engine/datasets/file_bytes.hpp"
-#include "engine/values/canonical_floats.hpp"
-#include "engine/values/out_of_memory.hpp"
+#include "engine/values/hosts_thread.hpp"
 #include "penstock/dataset.hpp"
 #include "penstock/error.hpp"
 
@@ -57,8 +56,7 @@ int last_training_file(const std::string& directory) {
 }  // namespace
 
 std::shared_ptr<const Dataset> read_cifar10(const std::vector<std::string>& files) {
-  return or_out_of_memory("read_cifar10", [&] {
-    const CanonicalFloats floats;  // on the host's thread
+  return on_hosts_thread("read_cifar10", [&] {
     if (files.empty())
       throw Error(Errc::invalid_argument, "read_cifar10: expected at least one file, got none");
     Records records;
@@ -72,8 +70,7 @@ std::shared_ptr<const Dataset> read_cifar10(const std::string& directory, Split 
 }
 
 std::vector<std::string> cifar10_files(const std::string& directory, Split split) {
-  return or_out_of_memory("read_cifar10", [&] {
-    const CanonicalFloats floats;  // on the host's thread
+  return on_hosts_thread("read_cifar10", [&] {
     const std::string what = "a CIFAR-10 file";
     std::vector<std::string> files;
     if (split == Split::test) files.push_back(expect_file(directory, "test_batch.bin", what));

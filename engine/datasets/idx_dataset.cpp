@@ -3,8 +3,7 @@
 #include "engine/datasets/byte_images.hpp"
 #include "engine/datasets/file_bytes.hpp"
 #include "engine/datasets/idx_file.hpp"
-#include "engine/values/canonical_floats.hpp"
-#include "engine/values/out_of_memory.hpp"
+#include "engine/values/hosts_thread.hpp"
 #include "penstock/dataset.hpp"
 #include "penstock/error.hpp"
 
@@ -41,8 +40,7 @@ std::shared_ptr<const Dataset> read_files(const std::string& images, const std::
 std::shared_ptr<const Dataset> read_idx(const std::string& images, const std::string& labels,
                                         const Normalization& normalization, int classes,
                                         const std::optional<Shape>& expected_image) {
-  return or_out_of_memory("read_idx", [&] {
-    const CanonicalFloats floats;  // on the host's thread
+  return on_hosts_thread("read_idx", [&] {
     if (classes < 1)
       throw Error(Errc::invalid_argument,
                   "read_idx: expected at least 1 class, got " + std::to_string(classes));
@@ -58,8 +56,7 @@ std::shared_ptr<const Dataset> read_idx(const std::string& directory, Split spli
 }
 
 std::vector<std::string> idx_files(const std::string& directory, Split split) {
-  return or_out_of_memory("read_idx", [&]() -> std::vector<std::string> {
-    const CanonicalFloats floats;  // on the host's thread
+  return on_hosts_thread("read_idx", [&]() -> std::vector<std::string> {
     const std::string prefix = split == Split::train ? "train" : "t10k";
     return {expect_file(directory, prefix + "-images-idx3-ubyte", "an IDX file"),
             expect_file(directory, prefix + "-labels-idx1-ubyte", "an IDX file")};

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "engine/datasets/normalizer.hpp"
-#include "engine/values/canonical_floats.hpp"
+#include "engine/values/hosts_thread.hpp"
 #include "engine/values/number_range.hpp"
 #include "engine/values/out_of_memory.hpp"
 #include "engine/values/printable.hpp"
@@ -192,24 +192,21 @@ class Cropped : public Dataset {
 
 std::shared_ptr<const Dataset> normalize(std::shared_ptr<const Dataset> dataset,
                                          const ChannelNormalization& normalization) {
-  return or_out_of_memory("normalize", [&]() -> std::shared_ptr<const Dataset> {
-    const CanonicalFloats floats;  // on the host's thread
+  return on_hosts_thread("normalize", [&]() -> std::shared_ptr<const Dataset> {
     return std::make_shared<Normalized>(std::move(dataset), normalization);
   });
 }
 
 std::shared_ptr<const Dataset> random_crop(std::shared_ptr<const Dataset> dataset,
                                            const RandomCrop& crop) {
-  return or_out_of_memory("random_crop", [&]() -> std::shared_ptr<const Dataset> {
-    const CanonicalFloats floats;  // on the host's thread
+  return on_hosts_thread("random_crop", [&]() -> std::shared_ptr<const Dataset> {
     return std::make_shared<Cropped>(std::move(dataset), crop);
   });
 }
 
 std::shared_ptr<const Dataset> random_horizontal_flip(std::shared_ptr<const Dataset> dataset,
                                                       const RandomFlip& flip) {
-  return or_out_of_memory("random_horizontal_flip", [&]() -> std::shared_ptr<const Dataset> {
-    const CanonicalFloats floats;  // on the host's thread
+  return on_hosts_thread("random_horizontal_flip", [&]() -> std::shared_ptr<const Dataset> {
     return std::make_shared<Flipped>(std::move(dataset), flip);
   });
 }

@@ -5,9 +5,8 @@
 #include <string>
 
 #include "engine/json/json_string.hpp"
-#include "engine/values/canonical_floats.hpp"
+#include "engine/values/hosts_thread.hpp"
 #include "engine/values/number_range.hpp"
-#include "engine/values/out_of_memory.hpp"
 #include "penstock/output_file.hpp"
 #include "penstock/trace.hpp"
 
@@ -54,8 +53,7 @@ std::int64_t first_begin(std::span<const TraceEvent> events) {
 
 void write_chrome_trace(OutputFile& file, std::span<const TraceEvent> events,
                         std::uint64_t dropped) {
-  or_out_of_memory("writing a trace", [&] {
-    const CanonicalFloats floats;  // on the host's thread
+  on_hosts_thread("writing a trace", [&] {
     const char* separator = "\n";
     const auto write = [&](const std::string& event) {
       file.write(separator + event);
@@ -73,8 +71,7 @@ void write_chrome_trace(OutputFile& file, std::span<const TraceEvent> events,
 
 void write_chrome_trace(const std::string& path, std::span<const TraceEvent> events,
                         std::uint64_t dropped) {
-  or_out_of_memory("writing a trace", [&] {
-    const CanonicalFloats floats;
+  on_hosts_thread("writing a trace", [&] {
     OutputFile file(path);
     write_chrome_trace(file, events, dropped);
     file.commit();

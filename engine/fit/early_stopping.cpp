@@ -2,10 +2,9 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/values/canonical_floats.hpp"
+#include "engine/values/hosts_thread.hpp"
 #include "engine/values/joined.hpp"
 #include "engine/values/number_range.hpp"
-#include "engine/values/out_of_memory.hpp"
 #include "engine/values/printable.hpp"
 #include "penstock/error.hpp"
 #include "penstock/fit.hpp"
@@ -53,25 +52,17 @@ class Patience {
   int waited_ = 0;
 };
 
-/// Returns what `action` returns. A host may call it itself.
-auto on_hosts_thread(const auto& action) {
-  return or_out_of_memory("early stopping", [&] {
-    const CanonicalFloats floats;
-    return action();
-  });
-}
-
 }  // namespace
 
 FitCallback early_stopping(const EarlyStopping& rule) {
-  return on_hosts_thread([&] {
+  return on_hosts_thread("early stopping", [&] {
     check(rule);
     FitCallback callback;
     callback.on_fit_begin = [monitor = rule.monitor](const std::vector<std::string>& names) {
-      on_hosts_thread([&] { expect_name(monitor, names); });
+      on_hosts_thread("early stopping", [&] { expect_name(monitor, names); });
     };
     callback.on_epoch_end = [patience = Patience(rule)](const EpochRecord& epoch) mutable {
-      return on_hosts_thread([&] { return patience.after(epoch); });
+      return on_hosts_thread("early stopping", [&] { return patience.after(epoch); });
     };
     return callback;
   });

@@ -5,6 +5,7 @@
 
 #include "engine/fit/scores.hpp"
 #include "engine/values/canonical_floats.hpp"
+#include "engine/values/hosts_thread.hpp"
 #include "engine/values/out_of_memory.hpp"
 #include "engine/values/rows.hpp"
 #include "penstock/error.hpp"
@@ -60,14 +61,6 @@ Tensor labels_of(const OutputRows& rows, const Tensor& labels) {
   expect_single_samples(rows);
   if (rows.mode != OutputMode::every_n || !labels || labels.shape().rank() != 1) return labels;
   return every_nth(rows, labels);
-}
-
-/// Returns what `action` returns. A host may call it itself.
-auto on_hosts_thread(std::string_view name, const auto& action) {
-  return or_out_of_memory(name, [&] {
-    const CanonicalFloats floats;
-    return action();
-  });
 }
 
 std::int64_t counted_correct(const Tensor& scores, const Tensor& labels) {

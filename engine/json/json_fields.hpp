@@ -14,10 +14,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "engine/values/canonical_floats.hpp"
+#include "engine/values/hosts_thread.hpp"
 #include "engine/values/joined.hpp"
 #include "engine/values/number_range.hpp"
-#include "engine/values/out_of_memory.hpp"
 #include "engine/values/printable.hpp"
 #include "penstock/error.hpp"
 #include "penstock/json_value.hpp"
@@ -91,10 +90,7 @@ JsonValue written(const std::map<std::string, T>& values) {
 /// Returns `group` as a JSON text, the same in whatever floating-point environment.
 template <class Group>
 std::string json_text(const Group& group) {
-  return or_out_of_memory("writing JSON", [&] {
-    const CanonicalFloats floats;
-    return to_json(written(group));
-  });
+  return on_hosts_thread("writing JSON", [&] { return to_json(written(group)); });
 }
 
 [[noreturn]] inline void refuse_json(const std::string& path, const JsonValue& json,
@@ -238,8 +234,7 @@ void read_json(FieldReader& reader, const std::string& path, const JsonValue& js
 /// of the field that they begin with.
 template <class Group>
 Group read_checked(const std::string& name, const JsonValue& json, const Group& base) {
-  return or_out_of_memory(name, [&] {
-    const CanonicalFloats floats;
+  return on_hosts_thread(name, [&] {
     Group group = base;
     FieldReader reader;
     reader.read_fields(name, json, group);

@@ -9,7 +9,7 @@
 
 #include "engine/json/json_reader.hpp"
 #include "engine/json/json_string.hpp"
-#include "engine/values/canonical_floats.hpp"
+#include "engine/values/hosts_thread.hpp"
 #include "engine/values/out_of_memory.hpp"
 #include "engine/values/printable.hpp"
 #include "penstock/error.hpp"
@@ -208,8 +208,7 @@ void write(std::string& out, const JsonValue& value, std::optional<int> indentat
 }  // namespace
 
 JsonValue parse_json(std::string_view text) {
-  return or_out_of_memory("reading JSON", [&] {
-    const CanonicalFloats floats;
+  return on_hosts_thread("reading JSON", [&] {
     TreeBuilder builder(text);
     read_json_text(text, builder);
     return builder.take();

@@ -5,9 +5,8 @@
 #include <numbers>
 #include <string>
 
-#include "engine/values/canonical_floats.hpp"
+#include "engine/values/hosts_thread.hpp"
 #include "engine/values/number_range.hpp"
-#include "engine/values/out_of_memory.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -53,14 +52,6 @@ void check_updates(const std::string& function, std::int64_t updates) {
 
 void check_factor(const std::string& function, const char* name, double factor) {
   check_f32("learning rate schedule, " + function + ": " + name, factor, {});
-}
-
-/// Returns what `action`, which is what `function` does, returns.
-auto on_hosts_thread(const char* function, const auto& action) {
-  return or_out_of_memory(function, [&] {
-    const CanonicalFloats floats;
-    return action();
-  });
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include "engine/model/optimizer_rules.hpp"
 #include "engine/model/variable_attributes.hpp"
-#include "engine/values/canonical_floats.hpp"
+#include "engine/values/hosts_thread.hpp"
 #include "engine/values/number_range.hpp"
 #include "engine/values/out_of_memory.hpp"
 #include "engine/values/printable.hpp"
@@ -56,8 +56,7 @@ Optimizer& Optimizer::mark_as_constant(const std::string& attribute) {
 }
 
 bool Optimizer::is_variable(std::string_view attribute) const {
-  return or_out_of_memory("Optimizer::is_variable", [&] {
-    const CanonicalFloats floats;  // on the host's thread
+  return on_hosts_thread("Optimizer::is_variable", [&] {
     expect_attribute(*this, attribute);
     const auto mark = marked.find(std::string(attribute));
     return mark != marked.end() ? mark->second : was_given(*this, attribute);
@@ -75,8 +74,7 @@ double Optimizer::learning_rate() const {
 }
 
 void Optimizer::validate() const {
-  or_out_of_memory("Optimizer::validate", [&] {
-    const CanonicalFloats floats;  // on the host's thread
+  on_hosts_thread("Optimizer::validate", [&] {
     penstock::validate(settings);
     check_f32("optimizer.max_grad_norm", max_grad_norm, {.above_low = max_grad_norm > 0});
     check_f32("optimizer.loss_scaling", loss_scaling, {.above_low = true});

@@ -7,8 +7,8 @@
 #include <span>
 #include <unordered_set>
 
-#include "engine/values/canonical_floats.hpp"
 #include "engine/values/count_text.hpp"
+#include "engine/values/hosts_thread.hpp"
 #include "engine/values/ipu_numbers.hpp"
 #include "engine/values/joined.hpp"
 #include "engine/values/number_range.hpp"
@@ -376,8 +376,7 @@ Phase Phase::on(const std::vector<int>& ipus) const {
 }
 
 void Options::validate() const {
-  or_out_of_memory("Options::validate", [&] {
-    const CanonicalFloats floats;  // on the host's thread
+  on_hosts_thread("Options::validate", [&] {
     check_number("options.batch_size", batch_size, positive);
     check_number("options.device_iterations", device_iterations, positive);
     check(topology);
