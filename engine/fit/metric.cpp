@@ -32,16 +32,19 @@ void check_scores(const Tensor& scores, const Tensor& labels) {
     refuse_scores(scores, labels);
 }
 
-/// What is there of every N-th round.
+/// Returns the rows of every N-th round of `labels`, or all rows if that selects none.
 Tensor every_nth(const OutputRows& rows, const Tensor& labels) {
   if (rows.round < 1 || rows.period < 1)
     throw Error(Errc::invalid_argument,
                 "accuracy: expected rounds of 1 row or more and a period of 1 or more, got " +
                     std::to_string(rows.round) + " and " + std::to_string(rows.period));
+  // Rounds are counted, for a host may ask for so many rows that their number overflows.
+  const std::int64_t round = rows.round, rounds = labels.shape()[0] / round;
   std::vector<Tensor> parts;
-  const std::int64_t round = rows.round, stride = round * rows.period;
-  for (std::int64_t end = stride; end <= labels.shape()[0]; end += stride)
+  for (std::int64_t left = rounds, end = 0; left >= rows.period; left -= rows.period) {
+    end += round * rows.period;
     parts.push_back(labels.rows(end - round, end));
+  }
   return parts.empty() ? labels : join_rows(parts);
 }
 

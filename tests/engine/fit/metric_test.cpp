@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "penstock/error.hpp"
 #include "tests/support/refusal.hpp"
 
@@ -54,6 +56,20 @@ TEST(Accuracy, F16_IsThatOfTheSamplesThatTheOutputModeReturns) {
                              }),
             "accuracy: expected the scores of single samples, as output mode all, final or every_n "
             "returns them, got sum");
+}
+
+// A period of so many rows would take more steps through the labels than there are numbers.
+TEST(Accuracy, CountsPeriodsThatAreLongerThanAnyNumber) {
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  constexpr int longest = std::numeric_limits<int>::max();
+  StepResult result{.outputs = {{"scores", Tensor({2, 2}, {1, 0, 0, 1})}}};
+  result.rows = {.mode = OutputMode::every_n};
+  for (const std::int64_t round : {std::int64_t{1}, std::int64_t{1} << 61, most})
+    for (const int period : {8, longest}) {
+      result.rows.round = round;
+      result.rows.period = period;
+      EXPECT_EQ(accuracy("scores").score(result, {labels({9, 9, 9, 0, 1})}).mean(), 1);
+    }
 }
 
 TEST(Accuracy, RefusesWhatAreNoScoresOrLabels) {
