@@ -8,6 +8,7 @@
 #include "engine/fit/check_fit.hpp"
 #include "engine/fit/evaluate.hpp"
 #include "engine/fit/fields.hpp"
+#include "engine/fit/hosts_error.hpp"
 #include "engine/fit/scores.hpp"
 #include "engine/fit/stopwatch.hpp"
 #include "engine/model/model_access.hpp"
@@ -88,7 +89,8 @@ class Fitting {
     try {
       if (!cancelled()) return call();
     } catch (const Error& error) {
-      if (error.code() != Errc::cancelled || !stop_.stop_requested()) throw;
+      const bool is_stop = error.code() == Errc::cancelled && stop_.stop_requested();
+      if (!is_stop || is_of_host(error)) throw;
     }
     history_.cancelled = true;
     return std::nullopt;

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <set>
 
+#include "engine/fit/hosts_error.hpp"
 #include "engine/values/out_of_memory.hpp"
 #include "engine/values/printable.hpp"
 #include "penstock/error.hpp"
@@ -48,6 +49,7 @@ void check(std::span<const Metric> metrics, const StepResult& outline, const std
     try {
       if (metric.check) call_host([&] { metric.check(outline); });
     } catch (const Error& error) {
+      if (is_of_host(error)) throw;
       throw Error(error.code(), who + ": metric " + quoted_text(metric.name) + ": " + error.what());
     }
   }

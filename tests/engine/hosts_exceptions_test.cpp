@@ -7,6 +7,7 @@
 #include <memory>
 #include <new>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +29,12 @@ using testing::Scaling;
 /// An exception that nobody but this host knows.
 struct HostsOwn : std::length_error {
   using std::length_error::length_error;
+};
+
+/// The same of an error that a host tells apart from those of the engine, by more than its code.
+struct HostsError : Error {
+  HostsError() : Error(Errc::cancelled, "mine") {}
+  int number = 7;
 };
 
 /// A call in which the engine calls `thrower`, which is a function of the host's.
@@ -155,6 +162,32 @@ TEST(HostsExceptions, PassAsTheyAre) {
     EXPECT_THROW(call([] { throw std::runtime_error("mine"); }), std::runtime_error);
     EXPECT_THROW(call([] { throw 7; }), int);
   }
+}
+
+TEST(HostsExceptions, OfAClassDerivedFromErrorAreNotCutDownToThat) {
+  for (const auto& [name, call] : calls()) {
+    SCOPED_TRACE(name);
+    EXPECT_THROW(call([] { throw HostsError(); }), HostsError);
+  }
+}
+
+// An Error of the engine's that says cancelled would be what the host has asked for.
+TEST(HostsExceptions, ArePassedOnByAFitThatIsAskedToStop) {
+  const Scaling scaling;
+  TrainingModel training(scaling.model, testing::options());
+  InferenceModel inference(scaling.model, testing::options());
+  DataLoader data = numbers(per_step), validation = numbers(per_step);
+  std::stop_source stop;
+  int scores = 0;
+  const auto score = [&](const StepResult&, const Batch&) -> Score {
+    if (++scores == 1) return {};
+    stop.request_stop();
+    throw HostsError();
+  };
+  FitOptions options{.metrics = {{.name = "own", .score = score}},
+                     .validation_model = &inference,
+                     .validation_data = &validation};
+  EXPECT_THROW(fit(training, data, options, stop.get_token()), HostsError);
 }
 
 TEST(HostsExceptions, OfALackOfMemoryAreAnErrorLikeTheEnginesOwn) {
