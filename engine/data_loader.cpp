@@ -23,6 +23,8 @@ namespace {
 using actors::EpochPlan;
 using actors::LoaderRuntime;
 
+constexpr std::string_view constructor = "the constructor of a DataLoader";
+
 std::int64_t samples_per_step(const Options& model) {
   model.validate();
   return model.samples_per_step();
@@ -31,7 +33,7 @@ std::int64_t samples_per_step(const Options& model) {
 }  // namespace
 
 void DataLoaderOptions::validate() const {
-  or_out_of_memory("data loader", [&] {
+  or_out_of_memory("DataLoaderOptions::validate", [&] {
     check_threads(*this);
     check_order(*this);
   });
@@ -268,7 +270,7 @@ class DataLoader::Impl {
 
 DataLoader::DataLoader(std::shared_ptr<const Dataset> dataset, std::int64_t samples_per_batch,
                        const DataLoaderOptions& options)
-    : impl_(or_out_of_memory("data loader", [&] {
+    : impl_(or_out_of_memory(constructor, [&] {
         return std::make_unique<Impl>(std::move(dataset), samples_per_batch, options);
       })) {}
 
@@ -278,7 +280,7 @@ DataLoader::DataLoader(std::shared_ptr<const Dataset> dataset, const Options& mo
 
 DataLoader::DataLoader(std::shared_ptr<const IterableDataset> dataset,
                        std::int64_t samples_per_batch, const DataLoaderOptions& options)
-    : impl_(or_out_of_memory("data loader", [&] {
+    : impl_(or_out_of_memory(constructor, [&] {
         return std::make_unique<Impl>(std::move(dataset), samples_per_batch, options);
       })) {}
 
@@ -288,7 +290,7 @@ DataLoader::DataLoader(std::shared_ptr<const IterableDataset> dataset, const Opt
 
 DataLoader::DataLoader(std::shared_ptr<const Dataset> dataset, BatchSampler sampler,
                        std::int64_t concatenated, const DataLoaderOptions& options)
-    : impl_(or_out_of_memory("data loader", [&] {
+    : impl_(or_out_of_memory(constructor, [&] {
         return std::make_unique<Impl>(std::move(dataset), std::move(sampler), concatenated,
                                       options);
       })) {}
@@ -331,23 +333,23 @@ std::int64_t DataLoader::dropped_samples() const noexcept {
 }
 
 std::string DataLoader::note() const {
-  return or_out_of_memory("data loader", [&] { return impl_->note(); });
+  return or_out_of_memory("DataLoader::note", [&] { return impl_->note(); });
 }
 
 void DataLoader::start_epoch() {
-  or_out_of_memory("data loader", [&] { impl_->start_epoch(); });
+  or_out_of_memory("DataLoader::start_epoch", [&] { impl_->start_epoch(); });
 }
 
 void DataLoader::skip_epochs(std::uint64_t count) {
-  or_out_of_memory("data loader", [&] { impl_->skip_epochs(count); });
+  or_out_of_memory("DataLoader::skip_epochs", [&] { impl_->skip_epochs(count); });
 }
 
 std::optional<Batch> DataLoader::next(const std::stop_token& stop) {
-  return or_out_of_memory("data loader", [&] { return impl_->next(stop); });
+  return or_out_of_memory("DataLoader::next", [&] { return impl_->next(stop); });
 }
 
 ClosedLoader DataLoader::close() {
-  return or_out_of_memory("data loader", [&] { return impl_->close(); });
+  return or_out_of_memory("DataLoader::close", [&] { return impl_->close(); });
 }
 
 double DataLoader::waited_seconds() const noexcept {

@@ -141,7 +141,7 @@ class LoaderRuntime::Impl {
   }
 
   [[noreturn]] static void fail(const LoadFailure& failure) {
-    if (failure.text.empty()) throw_out_of_memory("data loader");
+    if (failure.text.empty()) throw_out_of_memory("DataLoader::next");
     const bool is_whole = failure.text.starts_with("data loader: ");
     throw Error(failure.code, (is_whole ? "" : "data loader: ") + failure.text);
   }

@@ -168,6 +168,34 @@ TEST(DataLoaderAllocations, ThatFailInARowDuringCallsAreOutOfMemoryAndLoseNothin
   });
 }
 
+/// Returns the text of `call`, whose first allocation fails.
+std::string text_without_memory(const auto& call) {
+  std::string text = "accepted";
+  try {
+    const testing::AllocationFailures failures(1, 1, testing::FailsOn::this_thread);
+    call();
+  } catch (const Error& error) {
+    text = error.what();
+  }
+  return text;
+}
+
+TEST(DataLoaderAllocations, ThatFailAreRefusedByTheNameOfTheCall) {
+  const auto samples = std::make_shared<testing::NumberedSamples>(8);
+  const auto sampler = [](std::uint64_t) -> std::vector<std::int64_t> { return {1, 2, 3, 4, 5}; };
+  const auto call = [&](const auto& act) {
+    DataLoader loader(samples, 2, {.drop_last = false, .sampler = sampler});
+    return text_without_memory([&] { act(loader); });
+  };
+  EXPECT_EQ(text_without_memory([&] { DataLoader(samples, 2); }),
+            "the constructor of a DataLoader: not enough memory");
+  EXPECT_EQ(call([](DataLoader& loader) { loader.next(); }), "DataLoader::next: not enough memory");
+  EXPECT_EQ(call([](DataLoader& loader) { loader.start_epoch(); }),
+            "DataLoader::start_epoch: not enough memory");
+  EXPECT_EQ(call([](DataLoader& loader) { loader.skip_epochs(1); }),
+            "DataLoader::skip_epochs: not enough memory");
+}
+
 TEST(DataLoaderAllocations, AreNotNeededForItsEnd) {
   for (const LoaderKind& kind : all_loader_kinds)
     for (int batches = 0; batches < 3; ++batches) {
