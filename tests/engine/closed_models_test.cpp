@@ -84,6 +84,32 @@ TEST(ClosedModels, R2_6_OfTrainingAreReadAndNeverTrainAgain) {
   }
 }
 
+TEST(ClosedModels, R2_6_StillAnswerAndLeaveTheirModelUsable) {
+  Model weights = network();
+  Options options = with_limit(0);
+  options.runtime.trace = true;
+  TrainingModel model(weights, options, Sgd{.learning_rate = 0.5});
+  InferenceModel serving(weights, options);
+  model.step(samples(full));
+  for (const auto& call : {Calls::mapped_type([&] { model.step(bad_samples(full)); }),
+                           Calls::mapped_type([&] { serving.run(bad_samples(full)); })})
+    EXPECT_NE(refusal(Errc::stage_failed, call), "accepted");
+  EXPECT_EQ(model.stage_reports().size(), 1U);
+  EXPECT_EQ(serving.stage_reports().size(), 1U);
+  EXPECT_FALSE(model.take_trace().empty());
+  serving.take_trace();
+  EXPECT_EQ(model.learning_rate(), 0.5);
+  EXPECT_TRUE(model.attached());
+  EXPECT_EQ(model.outline().outputs.size(), 1U);
+  EXPECT_GT(model.last_call().seconds, 0);
+  const Tensor bias({3}, {1.f, 2.f, 3.f});
+  weights.set_weight("fc.bias", bias);
+  EXPECT_TRUE(same_bits(weights.clone().weight("fc.bias"), bias));
+  TrainingModel next(weights, options);
+  next.step(samples(full));
+  EXPECT_EQ(next.updates(), 1U);
+}
+
 // A short step of five micro-batches divides by more than a full one's four, here by more than f32
 // holds.
 TEST(ClosedModels, R2_6_AreThoseThatFailedNotThoseWhoseShortStepIsRefused) {
