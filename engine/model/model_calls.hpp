@@ -95,7 +95,7 @@ class ModelCall {
 };
 
 /// The end of one of the objects that share `calls`. A destructor cannot be refused, so it waits
-/// for the call of another thread.
+/// for the call of another thread. Its arithmetic is canonical, as a call's is.
 class ModelEnd {
  public:
   explicit ModelEnd(std::shared_ptr<ModelCalls> calls) noexcept;
@@ -108,6 +108,7 @@ class ModelEnd {
   bool may_free() const noexcept { return may_free_; }
 
  private:
+  CanonicalFloats floats_;
   std::shared_ptr<ModelCalls> calls_;
   bool may_free_;
 };
