@@ -3,8 +3,6 @@
 // needs no actor.
 #pragma once
 
-#include <chrono>
-
 #include "actors/execution/host_port.hpp"
 
 namespace penstock::actors {
@@ -29,11 +27,9 @@ class EndPatience {
   bool lasts() const;
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   HostPort& host_;
   double stall_seconds_;
-  Clock::time_point begin_ = Clock::now();
+  HostPort::Clock::time_point begin_;
 };
 
 }  // namespace penstock::actors

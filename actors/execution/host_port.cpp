@@ -10,8 +10,9 @@ Error closed_by(const std::string& failure) {
   return Error(Errc::closed, "the model has failed before and cannot go on: " + failure);
 }
 
-HostPort::HostPort(std::shared_ptr<std::atomic<std::uint64_t>> updates)
+HostPort::HostPort(std::shared_ptr<std::atomic<std::uint64_t>> updates, Stillness::Now now)
     : silence_{Errc::stalled, "the engine has not answered, and its watchdog is silent"},
+      now_(now),
       updates_(updates ? std::move(updates) : std::make_shared<std::atomic<std::uint64_t>>(0)) {}
 
 void HostPort::begin_call() {
@@ -183,6 +184,12 @@ void HostPort::let_no_update_begin() noexcept {
 bool HostPort::is_updating() const {
   const std::lock_guard lock(mutex_);
   return updating_;
+}
+
+void HostPort::give_up_update() noexcept {
+  const std::lock_guard lock(mutex_);
+  update_is_cut_ = updating_;
+  changed_.notify_all();
 }
 
 void HostPort::count_update_of_stage(std::size_t stages) noexcept {

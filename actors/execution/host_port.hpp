@@ -45,8 +45,12 @@ Error closed_by(const std::string& failure);
 
 class HostPort {
  public:
-  /// Updates are counted on from what `updates` says; null: from 0.
-  explicit HostPort(std::shared_ptr<std::atomic<std::uint64_t>> updates = {});
+  using Clock = Stillness::Clock;
+
+  /// Updates are counted on from what `updates` says; null: from 0. `now` tells the time for which
+  /// something has been still.
+  explicit HostPort(std::shared_ptr<std::atomic<std::uint64_t>> updates = {},
+                    Stillness::Now now = &Clock::now);
 
   /// Begins a call, which is under way until wait() has taken its answer.
   /// @throws Error as expect_open(); busy if another call is under way.
@@ -94,8 +98,11 @@ class HostPort {
   void let_no_update_begin() noexcept;
   /// Returns whether an update has begun and not ended.
   bool is_updating() const;
-  /// Waits at most `limit_seconds` for the end of an update that is under way. Returns whether none
-  /// is that can still end.
+  /// Notes that nobody waits any more for the end of an update that is under way. Whether the
+  /// weights are whole nevertheless, their stages know.
+  void give_up_update() noexcept;
+  /// Waits at most `limit_seconds` for the end of an update that is under way, unless it has been
+  /// given up or cannot end any more. Returns whether there is none left to wait for.
   bool await_update_end(double limit_seconds);
   /// A stage of the first replica, whose weights the host reads, has done an update. Such a replica
   /// has so many stages; once all of them have done it, it counts.
@@ -113,6 +120,8 @@ class HostPort {
   /// Returns the seconds for which nothing has moved, as far as can be told from the last time that
   /// somebody asked. Any thread.
   double still_seconds();
+  /// Returns the time by the clock that still_seconds() goes by. Any thread.
+  Clock::time_point now() const noexcept { return now_(); }
 
   /// Counts what these IPUs do as progress. To be called once, before the first call.
   void watch(std::vector<std::shared_ptr<const IpuPulse>> ipus) { ipus_ = std::move(ipus); }
@@ -143,9 +152,10 @@ class HostPort {
   bool told_ = false;  // a call has thrown the failure
   /// The failure of an engine that is silent. It is made beforehand, for there may be no memory.
   Failure silence_;
-  Stillness still_;
+  const Stillness::Now now_;
+  Stillness still_{now_};
   bool updating_ = false;
-  bool update_is_cut_ = false;  // the one under way will not end any more
+  bool update_is_cut_ = false;  // the one under way is waited for no more
   bool ending_ = false;         // no update begins
   std::shared_ptr<std::atomic<std::uint64_t>> updates_;
   std::size_t stages_updated_ = 0;        // of the first replica, in the update under way

@@ -9,25 +9,28 @@ namespace penstock::actors {
 
 class Stillness {
  public:
+  using Clock = std::chrono::steady_clock;
+  using Now = Clock::time_point (*)() noexcept;
+
+  /// Nothing has moved since now. `now` tells the time.
+  explicit Stillness(Now now) noexcept : now_(now) {}
+
   /// Looks at the number. If it is another one than last time, something has moved just now.
   void look(std::uint64_t moves) noexcept {
     if (moves == seen_) return;
     seen_ = moves;
-    since_ = Clock::now();
+    since_ = now_();
   }
 
   /// Returns the number that was seen last.
   std::uint64_t seen() const noexcept { return seen_; }
   /// Returns the seconds for which it has been the same.
-  double seconds() const noexcept {
-    return std::chrono::duration<double>(Clock::now() - since_).count();
-  }
+  double seconds() const noexcept { return std::chrono::duration<double>(now_() - since_).count(); }
 
  private:
-  using Clock = std::chrono::steady_clock;
-
+  Now now_;
   std::uint64_t seen_ = 0;
-  Clock::time_point since_ = Clock::now();
+  Clock::time_point since_ = now_();
 };
 
 }  // namespace penstock::actors

@@ -46,4 +46,9 @@ bool LivingActors::await_end(double limit_seconds) {
                            [this] { return living_ == 0; });
 }
 
+void LivingActors::await_end() noexcept {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return living_ == 0; });
+}
+
 }  // namespace penstock::actors

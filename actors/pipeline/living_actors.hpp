@@ -26,6 +26,8 @@ class LivingActors final : public EndWatch {
 
   /// Waits until all have ended; false if some still live after `limit_seconds`.
   bool await_end(double limit_seconds);
+  /// Waits until all have ended, however long that takes.
+  void await_end() noexcept;
 
  private:
   class Updaters final : public EndWatch {

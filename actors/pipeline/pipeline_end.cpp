@@ -5,13 +5,15 @@
 namespace penstock::actors {
 
 bool end_pipeline(ActorSystem& system, const PipelineSetup& setup, const PipelineCast& cast) {
+  if (cast.living->await_end(0)) return true;
   HostPort& host = *setup.host;
   const double stall_seconds = system.deterministic() ? 0 : setup.stall_seconds;
   system.run_pending();
   host.let_no_update_begin();
-  EndPatience(host, stall_seconds).until([&](double seconds) {
+  const bool updated = EndPatience(host, stall_seconds).until([&](double seconds) {
     return host.await_update_end(seconds);
   });
+  if (!updated) host.give_up_update();  // its actors are told to end, so it may never do so
   end(cast);
   system.run_pending();
   return EndPatience(host, stall_seconds).until([&](double seconds) {

@@ -13,7 +13,8 @@ namespace penstock::actors {
 /// happened afterwards. The host's updates are then those that the weights have seen.
 ///
 /// Returns whether all actors have ended, so that their memory is the caller's. If not, it may be
-/// called again.
+/// called again: it waits for the actors then, and no more for an update that it has given up. Once
+/// all have ended, it waits for nothing.
 bool end_pipeline(ActorSystem& system, const PipelineSetup& setup, const PipelineCast& cast);
 
 }  // namespace penstock::actors

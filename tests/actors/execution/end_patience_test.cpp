@@ -2,31 +2,36 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <functional>
 #include <memory>
-#include <thread>
+
+#include "tests/support/test_clock.hpp"
 
 namespace penstock::actors {
 namespace {
 
-constexpr double stall_seconds = 0.001;
+using testing::TestClock;
 
+constexpr double stall_seconds = 1;
+
+/// Its time passes only while somebody waits.
 struct PatientHost {
   PatientHost() { host.watch({ipu}); }
 
-  /// Waits for something that never comes, or comes after `most` waits, before each of which
-  /// `meanwhile` happens. Returns whether it has come.
+  /// Waits for something that never comes, or comes after `most` waits. `meanwhile` happens before
+  /// each of them, and is given its number. Returns whether it has come.
   bool wait(
-      int most, const std::function<void()>& meanwhile = [] {}) {
+      int most, const std::function<void(int)>& meanwhile = [](int) {}) {
     waits = 0;
     return EndPatience(host, stall_seconds).until([&](double seconds) {
-      meanwhile();
-      std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
-      return ++waits == most;
+      meanwhile(++waits);
+      TestClock::pass(std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9)));
+      return waits == most;
     });
   }
 
-  HostPort host;
+  HostPort host{nullptr, &TestClock::now};
   std::shared_ptr<IpuPulse> ipu = std::make_shared<IpuPulse>(0);
   int waits = 0;
 };
@@ -42,13 +47,20 @@ const graph::Instruction long_instruction{.name = "conv1", .op = &op_of_a_thousa
 TEST(EndPatience, EndsWhereNothingMoves) {
   PatientHost patient;
   EXPECT_FALSE(patient.wait(forever));
-  EXPECT_LT(patient.waits, forever);
+  EXPECT_EQ(patient.waits, 1);
 }
 
 TEST(EndPatience, LastsAsLongAsSomethingMoves) {
   PatientHost patient;
-  EXPECT_TRUE(patient.wait(50, [&] { patient.host.progress(); }));
-  EXPECT_TRUE(patient.wait(50, [&] { patient.ipu->heartbeat().beat(); }));
+  const std::function<void()> moves[] = {[&] { patient.host.progress(); },
+                                         [&] { patient.ipu->heartbeat().beat(); }};
+  for (const auto& move : moves) {
+    EXPECT_TRUE(patient.wait(50, [&](int) { move(); }));
+    EXPECT_FALSE(patient.wait(forever, [&](int wait) {
+      if (wait <= 20) move();
+    }));
+    EXPECT_EQ(patient.waits, 21) << "nothing has moved in the last one";
+  }
 }
 
 TEST(EndPatience, LastsAsLongAsAnIpuMayBeAtWork) {
@@ -58,13 +70,14 @@ TEST(EndPatience, LastsAsLongAsAnIpuMayBeAtWork) {
   EXPECT_TRUE(patient.wait(50));
   patient.ipu->end();
   EXPECT_FALSE(patient.wait(forever)) << "the IPU has nothing to do";
+  EXPECT_EQ(patient.waits, 1);
 }
 
 TEST(EndPatience, EndsWhereAnIpuIsAtWorkForLongerThanItMay) {
   PatientHost patient;
   patient.ipu->begin({IpuTask::update});
   EXPECT_FALSE(patient.wait(forever));
-  EXPECT_GE(patient.host.still_seconds(), 10 * stall_seconds);
+  EXPECT_EQ(patient.waits, 10);
 }
 
 // Each wait is for `stall_seconds` at least, and no IPU is given its time twice.

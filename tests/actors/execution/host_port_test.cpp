@@ -300,5 +300,15 @@ TEST(HostPort, DoesNotWaitForAnUpdateThatIsCut) {
   EXPECT_TRUE(port.is_updating()) << "it has not ended";
 }
 
+TEST(HostPort, DoesNotWaitForAnUpdateThatWasGivenUp) {
+  HostPort port;
+  port.give_up_update();
+  ASSERT_TRUE(port.update_begins());
+  EXPECT_FALSE(port.await_update_end(0)) << "it was not under way then";
+  port.give_up_update();
+  for (int twice = 0; twice < 2; ++twice) EXPECT_TRUE(port.await_update_end(3600));
+  EXPECT_TRUE(port.is_updating()) << "it has not ended";
+}
+
 }  // namespace
 }  // namespace penstock::actors

@@ -96,11 +96,31 @@ TEST(PipelineEnd, GivesUpAnUpdateThatDoesNotEnd) {
   cast.begin_windows(1);
   ASSERT_TRUE(updating.wait());
   cast.host().fail(from_outside);
+  EXPECT_FALSE(cast.host().await_update_end(0));
   EXPECT_FALSE(end(cast));
+  EXPECT_TRUE(cast.host().await_update_end(0)) << "it is waited for again";
   release.open();
   bool ended = false;
   for (int i = 0; i < 6000 && !ended; ++i) ended = end(cast);
   EXPECT_TRUE(ended);
+}
+
+// Were the update waited for, whose gate has ended, this would take an hour.
+TEST(PipelineEnd, WaitsForNothingOnceAllActorsHaveEnded) {
+  Latch updating, release;
+  const UpdateHook hook([&](double stage) {
+    if (stage != 2) return;
+    updating.open();
+    EXPECT_TRUE(release.wait());
+  });
+  SmallCast cast({.stall_seconds = 3600, .own_rule = &hooked}, {.threads = 2});
+  cast.begin_windows(1);
+  ASSERT_TRUE(updating.wait());
+  actors::end(cast.cast());
+  release.open();
+  cast.cast().living->await_end();
+  EXPECT_FALSE(cast.host().await_update_end(0)) << "nobody has ended the update";
+  EXPECT_TRUE(end(cast));
 }
 
 /// Fails of stage 2 while stage 0 is in the middle of a kernel.

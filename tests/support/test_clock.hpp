@@ -1,0 +1,32 @@
+// TestClock: a clock whose time passes only when a test says so, for whoever is given its now().
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+namespace penstock::testing {
+
+/// There is one such clock. Any thread.
+class TestClock {
+ public:
+  using Duration = std::chrono::steady_clock::duration;
+  using TimePoint = std::chrono::steady_clock::time_point;
+
+  static TimePoint now() noexcept {
+    ++readings_;
+    return TimePoint(Duration(time_ += per_reading_));
+  }
+
+  static void pass(Duration time) { time_ += time.count(); }
+  /// From now on, so much time passes with each reading.
+  static void pass_with_each_reading(Duration time) { per_reading_ = time.count(); }
+  /// Returns how often the clock has been read.
+  static std::int64_t readings() { return readings_; }
+
+ private:
+  inline static std::atomic<Duration::rep> time_ = 0, per_reading_ = 0;
+  inline static std::atomic<std::int64_t> readings_ = 0;
+};
+
+}  // namespace penstock::testing
