@@ -197,7 +197,10 @@ void RunningModel::attach() {
   log_(LogLevel::info, {"\"", plan_->name, "\": attached to its IPUs"});
 }
 
+// The model's threads are waited for in any case. They come first, so that no weights are lost only
+// because an IPU is still in the middle of something.
 RunningModel::~RunningModel() {
+  if (runtime_) runtime_->end_for_good();
   weights_->detach(*this);
 }
 

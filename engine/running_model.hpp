@@ -38,6 +38,8 @@ class RunningModel : public WeightSource {
   /// Makes it of the model as `host` was made of it, on its threads and IPUs, whether or not that
   /// is attached. If these have not enough memory for both, the one that is not in use is detached.
   RunningModel(RunningModel& host, const Options& options, const Optimizer* optimizer);
+  /// Waits for what the IPUs are in the middle of, however long that takes. Newer weights than the
+  /// host's are read then; they are lost if they cannot be.
   ~RunningModel();
   RunningModel(const RunningModel&) = delete;
   RunningModel& operator=(const RunningModel&) = delete;

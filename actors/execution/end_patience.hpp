@@ -3,15 +3,23 @@
 // needs no actor.
 #pragma once
 
+#include <cstdint>
+
 #include "actors/execution/host_port.hpp"
 
 namespace penstock::actors {
+
+/// Says for how long an IPU may be in the middle of something before it counts as dead.
+enum class IpuTime : std::uint8_t {
+  limited,    ///< for the seconds that seconds_allowed() gives it
+  unlimited,  ///< for ever, as whoever has to wait for its thread in any case lets it be
+};
 
 class EndPatience {
  public:
   /// Begins to be patient with the pipeline of `host`. Where `stall_seconds` is 0, nothing is
   /// waited for.
-  EndPatience(HostPort& host, double stall_seconds) noexcept;
+  EndPatience(HostPort& host, double stall_seconds, IpuTime ipu_time = IpuTime::limited) noexcept;
 
   /// Waits until `ended` returns true, and returns whether it has. It is called with the seconds
   /// that it may take, again and again while lasts() is true.
@@ -23,12 +31,13 @@ class EndPatience {
   }
 
   /// Returns whether something has moved in the last `stall_seconds`, or an IPU is at work within
-  /// the seconds that seconds_allowed() gives it. For the first `stall_seconds` it is true.
+  /// its time. For the first `stall_seconds` it is true.
   bool lasts() const;
 
  private:
   HostPort& host_;
   double stall_seconds_;
+  IpuTime ipu_time_;
   HostPort::Clock::time_point begin_;
 };
 

@@ -2,6 +2,7 @@
 // afterwards.
 #pragma once
 
+#include "actors/execution/end_patience.hpp"
 #include "actors/execution/pipeline_setup.hpp"
 #include "actors/pipeline/pipeline_cast.hpp"
 
@@ -15,6 +16,7 @@ namespace penstock::actors {
 /// Returns whether all actors have ended, so that their memory is the caller's. If not, it may be
 /// called again: it waits for the actors then, and no more for an update that it has given up. Once
 /// all have ended, it waits for nothing.
-bool end_pipeline(ActorSystem& system, const PipelineSetup& setup, const PipelineCast& cast);
+bool end_pipeline(ActorSystem& system, const PipelineSetup& setup, const PipelineCast& cast,
+                  IpuTime ipu_time = IpuTime::limited);
 
 }  // namespace penstock::actors

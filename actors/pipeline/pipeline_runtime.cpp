@@ -115,6 +115,11 @@ bool PipelineRuntime::end() {
   return end_pipeline(*system_, *setup_, *cast_);
 }
 
+void PipelineRuntime::end_for_good() noexcept {
+  const bool ended = end_pipeline(*system_, *setup_, *cast_, IpuTime::unlimited);
+  if (!ended && !system_->deterministic()) cast_->living->await_end();
+}
+
 void PipelineRuntime::end_to_read() {
   if (!end())
     throw Error(Errc::stalled, "what the stages hold cannot be read: an IPU is still busy");

@@ -81,6 +81,10 @@ class PipelineRuntime {
   /// then but what can after a failure. Returns whether they hold no memory of the IPUs any more:
   /// they do if a kernel does not end in the time that it is given.
   bool end();
+  /// Ends the actors as end() does, but waits for what an IPU is in the middle of however long that
+  /// takes, and then for the actors. In a deterministic system it waits for nothing. Whoever lets
+  /// go of the system's threads next waits as long in any case.
+  void end_for_good() noexcept;
 
   ActorSystem& system();
   /// Returns the system for another runtime to share.

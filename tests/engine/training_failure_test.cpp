@@ -10,6 +10,7 @@
 #include "penstock/inference_model.hpp"
 #include "penstock/training_model.hpp"
 #include "tests/engine/held_kernel.hpp"
+#include "tests/support/latch.hpp"
 #include "tests/support/random_tensor.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/same_bits.hpp"
@@ -114,6 +115,46 @@ TEST(TrainingFailure, LosesNoWeightsIfTheModelEndsWhileAnIpuIsSlow) {
   }
   slow.join();
   EXPECT_TRUE(same_bits(model.weight("fc2.weight"), before));
+}
+
+/// Has a step on the last `rows` samples stall in run number `run` of the first stage's tanh, after
+/// another step on all. The model ends while the tanh still runs, for much longer than an IPU may
+/// be in the middle of it. The weights of `done` updates are kept.
+void expect_to_keep_weights_of(int done, std::int64_t rows, int run) {
+  constexpr double stall_seconds = 0.2;
+  Options impatient = options();
+  impatient.runtime.stall_seconds = stall_seconds;
+  const Sgd rule{.learning_rate = 0.1};
+  const Model model = classifier(true), undisturbed = classifier(true);
+  const testing::HeldKernel kernel(model, "tanh", run);
+  const testing::Latch ending;
+  std::thread slow([&] {
+    EXPECT_TRUE(kernel.await());
+    EXPECT_TRUE(ending.wait());
+    std::this_thread::sleep_for(std::chrono::duration<double>(5 * stall_seconds));
+    kernel.let_go();
+  });
+  {
+    TrainingModel training(model, impatient, rule);
+    training.step(inputs(samples));
+    EXPECT_NE(refusal(Errc::stalled, [&] { training.step(inputs(rows)); }), "accepted");
+    EXPECT_EQ(training.updates(), static_cast<std::uint64_t>(done));
+    ending.open();
+  }
+  slow.join();
+  TrainingModel whole(undisturbed, options(), rule);
+  whole.step(inputs(samples));
+  if (done > updates) whole.step(inputs((done - updates) * batch * accumulation));
+  for (const ParameterInfo& parameter : model.parameters())
+    EXPECT_TRUE(same_bits(model.weight(parameter.name), undisturbed.weight(parameter.name)))
+        << parameter.name;
+}
+
+TEST(TrainingFailure, LosesNoWeightsIfTheModelEndsWhileAnIpuIsBusyForLongerThanItMayBe) {
+  constexpr int runs_of_a_step = updates * accumulation;
+  expect_to_keep_weights_of(updates + 2, samples, runs_of_a_step + 2 * accumulation);
+  // A short step has a plan of its own, which ends before that of whole steps.
+  expect_to_keep_weights_of(updates, batch * accumulation - 1, runs_of_a_step + 1);
 }
 
 // 3.7: all is in the host store when one of two phases fails, and none of it concerns others.

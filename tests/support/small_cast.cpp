@@ -1,12 +1,25 @@
 #include "tests/support/small_cast.hpp"
 
 #include <stdexcept>
+#include <utility>
 
 namespace penstock::testing {
-SmallCast::SmallCast(const SmallEngineOptions& options, const actors::SystemOptions& system)
+namespace {
+
+std::shared_ptr<const actors::PipelineSetup> with_host(const SmallNetwork& network,
+                                                       actors::Stillness::Now now) {
+  actors::PipelineSetup setup = *actors::with_host(network.setup(), network.rules());
+  setup.host = std::make_shared<actors::HostPort>(setup.updates, now);
+  return std::make_shared<const actors::PipelineSetup>(std::move(setup));
+}
+
+}  // namespace
+
+SmallCast::SmallCast(const SmallEngineOptions& options, const actors::SystemOptions& system,
+                     actors::Stillness::Now now)
     : SmallNetwork(options),
       system_(system),
-      setup_(actors::with_host(setup(), rules())),
+      setup_(with_host(*this, now)),
       cast_(actors::spawn_pipeline(system_, setup_,
                                    std::make_shared<const actors::UpdateRules>(rules()))) {
   actors::write_variables(cast_.memory, first_variables());

@@ -12,9 +12,11 @@ namespace penstock::testing {
 
 class SmallCast : public SmallNetwork {
  public:
-  /// With the first variables written. `options.deterministic` has no say.
+  /// Its first variables are written. `options.deterministic` has no say. By `now`, the host tells
+  /// for how long nothing has moved.
   explicit SmallCast(const SmallEngineOptions& options = {},
-                     const actors::SystemOptions& system = {.deterministic = true});
+                     const actors::SystemOptions& system = {.deterministic = true},
+                     actors::Stillness::Now now = &actors::Stillness::Clock::now);
   ~SmallCast() { actors::end(cast_); }
 
   actors::ActorSystem& system() { return system_; }

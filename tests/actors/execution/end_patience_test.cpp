@@ -24,13 +24,14 @@ struct PatientHost {
   bool wait(
       int most, const std::function<void(int)>& meanwhile = [](int) {}) {
     waits = 0;
-    return EndPatience(host, stall_seconds).until([&](double seconds) {
+    return EndPatience(host, stall_seconds, ipu_time).until([&](double seconds) {
       meanwhile(++waits);
       TestClock::pass(std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9)));
       return waits == most;
     });
   }
 
+  IpuTime ipu_time = IpuTime::limited;
   HostPort host{nullptr, &TestClock::now};
   std::shared_ptr<IpuPulse> ipu = std::make_shared<IpuPulse>(0);
   int waits = 0;
@@ -80,6 +81,16 @@ TEST(EndPatience, EndsWhereAnIpuIsAtWorkForLongerThanItMay) {
   EXPECT_EQ(patient.waits, 10);
 }
 
+TEST(EndPatience, LastsForAnIpuAtWorkHoweverLongWhereItsTimeIsUnlimited) {
+  PatientHost patient;
+  patient.ipu_time = IpuTime::unlimited;
+  patient.ipu->begin({IpuTask::update});
+  EXPECT_TRUE(patient.wait(10'000));
+  patient.ipu->end();
+  EXPECT_FALSE(patient.wait(forever)) << "the IPU has nothing to do";
+  EXPECT_EQ(patient.waits, 1);
+}
+
 // Each wait is for `stall_seconds` at least, and no IPU is given its time twice.
 TEST(EndPatience, BeginsAnewOnlyForAMoment) {
   PatientHost patient;
@@ -94,7 +105,7 @@ TEST(EndPatience, WaitsForNothingWhereNothingCanMoveByItself) {
   patient.ipu->begin({IpuTask::forward});
   patient.ipu->heartbeat().begin(&long_instruction);
   int asked = 0;
-  EXPECT_FALSE(EndPatience(patient.host, 0).until([&](double seconds) {
+  EXPECT_FALSE(EndPatience(patient.host, 0, IpuTime::unlimited).until([&](double seconds) {
     EXPECT_EQ(seconds, 0);
     ++asked;
     return false;

@@ -17,6 +17,7 @@
 #include "tests/support/latch.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/small_cast.hpp"
+#include "tests/support/test_clock.hpp"
 
 namespace penstock::actors {
 namespace {
@@ -30,6 +31,7 @@ using testing::refusal;
 using testing::same_bits;
 using testing::SmallCast;
 using testing::SmallEngine;
+using testing::TestClock;
 using testing::UpdateHook;
 
 std::vector<Tensor> weights_after_one_update() {
@@ -46,8 +48,19 @@ void take_long() {
   std::this_thread::sleep_for(std::chrono::duration<double>(3 * stall_seconds));
 }
 
-bool end(SmallCast& cast) {
-  return end_pipeline(cast.system(), *cast.pipeline(), cast.cast());
+/// To whoever reads the test's clock, this takes hours. Takes until somebody has waited in vain,
+/// and gone on to something else if it was impatient: it is somewhere behind six readings then.
+void take_hours() {
+  const std::int64_t enough = TestClock::readings() + 6;
+  TestClock::pass_with_each_reading(std::chrono::hours(1));
+  for (int i = 0; i < 60'000 && TestClock::readings() < enough; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  TestClock::pass_with_each_reading({});
+  EXPECT_GE(TestClock::readings(), enough) << "nobody waits";
+}
+
+bool end(SmallCast& cast, IpuTime ipu_time = IpuTime::limited) {
+  return end_pipeline(cast.system(), *cast.pipeline(), cast.cast(), ipu_time);
 }
 
 const Failure from_outside{Errc::internal, "for a reason outside the pipeline"};
@@ -103,6 +116,40 @@ TEST(PipelineEnd, GivesUpAnUpdateThatDoesNotEnd) {
   bool ended = false;
   for (int i = 0; i < 6000 && !ended; ++i) ended = end(cast);
   EXPECT_TRUE(ended);
+}
+
+// One stage after another: were the second one's update given up, the others would not begin
+// theirs.
+TEST(PipelineEnd, WaitsForAnUpdateForAsLongAsAnIpuTakesWhereItsTimeIsUnlimited) {
+  const auto after_one_update = weights_after_one_update();
+  Latch updating;
+  std::atomic<bool> held = false;
+  const UpdateHook hook([&](double stage) {
+    if (stage != 1 || held.exchange(true)) return;
+    updating.open();
+    take_hours();
+  });
+  SmallCast cast({.schedule = "sequential", .stall_seconds = 0.01, .own_rule = &hooked},
+                 {.threads = 2}, &TestClock::now);
+  cast.begin_windows(1);
+  ASSERT_TRUE(updating.wait());
+  EXPECT_TRUE(end(cast, IpuTime::unlimited));
+  EXPECT_EQ(cast.host().updates(), 1U);
+  EXPECT_TRUE(same_bits(cast.variables(), after_one_update));
+}
+
+TEST(PipelineEnd, WaitsForAKernelForAsLongAsItTakesWhereItsTimeIsUnlimited) {
+  Latch running;
+  std::atomic<bool> held = false;
+  const ProbeHook hook([&](const ProbeRun& run) {
+    if (run.stage != 1 || held.exchange(true)) return;
+    running.open();
+    take_hours();
+  });
+  SmallCast cast({.stall_seconds = 0.01}, {.threads = 2}, &TestClock::now);
+  cast.begin_windows(1);
+  ASSERT_TRUE(running.wait());
+  EXPECT_TRUE(end(cast, IpuTime::unlimited));
 }
 
 // Were the update waited for, whose gate has ended, this would take an hour.
