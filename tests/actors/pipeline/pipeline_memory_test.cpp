@@ -39,6 +39,20 @@ SmallEngineOptions trained_in_shards() {
   return options;
 }
 
+/// One stage after another does its part of an update.
+SmallEngineOptions trained_sequentially() {
+  SmallEngineOptions options = trained;
+  options.schedule = "sequential";
+  return options;
+}
+
+/// The second stage's optimizer adds its sums to the first one's.
+SmallEngineOptions trained_with_a_tied_weight() {
+  SmallEngineOptions options = trained;
+  options.tied = true;
+  return options;
+}
+
 SmallEngineOptions served() {
   SmallEngineOptions options = trained;
   options.training = false;
@@ -167,7 +181,8 @@ void expect_each_failure_is_survived(const Life& life, const FailureSteps& steps
 }
 
 TEST(PipelineMemory, ThatIsMissingOnceLeavesTheWeightsOfAWholeNumberOfUpdates) {
-  for (const SmallEngineOptions& options : {trained, trained_in_shards()})
+  for (const SmallEngineOptions& options :
+       {trained, trained_in_shards(), trained_sequentially(), trained_with_a_tied_weight()})
     expect_each_failure_is_survived(Life(options), {}, nullptr);
 }
 
