@@ -9,10 +9,10 @@
 
 namespace penstock::testing {
 
-/// The text of the Error that `action` throws, which must have that code; "accepted" if it throws
-/// none.
+/// Returns the text of the Error that `action` throws, which must have that code, or "accepted" if
+/// it throws none.
 template <class Action>
-std::string refusal(Errc code, Action&& action) {
+[[nodiscard]] std::string refusal(Errc code, Action&& action) {
   try {
     action();
   } catch (const Error& error) {
