@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "graph/fnv.hpp"
+
 namespace penstock::graph {
 
 /// What a draw belongs to: the same everywhere, whatever the topology.
@@ -29,11 +31,9 @@ constexpr float to_unit(std::uint32_t draw) noexcept {
   return static_cast<float>(draw >> 8) * 0x1p-24f;
 }
 
-/// FNV-1a, 64 bits: stable across builds and machines.
+/// Returns the FNV-1a hash of a name, which is the same in every build and on every machine.
 constexpr std::uint64_t hash_name(std::string_view name) noexcept {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return hash;
+  return fnv_on(fnv_of_nothing, name);
 }
 
 }  // namespace penstock::graph

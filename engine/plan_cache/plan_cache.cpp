@@ -16,7 +16,7 @@
 #include "engine/files/temporary_file.hpp"
 #include "engine/values/hexadecimal.hpp"
 #include "engine/values/printable.hpp"
-#include "graph/random.hpp"
+#include "graph/fnv.hpp"
 #include "penstock/error.hpp"
 #include "penstock/output_file.hpp"
 
@@ -35,19 +35,13 @@ std::string hexadecimal(std::uint64_t number) {
   return penstock::hexadecimal(number, name_digits);
 }
 
-/// Returns what graph::hash_name() returns for the bytes that gave `before`, followed by `bytes`.
-std::uint64_t hash_on(std::uint64_t before, const auto& bytes) {
-  for (const char c : bytes) before = (before ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return before;
-}
-
 /// Returns two hashes of the key and the content together, the second one of the bytes backwards: a
 /// change that deceives one shows in the other. Plans are large, so that nothing is copied.
 std::string hashes(std::string_view key, std::string_view content) {
-  const std::uint64_t start = graph::hash_name("");
-  const std::uint64_t forwards = hash_on(hash_on(start, key), content);
+  const std::uint64_t start = graph::fnv_of_nothing;
+  const std::uint64_t forwards = graph::fnv_on(graph::fnv_on(start, key), content);
   const std::uint64_t backwards =
-      hash_on(hash_on(start, std::views::reverse(content)), std::views::reverse(key));
+      graph::fnv_on(graph::fnv_on(start, std::views::reverse(content)), std::views::reverse(key));
   return hexadecimal(forwards) + hexadecimal(backwards);
 }
 
@@ -158,7 +152,8 @@ PlanCache::PlanCache(fs::path directory, std::int64_t limit)
 }
 
 fs::path PlanCache::file_of(std::string_view key) const {
-  return directory_ / (hexadecimal(graph::hash_name(key)) + std::string(suffix));
+  return directory_ /
+         (hexadecimal(graph::fnv_on(graph::fnv_of_nothing, key)) + std::string(suffix));
 }
 
 std::optional<std::string> PlanCache::read(std::string_view key) const {

@@ -1,0 +1,18 @@
+// FNV-1a with 64 bits: a hash that is the same in every build and on every machine.
+#pragma once
+
+#include <cstdint>
+
+namespace penstock::graph {
+
+/// The hash of no bytes.
+inline constexpr std::uint64_t fnv_of_nothing = 0xcbf29ce484222325u;
+
+/// Returns the hash of the bytes whose hash is `before`, followed by `bytes`, a range of char.
+template <class Bytes>
+constexpr std::uint64_t fnv_on(std::uint64_t before, const Bytes& bytes) noexcept {
+  for (const char c : bytes) before = (before ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return before;
+}
+
+}  // namespace penstock::graph
