@@ -19,16 +19,16 @@ namespace penstock::actors {
 
 /// The gradient sums of one stage.
 struct StageSums {
-  std::shared_ptr<Arena> arena = {};                ///< with this replica's own
-  std::shared_ptr<const ReducedSums> reduced = {};  ///< of all replicas; null if there is one
+  std::shared_ptr<Arena> arena = {};                ///< holds the sums of this replica
+  std::shared_ptr<const ReducedSums> reduced = {};  ///< null if there is one replica
 };
 
-/// A parameter, and what of it a replica updates.
+/// A share says which elements of a parameter a replica updates.
 struct Share {
-  std::int32_t variable = 0;  ///< position in Plan::variables
+  std::int32_t variable = 0;  ///< the parameter's position in Plan::variables
   const graph::VariablePlan* plan = nullptr;
-  bool divided = false;  ///< among the replicas
-  graph::Part own = {};  ///< elements that this one updates and keeps state of
+  bool divided = false;  ///< whether the replicas divide the parameter among them
+  graph::Part own = {};  ///< the elements that this replica updates and keeps state of
   std::int64_t elements() const { return plan->type.shape.elements(); }
   bool sums_on_host() const { return plan->gradients[0].on_host; }
 };

@@ -22,7 +22,7 @@ struct IpuWork {
   IpuTask task = IpuTask::none;
   std::int32_t replica = 0;
   std::int32_t stage = 0;
-  std::int64_t micro_batch = 0;  ///< of an update: none
+  std::int64_t micro_batch = 0;  ///< means nothing in an update
 };
 
 class IpuPulse {
@@ -30,21 +30,23 @@ class IpuPulse {
   explicit IpuPulse(std::int32_t ipu) : ipu_(ipu) {}
 
   std::int32_t ipu() const noexcept { return ipu_; }
-  /// Beats with every instruction and every piece of other work. For the IPU's thread.
+  /// Returns the heartbeat, which beats with every instruction and every piece of other work. Only
+  /// the IPU's thread may let it beat.
   graph::Heartbeat& heartbeat() noexcept { return heartbeat_; }
-  /// Some work begins, and ends. For the IPU's thread.
+  /// Notes that `work` begins, or that it has ended. Only the IPU's thread may call these two.
   void begin(const IpuWork& work) noexcept;
   void end() noexcept;
 
-  /// Another number whenever the IPU has done something. Any thread.
+  /// Returns a number that changes whenever the IPU has done something. Any thread may call it.
   std::uint64_t beats() const noexcept { return heartbeat_.beats(); }
 
-  /// What the IPU is in the middle of.
+  /// A moment says what the IPU is in the middle of.
   struct Moment {
     IpuWork work = {};
     const graph::Instruction* instruction = nullptr;  ///< null in a load and in an update
   };
-  /// Returns nothing if the IPU rests, or goes on to something else meanwhile. Any thread.
+  /// Returns what the IPU is in the middle of, or nothing if it rests or goes on to something else
+  /// meanwhile. Any thread may call it.
   std::optional<Moment> moment() const noexcept;
 
  private:
@@ -56,17 +58,17 @@ class IpuPulse {
   std::atomic<std::int64_t> micro_batch_{0};
 };
 
-/// How many seconds an IPU may be in the middle of this before it counts as dead, where calls may
-/// stand still for `stall_seconds`: ten times as long, and a second more for every ten million
-/// operations of the instruction, as if no processor were slower than that.
+/// Returns how many seconds an IPU may be in the middle of `moment` before it counts as dead, where
+/// calls may stand still for `stall_seconds`. That is ten times as long, and a second more for
+/// every ten million operations of the instruction, as if no processor were slower than that.
 double seconds_allowed(const IpuPulse::Moment& moment, double stall_seconds);
 
 /// Returns whether one of the IPUs is in the middle of something, and may be for longer than the
-/// `still_seconds` for which nothing has moved. Any thread.
+/// `still_seconds` for which nothing has moved. Any thread may call it.
 bool any_at_work(std::span<const std::shared_ptr<const IpuPulse>> ipus, double still_seconds,
                  double stall_seconds);
 
-/// 'conv2d "conv1" of forward of micro-batch 3 of stage 1 of replica 0'
+/// Returns a text such as 'conv2d "conv1" of forward of micro-batch 3 of stage 1 of replica 0'.
 std::string to_string(const IpuPulse::Moment& moment);
 
 }  // namespace penstock::actors

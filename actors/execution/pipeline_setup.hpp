@@ -19,17 +19,20 @@ class HostPort;
 /// The optimizer as the actors see it; replaced as a whole between steps.
 struct UpdateRules {
   std::vector<graph::ParameterRule> variables = {};  ///< in the order of Plan::variables
-  double max_grad_norm = 0;                          ///< 0: no clipping
-  bool exact_max_grad_norm = false;                  ///< clip as PopTorch, see optimizers/norm.hpp
-  double loss_scaling = 1;                           ///< of the gradients that arrive
-  /// What learning rates are multiplied by, from the number of updates done; null: nothing.
+  /// The norm that gradients are clipped to. 0 means that they are not clipped.
+  double max_grad_norm = 0;
+  /// Whether clipping follows PopTorch, as optimizers/norm.hpp explains.
+  bool exact_max_grad_norm = false;
+  /// The factor by which the gradients that arrive are larger than those of the loss.
+  double loss_scaling = 1;
+  /// Returns the factor of the learning rates after so many updates. Null means a factor of 1.
   std::function<double(std::int64_t)> learning_rate_factor = {};
 };
 
 /// What every program reads besides its inputs. The host writes it between calls.
 struct RunConstants {
-  std::int64_t first_update = 0;  ///< number of the window that the model began with
-  float loss_scale = 1;           ///< what the gradient of the loss starts with
+  std::int64_t first_update = 0;  ///< the number of updates when the model began
+  float loss_scale = 1;           ///< the gradient of the loss with respect to itself
 };
 
 /// Says for which micro-batches an output is returned.
@@ -41,21 +44,23 @@ struct OutputSelection {
 struct PipelineSetup {
   std::shared_ptr<const graph::Plan> plan;
   std::int64_t replicas = 1;
-  std::int64_t input_group = 1;  ///< replicas that follow each other and get the same rows
+  /// The number of consecutive replicas that get the same rows.
+  std::int64_t input_group = 1;
   std::int64_t gradient_accumulation = 1;  ///< 1 in inference
   Reduction reduction = Reduction::mean;
-  ReductionStrategy reduction_strategy = ReductionStrategy::post;  ///< as the plan was compiled
+  /// The strategy that the plan was compiled for.
+  ReductionStrategy reduction_strategy = ReductionStrategy::post;
   OffloadOptions offload = {};
   ShardingOptions sharding = {};
   std::uint64_t seed = 0;
-  OutputSelection outputs = {};               ///< of the model's, and of the loss
+  OutputSelection outputs = {};               ///< applies to the model's outputs and the loss
   std::vector<OutputSelection> anchors = {};  ///< in the order of Plan::anchors
   bool trace = false;
-  std::int64_t trace_events = 1 << 20;  ///< that all stages together keep, at most
+  std::int64_t trace_events = 1 << 20;  ///< the most events that all stages together keep
   double stall_seconds = 60;
   std::shared_ptr<HostPort> host = {};
-  /// Counts the updates that all stages have done, for the host's threads to read beside a call;
-  /// null: the host port makes one.
+  /// Counts the updates that all stages have done. The host's threads read it beside a call. If it
+  /// is null, the host port makes a counter.
   std::shared_ptr<std::atomic<std::uint64_t>> updates = {};
   std::shared_ptr<RunConstants> constants = {};
 
@@ -71,21 +76,23 @@ struct PipelineSetup {
 /// Returns the setup with a host port of its own and the constants that `rules` begin with.
 std::shared_ptr<const PipelineSetup> with_host(PipelineSetup setup, const UpdateRules& rules);
 
-/// What a gradient's sum is divided by to make the gradient that `setup.reduction` asks for.
+/// Returns what a gradient's sum is divided by to make the gradient that `setup.reduction` asks
+/// for.
 double gradient_parts(const PipelineSetup& setup);
 
-/// How many events each stage of each replica keeps: an equal share, and one at least.
+/// Returns how many events each stage of each replica keeps, which is an equal share and at
+/// least 1.
 std::int64_t events_of_stage(const PipelineSetup& setup);
 
-/// Whether the replicas divide what this rule keeps of a parameter of so many elements.
+/// Returns whether the replicas divide what `rule` keeps of a parameter of so many elements.
 bool divided(const PipelineSetup& setup, const graph::ParameterRule& rule, std::int64_t elements);
 
-/// At first: of a model that begins with update 0.
+/// Returns the constants of a model that begins with update 0.
 inline RunConstants constants_of(const UpdateRules& rules) {
   return {.first_update = 0, .loss_scale = static_cast<float>(rules.loss_scaling)};
 }
 
-/// "stage 2 (replica 0, IPU 2)"
+/// Returns the name of a stage in messages, such as "stage 2 (replica 0, IPU 2)".
 std::string stage_name(const PipelineSetup& setup, std::int64_t replica, std::size_t stage);
 
 }  // namespace penstock::actors

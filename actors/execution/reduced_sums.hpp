@@ -41,13 +41,13 @@ struct ReducedTotal {
 struct ReducedSums {
   ReducedTotal on_ipu = {};   ///< the total of the sums that the stages have on their IPUs
   ReducedTotal on_host = {};  ///< the total of those in the host store
-  std::vector<std::shared_ptr<Arena>> replicas = {};  ///< hold the sums themselves
+  std::vector<std::shared_ptr<Arena>> replicas = {};  ///< the arenas that hold the sums
 };
 
 /// The threads that share the work of one IPU.
 struct SharedWork {
   graph::PartRunner* runner = nullptr;  ///< if null, the calling thread works alone
-  std::int32_t threads = 1;             ///< that the runner has
+  std::int32_t threads = 1;             ///< the number of threads that the runner has
 };
 
 /// Adds up share number `share` of both totals, which have as many equal shares as there are

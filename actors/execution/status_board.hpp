@@ -15,7 +15,7 @@ namespace penstock::actors {
 /// What a stage has noted.
 struct StageStatus {
   StageReport report = {};
-  TraceLog trace = {};  ///< events since the status was taken last
+  TraceLog trace = {};  ///< the events since the status was taken last
 };
 
 class StatusBoard {

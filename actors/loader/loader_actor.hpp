@@ -17,9 +17,12 @@ namespace penstock::actors {
 
 /// What connects a loader's actor with those whom it works for and those who work for it.
 struct LoaderLinks {
-  std::shared_ptr<BatchPort> port = {};   ///< the consumer's
-  std::shared_ptr<ReaderMail> mail = {};  ///< from the readers, opened by the spawn function
-  ReaderPool* pool = nullptr;             ///< runs the readers' jobs; outlives the actor
+  /// The consumer takes its batches from this port.
+  std::shared_ptr<BatchPort> port = {};
+  /// The readers send their results by this mail. spawn_loader() opens it.
+  std::shared_ptr<ReaderMail> mail = {};
+  /// The pool runs the readers' jobs. It outlives the actor.
+  ReaderPool* pool = nullptr;
 };
 
 struct LoaderActorState {

@@ -12,7 +12,7 @@
 namespace penstock::actors {
 
 struct LoadFailure {
-  std::string text = {};  ///< empty if there was no memory for one
+  std::string text = {};  ///< empty if there was no memory for a text
   Errc code = Errc::invalid_data;
 };
 
@@ -20,9 +20,12 @@ struct LoadFailure {
 struct LoadedBatch {
   std::vector<Tensor> tensors = {};
   std::optional<LoadFailure> failure = {};
-  bool ended = false;        ///< of streams: the epoch has no more batches, this is none
-  std::int64_t dropped = 0;  ///< of streams: samples read in this epoch that are in no batch
-  bool ready = false;        ///< it was there when it was asked for
+  /// Whether this is no batch because the streams of the epoch have no more samples for one.
+  bool ended = false;
+  /// The number of samples that streams gave in this epoch and that are in no batch.
+  std::int64_t dropped = 0;
+  /// Whether the batch was complete when it was asked for.
+  bool ready = false;
 };
 
 }  // namespace penstock::actors

@@ -27,7 +27,7 @@ struct ReadTask {
 };
 
 struct ReadFailure {
-  std::int64_t row = 0;  ///< in its batch
+  std::int64_t row = 0;  ///< the row's position in its batch
   LoadFailure why = {};
 };
 

@@ -18,7 +18,8 @@ struct Begin {};
 /// had to give is dropped.
 struct StartEpoch {
   std::uint64_t epoch = 0;
-  std::shared_ptr<const EpochPlan> plan = {};  ///< what it visits; null: what the settings say
+  /// What the epoch visits. If it is null, the loader's settings say that.
+  std::shared_ptr<const EpochPlan> plan = {};
 };
 
 /// Consumer -> loader: I want this batch of the epoch, and am done with those before it. The loader

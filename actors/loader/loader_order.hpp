@@ -24,9 +24,11 @@ struct OrderPart {
 
 /// Consecutive positions of an epoch's order, except for a gap that they leave out.
 struct OrderWindow {
-  std::int64_t first = 0;  ///< the position that the window begins with, but for the gap
+  /// The position that the window begins with, unless the gap is there.
+  std::int64_t first = 0;
   std::int64_t gap_begin = std::numeric_limits<std::int64_t>::max();
-  std::int64_t gap = 0;  ///< how many positions are left out from `gap_begin` on
+  /// The number of positions that are left out from `gap_begin` on.
+  std::int64_t gap = 0;
 
   /// Returns the window's position number `i`.
   std::int64_t position(std::int64_t i) const noexcept {
@@ -47,11 +49,13 @@ struct EqualBatches {
 
 /// What an epoch visits, batch after batch, in positions from 0.
 struct EpochPlan {
-  std::vector<std::int64_t> order =
-      {};  ///< the sample at each position; empty: the position's number
-  std::vector<std::int64_t> ends = {};  ///< each batch's end; empty: `equal` says what they are
+  /// The sample at each position. If it is empty, each position has the sample of its own number.
+  std::vector<std::int64_t> order = {};
+  /// The position at which each batch ends. If it is empty, `equal` describes the batches.
+  std::vector<std::int64_t> ends = {};
   EqualBatches equal = {};
-  OrderWindow window = {};  ///< the positions in `order` that the plan has
+  /// The positions in `order` that the plan has.
+  OrderWindow window = {};
 
   std::int64_t sample(std::int64_t i) const {
     const std::int64_t position = window.position(i);

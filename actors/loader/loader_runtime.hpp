@@ -16,14 +16,16 @@ namespace penstock::actors {
 
 /// How long a loader waits for the code of a dataset.
 struct LoaderLimits {
-  std::chrono::nanoseconds batch = std::chrono::seconds(60);  ///< until a batch is there
-  std::chrono::nanoseconds end = std::chrono::seconds(10);    ///< until its threads have ended
+  /// The longest that a call waits for a batch.
+  std::chrono::nanoseconds batch = std::chrono::seconds(60);
+  /// The longest that closing the loader waits for its threads to end.
+  std::chrono::nanoseconds end = std::chrono::seconds(10);
 };
 
 /// What a closed loader has left behind.
 struct LoaderRemains {
   int threads = 0;
-  std::string text = {};  ///< who they are and what they do; empty if there are none
+  std::string text = {};  ///< says what these threads are doing; empty if there are none
 };
 
 class LoaderRuntime {

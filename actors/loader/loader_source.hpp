@@ -31,13 +31,17 @@ struct LoaderSource {
 
 struct LoaderSettings {
   std::int64_t batch_rows = 1;
-  std::int64_t batches = 0;  ///< per epoch; the last one may have fewer rows
+  /// The number of batches in an epoch. The last one may have fewer rows.
+  std::int64_t batches = 0;
   bool shuffle = false;
-  bool ahead = true;  ///< assemble batches before they are asked for
-  int buffered = 1;   ///< how many of them
-  int workers = 1;    ///< how many threads read; 0 is taken for 1
+  /// Whether batches are assembled before they are asked for, and at most how many.
+  bool ahead = true;
+  int buffered = 1;
+  /// The number of threads that read. 0 means 1.
+  int workers = 1;
   std::uint64_t seed = 0;
-  OrderPart part = {};  ///< of several loaders; count 1: everything
+  /// The part of the epoch that this loader reads, where several loaders share it.
+  OrderPart part = {};
 };
 
 }  // namespace penstock::actors

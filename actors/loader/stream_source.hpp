@@ -26,10 +26,13 @@ struct StreamSource {
 
 struct StreamSettings {
   std::int64_t batch_rows = 1;
-  bool drop_last = true;   ///< leave out the samples that do not fill a batch
-  bool rebatched = false;  ///< batches of what all workers read, not of one worker each
-  bool ahead = true;       ///< read before a batch is asked for
-  int buffered = 1;        ///< how many batches
+  /// Whether the samples that do not fill a batch are left out.
+  bool drop_last = true;
+  /// Whether a batch has samples of all workers. Otherwise each batch is one worker's.
+  bool rebatched = false;
+  /// Whether samples are read before a batch is asked for, and for at most how many batches.
+  bool ahead = true;
+  int buffered = 1;
   int workers = 1;
 };
 

@@ -18,7 +18,7 @@ struct DeviceSetup {
   std::shared_ptr<std::byte> scratch = {};
   std::int64_t scratch_bytes = 0;
   SupervisorHandle supervisor = {};
-  std::shared_ptr<ThreadTeam> team = {};  ///< null: the device's own thread does it all
+  std::shared_ptr<ThreadTeam> team = {};  ///< null if the device's own thread works alone
   std::array<WeightRoom, graph::rooms> weight_rooms = {WeightRoom(), WeightRoom()};
   std::shared_ptr<IpuPulse> pulse = {};  ///< not null
 };

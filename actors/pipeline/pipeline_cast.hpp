@@ -10,7 +10,7 @@
 
 namespace penstock::actors {
 
-/// An actor, and what messages call it.
+/// An actor and the name that error messages give it.
 struct Child {
   caf::actor actor = {};
   std::string name = {};
@@ -19,17 +19,18 @@ struct Child {
 struct PipelineCast {
   StepHandle step = {};
   SupervisorHandle supervisor = {};
-  /// Everybody but the supervisor, downstream actors first: the order in which they are ended.
+  /// All actors except the supervisor, in the order in which they are ended: downstream ones first.
   std::vector<Child> others = {};
-  std::shared_ptr<LivingActors> living = {};  ///< those and the supervisor
-  /// Replica by replica, stage by stage; theirs during a call.
+  /// Counts the supervisor and the others that have not ended.
+  std::shared_ptr<LivingActors> living = {};
+  /// The memory of each stage, replica by replica, which the stages' actors own during a call.
   std::vector<StageMemory> memory = {};
-  /// What each stage notes of itself, in the same order.
+  /// The boards on which the stages note what they have done, in the same order.
   std::vector<std::shared_ptr<StatusBoard>> statuses = {};
 };
 
-/// One spawn line per role; every actor knows its neighbours before the first call reaches it. If
-/// one of them cannot be had, the others are told to end.
+/// Spawns the actors of a pipeline. Every actor knows its neighbours before the first call reaches
+/// it. If one of them cannot be spawned, the others are told to end.
 /// @throws Error out_of_memory if there are not enough threads; std::bad_alloc.
 PipelineCast spawn_pipeline(ActorSystem& system, std::shared_ptr<const PipelineSetup> setup,
                             std::shared_ptr<const UpdateRules> rules);

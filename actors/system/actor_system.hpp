@@ -22,8 +22,8 @@ class Scheduler;
 
 /// RunsOn says where an actor's handlers run.
 enum class RunsOn : std::uint8_t {
-  workers,     ///< on the system's worker threads; its handlers never block
-  own_thread,  ///< on a thread of its own, where a handler may block or compute for long
+  workers,     ///< They run on the system's worker threads, and never block.
+  own_thread,  ///< They run on a thread of the actor's own, and may block or compute for long.
 };
 
 /// A host thread has nothing to do with an actor system after the end of this object. CAF leaves a

@@ -25,9 +25,9 @@ struct ActorTerms {
   caf::mailbox_element_ptr exit;   ///< the message that tells it to end
   caf::error out_of_memory;        ///< the reason of its end if memory runs out
   caf::error still_out_of_memory;  ///< the same if it also runs out for a requester's answer
-  Seat seat;                       ///< in the queue of the workers that all actors share
-  std::shared_ptr<Workers> own;    ///< the thread of its own, if it has one
-  Workers* workers = nullptr;      ///< those that run it; null in a deterministic system
+  Seat seat;                       ///< its seat in the queue of the workers that all actors share
+  std::shared_ptr<Workers> own;    ///< the thread of its own; null if it has none
+  Workers* workers = nullptr;      ///< the threads that run it; null in a deterministic system
 };
 
 /// Consumes what is left in an actor's mailbox, without an answer.

@@ -1,5 +1,5 @@
-// An actor system whose constructor gets no memory. If it ended the process, a forked one would
-// end.
+// These tests construct an actor system while there is no memory. If that ended the process, it
+// would be that of a forked child, whose exit code tells.
 
 #include <gtest/gtest.h>
 
@@ -28,7 +28,8 @@ Outcome outcome_of_a_system() {
   return worked;
 }
 
-/// What comes of making a system while `count` allocations fail, beginning with number `first`.
+/// Returns the outcome of constructing a system while `count` allocations fail, of which the first
+/// is allocation number `first` of the constructor.
 int outcome_with_failures(std::int64_t first, std::int64_t count) {
   const auto attempt = [&]() -> int {
     const testing::AllocationFailures failures(first, count);
@@ -44,7 +45,7 @@ TEST(NoMemory, ForAnyRunOfAllocationsOfItsConstructorMeansThatASystemIsRefused) 
     std::int64_t first = 1;
     for (int outcome; (outcome = outcome_with_failures(first, count)) != not_reached; ++first)
       ASSERT_EQ(outcome, refused) << count << " failures from allocation " << first << " on";
-    EXPECT_GT(first, 50) << "a constructor asks for more";
+    EXPECT_GT(first, 50) << "the constructor makes more allocations than the test has reached";
   }
 }
 
