@@ -75,7 +75,9 @@ std::string text_of(int error_number) {
   return std::generic_category().message(error_number);
 }
 
-/// Why what is at `target` cannot be replaced; nothing if it can. `existing` is of a link itself.
+/// Returns why what is at `target` cannot be replaced, or nothing if it can, or if somebody else
+/// has removed it since `existing` was read. `existing` describes a link itself, not where it
+/// leads.
 std::string obstacle(const std::filesystem::path& target, const std::filesystem::path& directory,
                      const struct stat& existing) {
   struct stat linked = existing;
@@ -86,7 +88,7 @@ std::string obstacle(const std::filesystem::path& target, const std::filesystem:
   if (S_ISLNK(existing.st_mode)) return "it is a link";
   if (is_standard_stream(existing))
     return "the standard output or error goes there; name another file";
-  if (::access(target.c_str(), W_OK) != 0) return text_of(errno);
+  if (::access(target.c_str(), W_OK) != 0) return errno == ENOENT ? "" : text_of(errno);
   struct stat parent = {};
   if (::stat(directory.c_str(), &parent) == 0 && !replaceable(parent, existing, ::geteuid()))
     return "it belongs to another user, and its directory lets only the owner replace it";
