@@ -171,21 +171,8 @@ class InferenceModel::Impl {
   Published<CallReport> last_call_;
 };
 
-InferenceModel::InferenceModel(const Model& model, const Options& options) {
-  constexpr std::string_view name = "the constructor of an InferenceModel";
-  or_out_of_memory(name, [&] {
-    const auto calls = ModelAccess::calls(model);
-    const ModelCall call(*calls, name);
-    calls->expect_grown(name);
-    std::shared_ptr<Impl> impl;
-    {
-      const ModelCall::Undisturbed alone(call);
-      impl = std::shared_ptr<Impl>(new Impl(model, options), FreeModel());
-    }
-    impl->running().log_compilation();
-    impl_ = std::move(impl);
-  });
-}
+InferenceModel::InferenceModel(const Model& model, const Options& options)
+    : impl_(made_as_one_call<Impl>(model, "the constructor of an InferenceModel", options)) {}
 
 std::shared_ptr<ModelCalls> ModelAccess::calls(const InferenceModel& model) {
   return model.impl_->calls();

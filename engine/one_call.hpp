@@ -1,11 +1,14 @@
-// as_one_call: how every call of a TrainingModel or an InferenceModel runs. It is the one call of
-// its Model; and at both of its ends, the inputs of earlier calls, and its own, that the engine has
-// done with are released on the thread that calls.
+// as_one_call says how every call of a TrainingModel or an InferenceModel runs, and
+// made_as_one_call how each is made. It is the one call of its Model. At both ends of a call,
+// inputs of its own and of earlier ones that the engine has done with are released on the thread
+// that calls.
 #pragma once
 
 #include <memory>
 #include <string_view>
 
+#include "engine/end_model.hpp"
+#include "engine/model/model_access.hpp"
 #include "engine/model/model_calls.hpp"
 #include "engine/running_model.hpp"
 #include "engine/values/out_of_memory.hpp"
@@ -47,6 +50,26 @@ auto as_one_call(const std::shared_ptr<Impl>& model, std::string_view name, cons
       const ModelCall::Undisturbed alone(under_way);
       return or_out_of_memory(name, [&] { return call(*kept); });
     });
+  });
+}
+
+/// Returns an `Impl`, made of `model` and `settings`, which is what a TrainingModel or an
+/// InferenceModel runs. Its log is told afterwards how it was compiled.
+/// @throws Error as as_one_call() and the constructor of `Impl`.
+template <class Impl>
+std::shared_ptr<Impl> made_as_one_call(const Model& model, std::string_view name,
+                                       const auto&... settings) {
+  return or_out_of_memory(name, [&] {
+    const std::shared_ptr<ModelCalls> calls = ModelAccess::calls(model);
+    const ModelCall under_way(*calls, name);
+    calls->expect_grown(name);
+    std::shared_ptr<Impl> made;
+    {
+      const ModelCall::Undisturbed alone(under_way);
+      made = std::shared_ptr<Impl>(new Impl(model, settings...), FreeModel());
+    }
+    made->running().log_compilation();
+    return made;
   });
 }
 

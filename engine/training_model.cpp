@@ -254,22 +254,9 @@ class TrainingModel::Impl {
   Published<CallReport> last_call_;
 };
 
-TrainingModel::TrainingModel(const Model& model, const Options& options,
-                             const Optimizer& optimizer) {
-  constexpr std::string_view name = "the constructor of a TrainingModel";
-  or_out_of_memory(name, [&] {
-    const auto calls = ModelAccess::calls(model);
-    const ModelCall call(*calls, name);
-    calls->expect_grown(name);
-    std::shared_ptr<Impl> impl;
-    {
-      const ModelCall::Undisturbed alone(call);
-      impl = std::shared_ptr<Impl>(new Impl(model, options, optimizer), FreeModel());
-    }
-    impl->running().log_compilation();
-    impl_ = std::move(impl);
-  });
-}
+TrainingModel::TrainingModel(const Model& model, const Options& options, const Optimizer& optimizer)
+    : impl_(made_as_one_call<Impl>(model, "the constructor of a TrainingModel", options,
+                                   optimizer)) {}
 
 std::shared_ptr<ModelCalls> ModelAccess::calls(const TrainingModel& model) {
   return model.impl_->calls();
