@@ -1,6 +1,6 @@
-// RunningModel: a model compiled and running, for training and for inference alike: the plan, the
-// actors that execute it, and the weights' way in and out. Used inside a ModelCall; what is marked
-// as such may be read on any thread beside it.
+// RunningModel is a model that was compiled and runs, for training or for inference: it has the
+// plan and the actors that execute it, and brings weights in and out. It is used inside a
+// ModelCall, but for the functions that say that any thread may call them.
 #pragma once
 
 #include <atomic>
@@ -14,9 +14,9 @@
 
 #include "actors/pipeline/pipeline_runtime.hpp"
 #include "engine/ipu_occupants.hpp"
-#include "engine/values/log.hpp"
 #include "engine/model/parameter_store.hpp"
 #include "engine/values/lent_tensors.hpp"
+#include "engine/values/log.hpp"
 #include "engine/values/trace_log.hpp"
 #include "graph/graph.hpp"
 #include "graph/plan.hpp"
@@ -80,7 +80,8 @@ class RunningModel : public WeightSource {
   /// @throws Error out_of_memory; closed if it had failed.
   void attach();
   bool attached() const noexcept { return runtime_ != nullptr; }
-  /// Returns whether this model is attached, or one of those that share its IPUs. On any thread.
+  /// Returns whether this model is attached, or one of those that share its IPUs. Any thread may
+  /// call it.
   bool any_attached() const noexcept { return occupants_->any(); }
 
   /// Sends newer weights to the IPUs first, if there are any; then runs `micro_batches` per
@@ -118,13 +119,13 @@ class RunningModel : public WeightSource {
   /// order of time.
   std::vector<TraceEvent> take_trace();
   /// Returns how many events were dropped of this model and of those for its short calls, since it
-  /// was built. On any thread.
+  /// was built. Any thread may call it.
   std::uint64_t dropped_events() const noexcept { return recorded_->dropped; }
   /// Returns the updates that the weights have seen, those of the models for short steps included.
-  /// On any thread.
+  /// Any thread may call it.
   std::uint64_t updates() const noexcept { return *setup_.updates; }
   /// Returns how often this model, and those for its short calls, have copied weights to the IPUs.
-  /// On any thread.
+  /// Any thread may call it.
   std::uint64_t weight_uploads() const noexcept { return *uploads_; }
 
   /// Returns the same as TrainingModel::buffer(), where there are `replicas` replicas.

@@ -1,5 +1,6 @@
-// ShortPlans: a model's plans for what of a call does not fill its own one, on that one's threads
-// and IPUs. The few that were used last are kept. Owned by a façade and used from its thread.
+// ShortPlans has a model's plans for the last samples of a call, where these are too few for the
+// model's own plan, on whose threads and IPUs they run. The few that were used last are kept. It is
+// owned by a façade and used from its thread.
 #pragma once
 
 #include <algorithm>
@@ -10,28 +11,30 @@
 #include <utility>
 #include <vector>
 
-#include "engine/values/log.hpp"
 #include "engine/running_model.hpp"
+#include "engine/values/log.hpp"
 #include "graph/ipu_memory_refusal.hpp"
 #include "penstock/error.hpp"
 #include "penstock/trace.hpp"
 
 namespace penstock {
 
-/// The last samples of a call, and what they are too few for, as an error says it.
+/// Describes the last samples of a call and says what they are too few for, as an error's text
+/// does.
 struct UnfilledRows {
-  std::string call;       ///< "step"
-  std::int64_t rows = 0;  ///< of the call
-  std::int64_t rest = 0;  ///< of these, the last
-  std::string unfilled;   ///< "update (one takes 8)"
+  std::string call;       ///< This names the call, such as "step".
+  std::int64_t rows = 0;  ///< The call has so many samples.
+  std::int64_t rest = 0;  ///< So many of them, the last ones, fill nothing.
+  std::string unfilled;   ///< This is what they do not fill, such as "update (one takes 8)".
 };
 
 /// Returns the size of the largest equal micro-batches of at most `most` samples that fill `rows`.
 std::int64_t equal_micro_batch(std::int64_t rows, std::int64_t most);
 
-/// Returns `options` with micro-batches of `batch` samples, which are fewer, on one replica. The
-/// same activations stay in the host store, although each is smaller: otherwise a plan for fewer
-/// samples might need more of an IPU's memory.
+/// Returns `options` with micro-batches of `batch` samples on one replica, where `batch` is less
+/// than options.batch_size. The activations that `options` keeps in the host store stay there,
+/// although each becomes smaller: otherwise a plan for fewer samples might need more of an IPU's
+/// memory.
 Options for_fewer_samples(Options options, std::int64_t batch);
 
 /// Returns variants of `options` that compute the same bits with less memory of the IPUs, the last
@@ -67,16 +70,17 @@ class ShortPlans {
  public:
   explicit ShortPlans(RunningModel& own) : own_(own) {}
 
-  /// The model's own plan. @throws Error closed, for good, if that or a short one has failed.
+  /// Returns the model's own plan.
+  /// @throws Error closed each time once that plan or a short one has failed.
   RunningModel& open() const;
 
   /// Forgets the short ones. @throws Error as open(), and as RunningModel::detach() where none is
   /// attached.
   void detach();
 
-  /// The kept one that `fits`, else what `make` returns.
-  /// @throws Error as `make` and RunningModel::expect_same_rows(), by the number of rows that was
-  /// asked for.
+  /// Returns the kept plan that `fits`; failing that, the one that `make` returns, which is kept.
+  /// @throws Error as `make` and RunningModel::expect_same_rows(), with a text that opens with what
+  /// `of` describes.
   RunningModel& take(const UnfilledRows& of, const auto& fits, const auto& make) try {
     RunningModel& plan = find_or_make(fits, make);
     if (of.rest < of.rows) own_.expect_same_rows(plan);

@@ -1,6 +1,7 @@
-// IdxFile: a file in the IDX format of MNIST: a magic number (two zero bytes, the element type, the
-// number of dimensions), the dimensions as big-endian 32-bit numbers, the elements. Unsigned bytes
-// only. Read from front to back, by one thread.
+// IdxFile reads a file in the IDX format of MNIST, which has a magic number (two zero bytes, the
+// type of the elements, the number of dimensions), the dimensions as big-endian 32-bit numbers, and
+// the elements. Only elements that are unsigned bytes are read. One thread reads from front to
+// back.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +14,20 @@ namespace penstock {
 
 class IdxFile {
  public:
-  /// Reads the header of a file, gzipped or plain, that must have `rank` dimensions. A plain file
-  /// has to be exactly as long as its header says; of a gzipped one only reading tells.
-  /// @throws Error io_error, corrupt_file: one line that opens with the file's name;
-  /// std::bad_alloc.
+  /// Reads the header of the file at `path`, which is gzipped or plain and must have `rank`
+  /// dimensions. A plain file has to be exactly as long as its header says; whether a gzipped file
+  /// is, read_elements() finds out.
+  /// @throws Error io_error or corrupt_file, whose text is one line that opens with the file's
+  /// name; std::bad_alloc.
   IdxFile(const std::string& path, int rank);
 
-  /// The file's name, as messages have it.
+  /// Returns the file's name as messages show it.
   const std::string& path() const noexcept { return file_.path(); }
   const std::vector<std::int64_t>& dims() const noexcept { return dims_; }
 
-  /// Reads what is behind the header, once. Nothing is allocated for what that merely claims.
-  /// @throws as the constructor does.
+  /// Returns the elements, which follow the header. It is called once. Memory is allocated for
+  /// elements that are there, and not for as many as the header claims.
+  /// @throws Error as the constructor does.
   std::vector<std::uint8_t> read_elements();
 
  private:

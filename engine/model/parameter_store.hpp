@@ -1,5 +1,5 @@
-// ParameterStore: the host's copy of a model's parameters and buffers, in model order, and where
-// newer values are if a running training model has them. Used inside a ModelCall.
+// ParameterStore holds the host's copy of a model's parameters and buffers, in model order, and
+// knows where newer values are if a running training model has them. It is used inside a ModelCall.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@
 
 namespace penstock {
 
-/// What holds newer weights than the host: a training model after a step.
+/// A WeightSource holds newer weights than the host, as a training model does after a step.
 class WeightSource {
  public:
-  /// The values of the store's parameters, in its order. A source that was made before the model's
-  /// last layers knows only the leading ones and returns those.
+  /// Returns the values of the store's parameters, in its order. A source that was made before the
+  /// model's last layers knows only the leading parameters and returns the values of those.
   virtual std::vector<Tensor> read_weights() = 0;
-  /// They are the host's now, for whoever asks the store.
+  /// Is called when the host has the weights that read_weights() has returned.
   virtual void weights_taken() {}
 
  protected:
@@ -48,10 +48,13 @@ class ParameterStore {
   /// @throws Error each time, until the source can be read or all values are replaced; older values
   /// are never taken for the newest.
   const std::vector<Tensor>& newest();
-  /// @throws Error invalid_argument if there is no parameter `name`; as newest() otherwise.
+  /// Returns the newest value of the parameter `name`.
+  /// @throws Error invalid_argument if there is no such parameter, and as newest().
   Tensor newest(const std::string& name);
 
-  /// @throws Error invalid_argument, shape_mismatch; as newest().
+  /// Replaces the value of the parameter `name`, after fetching all newer values.
+  /// @throws Error invalid_argument if there is no such parameter, shape_mismatch if `value` does
+  /// not fit it, and as newest(); then nothing has changed.
   void set(const std::string& name, const Tensor& value);
   /// Replaces every parameter at once; what a source holds, or has lost, is then out of date.
   /// @throws Error shape_mismatch; then nothing has changed.
@@ -66,8 +69,8 @@ class ParameterStore {
 
   /// Notes that the newest values are in `source`. Returns their version.
   std::uint64_t mark_newer(WeightSource& source);
-  /// The host has the newest values, and `source` may go.
-  /// @throws what reading `source` throws: it holds them as before.
+  /// Fetches the newest values if `source` holds them, so that `source` may be destroyed.
+  /// @throws what reading `source` throws; then `source` holds the newest values as before.
   void take_from(WeightSource& source);
   /// Forgets `source`, after reading it if it holds the newest values. Should that fail, they are
   /// lost, and every reader is told until all values are replaced.

@@ -1,4 +1,4 @@
-// hexadecimal: numbers in base 16, as names and messages have them. Pure.
+// hexadecimal() writes numbers in base 16 for names and messages. It is a pure function.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,8 @@
 
 namespace penstock {
 
-/// `number` in lower-case hexadecimal digits, with zeros before it up to a length of `digits`.
+/// Returns `number` in lower-case hexadecimal digits, padded with zeros in front to `digits`
+/// digits.
 std::string hexadecimal(std::uint64_t number, std::size_t digits);
 
 }  // namespace penstock

@@ -20,26 +20,28 @@ struct NamedValue {
   std::string name;
   double value = 0;
 };
-/// @throws Error invalid_argument if there is no value of that name.
+/// Returns the value called `name`. @throws Error invalid_argument if there is none.
 double value_of(const std::vector<NamedValue>& values, const std::string& name);
 
 /// Describes one call of TrainingModel::step().
 struct StepRecord {
-  int epoch = 1;                        ///< from 1
-  std::int64_t step = 1;                ///< of the epoch, from 1
-  std::uint64_t updates = 0;            ///< of this training so far
-  std::vector<NamedValue> values = {};  ///< of this step: "loss", then the metrics
-  double samples_per_second = 0;        ///< over the wait for data and step(), and nothing else
+  int epoch = 1;              ///< Epochs are counted from 1.
+  std::int64_t step = 1;      ///< Steps are counted from 1 in each epoch.
+  std::uint64_t updates = 0;  ///< This training has done so many updates so far.
+  /// They are what this step alone comes to: "loss", then the metrics.
+  std::vector<NamedValue> values = {};
+  /// The time is that of the wait for data and of step(), and of nothing else.
+  double samples_per_second = 0;
 };
 
 struct EpochRecord {
   int epoch = 1;
   std::int64_t steps = 0;
-  std::uint64_t updates = 0;  ///< of this training so far
+  std::uint64_t updates = 0;  ///< This training has done so many updates so far.
   /// They are means over the epoch: "loss", the metrics, and "val_" before the name of what was
   /// evaluated. A mean is nan if the output mode has returned nothing for it.
   std::vector<NamedValue> values = {};
-  double seconds = 0;  ///< without the evaluation
+  double seconds = 0;  ///< The evaluation is not part of them.
   /// The part of `seconds` spent waiting for data, as DataLoader::waited_seconds() counts it.
   double waited_seconds = 0;
 };
@@ -49,7 +51,7 @@ struct History {
   std::uint64_t updates = 0;
   /// It covers the first step's call to the last one's return, with loading, without evaluation.
   double samples_per_second = 0;
-  double waited_seconds = 0;  ///< for data, in all epochs
+  double waited_seconds = 0;  ///< Data were waited for so long in all epochs.
   /// Says whether fit() was asked to stop, and did. `updates` counts those of the epoch that was
   /// cut short, too, which `epochs` does not have.
   bool cancelled = false;
@@ -58,7 +60,8 @@ struct History {
 /// Says whether a training goes on after what a callback was told.
 enum class Next : std::uint8_t { go_on, stop };
 
-/// Those that are not empty are called. What they throw ends the training and reaches its caller.
+/// The functions of a callback that are not empty are called. What they throw ends the training and
+/// reaches its caller.
 struct FitCallback {
   /// Is called before all else, with the names that EpochRecord::values will have.
   std::function<void(const std::vector<std::string>& names)> on_fit_begin = {};
@@ -78,7 +81,8 @@ struct FitOptions {
   /// The training ends after these updates, if not before; its last step is shortened.
   std::optional<std::int64_t> max_updates = {};
   std::vector<Metric> metrics = {};
-  /// Both or neither: what is evaluated, by the same metrics, at the end of each epoch.
+  /// The model is evaluated on the data, by the same metrics, at the end of each epoch. Either both
+  /// are given or neither.
   InferenceModel* validation_model = nullptr;
   DataLoader* validation_data = nullptr;
   std::vector<FitCallback> callbacks = {};
@@ -95,10 +99,10 @@ struct FitOptions {
 /// an output mode), a step only if no callback can stop the training before it: in the first epoch
 /// under an on_epoch_end, the first one under an on_step_end; and what a metric's check throws, for
 /// the model or the one that is evaluated.
-/// Afterwards: what a metric's score throws, which has the first step behind it at the earliest;
-/// invalid_data for an epoch without a batch; as TrainingModel::step(), DataLoader::next() and
-/// evaluate(). The model keeps what it was trained to until then, and TrainingModel::updates()
-/// counts that.
+/// @throws afterwards what a metric's score throws, which is called after the first step at the
+/// earliest; Error invalid_data for an epoch without a batch; as TrainingModel::step(),
+/// DataLoader::next() and evaluate() do. The model keeps what it was trained to until then, and
+/// TrainingModel::updates() counts that.
 ///
 /// Once `stop` is asked to stop, fit() ends after the updates that have begun, calls nothing of the
 /// host's any more but a log, and returns what was done, marked as cancelled; the model keeps what
@@ -111,11 +115,12 @@ History fit(TrainingModel& model, DataLoader& data, const FitOptions& options = 
             std::stop_token stop = {});
 
 struct Evaluation {
-  std::vector<NamedValue> values = {};  ///< the metrics
-  double samples_per_second = 0;        ///< from the first call to the last one's return
+  std::vector<NamedValue> values = {};  ///< They are the metrics, in their order.
+  /// The time is that from the first call to the last one's return.
+  double samples_per_second = 0;
 };
 
-/// The metrics over one epoch of the data, of which a last batch may be shorter. If the names of
+/// Returns the metrics over one epoch of the data, whose last batch may be shorter. If the names of
 /// the data's fields include all of InferenceModel::inputs(), the model takes these by name. Else
 /// fields are as in fit(): a batch's first ones are InferenceModel::training_inputs(), of which the
 /// model takes its own; or they are its own inputs alone, where a batch has no more fields. Batches
@@ -129,9 +134,9 @@ struct Evaluation {
 Evaluation evaluate(InferenceModel& model, DataLoader& data, const std::vector<Metric>& metrics,
                     const std::function<void()>& on_batch = {}, std::stop_token stop = {});
 
-/// The outputs for one epoch of the data, each [samples,...] in the order of the samples. For
-/// models whose outputs have a row per sample, and that return all of them (OutputMode::all, as
-/// inference does unless told otherwise). DataLoader::note() is logged as by fit().
+/// Returns the outputs for one epoch of the data, each [samples,...] in the order of the samples.
+/// The model's outputs must have a row per sample, and it must return all of them (OutputMode::all,
+/// as inference does unless told otherwise). DataLoader::note() is logged as by fit().
 /// @throws Error as evaluate(); shape_mismatch if an output has no row per sample, invalid_argument
 /// if replicas share their inputs.
 std::vector<NamedTensor> predict(InferenceModel& model, DataLoader& data,
@@ -145,12 +150,14 @@ struct EarlyStopping {
   /// This is a name of EpochRecord::values. "val_loss" is there if the loss is an output and
   /// mean_of("loss") a metric, or a metric of one's own has that name.
   std::string monitor = "val_loss";
-  bool higher_is_better = false;  ///< as of an accuracy
-  double min_delta = 0;           ///< a smaller gain is none
-  int patience = 0;               ///< epochs without a gain, as those of nan, that are let pass
+  bool higher_is_better = false;  ///< An accuracy, for example, gets better by getting higher.
+  double min_delta = 0;           ///< A gain that is not greater than this counts as none.
+  /// So many epochs without a gain are let pass, one after the other; nan is no gain.
+  int patience = 0;
 };
-/// Returns a callback for one training. @throws Error invalid_argument for a negative number or an
-/// empty name; its on_fit_begin, if no value will have that name.
+/// Returns a callback for one training. Its on_fit_begin throws Error invalid_argument if no value
+/// will have the name `rule.monitor`.
+/// @throws Error invalid_argument for a negative number or an empty name.
 FitCallback early_stopping(const EarlyStopping& rule);
 
 }  // namespace penstock

@@ -12,7 +12,7 @@
 
 namespace penstock {
 
-/// What some samples, or whatever is counted, come to together.
+/// A sum over some samples, or over whatever else is counted, and how many they are.
 struct Score {
   double sum = 0;
   std::int64_t count = 0;
@@ -24,31 +24,38 @@ struct Score {
 
 struct Metric {
   std::string name;
-  /// Of one call: of what it returned for which batch.
+  /// Is called after each call of the model, with what that has returned and the batch that it was
+  /// given, and returns the score of these samples. It may not be empty.
   std::function<Score(const StepResult& result, const Batch& batch)> score;
-  /// Asked before the first call, with TrainingModel::outline() or InferenceModel's: throws if such
-  /// calls don't return what the score is of. Empty: whatever is missing shows at the first call.
+  /// Is called before the first call of the model, with TrainingModel::outline() or
+  /// InferenceModel::outline(), and throws if such a model's calls do not return what `score`
+  /// needs. If it is empty, nothing is checked, and `score` meets what is missing after the first
+  /// call.
   std::function<void(const StepResult& outline)> check = {};
 };
 
-/// How many rows of `scores` f32 [N,classes] are highest at their label's place, `labels` i64 [M].
-/// Of equal scores the first counts. Where there are fewer scores than labels, as OutputMode::final
-/// returns them, they belong to the last N labels. @throws Error shape_mismatch for other tensors.
+/// Returns how many rows of `scores`, f32 [N,classes], have their highest score at the row's label,
+/// which `labels`, i64 [M], says. Of equal scores the first one is the highest. Where there are
+/// fewer scores than labels, as OutputMode::final returns them, they belong to the last N labels.
+/// @throws Error shape_mismatch for other tensors.
 std::int64_t count_correct(const Tensor& scores, const Tensor& labels);
 
-/// The share of samples whose score is highest at their label: of the scores [N,classes] in
-/// `output`, and the labels that are the batch's last field; of the samples that the output mode
-/// returns. @throws Error invalid_argument, before the first call, if there is no such output,
-/// under OutputMode::sum, which returns those of none, and for input groups of replicas, which
-/// return them several times.
+/// Returns a metric: the share of the samples, of those that the output mode returns, whose score
+/// is highest at their label. The scores, [N,classes], are the output `output`; the labels are the
+/// batch's last field.
+/// The metric's check throws Error invalid_argument if there is no such output, under
+/// OutputMode::sum, which returns the scores of no sample, and for input groups of replicas, which
+/// return each score several times.
 Metric accuracy(const std::string& output);
 
-/// The mean of an output's elements, f32 of any shape, under the output's name. Of
-/// Model::output("loss", loss), say: inference, which has no loss of its own, then tells it too. A
-/// number for a whole micro-batch counts once for each of its samples, which may be fewer in a
-/// short step or run: a mean over them stays one; of sums it is the mean, over samples, of the sum
-/// that each is part of. What OutputMode::sum adds up is divided by the number of micro-batches.
-/// @throws Error invalid_argument, before the first call, if there is no such output.
+/// Returns a metric that has the output's name: the mean of the elements of `output`, f32 of any
+/// shape. With Model::output("loss", loss), for example, it tells the loss of inference as well,
+/// which has no loss of its own. A number for a whole micro-batch counts once for each sample of
+/// it, and micro-batches of a short step or run may have fewer: so the mean of means over
+/// micro-batches is the mean over all samples, and the mean of sums over micro-batches is the mean,
+/// over samples, of the sum that each sample is part of. What OutputMode::sum adds up is divided by
+/// the number of micro-batches. The metric's check throws Error invalid_argument if there is no
+/// such output.
 Metric mean_of(const std::string& output);
 
 }  // namespace penstock
