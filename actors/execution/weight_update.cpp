@@ -36,6 +36,12 @@ std::size_t most_addends(const PipelineSetup& setup, std::size_t stage) {
 
 }  // namespace
 
+std::string name_of(UpdatePhase phase) {
+  constexpr std::array<const char*, update_phases> names = {"reduce", "measure", "follow", "apply",
+                                                            "gather"};
+  return '"' + std::string(names[static_cast<std::size_t>(phase)]) + '"';
+}
+
 WeightUpdate::WeightUpdate(std::shared_ptr<const PipelineSetup> setup, std::size_t stage,
                            std::shared_ptr<Arena> arena, std::shared_ptr<const UpdateRules> rules,
                            std::int64_t replica)
@@ -246,8 +252,9 @@ double WeightUpdate::divisor() const {
 }
 
 void WeightUpdate::apply(graph::PartRunner* runner) {
-  applying_ = true;
+  // If the function throws, the weights are still whole.
   rate_factor_ = rules_->learning_rate_factor ? rules_->learning_rate_factor(step_) : 1;
+  applying_ = true;
   for (const Trained& trained : trained_) {
     if (moves_in_shards(trained))
       move_shard(trained);
