@@ -94,6 +94,8 @@ class HostPort {
   /// failed, or is being ended. An update that has begun is finished by all stages whatever fails
   /// meanwhile, so that they agree.
   bool update_begins();
+  /// The update that began has ended: all stages of all replicas have its weights. Whoever waits in
+  /// await_update_end() is woken.
   void update_ended();
   void let_no_update_begin() noexcept;
   /// Returns whether an update has begun and not ended.

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "actors/execution/arena.hpp"
@@ -27,6 +28,8 @@ enum class UpdatePhase : std::uint8_t {
   gather,   ///< the other replicas' shards of the new weights
 };
 inline constexpr std::size_t update_phases = 5;
+/// Returns the phase's name in quotes, as errors tell it.
+std::string name_of(UpdatePhase phase);
 
 struct VariableNorm {
   std::int32_t variable = 0;  ///< position in Plan::variables

@@ -1,5 +1,7 @@
 #include "actors/pipeline/gate_actor.hpp"
 
+#include <algorithm>
+
 #include "graph/optimizers/norm.hpp"
 
 namespace penstock::actors {
@@ -25,6 +27,7 @@ void GateState::start(GateHandle::pointer actor, std::shared_ptr<const PipelineS
 void GateState::on_links(GateLinks& given) {
   links = std::move(given);
   orders = std::vector<Orders>(links.optimizers.size());
+  heard.assign(links.optimizers.size(), false);
 }
 
 void GateState::prepare_rounds() {
@@ -32,9 +35,11 @@ void GateState::prepare_rounds() {
     for (Letter<UpdateOrder>& letter : letters) letter.prepare([] { return UpdateOrder{}; });
 }
 
-void GateState::on_gradients_ready() {
+void GateState::on_gradients_ready(const GradientsReady& message) {
+  heard[position(message.replica, message.stage)] = true;
   if (++ready < links.optimizers.size()) return;
   ready = 0;
+  std::fill(heard.begin(), heard.end(), false);
   prepare_rounds();
   if (!setup->host->update_begins()) return;
   begin_round(
@@ -46,9 +51,15 @@ UpdatePhase GateState::first_with_sums() const {
   return follows ? UpdatePhase::follow : UpdatePhase::apply;
 }
 
+std::size_t GateState::position(std::int32_t replica, std::int32_t stage) const {
+  return static_cast<std::size_t>(replica) * setup->stages() + static_cast<std::size_t>(stage);
+}
+
 void GateState::begin_round(const UpdateOrder& order) {
+  in_round = true;
   round = order;
   done = 0;
+  std::fill(heard.begin(), heard.end(), false);
   const std::size_t first = one_by_one() ? 1 : links.optimizers.size();
   for (std::size_t i = 0; i < first; ++i) send_order(i);
 }
@@ -67,6 +78,7 @@ void GateState::on_phase_done(const PhaseDone& answer) {
       squared_norms[static_cast<std::size_t>(norm.variable)] = norm.squared;
   for (const ShardNorm& norm : update.shard_norms())
     shard_norms[static_cast<std::size_t>(norm.variable)][replica] = &norm.part;
+  heard[position(answer.replica, answer.stage)] = true;
   if (++done == links.optimizers.size())
     end_round();
   else if (one_by_one())
@@ -108,8 +120,30 @@ void GateState::add_up(std::vector<double>& of_variables) const {
 }
 
 void GateState::release() {
+  in_round = false;
+  std::fill(heard.begin(), heard.end(), false);
   setup->host->update_ended();
   for (const OptimizerHandle& optimizer : links.optimizers) self->send(optimizer, Release{});
+}
+
+void GateState::on_explain_wait() const {
+  const std::string what = waits_for();
+  self->send(links.supervisor, WaitsFor{what.empty() ? "" : "gate waits for " + what});
+}
+
+/// Before the first gradients of a window are there, the gate waits for nothing that the stages
+/// would not explain. Where one optimizer follows the other, the others are not late.
+std::string GateState::waits_for() const {
+  if (!in_round && ready == 0) return "";
+  std::string late;
+  for (std::size_t i = 0; i < heard.size(); ++i) {
+    if (heard[i]) continue;
+    const auto replica = static_cast<std::int64_t>(i / setup->stages());
+    late += (late.empty() ? "" : ", ") + stage_name(*setup, replica, i % setup->stages());
+    if (in_round && one_by_one()) break;
+  }
+  if (!in_round) return "the complete gradients of " + late;
+  return "the phase " + name_of(round.phase) + " of the weight update of " + late;
 }
 
 GateHandle::behavior_type gate_actor(GateHandle::stateful_pointer<GateState> self,
@@ -117,9 +151,10 @@ GateHandle::behavior_type gate_actor(GateHandle::stateful_pointer<GateState> sel
                                      std::shared_ptr<const UpdateRules> rules) {
   self->state.start(self, std::move(setup), std::move(rules));
   return {[=](GateLinks& links) { self->state.on_links(links); },
-          [=](const GradientsReady&) { self->state.on_gradients_ready(); },
+          [=](const GradientsReady& ready) { self->state.on_gradients_ready(ready); },
           [=](const PhaseDone& done) { self->state.on_phase_done(done); },
-          [=](const SetRules& message) { self->state.on_set_rules(message); }};
+          [=](const SetRules& message) { self->state.on_set_rules(message); },
+          [=](const ExplainWait&) { self->state.on_explain_wait(); }};
 }
 
 }  // namespace penstock::actors

@@ -16,9 +16,10 @@ struct GateState {
   void start(GateHandle::pointer actor, std::shared_ptr<const PipelineSetup> pipeline,
              std::shared_ptr<const UpdateRules> first_rules);
   void on_links(GateLinks& given);
-  void on_gradients_ready();
+  void on_gradients_ready(const GradientsReady& message);
   void on_phase_done(const PhaseDone& done);
   void on_set_rules(const SetRules& message) { rules = message.rules; }
+  void on_explain_wait() const;
 
   /// Makes what the update's rounds need: from its begin to its end the gate allocates nothing.
   void prepare_rounds();
@@ -30,14 +31,20 @@ struct GateState {
   /// Turns what shards know of each variable's norm into the norm.
   void add_up(std::vector<double>& of_variables) const;
   void release();
+  /// Returns what the gate waits for; nothing if others would name it.
+  std::string waits_for() const;
+  /// Returns the position of a stage's optimizer in `links`.
+  std::size_t position(std::int32_t replica, std::int32_t stage) const;
   bool one_by_one() const { return setup->plan->schedule->one_at_a_time; }
 
   GateHandle::pointer self = nullptr;
   std::shared_ptr<const PipelineSetup> setup;
   std::shared_ptr<const UpdateRules> rules;
   GateLinks links;
-  std::size_t ready = 0;  // optimizers whose sums are complete
-  std::size_t done = 0;   // optimizers that have finished this round
+  std::size_t ready = 0;    // optimizers whose sums are complete
+  std::size_t done = 0;     // optimizers that have finished this round
+  std::vector<bool> heard;  // which of them have answered since the last rendezvous
+  bool in_round = false;    // an update is under way
   UpdateOrder round;
   std::vector<double> squared_norms;  // by variable; of replica 0 where the replicas' are equal
   /// The parts of norms of the last round that told of them, by variable, then replica. A variable

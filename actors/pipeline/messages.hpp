@@ -116,8 +116,11 @@ struct TiedSums {
 };
 
 /// Optimizer -> gate: this stage's gradient sums are complete, those of the other replicas
-/// included.
-struct GradientsReady {};
+/// included. It is sent once per update, and everything that the update needs is there then.
+struct GradientsReady {
+  std::int32_t replica = 0;
+  std::int32_t stage = 0;
+};
 
 /// Gate -> optimizers, in rounds: every stage has finished one before the next begins.
 struct UpdateOrder {
@@ -128,9 +131,10 @@ struct UpdateOrder {
   std::shared_ptr<const std::vector<double>> directions = {};
 };
 
-/// Optimizer -> gate: that is done.
+/// Optimizer -> gate: the phase that the gate ordered is done.
 struct PhaseDone {
   std::int32_t replica = 0;
+  std::int32_t stage = 0;
   /// Has the norms, after `measure` and `follow`; to be read until the next round.
   std::shared_ptr<const WeightUpdate> update = {};
 };
@@ -204,7 +208,7 @@ struct NothingMoves {
   std::uint64_t progress = 0;  ///< HostPort::progressed(), since then
   double quiet_seconds = 0;    ///< for so long
 };
-/// Supervisor -> stages, optimizers and feed: what do you wait for? The answer is WaitsFor.
+/// Supervisor -> stages, optimizers, gate and feed: what do you wait for? The answer is WaitsFor.
 struct ExplainWait {};
 struct WaitsFor {
   std::string text = {};  ///< empty: nothing that others would not name
@@ -227,7 +231,8 @@ using OptimizerHandle =
                      caf::reacts_to<ExplainWait>>;
 using ReducerHandle = caf::typed_actor<caf::reacts_to<Contribution>>;
 using GateHandle = caf::typed_actor<caf::reacts_to<GateLinks>, caf::reacts_to<GradientsReady>,
-                                    caf::reacts_to<PhaseDone>, caf::reacts_to<SetRules>>;
+                                    caf::reacts_to<PhaseDone>, caf::reacts_to<SetRules>,
+                                    caf::reacts_to<ExplainWait>>;
 using HostStoreHandle =
     caf::typed_actor<caf::reacts_to<StoreBlock>, caf::replies_to<FetchBlock>::with<FetchedBlock>>;
 using StepHandle = caf::typed_actor<caf::reacts_to<StepLinks>, caf::reacts_to<StepCall>,
@@ -266,7 +271,9 @@ struct RunUpdate {
   std::shared_ptr<Letter<UpdateDone>> answer = {};
 };
 
-/// Optimizer -> reducer: one replica's gradient sums; read until Reduced comes.
+/// Optimizer -> reducer: one replica's gradient sums are complete, in `arena`. The reducer keeps
+/// the arena, and tells every replica's optimizer by Reduced where all of them are. It reads none
+/// of the sums itself; the optimizers do, until the update is done.
 struct Contribution {
   std::int32_t replica = 0;
   OptimizerHandle optimizer = {};
@@ -295,11 +302,11 @@ struct OptimizerLinks {
   ReducerHandle reducer = {};                    ///< none for a single replica
   GateHandle gate = {};
   HostStoreHandle host_store = {};  ///< none where state stays on the IPU
-  StepHandle step = {};
   SupervisorHandle supervisor = {};
 };
 struct GateLinks {
-  std::vector<OptimizerHandle> optimizers = {};
+  std::vector<OptimizerHandle> optimizers = {};  ///< replica by replica, by stage
+  SupervisorHandle supervisor = {};
 };
 struct StepLinks {
   FeedHandle feed = {};
@@ -311,6 +318,7 @@ struct SupervisorLinks {
   std::vector<StageHandle> stages = {};
   std::vector<OptimizerHandle> optimizers = {};
   FeedHandle feed = {};
+  GateHandle gate = {};  ///< none in inference
 };
 
 }  // namespace penstock::actors

@@ -25,10 +25,9 @@ BlockKey OptimizerState::key() const {
 
 void OptimizerState::on_window_complete(const WindowComplete& window) {
   update_number = window.update;
-  if (links.reducer)
-    self->send(links.reducer, Contribution{setup.replica, self, setup.arena});
-  else
-    use_sums(nullptr);
+  if (!links.reducer) return use_sums(nullptr);
+  awaited = Awaited::replicas;
+  self->send(links.reducer, Contribution{setup.replica, self, setup.arena});
 }
 
 void OptimizerState::on_reduced(const Reduced& reduced) {
@@ -40,6 +39,7 @@ void OptimizerState::use_sums(std::shared_ptr<const ReducedSums> reduced) {
   for (const std::int32_t owner : owners)
     self->send(links.optimizers[static_cast<std::size_t>(owner)], TiedSums{setup.stage, own});
   setup.update->set_sums(setup.stage, own);
+  awaited = Awaited::tied_sums;
   count_sums();
 }
 
@@ -51,6 +51,7 @@ void OptimizerState::on_tied_sums(TiedSums& tied) {
 void OptimizerState::count_sums() {
   if (++sums_there <= copiers.size()) return;
   sums_there = 0;
+  awaited = Awaited::nothing;
   if (!reduces_ahead()) return prepare();
   write_letters();
   run(UpdatePhase::reduce);
@@ -70,7 +71,7 @@ void OptimizerState::prepare() {
 void OptimizerState::be_ready() {
   write_letters();
   work.reserve(update_phases);
-  self->send(links.gate, GradientsReady{});
+  self->send(links.gate, GradientsReady{setup.replica, setup.stage});
 }
 
 void OptimizerState::write_letters() {
@@ -85,7 +86,7 @@ void OptimizerState::write_letters() {
                        .stage = setup.stage,
                        .answer = std::move(answer)};
     });
-    letter.done.prepare([&] { return PhaseDone{setup.replica, setup.update}; });
+    letter.done.prepare([&] { return PhaseDone{setup.replica, setup.stage, setup.update}; });
   }
 }
 
@@ -110,11 +111,11 @@ void OptimizerState::end_phase(UpdatePhase phase) {
 }
 
 void OptimizerState::fetch_state() {
-  fetching = true;  // as long as it takes: the watchdog sees it
+  awaited = Awaited::state;  // as long as it takes: the watchdog sees it
   self->request(links.host_store, caf::infinite, FetchBlock{key()})
       .then(
           [this](FetchedBlock& fetched) {
-            fetching = false;
+            awaited = Awaited::nothing;
             setup.update->lend_host_state(std::move(fetched.block));
             be_ready();
           },
@@ -140,7 +141,20 @@ void OptimizerState::on_explain_wait() {
 }
 
 std::string OptimizerState::waits_for() const {
-  return fetching ? "its state from the host store" : "";
+  switch (awaited) {
+    case Awaited::nothing:
+      return "";
+    case Awaited::replicas:
+      return "the gradient sums of the other replicas";
+    case Awaited::tied_sums:
+      return "the gradient sums of " + std::to_string(copiers.size() + 1 - sums_there) + " of " +
+             std::to_string(copiers.size()) + " stages that have copies of its parameters";
+    case Awaited::state:
+      return "its state from the host store";
+    case Awaited::ipu:
+      return "its IPU, which has the phase " + name_of(running) + " of its weight update";
+  }
+  return "";
 }
 
 std::string OptimizerState::who() const {
@@ -150,10 +164,13 @@ std::string OptimizerState::who() const {
 void OptimizerState::run(UpdatePhase phase) {
   Letter<RunUpdate>& letter = letters[static_cast<std::size_t>(phase)].run;
   letter.message().phase = phase;
+  awaited = Awaited::ipu;
+  running = phase;
   letter.send(links.device, self->context());
 }
 
 void OptimizerState::on_update_done(const UpdateDone& done) {
+  awaited = Awaited::nothing;
   work.push_back({.ipu = ipu,
                   .replica = setup.replica,
                   .stage = setup.stage,

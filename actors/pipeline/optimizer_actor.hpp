@@ -60,8 +60,10 @@ struct OptimizerState {
   std::set<std::int32_t> copiers;  // stages that hold copies of this one's parameters
   std::size_t sums_there = 0;      // of this update
   std::int64_t update_number = 0;
-  bool fetching = false;         // its state, from the host store
-  std::vector<TraceEvent> work;  // of this update
+  enum class Awaited : std::uint8_t { nothing, replicas, tied_sums, state, ipu };
+  Awaited awaited = Awaited::nothing;          // what this optimizer is the first to know of
+  UpdatePhase running = UpdatePhase::measure;  // on the IPU, while that is awaited
+  std::vector<TraceEvent> work;                // of this update
   /// What one phase of an update needs to be told and answered.
   struct PhaseLetters {
     Letter<RunUpdate> run;

@@ -202,8 +202,8 @@ class Casting {
         introduce_stage(static_cast<std::size_t>(replica), stage);
     caf::anon_send(feed_, FeedLinks{stages_, step_});
     caf::anon_send(step_, StepLinks{feed_, stages_, optimizers_, gate_});
-    if (gate_) caf::anon_send(gate_, GateLinks{optimizers_});
-    SupervisorLinks asked{{}, optimizers_, feed_};
+    if (gate_) caf::anon_send(gate_, GateLinks{optimizers_, supervisor_});
+    SupervisorLinks asked{{}, optimizers_, feed_, gate_};
     for (const auto& stages : stages_)
       asked.stages.insert(asked.stages.end(), stages.begin(), stages.end());
     caf::anon_send(supervisor_, std::move(asked));
@@ -219,7 +219,7 @@ class Casting {
       caf::anon_send(links.optimizer,
                      OptimizerLinks{device, self, optimizers_of(replica),
                                     reducers_.empty() ? ReducerHandle{} : reducers_[stage], gate_,
-                                    host_store_, step_, supervisor_});
+                                    host_store_, supervisor_});
     }
     caf::anon_send(self, std::move(links));
   }

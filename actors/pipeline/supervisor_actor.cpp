@@ -52,6 +52,7 @@ void SupervisorState::ask_what_is_awaited() {
   self->send(links.feed, ExplainWait{});
   for (const StageHandle& stage : links.stages) self->send(stage, ExplainWait{});
   for (const OptimizerHandle& optimizer : links.optimizers) self->send(optimizer, ExplainWait{});
+  if (links.gate) self->send(links.gate, ExplainWait{});
 }
 
 void SupervisorState::on_waits_for(WaitsFor& answer) {
@@ -63,7 +64,8 @@ void SupervisorState::on_waits_for(WaitsFor& answer) {
 }
 
 std::size_t SupervisorState::asked() const {
-  return links.stages.size() + links.optimizers.size() + 1;
+  const std::size_t feed = 1, gate = links.gate ? 1 : 0;
+  return links.stages.size() + links.optimizers.size() + gate + feed;
 }
 
 void SupervisorState::report_stall() {

@@ -1,5 +1,6 @@
-// Letter: a message that is allocated before it is needed, so that sending it cannot fail. One
-// thread at a time uses it.
+// Letter: a message that is allocated before it is needed, so that sending it cannot fail. The
+// letter owns the message until it is sent; from then on the receiver's mailbox does. One thread at
+// a time uses it.
 #pragma once
 
 #include <caf/actor_cast.hpp>
@@ -9,7 +10,8 @@
 
 namespace penstock::actors {
 
-/// `Message` is moved without an exception.
+/// Moving a `Message` throws nothing. A letter is either there, with a message in it, or not: it
+/// must be there to be changed, sent or taken.
 template <class Message>
 class Letter {
  public:

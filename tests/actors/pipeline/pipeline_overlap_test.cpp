@@ -250,7 +250,6 @@ TEST(PipelineOverlap, IsRealBetweenTheReductionOfOneStageAndTheBackwardOfAnother
                                 .stage = cast.actor<StageHandle>(cast.stage_name(3)),
                                 .reducer = cast.actor<ReducerHandle>("reducer of stage 3"),
                                 .gate = cast.actor<GateHandle>("gate"),
-                                .step = cast.actor<StepHandle>("step"),
                                 .supervisor = cast.cast().supervisor});
   EXPECT_TRUE(same_bits(train(cast), expected));
   caf::anon_send_exit(device, caf::exit_reason::user_shutdown);

@@ -39,7 +39,7 @@ std::string stall(SmallCast& cast) {
 }
 
 caf::behavior swallow(caf::event_based_actor*, int) {
-  return {[](const EdgeTensor&) {}};
+  return {[](const EdgeTensor&) {}, [](const TiedSums&) {}};
 }
 
 /// While it lives, stage 1 talks to an actor that never does anything instead of stage 2.
@@ -72,6 +72,38 @@ TEST(PipelineStall, FailsTheCallAndSaysWhoWaitsForWhat) {
   EXPECT_TRUE(same_bits(cast.variables_after_end(), cast.first_variables()));
 }
 
+/// An IPU and a reducer that take everything and do nothing.
+DeviceHandle::behavior_type idle_device(DeviceHandle::pointer, int) {
+  return {[](RunProgram&) {}, [](BringWeights&) {}, [](RunUpdate&) {}};
+}
+ReducerHandle::behavior_type idle_reducer(ReducerHandle::pointer, int) {
+  return {[](Contribution&) {}};
+}
+
+/// Returns whom an optimizer talks to, to be told otherwise.
+OptimizerLinks optimizer_links(SmallCast& cast, std::size_t stage, std::int64_t replica = 0) {
+  const std::string ipu = std::to_string(cast.pipeline()->ipu(replica, stage));
+  OptimizerLinks links{.device = cast.actor<DeviceHandle>("IPU " + ipu),
+                       .stage = cast.actor<StageHandle>(cast.stage_name(stage, replica)),
+                       .gate = cast.actor<GateHandle>("gate"),
+                       .supervisor = cast.cast().supervisor};
+  for (std::size_t other = 0; other < cast.plan().stages.size(); ++other)
+    links.optimizers.push_back(
+        cast.actor<OptimizerHandle>("optimizer of " + cast.stage_name(other, replica)));
+  if (cast.options().replicas > 1)
+    links.reducer = cast.actor<ReducerHandle>("reducer of stage " + std::to_string(stage));
+  return links;
+}
+
+void introduce(SmallCast& cast, std::size_t stage, OptimizerLinks links, std::int64_t replica = 0) {
+  caf::anon_send(cast.actor<OptimizerHandle>("optimizer of " + cast.stage_name(stage, replica)),
+                 std::move(links));
+}
+
+void expect_part(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find("; " + part), std::string::npos) << part << "\nis missing in\n" << text;
+}
+
 /// A host store that takes and never gives.
 HostStoreHandle::behavior_type keep(HostStoreHandle::pointer self, int) {
   const auto promises = std::make_shared<std::vector<caf::typed_response_promise<FetchedBlock>>>();
@@ -101,21 +133,75 @@ HostStoreHandle::behavior_type keep_of(HostStoreHandle::pointer self, const Kept
 TEST(PipelineStall, OfTheHostStoreNamesTheOptimizerThatWaits) {
   SmallCast cast({.offload = true});
   const auto keeper = cast.system().spawn(RunsOn::workers, keep, 0);
-  caf::anon_send(cast.actor<OptimizerHandle>("optimizer of " + cast.stage_name(1)),
-                 OptimizerLinks{.device = cast.actor<DeviceHandle>("IPU 1"),
-                                .stage = cast.actor<StageHandle>(cast.stage_name(1)),
-                                .gate = cast.actor<GateHandle>("gate"),
-                                .host_store = keeper,
-                                .step = cast.actor<StepHandle>("step"),
-                                .supervisor = cast.cast().supervisor});
-  EXPECT_EQ(stall(cast),
-            "nothing has moved for 60 s; feed has sent all of replica 0; optimizer of " +
-                cast.stage_name(1) + " waits for its state from the host store; " +
-                cast.stage_name(0) + " waits for its weight update; " + cast.stage_name(1) +
-                " waits for its weight update; " + cast.stage_name(2) +
-                " waits for its weight update; " + cast.stage_name(3) +
-                " waits for its weight update");
+  OptimizerLinks links = optimizer_links(cast, 1);
+  links.host_store = keeper;
+  introduce(cast, 1, std::move(links));
+  EXPECT_EQ(
+      stall(cast),
+      "nothing has moved for 60 s; feed has sent all of replica 0; gate waits for the complete "
+      "gradients of " +
+          cast.stage_name(1) + "; optimizer of " + cast.stage_name(1) +
+          " waits for its state from the host store; " + cast.stage_name(0) +
+          " waits for its weight update; " + cast.stage_name(1) + " waits for its weight update; " +
+          cast.stage_name(2) + " waits for its weight update; " + cast.stage_name(3) +
+          " waits for its weight update");
   caf::anon_send_exit(keeper, caf::exit_reason::user_shutdown);
+}
+
+TEST(PipelineStall, InAnUpdateNamesItsPhaseAndTheStagesThatHaveNotDoneIt) {
+  struct Case {
+    const char* schedule;
+    double max_grad_norm;
+    const char* phase;
+  };
+  for (const auto& [schedule, max_grad_norm, phase] :
+       {Case{"grouped", 0, "apply"}, Case{"grouped", 1, "measure"},
+        Case{"sequential", 0, "apply"}}) {
+    SmallCast cast({.schedule = schedule, .max_grad_norm = max_grad_norm});
+    const auto device = cast.system().spawn(RunsOn::workers, idle_device, 0);
+    for (const std::size_t stage : {1, 2}) {
+      OptimizerLinks links = optimizer_links(cast, stage);
+      links.device = device;
+      introduce(cast, stage, std::move(links));
+    }
+    const std::string text = stall(cast);
+    const std::string of_phase = "the phase \"" + std::string(phase) + "\" of ";
+    const bool one_by_one = std::string(schedule) == "sequential";
+    expect_part(text, "gate waits for " + of_phase + "the weight update of " + cast.stage_name(1) +
+                          (one_by_one ? ";" : ", " + cast.stage_name(2)));
+    expect_part(text, "optimizer of " + cast.stage_name(1) + " waits for its IPU, which has " +
+                          of_phase + "its weight update");
+    caf::anon_send_exit(device, caf::exit_reason::user_shutdown);
+  }
+}
+
+TEST(PipelineStall, BetweenReplicasNamesTheOptimizersThatLackTheOthersSums) {
+  SmallCast cast({.replicas = 2});
+  const auto reducer = cast.system().spawn(RunsOn::workers, idle_reducer, 0);
+  OptimizerLinks links = optimizer_links(cast, 2, 1);
+  links.reducer = reducer;
+  introduce(cast, 2, std::move(links), 1);
+  const std::string text = stall(cast);
+  for (const std::int64_t replica : {0, 1})
+    expect_part(text, "optimizer of " + cast.stage_name(2, replica) +
+                          " waits for the gradient sums of the other replicas");
+  expect_part(text, "gate waits for the complete gradients of " + cast.stage_name(2, 0) + ", " +
+                        cast.stage_name(2, 1) + ";");
+  caf::anon_send_exit(reducer, caf::exit_reason::user_shutdown);
+}
+
+TEST(PipelineStall, OfSumsOfATiedParameterNamesTheOptimizerThatLacksThem) {
+  SmallCast cast({.tied = true});
+  const auto nobody = cast.system().spawn(RunsOn::workers, swallow, 0);
+  OptimizerLinks links = optimizer_links(cast, 3);
+  links.optimizers[0] = caf::actor_cast<OptimizerHandle>(nobody);
+  introduce(cast, 3, std::move(links));
+  const std::string text = stall(cast);
+  expect_part(text, "optimizer of " + cast.stage_name(0) +
+                        " waits for the gradient sums of 1 of 3 stages that have copies of its "
+                        "parameters");
+  expect_part(text, "gate waits for the complete gradients of " + cast.stage_name(0) + ";");
+  caf::anon_send_exit(nobody, caf::exit_reason::user_shutdown);
 }
 
 /// What the watchdog says of a call in which stage 3 does not get one class of blocks.
