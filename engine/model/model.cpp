@@ -40,7 +40,7 @@ std::shared_ptr<Model::Impl> Model::Impl::make(const std::string& name, std::uin
 
 graph::ValueId Model::Impl::id(std::string_view who, Value value) const {
   const bool here = value.model_ == number;
-  if (here && graph::index(value.id_) < network.graph().values.size()) return value.id_;
+  if (here && network.has(value.id_, value.serial_)) return value.id_;
   const std::string got = here                ? "one of a layer that was taken back"
                           : value.model_ == 0 ? "one of no model"
                                               : "one of another model";

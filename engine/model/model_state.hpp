@@ -34,7 +34,7 @@ struct Model::Impl {
 
   /// @throws Error invalid_model, opening with `who`, if `value` is not one of this model.
   graph::ValueId id(std::string_view who, Value value) const;
-  Value value(graph::ValueId id) const { return {number, id}; }
+  Value value(graph::ValueId id) const { return {number, network.serial(id), id}; }
 
   /// Returns what `action` returns. It is the call of the model that is under way meanwhile. The
   /// logs of the models that it asks for weights are told when it, and all calls around it, are

@@ -58,6 +58,7 @@ graph::ValueId NetworkBuilder::input(const std::string& name, const Shape& sampl
   graph_.values.push_back(
       {.name = name, .type = {dtype, one_sample(sample)}, .kind = graph::ValueKind::input});
   graph_.inputs.push_back(id);
+  number_values();
   draft.keep();
   return id;
 }
@@ -70,6 +71,7 @@ graph::ValueId NetworkBuilder::variable(const std::string& name, const Shape& sh
   const auto id = static_cast<graph::ValueId>(graph_.values.size());
   graph_.values.push_back({.name = name, .type = {DType::f32, shape}, .kind = kind});
   graph_.variables.push_back({.value = id, .initializer = initializer});
+  number_values();
   draft.keep();
   return id;
 }
@@ -86,6 +88,7 @@ graph::ValueId NetworkBuilder::node(const graph::Op& op, std::vector<graph::Valu
   scope_of_.resize(position);
   scope_of_.push_back(open_.empty() ? graph::none : open_.back().block);
   graph_.node(id).block = block_of(position);
+  number_values();
   draft.keep();
   return graph_.node(id).outputs.front();
 }

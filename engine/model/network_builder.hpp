@@ -3,6 +3,7 @@
 // one thread at a time.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -22,6 +23,12 @@ class NetworkBuilder {
   const graph::Graph& graph() const noexcept { return graph_; }
   /// The same, outside of every scope.
   NetworkBuilder copy() const;
+
+  /// Returns a number that no other value of the network has or had; a later value may have the
+  /// `id` of one that was taken back, but not its serial number.
+  std::uint64_t serial(graph::ValueId id) const { return serials_[graph::index(id)]; }
+  /// Returns whether the value that had this `id` and this `serial` number is still there.
+  bool has(graph::ValueId id, std::uint64_t serial) const noexcept;
 
   /// Names: @throws Error invalid_model if one is empty or used already.
   graph::ValueId input(const std::string& name, const Shape& sample, DType dtype);
@@ -87,8 +94,7 @@ class NetworkBuilder {
     void keep() noexcept { kept_ = true; }
 
    private:
-    graph::Graph& graph_;
-    NetworkNames& names_;
+    NetworkBuilder& builder_;
     std::size_t values_, nodes_, variables_, inputs_;
     bool kept_ = false;
   };
@@ -100,6 +106,8 @@ class NetworkBuilder {
     bool is_stage;
   };
 
+  /// Gives a serial number to each value that has none yet.
+  void number_values();
   [[noreturn]] void refuse(Errc code, const std::string& text) const;
   std::string described(graph::ValueId value) const;
   void expect_new(bool used, std::string_view kind, const std::string& name) const;
@@ -135,7 +143,9 @@ class NetworkBuilder {
   void drop_blocks_but(const std::vector<bool>& kept);
 
   graph::Graph graph_;
-  NetworkNames names_;  // of graph_
+  NetworkNames names_;                  // of graph_
+  std::vector<std::uint64_t> serials_;  // by value
+  std::uint64_t last_serial_ = 0;
   std::vector<Scope> open_;
   int scopes_ = 0;
   int numbered_blocks_ = 0;

@@ -33,6 +33,7 @@ void NetworkBuilder::restore(State&& before) noexcept {
   names_.keep(graph_, before.inputs, before.variables, before.nodes, before.outputs);
   names_.forget_blocks();
   graph_.values.resize(before.values);
+  serials_.resize(before.values);
   graph_.nodes.resize(before.nodes);
   graph_.variables.resize(before.variables);
   graph_.inputs.resize(before.inputs);
@@ -55,21 +56,30 @@ void NetworkBuilder::restore(State&& before) noexcept {
   scope_ipus_ = std::move(before.scope_ipus);
 }
 
+void NetworkBuilder::number_values() {
+  while (serials_.size() < graph_.values.size()) serials_.push_back(++last_serial_);
+}
+
+bool NetworkBuilder::has(graph::ValueId id, std::uint64_t serial) const noexcept {
+  return graph::index(id) < serials_.size() && serials_[graph::index(id)] == serial;
+}
+
 NetworkBuilder::Draft::Draft(NetworkBuilder& builder)
-    : graph_(builder.graph_),
-      names_(builder.names_),
-      values_(graph_.values.size()),
-      nodes_(graph_.nodes.size()),
-      variables_(graph_.variables.size()),
-      inputs_(graph_.inputs.size()) {}
+    : builder_(builder),
+      values_(builder.graph_.values.size()),
+      nodes_(builder.graph_.nodes.size()),
+      variables_(builder.graph_.variables.size()),
+      inputs_(builder.graph_.inputs.size()) {}
 
 NetworkBuilder::Draft::~Draft() {
   if (kept_) return;
-  names_.keep(graph_, inputs_, variables_, nodes_, graph_.outputs.size());
-  graph_.values.resize(values_);
-  graph_.nodes.resize(nodes_);
-  graph_.variables.resize(variables_);
-  graph_.inputs.resize(inputs_);
+  graph::Graph& graph = builder_.graph_;
+  builder_.names_.keep(graph, inputs_, variables_, nodes_, graph.outputs.size());
+  graph.values.resize(values_);
+  builder_.serials_.resize(std::min(values_, builder_.serials_.size()));
+  graph.nodes.resize(nodes_);
+  graph.variables.resize(variables_);
+  graph.inputs.resize(inputs_);
 }
 
 }  // namespace penstock

@@ -32,15 +32,18 @@ namespace penstock {
 
 class OutputFile;
 
-/// A Value is a tensor that a model will compute. It belongs to the model that gave it.
+/// A Value is a tensor that a model will compute. It belongs to the model that gave it. If its
+/// layer is taken back, as Sequential::add() may do, it is no value of the model any more.
 class Value {
  public:
   Value() = default;
 
  private:
   friend class Model;
-  Value(std::uint64_t model, std::int32_t id) : model_(model), id_(id) {}
-  std::uint64_t model_ = 0;  // 0: of none
+  Value(std::uint64_t model, std::uint64_t serial, std::int32_t id)
+      : model_(model), serial_(serial), id_(id) {}
+  std::uint64_t model_ = 0;   // 0: of none
+  std::uint64_t serial_ = 0;  // no other value of the model has or had it
   std::int32_t id_ = -1;
 };
 

@@ -214,6 +214,42 @@ TEST(Sequential, IsAsItWasWhereALayerThatSetsItsStagesThrows) {
   EXPECT_EQ(chain.stages(), (std::vector<int>{-1}));
 }
 
+/// Adds a layer to `chain`, which calls `inside` and then fails.
+void add_failing(Sequential& chain, const std::function<void()>& inside) {
+  EXPECT_THROW(chain.add([&](Model&, Value) -> Value {
+    inside();
+    throw 7;
+  }),
+               int);
+}
+
+TEST(Sequential, MakesValuesThatAreNoOtherLayersWhenTheirLayerWasTakenBack) {
+  Model model("m");
+  const Value x = model.input("x", {4});
+  Sequential chain(model, x);
+  chain.dense("first", 4);
+  std::vector<Value> lost;
+  Value kept;
+  add_failing(chain, [&] {
+    const Value input = model.input("z", {4});
+    const Value hidden = model.linear("fc", input, 4);
+    lost = {input, hidden, model.parameter("fc.weight"), model.relu(hidden)};
+    kept = model.parameter("first.weight");
+  });
+  const Value input = model.input("z", {4});
+  const Value hidden = model.linear("other", input, 4);
+  model.relu(model.relu(hidden));
+  for (const Value value : lost) {
+    EXPECT_EQ(refusal(Errc::invalid_model, [&] { model.relu(value); }),
+              "relu: expected a value of model \"m\", got one of a layer that was taken back");
+    EXPECT_EQ(refusal(Errc::invalid_model, [&] { model.output("y", value); }),
+              "output \"y\": expected a value of model \"m\", got one of a layer that was taken "
+              "back");
+  }
+  EXPECT_EQ(model.shape(model.linear(hidden, kept)), (Shape{1, 4})) << "that one's layer is there";
+  EXPECT_EQ(model.shape(hidden), (Shape{1, 4}));
+}
+
 TEST(Sequential, CountsWhatALayerAddsToItAsPartOfThatLayer) {
   Model model("m");
   Sequential chain(model, model.input("x", {4}));
