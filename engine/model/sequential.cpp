@@ -111,7 +111,9 @@ Sequential& Sequential::dropout(const std::string& name, double probability) {
 }
 
 void Sequential::set_stages(const std::vector<int>& stages) {
-  calling(model_, "Sequential::set_stages", [&] {
+  constexpr std::string_view who = "Sequential::set_stages";
+  calling(model_, who, [&] {
+    ModelAccess::calls(model_)->expect_grown(who);
     check_stages(stages, size());
     std::vector<int> given = stages;
     const auto& nodes = ModelAccess::graph(model_).nodes;

@@ -48,7 +48,8 @@ class Sequential {
   /// The stage of each layer, as Model::set_stage_assignment(): {0, 0, 1, 1}. What the model
   /// computes before the chain is in stage 0, what it computes after a layer in that layer's stage.
   /// @throws Error invalid_argument unless there is a number for each layer, the first is 0, and
-  /// each next one is the same or one more; as set_stage_assignment(). Then nothing has changed.
+  /// each next one is the same or one more; busy inside the function of a layer of the model; as
+  /// set_stage_assignment(). Then nothing has changed.
   void set_stages(const std::vector<int>& stages);
   /// Of each layer; -1: none was said. A layer that computes nothing is where it was put, as long
   /// as the others are.

@@ -199,19 +199,27 @@ TEST(Sequential, IsAsItWasWhereALayerThatAddsToItThrows) {
   EXPECT_EQ(chain.stages(), (std::vector<int>{-1, -1}));
 }
 
-TEST(Sequential, IsAsItWasWhereALayerThatSetsItsStagesThrows) {
-  const auto nothing = [](Model&, Value x) { return x; };
+// Stages set there could be for other layers than the chain has in the end.
+TEST(Sequential, RefusesStagesInsideTheFunctionOfALayer) {
   Model model("m");
-  Sequential chain(model, model.input("x", {4}));
-  chain.add(nothing);
-  const auto add = [&] {
-    chain.add([&](Model&, Value) -> Value {
-      chain.set_stages({0});
-      throw Error(Errc::invalid_argument, "no");
-    });
-  };
-  EXPECT_EQ(refusal(Errc::invalid_argument, add), "no");
+  const Value x = model.input("x", {4});
+  Sequential chain(model, x), other(model, x);
+  const auto nothing = [](Model&, Value last) { return last; };
+  other.add(nothing);
+  const std::string refused =
+      "model \"m\": Sequential::set_stages cannot begin, for it was called from inside the "
+      "function "
+      "of a layer, which may yet be taken back; call it when the layer has been added";
+  chain.add([&](Model&, Value) {
+    chain.dense("a", 4).dense("b", 4).dense("c", 4);
+    EXPECT_EQ(refusal(Errc::busy, [&] { chain.set_stages({0, 0, 0}); }), refused);
+    EXPECT_EQ(refusal(Errc::busy, [&] { other.set_stages({0}); }), refused);
+    return chain.output();
+  });
   EXPECT_EQ(chain.stages(), (std::vector<int>{-1}));
+  EXPECT_EQ(other.stages(), (std::vector<int>{-1}));
+  chain.set_stages({0});
+  EXPECT_EQ(chain.stages(), (std::vector<int>{0})) << "the layer is there, and stages can be set";
 }
 
 /// Adds a layer to `chain`, which calls `inside` and then fails.
