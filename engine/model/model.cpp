@@ -91,12 +91,13 @@ void ModelAccess::expect_value(std::string_view who, const Model& model, Value v
 void ModelAccess::add(const Model& model, const std::function<void()>& change) {
   const std::shared_ptr<Model::Impl> impl = model.impl_;
   NetworkBuilder::State before = impl->network.state();
-  const ModelCalls::Growth growing(impl->calls);
+  ModelCalls::Growing growing(impl->calls);
   try {
     change();
   } catch (...) {
     impl->network.restore(std::move(before));
     impl->weights.keep(before.variables);
+    growing.take_back();
     throw;
   }
 }

@@ -36,7 +36,7 @@ void ModelCalls::leave() noexcept {
 }
 
 void ModelCalls::expect_grown(std::string_view name) const {
-  if (growths_ > 0)
+  if (growth_)
     throw Error(Errc::busy, who_ + ": " + std::string(name) +
                                 " cannot begin, for it was called from inside the function of a "
                                 "layer, which may yet be taken back; call it when the layer has "

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "actors/system/owning_process.hpp"
+#include "engine/model/growth.hpp"
 #include "engine/values/canonical_floats.hpp"
 
 namespace penstock {
@@ -29,17 +30,26 @@ class ModelCalls {
 
   /// While it lives, layers are being added that may be taken back again: nothing may be compiled,
   /// run or copied that knows them. Made inside a call.
-  class Growth {
+  class Growing {
    public:
-    explicit Growth(ModelCalls& calls) : calls_(calls) { ++calls_.growths_; }
-    ~Growth() { --calls_.growths_; }
-    Growth(const Growth&) = delete;
-    Growth& operator=(const Growth&) = delete;
+    explicit Growing(ModelCalls& calls)
+        : calls_(calls), growth_(std::make_shared<Growth>(calls.growth_)) {
+      calls.growth_ = growth_;
+    }
+    ~Growing() { calls_.growth_ = growth_->outer(); }
+    Growing(const Growing&) = delete;
+    Growing& operator=(const Growing&) = delete;
+
+    /// Lets all who share the growth know that it was taken back.
+    void take_back() noexcept { growth_->take_back(); }
 
    private:
     ModelCalls& calls_;
+    const std::shared_ptr<Growth> growth_;
   };
-  /// Checks, inside the call `name`, that no Growth lives. @throws Error busy if one does.
+  /// Returns the innermost growth under way, or nothing. Used inside a call.
+  std::shared_ptr<const Growth> growth() const noexcept { return growth_; }
+  /// Checks, inside the call `name`, that no Growing lives. @throws Error busy if one does.
   void expect_grown(std::string_view name) const;
 
  private:
@@ -55,10 +65,10 @@ class ModelCalls {
   const actors::OwningProcess process_;
   std::mutex mutex_;
   std::condition_variable left_;
-  std::thread::id thread_;  // of the call under way
-  std::string_view name_;   // of the call under way, without those inside it
-  int growths_ = 0;         // which only the thread of the call under way makes and ends
-  int depth_ = 0;           // that call, and calls that it makes itself; 0: none is under way
+  std::thread::id thread_;          // of the call under way
+  std::string_view name_;           // of the call under way, without those inside it
+  std::shared_ptr<Growth> growth_;  // which only the thread of the call under way makes and ends
+  int depth_ = 0;  // that call, and calls that it makes itself; 0: none is under way
   std::string_view undisturbed_ = {};  // the call that lets its thread make no other one; or empty
 };
 

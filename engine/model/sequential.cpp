@@ -59,35 +59,48 @@ auto calling(const Model& model, std::string_view name, const auto& action) {
 
 }  // namespace
 
-Sequential::Sequential(const Model& model, Value begin) : model_(model), last_(begin) {
+Sequential::Sequential(const Model& model, Value begin) : model_(model), begin_(begin) {
   calling(model_, "Sequential", [&] { ModelAccess::expect_value("Sequential", model_, begin); });
+}
+
+std::size_t Sequential::size() const noexcept {
+  std::size_t size = extents_.size();
+  while (size > 0 && extents_[size - 1].growth && extents_[size - 1].growth->is_taken_back())
+    --size;
+  return size;
+}
+
+Value Sequential::output() const noexcept {
+  const std::size_t layers = size();
+  return layers == 0 ? begin_ : extents_[layers - 1].output;
+}
+
+// Whatever grows the chain begins with this: what was taken back is always at its end, therefore.
+void Sequential::drop_layers_taken_back() {
+  extents_.resize(size());
 }
 
 // A layer's function may add to the chain itself, and it may throw after that.
 Sequential& Sequential::add(const Layer& layer) {
   calling(model_, "Sequential::add", [&] {
+    drop_layers_taken_back();
+    Sequential before = *this;
+    before.extents_.reserve(before.size() + 1);
     const auto& nodes = ModelAccess::graph(model_).nodes;
-    const std::size_t begin = nodes.size();
-    const Value last = last_;
-    std::vector<Extent> extents = extents_, before = extents_;
-    std::vector<int> given = given_;
-    extents.reserve(extents.size() + 1);
-    Value value;
+    Extent added{.begin = nodes.size(), .growth = ModelAccess::calls(model_)->growth()};
     try {
       ModelAccess::add(model_, [&] {
-        value = call_host([&] { return layer(model_, last); });
-        ModelAccess::expect_value("layer " + std::to_string(before.size()) + " (from 0)", model_,
-                                  value);
+        added.output = call_host([&] { return layer(model_, before.output()); });
+        ModelAccess::expect_value("layer " + std::to_string(before.size()) + " (from 0)",
+                                  before.model_, added.output);
       });
     } catch (...) {
-      last_ = last;
-      extents_ = std::move(before);
-      given_ = std::move(given);
+      *this = std::move(before);
       throw;
     }
-    extents.push_back({begin, nodes.size()});
-    extents_ = std::move(extents);
-    last_ = value;
+    added.end = nodes.size();
+    before.extents_.push_back(std::move(added));
+    *this = std::move(before);
   });
   return *this;
 }
@@ -114,6 +127,7 @@ void Sequential::set_stages(const std::vector<int>& stages) {
   constexpr std::string_view who = "Sequential::set_stages";
   calling(model_, who, [&] {
     ModelAccess::calls(model_)->expect_grown(who);
+    drop_layers_taken_back();
     check_stages(stages, size());
     std::vector<int> given = stages;
     const auto& nodes = ModelAccess::graph(model_).nodes;

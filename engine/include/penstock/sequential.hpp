@@ -4,12 +4,15 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "penstock/model.hpp"
 
 namespace penstock {
+
+class Growth;
 
 enum class Activation : std::uint8_t { none, relu, sigmoid, tanh, softmax };
 
@@ -31,7 +34,8 @@ class Sequential {
   using Layer = std::function<Value(Model& model, Value x)>;
   /// Layers that `layer` adds to the chain itself become parts of this one.
   /// @throws as `layer`, to which calls that compile, run or clone the model throw Error busy;
-  /// invalid_model if that returns no value of the model. Chain and network are then as they were.
+  /// invalid_model if that returns no value of the model. The network and all of its chains are
+  /// then as they were, and what `layer` had added is gone, from copies of a chain as well.
   Sequential& add(const Layer& layer);
   /// Model::flatten(), ::linear() (and an activation behind it, which counts as one layer with it),
   /// ::dropout().
@@ -40,9 +44,10 @@ class Sequential {
                     Activation activation = Activation::none);
   Sequential& dropout(const std::string& name, double probability);
 
-  std::size_t size() const noexcept { return extents_.size(); }
-  /// What the last layer computes.
-  Value output() const noexcept { return last_; }
+  /// Returns the number of layers.
+  std::size_t size() const noexcept;
+  /// Returns what the last layer computes, or where the chain begins if it has no layer.
+  Value output() const noexcept;
   const Model& model() const noexcept { return model_; }
 
   /// The stage of each layer, as Model::set_stage_assignment(): {0, 0, 1, 1}. What the model
@@ -57,14 +62,18 @@ class Sequential {
   std::vector<ChainLayer> layers() const;
 
  private:
-  /// How many layers the model had before a layer of the chain, and with it.
+  /// How many layers the model had before a layer of the chain, and with it; what the layer
+  /// computes, and the growth of the model that it is a part of, if it is part of one.
   struct Extent {
     std::size_t begin = 0, end = 0;
+    Value output = {};
+    std::shared_ptr<const Growth> growth = {};
   };
+  void drop_layers_taken_back();
 
   Model model_;
-  Value last_;
-  std::vector<Extent> extents_;  // by layer of the chain
+  Value begin_;
+  std::vector<Extent> extents_;  // by layer of the chain; the last ones may have been taken back
   std::vector<int> given_;       // the stages set last
 };
 

@@ -231,6 +231,86 @@ void add_failing(Sequential& chain, const std::function<void()>& inside) {
                int);
 }
 
+TEST(Sequential, LosesWhatTheFailedLayerOfAnotherChainAddedToIt) {
+  const auto nothing = [](Model&, Value last) { return last; };
+  Model model("m");
+  const Value x = model.input("x", {4});
+  Sequential failing(model, x), chain(model, x);
+  chain.dense("first", 3).add(nothing);
+  chain.set_stages({0, 0});
+  model.reset_stage_assignment();
+  const std::string before = to_json(chain);
+  add_failing(failing, [&] {
+    chain.dense("a", 4);
+    add_failing(failing, [&] { chain.dense("b", 5); });
+    EXPECT_EQ(chain.size(), 3U) << "what was added before the inner layer may stay";
+    failing.add([&](Model&, Value last) {
+      chain.add(nothing).dense("c", 6);
+      return last;
+    });
+    EXPECT_EQ(chain.size(), 5U);
+  });
+  EXPECT_EQ(chain.size(), 2U);
+  EXPECT_EQ(to_json(chain), before);
+  EXPECT_EQ(model.shape(chain.output()), (Shape{1, 3}));
+  chain.dense("next", 2);
+  EXPECT_EQ(chain.layers().back().layer, "next");
+  chain.set_stages({0, 0, 1});
+  EXPECT_EQ(chain.stages(), (std::vector<int>{0, 0, 1}));
+}
+
+TEST(Sequential, IsBehindItsOtherLayersAgainWhenALayerThatComputesNothingWasTakenBack) {
+  const auto nothing = [](Model&, Value last) { return last; };
+  Model model("m");
+  const Value x = model.input("x", {4});
+  Sequential failing(model, x), chain(model, x);
+  add_failing(failing, [&] { chain.add(nothing).add(nothing); });
+  EXPECT_EQ(chain.size(), 0U);
+  EXPECT_EQ(model.shape(chain.output()), (Shape{1, 4}));
+  EXPECT_TRUE(chain.layers().empty());
+}
+
+TEST(Sequential, LosesWhatWasTakenBackInItsCopiesToo) {
+  Model model("m");
+  const Value x = model.input("x", {4});
+  Sequential chain(model, x);
+  chain.dense("first", 3);
+  const std::string before = to_json(chain);
+  Sequential copy = chain, beginning = chain;
+  add_failing(chain, [&] {
+    chain.dense("inner", 5);
+    copy = chain;
+    beginning = Sequential(model, chain.output());
+    beginning.dense("behind", 2);
+    EXPECT_EQ(copy.size(), 2U);
+  });
+  EXPECT_EQ(to_json(copy), before);
+  EXPECT_EQ(to_json(chain), before);
+  model.linear("other", x, 7);  // in the place of what was taken back
+  EXPECT_EQ(to_json(copy), before);
+  EXPECT_EQ(model.shape(copy.output()), (Shape{1, 3}));
+  copy.dense("next", 2);
+  EXPECT_EQ(copy.layers().back().layer, "next");
+  EXPECT_EQ(beginning.size(), 0U);
+  EXPECT_EQ(refusal(Errc::invalid_model, [&] { beginning.dense("again", 2); }),
+            "linear \"again\": expected a value of model \"m\", got one of a layer that was taken "
+            "back");
+}
+
+TEST(Sequential, KeepsWhatALayerAddedToOtherChainsWhenItSucceeded) {
+  Model model("m");
+  const Value x = model.input("x", {4});
+  Sequential chain(model, x), other(model, x);
+  chain.add([&](Model&, Value last) {
+    other.dense("a", 4);
+    return last;
+  });
+  add_failing(chain, [&] { other.dense("b", 5); });
+  ASSERT_EQ(other.size(), 1U);
+  EXPECT_EQ(other.layers()[0].layer, "a");
+  EXPECT_EQ(chain.size(), 1U);
+}
+
 TEST(Sequential, MakesValuesThatAreNoOtherLayersWhenTheirLayerWasTakenBack) {
   Model model("m");
   const Value x = model.input("x", {4});
