@@ -6,6 +6,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <utility>
 
 #include "penstock/error.hpp"
 
@@ -28,7 +29,8 @@ class NotedExceptions {
  public:
   void add(const std::length_error& error) noexcept {
     if (has(error)) return;
-    noted_[next_] = {std::current_exception(), &error};
+    // It dies at the end, for the destructor of a host's exception may call the engine.
+    const Noted oldest = std::exchange(noted_[next_], {std::current_exception(), &error});
     next_ = (next_ + 1) % noted_.size();
   }
   bool has(const std::length_error& error) const noexcept {
@@ -68,7 +70,14 @@ MemoryWatch::MemoryWatch() noexcept {
 }
 
 MemoryWatch::~MemoryWatch() {
-  if (--watches == 0) noted().~NotedExceptions();
+  if (watches > 1) {
+    --watches;
+    return;
+  }
+  // They die behind the watch, for the destructor of a host's exception may call the engine.
+  const NotedExceptions last = std::move(noted());
+  noted().~NotedExceptions();
+  watches = 0;
 }
 
 void MemoryWatch::note_host(const std::length_error& error) noexcept {

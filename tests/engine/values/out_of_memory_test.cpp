@@ -82,5 +82,39 @@ TEST(OutOfMemory, IsNoneOfTheHostsExceptionsThoughAnotherWasCaughtMeanwhile) {
   EXPECT_THROW(or_out_of_memory("reading", throw_two), HostsOwn);
 }
 
+/// An exception of the host's whose destructor uses the engine, which notes another exception then.
+struct UsesTheEngine : std::length_error {
+  explicit UsesTheEngine(int& living) : std::length_error("mine"), living(living) { ++living; }
+  UsesTheEngine(const UsesTheEngine&) = delete;
+  ~UsesTheEngine() override {
+    EXPECT_THROW(or_out_of_memory("destroying", throw_as_host), HostsOwn);
+    --living;
+  }
+  int& living;
+};
+
+void throw_and_catch(int& living) {
+  EXPECT_THROW(call_host([&] { throw UsesTheEngine(living); }), UsesTheEngine);
+}
+
+TEST(OutOfMemory, KeepsAndEndsTheHostsExceptionsThoughTheirDestructorsUseTheEngine) {
+  int living = 0;
+  or_out_of_memory("reading", [&] {
+    for (int noted = 0; noted < 3; ++noted) throw_and_catch(living);
+  });
+  EXPECT_EQ(living, 0) << "of those that were noted as the call ended";
+
+  or_out_of_memory("reading", [&] {
+    throw_and_catch(living);
+    for (int others = 0; others < 7; ++others)
+      EXPECT_THROW(call_host([] { throw HostsOwn("mine"); }), HostsOwn);
+    EXPECT_EQ(living, 1);
+    int newest = 0;
+    throw_and_catch(newest);  // takes the place of the first one
+    EXPECT_EQ(living, 0);
+    EXPECT_EQ(newest, 1) << "the newest one has to stay, lest its address be another one's";
+  });
+}
+
 }  // namespace
 }  // namespace penstock
