@@ -96,20 +96,41 @@ bool was_a_plan(InputFile& entry) {
   return opening == opening_of_any || (is_short && opening_of_any.starts_with(opening));
 }
 
+/// Returns the status of the file, or of a link itself; nothing if there is none.
+std::optional<struct stat> status_of(const fs::path& file) {
+  struct stat status = {};
+  if (::lstat(file.c_str(), &status) != 0) return std::nullopt;
+  return status;
+}
+
+bool is_same(const struct stat& one, const struct stat& other) {
+  return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
 /// Expects a plan, whole or not, or no file at all. Other processes may remove and replace plans
-/// meanwhile, so that a regular file which could not be opened is looked at again.
+/// meanwhile: what cannot be opened and is not there any more is looked at again.
 void expect_own(const fs::path& file) {
+  std::string got, remedy;
   for (int attempt = 0; attempt < 100; ++attempt) {
-    std::error_code error;
-    const fs::file_type type = fs::symlink_status(file, error).type();
-    if (type == fs::file_type::not_found) return;
-    auto entry = open_entry(file);
-    if (entry && was_a_plan(*entry)) return;
-    if (entry || type != fs::file_type::regular) break;
+    const auto status = status_of(file);
+    if (!status) return;
+    got = "something that is no plan";
+    remedy = ": remove it";
+    if (!S_ISREG(status->st_mode)) break;
+    try {
+      InputFile entry(file, "a file that cannot be read", InputFile::Links::refused);
+      if (was_a_plan(entry)) return;
+      break;
+    } catch (const Error& error) {
+      if (error.code() != Errc::io_error) throw;
+      got = error.what();
+      remedy.clear();
+    }
+    if (const auto now = status_of(file); now && is_same(*status, *now)) break;
   }
   throw Error(Errc::io_error, '"' + printable(file.native()) +
-                                  "\": expected a plan or no file, got something that is no "
-                                  "plan; it is left alone, and no plan is kept: remove it");
+                                  "\": expected a plan or no file, got " + got +
+                                  "; it is left alone, and no plan is kept" + remedy);
 }
 
 struct Kept {

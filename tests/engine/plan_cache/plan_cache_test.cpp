@@ -1,7 +1,9 @@
 #include "engine/plan_cache/plan_cache.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -133,6 +135,38 @@ TEST(PlanCache, NeitherReadsNorWritesThroughALink) {
   EXPECT_EQ(elsewhere.entries(), std::set<std::string>{"target"});
   fs::remove(file);
   cache.write("key", "content");
+  EXPECT_EQ(cache.read("key"), "content");
+}
+
+/// While it lives, this process may open one file more than it has opened already.
+class OneFileLeft {
+ public:
+  OneFileLeft() {
+    const int lowest_free = ::dup(STDERR_FILENO);
+    ::close(lowest_free);
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    const rlimit limit{static_cast<rlim_t>(lowest_free) + 1, before_.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+  }
+  ~OneFileLeft() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+  OneFileLeft(const OneFileLeft&) = delete;
+  OneFileLeft& operator=(const OneFileLeft&) = delete;
+
+ private:
+  rlimit before_ = {};
+};
+
+TEST(PlanCache, SaysWhyItCannotReadWhatItWouldReplace) {
+  TemporaryDirectory directory;
+  const PlanCache cache(directory / "plans", 1 << 20);
+  cache.write("key", "content");
+  const std::string text = testing::refusal(Errc::io_error, [&] {
+    const OneFileLeft left;  // for the new plan, so that there is none for a look at the old one
+    cache.write("key", "newer content");
+  });
+  EXPECT_NE(text.find("got a file that cannot be read: Too many open files; it is left alone"),
+            std::string::npos)
+      << text;
   EXPECT_EQ(cache.read("key"), "content");
 }
 
