@@ -19,14 +19,20 @@ constexpr std::size_t entry_bytes = std::size_t{32} << 10;
 // The GNU C library takes 1 MiB at once for a heap that cannot grow where it is.
 constexpr std::size_t kept_bytes = std::size_t{2} << 20;
 
+/// Whether this thread has used CAF's variable. It has no destructor that would have to be
+/// registered.
+thread_local bool has_entered = false;
+
 }  // namespace
 
 bool try_to_enter_caf() noexcept {
+  if (has_entered) return true;
   // The compiler must not see that nobody uses the block.
   void* volatile const block = std::malloc(entry_bytes);
   if (!block) return false;
   std::free(block);
   caf::logger::current_logger();
+  has_entered = true;
   return true;
 }
 
@@ -50,6 +56,8 @@ bool EntryMemory::enter_caf_with_it() noexcept {
   return false;
 }
 
+// Where the system cannot unmap the pages, because that would split what it counts as one mapping
+// of too many, they stay mapped.
 void EntryMemory::give_back() noexcept {
   if (void* const pages = std::exchange(pages_, nullptr)) munmap(pages, kept_bytes);
 }

@@ -6,8 +6,9 @@
 namespace penstock::actors {
 
 /// Makes sure that there is memory, and lets the calling thread use that variable. Returns false if
-/// there is no memory; the thread then has to leave CAF alone. What is left to chance is the moment
-/// between the two, in which other threads would have to take 32 KiB.
+/// there is no memory; the thread then has to leave CAF alone. A thread that has entered before
+/// needs none. What is left to chance is the moment between the two, in which other threads would
+/// have to take 32 KiB.
 bool try_to_enter_caf() noexcept;
 
 /// Does what try_to_enter_caf() does. @throws std::bad_alloc if there is no memory.
@@ -25,7 +26,8 @@ class EntryMemory {
   EntryMemory& operator=(const EntryMemory&) = delete;
 
   /// Gives the memory back, and then lets the calling thread enter. Returns false if other threads
-  /// have taken the memory and leave none for a second.
+  /// have taken the memory and leave none for a second; CAF may end the process then, if the thread
+  /// goes on to use it. A thread that has entered before waits for nothing.
   bool enter_caf_with_it() noexcept;
 
  private:

@@ -78,5 +78,14 @@ TEST(EntryMemory, LetsSuchAThreadDestroyASystem) {
             worked);
 }
 
+TEST(EntryMemory, IsNotNeededByAThreadThatHasEnteredBefore) {
+  EXPECT_EQ(testing::exit_code_of_fork([] {
+              enter_caf();
+              if (!take_all_memory()) return memory_is_left;
+              return try_to_enter_caf() ? worked : refused;
+            }),
+            worked);
+}
+
 }  // namespace
 }  // namespace penstock::actors
