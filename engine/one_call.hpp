@@ -34,10 +34,12 @@ class ReturnedInputs {
   const ModelCalls& calls_;
 };
 
-/// Returns what `call` returns, to which `*model` is given. The log of the model is told
-/// afterwards, and may destroy the handle that holds `model`, which lives until the call has ended.
+/// Returns what `call` returns, to which `*model` is given. The log of the model, and logs of other
+/// models of the same `Model` that have lines, are told afterwards. They may destroy the handle
+/// that holds `model`, which lives until the call has ended.
 /// @throws Error busy or closed as ModelCall; busy while a layer is being added; out_of_memory
-/// naming the call, if memory runs out in it; what `call` and the host's log throw.
+/// naming the call, if memory runs out in it; what `call` throws, else what the log of the called
+/// model throws. What logs of other models throw is dropped: the result is not theirs to take.
 template <class Impl>
 auto as_one_call(const std::shared_ptr<Impl>& model, std::string_view name, const auto& call) {
   return or_out_of_memory(name, [&] {
@@ -46,7 +48,7 @@ auto as_one_call(const std::shared_ptr<Impl>& model, std::string_view name, cons
     calls->expect_grown(name);
     const std::shared_ptr<Impl> kept = model;
     const ReturnedInputs inputs(kept->running(), *calls);
-    return kept->running().log().after([&] {
+    return kept->running().log().after(*calls, [&] {
       const ModelCall::Undisturbed alone(under_way);
       return or_out_of_memory(name, [&] { return call(*kept); });
     });

@@ -36,14 +36,14 @@ std::int64_t now_ns() {
 RunningModel::RunningModel(const Model& model, const Options& options, const Optimizer* optimizer)
     : RunningModel(ModelAccess::weights(model),
                    std::make_shared<const graph::Graph>(ModelAccess::graph(model)), options,
-                   optimizer, nullptr) {}
+                   optimizer, ModelAccess::calls(model).get(), nullptr) {}
 
 RunningModel::RunningModel(RunningModel& host, const Options& options, const Optimizer* optimizer)
-    : RunningModel(host.weights_, host.graph_, options, optimizer, &host) {}
+    : RunningModel(host.weights_, host.graph_, options, optimizer, nullptr, &host) {}
 
 RunningModel::RunningModel(std::shared_ptr<ParameterStore> weights,
                            std::shared_ptr<const graph::Graph> graph, const Options& options,
-                           const Optimizer* optimizer, RunningModel* host_of)
+                           const Optimizer* optimizer, const LogScope* scope, RunningModel* host_of)
     : weights_(std::move(weights)),
       graph_(std::move(graph)),
       system_options_{.threads = options.runtime.threads},
@@ -55,7 +55,7 @@ RunningModel::RunningModel(std::shared_ptr<ParameterStore> weights,
                         : std::make_shared<Recorded>(TraceLog(options.runtime.trace_events))) {
   const auto start = std::chrono::steady_clock::now();
   options.validate();
-  log_ = host_of ? host_of->log_ : Log(options.runtime);
+  log_ = host_of ? host_of->log_ : Log(options.runtime, *scope);
   const graph::CompileRequest request =
       compile_request(options, optimizer, trainable_names(), host_of != nullptr);
   auto [compiled, cache_warning] = compile_cached(*graph_, request, options.runtime);

@@ -135,7 +135,8 @@ class RunningModel : public WeightSource {
 
  private:
   RunningModel(std::shared_ptr<ParameterStore> weights, std::shared_ptr<const graph::Graph> graph,
-               const Options& options, const Optimizer* optimizer, RunningModel* host_of);
+               const Options& options, const Optimizer* optimizer, const LogScope* scope,
+               RunningModel* host_of);
   /// What `call` returns to whom it asks of the actors. What these fail of is told to the log
   /// here, by the thread that asks, for no other one may call the host.
   auto ask(const auto& call);

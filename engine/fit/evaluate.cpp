@@ -56,7 +56,7 @@ Evaluation evaluate(InferenceModel& model, DataLoader& data, const std::vector<M
     check(metrics, kept.outline(), "evaluate", stop);
     InferenceFields fields(kept, data.fields());
     check_runs(kept, data, fields, "evaluate: data");
-    LoaderNote note(kept.options().runtime);
+    LoaderNote note(kept);
     return evaluate_once(kept, data, fields, metrics, note, on_batch, stop);
   });
 }

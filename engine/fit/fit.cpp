@@ -44,9 +44,8 @@ class Fitting {
         first_update_(model_.updates()),
         options_(options),
         stop_(std::move(stop)),
-        note_(model_.options().runtime),
-        validation_note_(
-            (validation_model_ ? validation_model_->options() : model_.options()).runtime),
+        note_(model_),
+        validation_note_(validation_model_ ? LoaderNote(*validation_model_) : LoaderNote(model_)),
         per_update_(model_.options().samples_per_step() / model_.options().device_iterations) {
     if (validation_model_)
       validation_fields_.emplace(*validation_model_, options.validation_data->fields(),

@@ -2,6 +2,7 @@
 // sees. Used from one thread.
 #pragma once
 
+#include "engine/model/model_access.hpp"
 #include "engine/values/log.hpp"
 #include "penstock/data_loader.hpp"
 
@@ -9,7 +10,9 @@ namespace penstock {
 
 class LoaderNote {
  public:
-  explicit LoaderNote(const RuntimeOptions& options) : log_(options) {}
+  /// Makes the note of a loop that calls `model`, a TrainingModel or an InferenceModel.
+  explicit LoaderNote(const auto& model)
+      : log_(model.options().runtime, *ModelAccess::calls(model)) {}
 
   /// Writes the loader's note, if it has one and none was written: a warning of samples left out.
   /// Of an iterable dataset it is known at an epoch's end only, so call this there too.

@@ -91,7 +91,7 @@ std::vector<NamedTensor> predict(InferenceModel& model, DataLoader& data, std::s
   return predicting(model, [&](InferenceModel& kept, Predictions& predictions) {
     InferenceFields fields(kept, data.fields());
     check_runs(kept, data, fields, "predict: data");
-    LoaderNote note(kept.options().runtime);
+    LoaderNote note(kept);
     note.tell(data);
     data.start_epoch();
     while (const std::optional<Batch> batch = data.next(stop))

@@ -13,10 +13,11 @@
 #include "actors/system/owning_process.hpp"
 #include "engine/model/growth.hpp"
 #include "engine/values/canonical_floats.hpp"
+#include "engine/values/log.hpp"
 
 namespace penstock {
 
-class ModelCalls {
+class ModelCalls : public LogScope {
  public:
   /// `model` is the model's name.
   explicit ModelCalls(const std::string& model);

@@ -37,14 +37,14 @@ struct Model::Impl {
   Value value(graph::ValueId id) const { return {number, network.serial(id), id}; }
 
   /// Returns what `action` returns. It is the call of the model that is under way meanwhile. The
-  /// logs of the models that it asks for weights are told when it, and all calls around it, are
-  /// done.
+  /// logs of the models that it asks for weights are told when it, and all calls of this model
+  /// around it, are done.
   /// @throws Error busy and closed as ModelCall; out_of_memory, opening with `name`, which is a
-  /// literal; what `action` and the logs throw.
+  /// literal; what `action` throws, else the first exception of any of the logs.
   auto calling(std::string_view name, const auto& action) {
     return or_out_of_memory(name, [&] {
       const ModelCall call(calls, name);
-      return Log().after(action);
+      return Log::after_all(calls, action);
     });
   }
 

@@ -53,7 +53,7 @@ auto calling(const Model& model, std::string_view name, const auto& action) {
   return or_out_of_memory(name, [&] {
     const auto calls = ModelAccess::calls(model);
     const ModelCall call(*calls, name);
-    return Log().after(action);
+    return Log::after_all(*calls, action);
   });
 }
 

@@ -38,15 +38,23 @@ LogLevel least_of(const RuntimeOptions& options) {
   return asks ? level_of_environment() : options.log_level;
 }
 
+/// Throws `thrown`, which a function of the host's has thrown, if there is any. It is noted once
+/// more as the host's: functions that were called since may have thrown so many that it was
+/// forgotten.
+void throw_if_any(const std::exception_ptr& thrown) {
+  if (thrown) call_host([&] { std::rethrow_exception(thrown); });
+}
+
 }  // namespace
 
 class Log::Telling : public std::enable_shared_from_this<Telling> {
  public:
-  explicit Telling(std::function<void(std::string_view)> log) : log_(std::move(log)) {}
+  Telling(std::function<void(std::string_view)> log, const LogScope& scope)
+      : log_(std::move(log)), scope_(scope) {}
 
   void add(std::string_view line) {
     if (telling_) return;  // else a function that steps has no end
-    Held* const held = Held::outermost();
+    Held* const held = Held::of(scope_);
     try {
       if (held) held->add(shared_from_this());
       waiting_.emplace_back(line);
@@ -56,16 +64,20 @@ class Log::Telling : public std::enable_shared_from_this<Telling> {
     if (!held) tell_waiting();
   }
 
+  /// Tells every line that waits. @throws the first exception of the host's function, afterwards.
   void tell_waiting() {
     if (telling_) return;
     telling_ = true;
-    try {
-      while (!waiting_.empty()) tell_first();
-    } catch (...) {
-      telling_ = false;
-      throw;
+    std::exception_ptr thrown;
+    while (!waiting_.empty()) {
+      try {
+        tell_first();
+      } catch (...) {
+        if (!thrown) thrown = std::current_exception();
+      }
     }
     telling_ = false;
+    throw_if_any(thrown);
   }
 
  private:
@@ -76,12 +88,13 @@ class Log::Telling : public std::enable_shared_from_this<Telling> {
   }
 
   const std::function<void(std::string_view)> log_;
+  const LogScope& scope_;
   std::deque<std::string> waiting_;
   bool telling_ = false;
 };
 
-Log::Log(const RuntimeOptions& options) : least_(least_of(options)) {
-  if (options.log) telling_ = std::make_shared<Telling>(options.log);
+Log::Log(const RuntimeOptions& options, const LogScope& scope) : least_(least_of(options)) {
+  if (options.log) telling_ = std::make_shared<Telling>(options.log, scope);
 }
 
 void Log::tell(std::string_view line) const {
@@ -100,42 +113,54 @@ void Log::operator()(LogLevel level, std::initializer_list<std::string_view> par
   tell(line);
 }
 
-namespace {
-thread_local void* outermost_held = nullptr;  // a Log::Held
+thread_local Log::Held* Log::Held::innermost = nullptr;
+
+Log::Held* Log::Held::of(const LogScope& scope) noexcept {
+  Held* held = innermost;
+  while (held && &held->scope_ != &scope) held = held->outer_;
+  return held;
 }
 
-Log::Held* Log::Held::outermost() noexcept {
-  return static_cast<Held*>(outermost_held);
+Log::Held::Held(const LogScope& scope, std::shared_ptr<Telling> own)
+    : scope_(scope), passes_all_(false), own_(std::move(own)) {
+  join();
 }
 
-Log::Held::Held(const Log& log) : telling_(log.telling_) {
-  if (!outermost_held) outermost_held = this;
+Log::Held::Held(const LogScope& scope) : scope_(scope), passes_all_(true) {
+  join();
+}
+
+void Log::Held::join() {
+  if (of(scope_)) return;  // the call around this one tells the lines
+  outer_ = std::exchange(innermost, this);
+  in_chain_ = true;
 }
 
 void Log::Held::add(const std::shared_ptr<Telling>& telling) {
-  const auto is_same = [&](const std::weak_ptr<Telling>& other) { return other.lock() == telling; };
-  if (telling != telling_ && std::ranges::none_of(waiting_, is_same)) waiting_.push_back(telling);
+  if (telling != own_ && std::ranges::find(others_, telling) == others_.end())
+    others_.push_back(telling);
 }
 
+// Calls inside this one have ended, so that this is the innermost of the chain.
 void Log::Held::release() {
-  if (std::exchange(released_, true) || outermost() != this) return;
-  outermost_held = nullptr;
+  if (!std::exchange(in_chain_, false)) return;
+  innermost = outer_;
   tell_waiting();
 }
 
-// A log that throws keeps no other one from being told. One that another has destroyed is not told.
+// A log that throws keeps no other one from being told.
 void Log::Held::tell_waiting() {
   std::exception_ptr thrown;
-  const auto tell = [&](const std::shared_ptr<Telling>& telling) {
+  const auto tell = [&](Telling& telling, bool passes) {
     try {
-      if (telling) telling->tell_waiting();
+      telling.tell_waiting();
     } catch (...) {
-      if (!thrown) thrown = std::current_exception();
+      if (passes && !thrown) thrown = std::current_exception();
     }
   };
-  tell(telling_);
-  for (const auto& waiting : waiting_) tell(waiting.lock());
-  if (thrown) std::rethrow_exception(thrown);
+  if (own_) tell(*own_, true);
+  for (const auto& other : others_) tell(*other, passes_all_);
+  throw_if_any(thrown);
 }
 
 // The call has thrown, which is what its caller has to know.

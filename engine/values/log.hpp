@@ -14,13 +14,22 @@
 
 namespace penstock {
 
+/// Stands for a `Model`, and for all models that run it: their calls come from one thread at a
+/// time.
+struct LogScope {
+  LogScope() = default;
+  LogScope(const LogScope&) = delete;
+  LogScope& operator=(const LogScope&) = delete;
+};
+
 class Log {
  public:
   /// Makes a log that takes no line.
   Log() = default;
+  /// Makes the log of a model of `scope`, which outlives every line that the log takes.
   /// @throws Error invalid_argument if PENSTOCK_LOG_LEVEL is neither empty nor one of the levels'
   /// names; it does not matter if the options have no log, or a level of their own.
-  explicit Log(const RuntimeOptions& options);
+  Log(const RuntimeOptions& options, const LogScope& scope);
 
   /// Returns whether anybody would see such a line: ask before making one.
   bool takes(LogLevel level) const noexcept { return telling_ && level >= least_; }
@@ -30,42 +39,62 @@ class Log {
   /// Tells a line that is put together from `parts`. Without memory for it, no line is told.
   void operator()(LogLevel level, std::initializer_list<std::string_view> parts) const;
 
-  /// Returns what `call` returns. Lines that come meanwhile on this thread, of whichever log, are
-  /// told once it has ended, so that the host's functions find nothing half done and may call
-  /// whatever told them. What these throw is thrown, unless `call` has thrown.
-  auto after(const auto& call) const {
-    Held held(*this);
-    if constexpr (std::is_void_v<decltype(call())>) {
-      call();
-      held.release();
-    } else {
-      auto result = call();
-      held.release();
-      return result;
-    }
+  /// Returns what `call` returns, which is a call in `scope` and of the running model that has this
+  /// log. Lines that come meanwhile on this thread, of whichever log of `scope`, are told once the
+  /// outermost such call has ended, so that the host's functions find nothing half done and may
+  /// call whatever told them. Calls in other scopes inside it tell their lines at their own ends.
+  /// @throws what `call` throws, else the first exception of this log. What other logs throw is
+  /// dropped; every line has been told before anything is thrown.
+  auto after(const LogScope& scope, const auto& call) const {
+    Held held(scope, telling_);
+    return held.around(call);
+  }
+  /// Does the same for a call of the `Model` itself, which has no log of its own.
+  /// @throws what `call` throws, else the first exception of any log.
+  static auto after_all(const LogScope& scope, const auto& call) {
+    Held held(scope);
+    return held.around(call);
   }
 
  private:
   class Telling;
-  /// While one lives, lines that come on its thread wait, whatever log they are of.
+  /// While one lives, lines that come on its thread wait, of whatever log of its scope. A
+  /// thread's form a chain, in which there is one of each scope: that of its outermost call.
   class Held {
    public:
-    explicit Held(const Log& log);
+    Held(const LogScope& scope, std::shared_ptr<Telling> own);
+    explicit Held(const LogScope& scope);
     ~Held();
     Held(const Held&) = delete;
     Held& operator=(const Held&) = delete;
-    void release();
-    /// Returns the first one of this thread that lives, or null.
-    static Held* outermost() noexcept;
+    auto around(const auto& call) {
+      if constexpr (std::is_void_v<decltype(call())>) {
+        call();
+        release();
+      } else {
+        auto result = call();
+        release();
+        return result;
+      }
+    }
+    /// Returns the one of this thread that is in the chain for `scope`, or null.
+    static Held* of(const LogScope& scope) noexcept;
     /// Lets `telling` tell its lines when this is released. @throws std::bad_alloc
     void add(const std::shared_ptr<Telling>& telling);
 
    private:
+    void join();
+    void release();
     void tell_waiting();
 
-    std::shared_ptr<Telling> telling_;             // of the log that the call has
-    std::vector<std::weak_ptr<Telling>> waiting_;  // of other logs
-    bool released_ = false;
+    static thread_local Held* innermost;
+
+    const LogScope& scope_;
+    const bool passes_all_;                         // else only what the call's own log throws
+    const std::shared_ptr<Telling> own_;            // of the log that the call has, or null
+    std::vector<std::shared_ptr<Telling>> others_;  // whose models may be gone by now
+    Held* outer_ = nullptr;                         // the next one of the chain
+    bool in_chain_ = false;
   };
 
   /// Tells the host, who may destroy this log meanwhile.

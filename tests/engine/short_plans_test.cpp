@@ -54,7 +54,8 @@ Made made_after(int refusals) {
   Options options = options_of(3, 0);
   options.runtime.log_level = LogLevel::info;
   options.runtime.log = [&](std::string_view line) { made.lines.emplace_back(line); };
-  make_fit(options, Log(options.runtime), [&](const Options&) {
+  const LogScope scope;
+  make_fit(options, Log(options.runtime, scope), [&](const Options&) {
     if (made.attempts++ < refusals) throw graph::IpuMemoryRefusal("too small");
     return made.attempts;
   });

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/values/out_of_memory.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace penstock {
@@ -21,13 +22,16 @@ RuntimeOptions told_to(std::function<void(std::string_view)> log) {
 
 using Lines = std::vector<std::string>;
 
+const LogScope scope, other_scope;
+
 TEST(Log, LeavesOutWhatItsFunctionCauses) {
   Lines lines;
   Log log;
   log = Log(told_to([&](std::string_view line) {
-    lines.emplace_back(line);
-    log(LogLevel::error, "more");
-  }));
+              lines.emplace_back(line);
+              log(LogLevel::error, "more");
+            }),
+            scope);
   log(LogLevel::info, "one");
   log(LogLevel::info, "two");
   EXPECT_EQ(lines, (Lines{"one", "two"}));
@@ -36,9 +40,10 @@ TEST(Log, LeavesOutWhatItsFunctionCauses) {
 TEST(Log, OutlivesAnExceptionOfItsFunction) {
   Lines lines;
   const Log log(told_to([&](std::string_view line) {
-    lines.emplace_back(line);
-    if (line == "one") throw std::runtime_error("no");
-  }));
+                  lines.emplace_back(line);
+                  if (line == "one") throw std::runtime_error("no");
+                }),
+                scope);
   EXPECT_THROW(log(LogLevel::info, "one"), std::runtime_error);
   log(LogLevel::info, "two");
   EXPECT_EQ(lines, (Lines{"one", "two"}));
@@ -46,10 +51,10 @@ TEST(Log, OutlivesAnExceptionOfItsFunction) {
 
 TEST(Log, WaitsForTheEndOfACallAndOfThoseAroundIt) {
   Lines lines;
-  const Log log(told_to([&](std::string_view line) { lines.emplace_back(line); }));
-  const int result = log.after([&] {
+  const Log log(told_to([&](std::string_view line) { lines.emplace_back(line); }), scope);
+  const int result = log.after(scope, [&] {
     log(LogLevel::info, "one");
-    log.after([&] { log(LogLevel::info, "two"); });
+    log.after(scope, [&] { log(LogLevel::info, "two"); });
     EXPECT_EQ(lines, Lines{});
     return 3;
   });
@@ -60,22 +65,23 @@ TEST(Log, WaitsForTheEndOfACallAndOfThoseAroundIt) {
 TEST(Log, LetsWhatACallThrowGoFirst) {
   Lines lines;
   const Log log(told_to([&](std::string_view line) {
-    lines.emplace_back(line);
-    throw std::runtime_error("no");
-  }));
+                  lines.emplace_back(line);
+                  throw std::runtime_error("no");
+                }),
+                scope);
   const auto fail = [&] {
     log(LogLevel::info, "one");
     throw 1;
   };
-  EXPECT_THROW(log.after(fail), int);
-  EXPECT_THROW(log.after([&] { log(LogLevel::info, "two"); }), std::runtime_error);
+  EXPECT_THROW(log.after(scope, fail), int);
+  EXPECT_THROW(log.after(scope, [&] { log(LogLevel::info, "two"); }), std::runtime_error);
   EXPECT_EQ(lines, (Lines{"one", "two"}));
 }
 
 TEST(Log, WaitsForTheEndOfACallThatHasAnotherLogOrNone) {
   Lines lines;
-  const Log log(told_to([&](std::string_view line) { lines.emplace_back(line); }));
-  const Log throwing(told_to([](std::string_view) { throw std::runtime_error("no"); }));
+  const Log log(told_to([&](std::string_view line) { lines.emplace_back(line); }), scope);
+  const Log throwing(told_to([](std::string_view) { throw std::runtime_error("no"); }), scope);
   for (const Log& other : {Log(), throwing}) {
     lines.clear();
     const auto call = [&] {
@@ -84,23 +90,95 @@ TEST(Log, WaitsForTheEndOfACallThatHasAnotherLogOrNone) {
       EXPECT_EQ(lines, Lines{});
     };
     if (other.takes(LogLevel::info))
-      EXPECT_THROW(other.after(call), std::runtime_error);
+      EXPECT_THROW(other.after(scope, call), std::runtime_error);
     else
-      other.after(call);
+      other.after(scope, call);
     EXPECT_EQ(lines, Lines{"one"});
+  }
+}
+
+TEST(Log, WaitsForNoCallInAnotherScope) {
+  Lines lines;
+  const Log log(told_to([&](std::string_view line) { lines.emplace_back(line); }), scope);
+  const Log other(told_to([&](std::string_view line) { lines.emplace_back(line); }), other_scope);
+  log.after(scope, [&] {
+    log(LogLevel::info, "outer");
+    other.after(other_scope, [&] {
+      other(LogLevel::info, "inner");
+      log.after(scope, [&] { log(LogLevel::info, "innermost"); });
+      EXPECT_EQ(lines, Lines{});
+    });
+    EXPECT_EQ(lines, Lines{"inner"});
+    other(LogLevel::info, "outside of its calls");
+    EXPECT_EQ(lines, (Lines{"inner", "outside of its calls"}));
+  });
+  EXPECT_EQ(lines, (Lines{"inner", "outside of its calls", "outer", "innermost"}));
+}
+
+TEST(Log, IsToldAlthoughItIsGoneWhenTheCallEnds) {
+  Lines lines;
+  const auto call = [&] {
+    const Log log(told_to([&](std::string_view line) {
+                    lines.emplace_back(line);
+                    throw std::runtime_error("no");
+                  }),
+                  scope);
+    log(LogLevel::info, "one");
+    log(LogLevel::error, "two");
+  };
+  EXPECT_THROW(Log::after_all(scope, call), std::runtime_error);
+  EXPECT_EQ(lines, (Lines{"one", "two"}));
+}
+
+TEST(Log, TakesNoResultFromTheCallOfAnotherOne) {
+  Lines lines;
+  const auto throwing = [&](const char* thrown) {
+    return Log(told_to([&lines, thrown](std::string_view line) {
+                 lines.emplace_back(line);
+                 throw std::runtime_error(thrown);
+               }),
+               scope);
+  };
+  const Log own = throwing("own"), other = throwing("other");
+  const auto call = [&](bool tells_own) {
+    other(LogLevel::info, "one");
+    other(LogLevel::info, "two");
+    if (tells_own) own(LogLevel::info, "three");
+    return 7;
+  };
+  EXPECT_EQ(own.after(scope, [&] { return call(false); }), 7);
+  EXPECT_EQ(lines, (Lines{"one", "two"}));
+  EXPECT_EQ(Log().after(scope, [&] { return call(false); }), 7);
+  EXPECT_THROW(own.after(scope, [&] { return call(true); }), std::runtime_error);
+  EXPECT_THROW(Log::after_all(scope, [&] { return call(false); }), std::runtime_error);
+  EXPECT_EQ(lines.size(), 9U);
+}
+
+// More exceptions are thrown than the engine remembers to be the host's.
+TEST(Log, ThrowsTheFirstExceptionOfManyAsItIs) {
+  const Log log(told_to([](std::string_view line) { throw std::length_error(std::string(line)); }),
+                scope);
+  const auto call = [&] {
+    for (int line = 0; line < 100; ++line) log(LogLevel::info, std::to_string(line));
+  };
+  try {
+    or_out_of_memory("the call", [&] { log.after(scope, call); });
+    FAIL() << "nothing was thrown";
+  } catch (const std::length_error& error) {
+    EXPECT_STREQ(error.what(), "0");
   }
 }
 
 TEST(Log, AsksTheEnvironmentOnlyWhereItMatters) {
   ::setenv("PENSTOCK_LOG_LEVEL", "loud", 1);
   RuntimeOptions options = told_to([](std::string_view) {});
-  EXPECT_TRUE(Log(options).takes(LogLevel::debug)) << "it has a level of its own";
+  EXPECT_TRUE(Log(options, scope).takes(LogLevel::debug)) << "it has a level of its own";
   options.log_level = LogLevel::automatic;
-  EXPECT_EQ(testing::refusal(Errc::invalid_argument, [&] { Log{options}; }),
+  EXPECT_EQ(testing::refusal(Errc::invalid_argument, [&] { Log(options, scope); }),
             "PENSTOCK_LOG_LEVEL: expected one of debug, info, warning, error, off, got \"loud\"");
-  EXPECT_FALSE(Log(RuntimeOptions{}).takes(LogLevel::error)) << "without a log nobody asks";
+  EXPECT_FALSE(Log(RuntimeOptions{}, scope).takes(LogLevel::error)) << "without a log nobody asks";
   ::setenv("PENSTOCK_LOG_LEVEL", "", 1);
-  EXPECT_TRUE(Log(options).takes(LogLevel::debug)) << "empty is unset";
+  EXPECT_TRUE(Log(options, scope).takes(LogLevel::debug)) << "empty is unset";
   ::unsetenv("PENSTOCK_LOG_LEVEL");
 }
 
