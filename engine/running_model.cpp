@@ -60,6 +60,7 @@ RunningModel::RunningModel(std::shared_ptr<ParameterStore> weights,
       compile_request(options, optimizer, trainable_names(), host_of != nullptr);
   auto [compiled, cache_warning] = compile_cached(*graph_, request, options.runtime);
   plan_ = std::make_shared<const graph::Plan>(std::move(compiled.plan));
+  title_ = quoted_text(plan_->name);
   report_ = std::move(compiled.report);
   report_.call = optimizer ? size_of_step(options) : size_of_run(options);
   const std::int64_t micro_batches = report_.call.micro_batches_per_replica();
@@ -103,7 +104,7 @@ void RunningModel::log_compilation() const {
   if (!log_.takes(LogLevel::warning)) return;
   if (log_.takes(LogLevel::info)) {
     log_(LogLevel::info,
-         "compiled \"" + plan_->name + "\" for " + (plan_->training ? "training" : "inference"));
+         "compiled " + title_ + " for " + (plan_->training ? "training" : "inference"));
     log_(LogLevel::info, to_string(report_));  // warnings included
     return;
   }
@@ -151,8 +152,7 @@ void RunningModel::note_failure_if_possible() noexcept {
 
 void RunningModel::detach() {
   if (!runtime_)
-    throw Error(Errc::invalid_argument,
-                "detach: model " + quoted_text(plan_->name) + " is not attached to its IPUs");
+    throw Error(Errc::invalid_argument, "detach: model " + title_ + " is not attached to its IPUs");
   note_failure();
   std::optional<actors::OptimizerTensors> state;
   // After a failure nobody can have the state, and a plan for short steps leaves without it.
@@ -169,10 +169,10 @@ void RunningModel::detach() {
   stay_.reset();
   uploaded_.clear();
   held_version_ = 0;
-  log_(LogLevel::info, {"\"", plan_->name, "\": detached from its IPUs"});
+  log_(LogLevel::info, {title_, ": detached from its IPUs"});
   if (!is_free)
     log_(LogLevel::warning,
-         {"\"", plan_->name, "\": an IPU is still busy, and has its memory until it is done"});
+         {title_, ": an IPU is still busy, and has its memory until it is done"});
 }
 
 void RunningModel::expect_open() {
@@ -194,7 +194,7 @@ void RunningModel::attach() {
     throw;
   }
   kept_state_.reset();
-  log_(LogLevel::info, {"\"", plan_->name, "\": attached to its IPUs"});
+  log_(LogLevel::info, {title_, ": attached to its IPUs"});
 }
 
 // The model's threads are waited for in any case. They come first, so that no weights are lost only
@@ -260,7 +260,7 @@ void RunningModel::write_optimizer(actors::OptimizerTensors state) {
 
 std::int64_t RunningModel::check(std::span<const Tensor> inputs) const {
   const auto refuse = [&](const std::string& text) {
-    throw Error(Errc::shape_mismatch, "model " + quoted_text(plan_->name) + ": " + text);
+    throw Error(Errc::shape_mismatch, "model " + title_ + ": " + text);
   };
   if (inputs.size() != plan_->inputs.size())
     refuse("expected " + std::to_string(plan_->inputs.size()) + " input tensors, got " +
@@ -306,8 +306,8 @@ StepResult RunningModel::run(std::span<const Tensor> inputs, std::int64_t micro_
   try {
     if (log_.takes(LogLevel::debug))
       log_(LogLevel::debug,
-           {"\"", plan_->name, "\": ", std::to_string(micro_batches),
-            " micro-batches per replica done in ", decimal_text(seconds, 6), " s"});
+           {title_, ": ", std::to_string(micro_batches), " micro-batches per replica done in ",
+            decimal_text(seconds, 6), " s"});
     if (setup_.trace) note_run(begin_ns, end_ns, micro_batches);
   } catch (const std::exception&) {
     // What the call is about has been done. If the model has failed since, the next call says so.
@@ -360,7 +360,7 @@ void RunningModel::upload_weights() {
   uploaded_ = std::move(newest);
   held_version_ = version;
   ++*uploads_;
-  log_(LogLevel::debug, {"\"", plan_->name, "\": weights copied to the IPUs"});
+  log_(LogLevel::debug, {title_, ": weights copied to the IPUs"});
 }
 
 Tensor RunningModel::read_buffer(const std::string& name, int replica, int replicas) {
@@ -388,7 +388,7 @@ std::vector<Tensor> RunningModel::read_weights() {
 }
 
 void RunningModel::weights_taken() {
-  log_(LogLevel::debug, {"\"", plan_->name, "\": weights read back from the IPUs"});
+  log_(LogLevel::debug, {title_, ": weights read back from the IPUs"});
 }
 
 StepResult RunningModel::outline() const {

@@ -175,6 +175,7 @@ class RunningModel : public WeightSource {
   std::shared_ptr<ParameterStore> weights_;
   std::shared_ptr<const graph::Graph> graph_;  // which the user's model may have outgrown
   std::shared_ptr<const graph::Plan> plan_;
+  std::string title_;  // the model's name, as messages show it
   std::vector<std::string> inputs_;
   std::vector<std::string> anchors_;      // names, in the order of Plan::anchors
   std::vector<std::size_t> store_index_;  // in the store, by position in Plan::variables

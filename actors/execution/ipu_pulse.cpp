@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <new>
 
+#include "engine/values/printable.hpp"
+
 namespace penstock::actors {
 namespace {
 
@@ -79,8 +81,8 @@ std::string to_string(const IpuPulse::Moment& moment) {
                            std::to_string(moment.work.stage) + " of replica " +
                            std::to_string(moment.work.replica);
   if (!moment.instruction) return task;
-  return std::string(moment.instruction->op->name) + " \"" + moment.instruction->name + "\" of " +
-         task;
+  return std::string(moment.instruction->op->name) + " " + quoted_text(moment.instruction->name) +
+         " of " + task;
 }
 
 }  // namespace penstock::actors

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "engine/values/printable.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::actors {
@@ -133,7 +134,7 @@ std::string StageCore::missing(const char* what, std::int64_t next, std::size_t 
     const graph::Edge& edge = plan_.edges[static_cast<std::size_t>(
         i < forward ? stage_.forward_receives[i] : stage_.backward_receives[i - forward])];
     text += (text.empty() ? "" : ", ") + std::string(edge.name.empty() ? "its turn" : what) +
-            (edge.name.empty() ? "" : " \"" + edge.name + "\"") + " from " +
+            (edge.name.empty() ? "" : " " + quoted_text(edge.name)) + " from " +
             (edge.from == graph::host ? "the host" : "stage " + std::to_string(edge.from));
   }
   return text + " for micro-batch " + std::to_string(micro_batch);

@@ -2,6 +2,7 @@
 
 #include "engine/values/canonical_floats.hpp"
 #include "engine/values/number_range.hpp"
+#include "engine/values/printable.hpp"
 
 namespace penstock {
 namespace {
@@ -21,8 +22,8 @@ void check_batch_of(const Field& field, std::int64_t rows) try {
   dims.insert(dims.end(), field.shape.begin(), field.shape.end());
   static_cast<void>(Shape(dims));
 } catch (const Error& error) {
-  throw Error(Errc::invalid_argument, "data loader: " + std::to_string(rows) + " samples of \"" +
-                                          field.name + "\" " + to_string(field.shape) +
+  throw Error(Errc::invalid_argument, "data loader: " + std::to_string(rows) + " samples of " +
+                                          quoted_text(field.name) + " " + to_string(field.shape) +
                                           " make no batch: " + error.what());
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "engine/values/joined.hpp"
+#include "engine/values/printable.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::graph {
@@ -52,7 +53,7 @@ Isa choose_isa(const char* name) {
   if (found != isas.end()) return *found;
   throw Error(Errc::invalid_argument, "PENSTOCK_ISA: expected one that this machine has (" +
                                           joined(isas, [](Isa isa) { return to_string(isa); }) +
-                                          "), got \"" + name + "\"");
+                                          "), got " + quoted_text(name));
 }
 
 Isa isa() {

@@ -167,12 +167,12 @@ class Differentiation {
     if (!dependent_[index(wanted.value)])
       refuse(
           "a tensor that is computed from a parameter, for only such tensors have gradients, "
-          "got \"" +
-          name + "\", which is computed from the inputs alone");
+          "got " +
+          quoted_text(name) + ", which is computed from the inputs alone");
     const ValueId gradient = graph_.value(wanted.value).kind == ValueKind::parameter
                                  ? sum_over_uses(wanted)
                                  : plain_gradient(wanted);
-    if (gradient == none) refuse("what the loss depends on, got \"" + name + '"');
+    if (gradient == none) refuse("what the loss depends on, got " + quoted_text(name));
     graph_.outputs.push_back({name + "/gradient", gradient, wanted.anchor});
   }
 

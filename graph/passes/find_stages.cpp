@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "engine/values/printable.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::graph {
@@ -60,8 +61,8 @@ std::vector<StageRequest> stage_per_ipu(const Graph& model) {
     if (block.ipu == none)
       throw Error(Errc::invalid_topology,
                   "options.topology.stage_rule: same_as_ipu expects an IPU of every block, but "
-                  "block \"" +
-                      block.name + "\" names none");
+                  "block " +
+                      quoted_text(block.name) + " names none");
     by_ipu[block.ipu].blocks.push_back(block.name);
   }
   std::vector<StageRequest> requests;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/values/memory.hpp"
+#include "engine/values/printable.hpp"
 #include "graph/op.hpp"
 #include "penstock/error.hpp"
 
@@ -118,8 +119,8 @@ class Layout {
 
   void stash(ValueId value, bool on_host) {
     if (place(value))
-      throw Error(Errc::unsupported, "\"" + graph_.value(value).name +
-                                         "\" is the new value of a buffer; it cannot be an output "
+      throw Error(Errc::unsupported, quoted_text(graph_.value(value).name) +
+                                         " is the new value of a buffer; it cannot be an output "
                                          "or the input of a layer");
     result_.on_host[index(value)] = on_host;
     if (on_host)

@@ -217,5 +217,38 @@ TEST(PrintableNames, AreThoseOfAttributesAndLevels) {
   ::unsetenv("PENSTOCK_LOG_LEVEL");
 }
 
+TEST(PrintableNames, AreThoseOfBlocksWithoutAnIpuAndOfTensorsWithoutAGradient) {
+  Model model{"model"};
+  model.begin_block(name);
+  const Value x = model.input(name, {4});
+  model.loss(model.identity_loss(model.linear("fc", x, 4)));
+  Options by_ipu, anchored;
+  by_ipu.topology.stage_rule = StageRule::same_as_ipu;
+  anchored.output.anchors = {{.name = "a", .tensor = name, .gradient = true}};
+  expect_printable({{"block", [&] { TrainingModel(model, by_ipu); }},
+                    {"anchor", [&] { TrainingModel(model, anchored); }}});
+}
+
+TEST(PrintableNames, OfAModelForgeNoLineOfALog) {
+  const std::string forger = "m\n[error] forged";
+  Model model{forger};
+  model.output("y", model.linear("fc", model.input("x", {4}), 4));
+  std::vector<std::string> lines;
+  Options options;
+  options.runtime.log_level = LogLevel::debug;
+  options.runtime.log = [&](std::string_view line) { lines.emplace_back(line); };
+  InferenceModel serving(model, options);
+  static_cast<void>(serving.run({Tensor::zeros(DType::f32, {1, 4})}));
+  serving.detach();
+  serving.attach();
+  EXPECT_GE(lines.size(), 4U);
+  for (const std::string& line : lines) {
+    EXPECT_EQ(line.find(forger), std::string::npos) << line;
+    EXPECT_TRUE(line.find("forged") == std::string::npos ||
+                line.find("m?[error] forged") != std::string::npos)
+        << line;
+  }
+}
+
 }  // namespace
 }  // namespace penstock
