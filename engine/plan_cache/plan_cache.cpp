@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <ranges>
 #include <span>
@@ -97,10 +98,14 @@ bool was_a_plan(InputFile& entry) {
 }
 
 /// Returns the status of the file, or of a link itself; nothing if there is none.
+/// @throws Error io_error if the system does not say.
 std::optional<struct stat> status_of(const fs::path& file) {
   struct stat status = {};
-  if (::lstat(file.c_str(), &status) != 0) return std::nullopt;
-  return status;
+  if (::lstat(file.c_str(), &status) == 0) return status;
+  if (errno == ENOENT) return std::nullopt;
+  throw Error(Errc::io_error, '"' + printable(file.native()) +
+                                  "\": expected a plan or no file, got " +
+                                  std::generic_category().message(errno) + "; no plan is kept");
 }
 
 bool is_same(const struct stat& one, const struct stat& other) {
