@@ -4,6 +4,7 @@
 // its own. Pure.
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <concepts>
 #include <limits>
@@ -102,12 +103,16 @@ std::string json_text(const Group& group) {
 /// Reads values into fields, and remembers where each came from.
 class FieldReader {
  public:
-  /// "line 3: " for a field that was read, or else for what it is a part of; else nothing.
+  /// Returns "line 3: " for the field that a message calls `path` if it was read, or else for what
+  /// it is a part of; returns nothing if neither was read. Of fields that a message calls the same,
+  /// it means the first by their bytes, for validate() refuses names that are the host's in this
+  /// order.
   std::string line_of(std::string path) const {
     for (const auto& [alias, meant] : aliases_)
       if (path.starts_with(alias + '.')) path.replace(0, alias.size(), meant);
     while (!path.empty()) {
-      const auto found = lines_.find(printable(path));
+      const auto found = std::ranges::find(lines_, printable(path),
+                                           [](const auto& line) { return printable(line.first); });
       if (found != lines_.end()) return "line " + std::to_string(found->second) + ": ";
       const auto end = path.find_last_of(".[");
       path.resize(end == path.npos ? 0 : end);
@@ -120,7 +125,7 @@ class FieldReader {
 
   template <class T>
   void read(const std::string& path, const JsonValue& json, T& value) {
-    lines_[printable(path)] = json.line;
+    lines_[path] = json.line;
     read_json(*this, path, json, value);
   }
 
@@ -147,7 +152,7 @@ class FieldReader {
                                             " is none of its fields " + joined(names));
   }
 
-  std::map<std::string, int> lines_;  // by path, as a message shows it
+  std::map<std::string, int> lines_;  // by path, with names as the host wrote them
   std::map<std::string, std::string> aliases_;
 };
 

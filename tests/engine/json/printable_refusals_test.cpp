@@ -80,6 +80,17 @@ TEST(PrintableRefusals, NameTheLineOfAnUnprintableName) {
       "line 3: optimizer.marked.a?b?[1mc?: adamw h");
 }
 
+TEST(PrintableRefusals, NameTheLineOfTheRefusedOneOfTwoNamesThatPrintTheSame) {
+  const std::string tab = R"("a\tb": true)", end_of_line = R"("a\nb": true)";
+  const auto refused = [](const std::string& first, const std::string& second) {
+    const std::string json = "{\"marked\": {\n" + first + ",\n" + second + "}}";
+    return refusal(Errc::invalid_argument, [&] { optimizer_from_json(json, AdamW{}); });
+  };
+  // Names are checked in the order of their bytes, in which a tab comes before the end of a line.
+  EXPECT_TRUE(refused(tab, end_of_line).starts_with("line 2: optimizer.marked.a?b: "));
+  EXPECT_TRUE(refused(end_of_line, tab).starts_with("line 3: optimizer.marked.a?b: "));
+}
+
 TEST(PrintableRefusals, OfStagesAndPhases) {
   const std::string text = "a\nb,|c" + std::string(100'000, 'x');
   for (const auto& parse :
