@@ -157,7 +157,7 @@ class InferenceModel::Impl {
     return short_plans_.take(unfilled, fits, [&] {
       Options options = for_fewer_samples(options_, batch);
       options.device_iterations = static_cast<int>(micro_batches);
-      return make_fit(options, running_.log(), [&](const Options& own) {
+      return make_fit(options, false, running_.log(), [&](const Options& own) {
         return std::make_unique<RunningModel>(running_, own, nullptr);
       });
     });

@@ -1,8 +1,41 @@
 #include "engine/short_plans.hpp"
 
+#include <string_view>
 #include <utility>
 
+#include "engine/values/joined.hpp"
+
 namespace penstock {
+namespace {
+
+bool same(const Offload& a, const Offload& b) {
+  return a.on == b.on && a.minimum_bytes == b.minimum_bytes;
+}
+
+bool same(const OffloadOptions& a, const OffloadOptions& b) {
+  return same(a.optimizer_state, b.optimizer_state) && same(a.accumulators, b.accumulators) &&
+         same(a.activations, b.activations) && same(a.weights, b.weights);
+}
+
+bool recomputes_all(const TrainingOptions& training) {
+  return training.recompute && training.recompute_stages.empty();
+}
+
+/// Says what a plan of `less` does to need less memory than one of `refused`.
+std::vector<std::string_view> savings(const Options& refused, const Options& less) {
+  std::vector<std::string_view> result;
+  if (!same(offload_of(less), offload_of(refused)))
+    result.push_back("keeps more tensors in the host store");
+  if (recomputes_all(less.training) && !recomputes_all(refused.training))
+    result.push_back("recomputes the activations of every stage but the last");
+  // All other strategies ignore the schedule.
+  if (less.topology.strategy == Strategy::pipelined &&
+      less.topology.schedule != refused.topology.schedule)
+    result.push_back("has one micro-batch in flight");
+  return result;
+}
+
+}  // namespace
 
 std::int64_t equal_micro_batch(std::int64_t rows, std::int64_t most) {
   std::int64_t batch = std::min(rows, most);
@@ -20,25 +53,27 @@ Options for_fewer_samples(Options options, std::int64_t batch) {
   return options;
 }
 
-std::vector<Options> with_less_memory(const Options& options) {
+std::vector<Options> with_less_memory(const Options& options, bool training) {
+  constexpr Offload whole_class{.on = true, .minimum_bytes = 0};
   Options in_host_store = options;
   OffloadOptions& offload = in_host_store.training.offload;
-  offload.optimizer_state = offload.accumulators = offload.activations =
-      offload.weights = {.on = true, .minimum_bytes = 0};
+  offload.activations = offload.weights = whole_class;
+  if (training) offload.optimizer_state = offload.accumulators = whole_class;
   in_host_store.topology.phased.on_ipu = {};
-  Options recomputed = in_host_store;
-  recomputed.training.recompute = true;
-  recomputed.training.recompute_stages.clear();
-  recomputed.topology.schedule = PipelineSchedule::sequential;
-  return {in_host_store, recomputed};
+  Options least = in_host_store;
+  if (training) {
+    least.training.recompute = true;
+    least.training.recompute_stages.clear();
+  }
+  least.topology.schedule = PipelineSchedule::sequential;
+  return {in_host_store, least};
 }
 
-void tell_of_less_memory(const Log& log, const Options& less) {
-  log(LogLevel::info,
-      {"the plan for micro-batches of ", std::to_string(less.batch_size),
-       less.batch_size == 1 ? " sample" : " samples",
-       " does not fit into the memory of the IPUs: it keeps tensors in the host store",
-       less.training.recompute ? " and recomputes activations" : "", ", and is slower"});
+void tell_of_less_memory(const Log& log, const Options& refused, const Options& less) {
+  log(LogLevel::info, {"the plan for micro-batches of ", std::to_string(less.batch_size),
+                       less.batch_size == 1 ? " sample" : " samples",
+                       " does not fit into the memory of the IPUs: it ",
+                       joined(savings(refused, less)), ", and is slower"});
 }
 
 void expect_not_stopped(const std::stop_token& stop) {

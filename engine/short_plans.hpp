@@ -38,24 +38,25 @@ std::int64_t equal_micro_batch(std::int64_t rows, std::int64_t most);
 Options for_fewer_samples(Options options, std::int64_t batch);
 
 /// Returns variants of `options` that compute the same bits with less memory of the IPUs, the last
-/// with the least: the first keeps all that it may in the host store, the second also recomputes
-/// and has no more than one micro-batch in flight.
-std::vector<Options> with_less_memory(const Options& options);
+/// with the least: the first keeps all that it may in the host store, the second also has no more
+/// than one micro-batch in flight and, in `training`, recomputes.
+std::vector<Options> with_less_memory(const Options& options, bool training);
 
-/// Tells the log that a plan for fewer samples had to be made with the options `less`.
-void tell_of_less_memory(const Log& log, const Options& less);
+/// Tells the log that a plan for fewer samples had to be made with the options `less`, and in what
+/// it differs from the plan of `refused`, which does not fit.
+void tell_of_less_memory(const Log& log, const Options& refused, const Options& less);
 
 /// Returns `make(options)`; where that does not fit into the memory of the IPUs, what `make` makes
-/// of the first of with_less_memory(options) that does, which `log` is told of. A lack of the
-/// host's memory is no reason to make another plan.
+/// of the first of with_less_memory(options, training) that does, which `log` is told of. A lack of
+/// the host's memory is no reason to make another plan.
 /// @throws Error as `make` of `options` if none fits, and as `make` if it fails in another way.
-auto make_fit(const Options& options, const Log& log, const auto& make) {
+auto make_fit(const Options& options, bool training, const Log& log, const auto& make) {
   try {
     return make(options);
   } catch (const graph::IpuMemoryRefusal&) {
-    for (const Options& less : with_less_memory(options)) try {
+    for (const Options& less : with_less_memory(options, training)) try {
         auto made = make(less);
-        tell_of_less_memory(log, less);
+        tell_of_less_memory(log, options, less);
         return made;
       } catch (const graph::IpuMemoryRefusal&) {
       }

@@ -213,7 +213,7 @@ class TrainingModel::Impl {
       return rest->plan().batch == batch && rest->gradient_accumulation() == micro_batches;
     };
     return short_plans_.take(rows, fits, [&] {
-      return make_fit(options, running_.log(), [&](const Options& own) {
+      return make_fit(options, true, running_.log(), [&](const Options& own) {
         return std::make_unique<RunningModel>(running_, own, &first_optimizer_);
       });
     });

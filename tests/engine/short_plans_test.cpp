@@ -49,28 +49,60 @@ struct Made {
 };
 
 /// Makes a plan that is refused for want of the IPUs' memory `refusals` times.
-Made made_after(int refusals) {
+Made made_after(int refusals, bool training, Options options = {.batch_size = 3}) {
   Made made;
-  Options options = options_of(3, 0);
   options.runtime.log_level = LogLevel::info;
   options.runtime.log = [&](std::string_view line) { made.lines.emplace_back(line); };
   const LogScope scope;
-  make_fit(options, Log(options.runtime, scope), [&](const Options&) {
+  make_fit(options, training, Log(options.runtime, scope), [&](const Options&) {
     if (made.attempts++ < refusals) throw graph::IpuMemoryRefusal("too small");
     return made.attempts;
   });
   return made;
 }
 
+const std::string begin =
+    "the plan for micro-batches of 3 samples does not fit into the memory of the IPUs: it ";
+
 TEST(ShortPlans, TellTheLogWhereOnlyLessMemoryMakesThemFit) {
-  const std::string begin =
-      "the plan for micro-batches of 3 samples does not fit into the memory of the IPUs: it keeps "
-      "tensors in the host store";
-  EXPECT_EQ(made_after(0).lines, std::vector<std::string>{});
-  EXPECT_EQ(made_after(1).lines, std::vector<std::string>{begin + ", and is slower"});
-  EXPECT_EQ(made_after(2).lines,
-            std::vector<std::string>{begin + " and recomputes activations, and is slower"});
-  EXPECT_THROW(made_after(3), graph::IpuMemoryRefusal);
+  const std::string in_host_store = begin + "keeps more tensors in the host store";
+  for (const bool training : {false, true}) {
+    EXPECT_EQ(made_after(0, training).lines, std::vector<std::string>{});
+    EXPECT_EQ(made_after(1, training).lines,
+              std::vector<std::string>{in_host_store + ", and is slower"});
+    EXPECT_THROW(made_after(3, training), graph::IpuMemoryRefusal);
+  }
+  EXPECT_EQ(made_after(2, true).lines,
+            std::vector<std::string>{
+                in_host_store + ", recomputes the activations of every stage but the last, has one "
+                                "micro-batch in flight, and is slower"});
+  EXPECT_EQ(
+      made_after(2, false).lines,
+      std::vector<std::string>{in_host_store + ", has one micro-batch in flight, and is slower"});
+}
+
+TEST(ShortPlans, TellTheLogNothingThatTheRefusedPlanDidToo) {
+  const Offload whole_class{.on = true, .minimum_bytes = 0};
+  Options options{.batch_size = 3};
+  options.training.recompute = true;
+  EXPECT_EQ(
+      made_after(2, true, options).lines,
+      std::vector<std::string>{begin + "keeps more tensors in the host store, has one micro-batch "
+                                       "in flight, and is slower"});
+  options.training.recompute_stages = {0};
+  options.training.offload = {.optimizer_state = whole_class,
+                              .accumulators = whole_class,
+                              .activations = whole_class,
+                              .weights = whole_class};
+  options.topology.schedule = PipelineSchedule::sequential;
+  EXPECT_EQ(made_after(2, true, options).lines,
+            std::vector<std::string>{
+                begin + "recomputes the activations of every stage but the last, and is slower"});
+}
+
+TEST(ShortPlans, OfInferenceRecomputeNothing) {
+  for (const Options& less : with_less_memory(options_of(3, 0), false))
+    EXPECT_FALSE(less.training.recompute);
 }
 
 TEST(ShortPlans, AreNotMadeInAnotherWayForALackOfTheHostsMemory) {
@@ -81,7 +113,7 @@ TEST(ShortPlans, AreNotMadeInAnotherWayForALackOfTheHostsMemory) {
     ++attempts;
     throw Error(Errc::out_of_memory, "compiling a model: not enough memory");
   };
-  EXPECT_THROW(make_fit(options, Log(), fail), Error);
+  EXPECT_THROW(make_fit(options, true, Log(), fail), Error);
   EXPECT_EQ(attempts, 1);
 }
 

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "penstock/inference_model.hpp"
 #include "penstock/training_model.hpp"
@@ -184,18 +187,51 @@ void expect_room(const auto& network, Options options, const Shape& sample, std:
   for (std::size_t i = 0; i < free.size(); ++i) EXPECT_TRUE(same_bits(limited[i], free[i])) << i;
 }
 
+Model images() {
+  Model model("images", 5);
+  Value x = model.input("x", {1, 20, 20});
+  const Value labels = model.labels();
+  x = model.relu(model.max_pool2d(model.conv2d("conv", x, {.out_channels = 8, .kernel = 3})));
+  x = model.linear("fc", model.flatten(x), 4);
+  model.output("y", x);
+  model.loss(model.cross_entropy(x, labels));
+  return model;
+}
+
 // 16 samples fill a vector, by which convolution and pooling become one; with 10 they do not.
 TEST(ShortStepMemory, R2_6_IsWithinTheLimitWhereFewerSamplesAreLaidOutInAnotherWay) {
-  const auto network = [] {
-    Model model("images", 5);
-    Value x = model.input("x", {1, 20, 20});
-    const Value labels = model.labels();
-    x = model.relu(model.max_pool2d(model.conv2d("conv", x, {.out_channels = 8, .kernel = 3})));
-    x = model.linear("fc", model.flatten(x), 4);
-    model.loss(model.cross_entropy(x, labels));
-    return model;
+  expect_room(images, {.batch_size = 16}, {16, 1, 20, 20}, 10);
+}
+
+struct Told {
+  std::vector<std::string> lack;  // what the log says of plans that do not fit
+  int recomputing = 0;            // the reports of plans that recompute
+};
+
+Told told_of_training(Options options) {
+  Told told;
+  options.topology.ipu_memory_bytes = fullest(TrainingModel(images(), options, AdamW{}));
+  options.runtime.log_level = LogLevel::info;
+  options.runtime.log = [&](std::string_view line) {
+    if (line.find("does not fit") != line.npos) told.lack.emplace_back(line);
+    if (line.find("of it recomputed") != line.npos) ++told.recomputing;
   };
-  expect_room(network, {.batch_size = 16}, {16, 1, 20, 20}, 10);
+  trained(images(), options, {16, 1, 20, 20}, 10);
+  return told;
+}
+
+// A model of one stage recomputes nothing, whatever the host asks for.
+TEST(ShortStepMemory, R2_6_IsToldToTheLogAsThePlanHasIt) {
+  for (const bool recompute : {false, true}) {
+    Options options{.batch_size = 16};
+    options.training.recompute = recompute;
+    const Told told = told_of_training(options);
+    EXPECT_EQ(told.lack, std::vector<std::string>{
+                             "the plan for micro-batches of 10 samples does not fit into the "
+                             "memory of the IPUs: it keeps more tensors in the host store, and is "
+                             "slower"});
+    EXPECT_EQ(told.recomputing, 0);
+  }
 }
 
 // Each replica keeps its part; the first one alone trains on a shorter step, with all of it.
