@@ -98,7 +98,7 @@ void throw_and_catch(int& living) {
 }
 
 TEST(OutOfMemory, KeepsAndEndsTheHostsExceptionsThoughTheirDestructorsUseTheEngine) {
-  int living = 0;
+  int living = 0, newest = 0;
   or_out_of_memory("reading", [&] {
     for (int noted = 0; noted < 3; ++noted) throw_and_catch(living);
   });
@@ -109,11 +109,11 @@ TEST(OutOfMemory, KeepsAndEndsTheHostsExceptionsThoughTheirDestructorsUseTheEngi
     for (int others = 0; others < 7; ++others)
       EXPECT_THROW(call_host([] { throw HostsOwn("mine"); }), HostsOwn);
     EXPECT_EQ(living, 1);
-    int newest = 0;
     throw_and_catch(newest);  // takes the place of the first one
     EXPECT_EQ(living, 0);
     EXPECT_EQ(newest, 1) << "the newest one has to stay, lest its address be another one's";
   });
+  EXPECT_EQ(newest, 0);
 }
 
 }  // namespace
