@@ -20,7 +20,7 @@
 #include "benchmarks/processor_time.hpp"
 #include "benchmarks/stage_chains.hpp"
 #include "engine/model/model_access.hpp"
-#include "graph/compile.hpp"
+#include "graph/compile/compile.hpp"
 
 namespace penstock::benchmarks {
 namespace {

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/values/ipu_numbers.hpp"
-#include "graph/replica_ipus.hpp"
+#include "graph/plan/replica_ipus.hpp"
+#include "graph/values/ipu_numbers.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

@@ -1,7 +1,7 @@
 #include "penstock/call_size.hpp"
 
 #include "engine/model/text_table.hpp"
-#include "engine/values/out_of_memory.hpp"
+#include "graph/values/out_of_memory.hpp"
 #include "penstock/options.hpp"
 
 namespace penstock {

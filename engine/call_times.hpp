@@ -5,7 +5,7 @@
 #include <functional>
 #include <span>
 
-#include "graph/plan.hpp"
+#include "graph/plan/plan.hpp"
 #include "penstock/call_report.hpp"
 #include "penstock/trace.hpp"
 

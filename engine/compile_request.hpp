@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/compile.hpp"
+#include "graph/compile/compile.hpp"
 #include "penstock/optimizer.hpp"
 #include "penstock/options.hpp"
 

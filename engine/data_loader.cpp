@@ -12,9 +12,9 @@
 #include "engine/loader/epoch_plans.hpp"
 #include "engine/loader/loader_checks.hpp"
 #include "engine/loader/loader_sources.hpp"
-#include "engine/values/canonical_floats.hpp"
-#include "engine/values/count_text.hpp"
-#include "engine/values/out_of_memory.hpp"
+#include "graph/values/canonical_floats.hpp"
+#include "graph/values/count_text.hpp"
+#include "graph/values/out_of_memory.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

@@ -1,16 +1,16 @@
 #include "penstock/inference_model.hpp"
 
 #include "engine/end_model.hpp"
-#include "engine/fit/stopwatch.hpp"
 #include "engine/model/model_access.hpp"
 #include "engine/one_call.hpp"
 #include "engine/published.hpp"
 #include "engine/running_model.hpp"
 #include "engine/short_plans.hpp"
-#include "engine/values/count_text.hpp"
-#include "engine/values/out_of_memory.hpp"
-#include "engine/values/rows.hpp"
-#include "graph/step_inputs.hpp"
+#include "engine/stopwatch.hpp"
+#include "graph/compile/step_inputs.hpp"
+#include "graph/values/count_text.hpp"
+#include "graph/values/out_of_memory.hpp"
+#include "graph/values/rows.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "actors/execution/flush_denormals.hpp"
-#include "engine/values/memory.hpp"
-#include "graph/program.hpp"
+#include "graph/plan/program.hpp"
+#include "graph/values/memory.hpp"
 
 namespace penstock {
 namespace {

@@ -2,8 +2,8 @@
 // own for the time of the call.
 #pragma once
 
-#include "graph/automatic_stages.hpp"
-#include "graph/plan.hpp"
+#include "graph/compile/automatic_stages.hpp"
+#include "graph/plan/plan.hpp"
 
 namespace penstock {
 

@@ -11,7 +11,7 @@
 #include "engine/model/model_access.hpp"
 #include "engine/model/model_calls.hpp"
 #include "engine/running_model.hpp"
-#include "engine/values/out_of_memory.hpp"
+#include "graph/values/out_of_memory.hpp"
 
 namespace penstock {
 

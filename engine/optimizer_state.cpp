@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "engine/model/optimizer_rules.hpp"
-#include "engine/values/number_range.hpp"
-#include "engine/values/printable.hpp"
+#include "graph/values/number_range.hpp"
+#include "graph/values/printable.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

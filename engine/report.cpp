@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "engine/values/hosts_thread.hpp"
-#include "engine/values/joined.hpp"
-#include "engine/values/number_range.hpp"
+#include "graph/values/hosts_thread.hpp"
+#include "graph/values/joined.hpp"
+#include "graph/values/number_range.hpp"
 
 namespace penstock {
 namespace {

@@ -15,9 +15,9 @@
 #include "engine/output_sizes.hpp"
 #include "engine/plan_cache/compile_cached.hpp"
 #include "engine/update_rules.hpp"
-#include "engine/values/idle_options.hpp"
-#include "engine/values/number_range.hpp"
-#include "engine/values/printable.hpp"
+#include "graph/values/idle_options.hpp"
+#include "graph/values/number_range.hpp"
+#include "graph/values/printable.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

@@ -3,7 +3,7 @@
 #include <string_view>
 #include <utility>
 
-#include "engine/values/joined.hpp"
+#include "graph/values/joined.hpp"
 
 namespace penstock {
 namespace {

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "engine/log/log.hpp"
 #include "engine/running_model.hpp"
-#include "engine/values/log.hpp"
-#include "graph/ipu_memory_refusal.hpp"
+#include "graph/passes/memory/ipu_memory_refusal.hpp"
 #include "penstock/error.hpp"
 #include "penstock/trace.hpp"
 

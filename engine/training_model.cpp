@@ -4,7 +4,6 @@
 
 #include "engine/end_model.hpp"
 #include "engine/files/weights_file.hpp"
-#include "engine/fit/stopwatch.hpp"
 #include "engine/model/model_access.hpp"
 #include "engine/model/optimizer_rules.hpp"
 #include "engine/one_call.hpp"
@@ -12,11 +11,12 @@
 #include "engine/published.hpp"
 #include "engine/running_model.hpp"
 #include "engine/short_plans.hpp"
-#include "engine/values/count_text.hpp"
-#include "engine/values/hosts_thread.hpp"
-#include "engine/values/out_of_memory.hpp"
-#include "engine/values/printable.hpp"
-#include "engine/values/rows.hpp"
+#include "engine/stopwatch.hpp"
+#include "graph/values/count_text.hpp"
+#include "graph/values/hosts_thread.hpp"
+#include "graph/values/out_of_memory.hpp"
+#include "graph/values/printable.hpp"
+#include "graph/values/rows.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

@@ -5,8 +5,8 @@
 #include <unordered_map>
 
 #include "engine/model/optimizer_rules.hpp"
-#include "engine/values/number_range.hpp"
-#include "engine/values/printable.hpp"
+#include "graph/values/number_range.hpp"
+#include "graph/values/printable.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

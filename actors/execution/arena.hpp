@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "graph/program.hpp"
+#include "graph/plan/program.hpp"
 #include "penstock/report.hpp"
 #include "penstock/tensor.hpp"
 #include "penstock/trace.hpp"

@@ -6,8 +6,8 @@
 #include <functional>
 
 #include "graph/kernels/kernel_table.hpp"
-#include "graph/shards.hpp"
-#include "graph/staging.hpp"
+#include "graph/plan/shards.hpp"
+#include "graph/plan/staging.hpp"
 
 namespace penstock::actors {
 namespace {

@@ -13,7 +13,7 @@
 #include "actors/execution/arena.hpp"
 #include "actors/execution/reduced_sums.hpp"
 #include "actors/execution/staging.hpp"
-#include "graph/optimizers/norm.hpp"
+#include "graph/plan/optimizers/norm.hpp"
 
 namespace penstock::actors {
 

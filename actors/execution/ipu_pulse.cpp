@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <new>
 
-#include "engine/values/printable.hpp"
+#include "graph/values/printable.hpp"
 
 namespace penstock::actors {
 namespace {

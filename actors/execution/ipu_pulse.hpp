@@ -10,8 +10,8 @@
 #include <span>
 #include <string>
 
-#include "graph/heartbeat.hpp"
-#include "graph/plan.hpp"
+#include "graph/plan/heartbeat.hpp"
+#include "graph/plan/plan.hpp"
 
 namespace penstock::actors {
 

@@ -10,7 +10,7 @@
 
 #include "actors/execution/host_port.hpp"
 #include "actors/execution/pipeline_setup.hpp"
-#include "engine/values/block_pool.hpp"
+#include "graph/values/block_pool.hpp"
 
 namespace penstock::actors {
 

@@ -7,9 +7,9 @@
 #include <memory>
 #include <vector>
 
-#include "graph/optimizer_rule.hpp"
-#include "graph/plan.hpp"
-#include "graph/replica_ipus.hpp"
+#include "graph/plan/optimizers/optimizer_rule.hpp"
+#include "graph/plan/plan.hpp"
+#include "graph/plan/replica_ipus.hpp"
 #include "penstock/options.hpp"
 
 namespace penstock::actors {

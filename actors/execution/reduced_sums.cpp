@@ -4,8 +4,8 @@
 #include <functional>
 #include <span>
 
-#include "engine/values/memory.hpp"
 #include "graph/kernels/kernel_table.hpp"
+#include "graph/values/memory.hpp"
 
 namespace penstock::actors {
 namespace {

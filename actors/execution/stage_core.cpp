@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "engine/values/printable.hpp"
+#include "graph/values/printable.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::actors {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/plan.hpp"
+#include "graph/plan/plan.hpp"
 #include "penstock/trace.hpp"
 
 namespace penstock::actors {

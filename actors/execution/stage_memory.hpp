@@ -9,7 +9,7 @@
 
 #include "actors/execution/arena.hpp"
 #include "actors/execution/weight_update.hpp"
-#include "graph/plan.hpp"
+#include "graph/plan/plan.hpp"
 #include "penstock/tensor.hpp"
 
 namespace penstock::actors {

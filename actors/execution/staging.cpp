@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "engine/values/memory.hpp"
+#include "graph/values/memory.hpp"
 
 namespace penstock::actors {
 

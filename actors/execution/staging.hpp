@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "graph/heartbeat.hpp"
+#include "graph/plan/heartbeat.hpp"
 #include "penstock/report.hpp"
 
 namespace penstock::actors {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <mutex>
 
-#include "engine/values/trace_log.hpp"
+#include "graph/values/trace_log.hpp"
 #include "penstock/report.hpp"
 #include "penstock/trace.hpp"
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "actors/threads/engine_thread.hpp"
-#include "graph/program.hpp"
+#include "graph/plan/program.hpp"
 
 namespace penstock::actors {
 

@@ -1,6 +1,6 @@
 #include "actors/execution/weight_room.hpp"
 
-#include "engine/values/memory.hpp"
+#include "graph/values/memory.hpp"
 
 namespace penstock::actors {
 

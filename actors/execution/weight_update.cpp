@@ -6,8 +6,8 @@
 #include <string>
 
 #include "actors/execution/host_port.hpp"
-#include "engine/values/memory.hpp"
-#include "graph/shards.hpp"
+#include "graph/plan/shards.hpp"
+#include "graph/values/memory.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::actors {

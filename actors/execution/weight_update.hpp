@@ -13,8 +13,8 @@
 #include "actors/execution/gradient_sums.hpp"
 #include "actors/execution/pipeline_setup.hpp"
 #include "actors/execution/staging.hpp"
-#include "graph/optimizers/norm.hpp"
-#include "graph/staging.hpp"
+#include "graph/plan/optimizers/norm.hpp"
+#include "graph/plan/staging.hpp"
 #include "penstock/report.hpp"
 #include "penstock/tensor.hpp"
 

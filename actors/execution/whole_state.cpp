@@ -3,7 +3,7 @@
 #include <cstring>
 #include <map>
 
-#include "engine/values/memory.hpp"
+#include "graph/values/memory.hpp"
 
 namespace penstock::actors {
 namespace {

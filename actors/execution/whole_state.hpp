@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "actors/execution/weight_update.hpp"
-#include "graph/plan.hpp"
+#include "graph/plan/plan.hpp"
 
 namespace penstock::actors {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "engine/values/out_of_memory.hpp"
+#include "graph/values/out_of_memory.hpp"
 
 namespace penstock::actors {
 

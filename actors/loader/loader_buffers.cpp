@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "engine/values/memory.hpp"
+#include "graph/values/memory.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::actors {

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <string>
 
-#include "graph/random.hpp"
+#include "graph/ir/random.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::actors {

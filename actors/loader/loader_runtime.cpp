@@ -13,9 +13,9 @@
 #include "actors/system/actor_system.hpp"
 #include "actors/system/letter.hpp"
 #include "actors/system/owning_process.hpp"
-#include "engine/values/canonical_floats.hpp"
-#include "engine/values/number_range.hpp"
-#include "engine/values/out_of_memory.hpp"
+#include "graph/values/canonical_floats.hpp"
+#include "graph/values/number_range.hpp"
+#include "graph/values/out_of_memory.hpp"
 
 namespace penstock::actors {
 namespace {

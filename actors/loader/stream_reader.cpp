@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "actors/loader/load_failure.hpp"
-#include "engine/values/canonical_floats.hpp"
+#include "graph/values/canonical_floats.hpp"
 
 namespace penstock::actors {
 

@@ -9,7 +9,7 @@
 #include "actors/execution/thread_team.hpp"
 #include "actors/execution/weight_room.hpp"
 #include "actors/pipeline/messages.hpp"
-#include "graph/phases/residency.hpp"
+#include "graph/plan/phases/residency.hpp"
 
 namespace penstock::actors {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "engine/values/memory.hpp"
+#include "graph/values/memory.hpp"
 
 namespace penstock::actors {
 

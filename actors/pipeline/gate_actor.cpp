@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "graph/optimizers/norm.hpp"
+#include "graph/plan/optimizers/norm.hpp"
 
 namespace penstock::actors {
 

@@ -1,6 +1,6 @@
 // The protocol: every message of a running model, and who sends it to whom. Tensors travel as
 // handles; whoever receives one may read it until the stage that owns the memory has ended its
-// backward turn for that micro-batch (see graph/plan.hpp). Handlers of these messages answer
+// backward turn for that micro-batch (see graph/plan/plan.hpp). Handlers of these messages answer
 // nothing; what comes back is a message of its own.
 #pragma once
 

@@ -13,8 +13,8 @@
 #include "actors/pipeline/stage_actor.hpp"
 #include "actors/pipeline/step_actor.hpp"
 #include "actors/pipeline/supervisor_actor.hpp"
-#include "engine/values/memory.hpp"
-#include "graph/phases/residency.hpp"
+#include "graph/plan/phases/residency.hpp"
+#include "graph/values/memory.hpp"
 
 namespace penstock::actors {
 namespace {

@@ -1,6 +1,6 @@
 #include "actors/pipeline/reducer_actor.hpp"
 
-#include "engine/values/memory.hpp"
+#include "graph/values/memory.hpp"
 
 namespace penstock::actors {
 namespace {

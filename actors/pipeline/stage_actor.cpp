@@ -4,7 +4,7 @@
 
 #include "actors/pipeline/host_store_actor.hpp"
 #include "actors/system/errors.hpp"
-#include "graph/phases/residency.hpp"
+#include "graph/plan/phases/residency.hpp"
 
 namespace penstock::actors {
 

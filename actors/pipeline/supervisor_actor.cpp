@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/values/number_range.hpp"
+#include "graph/values/number_range.hpp"
 
 namespace penstock::actors {
 namespace {

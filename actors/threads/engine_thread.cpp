@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "actors/threads/allowed_cpus.hpp"
-#include "engine/values/canonical_floats.hpp"
+#include "graph/values/canonical_floats.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::actors {

@@ -1,5 +1,5 @@
 #include "benchmarks/machine/loops.hpp"
-#include "graph/kernels/vector.hpp"
+#include "graph/kernels/vectors/vector.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {

@@ -5,7 +5,7 @@
 #include "benchmarks/machine/loops.hpp"
 #include "benchmarks/machine/on_threads.hpp"
 #include "benchmarks/measure.hpp"
-#include "engine/values/memory.hpp"
+#include "graph/values/memory.hpp"
 
 namespace penstock::benchmarks {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "benchmarks/measure.hpp"
 #include "benchmarks/pytorch/pytorch.hpp"
-#include "engine/values/memory.hpp"
+#include "graph/values/memory.hpp"
 
 namespace penstock::benchmarks {
 namespace {

@@ -1,6 +1,6 @@
 #include "benchmarks/ops/op_call.hpp"
 
-#include "engine/values/memory.hpp"
+#include "graph/values/memory.hpp"
 
 namespace penstock::benchmarks {
 namespace {

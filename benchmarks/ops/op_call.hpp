@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "benchmarks/ops/op_cases.hpp"
-#include "graph/op.hpp"
+#include "graph/ir/op.hpp"
 
 namespace penstock::benchmarks {
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "graph/lane_shape.hpp"
+#include "graph/ops/rules/lane_shape.hpp"
 
 namespace penstock::benchmarks {
 namespace {

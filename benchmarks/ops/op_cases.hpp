@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "graph/attributes.hpp"
-#include "graph/graph.hpp"
+#include "graph/ir/attributes.hpp"
+#include "graph/ir/graph.hpp"
 
 namespace penstock::benchmarks {
 

@@ -6,7 +6,7 @@
 #include <limits>
 #include <new>
 
-#include "engine/values/printable.hpp"
+#include "graph/values/printable.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

@@ -3,7 +3,7 @@
 #include "engine/datasets/byte_images.hpp"
 #include "engine/datasets/file_bytes.hpp"
 #include "engine/datasets/idx_file.hpp"
-#include "engine/values/hosts_thread.hpp"
+#include "graph/values/hosts_thread.hpp"
 #include "penstock/dataset.hpp"
 #include "penstock/error.hpp"
 

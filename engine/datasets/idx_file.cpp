@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "engine/values/hexadecimal.hpp"
+#include "graph/values/hexadecimal.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "engine/values/canonical_floats.hpp"
-#include "engine/values/number_range.hpp"
+#include "graph/values/canonical_floats.hpp"
+#include "graph/values/number_range.hpp"
 
 namespace penstock {
 

@@ -7,8 +7,8 @@
 
 #include "engine/datasets/digit_glyphs.hpp"
 #include "engine/datasets/normalizer.hpp"
-#include "engine/values/out_of_memory.hpp"
-#include "graph/random.hpp"
+#include "graph/ir/random.hpp"
+#include "graph/values/out_of_memory.hpp"
 #include "penstock/dataset.hpp"
 #include "penstock/error.hpp"
 

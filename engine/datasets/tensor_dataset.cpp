@@ -1,6 +1,6 @@
 #include <cstring>
 
-#include "engine/values/out_of_memory.hpp"
+#include "graph/values/out_of_memory.hpp"
 #include "penstock/dataset.hpp"
 #include "penstock/error.hpp"
 

@@ -6,11 +6,11 @@
 #include <string>
 
 #include "engine/datasets/normalizer.hpp"
-#include "engine/values/hosts_thread.hpp"
-#include "engine/values/number_range.hpp"
-#include "engine/values/out_of_memory.hpp"
-#include "engine/values/printable.hpp"
-#include "graph/random.hpp"
+#include "graph/ir/random.hpp"
+#include "graph/values/hosts_thread.hpp"
+#include "graph/values/number_range.hpp"
+#include "graph/values/out_of_memory.hpp"
+#include "graph/values/printable.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

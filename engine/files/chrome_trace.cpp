@@ -5,8 +5,8 @@
 #include <string>
 
 #include "engine/json/json_string.hpp"
-#include "engine/values/hosts_thread.hpp"
-#include "engine/values/number_range.hpp"
+#include "graph/values/hosts_thread.hpp"
+#include "graph/values/number_range.hpp"
 #include "penstock/output_file.hpp"
 #include "penstock/trace.hpp"
 

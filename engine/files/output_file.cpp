@@ -11,9 +11,9 @@
 
 #include "engine/files/replaceable.hpp"
 #include "engine/files/temporary_file.hpp"
-#include "engine/values/canonical_floats.hpp"
-#include "engine/values/out_of_memory.hpp"
-#include "engine/values/printable.hpp"
+#include "graph/values/canonical_floats.hpp"
+#include "graph/values/out_of_memory.hpp"
+#include "graph/values/printable.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

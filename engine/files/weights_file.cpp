@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "engine/files/input_file.hpp"
-#include "engine/values/memory.hpp"
-#include "engine/values/out_of_memory.hpp"
-#include "engine/values/printable.hpp"
+#include "graph/values/memory.hpp"
+#include "graph/values/out_of_memory.hpp"
+#include "graph/values/printable.hpp"
 #include "penstock/error.hpp"
 #include "penstock/output_file.hpp"
 

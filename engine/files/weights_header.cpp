@@ -9,8 +9,8 @@
 
 #include "engine/json/json_reader.hpp"
 #include "engine/json/json_string.hpp"
-#include "engine/values/joined.hpp"
-#include "engine/values/printable.hpp"
+#include "graph/values/joined.hpp"
+#include "graph/values/printable.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

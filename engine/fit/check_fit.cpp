@@ -9,7 +9,7 @@
 #include "engine/fit/check_runs.hpp"
 #include "engine/fit/inference_fields.hpp"
 #include "engine/fit/scores.hpp"
-#include "engine/values/count_text.hpp"
+#include "graph/values/count_text.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

@@ -2,10 +2,10 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/values/hosts_thread.hpp"
-#include "engine/values/joined.hpp"
-#include "engine/values/number_range.hpp"
-#include "engine/values/printable.hpp"
+#include "graph/values/hosts_thread.hpp"
+#include "graph/values/joined.hpp"
+#include "graph/values/number_range.hpp"
+#include "graph/values/printable.hpp"
 #include "penstock/error.hpp"
 #include "penstock/fit.hpp"
 

@@ -5,9 +5,9 @@
 #include "engine/fit/check_runs.hpp"
 #include "engine/fit/fields.hpp"
 #include "engine/fit/scores.hpp"
-#include "engine/fit/stopwatch.hpp"
 #include "engine/model/model_access.hpp"
-#include "engine/values/out_of_memory.hpp"
+#include "engine/stopwatch.hpp"
+#include "graph/values/out_of_memory.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/values/rows.hpp"
+#include "graph/values/rows.hpp"
 #include "penstock/data_loader.hpp"
 #include "penstock/error.hpp"
 

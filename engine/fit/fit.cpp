@@ -10,11 +10,11 @@
 #include "engine/fit/fields.hpp"
 #include "engine/fit/hosts_error.hpp"
 #include "engine/fit/scores.hpp"
-#include "engine/fit/stopwatch.hpp"
 #include "engine/model/model_access.hpp"
-#include "engine/values/joined.hpp"
-#include "engine/values/out_of_memory.hpp"
-#include "engine/values/printable.hpp"
+#include "engine/stopwatch.hpp"
+#include "graph/values/joined.hpp"
+#include "graph/values/out_of_memory.hpp"
+#include "graph/values/printable.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

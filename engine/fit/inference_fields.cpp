@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "engine/fit/fields.hpp"
-#include "engine/values/joined.hpp"
+#include "graph/values/joined.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

@@ -2,8 +2,8 @@
 // sees. Used from one thread.
 #pragma once
 
+#include "engine/log/log.hpp"
 #include "engine/model/model_access.hpp"
-#include "engine/values/log.hpp"
 #include "penstock/data_loader.hpp"
 
 namespace penstock {

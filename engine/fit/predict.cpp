@@ -6,9 +6,9 @@
 #include "engine/fit/inference_fields.hpp"
 #include "engine/fit/loader_note.hpp"
 #include "engine/model/model_access.hpp"
-#include "engine/values/out_of_memory.hpp"
-#include "engine/values/printable.hpp"
-#include "engine/values/rows.hpp"
+#include "graph/values/out_of_memory.hpp"
+#include "graph/values/printable.hpp"
+#include "graph/values/rows.hpp"
 #include "penstock/error.hpp"
 #include "penstock/fit.hpp"
 

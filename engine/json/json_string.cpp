@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "engine/values/printable.hpp"
+#include "graph/values/printable.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

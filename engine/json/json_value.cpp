@@ -9,9 +9,9 @@
 
 #include "engine/json/json_reader.hpp"
 #include "engine/json/json_string.hpp"
-#include "engine/values/hosts_thread.hpp"
-#include "engine/values/out_of_memory.hpp"
-#include "engine/values/printable.hpp"
+#include "graph/values/hosts_thread.hpp"
+#include "graph/values/out_of_memory.hpp"
+#include "graph/values/printable.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

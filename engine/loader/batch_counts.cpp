@@ -1,6 +1,6 @@
 #include "engine/loader/batch_counts.hpp"
 
-#include "engine/values/count_text.hpp"
+#include "graph/values/count_text.hpp"
 
 namespace penstock {
 

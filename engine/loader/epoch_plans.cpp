@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "engine/loader/loader_checks.hpp"
-#include "engine/values/out_of_memory.hpp"
+#include "graph/values/out_of_memory.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

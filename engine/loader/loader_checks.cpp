@@ -1,8 +1,8 @@
 #include "engine/loader/loader_checks.hpp"
 
-#include "engine/values/canonical_floats.hpp"
-#include "engine/values/number_range.hpp"
-#include "engine/values/printable.hpp"
+#include "graph/values/canonical_floats.hpp"
+#include "graph/values/number_range.hpp"
+#include "graph/values/printable.hpp"
 
 namespace penstock {
 namespace {

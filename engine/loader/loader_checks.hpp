@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/values/out_of_memory.hpp"
+#include "graph/values/out_of_memory.hpp"
 #include "penstock/data_loader.hpp"
 #include "penstock/error.hpp"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/loader/loader_checks.hpp"
-#include "engine/values/canonical_floats.hpp"
+#include "graph/values/canonical_floats.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

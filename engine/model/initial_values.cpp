@@ -6,8 +6,8 @@
 #include <numbers>
 #include <span>
 
-#include "engine/values/memory.hpp"
-#include "graph/random.hpp"
+#include "graph/ir/random.hpp"
+#include "graph/values/memory.hpp"
 
 namespace penstock {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "graph/graph.hpp"
+#include "graph/ir/graph.hpp"
 #include "penstock/tensor.hpp"
 
 namespace penstock {

@@ -1,5 +1,5 @@
 #include "engine/model/layer.hpp"
-#include "engine/values/printable.hpp"
+#include "graph/values/printable.hpp"
 
 namespace penstock {
 

@@ -5,9 +5,9 @@
 
 #include "engine/model/model_state.hpp"
 #include "engine/model/text_table.hpp"
-#include "engine/values/joined.hpp"
-#include "engine/values/printable.hpp"
-#include "graph/op.hpp"
+#include "graph/ir/op.hpp"
+#include "graph/values/joined.hpp"
+#include "graph/values/printable.hpp"
 #include "penstock/error.hpp"
 #include "penstock/json_value.hpp"
 

@@ -5,8 +5,8 @@
 #include <numbers>
 #include <string>
 
-#include "engine/values/hosts_thread.hpp"
-#include "engine/values/number_range.hpp"
+#include "graph/values/hosts_thread.hpp"
+#include "graph/values/number_range.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

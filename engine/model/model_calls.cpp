@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "engine/values/printable.hpp"
+#include "graph/values/printable.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

@@ -11,9 +11,9 @@
 #include <thread>
 
 #include "actors/system/owning_process.hpp"
+#include "engine/log/log.hpp"
 #include "engine/model/growth.hpp"
-#include "engine/values/canonical_floats.hpp"
-#include "engine/values/log.hpp"
+#include "graph/values/canonical_floats.hpp"
 
 namespace penstock {
 

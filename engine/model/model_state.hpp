@@ -10,13 +10,13 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/log/log.hpp"
 #include "engine/model/layer.hpp"
 #include "engine/model/model_calls.hpp"
 #include "engine/model/network_builder.hpp"
 #include "engine/model/parameter_store.hpp"
-#include "engine/values/log.hpp"
-#include "engine/values/out_of_memory.hpp"
-#include "graph/op.hpp"
+#include "graph/ir/op.hpp"
+#include "graph/values/out_of_memory.hpp"
 #include "penstock/model.hpp"
 
 namespace penstock {

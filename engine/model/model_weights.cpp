@@ -5,8 +5,8 @@
 
 #include "engine/files/weights_file.hpp"
 #include "engine/model/model_state.hpp"
-#include "engine/values/out_of_memory.hpp"
-#include "engine/values/printable.hpp"
+#include "graph/values/out_of_memory.hpp"
+#include "graph/values/printable.hpp"
 #include "penstock/error.hpp"
 #include "penstock/output_file.hpp"
 

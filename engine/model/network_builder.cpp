@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/values/ipu_numbers.hpp"
-#include "engine/values/printable.hpp"
-#include "graph/append.hpp"
+#include "graph/ir/append.hpp"
+#include "graph/values/ipu_numbers.hpp"
+#include "graph/values/printable.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

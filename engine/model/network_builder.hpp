@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "engine/model/network_names.hpp"
-#include "graph/graph.hpp"
-#include "graph/op.hpp"
+#include "graph/ir/graph.hpp"
+#include "graph/ir/op.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

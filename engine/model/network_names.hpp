@@ -9,8 +9,8 @@
 #include <unordered_map>
 
 #include "engine/model/name_index.hpp"
-#include "graph/graph.hpp"
-#include "graph/op.hpp"
+#include "graph/ir/graph.hpp"
+#include "graph/ir/op.hpp"
 
 namespace penstock {
 

@@ -4,10 +4,10 @@
 
 #include "engine/model/optimizer_rules.hpp"
 #include "engine/model/variable_attributes.hpp"
-#include "engine/values/hosts_thread.hpp"
-#include "engine/values/number_range.hpp"
-#include "engine/values/out_of_memory.hpp"
-#include "engine/values/printable.hpp"
+#include "graph/values/hosts_thread.hpp"
+#include "graph/values/number_range.hpp"
+#include "graph/values/out_of_memory.hpp"
+#include "graph/values/printable.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

@@ -3,11 +3,11 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "engine/values/printable.hpp"
-#include "graph/optimizers/adam.hpp"
-#include "graph/optimizers/lamb.hpp"
-#include "graph/optimizers/rmsprop.hpp"
-#include "graph/optimizers/sgd.hpp"
+#include "graph/plan/optimizers/adam.hpp"
+#include "graph/plan/optimizers/lamb.hpp"
+#include "graph/plan/optimizers/rmsprop.hpp"
+#include "graph/plan/optimizers/sgd.hpp"
+#include "graph/values/printable.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/optimizer_rule.hpp"
+#include "graph/plan/optimizers/optimizer_rule.hpp"
 #include "penstock/optimizer.hpp"
 
 namespace penstock {

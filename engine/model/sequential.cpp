@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/log/log.hpp"
 #include "engine/model/model_access.hpp"
 #include "engine/model/text_table.hpp"
-#include "engine/values/joined.hpp"
-#include "engine/values/log.hpp"
-#include "engine/values/out_of_memory.hpp"
-#include "graph/op.hpp"
+#include "graph/ir/op.hpp"
+#include "graph/values/joined.hpp"
+#include "graph/values/out_of_memory.hpp"
 #include "penstock/error.hpp"
 #include "penstock/json_value.hpp"
 

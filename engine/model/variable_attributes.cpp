@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "engine/model/optimizer_rules.hpp"
-#include "engine/values/joined.hpp"
-#include "engine/values/number_range.hpp"
-#include "engine/values/printable.hpp"
+#include "graph/values/joined.hpp"
+#include "graph/values/number_range.hpp"
+#include "graph/values/printable.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "engine/plan_cache/plan_cache.hpp"
-#include "engine/values/out_of_memory.hpp"
 #include "graph/codec/compile_key.hpp"
 #include "graph/codec/plan_codec.hpp"
+#include "graph/values/out_of_memory.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

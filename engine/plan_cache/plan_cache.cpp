@@ -15,9 +15,9 @@
 #include "engine/files/input_file.hpp"
 #include "engine/files/names_in.hpp"
 #include "engine/files/temporary_file.hpp"
-#include "engine/values/hexadecimal.hpp"
-#include "engine/values/printable.hpp"
-#include "graph/fnv.hpp"
+#include "graph/values/fnv.hpp"
+#include "graph/values/hexadecimal.hpp"
+#include "graph/values/printable.hpp"
 #include "penstock/error.hpp"
 #include "penstock/output_file.hpp"
 

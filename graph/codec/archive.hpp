@@ -13,10 +13,10 @@
 #include <variant>
 #include <vector>
 
-#include "engine/values/printable.hpp"
-#include "graph/attributes.hpp"
-#include "graph/op.hpp"
-#include "graph/schedule.hpp"
+#include "graph/ir/attributes.hpp"
+#include "graph/ir/op.hpp"
+#include "graph/plan/schedules/schedule.hpp"
+#include "graph/values/printable.hpp"
 #include "penstock/error.hpp"
 #include "penstock/shape.hpp"
 

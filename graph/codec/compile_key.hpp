@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "graph/compile.hpp"
+#include "graph/compile/compile.hpp"
 
 namespace penstock::graph {
 

@@ -5,13 +5,13 @@
 #include <concepts>
 #include <type_traits>
 
-#include "graph/anchors.hpp"
 #include "graph/codec/archive.hpp"
-#include "graph/graph.hpp"
-#include "graph/passes/phase_assignment.hpp"
-#include "graph/passes/recompute.hpp"
-#include "graph/passes/stages.hpp"
-#include "graph/plan.hpp"
+#include "graph/ir/graph.hpp"
+#include "graph/passes/memory/recompute.hpp"
+#include "graph/passes/network/anchors.hpp"
+#include "graph/passes/stages/phase_assignment.hpp"
+#include "graph/passes/stages/stages.hpp"
+#include "graph/plan/plan.hpp"
 #include "penstock/options.hpp"
 #include "penstock/report.hpp"
 

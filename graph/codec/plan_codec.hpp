@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "graph/compile.hpp"
+#include "graph/compile/compile.hpp"
 
 namespace penstock::graph {
 

@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "engine/values/joined.hpp"
-#include "engine/values/printable.hpp"
+#include "graph/values/joined.hpp"
+#include "graph/values/printable.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::graph {

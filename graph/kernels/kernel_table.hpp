@@ -4,19 +4,19 @@
 // must not share a function that the linker would merge.
 #pragma once
 
-#include "graph/kernels/activations.hpp"
-#include "graph/kernels/alignments.hpp"
-#include "graph/kernels/arithmetic.hpp"
+#include "graph/kernels/elementwise/activations.hpp"
+#include "graph/kernels/elementwise/arithmetic.hpp"
 #include "graph/kernels/isa.hpp"
 #include "graph/kernels/lanes/lane_kernels.hpp"
-#include "graph/kernels/losses.hpp"
-#include "graph/kernels/norms.hpp"
-#include "graph/kernels/pools.hpp"
+#include "graph/kernels/losses/alignments.hpp"
+#include "graph/kernels/losses/losses.hpp"
+#include "graph/kernels/losses/row_losses.hpp"
+#include "graph/kernels/pools/pools.hpp"
 #include "graph/kernels/products/product_kernels.hpp"
-#include "graph/kernels/reductions.hpp"
-#include "graph/kernels/row_losses.hpp"
-#include "graph/kernels/softmax.hpp"
-#include "graph/kernels/updates.hpp"
+#include "graph/kernels/reductions/norms.hpp"
+#include "graph/kernels/reductions/reductions.hpp"
+#include "graph/kernels/reductions/softmax.hpp"
+#include "graph/kernels/updates/updates.hpp"
 
 namespace penstock::graph {
 

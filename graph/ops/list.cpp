@@ -2,7 +2,7 @@
 #include <array>
 #include <string>
 
-#include "graph/op.hpp"
+#include "graph/ir/op.hpp"
 #include "graph/ops/activations/dropout.hpp"
 #include "graph/ops/activations/gelu.hpp"
 #include "graph/ops/activations/leaky_relu.hpp"
@@ -18,7 +18,6 @@
 #include "graph/ops/arithmetic/linear.hpp"
 #include "graph/ops/arithmetic/matmul.hpp"
 #include "graph/ops/arithmetic/reduce_to.hpp"
-#include "graph/ops/arithmetic/scale.hpp"
 #include "graph/ops/convolution/avg_pool2d.hpp"
 #include "graph/ops/convolution/conv2d.hpp"
 #include "graph/ops/convolution/global_avg_pool2d.hpp"
@@ -51,6 +50,7 @@
 #include "graph/ops/norms/batch_norm2d_inference.hpp"
 #include "graph/ops/norms/group_norm.hpp"
 #include "graph/ops/norms/layer_norm.hpp"
+#include "graph/ops/rules/scale.hpp"
 #include "graph/ops/sequences/causal_mask.hpp"
 #include "graph/ops/sequences/embedding.hpp"
 #include "penstock/error.hpp"

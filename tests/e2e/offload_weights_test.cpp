@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "apps/networks/networks.hpp"
-#include "engine/values/memory.hpp"
+#include "graph/values/memory.hpp"
 #include "tests/e2e/offload_runs.hpp"
 #include "tests/support/same_bits.hpp"
 

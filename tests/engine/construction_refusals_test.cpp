@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "engine/values/memory.hpp"
+#include "graph/values/memory.hpp"
 #include "penstock/inference_model.hpp"
 #include "penstock/training_model.hpp"
 #include "tests/support/random_tensor.hpp"

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "engine/values/memory.hpp"
+#include "graph/values/memory.hpp"
 #include "penstock/data_loader.hpp"
 #include "tests/engine/kinds_of_loaders.hpp"
 #include "tests/support/latch.hpp"

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "engine/values/memory.hpp"
+#include "graph/values/memory.hpp"
 #include "penstock/data_loader.hpp"
 #include "tests/support/numbered_samples.hpp"
 #include "tests/support/numbered_streams.hpp"

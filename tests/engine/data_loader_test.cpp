@@ -6,7 +6,7 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "engine/values/memory.hpp"
+#include "graph/values/memory.hpp"
 #include "tests/engine/numbered_batches.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/thread_count.hpp"

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "engine/model/model_access.hpp"
-#include "graph/op.hpp"
+#include "graph/ir/op.hpp"
 #include "penstock/model.hpp"
 #include "tests/support/latch.hpp"
 

@@ -4,9 +4,9 @@
 #include <sstream>
 
 #include "engine/files/weights_file.hpp"
-#include "engine/values/number_range.hpp"
 #include "graph/ops/rules/expect.hpp"
-#include "graph/passes/memory_budget.hpp"
+#include "graph/passes/memory/memory_budget.hpp"
+#include "graph/values/number_range.hpp"
 #include "penstock/data_loader_json.hpp"
 #include "penstock/json_value.hpp"
 #include "penstock/optimizer_json.hpp"

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "graph/compile.hpp"
-#include "graph/op.hpp"
+#include "graph/compile/compile.hpp"
+#include "graph/ir/op.hpp"
 #include "tests/support/model_builder.hpp"
 
 namespace penstock {

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "engine/values/memory.hpp"
+#include "graph/values/memory.hpp"
 #include "penstock/inference_model.hpp"
 #include "penstock/training_model.hpp"
 #include "tests/engine/small_models.hpp"

@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "engine/values/trace_log.hpp"
+#include "graph/values/trace_log.hpp"
 #include "penstock/error.hpp"
 #include "penstock/training_model.hpp"
 #include "tests/engine/small_models.hpp"

@@ -3,31 +3,34 @@
 import re
 from pathlib import PurePosixPath
 
-# Public headers that hold plain values; graph/ and actors/ see these and no other of engine's.
+# Public headers that hold plain values; graph/ and actors/ see these and no others.
 VALUE_HEADERS = [f'penstock/{name}.hpp'
                  for name in ('error', 'ipu_order', 'options', 'report', 'shape', 'tensor',
                               'trace')]
 STANDARD = r'[a-z_0-9]+'  # Only the standard library's headers have neither slash nor suffix.
 POSIX = r'dirent\.h|fcntl\.h|pthread\.h|sched\.h|signal\.h|unistd\.h|sys/[a-z]+\.h'
 
-# Floor: the quoted includes that it may use, by prefix, and the others, by pattern. First match
-# wins.
+# Each floor, from the ground up: the quoted includes that it may use besides its own, by prefix,
+# and the others, by pattern.
 FLOORS = [
-    ('engine/include/penstock/', ['penstock/'], STANDARD),
-    ('engine/values/', ['engine/values/', *VALUE_HEADERS], STANDARD),
-    ('graph/', ['graph/', 'engine/values/', *VALUE_HEADERS], STANDARD),
-    ('actors/', ['actors/', 'graph/', 'engine/values/', *VALUE_HEADERS],
-     rf'{STANDARD}|caf/.+|{POSIX}'),
-    ('engine/', ['engine/', 'actors/', 'graph/', 'penstock/'],
-     rf'{STANDARD}|zlib\.h|{POSIX}'),
-    ('apps/', ['apps/', 'penstock/'],
+    ('include/penstock/', ['penstock/'], STANDARD),
+    ('graph/values/', VALUE_HEADERS, STANDARD),
+    ('graph/kernels/', ['graph/values/', *VALUE_HEADERS], STANDARD),
+    ('graph/ir/', ['graph/values/', *VALUE_HEADERS], STANDARD),
+    ('graph/ops/', ['graph/values/', 'graph/kernels/', 'graph/ir/', *VALUE_HEADERS], STANDARD),
+    ('graph/plan/', ['graph/values/', 'graph/kernels/', 'graph/ir/', 'graph/ops/',
+                     *VALUE_HEADERS], STANDARD),
+    ('graph/passes/', ['graph/values/', 'graph/kernels/', 'graph/ir/', 'graph/ops/',
+                       'graph/plan/', *VALUE_HEADERS], STANDARD),
+    ('graph/compile/', ['graph/values/', 'graph/kernels/', 'graph/ir/', 'graph/ops/',
+                        'graph/plan/', 'graph/passes/', *VALUE_HEADERS], STANDARD),
+    ('graph/codec/', ['graph/', *VALUE_HEADERS], STANDARD),
+    ('actors/', ['graph/', *VALUE_HEADERS], rf'{STANDARD}|caf/.+|{POSIX}'),
+    ('engine/', ['actors/', 'graph/', 'penstock/'], rf'{STANDARD}|zlib\.h|{POSIX}'),
+    ('apps/', ['penstock/'],
      rf'{STANDARD}|penstock/\w+\.hpp|boost/program_options\.hpp|{POSIX}'),
 ]
-
-# The passes of the compiler: only compile sees more than one of them.
-PASSES = {'balance', 'choose_layouts', 'compile_report', 'differentiate', 'find_stages', 'fuse',
-          'inference_form', 'layout', 'liveness', 'lower', 'memory_budget', 'memory_plan',
-          'partition', 'phase_assignment', 'pieces', 'prune', 'recompute', 'stage_assignment'}
+FLOOR_ROOTS = tuple(sorted({folder.split('/')[0] + '/' for folder, _, _ in FLOORS}))
 
 COLUMNS = 100
 
@@ -59,26 +62,70 @@ def includes(text):
 
 
 def floor_rule(path, text):
-    """Includes go down only."""
+    """Every source is on a floor, and includes go down only."""
+    if not path.startswith(FLOOR_ROOTS):
+        return
     for folder, quoted, others in FLOORS:
         if path.startswith(folder):
             for is_quoted, name in includes(text):
-                if is_quoted and not name.startswith(tuple(quoted)):
+                if is_quoted and not name.startswith((folder, *quoted)):
                     yield f'{folder} may not include "{name}"'
                 if not is_quoted and not re.fullmatch(others, name):
                     yield f'{folder} may not include <{name}>'
             return
+    yield f'lies on no floor, but beside those of {PurePosixPath(path).parts[0]}/'
 
 
-def pass_rule(path, text):
-    """Inside graph/, passes do not include each other."""
-    own = PurePosixPath(path).stem
-    if not path.startswith('graph/passes/') or own not in PASSES:
+def folder_of(include, sources):
+    """The folder of an included file of the tree, or nothing."""
+    for path in (include, f'include/{include}'):
+        if path in sources:
+            return str(PurePosixPath(path).parent)
+    return None
+
+
+def folder_includes(sources):
+    """{folder: {folder that it includes: one of the files that do}} of the floors."""
+    found = {}
+    for path, text in sources.items():
+        own = str(PurePosixPath(path).parent)
+        for _, name in includes(text) if path.startswith(FLOOR_ROOTS) else ():
+            other = folder_of(name, sources)
+            if other and other != own:
+                found.setdefault(own, {}).setdefault(other, path)
+    return found
+
+
+def circle_rule(sources):
+    """No folder includes, by whatever way, one that includes it."""
+    edges = folder_includes(sources)
+
+    def reachable(start):
+        seen, waiting = set(), [start]
+        while waiting:
+            for other in edges.get(waiting.pop(), ()):
+                if other not in seen:
+                    seen.add(other)
+                    waiting.append(other)
+        return seen
+
+    below = {folder: reachable(folder) for folder in edges}
+    for folder, others in sorted(edges.items()):
+        for other, path in sorted(others.items()):
+            if folder in below.get(other, ()):
+                yield f'{path} includes {other}/, which includes {folder}/ in turn'
+
+
+def pass_rule(path, text, sources):
+    """A pass, which is a header of graph/passes/ with functions, includes no other pass."""
+    if not path.startswith('graph/passes/'):
         return
+    own = PurePosixPath(path).with_suffix('.hpp')
     for is_quoted, name in includes(text):
-        other = PurePosixPath(name).stem
-        if is_quoted and name == f'graph/passes/{other}.hpp' and other in PASSES - {own}:
-            yield f'the pass {own} includes the pass {other}'
+        other = PurePosixPath(name)
+        is_pass = str(other.with_suffix('.cpp')) in sources
+        if is_quoted and name.startswith('graph/passes/') and other != own and is_pass:
+            yield f'the pass {own.stem} includes the pass {other.stem}'
 
 
 def caf_rule(path, text):

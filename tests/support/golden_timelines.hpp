@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "graph/schedules/simulator.hpp"
+#include "graph/plan/schedules/simulator.hpp"
 
 namespace penstock::testing {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "graph/op.hpp"
+#include "graph/ir/op.hpp"
 
 namespace penstock::testing {
 

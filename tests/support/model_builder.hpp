@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/graph.hpp"
+#include "graph/ir/graph.hpp"
 
 namespace penstock::testing {
 

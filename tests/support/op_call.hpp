@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "graph/op.hpp"
+#include "graph/ir/op.hpp"
 #include "penstock/tensor.hpp"
 
 namespace penstock::testing {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "graph/plan.hpp"
-#include "graph/program.hpp"
+#include "graph/plan/plan.hpp"
+#include "graph/plan/program.hpp"
 #include "penstock/tensor.hpp"
 #include "penstock/trace.hpp"
 

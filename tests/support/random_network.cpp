@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "graph/random.hpp"
+#include "graph/ir/random.hpp"
 
 namespace penstock::testing {
 namespace {

@@ -3,7 +3,7 @@
 #include <numeric>
 #include <utility>
 
-#include "graph/random.hpp"
+#include "graph/ir/random.hpp"
 
 namespace penstock::testing {
 namespace {

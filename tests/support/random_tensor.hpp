@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "graph/op.hpp"
+#include "graph/ir/op.hpp"
 #include "penstock/tensor.hpp"
 
 namespace penstock::testing {

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "actors/system/actor_system.hpp"
-#include "graph/compile.hpp"
+#include "graph/compile/compile.hpp"
 #include "tests/support/model_builder.hpp"
 #include "tests/support/random_tensor.hpp"
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "actors/pipeline/pipeline_runtime.hpp"
-#include "graph/op.hpp"
-#include "graph/passes/phase_assignment.hpp"
+#include "graph/ir/op.hpp"
+#include "graph/passes/stages/phase_assignment.hpp"
 
 namespace penstock::testing {
 

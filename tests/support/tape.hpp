@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "graph/graph.hpp"
-#include "graph/op.hpp"
+#include "graph/ir/graph.hpp"
+#include "graph/ir/op.hpp"
 #include "penstock/tensor.hpp"
 #include "tests/support/op_call.hpp"
 

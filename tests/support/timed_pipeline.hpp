@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "graph/schedules/simulator.hpp"
+#include "graph/plan/schedules/simulator.hpp"
 #include "tests/support/deterministic_run.hpp"
 #include "tests/support/small_cast.hpp"
 

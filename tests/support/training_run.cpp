@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/values/memory.hpp"
+#include "graph/values/memory.hpp"
 #include "tests/support/same_bits.hpp"
 
 namespace penstock::testing {

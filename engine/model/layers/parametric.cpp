@@ -2,11 +2,11 @@
 #include <cmath>
 
 #include "engine/model/model_state.hpp"
-#include "engine/values/printable.hpp"
 #include "graph/ops/activations/dropout.hpp"
 #include "graph/ops/arithmetic/linear.hpp"
 #include "graph/ops/convolution/conv2d.hpp"
 #include "graph/ops/sequences/embedding.hpp"
+#include "graph/values/printable.hpp"
 
 namespace penstock {
 namespace {

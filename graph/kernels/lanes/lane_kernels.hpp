@@ -1,11 +1,11 @@
-// LaneKernels: the numeric kernels of the batch-lane layout (graph/lane_shape.hpp), a part of
-// KernelTable. Declarations only, as sources of every instruction set include this.
+// LaneKernels: the numeric kernels of the batch-lane layout (graph/ops/rules/lane_shape.hpp), a
+// part of KernelTable. Declarations only, as sources of every instruction set include this.
 #pragma once
 
 #include <cstdint>
 
-#include "graph/kernels/part.hpp"
-#include "graph/kernels/pooling.hpp"
+#include "graph/kernels/vectors/pooling.hpp"
+#include "graph/values/part.hpp"
 
 namespace penstock::graph {
 

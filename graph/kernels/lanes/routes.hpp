@@ -5,7 +5,7 @@
 
 #include "graph/kernels/lanes/lane_kernels.hpp"
 #include "graph/kernels/lanes/tiles.hpp"
-#include "graph/kernels/vector.hpp"
+#include "graph/kernels/vectors/vector.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
 

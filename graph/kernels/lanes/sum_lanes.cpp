@@ -1,7 +1,7 @@
 #include "graph/kernels/lanes/sum_lanes.hpp"
 
 #include "graph/kernels/lanes/tiles.hpp"
-#include "graph/kernels/vector.hpp"
+#include "graph/kernels/vectors/vector.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {

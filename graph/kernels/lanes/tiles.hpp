@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "graph/kernels/part.hpp"
-#include "graph/kernels/vector.hpp"
+#include "graph/kernels/vectors/vector.hpp"
+#include "graph/values/part.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
 

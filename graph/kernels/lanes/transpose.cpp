@@ -1,8 +1,8 @@
 #include "graph/kernels/lanes/transpose.hpp"
 
 #include "graph/kernels/lanes/tiles.hpp"
-#include "graph/kernels/square.hpp"
-#include "graph/kernels/vector.hpp"
+#include "graph/kernels/vectors/square.hpp"
+#include "graph/kernels/vectors/vector.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {

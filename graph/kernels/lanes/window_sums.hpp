@@ -3,7 +3,7 @@
 
 #include "graph/kernels/lanes/padding.hpp"
 #include "graph/kernels/lanes/tiles.hpp"
-#include "graph/kernels/vector.hpp"
+#include "graph/kernels/vectors/vector.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
 

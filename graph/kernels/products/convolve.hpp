@@ -2,8 +2,8 @@
 // once per instruction set; see ProductKernels.
 #pragma once
 
-#include "graph/kernels/part.hpp"
 #include "graph/kernels/products/windows.hpp"
+#include "graph/values/part.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
 

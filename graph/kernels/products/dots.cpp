@@ -2,7 +2,7 @@
 
 #include "graph/kernels/products/blocks.hpp"
 #include "graph/kernels/products/parts.hpp"
-#include "graph/kernels/square.hpp"
+#include "graph/kernels/vectors/square.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {

@@ -1,7 +1,7 @@
 #include "graph/kernels/products/pack.hpp"
 
 #include "graph/kernels/products/blocks.hpp"
-#include "graph/kernels/square.hpp"
+#include "graph/kernels/vectors/square.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "graph/kernels/part.hpp"
 #include "graph/kernels/products/windows.hpp"
+#include "graph/values/part.hpp"
 
 namespace penstock::graph {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "graph/kernels/vector.hpp"
+#include "graph/kernels/vectors/vector.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
 

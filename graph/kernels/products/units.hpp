@@ -2,10 +2,10 @@
 // none of them shares a function.
 #pragma once
 
-#include "graph/kernels/part.hpp"
 #include "graph/kernels/products/bands.hpp"
 #include "graph/kernels/products/blocks.hpp"
 #include "graph/kernels/products/direct.hpp"
+#include "graph/values/part.hpp"
 
 namespace penstock::graph {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "graph/op.hpp"
+#include "graph/ir/op.hpp"
 
 namespace penstock::graph {
 

@@ -1,9 +1,9 @@
 #include "graph/ops/activations/leaky_relu.hpp"
 
-#include "engine/values/number_range.hpp"
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/elementwise.hpp"
+#include "graph/values/number_range.hpp"
 
 namespace penstock::graph {
 namespace {

@@ -1,11 +1,11 @@
 #include "graph/ops/arithmetic/arithmetic.hpp"
 
-#include "graph/kernels/broadcast.hpp"
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/ops/arithmetic/reduce_to.hpp"
-#include "graph/ops/arithmetic/scale.hpp"
 #include "graph/ops/rules/broadcast.hpp"
+#include "graph/ops/rules/broadcast_operands.hpp"
 #include "graph/ops/rules/cost.hpp"
+#include "graph/ops/rules/scale.hpp"
 #include "graph/ops/rules/units.hpp"
 
 namespace penstock::graph {

@@ -1,8 +1,8 @@
 #include "graph/ops/convolution/avg_pool2d.hpp"
 
 #include "graph/kernels/kernel_table.hpp"
-#include "graph/ops/convolution/pool2d.hpp"
 #include "graph/ops/rules/expect.hpp"
+#include "graph/ops/rules/pool2d.hpp"
 #include "graph/ops/rules/window2d.hpp"
 
 namespace penstock::graph {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "graph/kernels/kernel_table.hpp"
-#include "graph/ops/convolution/pool2d.hpp"
 #include "graph/ops/rules/expect.hpp"
+#include "graph/ops/rules/pool2d.hpp"
 #include "graph/ops/rules/window2d.hpp"
 
 namespace penstock::graph {

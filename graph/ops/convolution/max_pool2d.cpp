@@ -3,9 +3,9 @@
 #include <string>
 
 #include "graph/kernels/kernel_table.hpp"
-#include "graph/ops/convolution/pool2d.hpp"
 #include "graph/ops/lanes/max_pool2d_lanes.hpp"
 #include "graph/ops/rules/expect.hpp"
+#include "graph/ops/rules/pool2d.hpp"
 #include "graph/ops/rules/window2d.hpp"
 
 namespace penstock::graph {

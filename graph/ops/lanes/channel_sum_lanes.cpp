@@ -1,9 +1,9 @@
 #include "graph/ops/lanes/channel_sum_lanes.hpp"
 
 #include "graph/kernels/kernel_table.hpp"
-#include "graph/lane_shape.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
+#include "graph/ops/rules/lane_shape.hpp"
 #include "graph/ops/rules/units.hpp"
 
 namespace penstock::graph {

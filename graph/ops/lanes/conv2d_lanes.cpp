@@ -1,11 +1,11 @@
 #include "graph/ops/lanes/conv2d_lanes.hpp"
 
 #include "graph/kernels/kernel_table.hpp"
-#include "graph/lane_shape.hpp"
 #include "graph/ops/activations/relu.hpp"
 #include "graph/ops/lanes/channel_sum_lanes.hpp"
 #include "graph/ops/lanes/lane_convolution.hpp"
 #include "graph/ops/rules/expect.hpp"
+#include "graph/ops/rules/lane_shape.hpp"
 #include "graph/ops/rules/units.hpp"
 #include "graph/ops/rules/window2d.hpp"
 

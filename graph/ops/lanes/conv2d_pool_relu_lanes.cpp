@@ -3,9 +3,9 @@
 #include <string>
 
 #include "graph/kernels/kernel_table.hpp"
-#include "graph/lane_shape.hpp"
 #include "graph/ops/lanes/lane_convolution.hpp"
 #include "graph/ops/rules/expect.hpp"
+#include "graph/ops/rules/lane_shape.hpp"
 #include "graph/ops/rules/units.hpp"
 #include "graph/ops/rules/window2d.hpp"
 

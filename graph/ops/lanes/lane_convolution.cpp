@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "graph/lane_shape.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
+#include "graph/ops/rules/lane_shape.hpp"
 #include "graph/ops/rules/window2d.hpp"
 
 namespace penstock::graph {

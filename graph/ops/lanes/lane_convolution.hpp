@@ -1,8 +1,8 @@
 // What the convolutions with lanes share: their shape rule, sizes and cost. No op of its own.
 #pragma once
 
+#include "graph/ir/op.hpp"
 #include "graph/kernels/lanes/workspace.hpp"
-#include "graph/op.hpp"
 #include "graph/ops/rules/workspace.hpp"
 
 namespace penstock::graph {

@@ -3,10 +3,10 @@
 #include <string>
 
 #include "graph/kernels/kernel_table.hpp"
-#include "graph/lane_shape.hpp"
-#include "graph/ops/convolution/pool2d.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
+#include "graph/ops/rules/lane_shape.hpp"
+#include "graph/ops/rules/pool2d.hpp"
 #include "graph/ops/rules/window2d.hpp"
 
 namespace penstock::graph {

@@ -1,9 +1,9 @@
 #include "graph/ops/lanes/to_lanes.hpp"
 
 #include "graph/kernels/kernel_table.hpp"
-#include "graph/lane_shape.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
+#include "graph/ops/rules/lane_shape.hpp"
 
 namespace penstock::graph {
 namespace {

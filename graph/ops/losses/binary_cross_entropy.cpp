@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <string>
 
-#include "engine/values/number_range.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/pair_loss.hpp"
+#include "graph/values/number_range.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::graph {

@@ -1,10 +1,10 @@
 #include "graph/ops/losses/cosine_embedding_loss.hpp"
 
-#include "engine/values/number_range.hpp"
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
 #include "graph/ops/rules/row_loss.hpp"
+#include "graph/values/number_range.hpp"
 
 namespace penstock::graph {
 namespace {

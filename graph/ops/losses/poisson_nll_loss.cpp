@@ -1,8 +1,8 @@
 #include "graph/ops/losses/poisson_nll_loss.hpp"
 
-#include "engine/values/number_range.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/pair_loss.hpp"
+#include "graph/values/number_range.hpp"
 
 namespace penstock::graph {
 namespace {

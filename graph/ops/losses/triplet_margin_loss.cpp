@@ -2,11 +2,11 @@
 
 #include <string>
 
-#include "engine/values/number_range.hpp"
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
 #include "graph/ops/rules/row_loss.hpp"
+#include "graph/values/number_range.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::graph {

@@ -1,6 +1,6 @@
 #include "graph/ops/movement/identity.hpp"
 
-#include "graph/kernels/copy.hpp"
+#include "graph/ops/rules/copy.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/elementwise.hpp"
 

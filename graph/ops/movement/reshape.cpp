@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "engine/values/joined.hpp"
-#include "graph/kernels/copy.hpp"
+#include "graph/ops/rules/copy.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/elementwise.hpp"
 #include "graph/ops/rules/expect.hpp"
+#include "graph/values/joined.hpp"
 
 namespace penstock::graph {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "graph/kernels/elementwise/strided.hpp"
 #include "graph/kernels/kernel_table.hpp"
-#include "graph/kernels/strided.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/elementwise.hpp"
 #include "graph/ops/rules/expect.hpp"

@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "graph/kernels/channels.hpp"
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/ops/norms/batch_norm2d_inference.hpp"
+#include "graph/ops/norms/channels.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
 #include "graph/ops/rules/units.hpp"

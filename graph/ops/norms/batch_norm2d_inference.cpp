@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "graph/kernels/channels.hpp"
 #include "graph/kernels/kernel_table.hpp"
+#include "graph/ops/norms/channels.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
 #include "graph/ops/rules/units.hpp"

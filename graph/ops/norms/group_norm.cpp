@@ -1,7 +1,7 @@
 #include "graph/ops/norms/group_norm.hpp"
 
 #include "graph/kernels/kernel_table.hpp"
-#include "graph/kernels/normalise.hpp"
+#include "graph/ops/norms/normalise.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
 #include "graph/ops/rules/units.hpp"

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "graph/kernels/lines.hpp"
+#include "graph/values/lines.hpp"
 #include "penstock/shape.hpp"
 
 namespace penstock::graph {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "graph/op.hpp"
+#include "graph/ir/op.hpp"
 
 namespace penstock::graph {
 

@@ -1,7 +1,7 @@
 // Class labels of the losses: [N,...] beside scores [N,C,...], attribute `ignore_index` (-100).
 #pragma once
 
-#include "graph/op.hpp"
+#include "graph/ir/op.hpp"
 #include "graph/ops/rules/axes.hpp"
 #include "graph/ops/rules/reduction.hpp"
 

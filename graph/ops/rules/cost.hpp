@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "graph/op.hpp"
+#include "graph/ir/op.hpp"
 
 namespace penstock::graph {
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "engine/values/number_range.hpp"
+#include "graph/values/number_range.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::graph {

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "graph/op.hpp"
+#include "graph/ir/op.hpp"
 
 namespace penstock::graph {
 

@@ -4,8 +4,8 @@
 
 #include <vector>
 
+#include "graph/ir/op.hpp"
 #include "graph/kernels/kernel_table.hpp"
-#include "graph/op.hpp"
 #include "graph/ops/rules/reduction.hpp"
 
 namespace penstock::graph {

@@ -1,8 +1,8 @@
 // How a loss becomes a number: attribute `reduction`, "mean" (the default), "sum" or "none".
 #pragma once
 
-#include "graph/kernels/row_operand.hpp"
-#include "graph/op.hpp"
+#include "graph/ir/op.hpp"
+#include "graph/kernels/vectors/row_operand.hpp"
 
 namespace penstock::graph {
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "graph/op.hpp"
+#include "graph/ir/op.hpp"
 #include "graph/ops/rules/reduction.hpp"
 
 namespace penstock::graph {

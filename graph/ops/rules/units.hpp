@@ -2,7 +2,7 @@
 // element, a cache line each, so that no two threads write to the same.
 #pragma once
 
-#include "graph/op.hpp"
+#include "graph/ir/op.hpp"
 
 namespace penstock::graph {
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "graph/op.hpp"
+#include "graph/ir/op.hpp"
 
 namespace penstock::graph {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "graph/kernels/copy.hpp"
+#include "graph/ops/rules/copy.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/elementwise.hpp"
 #include "graph/ops/rules/expect.hpp"

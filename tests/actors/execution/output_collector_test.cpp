@@ -7,7 +7,7 @@
 #include <numeric>
 #include <random>
 
-#include "engine/values/memory.hpp"
+#include "graph/values/memory.hpp"
 
 namespace penstock::actors {
 namespace {

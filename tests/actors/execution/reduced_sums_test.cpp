@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/values/memory.hpp"
+#include "graph/values/memory.hpp"
 
 namespace penstock::actors {
 namespace {

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "graph/optimizer_rule.hpp"
+#include "graph/plan/optimizers/optimizer_rule.hpp"
 
 namespace penstock::testing {
 

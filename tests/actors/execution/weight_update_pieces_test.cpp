@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "actors/execution/weight_update.hpp"
-#include "engine/values/memory.hpp"
+#include "graph/values/memory.hpp"
 #include "tests/support/allocation_counter.hpp"
 #include "tests/support/same_bits.hpp"
 

@@ -10,8 +10,8 @@
 
 #include "actors/execution/weight_update.hpp"
 #include "actors/execution/whole_state.hpp"
-#include "engine/values/memory.hpp"
-#include "graph/shards.hpp"
+#include "graph/plan/shards.hpp"
+#include "graph/values/memory.hpp"
 #include "tests/actors/execution/subtract_rule.hpp"
 #include "tests/support/allocation_counter.hpp"
 

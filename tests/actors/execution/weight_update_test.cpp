@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "engine/values/memory.hpp"
+#include "graph/values/memory.hpp"
 #include "tests/actors/execution/subtract_rule.hpp"
 
 namespace penstock::actors {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "engine/values/memory.hpp"
+#include "graph/values/memory.hpp"
 
 namespace penstock::actors {
 namespace {

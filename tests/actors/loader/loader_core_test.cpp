@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/values/memory.hpp"
+#include "graph/values/memory.hpp"
 #include "tests/support/allocation_counter.hpp"
 
 namespace penstock::actors {

@@ -4,7 +4,7 @@
 
 #include <caf/event_based_actor.hpp>
 
-#include "engine/values/memory.hpp"
+#include "graph/values/memory.hpp"
 #include "tests/support/deterministic_run.hpp"
 #include "tests/support/small_cast.hpp"
 

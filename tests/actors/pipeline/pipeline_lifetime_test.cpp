@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "actors/system/actor_system.hpp"
-#include "engine/values/memory.hpp"
+#include "graph/values/memory.hpp"
 #include "tests/support/latch.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/sanitized.hpp"

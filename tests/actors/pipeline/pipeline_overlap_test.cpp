@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "actors/pipeline/device_actor.hpp"
-#include "engine/values/memory.hpp"
+#include "graph/values/memory.hpp"
 #include "tests/support/latch.hpp"
 #include "tests/support/small_cast.hpp"
 

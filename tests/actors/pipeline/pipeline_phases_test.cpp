@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "graph/phases/residency.hpp"
+#include "graph/plan/phases/residency.hpp"
 #include "tests/support/deterministic_run.hpp"
 #include "tests/support/small_engine.hpp"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "engine/values/memory.hpp"
+#include "graph/values/memory.hpp"
 #include "tests/support/small_engine.hpp"
 
 namespace penstock::actors {

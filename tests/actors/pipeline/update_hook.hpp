@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "graph/optimizer_rule.hpp"
+#include "graph/plan/optimizers/optimizer_rule.hpp"
 
 namespace penstock::testing {
 

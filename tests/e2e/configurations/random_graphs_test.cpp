@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "engine/model/model_access.hpp"
-#include "graph/op.hpp"
+#include "graph/ir/op.hpp"
 #include "tests/e2e/configurations/random_graphs.hpp"
 #include "tests/e2e/configurations/trained.hpp"
 #include "tests/support/sanitized.hpp"

@@ -1,6 +1,6 @@
 // Each allocation fails in turn while something is read or written: that is Error out_of_memory,
 // files are whole, the old ones or the new ones, and nothing is left behind.
-#include "engine/values/out_of_memory.hpp"
+#include "graph/values/out_of_memory.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include "engine/files/weights_file.hpp"
 #include "engine/plan_cache/compile_cached.hpp"
 #include "engine/plan_cache/plan_cache.hpp"
-#include "graph/graph.hpp"
+#include "graph/ir/graph.hpp"
 #include "penstock/data_loader_json.hpp"
 #include "penstock/dataset.hpp"
 #include "penstock/error.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/model/model_access.hpp"
-#include "graph/dump.hpp"
+#include "graph/plan/dump.hpp"
 #include "penstock/model.hpp"
 #include "penstock/sequential.hpp"
 #include "tests/engine/without_memory.hpp"

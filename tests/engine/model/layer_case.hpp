@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/model/model_access.hpp"
-#include "graph/op.hpp"
+#include "graph/ir/op.hpp"
 #include "penstock/model.hpp"
 
 namespace penstock::testing {

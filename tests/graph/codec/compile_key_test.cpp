@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "graph/schedules/interleaved.hpp"
+#include "graph/plan/schedules/interleaved.hpp"
 #include "tests/support/random_network.hpp"
 
 namespace penstock::graph {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "graph/dump.hpp"
-#include "graph/schedules/interleaved.hpp"
+#include "graph/plan/dump.hpp"
+#include "graph/plan/schedules/interleaved.hpp"
 #include "penstock/error.hpp"
 #include "tests/support/plan_runner.hpp"
 #include "tests/support/random_network.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/op.hpp"
+#include "graph/ir/op.hpp"
 #include "tests/graph/ops/sample_run.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/tape.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/op.hpp"
+#include "graph/ir/op.hpp"
 #include "tests/support/tape.hpp"
 
 namespace penstock::graph {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "graph/sharing.hpp"
+#include "graph/plan/sharing.hpp"
 #include "tests/graph/ops/large_samples.hpp"
 #include "tests/graph/ops/sample_run.hpp"
 #include "tests/support/same_bits.hpp"

@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "graph/op.hpp"
+#include "graph/ir/op.hpp"
 #include "tests/support/data_path.hpp"
 #include "tests/support/op_case.hpp"
 #include "tests/support/reference_file.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/op.hpp"
+#include "graph/ir/op.hpp"
 #include "penstock/error.hpp"
 #include "tests/support/refusal.hpp"
 

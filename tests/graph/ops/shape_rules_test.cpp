@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include "graph/op.hpp"
+#include "graph/ir/op.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::graph {

@@ -14,7 +14,7 @@
 #include "engine/files/weights_header.hpp"
 #include "engine/plan_cache/plan_cache.hpp"
 #include "graph/codec/plan_codec.hpp"
-#include "graph/compile.hpp"
+#include "graph/compile/compile.hpp"
 #include "penstock/data_loader_json.hpp"
 #include "penstock/dataset.hpp"
 #include "penstock/error.hpp"

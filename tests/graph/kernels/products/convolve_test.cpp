@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "graph/kernels/conv2d/conv2d.hpp"
-#include "graph/sharing.hpp"
+#include "graph/ops/convolution/products/conv2d_products.hpp"
+#include "graph/plan/sharing.hpp"
 #include "tests/support/float_vectors.hpp"
 
 namespace penstock::graph {

@@ -15,7 +15,7 @@
 #include "graph/kernels/products/blocks.hpp"
 #include "graph/kernels/products/units.hpp"
 #include "graph/kernels/products/workspace.hpp"
-#include "graph/sharing.hpp"
+#include "graph/plan/sharing.hpp"
 #include "tests/support/float_vectors.hpp"
 
 namespace penstock::graph {

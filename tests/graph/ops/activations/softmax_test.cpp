@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/values/rows.hpp"
+#include "graph/values/rows.hpp"
 #include "tests/support/op_call.hpp"
 #include "tests/support/random_tensor.hpp"
 #include "tests/support/same_bits.hpp"

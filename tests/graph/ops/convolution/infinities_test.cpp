@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/op.hpp"
+#include "graph/ir/op.hpp"
 #include "graph/ops/rules/window2d.hpp"
 #include "tests/graph/ops/lanes/lanes_run.hpp"
 #include "tests/support/random_tensor.hpp"

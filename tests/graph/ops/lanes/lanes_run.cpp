@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "graph/lane_shape.hpp"
+#include "graph/ops/rules/lane_shape.hpp"
 #include "tests/support/op_call.hpp"
 
 namespace penstock::testing {

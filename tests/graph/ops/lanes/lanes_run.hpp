@@ -6,7 +6,7 @@
 #include <ostream>
 #include <vector>
 
-#include "graph/op.hpp"
+#include "graph/ir/op.hpp"
 #include "penstock/tensor.hpp"
 
 namespace penstock::testing {

@@ -1,0 +1,174 @@
+#include "engine/log/log.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graph/values/joined.hpp"
+#include "graph/values/out_of_memory.hpp"
+#include "graph/values/printable.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock {
+namespace {
+
+constexpr const char* variable = "PENSTOCK_LOG_LEVEL";
+
+LogLevel level_of_environment() {
+  const char* const text = std::getenv(variable);
+  if (!text || !*text) return LogLevel::debug;
+  std::vector<std::string_view> known;
+  for (auto level = LogLevel::debug; level <= LogLevel::off;
+       level = static_cast<LogLevel>(static_cast<int>(level) + 1)) {
+    if (to_string(level) == text) return level;
+    known.push_back(to_string(level));
+  }
+  throw Error(Errc::invalid_argument, std::string(variable) + ": expected one of " + joined(known) +
+                                          ", got " + quoted_text(text));
+}
+
+LogLevel least_of(const RuntimeOptions& options) {
+  const bool asks = options.log && options.log_level == LogLevel::automatic;
+  return asks ? level_of_environment() : options.log_level;
+}
+
+/// Throws `thrown`, which a function of the host's has thrown, if there is any. It is noted once
+/// more as the host's: functions that were called since may have thrown so many that it was
+/// forgotten.
+void throw_if_any(const std::exception_ptr& thrown) {
+  if (thrown) call_host([&] { std::rethrow_exception(thrown); });
+}
+
+}  // namespace
+
+class Log::Telling : public std::enable_shared_from_this<Telling> {
+ public:
+  Telling(std::function<void(std::string_view)> log, const LogScope& scope)
+      : log_(std::move(log)), scope_(scope) {}
+
+  void add(std::string_view line) {
+    if (telling_) return;  // else a function that steps has no end
+    Held* const held = Held::of(scope_);
+    try {
+      if (held) held->add(shared_from_this());
+      waiting_.emplace_back(line);
+    } catch (const std::bad_alloc&) {
+      return;  // what the line tells of has happened all the same
+    }
+    if (!held) tell_waiting();
+  }
+
+  /// Tells every line that waits. @throws the first exception of the host's function, afterwards.
+  void tell_waiting() {
+    if (telling_) return;
+    telling_ = true;
+    std::exception_ptr thrown;
+    while (!waiting_.empty()) {
+      try {
+        tell_first();
+      } catch (...) {
+        if (!thrown) thrown = std::current_exception();
+      }
+    }
+    telling_ = false;
+    throw_if_any(thrown);
+  }
+
+ private:
+  void tell_first() {
+    const std::string line = std::move(waiting_.front());
+    waiting_.pop_front();
+    call_host([&] { log_(line); });
+  }
+
+  const std::function<void(std::string_view)> log_;
+  const LogScope& scope_;
+  std::deque<std::string> waiting_;
+  bool telling_ = false;
+};
+
+Log::Log(const RuntimeOptions& options, const LogScope& scope) : least_(least_of(options)) {
+  if (options.log) telling_ = std::make_shared<Telling>(options.log, scope);
+}
+
+void Log::tell(std::string_view line) const {
+  const std::shared_ptr<Telling> telling = telling_;
+  telling->add(line);
+}
+
+void Log::operator()(LogLevel level, std::initializer_list<std::string_view> parts) const {
+  if (!takes(level)) return;
+  std::string line;
+  try {
+    for (const std::string_view part : parts) line += part;
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+  tell(line);
+}
+
+thread_local Log::Held* Log::Held::innermost = nullptr;
+
+Log::Held* Log::Held::of(const LogScope& scope) noexcept {
+  Held* held = innermost;
+  while (held && &held->scope_ != &scope) held = held->outer_;
+  return held;
+}
+
+Log::Held::Held(const LogScope& scope, std::shared_ptr<Telling> own)
+    : scope_(scope), passes_all_(false), own_(std::move(own)) {
+  join();
+}
+
+Log::Held::Held(const LogScope& scope) : scope_(scope), passes_all_(true) {
+  join();
+}
+
+void Log::Held::join() {
+  if (of(scope_)) return;  // the call around this one tells the lines
+  outer_ = std::exchange(innermost, this);
+  in_chain_ = true;
+}
+
+void Log::Held::add(const std::shared_ptr<Telling>& telling) {
+  if (telling != own_ && std::ranges::find(others_, telling) == others_.end())
+    others_.push_back(telling);
+}
+
+// Calls inside this one have ended, so that this is the innermost of the chain.
+void Log::Held::release() {
+  if (!std::exchange(in_chain_, false)) return;
+  innermost = outer_;
+  tell_waiting();
+}
+
+// A log that throws keeps no other one from being told.
+void Log::Held::tell_waiting() {
+  std::exception_ptr thrown;
+  const auto tell = [&](Telling& telling, bool passes) {
+    try {
+      telling.tell_waiting();
+    } catch (...) {
+      if (passes && !thrown) thrown = std::current_exception();
+    }
+  };
+  if (own_) tell(*own_, true);
+  for (const auto& other : others_) tell(*other, passes_all_);
+  throw_if_any(thrown);
+}
+
+// The call has thrown, which is what its caller has to know.
+Log::Held::~Held() {
+  try {
+    release();
+  } catch (...) {
+  }
+}
+
+}  // namespace penstock

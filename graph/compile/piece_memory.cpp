@@ -1,0 +1,78 @@
+#include "graph/compile/piece_memory.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "graph/passes/memory/recompute.hpp"
+#include "graph/passes/stages/partition.hpp"
+#include "graph/values/memory.hpp"
+
+namespace penstock::graph {
+
+PieceMemory::PieceMemory(const Graph& graph, const std::vector<Piece>& pieces,
+                         std::vector<bool> recomputed, const PlanRequest& plan,
+                         const MemoryBudget& budget)
+    : graph_(graph),
+      pieces_(pieces),
+      recomputed_(std::move(recomputed)),
+      plan_(plan),
+      budget_(budget),
+      piece_of_(piece_of_nodes(graph, pieces)) {}
+
+std::int64_t PieceMemory::bytes(std::int32_t first, std::int32_t last, std::int32_t stage) {
+  const bool recomputed = recomputed_[index(stage)];
+  const auto [known, is_new] = known_.try_emplace({first, last, recomputed});
+  if (is_new) known->second = needs_of(first, last, recomputed);
+  const Needs& needs = known->second;
+  std::int64_t bytes = needs.fixed + needs.stash * (in_flight(stage) + needs.output_slots);
+  for (const SentBack& gradient : needs.sent_back)
+    bytes += gradient.bytes * in_flight(std::max(0, stage - gradient.distance));
+  return bytes;
+}
+
+/// From a plan of three stages: the pieces before, these, and those after.
+PieceMemory::Needs PieceMemory::needs_of(std::int32_t first, std::int32_t last,
+                                         bool recomputed) const {
+  Graph graph = graph_;
+  std::vector<std::int32_t> begins{0};
+  if (first > 0) begins.push_back(first);
+  const std::size_t own = begins.size() - 1;
+  if (last < std::ssize(pieces_)) begins.push_back(last);
+  const StageAssignment assignment = cut(graph, pieces_, begins, {});
+  std::vector<bool> repeats(assignment.stages.size());
+  repeats[own] = recomputed;
+  const Recomputed all = recompute(graph, partition(graph, assignment), repeats);
+  const Plan plan = build_plan(all.graph, assignment, all.partition, plan_);
+  const StagePlan& stage = plan.stages[own];
+  const StateNeed state = state_need(plan, own, budget_);
+  return {.fixed = stage.parameter_bytes + stage.host_parameter_bytes + stage.accumulator_bytes +
+                   stage.kept_bytes + std::max(stage.scratch_bytes, state.staging_bytes) +
+                   state.bytes,
+          .stash = stage.stash_bytes,
+          .output_slots = stage.stash_slots - stage.in_flight,
+          .sent_back = sent_back(all.partition, stage, first)};
+}
+
+std::vector<PieceMemory::SentBack> PieceMemory::sent_back(const Partition& partition,
+                                                          const StagePlan& stage,
+                                                          std::int32_t first) const {
+  std::vector<SentBack> result;
+  for (const std::int32_t edge : stage.backward_sends) {
+    const ValueId value = partition.edges[index(edge)].value;
+    if (value == none) continue;
+    std::set<std::int32_t> receivers;
+    for (std::size_t id = 0; id < graph_.nodes.size(); ++id)
+      if (piece_of_[id] < first && std::ranges::count(graph_.nodes[id].inputs, value) > 0)
+        receivers.insert(piece_of_[id]);
+    for (const std::int32_t receiver : receivers)
+      result.push_back({aligned(graph_.type(value).bytes()), first - receiver});
+  }
+  return result;
+}
+
+std::int64_t PieceMemory::in_flight(std::int32_t stage) const {
+  return plan_.schedule->in_flight(stage, static_cast<std::int32_t>(recomputed_.size()));
+}
+
+}  // namespace penstock::graph

@@ -1,0 +1,165 @@
+// Op: everything Penstock knows about one kind of node, as plain data. One file pair per op under
+// ops/, one entry in ops/list.cpp. Pure: an op's functions have no state and may run on any thread.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "graph/ir/attributes.hpp"
+#include "graph/ir/graph.hpp"
+#include "graph/ir/random.hpp"
+#include "graph/values/part.hpp"
+
+namespace penstock::graph {
+
+/// A tensor as a kernel sees it: dense, row-major, 64-byte aligned.
+struct Operand {
+  const TensorType* type = nullptr;
+  void* data = nullptr;
+
+  const Shape& shape() const noexcept { return type->shape; }
+  std::int64_t elements() const noexcept { return type->shape.elements(); }
+  std::span<float> f32() const noexcept {
+    return {static_cast<float*>(data), static_cast<std::size_t>(elements())};
+  }
+  std::span<std::int64_t> i64() const noexcept {
+    return {static_cast<std::int64_t*>(data), static_cast<std::size_t>(elements())};
+  }
+};
+
+struct KernelCall {
+  const Attributes& attributes;
+  std::span<const Operand> inputs;   ///< read only, whatever Operand allows
+  std::span<const Operand> outputs;  ///< uninitialised, every element of the part to be written
+  std::span<std::byte> workspace;    ///< as many bytes as the op's `workspace` asked for
+  RandomKey random;
+  float loss_scale = 1;  ///< what the gradient of the loss starts with
+  Part part = {};        ///< of the op's `units`, always all where it has none
+};
+
+using Types = std::span<const TensorType>;
+
+struct Cost {
+  double flops = 0;  ///< multiply and add count as two
+  double bytes = 0;  ///< read and written, if nothing is cached
+
+  /// An estimate of the time, in that of one floating-point operation: moving a byte takes about as
+  /// long as four of them.
+  double work() const noexcept { return flops + 4 * bytes; }
+};
+
+/// Output `output` may be written over input `input` when nobody else needs that input any more:
+/// the kernel reads element i of the input before it writes element i of the output.
+struct Overwrite {
+  int input;
+  int output;
+};
+
+/// Output `output` is the new value of the buffer that is input `input` (running statistics):
+/// same type, same memory. No other output depends on that input, so that they can be computed
+/// again when the buffer has changed.
+struct Update {
+  int input;
+  int output;
+};
+
+class GradientContext;
+
+/// One case for the generic op tests: input types, attributes and the range inputs are drawn from.
+struct OpSample {
+  std::vector<TensorType> inputs = {};
+  Attributes attributes = {};
+  double low = -1;  ///< f32 inputs are drawn from [low, high)
+  double high = 1;
+  std::int64_t labels = 0;                  ///< i64 inputs are drawn from [0, labels)
+  std::vector<std::size_t> constants = {};  ///< f32 inputs that get no gradient by definition
+};
+
+/// Whether a node works in the batch-lane layout (graph/ops/rules/lane_shape.hpp).
+enum class LaneUse : std::uint8_t {
+  never,
+  follows,  ///< where its first input is there already
+  prefers,  ///< always: that is worth the conversions around it
+};
+
+struct Op {
+  /// The name in graphs, dumps and messages, e.g. "conv2d".
+  std::string_view name;
+  /// The ONNX operator this is, "" where there is none.
+  std::string_view onnx = "";
+  /// Output types from input types.
+  /// @throws Error shape_mismatch with a text such as "expected 10 input channels, got 12"; the
+  /// caller puts the op's and the node's name before it.
+  std::vector<TensorType> (*infer)(const Attributes&, Types inputs) = nullptr;
+  /// Computes the outputs. Never allocates tensor memory; the result's bits depend on the inputs,
+  /// types, attributes and random key only.
+  void (*forward)(const KernelCall&) = nullptr;
+  /// Emits the nodes that compute the gradients of the inputs; null: not differentiable.
+  void (*backward)(GradientContext&) = nullptr;
+  Cost (*cost)(const Attributes&, Types inputs, Types outputs) = nullptr;
+  /// Scratch bytes that `forward` needs; null: none.
+  std::int64_t (*workspace)(const Attributes&, Types inputs, Types outputs) = nullptr;
+  /// Of how many independent units `forward` consists, for threads to share: whichever part of them
+  /// it computes, it writes their outputs only, with the bits that the whole would give them. What
+  /// layout, algorithm or blocks depend on is therefore the whole's sizes, not the part's. Parts
+  /// run at the same time, each with a workspace of its own. Null: not to be shared.
+  std::int64_t (*units)(const Attributes&, Types inputs, Types outputs) = nullptr;
+  std::vector<Overwrite> overwrites = {};
+  std::vector<Update> updates = {};
+  /// What the op becomes when a model is compiled for inference; null: itself. The replacement
+  /// takes the leading inputs that it needs and gives a prefix of the outputs (dropout: identity).
+  const Op& (*inference)() = nullptr;
+  /// The op that does the same in the batch-lane layout, input 0 and all outputs there, the other
+  /// inputs as they are; null: itself. And whether to use it, from attributes and types (of the
+  /// batch-major inputs) alone; null: never.
+  const Op& (*lane_form)() = nullptr;
+  LaneUse (*lane_use)(const Attributes&, Types inputs) = nullptr;
+  /// Cases for the generic tests (forward determinism, finite differences, shapes).
+  std::vector<OpSample> (*samples)() = nullptr;
+  /// Output 0 is what training may minimise.
+  bool is_loss = false;
+};
+
+/// What an op's `backward` works with: the node, and a way to emit more nodes.
+class GradientContext {
+ public:
+  GradientContext(Graph& graph, NodeId node, std::vector<ValueId> output_gradients,
+                  std::vector<bool> needed);
+
+  const Attributes& attributes() const { return graph_.node(node_).attributes; }
+  ValueId input(std::size_t i) const { return graph_.node(node_).inputs[i]; }
+  ValueId output(std::size_t i) const { return graph_.node(node_).outputs[i]; }
+  std::size_t input_count() const { return graph_.node(node_).inputs.size(); }
+  const TensorType& type(ValueId value) const { return graph_.type(value); }
+  /// The gradient of output i, `none` if nothing that follows depends on it differentiably.
+  ValueId gradient(std::size_t i) const { return output_gradients_[i]; }
+  /// Whether anybody wants the gradient of input i.
+  bool needs(std::size_t i) const { return needed_[i]; }
+
+  /// Appends a backward node and returns its output number `output`.
+  ValueId emit(const Op& op, std::vector<ValueId> inputs, Attributes attributes = {},
+               std::size_t output = 0);
+  /// Appends a backward node and returns all its outputs.
+  std::vector<ValueId> emit_all(const Op& op, std::vector<ValueId> inputs,
+                                Attributes attributes = {});
+  /// States the gradient of input i; it has the input's type.
+  void set(std::size_t i, ValueId gradient) { input_gradients_[i] = gradient; }
+
+  const std::vector<ValueId>& input_gradients() const { return input_gradients_; }
+
+ private:
+  Graph& graph_;
+  NodeId node_;
+  std::vector<ValueId> output_gradients_;
+  std::vector<bool> needed_;
+  std::vector<ValueId> input_gradients_;
+};
+
+/// The op of that name. @throws Error invalid_model if there is none.
+const Op& find_op(std::string_view name);
+/// Every op, by name.
+std::span<const Op* const> all_ops();
+
+}  // namespace penstock::graph

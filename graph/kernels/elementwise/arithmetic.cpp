@@ -1,0 +1,61 @@
+#include "graph/kernels/elementwise/arithmetic.hpp"
+
+#include "graph/kernels/vectors/each_element.hpp"
+
+namespace penstock::graph::PENSTOCK_ISA {
+namespace {
+
+template <class F>
+[[gnu::always_inline]] inline void binary(std::int64_t count, RowOperand a, RowOperand b, float* y,
+                                          F f) {
+  const float *from_a = a.data, *from_b = b.data;
+  if (a.repeats)
+    for_each_element(
+        count, [=, one = *from_a](std::int64_t i) { y[i] = f(one, from_b[b.repeats ? 0 : i]); });
+  else if (b.repeats)
+    for_each_element(count, [=, one = *from_b](std::int64_t i) { y[i] = f(from_a[i], one); });
+  else
+    for_each_element(count, [=](std::int64_t i) { y[i] = f(from_a[i], from_b[i]); });
+}
+
+void add(std::int64_t count, RowOperand a, RowOperand b, float* y) {
+  binary(count, a, b, y, [](float of_a, float of_b) { return of_a + of_b; });
+}
+
+void subtract(std::int64_t count, RowOperand a, RowOperand b, float* y) {
+  binary(count, a, b, y, [](float of_a, float of_b) { return of_a - of_b; });
+}
+
+void multiply(std::int64_t count, RowOperand a, RowOperand b, float* y) {
+  binary(count, a, b, y, [](float of_a, float of_b) { return of_a * of_b; });
+}
+
+void fill(std::int64_t count, float value, float* y) {
+  for_each_element(count, [=](std::int64_t i) { y[i] = value; });
+}
+
+void scale(std::int64_t count, float factor, const float* x, float* y) {
+  for_each_element(count, [=](std::int64_t i) { y[i] = factor * x[i]; });
+}
+
+void blend(std::int64_t count, float factor_a, const float* a, float factor_b, const float* b,
+           float* y) {
+  for_each_element(count, [=](std::int64_t i) { y[i] = factor_a * a[i] + factor_b * b[i]; });
+}
+
+void gather(std::int64_t count, std::int64_t step, const float* x, float* y) {
+  for_each_element(count, [=](std::int64_t i) { y[i] = x[i * step]; });
+}
+
+}  // namespace
+
+extern const ArithmeticKernels arithmetic_kernels;
+const ArithmeticKernels arithmetic_kernels{.add = add,
+                                           .subtract = subtract,
+                                           .multiply = multiply,
+                                           .fill = fill,
+                                           .scale = scale,
+                                           .blend = blend,
+                                           .gather = gather};
+
+}  // namespace penstock::graph::PENSTOCK_ISA

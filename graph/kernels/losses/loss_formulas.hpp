@@ -1,0 +1,163 @@
+// The formulas of losses over pairs (x, target): `term`, its slope in x and, where that is not just
+// the other's negative and the target no constant, its slope in the target. Each is made from
+// LossConstants. For kernels that the build compiles once per instruction set.
+#pragma once
+
+#include "graph/kernels/losses/losses.hpp"
+#include "graph/kernels/vectors/logarithm.hpp"
+
+namespace penstock::graph::PENSTOCK_ISA {
+
+/// A function of the difference x - target.
+template <class Difference>
+struct OfDifference : Difference {
+  explicit OfDifference(const LossConstants& constants) : Difference{constants} {}
+  [[gnu::always_inline]] float term(float x, float target) const { return this->at(x - target); }
+  [[gnu::always_inline]] float slope(float x, float target) const {
+    return this->slope_at(x - target);
+  }
+};
+
+/// d²
+struct Squared {
+  explicit Squared(const LossConstants&) {}
+  [[gnu::always_inline]] float at(float d) const { return d * d; }
+  [[gnu::always_inline]] float slope_at(float d) const { return 2.0f * d; }
+};
+
+/// |d|, of slope 0 at 0.
+struct Absolute {
+  explicit Absolute(const LossConstants&) {}
+  [[gnu::always_inline]] float at(float d) const { return d > 0.0f ? d : 0.0f - d; }
+  [[gnu::always_inline]] float slope_at(float d) const {
+    return d > 0.0f ? 1.0f : d < 0.0f ? -1.0f : 0.0f;
+  }
+};
+
+/// d²/2β where |d| < β, |d| - β/2 elsewhere.
+struct Smooth {
+  explicit Smooth(const LossConstants& constants) : beta(constants.beta) {}
+  [[gnu::always_inline]] float at(float d) const {
+    const float size = d > 0.0f ? d : 0.0f - d;
+    return size < beta ? 0.5f * d * d / beta : size - 0.5f * beta;
+  }
+  [[gnu::always_inline]] float slope_at(float d) const {
+    const float size = d > 0.0f ? d : 0.0f - d, sign = d > 0.0f ? 1.0f : d < 0.0f ? -1.0f : 0.0f;
+    return size >= beta ? sign : d / beta;  // a NaN stays
+  }
+  float beta;
+};
+
+/// -t·log(x) - (1 - t)·log(1 - x), with logarithms of -100 or more, as PyTorch has them.
+struct Binary {
+  explicit Binary(const LossConstants&) {}
+  [[gnu::always_inline]] static float clamped(float y) { return y < -100.0f ? -100.0f : y; }
+  [[gnu::always_inline]] static float log_of(float x) { return clamped(logarithm(x)); }
+  /// Returns log(1 - x). What 1 - x loses to rounding is added to the logarithm, whose slope is
+  /// about 1 where that is not nothing.
+  [[gnu::always_inline]] static float log_of_rest(float x) {
+    const float rest = 1.0f - x, lost = (1.0f - rest) - x;
+    return clamped(logarithm(rest) + lost);
+  }
+  [[gnu::always_inline]] float term(float x, float t) const {
+    return (t - 1.0f) * log_of_rest(x) - t * log_of(x);
+  }
+  [[gnu::always_inline]] float slope(float x, float t) const {
+    const float variance = (1.0f - x) * x;
+    return (x - t) / (variance < 1e-12f ? 1e-12f : variance);
+  }
+  [[gnu::always_inline]] float target_slope(float x, float) const {
+    return log_of_rest(x) - log_of(x);
+  }
+};
+
+/// Takes the logit x of 1/(1 + exp(-x)): log(1 + exp(x)) - t·x, which is log(1 + exp(-|x|)) and
+/// what max(x, 0) - t·x leaves. Neither part cancels the other, however sure of t the logit is.
+struct BinaryLogits {
+  explicit BinaryLogits(const LossConstants&) {}
+  [[gnu::always_inline]] float term(float x, float t) const {
+    const float size = x < 0.0f ? -x : x;
+    return x * ((x > 0.0f ? 1.0f : 0.0f) - t) +
+           logarithm_of_one_and(exponential_of_negative(-size));
+  }
+  [[gnu::always_inline]] float slope(float x, float t) const {
+    const float size = x < 0.0f ? -x : x, e = exponential_of_negative(-size);
+    const float less_likely = e / (1.0f + e);
+    return x > 0.0f ? (1.0f - t) - less_likely : less_likely - t;
+  }
+  [[gnu::always_inline]] float target_slope(float x, float) const { return -x; }
+};
+
+/// t·(log(t) - x), 0 for t = 0.
+struct Divergence {
+  explicit Divergence(const LossConstants&) {}
+  [[gnu::always_inline]] float term(float x, float t) const {
+    return (t == 0.0f ? 0.0f : t * logarithm(t)) - t * x;
+  }
+  [[gnu::always_inline]] float slope(float, float t) const { return -t; }
+  [[gnu::always_inline]] float target_slope(float x, float t) const {
+    return t == 0.0f ? 0.0f : logarithm(t) + 1.0f - x;
+  }
+};
+
+/// exp(t)·(t - x).
+struct DivergenceFromLogarithm {
+  explicit DivergenceFromLogarithm(const LossConstants&) {}
+  [[gnu::always_inline]] float term(float x, float t) const { return exponential(t) * (t - x); }
+  [[gnu::always_inline]] float slope(float, float t) const { return -exponential(t); }
+  [[gnu::always_inline]] float target_slope(float x, float t) const {
+    return exponential(t) * (t - x + 1.0f);
+  }
+};
+
+/// rate - t·log(rate), where x is the rate (and eps is added before the logarithm) or the rate's
+/// logarithm; with Stirling's approximation of log(t!) for t > 1, t·log(t) - t + log(2πt)/2.
+template <bool log_rate, bool stirling>
+struct Poisson {
+  explicit Poisson(const LossConstants& constants) : eps(constants.eps) {}
+  [[gnu::always_inline]] float term(float x, float t) const {
+    const float deviation = log_rate ? exponential(x) - t * x : x - t * logarithm(x + eps);
+    if constexpr (!stirling) return deviation;
+    const float log_factorial = t * logarithm(t) - t + 0.5f * logarithm(6.28318531f * t);
+    return deviation + (t <= 1.0f ? 0.0f : log_factorial);
+  }
+  [[gnu::always_inline]] float slope(float x, float t) const {
+    return log_rate ? exponential(x) - t : 1.0f - t / (x + eps);
+  }
+  [[gnu::always_inline]] float target_slope(float x, float t) const {
+    const float deviation = log_rate ? -x : -logarithm(x + eps);
+    if constexpr (!stirling) return deviation;
+    return deviation + (t <= 1.0f ? 0.0f : logarithm(t) + 0.5f / t);
+  }
+  float eps;
+};
+
+/// What is lacking; nothing of less than 0. No number stays none.
+[[gnu::always_inline]] inline float above_zero(float lack) {
+  return lack <= 0.0f ? 0.0f : lack;
+}
+
+/// x where t is 1, what x lacks of the margin where it is -1; the sum of both elsewhere, as
+/// PyTorch's.
+struct Hinge {
+  explicit Hinge(const LossConstants& constants) : margin(constants.margin) {}
+  [[gnu::always_inline]] float term(float x, float t) const {
+    return (t == -1.0f ? 0.0f : x) + (t == 1.0f ? 0.0f : above_zero(margin - x));
+  }
+  [[gnu::always_inline]] float slope(float x, float t) const {
+    return (t == -1.0f ? 0.0f : 1.0f) - (t == 1.0f || !(margin - x >= 0.0f) ? 0.0f : 1.0f);
+  }
+  float margin;
+};
+
+/// log(1 + exp(-t·x)).
+struct SoftMargin {
+  explicit SoftMargin(const LossConstants&) {}
+  [[gnu::always_inline]] float term(float x, float t) const { return softplus(-t * x); }
+  [[gnu::always_inline]] float slope(float x, float t) const { return -t * logistic(-t * x); }
+  [[gnu::always_inline]] float target_slope(float x, float t) const {
+    return -x * logistic(-t * x);
+  }
+};
+
+}  // namespace penstock::graph::PENSTOCK_ISA

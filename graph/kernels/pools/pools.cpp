@@ -1,0 +1,165 @@
+#include "graph/kernels/pools/pools.hpp"
+
+#include <type_traits>
+
+#include "graph/kernels/vectors/each_element.hpp"
+#include "graph/kernels/vectors/sums.hpp"
+
+namespace penstock::graph::PENSTOCK_ISA {
+namespace {
+
+void fill(std::int64_t count, float value, float* y) {
+  for_each_element(count, [=](std::int64_t i) { y[i] = value; });
+}
+
+/// The outputs [begin, end) whose window position lies inside the image, along one axis.
+struct Range {
+  std::int64_t begin, end;
+
+  /// Of output 0 that position is pixel `first`, of `size`.
+  Range(std::int64_t first, std::int64_t stride, std::int64_t size, std::int64_t outputs) {
+    begin = first >= 0 ? 0 : (-first + stride - 1) / stride;
+    if (begin > outputs) begin = outputs;
+    end = first >= size ? 0 : (size - 1 - first) / stride + 1;
+    if (end > outputs) end = outputs;
+    if (end < begin) end = begin;
+  }
+};
+
+/// Where in a plane window position (kh,kw) of output (row,column) lies.
+std::int64_t pixel_of(const Pooling& pool, std::int64_t kh, std::int64_t kw, std::int64_t row,
+                      std::int64_t column) {
+  return (row * pool.stride_height - pool.padding_height + kh) * pool.width +
+         column * pool.stride_width - pool.padding_width + kw;
+}
+
+/// Calls `work(position, pixels, outputs, count)` for every window position and every row of
+/// outputs that it shows real pixels to: the offsets in a plane where the row begins, and its
+/// length.
+template <class Work>
+void for_each_row(const Pooling& pool, Work work) {
+  for (std::int64_t kh = 0; kh < pool.kernel_height; ++kh)
+    for (std::int64_t kw = 0; kw < pool.kernel_width; ++kw) {
+      const Range rows(kh - pool.padding_height, pool.stride_height, pool.height, pool.out_height);
+      const Range columns(kw - pool.padding_width, pool.stride_width, pool.width, pool.out_width);
+      for (std::int64_t row = rows.begin; row < rows.end; ++row)
+        work(kh * pool.kernel_width + kw, pixel_of(pool, kh, kw, row, columns.begin),
+             row * pool.out_width + columns.begin, columns.end - columns.begin);
+    }
+}
+
+/// Calls `work` with the stride, as a constant where that makes the loop fast.
+template <class Work>
+void with_stride(std::int64_t stride, Work work) {
+  if (stride == 1)
+    work(std::integral_constant<std::int64_t, 1>());
+  else if (stride == 2)
+    work(std::integral_constant<std::int64_t, 2>());
+  else
+    work(stride);
+}
+
+/// Calls `work(image, output, stride)` for each plane: the offsets where its images begin.
+template <class Work>
+void for_each_plane(const Pooling& pool, Work work) {
+  with_stride(pool.stride_width, [&](auto stride) {
+    for (std::int64_t plane = 0; plane < pool.planes; ++plane)
+      work(plane * pool.height * pool.width, plane * pool.out_height * pool.out_width, stride);
+  });
+}
+
+/// The first window position that is not in the padding holds until a larger pixel comes.
+void start_plane(const Pooling& pool, float* y, float* winners) {
+  fill(pool.out_height * pool.out_width, -__builtin_inff(), y);
+  for (std::int64_t row = 0; row < pool.out_height; ++row) {
+    const std::int64_t above = pool.padding_height - row * pool.stride_height;
+    const std::int64_t line = (above > 0 ? above : 0) * pool.kernel_width;
+    for (std::int64_t column = 0; column < pool.out_width; ++column) {
+      const std::int64_t left = pool.padding_width - column * pool.stride_width;
+      winners[row * pool.out_width + column] = static_cast<float>(line + (left > 0 ? left : 0));
+    }
+  }
+}
+
+void maximum(const Pooling& pool, const float* x, float* y, float* winners) {
+  for_each_plane(pool, [&](std::int64_t image, std::int64_t output, auto stride) {
+    start_plane(pool, y + output, winners + output);
+    for_each_row(pool, [&](std::int64_t position, std::int64_t pixels, std::int64_t outputs,
+                           std::int64_t count) {
+      const auto here = static_cast<float>(position);
+      const float* const from = x + image + pixels;
+      float *const best = y + output + outputs, *const winner = winners + output + outputs;
+      for_each_element(count, [=](std::int64_t i) {
+        const float pixel = from[i * stride];
+        const bool wins = pixel > best[i] || pixel != pixel;
+        best[i] = wins ? pixel : best[i];
+        winner[i] = wins ? here : winner[i];
+      });
+    });
+  });
+}
+
+void maximum_gradient(const Pooling& pool, const float* winners, const float* dy, float* dx) {
+  fill(pool.planes * pool.height * pool.width, 0, dx);
+  const auto width = static_cast<std::int32_t>(pool.kernel_width);
+  for (std::int64_t line = 0; line < pool.planes * pool.out_height; ++line) {
+    const std::int64_t row = line % pool.out_height;
+    float* const plane = dx + line / pool.out_height * pool.height * pool.width;
+    for (std::int64_t column = 0; column < pool.out_width; ++column, ++winners, ++dy) {
+      const auto winner = static_cast<std::int32_t>(*winners);
+      plane[pixel_of(pool, winner / width, winner % width, row, column)] += *dy;
+    }
+  }
+}
+
+float cells(const Pooling& pool) {
+  return static_cast<float>(pool.kernel_height * pool.kernel_width);
+}
+
+void average(const Pooling& pool, const float* x, float* y) {
+  const std::int64_t outputs = pool.planes * pool.out_height * pool.out_width;
+  fill(outputs, 0, y);
+  for_each_plane(pool, [&](std::int64_t image, std::int64_t output, auto stride) {
+    for_each_row(pool,
+                 [&](std::int64_t, std::int64_t pixels, std::int64_t first, std::int64_t count) {
+                   for_each_element(count, [=, from = x + image + pixels, sum = y + output + first](
+                                               std::int64_t i) { sum[i] += from[i * stride]; });
+                 });
+  });
+  for_each_element(outputs, [=, divisor = cells(pool)](std::int64_t i) { y[i] /= divisor; });
+}
+
+void average_gradient(const Pooling& pool, const float* dy, float* dx) {
+  fill(pool.planes * pool.height * pool.width, 0, dx);
+  const float divisor = cells(pool);
+  for_each_plane(pool, [&](std::int64_t image, std::int64_t output, auto stride) {
+    for_each_row(
+        pool, [&](std::int64_t, std::int64_t pixels, std::int64_t first, std::int64_t count) {
+          for_each_element(count, [=, from = dy + output + first, sum = dx + image + pixels](
+                                      std::int64_t i) { sum[i * stride] += from[i] / divisor; });
+        });
+  });
+}
+
+void global_average(std::int64_t planes, std::int64_t pixels, const float* x, float* y) {
+  for (std::int64_t plane = 0; plane < planes; ++plane)
+    y[plane] =
+        static_cast<float>(long_sum(pixels, x + plane * pixels) / static_cast<double>(pixels));
+}
+
+void global_average_gradient(std::int64_t planes, std::int64_t pixels, const float* dy, float* dx) {
+  for (std::int64_t plane = 0; plane < planes; ++plane)
+    fill(pixels, dy[plane] / static_cast<float>(pixels), dx + plane * pixels);
+}
+
+}  // namespace
+
+extern const PoolKernels pool_kernels;
+const PoolKernels pool_kernels{.maximum = maximum,
+                               .maximum_gradient = maximum_gradient,
+                               .average = average,
+                               .average_gradient = average_gradient,
+                               .global_average = global_average,
+                               .global_average_gradient = global_average_gradient};
+
+}  // namespace penstock::graph::PENSTOCK_ISA

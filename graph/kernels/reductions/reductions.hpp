@@ -1,0 +1,22 @@
+// ReductionKernels: sums of neighbouring elements, a part of KernelTable. Declarations only, as
+// sources of every instruction set include this.
+#pragma once
+
+#include <cstdint>
+
+#include "graph/values/part.hpp"
+
+namespace penstock::graph {
+
+/// The order of every sum is fixed by sizes alone.
+struct ReductionKernels {
+  double (*sum)(std::int64_t count, const float* x);
+  /// sums[i] += x[i]
+  void (*add_to)(std::int64_t count, const float* x, double* sums);
+  void (*round)(std::int64_t count, const double* x, float* y);
+  /// x [samples,channels,inner] -> sums [channels], for a part of the channels.
+  void (*channel_sums)(std::int64_t samples, std::int64_t channels, std::int64_t inner, Part part,
+                       const float* x, float* sums);
+};
+
+}  // namespace penstock::graph

@@ -1,0 +1,372 @@
+#include "graph/kernels/reductions/softmax.hpp"
+
+#include "graph/kernels/vectors/exponential.hpp"
+#include "graph/kernels/vectors/logarithm.hpp"
+#include "graph/kernels/vectors/slab.hpp"
+#include "graph/kernels/vectors/sums.hpp"
+
+namespace penstock::graph::PENSTOCK_ISA {
+namespace {
+
+/// Calls `use(row, i, exp(x - peaks[i]))` for each element x of a ragged slab, as
+/// for_each_joined() does.
+template <class Use>
+[[gnu::always_inline]] inline void for_each_term(const Slab& slab, const float* x,
+                                                 const float* peaks, Use use) {
+  for_each_joined(
+      slab, [=](std::int64_t row, std::int64_t i) { return x[row + i] - peaks[i]; },
+      [](float difference) { return exponential_of_negative(difference); }, use);
+}
+
+/// A Block holds the terms of a part of a line, then zeros up to a multiple of 16.
+struct Block {
+  std::int64_t first, size;
+  const float* terms;
+};
+
+/// Calls `use(block)` for each block of a line, with the terms exp(x - peak). These are computed in
+/// copies of whole vectors, so that no exponential is taken alone.
+template <class Use>
+[[gnu::always_inline]] inline void for_each_block(std::int64_t count, const float* x, float peak,
+                                                  Use use) {
+  constexpr std::int64_t most = 256, step = 16;
+  float terms[most];
+  for (std::int64_t i = 0; i < count; i += most) {
+    const std::int64_t size = count - i < most ? count - i : most;
+    const std::int64_t padded = (size + step - 1) / step * step;
+    for (std::int64_t j = padded - step; j < padded; ++j) terms[j] = -__builtin_inff();
+    __builtin_memcpy(terms, x + i, static_cast<std::size_t>(size) * sizeof(float));
+    for_each_element(padded,
+                     [&](std::int64_t j) { terms[j] = exponential_of_negative(terms[j] - peak); });
+    use(Block{i, size, &terms[0]});
+  }
+}
+
+/// Puts exp(x - peak) into y and returns their sum.
+float exponentials(std::int64_t count, const float* x, float peak, float* y) {
+  double sum = 0;
+  for_each_block(count, x, peak, [&](const Block& block) {
+    __builtin_memcpy(y + block.first, block.terms,
+                     static_cast<std::size_t>(block.size) * sizeof(float));
+    sum += long_sum(block.size, block.terms);
+  });
+  return static_cast<float>(sum);
+}
+
+/// A line is sure of its largest element, whose term is 1, if all terms sum up to less than this.
+/// Then 1 + the others may be 1, and their sum has to be taken by itself.
+constexpr float sure = 1.5f;
+
+/// Returns a term as it is, but 0 for the largest element's, which is 1.
+constexpr auto other_term = [](auto term) { return term < 1.0f ? term : decltype(term){}; };
+
+float logarithm_of_sum(double sum) {
+  return static_cast<float>(__builtin_log(static_cast<double>(static_cast<float>(sum))));
+}
+
+/// Returns the sum of a block's terms without the largest element's.
+float sum_of_others(const Block& block) {
+  constexpr std::int64_t step = 16;
+  float sums[step] = {};
+  for (std::int64_t j = 0; j < block.size; j += step)  // there are whole steps of terms
+    for_each_element(step, [&](std::int64_t i) { sums[i] += other_term(block.terms[j + i]); });
+  for (std::int64_t half = step / 2; half > 0; half /= 2)
+    for (std::int64_t i = 0; i < half; ++i) sums[i] += sums[i + half];
+  return sums[0];
+}
+
+/// Returns log(sum(exp(x - peak))), where `peak` is the largest x.
+float log_of_exponentials(std::int64_t count, const float* x, float peak) {
+  double sum = 0, others = 0;
+  for_each_block(count, x, peak, [&](const Block& block) {
+    const double all = long_sum(block.size, block.terms);
+    const bool may_be_sure = all >= 1 && all < static_cast<double>(sure);
+    sum += all;
+    others += may_be_sure ? static_cast<double>(sum_of_others(block)) : all;
+  });
+  return sum < static_cast<double>(sure) ? logarithm_of_one_and(static_cast<float>(others))
+                                         : logarithm_of_sum(sum);
+}
+
+/// peaks[i] = the largest of column i.
+[[gnu::always_inline]] inline void find_peaks(const Slab& slab, const float* x, float* peaks) {
+  for_each_element(slab.width, [=](std::int64_t i) { peaks[i] = -__builtin_inff(); });
+  slab.for_each_row([=, width = slab.width](std::int64_t row) {
+    for_each_element(
+        width, [=](std::int64_t i) { peaks[i] = x[row + i] > peaks[i] ? x[row + i] : peaks[i]; });
+  });
+}
+
+/// sums[i] = the sum of term(offset) over column i.
+template <class Term>
+[[gnu::always_inline]] inline void sum_columns(const Slab& slab, float* sums, Term term) {
+  for_each_element(slab.width, [=](std::int64_t i) { sums[i] = 0; });
+  slab.for_each_row([=, width = slab.width](std::int64_t row) {
+    for_each_element(width, [=](std::int64_t i) { sums[i] += term(row + i, i); });
+  });
+}
+
+/// Lines of so many elements that are neighbours are worked on side by side as well, turned round.
+constexpr std::int64_t short_length = 32;
+
+/// Adds the rows of a slab up into its first one, in the order of short_sum_of().
+[[gnu::always_inline]] inline void fold_rows(const Slab& slab, float* rows) {
+  for (std::int64_t half = short_length / 2; half > 0; half /= 2)
+    for (std::int64_t row = 0; row < half && row + half < slab.rows; ++row)
+      for_each_element(slab.width,
+                       [to = rows + row * slab.inner, from = rows + (row + half) * slab.inner](
+                           std::int64_t i) { to[i] += from[i]; });
+}
+
+/// Puts log(sum(exp(x - peak))) of each of the first `lines` columns into `logarithms`, with the
+/// bits that log_of_exponentials() has of the same elements. Overwrites x.
+void logarithms_of_columns(const Slab& slab, std::int64_t lines, const float* peaks, float* x,
+                           float* logarithms) {
+  float others[short_length * columns];
+  slab.for_each_row([=, width = slab.width, other = &others[0]](std::int64_t row) {
+    for_each_element(width, [=](std::int64_t i) {
+      const float term = exponential_of_negative(x[row + i] - peaks[i]);
+      x[row + i] = term;
+      other[row + i] = other_term(term);
+    });
+  });
+  fold_rows(slab, x);
+  fold_rows(slab, others);
+  for (std::int64_t i = 0; i < lines; ++i)
+    logarithms[i] = logarithm_of_sum(static_cast<double>(x[i]));
+  for_each_element(slab.width, [=, other = &others[0]](std::int64_t i) {
+    const float of_sure = logarithm_of_one_and(other[i]);
+    logarithms[i] = x[i] < sure ? of_sure : logarithms[i];
+  });
+}
+
+/// Works on `width` short lines, which lie one after the other.
+void log_softmax_of_short_lines(std::int64_t width, std::int64_t length, const float* x, float* y) {
+  float turned[short_length * columns], peaks[columns], logarithms[columns] = {};
+  const Slab slab{0, length, columns, rounded_up(width)};  // lines of zeros follow the last one
+  for (std::int64_t row = 0; row < length; ++row)
+    for (std::int64_t i = width; i < slab.width; ++i) turned[row * columns + i] = 0;
+  for (std::int64_t i = 0; i < width; ++i)
+    for (std::int64_t row = 0; row < length; ++row) turned[row * columns + i] = x[i * length + row];
+  find_peaks(slab, turned, peaks);
+  logarithms_of_columns(slab, width, peaks, turned, logarithms);
+  for (std::int64_t i = 0; i < width; ++i)
+    for_each_element(length, [from = x + i * length, to = y + i * length, peak = peaks[i],
+                              logarithm_of_line = logarithms[i]](std::int64_t row) {
+      to[row] = (from[row] - peak) - logarithm_of_line;
+    });
+}
+
+[[gnu::always_inline]] inline void divide_columns(const Slab& slab, const float* sums, float* y) {
+  slab.for_each_row([=, width = slab.width](std::int64_t row) {
+    for_each_element(width, [=](std::int64_t i) { y[row + i] /= sums[i]; });
+  });
+}
+
+[[gnu::noinline]] void softmax_of_ragged_slab(const Slab& slab, const float* x, float* y) {
+  float peaks[columns], sums[columns] = {};
+  find_peaks(slab, x, peaks);
+  for_each_term(slab, x, peaks, [=, sum = &sums[0]](std::int64_t row, std::int64_t i, float term) {
+    y[row + i] = term;
+    sum[i] += term;
+  });
+  divide_columns(slab, sums, y);
+}
+
+void softmax(const Lines& lines, const float* x, float* y) {
+  const auto whole = [=, length = lines.length](std::int64_t at) {
+    const float sum = exponentials(length, x + at, largest(length, x + at), y + at);
+    for_each_element(length, [=, line = y + at](std::int64_t i) { line[i] /= sum; });
+  };
+  const auto side_by_side = [=](const Slab& slab) {
+    if (is_ragged(slab)) return softmax_of_ragged_slab(slab, x, y);
+    float peaks[columns], sums[columns];
+    find_peaks(slab, x, peaks);
+    sum_columns(slab, sums, [=, peak = &peaks[0]](std::int64_t at, std::int64_t i) {
+      return y[at] = exponential_of_negative(x[at] - peak[i]);
+    });
+    divide_columns(slab, sums, y);
+  };
+  for_each_group(lines, whole, side_by_side);
+}
+
+/// y = x - peaks - log(sums), where `others` are the sums without the largest element's term.
+/// Overwrites the sums.
+[[gnu::always_inline]] inline void subtract_logarithms(const Slab& slab, const float* x,
+                                                       const float (&peaks)[columns],
+                                                       float (&sums)[columns],
+                                                       float (&others)[columns], float* y) {
+  for_each_element(slab.width, [other = &others[0]](std::int64_t i) {
+    other[i] = logarithm_of_one_and(other[i]);
+  });
+  for (std::int64_t i = 0; i < slab.width; ++i)
+    sums[i] = sums[i] < sure ? others[i] : logarithm_of_sum(static_cast<double>(sums[i]));
+  slab.for_each_row(
+      [=, width = slab.width, peak = &peaks[0], log_sum = &sums[0]](std::int64_t row) {
+        for_each_element(width,
+                         [=](std::int64_t i) { y[row + i] = (x[row + i] - peak[i]) - log_sum[i]; });
+      });
+}
+
+[[gnu::noinline]] void log_softmax_of_ragged_slab(const Slab& slab, const float* x, float* y) {
+  float peaks[columns], sums[columns] = {}, others[columns] = {};
+  find_peaks(slab, x, peaks);
+  for_each_term(slab, x, peaks,
+                [=, sum = &sums[0], other = &others[0]](std::int64_t, std::int64_t i, float term) {
+                  sum[i] += term;
+                  other[i] += other_term(term);
+                });
+  subtract_logarithms(slab, x, peaks, sums, others, y);
+}
+
+void log_softmax(const Lines& lines, const float* x, float* y) {
+  if (lines.length == 0) return;
+  if (lines.inner == 1 && lines.length <= short_length && lines.outer > 1) {
+    for (std::int64_t line = 0; line < lines.outer; line += columns) {
+      const std::int64_t left = lines.outer - line, at = line * lines.length;
+      log_softmax_of_short_lines(left < columns ? left : columns, lines.length, x + at, y + at);
+    }
+    return;
+  }
+  const auto whole = [=, length = lines.length](std::int64_t at) {
+    const float peak = largest(length, x + at);
+    const float log_sum = log_of_exponentials(length, x + at, peak);
+    for_each_element(length, [=](std::int64_t i) { y[at + i] = (x[at + i] - peak) - log_sum; });
+  };
+  const auto side_by_side = [=](const Slab& slab) {
+    if (is_ragged(slab)) return log_softmax_of_ragged_slab(slab, x, y);
+    float peaks[columns], sums[columns], others[columns] = {};
+    find_peaks(slab, x, peaks);
+    sum_columns(slab, sums,
+                [=, peak = &peaks[0], other = &others[0]](std::int64_t at, std::int64_t i) {
+                  const float term = exponential_of_negative(x[at] - peak[i]);
+                  other[i] += other_term(term);
+                  return term;
+                });
+    subtract_logarithms(slab, x, peaks, sums, others, y);
+  };
+  for_each_group(lines, whole, side_by_side);
+}
+
+void softmax_gradient(const Lines& lines, const float* y, const float* dy, float* dx) {
+  const auto product = [](auto a, auto b) { return a * b; };
+  const auto whole = [=, length = lines.length](std::int64_t at) {
+    const auto dot = static_cast<float>(long_sum_of(length, product, y + at, dy + at));
+    for_each_element(length, [=](std::int64_t i) { dx[at + i] = y[at + i] * (dy[at + i] - dot); });
+  };
+  const auto side_by_side = [=](const Slab& slab) {
+    float dots[columns];
+    sum_columns(slab, dots, [=](std::int64_t at, std::int64_t) { return dy[at] * y[at]; });
+    slab.for_each_row([=, width = slab.width, dot = &dots[0]](std::int64_t row) {
+      for_each_element(width,
+                       [=](std::int64_t i) { dx[row + i] = y[row + i] * (dy[row + i] - dot[i]); });
+    });
+  };
+  for_each_group(lines, whole, side_by_side);
+}
+
+void log_softmax_gradient(const Lines& lines, const float* y, const float* dy, float* dx) {
+  const auto whole = [=, length = lines.length](std::int64_t at) {
+    const auto sum = static_cast<float>(long_sum(length, dy + at));
+    for_each_element(
+        length, [=](std::int64_t i) { dx[at + i] = dy[at + i] - exponential(y[at + i]) * sum; });
+  };
+  const auto side_by_side = [=](const Slab& slab) {
+    float sums[columns];
+    sum_columns(slab, sums, [=](std::int64_t at, std::int64_t) { return dy[at]; });
+    for_each_mapped(
+        slab, [=](std::int64_t row, std::int64_t i) { return y[row + i]; },
+        [](float logarithm) { return exponential(logarithm); },
+        [=, sum = &sums[0]](std::int64_t row, std::int64_t i, float probability) {
+          dx[row + i] = dy[row + i] - probability * sum[i];
+        });
+  };
+  for_each_group(lines, whole, side_by_side);
+}
+
+/// Puts into `own`, for each line of a slab, the probability of its label's class less what is
+/// wanted of it beyond `uniform`; lines begin `next_column` apart. Near 1 a probability has lost
+/// how far from 1 it is, which its logarithm still tells.
+void own_differences(const LabelledLines& of, std::int64_t first_line, const Slab& slab,
+                     std::int64_t next_column, const float* log_probabilities, float* own) {
+  for (std::int64_t i = 0; i < slab.width; ++i) {
+    const std::int64_t label = of.labels[first_line + i];
+    own[i] = label == of.ignored
+                 ? 0.0f
+                 : log_probabilities[slab.first + i * next_column + label * slab.inner];
+  }
+  for_each_element(slab.width, [=, wanted = of.own](std::int64_t i) {
+    const float unsure = exponential_of_negative(own[i]) - wanted;
+    const float sure = (1.0f - wanted) + small_exponential_minus_one(own[i]);
+    own[i] = own[i] > -0.34f ? sure : unsure;
+  });
+}
+
+/// Works on some lines whose elements are neighbours.
+void gradient_of_whole_lines(const LabelledLines& of, std::int64_t first_line, std::int64_t width,
+                             const float* log_probabilities, float* dx) {
+  const std::int64_t length = of.lines.length, first = first_line * length;
+  float own[columns];
+  own_differences(of, first_line, {first, length, 1, width}, length, log_probabilities, own);
+  for_each_element(width * length, [=](std::int64_t i) {
+    dx[first + i] = exponential_of_negative(log_probabilities[first + i]);
+  });
+  for (std::int64_t i = 0; i < width; ++i) {
+    float* const classes = dx + first + i * length;
+    const std::int64_t label = of.labels[first_line + i];
+    const bool ignored = label == of.ignored;
+    const float factor = of.dloss.data[of.dloss.repeats ? 0 : first_line + i];
+    if (!ignored) classes[label] = own[i];
+    for (std::int64_t c = 0; c < length; ++c)
+      classes[c] = ignored ? 0.0f : (classes[c] - of.uniform) * factor;
+  }
+}
+
+/// Works on lines side by side.
+void gradient_of_slab(const LabelledLines& of, std::int64_t first_line, const Slab& slab,
+                      const float* log_probabilities, float* dx) {
+  float own[columns], factors[columns];
+  std::int64_t own_rows[columns];  // where the label's row begins; below zero if it is ignored
+  own_differences(of, first_line, slab, 1, log_probabilities, own);
+  for (std::int64_t i = 0; i < slab.width; ++i) {
+    const std::int64_t label = of.labels[first_line + i];
+    own_rows[i] = label == of.ignored ? -1 : slab.first + label * slab.inner;
+    factors[i] = of.dloss.data[of.dloss.repeats ? 0 : first_line + i];
+  }
+  for_each_mapped(
+      slab, [=](std::int64_t row, std::int64_t i) { return log_probabilities[row + i]; },
+      [](float logarithm) { return exponential_of_negative(logarithm); },
+      [=, own = &own[0], own_row = &own_rows[0], factor = &factors[0], uniform = of.uniform](
+          std::int64_t row, std::int64_t i, float probability) {
+        const float difference = own_row[i] == row ? own[i] : probability;
+        dx[row + i] = own_row[i] < 0 ? 0.0f : (difference - uniform) * factor[i];
+      });
+}
+
+void cross_entropy_gradient(const LabelledLines& of, const float* log_probabilities, float* dx) {
+  const auto [outer, length, inner] = of.lines;
+  if (length == 0) return;
+  const std::int64_t together = inner == 1 ? outer : inner;
+  for (std::int64_t line = 0; line < outer * inner;) {
+    const std::int64_t left = together - line % together;
+    const std::int64_t width = left < columns ? left : columns;
+    if (inner == 1)
+      gradient_of_whole_lines(of, line, width, log_probabilities, dx);
+    else
+      gradient_of_slab(of, line,
+                       {line / inner * length * inner + line % inner, length, inner, width},
+                       log_probabilities, dx);
+    line += width;
+  }
+}
+
+}  // namespace
+
+extern const SoftmaxKernels softmax_kernels;
+const SoftmaxKernels softmax_kernels{.softmax = softmax,
+                                     .softmax_gradient = softmax_gradient,
+                                     .log_softmax = log_softmax,
+                                     .log_softmax_gradient = log_softmax_gradient,
+                                     .cross_entropy_gradient = cross_entropy_gradient};
+
+}  // namespace penstock::graph::PENSTOCK_ISA

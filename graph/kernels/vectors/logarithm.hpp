@@ -1,0 +1,53 @@
+// log and what follows from it, as plain arithmetic, so that loops over it become vectors and bits
+// depend on no library. For kernels that the build compiles once per instruction set.
+#pragma once
+
+#include <cstdint>
+
+#include "graph/kernels/vectors/exponential.hpp"
+
+namespace penstock::graph::PENSTOCK_ISA {
+
+/// log(x) to about one unit in the last place; -inf for 0 and what f32 holds with fewer bits, NaN
+/// below. x = 2^n·(1 + r) gives n·ln 2 + log(1 + r), with Cephes' polynomial for 1 + r from √½ to
+/// √2 (Moshier, logf).
+[[gnu::always_inline]] inline float logarithm(float x) {
+  constexpr std::uint32_t root_half = 0x3f3504f3;
+  // Unsigned, for the differences of negative numbers, whose result is not used, wrap around.
+  const auto bits = __builtin_bit_cast(std::uint32_t, x);
+  const std::int32_t exponent = static_cast<std::int32_t>(bits - root_half) >> 23;
+  const float n = static_cast<float>(exponent);
+  const std::uint32_t shifted = static_cast<std::uint32_t>(exponent) << 23;
+  const float r = __builtin_bit_cast(float, bits - shifted) - 1.0f;
+  const float square = r * r;
+  float p = 7.0376836292e-2f;
+  p = multiply_add(p, r, -1.1514610310e-1f);
+  p = multiply_add(p, r, 1.1676998740e-1f);
+  p = multiply_add(p, r, -1.2420140846e-1f);
+  p = multiply_add(p, r, 1.4249322787e-1f);
+  p = multiply_add(p, r, -1.6668057665e-1f);
+  p = multiply_add(p, r, 2.0000714765e-1f);
+  p = multiply_add(p, r, -2.4999993993e-1f);
+  p = multiply_add(p, r, 3.3333331174e-1f);
+  float y = p * r * square;
+  y = multiply_add(n, -2.12194440e-4f, y);
+  y = multiply_add(square, -0.5f, y);
+  y = multiply_add(n, 0.693359375f, r + y);
+  const float low = x < 0.0f ? __builtin_nanf("") : -__builtin_inff();
+  const float high = x == x ? y : x;
+  return x < 0x1p-126f ? low : x > 0x1.fffffep127f ? x : high;
+}
+
+/// log(1 + x) for x from 0 to 1. What 1 + x loses to rounding, the quotient puts back (Kahan).
+[[gnu::always_inline]] inline float logarithm_of_one_and(float x) {
+  const float sum = 1.0f + x, rounded = sum - 1.0f;
+  return rounded == 0.0f ? x : logarithm(sum) * (x / rounded);
+}
+
+/// log(1 + exp(x)).
+[[gnu::always_inline]] inline float softplus(float x) {
+  const float size = x < 0.0f ? -x : x;
+  return (x > 0.0f ? x : 0.0f) + logarithm_of_one_and(exponential_of_negative(-size));
+}
+
+}  // namespace penstock::graph::PENSTOCK_ISA

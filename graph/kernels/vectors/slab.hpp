@@ -1,0 +1,106 @@
+// Slab: lines that are worked on side by side, as their elements do not lie one after the other.
+// For kernels that the build compiles once per instruction set; nothing here is shared between
+// them.
+#pragma once
+
+#include <cstdint>
+
+#include "graph/kernels/vectors/each_element.hpp"
+#include "graph/kernels/vectors/vector.hpp"
+#include "graph/values/lines.hpp"
+
+namespace penstock::graph::PENSTOCK_ISA {
+
+// A line whose elements are neighbours is worked on by itself; lines whose elements are `inner`
+// apart are worked on side by side, so many at a time.
+inline constexpr std::int64_t columns = 64;
+
+/// Lines side by side: row r, of `width` elements, is at offset first + r·inner.
+struct Slab {
+  std::int64_t first, rows, inner, width;
+
+  /// Calls `work(row offset)` for each row.
+  template <class Work>
+  [[gnu::always_inline]] void for_each_row(Work work) const {
+    for (std::int64_t row = 0; row < rows; ++row) work(first + row * inner);
+  }
+};
+
+/// Calls `whole(offset)` for each line, or `side_by_side(slab)` for each group of lines.
+template <class Whole, class SideBySide>
+[[gnu::always_inline]] inline void for_each_group(const Lines& lines, Whole whole,
+                                                  SideBySide side_by_side) {
+  if (lines.length == 0) return;
+  for (std::int64_t outer = 0; outer < lines.outer; ++outer) {
+    const std::int64_t begin = outer * lines.length * lines.inner;
+    if (lines.inner == 1) {
+      whole(begin);
+      continue;
+    }
+    for (std::int64_t i = 0; i < lines.inner; i += columns) {
+      const std::int64_t left = lines.inner - i;
+      side_by_side(Slab{begin + i, lines.length, lines.inner, left < columns ? left : columns});
+    }
+  }
+}
+
+/// At the end of a row, half a vector of elements is still computed at once. Those that do not fill
+/// it are computed one by one, each of which takes as long as a vector.
+inline constexpr std::int64_t together = vector_size / 2;
+
+constexpr std::int64_t rounded_up(std::int64_t count) {
+  return (count + together - 1) / together * together;
+}
+
+/// Returns whether several elements of each row would be computed one by one.
+[[gnu::always_inline]] inline bool is_ragged(const Slab& slab) {
+  return slab.width % together > 1;
+}
+
+/// Calls `use(row, i, f(element(row, i)))` for each element of a ragged slab, which is in column i
+/// of the row that begins at the offset `row`. `use` may overwrite the element. To compute whole
+/// vectors of f, so many rows as there is room for are put one after the other first.
+template <class Element, class Function, class Use>
+[[gnu::always_inline]] inline void for_each_joined(const Slab& slab, Element element, Function f,
+                                                   Use use) {
+  constexpr std::int64_t most = 16 * columns;
+  float values[most];
+  const std::int64_t width = slab.width, fitting = most / width;
+  for (std::int64_t begin = 0; begin < slab.rows; begin += fitting) {
+    const std::int64_t left = slab.rows - begin, rows = left < fitting ? left : fitting;
+    const Slab some{slab.first + begin * slab.inner, rows, slab.inner, width};
+    const std::int64_t count = rounded_up(rows * width);
+    for (std::int64_t i = count - together; i < count; ++i) values[i] = 0;
+    float* to = &values[0];
+    some.for_each_row([&, width](std::int64_t row) {
+      for_each_element(width, [=](std::int64_t i) { to[i] = element(row, i); });
+      to += width;
+    });
+    for_each_element(count, [=, value = &values[0]](std::int64_t i) { value[i] = f(value[i]); });
+    const float* from = &values[0];
+    some.for_each_row([&, width](std::int64_t row) {
+      for_each_element(width, [=](std::int64_t i) { use(row, i, from[i]); });
+      from += width;
+    });
+  }
+}
+
+/// Does the work of for_each_joined() out of line, where it does not disturb how the compiler makes
+/// vectors of other loops.
+template <class Element, class Function, class Use>
+[[gnu::noinline]] void for_each_joined_apart(const Slab& slab, Element element, Function f,
+                                             Use use) {
+  for_each_joined(slab, element, f, use);
+}
+
+/// Does what for_each_joined() does for any slab.
+template <class Element, class Function, class Use>
+[[gnu::always_inline]] inline void for_each_mapped(const Slab& slab, Element element, Function f,
+                                                   Use use) {
+  if (is_ragged(slab)) return for_each_joined_apart(slab, element, f, use);
+  slab.for_each_row([=, width = slab.width](std::int64_t row) {
+    for_each_element(width, [=](std::int64_t i) { use(row, i, f(element(row, i))); });
+  });
+}
+
+}  // namespace penstock::graph::PENSTOCK_ISA

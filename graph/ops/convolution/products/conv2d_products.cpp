@@ -1,0 +1,99 @@
+#include "graph/ops/convolution/products/conv2d_products.hpp"
+
+#include <algorithm>
+
+#include "graph/kernels/kernel_table.hpp"
+#include "graph/kernels/products/units.hpp"
+#include "graph/kernels/products/workspace.hpp"
+#include "graph/ops/convolution/products/borders.hpp"
+#include "graph/ops/convolution/products/windows_of.hpp"
+
+namespace penstock::graph {
+namespace {
+
+/// Offsets say where a group's planes and weights begin.
+struct Offsets {
+  std::int64_t x, y, weight, bias;
+
+  Offsets(const Conv2dGeometry& conv, std::int64_t group)
+      : x(group * conv.group_inputs() * conv.h * conv.w),
+        y(group * conv.group_outputs() * conv.pixels()),
+        weight(group * conv.group_outputs() * conv.depth()),
+        bias(group * conv.group_outputs()) {}
+};
+
+}  // namespace
+
+std::int64_t convolve_floats(const Conv2dGeometry& conv) {
+  return convolve_floats(forward_windows(conv));
+}
+
+std::int64_t convolve_input_gradient_floats(const Conv2dGeometry& conv) {
+  std::int64_t most = 0;
+  for (const Windows& part : input_gradient_windows(conv))
+    most = std::max(most, convolve_floats(part));
+  return most;
+}
+
+std::int64_t convolve_weight_gradient_floats(const Conv2dGeometry& conv) {
+  return weight_gradient_floats(weight_gradient_windows(conv));
+}
+
+std::int64_t convolve_units(const Conv2dGeometry& conv) {
+  return conv.groups * convolve_units(forward_windows(conv));
+}
+
+std::int64_t convolve_input_gradient_units(const Conv2dGeometry& conv) {
+  std::int64_t units = 0;
+  for (const Windows& windows : input_gradient_windows(conv))
+    units += conv.groups * convolve_units(windows);
+  return units;
+}
+
+std::int64_t convolve_weight_gradient_units(const Conv2dGeometry& conv) {
+  return conv.groups * conv.group_outputs();
+}
+
+void convolve(const Conv2dGeometry& conv, Part part, const float* x, const float* weight,
+              const float* bias, bool relu, float* y, float* workspace) {
+  Windows windows = forward_windows(conv);
+  windows.relu = relu;
+  const std::int64_t units = convolve_units(windows);
+  for (std::int64_t group = 0; group < conv.groups; ++group) {
+    const Offsets at(conv, group);
+    kernel_table().products.convolve(windows, overlap(part, group * units, units), x + at.x,
+                                     weight + at.weight, bias ? bias + at.bias : nullptr, y + at.y,
+                                     workspace);
+  }
+}
+
+void convolve_input_gradient(const Conv2dGeometry& conv, Part part, const float* dy,
+                             const float* weight, float* dx, float* workspace) {
+  std::int64_t first = 0;
+  for (const Windows& windows : input_gradient_windows(conv)) {
+    const std::int64_t units = convolve_units(windows);
+    const Borders borders(windows);
+    for (std::int64_t group = 0; group < conv.groups; ++group, first += units) {
+      const Offsets at(conv, group);
+      const Part own = overlap(part, first, units);
+      kernel_table().products.convolve(windows, own, dy + at.y, weight + at.weight, nullptr,
+                                       dx + at.x, workspace);
+      borders.sum_again(own, dy + at.y, weight + at.weight, dx + at.x);
+    }
+  }
+}
+
+void convolve_weight_gradient(const Conv2dGeometry& conv, Part part, const float* x,
+                              const float* dy, float* dweight, float* workspace) {
+  const Windows windows = weight_gradient_windows(conv);
+  const std::int64_t units = conv.group_outputs();
+  for (std::int64_t group = 0; group < conv.groups; ++group) {
+    const Part own = overlap(part, group * units, units);
+    if (empty(own)) continue;
+    const Offsets at(conv, group);
+    kernel_table().products.convolve_weight_gradient(windows, own, x + at.x, dy + at.y,
+                                                     dweight + at.weight, workspace);
+  }
+}
+
+}  // namespace penstock::graph

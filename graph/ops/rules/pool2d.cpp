@@ -1,0 +1,71 @@
+#include "graph/ops/rules/pool2d.hpp"
+
+#include <string>
+
+#include "graph/ops/rules/expect.hpp"
+#include "graph/ops/rules/window2d.hpp"
+
+namespace penstock::graph {
+
+Shape pooled_shape(const Attributes& attributes, const TensorType& x) {
+  expect(x.shape[2] > 0 && x.shape[3] > 0,
+         "expected x with at least one pixel, got " + to_string(x));
+  const Window2d window = pool_window(attributes);
+  const Pair counts = window_counts(window, x);
+  for (std::size_t axis = 0; axis < 2; ++axis)  // or a window would see nothing but padding
+    expect(2 * window.padding[axis] <= window.kernel[axis],
+           "expected padding of at most half the kernel, which is " +
+               std::to_string(window.kernel[axis]) + ", got " +
+               std::to_string(window.padding[axis]));
+  return x.shape.with(2, counts[0]).with(3, counts[1]);
+}
+
+TensorType infer_pool2d(const Attributes& attributes, Types in) {
+  expect_inputs(in, 1, "x");
+  expect_dtype(in[0], DType::f32, "x");
+  expect_rank(in[0], 4, "x");
+  expect_elements(in[0], "x");
+  return {DType::f32, pooled_shape(attributes, in[0])};
+}
+
+Pooling pooling(const Attributes& attributes, const Shape& x, const Shape& y) {
+  const Window2d window = pool_window(attributes);
+  return {.planes = x[0] * x[1],
+          .height = x[2],
+          .width = x[3],
+          .out_height = y[2],
+          .out_width = y[3],
+          .kernel_height = window.kernel[0],
+          .kernel_width = window.kernel[1],
+          .stride_height = window.stride[0],
+          .stride_width = window.stride[1],
+          .padding_height = window.padding[0],
+          .padding_width = window.padding[1]};
+}
+
+PooledPlanes planes_of(const KernelCall& call, const Shape& image, const Shape& output) {
+  Pooling pool = pooling(call.attributes, image, output);
+  const std::int64_t all = pool.planes;
+  const Part part = within(call.part, all);
+  pool.planes = part.end - part.begin;
+  if (all == 0) return {pool, 0, 0};
+  return {pool, part.begin * (image.elements() / all), part.begin * (output.elements() / all)};
+}
+
+std::int64_t plane_units(const Attributes&, Types, Types outputs) {
+  return outputs[0].shape[0] * outputs[0].shape[1];
+}
+
+std::vector<OpSample> pool2d_samples() {
+  using List = std::vector<std::int64_t>;
+  return {
+      {.inputs = {{DType::f32, {2, 3, 6, 4}}}, .attributes = {{"kernel", 2}}},
+      {.inputs = {{DType::f32, {1, 2, 7, 9}}},
+       .attributes = {{"kernel", 3}, {"stride", 2}, {"padding", 1}}},
+      {.inputs = {{DType::f32, {2, 1, 5, 8}}},
+       .attributes = {{"kernel", List{2, 3}}, {"stride", 1}, {"padding", List{1, 0}}}},
+      {.inputs = {{DType::f32, {1, 1, 8, 7}}}, .attributes = {{"kernel", 2}, {"stride", 3}}},
+  };
+}
+
+}  // namespace penstock::graph

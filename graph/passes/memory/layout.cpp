@@ -1,0 +1,160 @@
+#include "graph/passes/memory/layout.hpp"
+
+#include <algorithm>
+
+#include "graph/ir/op.hpp"
+#include "graph/values/memory.hpp"
+#include "graph/values/printable.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock::graph {
+namespace {
+
+class Layout {
+ public:
+  Layout(const Graph& graph, const Partition& partition, std::int32_t stage,
+         const std::vector<Output>& outputs, const OffloadOptions& offload)
+      : graph_(graph),
+        partition_(partition),
+        stage_(partition.stages[index(stage)]),
+        outputs_(outputs),
+        offload_(offload),
+        used_(graph.values.size()) {
+    result_.places.resize(graph.values.size());
+    result_.on_host.resize(graph.values.size());
+    mark_used(stage_.forward);
+    mark_used(stage_.backward);
+  }
+
+  StageLayout run() {
+    place_variables();
+    place_accumulators();
+    place_updates(stage_.forward);
+    place_updates(stage_.backward);
+    place_received();
+    place_stash();
+    place_sent_back();
+    return std::move(result_);
+  }
+
+ private:
+  void mark_used(const std::vector<NodeId>& nodes) {
+    for (const NodeId node : nodes)
+      for (const ValueId input : graph_.node(node).inputs) used_[index(input)] = true;
+  }
+
+  std::optional<Location>& place(ValueId value) { return result_.places[index(value)]; }
+
+  void append(ValueId value, Space space, std::int64_t& bytes) {
+    place(value) = Location{.space = space, .offset = bytes};
+    bytes += aligned(graph_.type(value).bytes());
+  }
+
+  void place_variables() {
+    for (const Variable& variable : graph_.variables) {
+      if (!used_[index(variable.value)]) continue;
+      const Value& value = graph_.value(variable.value);
+      if (value.kind == ValueKind::parameter && offload_.weights.takes(value.type.bytes()))
+        append(variable.value, Space::weight_room, result_.host_parameter_bytes);
+      else
+        append(variable.value, Space::parameters, result_.parameter_bytes);
+      result_.variables.push_back(variable.value);
+    }
+  }
+
+  void place_accumulators() {
+    for (const ParameterGradient& gradient : graph_.parameter_gradients) {
+      if (!used_[index(gradient.sum)]) continue;
+      if (offload_.accumulators.takes(graph_.type(gradient.sum).bytes()))
+        append(gradient.sum, Space::host_accumulators, result_.host_accumulator_bytes);
+      else
+        append(gradient.sum, Space::accumulators, result_.accumulator_bytes);
+    }
+  }
+
+  /// Those of a repeated node stay temporaries: forward has updated the buffer already.
+  void place_updates(const std::vector<NodeId>& nodes) {
+    for (const NodeId id : nodes) {
+      const Node& node = graph_.node(id);
+      if (node.recomputed) continue;
+      for (const Update& update : node.op->updates)
+        place(node.outputs[index(update.output)]) = place(node.inputs[index(update.input)]);
+    }
+  }
+
+  void place_received() {
+    std::int32_t position = 0;
+    for (const auto* receives : {&stage_.forward_receives, &stage_.backward_receives})
+      for (const std::int32_t edge : *receives) {
+        const auto& [kind, from, to, value] = partition_.edges[index(edge)];
+        if (value != none) place(value) = Location{.space = Space::received, .index = position};
+        if (kind == EdgeKind::activation) result_.on_host[index(value)] = is_offloaded(value);
+        ++position;
+      }
+  }
+
+  void place_stash() {
+    std::vector<bool> kept(graph_.values.size());
+    for (const NodeId node : stage_.backward)
+      for (const ValueId input : graph_.node(node).inputs) kept[index(input)] = true;
+    for (const std::int32_t edge : stage_.forward_sends)
+      if (const ValueId value = partition_.edges[index(edge)].value; value != none)
+        kept[index(value)] = true;
+    for (const Output& output : outputs_) kept[index(output.value)] = true;
+    for (const NodeId id : stage_.forward)
+      for (const ValueId output : graph_.node(id).outputs)
+        if (kept[index(output)]) stash(output, is_offloaded(output));
+    for (const NodeId id : stage_.backward)
+      for (const ValueId output : graph_.node(id).outputs)
+        if (is_output(output)) stash(output, false);
+  }
+
+  bool is_offloaded(ValueId activation) const {
+    return offload_.activations.takes(graph_.type(activation).bytes());
+  }
+
+  bool is_output(ValueId value) const {
+    return std::ranges::any_of(outputs_, [&](const Output& o) { return o.value == value; });
+  }
+
+  void stash(ValueId value, bool on_host) {
+    if (place(value))
+      throw Error(Errc::unsupported, quoted_text(graph_.value(value).name) +
+                                         " is the new value of a buffer; it cannot be an output "
+                                         "or the input of a layer");
+    result_.on_host[index(value)] = on_host;
+    if (on_host)
+      append(value, Space::host_stash, result_.host_stash_bytes);
+    else
+      append(value, Space::stash, result_.stash_bytes);
+  }
+
+  void place_sent_back() {
+    for (std::size_t i = 0; i < stage_.backward_sends.size(); ++i) {
+      const ValueId value = partition_.edges[index(stage_.backward_sends[i])].value;
+      if (value == none) continue;
+      const Location target{.space = Space::sent_back, .index = static_cast<std::int32_t>(i)};
+      if (place(value))
+        result_.copies.push_back({value, target});
+      else
+        place(value) = target;
+    }
+  }
+
+  const Graph& graph_;
+  const Partition& partition_;
+  const StageGraph& stage_;
+  const std::vector<Output>& outputs_;
+  const OffloadOptions& offload_;
+  std::vector<bool> used_;  ///< by ValueId: an input of one of the stage's nodes
+  StageLayout result_;
+};
+
+}  // namespace
+
+StageLayout lay_out(const Graph& graph, const Partition& partition, std::int32_t stage,
+                    const std::vector<Output>& outputs, const OffloadOptions& offload) {
+  return Layout(graph, partition, stage, outputs, offload).run();
+}
+
+}  // namespace penstock::graph

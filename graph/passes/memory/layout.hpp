@@ -1,0 +1,45 @@
+// Pass: in which space of its stage each value lies. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "graph/ir/graph.hpp"
+#include "graph/passes/stages/stages.hpp"
+#include "graph/plan/plan.hpp"
+#include "penstock/options.hpp"
+
+namespace penstock::graph {
+
+/// A copy at the end of the backward program, for a gradient that several stages receive.
+struct GradientCopy {
+  ValueId value = none;
+  Location target = {};
+};
+
+struct StageLayout {
+  /// By ValueId; nothing for the temporaries of a program and for values of other stages.
+  std::vector<std::optional<Location>> places = {};
+  /// By ValueId: lies in the host store, in the stage's part of it or another's. A program works on
+  /// a copy of its own.
+  std::vector<bool> on_host = {};
+  std::vector<GradientCopy> copies = {};
+  std::vector<ValueId> variables = {};  ///< parameters and buffers, in model order
+  std::int64_t parameter_bytes = 0;
+  std::int64_t host_parameter_bytes = 0;
+  std::int64_t accumulator_bytes = 0;
+  std::int64_t host_accumulator_bytes = 0;
+  std::int64_t stash_bytes = 0;
+  std::int64_t host_stash_bytes = 0;
+};
+
+/// Places everything of a stage that outlives a program. The stash holds those forward values that
+/// the backward program, another stage or the host (`outputs`) needs, one after the other, and the
+/// backward values among the outputs. Gradient sums, parameters and the forward values go to the
+/// host store as `offload` says.
+/// @throws Error unsupported if a model's output is the new value of a buffer.
+StageLayout lay_out(const Graph& graph, const Partition& partition, std::int32_t stage,
+                    const std::vector<Output>& outputs, const OffloadOptions& offload = {});
+
+}  // namespace penstock::graph

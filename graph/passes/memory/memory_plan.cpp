@@ -1,0 +1,85 @@
+#include "graph/passes/memory/memory_plan.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <utility>
+
+#include "graph/ir/graph.hpp"
+#include "graph/values/memory.hpp"
+
+namespace penstock::graph {
+namespace {
+
+using Range = std::pair<std::int64_t, std::int64_t>;  ///< [begin, end) in bytes
+
+/// The memory that is taken, by the instructions that it is taken for: a tree over them, in which
+/// each range is at the few nodes whose instructions make up its time.
+class TakenRanges {
+ public:
+  explicit TakenRanges(std::int32_t instructions)
+      : leaves_(std::bit_ceil(index(std::max(instructions, 1)))), at_node_(2 * leaves_) {}
+
+  void add(const Buffer& buffer, const Range& range) {
+    std::size_t low = leaves_ + index(buffer.first), high = leaves_ + index(buffer.last) + 1;
+    for (; low < high; low /= 2, high /= 2) {
+      if (low % 2 == 1) at_node_[low++].push_back(range);
+      if (high % 2 == 1) at_node_[--high].push_back(range);
+    }
+  }
+
+  /// Returns what is taken at some time of `buffer`, perhaps several times over.
+  std::vector<Range> during(const Buffer& buffer) const {
+    std::vector<Range> taken;
+    std::size_t low = leaves_ + index(buffer.first), high = leaves_ + index(buffer.last);
+    for (; low > 0; low /= 2, high /= 2)
+      for (std::size_t node = low; node <= high; ++node)
+        taken.insert(taken.end(), at_node_[node].begin(), at_node_[node].end());
+    return taken;
+  }
+
+ private:
+  std::size_t leaves_;
+  std::vector<std::vector<Range>> at_node_;  // 1: the root; 2i and 2i + 1: the halves of i
+};
+
+std::int32_t instructions_of(std::span<const Buffer> buffers) {
+  std::int32_t last = -1;
+  for (const Buffer& buffer : buffers) last = std::max(last, buffer.last);
+  return last + 1;
+}
+
+std::vector<std::size_t> largest_first(std::span<const Buffer> buffers) {
+  std::vector<std::size_t> order(buffers.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::greater<>(), [&](auto i) { return buffers[i].bytes; });
+  return order;
+}
+
+/// The lowest offset at which `bytes` fit between the ranges that are taken.
+std::int64_t lowest_gap(std::vector<Range> taken, std::int64_t bytes) {
+  std::ranges::sort(taken);
+  std::int64_t offset = 0;
+  for (const auto& [begin, end] : taken) {
+    if (offset + bytes <= begin) break;
+    offset = std::max(offset, end);
+  }
+  return offset;
+}
+
+}  // namespace
+
+MemoryPlan plan_memory(std::span<const Buffer> buffers) {
+  MemoryPlan plan{.offsets = std::vector<std::int64_t>(buffers.size())};
+  TakenRanges taken(instructions_of(buffers));
+  for (const std::size_t i : largest_first(buffers)) {
+    const std::int64_t bytes = aligned(buffers[i].bytes);
+    const std::int64_t offset = lowest_gap(taken.during(buffers[i]), bytes);
+    plan.offsets[i] = offset;
+    plan.bytes = std::max(plan.bytes, offset + bytes);
+    taken.add(buffers[i], {offset, offset + bytes});
+  }
+  return plan;
+}
+
+}  // namespace penstock::graph

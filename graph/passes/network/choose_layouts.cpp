@@ -1,0 +1,147 @@
+#include "graph/passes/network/choose_layouts.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "graph/ir/append.hpp"
+#include "graph/ir/op.hpp"
+#include "graph/ops/lanes/to_lanes.hpp"
+
+namespace penstock::graph {
+namespace {
+
+/// A value of the model in each layout, where it exists.
+struct Forms {
+  ValueId plain = none;
+  ValueId lanes = none;
+};
+
+class Rewriting {
+ public:
+  explicit Rewriting(const Graph& model) : model_(model), forms_(model.values.size()) {
+    result_.graph = model;
+    result_.graph.nodes.clear();
+    for (std::size_t id = 0; id < forms_.size(); ++id)
+      if (model.values[id].kind != ValueKind::computed) forms_[id].plain = static_cast<ValueId>(id);
+  }
+
+  LayoutChoice run() {
+    for (const Node& node : model_.nodes) {
+      if (runs_in_lanes(node))
+        rewrite(node);
+      else
+        copy(node);
+    }
+    for (Output& output : result_.graph.outputs) output.value = for_host(output.value);
+    for (GradientAnchor& gradient : result_.graph.gradients) find_made(gradient);
+    if (model_.loss != none) result_.graph.loss = for_host(model_.loss);
+    return std::move(result_);
+  }
+
+ private:
+  bool runs_in_lanes(const Node& node) const {
+    if (!node.op->lane_use) return false;
+    std::vector<TensorType> types;
+    for (const ValueId input : node.inputs) types.push_back(model_.type(input));
+    switch (node.op->lane_use(node.attributes, types)) {
+      case LaneUse::prefers:
+        return true;
+      case LaneUse::follows:
+        return forms_[index(node.inputs[0])].lanes != none;
+      case LaneUse::never:
+        break;
+    }
+    return false;
+  }
+
+  const std::vector<ValueId>& emit(const Node& node, const Op& op, std::vector<ValueId> inputs,
+                                   Attributes attributes) {
+    Graph& graph = result_.graph;
+    const NodeId id =
+        append_named(graph, names_, op, std::move(inputs), std::move(attributes), node.name);
+    graph.node(id).block = node.block;
+    return graph.node(id).outputs;
+  }
+
+  /// What the model's node gives is now in `outputs`, in this form.
+  void note(const Node& node, const std::vector<ValueId>& outputs, ValueId Forms::*form) {
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      forms_[index(node.outputs[i])].*form = outputs[i];
+      result_.graph.value(outputs[i]).checkpoint = model_.value(node.outputs[i]).checkpoint;
+    }
+  }
+
+  void copy(const Node& node) {
+    std::vector<ValueId> inputs;
+    for (const ValueId input : node.inputs) inputs.push_back(plain(input, node.block));
+    note(node, emit(node, *node.op, std::move(inputs), node.attributes), &Forms::plain);
+  }
+
+  void rewrite(const Node& node) {
+    std::vector<ValueId> inputs{lanes(node.inputs[0], node.block)};
+    for (std::size_t i = 1; i < node.inputs.size(); ++i)
+      inputs.push_back(plain(node.inputs[i], node.block));
+    Attributes attributes = node.attributes;
+    attributes.set("batch", model_.type(node.inputs[0]).shape[0]);
+    const Op& form = node.op->lane_form ? node.op->lane_form() : *node.op;
+    note(node, emit(node, form, std::move(inputs), std::move(attributes)), &Forms::lanes);
+    ++result_.lane_nodes;
+  }
+
+  ValueId convert(ValueId value, const Op& op, const char* suffix, Attributes attributes,
+                  BlockId block) {
+    Graph& graph = result_.graph;
+    const std::string name = graph.value(value).name + suffix;
+    const NodeId id = append_named(graph, names_, op, {value}, std::move(attributes), name);
+    graph.node(id).block = block;
+    ++result_.conversions;
+    return graph.node(id).outputs[0];
+  }
+
+  ValueId plain(ValueId value, BlockId block) {
+    Forms& forms = forms_[index(value)];
+    if (forms.plain == none)
+      forms.plain = convert(forms.lanes, from_lanes, "/from_lanes",
+                            {{"batch", model_.type(value).shape[0]}}, block);
+    return forms.plain;
+  }
+
+  ValueId lanes(ValueId value, BlockId block) {
+    Forms& forms = forms_[index(value)];
+    if (forms.lanes == none) forms.lanes = convert(forms.plain, to_lanes, "/to_lanes", {}, block);
+    return forms.lanes;
+  }
+
+  /// What leaves the model does so in its own shape, from its own block. A loss that was pruned
+  /// stays the value that nobody computes.
+  ValueId for_host(ValueId value) {
+    const Forms& forms = forms_[index(value)];
+    if (forms.plain == none && forms.lanes == none) return value;
+    const NodeId producer = model_.value(value).producer;
+    return plain(value, producer == none ? none : model_.node(producer).block);
+  }
+
+  /// The form that the value was made in: the gradients of the other one end in its gradient.
+  void find_made(GradientAnchor& gradient) const {
+    const Forms& forms = forms_[index(gradient.value)];
+    const auto is_made = [&](ValueId form) {
+      const NodeId producer = form == none ? none : result_.graph.value(form).producer;
+      return producer != none && result_.graph.node(producer).op != &to_lanes;
+    };
+    if (is_made(forms.lanes)) gradient.lane_batch = model_.type(gradient.value).shape[0];
+    gradient.value = gradient.lane_batch > 0 ? forms.lanes : forms.plain;
+  }
+
+  const Graph& model_;
+  LayoutChoice result_;
+  NodeNames names_;           // of the result's nodes
+  std::vector<Forms> forms_;  // by the model's ValueId
+};
+
+}  // namespace
+
+LayoutChoice choose_layouts(const Graph& model) {
+  return Rewriting(model).run();
+}
+
+}  // namespace penstock::graph

@@ -1,0 +1,226 @@
+#include "graph/passes/network/differentiate.hpp"
+
+#include <algorithm>
+#include <ranges>
+#include <string>
+#include <utility>
+
+#include "graph/ir/append.hpp"
+#include "graph/ir/op.hpp"
+#include "graph/ops/arithmetic/accumulate.hpp"
+#include "graph/ops/arithmetic/arithmetic.hpp"
+#include "graph/ops/arithmetic/fill.hpp"
+#include "graph/ops/lanes/to_lanes.hpp"
+#include "graph/values/printable.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock::graph {
+namespace {
+
+class Differentiation {
+ public:
+  Differentiation(Graph graph, GradientSum sum)
+      : graph_(std::move(graph)),
+        sum_(sum),
+        contributions_(graph_.values.size()),
+        gradients_(graph_.values.size(), none) {
+    find_dependent();
+  }
+
+  Graph run() {
+    seed();
+    for (auto id = static_cast<NodeId>(forward_nodes_); id-- > 0;) visit(id);
+    sort_parameter_gradients();
+    visit_apart();
+    for (const GradientAnchor& wanted : graph_.gradients) give(wanted);
+    graph_.gradients.clear();
+    give_unused_names(graph_, static_cast<NodeId>(forward_nodes_));
+    return std::move(graph_);
+  }
+
+ private:
+  /// Marks the f32 values that depend on a parameter: those whose gradient is wanted.
+  void find_dependent() {
+    dependent_.resize(graph_.values.size());
+    for (const Variable& variable : graph_.variables)
+      dependent_[index(variable.value)] =
+          graph_.value(variable.value).kind == ValueKind::parameter &&
+          graph_.type(variable.value).dtype == DType::f32;
+    for (const Node& node : graph_.nodes)
+      if (std::ranges::any_of(node.inputs, [&](ValueId v) { return dependent_[index(v)]; }))
+        for (const ValueId output : node.outputs)
+          dependent_[index(output)] = graph_.type(output).dtype == DType::f32;
+  }
+
+  void seed() {
+    const ValueId loss = graph_.loss;
+    const auto refuse = [&](const std::string& text) {
+      throw Error(Errc::invalid_model, "model " + quoted_text(graph_.name) + ": the loss " + text);
+    };
+    if (graph_.value(loss).producer == none) refuse("is not computed by any layer");
+    if (graph_.type(loss).dtype != DType::f32)
+      refuse("must be of type f32, is " + to_string(graph_.type(loss)));
+    if (!dependent_[index(loss)]) refuse("does not depend on any parameter");
+    const auto dims = graph_.type(loss).shape.dims();
+    contributions_[index(loss)] = {
+        context_of(graph_.value(loss).producer)
+            .emit(fill, {},
+                  {{"shape", std::vector<std::int64_t>(dims.begin(), dims.end())},
+                   {"value", 1.0},
+                   {"loss_scaled", std::int64_t{1}}})};
+  }
+
+  GradientContext context_of(NodeId node) { return {graph_, node, {}, {}}; }
+
+  /// The gradient of a computed value; `none` if the loss does not depend on it.
+  ValueId gradient_of(ValueId value) {
+    const auto& parts = contributions_[index(value)];
+    if (parts.empty()) return none;
+    ValueId sum = parts[0];
+    for (std::size_t i = 1; i < parts.size(); ++i)
+      sum = context_of(graph_.value(value).producer).emit(add, {sum, parts[i]});
+    return sum;
+  }
+
+  void visit(NodeId id) {
+    const Node node = graph_.node(id);
+    std::vector<bool> needed;
+    for (const ValueId input : node.inputs)
+      needed.push_back(dependent_[index(input)] && (!node.apart || is_apart(input)));
+    std::vector<ValueId> output_gradients;
+    for (const ValueId output : node.outputs)
+      output_gradients.push_back(gradients_[index(output)] = gradient_of(output));
+    if (std::ranges::count(output_gradients, none) == std::ssize(output_gradients)) return;
+    if (node.apart && std::ranges::count(needed, true) == 0) return;
+    if (!node.op->backward)
+      throw Error(
+          Errc::invalid_model,
+          to_string(node) + ": has no gradient, but the loss depends on parameters through it");
+    GradientContext context(graph_, id, std::move(output_gradients), needed);
+    try {
+      node.op->backward(context);
+    } catch (const Error& error) {
+      throw Error(error.code(), to_string(node) + ": " + error.what());
+    }
+    for (std::size_t i = 0; i < node.inputs.size(); ++i)
+      if (needed[i] && context.input_gradients()[i] != none)
+        contribute(id, node.inputs[i], context.input_gradients()[i]);
+  }
+
+  bool is_apart(ValueId value) const {
+    const NodeId producer = graph_.value(value).producer;
+    return producer != none && graph_.node(producer).apart;
+  }
+
+  /// Goes from gradients of what fused nodes give to those of what is within, for the host alone.
+  void visit_apart() {
+    for (const Twin& twin : graph_.twins)
+      if (const ValueId gradient = gradients_[index(twin.original)]; gradient != none)
+        contributions_[index(twin.value)] = {gradient};
+    for (auto id = static_cast<NodeId>(forward_nodes_); id-- > 0;)
+      if (graph_.node(id).apart) visit(id);
+    graph_.twins.clear();
+  }
+
+  void contribute(NodeId use, ValueId value, ValueId gradient) {
+    if (graph_.type(gradient) != graph_.type(value))
+      throw Error(Errc::internal, to_string(graph_.node(use)) + ": the gradient of " +
+                                      to_string(graph_.type(value)) + " is " +
+                                      to_string(graph_.type(gradient)));
+    if (graph_.value(value).kind == ValueKind::parameter)
+      accumulate_gradient(use, value, gradient);
+    else
+      contributions_[index(value)].push_back(gradient);
+  }
+
+  void accumulate_gradient(NodeId use, ValueId parameter, ValueId gradient) {
+    const auto sum = static_cast<ValueId>(graph_.values.size());
+    graph_.values.push_back({.name = graph_.value(parameter).name + "/gradient",
+                             .type = graph_.type(parameter),
+                             .kind = ValueKind::accumulator});
+    Attributes attributes;
+    if (sum_ == GradientSum::running_mean) attributes.set("running", std::int64_t{1});
+    context_of(use).emit(accumulate, {sum, gradient}, std::move(attributes));
+    graph_.parameter_gradients.push_back(
+        {.parameter = parameter, .gradient = gradient, .sum = sum, .use = use});
+  }
+
+  /// By parameter in model order, then by use.
+  void sort_parameter_gradients() {
+    std::vector<std::size_t> rank(graph_.values.size());
+    for (std::size_t i = 0; i < graph_.variables.size(); ++i)
+      rank[index(graph_.variables[i].value)] = i;
+    const auto key = [&](const ParameterGradient& gradient) {
+      return std::pair(rank[index(gradient.parameter)], gradient.use);
+    };
+    std::ranges::stable_sort(graph_.parameter_gradients, {}, key);
+  }
+
+  /// Makes an output of a gradient that the host asks for.
+  void give(const GradientAnchor& wanted) {
+    const std::string name = graph_.value(wanted.value).name;
+    const auto refuse = [&](const std::string& text) {
+      throw Error(
+          Errc::invalid_argument,
+          "options.output.anchors[" + std::to_string(wanted.anchor) + "]: expected " + text);
+    };
+    if (!dependent_[index(wanted.value)])
+      refuse(
+          "a tensor that is computed from a parameter, for only such tensors have gradients, "
+          "got " +
+          quoted_text(name) + ", which is computed from the inputs alone");
+    const ValueId gradient = graph_.value(wanted.value).kind == ValueKind::parameter
+                                 ? sum_over_uses(wanted)
+                                 : plain_gradient(wanted);
+    if (gradient == none) refuse("what the loss depends on, got " + quoted_text(name));
+    graph_.outputs.push_back({name + "/gradient", gradient, wanted.anchor});
+  }
+
+  ValueId plain_gradient(const GradientAnchor& wanted) {
+    const ValueId gradient = gradients_[index(wanted.value)];
+    if (gradient == none || wanted.lane_batch == 0) return gradient;
+    return emit(graph_.value(wanted.value).producer, from_lanes, {gradient},
+                {{"batch", wanted.lane_batch}}, wanted);
+  }
+
+  /// At the first use, where the others' gradients have arrived.
+  ValueId sum_over_uses(const GradientAnchor& wanted) {
+    ValueId sum = none;
+    const std::vector<ParameterGradient> uses = graph_.parameter_gradients;
+    for (const ParameterGradient& use : uses | std::views::reverse)
+      if (use.parameter == wanted.value)
+        sum = sum == none ? use.gradient : emit(use.use, add, {sum, use.gradient}, {}, wanted);
+    return sum;
+  }
+
+  /// Appends a node beside those that the gradients of `node` need anyway. One that reads a
+  /// parameter more than once adds up the gradients of its uses, so that several nodes of one
+  /// anchor may want the same name.
+  ValueId emit(NodeId node, const Op& op, std::vector<ValueId> inputs, Attributes attributes,
+               const GradientAnchor& wanted) {
+    std::string name = graph_.node(node).name + "/anchor" + std::to_string(wanted.anchor) + '/' +
+                       std::string(op.name);
+    const NodeId id =
+        append_unnamed(graph_, op, std::move(inputs), std::move(attributes), std::move(name));
+    Node& emitted = graph_.node(id);
+    emitted.backward = true;
+    emitted.forward_of = node;
+    emitted.block = graph_.node(node).block;
+    return emitted.outputs[0];
+  }
+
+  Graph graph_;
+  GradientSum sum_;
+  std::size_t forward_nodes_ = graph_.nodes.size();
+  std::vector<bool> dependent_;                      ///< by ValueId, of the forward values
+  std::vector<std::vector<ValueId>> contributions_;  ///< to a forward value's gradient
+  std::vector<ValueId> gradients_;                   ///< of computed values, once they are known
+};
+
+}  // namespace
+
+Graph differentiate(Graph graph, GradientSum sum) {
+  return Differentiation(std::move(graph), sum).run();
+}
+
+}  // namespace penstock::graph

@@ -1,0 +1,162 @@
+#include "graph/passes/network/fuse.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "graph/ir/op.hpp"
+#include "graph/ops/activations/relu.hpp"
+#include "graph/ops/arithmetic/linear.hpp"
+#include "graph/ops/convolution/conv2d.hpp"
+#include "graph/ops/lanes/conv2d_lanes.hpp"
+#include "graph/ops/lanes/conv2d_pool_relu_lanes.hpp"
+#include "graph/ops/lanes/max_pool2d_lanes.hpp"
+#include "graph/ops/lanes/to_lanes.hpp"
+#include "graph/ops/rules/window2d.hpp"
+
+namespace penstock::graph {
+namespace {
+
+/// By their attribute "relu".
+bool can_end_in_relu(const Op& op) {
+  return &op == &conv2d_lanes || &op == &conv2d || &op == &linear;
+}
+
+class Fusion {
+ public:
+  explicit Fusion(const Graph& graph) : graph_(graph), readers_(graph.values.size()) {
+    for (std::size_t id = 0; id < graph.nodes.size(); ++id)
+      for (const ValueId input : graph.nodes[id].inputs)
+        readers_[index(input)].push_back(static_cast<NodeId>(id));
+    for (const Output& output : graph.outputs)
+      if (output.anchor == none) readers_[index(output.value)].push_back(none);
+    for (const GradientAnchor& gradient : graph.gradients) anchored_.insert(gradient.value);
+    if (graph.loss != none) readers_[index(graph.loss)].push_back(none);
+    for (const Output& output : graph.outputs)
+      if (output.anchor != none) leave_to_anchors(output.value);
+    dropped_.resize(graph.nodes.size());
+  }
+
+  Graph run() {
+    for (std::size_t id = 0; id < graph_.nodes.size(); ++id)
+      if (can_end_in_relu(*graph_.nodes[id].op)) try_to_fuse(static_cast<NodeId>(id));
+    remove_dropped();
+    return std::move(graph_);
+  }
+
+ private:
+  /// Neither an anchor nor its conversion counts as a reader.
+  void leave_to_anchors(ValueId value) {
+    anchored_.insert(value);
+    const NodeId producer = graph_.value(value).producer;
+    if (graph_.node(producer).op != &from_lanes || !readers_[index(value)].empty()) return;
+    const ValueId lanes = graph_.node(producer).inputs[0];
+    std::erase(readers_[index(lanes)], producer);
+    anchored_.insert(lanes);
+  }
+
+  /// The one node that reads the node's first output, if it is in the same block; else none.
+  NodeId only_reader(NodeId id) const {
+    const Node& node = graph_.node(id);
+    const auto& readers = readers_[index(node.outputs[0])];
+    if (readers.size() != 1 || readers[0] == none) return none;
+    return graph_.node(readers[0]).block == node.block ? readers[0] : none;
+  }
+
+  static bool halves(const Node& node) {
+    const Window2d window =
+        node.op == &max_pool2d_lanes ? pool_window(node.attributes) : Window2d{};
+    return window.kernel == Pair{2, 2} && window.stride == Pair{2, 2} &&
+           window.padding == Pair{0, 0};
+  }
+
+  void try_to_fuse(NodeId first) {
+    const NodeId second = only_reader(first);
+    if (second == none || fuse_pool_and_relu(first, second, only_reader(second))) return;
+    if (graph_.node(second).op != &relu) return;
+    Node& node = graph_.node(first);
+    const std::vector<Node> parts{node, graph_.node(second)};
+    move_checkpoint(node, graph_.node(second));
+    node.attributes.set("relu", std::int64_t{1});
+    node.outputs = graph_.node(second).outputs;
+    dropped_[index(second)] = true;
+    keep_apart(first, parts);
+  }
+
+  bool fuse_pool_and_relu(NodeId convolution, NodeId second, NodeId third) {
+    if (graph_.node(convolution).op != &conv2d_lanes || third == none) return false;
+    const Node &a = graph_.node(second), &b = graph_.node(third);
+    const bool pool_first = halves(a) && b.op == &relu, relu_first = a.op == &relu && halves(b);
+    if (!pool_first && !relu_first) return false;
+    const ValueId winners = (pool_first ? a : b).outputs[1];
+    Node& node = graph_.node(convolution);
+    const std::vector<Node> parts{node, a, b};
+    move_checkpoint(node, a);
+    move_checkpoint(a, b);
+    node.op = &conv2d_pool_relu_lanes;
+    node.outputs = {b.outputs[0], winners};
+    dropped_[index(second)] = dropped_[index(third)] = true;
+    keep_apart(convolution, parts);
+    return true;
+  }
+
+  /// Fusion is the same with and without anchors, for it changes bits: `parts`, which now run as
+  /// `fused`, are repeated beside it if the host asks for what they compute within.
+  void keep_apart(NodeId fused, std::vector<Node> parts) {
+    const auto is_anchored = [&](const Node& part) { return anchored_.contains(part.outputs[0]); };
+    if (std::none_of(parts.begin(), parts.end() - 1, is_anchored)) return;
+    const std::vector<ValueId> results = graph_.node(fused).outputs;
+    for (Node& part : parts) {
+      part.name += "/apart";
+      part.apart = true;
+      for (ValueId& output : part.outputs)
+        if (std::ranges::count(results, output) > 0) output = twin_of(output);
+    }
+    graph_.twins.push_back({parts.back().outputs[0], results[0]});
+    apart_[fused] = std::move(parts);
+  }
+
+  ValueId twin_of(ValueId value) {
+    Value twin = graph_.value(value);
+    twin.name += "/apart";
+    twin.checkpoint = false;
+    graph_.values.push_back(std::move(twin));
+    return static_cast<ValueId>(graph_.values.size()) - 1;
+  }
+
+  /// What is not computed any more cannot be kept: its reader's result is, in its place.
+  void move_checkpoint(const Node& from, const Node& reader) {
+    if (graph_.value(from.outputs[0]).checkpoint) graph_.value(reader.outputs[0]).checkpoint = true;
+  }
+
+  void remove_dropped() {
+    for (Value& value : graph_.values) value.producer = none;
+    std::vector<Node> nodes;
+    const auto keep = [&](Node& node) {
+      for (const ValueId output : node.outputs)
+        graph_.value(output).producer = static_cast<NodeId>(nodes.size());
+      nodes.push_back(std::move(node));
+    };
+    for (std::size_t id = 0; id < graph_.nodes.size(); ++id) {
+      if (dropped_[id]) continue;
+      keep(graph_.nodes[id]);
+      for (Node& part : apart_[static_cast<NodeId>(id)]) keep(part);
+    }
+    graph_.nodes = std::move(nodes);
+  }
+
+  Graph graph_;
+  std::vector<std::vector<NodeId>> readers_;   // by value; none: the host
+  std::vector<bool> dropped_;                  // by node
+  std::set<ValueId> anchored_;                 // the host asks for them or for their gradients
+  std::map<NodeId, std::vector<Node>> apart_;  // by the node that their parts were fused into
+};
+
+}  // namespace
+
+Graph fuse(const Graph& graph) {
+  return Fusion(graph).run();
+}
+
+}  // namespace penstock::graph

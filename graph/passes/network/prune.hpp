@@ -1,0 +1,14 @@
+// Pass: drops what nobody needs. Pure.
+#pragma once
+
+#include <vector>
+
+#include "graph/ir/graph.hpp"
+
+namespace penstock::graph {
+
+/// The graph with only those nodes, inputs and variables that `wanted` or a gradient sum needs.
+/// Values and blocks keep their numbers, nodes get new ones in the same order.
+Graph prune(const Graph& graph, const std::vector<ValueId>& wanted);
+
+}  // namespace penstock::graph

@@ -1,0 +1,177 @@
+#include "graph/passes/plan/compile_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+
+#include "graph/plan/schedules/simulator.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock::graph {
+namespace {
+
+double total(const StageCost& cost) {
+  return cost.forward + cost.backward;
+}
+
+double sum(const std::vector<StageCost>& costs) {
+  double all = 0;
+  for (const StageCost& cost : costs) all += total(cost);
+  return all;
+}
+
+std::vector<StageCost> estimated(const Plan& plan) {
+  std::vector<StageCost> costs;
+  for (const StagePlan& stage : plan.stages)
+    costs.push_back({.forward = stage.forward.cost.work(), .backward = stage.backward.cost.work()});
+  return costs;
+}
+
+/// A window, or as much of it as shows how the pipeline fares.
+Simulation window(const Plan& plan, const std::vector<StageCost>& costs,
+                  std::int64_t micro_batches) {
+  const auto stages = static_cast<std::int64_t>(plan.stages.size());
+  std::vector<int> ipus;
+  for (const StagePlan& stage : plan.stages) ipus.push_back(stage.ipu);
+  // What begins and ends a window hardly shows in one that is longer; many stages take long enough.
+  const auto longest = std::max(2 * stages, std::min(16 * stages, 4096 / stages));
+  const auto enough = std::clamp<std::int64_t>(micro_batches, 1, longest);
+  return {.schedule = *plan.schedule,
+          .stages = static_cast<int>(stages),
+          .micro_batches = static_cast<int>(enough),
+          .training = plan.training,
+          .costs = costs,
+          .ipus = ipus,
+          .phases = plan.phases};
+}
+
+/// `timeline`: of a window, which may be too short for the pipeline to fill; one that is long
+/// enough takes long to simulate where stages are many.
+int ramp_of(const Plan& plan, const Simulation& window, const Timeline& timeline) {
+  const std::int32_t in_flight = plan.stages[0].in_flight;
+  if (window.micro_batches >= in_flight) return ramp(timeline);
+  return plan.training ? in_flight : std::min(in_flight, window.stages);
+}
+
+/// `timeline`: what comes of `simulation` with a processor for every IPU.
+double expected_speedup(Simulation simulation, const Timeline& timeline, std::int32_t threads) {
+  simulation.processors = threads;
+  const std::set<int> ipus(simulation.ipus.begin(), simulation.ipus.end());
+  const bool enough = threads <= 0 || static_cast<std::size_t>(threads) >= ipus.size();
+  const double together = enough ? timeline.total_time : simulate(simulation).total_time;
+  return together > 0 ? sum(simulation.costs) * simulation.micro_batches / together : 1;
+}
+
+/// The wait that the others come from: the last stage that may not take another micro-batch, for
+/// those before it wait until it does, and those after it for what it would send.
+const Wait& cause_of(const std::vector<Wait>& stalled) {
+  const auto held_up = [](const Wait& wait) {
+    return wait.what == Wait::For::credit || wait.what == Wait::For::turn;
+  };
+  const auto last = std::find_if(stalled.rbegin(), stalled.rend(), held_up);
+  return last == stalled.rend() ? stalled.front() : *last;
+}
+
+void refuse_stall(const Plan& plan, const Timeline& timeline) {
+  if (timeline.stalled.empty()) return;
+  throw Error(Errc::internal, "the schedule \"" + std::string(plan.schedule->name) +
+                                  "\" stalls a pipeline of " + std::to_string(plan.stages.size()) +
+                                  ": " + to_string(cause_of(timeline.stalled)));
+}
+
+std::int64_t parameters_of(const StagePlan& stage) {
+  std::int64_t elements = 0;
+  for (const VariablePlan& variable : stage.variables)
+    if (variable.owner == none) elements += variable.type.shape.elements();
+  return elements;
+}
+
+StagePlanReport row_of(const Plan& plan, std::size_t number, double share) {
+  const StagePlan& stage = plan.stages[number];
+  const auto& layers = stage.forward.instructions;
+  const Phases& phases = plan.phases;
+  const PhaseNumbers numbers =
+      phases.none() ? PhaseNumbers{-1, -1} : phases.numbers[index(phases.of_stage[number])];
+  return {.stage = static_cast<int>(number),
+          .ipu = stage.ipu,
+          .blocks = stage.blocks,
+          .phase = phases.none() ? -1 : phases.of_stage[number],
+          .forward_phase = numbers.forward,
+          .backward_phase = numbers.backward,
+          .first_layer = layers.empty() ? "" : layers.front().name,
+          .parameters = parameters_of(stage),
+          .forward_flops = stage.forward.cost.flops,
+          .backward_flops = stage.backward.cost.flops,
+          .recomputed_flops = stage.backward.recomputed_cost.flops,
+          .share = share,
+          .in_flight_limit = stage.in_flight,
+          .stash_bytes = stage.stash_bytes,
+          .bytes = stage_bytes(plan, number)};
+}
+
+std::vector<EdgePlanReport> edges_of(const Plan& plan) {
+  std::vector<EdgePlanReport> edges;
+  for (const Edge& edge : plan.edges)
+    if (edge.kind != EdgeKind::order)
+      edges.push_back({.from = edge.from,
+                       .to = edge.to,
+                       .tensor = edge.name,
+                       .gradient = edge.kind == EdgeKind::gradient,
+                       .bytes = edge.type.bytes()});
+  return edges;
+}
+
+std::string too_few(const Plan& plan, std::int64_t micro_batches, double utilization) {
+  return "windows of " + std::to_string(micro_batches) + " (gradient accumulation) do not fill " +
+         std::to_string(plan.stages.size()) + " stages under the schedule \"" +
+         std::string(plan.schedule->name) + "\", which takes " +
+         std::to_string(plan.stages[0].in_flight) + " micro-batches: the IPUs will be busy " +
+         std::to_string(std::lround(100 * utilization)) + " % of the time";
+}
+
+/// Of inference, whose pipeline is empty at the beginning and at the end of every call.
+std::string too_few_in_a_call(std::int64_t micro_batches, std::size_t stages, double utilization) {
+  return "calls of " + std::to_string(micro_batches) + " (device iterations) do not fill " +
+         std::to_string(stages) + " stages, which takes " + std::to_string(stages) +
+         " micro-batches: the IPUs will be busy " + std::to_string(std::lround(100 * utilization)) +
+         " % of the time";
+}
+
+/// Stages that wait for each other whatever a call holds: on one IPU, or one micro-batch at a time.
+bool take_turns(const Plan& plan) {
+  const std::int32_t ipu = plan.stages[0].ipu;
+  return plan.stages[0].in_flight == 1 || !plan.phases.none() ||
+         std::ranges::all_of(plan.stages, [&](const StagePlan& stage) { return stage.ipu == ipu; });
+}
+
+}  // namespace
+
+CompileReport report_on(const Plan& plan, const ReportRequest& request) {
+  const bool measured = !request.measured.empty();
+  const auto costs = measured ? request.measured : estimated(plan);
+  const double all = sum(costs);
+  CompileReport report{
+      .edges = edges_of(plan), .threads = request.threads, .threads_per_ipu = plan.threads_per_ipu};
+  for (std::size_t stage = 0; stage < plan.stages.size(); ++stage) {
+    report.stages.push_back(row_of(plan, stage, all > 0 ? total(costs[stage]) / all : 0));
+    if (!measured) continue;
+    report.stages.back().forward_seconds = costs[stage].forward;
+    report.stages.back().backward_seconds = costs[stage].backward;
+  }
+  const Simulation simulation = window(plan, costs, request.micro_batches);
+  const Timeline timeline = simulate(simulation);
+  refuse_stall(plan, timeline);
+  report.expected_utilization = utilization(timeline);
+  report.ramp = ramp_of(plan, simulation, timeline);
+  report.expected_speedup = expected_speedup(simulation, timeline, request.threads);
+  if (take_turns(plan)) return report;
+  if (plan.training && request.micro_batches < plan.stages[0].in_flight)
+    report.warnings.push_back(too_few(plan, request.micro_batches, report.expected_utilization));
+  if (!plan.training && request.micro_batches < std::ssize(plan.stages))
+    report.warnings.push_back(
+        too_few_in_a_call(request.micro_batches, plan.stages.size(), report.expected_utilization));
+  return report;
+}
+
+}  // namespace penstock::graph

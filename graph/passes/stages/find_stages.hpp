@@ -1,0 +1,30 @@
+// Pass: which stages a model has where nobody names them. Pure.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "graph/ir/graph.hpp"
+#include "graph/passes/stages/stages.hpp"
+#include "penstock/options.hpp"
+
+namespace penstock::graph {
+
+/// What `auto_increment` looks at: each further run of a block's nodes is a block of its own, on
+/// the same IPU: "B1 (2)", or the next number that is no block's name. Of a whole model, so that
+/// training and inference have the same ones.
+void split_into_runs(Graph& model);
+
+/// A model without blocks is one stage. Blocks that are made for stages are those; others count in
+/// the order of their first nodes, and one without a node follows the block that was declared
+/// before it. For `auto_increment` the model is split into runs.
+/// @throws Error invalid_topology if, by `same_as_ipu`, a block does not say which IPU it is on; if
+/// only some blocks are made for stages, or none for a stage before another's. invalid_argument for
+/// another rule than `by_block` where blocks are made for stages.
+std::vector<StageRequest> find_stages(const Graph& model, StageRule rule);
+
+/// For a model that is cut into so many stages anywhere.
+/// @throws Error invalid_argument if its blocks are made for stages.
+void expect_no_stages(const Graph& model, std::int32_t automatic);
+
+}  // namespace penstock::graph

@@ -1,0 +1,137 @@
+#include "graph/passes/stages/pieces.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace penstock::graph {
+namespace {
+
+/// Positions of forward nodes, both included.
+struct Range {
+  NodeId first = none;
+  NodeId last = none;
+
+  void add(NodeId position) {
+    first = first == none ? position : std::min(first, position);
+    last = std::max(last, position);
+  }
+};
+
+NodeId position_of(const Graph& graph, NodeId node) {
+  return graph.node(node).backward ? graph.node(node).forward_of : node;
+}
+
+/// By ValueId: from where to where a value is made and used; a backward node counts as the forward
+/// node that it serves.
+std::vector<Range> reaches(const Graph& graph) {
+  std::vector<Range> ranges(graph.values.size());
+  for (std::size_t id = 0; id < graph.nodes.size(); ++id) {
+    const NodeId position = position_of(graph, static_cast<NodeId>(id));
+    for (const auto* values : {&graph.nodes[id].inputs, &graph.nodes[id].outputs})
+      for (const ValueId value : *values) ranges[index(value)].add(position);
+  }
+  return ranges;
+}
+
+/// What is known of the place before each forward node.
+class Seams {
+ public:
+  explicit Seams(const Graph& graph) : graph_(graph), seams_(forward_nodes(graph)) {
+    const auto ranges = reaches(graph);
+    NodeId first_input = static_cast<NodeId>(seams_.size()) - 1;
+    for (std::size_t id = 0; id < ranges.size(); ++id) {
+      if (ranges[id].first == none) continue;
+      const Value& value = graph_.values[id];
+      const bool copied = value.kind == ValueKind::parameter;  // to the stages of its later uses
+      if (copied || value.kind == ValueKind::computed) add_bytes(ranges[id], value.type.bytes());
+      if (value.kind == ValueKind::input) first_input = std::min(first_input, ranges[id].first);
+      if (value.kind == ValueKind::buffer) close(ranges[id]);
+    }
+    close({0, first_input});
+  }
+
+  std::vector<Piece> pieces() const {
+    std::vector<Piece> result;
+    for (std::size_t i = 0; i < seams_.size(); ++i) {
+      const auto node = static_cast<NodeId>(i);
+      if (i == 0 || !seams_[i].closed)
+        result.push_back({.first = node, .bytes_before = seams_[i].bytes});
+      result.back().last = node + 1;
+    }
+    return result;
+  }
+
+ private:
+  struct Seam {
+    bool closed = false;
+    std::int64_t bytes = 0;
+  };
+
+  static std::size_t forward_nodes(const Graph& graph) {
+    return static_cast<std::size_t>(std::ranges::count(graph.nodes, false, &Node::backward));
+  }
+
+  void add_bytes(const Range& range, std::int64_t bytes) {
+    for (NodeId node = range.first + 1; node <= range.last; ++node)
+      seams_[index(node)].bytes += bytes;
+  }
+
+  void close(const Range& range) {
+    for (NodeId node = range.first + 1; node <= range.last; ++node)
+      seams_[index(node)].closed = true;
+  }
+
+  const Graph& graph_;
+  std::vector<Seam> seams_;
+};
+
+/// The names of the blocks that a stage has nodes of, in the model's order.
+std::vector<std::string> block_names(const Graph& graph, NodeId first, NodeId last) {
+  std::vector<bool> used(graph.blocks.size());
+  for (NodeId id = first; id < last; ++id)
+    if (graph.node(id).block != none) used[index(graph.node(id).block)] = true;
+  std::vector<std::string> names;
+  for (std::size_t block = 0; block < used.size(); ++block)
+    if (used[block]) names.push_back(graph.blocks[block].name);
+  return names;
+}
+
+}  // namespace
+
+std::vector<Piece> find_pieces(const Graph& graph) {
+  return Seams(graph).pieces();
+}
+
+std::vector<std::int32_t> piece_of_nodes(const Graph& graph, std::span<const Piece> pieces) {
+  std::vector<std::int32_t> result(graph.nodes.size());
+  for (std::size_t piece = 0; piece < pieces.size(); ++piece)
+    for (NodeId id = pieces[piece].first; id < pieces[piece].last; ++id)
+      result[index(id)] = static_cast<std::int32_t>(piece);
+  for (std::size_t id = 0; id < graph.nodes.size(); ++id)
+    result[id] = result[index(position_of(graph, static_cast<NodeId>(id)))];
+  return result;
+}
+
+StageAssignment cut(Graph& graph, std::span<const Piece> pieces,
+                    std::span<const std::int32_t> begins, const std::vector<std::int32_t>& ipus) {
+  StageAssignment assignment;
+  std::vector<Block> blocks;
+  std::vector<BlockId> block_of(graph.nodes.size());
+  for (std::size_t stage = 0; stage < begins.size(); ++stage) {
+    const auto number = static_cast<std::int32_t>(stage);
+    const NodeId first = pieces[index(begins[stage])].first;
+    const NodeId last =
+        stage + 1 < begins.size() ? pieces[index(begins[stage + 1])].first : pieces.back().last;
+    assignment.stages.push_back(
+        {.blocks = block_names(graph, first, last), .ipu = ipus.empty() ? number : ipus[stage]});
+    assignment.of_block.push_back(number);
+    blocks.push_back({.name = "stage " + std::to_string(stage)});
+    std::fill(block_of.begin() + first, block_of.begin() + last, number);
+  }
+  for (std::size_t id = 0; id < graph.nodes.size(); ++id)
+    graph.nodes[id].block = block_of[index(position_of(graph, static_cast<NodeId>(id)))];
+  graph.blocks = std::move(blocks);
+  return assignment;
+}
+
+}  // namespace penstock::graph

@@ -1,0 +1,37 @@
+// Pass: where a graph may be cut into stages, and the cut itself. Finer than blocks: between any
+// two nodes of the forward graph, except where a stage could not do its work. Pure.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "graph/ir/graph.hpp"
+#include "graph/passes/stages/stages.hpp"
+
+namespace penstock::graph {
+
+/// Consecutive forward nodes that stay together wherever the graph is cut.
+struct Piece {
+  NodeId first = 0;
+  NodeId last = 0;  ///< the first node after it
+  /// Bytes of the values and of the shared parameters that travel if a stage begins here; the
+  /// latter do so once per update only.
+  std::int64_t bytes_before = 0;
+};
+
+/// The pieces of a graph that has its backward nodes already, in order. Nodes that share a buffer
+/// are in one piece, for no stage could keep another's changes of it; nodes that share a parameter
+/// need not be. The first piece reads an input of the model, which tells a stage to begin.
+std::vector<Piece> find_pieces(const Graph& graph);
+
+/// The piece that each node belongs to; a backward node belongs where its forward node does.
+std::vector<std::int32_t> piece_of_nodes(const Graph& graph, std::span<const Piece> pieces);
+
+/// Cuts the graph before the pieces `begins`, the first of which is 0: its blocks become the
+/// stages. A stage is on the IPU that `ipus` says (empty: on that of its own number); it names the
+/// model's blocks that it has nodes of.
+StageAssignment cut(Graph& graph, std::span<const Piece> pieces,
+                    std::span<const std::int32_t> begins, const std::vector<std::int32_t>& ipus);
+
+}  // namespace penstock::graph

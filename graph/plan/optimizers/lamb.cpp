@@ -1,0 +1,74 @@
+#include "graph/plan/optimizers/lamb.hpp"
+
+#include <algorithm>
+
+#include "graph/kernels/kernel_table.hpp"
+#include "graph/plan/optimizers/moments.hpp"
+#include "graph/plan/optimizers/norm.hpp"
+
+namespace penstock::graph {
+namespace {
+
+constexpr HyperNumber numbers[] = {{"learning_rate", &Hyper::learning_rate},
+                                   {"beta1", &Hyper::beta1},
+                                   {"beta2", &Hyper::beta2},
+                                   {"eps", &Hyper::eps},
+                                   {"weight_decay", &Hyper::weight_decay},
+                                   {"max_weight_norm", &Hyper::max_weight_norm}};
+
+double trust_ratio(double weight_norm, double direction_norm, double max_weight_norm) {
+  if (weight_norm == 0 || direction_norm == 0) return 1;
+  return std::min(weight_norm, max_weight_norm) / direction_norm;
+}
+
+LambConstants constants_of(const Hyper& hyper, std::int64_t step) {
+  const Corrections corrections(hyper, step);
+  return {.moments = moment_constants(hyper),
+          .correction1 = static_cast<float>(corrections.first),
+          .correction2_root = static_cast<float>(corrections.second_root),
+          .eps = static_cast<float>(hyper.eps),
+          .decay = static_cast<float>(hyper.weight_decay)};
+}
+
+void move(const Hyper& hyper, std::int64_t step, double squared_weights, double squared_directions,
+          std::span<float> weight, std::span<const std::span<float>> state) {
+  const double trust =
+      trust_ratio(std::sqrt(squared_weights), std::sqrt(squared_directions), hyper.max_weight_norm);
+  kernel_table().updates.lamb_step(std::ssize(weight), constants_of(hyper, step),
+                                   static_cast<float>(hyper.learning_rate * trust), weight.data(),
+                                   state[0].data(), state[1].data());
+}
+
+double follow(const Hyper& hyper, std::int64_t step, std::span<const float> weight,
+              const SummedGradient& gradient, std::span<const std::span<float>> state) {
+  return kernel_table().updates.lamb_moments(std::ssize(weight), constants_of(hyper, step),
+                                             gradient, weight.data(), state[0].data(),
+                                             state[1].data());
+}
+
+void update(const Hyper& hyper, std::int64_t step, std::span<float> weight,
+            const SummedGradient& gradient, std::span<const std::span<float>> state) {
+  const double squared_directions = follow(hyper, step, weight, gradient, state);
+  move(hyper, step, squared_norm(weight), squared_directions, weight, state);
+}
+
+void directions(const Hyper& hyper, std::int64_t step, std::span<const float> weight,
+                std::span<const std::span<float>> state, float* directions) {
+  kernel_table().updates.lamb_directions(std::ssize(weight), constants_of(hyper, step),
+                                         weight.data(), state[0].data(), state[1].data(),
+                                         directions);
+}
+
+constexpr ShardedRule in_shards{.follow = follow, .directions = directions, .move = move};
+
+}  // namespace
+
+const OptimizerRule lamb{.name = "lamb",
+                         .state = moments_state,
+                         .update = update,
+                         .elementwise = false,
+                         .in_shards = &in_shards,
+                         .numbers = numbers,
+                         .switches = moments_switches};
+
+}  // namespace penstock::graph

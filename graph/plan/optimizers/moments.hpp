@@ -1,0 +1,46 @@
+// The running moments that Adam and LAMB share: m follows the gradient, v its square. Constants are
+// worked out in double once per step and rounded to f32 where PyTorch rounds them.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "graph/plan/optimizers/optimizer_rule.hpp"
+
+namespace penstock::graph {
+
+inline MomentConstants moment_constants(const Hyper& hyper) {
+  return {.beta1 = static_cast<float>(hyper.beta1),
+          .inflow1 = static_cast<float>(1 - hyper.beta1),
+          .beta2 = static_cast<float>(hyper.beta2),
+          .inflow2 = static_cast<float>(1 - hyper.beta2)};
+}
+
+/// Both are 1 without bias correction.
+struct Corrections {
+  double first;        ///< m / first is unbiased
+  double second_root;  ///< sqrt(v) / second_root is the root of the unbiased v
+
+  Corrections(const Hyper& hyper, std::int64_t step)
+      : first(correction(hyper, hyper.beta1, step)),
+        second_root(std::sqrt(correction(hyper, hyper.beta2, step))) {}
+
+ private:
+  static double correction(const Hyper& hyper, double beta, std::int64_t step) {
+    return hyper.bias_correction ? 1 - std::pow(beta, static_cast<double>(step)) : 1;
+  }
+};
+
+inline constexpr HyperNumber moments_numbers[] = {{"learning_rate", &Hyper::learning_rate},
+                                                  {"beta1", &Hyper::beta1},
+                                                  {"beta2", &Hyper::beta2},
+                                                  {"eps", &Hyper::eps},
+                                                  {"weight_decay", &Hyper::weight_decay}};
+inline constexpr HyperSwitch moments_switches[] = {{"bias_correction", &Hyper::bias_correction}};
+
+/// Adam's and LAMB's state: "exp_avg" (m) and "exp_avg_sq" (v).
+inline std::vector<StateTensor> moments_state(const Hyper&) {
+  return {{"exp_avg"}, {"exp_avg_sq", 0, true}};
+}
+
+}  // namespace penstock::graph

@@ -1,0 +1,110 @@
+#include "graph/plan/optimizers/norm.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "graph/kernels/kernel_table.hpp"
+
+namespace penstock::graph {
+namespace {
+
+/// Blocks in their order, some of them put together from what shards have.
+class Blocks {
+ public:
+  explicit Blocks(std::int64_t elements) : left_(elements) {}
+
+  void add(double whole) {
+    sum_ += whole;
+    left_ -= std::min(left_, norm_block);
+  }
+
+  void add(const std::vector<float>& cut) {
+    if (cut.empty()) return;
+    std::ranges::copy(cut, block_.begin() + filled_);
+    filled_ += std::ssize(cut);
+    if (filled_ < std::min(left_, norm_block)) return;
+    add(squared_norm(std::span(block_).first(static_cast<std::size_t>(filled_))));
+    filled_ = 0;
+  }
+
+  double sum() const { return sum_; }
+
+ private:
+  std::int64_t left_;  // elements of blocks that are not added yet
+  std::array<float, norm_block> block_;
+  std::int64_t filled_ = 0;  // elements of `block_`
+  double sum_ = 0;
+};
+
+/// What of `shard` lies in the block that its element `begin` is in.
+struct OfBlock {
+  OfBlock(const Part& shard, std::int64_t begin, std::int64_t elements)
+      : block{begin - begin % norm_block,
+              std::min(begin - begin % norm_block + norm_block, elements)},
+        own{begin, std::min(block.end, shard.end)} {}
+
+  bool is_whole() const { return own.begin == block.begin && own.end == block.end; }
+  /// Returns where the elements of a block belong that is not whole.
+  std::vector<float>& cut_of(NormPart& part) const {
+    return own.begin > block.begin ? part.head : part.tail;
+  }
+  std::size_t size() const { return static_cast<std::size_t>(own.end - own.begin); }
+
+  Part block, own;
+};
+
+}  // namespace
+
+double squared_norm(std::span<const float> elements, float scale) {
+  return kernel_table().updates.squared_norm(std::ssize(elements), scale, elements.data());
+}
+
+void norm_part(const Part& shard, std::int64_t elements, const NormSource& source, NormPart& part) {
+  part.head.clear();
+  part.blocks.clear();
+  part.tail.clear();
+  for (std::int64_t begin = shard.begin; begin < shard.end;) {
+    const OfBlock here(shard, begin, elements);
+    begin = here.own.end;
+    if (here.is_whole()) {
+      part.blocks.push_back(source.squared_norm(here.own));
+      continue;
+    }
+    std::vector<float>& cut = here.cut_of(part);
+    cut.resize(here.size());
+    source.elements(here.own, cut.data());
+  }
+}
+
+void reserve(NormPart& part, const Part& shard, std::int64_t elements) {
+  std::size_t blocks = 0;
+  for (std::int64_t begin = shard.begin; begin < shard.end;) {
+    const OfBlock here(shard, begin, elements);
+    begin = here.own.end;
+    if (here.is_whole())
+      ++blocks;
+    else
+      here.cut_of(part).reserve(here.size());
+  }
+  part.blocks.reserve(blocks);
+}
+
+double squared_norm(std::span<const NormPart* const> shards, std::int64_t elements) {
+  Blocks blocks(elements);
+  for (const NormPart* const part : shards) {
+    blocks.add(part->head);
+    for (const double whole : part->blocks) blocks.add(whole);
+    blocks.add(part->tail);
+  }
+  return blocks.sum();
+}
+
+double clip_factor(std::span<const double> squared_norms, double max_norm, bool exact) {
+  const double norm = std::sqrt(std::accumulate(squared_norms.begin(), squared_norms.end(), 0.0));
+  const double factor = max_norm / (exact ? norm : norm + 1e-6);
+  return factor > 1 ? 1 : factor;
+}
+
+}  // namespace penstock::graph

@@ -1,0 +1,111 @@
+// OptimizerRule: how weights follow their gradients, as plain data. One file pair per optimizer
+// under optimizers/, one entry in optimizers/list.cpp. Pure: a rule has no state of its own and may
+// run on any thread; it works in f32, each element by itself or with norms of its own parameter
+// (LAMB), so a parameter's bits depend on nothing but that parameter.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "graph/kernels/updates/updates.hpp"
+#include "graph/plan/optimizers/norm.hpp"
+
+namespace penstock::graph {
+
+/// No rule keeps more tensors of a parameter than these.
+inline constexpr std::size_t most_state_tensors = 4;
+
+/// The constants of a rule; each rule reads the ones that it knows. Zero is legal for momentum,
+/// dampening and weight decay, and for a learning rate.
+struct Hyper {
+  double learning_rate = 1e-3;
+  double momentum = 0;
+  double dampening = 0;
+  double weight_decay = 0;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double eps = 1e-8;
+  double alpha = 0.99;
+  double max_weight_norm = 65500;
+  bool nesterov = false;
+  bool bias_correction = true;
+  bool centered = false;
+  bool tf_variant = false;         ///< rmsprop as TensorFlow has it, see optimizers/rmsprop.hpp
+  bool dampen_first_step = false;  ///< sgd as PopTorch has it, see optimizers/sgd.hpp
+  bool keras_variant = false;      ///< sgd as Keras has it, see optimizers/sgd.hpp
+};
+
+/// A number and a switch of Hyper, by name.
+struct HyperNumber {
+  std::string_view name;
+  double Hyper::*value;
+};
+struct HyperSwitch {
+  std::string_view name;
+  bool Hyper::*value;
+};
+
+/// A tensor of the parameter's size that a rule keeps from update to update.
+struct StateTensor {
+  std::string_view name;  ///< as in PyTorch's state, e.g. "exp_avg"; of variants, as in theirs
+  float initial = 0;      ///< what each element is before the first update
+  bool squares = false;   ///< a mean of squares, which is never negative
+
+  bool operator==(const StateTensor&) const = default;
+};
+
+/// A rule with norms of its own, for a parameter that is updated piece by piece: once all of its
+/// elements have done the first step, the norms are known for the second. All spans of a call are
+/// of the same elements.
+struct ShardedRule {
+  /// State follows the gradient, whose sum is cleared. Returns the squared norm of the directions
+  /// of these elements, of which a caller passes one block of the norm at a time: norm_block
+  /// elements, fewer at the parameter's end.
+  double (*follow)(const Hyper&, std::int64_t step, std::span<const float> weight,
+                   const SummedGradient& gradient, std::span<const std::span<float>> state);
+  /// Writes the directions of elements that have done the first step to `directions`.
+  void (*directions)(const Hyper&, std::int64_t step, std::span<const float> weight,
+                     std::span<const std::span<float>> state, float* directions);
+  /// The weights move; the squared norms are those of the whole parameter before, and of its
+  /// directions.
+  void (*move)(const Hyper&, std::int64_t step, double squared_weights, double squared_directions,
+               std::span<float> weight, std::span<const std::span<float>> state);
+};
+
+struct OptimizerRule {
+  /// The name in options and messages, e.g. "adamw".
+  std::string_view name;
+  /// The state that a parameter needs with these constants, in the order that `update` takes it.
+  std::vector<StateTensor> (*state)(const Hyper&);
+  /// Updates one parameter and its state from its gradient, whose sum it clears. `step` counts
+  /// updates from 1; the gradient and all spans have the same size.
+  void (*update)(const Hyper&, std::int64_t step, std::span<float> weight,
+                 const SummedGradient& gradient, std::span<const std::span<float>> state);
+  /// Whether each element is updated by itself, so that a parameter may be updated piece by piece.
+  bool elementwise = true;
+  /// How it is updated by its pieces or shards, if not each element by itself.
+  const ShardedRule* in_shards = nullptr;
+  /// What of Hyper the rule reads.
+  std::span<const HyperNumber> numbers = {};
+  std::span<const HyperSwitch> switches = {};
+  /// Rules between the constants; null: none. @throws Error invalid_argument
+  void (*check)(const Hyper&) = nullptr;
+};
+
+/// How one parameter is updated; a buffer, which is not trained, has no rule.
+struct ParameterRule {
+  const OptimizerRule* rule = nullptr;
+  Hyper hyper = {};
+};
+
+/// @throws Error invalid_argument naming rule and constant, what it may be, and what it is.
+void validate(const OptimizerRule& rule, const Hyper& hyper);
+
+/// The rule of that name. @throws Error invalid_argument if there is none; lists the names.
+const OptimizerRule& find_optimizer_rule(std::string_view name);
+/// Every rule, by name.
+std::span<const OptimizerRule* const> all_optimizer_rules();
+
+}  // namespace penstock::graph

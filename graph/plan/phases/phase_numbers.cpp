@@ -1,0 +1,37 @@
+#include "graph/plan/phases/phase_numbers.hpp"
+
+namespace penstock::graph {
+namespace {
+
+/// From one forward phase to the next.
+std::int32_t stride_of(PhaseLiveness liveness) {
+  switch (liveness) {
+    case PhaseLiveness::off_ipu_after_forward_no_overlap:
+      return longest_stay;  // one step for what leaves and what comes
+    case PhaseLiveness::off_ipu_after_each_phase:
+      return 2 * longest_stay;  // too long a step for anything to stay
+    default:
+      return 1;
+  }
+}
+
+/// From the last forward phase to the first backward phase.
+std::int32_t gap_of(PhaseLiveness liveness, bool separate_backward) {
+  if (liveness != PhaseLiveness::always_live) return 2 * longest_stay;
+  return separate_backward ? longest_stay : 0;
+}
+
+}  // namespace
+
+std::vector<PhaseNumbers> number_phases(std::int32_t phases, PhaseLiveness liveness,
+                                        bool separate_backward) {
+  const std::int32_t stride = stride_of(liveness);
+  const std::int32_t last = (phases - 1) * stride;
+  const std::int32_t turn = 2 * last + gap_of(liveness, separate_backward);
+  std::vector<PhaseNumbers> numbers;
+  for (std::int32_t phase = 0; phase < phases; ++phase)
+    numbers.push_back({phase * stride, turn - phase * stride});
+  return numbers;
+}
+
+}  // namespace penstock::graph

@@ -1,0 +1,41 @@
+#include "graph/plan/plan.hpp"
+
+#include "graph/values/memory.hpp"
+
+namespace penstock::graph {
+
+Cost cost_of(const Instruction& instruction) {
+  if (!instruction.op->cost) return {};
+  return instruction.op->cost(instruction.attributes, instruction.input_types,
+                              instruction.output_types);
+}
+
+std::int32_t edge_depth(const Plan& plan, const Edge& edge) {
+  return plan.stages[index(edge.to)].in_flight;
+}
+
+StageBytes bytes_of_stage(const Plan& plan, std::size_t stage, const Schedule* schedule) {
+  const StagePlan& own = plan.stages[stage];
+  const auto in_flight = [&](std::size_t of) {
+    return schedule
+               ? schedule->in_flight(static_cast<int>(of), static_cast<int>(plan.stages.size()))
+               : plan.stages[of].in_flight;
+  };
+  const std::int32_t output_slots = own.stash_slots - own.in_flight;
+  StageBytes bytes{.weights = own.parameter_bytes + own.accumulator_bytes + own.kept_bytes,
+                   .activations = own.stash_bytes * (in_flight(stage) + output_slots),
+                   .scratch = own.scratch_bytes,
+                   .weight_room = own.host_parameter_bytes};
+  for (const std::int32_t position : own.backward_sends) {
+    const Edge& edge = plan.edges[index(position)];
+    if (edge.kind == EdgeKind::gradient)
+      bytes.activations += aligned(edge.type.bytes()) * in_flight(index(edge.to));
+  }
+  return bytes;
+}
+
+std::int64_t stage_bytes(const Plan& plan, std::size_t stage) {
+  return bytes_of_stage(plan, stage).total();
+}
+
+}  // namespace penstock::graph

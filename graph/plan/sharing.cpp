@@ -1,0 +1,40 @@
+#include "graph/plan/sharing.hpp"
+
+#include <algorithm>
+
+namespace penstock::graph {
+namespace {
+
+/// Each part has so much, as Cost counts it. A thread that waits for work has it within a
+/// microsecond, one that sleeps within ten or more; a core does this in some ten.
+constexpr double least_work = 5e5;
+/// Each piece has so much: a core does this in about 50 milliseconds, beside which it costs nothing
+/// to begin a kernel once more.
+constexpr double long_work = 1e10;
+
+}  // namespace
+
+Sharing share_out(const Op& op, const Attributes& attributes, Types inputs, Types outputs,
+                  std::int32_t threads) {
+  if (!op.units || !op.cost) return {};
+  const std::int64_t units = op.units(attributes, inputs, outputs);
+  const double work = op.cost(attributes, inputs, outputs).work();
+  // How many of so much work there are, one at least.
+  const auto count = [&](double each) {
+    return std::max<std::int64_t>(
+        1, std::min(units, static_cast<std::int64_t>(std::min(work / each, double{1 << 20}))));
+  };
+  const std::int64_t parts = std::min<std::int64_t>(std::max(threads, 1), count(least_work));
+  const std::int64_t pieces = std::max<std::int64_t>(count(long_work) / parts, 1);
+  if (parts * pieces <= 1) return {};
+  return {.units = units,
+          .parts = static_cast<std::int32_t>(parts),
+          .pieces = static_cast<std::int32_t>(pieces)};
+}
+
+Part piece_of(const Sharing& sharing, std::int32_t number) {
+  const std::int64_t all = std::int64_t{sharing.parts} * sharing.pieces;
+  return {sharing.units * number / all, sharing.units * (number + 1) / all};
+}
+
+}  // namespace penstock::graph

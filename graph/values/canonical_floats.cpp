@@ -1,0 +1,18 @@
+#include "graph/values/canonical_floats.hpp"
+
+namespace penstock {
+
+CanonicalFloats::CanonicalFloats() noexcept {
+  std::fegetenv(&before_);
+  std::fesetenv(FE_DFL_ENV);
+#if defined(__x86_64__)
+  // Not every C library clears the bits that flush denormals to zero.
+  __builtin_ia32_ldmxcsr(0x1f80);
+#endif
+}
+
+CanonicalFloats::~CanonicalFloats() {
+  std::fesetenv(&before_);
+}
+
+}  // namespace penstock

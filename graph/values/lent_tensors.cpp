@@ -1,0 +1,32 @@
+#include "graph/values/lent_tensors.hpp"
+
+#include <utility>
+
+namespace penstock {
+
+std::vector<Tensor> LentTensors::lend(std::span<const Tensor> tensors) {
+  std::vector<Tensor> lent;
+  lent.reserve(tensors.size());
+  for (const Tensor& tensor : tensors) {
+    const std::shared_ptr<Loan> loan(new Loan{tensor, nullptr},
+                                     [returned = returned_](Loan* ended) {
+                                       const std::lock_guard lock(returned->mutex);
+                                       ended->next = std::move(returned->first);
+                                       returned->first.reset(ended);
+                                     });
+    lent.push_back(Tensor::wrap(tensor.dtype(), tensor.shape(),
+                                std::shared_ptr<const std::byte>(loan, tensor.raw())));
+  }
+  return lent;
+}
+
+void LentTensors::release_returned() noexcept {
+  std::unique_ptr<Loan> loan;
+  {
+    const std::lock_guard lock(returned_->mutex);
+    loan = std::move(returned_->first);
+  }
+  while (loan) loan = std::move(loan->next);  // one by one: a list may be too long to end by itself
+}
+
+}  // namespace penstock

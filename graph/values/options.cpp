@@ -1,0 +1,424 @@
+#include "penstock/options.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+#include <span>
+#include <unordered_set>
+
+#include "graph/values/count_text.hpp"
+#include "graph/values/hosts_thread.hpp"
+#include "graph/values/ipu_numbers.hpp"
+#include "graph/values/joined.hpp"
+#include "graph/values/number_range.hpp"
+#include "graph/values/out_of_memory.hpp"
+#include "graph/values/printable.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock {
+namespace {
+
+constexpr std::array<std::string_view, 4> strategies{"pipelined", "sharded", "serial_phased",
+                                                     "parallel_phased"};
+constexpr std::array<std::string_view, 4> livenesses{"always_live", "off_ipu_after_forward",
+                                                     "off_ipu_after_forward_no_overlap",
+                                                     "off_ipu_after_each_phase"};
+constexpr std::array<std::string_view, 3> stage_rules{"by_block", "same_as_ipu", "auto_increment"};
+constexpr std::array<std::string_view, 3> schedules{"grouped", "interleaved", "sequential"};
+constexpr std::array<std::string_view, 2> reductions{"mean", "sum"};
+constexpr std::array<std::string_view, 2> reduction_strategies{"post", "running"};
+constexpr std::array<std::string_view, 5> output_modes{"automatic", "final", "every_n", "all",
+                                                       "sum"};
+constexpr std::array<std::string_view, 6> log_levels{"automatic", "debug", "info",
+                                                     "warning",   "error", "off"};
+
+using Names = std::span<const std::string_view>;
+
+template <class Enum>
+std::string_view name_of(Names names, Enum value) noexcept {
+  const auto index = static_cast<std::size_t>(value);
+  return index < names.size() ? names[index] : "unknown";
+}
+
+template <class Enum>
+void check_enumerator(std::string_view field, Names names, Enum value) {
+  if (static_cast<std::size_t>(value) < names.size()) return;
+  throw Error(Errc::invalid_argument, std::string(field) + ": expected one of " + joined(names) +
+                                          ", got number " +
+                                          std::to_string(static_cast<int>(value)));
+}
+
+constexpr NumberRange positive{.low = 1};
+constexpr NumberRange ipu_numbers{.low = 0, .high = highest_ipu};
+
+void check_stage(const std::string& field, const Stage& stage) {
+  if (stage.blocks.empty())
+    throw Error(Errc::invalid_argument, field + ".blocks: expected at least one block, got none");
+  for (const std::string& block : stage.blocks)
+    if (block.empty())
+      throw Error(Errc::invalid_argument, field + ".blocks: expected names of blocks, got \"\"");
+  if (stage.ipu != -1) check_number(field + ".ipu", stage.ipu, ipu_numbers);
+}
+
+/// A rule for what something else decides would change nothing.
+void check_stage_rule(const Topology& topology) {
+  const std::string field = "options.topology.stage_rule";
+  check_enumerator(field, stage_rules, topology.stage_rule);
+  if (topology.stage_rule == StageRule::by_block) return;
+  if (!topology.stages.empty() || topology.automatic_stages > 0)
+    throw Error(Errc::invalid_argument,
+                field + ": expected by_block, for options.topology." +
+                    (topology.stages.empty() ? "automatic_stages" : "stages") +
+                    " says what the stages are, got " +
+                    std::string(to_string(topology.stage_rule)));
+}
+
+/// What can be kept in the host store, and what keeps it on the IPUs nevertheless.
+struct OffloadClass {
+  std::string_view name;
+  Offload OffloadOptions::*offload;
+  bool OnIpu::*stays;
+};
+constexpr OffloadClass offload_classes[] = {
+    {"weights", &OffloadOptions::weights, &OnIpu::weights},
+    {"activations", &OffloadOptions::activations, &OnIpu::activations},
+    {"accumulators", &OffloadOptions::accumulators, &OnIpu::accumulators},
+    {"optimizer_state", &OffloadOptions::optimizer_state, &OnIpu::optimizer_state}};
+
+/// What phases change nothing for.
+void check_unphased(const Topology& topology) {
+  const std::string strategy =
+      ", for the strategy is " + std::string(to_string(topology.strategy)) + ", got ";
+  const auto refuse = [&](const char* field, const char* expected, const std::string& got) {
+    throw Error(Errc::invalid_argument, std::string("options.topology.phased.") + field +
+                                            ": expected " + expected + strategy + got);
+  };
+  const PhasedOptions& phased = topology.phased;
+  if (!phased.phases.empty()) refuse("phases", "none", std::to_string(phased.phases.size()));
+  if (phased.liveness != PhaseLiveness::always_live)
+    refuse("liveness", "always_live", std::string(to_string(phased.liveness)));
+  for (const OffloadClass& one : offload_classes)
+    if (phased.on_ipu.*one.stays)
+      refuse(("on_ipu." + std::string(one.name)).c_str(), "false", "true");
+  if (phased.separate_backward_phase) refuse("separate_backward_phase", "false", "true");
+  if (phased.batch_serial) refuse("batch_serial", "false", "true");
+}
+
+/// Each with stages, and each block in one of them.
+void check_phases(const Topology& topology) {
+  const std::string group = "options.topology.phased.phases";
+  const auto& phases = topology.phased.phases;
+  if (!phases.empty() && !topology.stages.empty())
+    throw Error(Errc::invalid_argument, group +
+                                            ": expected none, for options.topology.stages says "
+                                            "what the stages are, got " +
+                                            std::to_string(phases.size()));
+  std::map<std::string_view, std::size_t> phase_of;
+  for (std::size_t phase = 0; phase < phases.size(); ++phase) {
+    const std::string field = group + "[" + std::to_string(phase) + "]";
+    const auto& stages = phases[phase].stages;
+    if (stages.empty())
+      throw Error(Errc::invalid_argument, field + ".stages: expected at least one stage, got none");
+    for (std::size_t stage = 0; stage < stages.size(); ++stage) {
+      check_stage(field + ".stages[" + std::to_string(stage) + "]", stages[stage]);
+      for (const std::string& block : stages[stage].blocks)
+        if (const auto [found, first] = phase_of.emplace(block, phase); !first)
+          throw Error(Errc::invalid_argument, field + ": block " + quoted_text(block) +
+                                                  " is in phase " + std::to_string(found->second) +
+                                                  (found->second == phase ? " twice" : " already") +
+                                                  "; expected each block in one");
+    }
+  }
+}
+
+void check_liveness(const Topology& topology) {
+  const std::string group = "options.topology.";
+  const PhasedOptions& phased = topology.phased;
+  if (topology.strategy == Strategy::parallel_phased &&
+      phased.liveness > PhaseLiveness::off_ipu_after_forward)
+    throw Error(Errc::invalid_argument,
+                group +
+                    "phased.liveness: expected always_live or off_ipu_after_forward, for phases "
+                    "that are parallel copy while others compute, got " +
+                    std::string(to_string(phased.liveness)));
+  if (phased.separate_backward_phase && phased.liveness != PhaseLiveness::always_live)
+    throw Error(Errc::invalid_argument,
+                group +
+                    "phased.separate_backward_phase: expected false, for backward has phases of "
+                    "its own with the liveness " +
+                    std::string(to_string(phased.liveness)) + ", got true");
+}
+
+void check_phased(const Topology& topology) {
+  const std::string group = "options.topology.";
+  check_enumerator(group + "phased.liveness", livenesses, topology.phased.liveness);
+  if (!is_phased(topology.strategy)) return check_unphased(topology);
+  check_phases(topology);
+  if (topology.stage_rule != StageRule::by_block || topology.automatic_stages > 0)
+    throw Error(Errc::invalid_argument,
+                group +
+                    (topology.automatic_stages > 0 ? "automatic_stages: expected 0"
+                                                   : "stage_rule: expected by_block") +
+                    ", for the phases of " + std::string(to_string(topology.strategy)) +
+                    " are explicit (options.topology.phased.phases, options.topology.stages, or "
+                    "the model's blocks), got " +
+                    (topology.automatic_stages > 0 ? std::to_string(topology.automatic_stages)
+                                                   : std::string(to_string(topology.stage_rule))));
+  check_liveness(topology);
+}
+
+void check(const Topology& topology) {
+  const std::string group = "options.topology.";
+  check_enumerator(group + "strategy", strategies, topology.strategy);
+  check_enumerator(group + "schedule", schedules, topology.schedule);
+  for (std::size_t i = 0; i < topology.stages.size(); ++i)
+    check_stage(group + "stages[" + std::to_string(i) + "]", topology.stages[i]);
+  check_stage_rule(topology);
+  check_phased(topology);
+  check_number(group + "automatic_stages", topology.automatic_stages, {.low = 0, .high = 1024});
+  if (topology.automatic_stages > 0 && !topology.stages.empty())
+    throw Error(Errc::invalid_argument, group + "automatic_stages: expected 0, for " + group +
+                                            "stages says what the stages are, got " +
+                                            std::to_string(topology.automatic_stages));
+  for (std::size_t i = 0; i < topology.ipus.size(); ++i)
+    check_number(group + "ipus[" + std::to_string(i) + "]", topology.ipus[i], ipu_numbers);
+  check_number(group + "ipu_memory_bytes", static_cast<double>(topology.ipu_memory_bytes),
+               {.low = 0});
+  check_number(group + "threads_per_ipu", topology.threads_per_ipu, {.low = 0, .high = 1024});
+  check_number(group + "replication_factor", topology.replication_factor, {.low = 1, .high = 1024});
+  check_number(group + "input_group_size", topology.input_group_size, {.low = 1, .high = 1024});
+  if (topology.replication_factor % topology.input_group_size != 0)
+    throw Error(Errc::invalid_argument,
+                group + "input_group_size: expected a divisor of the replication factor, " +
+                    std::to_string(topology.replication_factor) + ", got " +
+                    std::to_string(topology.input_group_size));
+}
+
+void check_recomputation(const TrainingOptions& training) {
+  const std::string field = "options.training.recompute_stages";
+  if (!training.recompute && !training.recompute_stages.empty())
+    throw Error(Errc::invalid_argument,
+                field + ": expected none, for options.training.recompute is false, got " +
+                    std::to_string(training.recompute_stages.size()));
+  for (std::size_t i = 0; i < training.recompute_stages.size(); ++i)
+    check_number(field + "[" + std::to_string(i) + "]", training.recompute_stages[i], {.low = 0});
+}
+
+void check(const OffloadOptions& offload) {
+  const auto check_minimum = [](const char* name, const Offload& of) {
+    check_number(std::string("options.training.offload.") + name + ".minimum_bytes",
+                 static_cast<double>(of.minimum_bytes), {.low = 0});
+  };
+  check_minimum("optimizer_state", offload.optimizer_state);
+  check_minimum("accumulators", offload.accumulators);
+  check_minimum("activations", offload.activations);
+  check_minimum("weights", offload.weights);
+}
+
+void check(const ShardingOptions& sharding) {
+  check_number("options.training.sharding.optimizer_state.minimum_elements",
+               static_cast<double>(sharding.optimizer_state.minimum_elements), {.low = 2});
+}
+
+void check(const TrainingOptions& training) {
+  check_number("options.training.gradient_accumulation", training.gradient_accumulation, positive);
+  check_enumerator("options.training.reduction", reductions, training.reduction);
+  check_enumerator("options.training.reduction_strategy", reduction_strategies,
+                   training.reduction_strategy);
+  if (training.reduction_strategy == ReductionStrategy::running &&
+      training.reduction != Reduction::mean)
+    throw Error(Errc::invalid_argument,
+                "options.training.reduction_strategy: expected post, as the reduction is sum, got "
+                "running");
+  check(training.offload);
+  check(training.sharding);
+  check_recomputation(training);
+}
+
+/// What a turn has in flight, each stage has room for.
+void check_turn(const Options& options) {
+  constexpr int most = 1 << 20;
+  if (options.topology.phased.batch_serial && options.training.gradient_accumulation > most)
+    throw Error(Errc::invalid_argument,
+                "options.training.gradient_accumulation: expected at most " + std::to_string(most) +
+                    ", for options.topology.phased.batch_serial keeps all micro-batches of a "
+                    "window, got " +
+                    std::to_string(options.training.gradient_accumulation));
+}
+
+/// `is_first`: no anchor before it has the same name.
+void check_anchor(const std::string& field, const Anchor& anchor, bool is_first) {
+  if (anchor.name.empty() || !is_first)
+    throw Error(Errc::invalid_argument,
+                field + ".name: expected a name of its own, got " + quoted_text(anchor.name));
+  if (anchor.tensor.empty())
+    throw Error(Errc::invalid_argument, field + ".tensor: expected a layer's name, got \"\"");
+  check_enumerator(field + ".mode", output_modes, anchor.mode);
+  check_number(field + ".period", anchor.period, positive);
+}
+
+void check(const OutputOptions& output) {
+  check_enumerator("options.output.mode", output_modes, output.mode);
+  check_number("options.output.period", output.period, positive);
+  std::unordered_set<std::string_view> names;
+  for (std::size_t i = 0; i < output.anchors.size(); ++i)
+    check_anchor("options.output.anchors[" + std::to_string(i) + "]", output.anchors[i],
+                 names.insert(output.anchors[i].name).second);
+}
+
+void check(const RuntimeOptions& runtime) {
+  check_number("options.runtime.threads", runtime.threads, {.low = 0, .high = 1024});
+  check_number("options.runtime.trace_events", static_cast<double>(runtime.trace_events),
+               {.low = 1});
+  check_number("options.runtime.stall_seconds", runtime.stall_seconds,
+               {.low = 0, .high = 1e6, .above_low = true});
+  check_number("options.runtime.cache_bytes", static_cast<double>(runtime.cache_bytes), {.low = 0});
+  check_enumerator("options.runtime.log_level", log_levels, runtime.log_level);
+}
+
+void check_on_ipu(const Options& options) {
+  for (const OffloadClass& one : offload_classes)
+    if (options.topology.phased.on_ipu.*one.stays && (options.training.offload.*one.offload).on)
+      throw Error(Errc::invalid_argument, "options.topology.phased.on_ipu." +
+                                              std::string(one.name) +
+                                              ": expected false, for options.training.offload." +
+                                              std::string(one.name) + ".on is true, got true");
+}
+
+/// In double, where the product of four ints cannot overflow and is exact up to the limit.
+void check_samples_per_step(const Options& options) {
+  constexpr auto limit = std::numeric_limits<std::int32_t>::max();
+  const double samples = double{1} * options.batch_size * options.device_iterations *
+                         options.training.gradient_accumulation *
+                         options.topology.replication_factor;
+  check_number(
+      "options: batch_size * device_iterations * gradient_accumulation * "
+      "replication_factor",
+      samples, {.low = 1, .high = limit});
+}
+
+std::string_view trim(std::string_view text) noexcept {
+  constexpr std::string_view blanks = " \t";
+  const auto begin = text.find_first_not_of(blanks);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
+}
+
+/// The trimmed parts between separators: one more than there are separators.
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (auto end = text.find(separator); end != std::string_view::npos; end = text.find(separator)) {
+    parts.push_back(trim(text.substr(0, end)));
+    text.remove_prefix(end + 1);
+  }
+  parts.push_back(trim(text));
+  return parts;
+}
+
+[[noreturn]] void refuse_stages(std::string_view text, const std::string& why) {
+  throw Error(Errc::invalid_argument, "stages " + quoted_text(text) +
+                                          ": expected a text such as \"B1,B2|B3,B4\", but " + why);
+}
+
+}  // namespace
+
+std::string_view to_string(Strategy value) noexcept {
+  return name_of(strategies, value);
+}
+
+std::string_view to_string(StageRule value) noexcept {
+  return name_of(stage_rules, value);
+}
+
+std::string_view to_string(PhaseLiveness value) noexcept {
+  return name_of(livenesses, value);
+}
+
+std::string_view to_string(PipelineSchedule value) noexcept {
+  return name_of(schedules, value);
+}
+
+std::string_view to_string(Reduction value) noexcept {
+  return name_of(reductions, value);
+}
+
+std::string_view to_string(ReductionStrategy value) noexcept {
+  return name_of(reduction_strategies, value);
+}
+
+std::string_view to_string(OutputMode value) noexcept {
+  return name_of(output_modes, value);
+}
+
+std::string_view to_string(LogLevel value) noexcept {
+  return name_of(log_levels, value);
+}
+
+OffloadOptions offload_of(const Options& options) {
+  OffloadOptions offload = options.training.offload;
+  if (is_phased(options.topology.strategy))
+    for (const OffloadClass& one : offload_classes)
+      (offload.*one.offload).on |= !(options.topology.phased.on_ipu.*one.stays);
+  return offload;
+}
+
+Phase Phase::on(const std::vector<int>& ipus) const {
+  return or_out_of_memory("Phase::on", [&] {
+    if (ipus.size() != stages.size())
+      throw Error(Errc::invalid_argument, "phase: expected an IPU for each of its " +
+                                              count_text(std::ssize(stages), "stage") + ", got " +
+                                              count_text(std::ssize(ipus), "IPU"));
+    Phase placed = *this;
+    for (std::size_t i = 0; i < ipus.size(); ++i) placed.stages[i].ipu = ipus[i];
+    return placed;
+  });
+}
+
+void Options::validate() const {
+  on_hosts_thread("Options::validate", [&] {
+    check_number("options.batch_size", batch_size, positive);
+    check_number("options.device_iterations", device_iterations, positive);
+    check(topology);
+    check(training);
+    check_on_ipu(*this);
+    check(output);
+    check(runtime);
+    check_turn(*this);
+    check_samples_per_step(*this);
+  });
+}
+
+std::vector<Stage> parse_stages(std::string_view text) {
+  return or_out_of_memory("parse_stages", [&] {
+    std::vector<Stage> stages;
+    for (const std::string_view stage : split(text, '|')) {
+      const std::string number = std::to_string(stages.size());
+      if (stage.empty()) refuse_stages(text, "stage " + number + " has no block");
+      Stage parsed;
+      for (const std::string_view block : split(stage, ',')) {
+        if (block.empty()) refuse_stages(text, "stage " + number + " has a block without a name");
+        parsed.blocks.emplace_back(block);
+      }
+      stages.push_back(std::move(parsed));
+    }
+    return stages;
+  });
+}
+
+std::vector<Phase> parse_phases(std::string_view text) {
+  return or_out_of_memory("parse_phases", [&] {
+    std::vector<Phase> phases;
+    for (const std::string_view phase : split(text, ';')) {
+      if (phase.empty())
+        throw Error(Errc::invalid_argument,
+                    "phases " + quoted_text(text) +
+                        ": expected a text such as \"B1|B2;B3\", but phase " +
+                        std::to_string(phases.size()) + " has no stage");
+      phases.emplace_back(parse_stages(phase));
+    }
+    return phases;
+  });
+}
+
+}  // namespace penstock

@@ -1,0 +1,98 @@
+// What the compiler warns of, and what it does not let run.
+
+#include <gtest/gtest.h>
+
+#include "graph/compile/compile.hpp"
+#include "tests/support/model_builder.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace penstock::graph {
+namespace {
+
+using testing::ModelBuilder;
+using Warnings = std::vector<std::string>;
+
+/// Layers of batch norm named "norm1", "norm2", ..., a shift, and a loss.
+ModelBuilder normalised(int layers) {
+  ModelBuilder model;
+  ValueId x = model.input("x", {3, 2, 2});
+  for (int layer = 1; layer <= layers; ++layer) {
+    const std::string name = "norm" + std::to_string(layer);
+    x = model.apply(
+        "batch_norm2d",
+        {x, model.parameter(name + ".weight", {3}), model.parameter(name + ".bias", {3}),
+         model.buffer(name + ".running_mean", {3}), model.buffer(name + ".running_var", {3})},
+        {}, name);
+  }
+  const ValueId y = model.apply("add", {x, model.parameter("shift", {2})});
+  model.output("y", y);
+  model.loss(y);
+  return model;
+}
+
+Warnings warnings(const ModelBuilder& model, bool training, std::int64_t replicas) {
+  return compile(model.graph(), {.training = training, .batch = 2, .replicas = replicas})
+      .report.warnings;
+}
+
+TEST(CompileWarnings, TellWhoseStatisticsReplicasKeep) {
+  const std::string what =
+      ": each of 2 replicas normalises by its own micro-batches and keeps running statistics of "
+      "its own; replica 0's are read back";
+  EXPECT_EQ(warnings(normalised(1), true, 2), Warnings{"batch norm \"norm1\"" + what});
+  EXPECT_EQ(warnings(normalised(3), true, 2), Warnings{"batch norm \"norm1\" and 2 more" + what});
+  EXPECT_EQ(warnings(normalised(1), true, 1), Warnings{});
+  EXPECT_EQ(warnings(normalised(0), true, 2), Warnings{});
+  EXPECT_EQ(warnings(normalised(1), false, 2), Warnings{}) << "inference changes no statistics";
+}
+
+TEST(CompileWarnings, TellThatReplicasDivideNothingInVain) {
+  constexpr std::int64_t elements = 2;  // of the largest parameter
+  const std::string option = "options.training.sharding.optimizer_state";
+  struct Row {
+    std::int64_t replicas, minimum_elements;
+    std::int32_t kept;
+    Warnings expected;
+  };
+  const Row table[] = {
+      {1, 2, 1, {option + ": there are no replicas to share with, and nothing is divided"}},
+      {2, elements, 1, {}},
+      {2,
+       elements + 1,
+       1,
+       {option + ".minimum_elements: nothing is divided: no tensor has 3 elements, the largest "
+                 "has 2"}},
+      {2, 2, 0, {option + ": the optimizer keeps no state, and nothing is divided"}},
+  };
+  for (const Row& row : table) {
+    const auto told = [&](bool training, bool on) {
+      MemoryBudget budget{
+          .state = [&](const std::string&) { return KeptState{.tensors = row.kept}; },
+          .shard_state = {.on = on, .minimum_elements = row.minimum_elements},
+          .replicas = row.replicas};
+      return compile(normalised(0).graph(), {.training = training,
+                                             .batch = 2,
+                                             .replicas = row.replicas,
+                                             .memory = std::move(budget)})
+          .report.warnings;
+    };
+    EXPECT_EQ(told(true, true), row.expected);
+    EXPECT_EQ(told(true, false), Warnings{});
+    EXPECT_EQ(told(false, true), Warnings{});
+  }
+}
+
+TEST(CompileStalls, AreRefusedBeforeAnythingRuns) {
+  const Schedule no_credit{
+      .name = "no_credit", .in_flight = [](int, int) { return 0; }, .prefers = Direction::forward};
+  const ModelBuilder model = normalised(1);
+  EXPECT_EQ(
+      testing::refusal(
+          Errc::internal,
+          [&] { compile(model.graph(), {.training = true, .batch = 2, .schedule = &no_credit}); }),
+      "the schedule \"no_credit\" stalls a pipeline of 1: stage 0: forward of micro-batch 0 waits "
+      "for a credit");
+}
+
+}  // namespace
+}  // namespace penstock::graph

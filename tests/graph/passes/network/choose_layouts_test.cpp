@@ -1,0 +1,111 @@
+#include "graph/passes/network/choose_layouts.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "graph/ir/op.hpp"
+#include "graph/passes/network/fuse.hpp"
+#include "tests/support/model_builder.hpp"
+
+namespace penstock::graph {
+namespace {
+
+using testing::ModelBuilder;
+using Names = std::vector<std::string>;
+
+/// Each node as block:op.
+Names nodes_of(const Graph& graph) {
+  Names names;
+  for (const Node& node : graph.nodes)
+    names.push_back(graph.blocks[index(node.block)].name + ":" + std::string(node.op->name));
+  return names;
+}
+
+/// conv -> pool -> relu in block A, conv -> relu in block B, linear in block C.
+struct SmallNetwork {
+  ModelBuilder model;
+  ValueId pooled, convolved, activated, logits;
+
+  explicit SmallNetwork(std::int64_t channels = 4) {
+    const ValueId x = model.block("A").input("x", {1, 12, 12});
+    const auto w1 = model.parameter("w1", {channels, 1, 3, 3});
+    pooled = model.apply("max_pool2d", {model.apply("conv2d", {x, w1})}, {{"kernel", 2}});
+    const auto w2 = model.parameter("w2", {channels, channels, 3, 3});
+    const auto first = model.apply("relu", {pooled});
+    convolved = model.block("B").apply("conv2d", {first, w2});
+    activated = model.apply("relu", {convolved});
+    logits = model.block("C").linear("fc", model.apply("flatten", {activated}), 3);
+    model.output("logits", logits);
+  }
+  Graph graph(std::int64_t batch) const { return with_batch(model.graph(), batch); }
+};
+
+TEST(ChooseLayouts, ConvertsAtTheSeamsOnly) {
+  const LayoutChoice choice = choose_layouts(SmallNetwork().graph(40));
+  EXPECT_EQ(nodes_of(choice.graph),
+            (Names{"A:to_lanes", "A:conv2d_lanes", "A:max_pool2d_lanes", "A:relu", "B:conv2d_lanes",
+                   "B:relu", "C:from_lanes", "C:flatten", "C:linear"}));
+  EXPECT_EQ(choice.conversions, 2);
+  EXPECT_EQ(choice.graph.type(choice.graph.outputs[0].value).shape, (Shape{40, 3}));
+}
+
+TEST(ChooseLayouts, LeavesWideLayersAndSmallMicroBatchesAlone) {
+  const auto plain = nodes_of(SmallNetwork().graph(40));
+  EXPECT_EQ(nodes_of(choose_layouts(SmallNetwork(64).graph(40)).graph), plain);
+  EXPECT_EQ(nodes_of(choose_layouts(SmallNetwork().graph(4)).graph), plain);
+  EXPECT_NE(nodes_of(choose_layouts(SmallNetwork().graph(11)).graph), plain);
+}
+
+TEST(ChooseLayouts, GivesTheHostItsOwnShapes) {
+  SmallNetwork network;
+  network.model.output("pooled", network.pooled);
+  const Graph graph = choose_layouts(network.graph(16)).graph;
+  EXPECT_EQ(graph.type(graph.outputs[1].value).shape, (Shape{16, 4, 5, 5}));
+  EXPECT_EQ(
+      graph.blocks[index(graph.node(graph.value(graph.outputs[1].value).producer).block)].name,
+      "A");
+}
+
+TEST(Fuse, JoinsConvolutionPoolingAndRelu) {
+  const Graph graph = fuse(choose_layouts(SmallNetwork().graph(16)).graph);
+  EXPECT_EQ(nodes_of(graph), (Names{"A:to_lanes", "A:conv2d_pool_relu_lanes", "B:conv2d_lanes",
+                                    "C:from_lanes", "C:flatten", "C:linear"}));
+  EXPECT_TRUE(graph.nodes[2].attributes.flag("relu"));
+  EXPECT_EQ(graph.nodes[1].attributes.integer("batch"), 16);
+  for (std::size_t id = 0; id < graph.nodes.size(); ++id)
+    for (const ValueId output : graph.nodes[id].outputs)
+      EXPECT_EQ(graph.value(output).producer, static_cast<NodeId>(id));
+}
+
+TEST(Fuse, MovesACheckpointToWhatIsStillComputed) {
+  const SmallNetwork network;
+  Graph model = network.graph(16);
+  model.value(network.pooled).checkpoint = model.value(network.convolved).checkpoint = true;
+  const Graph graph = fuse(choose_layouts(model).graph);
+  for (const std::size_t node : {1, 2})
+    EXPECT_TRUE(graph.value(graph.nodes[node].outputs[0]).checkpoint) << node;
+  EXPECT_EQ(nodes_of(graph), nodes_of(fuse(choose_layouts(network.graph(16)).graph)));
+}
+
+TEST(Fuse, LeavesWhatSomebodyElseReads) {
+  SmallNetwork network;
+  network.model.output("pooled", network.pooled);
+  network.model.output("convolved", network.convolved);
+  const Graph before = choose_layouts(network.graph(16)).graph;
+  EXPECT_EQ(nodes_of(fuse(before)), nodes_of(before));
+}
+
+TEST(Fuse, StaysInsideABlock) {
+  ModelBuilder model;
+  const ValueId x = model.block("A").input("x", {1, 12, 12});
+  const auto w = model.parameter("w", {4, 1, 3, 3});
+  const auto pooled = model.apply("max_pool2d", {model.apply("conv2d", {x, w})}, {{"kernel", 2}});
+  model.block("B").output("y", model.apply("relu", {pooled}));
+  const Graph before = choose_layouts(with_batch(model.graph(), 16)).graph;
+  EXPECT_EQ(nodes_of(fuse(before)), nodes_of(before));
+}
+
+}  // namespace
+}  // namespace penstock::graph

@@ -1,0 +1,213 @@
+#include "graph/passes/network/differentiate.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graph/ir/op.hpp"
+#include "tests/support/model_builder.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace penstock::graph {
+namespace {
+
+using testing::ModelBuilder;
+using testing::refusal;
+
+std::vector<Node> nodes_of(const Graph& graph, std::string_view op) {
+  std::vector<Node> found;
+  for (const Node& node : graph.nodes)
+    if (node.op->name == op) found.push_back(node);
+  return found;
+}
+
+const Node& producer(const Graph& graph, ValueId value) {
+  return graph.node(graph.value(value).producer);
+}
+
+TEST(Differentiate, SumsTheGradientsOfAValueFromTheLastUseToTheFirst) {
+  ModelBuilder model;
+  const auto h = model.linear("fc", model.input("x", {3}), 3);
+  const auto a = model.apply("relu", {h}, {}, "a"), b = model.apply("tanh", {h}, {}, "b"),
+             c = model.apply("sigmoid", {h}, {}, "c");
+  model.loss(model.apply("add", {model.apply("add", {a, b}), c}));
+
+  const Graph graph = differentiate(model.graph());
+  const auto sums = nodes_of(graph, "add");
+  ASSERT_EQ(sums.size(), 4u) << "two of the model, two of its gradient";
+  EXPECT_EQ(producer(graph, sums[2].inputs[0]).name, "c/sigmoid_gradient");
+  EXPECT_EQ(producer(graph, sums[2].inputs[1]).name, "b/tanh_gradient");
+  EXPECT_EQ(sums[3].inputs[0], sums[2].outputs[0]);
+  EXPECT_EQ(producer(graph, sums[3].inputs[1]).name, "a/relu_gradient");
+  EXPECT_EQ(graph.node(sums[2].forward_of).name, "fc") << "belongs to the value's producer";
+}
+
+TEST(Differentiate, KeepsTheGradientsOfAParametersUsesApart) {
+  ModelBuilder model;
+  const auto x = model.input("x", {3});
+  const auto second = model.parameter("second", {3, 3}), first = model.parameter("first", {3, 3});
+  const auto h = model.apply("linear", {x, first}, {}, "use1");
+  const auto g = model.apply("linear", {h, second}, {}, "use2");
+  model.loss(model.apply("linear", {g, first}, {}, "use3"));
+
+  const Graph graph = differentiate(model.graph());
+  std::vector<std::string> uses;
+  for (const ParameterGradient& gradient : graph.parameter_gradients) {
+    uses.push_back(graph.value(gradient.parameter).name + " in " + graph.node(gradient.use).name);
+    EXPECT_EQ(graph.value(gradient.sum).kind, ValueKind::accumulator);
+    EXPECT_EQ(graph.type(gradient.sum), graph.type(gradient.parameter));
+  }
+  EXPECT_EQ(uses, (std::vector<std::string>{"second in use2", "first in use1", "first in use3"}))
+      << "in model order";
+  EXPECT_EQ(nodes_of(graph, "accumulate").size(), 3u);
+  EXPECT_TRUE(nodes_of(graph, "add").empty());
+}
+
+TEST(Differentiate, GoesNowhereThatHasNoParameterBehindIt) {
+  ModelBuilder model;
+  const auto x = model.apply("relu", {model.input("x", {3})});
+  const auto h = model.apply("tanh", {model.linear("fc1", x, 3)});
+  model.loss(model.linear("fc2", h, 2));
+
+  const Graph graph = differentiate(model.graph());
+  EXPECT_TRUE(nodes_of(graph, "relu_gradient").empty());
+  ASSERT_EQ(nodes_of(graph, "linear_input_gradient").size(), 1u);
+  EXPECT_EQ(nodes_of(graph, "linear_input_gradient")[0].name, "fc2/linear_input_gradient");
+}
+
+TEST(Differentiate, GivesNoSumToAParameterThatTheLossDoesNotDependOn) {
+  ModelBuilder model;
+  const auto x = model.input("x", {3});
+  model.output("aside", model.linear("aside", x, 3));
+  model.loss(model.linear("fc", x, 3));
+  for (const ParameterGradient& gradient : differentiate(model.graph()).parameter_gradients)
+    EXPECT_EQ(model.graph().value(gradient.parameter).name.substr(0, 3), "fc.");
+}
+
+TEST(Differentiate, StartsFromOnesOfTheLosssShape) {
+  ModelBuilder model;
+  model.loss(model.linear("fc", model.input("x", {3}), 2));
+  const Graph graph = differentiate(with_batch(model.graph(), 5));
+  const auto seeds = nodes_of(graph, "fill");
+  ASSERT_EQ(seeds.size(), 1u);
+  EXPECT_EQ(graph.type(seeds[0].outputs[0]).shape, (Shape{5, 2}));
+  EXPECT_EQ(seeds[0].attributes.real("value"), 1);
+  EXPECT_TRUE(seeds[0].attributes.flag("loss_scaled"));
+}
+
+TEST(Differentiate, PutsBackwardNodesIntoTheBlockWhoseGradientTheyServe) {
+  ModelBuilder model;
+  model.block("B1");
+  const auto h = model.linear("fc1", model.input("x", {3}), 3);
+  model.block("B2");
+  model.loss(model.linear("fc2", h, 2));
+  for (const Node& node : differentiate(model.graph()).nodes)
+    EXPECT_EQ(node.block, node.name.starts_with("fc1") ? 0 : 1) << node.name;
+}
+
+/// The gradient of `parameter` that the host asks for.
+Graph anchored(const ModelBuilder& model, ValueId wanted) {
+  Graph graph = model.graph();
+  graph.gradients.push_back({.value = wanted, .anchor = 0});
+  return differentiate(std::move(graph));
+}
+
+TEST(Differentiate, NamesEachSumOfAnAnchorOfUsesByOneNodeOnce) {
+  ModelBuilder model;
+  const auto w = model.parameter("w", {3});
+  const auto x = model.apply("mul", {model.input("x", {3}), w}, {}, "first");
+  const auto all = model.apply("concat", {w, w, w, w}, {{"axis", 0}}, "all");
+  const auto loss =
+      model.apply("add", {model.apply("identity_loss", {x}), model.apply("identity_loss", {all})});
+  model.loss(loss);
+  const Graph graph = anchored(model, w);
+  std::vector<std::string> names;
+  for (const Node& node : nodes_of(graph, "add"))
+    if (node.backward) names.push_back(node.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"all/anchor0/add", "all/anchor0/add_2",
+                                             "all/anchor0/add_3", "first/anchor0/add"}));
+  EXPECT_EQ(graph.outputs.back().name, "w/gradient");
+  EXPECT_EQ(producer(graph, graph.outputs.back().value).name, "first/anchor0/add");
+}
+
+TEST(Differentiate, LeavesLayersTheNamesThatItWouldGive) {
+  ModelBuilder model;
+  const auto w = model.parameter("w", {3});
+  const auto h = model.apply("mul", {model.input("x", {3}), w}, {}, "a");
+  const auto taken =
+      model.apply("relu", {model.apply("tanh", {h}, {}, "b")}, {}, "b/tanh_gradient");
+  model.loss(model.apply("identity_loss", {taken}));
+  const auto gradients = nodes_of(differentiate(model.graph()), "tanh_gradient");
+  ASSERT_EQ(gradients.size(), 1u);
+  EXPECT_EQ(gradients[0].name, "b/tanh_gradient_2");
+}
+
+/// A chain of so many layers, each with a non-linearity behind it.
+Graph chain(int layers) {
+  ModelBuilder model;
+  auto x = model.input("x", {2});
+  for (int layer = 0; layer < layers; ++layer)
+    x = model.apply("relu", {model.linear("fc" + std::to_string(layer), x, 2)}, {},
+                    "relu" + std::to_string(layer));
+  model.loss(model.apply("identity_loss", {x}));
+  return model.graph();
+}
+
+TEST(Differentiate, GivesEveryNodeAndValueANameOfItsOwn) {
+  const Graph graph = differentiate(chain(50));
+  std::set<std::string> names;
+  for (const Node& node : graph.nodes) {
+    EXPECT_TRUE(names.insert(node.name).second) << node.name;
+    EXPECT_EQ(graph.value(node.outputs[0]).name, node.name);
+  }
+}
+
+TEST(Differentiate, SaysWhyAnAnchorHasNoGradient) {
+  ModelBuilder model;
+  const auto before = model.apply("tanh", {model.input("x", {3})}, {}, "before");
+  const auto fc = model.linear("fc", before, 3), aside = model.linear("aside", before, 3);
+  model.loss(model.apply("identity_loss", {fc}));
+  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { anchored(model, before); }),
+            "options.output.anchors[0]: expected a tensor that is computed from a parameter, for "
+            "only such tensors have gradients, got \"before\", which is computed from the inputs "
+            "alone");
+  EXPECT_EQ(refusal(Errc::invalid_argument, [&] { anchored(model, aside); }),
+            "options.output.anchors[0]: expected what the loss depends on, got \"aside\"");
+}
+
+struct Refusal {
+  const char* name;
+  void (*build)(ModelBuilder&);
+  const char* text;
+};
+
+const Refusal refusals[] = {
+    {"LossThatIsAnInput", [](ModelBuilder& model) { model.loss(model.input("x", {3})); },
+     "model \"test\": the loss is not computed by any layer"},
+    {"LossWithoutParameters",
+     [](ModelBuilder& model) { model.loss(model.apply("relu", {model.input("x", {3})})); },
+     "model \"test\": the loss does not depend on any parameter"},
+    {"OpWithoutGradient",
+     [](ModelBuilder& model) {
+       const auto h = model.linear("fc", model.input("x", {3}), 3);
+       model.loss(model.apply("relu_gradient", {h, h}, {}, "kink"));
+     },
+     "relu_gradient \"kink\": has no gradient, but the loss depends on parameters through it"},
+};
+
+class DifferentiateRefuses : public ::testing::TestWithParam<Refusal> {};
+
+TEST_P(DifferentiateRefuses, ModelsWithoutGradients) {
+  ModelBuilder model;
+  GetParam().build(model);
+  EXPECT_EQ(refusal(Errc::invalid_model, [&] { differentiate(model.graph()); }), GetParam().text);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, DifferentiateRefuses, ::testing::ValuesIn(refusals),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace penstock::graph

@@ -1,0 +1,125 @@
+#include "graph/passes/stages/pieces.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "graph/passes/network/differentiate.hpp"
+#include "tests/support/model_builder.hpp"
+
+namespace penstock::graph {
+namespace {
+
+using testing::ModelBuilder;
+using Names = std::vector<std::string>;
+
+/// The names of each piece's nodes.
+Names names_of(const Graph& graph, const std::vector<Piece>& pieces) {
+  Names names;
+  for (const Piece& piece : pieces) {
+    names.emplace_back();
+    for (NodeId id = piece.first; id < piece.last; ++id)
+      names.back() += (id == piece.first ? "" : " ") + graph.node(id).name;
+  }
+  return names;
+}
+
+std::vector<std::int64_t> bytes_before(const std::vector<Piece>& pieces) {
+  std::vector<std::int64_t> bytes;
+  for (const Piece& piece : pieces) bytes.push_back(piece.bytes_before);
+  return bytes;
+}
+
+/// a -> b -> c with a skip from a to c, then the loss; every value but the loss is 16 bytes.
+Graph chain() {
+  ModelBuilder model;
+  const auto x = model.input("x", {4}), target = model.input("target", {4});
+  const auto a = model.block("A").apply("mul", {x, model.parameter("w", {4})}, {}, "a");
+  const auto b = model.apply("tanh", {a}, {}, "b");
+  const auto c = model.block("B").apply("add", {b, a}, {}, "c");
+  model.loss(model.block("C").apply("mse_loss", {c, target}, {}, "loss"));
+  return model.graph();
+}
+
+TEST(Pieces, AreSingleNodesWhereNothingHoldsThemTogether) {
+  const Graph graph = differentiate(chain());
+  EXPECT_EQ(names_of(graph, find_pieces(graph)), (Names{"a", "b", "c", "loss"}));
+}
+
+TEST(Pieces, KnowWhatTravelsInBothDirectionsIfAStageBeginsThere) {
+  // Before b: a, and its gradients through b and through c, to be added up by a. Before c: a and b,
+  // and the gradient of c, which is that of both its inputs. Before the loss: c and its gradient.
+  EXPECT_EQ(bytes_before(find_pieces(differentiate(chain()))),
+            (std::vector<std::int64_t>{0, 48, 48, 32}));
+  EXPECT_EQ(bytes_before(find_pieces(chain())), (std::vector<std::int64_t>{0, 16, 32, 16}))
+      << "inference has no gradients";
+}
+
+/// Layers a to e, of which b and d use the same `shared` value; every value is 16 bytes.
+Graph sharing(ValueId (ModelBuilder::*shared)(const std::string&, const Shape&)) {
+  ModelBuilder model;
+  const auto x = model.input("x", {4}), w = (model.*shared)("w", {4});
+  const auto a = model.apply("tanh", {x}, {}, "a"), b = model.apply("mul", {a, w}, {}, "b");
+  const auto c = model.apply("tanh", {b}, {}, "c"), d = model.apply("mul", {c, w}, {}, "d");
+  model.output("e", model.apply("tanh", {d}, {}, "e"));
+  return model.graph();
+}
+
+TEST(Pieces, KeepTheUsersOfABufferTogether) {
+  const Graph graph = sharing(&ModelBuilder::buffer);
+  EXPECT_EQ(names_of(graph, find_pieces(graph)), (Names{"a", "b c d", "e"}));
+}
+
+TEST(Pieces, AreBetweenTheUsersOfAParameterWhichThenTravelsToo) {
+  const Graph graph = sharing(&ModelBuilder::parameter);
+  EXPECT_EQ(names_of(graph, find_pieces(graph)), (Names{"a", "b", "c", "d", "e"}));
+  EXPECT_EQ(bytes_before(find_pieces(graph)), (std::vector<std::int64_t>{0, 16, 32, 32, 16}));
+}
+
+TEST(Pieces, BeginWithOneThatReadsAnInput) {
+  ModelBuilder model;
+  const auto x = model.input("x", {4}), w = model.parameter("w", {4});
+  const auto a = model.apply("tanh", {w}, {}, "a"), b = model.apply("tanh", {a}, {}, "b");
+  model.output("d", model.apply("tanh", {model.apply("mul", {x, b}, {}, "c")}, {}, "d"));
+  EXPECT_EQ(names_of(model.graph(), find_pieces(model.graph())), (Names{"a b c", "d"}));
+}
+
+TEST(Pieces, HoldTheGradientsOfTheirNodes) {
+  const Graph graph = differentiate(chain());
+  const auto piece_of = piece_of_nodes(graph, find_pieces(graph));
+  for (std::size_t id = 0; id < graph.nodes.size(); ++id) {
+    const Node& node = graph.nodes[id];
+    EXPECT_EQ(piece_of[id], node.backward ? node.forward_of : static_cast<NodeId>(id)) << node.name;
+  }
+}
+
+TEST(Cut, MakesBlocksOfStagesThatNameTheModelsBlocks) {
+  Graph graph = differentiate(chain());
+  const auto pieces = find_pieces(graph);
+  const std::vector<std::int32_t> begins{0, 1, 3};
+  const StageAssignment stages = cut(graph, pieces, begins, {7, 7, 2});
+  ASSERT_EQ(stages.stages.size(), 3U);
+  EXPECT_EQ(stages.stages[0].blocks, (Names{"A"}));
+  EXPECT_EQ(stages.stages[1].blocks, (Names{"A", "B"}));
+  EXPECT_EQ(stages.stages[2].blocks, (Names{"C"}));
+  EXPECT_EQ(stages.stages[1].ipu, 7);
+  EXPECT_EQ(stages.stages[2].ipu, 2);
+  const std::int32_t stage_of_piece[] = {0, 1, 1, 2};
+  for (std::size_t id = 0; id < graph.nodes.size(); ++id) {
+    const Node& node = graph.nodes[id];
+    const NodeId forward = node.backward ? node.forward_of : static_cast<NodeId>(id);
+    EXPECT_EQ(stages.of(node), stage_of_piece[forward]) << node.name;
+  }
+}
+
+TEST(Cut, PutsAStageOnTheIpuOfItsNumberUnlessTold) {
+  Graph graph = chain();
+  const auto pieces = find_pieces(graph);
+  const StageAssignment stages = cut(graph, pieces, std::vector<std::int32_t>{0, 2}, {});
+  EXPECT_EQ(stages.stages[0].ipu, 0);
+  EXPECT_EQ(stages.stages[1].ipu, 1);
+}
+
+}  // namespace
+}  // namespace penstock::graph

@@ -1,0 +1,68 @@
+#include "graph/values/lent_tensors.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace penstock {
+namespace {
+
+/// Memory of a host's whose deleter notes the thread that it runs on.
+struct Watched {
+  std::thread::id deleted_on;
+  std::byte elements[8] = {};
+
+  Tensor tensor() {
+    return Tensor::wrap(DType::f32, {2}, std::shared_ptr<const std::byte>(elements, [this](auto*) {
+                          deleted_on = std::this_thread::get_id();
+                        }));
+  }
+};
+
+TEST(LentTensors, AreReleasedByTheThreadThatAsksForItWhoeverDropsThemLast) {
+  Watched watched;
+  LentTensors lender;
+  std::vector<Tensor> lent;
+  {
+    const Tensor own = watched.tensor();
+    lent = lender.lend({&own, 1});
+    EXPECT_EQ(lent.at(0).raw(), own.raw());
+    EXPECT_EQ(lent.at(0).shape(), own.shape());
+  }
+  lender.release_returned();
+  EXPECT_EQ(watched.deleted_on, std::thread::id()) << "it is still lent";
+  std::thread([&] { lent.clear(); }).join();
+  EXPECT_EQ(watched.deleted_on, std::thread::id());
+  lender.release_returned();
+  EXPECT_EQ(watched.deleted_on, std::this_thread::get_id());
+}
+
+TEST(LentTensors, AreReleasedByTheLendersEndAtTheLatest) {
+  Watched watched[3];
+  {
+    LentTensors lender;
+    for (Watched& one : watched) {
+      const Tensor own = one.tensor();
+      std::thread([lent = lender.lend({&own, 1})]() mutable { lent.clear(); }).join();
+    }
+  }
+  for (const Watched& one : watched) EXPECT_EQ(one.deleted_on, std::this_thread::get_id());
+}
+
+TEST(LentTensors, OfWhichRowsAreUsedComeBackWithTheLastOfThese) {
+  Watched watched;
+  LentTensors lender;
+  Tensor rows;
+  {
+    const Tensor own = watched.tensor();
+    rows = lender.lend({&own, 1}).at(0).rows(1, 2);
+  }
+  lender.release_returned();
+  EXPECT_EQ(watched.deleted_on, std::thread::id());
+  rows = {};
+  lender.release_returned();
+  EXPECT_EQ(watched.deleted_on, std::this_thread::get_id());
+}
+
+}  // namespace
+}  // namespace penstock

@@ -1,0 +1,31 @@
+#include "graph/values/printable.hpp"
+
+#include <gtest/gtest.h>
+
+namespace penstock {
+namespace {
+
+TEST(Printable, ShortTextsStayAsTheyAre) {
+  EXPECT_EQ(shortened("abc", 3), "abc");
+  EXPECT_EQ(printable("/a b/\xC3\xA9.txt"), "/a b/\xC3\xA9.txt");
+  EXPECT_EQ(quoted_name("fc.weight"), "\"fc.weight\"");
+}
+
+TEST(Printable, LongTextsAreCutBetweenCharacters) {
+  EXPECT_EQ(shortened("abcd", 3), "abc...");
+  EXPECT_EQ(shortened("ab\xC3\xA9", 3), "ab...");
+  EXPECT_EQ(shortened("\x80\x80\x80\x80", 2), "...");
+  EXPECT_EQ(shortened(std::string(10'000, 'x')).size(), longest_message + 3);
+  EXPECT_EQ(printable(std::string(10'000, 'x')).size(), longest_message + 3);
+  EXPECT_EQ(quoted_text(std::string(10'000, 'x')), '"' + std::string(100, 'x') + "...\"");
+  EXPECT_EQ(quoted_name(std::string(10'000, 'x')), '"' + std::string(100, 'x') + "...\"");
+}
+
+TEST(Printable, ControlCharactersBecomeQuestionMarks) {
+  EXPECT_EQ(printable(std::string_view("a\nb\x1b[1m\x7f\0", 9)), "a?b?[1m??");
+  EXPECT_EQ(quoted_name("a\nb\xC3"), "\"a?b?\"");
+  EXPECT_EQ(quoted_text("a\nb\xC3\xA9"), "\"a?b\xC3\xA9\"");
+}
+
+}  // namespace
+}  // namespace penstock
