@@ -31,9 +31,9 @@ caf::actor SmallCast::actor(const std::string& name) const {
   throw std::logic_error("there is no actor \"" + name + "\"");
 }
 
-actors::StageLinks SmallCast::links_of(std::size_t stage) const {
+actors::StageLinks SmallCast::stage_links(std::size_t stage) const {
   actors::StageLinks links{
-      .device = actor<actors::DeviceHandle>("IPU " + std::to_string(setup_->ipu(0, stage))),
+      .device = device(stage),
       .optimizer = actor<actors::OptimizerHandle>("optimizer of " + stage_name(stage)),
       .feed = actor<actors::FeedHandle>("feed"),
       .step = actor<actors::StepHandle>("step"),
@@ -42,6 +42,25 @@ actors::StageLinks SmallCast::links_of(std::size_t stage) const {
     links.stages.push_back(actor<actors::StageHandle>(stage_name(number)));
   if (options().offload) links.host_store = actor<actors::HostStoreHandle>("host store");
   return links;
+}
+
+actors::OptimizerLinks SmallCast::optimizer_links(std::size_t stage, std::int64_t replica) const {
+  actors::OptimizerLinks links{.device = device(stage, replica),
+                               .stage = actor<actors::StageHandle>(stage_name(stage, replica)),
+                               .gate = actor<actors::GateHandle>("gate"),
+                               .supervisor = cast_.supervisor};
+  for (std::size_t other = 0; other < plan().stages.size(); ++other)
+    links.optimizers.push_back(
+        actor<actors::OptimizerHandle>("optimizer of " + stage_name(other, replica)));
+  if (options().replicas > 1)
+    links.reducer = actor<actors::ReducerHandle>("reducer of stage " + std::to_string(stage));
+  if (options().offload) links.host_store = actor<actors::HostStoreHandle>("host store");
+  return links;
+}
+
+void SmallCast::introduce(std::size_t stage, actors::OptimizerLinks links, std::int64_t replica) {
+  caf::anon_send(actor<actors::OptimizerHandle>("optimizer of " + stage_name(stage, replica)),
+                 std::move(links));
 }
 
 actors::Answer SmallCast::finish() {

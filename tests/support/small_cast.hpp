@@ -24,18 +24,26 @@ class SmallCast : public SmallNetwork {
   const std::shared_ptr<const actors::PipelineSetup>& pipeline() const { return setup_; }
   actors::HostPort& host() { return *setup_->host; }
   const actors::PipelineCast& cast() const { return cast_; }
-  /// By the name that messages call it.
+  /// Returns an actor by the name that messages call it.
   caf::actor actor(const std::string& name) const;
   template <class Handle>
   Handle actor(const std::string& name) const {
     return caf::actor_cast<Handle>(actor(name));
   }
+  /// Returns the IPU of a stage.
+  actors::DeviceHandle device(std::size_t stage, std::int64_t replica = 0) const {
+    return actor<actors::DeviceHandle>("IPU " + std::to_string(setup_->ipu(replica, stage)));
+  }
   std::string stage_name(std::size_t stage, std::int64_t replica = 0) const {
     return actors::stage_name(*setup_, replica, stage);
   }
 
-  /// Whom a stage of replica 0 was told to talk to, to be told otherwise.
-  actors::StageLinks links_of(std::size_t stage) const;
+  /// Returns whom a stage of replica 0 was told to talk to, to be told otherwise.
+  actors::StageLinks stage_links(std::size_t stage) const;
+  /// Returns the same of the optimizer of a stage.
+  actors::OptimizerLinks optimizer_links(std::size_t stage, std::int64_t replica = 0) const;
+  /// Tells the optimizer of a stage whom it talks to from now on.
+  void introduce(std::size_t stage, actors::OptimizerLinks links, std::int64_t replica = 0);
 
   /// Begins a call, without letting any actor do anything.
   template <class Message>

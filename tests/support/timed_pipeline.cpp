@@ -53,7 +53,7 @@ TimedPipeline::~TimedPipeline() {
 }
 
 void TimedPipeline::put_on_own_ipu(std::size_t stage, const graph::StageCost& cost) {
-  actors::StageLinks links = cast_.links_of(stage);
+  actors::StageLinks links = cast_.stage_links(stage);
   links.device = ipus_.emplace_back(
       cast_.system().spawn(actors::RunsOn::workers, timed_ipu, links.device, cost, time_));
   caf::anon_send(cast_.actor<actors::StageHandle>(cast_.stage_name(stage)), std::move(links));

@@ -172,7 +172,7 @@ class IpuOfHeldLoads {
  public:
   IpuOfHeldLoads(SmallCast& cast, HeldLoad& load) {
     constexpr std::int64_t enough = 1 << 16;
-    StageLinks links = cast.links_of(1);
+    StageLinks links = cast.stage_links(1);
     links.device = device_ =
         cast.system().spawn(RunsOn::own_thread, device_of_held_loads,
                             DeviceSetup{.pipeline = cast.pipeline(),
@@ -245,12 +245,9 @@ TEST(PipelineOverlap, IsRealBetweenTheReductionOfOneStageAndTheBackwardOfAnother
   SmallCast cast(options, {.threads = 2});
   const auto device = cast.system().spawn(RunsOn::workers, device_that_tells,
                                           cast.actor<DeviceHandle>("IPU 3"), &reduces);
-  caf::anon_send(cast.actor<OptimizerHandle>("optimizer of " + cast.stage_name(3)),
-                 OptimizerLinks{.device = device,
-                                .stage = cast.actor<StageHandle>(cast.stage_name(3)),
-                                .reducer = cast.actor<ReducerHandle>("reducer of stage 3"),
-                                .gate = cast.actor<GateHandle>("gate"),
-                                .supervisor = cast.cast().supervisor});
+  OptimizerLinks links = cast.optimizer_links(3);
+  links.device = device;
+  cast.introduce(3, std::move(links));
   EXPECT_TRUE(same_bits(train(cast), expected));
   caf::anon_send_exit(device, caf::exit_reason::user_shutdown);
 }

@@ -46,7 +46,7 @@ caf::behavior swallow(caf::event_based_actor*, int) {
 class CutOff {
  public:
   explicit CutOff(SmallCast& cast) : nobody_(cast.system().spawn(RunsOn::workers, swallow, 0)) {
-    StageLinks links = cast.links_of(1);
+    StageLinks links = cast.stage_links(1);
     links.stages[2] = caf::actor_cast<StageHandle>(nobody_);
     caf::anon_send(cast.actor<StageHandle>(cast.stage_name(1)), std::move(links));
   }
@@ -78,26 +78,6 @@ DeviceHandle::behavior_type idle_device(DeviceHandle::pointer, int) {
 }
 ReducerHandle::behavior_type idle_reducer(ReducerHandle::pointer, int) {
   return {[](Contribution&) {}};
-}
-
-/// Returns whom an optimizer talks to, to be told otherwise.
-OptimizerLinks optimizer_links(SmallCast& cast, std::size_t stage, std::int64_t replica = 0) {
-  const std::string ipu = std::to_string(cast.pipeline()->ipu(replica, stage));
-  OptimizerLinks links{.device = cast.actor<DeviceHandle>("IPU " + ipu),
-                       .stage = cast.actor<StageHandle>(cast.stage_name(stage, replica)),
-                       .gate = cast.actor<GateHandle>("gate"),
-                       .supervisor = cast.cast().supervisor};
-  for (std::size_t other = 0; other < cast.plan().stages.size(); ++other)
-    links.optimizers.push_back(
-        cast.actor<OptimizerHandle>("optimizer of " + cast.stage_name(other, replica)));
-  if (cast.options().replicas > 1)
-    links.reducer = cast.actor<ReducerHandle>("reducer of stage " + std::to_string(stage));
-  return links;
-}
-
-void introduce(SmallCast& cast, std::size_t stage, OptimizerLinks links, std::int64_t replica = 0) {
-  caf::anon_send(cast.actor<OptimizerHandle>("optimizer of " + cast.stage_name(stage, replica)),
-                 std::move(links));
 }
 
 void expect_part(const std::string& text, const std::string& part) {
@@ -133,9 +113,9 @@ HostStoreHandle::behavior_type keep_of(HostStoreHandle::pointer self, const Kept
 TEST(PipelineStall, OfTheHostStoreNamesTheOptimizerThatWaits) {
   SmallCast cast({.offload = true});
   const auto keeper = cast.system().spawn(RunsOn::workers, keep, 0);
-  OptimizerLinks links = optimizer_links(cast, 1);
+  OptimizerLinks links = cast.optimizer_links(1);
   links.host_store = keeper;
-  introduce(cast, 1, std::move(links));
+  cast.introduce(1, std::move(links));
   EXPECT_EQ(
       stall(cast),
       "nothing has moved for 60 s; feed has sent all of replica 0; gate waits for the complete "
@@ -160,9 +140,9 @@ TEST(PipelineStall, InAnUpdateNamesItsPhaseAndTheStagesThatHaveNotDoneIt) {
     SmallCast cast({.schedule = schedule, .max_grad_norm = max_grad_norm});
     const auto device = cast.system().spawn(RunsOn::workers, idle_device, 0);
     for (const std::size_t stage : {1, 2}) {
-      OptimizerLinks links = optimizer_links(cast, stage);
+      OptimizerLinks links = cast.optimizer_links(stage);
       links.device = device;
-      introduce(cast, stage, std::move(links));
+      cast.introduce(stage, std::move(links));
     }
     const std::string text = stall(cast);
     const std::string of_phase = "the phase \"" + std::string(phase) + "\" of ";
@@ -178,9 +158,9 @@ TEST(PipelineStall, InAnUpdateNamesItsPhaseAndTheStagesThatHaveNotDoneIt) {
 TEST(PipelineStall, BetweenReplicasNamesTheOptimizersThatLackTheOthersSums) {
   SmallCast cast({.replicas = 2});
   const auto reducer = cast.system().spawn(RunsOn::workers, idle_reducer, 0);
-  OptimizerLinks links = optimizer_links(cast, 2, 1);
+  OptimizerLinks links = cast.optimizer_links(2, 1);
   links.reducer = reducer;
-  introduce(cast, 2, std::move(links), 1);
+  cast.introduce(2, std::move(links), 1);
   const std::string text = stall(cast);
   for (const std::int64_t replica : {0, 1})
     expect_part(text, "optimizer of " + cast.stage_name(2, replica) +
@@ -193,9 +173,9 @@ TEST(PipelineStall, BetweenReplicasNamesTheOptimizersThatLackTheOthersSums) {
 TEST(PipelineStall, OfSumsOfATiedParameterNamesTheOptimizerThatLacksThem) {
   SmallCast cast({.tied = true});
   const auto nobody = cast.system().spawn(RunsOn::workers, swallow, 0);
-  OptimizerLinks links = optimizer_links(cast, 3);
+  OptimizerLinks links = cast.optimizer_links(3);
   links.optimizers[0] = caf::actor_cast<OptimizerHandle>(nobody);
-  introduce(cast, 3, std::move(links));
+  cast.introduce(3, std::move(links));
   const std::string text = stall(cast);
   expect_part(text, "optimizer of " + cast.stage_name(0) +
                         " waits for the gradient sums of 1 of 3 stages that have copies of its "
@@ -210,7 +190,7 @@ std::string stalled_without(HostClass missing, const SmallEngineOptions& options
   const auto store = cast.actor<HostStoreHandle>("host store");
   const auto keeper = cast.system().spawn(RunsOn::workers, keep_of, KeptClass{store, missing});
   cast.system().run_pending();
-  StageLinks links = cast.links_of(3);
+  StageLinks links = cast.stage_links(3);
   links.host_store = keeper;
   caf::anon_send(cast.actor<StageHandle>(cast.stage_name(3)), std::move(links));
   const std::string text = stall(cast);
