@@ -36,10 +36,7 @@ void GateState::prepare_rounds() {
 }
 
 void GateState::on_gradients_ready(const GradientsReady& message) {
-  heard[position(message.replica, message.stage)] = true;
-  if (++ready < links.optimizers.size()) return;
-  ready = 0;
-  std::fill(heard.begin(), heard.end(), false);
+  if (!hear(message.replica, message.stage)) return;
   prepare_rounds();
   if (!setup->host->update_begins()) return;
   begin_round(
@@ -51,15 +48,18 @@ UpdatePhase GateState::first_with_sums() const {
   return follows ? UpdatePhase::follow : UpdatePhase::apply;
 }
 
-std::size_t GateState::position(std::int32_t replica, std::int32_t stage) const {
-  return static_cast<std::size_t>(replica) * setup->stages() + static_cast<std::size_t>(stage);
+bool GateState::hear(std::int32_t replica, std::int32_t stage) {
+  heard[static_cast<std::size_t>(replica) * setup->stages() + static_cast<std::size_t>(stage)] =
+      true;
+  if (++answers < links.optimizers.size()) return false;
+  answers = 0;
+  std::fill(heard.begin(), heard.end(), false);
+  return true;
 }
 
 void GateState::begin_round(const UpdateOrder& order) {
   in_round = true;
   round = order;
-  done = 0;
-  std::fill(heard.begin(), heard.end(), false);
   const std::size_t first = one_by_one() ? 1 : links.optimizers.size();
   for (std::size_t i = 0; i < first; ++i) send_order(i);
 }
@@ -78,11 +78,10 @@ void GateState::on_phase_done(const PhaseDone& answer) {
       squared_norms[static_cast<std::size_t>(norm.variable)] = norm.squared;
   for (const ShardNorm& norm : update.shard_norms())
     shard_norms[static_cast<std::size_t>(norm.variable)][replica] = &norm.part;
-  heard[position(answer.replica, answer.stage)] = true;
-  if (++done == links.optimizers.size())
+  if (hear(answer.replica, answer.stage))
     end_round();
   else if (one_by_one())
-    send_order(done);
+    send_order(answers);
 }
 
 void GateState::end_round() {
@@ -121,7 +120,6 @@ void GateState::add_up(std::vector<double>& of_variables) const {
 
 void GateState::release() {
   in_round = false;
-  std::fill(heard.begin(), heard.end(), false);
   setup->host->update_ended();
   for (const OptimizerHandle& optimizer : links.optimizers) self->send(optimizer, Release{});
 }
@@ -134,7 +132,7 @@ void GateState::on_explain_wait() const {
 /// Before the first gradients of a window are there, the gate waits for nothing that the stages
 /// would not explain. Where one optimizer follows the other, the others are not late.
 std::string GateState::waits_for() const {
-  if (!in_round && ready == 0) return "";
+  if (!in_round && answers == 0) return "";
   std::string late;
   for (std::size_t i = 0; i < heard.size(); ++i) {
     if (heard[i]) continue;

@@ -33,17 +33,17 @@ struct GateState {
   void release();
   /// Returns what the gate waits for; nothing if others would name it.
   std::string waits_for() const;
-  /// Returns the position of a stage's optimizer in `links`.
-  std::size_t position(std::int32_t replica, std::int32_t stage) const;
+  /// Notes that the optimizer of a stage has answered. Returns whether all have now, after which
+  /// none has answered yet what comes next.
+  bool hear(std::int32_t replica, std::int32_t stage);
   bool one_by_one() const { return setup->plan->schedule->one_at_a_time; }
 
   GateHandle::pointer self = nullptr;
   std::shared_ptr<const PipelineSetup> setup;
   std::shared_ptr<const UpdateRules> rules;
   GateLinks links;
-  std::size_t ready = 0;    // optimizers whose sums are complete
-  std::size_t done = 0;     // optimizers that have finished this round
-  std::vector<bool> heard;  // which of them have answered since the last rendezvous
+  std::size_t answers = 0;  // that their sums are complete or, in a round, that it is done
+  std::vector<bool> heard;  // which optimizers have given them, by position in `links`
   bool in_round = false;    // an update is under way
   UpdateOrder round;
   std::vector<double> squared_norms;  // by variable; of replica 0 where the replicas' are equal
