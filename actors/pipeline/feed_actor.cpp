@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "actors/pipeline/explained_wait.hpp"
 #include "graph/values/memory.hpp"
 
 namespace penstock::actors {
@@ -92,7 +93,11 @@ Tensor FeedState::copied(const Tensor& rows, std::size_t input, std::size_t repl
   return Tensor::wrap(rows.dtype(), rows.shape(), {block, place});
 }
 
-void FeedState::on_explain_wait() {
+void FeedState::on_explain_wait() const {
+  explain_wait(self, supervisor, [this] { return waits_for(); });
+}
+
+std::string FeedState::waits_for() const {
   std::string text = "feed";
   for (std::size_t replica = 0; replica < credits.size(); ++replica) {
     text += next[replica] == end ? " has sent all of replica " + std::to_string(replica)
@@ -100,7 +105,7 @@ void FeedState::on_explain_wait() {
                                        " to send micro-batch " + std::to_string(next[replica]);
     text += replica + 1 < credits.size() ? "," : "";
   }
-  self->send(supervisor, WaitsFor{std::move(text)});
+  return text;
 }
 
 FeedHandle::behavior_type feed_actor(FeedHandle::stateful_pointer<FeedState> self,

@@ -13,7 +13,7 @@ struct FeedState {
   void on_links(FeedLinks& given) { links = std::move(given); }
   void on_step_call(StepCall& given);
   void on_credit(const Credit& credit);
-  void on_explain_wait();
+  void on_explain_wait() const;
 
   void feed(std::size_t replica);
   /// Returns whether that micro-batch may be sent: no other one of its window has been, and the
@@ -27,6 +27,7 @@ struct FeedState {
   Tensor micro_batch_of(std::size_t input, std::size_t replica, std::int64_t micro_batch);
   Tensor copied(const Tensor& rows, std::size_t input, std::size_t replica,
                 std::int64_t micro_batch);
+  std::string waits_for() const;
 
   FeedHandle::pointer self = nullptr;
   std::shared_ptr<const PipelineSetup> setup;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "actors/pipeline/explained_wait.hpp"
 #include "graph/plan/optimizers/norm.hpp"
 
 namespace penstock::actors {
@@ -125,8 +126,10 @@ void GateState::release() {
 }
 
 void GateState::on_explain_wait() const {
-  const std::string what = waits_for();
-  self->send(links.supervisor, WaitsFor{what.empty() ? "" : "gate waits for " + what});
+  explain_wait(self, links.supervisor, [this] {
+    const std::string what = waits_for();
+    return what.empty() ? what : "gate waits for " + what;
+  });
 }
 
 /// Before the first gradients of a window are there, the gate waits for nothing that the stages

@@ -208,7 +208,8 @@ struct NothingMoves {
   std::uint64_t progress = 0;  ///< HostPort::progressed(), since then
   double quiet_seconds = 0;    ///< for so long
 };
-/// Supervisor -> stages, optimizers, gate and feed: what do you wait for? The answer is WaitsFor.
+/// Supervisor -> stages, optimizers, gate and feed: what do you wait for? The answer is WaitsFor;
+/// who has no memory for it gives none.
 struct ExplainWait {};
 struct WaitsFor {
   std::string text = {};  ///< empty: nothing that others would not name

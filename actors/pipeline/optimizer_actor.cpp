@@ -1,5 +1,6 @@
 #include "actors/pipeline/optimizer_actor.hpp"
 
+#include "actors/pipeline/explained_wait.hpp"
 #include "actors/system/errors.hpp"
 
 namespace penstock::actors {
@@ -134,10 +135,11 @@ void OptimizerState::return_state() {
     self->send(links.host_store, StoreBlock{key(), setup.update->return_host_state()});
 }
 
-void OptimizerState::on_explain_wait() {
-  const std::string what = waits_for();
-  self->send(links.supervisor,
-             WaitsFor{what.empty() ? "" : "optimizer of " + who() + " waits for " + what});
+void OptimizerState::on_explain_wait() const {
+  explain_wait(self, links.supervisor, [this] {
+    const std::string what = waits_for();
+    return what.empty() ? what : "optimizer of " + who() + " waits for " + what;
+  });
 }
 
 std::string OptimizerState::waits_for() const {

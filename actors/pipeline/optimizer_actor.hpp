@@ -27,7 +27,7 @@ struct OptimizerState {
   void on_update_order(const UpdateOrder& order);
   void on_update_done(const UpdateDone& done);
   void on_release();
-  void on_explain_wait();
+  void on_explain_wait() const;
   void on_set_rules(const SetRules& message) { setup.update->set_rules(message.rules); }
 
   void use_sums(std::shared_ptr<const ReducedSums> reduced);

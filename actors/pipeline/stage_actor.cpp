@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "actors/pipeline/explained_wait.hpp"
 #include "actors/pipeline/host_store_actor.hpp"
 #include "actors/system/errors.hpp"
 #include "graph/plan/phases/residency.hpp"
@@ -301,12 +302,15 @@ void StageState::on_weights_ready(const WeightsReady& ready) {
   pump();
 }
 
-void StageState::on_explain_wait() {
+void StageState::on_explain_wait() const {
+  explain_wait(self, links.supervisor, [this] { return who() + " " + waits_for(); });
+}
+
+std::string StageState::waits_for() const {
   std::string text;
   for (const BlockKey& one : fetching)
     text += (text.empty() ? "waits for its " : " and its ") + text_of(one);
-  if (!text.empty()) text += " from the host store";
-  self->send(links.supervisor, WaitsFor{who() + " " + (text.empty() ? core->waits_for() : text)});
+  return text.empty() ? core->waits_for() : text + " from the host store";
 }
 
 StageHandle::behavior_type stage_actor(StageHandle::stateful_pointer<StageState> self,

@@ -30,7 +30,7 @@ struct StageState {
   void on_turn_near(const TurnNear& near);
   void on_weights_brought(const WeightsBrought& brought);
   void on_weights_ready(const WeightsReady& ready);
-  void on_explain_wait();
+  void on_explain_wait() const;
 
   /// Whether all is here that the host store keeps and `work` needs. Asks for what is not, and for
   /// the gradient sums ahead of use: with the window's first forward.
@@ -46,6 +46,7 @@ struct StageState {
   bool keeps_stash() const { return setup.arena->stage().host_stash_bytes > 0; }
   BlockKey key(HostClass of, std::int64_t micro_batch = 0) const;
   std::string who() const;
+  std::string waits_for() const;
   /// Finds out whom to tell that a turn of theirs is near.
   void find_next_phase();
   void announce_next_phase(const Work& work);

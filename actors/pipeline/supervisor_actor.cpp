@@ -81,7 +81,8 @@ void SupervisorState::report_stall() {
   for (const std::string& one : waits) text += "; " + one;
   const std::size_t silent = asked() - answers;
   if (silent > 0)
-    text += "; " + std::to_string(silent) + " actors do not answer: every worker thread is busy";
+    text += "; " + std::to_string(silent) + " of " + std::to_string(asked()) +
+            " actors gave no answer: every worker thread is busy, or memory has run out";
   setup->host->fail({Errc::stalled, std::move(text)});
 }
 

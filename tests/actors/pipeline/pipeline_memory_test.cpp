@@ -6,18 +6,24 @@
 #include <array>
 #include <memory>
 #include <new>
+#include <optional>
+#include <set>
+#include <utility>
 
 #include "actors/system/actor_system.hpp"
 #include "tests/support/allocation_counter.hpp"
-#include "tests/support/small_engine.hpp"
+#include "tests/support/deterministic_run.hpp"
+#include "tests/support/small_cast.hpp"
 #include "tests/support/thread_count.hpp"
 
 namespace penstock::actors {
 namespace {
 
 using testing::AllocationFailures;
+using testing::DeterministicRun;
 using testing::FailureSteps;
 using testing::same_bits;
+using testing::SmallCast;
 using testing::SmallEngineOptions;
 using testing::SmallNetwork;
 
@@ -194,6 +200,73 @@ TEST(PipelineMemory, ThatIsMissingForAWhileDoesSoToo) {
   for (const std::int64_t count : {2, 5, 20, 100'000})
     expect_each_failure_is_survived(life, {.count = count, .stride = 9, .first = 1 + count % 9},
                                     system);
+}
+
+/// What is kept of one phase of an update by an IPU that holds it.
+struct HeldPhase {
+  UpdatePhase phase = UpdatePhase::apply;
+  std::optional<RunUpdate> work = {};
+};
+
+/// An IPU as an optimizer sees it, which keeps the work of the held phase.
+DeviceHandle::behavior_type device_that_holds(DeviceHandle::pointer self, const DeviceHandle& ipu,
+                                              HeldPhase* held) {
+  return {[](RunProgram&) {}, [](BringWeights&) {},
+          [=](RunUpdate& request) {
+            if (request.phase == held->phase)
+              held->work = std::move(request);
+            else
+              self->send(ipu, std::move(request));
+          }};
+}
+
+/// Trains one window with `cast`. When nothing moves any more because the last stage has reached a
+/// phase of its update, which is held, the actors are asked what they wait for and have no memory
+/// for an answer. Returns whether there was such a phase.
+bool trains_through_a_silent_wait(SmallCast& cast, UpdatePhase phase) {
+  HeldPhase held{phase};
+  const std::size_t last = cast.plan().stages.size() - 1;
+  const DeviceHandle ipu = cast.device(last);
+  const DeviceHandle holder = cast.system().spawn(RunsOn::workers, device_that_holds, ipu, &held);
+  OptimizerLinks links = cast.optimizer_links(last);
+  links.device = holder;
+  cast.introduce(last, std::move(links));
+  cast.begin_windows(1);
+  DeterministicRun order(cast.system());
+  order.run();
+  const bool holds = held.work.has_value();
+  if (holds) {
+    EXPECT_FALSE(cast.host().answered());
+    cast.call_watchdog(cast.host().progressed());
+    order.step();  // the supervisor asks
+    const AllocationFailures allocations(1, 1'000'000);
+    order.run();
+    EXPECT_TRUE(allocations.reached());
+  }
+  EXPECT_FALSE(cast.host().failed());
+  if (holds) caf::anon_send(ipu, *std::exchange(held.work, std::nullopt));
+  cast.finish();
+  caf::anon_send_exit(holder, caf::exit_reason::user_shutdown);
+  return holds;
+}
+
+TEST(PipelineMemory, ThatIsMissingForWordsOfAWaitCutsNoUpdate) {
+  std::set<UpdatePhase> seen;
+  for (const SmallEngineOptions& options :
+       {trained, trained_in_shards(), trained_sequentially(), trained_with_a_tied_weight()}) {
+    SmallCast undisturbed(options);
+    undisturbed.begin_windows(1);
+    undisturbed.finish();
+    const Variables expected = undisturbed.variables_after_end();
+    for (const UpdatePhase phase : {UpdatePhase::reduce, UpdatePhase::measure, UpdatePhase::follow,
+                                    UpdatePhase::apply, UpdatePhase::gather}) {
+      SCOPED_TRACE(options.schedule + ", " + name_of(phase));
+      SmallCast cast(options);
+      if (trains_through_a_silent_wait(cast, phase)) seen.insert(phase);
+      EXPECT_TRUE(same_bits(cast.variables_after_end(), expected));
+    }
+  }
+  EXPECT_EQ(seen.size(), update_phases);
 }
 
 }  // namespace

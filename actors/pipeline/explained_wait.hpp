@@ -1,0 +1,20 @@
+// How an actor answers ExplainWait. It may be asked in the middle of a weight update, where a lack
+// of memory must end nobody: weights that are updated in part cannot be read.
+#pragma once
+
+#include <new>
+
+#include "actors/pipeline/messages.hpp"
+
+namespace penstock::actors {
+
+/// Sends `supervisor`, from `self`, the text that `explain` returns. Without memory for it there is
+/// no answer, and the supervisor counts `self` among the silent ones.
+void explain_wait(auto* self, const SupervisorHandle& supervisor, const auto& explain) {
+  try {
+    self->send(supervisor, WaitsFor{explain()});
+  } catch (const std::bad_alloc&) {
+  }
+}
+
+}  // namespace penstock::actors
