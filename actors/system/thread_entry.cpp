@@ -1,6 +1,5 @@
 #include "actors/system/thread_entry.hpp"
 
-#include <pthread.h>
 #include <sys/mman.h>
 
 #include <caf/logger.hpp>
@@ -20,36 +19,19 @@ constexpr std::size_t entry_bytes = std::size_t{32} << 10;
 // The GNU C library takes 1 MiB at once for a heap that cannot grow where it is.
 constexpr std::size_t kept_bytes = std::size_t{2} << 20;
 
-/// EnteredThreads knows which threads have used CAF's variable. It keeps that under a key: where
-/// the library was loaded by dlopen(), a thread's first look at a thread_local variable allocates,
-/// and the C library ends the process if it cannot. A look under a key never allocates, and a note
-/// that finds no memory is left out. The key is never given back, for threads may outlive this
-/// object.
-class EnteredThreads {
- public:
-  EnteredThreads() noexcept : has_key_(pthread_key_create(&key_, nullptr) == 0) {}
-
-  bool has_this_one() const noexcept { return has_key_ && pthread_getspecific(key_); }
-  void add_this_one() const noexcept {
-    if (has_key_) static_cast<void>(pthread_setspecific(key_, this));
-  }
-
- private:
-  pthread_key_t key_{};
-  bool has_key_;
-};
-const EnteredThreads entered;
+/// Says whether the thread has used CAF's variable.
+[[gnu::tls_model("initial-exec")]] thread_local bool has_entered = false;
 
 }  // namespace
 
 bool try_to_enter_caf() noexcept {
-  if (entered.has_this_one()) return true;
+  if (has_entered) return true;
   // The compiler must not see that nobody uses the block.
   void* volatile const block = std::malloc(entry_bytes);
   if (!block) return false;
   std::free(block);
   caf::logger::current_logger();
-  entered.add_this_one();
+  has_entered = true;
   return true;
 }
 

@@ -46,10 +46,13 @@ class NotedExceptions {
   std::size_t next_ = 0;
 };
 
-thread_local int watches = 0;
+// Storage of such variables is there when a thread begins, also in a library that was loaded by
+// dlopen(): nothing is allocated when memory has run out already.
+[[gnu::tls_model("initial-exec")]] thread_local int watches = 0;
 /// This storage holds a NotedExceptions while the thread has a watch. As a plain object that would
 /// have a destructor, and to register it for the thread's end takes memory.
-alignas(NotedExceptions) thread_local std::byte noted_storage[sizeof(NotedExceptions)];
+[[gnu::tls_model("initial-exec")]] alignas(NotedExceptions) thread_local std::byte
+    noted_storage[sizeof(NotedExceptions)];
 
 NotedExceptions& noted() noexcept {
   return *std::launder(reinterpret_cast<NotedExceptions*>(noted_storage));

@@ -59,6 +59,9 @@ class House(unittest.TestCase):
     def test_headers_may_be_included_twice(self):
         self.expect_none(SOURCES, rules.guard_rule)
 
+    def test_variables_of_threads_are_there_when_these_begin(self):
+        self.expect_none(SOURCES, rules.thread_local_rule)
+
     def test_no_word_that_must_not_stay(self):
         self.expect_none(WRITTEN, lambda path, text: rules.word_rule(text))
 
@@ -151,6 +154,15 @@ class Rules(unittest.TestCase):
     def test_guard(self):
         self.refuses(rules.guard_rule('graph/plan/plan.hpp', '// The plan.\n'))
         self.accepts(rules.guard_rule('graph/plan/plan.hpp', '// The plan.\n#pragma once\n'))
+
+    def test_variables_of_threads(self):
+        path, attribute = 'graph/values/memory.cpp', '[[gnu::tls_model("initial-exec")]]'
+        self.refuses(rules.thread_local_rule(path, 'thread_local int a = 0;'))
+        self.refuses(rules.thread_local_rule(
+            path, f'{attribute} thread_local int a = 0;\nstatic\nthread_local int b = 0;'))
+        self.accepts(rules.thread_local_rule(path, f'{attribute} static thread_local int a = 0;'))
+        self.accepts(rules.thread_local_rule(path, '// It is not thread_local.\nint a = 0;'))
+        self.accepts(rules.thread_local_rule('tests/support/tape.cpp', 'thread_local int a = 0;'))
 
     def test_words(self):
         for text in ('// see /ho' + 'me/me/notes', '// TO' + 'DO: more', 'GTEST_SK' + 'IP();',

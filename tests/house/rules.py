@@ -154,6 +154,17 @@ def guard_rule(path, text):
         yield 'lacks #pragma once'
 
 
+def thread_local_rule(path, text):
+    """A thread_local variable of the library has storage from the thread's begin on. Without the
+    attribute, in a library that was loaded by dlopen(), a thread's first look at it allocates, and
+    the C library ends the process if it cannot."""
+    if not path.startswith(FLOOR_ROOTS):
+        return
+    for declaration in re.findall(r'[^;{}]*\bthread_local\b', COMMENT.sub('', text)):
+        if '[[gnu::tls_model("initial-exec")]]' not in declaration:
+            yield 'has a thread_local variable without [[gnu::tls_model("initial-exec")]]'
+
+
 def word_rule(text):
     for pattern, what in FORBIDDEN:
         for found in pattern.finditer(text):

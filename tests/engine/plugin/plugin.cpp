@@ -1,0 +1,46 @@
+// A plug-in of a host that does not know of Penstock and loads the plug-in, and the library with
+// it, by dlopen().
+#include "tests/engine/plugin/plugin.hpp"
+
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "penstock/penstock.hpp"
+
+namespace {
+
+using namespace penstock;
+
+std::optional<Model> model;
+std::optional<TrainingModel> training;
+std::vector<Tensor> samples;
+
+bool is_out_of_memory(const std::function<void()>& call) {
+  try {
+    call();
+    return false;
+  } catch (const Error& error) {
+    return error.code() == Errc::out_of_memory;
+  }
+}
+
+}  // namespace
+
+void train_a_model() {
+  model.emplace("of the plug-in");
+  const Value out = model->linear("fc", model->input("x", {4}), 3);
+  model->loss(model->identity_loss(out));
+  Options options;
+  options.runtime.log = [](std::string_view) {};
+  training.emplace(*model, options, Sgd{});
+  samples = {Tensor::zeros(DType::f32, {1, 4})};
+  training->step(samples);
+}
+
+int is_refused_for_want_of_memory() {
+  return is_out_of_memory([] { Model("another one"); }) &&
+         is_out_of_memory([] { model->weight("fc.weight"); }) &&
+         is_out_of_memory([] { training->step(samples); });
+}

@@ -1,0 +1,58 @@
+// without_memory_left: what code does on a thread when the process gets no memory any more, from
+// the C library's own allocator or from anywhere else. In a process of its own, which has forked.
+#pragma once
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+
+#include "tests/support/latch.hpp"
+
+namespace penstock::testing {
+
+/// Says what became of such code, as the exit code of its process.
+enum Outcome : int { worked = 1, refused = 2, memory_is_left = 3, went_wrong = 4 };
+
+/// Takes all memory that the process has, and sees to it that it gets no more. Returns whether that
+/// is so.
+inline bool take_all_memory() {
+  const auto page_bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  const rlim_t bytes = pages * page_bytes;
+  const rlimit limit{bytes, bytes};
+  if (pages == 0 || setrlimit(RLIMIT_AS, &limit) != 0) return false;
+  while (mmap(nullptr, page_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED)
+    continue;
+  for (std::size_t size = page_bytes; size > 0; size /= 2)
+    while (void* volatile const block = std::malloc(size)) static_cast<void>(block);
+  return true;
+}
+
+/// Starts a thread, calls `prepare`, takes all memory and returns what `action` returns on the
+/// thread, which has never allocated.
+Outcome without_memory_left(const auto& prepare, const auto& action) {
+  const Latch started, memory_ran_out;
+  Outcome outcome = went_wrong;
+  std::thread thread([&] {
+    started.open();
+    memory_ran_out.wait();
+    outcome = action();
+  });
+  started.wait();
+  prepare();
+  const bool taken = take_all_memory();
+  memory_ran_out.open();
+  thread.join();
+  return taken ? outcome : memory_is_left;
+}
+/// The same without `prepare`.
+Outcome without_memory_left(const auto& action) {
+  return without_memory_left([] {}, action);
+}
+
+}  // namespace penstock::testing
