@@ -70,7 +70,7 @@ std::shared_ptr<Impl> made_as_one_call(const Model& model, std::string_view name
       const ModelCall::Undisturbed alone(under_way);
       made = std::shared_ptr<Impl>(new Impl(model, settings...), FreeModel());
     }
-    made->running().log_compilation();
+    made->running().log().after(*calls, [&] { made->running().log_compilation(); });
     return made;
   });
 }

@@ -3,8 +3,10 @@
 
 #include <cstdlib>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "penstock/inference_model.hpp"
@@ -48,6 +50,21 @@ TEST(LogLevels, D14_ComeFromTheEnvironmentWhereTheOptionsHaveNone) {
   EXPECT_EQ(refusal(Errc::invalid_argument, [&] { with_variable("loud"); }),
             "PENSTOCK_LOG_LEVEL: expected one of debug, info, warning, error, off, got \"loud\"");
   ::unsetenv("PENSTOCK_LOG_LEVEL");
+}
+
+TEST(LoggedModel, D14_IsToldAllOfItsConstructionThoughTheFirstLineThrows) {
+  std::size_t lines = 0, thrown_at = 0;
+  Options options = options_for(2, 1, 1);
+  options.runtime.log_level = LogLevel::info;
+  options.runtime.log = [&](std::string_view) {
+    if (++lines == thrown_at) throw std::runtime_error("of the log");
+  };
+  const InferenceModel undisturbed(plain_model(), options);
+  const std::size_t all = std::exchange(lines, 0);
+  EXPECT_GT(all, 1U);
+  thrown_at = 1;
+  EXPECT_THROW(InferenceModel(plain_model(), options), std::runtime_error);
+  EXPECT_EQ(lines, all);
 }
 
 // The weights are read back for the first line of the step, which is a line as well.
