@@ -27,7 +27,7 @@ void check_fits(const WeightsHeader& header, const std::vector<ParameterInfo>& p
   std::map<std::string_view, const WeightsEntry*> entries;
   for (const WeightsEntry& entry : header.entries) entries.emplace(entry.name, &entry);
   for (const ParameterInfo& info : parameters) {
-    const std::string name = '"' + info.name + '"';
+    const std::string name = quoted_text(info.name);
     const std::string expected = "expected " + type_text(DType::f32, info.shape);
     const auto found = entries.find(info.name);
     if (found == entries.end()) refuse(name, expected + ", found none");

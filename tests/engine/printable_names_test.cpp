@@ -99,12 +99,16 @@ TEST(PrintableNames, AreThoseOfStages) {
 }
 
 TEST(PrintableNames, AreThoseOfParameters) {
+  const testing::TemporaryDirectory directory;
+  const std::string file = directory / "weights";
+  Model().save_weights(file);
   Named n;
   const std::string weight = name + ".weight";
   expect_printable(
       {{"weight", [&] { n.model.weight(other); }},
        {"parameter", [&] { n.model.parameter(other); }},
        {"set_weight", [&] { n.model.set_weight(weight, Tensor()); }},
+       {"load_weights", [&] { n.model.load_weights(file); }},
        {"a training without a loss", [&] { TrainingModel(n.model, Options{}); }},
        {"an inference without an output", [&] { InferenceModel(n.model, Options{}); }}});
 }
