@@ -13,7 +13,7 @@
 
 #include "engine/log/log.hpp"
 #include "engine/running_model.hpp"
-#include "graph/passes/memory/ipu_memory_refusal.hpp"
+#include "graph/compile/ipu_memory_refusal.hpp"
 #include "penstock/error.hpp"
 #include "penstock/trace.hpp"
 

@@ -4,10 +4,10 @@
 #include <optional>
 #include <string>
 
+#include "graph/compile/ipu_memory_refusal.hpp"
 #include "graph/compile/offload_choices.hpp"
 #include "graph/compile/piece_memory.hpp"
 #include "graph/ir/op.hpp"
-#include "graph/passes/memory/ipu_memory_refusal.hpp"
 #include "graph/passes/memory/recompute.hpp"
 #include "graph/passes/stages/balance.hpp"
 #include "graph/passes/stages/partition.hpp"
@@ -21,11 +21,11 @@ namespace {
 constexpr double tolerance = 0.02;
 
 /// As one thread runs it, an instruction for each node.
-Plan in_one_stage(Graph graph, const std::vector<Piece>& pieces, PlanRequest request) {
+Plan in_one_stage(const Graph& graph, const std::vector<Piece>& pieces, PlanRequest request) {
   request.threads_per_ipu = 1;
   request.offload = {};
-  const StageAssignment assignment = cut(graph, pieces, std::vector<std::int32_t>{0}, {});
-  return build_plan(graph, assignment, partition(graph, assignment), request);
+  const CutGraph one = cut(graph, pieces, std::vector<std::int32_t>{0}, {});
+  return build_plan(one.graph, one.assignment, partition(one.graph, one.assignment), request);
 }
 
 InstructionTimes estimated(const Plan& plan) {
@@ -64,7 +64,7 @@ std::string left_out(std::int32_t asked, std::int32_t stages) {
 
 class Cutting {
  public:
-  Cutting(Graph& graph, const CutRequest& request, const PlanRequest& plan)
+  Cutting(const Graph& graph, const CutRequest& request, const PlanRequest& plan)
       : graph_(graph),
         request_(request),
         plan_(plan),
@@ -72,15 +72,15 @@ class Cutting {
         stages_(count_stages(pieces_, request.stages, plan.training)),
         recomputed_(recomputed_stages(request.recompute, stages_)) {}
 
-  AutomaticStages run() {
+  TimedCut run() {
     const Plan one_stage = in_one_stage(graph_, pieces_, plan_);
     note_times(request_.measure ? request_.measure(one_stage) : estimated(one_stage));
     make_problem();
     const auto begins = balanced();
-    AutomaticStages result{.assignment = cut(graph_, pieces_, begins, request_.ipus)};
-    if (request_.measure) result.seconds = costs_of_stages(result.assignment);
+    TimedCut result{cut(graph_, pieces_, begins, request_.ipus)};
+    if (request_.measure) result.seconds = costs_of_stages(result.cut);
     if (stages_ < request_.stages)
-      result.assignment.warnings.push_back(left_out(request_.stages, stages_));
+      result.cut.assignment.warnings.push_back(left_out(request_.stages, stages_));
     return result;
   }
 
@@ -110,10 +110,10 @@ class Cutting {
 
   /// What a stage of everything would repeat: a little more than stages that keep what they send.
   std::vector<NodeId> repeated_in_one_stage() const {
-    Graph graph = graph_;
-    const StageAssignment one = cut(graph, pieces_, std::vector<std::int32_t>{0}, {});
+    const CutGraph one = cut(graph_, pieces_, std::vector<std::int32_t>{0}, {});
+    const Partition parts = partition(one.graph, one.assignment);
     std::vector<NodeId> repeated;
-    for (const Node& node : recompute(graph, partition(graph, one), {true}).graph.nodes)
+    for (const Node& node : recompute(one.graph, parts, {true}).graph.nodes)
       if (node.recomputed) repeated.push_back(node.forward_of);
     return repeated;
   }
@@ -196,19 +196,20 @@ class Cutting {
     return balance_within(memory, request_.memory.bytes).has_value();
   }
 
-  std::vector<StageCost> costs_of_stages(const StageAssignment& assignment) const {
+  std::vector<StageCost> costs_of_stages(const CutGraph& cut) const {
     std::vector<StageCost> costs(index(stages_), {.forward = 0, .backward = 0});
-    const Graph all = recompute(graph_, partition(graph_, assignment), recomputed_).graph;
+    const Partition parts = partition(cut.graph, cut.assignment);
+    const Graph all = recompute(cut.graph, parts, recomputed_).graph;
     for (std::size_t id = 0; id < all.nodes.size(); ++id) {
       const Node& node = all.nodes[id];
-      StageCost& cost = costs[index(assignment.of(node))];
+      StageCost& cost = costs[index(cut.assignment.of(node))];
       (node.backward ? cost.backward : cost.forward) +=
           times_[node.recomputed ? index(node.forward_of) : id];
     }
     return costs;
   }
 
-  Graph& graph_;
+  const Graph& graph_;
   const CutRequest& request_;
   const PlanRequest& plan_;
   std::vector<Piece> pieces_;
@@ -220,8 +221,7 @@ class Cutting {
 
 }  // namespace
 
-AutomaticStages cut_automatically(Graph& graph, const CutRequest& request,
-                                  const PlanRequest& plan) {
+TimedCut cut_automatically(const Graph& graph, const CutRequest& request, const PlanRequest& plan) {
   check_ipus(request);
   return Cutting(graph, request, plan).run();
 }

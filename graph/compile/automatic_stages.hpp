@@ -1,5 +1,5 @@
-// Automatic stages: a graph cut where its stages are balanced, by what its nodes cost. Sees the
-// passes that this takes; a step of compile. Pure: whoever has a clock hands in the times.
+// Automatic stages: a graph is cut where its stages are balanced, by what its nodes cost. Whoever
+// has a clock hands in the times.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include "graph/ir/graph.hpp"
 #include "graph/passes/memory/memory_budget.hpp"
 #include "graph/passes/memory/recompute.hpp"
-#include "graph/passes/stages/stages.hpp"
+#include "graph/passes/stages/pieces.hpp"
 #include "graph/plan/plan.hpp"
 #include "graph/plan/schedules/simulator.hpp"
 
@@ -31,15 +31,16 @@ struct CutRequest {
   RecomputeRequest recompute = {};
 };
 
-struct AutomaticStages {
-  StageAssignment assignment = {};
-  std::vector<StageCost> seconds = {};  ///< of each stage, where measured; backward recomputes
+struct TimedCut {
+  CutGraph cut = {};
+  /// The seconds of each stage, where they were measured. Its backward includes what it recomputes.
+  std::vector<StageCost> seconds = {};
 };
 
 /// Cuts `graph`, which has its backward nodes already, so that the slowest stage is as fast as can
 /// be; where that hardly makes a difference, so that little has to travel.
 /// @throws Error invalid_topology if the graph has not as many pieces as there are to be stages,
 /// out_of_memory if no cut into so many keeps to the memory.
-AutomaticStages cut_automatically(Graph& graph, const CutRequest& request, const PlanRequest& plan);
+TimedCut cut_automatically(const Graph& graph, const CutRequest& request, const PlanRequest& plan);
 
 }  // namespace penstock::graph

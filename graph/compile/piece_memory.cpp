@@ -34,16 +34,15 @@ std::int64_t PieceMemory::bytes(std::int32_t first, std::int32_t last, std::int3
 /// From a plan of three stages: the pieces before, these, and those after.
 PieceMemory::Needs PieceMemory::needs_of(std::int32_t first, std::int32_t last,
                                          bool recomputed) const {
-  Graph graph = graph_;
   std::vector<std::int32_t> begins{0};
   if (first > 0) begins.push_back(first);
   const std::size_t own = begins.size() - 1;
   if (last < std::ssize(pieces_)) begins.push_back(last);
-  const StageAssignment assignment = cut(graph, pieces_, begins, {});
-  std::vector<bool> repeats(assignment.stages.size());
+  const CutGraph three = cut(graph_, pieces_, begins, {});
+  std::vector<bool> repeats(begins.size());
   repeats[own] = recomputed;
-  const Recomputed all = recompute(graph, partition(graph, assignment), repeats);
-  const Plan plan = build_plan(all.graph, assignment, all.partition, plan_);
+  const Recomputed all = recompute(three.graph, partition(three.graph, three.assignment), repeats);
+  const Plan plan = build_plan(all.graph, three.assignment, all.partition, plan_);
   const StagePlan& stage = plan.stages[own];
   const StateNeed state = state_need(plan, own, budget_);
   return {.fixed = stage.parameter_bytes + stage.host_parameter_bytes + stage.accumulator_bytes +

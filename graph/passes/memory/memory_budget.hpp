@@ -1,13 +1,14 @@
 // Pass: whether a plan's stages fit into the memory of their IPUs. Pure.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "graph/plan/phases/residency.hpp"
 #include "graph/plan/plan.hpp"
 #include "penstock/options.hpp"
 
@@ -27,19 +28,6 @@ struct MemoryBudget {
   std::int64_t replicas = 1;  ///< that may divide state
 };
 
-/// Another plan for the same model, for messages.
-struct Alternative {
-  std::string name = {};
-  std::function<Plan()> plan = {};
-  bool offload_state = false;  ///< with the optimizer's state in the host store
-  /// How many classes of tensors it keeps in the host store that the plan does not. Where fewer are
-  /// enough it is not offered. 0: it is about something else.
-  int classes = 0;
-};
-
-/// The plan for so many samples per micro-batch; nothing where the model cannot have them.
-using PlanOfBatch = std::function<std::optional<Plan>(std::int64_t samples)>;
-
 /// What updates ask of a stage's IPU.
 struct StateNeed {
   std::int64_t bytes = 0;          ///< of optimizer state kept there
@@ -47,17 +35,32 @@ struct StateNeed {
 };
 StateNeed state_need(const Plan& plan, std::size_t stage, const MemoryBudget& budget);
 
-/// What the stages of an IPU, of all replicas, need together, by IPU; they share its scratch.
+/// What the stages on one IPU need together. They share its scratch and its rooms for weights.
+struct IpuNeed {
+  std::vector<std::size_t> stages = {};  ///< of all replicas, each once
+  std::int64_t weights = 0;
+  std::int64_t state = 0;
+  std::int64_t activations = 0;
+  std::int64_t scratch = 0;
+  std::array<std::int64_t, rooms> weight_rooms = {};
+
+  std::int64_t weight_room() const;
+  std::int64_t total() const;
+  /// Adds a stage whose weights come into that room.
+  void add(std::size_t stage, const StageBytes& bytes, const StateNeed& of_state,
+           std::int32_t room);
+};
+
+/// Returns what each IPU needs for all replicas of a plan, by its number. The plan runs under
+/// `schedule`, or under its own schedule if that is null.
+std::map<std::int64_t, IpuNeed> ipu_needs(const Plan& plan, std::int64_t replicas,
+                                          const MemoryBudget& budget,
+                                          const Schedule* schedule = nullptr);
+/// Returns the bytes that each IPU needs, by its number.
 std::map<std::int64_t, std::int64_t> needed_bytes(const Plan& plan, std::int64_t replicas,
                                                   const MemoryBudget& budget);
+/// Returns whether no IPU needs more than it has.
 bool fits(const Plan& plan, std::int64_t replicas, const MemoryBudget& budget);
-/// @throws Error out_of_memory for an IPU that has less: what its stages need and for what, and
-/// what would help: what has been tried and fits on every IPU, of the alternatives, which come by
-/// their `classes`, of schedules and of smaller micro-batches. `plan_of_batch` may be null; it is
-/// asked for log2(plan.batch) + 1 plans at most.
-void expect_fit(const Plan& plan, std::int64_t replicas, const MemoryBudget& budget,
-                const std::vector<Alternative>& alternatives,
-                const PlanOfBatch& plan_of_batch = {});
 
 /// "900 B", "12.3 kB", "1.5 MB", "2.0 GB".
 std::string size_text(std::int64_t bytes);

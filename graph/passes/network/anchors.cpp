@@ -6,7 +6,7 @@
 namespace penstock::graph {
 namespace {
 
-/// Of the computed value of that name, or else of another one.
+/// Returns the computed value called `name`, failing that another value of that name, else `none`.
 ValueId find_value(const Graph& graph, const std::string& name) {
   ValueId found = none;
   for (std::size_t id = 0; id < graph.values.size(); ++id) {
@@ -17,7 +17,7 @@ ValueId find_value(const Graph& graph, const std::string& name) {
   return found;
 }
 
-/// Why a value is none that an anchor can be on; empty if it is one.
+/// Says why no anchor can be on the value `id`; the text is empty if one can.
 std::string objection(const Graph& graph, ValueId id, bool gradient) {
   if (id == none) return "the model has no tensor of that name";
   const Value& value = graph.value(id);
@@ -37,7 +37,8 @@ std::string objection(const Graph& graph, ValueId id, bool gradient) {
 
 }  // namespace
 
-void add_anchors(Graph& graph, std::span<const AnchorRequest> anchors, bool training) {
+Graph with_anchors(const Graph& graph, std::span<const AnchorRequest> anchors, bool training) {
+  Graph result = graph;
   for (std::size_t i = 0; i < anchors.size(); ++i) {
     const AnchorRequest& anchor = anchors[i];
     const auto refuse = [&](const std::string& why) {
@@ -54,10 +55,11 @@ void add_anchors(Graph& graph, std::span<const AnchorRequest> anchors, bool trai
     if (const std::string why = objection(graph, value, anchor.gradient); !why.empty()) refuse(why);
     const auto position = static_cast<std::int32_t>(i);
     if (anchor.gradient)
-      graph.gradients.push_back({.value = value, .anchor = position});
+      result.gradients.push_back({.value = value, .anchor = position});
     else
-      graph.outputs.push_back({.name = anchor.tensor, .value = value, .anchor = position});
+      result.outputs.push_back({.name = anchor.tensor, .value = value, .anchor = position});
   }
+  return result;
 }
 
 }  // namespace penstock::graph

@@ -1,4 +1,4 @@
-// Anchors: tensors within a model that the host asks for beside its outputs, and their gradients.
+// Pass: tensors within a model that the host asks for beside its outputs, and their gradients.
 #pragma once
 
 #include <span>
@@ -13,10 +13,10 @@ struct AnchorRequest {
   bool gradient = false;    ///< the loss's with respect to it, instead of itself
 };
 
-/// Makes outputs of those values; of those whose gradient is asked for, `Graph::gradients`. For
-/// forward graphs.
+/// Returns `graph`, which has no backward nodes yet, with outputs that are those values, and with
+/// `Graph::gradients` for those whose gradient is asked for.
 /// @throws Error invalid_argument, opening with `options.output.anchors[i]`, if no layer computes
 /// the value (a gradient's may be a parameter), or a gradient is asked for without a loss to train.
-void add_anchors(Graph& graph, std::span<const AnchorRequest> anchors, bool training);
+Graph with_anchors(const Graph& graph, std::span<const AnchorRequest> anchors, bool training);
 
 }  // namespace penstock::graph

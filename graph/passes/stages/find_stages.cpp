@@ -89,13 +89,15 @@ std::string name_of_run(const std::string& block, int& number, const std::set<st
 
 }  // namespace
 
-void split_into_runs(Graph& model) {
+Graph in_runs_of_blocks(const Graph& model, StageRule rule) {
+  Graph result = model;
+  if (rule != StageRule::auto_increment) return result;
   std::set<std::string> used;
   for (const Block& block : model.blocks) used.insert(block.name);
   std::vector<Block> runs;
   std::map<BlockId, int> runs_of;
   BlockId before = none;
-  for (Node& node : model.nodes) {
+  for (Node& node : result.nodes) {
     if (node.block == none) continue;
     if (runs.empty() || node.block != before) {
       before = node.block;
@@ -104,7 +106,8 @@ void split_into_runs(Graph& model) {
     }
     node.block = static_cast<BlockId>(runs.size()) - 1;
   }
-  model.blocks = std::move(runs);
+  result.blocks = std::move(runs);
+  return result;
 }
 
 void expect_no_stages(const Graph& model, std::int32_t automatic) {

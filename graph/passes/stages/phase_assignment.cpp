@@ -54,7 +54,8 @@ void expect_own_parity(const std::vector<Ipus>& ipus) {
 
 }  // namespace
 
-void group_into_phases(std::vector<StageRequest>& stages, const PhaseRequest& request) {
+std::vector<StageRequest> grouped_into_phases(std::vector<StageRequest> stages,
+                                              const PhaseRequest& request) {
   std::int32_t phase = 0, place = 0;
   for (StageRequest& stage : stages) {
     stage.phase = phase;
@@ -64,6 +65,7 @@ void group_into_phases(std::vector<StageRequest>& stages, const PhaseRequest& re
     ++phase;
     place = 0;
   }
+  return stages;
 }
 
 Phases assign_phases(const StageAssignment& assignment, const PhaseRequest& request) {

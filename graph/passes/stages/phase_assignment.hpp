@@ -18,10 +18,11 @@ struct PhaseRequest {
   std::int32_t turn = 1;  ///< micro-batches that a phase does in one turn
 };
 
-/// Puts the stages into phases, in order. A stage for which nobody names an IPU will be on that of
-/// its place in its phase: 0, 1, ... of serial phases, 0, 2, ... of parallel ones that are even,
-/// 1, 3, ... of those that are odd.
-void group_into_phases(std::vector<StageRequest>& stages, const PhaseRequest& request);
+/// Returns the stages with the phases that they are put into, in order. A stage for which nobody
+/// names an IPU will be on that of its place in its phase: 0, 1, ... of serial phases, 0, 2, ... of
+/// parallel ones that are even, 1, 3, ... of those that are odd.
+std::vector<StageRequest> grouped_into_phases(std::vector<StageRequest> stages,
+                                              const PhaseRequest& request);
 
 /// The phases of stages that have their IPUs; a phase whose stages were all left out is none.
 /// @throws Error invalid_topology, whether stages were left out or not, if two stages of a phase

@@ -112,26 +112,26 @@ std::vector<std::int32_t> piece_of_nodes(const Graph& graph, std::span<const Pie
   return result;
 }
 
-StageAssignment cut(Graph& graph, std::span<const Piece> pieces,
-                    std::span<const std::int32_t> begins, const std::vector<std::int32_t>& ipus) {
-  StageAssignment assignment;
-  std::vector<Block> blocks;
-  std::vector<BlockId> block_of(graph.nodes.size());
+CutGraph cut(const Graph& graph, std::span<const Piece> pieces,
+             std::span<const std::int32_t> begins, const std::vector<std::int32_t>& ipus) {
+  CutGraph result{.graph = graph};
+  result.graph.blocks.clear();
   for (std::size_t stage = 0; stage < begins.size(); ++stage) {
     const auto number = static_cast<std::int32_t>(stage);
     const NodeId first = pieces[index(begins[stage])].first;
     const NodeId last =
         stage + 1 < begins.size() ? pieces[index(begins[stage + 1])].first : pieces.back().last;
-    assignment.stages.push_back(
+    result.assignment.stages.push_back(
         {.blocks = block_names(graph, first, last), .ipu = ipus.empty() ? number : ipus[stage]});
-    assignment.of_block.push_back(number);
-    blocks.push_back({.name = "stage " + std::to_string(stage)});
-    std::fill(block_of.begin() + first, block_of.begin() + last, number);
+    result.assignment.of_block.push_back(number);
+    result.graph.blocks.push_back({.name = "stage " + std::to_string(stage)});
+    for (NodeId id = first; id < last; ++id) result.graph.node(id).block = number;
   }
+  // A node behind the pieces, which is one of backward, is where the node is that it serves.
   for (std::size_t id = 0; id < graph.nodes.size(); ++id)
-    graph.nodes[id].block = block_of[index(position_of(graph, static_cast<NodeId>(id)))];
-  graph.blocks = std::move(blocks);
-  return assignment;
+    result.graph.nodes[id].block =
+        result.graph.node(position_of(graph, static_cast<NodeId>(id))).block;
+  return result;
 }
 
 }  // namespace penstock::graph

@@ -28,10 +28,15 @@ std::vector<Piece> find_pieces(const Graph& graph);
 /// The piece that each node belongs to; a backward node belongs where its forward node does.
 std::vector<std::int32_t> piece_of_nodes(const Graph& graph, std::span<const Piece> pieces);
 
-/// Cuts the graph before the pieces `begins`, the first of which is 0: its blocks become the
-/// stages. A stage is on the IPU that `ipus` says (empty: on that of its own number); it names the
-/// model's blocks that it has nodes of.
-StageAssignment cut(Graph& graph, std::span<const Piece> pieces,
-                    std::span<const std::int32_t> begins, const std::vector<std::int32_t>& ipus);
+struct CutGraph {
+  Graph graph = {};  ///< its blocks are the stages
+  StageAssignment assignment = {};
+};
+
+/// Cuts `graph` before the pieces `begins`, the first of which is 0. A stage is on the IPU that
+/// `ipus` says, or on that of its own number if `ipus` is empty. It names the model's blocks that
+/// it has nodes of.
+CutGraph cut(const Graph& graph, std::span<const Piece> pieces,
+             std::span<const std::int32_t> begins, const std::vector<std::int32_t>& ipus);
 
 }  // namespace penstock::graph

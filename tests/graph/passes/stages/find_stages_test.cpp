@@ -20,8 +20,8 @@ Graph chain(const std::vector<Block>& blocks) {
 }
 
 /// "B1,B2@1|B3@0": the blocks of each stage and its IPU.
-std::string stages_of(Graph model, StageRule rule) {
-  if (rule == StageRule::auto_increment) split_into_runs(model);
+std::string stages_of(const Graph& whole, StageRule rule) {
+  const Graph model = in_runs_of_blocks(whole, rule);
   const auto requests = find_stages(model, rule);
   std::string text;
   for (const StagePlacement& stage : assign_stages(model, requests, {}, true).stages) {

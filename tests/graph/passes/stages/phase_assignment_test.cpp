@@ -17,10 +17,8 @@ constexpr bool serial = false, parallel = true;
 
 /// Phases and default IPUs of `count` stages.
 std::pair<Numbers, Numbers> grouped(std::size_t count, const PhaseRequest& request) {
-  std::vector<StageRequest> stages(count);
-  group_into_phases(stages, request);
   Numbers phases, ipus;
-  for (const StageRequest& stage : stages) {
+  for (const StageRequest& stage : grouped_into_phases(std::vector<StageRequest>(count), request)) {
     phases.push_back(stage.phase);
     ipus.push_back(stage.default_ipu);
   }

@@ -95,10 +95,9 @@ TEST(Pieces, HoldTheGradientsOfTheirNodes) {
 }
 
 TEST(Cut, MakesBlocksOfStagesThatNameTheModelsBlocks) {
-  Graph graph = differentiate(chain());
-  const auto pieces = find_pieces(graph);
+  const Graph whole = differentiate(chain());
   const std::vector<std::int32_t> begins{0, 1, 3};
-  const StageAssignment stages = cut(graph, pieces, begins, {7, 7, 2});
+  const auto [graph, stages] = cut(whole, find_pieces(whole), begins, {7, 7, 2});
   ASSERT_EQ(stages.stages.size(), 3U);
   EXPECT_EQ(stages.stages[0].blocks, (Names{"A"}));
   EXPECT_EQ(stages.stages[1].blocks, (Names{"A", "B"}));
@@ -114,9 +113,9 @@ TEST(Cut, MakesBlocksOfStagesThatNameTheModelsBlocks) {
 }
 
 TEST(Cut, PutsAStageOnTheIpuOfItsNumberUnlessTold) {
-  Graph graph = chain();
-  const auto pieces = find_pieces(graph);
-  const StageAssignment stages = cut(graph, pieces, std::vector<std::int32_t>{0, 2}, {});
+  const Graph graph = chain();
+  const std::vector<std::int32_t> begins{0, 2};
+  const StageAssignment stages = cut(graph, find_pieces(graph), begins, {}).assignment;
   EXPECT_EQ(stages.stages[0].ipu, 0);
   EXPECT_EQ(stages.stages[1].ipu, 1);
 }

@@ -1,0 +1,39 @@
+// CompileClock tells how far a compilation is, and measures how long each of its phases takes.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <vector>
+
+#include "penstock/report.hpp"
+
+namespace penstock::graph {
+
+/// Is called before each phase with its name, with how many are over, and how many there are.
+using CompileListener = std::function<void(const char* phase, int done, int all)>;
+
+class CompileClock {
+ public:
+  /// `listener`, which may be null, outlives the clock.
+  explicit CompileClock(const CompileListener& listener) : listener_(listener) {}
+
+  /// Ends the phase before, if there is one, and begins the next one of those that a compilation
+  /// has: that is `phase`. @throws whatever the listener throws.
+  void begin(const char* phase);
+  /// Ends the last phase and returns the times of all.
+  std::vector<CompilePhase> end();
+  /// Returns the seconds since the clock was made.
+  double seconds() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void end_phase();
+
+  const CompileListener& listener_;
+  const Clock::time_point made_ = Clock::now();
+  Clock::time_point begun_ = made_;  // the last phase
+  std::vector<CompilePhase> phases_;
+};
+
+}  // namespace penstock::graph

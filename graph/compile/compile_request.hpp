@@ -1,0 +1,59 @@
+// CompileRequest: what a plan is asked to be, besides the network that it is made for. Plain data.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "graph/compile/automatic_stages.hpp"
+#include "graph/compile/compile_clock.hpp"
+#include "graph/passes/memory/memory_budget.hpp"
+#include "graph/passes/memory/recompute.hpp"
+#include "graph/passes/network/anchors.hpp"
+#include "graph/passes/network/differentiate.hpp"
+#include "graph/passes/stages/phase_assignment.hpp"
+#include "graph/passes/stages/stages.hpp"
+#include "graph/plan/plan.hpp"
+#include "penstock/options.hpp"
+
+namespace penstock::graph {
+
+struct CompileRequest {
+  bool training = false;
+  std::int64_t batch = 1;  ///< samples per micro-batch
+  /// These are the stages; if it is empty, they are found as `stage_rule` says.
+  std::vector<StageRequest> stages = {};
+  StageRule stage_rule = StageRule::by_block;
+  /// The IPUs of the stages that name none. If it is empty, blocks and numbers of stages decide.
+  std::vector<std::int32_t> ipus = {};
+  /// If it is not 0, the compiler cuts the network into so many stages wherever they are best
+  /// balanced, each on the IPU that `ipus` says, or else on that of its own number. `stages` is
+  /// empty then.
+  std::int32_t automatic_stages = 0;
+  /// It times instructions for automatic stages; if it is null, their costs are estimated.
+  MeasureInstructions measure = {};
+  const Schedule* schedule = nullptr;       ///< null stands for grouped
+  std::optional<PhaseRequest> phased = {};  ///< goes with the schedule sequential
+  /// The micro-batches from a full to an empty pipeline: those of a window in training, of a call
+  /// in inference. They matter for the warnings and the expected utilisation only.
+  std::int64_t gradient_accumulation = 1;
+  std::int32_t threads = 0;  ///< that the IPUs share; 0 stands for enough
+  GradientSum gradient_sum = GradientSum::sum;
+  /// Replicas do not change a plan; they matter for the memory and a warning only.
+  std::int64_t replicas = 1;
+  /// So many threads share the work of each kernel. 0 stands for `cores`, or `threads` if fewer,
+  /// divided among the IPUs of all replicas, and fewer if their memory holds no more.
+  std::int32_t threads_per_ipu = 1;
+  /// The cores of the machine. If it is 0, they are unknown: nothing is divided or warned of.
+  std::int32_t cores = 0;
+  MemoryBudget memory = {};
+  /// Says what the host store keeps, but for the optimizer's state, of which `memory` says it.
+  /// Activations are kept there in training only.
+  OffloadOptions offload = {};
+  RecomputeRequest recompute = {};          ///< in training; the bits are the same in any case
+  std::vector<AnchorRequest> anchors = {};  ///< outputs besides the model's
+  CompileListener progress = {};            ///< may be null
+  bool in_place = true;  ///< outputs may overwrite inputs that nobody needs any more
+};
+
+}  // namespace penstock::graph

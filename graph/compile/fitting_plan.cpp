@@ -1,0 +1,134 @@
+#include "graph/compile/fitting_plan.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graph/compile/build_plan.hpp"
+#include "graph/compile/compile_clock.hpp"
+#include "graph/compile/ipu_memory_refusal.hpp"
+#include "graph/compile/offload_choices.hpp"
+#include "graph/compile/plan_choice.hpp"
+#include "graph/compile/remedies.hpp"
+#include "graph/passes/memory/recompute.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock::graph {
+namespace {
+
+Plan plan_of(const StagedGraph& staged, const PlanChoice& choice) {
+  const auto stages = static_cast<std::int32_t>(staged.partition.stages.size());
+  const Recomputed all =
+      recompute(staged.graph, staged.partition, recomputed_stages(choice.recompute, stages));
+  return build_plan(all.graph, staged.assignment, all.partition, choice.plan);
+}
+
+bool fits(const Plan& plan, const CompileRequest& request) {
+  return fits(plan, request.replicas, request.memory);
+}
+
+std::int32_t threads_per_ipu(const StagedGraph& staged, const CompileRequest& request) {
+  if (request.threads_per_ipu > 0) return request.threads_per_ipu;
+  const std::int32_t threads =
+      request.threads > 0 ? std::min(request.cores, request.threads) : request.cores;
+  return std::max(1, threads / used_ipus(staged, request.replicas));
+}
+
+/// Another plan for the same stages, which may need less memory.
+struct Alternative {
+  std::string name = {};
+  PlanChoice choice = {};
+  bool offload_state = false;  ///< with the optimizer's state in the host store
+  int classes = 0;             ///< that it keeps in the host store besides those of the first plan
+};
+
+std::vector<Alternative> alternatives_to(const PlanChoice& first) {
+  std::vector<Alternative> result;
+  const auto add = [&](std::string name, const auto& change) -> Alternative& {
+    result.push_back({.name = std::move(name), .choice = first});
+    change(result.back().choice);
+    return result.back();
+  };
+  for (const OffloadChoice& offload :
+       offload_choices(first.plan.offload, first.plan.training, !first.plan.phases.none())) {
+    Alternative& added =
+        add(offload.name, [&](PlanChoice& choice) { choice.plan.offload = offload.offload; });
+    added.offload_state = offload.offload.optimizer_state.on;
+    added.classes = offload.classes;
+  }
+  if (first.plan.phases.turn > 1)
+    add("a turn for each micro-batch (options.topology.phased.batch_serial off)",
+        [](PlanChoice& choice) { choice.plan.phases.turn = 1; });
+  if (first.plan.training)
+    add("recomputation", [](PlanChoice& choice) { choice.recompute = {.on = true}; });
+  return result;
+}
+
+/// Returns the plan for so many samples per micro-batch; nothing if the model cannot have them, for
+/// it may mix its samples, and take some numbers of them only.
+std::optional<Plan> plan_of_batch(const Graph& model, CompileRequest request, std::int32_t threads,
+                                  std::int64_t samples) {
+  request.batch = samples;
+  request.progress = {};
+  try {
+    CompileClock nobody_looks(request.progress);
+    const StagedGraph staged = staged_graph(model, request, nobody_looks);
+    return plan_of(staged, first_choice(request, staged.phases, threads));
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+/// Returns the plan for the largest micro-batch that fits and was tried; nothing if none fits.
+/// Automatic stages have none: with other samples they would be cut elsewhere.
+std::optional<Plan> plan_of_fewer_samples(const Graph& model, const CompileRequest& request,
+                                          std::int32_t threads) {
+  std::optional<Plan> largest;
+  if (request.automatic_stages > 0) return largest;
+  BatchSearch search(request.batch);
+  while (const auto samples = search.next()) {
+    std::optional<Plan> plan = plan_of_batch(model, request, threads, *samples);
+    const bool found = plan && fits(*plan, request);
+    if (found) largest = std::move(plan);
+    search.note(found);
+  }
+  return largest;
+}
+
+/// Says what would help a plan that was made by `choice` and does not fit.
+std::vector<std::string> remedies_for(const Plan& plan, const PlanChoice& choice,
+                                      const Graph& model, const StagedGraph& staged,
+                                      const CompileRequest& request) {
+  Remedies remedies(plan, request.replicas, request.memory);
+  for (const Alternative& other : alternatives_to(choice)) {
+    if (!remedies.is_wanted(other.classes)) continue;
+    MemoryBudget budget = request.memory;
+    budget.offload_state.on |= other.offload_state;
+    remedies.try_plan(other.name, plan_of(staged, other.choice), budget, other.classes);
+  }
+  remedies.try_shards();
+  remedies.try_schedules();
+  if (const auto fewer = plan_of_fewer_samples(model, request, choice.plan.threads_per_ipu))
+    remedies.try_batch(*fewer);
+  return remedies.texts();
+}
+
+}  // namespace
+
+Plan fitting_plan(const Graph& model, const StagedGraph& staged, const CompileRequest& request) {
+  PlanChoice choice = first_choice(request, staged.phases, threads_per_ipu(staged, request));
+  std::int32_t& threads = choice.plan.threads_per_ipu;
+  const std::int32_t least = request.threads_per_ipu > 0 ? threads : 1;
+  Plan plan = plan_of(staged, choice);
+  while (threads > least && !fits(plan, request)) {
+    threads = std::max(least, threads / 2);
+    plan = plan_of(staged, choice);
+  }
+  if (fits(plan, request)) return plan;
+  throw refusal_of(plan, request.replicas, request.memory,
+                   remedies_for(plan, choice, model, staged, request));
+}
+
+}  // namespace penstock::graph

@@ -1,0 +1,20 @@
+// FittingPlan: the search for a plan that keeps to the memory of the IPUs, and what it advises
+// where there is none.
+#pragma once
+
+#include "graph/compile/compile_request.hpp"
+#include "graph/compile/staged_graph.hpp"
+#include "graph/ir/graph.hpp"
+#include "graph/plan/plan.hpp"
+
+namespace penstock::graph {
+
+/// Returns the plan that `request` asks for, of `staged`, into which `model` was compiled. Each
+/// thread of an IPU takes scratch memory: threads that nobody has asked for are given up before a
+/// plan is refused.
+/// @throws IpuMemoryRefusal if an IPU has not enough memory. It names the remedies that were tried
+/// and fit: classes of tensors in the host store, turns, recomputation, shards, schedules and
+/// smaller micro-batches.
+Plan fitting_plan(const Graph& model, const StagedGraph& staged, const CompileRequest& request);
+
+}  // namespace penstock::graph

@@ -1,0 +1,26 @@
+// PlanChoice: what may differ between two plans of the same stages. Plain data.
+#pragma once
+
+#include <cstdint>
+
+#include "graph/compile/build_plan.hpp"
+#include "graph/compile/compile_request.hpp"
+#include "graph/passes/memory/recompute.hpp"
+#include "graph/plan/phases/phases.hpp"
+#include "penstock/options.hpp"
+
+namespace penstock::graph {
+
+struct PlanChoice {
+  PlanRequest plan = {};
+  RecomputeRequest recompute = {};
+};
+
+/// Returns which classes of tensors the host store keeps by `request`.
+OffloadOptions offload_of(const CompileRequest& request);
+
+/// Returns what `request` asks for of a plan whose kernels are shared by so many threads per IPU.
+PlanChoice first_choice(const CompileRequest& request, const Phases& phases,
+                        std::int32_t threads_per_ipu);
+
+}  // namespace penstock::graph
