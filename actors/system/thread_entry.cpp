@@ -20,7 +20,7 @@ constexpr std::size_t entry_bytes = std::size_t{32} << 10;
 constexpr std::size_t kept_bytes = std::size_t{2} << 20;
 
 /// Says whether the thread has used CAF's variable.
-[[gnu::tls_model("initial-exec")]] thread_local bool has_entered = false;
+constinit thread_local bool has_entered = false;
 
 }  // namespace
 

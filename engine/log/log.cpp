@@ -113,7 +113,7 @@ void Log::operator()(LogLevel level, std::initializer_list<std::string_view> par
   tell(line);
 }
 
-[[gnu::tls_model("initial-exec")]] thread_local Log::Held* Log::Held::innermost = nullptr;
+constinit thread_local Log::Held* Log::Held::innermost = nullptr;
 
 Log::Held* Log::Held::of(const LogScope& scope) noexcept {
   Held* held = innermost;

@@ -87,7 +87,7 @@ class Log {
     void release();
     void tell_waiting();
 
-    [[gnu::tls_model("initial-exec")]] static thread_local Held* innermost;
+    static constinit thread_local Held* innermost;
 
     const LogScope& scope_;
     const bool passes_all_;                         // else only what the call's own log throws

@@ -1,9 +1,8 @@
 #include "graph/values/out_of_memory.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
-#include <exception>
+#include <mutex>
 #include <new>
 #include <string>
 #include <utility>
@@ -22,41 +21,18 @@ const Error& error_made_beforehand() {
 }
 const Error& made_beforehand = error_made_beforehand();
 
-/// The exceptions of the host that a thread has noted last. They are compared by their addresses,
-/// and kept alive so that no exception of the engine's can have one of these. There are several,
-/// for the host may throw and catch another one while the first is on its way.
-class NotedExceptions {
- public:
-  void add(const std::length_error& error) noexcept {
-    if (has(error)) return;
-    // It dies at the end, for the destructor of a host's exception may call the engine.
-    const Noted oldest = std::exchange(noted_[next_], {std::current_exception(), &error});
-    next_ = (next_ + 1) % noted_.size();
-  }
-  bool has(const std::length_error& error) const noexcept {
-    return std::ranges::any_of(noted_, [&](const Noted& noted) { return noted.error == &error; });
-  }
+/// The watch of the thread's outermost or_out_of_memory(), or null.
+constinit thread_local MemoryWatch* outermost = nullptr;
 
- private:
-  struct Noted {
-    std::exception_ptr keeps_alive = {};
-    const std::length_error* error = nullptr;
-  };
-  std::array<Noted, 8> noted_ = {};
-  std::size_t next_ = 0;
-};
-
-// Storage of such variables is there when a thread begins, also in a library that was loaded by
-// dlopen(): nothing is allocated when memory has run out already.
-[[gnu::tls_model("initial-exec")]] thread_local int watches = 0;
-/// This storage holds a NotedExceptions while the thread has a watch. As a plain object that would
-/// have a destructor, and to register it for the thread's end takes memory.
-[[gnu::tls_model("initial-exec")]] alignas(NotedExceptions) thread_local std::byte
-    noted_storage[sizeof(NotedExceptions)];
-
-NotedExceptions& noted() noexcept {
-  return *std::launder(reinterpret_cast<NotedExceptions*>(noted_storage));
-}
+/// Makes the loader give libstdc++'s variables of each thread, too, their storage at the thread's
+/// begin: it does so for a library as soon as another one is built to look straight at one of its
+/// variables, as std::call_once() is here. What libstdc++ knows of a thread's exceptions is among
+/// them, and its first look at that is the first throw.
+const bool exceptions_have_storage = [] {
+  std::once_flag flag;
+  std::call_once(flag, [] {});
+  return true;
+}();
 
 }  // namespace
 
@@ -68,27 +44,33 @@ void throw_out_of_memory(std::string_view who) {
   }
 }
 
-MemoryWatch::MemoryWatch() noexcept {
-  if (watches++ == 0) ::new (noted_storage) NotedExceptions;
+void NotedExceptions::add(const std::length_error& error) noexcept {
+  if (has(error)) return;
+  // It dies at the end, for the destructor of a host's exception may call the engine.
+  const Noted oldest = std::exchange(noted_[next_], {std::current_exception(), &error});
+  next_ = (next_ + 1) % noted_.size();
 }
 
+bool NotedExceptions::has(const std::length_error& error) const noexcept {
+  return std::ranges::any_of(noted_, [&](const Noted& noted) { return noted.error == &error; });
+}
+
+MemoryWatch::MemoryWatch() noexcept {
+  if (!outermost) outermost = this;
+}
+
+// What has been noted dies after this, for the destructor of a host's exception may call the
+// engine.
 MemoryWatch::~MemoryWatch() {
-  if (watches > 1) {
-    --watches;
-    return;
-  }
-  // They die behind the watch, for the destructor of a host's exception may call the engine.
-  const NotedExceptions last = std::move(noted());
-  noted().~NotedExceptions();
-  watches = 0;
+  if (outermost == this) outermost = nullptr;
 }
 
 void MemoryWatch::note_host(const std::length_error& error) noexcept {
-  if (watches > 0) noted().add(error);
+  if (outermost) outermost->noted_.add(error);
 }
 
 bool MemoryWatch::is_of_host(const std::length_error& error) noexcept {
-  return watches > 0 && noted().has(error);
+  return outermost && outermost->noted_.has(error);
 }
 
 }  // namespace penstock

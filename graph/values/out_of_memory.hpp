@@ -3,6 +3,9 @@
 // host's functions by call_host().
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <exception>
 #include <new>
 #include <stdexcept>
 #include <string_view>
@@ -14,8 +17,25 @@ namespace penstock {
 /// beforehand if there is no memory for this one.
 [[noreturn]] void throw_out_of_memory(std::string_view who);
 
-/// One of these lives in each or_out_of_memory() that the thread is in. They know which exception
-/// is one of the host's own.
+/// The exceptions of the host that a thread has noted last. They are compared by their addresses,
+/// and kept alive so that no exception of the engine's can have one of these. There are several,
+/// for the host may throw and catch another one while the first is on its way.
+class NotedExceptions {
+ public:
+  void add(const std::length_error& error) noexcept;
+  bool has(const std::length_error& error) const noexcept;
+
+ private:
+  struct Noted {
+    std::exception_ptr keeps_alive = {};
+    const std::length_error* error = nullptr;
+  };
+  std::array<Noted, 8> noted_ = {};
+  std::size_t next_ = 0;
+};
+
+/// One of these lives in each or_out_of_memory() that the thread is in. The outermost one knows
+/// which exception is one of the host's own.
 class MemoryWatch {
  public:
   MemoryWatch() noexcept;
@@ -26,6 +46,9 @@ class MemoryWatch {
   /// Says that the host's code has thrown `error`.
   static void note_host(const std::length_error& error) noexcept;
   static bool is_of_host(const std::length_error& error) noexcept;
+
+ private:
+  NotedExceptions noted_;
 };
 
 /// Returns what `action` returns. If it throws std::bad_alloc, or asks for a string or vector

@@ -156,13 +156,17 @@ class Rules(unittest.TestCase):
         self.accepts(rules.guard_rule('graph/plan/plan.hpp', '// The plan.\n#pragma once\n'))
 
     def test_variables_of_threads(self):
-        path, attribute = 'graph/values/memory.cpp', '[[gnu::tls_model("initial-exec")]]'
-        self.refuses(rules.thread_local_rule(path, 'thread_local int a = 0;'))
-        self.refuses(rules.thread_local_rule(
-            path, f'{attribute} thread_local int a = 0;\nstatic\nthread_local int b = 0;'))
-        self.accepts(rules.thread_local_rule(path, f'{attribute} static thread_local int a = 0;'))
+        path, good = 'graph/values/memory.cpp', 'constinit thread_local int a = 0;'
+        self.accepts(rules.thread_local_rule(path, good))
+        self.accepts(rules.thread_local_rule(path, f'static {good}'))
+        self.accepts(rules.thread_local_rule(path, 'static constinit thread_local A::B* b;'))
         self.accepts(rules.thread_local_rule(path, '// It is not thread_local.\nint a = 0;'))
         self.accepts(rules.thread_local_rule('tests/support/tape.cpp', 'thread_local int a = 0;'))
+        self.refuses(rules.thread_local_rule('graph/kernels/isa.cpp', good))
+        self.refuses(rules.thread_local_rule(path, 'thread_local int a = 0;'))
+        self.refuses(rules.thread_local_rule(path, '__thread int a = 0;'))
+        self.refuses(rules.thread_local_rule(path, f'{good}\nstatic\nthread_local int b = 0;'))
+        self.refuses(rules.thread_local_rule(path, 'constinit thread_local std::string a{};'))
 
     def test_words(self):
         for text in ('// see /ho' + 'me/me/notes', '// TO' + 'DO: more', 'GTEST_SK' + 'IP();',

@@ -34,6 +34,8 @@ FLOOR_ROOTS = tuple(sorted({folder.split('/')[0] + '/' for folder, _, _ in FLOOR
 
 COLUMNS = 100
 
+# Targets of these folders have thread_storage_args, see meson.build.
+THREAD_STORAGE = ('graph/values/', 'actors/', 'engine/')
 CAF_ROOMS = ('actors/', 'tests/actors/', 'tests/support/')
 # Rules of the runtime that are worth testing without actors.
 CAF_FREE_ROOM = 'actors/execution/'
@@ -155,14 +157,16 @@ def guard_rule(path, text):
 
 
 def thread_local_rule(path, text):
-    """A thread_local variable of the library has storage from the thread's begin on. Without the
-    attribute, in a library that was loaded by dlopen(), a thread's first look at it allocates, and
-    the C library ends the process if it cannot."""
+    """A thread's first look at a variable of its own takes no memory: the variable lies in a target
+    with thread_storage_args, is there without a constructor, and is a number or a pointer."""
     if not path.startswith(FLOOR_ROOTS):
         return
-    for declaration in re.findall(r'[^;{}]*\bthread_local\b', COMMENT.sub('', text)):
-        if '[[gnu::tls_model("initial-exec")]]' not in declaration:
-            yield 'has a thread_local variable without [[gnu::tls_model("initial-exec")]]'
+    for declaration in re.findall(r'[^;{}]*\b(?:thread_local|__thread)\b[^;{=]*',
+                                  COMMENT.sub('', text)):
+        if not path.startswith(THREAD_STORAGE):
+            yield 'has a thread_local variable outside ' + ', '.join(THREAD_STORAGE)
+        if not re.search(r'\bconstinit\b.*\bthread_local (?:bool|int|[\w:]+\*) ', declaration):
+            yield 'has a thread_local variable that is not constinit and a number or a pointer'
 
 
 def word_rule(text):

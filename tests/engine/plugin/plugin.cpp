@@ -1,6 +1,5 @@
-// A plug-in of a host that does not know of Penstock and loads the plug-in, and the library with
-// it, by dlopen().
-#include "tests/engine/plugin/plugin.hpp"
+// A plug-in. Its host does not know of Penstock: the plug-in brings the library along.
+#include "tests/engine/plugin/plugin.h"
 
 #include <functional>
 #include <optional>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "penstock/penstock.hpp"
+#include "tests/support/without_memory_left.hpp"
 
 namespace {
 
@@ -37,6 +37,10 @@ void train_a_model() {
   training.emplace(*model, options, Sgd{});
   samples = {Tensor::zeros(DType::f32, {1, 4})};
   training->step(samples);
+}
+
+int take_memory() {
+  return testing::take_all_memory();
 }
 
 int is_refused_for_want_of_memory() {

@@ -1,0 +1,20 @@
+/* What a host calls in the plug-in, each function by its name. The host is a program in C, which
+   comes without the C++ library: that library is loaded with the plug-in. */
+#pragma once
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Makes a model and trains it. */
+void train_a_model(void);
+/* Takes all memory that the process has, and sees to it that it gets no more. Returns 1 if that is
+   so, else 0. */
+int take_memory(void);
+/* Returns 1 if Error out_of_memory refuses a new model, the weights and a step of the one that was
+   trained, else 0. */
+int is_refused_for_want_of_memory(void);
+
+#ifdef __cplusplus
+}
+#endif
