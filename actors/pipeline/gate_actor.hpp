@@ -33,8 +33,8 @@ struct GateState {
   void release();
   /// Returns what the gate waits for; nothing if others would name it.
   std::string waits_for() const;
-  /// Notes that the optimizer of a stage has answered. Returns whether all have now, after which
-  /// none has answered yet what comes next.
+  /// Notes that the optimizer of a stage has answered. Returns whether it was the last one; then
+  /// the count begins again.
   bool hear(std::int32_t replica, std::int32_t stage);
   bool one_by_one() const { return setup->plan->schedule->one_at_a_time; }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 
 #include "graph/values/number_range.hpp"
 
@@ -19,6 +20,9 @@ void SupervisorState::start(SupervisorHandle::pointer actor,
                             std::shared_ptr<const PipelineSetup> pipeline) {
   self = actor;
   setup = std::move(pipeline);
+  wordless = {Errc::stalled, "nothing has moved for longer than options.runtime.stall_seconds, " +
+                                 seconds_text(setup->stall_seconds) +
+                                 ", and there is no memory to say who waits for what"};
 }
 
 void SupervisorState::on_failed(Failed& failed) {
@@ -49,15 +53,21 @@ bool SupervisorState::has_moved() const {
 void SupervisorState::ask_what_is_awaited() {
   answers = 0;
   waits.clear();
-  self->send(links.feed, ExplainWait{});
-  for (const StageHandle& stage : links.stages) self->send(stage, ExplainWait{});
-  for (const OptimizerHandle& optimizer : links.optimizers) self->send(optimizer, ExplainWait{});
-  if (links.gate) self->send(links.gate, ExplainWait{});
+  try {
+    waits.reserve(asked());
+    self->send(links.feed, ExplainWait{});
+    for (const StageHandle& stage : links.stages) self->send(stage, ExplainWait{});
+    for (const OptimizerHandle& optimizer : links.optimizers) self->send(optimizer, ExplainWait{});
+    if (links.gate) self->send(links.gate, ExplainWait{});
+  } catch (const std::bad_alloc&) {
+    // Who has not been asked gives no answer.
+  }
 }
 
 void SupervisorState::on_waits_for(WaitsFor& answer) {
   if (!asking) return;
-  if (!answer.text.empty()) waits.push_back(std::move(answer.text));
+  if (!answer.text.empty() && waits.size() < waits.capacity())
+    waits.push_back(std::move(answer.text));
   if (++answers < asked()) return;
   if (!has_moved()) report_stall();
   asking.reset();
@@ -69,6 +79,14 @@ std::size_t SupervisorState::asked() const {
 }
 
 void SupervisorState::report_stall() {
+  try {
+    setup->host->fail({Errc::stalled, stall_text()});
+  } catch (const std::bad_alloc&) {
+    setup->host->fail(std::move(wordless));
+  }
+}
+
+std::string SupervisorState::stall_text() {
   std::sort(waits.begin(), waits.end());
   std::string text = "nothing has moved for " + seconds_text(quiet_seconds);
   for (const auto& ipu : setup->host->ipus())
@@ -83,7 +101,7 @@ void SupervisorState::report_stall() {
   if (silent > 0)
     text += "; " + std::to_string(silent) + " of " + std::to_string(asked()) +
             " actors gave no answer: every worker thread is busy, or memory has run out";
-  setup->host->fail({Errc::stalled, std::move(text)});
+  return text;
 }
 
 SupervisorHandle::behavior_type supervisor_actor(

@@ -1,7 +1,7 @@
 // Supervisor: turns the errors that other actors report into one failure of the host's call, and a
 // call in which nothing moves into one that says who waits for what, unless an IPU is known to be
-// at work. It has a thread of its own, so that it can speak while all workers are busy. Actors that
-// end are LivingActors' concern.
+// at work. A lack of memory for the words ends neither it nor anybody else. It has a thread of its
+// own, so that it can speak while all workers are busy. Actors that end are LivingActors' concern.
 #pragma once
 
 #include <optional>
@@ -19,9 +19,11 @@ struct SupervisorState {
 
   bool has_moved() const;
   void ask_what_is_awaited();
-  /// Actors that are asked: stages, optimizers, feed.
+  /// Returns how many actors are asked: the feed, all stages and optimizers, and the gate.
   std::size_t asked() const;
   void report_stall();
+  /// Says who waits for what, and how many have not said it. @throws std::bad_alloc
+  std::string stall_text();
 
   SupervisorHandle::pointer self = nullptr;
   std::shared_ptr<const PipelineSetup> setup;
@@ -30,6 +32,7 @@ struct SupervisorState {
   double quiet_seconds = 0;             // for so long, as far as is known
   std::size_t answers = 0;
   std::vector<std::string> waits;
+  Failure wordless;  // a stall for whose text there is no memory, made beforehand
 };
 
 SupervisorHandle::behavior_type supervisor_actor(

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 
 namespace penstock::testing {
@@ -38,6 +39,11 @@ bool DeterministicRun::run_until(const std::function<bool()>& done, std::size_t 
     if (!step()) return false;
   }
   return true;
+}
+
+// A new deque has a whole node before it, of 64 pointers in libstdc++.
+void DeterministicRun::make_room() {
+  std::remove_reference_t<decltype(scheduler_.jobs)>().swap(scheduler_.jobs);
 }
 
 void DeterministicRun::advance(std::chrono::nanoseconds time) {

@@ -8,11 +8,13 @@
 #include <new>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "actors/system/actor_system.hpp"
 #include "tests/support/allocation_counter.hpp"
 #include "tests/support/deterministic_run.hpp"
+#include "tests/support/refusal.hpp"
 #include "tests/support/small_cast.hpp"
 #include "tests/support/thread_count.hpp"
 
@@ -22,6 +24,7 @@ namespace {
 using testing::AllocationFailures;
 using testing::DeterministicRun;
 using testing::FailureSteps;
+using testing::refusal;
 using testing::same_bits;
 using testing::SmallCast;
 using testing::SmallEngineOptions;
@@ -220,53 +223,99 @@ DeviceHandle::behavior_type device_that_holds(DeviceHandle::pointer self, const 
           }};
 }
 
-/// Trains one window with `cast`. When nothing moves any more because the last stage has reached a
-/// phase of its update, which is held, the actors are asked what they wait for and have no memory
-/// for an answer. Returns whether there was such a phase.
-bool trains_through_a_silent_wait(SmallCast& cast, UpdatePhase phase) {
-  HeldPhase held{phase};
-  const std::size_t last = cast.plan().stages.size() - 1;
-  const DeviceHandle ipu = cast.device(last);
-  const DeviceHandle holder = cast.system().spawn(RunsOn::workers, device_that_holds, ipu, &held);
-  OptimizerLinks links = cast.optimizer_links(last);
-  links.device = holder;
-  cast.introduce(last, std::move(links));
-  cast.begin_windows(1);
-  DeterministicRun order(cast.system());
-  order.run();
-  const bool holds = held.work.has_value();
-  if (holds) {
-    EXPECT_FALSE(cast.host().answered());
-    cast.call_watchdog(cast.host().progressed());
-    order.step();  // the supervisor asks
-    const AllocationFailures allocations(1, 1'000'000);
-    order.run();
-    EXPECT_TRUE(allocations.reached());
+/// An update in which nothing moves any more, because the last stage has reached a phase that its
+/// IPU holds.
+class HeldUpdate {
+ public:
+  HeldUpdate(const SmallEngineOptions& options, UpdatePhase phase) : cast_(options), held_{phase} {
+    const std::size_t last = cast_.plan().stages.size() - 1;
+    ipu_ = cast_.device(last);
+    holder_ = cast_.system().spawn(RunsOn::workers, device_that_holds, ipu_, &held_);
+    OptimizerLinks links = cast_.optimizer_links(last);
+    links.device = holder_;
+    cast_.introduce(last, std::move(links));
+    cast_.begin_windows(1);
+    DeterministicRun(cast_.system()).run();
   }
-  EXPECT_FALSE(cast.host().failed());
-  if (holds) caf::anon_send(ipu, *std::exchange(held.work, std::nullopt));
-  cast.finish();
-  caf::anon_send_exit(holder, caf::exit_reason::user_shutdown);
-  return holds;
+  ~HeldUpdate() { caf::anon_send_exit(holder_, caf::exit_reason::user_shutdown); }
+  HeldUpdate(const HeldUpdate&) = delete;
+  HeldUpdate& operator=(const HeldUpdate&) = delete;
+
+  /// Returns whether the update has the phase.
+  bool holds() const { return held_.work.has_value(); }
+  HostPort& host() { return cast_.host(); }
+  Variables first_variables() const { return cast_.first_variables(); }
+  /// Lets the watchdog look once, while allocations fail from number `first` on. Returns whether
+  /// one did.
+  bool look(std::int64_t first) {
+    DeterministicRun order(cast_.system());
+    order.make_room();
+    cast_.call_watchdog(cast_.host().progressed());
+    const AllocationFailures allocations(first, 1'000'000);
+    order.run();
+    return allocations.reached();
+  }
+  /// Lets the update go on. Returns the weights after it.
+  Variables end() {
+    caf::anon_send(ipu_, *std::exchange(held_.work, std::nullopt));
+    DeterministicRun(cast_.system()).run();
+    return cast_.variables_after_end();
+  }
+
+ private:
+  SmallCast cast_;
+  HeldPhase held_;
+  DeviceHandle ipu_, holder_;
+};
+
+/// Calls `look_at(held, first)` for every phase of every kind of update, with `first` counting up
+/// until it returns false. Whatever the look has come to, an update that has begun has to end
+/// whole.
+void for_each_allocation_of_a_look(const auto& look_at) {
+  std::set<UpdatePhase> seen;
+  for (const SmallEngineOptions& options :
+       {trained, trained_in_shards(), trained_sequentially(), trained_with_a_tied_weight()})
+    for (const UpdatePhase phase : {UpdatePhase::reduce, UpdatePhase::measure, UpdatePhase::follow,
+                                    UpdatePhase::apply, UpdatePhase::gather}) {
+      HeldUpdate undisturbed(options, phase);
+      if (!undisturbed.holds()) continue;
+      seen.insert(phase);
+      const Variables expected = undisturbed.end();
+      bool reached = true;
+      for (std::int64_t first = 1; reached; ++first) {
+        SCOPED_TRACE(options.schedule + ", " + name_of(phase) + ", allocation " +
+                     std::to_string(first));
+        HeldUpdate held(options, phase);
+        reached = look_at(held, first);
+        const bool begins = held.host().is_updating() || !held.host().failed();
+        EXPECT_TRUE(same_bits(held.end(), begins ? expected : undisturbed.first_variables()));
+      }
+    }
+  EXPECT_EQ(seen.size(), update_phases);
 }
 
 TEST(PipelineMemory, ThatIsMissingForWordsOfAWaitCutsNoUpdate) {
-  std::set<UpdatePhase> seen;
-  for (const SmallEngineOptions& options :
-       {trained, trained_in_shards(), trained_sequentially(), trained_with_a_tied_weight()}) {
-    SmallCast undisturbed(options);
-    undisturbed.begin_windows(1);
-    undisturbed.finish();
-    const Variables expected = undisturbed.variables_after_end();
-    for (const UpdatePhase phase : {UpdatePhase::reduce, UpdatePhase::measure, UpdatePhase::follow,
-                                    UpdatePhase::apply, UpdatePhase::gather}) {
-      SCOPED_TRACE(options.schedule + ", " + name_of(phase));
-      SmallCast cast(options);
-      if (trains_through_a_silent_wait(cast, phase)) seen.insert(phase);
-      EXPECT_TRUE(same_bits(cast.variables_after_end(), expected));
+  for_each_allocation_of_a_look([](HeldUpdate& held, std::int64_t first) {
+    const bool reached = held.look(first);
+    EXPECT_TRUE(reached || held.host().failed()) << "all have said what they wait for";
+    if (held.host().failed()) {
+      EXPECT_NE(refusal(Errc::stalled, [&] { held.host().wait(0); }), "accepted");
     }
-  }
-  EXPECT_EQ(seen.size(), update_phases);
+    return reached;
+  });
+}
+
+// The first look asks all that have an answer, the second reports what it knows by then.
+TEST(PipelineMemory, ThatIsMissingForWordsOfAStallLeavesItAStall) {
+  for_each_allocation_of_a_look([](HeldUpdate& held, std::int64_t first) {
+    EXPECT_TRUE(held.look(2));
+    const bool reached = held.look(first);
+    const std::string text = refusal(Errc::stalled, [&] { held.host().wait(0); });
+    EXPECT_EQ(text.find("nothing has moved for "), 0U) << text;
+    EXPECT_EQ(text.find(" there is no memory to say") != text.npos, reached) << text;
+    EXPECT_EQ(text.find(" actors gave no answer") != text.npos, !reached) << text;
+    return reached;
+  });
 }
 
 }  // namespace
