@@ -259,6 +259,16 @@ PipelineCast spawn_pipeline(ActorSystem& system, std::shared_ptr<const PipelineS
   return Casting(system, std::move(setup), std::move(rules)).run();
 }
 
+void find_out_why_nothing_moves(const PipelineSetup& setup, const PipelineCast& cast,
+                                std::uint64_t progress, double quiet_seconds) noexcept {
+  try {
+    caf::anon_send(cast.supervisor, NothingMoves{progress, quiet_seconds});
+  } catch (const std::bad_alloc&) {
+    if (any_at_work(setup.host->ipus(), quiet_seconds, setup.stall_seconds))
+      setup.host->excuse(progress);
+  }
+}
+
 void end(const PipelineCast& cast) noexcept {
   tell_to_end(caf::actor_cast<caf::actor>(cast.supervisor));
   for (const Child& child : cast.others) tell_to_end(child.actor);

@@ -35,6 +35,12 @@ struct PipelineCast {
 PipelineCast spawn_pipeline(ActorSystem& system, std::shared_ptr<const PipelineSetup> setup,
                             std::shared_ptr<const UpdateRules> rules);
 
+/// Is the host's watchdog: has the supervisor find out why nothing has moved for `quiet_seconds`,
+/// since HostPort::progressed() was `progress`. Without memory for that the supervisor is silent,
+/// and an IPU that is at work is excused here.
+void find_out_why_nothing_moves(const PipelineSetup& setup, const PipelineCast& cast,
+                                std::uint64_t progress, double quiet_seconds) noexcept;
+
 /// Tells every actor to end, the supervisor first. Stages know each other, so nobody ends by
 /// running out of handles. Allocates nothing.
 void end(const PipelineCast& cast) noexcept;

@@ -45,14 +45,10 @@ void PipelineRuntime::begin(Message message) {
 Answer PipelineRuntime::await_answer() {
   if (!answered()) system_->run_pending();
   if (system_->deterministic()) return setup_->host->wait(0);  // nobody is left who could answer
-  return setup_->host->wait(
-      setup_->stall_seconds, [this](std::uint64_t progress, double quiet_seconds) {
-        try {
-          caf::anon_send(cast_->supervisor, NothingMoves{progress, quiet_seconds});
-        } catch (const std::bad_alloc&) {
-          // The supervisor is silent then, which the host's wait takes as its answer.
-        }
-      });
+  return setup_->host->wait(setup_->stall_seconds,
+                            [this](std::uint64_t progress, double quiet_seconds) {
+                              find_out_why_nothing_moves(*setup_, *cast_, progress, quiet_seconds);
+                            });
 }
 
 // After a failure in the middle of an update, the number of updates is known when the stages have

@@ -67,7 +67,7 @@ actors::Answer SmallCast::finish() {
   system_.run_pending();
   if (system_.deterministic()) return host().wait(0);
   return host().wait(options().stall_seconds, [this](std::uint64_t progress, double seconds) {
-    call_watchdog(progress, seconds);
+    actors::find_out_why_nothing_moves(*setup_, cast_, progress, seconds);
   });
 }
 
