@@ -30,10 +30,6 @@ void sync_directory(const std::filesystem::path& directory) noexcept {
   ::close(descriptor);
 }
 
-bool same_file(const struct stat& one, const struct stat& other) {
-  return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
-}
-
 /// Whether the process's standard output or error goes to the file: replaced, it would get neither
 /// what they wrote before nor what they write after.
 bool is_standard_stream(const struct stat& file) {

@@ -2,6 +2,10 @@
 
 namespace penstock {
 
+bool same_file(const struct stat& one, const struct stat& other) noexcept {
+  return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
 bool replaceable(const struct stat& directory, const struct stat& file, uid_t user) noexcept {
   constexpr uid_t root = 0;
   const bool sticky = (directory.st_mode & S_ISVTX) != 0;

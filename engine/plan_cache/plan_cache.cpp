@@ -14,6 +14,7 @@
 
 #include "engine/files/input_file.hpp"
 #include "engine/files/names_in.hpp"
+#include "engine/files/replaceable.hpp"
 #include "engine/files/temporary_file.hpp"
 #include "graph/values/fnv.hpp"
 #include "graph/values/hexadecimal.hpp"
@@ -108,10 +109,6 @@ std::optional<struct stat> status_of(const fs::path& file) {
                                   std::generic_category().message(errno) + "; no plan is kept");
 }
 
-bool is_same(const struct stat& one, const struct stat& other) {
-  return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
-}
-
 /// Expects a plan, whole or not, or no file at all. Other processes may remove and replace plans
 /// meanwhile: what cannot be opened and is not there any more is looked at again.
 void expect_own(const fs::path& file) {
@@ -131,7 +128,7 @@ void expect_own(const fs::path& file) {
       got = error.what();
       remedy.clear();
     }
-    if (const auto now = status_of(file); now && is_same(*status, *now)) break;
+    if (const auto now = status_of(file); now && same_file(*status, *now)) break;
   }
   throw Error(Errc::io_error, '"' + printable(file.native()) +
                                   "\": expected a plan or no file, got " + got +
