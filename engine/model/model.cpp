@@ -136,39 +136,31 @@ Value Model::input(const std::string& name, const Shape& sample, DType dtype) {
                         [&] { return impl_->value(impl_->network.input(name, sample, dtype)); });
 }
 
-BlockScope Model::opened(const std::function<int()>& open) const {
-  // Once the network has the scope, nothing may fail any more: nobody else would close it.
-  auto state = std::make_shared<BlockScope::State>();
-  state->calls = {impl_, &impl_->calls};
-  state->network = {impl_, &impl_->network};
-  state->scope = open();
-  return BlockScope(std::move(state));
+/// Returns the scope of the block or stage that `open` opens, inside the model's call `call_name`.
+/// `open` is no std::function, because one would ask for memory before or_out_of_memory() begins.
+template <class Open>
+BlockScope Model::opened(std::string_view call_name, const Open& open) const {
+  return or_out_of_memory(call_name, [&] {
+    // Once the network has the scope, nothing may fail any more: nobody else would close it.
+    auto state = std::make_shared<BlockScope::State>();
+    state->calls = {impl_, &impl_->calls};
+    state->network = {impl_, &impl_->network};
+    // A call cannot return a BlockScope, which cannot be moved; it returns the scope's number.
+    state->scope = impl_->calling(call_name, open);
+    return BlockScope(std::move(state));
+  });
 }
 
-// In the following, the call is inside opened(), for it could not return what cannot be moved.
-
 BlockScope Model::block(const std::string& name, int ipu) {
-  constexpr std::string_view who = "Model::block";
-  return or_out_of_memory(who, [&] {
-    return opened(
-        [&] { return impl_->calling(who, [&] { return impl_->network.open_block(name, ipu); }); });
-  });
+  return opened("Model::block", [&] { return impl_->network.open_block(name, ipu); });
 }
 
 BlockScope Model::block() {
-  constexpr std::string_view who = "Model::block";
-  return or_out_of_memory(who, [&] {
-    return opened(
-        [&] { return impl_->calling(who, [&] { return impl_->network.open_numbered_block(); }); });
-  });
+  return opened("Model::block", [&] { return impl_->network.open_numbered_block(); });
 }
 
 BlockScope Model::pipeline_stage(int number) {
-  constexpr std::string_view who = "Model::pipeline_stage";
-  return or_out_of_memory(who, [&] {
-    return opened(
-        [&] { return impl_->calling(who, [&] { return impl_->network.open_stage(number); }); });
-  });
+  return opened("Model::pipeline_stage", [&] { return impl_->network.open_stage(number); });
 }
 
 void Model::begin_block(const std::string& name, int ipu) {

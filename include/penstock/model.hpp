@@ -17,9 +17,9 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "penstock/layer_stages.hpp"
@@ -291,7 +291,8 @@ class Model {
  private:
   friend struct ModelAccess;  // for training and inference models
   struct Impl;
-  BlockScope opened(const std::function<int()>& open) const;
+  template <class Open>
+  BlockScope opened(std::string_view call_name, const Open& open) const;
   std::shared_ptr<Impl> impl_;
 };
 
