@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
+#include "graph/kernels/vectors/lines.hpp"
 #include "graph/kernels/vectors/row_operand.hpp"
-#include "graph/values/lines.hpp"
 
 namespace penstock::graph {
 

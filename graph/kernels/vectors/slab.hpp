@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "graph/kernels/vectors/each_element.hpp"
+#include "graph/kernels/vectors/lines.hpp"
 #include "graph/kernels/vectors/vector.hpp"
-#include "graph/values/lines.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "graph/values/lines.hpp"
+#include "graph/kernels/vectors/lines.hpp"
 #include "penstock/shape.hpp"
 
 namespace penstock::graph {
