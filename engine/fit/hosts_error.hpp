@@ -1,4 +1,4 @@
-// Which errors are the host's own.
+// is_of_host() tells an error of a class of the host's own from one of the engine's. Pure.
 #pragma once
 
 #include <typeinfo>

@@ -31,7 +31,8 @@ struct HostsOwn : std::length_error {
   using std::length_error::length_error;
 };
 
-/// The same of an error that a host tells apart from those of the engine, by more than its code.
+/// This error is of a class that nobody but this host knows. It holds more than a code and a text,
+/// so that the host can tell it from an Error of the engine.
 struct HostsError : Error {
   HostsError() : Error(Errc::cancelled, "mine") {}
   int number = 7;

@@ -1,5 +1,5 @@
-// Which calls the lines of a log wait for, and whose exceptions leave a call, where one call has
-// to do with several models.
+// One call may have to do with several models. These tests check which calls the lines of a log
+// wait for then, and which calls the exceptions of a log leave.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -19,7 +19,7 @@ class TestClock {
   }
 
   static void pass(Duration time) { time_ += time.count(); }
-  /// From now on, so much time passes with each reading.
+  /// Makes `time` pass with each reading of the clock that follows.
   static void pass_with_each_reading(Duration time) { per_reading_ = time.count(); }
   /// Returns how often the clock has been read.
   static std::int64_t readings() { return readings_; }

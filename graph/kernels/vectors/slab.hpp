@@ -1,6 +1,6 @@
-// Slab: lines that are worked on side by side, as their elements do not lie one after the other.
-// For kernels that the build compiles once per instruction set; nothing here is shared between
-// them.
+// A Slab is a group of lines that are worked on side by side, because the elements of each line do
+// not lie one after the other. This header is for kernels, which the build compiles once per
+// instruction set: nothing here is shared between instruction sets.
 #pragma once
 
 #include <cstdint>

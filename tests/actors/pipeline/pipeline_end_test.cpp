@@ -48,8 +48,9 @@ void take_long() {
   std::this_thread::sleep_for(std::chrono::duration<double>(3 * stall_seconds));
 }
 
-/// To whoever reads the test's clock, this takes hours. Takes until somebody has waited in vain,
-/// and gone on to something else if it was impatient: it is somewhere behind six readings then.
+/// Takes hours by the test's clock, on which an hour passes with each reading meanwhile. Returns
+/// once the clock has been read six times: by then, whoever waits has waited in vain and, if
+/// impatient, gone on to something else.
 void take_hours() {
   const std::int64_t enough = TestClock::readings() + 6;
   TestClock::pass_with_each_reading(std::chrono::hours(1));

@@ -1,4 +1,4 @@
-// Which CPUs the threads of the engine may use. The tests run on the main thread.
+// These tests check which CPUs the threads of the engine may use. They run on the main thread.
 
 #include "actors/threads/allowed_cpus.hpp"
 
