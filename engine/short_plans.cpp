@@ -8,13 +8,9 @@
 namespace penstock {
 namespace {
 
-bool same(const Offload& a, const Offload& b) {
-  return a.on == b.on && a.minimum_bytes == b.minimum_bytes;
-}
-
 bool same(const OffloadOptions& a, const OffloadOptions& b) {
-  return same(a.optimizer_state, b.optimizer_state) && same(a.accumulators, b.accumulators) &&
-         same(a.activations, b.activations) && same(a.weights, b.weights);
+  return a.optimizer_state == b.optimizer_state && a.accumulators == b.accumulators &&
+         a.activations == b.activations && a.weights == b.weights;
 }
 
 bool recomputes_all(const TrainingOptions& training) {

@@ -148,6 +148,7 @@ struct Offload {
 
   /// Returns whether a tensor of so many bytes is kept in the host store.
   bool takes(std::int64_t bytes) const noexcept { return on && bytes >= minimum_bytes; }
+  bool operator==(const Offload&) const noexcept = default;
 };
 
 struct OffloadOptions {
