@@ -88,7 +88,7 @@ void Arena::make_stash() {
     for (const graph::OutputPlan& output : own.outputs)
       outputs.push_back(
           tensor_at(plan_->outputs[static_cast<std::size_t>(output.output)].type, output.source));
-    outputs_.push_back(std::make_shared<const std::vector<Tensor>>(std::move(outputs)));
+    outputs_.emplace_back(std::move(outputs));
   }
 }
 
@@ -156,7 +156,7 @@ const Tensor& Arena::sends_back(std::size_t position, std::int64_t micro_batch) 
   return ring[slot(micro_batch, ring.size())];
 }
 
-const std::shared_ptr<const std::vector<Tensor>>& Arena::outputs(std::int64_t micro_batch) const {
+const TensorList& Arena::outputs(std::int64_t micro_batch) const {
   return outputs_[slot(micro_batch, outputs_.size())];
 }
 

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "actors/execution/tensor_list.hpp"
 #include "graph/plan/program.hpp"
 #include "penstock/report.hpp"
 #include "penstock/tensor.hpp"
@@ -41,7 +42,7 @@ class Arena {
   /// Returns what backward_sends[position] carries, or an empty tensor if the edge has none.
   const Tensor& sends_back(std::size_t position, std::int64_t micro_batch) const;
   /// Returns the stage's outputs for the host, in the order of StagePlan::outputs.
-  const std::shared_ptr<const std::vector<Tensor>>& outputs(std::int64_t micro_batch) const;
+  const TensorList& outputs(std::int64_t micro_batch) const;
 
   /// Returns the elements of variables[k], on the IPU or in the host store's block.
   std::span<float> variable(std::size_t k);
@@ -132,12 +133,12 @@ class Arena {
   bool programs_move_ = false;  // anything: else they do not count
   Block kept_;                  // copies of buffers, at their kept_offset
   Block stash_;
-  std::vector<Block> host_stash_;                                    // [stash slot]
-  std::vector<std::vector<Tensor>> received_;                        // [micro-batch ring][position]
-  std::vector<std::vector<Tensor>> sends_forward_;                   // [stash slot][position]
-  std::vector<std::vector<Tensor>> sends_back_;                      // [position][edge ring]
-  std::vector<std::shared_ptr<const std::vector<Tensor>>> outputs_;  // [stash slot]
-  std::vector<const std::byte*> received_at_;                        // bound anew for every run
+  std::vector<Block> host_stash_;                   // [stash slot]
+  std::vector<std::vector<Tensor>> received_;       // [micro-batch ring][position]
+  std::vector<std::vector<Tensor>> sends_forward_;  // [stash slot][position]
+  std::vector<std::vector<Tensor>> sends_back_;     // [position][edge ring]
+  std::vector<TensorList> outputs_;                 // [stash slot]
+  std::vector<const std::byte*> received_at_;       // bound anew for every run
   std::vector<std::byte*> sent_back_at_;
 };
 

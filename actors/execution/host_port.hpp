@@ -15,6 +15,7 @@
 
 #include "actors/execution/ipu_pulse.hpp"
 #include "actors/execution/stillness.hpp"
+#include "actors/host/failure.hpp"
 #include "penstock/error.hpp"
 #include "penstock/tensor.hpp"
 
@@ -33,12 +34,6 @@ struct StepOutcome {
   double mean_loss = 0;  ///< as in StepResult
 };
 using Answer = std::variant<Done, StepOutcome, CutAfter>;
-
-struct Failure {
-  Errc code = Errc::internal;
-  std::string text = {};
-  bool stops_update = false;  ///< an update that is under way will not end any more
-};
 
 /// What every call is told after a failure that said `failure`.
 Error closed_by(const std::string& failure);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <span>
+#include <utility>
 
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/values/memory.hpp"
@@ -70,6 +71,11 @@ void add_up(const Totals& totals, std::int64_t begin, std::int64_t end, const Sh
   for (std::int32_t part = 0; part < parts; ++part) work(part);
 }
 
+ReducedTotal total_of(ReducedLayout layout) {
+  const std::int64_t bytes = layout.bytes;
+  return {std::move(layout), bytes > 0 ? allocate_block(static_cast<std::size_t>(bytes)) : nullptr};
+}
+
 }  // namespace
 
 std::int64_t ReducedLayout::place_of(std::int64_t offset) const {
@@ -100,6 +106,14 @@ ReducedLayout reduced_layout(const PipelineSetup& setup, const UpdateRules& rule
     layout.bytes += part.bytes;
   }
   return layout;
+}
+
+std::shared_ptr<const ReducedSums> make_reduced_sums(const PipelineSetup& setup,
+                                                     const UpdateRules& rules, std::size_t stage,
+                                                     std::vector<std::shared_ptr<Arena>> replicas) {
+  return std::make_shared<const ReducedSums>(
+      ReducedSums{total_of(reduced_layout(setup, rules, stage, false)),
+                  total_of(reduced_layout(setup, rules, stage, true)), std::move(replicas)});
 }
 
 void add_up_share(const ReducedSums& sums, std::int64_t share, const SharedWork& by,

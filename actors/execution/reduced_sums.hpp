@@ -44,6 +44,12 @@ struct ReducedSums {
   std::vector<std::shared_ptr<Arena>> replicas = {};  ///< the arenas that hold the sums
 };
 
+/// Returns the sums of a stage, of which `replicas` holds the arena of each replica, with memory
+/// for their totals. @throws std::bad_alloc
+std::shared_ptr<const ReducedSums> make_reduced_sums(const PipelineSetup& setup,
+                                                     const UpdateRules& rules, std::size_t stage,
+                                                     std::vector<std::shared_ptr<Arena>> replicas);
+
 /// The threads that share the work of one IPU.
 struct SharedWork {
   graph::PartRunner* runner = nullptr;  ///< if null, the calling thread works alone

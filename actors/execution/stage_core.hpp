@@ -7,16 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "actors/execution/work.hpp"
 #include "graph/plan/plan.hpp"
-#include "penstock/trace.hpp"
 
 namespace penstock::actors {
-
-struct Work {
-  Direction direction = Direction::forward;
-  std::int64_t micro_batch = 0;
-  bool operator==(const Work&) const = default;
-};
 
 class StageCore {
  public:

@@ -36,12 +36,6 @@ std::size_t most_addends(const PipelineSetup& setup, std::size_t stage) {
 
 }  // namespace
 
-std::string name_of(UpdatePhase phase) {
-  constexpr std::array<const char*, update_phases> names = {"reduce", "measure", "follow", "apply",
-                                                            "gather"};
-  return '"' + std::string(names[static_cast<std::size_t>(phase)]) + '"';
-}
-
 WeightUpdate::WeightUpdate(std::shared_ptr<const PipelineSetup> setup, std::size_t stage,
                            std::shared_ptr<Arena> arena, std::shared_ptr<const UpdateRules> rules,
                            std::int64_t replica)
@@ -53,7 +47,8 @@ WeightUpdate::WeightUpdate(std::shared_ptr<const PipelineSetup> setup, std::size
   const auto& variables = setup_->plan->stages[stage].variables;
   for (std::size_t k = 0; k < variables.size(); ++k)
     if (!variables[k].gradients.empty()) trained_.push_back(trained_variable(k));
-  make_room_for_norms();
+  number_shard_norms();
+  make_room(norms_);
   moves_.bytes = state_bytes(true);
   moves_.padding_bytes = host_block_bytes_ - moves_.bytes;
   count_all_reduces();

@@ -6,41 +6,20 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "actors/execution/arena.hpp"
 #include "actors/execution/gradient_sums.hpp"
 #include "actors/execution/pipeline_setup.hpp"
 #include "actors/execution/staging.hpp"
+#include "actors/execution/update_phase.hpp"
 #include "graph/plan/optimizers/norm.hpp"
 #include "graph/plan/staging.hpp"
 #include "penstock/report.hpp"
 #include "penstock/tensor.hpp"
 
 namespace penstock::actors {
-
-enum class UpdatePhase : std::uint8_t {
-  reduce,   ///< the sums of the replicas' gradients: each replica adds up its share of them
-  measure,  ///< the gradients' norms
-  follow,   ///< the first step of rules with norms of parameters that the replicas divide
-  apply,    ///< scaling, clipping, the rule; then the sums are zero again
-  gather,   ///< the other replicas' shards of the new weights
-};
-inline constexpr std::size_t update_phases = 5;
-/// Returns the phase's name in quotes, as errors tell it.
-std::string name_of(UpdatePhase phase);
-
-struct VariableNorm {
-  std::int32_t variable = 0;  ///< position in Plan::variables
-  double squared = 0;
-};
-
-/// One replica's part of the norm of a variable that the replicas divide.
-struct ShardNorm {
-  std::int32_t variable = 0;
-  graph::NormPart part = {};
-};
 
 /// The tensors that a rule keeps for one variable, in the order of OptimizerRule::state: whole
 /// ones, or the elements of a shard.
@@ -72,14 +51,13 @@ class WeightUpdate {
   void set_rules(std::shared_ptr<const UpdateRules> rules) { rules_ = std::move(rules); }
   bool clips() const { return rules_->max_grad_norm > 0; }
 
-  /// Sets the sums of this stage or, before every update, of one that has copies of its parameters.
+  /// Sets the sums of this stage, or of one that has copies of its parameters, which every update
+  /// reads. All of them are set before the first update.
   void set_sums(std::int32_t stage, StageSums sums) { sums_.set(stage, std::move(sums)); }
   void set_clip_factor(double factor) { clip_factor_ = factor; }
   /// Is called before `apply` if `follow` came first, with the squared norms of what weights move
   /// along, by position in Plan::variables.
-  void set_directions(std::shared_ptr<const std::vector<double>> squared_norms) {
-    directions_ = std::move(squared_norms);
-  }
+  void set_directions(std::vector<double> squared_norms) { directions_ = std::move(squared_norms); }
   /// Each returns whether this stage has anything to do in one phase.
   bool reduces() const;
   bool follows() const;
@@ -121,11 +99,16 @@ class WeightUpdate {
   std::int64_t updates() const { return step_; }
   /// Returns whether the weights are those after updates() updates, not between two.
   bool whole() const { return !applying_; }
-  /// Returns, after `measure`, the norm of each trained variable of the stage that is not divided.
-  const std::vector<VariableNorm>& squared_norms() const { return norms_; }
-  /// Returns, after `measure` or `follow`, this replica's parts of the norms of those that are.
-  /// They stay until the next such phase.
-  const std::vector<ShardNorm>& shard_norms() const { return shard_norms_; }
+  /// Returns whether norms() are those that `phase` has measured once it is done.
+  bool measures(UpdatePhase phase) const;
+  /// Returns the norms that the last phase has measured: `measure` those of gradients of all
+  /// trained variables of the stage, `follow` those of what divided ones move along.
+  const UpdateNorms& norms() const { return norms_; }
+  /// Makes room in `norms` for what a phase measures. @throws std::bad_alloc
+  void make_room(UpdateNorms& norms) const;
+  /// Exchanges norms() for `norms`, in which there is room for those of another phase. Allocates
+  /// nothing.
+  void exchange_norms(UpdateNorms& norms) noexcept { std::swap(norms_, norms); }
 
  private:
   struct Trained : Share {
@@ -134,7 +117,7 @@ class WeightUpdate {
     std::vector<float> initial_state = {};         // of each tensor's elements
     bool on_host = false;
     std::int64_t own_elements = 0;  // with the padding of `own`
-    std::size_t shard_norm = 0;     // position in shard_norms_, if it is divided
+    std::size_t shard_norm = 0;     // position in UpdateNorms::shards, if it is divided
   };
   /// A State holds elements of each tensor of a parameter's state.
   class State {
@@ -160,8 +143,8 @@ class WeightUpdate {
   static constexpr std::int64_t most_at_once = 1 << 22;
 
   Trained trained_variable(std::size_t position);
-  /// Makes the room that norms take, so that no phase has to allocate.
-  void make_room_for_norms();
+  /// Gives each divided parameter its position among the norms of shards.
+  void number_shard_norms();
   void begin_anew(const StateBlocks& state) const;
   void count_all_reduces();
   void count_reduction();
@@ -225,7 +208,7 @@ class WeightUpdate {
   StateBlocks all_state_;  // the same blocks, wherever they are
   Staging staging_;        // in the IPU's scratch, while it runs
   OffloadReport moves_;
-  std::shared_ptr<const std::vector<double>> directions_;
+  std::vector<double> directions_;
   CollectiveReport collectives_;
   CollectiveReport of_reducer_;  // what one total of the reducer's adds
   double clip_factor_ = 1;
@@ -233,8 +216,7 @@ class WeightUpdate {
   bool uses_added_ = false;
   std::int64_t step_ = 0;  // updates done
   bool applying_ = false;
-  std::vector<VariableNorm> norms_;
-  std::vector<ShardNorm> shard_norms_;
+  UpdateNorms norms_;  // with room for what a phase measures
 };
 
 }  // namespace penstock::actors

@@ -7,28 +7,36 @@
 
 namespace penstock::actors {
 
-void WeightUpdate::make_room_for_norms() {
-  std::size_t whole = 0;
-  for (Trained& trained : trained_) {
-    if (!trained.divided) {
-      ++whole;
-      continue;
-    }
-    trained.shard_norm = shard_norms_.size();
-    ShardNorm& norm = shard_norms_.emplace_back(ShardNorm{trained.variable, {}});
+void WeightUpdate::number_shard_norms() {
+  std::size_t shards = 0;
+  for (Trained& trained : trained_)
+    if (trained.divided) trained.shard_norm = shards++;
+}
+
+void WeightUpdate::make_room(UpdateNorms& norms) const {
+  const auto divided = static_cast<std::size_t>(std::ranges::count_if(trained_, &Trained::divided));
+  norms.whole.reserve(trained_.size() - divided);
+  norms.shards.resize(divided);
+  for (const Trained& trained : trained_) {
+    if (!trained.divided) continue;
+    ShardNorm& norm = norms.shards[trained.shard_norm];
+    norm.variable = trained.variable;
     graph::reserve(norm.part, trained.own, trained.elements());
   }
-  norms_.reserve(whole);
+}
+
+bool WeightUpdate::measures(UpdatePhase phase) const {
+  return (phase == UpdatePhase::measure && clips()) || (phase == UpdatePhase::follow && follows());
 }
 
 void WeightUpdate::measure() {
-  norms_.clear();
+  norms_.whole.clear();
   const float scale = gradient_scale();
   for (const Trained& trained : trained_) {
     if (trained.divided)
-      sums_.norm_part(trained, scale, staging_, shard_norms_[trained.shard_norm].part);
+      sums_.norm_part(trained, scale, staging_, norms_.shards[trained.shard_norm].part);
     else
-      norms_.push_back({trained.variable, sums_.squared_norm(trained, scale, staging_)});
+      norms_.whole.push_back({trained.variable, sums_.squared_norm(trained, scale, staging_)});
   }
 }
 
@@ -36,7 +44,7 @@ void WeightUpdate::follow() {
   for (const Trained& trained : trained_) {
     if (!moves_in_shards(trained)) continue;
     const Piece piece = bring(trained, trained.own);
-    make_norm_part(trained, piece, shard_norms_[trained.shard_norm].part);
+    make_norm_part(trained, piece, norms_.shards[trained.shard_norm].part);
     put_back(trained, piece);
     staging_.beat();
   }
@@ -96,7 +104,7 @@ void WeightUpdate::move_shard(const Trained& trained) {
   const double squared_norm = squared_norm_of_weight(trained);
   const Piece own{trained.own, bring_state(trained, trained.own), gradient(trained),
                   bring_weight(trained, trained.own)};
-  move(trained, own, squared_norm, (*directions_)[static_cast<std::size_t>(trained.variable)]);
+  move(trained, own, squared_norm, directions_[static_cast<std::size_t>(trained.variable)]);
   put_back_weight(trained, trained.own.begin, own.weight);
 }
 

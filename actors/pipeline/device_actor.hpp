@@ -8,7 +8,7 @@
 #include "actors/execution/ipu_pulse.hpp"
 #include "actors/execution/thread_team.hpp"
 #include "actors/execution/weight_room.hpp"
-#include "actors/pipeline/messages.hpp"
+#include "actors/messages/local_messages.hpp"
 #include "graph/plan/phases/residency.hpp"
 
 namespace penstock::actors {

@@ -4,7 +4,7 @@
 
 #include <new>
 
-#include "actors/pipeline/messages.hpp"
+#include "actors/messages/local_messages.hpp"
 
 namespace penstock::actors {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "actors/execution/host_port.hpp"
 #include "actors/pipeline/explained_wait.hpp"
 #include "graph/values/memory.hpp"
 

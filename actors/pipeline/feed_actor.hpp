@@ -3,7 +3,7 @@
 // ends a call that is asked to stop: between two windows, the same two in every replica.
 #pragma once
 
-#include "actors/pipeline/messages.hpp"
+#include "actors/messages/local_messages.hpp"
 
 namespace penstock::actors {
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "actors/execution/host_port.hpp"
 #include "actors/pipeline/explained_wait.hpp"
 #include "graph/plan/optimizers/norm.hpp"
 
@@ -13,7 +14,7 @@ void GateState::start(GateHandle::pointer actor, std::shared_ptr<const PipelineS
   setup = std::move(pipeline);
   rules = std::move(first_rules);
   squared_norms.assign(setup->plan->variables.size(), 0.0);
-  directions = std::make_shared<std::vector<double>>(squared_norms);
+  directions = squared_norms;
   shard_norms.resize(squared_norms.size());
   for (std::size_t i = 0; i < squared_norms.size(); ++i) {
     const graph::ParameterRule& rule = rules->variables[i];
@@ -28,20 +29,25 @@ void GateState::start(GateHandle::pointer actor, std::shared_ptr<const PipelineS
 void GateState::on_links(GateLinks& given) {
   links = std::move(given);
   orders = std::vector<Orders>(links.optimizers.size());
+  told_shards.resize(links.optimizers.size());
   heard.assign(links.optimizers.size(), false);
 }
 
 void GateState::prepare_rounds() {
-  for (Orders& letters : orders)
+  for (Orders& letters : orders) {
     for (Letter<UpdateOrder>& letter : letters) letter.prepare([] { return UpdateOrder{}; });
+    if (follows)
+      letters[static_cast<std::size_t>(UpdatePhase::apply)].message().directions.reserve(
+          directions.size());
+  }
 }
 
 void GateState::on_gradients_ready(const GradientsReady& message) {
   if (!hear(message.replica, message.stage)) return;
   prepare_rounds();
   if (!setup->host->update_begins()) return;
-  begin_round(
-      {.phase = setup->replicas > 1 && one_by_one() ? UpdatePhase::reduce : first_with_sums()});
+  clip_factor = 1;
+  begin_round(setup->replicas > 1 && one_by_one() ? UpdatePhase::reduce : first_with_sums());
 }
 
 UpdatePhase GateState::first_with_sums() const {
@@ -49,64 +55,69 @@ UpdatePhase GateState::first_with_sums() const {
   return follows ? UpdatePhase::follow : UpdatePhase::apply;
 }
 
+std::size_t GateState::position_of(std::int32_t replica, std::int32_t stage) const {
+  return static_cast<std::size_t>(replica) * setup->stages() + static_cast<std::size_t>(stage);
+}
+
 bool GateState::hear(std::int32_t replica, std::int32_t stage) {
-  heard[static_cast<std::size_t>(replica) * setup->stages() + static_cast<std::size_t>(stage)] =
-      true;
+  heard[position_of(replica, stage)] = true;
   if (++answers < links.optimizers.size()) return false;
   answers = 0;
   std::fill(heard.begin(), heard.end(), false);
   return true;
 }
 
-void GateState::begin_round(const UpdateOrder& order) {
+void GateState::begin_round(UpdatePhase next) {
   in_round = true;
-  round = order;
+  phase = next;
   const std::size_t first = one_by_one() ? 1 : links.optimizers.size();
   for (std::size_t i = 0; i < first; ++i) send_order(i);
 }
 
 void GateState::send_order(std::size_t optimizer) {
-  Letter<UpdateOrder>& letter = orders[optimizer][static_cast<std::size_t>(round.phase)];
-  letter.message() = round;
+  Letter<UpdateOrder>& letter = orders[optimizer][static_cast<std::size_t>(phase)];
+  UpdateOrder& order = letter.message();
+  order.phase = phase;
+  order.clip_factor = clip_factor;
+  if (follows && phase == UpdatePhase::apply) order.directions = directions;
   letter.send(links.optimizers[optimizer], self->context());
 }
 
-void GateState::on_phase_done(const PhaseDone& answer) {
-  const WeightUpdate& update = *answer.update;
-  const auto replica = static_cast<std::size_t>(answer.replica);
-  if (round.phase == UpdatePhase::measure && replica == 0)
-    for (const VariableNorm& norm : update.squared_norms())
-      squared_norms[static_cast<std::size_t>(norm.variable)] = norm.squared;
-  for (const ShardNorm& norm : update.shard_norms())
-    shard_norms[static_cast<std::size_t>(norm.variable)][replica] = &norm.part;
+void GateState::on_phase_done(PhaseDone& answer) {
+  note_norms(answer);
   if (hear(answer.replica, answer.stage))
     end_round();
   else if (one_by_one())
     send_order(answers);
 }
 
+// What comes is kept without a copy, for an update allocates nothing.
+void GateState::note_norms(PhaseDone& answer) {
+  const auto replica = static_cast<std::size_t>(answer.replica);
+  if (phase == UpdatePhase::measure && replica == 0)
+    for (const VariableNorm& norm : answer.norms.whole)
+      squared_norms[static_cast<std::size_t>(norm.variable)] = norm.squared;
+  if (answer.norms.shards.empty()) return;
+  auto& told = told_shards[position_of(answer.replica, answer.stage)];
+  told = std::move(answer.norms.shards);
+  for (const ShardNorm& norm : told)
+    shard_norms[static_cast<std::size_t>(norm.variable)][replica] = &norm.part;
+}
+
 void GateState::end_round() {
-  UpdateOrder next = round;
-  switch (round.phase) {
+  switch (phase) {
     case UpdatePhase::reduce:
-      next.phase = first_with_sums();
-      return begin_round(next);
+      return begin_round(first_with_sums());
     case UpdatePhase::measure:
       add_up(squared_norms);
-      next.clip_factor =
+      clip_factor =
           graph::clip_factor(squared_norms, rules->max_grad_norm, rules->exact_max_grad_norm);
-      next.phase = follows ? UpdatePhase::follow : UpdatePhase::apply;
-      return begin_round(next);
-    case UpdatePhase::follow: {
-      add_up(*directions);
-      next.directions = directions;
-      next.phase = UpdatePhase::apply;
-      return begin_round(next);
-    }
+      return begin_round(follows ? UpdatePhase::follow : UpdatePhase::apply);
+    case UpdatePhase::follow:
+      add_up(directions);
+      return begin_round(UpdatePhase::apply);
     case UpdatePhase::apply:
-      if (!gathers) return release();
-      next.phase = UpdatePhase::gather;
-      return begin_round(next);
+      return gathers ? begin_round(UpdatePhase::gather) : release();
     case UpdatePhase::gather:
       return release();
   }
@@ -144,7 +155,7 @@ std::string GateState::waits_for() const {
     if (in_round && one_by_one()) break;
   }
   if (!in_round) return "the complete gradients of " + late;
-  return "the phase " + name_of(round.phase) + " of the weight update of " + late;
+  return "the phase " + name_of(phase) + " of the weight update of " + late;
 }
 
 GateHandle::behavior_type gate_actor(GateHandle::stateful_pointer<GateState> self,
@@ -153,7 +164,7 @@ GateHandle::behavior_type gate_actor(GateHandle::stateful_pointer<GateState> sel
   self->state.start(self, std::move(setup), std::move(rules));
   return {[=](GateLinks& links) { self->state.on_links(links); },
           [=](const GradientsReady& ready) { self->state.on_gradients_ready(ready); },
-          [=](const PhaseDone& done) { self->state.on_phase_done(done); },
+          [=](PhaseDone& done) { self->state.on_phase_done(done); },
           [=](const SetRules& message) { self->state.on_set_rules(message); },
           [=](const ExplainWait&) { self->state.on_explain_wait(); }};
 }

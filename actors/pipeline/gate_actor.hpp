@@ -8,7 +8,7 @@
 #include <array>
 #include <vector>
 
-#include "actors/pipeline/messages.hpp"
+#include "actors/messages/local_messages.hpp"
 
 namespace penstock::actors {
 
@@ -17,22 +17,26 @@ struct GateState {
              std::shared_ptr<const UpdateRules> first_rules);
   void on_links(GateLinks& given);
   void on_gradients_ready(const GradientsReady& message);
-  void on_phase_done(const PhaseDone& done);
+  void on_phase_done(PhaseDone& done);
   void on_set_rules(const SetRules& message) { rules = message.rules; }
   void on_explain_wait() const;
 
   /// Makes what the update's rounds need: from its begin to its end the gate allocates nothing.
   void prepare_rounds();
-  void begin_round(const UpdateOrder& order);
+  void begin_round(UpdatePhase next);
   void send_order(std::size_t optimizer);
-  /// The round for which the sums over the replicas must be there.
+  /// Returns the phase of the first round for which the sums over the replicas must be there.
   UpdatePhase first_with_sums() const;
+  /// Keeps the norms that an optimizer has measured.
+  void note_norms(PhaseDone& answer);
   void end_round();
   /// Turns what shards know of each variable's norm into the norm.
   void add_up(std::vector<double>& of_variables) const;
   void release();
   /// Returns what the gate waits for; nothing if others would name it.
   std::string waits_for() const;
+  /// Returns the position of a stage's optimizer in `links`.
+  std::size_t position_of(std::int32_t replica, std::int32_t stage) const;
   /// Notes that the optimizer of a stage has answered. Returns whether it was the last one; then
   /// the count begins again.
   bool hear(std::int32_t replica, std::int32_t stage);
@@ -45,12 +49,15 @@ struct GateState {
   std::size_t answers = 0;  // that their sums are complete or, in a round, that it is done
   std::vector<bool> heard;  // which optimizers have given them, by position in `links`
   bool in_round = false;    // an update is under way
-  UpdateOrder round;
+  UpdatePhase phase = UpdatePhase::apply;  // of the round
+  double clip_factor = 1;                  // of the update
   std::vector<double> squared_norms;  // by variable; of replica 0 where the replicas' are equal
-  /// The parts of norms of the last round that told of them, by variable, then replica. A variable
-  /// that is not divided has none.
+  /// What each optimizer has told of shards last, by its position in `links`.
+  std::vector<std::vector<ShardNorm>> told_shards;
+  /// The parts of norms in `told_shards`, by variable, then replica. A variable that is not divided
+  /// has none.
   std::vector<std::vector<const graph::NormPart*>> shard_norms;
-  std::shared_ptr<std::vector<double>> directions;                // squared norms, by variable
+  std::vector<double> directions;                                 // squared norms, by variable
   using Orders = std::array<Letter<UpdateOrder>, update_phases>;  // by phase
   std::vector<Orders> orders;                                     // by optimizer
   bool follows = false;  // some variables are divided whose rule has norms

@@ -25,27 +25,16 @@ BlockKey OptimizerState::key() const {
 }
 
 void OptimizerState::on_window_complete(const WindowComplete& window) {
-  update_number = window.update;
-  if (!links.reducer) return use_sums(nullptr);
+  last_micro_batch = window.last_micro_batch;
+  if (!links.reducer) return on_all_sums_complete();
   awaited = Awaited::replicas;
-  self->send(links.reducer, Contribution{setup.replica, self, setup.arena});
+  self->send(links.reducer, SumsComplete{});
 }
 
-void OptimizerState::on_reduced(const Reduced& reduced) {
-  use_sums(reduced.sums);
-}
-
-void OptimizerState::use_sums(std::shared_ptr<const ReducedSums> reduced) {
-  const StageSums own{setup.arena, std::move(reduced)};
+void OptimizerState::on_all_sums_complete() {
   for (const std::int32_t owner : owners)
-    self->send(links.optimizers[static_cast<std::size_t>(owner)], TiedSums{setup.stage, own});
-  setup.update->set_sums(setup.stage, own);
+    self->send(links.optimizers[static_cast<std::size_t>(owner)], TiedSumsComplete{});
   awaited = Awaited::tied_sums;
-  count_sums();
-}
-
-void OptimizerState::on_tied_sums(TiedSums& tied) {
-  setup.update->set_sums(tied.stage, std::move(tied.sums));
   count_sums();
 }
 
@@ -76,7 +65,8 @@ void OptimizerState::be_ready() {
 }
 
 void OptimizerState::write_letters() {
-  for (PhaseLetters& letter : letters) {
+  for (std::size_t i = 0; i < update_phases; ++i) {
+    PhaseLetters& letter = letters[i];
     letter.run.prepare([&] {
       auto answer = std::make_shared<Letter<UpdateDone>>();
       answer->prepare([] { return UpdateDone{}; });
@@ -87,13 +77,15 @@ void OptimizerState::write_letters() {
                        .stage = setup.stage,
                        .answer = std::move(answer)};
     });
-    letter.done.prepare([&] { return PhaseDone{setup.replica, setup.stage, setup.update}; });
+    letter.done.prepare([&] { return PhaseDone{setup.replica, setup.stage}; });
+    if (setup.update->measures(static_cast<UpdatePhase>(i)))
+      setup.update->make_room(letter.done.message().norms);
   }
 }
 
-void OptimizerState::on_update_order(const UpdateOrder& order) {
+void OptimizerState::on_update_order(UpdateOrder& order) {
   setup.update->set_clip_factor(order.clip_factor);
-  setup.update->set_directions(order.directions);
+  setup.update->set_directions(std::move(order.directions));
   switch (order.phase) {
     case UpdatePhase::reduce:
       return setup.update->reduces() ? run(order.phase) : end_phase(order.phase);
@@ -108,7 +100,9 @@ void OptimizerState::on_update_order(const UpdateOrder& order) {
 }
 
 void OptimizerState::end_phase(UpdatePhase phase) {
-  letters[static_cast<std::size_t>(phase)].done.send(links.gate, self->context());
+  Letter<PhaseDone>& letter = letters[static_cast<std::size_t>(phase)].done;
+  if (setup.update->measures(phase)) setup.update->exchange_norms(letter.message().norms);
+  letter.send(links.gate, self->context());
 }
 
 void OptimizerState::fetch_state() {
@@ -177,7 +171,7 @@ void OptimizerState::on_update_done(const UpdateDone& done) {
                   .replica = setup.replica,
                   .stage = setup.stage,
                   .activity = Activity::update,
-                  .micro_batch = (update_number + 1) * setup.pipeline->gradient_accumulation - 1,
+                  .micro_batch = last_micro_batch,
                   .begin_ns = done.begin_ns,
                   .end_ns = done.end_ns});
   if (done.phase == UpdatePhase::reduce && reduces_ahead())
@@ -198,9 +192,9 @@ OptimizerHandle::behavior_type optimizer_actor(
   self->state.start(self, std::move(setup));
   return {[=](OptimizerLinks& links) { self->state.on_links(links); },
           [=](const WindowComplete& window) { self->state.on_window_complete(window); },
-          [=](const Reduced& reduced) { self->state.on_reduced(reduced); },
-          [=](TiedSums& tied) { self->state.on_tied_sums(tied); },
-          [=](const UpdateOrder& order) { self->state.on_update_order(order); },
+          [=](const AllSumsComplete&) { self->state.on_all_sums_complete(); },
+          [=](const TiedSumsComplete&) { self->state.on_tied_sums_complete(); },
+          [=](UpdateOrder& order) { self->state.on_update_order(order); },
           [=](const UpdateDone& done) { self->state.on_update_done(done); },
           [=](const Release&) { self->state.on_release(); },
           [=](const SetRules& message) { self->state.on_set_rules(message); },

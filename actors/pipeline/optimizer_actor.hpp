@@ -6,7 +6,7 @@
 #include <array>
 #include <set>
 
-#include "actors/pipeline/messages.hpp"
+#include "actors/messages/local_messages.hpp"
 
 namespace penstock::actors {
 
@@ -22,19 +22,19 @@ struct OptimizerState {
   void start(OptimizerHandle::pointer actor, OptimizerSetup given);
   void on_links(OptimizerLinks& given);
   void on_window_complete(const WindowComplete& window);
-  void on_reduced(const Reduced& reduced);
-  void on_tied_sums(TiedSums& tied);
-  void on_update_order(const UpdateOrder& order);
+  void on_all_sums_complete();
+  void on_tied_sums_complete() { count_sums(); }
+  void on_update_order(UpdateOrder& order);
   void on_update_done(const UpdateDone& done);
   void on_release();
   void on_explain_wait() const;
   void on_set_rules(const SetRules& message) { setup.update->set_rules(message.rules); }
 
-  void use_sums(std::shared_ptr<const ReducedSums> reduced);
-  /// One stage's sums have come; the last that are waited for make the gradients complete.
+  /// Counts the sums of one more stage that are complete. The last that are waited for make the
+  /// gradients complete.
   void count_sums();
-  /// Whether the replicas' sums are added up as soon as all replicas have them, while other stages
-  /// still work, and not in a round of the gate's.
+  /// Returns whether the replicas' sums are added up as soon as all replicas have them, while other
+  /// stages still work, and not in a round of the gate's.
   bool reduces_ahead() const;
   /// Gets what the update needs.
   void prepare();
@@ -56,10 +56,10 @@ struct OptimizerState {
   OptimizerSetup setup;
   OptimizerLinks links;
   std::int32_t ipu = 0;
-  std::set<std::int32_t> owners;   // of copies that this stage holds
-  std::set<std::int32_t> copiers;  // stages that hold copies of this one's parameters
-  std::size_t sums_there = 0;      // of this update
-  std::int64_t update_number = 0;
+  std::set<std::int32_t> owners;      // of copies that this stage holds
+  std::set<std::int32_t> copiers;     // stages that hold copies of this one's parameters
+  std::size_t sums_there = 0;         // of this update
+  std::int64_t last_micro_batch = 0;  // of the window that this update ends
   enum class Awaited : std::uint8_t { nothing, replicas, tied_sums, state, ipu };
   Awaited awaited = Awaited::nothing;          // what this optimizer is the first to know of
   UpdatePhase running = UpdatePhase::measure;  // on the IPU, while that is awaited

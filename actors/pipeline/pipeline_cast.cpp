@@ -64,6 +64,7 @@ class Casting {
     step_ = cast_.step = spawn("step", RunsOn::workers, step_actor, setup_);
     feed_ = spawn("feed", RunsOn::workers, feed_actor, setup_, supervisor_);
     make_memory();
+    share_sums();
     spawn_devices();
     for (std::int64_t replica = 0; replica < setup_->replicas; ++replica) spawn_stages(replica);
     if (setup_->plan->training) spawn_updaters();
@@ -101,6 +102,32 @@ class Casting {
       }
     for (const auto& [ipu, bytes] : scratch_bytes_)
       if (bytes > 0) scratch_[ipu] = allocate_block(static_cast<std::size_t>(bytes));
+  }
+
+  /// Tells every update of the gradient sums that it reads: those of its own stage, and those of
+  /// the stages that have copies of its parameters.
+  void share_sums() {
+    if (!setup_->plan->training) return;
+    if (setup_->replicas > 1) {
+      for (std::size_t stage = 0; stage < setup_->stages(); ++stage) {
+        std::vector<std::shared_ptr<Arena>> replicas;
+        for (std::size_t at = stage; at < arenas_.size(); at += setup_->stages())
+          replicas.push_back(arenas_[at]);
+        reduced_.push_back(make_reduced_sums(*setup_, *rules_, stage, std::move(replicas)));
+      }
+    }
+    for (std::size_t at = 0; at < updates_.size(); ++at) {
+      const std::size_t own = at % setup_->stages(), first = at - own;
+      const auto set_sums = [&](std::size_t stage) {
+        updates_[at]->set_sums(
+            static_cast<std::int32_t>(stage),
+            {arenas_[first + stage], reduced_.empty() ? nullptr : reduced_[stage]});
+      };
+      set_sums(own);
+      for (const graph::VariablePlan& variable : setup_->plan->stages[own].variables)
+        for (const graph::CopyPlan& copy : variable.copies)
+          set_sums(static_cast<std::size_t>(copy.stage));
+    }
   }
 
   void spawn_devices() {
@@ -150,7 +177,9 @@ class Casting {
       report.optimizer_bytes_on_ipu = update->state_bytes_on_ipu();
       report.padding_bytes = update->state_padding_on_ipu();
       report.optimizer_state = update->state_moves();
-      report.reducer_bytes = reducer_bytes(stage);
+      if (!reduced_.empty())
+        report.reducer_bytes =
+            reduced_[stage]->on_ipu.layout.bytes + reduced_[stage]->on_host.layout.bytes;
     }
     report.peak_bytes = arena.bytes() + report.shared_bytes + report.optimizer_bytes_on_ipu;
     return report;
@@ -161,19 +190,7 @@ class Casting {
     if (setup_->replicas == 1) return;
     for (std::size_t stage = 0; stage < setup_->stages(); ++stage)
       reducers_.push_back(spawn("reducer of stage " + std::to_string(stage), RunsOn::workers,
-                                reducer_actor, reducer_setup(stage)));
-  }
-
-  ReducerSetup reducer_setup(std::size_t stage) const {
-    return {setup_->replicas, reduced_layout(*setup_, *rules_, stage, false),
-            reduced_layout(*setup_, *rules_, stage, true)};
-  }
-
-  /// Returns the bytes of a stage's reducer, or 0 if there is none.
-  std::int64_t reducer_bytes(std::size_t stage) const {
-    if (setup_->replicas == 1) return 0;
-    const ReducerSetup reducer = reducer_setup(stage);
-    return reducer.on_ipu.bytes + reducer.on_host.bytes;
+                                reducer_actor, setup_->replicas));
   }
 
   void spawn_host_store() {
@@ -203,6 +220,12 @@ class Casting {
     caf::anon_send(feed_, FeedLinks{stages_, step_});
     caf::anon_send(step_, StepLinks{feed_, stages_, optimizers_, gate_});
     if (gate_) caf::anon_send(gate_, GateLinks{optimizers_, supervisor_});
+    for (std::size_t stage = 0; stage < reducers_.size(); ++stage) {
+      ReducerLinks links;
+      for (std::size_t at = stage; at < optimizers_.size(); at += setup_->stages())
+        links.optimizers.push_back(optimizers_[at]);
+      caf::anon_send(reducers_[stage], std::move(links));
+    }
     SupervisorLinks asked{{}, optimizers_, feed_, gate_};
     for (const auto& stages : stages_)
       asked.stages.insert(asked.stages.end(), stages.begin(), stages.end());
@@ -240,6 +263,7 @@ class Casting {
   HostStoreHandle host_store_;
   std::vector<std::shared_ptr<Arena>> arenas_;                  // of all replicas, by stage
   std::vector<std::shared_ptr<WeightUpdate>> updates_;          // as these; none in inference
+  std::vector<std::shared_ptr<const ReducedSums>> reduced_;     // by stage; none for one replica
   std::map<std::int32_t, std::shared_ptr<std::byte>> scratch_;  // by IPU
   std::map<std::int32_t, std::int64_t> scratch_bytes_;          // by IPU
   std::map<std::int32_t, std::array<std::int64_t, graph::rooms>> room_bytes_;  // by IPU

@@ -4,8 +4,8 @@
 
 #include "actors/execution/stage_memory.hpp"
 #include "actors/execution/status_board.hpp"
+#include "actors/messages/local_messages.hpp"
 #include "actors/pipeline/living_actors.hpp"
-#include "actors/pipeline/messages.hpp"
 #include "actors/system/actor_system.hpp"
 
 namespace penstock::actors {

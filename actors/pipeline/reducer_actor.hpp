@@ -1,28 +1,23 @@
-// Reducer: where the replicas' gradient sums of one stage meet. Tells every replica where all of
-// them are, and where their total is to be, of which each replica's IPU adds up a share.
+// Reducer: where the replicas of one stage meet before a weight update. It tells the optimizers of
+// all of them once every replica's gradient sums are complete. It reads no sum itself, for the IPU
+// of each replica adds up a share of the total.
 #pragma once
 
-#include "actors/pipeline/messages.hpp"
+#include "actors/messages/local_messages.hpp"
 
 namespace penstock::actors {
 
-struct ReducerSetup {
-  std::int64_t replicas = 0;
-  ReducedLayout on_ipu = {};   ///< of sums that the stages have on their IPUs
-  ReducedLayout on_host = {};  ///< and in the host store
-};
-
 struct ReducerState {
-  void start(ReducerHandle::pointer actor, const ReducerSetup& setup);
-  void on_contribution(Contribution& contribution);
+  void on_links(ReducerLinks& given) { links = std::move(given); }
+  void on_sums_complete();
 
   ReducerHandle::pointer self = nullptr;
-  std::vector<OptimizerHandle> arrived;  // whose replicas have contributed to this update
-  std::shared_ptr<ReducedSums> sums;
+  std::int64_t replicas = 0;
+  ReducerLinks links;
+  std::int64_t complete = 0;  // the replicas whose sums for this update are complete
 };
 
-/// All gradient sums are f32.
 ReducerHandle::behavior_type reducer_actor(ReducerHandle::stateful_pointer<ReducerState> self,
-                                           const ReducerSetup& setup);
+                                           std::int64_t replicas);
 
 }  // namespace penstock::actors

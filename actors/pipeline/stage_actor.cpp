@@ -242,7 +242,7 @@ void StageState::finish(const Work& work) {
   setup.arena->release(work.micro_batch);
   core->finished(work);
   send_back(work.micro_batch);
-  if (core->window_complete()) complete_window();
+  if (core->window_complete()) self->send(links.optimizer, WindowComplete{work.micro_batch});
 }
 
 void StageState::note_moves() {
@@ -282,10 +282,6 @@ void StageState::send_back(std::int64_t micro_batch) {
     send_along(sends[i], micro_batch, setup.arena->sends_back(i, micro_batch));
   if (setup.arena->stage().outputs_after_backward) send_outputs(micro_batch);
   if (setup.stage == 0) self->send(links.feed, Credit{setup.replica});
-}
-
-void StageState::complete_window() {
-  self->send(links.optimizer, WindowComplete{windows++});
 }
 
 void StageState::on_weights_ready(const WeightsReady& ready) {

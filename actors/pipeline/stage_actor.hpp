@@ -9,7 +9,7 @@
 
 #include "actors/execution/stage_core.hpp"
 #include "actors/execution/status_board.hpp"
-#include "actors/pipeline/messages.hpp"
+#include "actors/messages/local_messages.hpp"
 
 namespace penstock::actors {
 
@@ -62,7 +62,6 @@ struct StageState {
   void send_forward(std::int64_t micro_batch);
   void send_back(std::int64_t micro_batch);
   void send_outputs(std::int64_t micro_batch);
-  void complete_window();
 
   StageHandle::pointer self = nullptr;
   StageSetup setup;
@@ -70,8 +69,7 @@ struct StageState {
   std::optional<StageCore> core;
   std::int32_t ipu = 0;
   std::vector<std::size_t> position_of_edge;  // by position in Plan::edges
-  std::int64_t windows = 0;
-  std::set<BlockKey> fetching;  // from the host store
+  std::set<BlockKey> fetching;                // from the host store
   /// Stages whose turn in a direction comes after this one's.
   struct NextPhase {
     Direction direction = Direction::forward;

@@ -35,7 +35,7 @@ void StepState::on_stage_outputs(const StageOutputs& outputs) {
   const auto& plans = setup->plan->stages[static_cast<std::size_t>(outputs.stage)].outputs;
   for (std::size_t i = 0; i < plans.size(); ++i)
     collector->add(static_cast<std::size_t>(plans[i].output), outputs.replica,
-                   outputs.micro_batch - first_micro_batch, (*outputs.tensors)[i]);
+                   outputs.micro_batch - first_micro_batch, outputs.tensors[i]);
   self->send(links.stages[static_cast<std::size_t>(outputs.replica)]
                          [static_cast<std::size_t>(outputs.stage)],
              OutputsTaken{});

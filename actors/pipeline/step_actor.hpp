@@ -3,7 +3,7 @@
 #pragma once
 
 #include "actors/execution/output_collector.hpp"
-#include "actors/pipeline/messages.hpp"
+#include "actors/messages/local_messages.hpp"
 
 namespace penstock::actors {
 

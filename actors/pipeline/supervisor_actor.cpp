@@ -4,6 +4,7 @@
 #include <cmath>
 #include <new>
 
+#include "actors/execution/host_port.hpp"
 #include "graph/values/number_range.hpp"
 
 namespace penstock::actors {

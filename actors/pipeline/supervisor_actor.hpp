@@ -6,7 +6,7 @@
 
 #include <optional>
 
-#include "actors/pipeline/messages.hpp"
+#include "actors/messages/local_messages.hpp"
 
 namespace penstock::actors {
 

@@ -38,7 +38,7 @@ COLUMNS = 100
 THREAD_STORAGE = ('graph/values/', 'actors/', 'engine/')
 CAF_ROOMS = ('actors/', 'tests/actors/', 'tests/support/')
 # Rules of the runtime that are worth testing without actors.
-CAF_FREE_ROOM = 'actors/execution/'
+CAF_FREE_ROOMS = ('actors/execution/', 'actors/host/')
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
 TEST = re.compile(r'\bTEST(?:_P|_F)?\(\s*(\w+),\s*(\w+)\)')
@@ -136,8 +136,8 @@ def caf_rule(path, text):
         return
     if not path.startswith(CAF_ROOMS):
         yield 'spells CAF outside ' + ', '.join(CAF_ROOMS)
-    if path.startswith(CAF_FREE_ROOM):
-        yield f'spells CAF in {CAF_FREE_ROOM}'
+    if path.startswith(CAF_FREE_ROOMS):
+        yield f'spells CAF in {PurePosixPath(path).parent}/'
 
 
 def first_include_rule(path, text, sources):

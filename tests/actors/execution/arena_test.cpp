@@ -50,11 +50,12 @@ TEST(Arena, GivesEachMicroBatchOfARingItsOwnMemoryAndUsesItAgain) {
   const Arena arena(plan(), 1, live);
   std::set<const std::byte*> places;
   for (std::int64_t m = 0; m < 2; ++m)
-    for (const Tensor& output : *arena.outputs(m)) places.insert(output.raw());
+    for (std::size_t i = 0; i < arena.outputs(m).size(); ++i)
+      places.insert(arena.outputs(m)[i].raw());
   EXPECT_EQ(places.size(), 4u);
   for (std::int64_t m = 0; m < 4; ++m) {
-    EXPECT_EQ((*arena.outputs(m))[0].raw(), (*arena.outputs(m + 2))[0].raw());
-    EXPECT_EQ(arena.sends_forward(0, m).raw(), (*arena.outputs(m))[1].raw());
+    EXPECT_EQ(arena.outputs(m)[0].raw(), arena.outputs(m + 2)[0].raw());
+    EXPECT_EQ(arena.sends_forward(0, m).raw(), arena.outputs(m)[1].raw());
   }
 }
 

@@ -123,6 +123,22 @@ TEST(WeightUpdate, AllocatesNothingBetweenReplicas) {
   EXPECT_EQ(heap_allocations(), before);
 }
 
+TEST(WeightUpdate, ExchangesNormsForRoomForTheNextOnesWithoutAllocating) {
+  ShardFixture f;
+  f.scatter();
+  WeightUpdate& update = f.updates[0];
+  UpdateNorms norms;
+  update.make_room(norms);
+  const std::uint64_t before = heap_allocations();
+  update.run(UpdatePhase::measure, {});
+  update.exchange_norms(norms);
+  update.run(UpdatePhase::measure, {});
+  EXPECT_EQ(heap_allocations(), before);
+  ASSERT_EQ(norms.shards.size(), 1u);
+  ASSERT_EQ(norms.shards[0].part.tail.size(), 3u);
+  EXPECT_EQ(norms.shards[0].part.tail, update.norms().shards[0].part.tail);
+}
+
 // 7.10: of 7 elements the replicas have 3, 3 and 1.
 TEST(WeightUpdate, AddsUpItsShardOfAllReplicasInTheirOrderAndCountsWhatItReads) {
   ShardFixture f;

@@ -109,7 +109,7 @@ TEST(WeightUpdate, MeasuresFinalGradientsAndFinishesThemOnce) {
   f.sum(192, 8);
   f.sum(0, 4);
   f.update->run(UpdatePhase::measure, {});
-  const auto& norms = f.update->squared_norms();
+  const auto& norms = f.update->norms().whole;
   ASSERT_EQ(norms.size(), 2u);
   EXPECT_EQ(norms[0].variable, 1);
   EXPECT_EQ(norms[0].squared, 3 * 1 * 1);

@@ -43,7 +43,7 @@ std::string stall(SmallCast& cast) {
 }
 
 caf::behavior swallow(caf::event_based_actor*, int) {
-  return {[](const EdgeTensor&) {}, [](const TiedSums&) {}};
+  return {[](const EdgeTensor&) {}, [](const TiedSumsComplete&) {}};
 }
 
 /// While it lives, stage 1 talks to an actor that never does anything instead of stage 2.
@@ -81,7 +81,7 @@ DeviceHandle::behavior_type idle_device(DeviceHandle::pointer, int) {
   return {[](RunProgram&) {}, [](BringWeights&) {}, [](RunUpdate&) {}};
 }
 ReducerHandle::behavior_type idle_reducer(ReducerHandle::pointer, int) {
-  return {[](Contribution&) {}};
+  return {[](const ReducerLinks&) {}, [](const SumsComplete&) {}};
 }
 
 void expect_part(const std::string& text, const std::string& part) {

@@ -1,0 +1,16 @@
+// Failure: why a running model cannot go on.
+#pragma once
+
+#include <string>
+
+#include "penstock/error.hpp"
+
+namespace penstock::actors {
+
+struct Failure {
+  Errc code = Errc::internal;
+  std::string text = {};
+  bool stops_update = false;  ///< whether an update that is under way will not end any more
+};
+
+}  // namespace penstock::actors

@@ -1,0 +1,195 @@
+// The messages of a running model that could cross to another process: numbers, text and tensors,
+// and nothing else, which the compiler checks. Each says who sends it to whom. Handlers answer
+// nothing; what comes back is a message of its own.
+//
+// Whoever receives a tensor may read it until the stage that owns the memory has ended its backward
+// turn for that micro-batch (see graph/plan/plan.hpp). Some messages say that memory may be read
+// now which both sides have known since they were made: a stage, its IPU and its optimizer share an
+// arena, and the replicas of a stage share their gradient sums.
+#pragma once
+
+#include <caf/allowed_unsafe_message_type.hpp>
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include "actors/execution/tensor_list.hpp"
+#include "actors/execution/update_phase.hpp"
+#include "actors/execution/work.hpp"
+#include "actors/host/failure.hpp"
+#include "actors/messages/plain_data.hpp"
+#include "penstock/report.hpp"
+#include "penstock/tensor.hpp"
+#include "penstock/trace.hpp"
+
+namespace penstock::actors {
+
+// ---- one message per edge and micro-batch ------------------------------------------------------
+
+/// Feed or stage -> stage: the tensor that an edge of the plan carries.
+struct EdgeTensor {
+  std::int32_t edge = 0;  ///< position in Plan::edges
+  std::int64_t micro_batch = 0;
+  Tensor tensor = {};  ///< empty for an edge of kind `order`
+};
+
+/// Stage -> step: the outputs of one micro-batch. The step reads them and answers OutputsTaken.
+struct StageOutputs {
+  std::int32_t replica = 0;
+  std::int32_t stage = 0;
+  std::int64_t micro_batch = 0;
+  TensorList tensors = {};  ///< in the order of StagePlan::outputs
+};
+
+/// Step -> stage: the memory of one micro-batch's outputs may be written again.
+struct OutputsTaken {};
+
+/// First stage -> feed: one micro-batch has left the pipeline; another may enter.
+struct Credit {
+  std::int32_t replica = 0;
+};
+
+// ---- work on an IPU ----------------------------------------------------------------------------
+
+/// IPU -> stage: the program has run.
+struct ProgramDone {
+  Work work = {};
+  std::int64_t begin_ns = 0;
+  std::int64_t end_ns = 0;
+};
+
+/// IPU -> stage, where stages have turns: the stage's weights have come to the IPU for that work.
+struct WeightsBrought {
+  Work work = {};
+  std::int64_t begin_ns = 0;
+  std::int64_t end_ns = 0;
+};
+
+/// Stage -> the stages of the next phase, with its first work of a turn: the next turn is theirs.
+/// What the host store keeps for that work may come.
+struct TurnNear {
+  Work work = {};
+};
+
+/// IPU -> optimizer: the phase of its update is done.
+struct UpdateDone {
+  UpdatePhase phase = UpdatePhase::apply;
+  std::int64_t begin_ns = 0;
+  std::int64_t end_ns = 0;
+};
+
+// ---- weight update, once per window ------------------------------------------------------------
+
+/// Stage -> its optimizer: the gradients of the window that ends with `last_micro_batch` are
+/// summed. The arena is the optimizer's until WeightsReady.
+struct WindowComplete {
+  std::int64_t last_micro_batch = 0;
+};
+
+/// Optimizer -> reducer of its stage: one replica's gradient sums are complete.
+struct SumsComplete {};
+
+/// Reducer -> optimizers of its stage: all replicas' gradient sums are complete, and may be read
+/// until the update is done. Each optimizer has its IPU add up its share of them before it says
+/// that it is ready; where one IPU may be busy at a time, when the gate says `reduce`. The totals
+/// are there, and sums may be cleared, in the gate's rounds after that.
+struct AllSumsComplete {};
+
+/// Optimizer -> optimizer of the same replica: the sender's stage holds copies of the receiver's
+/// parameters, and their gradient sums are complete. Until the update is done, the receiver may
+/// use them, and write the copies.
+struct TiedSumsComplete {};
+
+/// Optimizer -> gate: this stage's gradient sums are complete, those of the other replicas
+/// included. It is sent once per update, and everything that the update needs is there then.
+struct GradientsReady {
+  std::int32_t replica = 0;
+  std::int32_t stage = 0;
+};
+
+/// Gate -> optimizers, in rounds: every stage has finished one before the next begins.
+struct UpdateOrder {
+  UpdatePhase phase = UpdatePhase::apply;
+  double clip_factor = 1;  ///< for `follow` and `apply`
+  /// An `apply` after `follow` needs the squared norms of the directions, by position in
+  /// Plan::variables.
+  std::vector<double> directions = {};
+};
+
+/// Optimizer -> gate: the phase that the gate ordered is done.
+struct PhaseDone {
+  std::int32_t replica = 0;
+  std::int32_t stage = 0;
+  UpdateNorms norms = {};  ///< what `measure` or `follow` has measured
+};
+
+/// Gate -> optimizer: every weight is at the next update; its stage may go on.
+struct Release {};
+
+/// Optimizer -> its stage: the new weights are in place; the next window may begin.
+struct WeightsReady {
+  std::vector<TraceEvent> work = {};  ///< what the update did on the IPU
+  OffloadReport state_moves = {};     ///< what all updates have copied to and from the IPU
+  CollectiveReport collectives = {};  ///< what all updates have exchanged with other replicas
+};
+
+/// Stage -> step: its update is done, and noted in the stage's status.
+struct UpdateApplied {};
+
+// ---- the host's calls --------------------------------------------------------------------------
+
+/// Feed -> step: the call was asked to stop, and only so many of its micro-batches per replica have
+/// begun. No others will.
+struct CallCut {
+  std::int64_t micro_batches = 0;
+};
+
+// ---- supervision -------------------------------------------------------------------------------
+
+/// Anybody -> supervisor: this run has failed.
+struct Failed {
+  Failure failure = {};
+};
+
+/// Host -> supervisor: the call that the host waits for has stood still, and the supervisor is to
+/// find out why. It is sent again if that is not known a while later.
+struct NothingMoves {
+  std::uint64_t progress = 0;  ///< what HostPort::progressed() has said all that time
+  double quiet_seconds = 0;    ///< how long nothing has moved
+};
+
+/// Supervisor -> stages, optimizers, gate and feed: a question for what each of them waits. The
+/// answer is WaitsFor; an actor that has no memory for it gives none.
+struct ExplainWait {};
+
+/// Stage, optimizer, gate or feed -> supervisor: the answer to ExplainWait.
+struct WaitsFor {
+  std::string text = {};  ///< empty if others name all that it waits for
+};
+
+/// All messages of this header.
+using DataMessages =
+    std::tuple<EdgeTensor, StageOutputs, OutputsTaken, Credit, ProgramDone, WeightsBrought,
+               TurnNear, UpdateDone, WindowComplete, SumsComplete, AllSumsComplete,
+               TiedSumsComplete, GradientsReady, UpdateOrder, PhaseDone, Release, WeightsReady,
+               UpdateApplied, CallCut, Failed, NothingMoves, ExplainWait, WaitsFor>;
+static_assert(AllPlain<DataMessages>::value,
+              "a message that could cross to another process holds numbers, text and tensors only");
+
+template <class Message, class Messages>
+inline constexpr bool is_one_of = false;
+template <class Message, class... Messages>
+inline constexpr bool is_one_of<Message, std::tuple<Messages...>> =
+    (std::is_same_v<Message, Messages> || ...);
+
+}  // namespace penstock::actors
+
+/// Within a process CAF carries these messages as they are. A message that is missing in
+/// DataMessages cannot be sent.
+template <class Message>
+requires(penstock::actors::is_one_of<
+         Message, penstock::actors::DataMessages>) struct caf::allowed_unsafe_message_type<Message>
+    : std::true_type {
+};

@@ -1,0 +1,165 @@
+// The messages of a running model that never leave its process, for they hold its memory, its code
+// or handles of its actors. Each says who sends it to whom, and who owns what it carries.
+#pragma once
+
+#include <caf/allowed_unsafe_message_type.hpp>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "actors/execution/arena.hpp"
+#include "actors/execution/pipeline_setup.hpp"
+#include "actors/execution/weight_update.hpp"
+#include "actors/messages/handles.hpp"
+#include "actors/system/letter.hpp"
+
+namespace penstock::actors {
+
+// ---- work on an IPU ----------------------------------------------------------------------------
+
+/// Stage -> IPU: run a program of `arena`'s stage, which holds all that the host store keeps for
+/// it. The IPU brings the stage's weights to its room for them, unless they are still there.
+struct RunProgram {
+  StageHandle stage = {};
+  std::shared_ptr<Arena> arena = {};
+  Work work = {};
+  std::int32_t replica = 0;
+  RunConstants constants = {};
+};
+
+/// Stage -> IPU: bring the weights for a program that is near, if they are not there.
+struct BringWeights {
+  StageHandle stage = {};
+  std::shared_ptr<Arena> arena = {};
+  Work work = {};
+  std::int32_t replica = 0;
+};
+
+/// Optimizer -> IPU: run a phase of a weight update. The answer is written beforehand, for an
+/// update that has begun must not end for want of memory.
+struct RunUpdate {
+  OptimizerHandle optimizer = {};
+  std::shared_ptr<WeightUpdate> update = {};
+  UpdatePhase phase = UpdatePhase::apply;
+  std::string who = {};
+  std::int32_t replica = 0;
+  std::int32_t stage = 0;
+  std::shared_ptr<Letter<UpdateDone>> answer = {};
+};
+
+// ---- the host store ----------------------------------------------------------------------------
+
+enum class HostClass : std::uint8_t { optimizer_state, accumulators, weights, stash };
+/// Names what the host store keeps for a stage of a replica in one block.
+struct BlockKey {
+  HostClass of = HostClass::optimizer_state;
+  std::int32_t replica = 0;
+  std::int32_t stage = 0;
+  std::int64_t micro_batch = 0;  ///< means something for a stash only
+
+  auto operator<=>(const BlockKey&) const = default;
+};
+
+/// Optimizer or stage -> host store: asks for a block. The store does not have it any more then.
+struct FetchBlock {
+  BlockKey key = {};
+};
+
+/// Host store -> whoever fetched: owns the block until it is stored again.
+struct FetchedBlock {
+  std::shared_ptr<std::byte> block = {};
+};
+
+/// Optimizer or stage -> host store: gives the block to the store.
+struct StoreBlock {
+  BlockKey key = {};
+  std::shared_ptr<std::byte> block = {};
+};
+
+// ---- the host's calls --------------------------------------------------------------------------
+
+/// Host -> step -> feed: train or run on these tensors.
+struct StepCall {
+  std::vector<Tensor> inputs = {};  ///< in the order of Plan::inputs
+  std::int64_t first_micro_batch = 0;
+  std::int64_t micro_batches = 0;  ///< per replica
+  std::stop_token stop = {};       ///< asks for no further window, or turn of inference, to begin
+};
+
+/// Host -> step -> optimizers and gate: other rules, from the next update on.
+struct SetRules {
+  std::shared_ptr<const UpdateRules> rules = {};
+};
+
+// ---- everybody's neighbours --------------------------------------------------------------------
+// They are sent once before the first call, for spawning cannot name actors that do not exist yet.
+
+struct StageLinks {
+  DeviceHandle device = {};
+  std::vector<StageHandle> stages = {};  ///< the stages of the same replica
+  OptimizerHandle optimizer = {};        ///< null in inference
+  FeedHandle feed = {};
+  StepHandle step = {};
+  SupervisorHandle supervisor = {};
+  HostStoreHandle host_store = {};  ///< null where everything stays on the IPUs
+};
+
+struct FeedLinks {
+  std::vector<std::vector<StageHandle>> stages = {};  ///< [replica][stage]
+  StepHandle step = {};
+};
+
+struct OptimizerLinks {
+  DeviceHandle device = {};
+  StageHandle stage = {};
+  std::vector<OptimizerHandle> optimizers = {};  ///< the optimizers of the same replica, by stage
+  ReducerHandle reducer = {};                    ///< null for a single replica
+  GateHandle gate = {};
+  HostStoreHandle host_store = {};  ///< null where state stays on the IPU
+  SupervisorHandle supervisor = {};
+};
+
+struct ReducerLinks {
+  std::vector<OptimizerHandle> optimizers = {};  ///< the optimizers of its stage, by replica
+};
+
+struct GateLinks {
+  std::vector<OptimizerHandle> optimizers = {};  ///< replica by replica, by stage
+  SupervisorHandle supervisor = {};
+};
+
+struct StepLinks {
+  FeedHandle feed = {};
+  std::vector<std::vector<StageHandle>> stages = {};  ///< [replica][stage]
+  std::vector<OptimizerHandle> optimizers = {};       ///< empty in inference
+  GateHandle gate = {};                               ///< null in inference
+};
+
+struct SupervisorLinks {
+  std::vector<StageHandle> stages = {};
+  std::vector<OptimizerHandle> optimizers = {};  ///< empty in inference
+  FeedHandle feed = {};
+  GateHandle gate = {};  ///< null in inference
+};
+
+}  // namespace penstock::actors
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::RunProgram)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::BringWeights)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::RunUpdate)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::FetchBlock)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::FetchedBlock)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::StoreBlock)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::StepCall)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::SetRules)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::StageLinks)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::FeedLinks)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::OptimizerLinks)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::ReducerLinks)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::GateLinks)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::StepLinks)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::SupervisorLinks)
