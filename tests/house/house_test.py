@@ -1,5 +1,6 @@
 """Usage: house_test.py ROOT. Checks the tree at ROOT, and that each rule can fail."""
 
+import subprocess
 import sys
 import unittest
 from pathlib import Path
@@ -7,26 +8,35 @@ from pathlib import Path
 import rules
 
 ROOT = Path(sys.argv.pop())
-CODE = ('include', 'engine', 'graph', 'actors', 'apps', 'tests', 'benchmarks')
 # Not built by Meson: stands for a project of somebody else's.
 HOSTS = ('tests/install/catches_errors.cpp',)
 
 
+def files_of_the_tree():
+    """The files that Git knows or would add, whoever owns the tree. Where the tree is no checkout,
+    which is so of an archive, they are all files beside what builds and Python leave there."""
+    if (ROOT / '.git').exists():
+        paths = subprocess.run(
+            ['git', '-c', 'safe.directory=*', '-C', ROOT, 'ls-files', '-z', '--cached', '--others',
+             '--exclude-standard'],
+            capture_output=True, text=True, check=True).stdout.split('\0')
+    else:
+        paths = [str(path) for path in (found.relative_to(ROOT) for found in ROOT.rglob('*'))
+                 if not path.parts[0].startswith('build') and '__pycache__' not in path.parts]
+    return sorted({path for path in paths if (ROOT / path).is_file()})
+
+
 def read(paths):
-    return {str(path.relative_to(ROOT)): path.read_text() for path in sorted(paths)}
+    return {path: (ROOT / path).read_text() for path in paths}
 
 
-def find(*patterns):
-    return [path for folder in CODE for pattern in patterns
-            for path in (ROOT / folder).rglob(pattern)]
-
-
-SOURCES = read(find('*.hpp', '*.cpp'))
-BUILD_FILES = read([ROOT / 'meson.build', *find('meson.build')])
-WRITTEN = {**SOURCES, **BUILD_FILES, **read([
-    *find('*.py', '*.sh', 'CMakeLists.txt'), *ROOT.glob('*.md'), *(ROOT / 'docs').rglob('*.md'),
-    *(path for folder in ('scripts', '.ci') for path in (ROOT / folder).iterdir()),
-])}
+FILES = files_of_the_tree()
+SOURCES = read(path for path in FILES if rules.is_code(path))
+BUILD_FILES = read(path for path in FILES if path.endswith('meson.build')
+                   and not path.startswith('subprojects/'))
+WRITTEN = {**SOURCES, **BUILD_FILES, **read(
+    path for path in FILES if path.endswith(('.py', '.sh', '.md', 'CMakeLists.txt'))
+    or path.startswith(('scripts/', '.ci/')))}
 
 
 class House(unittest.TestCase):
@@ -38,6 +48,12 @@ class House(unittest.TestCase):
     def test_sources_were_found(self):
         for folder, _, _ in rules.FLOORS:
             self.assertTrue([path for path in SOURCES if path.startswith(folder)], folder)
+
+    def test_files_lie_where_rules_look(self):
+        self.expect_none(dict.fromkeys(FILES), lambda path, _: rules.place_rule(path))
+
+    def test_includes_can_be_read(self):
+        self.expect_none(SOURCES, lambda path, text: rules.spelling_rule(text, SOURCES))
 
     def test_includes_go_down_only(self):
         self.expect_none(SOURCES, rules.floor_rule)
@@ -91,6 +107,35 @@ class Rules(unittest.TestCase):
 
     def accepts(self, complaints):
         self.assertEqual(list(complaints), [])
+
+    def test_places(self):
+        for path in ('graph/ir/op.hpp', 'graph/codec/source_hash.py', 'benchmarks/run', 'README.md',
+                     'tests/engine/plugin/plugin.h', 'scripts/test', '.ci/run',
+                     'subprojects/packagefiles/caf_core/a.h'):
+            with self.subTest(path=path):
+                self.accepts(rules.place_rule(path))
+        for path in ('library/ir/op.hpp', 'graph/ir/op.h', 'graph/ir/op.inc', 'graph/ir/op.cc',
+                     'tests/engine/plugin.h', 'engine/model/ops.def', 'benchmarks/ops/op.ipp'):
+            with self.subTest(path=path):
+                self.refuses(rules.place_rule(path))
+
+    def test_spellings_of_includes(self):
+        sources = ('graph/ir/graph.hpp', 'include/penstock/shape.hpp')
+        for line in ('#include "graph/ir/graph.hpp"', '#include "penstock/shape.hpp"',
+                     '#include <penstock/shape.hpp>', '#include <sys/stat.h>',
+                     '#include "graph/codec/source_hash.hpp"', '// It includes a header.'):
+            with self.subTest(line=line):
+                self.accepts(rules.spelling_rule(f'int a;\n{line}\n', sources))
+        for line in ('#include GRAPH', '#import "graph/ir/graph.hpp"',
+                     '#include_next <vector>', '#include/**/"graph/ir/graph.hpp"',
+                     '/**/ #include "graph/ir/graph.hpp"', '# include <vector>',
+                     '%:include "graph/ir/graph.hpp"', '#\\\ninclude "graph/ir/graph.hpp"',
+                     '#include "graph/ops/../ir/graph.hpp"', '#include <caf/../penstock/a>',
+                     '#include "./graph/ir/graph.hpp"', '#include "/graph/ir/graph.hpp"',
+                     '#include "graph//ir/graph.hpp"', '#include "graph.hpp"',
+                     '#include "include/penstock/shape.hpp"', '#include "zlib.h"'):
+            with self.subTest(line=line):
+                self.refuses(rules.spelling_rule(f'int a;\n{line}\n', sources))
 
     def test_floors(self):
         for path, include in (

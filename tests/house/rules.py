@@ -32,6 +32,15 @@ FLOORS = [
 ]
 FLOOR_ROOTS = tuple(sorted({folder.split('/')[0] + '/' for folder, _, _ in FLOORS}))
 
+# The folders that the tree has beside the floors, and the suffixes of what may lie in all of them.
+OTHER_FOLDERS = ('tests/', 'benchmarks/', 'docs/', 'scripts/', 'subprojects/', '.ci/')
+CODE_SUFFIXES = ('.hpp', '.cpp')
+OTHER_SUFFIXES = ('.build', '.py', '.sh', '.txt', '.md', '.in', '.map', '.svg', '.wrap', '.gz',
+                  '.safetensors')
+# A host in C, which loads a library that it knows by a header in C.
+C_FOLDER = 'tests/engine/plugin/'
+C_SUFFIXES = ('.h', '.c')
+
 COLUMNS = 100
 
 # Targets of these folders have thread_storage_args, see meson.build.
@@ -40,7 +49,13 @@ CAF_ROOMS = ('actors/', 'tests/actors/', 'tests/support/')
 # Rules of the runtime that are worth testing without actors.
 CAF_FREE_ROOMS = ('actors/execution/', 'actors/host/')
 
-INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
+INCLUDE = re.compile(r'^#include (["<])([^">]+)[">]$', re.MULTILINE)
+# Whatever the preprocessor may take for an include, spelled in whatever way.
+ANY_INCLUDE = re.compile(r'^.*(?:#|%:|\?\?=)(?:[^\w\n]|/\*.*?\*/|\\\n)*(?:include|import).*$',
+                         re.MULTILINE)
+FILE_NAME = re.compile(r'(?:[\w-]+/)*[\w-]+(?:\.[\w-]+)*')
+# Written by the build, which says from what in the folder's meson.build.
+GENERATED = ('graph/codec/source_hash.hpp',)
 TEST = re.compile(r'\bTEST(?:_P|_F)?\(\s*(\w+),\s*(\w+)\)')
 PROOF = re.compile(r'`(?!Suite\.Name`)([A-Z]\w+)\.(\w+|\*)`')
 PROOF_FILE = re.compile(r'`([a-z0-9_/]+)`:\s+`[A-Z]\w+\.')
@@ -61,6 +76,35 @@ FORBIDDEN = [
 def includes(text):
     """[(is_quoted, name), ...] in the order of the text."""
     return [(quote == '"', name) for quote, name in INCLUDE.findall(text)]
+
+
+def is_code(path):
+    """Whether a file is in C++, or in C where that may be."""
+    suffixes = CODE_SUFFIXES + (C_SUFFIXES if path.startswith(C_FOLDER) else ())
+    return PurePosixPath(path).suffix in suffixes and not path.startswith('subprojects/')
+
+
+def place_rule(path):
+    """A file lies where the other rules look, and they know whether it is code."""
+    if '/' in path and not path.startswith((*FLOOR_ROOTS, *OTHER_FOLDERS)):
+        yield 'lies in a folder that no rule knows'
+    elif '/' in path and not is_code(path):
+        suffix = PurePosixPath(path).suffix
+        if suffix and suffix not in OTHER_SUFFIXES and not path.startswith('subprojects/'):
+            yield f'has the suffix {suffix}, of which no rule knows whether that is code'
+
+
+def spelling_rule(text, sources):
+    """The other rules can read every include, and know the file that it names."""
+    for line in ANY_INCLUDE.findall(text):
+        if not INCLUDE.fullmatch(line):
+            yield f'includes by a line that is neither #include "name" nor <name>: {line.strip()}'
+    for is_quoted, name in includes(text):
+        if not FILE_NAME.fullmatch(name):
+            yield f'includes {name}, which leads through another folder'
+        elif is_quoted and (name.startswith('include/') or not (
+                folder_of(name, sources) or name in GENERATED)):
+            yield f'includes "{name}", which names no file from the root or from include/'
 
 
 def floor_rule(path, text):
