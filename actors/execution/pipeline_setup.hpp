@@ -21,7 +21,7 @@ struct UpdateRules {
   std::vector<graph::ParameterRule> variables = {};  ///< in the order of Plan::variables
   /// The norm that gradients are clipped to. 0 means that they are not clipped.
   double max_grad_norm = 0;
-  /// Whether clipping follows PopTorch, as optimizers/norm.hpp explains.
+  /// Whether clipping follows PopTorch, see graph/plan/optimizers/norm.hpp.
   bool exact_max_grad_norm = false;
   /// The factor by which the gradients that arrive are larger than those of the loss.
   double loss_scaling = 1;

@@ -1,5 +1,5 @@
-// Op: everything Penstock knows about one kind of node, as plain data. One file pair per op under
-// ops/, one entry in ops/list.cpp. Pure: an op's functions have no state and may run on any thread.
+// An Op is everything that Penstock knows about one kind of node, as plain data. Every op lies in
+// graph/ops and is listed there. Its functions have no state and may run on any thread.
 #pragma once
 
 #include <cstdint>

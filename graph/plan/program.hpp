@@ -47,7 +47,7 @@ struct Bindings {
 };
 
 /// Puts data that the instruction's op accepts into those of its inputs that may not hold just any
-/// data; see ops/valid_inputs.hpp.
+/// data; see graph/ops/valid_inputs.hpp.
 void make_inputs_valid(const Instruction& instruction, const Bindings& bindings);
 /// Runs one instruction. The heartbeat beats as it begins, and after each piece of a long one.
 /// @throws Error as the kernels do, opening with the op's and the node's name.

@@ -81,6 +81,12 @@ class House(unittest.TestCase):
     def test_no_word_that_must_not_stay(self):
         self.expect_none(WRITTEN, lambda path, text: rules.word_rule(text))
 
+    def test_comments_name_files_that_exist(self):
+        known = rules.known_paths(FILES)
+        files = {path: text for path, text in WRITTEN.items()
+                 if not path.endswith('.md') and not path.startswith('tests/house/')}
+        self.expect_none(files, lambda path, text: rules.path_rule(text, known))
+
     def test_lines_fit(self):
         self.expect_none(WRITTEN, rules.width_rule)
 
@@ -219,6 +225,19 @@ class Rules(unittest.TestCase):
             with self.subTest(text=text):
                 self.refuses(rules.word_rule(text))
         self.accepts(rules.word_rule('https://example.org/home/page, build/root/x'))
+
+    def test_paths_in_comments(self):
+        known = rules.known_paths(['graph/ir/op.hpp', 'include/penstock/shape.hpp',
+                                   'graph/plan/optimizers/norm.hpp', 'docs/phases.md'])
+        for text in ('// See graph/ir/op.hpp.', '# graph/ir/op, graph/ir and graph/plan/optimizers',
+                     '// penstock/shape.hpp; <sys/stat.h>; 1/2', '#include "graph/ir/gone.hpp"',
+                     '#include "graph/codec/source_hash.hpp"'):
+            with self.subTest(text=text):
+                self.accepts(rules.path_rule(text, known))
+        for text in ('int a;  // See graph/ir/gone.hpp.', '/// optimizers/norm.hpp explains it.',
+                     '# graph/kernels/conv2d', '// (penstock/gone.hpp)'):
+            with self.subTest(text=text):
+                self.refuses(rules.path_rule(text, known))
 
     def test_width(self):
         self.refuses(rules.width_rule('tests/house/rules.py', 'x' * 101 + '\n'))

@@ -66,6 +66,10 @@ PROOF_COLUMN = 2  # behind the id
 PROGRAM = re.compile(r'`(tests/[a-z0-9_/.]+)`')
 OTHER_ROWS = re.compile(rf'\b(?:as|see) ((?:{ROW_ID})(?:, (?:{ROW_ID}))*)')
 COMMENT = re.compile(r'(?://|#).*')
+# A path from the root, with or without the suffix, or any other that ends as a header does.
+PATH = re.compile(
+    r'(?<![\w./<-])(?:(?:include|graph|actors|engine|apps|tests|benchmarks)/[\w./-]*\w'
+    r'|(?:[\w-]+/)+[\w-]+\.[hc]pp\b)')
 FORBIDDEN = [
     (re.compile(r'(?<![\w.])/(?:home|root|tmp|work|Users)/'), "a path of somebody's machine"),
     (re.compile(r'\b(?:TO' r'DO|FIX' r'ME|XX' r'X)\b'), 'a note of unfinished work'),
@@ -217,6 +221,22 @@ def word_rule(text):
     for pattern, what in FORBIDDEN:
         for found in pattern.finditer(text):
             yield f'{what}: {found.group()}'
+
+
+def known_paths(files):
+    """The paths by which a comment may name the files: with and without suffix, and folders."""
+    paths = {PurePosixPath(path) for path in (*files, *GENERATED)}
+    paths |= {PurePosixPath(*path.parts[1:]) for path in paths if path.parts[0] == 'include'}
+    return {str(name) for path in paths for name in (path, path.with_suffix(''), *path.parents)}
+
+
+def path_rule(text, known):
+    """A file that a comment names by its path is there."""
+    for comment in COMMENT.findall(text):
+        if not INCLUDE.fullmatch(comment):
+            for path in PATH.findall(comment):
+                if path not in known:
+                    yield f'names {path} in a comment, which is no file and no folder of the tree'
 
 
 def width_rule(path, text):

@@ -1,6 +1,6 @@
-// Windows: a convolution, or a part of its input gradient, as one product of weights and of what
-// windows show of a stack of images. Declarations only, as sources of every instruction set include
-// this; windows_of (graph/kernels/conv2d) makes them.
+// Windows describe a convolution, or a part of its input gradient, as one product of weights and of
+// what windows show of a stack of images. This header has declarations only, for sources of every
+// instruction set include it; graph/ops/convolution/products/windows_of makes the windows.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // OptimizerRule: how weights follow their gradients, as plain data. One file pair per optimizer
-// under optimizers/, one entry in optimizers/list.cpp. Pure: a rule has no state of its own and may
+// in this folder, one entry in its list.cpp. Pure: a rule has no state of its own and may
 // run on any thread; it works in f32, each element by itself or with norms of its own parameter
 // (LAMB), so a parameter's bits depend on nothing but that parameter.
 #pragma once
@@ -32,9 +32,9 @@ struct Hyper {
   bool nesterov = false;
   bool bias_correction = true;
   bool centered = false;
-  bool tf_variant = false;         ///< rmsprop as TensorFlow has it, see optimizers/rmsprop.hpp
-  bool dampen_first_step = false;  ///< sgd as PopTorch has it, see optimizers/sgd.hpp
-  bool keras_variant = false;      ///< sgd as Keras has it, see optimizers/sgd.hpp
+  bool tf_variant = false;         ///< rmsprop as TensorFlow has it, see rmsprop.hpp
+  bool dampen_first_step = false;  ///< sgd as PopTorch has it, see sgd.hpp
+  bool keras_variant = false;      ///< sgd as Keras has it, see sgd.hpp
 };
 
 /// A number and a switch of Hyper, by name.

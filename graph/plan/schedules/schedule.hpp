@@ -1,6 +1,6 @@
-// Schedule: the policy that shapes a pipeline, as plain data. One file pair per schedule under
-// schedules/, one entry in schedules/list.cpp. Pure: any thread, no state; nothing here says when
-// anything runs, only how much a stage may hold and which ready work it does first.
+// A Schedule is the policy that shapes a pipeline, as plain data. Its functions have no state and
+// may run on any thread. It does not say when anything runs, only how much a stage may hold and
+// which ready work the stage does first. All schedules are in graph/plan/schedules/list.cpp.
 #pragma once
 
 #include <optional>
