@@ -159,6 +159,8 @@ class Rules(unittest.TestCase):
                 ('graph/ir/op.hpp', '"actors/system/errors.hpp"'),
                 ('graph/ir/op.hpp', '<caf/all.hpp>'),
                 ('graph/ir/op.hpp', '<Eigen/Core>'),
+                ('actors/system/errors.hpp', '"graph/ir/graph.hpp"'),
+                ('actors/system/errors.hpp', '"graph/passes/network/fuse.hpp"'),
                 ('actors/system/errors.hpp', '"engine/model/model_state.hpp"'),
                 ('engine/model.cpp', '"apps/trainer/options/options.hpp"'),
                 ('engine/model.cpp', '<caf/actor.hpp>'),
@@ -190,6 +192,16 @@ class Rules(unittest.TestCase):
         self.accepts(rules.pass_rule('graph/compile/compile.cpp', text, sources))
         self.accepts(rules.pass_rule('graph/passes/memory/memory_plan.cpp',
                                      '#include "graph/passes/memory/buffer.hpp"\n', sources))
+
+        data = 'struct Buffer {\n  int first = 0;\n  int second() const { return first; }\n};\n'
+        self.accepts(rules.pass_rule('graph/passes/memory/buffer.hpp', data, sources))
+        for function in ('inline int f(int a) {\n  int b = a;\n  return b;\n}\n',
+                         'template <class T>\nauto f(T a) -> int {\n  if (a) {}\n}\n',
+                         'struct A {\n  int f() const noexcept { return g([] { ++a; }); }\n};\n'):
+            with self.subTest(function=function):
+                self.refuses(rules.pass_rule('graph/passes/memory/buffer.hpp', data + function,
+                                             sources))
+                self.accepts(rules.pass_rule('graph/passes/memory/liveness.hpp', function, sources))
 
     def test_caf(self):
         self.refuses(rules.caf_rule('engine/model.cpp', 'caf::actor device;'))

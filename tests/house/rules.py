@@ -25,7 +25,9 @@ FLOORS = [
     ('graph/compile/', ['graph/values/', 'graph/kernels/', 'graph/ir/', 'graph/ops/',
                         'graph/plan/', 'graph/passes/', *VALUE_HEADERS], STANDARD),
     ('graph/codec/', ['graph/', *VALUE_HEADERS], STANDARD),
-    ('actors/', ['graph/', *VALUE_HEADERS], rf'{STANDARD}|caf/.+|{POSIX}'),
+    # They execute plans, and know nothing of the models that these were made from.
+    ('actors/', ['graph/values/', 'graph/kernels/kernel_table.hpp', 'graph/ir/random.hpp',
+                 'graph/plan/', *VALUE_HEADERS], rf'{STANDARD}|caf/.+|{POSIX}'),
     ('engine/', ['actors/', 'graph/', 'penstock/'], rf'{STANDARD}|zlib\.h|{POSIX}'),
     ('apps/', ['penstock/'],
      rf'{STANDARD}|penstock/\w+\.hpp|boost/program_options\.hpp|{POSIX}'),
@@ -65,6 +67,8 @@ CELL_END = re.compile(r'(?<!\\)\|')
 PROOF_COLUMN = 2  # behind the id
 PROGRAM = re.compile(r'`(tests/[a-z0-9_/.]+)`')
 OTHER_ROWS = re.compile(rf'\b(?:as|see) ((?:{ROW_ID})(?:, (?:{ROW_ID}))*)')
+FUNCTION_BODY = re.compile(r'\)(?:\s|const\b|noexcept\b|->[\w:<>&* ]+)*\{([^{}]*.)', re.DOTALL)
+ACCESSOR = re.compile(r'\s*return [^;{}]*;\s*\}')
 COMMENT = re.compile(r'(?://|#).*')
 # A path from the root, with or without the suffix, or any other that ends as a header does.
 PATH = re.compile(
@@ -167,9 +171,14 @@ def circle_rule(sources):
 
 
 def pass_rule(path, text, sources):
-    """A pass, which is a header of graph/passes/ with functions, includes no other pass."""
+    """A pass, which is a header of graph/passes/ with a source, includes no other pass. A header
+    without one holds data, of which its functions return something."""
     if not path.startswith('graph/passes/'):
         return
+    if path.endswith('.hpp') and str(PurePosixPath(path).with_suffix('.cpp')) not in sources:
+        for body in FUNCTION_BODY.findall(COMMENT.sub('', text)):
+            if not ACCESSOR.fullmatch(body):
+                yield f'is no pass, for it has no source, but defines a function: {body.strip()}'
     own = PurePosixPath(path).with_suffix('.hpp')
     for is_quoted, name in includes(text):
         other = PurePosixPath(name)
