@@ -14,14 +14,14 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/empty_pipeline.hpp"
+#include "benchmarks/chains/empty_pipeline.hpp"
 #include "benchmarks/machine/fma_peak.hpp"
 #include "benchmarks/machine/memory_bandwidth.hpp"
-#include "benchmarks/measure.hpp"
+#include "benchmarks/measuring/measure.hpp"
+#include "benchmarks/measuring/table.hpp"
 #include "benchmarks/networks/balanced_stages.hpp"
 #include "benchmarks/networks/contests.hpp"
 #include "benchmarks/networks/memory_costs.hpp"
-#include "benchmarks/networks/table.hpp"
 #include "benchmarks/ops/op_rows.hpp"
 #include "benchmarks/pytorch/pytorch.hpp"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <thread>
 
-#include "benchmarks/empty_pipeline.hpp"
-#include "benchmarks/processor_time.hpp"
+#include "benchmarks/chains/empty_pipeline.hpp"
+#include "benchmarks/measuring/processor_time.hpp"
 
 namespace penstock::benchmarks {
 namespace {

@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "actors/pipeline/pipeline_runtime.hpp"
-#include "benchmarks/measure.hpp"
-#include "benchmarks/processor_time.hpp"
-#include "benchmarks/stage_chains.hpp"
+#include "benchmarks/chains/stage_chains.hpp"
+#include "benchmarks/measuring/measure.hpp"
+#include "benchmarks/measuring/processor_time.hpp"
 #include "engine/model/model_access.hpp"
 #include "graph/compile/compile.hpp"
 

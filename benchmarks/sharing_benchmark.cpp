@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "apps/networks/networks.hpp"
-#include "benchmarks/measure.hpp"
+#include "benchmarks/measuring/measure.hpp"
 #include "penstock/penstock.hpp"
 
 namespace penstock::benchmarks {

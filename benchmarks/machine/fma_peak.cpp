@@ -6,7 +6,7 @@
 
 #include "benchmarks/machine/loops.hpp"
 #include "benchmarks/machine/on_threads.hpp"
-#include "benchmarks/measure.hpp"
+#include "benchmarks/measuring/measure.hpp"
 
 namespace penstock::benchmarks {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "benchmarks/machine/loops.hpp"
 #include "benchmarks/machine/on_threads.hpp"
-#include "benchmarks/measure.hpp"
+#include "benchmarks/measuring/measure.hpp"
 #include "graph/values/memory.hpp"
 
 namespace penstock::benchmarks {

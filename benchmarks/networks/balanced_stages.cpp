@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "benchmarks/measure.hpp"
-#include "benchmarks/stage_chains.hpp"
+#include "benchmarks/chains/stage_chains.hpp"
+#include "benchmarks/measuring/measure.hpp"
 #include "penstock/penstock.hpp"
 
 namespace penstock::benchmarks {

@@ -5,7 +5,7 @@
 #include <limits>
 #include <memory>
 
-#include "benchmarks/measure.hpp"
+#include "benchmarks/measuring/measure.hpp"
 #include "benchmarks/pytorch/pytorch.hpp"
 #include "graph/values/memory.hpp"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/networks/penstock_runner.hpp"
-#include "benchmarks/networks/work.hpp"
+#include "benchmarks/runners/penstock_runner.hpp"
+#include "benchmarks/runners/work.hpp"
 
 namespace penstock::benchmarks {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "apps/networks/networks.hpp"
-#include "benchmarks/measure.hpp"
+#include "benchmarks/measuring/measure.hpp"
 #include "benchmarks/networks/contests.hpp"
 #include "penstock/penstock.hpp"
 

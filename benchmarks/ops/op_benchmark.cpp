@@ -11,7 +11,7 @@
 
 #include "benchmarks/machine/fma_peak.hpp"
 #include "benchmarks/machine/memory_bandwidth.hpp"
-#include "benchmarks/measure.hpp"
+#include "benchmarks/measuring/measure.hpp"
 #include "benchmarks/ops/op_call.hpp"
 #include "benchmarks/ops/op_cases.hpp"
 #include "graph/kernels/isa.hpp"

@@ -7,8 +7,8 @@
 #include "benchmarks/machine/fma_peak.hpp"
 #include "benchmarks/machine/memory_bandwidth.hpp"
 #include "benchmarks/machine/one_core.hpp"
-#include "benchmarks/measure.hpp"
-#include "benchmarks/networks/table.hpp"
+#include "benchmarks/measuring/measure.hpp"
+#include "benchmarks/measuring/table.hpp"
 #include "benchmarks/ops/op_call.hpp"
 #include "benchmarks/ops/op_cases.hpp"
 

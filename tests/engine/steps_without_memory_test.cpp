@@ -10,7 +10,7 @@
 #include "penstock/training_model.hpp"
 #include "tests/engine/everything_trained.hpp"
 #include "tests/engine/small_models.hpp"
-#include "tests/engine/without_memory.hpp"
+#include "tests/support/without_memory.hpp"
 
 namespace penstock::testing {
 namespace {

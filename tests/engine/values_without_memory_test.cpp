@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "penstock/penstock.hpp"
-#include "tests/engine/without_memory.hpp"
 #include "tests/support/numbered_samples.hpp"
 #include "tests/support/temporary_directory.hpp"
+#include "tests/support/without_memory.hpp"
 
 namespace penstock::testing {
 namespace {
@@ -119,7 +119,8 @@ TEST(ValuesWithoutMemory, OptimizersAndSchedulesThrowNoRawException) {
 }
 
 TEST(ValuesWithoutMemory, JsonThrowsNoRawException) {
-  const std::string options = R"({"runtime": {"cache_directory": "a directory with a name that is long"}})";
+  const std::string options =
+      R"({"runtime": {"cache_directory": "a directory with a name that is long"}})";
   const std::string optimizer = R"({"settings": {"rule": "adamw", "beta1": 0.5}})";
   const std::string loader = R"({"workers": 3})";
   const JsonValue json = parse_json(options);

@@ -1,5 +1,5 @@
 // expect_no_raw_exception() fails for each way in which a call may hide that it has no memory.
-#include "tests/engine/without_memory.hpp"
+#include "tests/support/without_memory.hpp"
 
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>

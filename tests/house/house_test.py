@@ -181,6 +181,10 @@ class Rules(unittest.TestCase):
         self.accepts(rules.circle_rule(sources))
         sources['include/penstock/shape.hpp'] = '#include "graph/plan/plan.hpp"\n'
         self.assertEqual(len(list(rules.circle_rule(sources))), 3)
+        sources = {'tests/engine/fit/scaling.hpp': '#include "tests/engine/rows.hpp"\n',
+                   'tests/engine/rows.hpp': '#include "tests/engine/fit/fit.hpp"\n',
+                   'tests/engine/fit/fit.hpp': ''}
+        self.assertEqual(len(list(rules.circle_rule(sources))), 2)
 
     def test_passes(self):
         sources = {f'graph/passes/{path}': '' for path in (

@@ -139,11 +139,11 @@ def folder_of(include, sources):
 
 
 def folder_includes(sources):
-    """{folder: {folder that it includes: one of the files that do}} of the floors."""
+    """{folder: {folder that it includes: one of the files that do}}"""
     found = {}
     for path, text in sources.items():
         own = str(PurePosixPath(path).parent)
-        for _, name in includes(text) if path.startswith(FLOOR_ROOTS) else ():
+        for _, name in includes(text):
             other = folder_of(name, sources)
             if other and other != own:
                 found.setdefault(own, {}).setdefault(other, path)

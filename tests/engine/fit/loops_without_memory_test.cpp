@@ -9,7 +9,7 @@
 
 #include "penstock/fit.hpp"
 #include "tests/engine/fit/scaling.hpp"
-#include "tests/engine/without_memory.hpp"
+#include "tests/support/without_memory.hpp"
 
 namespace penstock {
 namespace {

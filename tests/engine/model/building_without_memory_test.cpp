@@ -12,7 +12,7 @@
 #include "graph/plan/dump.hpp"
 #include "penstock/model.hpp"
 #include "penstock/sequential.hpp"
-#include "tests/engine/without_memory.hpp"
+#include "tests/support/without_memory.hpp"
 
 namespace penstock::testing {
 namespace {

@@ -1,4 +1,4 @@
-#include "benchmarks/stage_chains.hpp"
+#include "benchmarks/chains/stage_chains.hpp"
 
 #include <string>
 

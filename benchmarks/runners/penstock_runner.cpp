@@ -1,4 +1,4 @@
-#include "benchmarks/networks/penstock_runner.hpp"
+#include "benchmarks/runners/penstock_runner.hpp"
 
 #include <numeric>
 #include <span>

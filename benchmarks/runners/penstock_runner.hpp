@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "benchmarks/networks/runner.hpp"
-#include "benchmarks/networks/work.hpp"
+#include "benchmarks/runners/runner.hpp"
+#include "benchmarks/runners/work.hpp"
 #include "penstock/options.hpp"
 
 namespace penstock::benchmarks {

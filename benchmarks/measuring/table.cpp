@@ -1,4 +1,4 @@
-#include "benchmarks/networks/table.hpp"
+#include "benchmarks/measuring/table.hpp"
 
 #include <cstdio>
 

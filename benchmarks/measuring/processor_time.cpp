@@ -1,4 +1,4 @@
-#include "benchmarks/processor_time.hpp"
+#include "benchmarks/measuring/processor_time.hpp"
 
 #include <sys/resource.h>
 

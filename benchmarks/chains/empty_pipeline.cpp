@@ -1,9 +1,9 @@
-#include "benchmarks/empty_pipeline.hpp"
+#include "benchmarks/chains/empty_pipeline.hpp"
 
 #include <vector>
 
-#include "benchmarks/measure.hpp"
-#include "benchmarks/stage_chains.hpp"
+#include "benchmarks/chains/stage_chains.hpp"
+#include "benchmarks/measuring/measure.hpp"
 
 namespace penstock::benchmarks {
 namespace {
