@@ -26,6 +26,10 @@ std::vector<bool> among(std::size_t count, const std::vector<std::int32_t>& numb
   return is_one;
 }
 
+const Location& home_of(const StageLayout& layout, ValueId value) {
+  return layout.placements[index(value)]->home;
+}
+
 bool is_anchor(const Output& output) {
   return output.anchor != none;
 }
@@ -99,39 +103,33 @@ class PlanBuilder {
     stage.forward = program_of(share.forward, layout, stage.scratch_bytes);
     stage.backward = program_of(share.backward, layout, stage.scratch_bytes);
     for (const GradientCopy& copy : layout.copies)
-      append_copy(graph_, copy.value, *layout.places[index(copy.value)], copy.target,
-                  stage.backward);
+      append_copy(graph_, copy.value, home_of(layout, copy.value), copy.target, stage.backward);
     add_outputs(share, layout, stage);
     add_stage_variables(layout, stage);
     limit_in_flight(number, stage);
     plan_.stages.push_back(std::move(stage));
   }
 
-  /// The instructions of `nodes`; raises `scratch_bytes` to what they need.
+  /// Returns the instructions of `nodes`, and raises `scratch_bytes` to what they need.
   Program program_of(const std::vector<NodeId>& nodes, const StageLayout& layout,
                      std::int64_t& scratch_bytes) const {
-    std::vector<bool> temporary(graph_.values.size()), on_host(graph_.values.size());
-    Places places{.of_value = layout.places, .threads = request_.threads_per_ipu};
-    places.on_host.resize(graph_.values.size());
-    for (std::size_t i = 0; i < temporary.size(); ++i) {
-      if (layout.on_host[i]) places.on_host[i] = std::exchange(places.of_value[i], std::nullopt);
-      temporary[i] = !places.of_value[i];
-      on_host[i] = layout.places[i] && layout.places[i]->space == Space::host_accumulators;
-    }
-    const Liveness live = find_liveness(graph_, nodes, temporary,
-                                        {.in_place = request_.in_place,
-                                         .threads = request_.threads_per_ipu,
-                                         .on_host = std::move(on_host),
-                                         .loaded = layout.on_host});
+    const Liveness live =
+        find_liveness(graph_, nodes, layout.placements,
+                      {.in_place = request_.in_place, .threads = request_.threads_per_ipu});
     const MemoryPlan memory = plan_memory(live.buffers);
+    scratch_bytes = std::max(scratch_bytes, memory.bytes);
+    return lower(graph_, nodes, layout.placements, scratch_places(live, memory),
+                 request_.threads_per_ipu);
+  }
+
+  ScratchPlaces scratch_places(const Liveness& live, const MemoryPlan& memory) const {
+    ScratchPlaces places;
+    places.of_value.resize(graph_.values.size());
     for (const auto& [value, buffer] : live.values)
       places.of_value[index(value)] = Location{.offset = memory.offsets[buffer]};
-    for (const auto& [buffer, bytes] : live.workspaces) {
-      places.workspace_offsets.push_back(bytes > 0 ? memory.offsets[buffer] : 0);
-      places.workspace_bytes.push_back(bytes);
-    }
-    scratch_bytes = std::max(scratch_bytes, memory.bytes);
-    return lower(graph_, nodes, places);
+    for (const auto& [buffer, bytes] : live.workspaces)
+      places.workspaces.push_back({bytes > 0 ? memory.offsets[buffer] : 0, bytes});
+    return places;
   }
 
   void add_outputs(const StageGraph& share, const StageLayout& layout, StagePlan& stage) const {
@@ -141,8 +139,7 @@ class PlanBuilder {
       const NodeId producer = graph_.value(outputs_[i].value).producer;
       const bool backward = producer != none && in_backward[index(producer)];
       if (!backward && (producer == none || !in_forward[index(producer)])) continue;
-      stage.outputs.push_back(
-          {static_cast<std::int32_t>(i), *layout.places[index(outputs_[i].value)]});
+      stage.outputs.push_back({static_cast<std::int32_t>(i), home_of(layout, outputs_[i].value)});
       stage.outputs_after_backward |= backward;
     }
   }
@@ -153,7 +150,7 @@ class PlanBuilder {
       const ValueId value = graph_.variables[i].value;
       if (!is_here[index(value)]) continue;
       const VariableInfo& info = plan_.variables[i];
-      const Location& place = *layout.places[index(value)];
+      const Location& place = home_of(layout, value);
       const bool on_host = place.space == Space::weight_room;
       const bool kept = !info.trainable && !on_host;
       plan.variables.push_back({.variable = static_cast<std::int32_t>(i),
@@ -203,10 +200,10 @@ class PlanBuilder {
     std::vector<std::vector<GradientPlan>> gradients(graph_.values.size());
     for (const ParameterGradient& gradient : graph_.parameter_gradients)
       for (std::size_t stage = 0; stage < layouts_.size(); ++stage)
-        if (const auto& place = layouts_[stage].places[index(gradient.sum)])
+        if (const auto& sum = layouts_[stage].placements[index(gradient.sum)])
           gradients[index(gradient.parameter)].push_back(
-              {static_cast<std::int32_t>(stage), place->offset,
-               place->space == Space::host_accumulators});
+              {static_cast<std::int32_t>(stage), sum->home.offset,
+               sum->home.space == Space::host_accumulators});
     return gradients;
   }
 
@@ -231,7 +228,7 @@ class PlanBuilder {
                                                  graph_.inputs.begin());
         break;
       case EdgeKind::activation:
-        result.source = *layouts_[index(edge.from)].places[index(edge.value)];
+        result.source = home_of(layouts_[index(edge.from)], edge.value);
         break;
       case EdgeKind::gradient:
         result.source = {.space = Space::sent_back, .index = send_of(edge.from, position)};

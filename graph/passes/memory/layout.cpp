@@ -20,8 +20,7 @@ class Layout {
         outputs_(outputs),
         offload_(offload),
         used_(graph.values.size()) {
-    result_.places.resize(graph.values.size());
-    result_.on_host.resize(graph.values.size());
+    result_.placements.resize(graph.values.size());
     mark_used(stage_.forward);
     mark_used(stage_.backward);
   }
@@ -43,10 +42,10 @@ class Layout {
       for (const ValueId input : graph_.node(node).inputs) used_[index(input)] = true;
   }
 
-  std::optional<Location>& place(ValueId value) { return result_.places[index(value)]; }
+  std::optional<Placement>& place(ValueId value) { return result_.placements[index(value)]; }
 
-  void append(ValueId value, Space space, std::int64_t& bytes) {
-    place(value) = Location{.space = space, .offset = bytes};
+  void append(ValueId value, Space space, std::int64_t& bytes, Arrival arrival = Arrival::always) {
+    place(value) = Placement{{.space = space, .offset = bytes}, arrival};
     bytes += aligned(graph_.type(value).bytes());
   }
 
@@ -66,7 +65,8 @@ class Layout {
     for (const ParameterGradient& gradient : graph_.parameter_gradients) {
       if (!used_[index(gradient.sum)]) continue;
       if (offload_.accumulators.takes(graph_.type(gradient.sum).bytes()))
-        append(gradient.sum, Space::host_accumulators, result_.host_accumulator_bytes);
+        append(gradient.sum, Space::host_accumulators, result_.host_accumulator_bytes,
+               Arrival::in_pieces);
       else
         append(gradient.sum, Space::accumulators, result_.accumulator_bytes);
     }
@@ -87,8 +87,10 @@ class Layout {
     for (const auto* receives : {&stage_.forward_receives, &stage_.backward_receives})
       for (const std::int32_t edge : *receives) {
         const auto& [kind, from, to, value] = partition_.edges[index(edge)];
-        if (value != none) place(value) = Location{.space = Space::received, .index = position};
-        if (kind == EdgeKind::activation) result_.on_host[index(value)] = is_offloaded(value);
+        const bool copied = kind == EdgeKind::activation && is_offloaded(value);
+        if (value != none)
+          place(value) = Placement{{.space = Space::received, .index = position},
+                                   copied ? Arrival::copied : Arrival::always};
         ++position;
       }
   }
@@ -122,9 +124,8 @@ class Layout {
       throw Error(Errc::unsupported, quoted_text(graph_.value(value).name) +
                                          " is the new value of a buffer; it cannot be an output "
                                          "or the input of a layer");
-    result_.on_host[index(value)] = on_host;
     if (on_host)
-      append(value, Space::host_stash, result_.host_stash_bytes);
+      append(value, Space::host_stash, result_.host_stash_bytes, Arrival::copied);
     else
       append(value, Space::stash, result_.stash_bytes);
   }
@@ -137,7 +138,7 @@ class Layout {
       if (place(value))
         result_.copies.push_back({value, target});
       else
-        place(value) = target;
+        place(value) = Placement{target};
     }
   }
 

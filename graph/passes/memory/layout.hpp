@@ -1,12 +1,12 @@
-// Pass: in which space of its stage each value lies. Pure.
+// Pass: where each value of a stage lives. Pure.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "graph/ir/graph.hpp"
 #include "graph/passes/stages/stages.hpp"
+#include "graph/plan/placement.hpp"
 #include "graph/plan/plan.hpp"
 #include "penstock/options.hpp"
 
@@ -19,11 +19,7 @@ struct GradientCopy {
 };
 
 struct StageLayout {
-  /// By ValueId; nothing for the temporaries of a program and for values of other stages.
-  std::vector<std::optional<Location>> places = {};
-  /// By ValueId: lies in the host store, in the stage's part of it or another's. A program works on
-  /// a copy of its own.
-  std::vector<bool> on_host = {};
+  Placements placements = {};
   std::vector<GradientCopy> copies = {};
   std::vector<ValueId> variables = {};  ///< parameters and buffers, in model order
   std::int64_t parameter_bytes = 0;
@@ -36,8 +32,8 @@ struct StageLayout {
 
 /// Places everything of a stage that outlives a program. The stash holds those forward values that
 /// the backward program, another stage or the host (`outputs`) needs, one after the other, and the
-/// backward values among the outputs. Gradient sums, parameters and the forward values go to the
-/// host store as `offload` says.
+/// backward values among the outputs. Gradient sums, parameters and forward values live in the host
+/// store as `offload` says.
 /// @throws Error unsupported if a model's output is the new value of a buffer.
 StageLayout lay_out(const Graph& graph, const Partition& partition, std::int32_t stage,
                     const std::vector<Output>& outputs, const OffloadOptions& offload = {});

@@ -13,11 +13,11 @@ namespace {
 
 class LivenessAnalysis {
  public:
-  LivenessAnalysis(const Graph& graph, std::span<const NodeId> nodes,
-                   const std::vector<bool>& temporary, const LivenessOptions& options)
+  LivenessAnalysis(const Graph& graph, std::span<const NodeId> nodes, const Placements& placements,
+                   const LivenessOptions& options)
       : graph_(graph),
         nodes_(nodes),
-        temporary_(temporary),
+        placements_(placements),
         options_(options),
         last_use_(graph.values.size(), none),
         buffer_of_(graph.values.size()) {}
@@ -39,7 +39,7 @@ class LivenessAnalysis {
     std::vector<std::size_t> taken;
     for (std::size_t i = 0; i < node.outputs.size(); ++i) {
       const ValueId output = node.outputs[i];
-      if (!temporary_[index(output)]) continue;
+      if (!needs_scratch(placements_[index(output)])) continue;
       std::optional<std::size_t> buffer = overwritten(node, i, at);
       if (!buffer || std::ranges::count(taken, *buffer) > 0)
         buffer = add_buffer(at, graph_.type(output).bytes());
@@ -52,9 +52,8 @@ class LivenessAnalysis {
   }
 
   void add_loads(const Node& node, std::int32_t at) {
-    if (options_.loaded.empty()) return;
     for (const ValueId input : node.inputs) {
-      if (!options_.loaded[index(input)] || buffer_of_[index(input)]) continue;
+      if (!arrives(input, Arrival::copied) || buffer_of_[index(input)]) continue;
       const std::size_t buffer = add_buffer(at, graph_.type(input).bytes());
       result_.buffers[buffer].last = last_use_[index(input)];
       buffer_of_[index(input)] = buffer;
@@ -62,7 +61,12 @@ class LivenessAnalysis {
     }
   }
 
-  /// The buffer of an input that ends here and may become that of output `output`.
+  bool arrives(ValueId value, Arrival arrival) const {
+    const auto& placement = placements_[index(value)];
+    return placement && placement->arrival == arrival;
+  }
+
+  /// Returns the buffer of an input that ends here and may become that of output `output`.
   std::optional<std::size_t> overwritten(const Node& node, std::size_t output,
                                          std::int32_t at) const {
     if (!options_.in_place) return std::nullopt;
@@ -100,25 +104,25 @@ class LivenessAnalysis {
   std::int64_t staging_of(const Node& node) const {
     std::int64_t bytes = 0;
     for (const ValueId input : node.inputs)
-      if (!options_.on_host.empty() && options_.on_host[index(input)])
+      if (arrives(input, Arrival::in_pieces))
         bytes = std::max(bytes, program_staging_bytes(graph_.type(input).shape.elements()));
     return bytes;
   }
 
   const Graph& graph_;
   std::span<const NodeId> nodes_;
-  const std::vector<bool>& temporary_;
-  LivenessOptions options_;
-  std::vector<std::int32_t> last_use_;                 ///< by ValueId: position in nodes_
-  std::vector<std::optional<std::size_t>> buffer_of_;  ///< by ValueId
+  const Placements& placements_;
+  const LivenessOptions options_;
+  std::vector<std::int32_t> last_use_;                 // by ValueId: the last position in nodes_
+  std::vector<std::optional<std::size_t>> buffer_of_;  // by ValueId
   Liveness result_;
 };
 
 }  // namespace
 
 Liveness find_liveness(const Graph& graph, std::span<const NodeId> nodes,
-                       const std::vector<bool>& temporary, const LivenessOptions& options) {
-  return LivenessAnalysis(graph, nodes, temporary, options).run();
+                       const Placements& placements, const LivenessOptions& options) {
+  return LivenessAnalysis(graph, nodes, placements, options).run();
 }
 
 }  // namespace penstock::graph

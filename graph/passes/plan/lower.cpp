@@ -2,32 +2,45 @@
 
 #include "graph/ir/op.hpp"
 #include "graph/ops/movement/identity.hpp"
+#include "graph/values/printable.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::graph {
 namespace {
 
-Location place_of(const Graph& graph, const Places& places, ValueId value) {
-  if (const auto& place = places.of_value[index(value)]) return *place;
-  throw Error(Errc::internal, "\"" + graph.value(value).name + "\" has no place");
-}
+/// The values that a program works on, and where it finds them.
+struct Values {
+  const Graph& graph;
+  const Placements& placements;
+  const ScratchPlaces& scratch;
+
+  Location place_of(ValueId value) const {
+    if (const auto& place = scratch.of_value[index(value)]) return *place;
+    if (const auto& placement = placements[index(value)]) return placement->home;
+    throw Error(Errc::internal, quoted_text(graph.value(value).name) + " has no place");
+  }
+  bool is_copied(ValueId value) const {
+    const auto& placement = placements[index(value)];
+    return placement && placement->arrival == Arrival::copied;
+  }
+};
 
 std::uint64_t random_name(const Graph& graph, const Node& node) {
   return hash_name(node.forward_of == none ? node.name : graph.node(node.forward_of).name);
 }
 
-Instruction instruction_of(const Graph& graph, const Node& node, const Places& places) {
+Instruction instruction_of(const Values& values, const Node& node) {
   Instruction instruction{.name = node.name,
-                          .name_hash = random_name(graph, node),
+                          .name_hash = random_name(values.graph, node),
                           .op = node.op,
                           .attributes = node.attributes};
   for (const ValueId input : node.inputs) {
-    instruction.input_types.push_back(graph.type(input));
-    instruction.inputs.push_back(place_of(graph, places, input));
+    instruction.input_types.push_back(values.graph.type(input));
+    instruction.inputs.push_back(values.place_of(input));
   }
   for (const ValueId output : node.outputs) {
-    instruction.output_types.push_back(graph.type(output));
-    instruction.outputs.push_back(place_of(graph, places, output));
+    instruction.output_types.push_back(values.graph.type(output));
+    instruction.outputs.push_back(values.place_of(output));
   }
   return instruction;
 }
@@ -57,60 +70,57 @@ Instruction copy_of(const Graph& graph, ValueId value, const std::string& suffix
 /// The copies of a program between the IPU and the host store.
 class Transfers {
  public:
-  Transfers(const Graph& graph, const Places& places, Program& program)
-      : graph_(graph), places_(places), program_(program), there_(places.on_host.size()) {}
+  Transfers(const Values& values, Program& program)
+      : values_(values), program_(program), there_(values.placements.size()) {}
 
   void before(const Node& node) {
     for (const ValueId input : node.inputs)
-      if (is_on_host(input) && !there_[index(input)]) add(input, Transfer::load);
+      if (values_.is_copied(input) && !there_[index(input)]) add(input, Transfer::load);
   }
 
   void after(const Node& node) {
     for (const ValueId output : node.outputs)
-      if (is_on_host(output)) add(output, Transfer::store);
+      if (values_.is_copied(output)) add(output, Transfer::store);
   }
 
  private:
-  bool is_on_host(ValueId value) const {
-    return !there_.empty() && places_.on_host[index(value)].has_value();
-  }
-
   void add(ValueId value, Transfer transfer) {
-    const Location on_ipu = place_of(graph_, places_, value);
-    const Location on_host = *places_.on_host[index(value)];
-    Instruction copy = transfer == Transfer::load
-                           ? copy_of(graph_, value, "/load", on_host, on_ipu)
-                           : copy_of(graph_, value, "/store", on_ipu, on_host);
-    copy.transfer = transfer;
-    append(program_, std::move(copy));
+    const Location copy = values_.place_of(value);
+    const Location& home = values_.placements[index(value)]->home;
+    Instruction instruction = transfer == Transfer::load
+                                  ? copy_of(values_.graph, value, "/load", home, copy)
+                                  : copy_of(values_.graph, value, "/store", copy, home);
+    instruction.transfer = transfer;
+    append(program_, std::move(instruction));
     there_[index(value)] = true;
   }
 
-  const Graph& graph_;
-  const Places& places_;
+  const Values& values_;
   Program& program_;
-  std::vector<bool> there_;  // by ValueId: on the IPU
+  std::vector<bool> there_;  // by ValueId: the copy has been loaded or computed
 };
 
 }  // namespace
 
-Program lower(const Graph& graph, std::span<const NodeId> nodes, const Places& places) {
+Program lower(const Graph& graph, std::span<const NodeId> nodes, const Placements& placements,
+              const ScratchPlaces& scratch, std::int32_t threads) {
   Program program;
-  Transfers transfers(graph, places, program);
+  const Values values{graph, placements, scratch};
+  Transfers transfers(values, program);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    Instruction instruction = instruction_of(graph, graph.node(nodes[i]), places);
-    transfers.before(graph.node(nodes[i]));
-    instruction.workspace_offset = places.workspace_offsets[i];
-    instruction.workspace_bytes = places.workspace_bytes[i];
-    instruction.sharing =
-        share_out(*instruction.op, instruction.attributes, instruction.input_types,
-                  instruction.output_types, places.threads);
-    if (graph.node(nodes[i]).recomputed) {
+    const Node& node = graph.node(nodes[i]);
+    Instruction instruction = instruction_of(values, node);
+    transfers.before(node);
+    instruction.workspace_offset = scratch.workspaces[i].offset;
+    instruction.workspace_bytes = scratch.workspaces[i].bytes;
+    instruction.sharing = share_out(*instruction.op, instruction.attributes,
+                                    instruction.input_types, instruction.output_types, threads);
+    if (node.recomputed) {
       add(program.recomputed_cost, cost_of(instruction));
       ++program.recomputed;
     }
     append(program, std::move(instruction));
-    transfers.after(graph.node(nodes[i]));
+    transfers.after(node);
   }
   return program;
 }

@@ -1,28 +1,36 @@
 // Pass: from nodes whose values have places to the instructions of a program. Pure.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "graph/ir/graph.hpp"
+#include "graph/plan/placement.hpp"
 #include "graph/plan/plan.hpp"
 
 namespace penstock::graph {
 
-/// Where a program's nodes work.
-struct Places {
-  std::vector<std::optional<Location>> of_value = {};  ///< by ValueId
-  std::vector<std::optional<Location>> on_host = {};   ///< by ValueId: where else it lies
-  std::vector<std::int64_t> workspace_offsets = {};    ///< of each node
-  std::vector<std::int64_t> workspace_bytes = {};
-  std::int32_t threads = 1;  ///< that share each node's work
+/// A node's workspace in the scratch of its program.
+struct WorkspacePlace {
+  std::int64_t offset = 0;
+  std::int64_t bytes = 0;
 };
 
-/// One instruction per node, in order; what lies in the host store is loaded before the first that
-/// reads it, or stored after the one that computes it. A backward node draws the same random
-/// numbers as the node that it serves or repeats.
-Program lower(const Graph& graph, std::span<const NodeId> nodes, const Places& places);
+/// Where a program has what lies in its scratch.
+struct ScratchPlaces {
+  std::vector<std::optional<Location>> of_value = {};  ///< by ValueId
+  std::vector<WorkspacePlace> workspaces = {};         ///< of each node, in order
+};
+
+/// Returns one instruction per node, in order, each shared by at most so many threads. Before the
+/// first that reads a copy of what lives in the host store, the copy is loaded; after the one that
+/// computes it, it is stored. A backward node draws the same random numbers as the node that it
+/// serves or repeats.
+/// @throws Error internal if a value has no place.
+Program lower(const Graph& graph, std::span<const NodeId> nodes, const Placements& placements,
+              const ScratchPlaces& scratch, std::int32_t threads);
 
 /// Appends a copy of `value` to `target`.
 void append_copy(const Graph& graph, ValueId value, const Location& source, const Location& target,

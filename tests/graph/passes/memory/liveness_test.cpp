@@ -22,14 +22,16 @@ std::vector<NodeId> all_nodes(const Graph& graph) {
   return nodes;
 }
 
-std::vector<bool> computed(const Graph& graph) {
-  std::vector<bool> result;
-  for (const Value& value : graph.values) result.push_back(value.kind == ValueKind::computed);
+/// Returns placements of all values but those that nodes compute, which are temporaries.
+Placements placements_of(const Graph& graph) {
+  Placements result(graph.values.size());
+  for (std::size_t id = 0; id < result.size(); ++id)
+    if (graph.values[id].kind != ValueKind::computed) result[id] = Placement{};
   return result;
 }
 
 Liveness liveness_of(const Graph& graph, const LivenessOptions& options = {}) {
-  return find_liveness(graph, all_nodes(graph), computed(graph), options);
+  return find_liveness(graph, all_nodes(graph), placements_of(graph), options);
 }
 
 std::map<ValueId, std::size_t> by_value(const Liveness& live) {
@@ -51,9 +53,9 @@ TEST(Liveness, LoadsWhatLiesElsewhereForTheNodesThatReadItOnly) {
   const Graph graph = branch();
   const std::vector<NodeId> later{2, 3};  // h3 and sum, which read h2
   const ValueId h2 = graph.node(1).outputs[0];
-  std::vector<bool> loaded(graph.values.size());
-  loaded[index(h2)] = true;
-  const Liveness live = find_liveness(graph, later, computed(graph), {.loaded = loaded});
+  Placements placements = placements_of(graph);
+  placements[index(h2)] = Placement{{.space = Space::host_stash}, Arrival::copied};
+  const Liveness live = find_liveness(graph, later, placements);
   const Buffer& buffer = live.buffers.at(by_value(live).at(h2));
   EXPECT_EQ(buffer.first, 0);
   EXPECT_EQ(buffer.last, 1);
@@ -88,9 +90,9 @@ TEST(Liveness, OverwritesNothingThatANodeReadsTwice) {
 
 TEST(Liveness, OverwritesNothingThatIsNotATemporary) {
   const Graph graph = branch();
-  auto temporary = computed(graph);
-  temporary[index(graph.node(0).outputs[0])] = false;
-  const Liveness live = find_liveness(graph, all_nodes(graph), temporary);
+  Placements placements = placements_of(graph);
+  placements[index(graph.node(0).outputs[0])] = Placement{{.space = Space::stash}};
+  const Liveness live = find_liveness(graph, all_nodes(graph), placements);
   EXPECT_FALSE(by_value(live).contains(graph.node(0).outputs[0]));
   EXPECT_EQ(live.buffers[0].first, 1);
 }

@@ -1,0 +1,34 @@
+// Staged: a graph with its stages, as the passes from layouts to programs take it.
+#pragma once
+
+#include <algorithm>
+#include <string>
+
+#include "graph/ir/graph.hpp"
+#include "graph/passes/network/differentiate.hpp"
+#include "graph/passes/stages/find_stages.hpp"
+#include "graph/passes/stages/partition.hpp"
+#include "graph/passes/stages/stage_assignment.hpp"
+
+namespace penstock::testing {
+
+/// Each block of `model`, which has its loss, is a stage. The graph has its gradients.
+struct Staged {
+  explicit Staged(const graph::Graph& model)
+      : assignment(
+            graph::assign_stages(model, graph::find_stages(model, StageRule::by_block), {}, true)),
+        graph(graph::differentiate(model)),
+        partition(graph::partition(graph, assignment)) {}
+
+  /// Returns the value called `name`, which is there.
+  graph::ValueId value(const std::string& name) const {
+    const auto found = std::ranges::find(graph.values, name, &graph::Value::name);
+    return static_cast<graph::ValueId>(found - graph.values.begin());
+  }
+
+  graph::StageAssignment assignment;
+  graph::Graph graph;
+  graph::Partition partition;
+};
+
+}  // namespace penstock::testing
