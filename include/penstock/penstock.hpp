@@ -29,3 +29,4 @@
 #include "penstock/trace.hpp"
 #include "penstock/training_model.hpp"
 #include "penstock/transforms.hpp"
+#include "penstock/version.hpp"

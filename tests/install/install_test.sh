@@ -1,12 +1,12 @@
 #!/bin/bash
 # H10: installs a build into an empty directory, then builds and runs host applications against that
 # copy alone: once through pkg-config, once through CMake's find_package.
-# Usage: install_test.sh BUILD_DIR PREFIX LIBDIR SOURCE... -- COMPILER...
+# Usage: install_test.sh BUILD_DIR PREFIX LIBDIR DATADIR SOURCE... -- COMPILER...
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
-build=$1 prefix=$2 libdir=$3
-shift 3
+build=$1 prefix=$2 libdir=$3 datadir=$4
+shift 4
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 hosts=()
@@ -29,6 +29,7 @@ DESTDIR=$scratch/installed meson install -C "$build" --no-rebuild --quiet
 for program in "$installed"/bin/*; do
   [ ! -x "$program" ] || run_installed "$program" --help >/dev/null
 done
+[ -s "$installed/$datadir/doc/penstock/LICENSE" ] || { echo "the license is missing"; exit 1; }
 
 export PKG_CONFIG_PATH=$installed/$libdir/pkgconfig
 read -ra flags < <(pkg-config --define-variable=prefix="$installed" --cflags --libs penstock)

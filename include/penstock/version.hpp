@@ -1,0 +1,17 @@
+// The version of Penstock that these headers belong to. A test compares it with the build's.
+#pragma once
+
+#include <string_view>
+
+/// Holds 10000 * major + 100 * minor + patch, for `#if` in a host that supports several versions.
+#define PENSTOCK_VERSION 100
+
+namespace penstock {
+
+inline constexpr int version_major = 0;
+inline constexpr int version_minor = 1;
+inline constexpr int version_patch = 0;
+/// Holds the three numbers with dots between them.
+inline constexpr std::string_view version = "0.1.0";
+
+}  // namespace penstock

@@ -1,0 +1,9 @@
+"""Usage: changelog_test.py CHANGELOG VERSION. The newest version in the list is the build's."""
+import pathlib
+import re
+import sys
+
+changelog, version = pathlib.Path(sys.argv[1]).read_text(), sys.argv[2]
+headings = re.findall(r'^## \[(.+?)\] - (?:unreleased|\d{4}-\d\d-\d\d)$', changelog, re.MULTILINE)
+if headings[:1] != [version]:
+    sys.exit(f'CHANGELOG.md begins with {headings[:1]}, but meson.build says {version}')
