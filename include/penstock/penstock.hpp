@@ -1,6 +1,10 @@
 // Everything a host application needs.
 #pragma once
 
+#if __cplusplus < 202002L
+#error "Penstock needs C++20: compile with -std=c++20 (Meson: cpp_std=c++20, CMake: cxx_std_20)"
+#else
+
 #include "penstock/call_report.hpp"
 #include "penstock/call_size.hpp"
 #include "penstock/data_loader.hpp"
@@ -30,3 +34,5 @@
 #include "penstock/training_model.hpp"
 #include "penstock/transforms.hpp"
 #include "penstock/version.hpp"
+
+#endif
