@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "actors/execution/output_collector.hpp"
+#include "actors/host/failure_latch.hpp"
 #include "engine/actor_setup.hpp"
 #include "engine/call_times.hpp"
 #include "engine/compile_request.hpp"

@@ -8,8 +8,8 @@
 #include <memory>
 #include <vector>
 
-#include "actors/execution/host_port.hpp"
 #include "actors/execution/pipeline_setup.hpp"
+#include "actors/host/answer.hpp"
 #include "graph/values/block_pool.hpp"
 
 namespace penstock::actors {

@@ -4,12 +4,10 @@
 #include <string>
 #include <utility>
 
-#include "actors/execution/host_port.hpp"
-
 namespace penstock::actors {
 
-std::shared_ptr<const PipelineSetup> with_host(PipelineSetup setup, const UpdateRules& rules) {
-  setup.host = std::make_shared<HostPort>(setup.updates);
+std::shared_ptr<const PipelineSetup> completed(PipelineSetup setup, const UpdateRules& rules) {
+  setup.update_count = std::make_shared<UpdateCount>(setup.stages(), setup.updates);
   setup.constants = std::make_shared<RunConstants>(constants_of(rules));
   return std::make_shared<const PipelineSetup>(std::move(setup));
 }

@@ -7,14 +7,13 @@
 #include <memory>
 #include <vector>
 
+#include "actors/host/update_count.hpp"
 #include "graph/plan/optimizers/optimizer_rule.hpp"
 #include "graph/plan/plan.hpp"
 #include "graph/plan/replica_ipus.hpp"
 #include "penstock/options.hpp"
 
 namespace penstock::actors {
-
-class HostPort;
 
 /// The optimizer as the actors see it; replaced as a whole between steps.
 struct UpdateRules {
@@ -58,10 +57,12 @@ struct PipelineSetup {
   bool trace = false;
   std::int64_t trace_events = 1 << 20;  ///< the most events that all stages together keep
   double stall_seconds = 60;
-  std::shared_ptr<HostPort> host = {};
-  /// Counts the updates that all stages have done. The host's threads read it beside a call. If it
-  /// is null, the host port makes a counter.
+  /// The updates that all stages have done, on top of those that were there before. The host's
+  /// threads read it beside a call. It may be null.
   std::shared_ptr<std::atomic<std::uint64_t>> updates = {};
+  /// Counts those updates. completed() makes it.
+  std::shared_ptr<UpdateCount> update_count = {};
+  /// completed() makes these.
   std::shared_ptr<RunConstants> constants = {};
 
   std::size_t stages() const { return plan->stages.size(); }
@@ -73,8 +74,8 @@ struct PipelineSetup {
   }
 };
 
-/// Returns the setup with a host port of its own and the constants that `rules` begin with.
-std::shared_ptr<const PipelineSetup> with_host(PipelineSetup setup, const UpdateRules& rules);
+/// Returns the setup with a count of its updates and the constants that `rules` begin with.
+std::shared_ptr<const PipelineSetup> completed(PipelineSetup setup, const UpdateRules& rules);
 
 /// Returns what a gradient's sum is divided by to make the gradient that `setup.reduction` asks
 /// for.

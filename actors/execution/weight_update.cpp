@@ -5,7 +5,6 @@
 #include <functional>
 #include <string>
 
-#include "actors/execution/host_port.hpp"
 #include "graph/plan/shards.hpp"
 #include "graph/values/memory.hpp"
 #include "penstock/error.hpp"
@@ -288,7 +287,7 @@ void WeightUpdate::end_update() {
   ++step_;
   applying_ = false;
   // Here, where nothing can fail between the weights and their count.
-  if (replica_ == 0 && setup_->host) setup_->host->count_update_of_stage(setup_->stages());
+  if (replica_ == 0 && setup_->update_count) setup_->update_count->count_stage();
 }
 
 std::span<float> WeightUpdate::bring_weight(const Trained& trained, const graph::Part& elements) {

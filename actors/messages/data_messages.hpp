@@ -156,8 +156,8 @@ struct Failed {
 /// Host -> supervisor: the call that the host waits for has stood still, and the supervisor is to
 /// find out why. It is sent again if that is not known a while later.
 struct NothingMoves {
-  std::uint64_t progress = 0;  ///< what HostPort::progressed() has said all that time
-  double quiet_seconds = 0;    ///< how long nothing has moved
+  std::uint64_t beats = 0;   ///< what PipelinePulse::beats() has said all that time
+  double quiet_seconds = 0;  ///< how long nothing has moved
 };
 
 /// Supervisor -> stages, optimizers, gate and feed: a question for what each of them waits. The

@@ -5,9 +5,9 @@
 
 #include <array>
 
-#include "actors/execution/ipu_pulse.hpp"
 #include "actors/execution/thread_team.hpp"
 #include "actors/execution/weight_room.hpp"
+#include "actors/host/ipu_pulse.hpp"
 #include "actors/messages/local_messages.hpp"
 #include "graph/plan/phases/residency.hpp"
 

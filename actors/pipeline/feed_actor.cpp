@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <cstring>
 
-#include "actors/execution/host_port.hpp"
 #include "actors/pipeline/explained_wait.hpp"
 #include "graph/values/memory.hpp"
 
 namespace penstock::actors {
 
 void FeedState::start(FeedHandle::pointer actor, std::shared_ptr<const PipelineSetup> pipeline,
-                      SupervisorHandle watcher) {
+                      std::shared_ptr<PipelinePulse> moves, SupervisorHandle watcher) {
   self = actor;
   setup = std::move(pipeline);
+  pulse = std::move(moves);
   supervisor = std::move(watcher);
   credits.assign(static_cast<std::size_t>(setup->replicas), setup->live_micro_batches());
   next.assign(static_cast<std::size_t>(setup->replicas), 0);
@@ -36,7 +36,7 @@ void FeedState::feed(std::size_t replica) {
   for (; credits[replica] > 0 && next[replica] < end && may_send(next[replica]);
        --credits[replica]) {
     send_micro_batch(replica, next[replica]++);
-    setup->host->progress();
+    pulse->beat();
   }
   const bool all_sent = std::all_of(next.begin(), next.end(), [&](auto n) { return n == end; });
   if (all_sent) call.inputs.clear();  // what is under way holds on to its own rows
@@ -111,8 +111,9 @@ std::string FeedState::waits_for() const {
 
 FeedHandle::behavior_type feed_actor(FeedHandle::stateful_pointer<FeedState> self,
                                      std::shared_ptr<const PipelineSetup> setup,
+                                     std::shared_ptr<PipelinePulse> pulse,
                                      SupervisorHandle supervisor) {
-  self->state.start(self, std::move(setup), std::move(supervisor));
+  self->state.start(self, std::move(setup), std::move(pulse), std::move(supervisor));
   return {[=](FeedLinks& links) { self->state.on_links(links); },
           [=](StepCall& call) { self->state.on_step_call(call); },
           [=](const Credit& credit) { self->state.on_credit(credit); },

@@ -3,13 +3,14 @@
 // ends a call that is asked to stop: between two windows, the same two in every replica.
 #pragma once
 
+#include "actors/host/pipeline_pulse.hpp"
 #include "actors/messages/local_messages.hpp"
 
 namespace penstock::actors {
 
 struct FeedState {
   void start(FeedHandle::pointer actor, std::shared_ptr<const PipelineSetup> pipeline,
-             SupervisorHandle watcher);
+             std::shared_ptr<PipelinePulse> moves, SupervisorHandle watcher);
   void on_links(FeedLinks& given) { links = std::move(given); }
   void on_step_call(StepCall& given);
   void on_credit(const Credit& credit);
@@ -31,6 +32,7 @@ struct FeedState {
 
   FeedHandle::pointer self = nullptr;
   std::shared_ptr<const PipelineSetup> setup;
+  std::shared_ptr<PipelinePulse> pulse;
   SupervisorHandle supervisor;
   FeedLinks links;
   StepCall call;
@@ -43,6 +45,7 @@ struct FeedState {
 
 FeedHandle::behavior_type feed_actor(FeedHandle::stateful_pointer<FeedState> self,
                                      std::shared_ptr<const PipelineSetup> setup,
+                                     std::shared_ptr<PipelinePulse> pulse,
                                      SupervisorHandle supervisor);
 
 }  // namespace penstock::actors

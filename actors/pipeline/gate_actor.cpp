@@ -2,16 +2,17 @@
 
 #include <algorithm>
 
-#include "actors/execution/host_port.hpp"
 #include "actors/pipeline/explained_wait.hpp"
 #include "graph/plan/optimizers/norm.hpp"
 
 namespace penstock::actors {
 
 void GateState::start(GateHandle::pointer actor, std::shared_ptr<const PipelineSetup> pipeline,
+                      std::shared_ptr<UpdateLatch> latch,
                       std::shared_ptr<const UpdateRules> first_rules) {
   self = actor;
   setup = std::move(pipeline);
+  updates = std::move(latch);
   rules = std::move(first_rules);
   squared_norms.assign(setup->plan->variables.size(), 0.0);
   directions = squared_norms;
@@ -45,7 +46,7 @@ void GateState::prepare_rounds() {
 void GateState::on_gradients_ready(const GradientsReady& message) {
   if (!hear(message.replica, message.stage)) return;
   prepare_rounds();
-  if (!setup->host->update_begins()) return;
+  if (!updates->begin()) return;
   clip_factor = 1;
   begin_round(setup->replicas > 1 && one_by_one() ? UpdatePhase::reduce : first_with_sums());
 }
@@ -132,7 +133,7 @@ void GateState::add_up(std::vector<double>& of_variables) const {
 
 void GateState::release() {
   in_round = false;
-  setup->host->update_ended();
+  updates->end();
   for (const OptimizerHandle& optimizer : links.optimizers) self->send(optimizer, Release{});
 }
 
@@ -160,8 +161,9 @@ std::string GateState::waits_for() const {
 
 GateHandle::behavior_type gate_actor(GateHandle::stateful_pointer<GateState> self,
                                      std::shared_ptr<const PipelineSetup> setup,
+                                     std::shared_ptr<UpdateLatch> updates,
                                      std::shared_ptr<const UpdateRules> rules) {
-  self->state.start(self, std::move(setup), std::move(rules));
+  self->state.start(self, std::move(setup), std::move(updates), std::move(rules));
   return {[=](GateLinks& links) { self->state.on_links(links); },
           [=](const GradientsReady& ready) { self->state.on_gradients_ready(ready); },
           [=](PhaseDone& done) { self->state.on_phase_done(done); },

@@ -8,13 +8,14 @@
 #include <array>
 #include <vector>
 
+#include "actors/host/update_latch.hpp"
 #include "actors/messages/local_messages.hpp"
 
 namespace penstock::actors {
 
 struct GateState {
   void start(GateHandle::pointer actor, std::shared_ptr<const PipelineSetup> pipeline,
-             std::shared_ptr<const UpdateRules> first_rules);
+             std::shared_ptr<UpdateLatch> latch, std::shared_ptr<const UpdateRules> first_rules);
   void on_links(GateLinks& given);
   void on_gradients_ready(const GradientsReady& message);
   void on_phase_done(PhaseDone& done);
@@ -44,6 +45,7 @@ struct GateState {
 
   GateHandle::pointer self = nullptr;
   std::shared_ptr<const PipelineSetup> setup;
+  std::shared_ptr<UpdateLatch> updates;
   std::shared_ptr<const UpdateRules> rules;
   GateLinks links;
   std::size_t answers = 0;  // that their sums are complete or, in a round, that it is done
@@ -66,6 +68,7 @@ struct GateState {
 
 GateHandle::behavior_type gate_actor(GateHandle::stateful_pointer<GateState> self,
                                      std::shared_ptr<const PipelineSetup> setup,
+                                     std::shared_ptr<UpdateLatch> updates,
                                      std::shared_ptr<const UpdateRules> rules);
 
 }  // namespace penstock::actors

@@ -30,10 +30,10 @@ void LivingActors::ended(const std::string& name, bool told, const caf::error& r
                          bool stops_update) noexcept {
   if (!told) {
     try {
-      host_->fail(failure_of(name, reason, stops_update));
+      failure_->fail(failure_of(name, reason, stops_update));
     } catch (const std::bad_alloc&) {
       // The text is so short that a string needs no memory for it.
-      host_->fail({Errc::out_of_memory, "out of memory", stops_update});
+      failure_->fail({Errc::out_of_memory, "out of memory", stops_update});
     }
   }
   const std::lock_guard lock(mutex_);

@@ -7,14 +7,15 @@
 #include <memory>
 #include <mutex>
 
-#include "actors/execution/host_port.hpp"
+#include "actors/host/failure_latch.hpp"
 #include "actors/system/end_watch.hpp"
 
 namespace penstock::actors {
 
 class LivingActors final : public EndWatch {
  public:
-  explicit LivingActors(std::shared_ptr<HostPort> host) noexcept : host_(std::move(host)) {}
+  explicit LivingActors(std::shared_ptr<FailureLatch> failure) noexcept
+      : failure_(std::move(failure)) {}
 
   void actor_begins() noexcept override;
   void actor_ended(const std::string& name, bool told, const caf::error& reason) noexcept override;
@@ -46,7 +47,7 @@ class LivingActors final : public EndWatch {
   void ended(const std::string& name, bool told, const caf::error& reason,
              bool stops_update) noexcept;
 
-  std::shared_ptr<HostPort> host_;
+  std::shared_ptr<FailureLatch> failure_;
   std::mutex mutex_;
   std::condition_variable changed_;
   int living_ = 0;

@@ -22,9 +22,13 @@ namespace {
 class Casting {
  public:
   Casting(ActorSystem& system, std::shared_ptr<const PipelineSetup> setup,
-          std::shared_ptr<const UpdateRules> rules)
-      : system_(system), setup_(std::move(setup)), rules_(std::move(rules)) {
-    cast_.living = std::make_shared<LivingActors>(setup_->host);
+          std::shared_ptr<HostCalls> host, std::shared_ptr<const UpdateRules> rules)
+      : system_(system),
+        setup_(std::move(setup)),
+        host_(std::move(host)),
+        pulse_(part_of(host_, &HostCalls::pulse)),
+        rules_(std::move(rules)) {
+    cast_.living = std::make_shared<LivingActors>(part_of(host_, &HostCalls::failure));
   }
 
   PipelineCast run() {
@@ -59,10 +63,12 @@ class Casting {
 
   void spawn_all() {
     form_teams();
-    supervisor_ = cast_.supervisor =
-        system_.spawn(RunsOn::own_thread, watched("supervisor"), supervisor_actor, setup_);
-    step_ = cast_.step = spawn("step", RunsOn::workers, step_actor, setup_);
-    feed_ = spawn("feed", RunsOn::workers, feed_actor, setup_, supervisor_);
+    const auto call = part_of(host_, &HostCalls::call);
+    supervisor_ = cast_.supervisor = system_.spawn(
+        RunsOn::own_thread, watched("supervisor"), supervisor_actor,
+        SupervisorSetup{setup_->stall_seconds, call, part_of(host_, &HostCalls::failure), pulse_});
+    step_ = cast_.step = spawn("step", RunsOn::workers, step_actor, setup_, call, pulse_);
+    feed_ = spawn("feed", RunsOn::workers, feed_actor, setup_, pulse_, supervisor_);
     make_memory();
     share_sums();
     spawn_devices();
@@ -134,7 +140,7 @@ class Casting {
     std::vector<std::shared_ptr<const IpuPulse>> pulses;
     for (const auto& [ipu, bytes] : scratch_bytes_)
       pulses.push_back(pulses_[ipu] = std::make_shared<IpuPulse>(ipu));
-    setup_->host->watch(std::move(pulses));
+    pulse_->watch(std::move(pulses));
     for (const auto& [ipu, bytes] : scratch_bytes_)
       devices_[ipu] = spawn(updater("IPU " + std::to_string(ipu)), system_.devices(), device_actor,
                             DeviceSetup{setup_, scratch_[ipu], bytes, supervisor_, teams_[ipu],
@@ -186,7 +192,8 @@ class Casting {
   }
 
   void spawn_updaters() {
-    gate_ = spawn(updater("gate"), RunsOn::workers, gate_actor, setup_, rules_);
+    gate_ = spawn(updater("gate"), RunsOn::workers, gate_actor, setup_,
+                  part_of(host_, &HostCalls::updates), rules_);
     if (setup_->replicas == 1) return;
     for (std::size_t stage = 0; stage < setup_->stages(); ++stage)
       reducers_.push_back(spawn("reducer of stage " + std::to_string(stage), RunsOn::workers,
@@ -255,6 +262,8 @@ class Casting {
 
   ActorSystem& system_;
   std::shared_ptr<const PipelineSetup> setup_;
+  std::shared_ptr<HostCalls> host_;
+  std::shared_ptr<PipelinePulse> pulse_;
   std::shared_ptr<const UpdateRules> rules_;
   SupervisorHandle supervisor_;
   StepHandle step_;
@@ -279,17 +288,18 @@ class Casting {
 }  // namespace
 
 PipelineCast spawn_pipeline(ActorSystem& system, std::shared_ptr<const PipelineSetup> setup,
+                            std::shared_ptr<HostCalls> host,
                             std::shared_ptr<const UpdateRules> rules) {
-  return Casting(system, std::move(setup), std::move(rules)).run();
+  return Casting(system, std::move(setup), std::move(host), std::move(rules)).run();
 }
 
-void find_out_why_nothing_moves(const PipelineSetup& setup, const PipelineCast& cast,
-                                std::uint64_t progress, double quiet_seconds) noexcept {
+void find_out_why_nothing_moves(const PipelineSetup& setup, PipelinePulse& pulse,
+                                const PipelineCast& cast, std::uint64_t beats,
+                                double quiet_seconds) noexcept {
   try {
-    caf::anon_send(cast.supervisor, NothingMoves{progress, quiet_seconds});
+    caf::anon_send(cast.supervisor, NothingMoves{beats, quiet_seconds});
   } catch (const std::bad_alloc&) {
-    if (any_at_work(setup.host->ipus(), quiet_seconds, setup.stall_seconds))
-      setup.host->excuse(progress);
+    if (any_at_work(pulse.ipus(), quiet_seconds, setup.stall_seconds)) pulse.excuse(beats);
   }
 }
 

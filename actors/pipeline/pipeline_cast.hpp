@@ -4,6 +4,7 @@
 
 #include "actors/execution/stage_memory.hpp"
 #include "actors/execution/status_board.hpp"
+#include "actors/host/host_calls.hpp"
 #include "actors/messages/local_messages.hpp"
 #include "actors/pipeline/living_actors.hpp"
 #include "actors/system/actor_system.hpp"
@@ -30,16 +31,18 @@ struct PipelineCast {
 };
 
 /// Spawns the actors of a pipeline. Every actor knows its neighbours before the first call reaches
-/// it. If one of them cannot be spawned, the others are told to end.
-/// @throws Error out_of_memory if there are not enough threads; std::bad_alloc.
+/// it, and the parts of `host` that it needs. If one of them cannot be spawned, the others are told
+/// to end. @throws Error out_of_memory if there are not enough threads; std::bad_alloc.
 PipelineCast spawn_pipeline(ActorSystem& system, std::shared_ptr<const PipelineSetup> setup,
+                            std::shared_ptr<HostCalls> host,
                             std::shared_ptr<const UpdateRules> rules);
 
 /// Is the host's watchdog: has the supervisor find out why nothing has moved for `quiet_seconds`,
-/// since HostPort::progressed() was `progress`. Without memory for that the supervisor is silent,
-/// and an IPU that is at work is excused here.
-void find_out_why_nothing_moves(const PipelineSetup& setup, const PipelineCast& cast,
-                                std::uint64_t progress, double quiet_seconds) noexcept;
+/// since `pulse` has beaten `beats` times. Without memory for that the supervisor is silent, and an
+/// IPU that is at work is excused here.
+void find_out_why_nothing_moves(const PipelineSetup& setup, PipelinePulse& pulse,
+                                const PipelineCast& cast, std::uint64_t beats,
+                                double quiet_seconds) noexcept;
 
 /// Tells every actor to end, the supervisor first. Stages know each other, so nobody ends by
 /// running out of handles. Allocates nothing.

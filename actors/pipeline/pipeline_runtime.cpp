@@ -17,12 +17,13 @@ PipelineRuntime::PipelineRuntime(PipelineSetup setup, UpdateRules rules,
 
 PipelineRuntime::PipelineRuntime(PipelineSetup setup, UpdateRules rules,
                                  std::shared_ptr<ActorSystem> system)
-    : setup_(with_host(std::move(setup), rules)),
+    : setup_(completed(std::move(setup), rules)),
+      host_(std::make_shared<HostCalls>()),
       system_(std::move(system)),
       cast_(std::make_unique<Cast>()) {
   // Nothing can fail once the actors are there, for nobody would tell them to end.
-  static_cast<PipelineCast&>(*cast_) =
-      spawn_pipeline(*system_, setup_, std::make_shared<const UpdateRules>(std::move(rules)));
+  static_cast<PipelineCast&>(*cast_) = spawn_pipeline(
+      *system_, setup_, host_, std::make_shared<const UpdateRules>(std::move(rules)));
 }
 
 // What still runs on an IPU is waited for by the system's destructor.
@@ -33,22 +34,21 @@ PipelineRuntime::~PipelineRuntime() {
 
 template <class Message>
 void PipelineRuntime::begin(Message message) {
-  setup_->host->begin_call();
+  host_->begin();
   try {
     caf::anon_send(cast_->step, std::move(message));
   } catch (...) {
-    setup_->host->abandon_call();
+    host_->call.end();
     throw;
   }
 }
 
 Answer PipelineRuntime::await_answer() {
   if (!answered()) system_->run_pending();
-  if (system_->deterministic()) return setup_->host->wait(0);  // nobody is left who could answer
-  return setup_->host->wait(setup_->stall_seconds,
-                            [this](std::uint64_t progress, double quiet_seconds) {
-                              find_out_why_nothing_moves(*setup_, *cast_, progress, quiet_seconds);
-                            });
+  if (system_->deterministic()) return host_->wait(0);  // nobody is left who could answer
+  return host_->wait(setup_->stall_seconds, [this](std::uint64_t beats, double quiet_seconds) {
+    find_out_why_nothing_moves(*setup_, host_->pulse, *cast_, beats, quiet_seconds);
+  });
 }
 
 // After a failure in the middle of an update, the number of updates is known when the stages have
@@ -58,7 +58,7 @@ Answer PipelineRuntime::finish() {
     return await_answer();
   } catch (...) {
     const bool stalled = code_of(std::current_exception(), Errc::internal) == Errc::stalled;
-    if (setup_->host->is_updating() && !stalled) end();
+    if (host_->updates.under_way() && !stalled) end();
     throw;
   }
 }
@@ -76,7 +76,7 @@ void PipelineRuntime::begin_step(std::vector<Tensor> inputs, std::int64_t micro_
 }
 
 bool PipelineRuntime::answered() const {
-  return setup_->host->answered();
+  return host_->answered();
 }
 
 StepOutcome PipelineRuntime::finish_step() {
@@ -101,18 +101,19 @@ std::span<const StageMemory> PipelineRuntime::memory_of(std::int32_t replica) co
 
 Variables PipelineRuntime::read_variables(std::int32_t replica) {
   if (replica != 0)
-    setup_->host->expect_rest();
-  else if (setup_->host->expect_rest_or_failure())
+    host_->expect_rest();
+  else if (host_->expect_rest_or_failure())
     end_to_read();
   return actors::read_variables(*setup_->plan, memory_of(replica));
 }
 
 bool PipelineRuntime::end() {
-  return end_pipeline(*system_, *setup_, *cast_);
+  return end_pipeline(*system_, *host_, *cast_, setup_->stall_seconds);
 }
 
 void PipelineRuntime::end_for_good() noexcept {
-  const bool ended = end_pipeline(*system_, *setup_, *cast_, IpuTime::unlimited);
+  const bool ended =
+      end_pipeline(*system_, *host_, *cast_, setup_->stall_seconds, IpuTime::unlimited);
   if (!ended && !system_->deterministic()) cast_->living->await_end();
 }
 
@@ -122,7 +123,7 @@ void PipelineRuntime::end_to_read() {
 }
 
 void PipelineRuntime::write_variables(const Variables& variables) {
-  setup_->host->expect_rest();
+  host_->expect_rest();
   actors::write_variables(cast_->memory, variables);
 }
 
@@ -133,20 +134,20 @@ void PipelineRuntime::set_rules(UpdateRules rules) {
 }
 
 OptimizerTensors PipelineRuntime::read_optimizer() {
-  setup_->host->expect_rest();
+  host_->expect_rest();
   return actors::read_optimizer(*setup_->plan, cast_->memory);
 }
 
 void PipelineRuntime::write_optimizer(const OptimizerTensors& tensors) {
-  setup_->host->expect_rest();
+  host_->expect_rest();
   actors::write_optimizer(cast_->memory, tensors);
   const std::int64_t windows_begun = micro_batches_begun_ / setup_->gradient_accumulation;
   setup_->constants->first_update = tensors.updates - windows_begun;
-  setup_->host->set_updates(static_cast<std::uint64_t>(tensors.updates));
+  setup_->update_count->set(static_cast<std::uint64_t>(tensors.updates));
 }
 
 std::vector<StageStatus> PipelineRuntime::read_status() {
-  if (setup_->host->expect_rest_or_failure()) end_to_read();
+  if (host_->expect_rest_or_failure()) end_to_read();
   std::vector<StageStatus> statuses;
   statuses.reserve(cast_->statuses.size());
   for (const auto& status : cast_->statuses) statuses.push_back(status->take());
@@ -154,19 +155,19 @@ std::vector<StageStatus> PipelineRuntime::read_status() {
 }
 
 std::string PipelineRuntime::failure() const {
-  return setup_->host->failure();
+  return host_->failure.text();
 }
 
 std::optional<Error> PipelineRuntime::untold_failure() const {
-  return setup_->host->untold_failure();
+  return host_->failure.untold();
 }
 
 void PipelineRuntime::expect_open() {
-  setup_->host->expect_open();
+  host_->failure.expect_none();
 }
 
 std::uint64_t PipelineRuntime::updates() const {
-  return setup_->host->updates();
+  return setup_->update_count->total();
 }
 
 ActorSystem& PipelineRuntime::system() {

@@ -9,20 +9,22 @@
 #include <string>
 #include <vector>
 
-#include "actors/execution/host_port.hpp"
 #include "actors/execution/pipeline_setup.hpp"
 #include "actors/execution/stage_memory.hpp"
 #include "actors/execution/status_board.hpp"
+#include "actors/host/answer.hpp"
 #include "actors/system/system_options.hpp"
+#include "penstock/error.hpp"
 
 namespace penstock::actors {
 
 class ActorSystem;
+class HostCalls;
 
 class PipelineRuntime {
  public:
-  /// Spawns the actors in a system of their own. `setup.host` is filled in here; `rules` are
-  /// ignored in inference.
+  /// Spawns the actors in a system of their own, with the setup completed(). `rules` are ignored in
+  /// inference.
   PipelineRuntime(PipelineSetup setup, UpdateRules rules, const SystemOptions& system);
   /// Spawns them on the threads of another runtime, which may end before this one.
   PipelineRuntime(PipelineSetup setup, UpdateRules rules, std::shared_ptr<ActorSystem> system);
@@ -103,6 +105,7 @@ class PipelineRuntime {
   std::span<const StageMemory> memory_of(std::int32_t replica) const;
 
   std::shared_ptr<const PipelineSetup> setup_;
+  std::shared_ptr<HostCalls> host_;
   std::shared_ptr<ActorSystem> system_;
   std::unique_ptr<Cast> cast_;
   std::int64_t micro_batches_begun_ = 0;  // of each replica

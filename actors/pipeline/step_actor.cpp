@@ -2,19 +2,22 @@
 
 namespace penstock::actors {
 
-void StepState::start(StepHandle::pointer actor, std::shared_ptr<const PipelineSetup> pipeline) {
+void StepState::start(StepHandle::pointer actor, std::shared_ptr<const PipelineSetup> pipeline,
+                      std::shared_ptr<CallSlot> host_call, std::shared_ptr<PipelinePulse> moves) {
   self = actor;
   setup = std::move(pipeline);
+  call = std::move(host_call);
+  pulse = std::move(moves);
   collector.emplace(setup);
 }
 
-void StepState::on_step_call(StepCall& call) {
-  first_micro_batch = call.first_micro_batch;
-  micro_batches = call.micro_batches;
+void StepState::on_step_call(StepCall& message) {
+  first_micro_batch = message.first_micro_batch;
+  micro_batches = message.micro_batches;
   cut.reset();
-  collector->begin(call.micro_batches);
-  updates_missing = updates_of(call.micro_batches);
-  self->send(links.feed, std::move(call));
+  collector->begin(message.micro_batches);
+  updates_missing = updates_of(message.micro_batches);
+  self->send(links.feed, std::move(message));
 }
 
 std::int64_t StepState::updates_of(std::int64_t count) const {
@@ -27,7 +30,7 @@ void StepState::on_call_cut(const CallCut& message) {
   cut = CutAfter{message.micro_batches};
   collector->leave_out(micro_batches - message.micro_batches);
   updates_missing -= updates_of(micro_batches - message.micro_batches);
-  setup->host->progress();
+  pulse->beat();
   answer_if_done();
 }
 
@@ -39,33 +42,35 @@ void StepState::on_stage_outputs(const StageOutputs& outputs) {
   self->send(links.stages[static_cast<std::size_t>(outputs.replica)]
                          [static_cast<std::size_t>(outputs.stage)],
              OutputsTaken{});
-  setup->host->progress();
+  pulse->beat();
   answer_if_done();
 }
 
 void StepState::on_update_applied(const UpdateApplied&) {
   --updates_missing;
-  setup->host->progress();
+  pulse->beat();
   answer_if_done();
 }
 
 void StepState::answer_if_done() {
   if (updates_missing > 0 || !collector->complete()) return;
   if (cut)
-    setup->host->answer(*cut);
+    call->answer(*cut);
   else
-    setup->host->answer(collector->take());
+    call->answer(collector->take());
 }
 
 void StepState::on_set_rules(const SetRules& message) {
   for (const OptimizerHandle& optimizer : links.optimizers) self->send(optimizer, message);
   self->send(links.gate, message);
-  setup->host->answer(Done{});
+  call->answer(Done{});
 }
 
 StepHandle::behavior_type step_actor(StepHandle::stateful_pointer<StepState> self,
-                                     std::shared_ptr<const PipelineSetup> setup) {
-  self->state.start(self, std::move(setup));
+                                     std::shared_ptr<const PipelineSetup> setup,
+                                     std::shared_ptr<CallSlot> call,
+                                     std::shared_ptr<PipelinePulse> pulse) {
+  self->state.start(self, std::move(setup), std::move(call), std::move(pulse));
   return {[=](StepLinks& links) { self->state.on_links(links); },
           [=](StepCall& call) { self->state.on_step_call(call); },
           [=](const CallCut& cut) { self->state.on_call_cut(cut); },

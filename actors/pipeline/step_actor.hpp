@@ -3,14 +3,17 @@
 #pragma once
 
 #include "actors/execution/output_collector.hpp"
+#include "actors/host/call_slot.hpp"
+#include "actors/host/pipeline_pulse.hpp"
 #include "actors/messages/local_messages.hpp"
 
 namespace penstock::actors {
 
 struct StepState {
-  void start(StepHandle::pointer actor, std::shared_ptr<const PipelineSetup> pipeline);
+  void start(StepHandle::pointer actor, std::shared_ptr<const PipelineSetup> pipeline,
+             std::shared_ptr<CallSlot> host_call, std::shared_ptr<PipelinePulse> moves);
   void on_links(StepLinks& given) { links = std::move(given); }
-  void on_step_call(StepCall& call);
+  void on_step_call(StepCall& message);
   void on_call_cut(const CallCut& message);
   void on_stage_outputs(const StageOutputs& outputs);
   void on_update_applied(const UpdateApplied& applied);
@@ -22,6 +25,8 @@ struct StepState {
 
   StepHandle::pointer self = nullptr;
   std::shared_ptr<const PipelineSetup> setup;
+  std::shared_ptr<CallSlot> call;
+  std::shared_ptr<PipelinePulse> pulse;
   StepLinks links;
   std::optional<OutputCollector> collector;
   std::int64_t first_micro_batch = 0;
@@ -31,6 +36,8 @@ struct StepState {
 };
 
 StepHandle::behavior_type step_actor(StepHandle::stateful_pointer<StepState> self,
-                                     std::shared_ptr<const PipelineSetup> setup);
+                                     std::shared_ptr<const PipelineSetup> setup,
+                                     std::shared_ptr<CallSlot> call,
+                                     std::shared_ptr<PipelinePulse> pulse);
 
 }  // namespace penstock::actors

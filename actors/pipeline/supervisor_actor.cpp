@@ -4,7 +4,6 @@
 #include <cmath>
 #include <new>
 
-#include "actors/execution/host_port.hpp"
 #include "graph/values/number_range.hpp"
 
 namespace penstock::actors {
@@ -17,28 +16,27 @@ std::string seconds_text(double seconds) {
 
 }  // namespace
 
-void SupervisorState::start(SupervisorHandle::pointer actor,
-                            std::shared_ptr<const PipelineSetup> pipeline) {
+void SupervisorState::start(SupervisorHandle::pointer actor, SupervisorSetup given) {
   self = actor;
-  setup = std::move(pipeline);
+  setup = std::move(given);
   wordless = {Errc::stalled, "nothing has moved for longer than options.runtime.stall_seconds, " +
-                                 seconds_text(setup->stall_seconds) +
+                                 seconds_text(setup.stall_seconds) +
                                  ", and there is no memory to say who waits for what"};
 }
 
 void SupervisorState::on_failed(Failed& failed) {
-  setup->host->fail(std::move(failed.failure));
+  setup.failure->fail(std::move(failed.failure));
 }
 
 void SupervisorState::on_nothing_moves(const NothingMoves& quiet) {
-  const bool again = asking == quiet.progress;
-  asking = quiet.progress;
+  const bool again = asking == quiet.beats;
+  asking = quiet.beats;
   quiet_seconds = quiet.quiet_seconds;
   if (has_moved()) {
     asking.reset();
-  } else if (any_at_work(setup->host->ipus(), quiet_seconds, setup->stall_seconds)) {
+  } else if (any_at_work(setup.pulse->ipus(), quiet_seconds, setup.stall_seconds)) {
     asking.reset();
-    setup->host->excuse(quiet.progress);
+    setup.pulse->excuse(quiet.beats);
   } else if (again) {
     report_stall();
   } else {
@@ -46,9 +44,8 @@ void SupervisorState::on_nothing_moves(const NothingMoves& quiet) {
   }
 }
 
-/// A call that has been answered, or another one that has begun meanwhile, moves.
 bool SupervisorState::has_moved() const {
-  return !setup->host->awaits_answer() || setup->host->progressed() != asking;
+  return !setup.call->awaits_answer() || setup.failure->failed() || setup.pulse->beats() != asking;
 }
 
 void SupervisorState::ask_what_is_awaited() {
@@ -81,22 +78,22 @@ std::size_t SupervisorState::asked() const {
 
 void SupervisorState::report_stall() {
   try {
-    setup->host->fail({Errc::stalled, stall_text()});
+    setup.failure->fail({Errc::stalled, stall_text()});
   } catch (const std::bad_alloc&) {
-    setup->host->fail(std::move(wordless));
+    setup.failure->fail(std::move(wordless));
   }
 }
 
 std::string SupervisorState::stall_text() {
   std::sort(waits.begin(), waits.end());
   std::string text = "nothing has moved for " + seconds_text(quiet_seconds);
-  for (const auto& ipu : setup->host->ipus())
+  for (const auto& ipu : setup.pulse->ipus())
     if (const auto moment = ipu->moment())
       text += "; IPU " + std::to_string(ipu->ipu()) + " has been in " + to_string(*moment) +
               " all that time, and may be for " +
-              seconds_text(seconds_allowed(*moment, setup->stall_seconds)) +
+              seconds_text(seconds_allowed(*moment, setup.stall_seconds)) +
               " at most where options.runtime.stall_seconds is " +
-              seconds_text(setup->stall_seconds);
+              seconds_text(setup.stall_seconds);
   for (const std::string& one : waits) text += "; " + one;
   const std::size_t silent = asked() - answers;
   if (silent > 0)
@@ -106,8 +103,7 @@ std::string SupervisorState::stall_text() {
 }
 
 SupervisorHandle::behavior_type supervisor_actor(
-    SupervisorHandle::stateful_pointer<SupervisorState> self,
-    std::shared_ptr<const PipelineSetup> setup) {
+    SupervisorHandle::stateful_pointer<SupervisorState> self, SupervisorSetup setup) {
   self->state.start(self, std::move(setup));
   return {[=](SupervisorLinks& links) { self->state.on_links(links); },
           [=](Failed& failed) { self->state.on_failed(failed); },

@@ -6,17 +6,30 @@
 
 #include <optional>
 
+#include "actors/host/call_slot.hpp"
+#include "actors/host/failure_latch.hpp"
+#include "actors/host/pipeline_pulse.hpp"
 #include "actors/messages/local_messages.hpp"
 
 namespace penstock::actors {
 
+/// What the supervisor looks at, and what it fails.
+struct SupervisorSetup {
+  double stall_seconds = 0;
+  std::shared_ptr<const CallSlot> call = {};
+  std::shared_ptr<FailureLatch> failure = {};
+  std::shared_ptr<PipelinePulse> pulse = {};
+};
+
 struct SupervisorState {
-  void start(SupervisorHandle::pointer actor, std::shared_ptr<const PipelineSetup> pipeline);
+  void start(SupervisorHandle::pointer actor, SupervisorSetup given);
   void on_links(SupervisorLinks& given) { links = std::move(given); }
   void on_failed(Failed& failed);
   void on_nothing_moves(const NothingMoves& quiet);
   void on_waits_for(WaitsFor& waits);
 
+  /// Returns whether there is nothing to explain any more: a call that has been answered, or
+  /// another one that has begun meanwhile, moves.
   bool has_moved() const;
   void ask_what_is_awaited();
   /// Returns how many actors are asked: the feed, all stages and optimizers, and the gate.
@@ -26,7 +39,7 @@ struct SupervisorState {
   std::string stall_text();
 
   SupervisorHandle::pointer self = nullptr;
-  std::shared_ptr<const PipelineSetup> setup;
+  SupervisorSetup setup;
   SupervisorLinks links;
   std::optional<std::uint64_t> asking;  // because nothing has moved since then
   double quiet_seconds = 0;             // for so long, as far as is known
@@ -36,7 +49,6 @@ struct SupervisorState {
 };
 
 SupervisorHandle::behavior_type supervisor_actor(
-    SupervisorHandle::stateful_pointer<SupervisorState> self,
-    std::shared_ptr<const PipelineSetup> setup);
+    SupervisorHandle::stateful_pointer<SupervisorState> self, SupervisorSetup setup);
 
 }  // namespace penstock::actors

@@ -4,23 +4,14 @@
 #include <utility>
 
 namespace penstock::testing {
-namespace {
-
-std::shared_ptr<const actors::PipelineSetup> with_host(const SmallNetwork& network,
-                                                       actors::Stillness::Now now) {
-  actors::PipelineSetup setup = *actors::with_host(network.setup(), network.rules());
-  setup.host = std::make_shared<actors::HostPort>(setup.updates, now);
-  return std::make_shared<const actors::PipelineSetup>(std::move(setup));
-}
-
-}  // namespace
 
 SmallCast::SmallCast(const SmallEngineOptions& options, const actors::SystemOptions& system,
                      actors::Stillness::Now now)
     : SmallNetwork(options),
       system_(system),
-      setup_(with_host(*this, now)),
-      cast_(actors::spawn_pipeline(system_, setup_,
+      setup_(actors::completed(setup(), rules())),
+      host_(std::make_shared<actors::HostCalls>(now)),
+      cast_(actors::spawn_pipeline(system_, setup_, host_,
                                    std::make_shared<const actors::UpdateRules>(rules()))) {
   actors::write_variables(cast_.memory, first_variables());
 }
@@ -66,8 +57,8 @@ void SmallCast::introduce(std::size_t stage, actors::OptimizerLinks links, std::
 actors::Answer SmallCast::finish() {
   system_.run_pending();
   if (system_.deterministic()) return host().wait(0);
-  return host().wait(options().stall_seconds, [this](std::uint64_t progress, double seconds) {
-    actors::find_out_why_nothing_moves(*setup_, cast_, progress, seconds);
+  return host().wait(options().stall_seconds, [this](std::uint64_t beats, double seconds) {
+    actors::find_out_why_nothing_moves(*setup_, host().pulse, cast_, beats, seconds);
   });
 }
 

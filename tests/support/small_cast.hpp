@@ -22,7 +22,9 @@ class SmallCast : public SmallNetwork {
   actors::ActorSystem& system() { return system_; }
   /// What every actor was given.
   const std::shared_ptr<const actors::PipelineSetup>& pipeline() const { return setup_; }
-  actors::HostPort& host() { return *setup_->host; }
+  actors::HostCalls& host() { return *host_; }
+  /// Returns the updates that all stages have done.
+  std::uint64_t updates() const { return setup_->update_count->total(); }
   const actors::PipelineCast& cast() const { return cast_; }
   /// Returns an actor by the name that messages call it.
   caf::actor actor(const std::string& name) const;
@@ -48,16 +50,16 @@ class SmallCast : public SmallNetwork {
   /// Begins a call, without letting any actor do anything.
   template <class Message>
   void begin(Message message) {
-    host().begin_call();
+    host().begin();
     caf::anon_send(cast_.step, std::move(message));
   }
   void begin_windows(std::int64_t windows);
   /// What the call has come to; in a system with threads, once it has.
   actors::Answer finish();
-  /// What the host does while it waits in vain: nothing has moved for `quiet_seconds`, since
-  /// `progress`.
-  void call_watchdog(std::uint64_t progress, double quiet_seconds = 60) {
-    caf::anon_send(cast_.supervisor, actors::NothingMoves{progress, quiet_seconds});
+  /// Does what the host does while it waits in vain: nothing has moved for `quiet_seconds`, since
+  /// the pulse has beaten `beats` times.
+  void call_watchdog(std::uint64_t beats, double quiet_seconds = 60) {
+    caf::anon_send(cast_.supervisor, actors::NothingMoves{beats, quiet_seconds});
   }
   /// What a replica has, between calls.
   actors::Variables variables(std::size_t replica = 0) const;
@@ -67,6 +69,7 @@ class SmallCast : public SmallNetwork {
  private:
   actors::ActorSystem system_;
   std::shared_ptr<const actors::PipelineSetup> setup_;
+  std::shared_ptr<actors::HostCalls> host_;
   actors::PipelineCast cast_;
   std::int64_t micro_batches_begun_ = 0;
 };

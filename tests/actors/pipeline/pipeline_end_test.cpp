@@ -61,7 +61,8 @@ void take_hours() {
 }
 
 bool end(SmallCast& cast, IpuTime ipu_time = IpuTime::limited) {
-  return end_pipeline(cast.system(), *cast.pipeline(), cast.cast(), ipu_time);
+  return end_pipeline(cast.system(), cast.host(), cast.cast(), cast.pipeline()->stall_seconds,
+                      ipu_time);
 }
 
 const Failure from_outside{Errc::internal, "for a reason outside the pipeline"};
@@ -78,23 +79,23 @@ TEST(PipelineEnd, WaitsForAnUpdateThatTakesLongerThanStallSeconds) {
   });
   cast.begin_windows(2);
   ASSERT_TRUE(updating.wait());
-  cast.host().fail(from_outside);
+  cast.host().failure.fail(from_outside);
   EXPECT_TRUE(end(cast));
   EXPECT_TRUE(same_bits(cast.variables(), after_one_update));
-  EXPECT_EQ(cast.host().updates(), 1U);
+  EXPECT_EQ(cast.updates(), 1U);
 }
 
 TEST(PipelineEnd, LetsNoUpdateBeginThatIsNotUnderWay) {
   SmallCast cast({.own_rule = &hooked});
   cast.begin_windows(1);
   EXPECT_TRUE(end(cast)) << "the actors have done all that they could do";
-  EXPECT_EQ(cast.host().updates(), 1U);
+  EXPECT_EQ(cast.updates(), 1U);
 
   SmallCast ended({.own_rule = &hooked});
-  ended.host().let_no_update_begin();
+  ended.host().updates.close();
   ended.begin_windows(1);
   EXPECT_TRUE(end(ended));
-  EXPECT_EQ(ended.host().updates(), 0U);
+  EXPECT_EQ(ended.updates(), 0U);
   EXPECT_TRUE(same_bits(ended.variables(), ended.first_variables()));
 }
 
@@ -109,10 +110,10 @@ TEST(PipelineEnd, GivesUpAnUpdateThatDoesNotEnd) {
   SmallCast cast({.stall_seconds = 0.01, .own_rule = &hooked}, {.threads = 2});
   cast.begin_windows(1);
   ASSERT_TRUE(updating.wait());
-  cast.host().fail(from_outside);
-  EXPECT_FALSE(cast.host().await_update_end(0));
+  cast.host().failure.fail(from_outside);
+  EXPECT_FALSE(cast.host().updates.await_end(0));
   EXPECT_FALSE(end(cast));
-  EXPECT_TRUE(cast.host().await_update_end(0)) << "it is waited for again";
+  EXPECT_TRUE(cast.host().updates.await_end(0)) << "it is waited for again";
   release.open();
   bool ended = false;
   for (int i = 0; i < 6000 && !ended; ++i) ended = end(cast);
@@ -135,7 +136,7 @@ TEST(PipelineEnd, WaitsForAnUpdateForAsLongAsAnIpuTakesWhereItsTimeIsUnlimited) 
   cast.begin_windows(1);
   ASSERT_TRUE(updating.wait());
   EXPECT_TRUE(end(cast, IpuTime::unlimited));
-  EXPECT_EQ(cast.host().updates(), 1U);
+  EXPECT_EQ(cast.updates(), 1U);
   EXPECT_TRUE(same_bits(cast.variables(), after_one_update));
 }
 
@@ -167,7 +168,7 @@ TEST(PipelineEnd, WaitsForNothingOnceAllActorsHaveEnded) {
   actors::end(cast.cast());
   release.open();
   cast.cast().living->await_end();
-  EXPECT_FALSE(cast.host().await_update_end(0)) << "nobody has ended the update";
+  EXPECT_FALSE(cast.host().updates.await_end(0)) << "nobody has ended the update";
   EXPECT_TRUE(end(cast));
 }
 
@@ -201,7 +202,7 @@ TEST(PipelineEnd, CountsAnUpdateOfWhoseEndTheGateNeverHears) {
   cast.begin_windows(2);
   cast.system().run_pending();
   EXPECT_TRUE(end(cast));
-  EXPECT_EQ(cast.host().updates(), 1U);
+  EXPECT_EQ(cast.updates(), 1U);
   EXPECT_TRUE(same_bits(cast.variables(), after_one_update));
 }
 

@@ -129,7 +129,7 @@ TEST(PipelineFailure, LetsNoFurtherUpdateBegin) {
     cast.begin_windows(windows);
     DeterministicRun order(cast.system(), seed);
     for (std::uint64_t step = 0; step < 2 * seed; ++step) order.step();
-    cast.host().fail({Errc::internal, "for a reason outside the pipeline"});
+    cast.host().failure.fail({Errc::internal, "for a reason outside the pipeline"});
     order.run();
     EXPECT_TRUE(same_bits(cast.variables_after_end(), cast.first_variables()));
   }
@@ -144,7 +144,8 @@ TEST(PipelineFailure, LetsAnUpdateEndThatHasBegun) {
   SmallCast cast({.schedule = "sequential", .own_rule = &hooked});
   {
     const UpdateHook hook([&](double stage) {
-      if (stage == 1) cast.host().fail({Errc::internal, "for a reason outside the pipeline"});
+      if (stage == 1)
+        cast.host().failure.fail({Errc::internal, "for a reason outside the pipeline"});
     });
     cast.begin_windows(windows);
     cast.system().run_pending();

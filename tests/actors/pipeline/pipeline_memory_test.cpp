@@ -243,14 +243,14 @@ class HeldUpdate {
 
   /// Returns whether the update has the phase.
   bool holds() const { return held_.work.has_value(); }
-  HostPort& host() { return cast_.host(); }
+  HostCalls& host() { return cast_.host(); }
   Variables first_variables() const { return cast_.first_variables(); }
   /// Lets the watchdog look once, while allocations fail from number `first` on. Returns whether
   /// one did.
   bool look(std::int64_t first) {
     DeterministicRun order(cast_.system());
     order.make_room();
-    cast_.call_watchdog(cast_.host().progressed());
+    cast_.call_watchdog(cast_.host().pulse.beats());
     const AllocationFailures allocations(first, 1'000'000);
     order.run();
     return allocations.reached();
@@ -287,7 +287,7 @@ void for_each_allocation_of_a_look(const auto& look_at) {
                      std::to_string(first));
         HeldUpdate held(options, phase);
         reached = look_at(held, first);
-        const bool begins = held.host().is_updating() || !held.host().failed();
+        const bool begins = held.host().updates.under_way() || !held.host().failure.failed();
         EXPECT_TRUE(same_bits(held.end(), begins ? expected : undisturbed.first_variables()));
       }
     }
@@ -297,8 +297,8 @@ void for_each_allocation_of_a_look(const auto& look_at) {
 TEST(PipelineMemory, ThatIsMissingForWordsOfAWaitCutsNoUpdate) {
   for_each_allocation_of_a_look([](HeldUpdate& held, std::int64_t first) {
     const bool reached = held.look(first);
-    EXPECT_TRUE(reached || held.host().failed()) << "all have said what they wait for";
-    if (held.host().failed()) {
+    EXPECT_TRUE(reached || held.host().failure.failed()) << "all have said what they wait for";
+    if (held.host().failure.failed()) {
       EXPECT_NE(refusal(Errc::stalled, [&] { held.host().wait(0); }), "accepted");
     }
     return reached;

@@ -36,7 +36,7 @@ std::string stall(SmallCast& cast) {
   DeterministicRun order(cast.system(), 7);
   order.run();
   EXPECT_FALSE(cast.host().answered());
-  cast.call_watchdog(cast.host().progressed());
+  cast.call_watchdog(cast.host().pulse.beats());
   order.run();
   EXPECT_TRUE(cast.host().answered());
   return refusal(Errc::stalled, [&] { cast.host().wait(0); });
@@ -232,7 +232,7 @@ TEST(PipelineStall, IsNotSeenInACallThatHasJustBegun) {
     SmallCast cast;
     DeterministicRun order(cast.system(), seed);
     for (int call = 0; call < 4; ++call) {
-      const std::uint64_t before = cast.host().progressed();
+      const std::uint64_t before = cast.host().pulse.beats();
       cast.begin(SetRules{std::make_shared<const UpdateRules>(cast.rules())});
       cast.call_watchdog(before);  // the last call's, which comes too late
       order.run();
@@ -248,9 +248,9 @@ TEST(PipelineStall, IsNotReportedIfSomethingMovesWhileTheWatchdogAsks) {
   cast.begin_windows(1);
   for (int step = 0; step < 50; ++step) order.step();
   for (int interval = 0; interval < 20; ++interval) {
-    cast.call_watchdog(cast.host().progressed());
+    cast.call_watchdog(cast.host().pulse.beats());
     for (int step = 0; step < 5; ++step) order.step();  // slow, but it moves
-    ASSERT_FALSE(cast.host().failed());
+    ASSERT_FALSE(cast.host().failure.failed());
   }
   order.run();
   EXPECT_TRUE(cast.host().answered());
@@ -260,7 +260,7 @@ TEST(PipelineStall, IsNotReportedIfSomethingMovesWhileTheWatchdogAsks) {
 class BusyIpu {
  public:
   BusyIpu(SmallCast& cast, std::size_t ipu)
-      : pulse_(std::const_pointer_cast<IpuPulse>(cast.host().ipus().at(ipu))) {
+      : pulse_(std::const_pointer_cast<IpuPulse>(cast.host().pulse.ipus().at(ipu))) {
     pulse_->begin({IpuTask::forward, 0, static_cast<std::int32_t>(ipu), 3});
     for (const graph::Instruction& one : cast.plan().stages[ipu].forward.instructions)
       if (one.op->name == "probe") pulse_->heartbeat().begin(&one);
@@ -281,16 +281,16 @@ TEST(PipelineStall, IsNotReportedWhileAnIpuIsKnownToBeAtWork) {
   DeterministicRun order(cast.system(), 7);
   order.run();
   const auto quiet_for = [&](double seconds) {
-    cast.call_watchdog(cast.host().progressed(), seconds);
+    cast.call_watchdog(cast.host().pulse.beats(), seconds);
     order.run();
   };
   {
     const BusyIpu ipu(cast, 1);
     for (const double seconds : {60.0, 120.0, 599.0}) {
       quiet_for(seconds);
-      EXPECT_FALSE(cast.host().failed()) << seconds;
+      EXPECT_FALSE(cast.host().failure.failed()) << seconds;
     }
-    EXPECT_EQ(cast.host().excuses(), 3u);
+    EXPECT_EQ(cast.host().pulse.excuses(), 3u);
     quiet_for(601);
   }
   const std::string text = refusal(Errc::stalled, [&] { cast.host().wait(0); });
@@ -330,17 +330,17 @@ TEST(PipelineStall, OfOnePartOfAKernelIsReportedOnceNoOtherPartMoves) {
     order.run();
   };
   for (std::size_t piece = 0; piece < pieces; ++piece) {
-    const std::uint64_t before = cast.host().progressed();
+    const std::uint64_t before = cast.host().pulse.beats();
     may_beat[piece].open();
     EXPECT_TRUE(beaten[piece].wait());
     quiet_since(before, 601);
-    EXPECT_FALSE(cast.host().failed()) << piece;
+    EXPECT_FALSE(cast.host().failure.failed()) << piece;
   }
-  EXPECT_EQ(cast.host().excuses(), 0u) << "something has moved, which needs no excuse";
-  quiet_since(cast.host().progressed(), 599);
-  EXPECT_FALSE(cast.host().failed());
-  EXPECT_EQ(cast.host().excuses(), 1u);
-  quiet_since(cast.host().progressed(), 601);
+  EXPECT_EQ(cast.host().pulse.excuses(), 0u) << "something has moved, which needs no excuse";
+  quiet_since(cast.host().pulse.beats(), 599);
+  EXPECT_FALSE(cast.host().failure.failed());
+  EXPECT_EQ(cast.host().pulse.excuses(), 1u);
+  quiet_since(cast.host().pulse.beats(), 601);
   const std::string text = refusal(Errc::stalled, [&] { cast.host().wait(0); });
   EXPECT_EQ(text.find("nothing has moved for 601 s; IPU 1 has been in probe \"probe1\""), 0u)
       << text;
@@ -356,10 +356,10 @@ TEST(PipelineStall, IsReportedAtOnceWhenTheIpuThatWasAtWorkIsNot) {
   order.run();
   {
     const BusyIpu ipu(cast, 1);
-    cast.call_watchdog(cast.host().progressed());
+    cast.call_watchdog(cast.host().pulse.beats());
     order.run();
   }
-  cast.call_watchdog(cast.host().progressed());
+  cast.call_watchdog(cast.host().pulse.beats());
   order.run();
   const std::string text = refusal(Errc::stalled, [&] { cast.host().wait(0); });
   EXPECT_EQ(text.find("nothing has moved for 60 s; feed has sent"), 0u) << text;
@@ -376,7 +376,7 @@ TEST(PipelineStall, IsNotSeenInAKernelThatTakesLongerThanStallSeconds) {
     const ProbeHook hook([&](const ProbeRun& run) {
       if (run.stage != 1 || run.direction != Direction::backward || run.key.micro_batch != 3)
         return;
-      for (int i = 0; i < 60'000 && cast.host().excuses() == 0; ++i)
+      for (int i = 0; i < 60'000 && cast.host().pulse.excuses() == 0; ++i)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     });
     cast.begin_windows(1);
@@ -385,7 +385,7 @@ TEST(PipelineStall, IsNotSeenInAKernelThatTakesLongerThanStallSeconds) {
       if (!host_has_memory) failures.emplace(1, 1'000'000, FailsOn::this_thread);
       EXPECT_NO_THROW(cast.finish());
     }
-    EXPECT_GT(cast.host().excuses(), 0u);
+    EXPECT_GT(cast.host().pulse.excuses(), 0u);
     EXPECT_TRUE(same_bits(cast.variables_after_end(), expected));
   }
 }

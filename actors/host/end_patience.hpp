@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "actors/execution/host_port.hpp"
+#include "actors/host/pipeline_pulse.hpp"
 
 namespace penstock::actors {
 
@@ -17,9 +17,10 @@ enum class IpuTime : std::uint8_t {
 
 class EndPatience {
  public:
-  /// Begins to be patient with the pipeline of `host`. Where `stall_seconds` is 0, nothing is
-  /// waited for.
-  EndPatience(HostPort& host, double stall_seconds, IpuTime ipu_time = IpuTime::limited) noexcept;
+  /// Begins to be patient with the pipeline whose signs of life `pulse` has. Where `stall_seconds`
+  /// is 0, nothing is waited for.
+  EndPatience(PipelinePulse& pulse, double stall_seconds,
+              IpuTime ipu_time = IpuTime::limited) noexcept;
 
   /// Waits until `ended` returns true, and returns whether it has. It is called with the seconds
   /// that it may take, again and again while lasts() is true.
@@ -35,10 +36,10 @@ class EndPatience {
   bool lasts() const;
 
  private:
-  HostPort& host_;
+  PipelinePulse& pulse_;
   double stall_seconds_;
   IpuTime ipu_time_;
-  HostPort::Clock::time_point begin_;
+  Stillness::Clock::time_point begin_;
 };
 
 }  // namespace penstock::actors

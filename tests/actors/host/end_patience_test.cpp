@@ -1,4 +1,4 @@
-#include "actors/execution/end_patience.hpp"
+#include "actors/host/end_patience.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,14 +17,14 @@ constexpr double stall_seconds = 1;
 
 /// Its time passes only while somebody waits.
 struct PatientHost {
-  PatientHost() { host.watch({ipu}); }
+  PatientHost() { pulse.watch({ipu}); }
 
   /// Waits for something that never comes, or comes after `most` waits. `meanwhile` happens before
   /// each of them, and is given its number. Returns whether it has come.
   bool wait(
       int most, const std::function<void(int)>& meanwhile = [](int) {}) {
     waits = 0;
-    return EndPatience(host, stall_seconds, ipu_time).until([&](double seconds) {
+    return EndPatience(pulse, stall_seconds, ipu_time).until([&](double seconds) {
       meanwhile(++waits);
       TestClock::pass(std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9)));
       return waits == most;
@@ -32,7 +32,8 @@ struct PatientHost {
   }
 
   IpuTime ipu_time = IpuTime::limited;
-  HostPort host{nullptr, &TestClock::now};
+  Bell bell;
+  PipelinePulse pulse{bell, &TestClock::now};
   std::shared_ptr<IpuPulse> ipu = std::make_shared<IpuPulse>(0);
   int waits = 0;
 };
@@ -53,7 +54,7 @@ TEST(EndPatience, EndsWhereNothingMoves) {
 
 TEST(EndPatience, LastsAsLongAsSomethingMoves) {
   PatientHost patient;
-  const std::function<void()> moves[] = {[&] { patient.host.progress(); },
+  const std::function<void()> moves[] = {[&] { patient.pulse.beat(); },
                                          [&] { patient.ipu->heartbeat().beat(); }};
   for (const auto& move : moves) {
     EXPECT_TRUE(patient.wait(50, [&](int) { move(); }));
@@ -105,7 +106,7 @@ TEST(EndPatience, WaitsForNothingWhereNothingCanMoveByItself) {
   patient.ipu->begin({IpuTask::forward});
   patient.ipu->heartbeat().begin(&long_instruction);
   int asked = 0;
-  EXPECT_FALSE(EndPatience(patient.host, 0, IpuTime::unlimited).until([&](double seconds) {
+  EXPECT_FALSE(EndPatience(patient.pulse, 0, IpuTime::unlimited).until([&](double seconds) {
     EXPECT_EQ(seconds, 0);
     ++asked;
     return false;

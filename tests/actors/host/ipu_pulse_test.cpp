@@ -1,4 +1,4 @@
-#include "actors/execution/ipu_pulse.hpp"
+#include "actors/host/ipu_pulse.hpp"
 
 #include <gtest/gtest.h>
 

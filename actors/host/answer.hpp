@@ -1,0 +1,31 @@
+// Answer: what a call of the host's may return.
+#pragma once
+
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include "penstock/tensor.hpp"
+
+namespace penstock::actors {
+
+using Outputs = std::vector<Tensor>;    ///< in the order of Plan::outputs
+using Variables = std::vector<Tensor>;  ///< in the order of Plan::variables
+
+struct Done {};
+
+/// Says that a call which was asked to stop has done so many micro-batches per replica, and will do
+/// no others.
+struct CutAfter {
+  std::int64_t micro_batches = 0;
+};
+
+/// Holds what a call that runs micro-batches returns.
+struct StepOutcome {
+  Outputs outputs = {};
+  double mean_loss = 0;  ///< as in StepResult
+};
+
+using Answer = std::variant<Done, StepOutcome, CutAfter>;
+
+}  // namespace penstock::actors

@@ -1,0 +1,38 @@
+// CallSlot: the one call of the host's that may be under way, and its answer. Any thread.
+#pragma once
+
+#include <mutex>
+#include <optional>
+
+#include "actors/host/answer.hpp"
+#include "actors/host/bell.hpp"
+
+namespace penstock::actors {
+
+class CallSlot {
+ public:
+  /// Rings `bell`, which outlives the slot, with each answer.
+  explicit CallSlot(Bell& bell) : bell_(bell) {}
+
+  /// Begins a call, which is under way until end(). @throws Error busy if another one is.
+  void begin();
+  /// @throws Error busy if a call is under way.
+  void expect_none() const;
+  /// Answers the call that is under way.
+  void answer(Answer answer) noexcept;
+  bool answered() const;
+  /// Returns whether a call is under way that has not been answered.
+  bool awaits_answer() const;
+  /// Ends the call, and returns its answer, if there is one.
+  std::optional<Answer> end() noexcept;
+
+ private:
+  void expect_none_locked() const;
+
+  Bell& bell_;
+  mutable std::mutex mutex_;
+  bool under_way_ = false;
+  std::optional<Answer> answer_;
+};
+
+}  // namespace penstock::actors

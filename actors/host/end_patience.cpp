@@ -1,0 +1,24 @@
+#include "actors/host/end_patience.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace penstock::actors {
+
+EndPatience::EndPatience(PipelinePulse& pulse, double stall_seconds, IpuTime ipu_time) noexcept
+    : pulse_(pulse), stall_seconds_(stall_seconds), ipu_time_(ipu_time), begin_(pulse.now()) {
+  pulse_.look();  // what has moved before now does not count as moving later
+}
+
+bool EndPatience::lasts() const {
+  if (stall_seconds_ == 0) return false;
+  const double still_at_work = pulse_.look().seconds();
+  if (any_at_work(pulse_.ipus(), ipu_time_ == IpuTime::limited ? still_at_work : 0, stall_seconds_))
+    return true;
+  // This looks again, for an IPU that is at work no more may have moved meanwhile.
+  const double still = pulse_.look().seconds();
+  const double waited = std::chrono::duration<double>(pulse_.now() - begin_).count();
+  return std::min(still, waited) < stall_seconds_;
+}
+
+}  // namespace penstock::actors

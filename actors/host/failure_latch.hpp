@@ -1,0 +1,42 @@
+// FailureLatch: the first failure of a running model, which ends it. Any thread.
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "actors/host/bell.hpp"
+#include "actors/host/failure.hpp"
+#include "actors/host/update_latch.hpp"
+
+namespace penstock::actors {
+
+/// Returns what every call is told after a failure that said `failure`.
+Error closed_by(const std::string& failure);
+
+class FailureLatch {
+ public:
+  /// A failure closes `updates` and rings `bell`, which both outlive the latch.
+  FailureLatch(Bell& bell, UpdateLatch& updates) : bell_(bell), updates_(updates) {}
+
+  /// Keeps the failure, if it is the first one. No update begins any more by the time that anybody
+  /// can know of it.
+  void fail(Failure failure) noexcept;
+  bool failed() const;
+  /// Returns what the first failure said; empty if there was none.
+  std::string text() const;
+  /// Returns the failure if no call has thrown it yet.
+  std::optional<Error> untold() const;
+  /// @throws Error if there was a failure: the failure itself, with its own code and text, if no
+  /// call has thrown it yet; closed otherwise.
+  void expect_none();
+
+ private:
+  Bell& bell_;
+  UpdateLatch& updates_;
+  mutable std::mutex mutex_;
+  std::optional<Failure> failure_;
+  bool told_ = false;  // a call has thrown the failure
+};
+
+}  // namespace penstock::actors

@@ -1,0 +1,67 @@
+#include "actors/host/host_calls.hpp"
+
+#include <cstddef>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+namespace penstock::actors {
+namespace {
+
+/// The watchdog's answer is waited for, call by call, for so long.
+constexpr double watchdog_seconds[] = {1, 10};
+
+}  // namespace
+
+void HostCalls::begin() {
+  failure.expect_none();
+  call.begin();
+  pulse.beat();  // the time before the call is no part of its silence
+}
+
+void HostCalls::expect_rest() {
+  failure.expect_none();
+  call.expect_none();
+}
+
+bool HostCalls::expect_rest_or_failure() const {
+  if (failure.failed()) return true;
+  call.expect_none();
+  return false;
+}
+
+Answer HostCalls::wait(double quiet_seconds, const Watchdog& watchdog) {
+  await_end(quiet_seconds, watchdog);
+  std::optional<Answer> answer = call.end();
+  failure.expect_none();
+  return std::move(*answer);
+}
+
+void HostCalls::await_end(double quiet_seconds, const Watchdog& watchdog) {
+  const std::size_t most_calls = watchdog ? std::size(watchdog_seconds) : 0;
+  std::size_t calls = 0;  // of the watchdog, that have not been answered
+  Stillness still = pulse.look();
+  const auto in_time = [&] {
+    const double limit = calls == 0 ? quiet_seconds : watchdog_seconds[calls - 1];
+    bell_.wait(limit, [&] { return answered() || (calls > 0 && pulse.is_excused(still.seen())); });
+    return answered();
+  };
+  while (!in_time()) {
+    const bool excused = calls > 0 && pulse.is_excused(still.seen());
+    const std::uint64_t seen = still.seen();
+    still = pulse.look();
+    if (still.seen() != seen) {
+      calls = 0;
+    } else if (excused) {
+      calls = 0;
+      pulse.forget_excuse();
+    } else if (calls < most_calls) {
+      ++calls;
+      watchdog(still.seen(), still.seconds());
+    } else {
+      failure.fail(std::move(silence_));
+    }
+  }
+}
+
+}  // namespace penstock::actors

@@ -1,0 +1,60 @@
+// PipelinePulse: the signs of life of a whole pipeline, by which whoever waits for it tells a slow
+// one from one that stands still: what its actors count as a move, what its IPUs do, and the reason
+// that somebody knows for which nothing moves. Any thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "actors/host/bell.hpp"
+#include "actors/host/ipu_pulse.hpp"
+#include "actors/host/stillness.hpp"
+
+namespace penstock::actors {
+
+class PipelinePulse {
+ public:
+  /// Rings `bell`, which outlives the pulse, with each excuse. `now` tells the time for which
+  /// something has been still.
+  explicit PipelinePulse(Bell& bell, Stillness::Now now = &Stillness::Clock::now)
+      : bell_(bell), now_(now), still_(now) {}
+
+  /// Counts a move.
+  void beat() noexcept { beats_.fetch_add(1, std::memory_order_relaxed); }
+  /// Returns another number whenever something has moved, also on watched IPUs.
+  std::uint64_t beats() const noexcept;
+  /// Counts what these IPUs do as moves. It is called once, before the first call of the host's.
+  void watch(std::vector<std::shared_ptr<const IpuPulse>> ipus) { ipus_ = std::move(ipus); }
+  const std::vector<std::shared_ptr<const IpuPulse>>& ipus() const noexcept { return ipus_; }
+
+  /// Looks at beats(), and returns for how long they have been the same, as far as can be told from
+  /// the last time that somebody looked.
+  Stillness look();
+  /// Returns the time by the clock that look() goes by.
+  Stillness::Clock::time_point now() const noexcept { return now_(); }
+
+  /// Notes that nothing has moved since beats() was `beats`, for a known reason.
+  void excuse(std::uint64_t beats);
+  /// Returns whether the last excuse is for `beats`.
+  bool is_excused(std::uint64_t beats) const;
+  /// Forgets the last excuse.
+  void forget_excuse();
+  /// Returns how often there was an excuse.
+  std::uint64_t excuses() const;
+
+ private:
+  Bell& bell_;
+  std::atomic<std::uint64_t> beats_{0};
+  std::vector<std::shared_ptr<const IpuPulse>> ipus_;
+  const Stillness::Now now_;
+  mutable std::mutex mutex_;
+  Stillness still_;
+  std::optional<std::uint64_t> excused_;
+  std::uint64_t excuses_ = 0;
+};
+
+}  // namespace penstock::actors

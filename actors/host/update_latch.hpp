@@ -1,0 +1,35 @@
+// UpdateLatch: whether the weights are being changed, and whether they may be. An update that has
+// begun is finished by all stages whatever fails meanwhile, so that they agree. Any thread.
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+
+namespace penstock::actors {
+
+class UpdateLatch {
+ public:
+  /// Begins an update, unless close() was called. Returns whether it has begun.
+  bool begin();
+  /// Ends the update that has begun: all stages of all replicas have its weights.
+  void end();
+  /// Lets no other update begin.
+  void close() noexcept;
+  /// Notes of an update that is under way that nobody is to wait for its end any more. Whether the
+  /// weights are whole nevertheless, their stages know.
+  void cut() noexcept;
+  /// Returns whether an update has begun and not ended.
+  bool under_way() const;
+  /// Waits at most `limit_seconds` for the end of an update that is under way and not cut. Returns
+  /// whether there is none left to wait for.
+  bool await_end(double limit_seconds);
+
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  bool under_way_ = false;
+  bool cut_ = false;  // the update that is under way
+  bool closed_ = false;
+};
+
+}  // namespace penstock::actors
