@@ -5,7 +5,6 @@
 #include "actors/pipeline/explained_wait.hpp"
 #include "actors/pipeline/host_store_actor.hpp"
 #include "actors/system/errors.hpp"
-#include "graph/plan/phases/residency.hpp"
 
 namespace penstock::actors {
 
@@ -23,37 +22,15 @@ void StageState::start(StageHandle::pointer actor, StageSetup given) {
   for (const auto* receives : {&own.forward_receives, &own.backward_receives})
     for (const std::int32_t edge : *receives)
       position_of_edge[static_cast<std::size_t>(edge)] = position++;
-  find_next_phase();
+  phases.emplace(plan, number);
   ipu = pipeline.ipu(setup.replica, number);
 }
 
-// The stage that a phase begins with tells all of the next.
-void StageState::find_next_phase() {
-  const graph::Plan& plan = *setup.pipeline->plan;
-  if (plan.phases.none()) return;
-  const auto& of_stage = plan.phases.of_stage;
-  const auto number = static_cast<std::size_t>(setup.stage);
-  for (const Direction direction : {Direction::forward, Direction::backward}) {
-    const bool forward = direction == Direction::forward;
-    const bool first =
-        forward ? number == 0 || of_stage[number - 1] != of_stage[number]
-                : number + 1 == of_stage.size() || of_stage[number + 1] != of_stage[number];
-    const auto next =
-        graph::comes_during(plan.phases, {of_stage[number], direction}, plan.training);
-    if (!first || !next) continue;
-    NextPhase& phase = next_phase[forward ? 0 : 1];
-    phase.direction = next->direction;
-    for (std::size_t stage = 0; stage < of_stage.size(); ++stage)
-      if (of_stage[stage] == next->phase) phase.stages.push_back(stage);
-    leads = true;
-  }
-}
-
-void StageState::announce_next_phase(const Work& work) {
-  const NextPhase& phase = next_phase[work.direction == Direction::forward ? 0 : 1];
-  if (setup.pipeline->plan->phases.turn_begin(work.micro_batch) != work.micro_batch) return;
-  for (const std::size_t stage : phase.stages)
-    self->send(links.stages[stage], TurnNear{{phase.direction, work.micro_batch}});
+void StageState::herald(const Work& work) {
+  const auto news = phases->news_of(work);
+  if (!news) return;
+  for (const std::size_t stage : news->stages)
+    self->send(links.stages[stage], TurnNear{news->near});
 }
 
 // Until the update before is done here too, the arena is its optimizer's. What is brought is always
@@ -193,7 +170,7 @@ void StageState::pump() {
   while (const auto work = core->next()) {
     if (!fetched_for(*work)) return;
     core->started(*work);
-    if (leads) announce_next_phase(*work);
+    herald(*work);
     const bool runs = !program_of(*work).instructions.empty();
     setup.status->note([&](StageReport& report) {
       report.max_in_flight = static_cast<int>(core->max_in_flight());

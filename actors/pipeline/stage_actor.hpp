@@ -2,11 +2,11 @@
 // lets it run, and passes results on. Owns the stage's arena and its place in every window.
 #pragma once
 
-#include <array>
 #include <functional>
 #include <optional>
 #include <set>
 
+#include "actors/execution/phase_herald.hpp"
 #include "actors/execution/stage_core.hpp"
 #include "actors/execution/status_board.hpp"
 #include "actors/messages/local_messages.hpp"
@@ -47,9 +47,8 @@ struct StageState {
   BlockKey key(HostClass of, std::int64_t micro_batch = 0) const;
   std::string who() const;
   std::string waits_for() const;
-  /// Finds out whom to tell that a turn of theirs is near.
-  void find_next_phase();
-  void announce_next_phase(const Work& work);
+  /// Tells those stages whose turn is near, as `work` begins.
+  void herald(const Work& work);
   void bring_ahead(const Work& work);
   const graph::Program& program_of(const Work& work) const;
   /// Starts the next piece of work, if there is one.
@@ -70,14 +69,8 @@ struct StageState {
   std::int32_t ipu = 0;
   std::vector<std::size_t> position_of_edge;  // by position in Plan::edges
   std::set<BlockKey> fetching;                // from the host store
-  /// Stages whose turn in a direction comes after this one's.
-  struct NextPhase {
-    Direction direction = Direction::forward;
-    std::vector<std::size_t> stages = {};
-  };
-  std::array<NextPhase, 2> next_phase;  // by this stage's direction; no stages: nobody is told
-  bool leads = false;                   // there are some
-  std::optional<TurnNear> near;         // came before the weights were ready
+  std::optional<PhaseHerald> phases;
+  std::optional<TurnNear> near;  // came before the weights were ready
 };
 
 StageHandle::behavior_type stage_actor(StageHandle::stateful_pointer<StageState> self,
