@@ -1,7 +1,6 @@
 #include "actors/pipeline/optimizer_actor.hpp"
 
 #include "actors/pipeline/explained_wait.hpp"
-#include "actors/system/errors.hpp"
 
 namespace penstock::actors {
 
@@ -106,22 +105,14 @@ void OptimizerState::end_phase(UpdatePhase phase) {
 }
 
 void OptimizerState::fetch_state() {
-  awaited = Awaited::state;  // as long as it takes: the watchdog sees it
-  self->request(links.host_store, caf::infinite, FetchBlock{key()})
-      .then(
-          [this](FetchedBlock& fetched) {
-            awaited = Awaited::nothing;
-            setup.update->lend_host_state(std::move(fetched.block));
-            be_ready();
-          },
-          [this](caf::error& error) {
-            const Error cause = to_error(error);
-            if (cause.code() == Errc::closed) return;  // its own end is told, with the reason
-            self->send(
-                links.supervisor,
-                Failed{{cause.code(), who() + ": its optimizer state is not in the host store: " +
-                                          cause.what()}});
-          });
+  awaited = Awaited::state;
+  state.fetch(
+      self, links, key(), [this] { return who(); },
+      [this](std::shared_ptr<std::byte> block) {
+        awaited = Awaited::nothing;
+        setup.update->lend_host_state(std::move(block));
+        be_ready();
+      });
 }
 
 void OptimizerState::return_state() {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "actors/messages/local_messages.hpp"
+#include "actors/pipeline/borrowing.hpp"
 
 namespace penstock::actors {
 
@@ -56,6 +57,7 @@ struct OptimizerState {
   OptimizerSetup setup;
   OptimizerLinks links;
   std::int32_t ipu = 0;
+  Borrowing state;                    // from the host store
   std::set<std::int32_t> owners;      // of copies that this stage holds
   std::set<std::int32_t> copiers;     // stages that hold copies of this one's parameters
   std::size_t sums_there = 0;         // of this update

@@ -4,7 +4,6 @@
 
 #include "actors/pipeline/explained_wait.hpp"
 #include "actors/pipeline/host_store_actor.hpp"
-#include "actors/system/errors.hpp"
 
 namespace penstock::actors {
 
@@ -103,22 +102,12 @@ bool StageState::fetched_for(const Work& work) {
 }
 
 void StageState::fetch(const BlockKey& wanted, const std::function<void()>& then) {
-  if (!fetching.insert(wanted).second) return;  // as long as it takes: the watchdog sees it
-  self->request(links.host_store, caf::infinite, FetchBlock{wanted})
-      .then(
-          [this, wanted, then](FetchedBlock& fetched) {
-            fetching.erase(wanted);
-            lend(wanted, std::move(fetched.block));
-            then();
-          },
-          [this, wanted](caf::error& error) {
-            const Error cause = to_error(error);
-            if (cause.code() == Errc::closed) return;  // its own end is told, with the reason
-            self->send(links.supervisor,
-                       Failed{{cause.code(), who() + ": its " + text_of(wanted) +
-                                                 (wanted.of == HostClass::stash ? " is" : " are") +
-                                                 " not in the host store: " + cause.what()}});
-          });
+  blocks.fetch(
+      self, links, wanted, [this] { return who(); },
+      [=, this](std::shared_ptr<std::byte> block) {
+        lend(wanted, std::move(block));
+        then();
+      });
 }
 
 void StageState::lend(const BlockKey& of, std::shared_ptr<std::byte> block) {
@@ -281,7 +270,7 @@ void StageState::on_explain_wait() const {
 
 std::string StageState::waits_for() const {
   std::string text;
-  for (const BlockKey& one : fetching)
+  for (const BlockKey& one : blocks.awaited())
     text += (text.empty() ? "waits for its " : " and its ") + text_of(one);
   return text.empty() ? core->waits_for() : text + " from the host store";
 }

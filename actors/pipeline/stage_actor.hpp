@@ -4,12 +4,12 @@
 
 #include <functional>
 #include <optional>
-#include <set>
 
 #include "actors/execution/phase_herald.hpp"
 #include "actors/execution/stage_core.hpp"
 #include "actors/execution/status_board.hpp"
 #include "actors/messages/local_messages.hpp"
+#include "actors/pipeline/borrowing.hpp"
 
 namespace penstock::actors {
 
@@ -32,8 +32,8 @@ struct StageState {
   void on_weights_ready(const WeightsReady& ready);
   void on_explain_wait() const;
 
-  /// Whether all is here that the host store keeps and `work` needs. Asks for what is not, and for
-  /// the gradient sums ahead of use: with the window's first forward.
+  /// Returns whether all is here that the host store keeps and `work` needs. Asks for what is not,
+  /// and for the gradient sums ahead of use: with the window's first forward.
   bool fetched_for(const Work& work);
   /// Asks the host store for a block, once; then goes on with `then`.
   void fetch(const BlockKey& key, const std::function<void()>& then);
@@ -68,7 +68,7 @@ struct StageState {
   std::optional<StageCore> core;
   std::int32_t ipu = 0;
   std::vector<std::size_t> position_of_edge;  // by position in Plan::edges
-  std::set<BlockKey> fetching;                // from the host store
+  Borrowing blocks;                           // of the host store
   std::optional<PhaseHerald> phases;
   std::optional<TurnNear> near;  // came before the weights were ready
 };

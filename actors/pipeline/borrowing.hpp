@@ -1,0 +1,48 @@
+// Borrowing: how a stage or an optimizer gets blocks from the host store, one request for each
+// block at a time. A block that the store does not have is the pipeline's failure.
+#pragma once
+
+#include <set>
+#include <string>
+#include <utility>
+
+#include "actors/messages/local_messages.hpp"
+#include "actors/pipeline/host_store_actor.hpp"
+#include "actors/system/errors.hpp"
+
+namespace penstock::actors {
+
+class Borrowing {
+ public:
+  /// Asks for the block `wanted`, unless that has been asked for and has not come. `take` is called
+  /// with it as soon as it is there, however long that takes, for the watchdog sees a borrower that
+  /// waits. `self` is the borrower, which a failure calls what `who` returns; `links` has its
+  /// neighbours.
+  void fetch(auto* self, const auto& links, const BlockKey& wanted, auto who, auto take) {
+    if (!awaited_.insert(wanted).second) return;
+    self->request(links.host_store, caf::infinite, FetchBlock{wanted})
+        .then(
+            [this, wanted, take = std::move(take)](FetchedBlock& fetched) {
+              awaited_.erase(wanted);
+              take(std::move(fetched.block));
+            },
+            [self, &links, wanted, who = std::move(who)](caf::error& error) {
+              const Error cause = to_error(error);
+              if (cause.code() == Errc::closed) return;  // its own end is told, with the reason
+              self->send(links.supervisor, Failed{{cause.code(), missing(who(), wanted, cause)}});
+            });
+  }
+  /// Returns the blocks that have been asked for and have not come.
+  const std::set<BlockKey>& awaited() const { return awaited_; }
+
+ private:
+  static std::string missing(const std::string& who, const BlockKey& wanted, const Error& cause) {
+    const bool many = wanted.of == HostClass::weights || wanted.of == HostClass::accumulators;
+    return who + ": its " + text_of(wanted) + (many ? " are" : " is") +
+           " not in the host store: " + cause.what();
+  }
+
+  std::set<BlockKey> awaited_;
+};
+
+}  // namespace penstock::actors
