@@ -51,7 +51,9 @@ class HostCalls {
   void await_end(double quiet_seconds, const Watchdog& watchdog);
 
   /// The failure of a pipeline that is silent. It is made beforehand, for there may be no memory.
-  Failure silence_{Errc::stalled, "the engine has not answered, and its watchdog is silent"};
+  Failure silence_{Errc::stalled,
+                   "the engine has not answered, and its watchdog is silent, or there is no memory "
+                   "to ask it"};
 };
 
 /// Returns one of the parts of `host`, for somebody who needs no other. All of `host` lives as long

@@ -5,6 +5,7 @@
 #include <caf/logger.hpp>
 #include <chrono>
 #include <cstdlib>
+#include <exception>
 #include <new>
 #include <thread>
 #include <utility>
@@ -19,7 +20,7 @@ constexpr std::size_t entry_bytes = std::size_t{32} << 10;
 // The GNU C library takes 1 MiB at once for a heap that cannot grow where it is.
 constexpr std::size_t kept_bytes = std::size_t{2} << 20;
 
-/// Says whether the thread has used CAF's variable.
+/// Says whether the thread has used CAF's variable, and what the C++ library keeps for exceptions.
 constinit thread_local bool has_entered = false;
 
 }  // namespace
@@ -31,6 +32,7 @@ bool try_to_enter_caf() noexcept {
   if (!block) return false;
   std::free(block);
   caf::logger::current_logger();
+  static_cast<void>(std::uncaught_exceptions());  // looks at what is kept for exceptions
   has_entered = true;
   return true;
 }

@@ -1,6 +1,7 @@
 // thread_entry: what a thread does before it uses CAF. CAF keeps a variable for each thread, which
 // has a destructor. When a thread first uses that variable, the C library registers the destructor
-// and allocates a few bytes for it; if it gets none, it ends the process.
+// and allocates a few bytes for it; if it gets none, it ends the process. So it may do when a
+// thread first throws.
 #pragma once
 
 namespace penstock::actors {

@@ -24,10 +24,10 @@ const Error& made_beforehand = error_made_beforehand();
 /// The watch of the thread's outermost or_out_of_memory(), or null.
 constinit thread_local MemoryWatch* outermost = nullptr;
 
-/// Makes the loader give libstdc++'s variables of each thread, too, their storage at the thread's
-/// begin: it does so for a library as soon as another one is built to look straight at one of its
-/// variables, as std::call_once() is here. What libstdc++ knows of a thread's exceptions is among
-/// them, and its first look at that is the first throw.
+/// Makes the loader look for storage for libstdc++'s variables of each thread, too, among which is
+/// what it knows of the thread's exceptions: the first throw allocates none then. A library asks
+/// for that as soon as it reaches one of these variables by a descriptor, as std::call_once() does
+/// here.
 const bool exceptions_have_storage = [] {
   std::once_flag flag;
   std::call_once(flag, [] {});
@@ -56,7 +56,9 @@ bool NotedExceptions::has(const std::length_error& error) const noexcept {
 }
 
 MemoryWatch::MemoryWatch() noexcept {
-  if (!outermost) outermost = this;
+  if (outermost) return;
+  noted_.emplace();
+  outermost = this;
 }
 
 // What has been noted dies after this, for the destructor of a host's exception may call the
@@ -66,11 +68,11 @@ MemoryWatch::~MemoryWatch() {
 }
 
 void MemoryWatch::note_host(const std::length_error& error) noexcept {
-  if (outermost) outermost->noted_.add(error);
+  if (outermost) outermost->noted_->add(error);
 }
 
 bool MemoryWatch::is_of_host(const std::length_error& error) noexcept {
-  return outermost && outermost->noted_.has(error);
+  return outermost && outermost->noted_->has(error);
 }
 
 }  // namespace penstock

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <exception>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -48,7 +49,7 @@ class MemoryWatch {
   static bool is_of_host(const std::length_error& error) noexcept;
 
  private:
-  NotedExceptions noted_;
+  std::optional<NotedExceptions> noted_;  // of the outermost one
 };
 
 /// Returns what `action` returns. If it throws std::bad_alloc, or asks for a string or vector

@@ -77,6 +77,8 @@ class House(unittest.TestCase):
 
     def test_variables_of_threads_are_there_when_these_begin(self):
         self.expect_none(SOURCES, rules.thread_local_rule)
+        for folder in rules.THREAD_STORAGE:
+            self.assertIn('cpp_args: thread_storage_args', BUILD_FILES[f'{folder}meson.build'])
 
     def test_no_word_that_must_not_stay(self):
         self.expect_none(WRITTEN, lambda path, text: rules.word_rule(text))
@@ -231,6 +233,7 @@ class Rules(unittest.TestCase):
         self.accepts(rules.thread_local_rule('tests/support/tape.cpp', 'thread_local int a = 0;'))
         self.refuses(rules.thread_local_rule('graph/kernels/isa.cpp', good))
         self.refuses(rules.thread_local_rule(path, 'thread_local int a = 0;'))
+        self.refuses(rules.thread_local_rule(path, 'constinit thread_local int a[4096] = {};'))
         self.refuses(rules.thread_local_rule(path, '__thread int a = 0;'))
         self.refuses(rules.thread_local_rule(path, f'{good}\nstatic\nthread_local int b = 0;'))
         self.refuses(rules.thread_local_rule(path, 'constinit thread_local std::string a{};'))

@@ -46,6 +46,8 @@ C_SUFFIXES = ('.h', '.c')
 COLUMNS = 100
 
 # Targets of these folders have thread_storage_args, see meson.build.
+THREAD_VARIABLE = re.compile(r'\bconstinit\b[^;]*\bthread_local '
+                             r'(?:bool|int|std::(?:size_t|u?int\d+_t)|[\w:]+\*) [\w:]+\s*$')
 THREAD_STORAGE = ('graph/values/', 'actors/', 'engine/')
 CAF_ROOMS = ('actors/', 'tests/actors/', 'tests/support/')
 # Rules of the runtime that are worth testing without actors.
@@ -222,7 +224,7 @@ def thread_local_rule(path, text):
                                   COMMENT.sub('', text)):
         if not path.startswith(THREAD_STORAGE):
             yield 'has a thread_local variable outside ' + ', '.join(THREAD_STORAGE)
-        if not re.search(r'\bconstinit\b.*\bthread_local (?:bool|int|[\w:]+\*) ', declaration):
+        if not THREAD_VARIABLE.search(declaration):
             yield 'has a thread_local variable that is not constinit and a number or a pointer'
 
 

@@ -1,6 +1,10 @@
 /* This host loads a plug-in, whose thread finds no memory when it calls the plug-in for the first
    time. It ends with status 0 if the plug-in has said so.
-   Usage: host PLUGIN before|after: the thread starts before the plug-in is loaded, or after. */
+   Usage: host PLUGIN before|after
+     The thread starts before the plug-in is loaded, or after.
+   Usage: host PLUGIN behind OTHER
+     Another plug-in has been loaded, and has thrown. The host ends with status 0 if the first one
+     trains a model behind it. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -29,7 +33,22 @@ static int load(const char* path, void (**train)(void), int (**take)(void)) {
   return *train && *take && is_refused;
 }
 
+static int train_behind(const char* path, const char* other) {
+  void (*train)(void);
+  int (*take)(void);
+  int (*throw_and_catch)(void);
+  void* const plugin = dlopen(other, RTLD_NOW | RTLD_LOCAL);
+  *(void**)&throw_and_catch = plugin ? dlsym(plugin, "throw_and_catch") : NULL;
+  if (!throw_and_catch || !throw_and_catch() || !load(path, &train, &take)) {
+    fprintf(stderr, "%s\n", dlerror());
+    return 3;
+  }
+  train();
+  return 0;
+}
+
 int main(int count, char** arguments) {
+  if (count == 4) return train_behind(arguments[1], arguments[3]);
   if (count != 3) return 2;
   const int before = strcmp(arguments[2], "before") == 0;
   pthread_t thread;
