@@ -1,5 +1,6 @@
 """Usage: documents_test.py README DOCS PROGRAM... What the documents show in C++ comes from
-programs that are built and run: a whole one where it has a main function, else consecutive lines."""
+programs that are built and run: a whole one where it has a main function, else consecutive
+lines."""
 import pathlib
 import re
 import sys
