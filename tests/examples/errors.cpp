@@ -1,0 +1,79 @@
+// Errors as a host meets them: each of these calls is refused, and says why.
+#include <functional>
+#include <iostream>
+#include <penstock/penstock.hpp>
+#include <stop_token>
+#include <vector>
+
+using namespace penstock;
+
+namespace {
+
+Model network() {
+  Model model("network");
+  const Value x = model.linear("fc", model.input("x", {2}), 3);
+  model.output("y", x);
+  model.loss(model.cross_entropy(x, model.labels()));
+  return model;
+}
+
+bool refused(Errc expected, const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    std::cout << to_string(error.code()) << ": " << error.what() << '\n';
+    return error.code() == expected;
+  }
+  std::cout << "not refused: " << to_string(expected) << '\n';
+  return false;
+}
+
+enum class Outcome { done, try_again, stopped, train_anew };
+
+Outcome step(TrainingModel& training, const std::vector<Tensor>& batch, std::stop_token stop) {
+  try {
+    training.step(batch, stop);
+    return Outcome::done;
+  } catch (const Error& error) {
+    std::cerr << error.what() << '\n';
+    if (error.code() == Errc::busy) return Outcome::try_again;     // nothing has changed
+    if (error.code() == Errc::cancelled) return Outcome::stopped;  // whole updates were done
+    if (error.code() == Errc::closed || error.code() == Errc::stage_failed)
+      return Outcome::train_anew;  // by another TrainingModel, from the last whole update
+    throw;                         // what remains is for the caller
+  }
+}
+
+}  // namespace
+
+int main() {
+  const Model model = network();
+  const Options options{.batch_size = 4};
+  TrainingModel training(model, options);
+  const Tensor x = Tensor::zeros(DType::f32, {4, 2});
+  const Tensor labels({4}, std::vector<std::int64_t>{0, 1, 2, 7});
+
+  bool all = refused(Errc::invalid_argument, [] { Options{.batch_size = 0}.validate(); });
+  all &= refused(Errc::invalid_model, [] {
+    Model twice("twice");
+    twice.input("x", {2});
+    twice.input("x", {3});
+  });
+  all &= refused(Errc::invalid_topology, [&] {
+    Options split = options;
+    split.topology.stages = {Stage{"encoder"}, Stage{"decoder"}};
+    TrainingModel(model, split);
+  });
+  all &= refused(Errc::shape_mismatch, [&] {
+    training.step({Tensor::zeros(DType::f32, {4, 3}), labels});
+  });
+  all &= refused(Errc::invalid_data, [] { tensor_dataset({}); });
+  all &= refused(Errc::io_error, [&] { Model(model).load_weights("missing.safetensors"); });
+
+  std::stop_source stop;
+  stop.request_stop();
+  all &= step(training, {x, labels}, stop.get_token()) == Outcome::stopped;
+  all &= step(training, {x, labels}, {}) == Outcome::train_anew;  // there is no class 7
+  all &= refused(Errc::closed, [&] { training.step({x, labels}); });
+  return all ? 0 : 1;
+}
