@@ -20,7 +20,7 @@ namespace {
 /// Times differ by about so much from one measurement to the next.
 constexpr double tolerance = 0.02;
 
-/// As one thread runs it, an instruction for each node.
+/// Returns the plan in which one thread runs all of `graph`, with an instruction for each node.
 Plan in_one_stage(const Graph& graph, const std::vector<Piece>& pieces, PlanRequest request) {
   request.threads_per_ipu = 1;
   request.offload = {};

@@ -38,7 +38,8 @@ struct TimedCut {
 };
 
 /// Cuts `graph`, which has its backward nodes already, so that the slowest stage is as fast as can
-/// be; where that hardly makes a difference, so that little has to travel.
+/// be; where that hardly makes a difference, so that little has to travel. balance() asks back what
+/// memory a run of pieces would need, for there are too many runs to work out all of them.
 /// @throws Error invalid_topology if the graph has not as many pieces as there are to be stages,
 /// out_of_memory if no cut into so many keeps to the memory.
 TimedCut cut_automatically(const Graph& graph, const CutRequest& request, const PlanRequest& plan);

@@ -1,13 +1,15 @@
 #include "graph/compile/compile_clock.hpp"
 
 #include <array>
+#include <cassert>
+#include <string_view>
 #include <utility>
 
 namespace penstock::graph {
 namespace {
 
-constexpr std::array all_phases{"shapes",    "layouts", "gradients", "stages",
-                                "partition", "memory",  "report"};
+constexpr std::array<std::string_view, 7> all_phases{"shapes",    "layouts", "gradients", "stages",
+                                                     "partition", "memory",  "report"};
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -16,6 +18,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 }  // namespace
 
 void CompileClock::begin(const char* phase) {
+  assert(phases_.size() < all_phases.size() && all_phases[phases_.size()] == phase);
   end_phase();
   if (listener_)
     listener_(phase, static_cast<int>(phases_.size()), static_cast<int>(all_phases.size()));

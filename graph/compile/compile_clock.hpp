@@ -9,7 +9,8 @@
 
 namespace penstock::graph {
 
-/// Is called before each phase with its name, with how many are over, and how many there are.
+/// A function that the compiler calls before each phase, with the name of the phase, with how many
+/// phases are over, and how many there are.
 using CompileListener = std::function<void(const char* phase, int done, int all)>;
 
 class CompileClock {
@@ -17,8 +18,8 @@ class CompileClock {
   /// `listener`, which may be null, outlives the clock.
   explicit CompileClock(const CompileListener& listener) : listener_(listener) {}
 
-  /// Ends the phase before, if there is one, and begins the next one of those that a compilation
-  /// has: that is `phase`. @throws whatever the listener throws.
+  /// Ends the phase before, if there is one, and begins `phase`, which is the next one in the list
+  /// of all phases. @throws whatever the listener throws.
   void begin(const char* phase);
   /// Ends the last phase and returns the times of all.
   std::vector<CompilePhase> end();

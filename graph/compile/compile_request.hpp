@@ -21,33 +21,36 @@ namespace penstock::graph {
 struct CompileRequest {
   bool training = false;
   std::int64_t batch = 1;  ///< samples per micro-batch
-  /// These are the stages; if it is empty, they are found as `stage_rule` says.
+  /// The stages that the host names. Where it names none, `stage_rule` finds them.
   std::vector<StageRequest> stages = {};
   StageRule stage_rule = StageRule::by_block;
-  /// The IPUs of the stages that name none. If it is empty, blocks and numbers of stages decide.
+  /// The IPUs of the stages that name none. If `ipus` is empty, blocks and numbers of stages
+  /// decide.
   std::vector<std::int32_t> ipus = {};
-  /// If it is not 0, the compiler cuts the network into so many stages wherever they are best
-  /// balanced, each on the IPU that `ipus` says, or else on that of its own number. `stages` is
-  /// empty then.
+  /// If `automatic_stages` is not 0, the compiler cuts the network into so many stages wherever
+  /// they are best balanced, each on the IPU that `ipus` says, or else on that of its own number.
+  /// `stages` is empty then.
   std::int32_t automatic_stages = 0;
-  /// It times instructions for automatic stages; if it is null, their costs are estimated.
+  /// Times the instructions for automatic stages. If `measure` is null, their costs are estimated.
   MeasureInstructions measure = {};
-  const Schedule* schedule = nullptr;       ///< null stands for grouped
-  std::optional<PhaseRequest> phased = {};  ///< goes with the schedule sequential
+  const Schedule* schedule = nullptr;  ///< null stands for grouped
+  /// Phased execution goes with the schedule sequential.
+  std::optional<PhaseRequest> phased = {};
   /// The micro-batches from a full to an empty pipeline: those of a window in training, of a call
   /// in inference. They matter for the warnings and the expected utilisation only.
   std::int64_t gradient_accumulation = 1;
-  std::int32_t threads = 0;  ///< that the IPUs share; 0 stands for enough
+  /// The worker threads that all IPUs share. 0 stands for as many as they need.
+  std::int32_t threads = 0;
   GradientSum gradient_sum = GradientSum::sum;
   /// Replicas do not change a plan; they matter for the memory and a warning only.
   std::int64_t replicas = 1;
   /// So many threads share the work of each kernel. 0 stands for `cores`, or `threads` if fewer,
   /// divided among the IPUs of all replicas, and fewer if their memory holds no more.
   std::int32_t threads_per_ipu = 1;
-  /// The cores of the machine. If it is 0, they are unknown: nothing is divided or warned of.
+  /// The cores of the machine. 0 says that they are unknown: nothing is divided or warned of.
   std::int32_t cores = 0;
   MemoryBudget memory = {};
-  /// Says what the host store keeps, but for the optimizer's state, of which `memory` says it.
+  /// The classes of tensors that the host store keeps. `memory` says it of the optimizer's state.
   /// Activations are kept there in training only.
   OffloadOptions offload = {};
   RecomputeRequest recompute = {};          ///< in training; the bits are the same in any case

@@ -36,12 +36,14 @@ std::int32_t threads_per_ipu(const StagedGraph& staged, const CompileRequest& re
   return std::max(1, threads / used_ipus(staged, request.replicas));
 }
 
-/// Another plan for the same stages, which may need less memory.
+/// An alternative is another plan for the same stages, which may need less memory.
 struct Alternative {
   std::string name = {};
   PlanChoice choice = {};
-  bool offload_state = false;  ///< with the optimizer's state in the host store
-  int classes = 0;             ///< that it keeps in the host store besides those of the first plan
+  /// The optimizer's state is in the host store.
+  bool offload_state = false;
+  /// So many more classes of tensors are in the host store than in the first plan.
+  int classes = 0;
 };
 
 std::vector<Alternative> alternatives_to(const PlanChoice& first) {

@@ -1,6 +1,7 @@
 #include "graph/compile/ipu_memory_refusal.hpp"
 
 #include <algorithm>
+#include <cassert>
 
 namespace penstock::graph {
 namespace {
@@ -25,8 +26,10 @@ std::string parts_text(const IpuNeed& need) {
 IpuMemoryRefusal refusal_of(const Plan& plan, std::int64_t replicas, const MemoryBudget& budget,
                             const std::vector<std::string>& remedies) {
   const auto needs = ipu_needs(plan, replicas, budget);
-  const auto& [ipu, need] = *std::ranges::find_if(
+  const auto lacking = std::ranges::find_if(
       needs, [&](const auto& each) { return each.second.total() > budget.bytes; });
+  assert(lacking != needs.end());
+  const auto& [ipu, need] = *lacking;
   std::string text = "options.topology.ipu_memory_bytes: " + stages_text(need.stages) + " on IPU " +
                      std::to_string(ipu) + (need.stages.size() == 1 ? " needs " : " need ") +
                      size_text(need.total()) + " (" + parts_text(need) + "), an IPU has " +

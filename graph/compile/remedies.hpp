@@ -54,7 +54,7 @@ class BatchSearch {
 
   /// Returns the samples to try next; nothing once the search has ended.
   std::optional<std::int64_t> next() const;
-  /// Says whether a micro-batch of the samples that were to be tried fits.
+  /// Says whether a micro-batch of the samples that next() has named fits.
   void note(bool fits);
 
  private:

@@ -23,11 +23,10 @@ namespace penstock::graph {
 namespace {
 
 /// Returns the network that training or inference computes.
-Graph form_of(const Graph& model, bool training) {
+Graph form_of(Graph model, bool training) {
   if (!training) return inference_form(model);
-  Graph graph = model;
-  graph.loss = final_loss(model);
-  return graph;
+  model.loss = final_loss(model);
+  return model;
 }
 
 void expect_results(const Graph& model, bool training) {
@@ -40,7 +39,7 @@ void expect_results(const Graph& model, bool training) {
       refuse("the output " + quoted_text(output.name) + " is not computed by any layer");
 }
 
-/// Returns `graph` without what neither the loss, an output nor a gradient sum needs.
+/// Returns the part of `graph` that the loss, an output or a gradient needs.
 Graph needed_part(const Graph& graph, bool training) {
   std::vector<ValueId> wanted;
   if (training) wanted.push_back(graph.loss);
@@ -49,69 +48,72 @@ Graph needed_part(const Graph& graph, bool training) {
   return prune(graph, wanted);
 }
 
-/// The stages of a network whose host or blocks name them.
-struct NamedStages {
+/// A graph whose blocks belong to stages.
+struct Stages {
+  Graph graph = {};
   StageAssignment assignment = {};
   Phases phases = {};
+  std::vector<StageCost> seconds = {};
 };
 
-/// Returns none if the compiler is to find the stages itself.
-NamedStages named_stages(const Graph& graph, const CompileRequest& request) {
-  if (request.automatic_stages > 0) return {};
-  std::vector<StageRequest> stages = request.stages;
-  if (stages.empty()) stages = find_stages(graph, request.stage_rule);
-  if (request.phased) stages = grouped_into_phases(std::move(stages), *request.phased);
-  NamedStages named{assign_stages(graph, stages, request.ipus, request.training)};
-  if (request.phased) named.phases = assign_phases(named.assignment, *request.phased);
-  return named;
+/// Returns `graph` with the stages that the host or the blocks name. Messages about them name nodes
+/// of `layers`, which is the network as the host knows it.
+Stages named_stages(Graph graph, const Graph& layers, const CompileRequest& request) {
+  std::vector<StageRequest> requests = request.stages;
+  if (requests.empty()) requests = find_stages(layers, request.stage_rule);
+  if (request.phased) requests = grouped_into_phases(std::move(requests), *request.phased);
+  Stages stages{std::move(graph), assign_stages(layers, requests, request.ipus, request.training)};
+  if (request.phased) stages.phases = assign_phases(stages.assignment, *request.phased);
+  return stages;
 }
 
-/// Returns `graph` with the stages `named`, or with those into which the compiler cuts it. That
-/// comes behind layouts, fusion and gradients, so that these do not depend on the cut.
-TimedCut cut_into_stages(const Graph& graph, const NamedStages& named,
-                         const CompileRequest& request) {
-  if (request.automatic_stages == 0) return {{graph, named.assignment}};
-  const PlanChoice choice =
-      first_choice(request, named.phases, std::max(1, request.threads_per_ipu));
-  return cut_automatically(graph,
-                           {.stages = request.automatic_stages,
-                            .ipus = request.ipus,
-                            .measure = request.measure,
-                            .memory = request.memory,
-                            .recompute = choice.recompute},
-                           choice.plan);
+/// Returns `graph` with the stages into which the compiler cuts it.
+Stages balanced_stages(const Graph& graph, const CompileRequest& request) {
+  const PlanChoice choice = first_choice(request, {}, std::max(1, request.threads_per_ipu));
+  TimedCut timed = cut_automatically(graph,
+                                     {.stages = request.automatic_stages,
+                                      .ipus = request.ipus,
+                                      .measure = request.measure,
+                                      .memory = request.memory,
+                                      .recompute = choice.recompute},
+                                     choice.plan);
+  return {.graph = std::move(timed.cut.graph),
+          .assignment = std::move(timed.cut.assignment),
+          .seconds = std::move(timed.seconds)};
 }
 
 }  // namespace
 
 StagedGraph staged_graph(const Graph& model, const CompileRequest& request, CompileClock& clock) {
   clock.begin("shapes");
-  const Graph batched = with_batch(model, request.batch);
-  const Graph formed = form_of(batched, request.training);
+  Graph batched = with_batch(model, request.batch);
+  Graph formed = form_of(std::move(batched), request.training);
   expect_results(formed, request.training);
-  const Graph anchored = with_anchors(formed, request.anchors, request.training);
-  const Graph in_runs = in_runs_of_blocks(anchored, request.stage_rule);
-  const Graph needed = needed_part(in_runs, request.training);
-  const NamedStages named = named_stages(needed, request);
+  Graph anchored = with_anchors(std::move(formed), request.anchors, request.training);
+  const Graph in_runs = in_runs_of_blocks(std::move(anchored), request.stage_rule);
+  const Graph layers = needed_part(in_runs, request.training);
 
   clock.begin("layouts");
-  const LayoutChoice layouts = choose_layouts(needed);
-  const Graph fused = fuse(layouts.graph);
+  const LayoutChoice layouts = choose_layouts(layers);
+  Graph fused = fuse(layouts.graph);
 
   clock.begin("gradients");
-  const Graph whole = request.training ? differentiate(fused, request.gradient_sum) : fused;
-  const Graph lean = needed_part(whole, request.training);
+  const Graph whole =
+      request.training ? differentiate(std::move(fused), request.gradient_sum) : std::move(fused);
+  Graph lean = needed_part(whole, request.training);
 
+  // Behind layouts, fusion and gradients, which therefore depend on no cut.
   clock.begin("stages");
-  auto [staged, seconds] = cut_into_stages(lean, named, request);
+  Stages stages = request.automatic_stages > 0 ? balanced_stages(lean, request)
+                                               : named_stages(std::move(lean), layers, request);
 
   clock.begin("partition");
-  Partition parts = partition(staged.graph, staged.assignment);
-  return {.graph = std::move(staged.graph),
-          .assignment = std::move(staged.assignment),
+  Partition parts = partition(stages.graph, stages.assignment);
+  return {.graph = std::move(stages.graph),
+          .assignment = std::move(stages.assignment),
           .partition = std::move(parts),
-          .phases = named.phases,
-          .seconds = std::move(seconds),
+          .phases = std::move(stages.phases),
+          .seconds = std::move(stages.seconds),
           .layout_conversions = layouts.conversions,
           .lane_nodes = layouts.lane_nodes};
 }

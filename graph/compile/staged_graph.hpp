@@ -1,4 +1,5 @@
-// StagedGraph: a network in the form in which its stages compute it. Plans are made of it.
+// StagedGraph: a network in the form in which its stages compute it, and the list of passes that
+// lead to it. Plans are made of it.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +15,21 @@
 namespace penstock::graph {
 
 struct StagedGraph {
-  Graph graph = {};  ///< in batch lanes where that is faster, and with its gradients in training
+  /// Nodes compute in batch lanes where that is faster. In training, the gradients are there.
+  Graph graph = {};
   StageAssignment assignment = {};
   Partition partition = {};
-  Phases phases = {};                   ///< of execution; none unless they are asked for
-  std::vector<StageCost> seconds = {};  ///< of each automatic stage, where they were measured
+  /// The phases of execution. There are none unless the request asks for phased execution.
+  Phases phases = {};
+  /// The measured seconds of each automatic stage. It is empty where nothing was measured.
+  std::vector<StageCost> seconds = {};
   std::int32_t layout_conversions = 0;  ///< nodes that only move a tensor to another layout
   std::int32_t lane_nodes = 0;          ///< nodes that compute in batch lanes
 };
 
 /// Runs the passes from `model` to its stages, one after the other.
-/// @throws Error as compile(), but for those of memory and of the schedule.
+/// @throws Error invalid_model, invalid_topology, or invalid_argument for an anchor, as compile();
+/// out_of_memory if no cut into automatic stages keeps to the memory.
 StagedGraph staged_graph(const Graph& model, const CompileRequest& request, CompileClock& clock);
 
 /// Returns how many IPUs so many replicas use.

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <stdexcept>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "penstock/inference_model.hpp"
@@ -11,23 +13,36 @@
 namespace penstock::testing {
 namespace {
 
-TEST(Compilation, D16_TellsItsPhasesAndHowManyAreOver) {
-  Options options = options_for(2, 2, 1);
-  std::vector<CompileProgress> told;
-  options.runtime.compile_progress = [&](const CompileProgress& p) { told.push_back(p); };
-  const TrainingModel training(plain_model(), options);
-  const auto& phases = training.compile_report().phases;
-  ASSERT_EQ(told.size(), phases.size() + 1);
+/// What a listener was told of one compilation.
+using Told = std::vector<CompileProgress>;
+
+void expect_all_phases(const Told& told, const CompileReport& report) {
+  const std::vector<std::string> phases{"shapes",    "layouts", "gradients", "stages",
+                                        "partition", "memory",  "report"};
+  ASSERT_EQ(told.size(), phases.size() + 2) << "the actors are started, and all is done";
   for (std::size_t i = 0; i < phases.size(); ++i) {
-    EXPECT_EQ(told[i].phase, phases[i].name);
-    EXPECT_DOUBLE_EQ(told[i].done, static_cast<double>(i) / static_cast<double>(phases.size()));
+    EXPECT_EQ(told[i].phase, phases[i]);
+    EXPECT_EQ(report.phases.at(i).name, phases[i]);
+    EXPECT_DOUBLE_EQ(told[i].done, static_cast<double>(i) / static_cast<double>(phases.size() + 1));
   }
+  EXPECT_EQ(told[phases.size()].phase, "start actors");
   EXPECT_EQ(told.back().phase, "");
   EXPECT_EQ(told.back().done, 1);
-  told.clear();
+}
+
+TEST(Compilation, D16_TellsTheSamePhasesWhateverIsCompiled) {
+  Told told;
+  Options options = options_for(2, 2, 1);
+  options.runtime.compile_progress = [&](const CompileProgress& p) { told.push_back(p); };
+  const auto told_now = [&] { return std::exchange(told, {}); };
+  const TrainingModel training(plain_model(), options);
+  expect_all_phases(told_now(), training.compile_report());
   const InferenceModel serving(plain_model(), options);
-  ASSERT_EQ(told.size(), serving.compile_report().phases.size() + 1);
-  EXPECT_EQ(told.back().done, 1);
+  expect_all_phases(told_now(), serving.compile_report());
+  options.topology.stages = {};
+  options.topology.automatic_stages = 2;
+  const TrainingModel automatic(plain_model(), options);
+  expect_all_phases(told_now(), automatic.compile_report());
 }
 
 TEST(Compilation, D16_IsGivenUpIfItsListenerThrows) {

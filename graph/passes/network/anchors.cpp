@@ -37,8 +37,7 @@ std::string objection(const Graph& graph, ValueId id, bool gradient) {
 
 }  // namespace
 
-Graph with_anchors(const Graph& graph, std::span<const AnchorRequest> anchors, bool training) {
-  Graph result = graph;
+Graph with_anchors(Graph graph, std::span<const AnchorRequest> anchors, bool training) {
   for (std::size_t i = 0; i < anchors.size(); ++i) {
     const AnchorRequest& anchor = anchors[i];
     const auto refuse = [&](const std::string& why) {
@@ -55,11 +54,11 @@ Graph with_anchors(const Graph& graph, std::span<const AnchorRequest> anchors, b
     if (const std::string why = objection(graph, value, anchor.gradient); !why.empty()) refuse(why);
     const auto position = static_cast<std::int32_t>(i);
     if (anchor.gradient)
-      result.gradients.push_back({.value = value, .anchor = position});
+      graph.gradients.push_back({.value = value, .anchor = position});
     else
-      result.outputs.push_back({.name = anchor.tensor, .value = value, .anchor = position});
+      graph.outputs.push_back({.name = anchor.tensor, .value = value, .anchor = position});
   }
-  return result;
+  return graph;
 }
 
 }  // namespace penstock::graph

@@ -17,6 +17,6 @@ struct AnchorRequest {
 /// `Graph::gradients` for those whose gradient is asked for.
 /// @throws Error invalid_argument, opening with `options.output.anchors[i]`, if no layer computes
 /// the value (a gradient's may be a parameter), or a gradient is asked for without a loss to train.
-Graph with_anchors(const Graph& graph, std::span<const AnchorRequest> anchors, bool training);
+Graph with_anchors(Graph graph, std::span<const AnchorRequest> anchors, bool training);
 
 }  // namespace penstock::graph

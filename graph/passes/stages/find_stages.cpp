@@ -89,15 +89,14 @@ std::string name_of_run(const std::string& block, int& number, const std::set<st
 
 }  // namespace
 
-Graph in_runs_of_blocks(const Graph& model, StageRule rule) {
-  Graph result = model;
-  if (rule != StageRule::auto_increment) return result;
+Graph in_runs_of_blocks(Graph model, StageRule rule) {
+  if (rule != StageRule::auto_increment) return model;
   std::set<std::string> used;
   for (const Block& block : model.blocks) used.insert(block.name);
   std::vector<Block> runs;
   std::map<BlockId, int> runs_of;
   BlockId before = none;
-  for (Node& node : result.nodes) {
+  for (Node& node : model.nodes) {
     if (node.block == none) continue;
     if (runs.empty() || node.block != before) {
       before = node.block;
@@ -106,8 +105,8 @@ Graph in_runs_of_blocks(const Graph& model, StageRule rule) {
     }
     node.block = static_cast<BlockId>(runs.size()) - 1;
   }
-  result.blocks = std::move(runs);
-  return result;
+  model.blocks = std::move(runs);
+  return model;
 }
 
 void expect_no_stages(const Graph& model, std::int32_t automatic) {

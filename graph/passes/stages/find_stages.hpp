@@ -14,7 +14,7 @@ namespace penstock::graph {
 /// a block's nodes is a block of its own, on the same IPU, called "B1 (2)", or by the next number
 /// that makes it no other block's name. It takes a whole model, so that training and inference have
 /// the same runs. Other rules look at the model's own blocks.
-Graph in_runs_of_blocks(const Graph& model, StageRule rule);
+Graph in_runs_of_blocks(Graph model, StageRule rule);
 
 /// A model without blocks is one stage. Blocks that are made for stages are those; others count in
 /// the order of their first nodes, and one without a node follows the block that was declared
