@@ -52,6 +52,15 @@ Tensor Tensor::wrap(DType dtype, const Shape& shape, std::shared_ptr<const std::
   });
 }
 
+void Tensor::refuse_empty() {
+  throw or_out_of_memory("a tensor", [] {
+    return Error(
+        Errc::invalid_argument,
+        "tensor: expected one with elements, got an empty handle, as Tensor() makes, which "
+        "has neither a shape nor elements; ask `if (tensor)` first");
+  });
+}
+
 void Tensor::require(DType dtype) const {
   if (body_ && body_->dtype == dtype) return;
   or_out_of_memory("a tensor", [&] {
@@ -66,7 +75,10 @@ float Tensor::item() const {
   or_out_of_memory("Tensor::item", [&] {
     if (values.size() != 1)
       throw Error(Errc::shape_mismatch,
-                  "tensor " + to_string(shape()) + ": item() needs exactly one element");
+                  "tensor " + to_string(shape()) + ": item() needs exactly one element, got " +
+                      std::to_string(values.size()) +
+                      "; as<float>() returns all of them, and the mean of a step's loss is " +
+                      "StepResult::mean_loss");
   });
   return values[0];
 }

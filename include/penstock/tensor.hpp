@@ -15,7 +15,8 @@ namespace penstock {
 /// elements, which nobody changes once the tensor is shared.
 class Tensor {
  public:
-  /// An empty handle: `!tensor`.
+  /// Makes an empty handle, for which `!tensor` holds and which has neither elements nor a shape: a
+  /// function that would return some of these throws Error invalid_argument.
   Tensor() = default;
 
   /// Copies `values` into new memory.
@@ -25,32 +26,34 @@ class Tensor {
   Tensor(const Shape& shape, std::initializer_list<float> values);
   static Tensor zeros(DType dtype, const Shape& shape);
 
-  /// A tensor over elements that somebody else owns; `elements` keeps them alive.
+  /// Returns a tensor over elements that somebody else owns; `elements` keeps them alive.
   static Tensor wrap(DType dtype, const Shape& shape, std::shared_ptr<const std::byte> elements);
 
   explicit operator bool() const noexcept { return body_ != nullptr; }
-  DType dtype() const noexcept { return body_->dtype; }
-  const Shape& shape() const noexcept { return body_->shape; }
-  std::int64_t elements() const noexcept { return body_->shape.elements(); }
-  std::size_t bytes() const noexcept {
-    return static_cast<std::size_t>(elements()) * size_of(dtype());
-  }
-  const std::byte* raw() const noexcept { return body_->elements.get(); }
-  const std::shared_ptr<const std::byte>& storage() const noexcept { return body_->elements; }
+  DType dtype() const { return body().dtype; }
+  const Shape& shape() const { return body().shape; }
+  std::int64_t elements() const { return body().shape.elements(); }
+  std::size_t bytes() const { return static_cast<std::size_t>(elements()) * size_of(dtype()); }
+  const std::byte* raw() const { return body().elements.get(); }
+  const std::shared_ptr<const std::byte>& storage() const { return body().elements; }
 
-  /// The elements. @throws Error shape_mismatch if they are not of type T (float, std::int64_t).
+  /// Returns the elements.
+  /// @throws Error shape_mismatch if they are not of type T (float, std::int64_t).
   template <class T>
   std::span<const T> as() const {
     require(dtype_of<T>::value);
     return {reinterpret_cast<const T*>(raw()), static_cast<std::size_t>(elements())};
   }
-  /// The element of a tensor that has exactly one. @throws Error shape_mismatch otherwise.
+  /// Returns the element of a tensor that has exactly one. The loss of a step of several replicas
+  /// or micro-batches has more: `StepResult::mean_loss` is their mean.
+  /// @throws Error shape_mismatch if the tensor has another number of elements than one.
   float item() const;
 
-  /// Rows [begin, end) of dimension 0, sharing these elements.
+  /// Returns rows [begin, end) of dimension 0, which share these elements.
   /// @throws Error shape_mismatch if the tensor has no such rows.
   Tensor rows(std::int64_t begin, std::int64_t end) const;
-  /// The same elements under another shape. @throws Error shape_mismatch if the counts differ.
+  /// Returns the same elements under another shape.
+  /// @throws Error shape_mismatch if the counts differ.
   Tensor reshaped(const Shape& shape) const;
 
  private:
@@ -59,6 +62,12 @@ class Tensor {
     Shape shape;
     std::shared_ptr<const std::byte> elements;
   };
+  const Body& body() const {
+    if (!body_) [[unlikely]]
+      refuse_empty();
+    return *body_;
+  }
+  [[noreturn]] static void refuse_empty();
   void require(DType dtype) const;
 
   std::shared_ptr<const Body> body_;
