@@ -27,22 +27,22 @@ Evaluation evaluate_once(InferenceModel& model, DataLoader& data, InferenceField
   Evaluation evaluation;
   Scores scores(metrics);
   std::optional<Stopwatch> first_call;
-  std::int64_t samples = 0;
   note.tell(data);
   data.start_epoch();
   while (const std::optional<Batch> batch = data.next(stop)) {
     if (!first_call) first_call.emplace();
     in_runs(*batch, batch->front().shape()[0], model.samples_per_run(), [&](const Batch& part) {
       const StepResult result = model.run(fields.of(part), stop);
-      samples += part.front().shape()[0];
-      evaluation.samples_per_second = first_call->per_second(samples);
+      evaluation.samples += part.front().shape()[0];
+      evaluation.samples_per_second = first_call->per_second(evaluation.samples);
       if (!scores.add(result, part, stop)) refuse_stopped();
     });
     if (on_batch) call_host(on_batch);
   }
-  if (samples == 0) refuse_empty("evaluate");
+  if (evaluation.samples == 0) refuse_empty("evaluate");
   note.tell(data);
   evaluation.values = scores.means();
+  evaluation.left_out = data.dropped_samples();
   return evaluation;
 }
 

@@ -207,6 +207,8 @@ class Fitting {
                              options_.metrics, validation_note_, {}, stop_);
       });
       if (!validation) return;
+      record.validation_samples = validation->samples;
+      record.validation_left_out = validation->left_out;
       for (const NamedValue& value : validation->values)
         record.values.push_back({"val_" + value.name, value.value});
       evaluating_seconds_ += watch.seconds();

@@ -44,6 +44,9 @@ struct EpochRecord {
   double seconds = 0;  ///< The evaluation is not part of them.
   /// The part of `seconds` spent waiting for data, as DataLoader::waited_seconds() counts it.
   double waited_seconds = 0;
+  /// The evaluation counts so many samples, and leaves out so many, as in Evaluation.
+  std::int64_t validation_samples = 0;
+  std::int64_t validation_left_out = 0;
 };
 
 struct History {
@@ -118,6 +121,10 @@ struct Evaluation {
   std::vector<NamedValue> values = {};  ///< They are the metrics, in their order.
   /// The time is that from the first call to the last one's return.
   double samples_per_second = 0;
+  std::int64_t samples = 0;  ///< The metrics are of so many samples.
+  /// The loader has left out so many samples, because they fill no batch: DataLoader::
+  /// dropped_samples() at the end. DataLoaderOptions::drop_last = false makes it 0.
+  std::int64_t left_out = 0;
 };
 
 /// Returns the metrics over one epoch of the data, whose last batch may be shorter. If the names of

@@ -65,5 +65,33 @@ TEST(Evaluate, TellsALossThatIsAnOutput) {
   EXPECT_EQ(value_of(evaluate(inference, data, {mean_of("loss")}).values, "loss"), 1.5);
 }
 
+TEST(Evaluate, SaysHowManySamplesItHasCountedAndLeftOut) {
+  Scaling scaling;
+  InferenceModel inference(scaling.model, {.batch_size = 2});
+  DataLoader whole_batches = numbers(10, 4, true), every_sample = numbers(10, 4, false);
+  const Evaluation of_some = evaluate(inference, whole_batches, {mean_of("y")});
+  EXPECT_EQ(of_some.samples, 8);
+  EXPECT_EQ(of_some.left_out, 2);
+  const Evaluation of_all = evaluate(inference, every_sample, {mean_of("y")});
+  EXPECT_EQ(of_all.samples, 10);
+  EXPECT_EQ(of_all.left_out, 0);
+}
+
+TEST(Evaluate, TellsAnEpochsRecordHowManySamplesItHasCountedAndLeftOut) {
+  Scaling scaling;
+  TrainingModel training(scaling.model, testing::options());
+  InferenceModel inference(scaling.model, {.batch_size = 2});
+  DataLoader data = numbers(16), validation = numbers(10, 4, true);
+  const History history = fit(training, data,
+                              {.epochs = 2,
+                               .metrics = {mean_of("y")},
+                               .validation_model = &inference,
+                               .validation_data = &validation});
+  for (const EpochRecord& epoch : history.epochs) {
+    EXPECT_EQ(epoch.validation_samples, 8);
+    EXPECT_EQ(epoch.validation_left_out, 2);
+  }
+}
+
 }  // namespace
 }  // namespace penstock
