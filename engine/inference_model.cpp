@@ -8,6 +8,7 @@
 #include "engine/short_plans.hpp"
 #include "engine/stopwatch.hpp"
 #include "graph/compile/step_inputs.hpp"
+#include "graph/compile/targets.hpp"
 #include "graph/values/count_text.hpp"
 #include "graph/values/out_of_memory.hpp"
 #include "graph/values/rows.hpp"
@@ -21,6 +22,7 @@ class InferenceModel::Impl {
       : calls_(ModelAccess::calls(model)),
         options_(options),
         training_inputs_(graph::step_inputs(ModelAccess::graph(model))),
+        targets_(graph::targets_of(ModelAccess::graph(model))),
         running_(model, options, nullptr) {}
 
   const std::shared_ptr<ModelCalls>& calls() const { return calls_; }
@@ -49,6 +51,7 @@ class InferenceModel::Impl {
   const Options& options() const { return options_; }
   const std::vector<std::string>& inputs() const { return running_.inputs(); }
   const std::vector<std::string>& training_inputs() const { return training_inputs_; }
+  const graph::Targets& targets() const { return targets_; }
   RunningModel& running() { return running_; }
   void check_samples(std::int64_t samples) const { expect_rows(samples); }
   ShortPlans& short_plans() { return short_plans_; }
@@ -166,6 +169,7 @@ class InferenceModel::Impl {
   std::shared_ptr<ModelCalls> calls_;
   Options options_;
   std::vector<std::string> training_inputs_;
+  graph::Targets targets_;
   RunningModel running_;
   ShortPlans short_plans_{running_};
   Published<CallReport> last_call_;
@@ -180,6 +184,10 @@ std::shared_ptr<ModelCalls> ModelAccess::calls(const InferenceModel& model) {
 
 InferenceModel ModelAccess::handle(const InferenceModel& model) {
   return InferenceModel(model.impl_);
+}
+
+const graph::Targets& ModelAccess::targets(const InferenceModel& model) {
+  return model.impl_->targets();
 }
 
 InferenceModel::InferenceModel(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}

@@ -24,7 +24,12 @@ std::vector<std::string> names_of(const std::vector<Field>& fields) {
 
 InferenceFields::InferenceFields(const InferenceModel& model, const std::vector<Field>& given,
                                  const std::vector<std::string>& of_step)
-    : inputs_(model.inputs()) {
+    : InferenceFields(model, given, model.inputs(), of_step) {}
+
+InferenceFields::InferenceFields(const InferenceModel& model, const std::vector<Field>& given,
+                                 const std::vector<std::string>& inputs,
+                                 const std::vector<std::string>& of_step)
+    : inputs_(inputs) {
   if (place_among(names_of(given)) || place_among(of_step)) return;
   if (!place_among(model.training_inputs())) place_among(inputs_);
 }

@@ -16,10 +16,13 @@ namespace penstock {
 /// step's inputs. One with inference's own inputs alone has these in their order.
 class InferenceFields {
  public:
-  /// `given`: the loader's. `of_step`: the inputs of the training beside which `model` is
-  /// evaluated, if there is one.
+  /// `given` are the loader's fields; `of_step` are the inputs of the training beside which `model`
+  /// is evaluated, if there is one.
   InferenceFields(const InferenceModel& model, const std::vector<Field>& given,
                   const std::vector<std::string>& of_step = {});
+  /// Does so for a caller of `model` who asks for the inputs called `inputs` alone.
+  InferenceFields(const InferenceModel& model, const std::vector<Field>& given,
+                  const std::vector<std::string>& inputs, const std::vector<std::string>& of_step);
 
   /// @throws Error invalid_argument, opening with `who`, if batches of so many fields are neither.
   void check(std::size_t fields, const std::string& who) const;

@@ -5,6 +5,7 @@
 #include "engine/fit/fields.hpp"
 #include "engine/fit/inference_fields.hpp"
 #include "engine/fit/loader_note.hpp"
+#include "engine/fit/prediction_inputs.hpp"
 #include "engine/model/model_access.hpp"
 #include "graph/values/out_of_memory.hpp"
 #include "graph/values/printable.hpp"
@@ -15,17 +16,17 @@
 namespace penstock {
 namespace {
 
-/// What several calls returned, one after the other.
+/// Predictions holds what several calls of the model returned, one after the other.
 class Predictions {
  public:
-  void add(StepResult result, std::int64_t samples) {
-    parts_.resize(result.outputs.size());
-    names_.resize(result.outputs.size());
-    for (std::size_t i = 0; i < parts_.size(); ++i) {
-      expect_rows(result.outputs[i], samples);
-      names_[i] = result.outputs[i].name;
-      parts_[i].push_back(std::move(result.outputs[i].tensor));
-    }
+  Predictions(InferenceModel& model, PredictionInputs& inputs) : model_(model), inputs_(inputs) {}
+
+  /// Runs the model on the caller's `given` for `samples` samples, and keeps the prediction.
+  void run(std::span<const Tensor> given, std::int64_t samples, const std::stop_token& stop) {
+    StepResult result = model_.run(inputs_.completed(given, samples), stop);
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < result.outputs.size(); ++i)
+      if (inputs_.returns(i)) add(kept++, std::move(result.outputs[i]), samples);
   }
 
   bool empty() const { return parts_.empty(); }
@@ -38,6 +39,15 @@ class Predictions {
   }
 
  private:
+  void add(std::size_t position, NamedTensor output, std::int64_t samples) {
+    expect_rows(output, samples);
+    if (position == parts_.size()) {
+      names_.push_back(output.name);
+      parts_.emplace_back();
+    }
+    parts_[position].push_back(std::move(output.tensor));
+  }
+
   static void expect_rows(const NamedTensor& output, std::int64_t samples) {
     const Shape& shape = output.tensor.shape();
     if (shape.rank() > 0 && shape[0] == samples) return;
@@ -46,11 +56,13 @@ class Predictions {
                     std::to_string(samples) + " samples, got " + to_string(shape));
   }
 
+  InferenceModel& model_;
+  PredictionInputs& inputs_;
   std::vector<std::string> names_;
-  std::vector<std::vector<Tensor>> parts_;  // by output
+  std::vector<std::vector<Tensor>> parts_;  // by output that is returned
 };
 
-/// Outputs have a row for each replica.
+/// Expects that outputs have one row for each sample, rather than one for each replica.
 void expect_own_inputs(const InferenceModel& model) {
   const int group = model.options().topology.input_group_size;
   if (group > 1)
@@ -61,7 +73,8 @@ void expect_own_inputs(const InferenceModel& model) {
                     "InferenceModel::run(), which returns them all");
 }
 
-/// 0 where they disagree: the model says what is wrong with them as they are.
+/// Returns the number of rows of all tensors, or 0 where they disagree: the model says what is
+/// wrong with them as they are.
 std::int64_t samples_in(const std::vector<Tensor>& inputs) {
   std::int64_t samples = -1;
   for (const Tensor& tensor : inputs) {
@@ -71,16 +84,17 @@ std::int64_t samples_in(const std::vector<Tensor>& inputs) {
   return std::max<std::int64_t>(samples, 0);
 }
 
-/// Returns what `run`, which is given the model and the predictions, has added to these in one call
-/// of the model.
-std::vector<NamedTensor> predicting(InferenceModel& model, const auto& run) {
+/// Returns what `run` has added to the predictions in one call of the model. It is given the model,
+/// the inputs that its caller, who has `count` of them, gives, and the predictions.
+std::vector<NamedTensor> predicting(InferenceModel& model, std::size_t count, const auto& run) {
   return or_out_of_memory("predict", [&] {
     const auto calls = ModelAccess::calls(model);
     const ModelCall call(*calls, "predict");
     InferenceModel kept = ModelAccess::handle(model);  // the host's functions may destroy `model`
     expect_own_inputs(kept);
-    Predictions predictions;
-    run(kept, predictions);
+    PredictionInputs inputs(kept, count);
+    Predictions predictions(kept, inputs);
+    run(kept, inputs, predictions);
     return predictions.joined();
   });
 }
@@ -88,29 +102,32 @@ std::vector<NamedTensor> predicting(InferenceModel& model, const auto& run) {
 }  // namespace
 
 std::vector<NamedTensor> predict(InferenceModel& model, DataLoader& data, std::stop_token stop) {
-  return predicting(model, [&](InferenceModel& kept, Predictions& predictions) {
-    InferenceFields fields(kept, data.fields());
+  const auto run = [&](InferenceModel& kept, const PredictionInputs& inputs,
+                       Predictions& predictions) {
+    InferenceFields fields(kept, data.fields(), inputs.names(), {});
     check_runs(kept, data, fields, "predict: data");
     LoaderNote note(kept);
     note.tell(data);
     data.start_epoch();
     while (const std::optional<Batch> batch = data.next(stop))
       in_runs(*batch, batch->front().shape()[0], kept.samples_per_run(), [&](const Batch& part) {
-        predictions.add(kept.run(fields.of(part), stop), part.front().shape()[0]);
+        predictions.run(fields.of(part), part.front().shape()[0], stop);
       });
     if (predictions.empty()) refuse_empty("predict");
     note.tell(data);
-  });
+  };
+  return predicting(model, data.fields().size(), run);
 }
 
 std::vector<NamedTensor> predict(InferenceModel& model, const std::vector<Tensor>& inputs,
                                  std::stop_token stop) {
-  return predicting(model, [&](InferenceModel& kept, Predictions& predictions) {
+  const auto run = [&](InferenceModel& kept, const PredictionInputs&, Predictions& predictions) {
     const std::int64_t samples = samples_in(inputs);
     in_runs(inputs, samples, kept.samples_per_run(), [&](const std::vector<Tensor>& part) {
-      predictions.add(kept.run(part, stop), samples_in(part));
+      predictions.run(part, samples_in(part), stop);
     });
-  });
+  };
+  return predicting(model, inputs.size(), run);
 }
 
 }  // namespace penstock

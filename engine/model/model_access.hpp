@@ -7,6 +7,7 @@
 
 #include "engine/model/model_calls.hpp"
 #include "engine/model/parameter_store.hpp"
+#include "graph/compile/targets.hpp"
 #include "graph/ir/graph.hpp"
 #include "penstock/model.hpp"
 
@@ -31,6 +32,8 @@ struct ModelAccess {
   /// destroy `model`. The call drops the handle before it ends.
   static TrainingModel handle(const TrainingModel& model);
   static InferenceModel handle(const InferenceModel& model);
+  /// Returns which of the inputs and outputs of `model` are targets and losses.
+  static const graph::Targets& targets(const InferenceModel& model);
   /// The model's weights, which outlive every handle if they must.
   static std::shared_ptr<ParameterStore> weights(const Model& model);
 };

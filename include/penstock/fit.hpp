@@ -143,12 +143,16 @@ Evaluation evaluate(InferenceModel& model, DataLoader& data, const std::vector<M
 
 /// Returns the outputs for one epoch of the data, each [samples,...] in the order of the samples.
 /// The model's outputs must have a row per sample, and it must return all of them (OutputMode::all,
-/// as inference does unless told otherwise). DataLoader::note() is logged as by fit().
+/// as inference does unless told otherwise). An output that is made of a loss, such as a validation
+/// loss, is left out, unless it has a row per sample and all inputs are there. Inputs that only
+/// such outputs need (labels, targets) may be missing; an output that needs them is then left out.
+/// DataLoader::note() is logged as by fit(); what it counts has no row.
 /// @throws Error as evaluate(); shape_mismatch if an output has no row per sample, invalid_argument
 /// if replicas share their inputs.
 std::vector<NamedTensor> predict(InferenceModel& model, DataLoader& data,
                                  std::stop_token stop = {});
-/// Does so for any number of samples in the caller's own arrays, one tensor per input.
+/// Does so for any number of samples in the caller's own arrays, one tensor per input: either all
+/// of InferenceModel::inputs(), or all but those that only losses need, in the same order.
 std::vector<NamedTensor> predict(InferenceModel& model, const std::vector<Tensor>& inputs,
                                  std::stop_token stop = {});
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include "penstock/error.hpp"
@@ -55,6 +56,64 @@ TEST(Predict, SaysWhatIsWrongWithItsInputsAndOutputs) {
                       predict(last_only, {Tensor({4, 1}, {1, 2, 3, 4})});
                     }),
             "predict: expected a row of output \"y\" for each of 4 samples, got [2,1]");
+}
+
+/// y = w·x with w = 1, and its distance from a target, which is declared first.
+struct Scored {
+  Model model{"scored"};
+  explicit Scored(LossReduction reduction) {
+    const Value target = model.input("target", {1}), x = model.input("x", {1});
+    const Value y = model.linear("fc", x, 1, false);
+    const Value loss = model.mse_loss(y, target, reduction);
+    model.loss(reduction == LossReduction::none ? model.identity_loss(loss) : loss);
+    model.output("loss", loss);
+    model.output("y", y);
+    model.set_weight("fc.weight", Tensor({1, 1}, {1}));
+  }
+};
+
+const Tensor three({3, 1}, {1, 2, 3});
+const Tensor targets({3, 1}, {1, 4, 6});
+
+std::vector<std::string> names_of(const std::vector<NamedTensor>& tensors) {
+  std::vector<std::string> names;
+  for (const NamedTensor& tensor : tensors) names.push_back(tensor.name);
+  return names;
+}
+
+void expect_the_three(const std::vector<NamedTensor>& outputs) {
+  ASSERT_EQ(names_of(outputs), std::vector<std::string>{"y"});
+  ASSERT_EQ(outputs[0].tensor.shape(), (Shape{3, 1}));
+  EXPECT_TRUE(std::ranges::equal(outputs[0].tensor.as<float>(), three.as<float>()));
+}
+
+TEST(Predict, AsksForNoTargetsOfAModelThatReturnsItsLoss) {
+  for (const LossReduction reduction : {LossReduction::mean, LossReduction::none}) {
+    Scored scored(reduction);
+    InferenceModel inference(scored.model, {.batch_size = 2});
+    expect_the_three(predict(inference, {three}));
+    DataLoader data(tensor_dataset({three}), 3, {.mode = LoaderMode::sync});
+    expect_the_three(predict(inference, data));
+  }
+}
+
+TEST(Predict, LeavesOutALossThatHasNoRows) {
+  Scored scored(LossReduction::mean);
+  for (const int batch : {1, 2}) {
+    InferenceModel inference(scored.model, {.batch_size = batch});
+    expect_the_three(predict(inference, {targets, three}));
+    DataLoader data(tensor_dataset({targets, three}), 3, {.mode = LoaderMode::sync});
+    expect_the_three(predict(inference, data));
+    EXPECT_EQ(value_of(evaluate(inference, data, {mean_of("loss")}).values, "loss"), 13.0 / 3);
+  }
+}
+
+TEST(Predict, ReturnsALossForEverySampleWhereTheTargetsAreThere) {
+  Scored scored(LossReduction::none);
+  InferenceModel inference(scored.model, {.batch_size = 2});
+  const std::vector<NamedTensor> outputs = predict(inference, {targets, three});
+  ASSERT_EQ(names_of(outputs), (std::vector<std::string>{"loss", "y"}));
+  EXPECT_TRUE(std::ranges::equal(outputs[0].tensor.as<float>(), std::vector<float>{0, 4, 9}));
 }
 
 }  // namespace

@@ -1,0 +1,40 @@
+// PredictionInputs says which inputs predict() asks of its caller, and which outputs it returns: a
+// prediction needs no targets, even if the model returns a loss as well. Used from one thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "graph/compile/targets.hpp"
+#include "penstock/inference_model.hpp"
+
+namespace penstock {
+
+class PredictionInputs {
+ public:
+  /// The caller has `count` inputs. If these are fewer than the model's, and the model has targets,
+  /// the targets are taken to be those that are missing.
+  PredictionInputs(const InferenceModel& model, std::size_t count);
+
+  /// Returns the names of the inputs that the caller gives, in the order of the model's.
+  const std::vector<std::string>& names() const { return names_; }
+  /// Returns the model's inputs for `samples` samples: those `given`, and zeros for the targets
+  /// that are missing. It is valid until the next call, and is `given` itself if none is missing.
+  std::span<const Tensor> completed(std::span<const Tensor> given, std::int64_t samples);
+  /// Returns whether the model's output number `output` is part of the prediction.
+  bool returns(std::size_t output) const;
+
+ private:
+  const graph::TensorType* target(const std::string& name) const;
+
+  const graph::Targets& targets_;
+  std::vector<std::string> all_;    // the model's inputs
+  std::vector<std::string> names_;  // those that the caller gives
+  bool targets_missing_ = false;
+  std::vector<Tensor> completed_;
+};
+
+}  // namespace penstock
