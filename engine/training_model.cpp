@@ -46,12 +46,14 @@ const Tensor& StepResult::anchor(const std::string& name) const {
 class TrainingModel::Impl {
  public:
   Impl(const Model& model, const Options& options, const Optimizer& optimizer)
-      : calls_(ModelAccess::calls(model)),
+      : model_(model),
+        calls_(ModelAccess::calls(model)),
         options_(options),
         first_optimizer_(optimizer),
         optimizer_(optimizer),
         running_(model, options, &optimizer) {}
 
+  const Model& model() const { return model_; }
   const std::shared_ptr<ModelCalls>& calls() const { return calls_; }
 
   StepResult step(std::span<const Tensor> inputs, const std::stop_token& stop) {
@@ -244,6 +246,7 @@ class TrainingModel::Impl {
   static constexpr const char* rule_key = "optimizer";
   std::string rule_name() const { return std::string(rule_of(optimizer().settings).rule->name); }
 
+  Model model_;
   std::shared_ptr<ModelCalls> calls_;
   Options options_;
   Optimizer first_optimizer_;  // says what may change
@@ -264,6 +267,10 @@ std::shared_ptr<ModelCalls> ModelAccess::calls(const TrainingModel& model) {
 
 TrainingModel ModelAccess::handle(const TrainingModel& model) {
   return TrainingModel(model.impl_);
+}
+
+const Model& ModelAccess::trained(const TrainingModel& model) {
+  return model.impl_->model();
 }
 
 TrainingModel::TrainingModel(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}

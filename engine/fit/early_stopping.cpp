@@ -1,6 +1,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <optional>
+#include <utility>
 
 #include "graph/values/hosts_thread.hpp"
 #include "graph/values/joined.hpp"
@@ -30,15 +33,27 @@ void expect_name(const std::string& monitor, const std::vector<std::string>& nam
                   printable(joined(names)) + ", got " + quoted_text(monitor));
 }
 
-/// Counts the epochs without a gain.
-class Patience {
+/// Stopper counts the epochs without a gain, and keeps the weights of the last one that was a gain.
+class Stopper {
  public:
-  explicit Patience(const EarlyStopping& rule) : rule_(rule) {}
+  explicit Stopper(const EarlyStopping& rule) : rule_(rule) {}
+
+  void set_model(const Model& model) {
+    if (rule_.restore_best_weights) model_ = model;
+  }
+
+  void begin(const std::vector<std::string>& names) {
+    expect_name(rule_.monitor, names);
+    best_ = -std::numeric_limits<double>::infinity();
+    waited_ = 0;
+    weights_.clear();
+  }
 
   Next after(const EpochRecord& epoch) {
     const double value = value_of(epoch.values, rule_.monitor);
     const double goodness = rule_.higher_is_better ? value : -value;
     if (goodness > best_ + rule_.min_delta) {
+      if (rule_.restore_best_weights) keep_weights();
       best_ = goodness;
       waited_ = 0;
       return Next::go_on;
@@ -46,23 +61,51 @@ class Patience {
     return ++waited_ > rule_.patience ? Next::stop : Next::go_on;
   }
 
+  void end() {
+    if (model_ && waited_ > 0)
+      for (const NamedTensor& weight : weights_) model_->set_weight(weight.name, weight.tensor);
+    weights_.clear();
+    model_.reset();
+  }
+
  private:
+  void keep_weights() {
+    if (!model_)
+      throw Error(Errc::invalid_argument,
+                  "early stopping: restore_best_weights: expected set_model to be called before "
+                  "the first epoch, as fit() does");
+    std::vector<NamedTensor> weights;
+    for (const ParameterInfo& info : model_->parameters())
+      weights.push_back({info.name, model_->weight(info.name)});
+    weights_ = std::move(weights);
+  }
+
   EarlyStopping rule_;
   double best_ = -std::numeric_limits<double>::infinity();
-  int waited_ = 0;
+  int waited_ = 0;                    // epochs since the last gain
+  std::optional<Model> model_;        // only where weights are to be restored
+  std::vector<NamedTensor> weights_;  // after the last gain
 };
 
 }  // namespace
 
 FitCallback early_stopping(const EarlyStopping& rule) {
-  return on_hosts_thread("early stopping", [&] {
+  constexpr const char* who = "early stopping";
+  return on_hosts_thread(who, [&] {
     check(rule);
+    const auto stopper = std::make_shared<Stopper>(rule);
     FitCallback callback;
-    callback.on_fit_begin = [monitor = rule.monitor](const std::vector<std::string>& names) {
-      on_hosts_thread("early stopping", [&] { expect_name(monitor, names); });
+    callback.set_model = [stopper](const Model& model) {
+      on_hosts_thread(who, [&] { stopper->set_model(model); });
     };
-    callback.on_epoch_end = [patience = Patience(rule)](const EpochRecord& epoch) mutable {
-      return on_hosts_thread("early stopping", [&] { return patience.after(epoch); });
+    callback.on_fit_begin = [stopper](const std::vector<std::string>& names) {
+      on_hosts_thread(who, [&] { stopper->begin(names); });
+    };
+    callback.on_epoch_end = [stopper](const EpochRecord& epoch) {
+      return on_hosts_thread(who, [&] { return stopper->after(epoch); });
+    };
+    callback.on_fit_end = [stopper](const History&) {
+      on_hosts_thread(who, [&] { stopper->end(); });
     };
     return callback;
   });

@@ -54,12 +54,17 @@ class Fitting {
 
   History run() {
     const std::vector<std::string> names = value_names(options_);
+    const Model trained = ModelAccess::trained(model_);
+    each_callback([&](const FitCallback& callback) {
+      if (callback.set_model) callback.set_model(trained);
+    });
     each_callback([&](const FitCallback& callback) {
       if (callback.on_fit_begin) callback.on_fit_begin(names);
     });
     for (int epoch = 1; epoch <= options_.epochs && !finished(); ++epoch) run_epoch(epoch);
     history_.updates = updates();
     if (samples_ > 0) history_.samples_per_second = static_cast<double>(samples_) / seconds_;
+    end_fit();
     return std::move(history_);
   }
 
@@ -81,6 +86,13 @@ class Fitting {
   void each_callback(const auto& tell) {
     for (const FitCallback& callback : options_.callbacks)
       if (!cancelled()) call_host([&] { tell(callback); });
+  }
+
+  /// Tells every callback, for a stop that comes when all is done cancels nothing.
+  void end_fit() {
+    if (history_.cancelled) return;
+    for (const FitCallback& callback : options_.callbacks)
+      if (callback.on_fit_end) call_host([&] { callback.on_fit_end(history_); });
   }
 
   /// Returns what `call`, which takes the token, returns, or nothing if that was cancelled.

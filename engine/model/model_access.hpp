@@ -32,6 +32,8 @@ struct ModelAccess {
   /// destroy `model`. The call drops the handle before it ends.
   static TrainingModel handle(const TrainingModel& model);
   static InferenceModel handle(const InferenceModel& model);
+  /// Returns a handle of the model whose weights `model` trains.
+  static const Model& trained(const TrainingModel& model);
   /// Returns which of the inputs and outputs of `model` are targets and losses.
   static const graph::Targets& targets(const InferenceModel& model);
   /// The model's weights, which outlive every handle if they must.

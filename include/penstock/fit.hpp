@@ -66,7 +66,10 @@ enum class Next : std::uint8_t { go_on, stop };
 /// The functions of a callback that are not empty are called. What they throw ends the training and
 /// reaches its caller.
 struct FitCallback {
-  /// Is called before all else, with the names that EpochRecord::values will have.
+  /// Is called before all else, with a handle of the model that is trained, which the callback may
+  /// copy: it reads and sets the weights.
+  std::function<void(const Model& model)> set_model = {};
+  /// Is called before the first epoch, with the names that EpochRecord::values will have.
   std::function<void(const std::vector<std::string>& names)> on_fit_begin = {};
   /// `steps` is how many the epoch will have, or 0 if the data do not say.
   std::function<void(int epoch, std::int64_t steps)> on_epoch_begin = {};
@@ -74,6 +77,8 @@ struct FitCallback {
   std::function<Next(const StepRecord& record, const StepResult& result)> on_step_end = {};
   /// Is called after the evaluation, and also if a step's callback has ended the epoch.
   std::function<Next(const EpochRecord& record)> on_epoch_end = {};
+  /// Is called after the last epoch of a training that was not cancelled and has not failed.
+  std::function<void(const History& history)> on_fit_end = {};
 };
 
 struct FitOptions {
@@ -109,7 +114,9 @@ struct FitOptions {
 ///
 /// Once `stop` is asked to stop, fit() ends after the updates that have begun, calls nothing of the
 /// host's any more but a log, and returns what was done, marked as cancelled; the model keeps what
-/// it was trained to. Of an epoch in whose evaluation the stop came, `History::epochs` has nothing.
+/// it was trained to. A stop that comes when the last epoch is done cancels nothing, and fit()
+/// still calls on_fit_end. Of an epoch in whose evaluation the stop came, `History::epochs` has
+/// nothing.
 ///
 /// fit(), evaluate() and predict() are calls of the model from their beginning to their end: other
 /// threads' calls are refused meanwhile. A function of the host's that they call may destroy the
@@ -165,9 +172,17 @@ struct EarlyStopping {
   double min_delta = 0;           ///< A gain that is not greater than this counts as none.
   /// So many epochs without a gain are let pass, one after the other; nan is no gain.
   int patience = 0;
+  /// Says whether fit() ends with the weights and buffers of the best epoch, the last one that was
+  /// a gain, rather than with those of the last epoch. As in Keras it is off unless asked for,
+  /// because the best weights do not belong to the optimizer's state, which stays the last one: a
+  /// training that goes on should go on from the last weights. Each gain then costs a copy of the
+  /// weights. A training that is cancelled or fails keeps the weights that it has, and so does one
+  /// without any gain.
+  bool restore_best_weights = false;
 };
-/// Returns a callback for one training. Its on_fit_begin throws Error invalid_argument if no value
-/// will have the name `rule.monitor`.
+/// Returns a callback, which serves one training at a time; its copies are that same callback. It
+/// counts anew in every training. Its on_fit_begin throws Error invalid_argument if no value will
+/// have the name `rule.monitor`.
 /// @throws Error invalid_argument for a negative number or an empty name.
 FitCallback early_stopping(const EarlyStopping& rule);
 

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <span>
+#include <stop_token>
 #include <vector>
 
 #include "penstock/error.hpp"
@@ -50,6 +52,105 @@ TEST(EarlyStopping, G4_EndsATrainingWithTheEpochThatGainsNothing) {
                                .validation_data = &validation,
                                .callbacks = {early_stopping({.monitor = "val_y", .patience = 1})}});
   EXPECT_EQ(history.epochs.size(), 3U);
+}
+
+/// What a training comes to whose loss falls, so that a rule by which it should grow finds the
+/// first epoch to be the best one.
+struct Fallen {
+  std::vector<float> weights;  // after each epoch
+  float last = 0;              // after fit()
+  History history;
+
+  explicit Fallen(EarlyStopping rule, int epochs = 9, std::stop_source stop = {},
+                  int stop_after = -1) {
+    rule.monitor = "loss";
+    rule.higher_is_better = true;
+    rule.patience = 1;
+    Scaling scaling;
+    TrainingModel training(scaling.model, options(), Sgd{.learning_rate = 0.01});
+    DataLoader data = numbers(16);
+    FitCallback watch;
+    watch.on_epoch_end = [&](const EpochRecord& epoch) {
+      weights.push_back(scaling.weight());
+      if (epoch.epoch == stop_after) stop.request_stop();
+      return Next::go_on;
+    };
+    history = fit(training, data, {.epochs = epochs, .callbacks = {early_stopping(rule), watch}},
+                  stop.get_token());
+    last = scaling.weight();
+  }
+};
+
+TEST(EarlyStopping, RestoresTheWeightsOfTheBestEpochWhereAsked) {
+  const Fallen restored({.restore_best_weights = true});
+  ASSERT_EQ(restored.weights.size(), 3U);
+  EXPECT_NE(restored.weights[0], restored.weights[2]);
+  EXPECT_EQ(restored.last, restored.weights[0]);
+  const Fallen kept({});
+  EXPECT_EQ(kept.weights, restored.weights);
+  EXPECT_EQ(kept.last, kept.weights[2]);
+}
+
+TEST(EarlyStopping, RestoresTheBestWeightsOfATrainingThatEndsByItself) {
+  const Fallen restored({.restore_best_weights = true}, 2);
+  ASSERT_EQ(restored.weights.size(), 2U);
+  EXPECT_EQ(restored.last, restored.weights[0]);
+}
+
+TEST(EarlyStopping, LeavesACancelledTrainingItsWeights) {
+  const Fallen cancelled({.restore_best_weights = true}, 9, {}, 2);
+  EXPECT_TRUE(cancelled.history.cancelled);
+  ASSERT_EQ(cancelled.weights.size(), 2U);
+  EXPECT_EQ(cancelled.last, cancelled.weights[1]);
+}
+
+TEST(EarlyStopping, RestoresTheBestWeightsThoughAStopIsAskedForWhenAllIsDone) {
+  const Fallen done({.restore_best_weights = true}, 2, {}, 2);
+  EXPECT_FALSE(done.history.cancelled);
+  EXPECT_EQ(done.last, done.weights[0]);
+}
+
+TEST(EarlyStopping, RestoresBuffersToo) {
+  Model model("norm");
+  const Value x = model.input("x", {1, 2, 2});
+  model.loss(model.identity_loss(model.batch_norm2d("bn", x)));
+  TrainingModel training(model, options(), Sgd{.learning_rate = 0.1});
+  const std::vector<float> values{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 17};
+  std::vector<float> x_values(8 * 4);
+  for (std::size_t i = 0; i < x_values.size(); ++i) x_values[i] = values[i % values.size()];
+  DataLoader data(tensor_dataset({Tensor({8, 1, 2, 2}, std::span<const float>(x_values))}), 8,
+                  {.mode = LoaderMode::sync, .workers = 0});
+  std::vector<float> means;
+  FitCallback watch;
+  watch.on_epoch_end = [&](const EpochRecord&) {
+    means.push_back(model.weight("bn.running_mean").item());
+    return Next::go_on;
+  };
+  const FitCallback stopping =
+      early_stopping({.monitor = "loss", .higher_is_better = true, .restore_best_weights = true});
+  fit(training, data, {.epochs = 3, .callbacks = {stopping, watch}});
+  ASSERT_EQ(means.size(), 2U);
+  EXPECT_NE(means[0], means[1]);
+  EXPECT_EQ(model.weight("bn.running_mean").item(), means[0]);
+}
+
+TEST(EarlyStopping, CountsAnewInEveryTraining) {
+  const FitCallback callback = early_stopping({.monitor = "loss"});
+  for (int training = 0; training < 2; ++training) {
+    callback.on_fit_begin({"loss"});
+    EXPECT_EQ(callback.on_epoch_end({.values = {{"loss", 1}}}), Next::go_on);
+    EXPECT_EQ(callback.on_epoch_end({.values = {{"loss", 1}}}), Next::stop);
+  }
+}
+
+TEST(EarlyStopping, SaysThatItHasNoModelToRestore) {
+  const FitCallback callback = early_stopping({.monitor = "loss", .restore_best_weights = true});
+  EXPECT_EQ(refusal(Errc::invalid_argument,
+                    [&] {
+                      callback.on_epoch_end({.values = {{"loss", 1}}});
+                    }),
+            "early stopping: restore_best_weights: expected set_model to be called before the "
+            "first epoch, as fit() does");
 }
 
 TEST(EarlyStopping, IsRefusedBeforeATrainingWithoutTheValue) {
