@@ -29,7 +29,7 @@ CONFIGURATIONS = [
     [],
     ['--strategy', 'sharded'],
     ['--threads', '1', '--num-workers', '0'],
-    ['--replication-factor', '2', '--offload-optimiser'],
+    ['--replication-factor', '2', '--offload-optimizer'],
     ['--model', 'mnist-cnn', '--threads-per-ipu', '2'],
 ]
 

@@ -54,17 +54,25 @@ constexpr const char* conclusion =
 
 enum class For { help, reading };
 
-/// A switch may be given a value, which its help does not show.
+/// Adds `row` under one of its spellings. A switch may be given a value, which its help does not
+/// show.
+void add(po::options_description& description, const OptionRow& row, const std::string& spelling,
+         For purpose) {
+  const char* const name = spelling.c_str();
+  if (row.value_name.empty() && purpose == For::help)
+    description.add_options()(name, row.help.c_str());
+  else if (row.value_name.empty())
+    description.add_options()(name, po::value<std::string>()->implicit_value(""), "");
+  else
+    description.add_options()(name, po::value<std::string>()->value_name(row.value_name),
+                              row.help.c_str());
+}
+
 po::options_description describe(const OptionGroup& group, For purpose) {
   po::options_description description(group.title, help_columns, help_text_columns);
   for (const OptionRow& row : group.rows) {
-    if (row.value_name.empty() && purpose == For::help)
-      description.add_options()(row.name.c_str(), row.help.c_str());
-    else if (row.value_name.empty())
-      description.add_options()(row.name.c_str(), po::value<std::string>()->implicit_value(""), "");
-    else
-      description.add_options()(
-          row.name.c_str(), po::value<std::string>()->value_name(row.value_name), row.help.c_str());
+    add(description, row, row.name, purpose);
+    if (purpose == For::reading && !row.alias.empty()) add(description, row, row.alias, purpose);
   }
   return description;
 }
@@ -81,16 +89,23 @@ po::options_description describe_all(For purpose) {
   return all.add(other), all;
 }
 
+constexpr const char* what_there_is = "; --help lists what there is";
+
+/// Returns the options under their names, whatever other spelling was given.
 std::vector<Given> split_into_options(int argc, const char* const* argv) {
   namespace style = po::command_line_style;
   try {
-    return po::command_line_parser(argc, argv)
-        .options(describe_all(For::reading))
-        .style(style::unix_style & ~style::allow_guessing)
-        .run()
-        .options;
+    std::vector<Given> given = po::command_line_parser(argc, argv)
+                                   .options(describe_all(For::reading))
+                                   .style(style::unix_style & ~style::allow_guessing)
+                                   .run()
+                                   .options;
+    for (Given& option : given)
+      if (const OptionRow* const row = find_option(option.string_key))
+        option.string_key = row->name;
+    return given;
   } catch (const po::error& error) {
-    refuse(std::string(error.what()) + "; --help lists what there is");
+    refuse(error.what() + std::string(what_there_is));
   }
 }
 

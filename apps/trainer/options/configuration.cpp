@@ -48,13 +48,15 @@ bool has_expected_kind(const OptionRow& row, const JsonValue& value) {
   return value.kind == (row.is_number ? Kind::number : Kind::text);
 }
 
-void set(const JsonValue& value, TrainerOptions& options) {
+/// Returns the name of the option that was set.
+std::string set(const JsonValue& value, TrainerOptions& options) {
   const OptionRow* const row = find_option(value.name);
   if (row == nullptr) refuse("unknown option; --help lists what there is");
   if (!has_expected_kind(*row, value))
     refuse("expected " + expected_kind(*row) + ", got " + describe(value));
   const bool is_switch = value.kind == Kind::boolean;
   row->set(options, is_switch ? (value.truth ? "true" : "false") : value.text);
+  return row->name;
 }
 
 JsonValue written(const OptionRow& row, const std::optional<std::string>& text) {
@@ -73,8 +75,10 @@ OptionLines read_configuration(const std::string& file, TrainerOptions& options)
     refuse("line " + std::to_string(json.line) + ": expected an object, got " + describe(json));
   OptionLines lines;
   for (const JsonValue& value : json.items) try {
-      set(value, options);
-      lines[value.name] = value.line;
+      const std::string name = set(value, options);
+      if (!lines.emplace(name, value.line).second)
+        refuse("is another spelling of " + name + ", which is there in line " +
+               std::to_string(lines[name]));
     } catch (const penstock::Error& error) {
       refuse("line " + std::to_string(value.line) + ": " + excerpt(value.name, longest_name) +
              ": " + error.what());

@@ -34,7 +34,7 @@ penstock::Topology topology(const PipelineOptions& options) {
                      .on_ipu = {.weights = options.weights_on_ipu,
                                 .activations = options.activations_on_ipu,
                                 .accumulators = options.accumulators_on_ipu,
-                                .optimizer_state = options.optimiser_on_ipu}};
+                                .optimizer_state = options.optimizer_on_ipu}};
   topology.ipu_memory_bytes = options.ipu_memory.value_or(0);
   topology.replication_factor = options.replication_factor;
   topology.threads_per_ipu = options.threads_per_ipu.value_or(0);
@@ -101,7 +101,7 @@ penstock::OptimizerSettings default_settings(OptimizerName name) {
 
 penstock::OffloadOptions training_offload(const PipelineOptions& options) {
   penstock::OffloadOptions offload;
-  offload.optimizer_state.on = options.offload_optimiser;
+  offload.optimizer_state.on = options.offload_optimizer;
   offload.accumulators.on = options.offload_accumulators;
   offload.activations.on = options.offload_activations;
   offload.weights.on = options.offload_weights;
@@ -129,7 +129,7 @@ penstock::Options training_options(const TrainerOptions& options) {
   engine.training.reduction_strategy = options.pipeline.reduction_strategy;
   engine.training.offload = training_offload(options.pipeline);
   penstock::ReplicaSharding& sharding = engine.training.sharding.optimizer_state;
-  sharding.on = options.pipeline.shard_optimiser;
+  sharding.on = options.pipeline.shard_optimizer;
   sharding.minimum_elements = options.pipeline.shard_minimum.value_or(sharding.minimum_elements);
   engine.training.recompute = options.pipeline.recompute.has_value();
   engine.training.recompute_stages = options.pipeline.recompute.value_or(std::vector<int>{});

@@ -19,10 +19,10 @@ std::vector<std::string> idle_options(const TrainerOptions& options) {
   };
   note(!output.profile && output.profile_dir != OutputOptions{}.profile_dir,
        "--profile-dir changes nothing without --profile");
-  note(pipeline.optimiser_on_ipu && keeps_no_state(optimizer),
-       "--optimiser-on-ipu changes nothing: sgd without --momentum keeps no state");
+  note(pipeline.optimizer_on_ipu && keeps_no_state(optimizer),
+       "--optimizer-on-ipu changes nothing: sgd without --momentum keeps no state");
   note(is_phased(pipeline.strategy) &&
-           (pipeline.offload_optimiser || pipeline.offload_accumulators ||
+           (pipeline.offload_optimizer || pipeline.offload_accumulators ||
             pipeline.offload_activations || pipeline.offload_weights),
        "--offload-... changes nothing with --strategy " +
            std::string(to_string(pipeline.strategy)) +

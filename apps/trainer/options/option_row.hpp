@@ -16,7 +16,7 @@ namespace trainer {
 
 struct OptionRow {
   std::string name;
-  std::string value_name;  ///< empty: a switch, which takes no value
+  std::string value_name;  ///< is empty for a switch, which takes no value
   std::string help;
   /// Reads the option's text into its field; a switch's is true, also where it is empty, or false.
   /// An empty one takes back the value of an option without a default, if it has one.
@@ -24,7 +24,8 @@ struct OptionRow {
   std::function<void(TrainerOptions&, const std::string& text)> set;
   /// What `set` would read; nothing if the field has no value, or the switch is off.
   std::function<std::optional<std::string>(const TrainerOptions&)> get;
-  bool is_number = false;  ///< its text is one, rather than anything else
+  bool is_number = false;  ///< says that the option's text is a number
+  std::string alias = {};  ///< is another spelling, which is read but never shown
 };
 
 struct OptionGroup {
@@ -63,6 +64,12 @@ class OptionRows {
   OptionRows& add(const std::string& name, std::optional<T> Group::*field, const ValueKind<T>& kind,
                   const std::string& help) {
     return add_row(name, field, kind, with_choices(help, kind));
+  }
+
+  /// Gives the option that was added last another spelling.
+  OptionRows& also_called(const std::string& alias) {
+    built_.rows.back().alias = alias;
+    return *this;
   }
 
   OptionGroup take() { return std::move(built_); }

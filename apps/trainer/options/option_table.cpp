@@ -163,8 +163,9 @@ OptionGroup pipeline_group() {
            "keep the activations on the IPUs between phases")
       .add("accumulators-on-ipu", &PipelineOptions::accumulators_on_ipu,
            "keep the sums of gradients on the IPUs between phases")
-      .add("optimiser-on-ipu", &PipelineOptions::optimiser_on_ipu,
+      .add("optimizer-on-ipu", &PipelineOptions::optimizer_on_ipu,
            "keep the optimizer's state on the IPUs of phases")
+      .also_called("optimiser-on-ipu")
       .add("ipus", &PipelineOptions::ipus, number_list("LIST", highest_ipu),
            "IPU of each stage, as in 0,1,2,3; from 0 to " + std::to_string(highest_ipu) +
                "; stages may share one; by default in order")
@@ -179,8 +180,9 @@ OptionGroup pipeline_group() {
       .add("reduction-strategy", &PipelineOptions::reduction_strategy,
            one_of<ReductionStrategy>({ReductionStrategy::post, ReductionStrategy::running}),
            "whether a mean is divided once or kept running")
-      .add("offload-optimiser", &PipelineOptions::offload_optimiser,
+      .add("offload-optimizer", &PipelineOptions::offload_optimizer,
            "keep the optimizer's state off the IPUs")
+      .also_called("offload-optimiser")
       .add("offload-accumulators", &PipelineOptions::offload_accumulators,
            "keep the sums of gradients off the IPUs")
       .add("offload-activations", &PipelineOptions::offload_activations,
@@ -189,8 +191,9 @@ OptionGroup pipeline_group() {
            "keep weights off the IPUs, but for those of the stage that an IPU works on")
       .add("offload-minimum", &PipelineOptions::offload_minimum, byte_size("SIZE"),
            "smallest tensor that is kept off the IPUs, as in 4kB; by default 8 bytes")
-      .add("shard-optimiser", &PipelineOptions::shard_optimiser,
+      .add("shard-optimizer", &PipelineOptions::shard_optimizer,
            "divide the optimizer's state among the replicas")
+      .also_called("shard-optimiser")
       .add("shard-minimum", &PipelineOptions::shard_minimum, whole_number<std::int64_t>(2),
            "elements of the smallest tensor whose state is divided; by default 8192")
       .add("recompute", &PipelineOptions::recompute, stage_numbers("LIST", most_threads),
@@ -240,7 +243,7 @@ const std::vector<OptionGroup>& option_groups() {
 const OptionRow* find_option(std::string_view name) {
   for (const OptionGroup& group : option_groups())
     for (const OptionRow& row : group.rows)
-      if (row.name == name) return &row;
+      if (row.name == name || (!row.alias.empty() && row.alias == name)) return &row;
   return nullptr;
 }
 

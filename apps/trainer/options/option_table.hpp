@@ -11,7 +11,7 @@ namespace trainer {
 /// All options of a run, grouped as the help shows them.
 const std::vector<OptionGroup>& option_groups();
 
-/// Null if there is none of that name.
+/// Returns the option of that name, or of that other spelling, or null if there is none.
 const OptionRow* find_option(std::string_view name);
 
 }  // namespace trainer

@@ -98,13 +98,13 @@ void validate(const PipelineOptions& options) {
            std::string(penstock::to_string(options.strategy)) +
            " are explicit: name their stages (--phases or --stages), or leave it out for one per "
            "block");
-  if (options.offload_minimum && !is_phased(options.strategy) && !options.offload_optimiser &&
+  if (options.offload_minimum && !is_phased(options.strategy) && !options.offload_optimizer &&
       !options.offload_accumulators && !options.offload_activations && !options.offload_weights)
     refuse(
-        "--offload-minimum: needs --offload-optimiser, --offload-accumulators, "
+        "--offload-minimum: needs --offload-optimizer, --offload-accumulators, "
         "--offload-activations, --offload-weights or a phased --strategy");
-  if (options.shard_minimum && !options.shard_optimiser)
-    refuse("--shard-minimum: needs --shard-optimiser");
+  if (options.shard_minimum && !options.shard_optimizer)
+    refuse("--shard-minimum: needs --shard-optimizer");
 }
 
 }  // namespace

@@ -87,18 +87,18 @@ struct PipelineOptions {
   bool weights_on_ipu = false;
   bool activations_on_ipu = false;
   bool accumulators_on_ipu = false;
-  bool optimiser_on_ipu = false;
+  bool optimizer_on_ipu = false;
   std::optional<std::vector<int>> ipus = {};
   std::optional<std::int64_t> ipu_memory = {};  ///< bytes
   int replication_factor = 1;
   penstock::Reduction reduction = penstock::Reduction::mean;
   penstock::ReductionStrategy reduction_strategy = penstock::ReductionStrategy::post;
-  bool offload_optimiser = false;
+  bool offload_optimizer = false;
   bool offload_accumulators = false;
   bool offload_activations = false;
   bool offload_weights = false;
   std::optional<std::int64_t> offload_minimum = {};  ///< bytes
-  bool shard_optimiser = false;
+  bool shard_optimizer = false;
   std::optional<std::int64_t> shard_minimum = {};  ///< elements
   /// The stages that recompute; empty: all but the last.
   std::optional<std::vector<int>> recompute = {};

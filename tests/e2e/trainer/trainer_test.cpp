@@ -152,9 +152,9 @@ TEST(Trainer, MetricsCountTheRunsOfEveryStageOfEveryReplica) {
 
 TEST(Trainer, SaysWhichOptionsChangeNothing) {
   const CommandResult result = train(
-      quick_mlp + Arguments{"--optimizer", "sgd", "--offload-optimiser", "--profile-dir", "new"});
+      quick_mlp + Arguments{"--optimizer", "sgd", "--offload-optimizer", "--profile-dir", "new"});
   expect_success(result);
-  EXPECT_NE(result.err.find("note: --offload-optimiser: the optimizer keeps no state, and nothing "
+  EXPECT_NE(result.err.find("note: --offload-optimizer: the optimizer keeps no state, and nothing "
                             "is kept in the host store\n"),
             std::string::npos);
   EXPECT_NE(result.err.find("note: --profile-dir changes nothing without --profile\n"),
@@ -290,7 +290,7 @@ TEST(Trainer, WeightsDoNotDependOnWhereAndInWhichOrderStagesRun) {
   for (const Arguments& topology : std::vector<Arguments>{
            {"--strategy", "sharded", "--ipus", "0,0,1,1"},
            {"--schedule", "interleaved", "--threads", "1"},
-           {"--schedule", "sequential", "--offload-optimiser"},
+           {"--schedule", "sequential", "--offload-optimizer"},
            {"--recompute", "all"},
            {"--recompute", "1", "--schedule", "interleaved"},
            {"--stages", "B1,B2,B3,B4"},

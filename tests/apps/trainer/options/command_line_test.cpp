@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/trainer/options/configuration.hpp"
 #include "apps/trainer/options/option_table.hpp"
 #include "penstock/error.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -53,7 +54,7 @@ TEST(CommandLine, DefaultsAreTheTutorialsRecipe) {
   EXPECT_EQ(options.pipeline.reduction, penstock::Reduction::mean);
   EXPECT_EQ(options.network.seed, 0U);
   EXPECT_EQ(options.output.profile_dir, "./profile");
-  EXPECT_FALSE(options.pipeline.offload_optimiser || options.output.profile ||
+  EXPECT_FALSE(options.pipeline.offload_optimizer || options.output.profile ||
                options.output.debug || options.data.no_shuffle);
 }
 
@@ -200,7 +201,7 @@ const std::vector<Setting> settings{
     {"accumulators_on_ipu",
      {"--accumulators-on-ipu"},
      [](O o) { return o.pipeline.accumulators_on_ipu; }},
-    {"optimiser_on_ipu", {"--optimiser-on-ipu"}, [](O o) { return o.pipeline.optimiser_on_ipu; }},
+    {"optimizer_on_ipu", {"--optimizer-on-ipu"}, [](O o) { return o.pipeline.optimizer_on_ipu; }},
     {"separate_backward_phase",
      {"--separate-backward-phase"},
      [](O o) { return o.pipeline.separate_backward_phase; }},
@@ -228,9 +229,9 @@ const std::vector<Setting> settings{
     {"reduction",
      {"--reduction", "sum"},
      [](O o) { return o.pipeline.reduction == penstock::Reduction::sum; }},
-    {"offload_optimiser",
-     {"--offload-optimiser"},
-     [](O o) { return o.pipeline.offload_optimiser; }},
+    {"offload_optimizer",
+     {"--offload-optimizer"},
+     [](O o) { return o.pipeline.offload_optimizer; }},
     {"offload_accumulators",
      {"--offload-accumulators"},
      [](O o) { return o.pipeline.offload_accumulators; }},
@@ -239,11 +240,11 @@ const std::vector<Setting> settings{
      [](O o) { return o.pipeline.offload_activations; }},
     {"offload_weights", {"--offload-weights"}, [](O o) { return o.pipeline.offload_weights; }},
     {"offload_minimum",
-     {"--offload-optimiser", "--offload-minimum", "4kB"},
+     {"--offload-optimizer", "--offload-minimum", "4kB"},
      [](O o) { return o.pipeline.offload_minimum == 4000; }},
-    {"shard_optimiser", {"--shard-optimiser"}, [](O o) { return o.pipeline.shard_optimiser; }},
+    {"shard_optimizer", {"--shard-optimizer"}, [](O o) { return o.pipeline.shard_optimizer; }},
     {"shard_minimum",
-     {"--shard-optimiser", "--shard-minimum", "1000"},
+     {"--shard-optimizer", "--shard-minimum", "1000"},
      [](O o) { return o.pipeline.shard_minimum == 1000; }},
     {"recompute",
      {"--recompute", "0,2"},
@@ -287,6 +288,17 @@ TEST(CommandLine, AutomaticStagesComeWithANumberOrWithIpusToCount) {
   EXPECT_EQ(counted.automatic, std::nullopt);
 }
 
+TEST(CommandLine, ReadsTheOtherSpellingOfOptimizerAndNeverShowsIt) {
+  const auto pipeline = [](const Arguments& arguments) { return read(arguments).value().pipeline; };
+  EXPECT_TRUE(pipeline({"--offload-optimiser"}).offload_optimizer);
+  EXPECT_TRUE(pipeline({"--shard-optimiser"}).shard_optimizer);
+  EXPECT_TRUE(pipeline({"--optimiser-on-ipu"}).optimizer_on_ipu);
+  EXPECT_FALSE(pipeline({"--offload-optimiser=false"}).offload_optimizer);
+  EXPECT_EQ(help_text().find("optimiser"), std::string::npos);
+  EXPECT_EQ(configuration_text(read({"--offload-optimiser"}).value()).find("optimiser"),
+            std::string::npos);
+}
+
 struct Refusal {
   Arguments arguments;
   const char* text;  ///< what the refusal says, from its first character
@@ -295,7 +307,7 @@ struct Refusal {
 // C4: a misspelled option, --epoch, is refused, as is a value that the option does not take.
 TEST(CommandLine, RefusesWithTheArgumentsNameFirst) {
   const std::vector<Refusal> refusals{
-      {{"--foo"}, "unrecognised option '--foo'"},
+      {{"--foo"}, "unrecognised option '--foo'; --help lists what there is"},
       {{"-x"}, "unrecognised option '-x'"},
       {{"--epoch", "3"}, "unrecognised option '--epoch'"},
       {{"train"}, "unexpected argument \"train\""},
@@ -374,9 +386,9 @@ TEST(CommandLine, RefusesWithTheArgumentsNameFirst) {
       {{"--stages", "auto:2", "--strategy", "serial_phased"},
        "--stages auto: the phases of --strategy serial_phased are explicit: name their stages "
        "(--phases or --stages), or leave it out for one per block"},
-      {{"--offload-minimum", "4kB"}, "--offload-minimum: needs --offload-optimiser, "},
-      {{"--shard-minimum", "4"}, "--shard-minimum: needs --shard-optimiser"},
-      {{"--shard-optimiser", "--shard-minimum", "1"},
+      {{"--offload-minimum", "4kB"}, "--offload-minimum: needs --offload-optimizer, "},
+      {{"--shard-minimum", "4"}, "--shard-minimum: needs --shard-optimizer"},
+      {{"--shard-optimizer", "--shard-minimum", "1"},
        "--shard-minimum: expected a whole number from 2 to"},
       {{"--stages", "auto:"}, "--stages: expected auto:N with a whole number from 1 to 1024"},
       {{"--stages", "auto:0"}, "--stages: expected auto:N with a whole number from 1 to 1024"},

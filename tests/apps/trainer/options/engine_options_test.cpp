@@ -119,7 +119,7 @@ TEST(EngineOptions, OnlyTrainingReducesGradientsAndOffloadsState) {
   TrainerOptions options;
   options.pipeline.reduction = penstock::Reduction::sum;
   options.pipeline.reduction_strategy = penstock::ReductionStrategy::running;
-  options.pipeline.offload_optimiser = true;
+  options.pipeline.offload_optimizer = true;
   EXPECT_EQ(training_options(options).training.reduction, penstock::Reduction::sum);
   EXPECT_EQ(training_options(options).training.reduction_strategy,
             penstock::ReductionStrategy::running);
@@ -148,7 +148,7 @@ TEST(EngineOptions, OnlyTrainingReducesGradientsAndOffloadsState) {
 TEST(EngineOptions, OnlyTrainingDividesState) {
   TrainerOptions options;
   EXPECT_FALSE(training_options(options).training.sharding.optimizer_state.on);
-  options.pipeline.shard_optimiser = true;
+  options.pipeline.shard_optimizer = true;
   EXPECT_TRUE(training_options(options).training.sharding.optimizer_state.on);
   EXPECT_EQ(training_options(options).training.sharding.optimizer_state.minimum_elements, 8192);
   options.pipeline.shard_minimum = 100;

@@ -32,11 +32,11 @@ TEST(IdleOptions, OffloadingWhatPhasesOffloadAnyway) {
 TEST(IdleOptions, KeepingOnTheIpusTheStateOfARuleThatKeepsNone) {
   TrainerOptions options;
   options.pipeline.strategy = penstock::Strategy::serial_phased;
-  options.pipeline.optimiser_on_ipu = true;
+  options.pipeline.optimizer_on_ipu = true;
   EXPECT_EQ(idle_options(options), Notes{}) << "adamw";
   options.optimizer.name = OptimizerName::sgd;
   EXPECT_EQ(idle_options(options),
-            Notes{"--optimiser-on-ipu changes nothing: sgd without --momentum keeps no state"});
+            Notes{"--optimizer-on-ipu changes nothing: sgd without --momentum keeps no state"});
   options.optimizer.momentum = 0.9;
   EXPECT_EQ(idle_options(options), Notes{});
 }

@@ -21,7 +21,7 @@ TEST(OwnWords, TakeThePlaceOfTheEnginesNamesEverywhere) {
                          "options.training.offload.weights.on is true, got true"),
             "--weights-on-ipu: expected false, for --offload-weights is given, got true");
   EXPECT_EQ(in_own_words("options.training.sharding.optimizer_state: there are no replicas"),
-            "--shard-optimiser: there are no replicas");
+            "--shard-optimizer: there are no replicas");
   EXPECT_EQ(in_own_words("stage 1 has no block"), "stage 1 has no block");
 }
 
