@@ -21,6 +21,7 @@
 #include "graph/values/printable.hpp"
 #include "penstock/error.hpp"
 #include "penstock/json_value.hpp"
+#include "penstock/nearest_name.hpp"
 
 namespace penstock {
 
@@ -147,9 +148,11 @@ class FieldReader {
       read(path + '.' + name, json, field);
     });
     if (found) return;
-    throw Error(Errc::invalid_argument, "line " + std::to_string(json.line) + ": " +
-                                            printable(path) + ": " + quoted_name(json.name) +
-                                            " is none of its fields " + joined(names));
+    const std::string_view nearest = nearest_name(json.name, names);
+    throw Error(Errc::invalid_argument,
+                "line " + std::to_string(json.line) + ": " + printable(path) + ": " +
+                    quoted_name(json.name) + " is none of its fields " + joined(names) +
+                    (nearest.empty() ? "" : "; did you mean " + quoted_text(nearest) + '?'));
   }
 
   std::map<std::string, int> lines_;  // by path, with names as the host wrote them

@@ -21,6 +21,7 @@
 #include "penstock/loss.hpp"
 #include "penstock/metric.hpp"
 #include "penstock/model.hpp"
+#include "penstock/nearest_name.hpp"
 #include "penstock/optimizer.hpp"
 #include "penstock/optimizer_json.hpp"
 #include "penstock/options.hpp"

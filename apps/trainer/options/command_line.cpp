@@ -89,8 +89,6 @@ po::options_description describe_all(For purpose) {
   return all.add(other), all;
 }
 
-constexpr const char* what_there_is = "; --help lists what there is";
-
 /// Returns the options under their names, whatever other spelling was given.
 std::vector<Given> split_into_options(int argc, const char* const* argv) {
   namespace style = po::command_line_style;
@@ -104,8 +102,10 @@ std::vector<Given> split_into_options(int argc, const char* const* argv) {
       if (const OptionRow* const row = find_option(option.string_key))
         option.string_key = row->name;
     return given;
+  } catch (const po::unknown_option& error) {
+    refuse(error.what() + advice_on_unknown(error.get_option_name(), "--"));
   } catch (const po::error& error) {
-    refuse(error.what() + std::string(what_there_is));
+    refuse(std::string(error.what()) + "; --help lists what there is");
   }
 }
 

@@ -51,7 +51,7 @@ bool has_expected_kind(const OptionRow& row, const JsonValue& value) {
 /// Returns the name of the option that was set.
 std::string set(const JsonValue& value, TrainerOptions& options) {
   const OptionRow* const row = find_option(value.name);
-  if (row == nullptr) refuse("unknown option; --help lists what there is");
+  if (row == nullptr) refuse("unknown option" + advice_on_unknown(value.name, ""));
   if (!has_expected_kind(*row, value))
     refuse("expected " + expected_kind(*row) + ", got " + describe(value));
   const bool is_switch = value.kind == Kind::boolean;

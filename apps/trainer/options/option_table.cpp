@@ -1,6 +1,7 @@
 #include "apps/trainer/options/option_table.hpp"
 
 #include "apps/networks/networks.hpp"
+#include "penstock/nearest_name.hpp"
 
 namespace trainer {
 namespace {
@@ -245,6 +246,16 @@ const OptionRow* find_option(std::string_view name) {
     for (const OptionRow& row : group.rows)
       if (row.name == name || (!row.alias.empty() && row.alias == name)) return &row;
   return nullptr;
+}
+
+std::string advice_on_unknown(std::string_view name, std::string_view dashes) {
+  std::vector<std::string_view> names;
+  for (const OptionGroup& group : option_groups())
+    for (const OptionRow& row : group.rows) names.push_back(row.name);
+  const std::string_view nearest = penstock::nearest_name(name.substr(0, name.find('=')), names);
+  const std::string question =
+      nearest.empty() ? "" : "did you mean " + std::string(dashes) + std::string(nearest) + "? ";
+  return "; " + question + "--help lists what there is";
 }
 
 }  // namespace trainer

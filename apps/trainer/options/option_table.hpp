@@ -1,6 +1,7 @@
 // The table of all options of penstock-train: the one place that names, explains and bounds them.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -13,5 +14,10 @@ const std::vector<OptionGroup>& option_groups();
 
 /// Returns the option of that name, or of that other spelling, or null if there is none.
 const OptionRow* find_option(std::string_view name);
+
+/// Returns how the refusal of the unknown option `name`, which may have "=" and a value behind it,
+/// ends: "; did you mean --epochs? --help lists what there is" if some option is nearly called so.
+/// That option's name follows `dashes`.
+std::string advice_on_unknown(std::string_view name, std::string_view dashes);
 
 }  // namespace trainer

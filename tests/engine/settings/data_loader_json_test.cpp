@@ -91,7 +91,7 @@ TEST(DataLoaderJson, D1_RefusesByLineAndName) {
       {"1", "line 1: data_loader: expected an object, got 1"},
       {"{\n\"worker\": 1}",
        "line 2: data_loader: \"worker\" is none of its fields shuffle, drop_last, mode, workers, "
-       "buffered, seed, timeout_seconds, stop_seconds, partition"},
+       "buffered, seed, timeout_seconds, stop_seconds, partition; did you mean \"workers\"?"},
       {"{\n\"sampler\": null}", "line 2: data_loader: \"sampler\" is none of its fields"},
       {"{\n\"mode\": \"asynchronous\"}",
        "line 2: data_loader.mode: expected one of sync, async, rebatched, got \"asynchronous\""},

@@ -55,9 +55,10 @@ TEST(OptionsJson, D1_RefusesByLineAndName) {
        "line 2: \"batch_size\" is there twice, first in line 1"},
       {"{\n\"batchsize\": 1}",
        "line 2: options: \"batchsize\" is none of its fields batch_size, device_iterations, seed, "
-       "static_shapes, topology, training, output, runtime"},
+       "static_shapes, topology, training, output, runtime; did you mean \"batch_size\"?"},
       {"{\"output\": {\n\"modes\": \"all\"}}",
-       "line 2: options.output: \"modes\" is none of its fields mode, period, anchors"},
+       "line 2: options.output: \"modes\" is none of its fields mode, period, anchors; "
+       "did you mean \"mode\"?"},
       {"{\"runtime\": {\n\n\"log\": null}}", "line 3: options.runtime: \"log\" is none of its"},
       {"{\n\"batch_size\": \"1\"}",
        "line 2: options.batch_size: expected a whole number from -2147483648 to 2147483647, got "

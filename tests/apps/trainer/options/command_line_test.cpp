@@ -309,7 +309,12 @@ TEST(CommandLine, RefusesWithTheArgumentsNameFirst) {
   const std::vector<Refusal> refusals{
       {{"--foo"}, "unrecognised option '--foo'; --help lists what there is"},
       {{"-x"}, "unrecognised option '-x'"},
-      {{"--epoch", "3"}, "unrecognised option '--epoch'"},
+      {{"--epoch", "3"},
+       "unrecognised option '--epoch'; did you mean --epochs? --help lists what there is"},
+      {{"--lr", "0.1"}, "unrecognised option '--lr'; did you mean --learning-rate? "},
+      {{"--replicas=2"}, "unrecognised option '--replicas=2'; did you mean --replication-factor? "},
+      {{"--batch_size", "8"}, "unrecognised option '--batch_size'; did you mean --batch-size? "},
+      {{"--offload-optimiser", "--offload-optimizer"}, "--offload-optimizer: given twice"},
       {{"train"}, "unexpected argument \"train\""},
       {{"--seed", "1", "2"}, "unexpected argument \"2\""},
       {{""}, "unexpected argument \"\""},

@@ -138,7 +138,13 @@ TEST(Configuration, HoldsEveryOptionThatHasAValue) {
 TEST(Configuration, IsRefusedByFileLineAndName) {
   const std::pair<std::string, const char*> cases[] = {
       {"{\n\"epochs\": 3,\n\"epoch\": 3\n}",
-       "--config \"run.json\": line 3: epoch: unknown option; --help lists what there is"},
+       "--config \"run.json\": line 3: epoch: unknown option; did you mean epochs? --help lists "
+       "what there is"},
+      {"{\"batch_size\": 3}",
+       "--config \"run.json\": line 1: batch_size: unknown option; did you mean batch-size? "},
+      {"{\"offload-optimizer\": true,\n\"offload-optimiser\": false}",
+       "--config \"run.json\": line 2: offload-optimiser: is another spelling of "
+       "offload-optimizer, which is there in line 1"},
       {"{\n\"epochs\": 3,\n\"epochs\": 3\n}",
        "--config \"run.json\": line 3: \"epochs\" is there twice, first in line 2"},
       {"{\"epochs\": 3\n\"batch-size\": 3}", "--config \"run.json\": line 2: not valid JSON: "},
