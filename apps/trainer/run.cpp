@@ -212,6 +212,8 @@ void Run::go_on_from(const std::string& optimizer_state) {
   const auto seen = static_cast<std::int64_t>(first_update_);
   const std::int64_t own = run_updates(options_.training, training_loader_, training_options_);
   training_.set_optimizer(scheduled_optimizer(options_, seen + own));
+  const std::string moved = moved_cosine(options_.learning_rate, seen, seen + own);
+  if (!moved.empty()) print_note(moved);
 
   const std::int64_t per_epoch = training_loader_.batches() * training_options_.device_iterations;
   const std::int64_t into_epoch = seen % per_epoch;

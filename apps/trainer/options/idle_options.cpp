@@ -1,5 +1,7 @@
 #include "apps/trainer/options/idle_options.hpp"
 
+#include <algorithm>
+
 namespace trainer {
 namespace {
 
@@ -35,6 +37,17 @@ std::vector<std::string> idle_options(const TrainerOptions& options) {
        "--init-optimizer-state without --init-weights: random weights go on from the state of "
        "others");
   return notes;
+}
+
+std::string moved_cosine(const LearningRateOptions& options, std::int64_t seen, std::int64_t last) {
+  if (options.schedule != ScheduleName::cosine || options.updates || seen == 0) return "";
+  const std::int64_t warm_up = options.warm_up.value_or(0);
+  return "--lr-schedule cosine: its end has moved to that of this run, weight update " +
+         std::to_string(last) + ", of which the state has seen " + std::to_string(seen) +
+         ", so the learning rate does not go on as the run before had planned it; --lr-updates N "
+         "keeps that run's course, where N is " +
+         std::to_string(std::max<std::int64_t>(1, seen - warm_up)) +
+         " if it came to its end without --lr-updates";
 }
 
 }  // namespace trainer

@@ -1,6 +1,7 @@
 // Options that change nothing, or not what they seem to, beside the others. Pure.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,5 +11,10 @@ namespace trainer {
 
 /// A line about each.
 std::vector<std::string> idle_options(const TrainerOptions& options);
+
+/// Returns what to say of a learning rate whose cosine ends elsewhere than in the run before, or
+/// nothing. The run goes on from a state that has seen `seen` weight updates, and ends with number
+/// `last`.
+std::string moved_cosine(const LearningRateOptions& options, std::int64_t seen, std::int64_t last);
 
 }  // namespace trainer

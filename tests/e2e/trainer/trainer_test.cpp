@@ -247,6 +247,22 @@ TEST(Trainer, GoesOnAlongACosineToTheRunsEnd) {
   EXPECT_FALSE(by_default == weights({"--lr-updates", "12"}));
 }
 
+TEST(Trainer, SaysThatACosineWithoutAnEndOfItsOwnChangesCourse) {
+  const TemporaryDirectory directory;
+  const std::string state = (directory / "state").string();
+  const Arguments cosine = quick_mlp + Arguments{"--lr-schedule", "cosine"};
+  const std::string note =
+      "note: --lr-schedule cosine: its end has moved to that of this run, "
+      "weight update 24, of which the state has seen 12, ";
+  const CommandResult first = train(cosine + Arguments{"--save-optimizer-state", state});
+  expect_success(first);
+  EXPECT_EQ(first.err.find("its end has moved"), std::string::npos) << first.err;
+  const Arguments resumed = cosine + Arguments{"--init-optimizer-state", state};
+  EXPECT_NE(train(resumed).err.find(note), std::string::npos);
+  EXPECT_EQ(train(resumed + Arguments{"--lr-updates", "24"}).err.find("has moved"),
+            std::string::npos);
+}
+
 TEST(Trainer, SaysWhereAStateIsInTheMiddleOfAnEpoch) {
   const TemporaryDirectory directory;
   const std::string state = (directory / "state").string();

@@ -62,5 +62,21 @@ TEST(IdleOptions, AStateWithoutItsWeights) {
   EXPECT_EQ(idle_options(options), Notes{});
 }
 
+TEST(MovedCosine, IsNotedWhereNothingSaysWhereTheCosineEnds) {
+  const LearningRateOptions cosine{.schedule = ScheduleName::cosine, .warm_up = 2};
+  EXPECT_EQ(
+      moved_cosine(cosine, 12, 24),
+      "--lr-schedule cosine: its end has moved to that of this run, weight update 24, of "
+      "which the state has seen 12, so the learning rate does not go on as the run before had "
+      "planned it; --lr-updates N keeps that run's course, where N is 10 if it came to its "
+      "end without --lr-updates");
+  LearningRateOptions said = cosine, step = cosine;
+  said.updates = 24;
+  step.schedule = ScheduleName::exponential;
+  EXPECT_EQ(moved_cosine(said, 12, 24), "");
+  EXPECT_EQ(moved_cosine(step, 12, 24), "");
+  EXPECT_EQ(moved_cosine(cosine, 0, 12), "");
+}
+
 }  // namespace
 }  // namespace trainer
