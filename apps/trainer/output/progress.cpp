@@ -1,5 +1,6 @@
 #include "apps/trainer/output/progress.hpp"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -50,6 +51,28 @@ std::string count_text(std::int64_t done, std::int64_t total) {
   return std::to_string(done) + '/' + std::to_string(total);
 }
 
+/// Returns 0 if nobody knows how wide the terminal is.
+std::size_t terminal_columns() {
+  winsize size{};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+bool begins_a_character(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+}
+
+/// Returns how many columns `text`, which is UTF-8, takes: no character of a bar is a wide one.
+std::size_t columns_of(const std::string& text) {
+  return static_cast<std::size_t>(std::ranges::count_if(text, begins_a_character));
+}
+
+/// Returns the first `most` columns of `text`.
+std::string cut(const std::string& text, std::size_t most) {
+  std::size_t columns = 0, end = 0;
+  while (end < text.size() && (columns += begins_a_character(text[end]) ? 1 : 0) <= most) ++end;
+  return text.substr(0, end);
+}
+
 double clock_seconds() {
   using namespace std::chrono;
   return duration<double>(steady_clock::now().time_since_epoch()).count();
@@ -78,6 +101,7 @@ ProgressStream ProgressStream::standard_error(bool among_lines) {
   stream.terminal = isatty(STDERR_FILENO) == 1 && !among_lines;
   stream.write = [](const std::string& text) { std::fwrite(text.data(), 1, text.size(), stderr); };
   stream.seconds = clock_seconds;
+  stream.columns = terminal_columns;
   return stream;
 }
 
@@ -127,12 +151,12 @@ void Progress::advance(const std::string& description) {
 }
 
 void Progress::make_room() {
-  if (bar_bytes_ > 0) stream_.write("\n");
-  bar_bytes_ = 0;
+  if (bar_columns_ > 0) stream_.write("\n");
+  bar_columns_ = 0;
 }
 
 bool Progress::bar_is_due(double now) const {
-  return bar_bytes_ == 0 || done_ == total_ || now - shown_at_ >= bar_period_seconds;
+  return bar_columns_ == 0 || done_ == total_ || now - shown_at_ >= bar_period_seconds;
 }
 
 bool Progress::line_is_due() const {
@@ -141,11 +165,13 @@ bool Progress::line_is_due() const {
 }
 
 void Progress::draw_bar(const std::string& description, double now) {
-  const std::string line = bar_line(description, done_, total_, now - begin_);
-  std::string text = '\r' + line;
-  if (line.size() < bar_bytes_) text.append(bar_bytes_ - line.size(), ' ');
-  bar_bytes_ = line.size();
-  stream_.write(text);
+  // A line that reached the terminal's last column would go on in the next one, out of reach of \r.
+  const std::size_t width = stream_.columns ? stream_.columns() : 0;
+  const std::size_t most = width > 1 ? width - 1 : std::string::npos;
+  const std::string line = cut(bar_line(description, done_, total_, now - begin_), most);
+  const std::size_t columns = columns_of(line), before = std::min(bar_columns_, most);
+  stream_.write('\r' + line + std::string(before - std::min(before, columns), ' '));
+  bar_columns_ = columns;
 }
 
 void Progress::write_line(const std::string& description, double now) {

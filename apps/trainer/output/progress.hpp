@@ -2,6 +2,7 @@
 // then a plain line elsewhere. Used from one thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -22,12 +23,14 @@ std::string plain_line(const std::string& title, const std::string& description,
 struct ProgressStream {
   bool terminal = false;
   std::function<void(const std::string&)> write = {};
-  std::function<double()> seconds = {};  ///< a clock that never goes back
+  std::function<double()> seconds = {};  ///< is a clock that never goes back
+  /// Returns how many columns the terminal has now, or 0 if nobody knows. Without it nobody does.
+  std::function<std::size_t()> columns = {};
 
-  /// The process's stderr and steady clock. With `among_lines`, others write there too, and a
-  /// terminal gets no bar that they would break.
+  /// Returns the process's stderr and steady clock. With `among_lines`, others write there too, and
+  /// a terminal gets no bar that they would break.
   static ProgressStream standard_error(bool among_lines);
-  /// The same clock, and nobody who reads.
+  /// Returns a stream that nobody reads, with the same clock.
   static ProgressStream silent();
 };
 
@@ -62,7 +65,7 @@ class Progress {
   std::int64_t shown_ = 0;  ///< `done_` when last shown
   double begin_;
   double shown_at_;
-  std::size_t bar_bytes_ = 0;  ///< of the bar that stands on the terminal's line; 0: none does
+  std::size_t bar_columns_ = 0;  ///< is the width of the bar on the terminal's line, 0 without one
 };
 
 }  // namespace trainer

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 namespace trainer {
 namespace {
@@ -11,11 +13,33 @@ namespace {
 struct Screen {
   std::string text;
   double now = 100;
+  std::size_t columns = 0;
 
   ProgressStream stream(bool terminal) {
     return {.terminal = terminal,
             .write = [this](const std::string& written) { text += written; },
-            .seconds = [this] { return now; }};
+            .seconds = [this] { return now; },
+            .columns = [this] { return columns; }};
+  }
+
+  /// Returns what the last line shows: each "\r" writes over it from its first column.
+  std::string last_line() const {
+    std::vector<std::string> cells;
+    std::size_t column = 0;
+    for (const char c : text.substr(text.rfind('\n') + 1)) {
+      const bool continues = (static_cast<unsigned char>(c) & 0xC0) == 0x80;
+      if (c == '\r') {
+        column = 0;
+      } else if (continues) {
+        cells[column - 1] += c;
+      } else {
+        cells.resize(std::max(cells.size(), column + 1));
+        cells[column++] = c;
+      }
+    }
+    std::string line;
+    for (const std::string& cell : cells) line += cell;
+    return line;
   }
 };
 
@@ -48,7 +72,7 @@ TEST(Progress, DrawsTheBarOverItselfAndEndsItsLine) {
   EXPECT_EQ(screen.text,
             "Epoch 1/3\n"
             "\rLoss:10.5:  50%|█████     | 1/2 [00:01<00:01, 1.00it/s]"
-            "\rLoss:9.5: 100%|██████████| 2/2 [00:02<00:00, 1.00it/s]\n");
+            "\rLoss:9.5: 100%|██████████| 2/2 [00:02<00:00, 1.00it/s] \n");
 }
 
 TEST(CompileBar, D16_IsDrawnPhaseByPhaseAndEndsItsLine) {
@@ -98,6 +122,36 @@ TEST(Progress, ErasesWhatAShorterBarWouldLeave) {
   screen.now += 1;
   progress.advance("");
   EXPECT_EQ(screen.text.back(), ' ');
+}
+
+// Bytes would not tell: a full cell of the bar has three, an empty one has one.
+TEST(Progress, LeavesNothingOfALongerLineBehindAMoreFilledBar) {
+  Screen screen;
+  const ProgressStream stream = screen.stream(true);
+  Progress progress(stream, "", 10);
+  for (int i = 0; i < 10; ++i) {
+    screen.now += 1;
+    progress.advance(i % 2 == 0 ? "Loss:10.25" : "Loss:9.5");
+    const std::string shown = screen.last_line();
+    const std::string line =
+        bar_line(i % 2 == 0 ? "Loss:10.25" : "Loss:9.5", i + 1, 10, screen.now - 100);
+    EXPECT_EQ(shown.substr(0, line.size()), line);
+    EXPECT_EQ(shown.find_first_not_of(' ', line.size()), shown.npos) << shown;
+  }
+}
+
+TEST(Progress, KeepsToOneLineOfANarrowTerminal) {
+  Screen screen;
+  screen.columns = 24;
+  const ProgressStream stream = screen.stream(true);
+  Progress progress(stream, "", 2);
+  screen.now += 1;
+  progress.advance("Loss:0.5");
+  EXPECT_EQ(screen.last_line(), "Loss:0.5:  50%|█████   ");  // 23 columns
+  screen.columns = 12;
+  screen.now += 1;
+  progress.advance("Loss:0.5");
+  EXPECT_TRUE(screen.text.ends_with("\rLoss:0.5: 1")) << screen.text;
 }
 
 TEST(Progress, DrawsNoOftenerThanEyesFollowButAlwaysTheEnd) {
