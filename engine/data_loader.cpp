@@ -30,6 +30,19 @@ std::int64_t samples_per_step(const Options& model) {
   return model.samples_per_step();
 }
 
+/// Returns, for the end of a refusal, how the size of a step comes about, and what to do about it.
+std::string origin_of(const Options& model) {
+  const int group = model.topology.input_group_size;
+  return ": a step takes batch_size " + std::to_string(model.batch_size) +
+         " x training.gradient_accumulation " +
+         std::to_string(model.training.gradient_accumulation) + " x device_iterations " +
+         std::to_string(model.device_iterations) + " x topology.replication_factor " +
+         std::to_string(model.topology.replication_factor) +
+         (group > 1 ? " / topology.input_group_size " + std::to_string(group) : "") +
+         "; lower one of these options of the model, or let the loader's drop_last = false make a "
+         "shorter batch";
+}
+
 }  // namespace
 
 void DataLoaderOptions::validate() const {
@@ -53,7 +66,9 @@ std::string_view to_string(LoaderMode value) noexcept {
 
 class DataLoader::Impl {
  public:
-  Impl(std::shared_ptr<const Dataset> dataset, std::int64_t rows, const DataLoaderOptions& options)
+  /// A refusal of too few samples ends with `origin`, which says where `rows` comes from.
+  Impl(std::shared_ptr<const Dataset> dataset, std::int64_t rows, const DataLoaderOptions& options,
+       const std::string& origin = "")
       : options_(options), samples_(*checked_size(dataset)) {
     check_rows(rows);
     options.validate();
@@ -67,7 +82,7 @@ class DataLoader::Impl {
         return sampled_plan(options_, rows, samples_, epoch);
       };
     else
-      expect_batches(samples_ / options.partition.count);
+      expect_batches(samples_ / options.partition.count, origin);
     begin(std::move(dataset), size);
   }
 
@@ -202,11 +217,12 @@ class DataLoader::Impl {
            "; drop_last = false keeps them";
   }
 
-  void expect_batches(std::int64_t share) const {
+  void expect_batches(std::int64_t share, const std::string& origin) const {
     if (counts_.batches > 0) return;
     const std::string part = options_.partition.count > 1 ? "part of the dataset" : "dataset";
     throw Error(Errc::invalid_data, "data loader: a batch takes " + std::to_string(counts_.rows) +
-                                        " samples, the " + part + " has " + std::to_string(share));
+                                        " samples, the " + part + " has " + std::to_string(share) +
+                                        origin);
   }
 
   void begin(std::shared_ptr<const Dataset> dataset, const EpochSize& size) {
@@ -276,7 +292,10 @@ DataLoader::DataLoader(std::shared_ptr<const Dataset> dataset, std::int64_t samp
 
 DataLoader::DataLoader(std::shared_ptr<const Dataset> dataset, const Options& model,
                        const DataLoaderOptions& options)
-    : DataLoader(std::move(dataset), penstock::samples_per_step(model), options) {}
+    : impl_(or_out_of_memory(constructor, [&] {
+        return std::make_unique<Impl>(std::move(dataset), penstock::samples_per_step(model),
+                                      options, origin_of(model));
+      })) {}
 
 DataLoader::DataLoader(std::shared_ptr<const IterableDataset> dataset,
                        std::int64_t samples_per_batch, const DataLoaderOptions& options)

@@ -78,16 +78,25 @@ void check(const penstock::Dataset& images, const penstock::Shape& expected,
     throw penstock::Error(penstock::Errc::invalid_data, where + ": there are no images");
 }
 
+/// Expects that the data set has images such as the network takes, before any file is read.
+void check_kind(DatasetName dataset, const penstock::Shape& expected) {
+  const penstock::Shape cifar10{3, 32, 32}, digits{1, 28, 28};
+  const bool is_cifar10 = dataset == DatasetName::cifar10;
+  if (is_cifar10 == (expected == cifar10)) return;
+  throw penstock::Error(penstock::Errc::invalid_data,
+                        "--dataset " + std::string(to_string(dataset)) + ": expected images of " +
+                            to_string(expected) + ", got " +
+                            to_string(is_cifar10 ? cifar10 : digits) +
+                            (is_cifar10 ? "; add --model cifar-cnn, which takes these"
+                                        : "; add --dataset cifar10, whose images --model takes"));
+}
+
 }  // namespace
 
 Images open_images(const DataOptions& options, std::uint64_t seed,
                    const penstock::Normalization& normalization, const penstock::Shape& image) {
   const bool synthetic = options.dataset == DatasetName::synthetic;
-  const penstock::Shape cifar10_image{3, 32, 32};
-  if (options.dataset == DatasetName::cifar10 && image != cifar10_image)
-    throw penstock::Error(penstock::Errc::invalid_data, "--dataset cifar10: expected images of " +
-                                                            to_string(image) + ", got " +
-                                                            to_string(cifar10_image));
+  check_kind(options.dataset, image);
   const std::string where =
       synthetic ? "--dataset synthetic" : options.data_dir.value_or(fashion_mnist_directory);
   const Images images = synthetic ? synthetic_images(seed, normalization)

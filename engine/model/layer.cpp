@@ -25,9 +25,9 @@ void Layer::expect_positive(const std::string& what, std::int64_t number) const 
   expect(number >= 1, "expected " + what + " of 1 or more, got " + std::to_string(number));
 }
 
-void Layer::expect_rank(std::size_t rank) const {
-  expect(shape_.rank() == rank,
-         "expected x of rank " + std::to_string(rank) + ", got " + to_string(shape_));
+void Layer::expect_rank(std::size_t rank, const std::string& remedy) const {
+  expect(shape_.rank() == rank, "expected x of rank " + std::to_string(rank) + ", got " +
+                                    to_string(shape_) + (shape_.rank() > rank ? remedy : ""));
 }
 
 void Layer::parameter(const std::string& suffix, const std::vector<std::int64_t>& dims,

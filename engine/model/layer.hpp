@@ -24,8 +24,9 @@ class Layer {
   void expect(bool holds, const std::string& text) const;
   /// @throws as expect(), unless `number`, which is called `what`, is 1 or more.
   void expect_positive(const std::string& what, std::int64_t number) const;
-  /// @throws as expect(), unless x has `rank` dimensions.
-  void expect_rank(std::size_t rank) const;
+  /// @throws as expect(), unless x has `rank` dimensions; the text ends with `remedy` if x has
+  /// more.
+  void expect_rank(std::size_t rank, const std::string& remedy = "") const;
 
   /// Adds NAME.suffix, of shape `dims`, to the op's inputs. @throws as expect()
   void parameter(const std::string& suffix, const std::vector<std::int64_t>& dims,

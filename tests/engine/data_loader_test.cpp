@@ -246,6 +246,25 @@ struct Refused {
   std::string text;
 };
 
+TEST(DataLoader, SaysWhichOptionsMakeABatchLargerThanTheDataset) {
+  Options model{.batch_size = 2, .device_iterations = 5, .topology = {.replication_factor = 2}};
+  model.training.gradient_accumulation = 10;
+  const auto refused = [&] {
+    return refusal(Errc::invalid_data, [&] { DataLoader(synthetic_digits(100, 0, {}), model); });
+  };
+  EXPECT_EQ(
+      refused(),
+      "data loader: a batch takes 200 samples, the dataset has 100: a step takes batch_size 2 "
+      "x training.gradient_accumulation 10 x device_iterations 5 x "
+      "topology.replication_factor 2; lower one of these options of the model, or let the "
+      "loader's drop_last = false make a shorter batch");
+  model.topology.replication_factor = 4;
+  model.topology.input_group_size = 2;
+  EXPECT_NE(refused().find("topology.replication_factor 4 / topology.input_group_size 2; lower"),
+            std::string::npos);
+  EXPECT_EQ(DataLoader(synthetic_digits(100, 0, {}), model, {.drop_last = false}).batches(), 1);
+}
+
 TEST(DataLoader, RefusesWhatCannotMakeABatch) {
   const std::vector<Refused> table{
       {0, 4, {}, Errc::invalid_data, "data loader: the dataset is empty"},

@@ -38,11 +38,16 @@ TEST(TrainerOnCifar10, E6_NeedsANetworkForItsImages) {
   const TemporaryDirectory directory;
   const CommandResult result = train(on_files_in(directory) + Arguments{"--model", "mlp"});
   EXPECT_NE(result.code, 0);
-  EXPECT_NE(result.err.find("expected images of [1,28,28], got [3,32,32]"), std::string::npos)
+  EXPECT_NE(
+      result.err.find(
+          "expected images of [1,28,28], got [3,32,32]; add --model cifar-cnn, which takes these"),
+      std::string::npos)
       << result.err;
   const CommandResult digits = train(quick + Arguments{"--model", "cifar-cnn"});
   EXPECT_NE(digits.code, 0);
-  EXPECT_NE(digits.err.find("expected images of [3,32,32], got [1,28,28]"), std::string::npos)
+  EXPECT_NE(digits.err.find("expected images of [3,32,32], got [1,28,28]; add --dataset cifar10, "
+                            "whose images --model takes"),
+            std::string::npos)
       << digits.err;
 }
 
