@@ -1,7 +1,7 @@
-// Arena: the memory of one stage of one replica, allocated once: weights, gradient sums, a ring of
-// stash slots, rings of gradients to send back, and what neighbours have sent. Shared by the
-// stage's actor, its optimizer and its IPU, which take turns by protocol: the IPU while a program
-// runs, the optimizer between the stage's last backward of a window and its answer.
+// An arena is the memory of one stage of one replica, allocated once: weights, gradient sums, a
+// ring of stash slots, rings of gradients to send back, and what neighbours have sent. The stage's
+// actor, its optimizer and its IPU share it and take turns by protocol: the IPU has it while a
+// program runs, the optimizer between the stage's last backward of a window and its answer.
 #pragma once
 
 #include <cstddef>
@@ -46,38 +46,38 @@ class Arena {
 
   /// Returns the elements of variables[k], on the IPU or in the host store's block.
   std::span<float> variable(std::size_t k);
-  /// The gradient sum at `offset` for a variable of `elements` elements, on the IPU or in the host
-  /// store's block.
+  /// Returns the gradient sum at `offset` of a variable with `elements` elements, on the IPU or in
+  /// the host store's block.
   std::span<float> accumulator(std::int64_t offset, std::int64_t elements, bool on_host = false);
   std::span<std::byte> accumulators();
   /// Returns an empty span if there are none, or while they are elsewhere.
   std::span<std::byte> host_accumulators();
-  /// Gradient sums that the host store keeps: the stage borrows them, from the first backward of a
-  /// window until its update. At first they are here.
+  // The stage borrows gradient sums that the host store keeps, from the first backward of a window
+  // until its update. At first they are here.
   std::shared_ptr<std::byte> return_host_accumulators() { return std::move(host_accumulators_); }
   void lend_host_accumulators(std::shared_ptr<std::byte> sums) {
     host_accumulators_ = std::move(sums);
   }
   bool has_host_accumulators() const { return host_accumulators_ != nullptr; }
-  /// What has been copied of these, by programs and updates.
+  /// Returns what programs and updates have copied of these sums.
   OffloadReport& accumulator_moves() { return moves_.accumulators; }
 
-  /// Weights that the host store keeps: the stage borrows them, from the first program of a window
-  /// until its update. At first they are here.
+  // The stage borrows weights that the host store keeps, from the first program of a window until
+  // its update. At first they are here.
   std::shared_ptr<std::byte> return_host_weights() { return std::move(host_weights_); }
   void lend_host_weights(std::shared_ptr<std::byte> weights) { host_weights_ = std::move(weights); }
   bool has_host_weights() const { return host_weights_ != nullptr; }
-  /// Returns another number after they have changed.
+  /// Returns another number after the weights have changed.
   std::int64_t weight_version() const { return weight_version_; }
   /// Whoever changes the weights through variable() calls this.
   void weights_changed() { ++weight_version_; }
   /// Copies the weights to where the stage's programs expect them. `heartbeat` beats with each.
   void bring_weights(std::byte* weight_room, graph::Heartbeat* heartbeat = nullptr);
-  /// What has been copied of these, for programs and updates.
+  /// Returns what has been copied of the weights, for programs and updates.
   OffloadReport& weight_moves() { return weight_moves_; }
 
-  /// The part of a micro-batch's stash that the host store keeps, from forward to backward.
-  /// Otherwise it is here.
+  // The host store keeps a part of a micro-batch's stash from forward to backward. Otherwise that
+  // is here.
   std::shared_ptr<std::byte> return_host_stash(std::int64_t micro_batch) {
     return std::move(host_stash_[slot(micro_batch, host_stash_.size())]);
   }
@@ -87,7 +87,7 @@ class Arena {
   bool has_host_stash(std::int64_t micro_batch) const {
     return host_stash_[slot(micro_batch, host_stash_.size())] != nullptr;
   }
-  /// What programs have copied of this and of other stages'.
+  /// Returns what programs have copied of this stage's stash and of other stages'.
   const OffloadReport& activation_moves() const { return moves_.activations; }
 
   // The host's thread may use the next two while no call is under way, wherever the weights are.

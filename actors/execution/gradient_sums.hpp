@@ -1,6 +1,7 @@
-// GradientSums: the gradient sums that one stage's weight update works on: what the replicas have
-// made of theirs, the uses of tied parameters, norms, and that all is zero again in the end. Sums
-// that the host store keeps come to the IPU in pieces. Owned by a WeightUpdate, run by the IPU.
+// GradientSums holds the gradient sums that one stage's weight update works on. It adds up what the
+// replicas have and the uses of tied parameters, measures norms, and makes all sums zero again in
+// the end. Sums that the host store keeps come to the IPU in pieces. A WeightUpdate owns it, and
+// the IPU runs it.
 #pragma once
 
 #include <cstdint>
@@ -55,9 +56,10 @@ class GradientSums {
   /// Adds up the share of `replica` in the stage's total of all sums that are whole in every
   /// replica. Until all replicas have done so, none may read the total or clear its own sums.
   void add_up_share(std::int64_t replica, const SharedWork& by, const Staging& staging) const;
-  /// The sum of a tied parameter takes the place of its first use's: use 0 + use 1 + ...
+  /// Puts the sum of a tied parameter, use 0 + use 1 + ..., in the place of its first use's.
   void add_uses(const Share& share, const Staging& staging);
-  /// After that, returns where element 0 of the sum is, or of this replica's own, to be cleared.
+  /// Each returns where element 0 of a sum is after that: of the one to read, or of this replica's
+  /// own, which is to be cleared.
   const float* to_read(const Share& share) const;
   float* own(const Share& share) const { return own_sum_of(share, 0).data(); }
   double squared_norm(const Share& share, float scale, const Staging& staging) const;

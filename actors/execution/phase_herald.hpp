@@ -1,5 +1,5 @@
-// PhaseHerald: whom one stage tells, where stages have turns, that the next turn is theirs. The
-// stage that a phase begins with tells all of the next one, so that their weights can come
+// PhaseHerald knows whom one stage tells, where stages have turns, that the next turn is theirs.
+// The stage that a phase begins with tells all of the next one, so that their weights can come
 // meanwhile.
 #pragma once
 

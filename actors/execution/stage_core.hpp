@@ -1,5 +1,5 @@
-// StageCore: what a stage does next, decided by counting. No CAF, no memory, no time: the stage's
-// actor tells it what has arrived and finished, and asks it what to run.
+// StageCore decides by counting what a stage does next. It knows neither CAF nor memory nor time:
+// the stage's actor tells it what has arrived and finished, and asks it what to run.
 #pragma once
 
 #include <cstdint>
@@ -14,34 +14,37 @@ namespace penstock::actors {
 
 class StageCore {
  public:
-  /// For a stage of a plan whose updates come after every `window` micro-batches (0: never). At
-  /// most `live` consecutive micro-batches are known at any time.
+  /// Serves stage `stage` of a plan whose updates come after every `window` micro-batches, or never
+  /// if that is 0. At most `live` consecutive micro-batches are known at any time.
   StageCore(const graph::Plan& plan, std::size_t stage, std::int64_t window, std::int64_t live);
 
-  /// One of the stage's edges has delivered; `position` counts forward_receives, then
+  /// Notes that one of the stage's edges has delivered. `position` counts forward_receives, then
   /// backward_receives. Any order is legal. @throws Error internal for a message out of protocol.
   void received(std::size_t position, std::int64_t micro_batch);
-  /// The host has read the outputs of one more micro-batch.
+  /// Notes that the host has read the outputs of one more micro-batch.
   void outputs_taken() { ++outputs_taken_; }
-  /// The update is done: the next window may begin.
+  /// Notes that the update is done, so that the next window may begin.
   void weights_ready();
 
-  /// The work to start now, if any: one piece at a time, in micro-batch order for each direction.
+  /// Returns the work to start now, or nothing if there is none. One piece runs at a time, in the
+  /// order of micro-batches for each direction.
   std::optional<Work> next() const;
   void started(const Work& work);
   void finished(const Work& work);
 
-  /// Whether that work has been started, and done perhaps.
+  /// Returns whether that work has been started, and perhaps done.
   bool begun(const Work& work) const;
-  /// All micro-batches of the window have been through backward; no work until weights_ready().
+  /// Returns whether all micro-batches of the window have been through backward. There is no work
+  /// then until weights_ready().
   bool window_complete() const { return updating_; }
   bool busy() const { return running_.has_value(); }
   std::int64_t in_flight() const { return next_forward_ - next_backward_; }
   std::int64_t max_in_flight() const { return max_in_flight_; }
-  /// Between micro-batches, windows and calls.
+  /// Returns whether the stage is between micro-batches, windows and calls.
   bool idle() const { return !running_ && in_flight() == 0 && !updating_; }
 
-  /// What the stage waits for, in words: 'waits for input "relu_1" from stage 0 for micro-batch 7'.
+  /// Returns what the stage waits for, such as 'waits for input "relu_1" from stage 0 for
+  /// micro-batch 7'.
   std::string waits_for() const;
 
  private:
@@ -52,17 +55,17 @@ class StageCore {
   };
   Arrivals& arrivals(std::int64_t micro_batch);
   const Arrivals& arrivals(std::int64_t micro_batch) const;
-  /// Edges into the stage, those from other phases (far) apart: these hold up a whole turn.
+  /// Counts edges into the stage. Those from other phases are far, and hold up a whole turn.
   struct Receives {
     std::size_t near = 0;
     std::size_t far = 0;
   };
   void sort_receives(const std::vector<std::int32_t>& edges, std::int32_t stage,
                      Receives& receives);
-  /// Nothing has arrived for that micro-batch yet.
+  /// Notes that nothing has arrived for that micro-batch yet.
   void reset(std::int64_t micro_batch);
-  /// The micro-batch that may not begin before what came at `position` for one is there: the first
-  /// of its turn, if that is from another phase.
+  /// Returns the micro-batch that may not begin before what comes at `position` for `micro_batch`
+  /// is there: the first of its turn, if that comes from another phase.
   std::int64_t held_up_by(std::size_t position, std::int64_t micro_batch) const {
     return far_[position] ? plan_.phases.turn_begin(micro_batch) : micro_batch;
   }
@@ -70,7 +73,8 @@ class StageCore {
   bool forward_ready() const;
   bool may_begin_backward() const;
   bool backward_ready() const;
-  /// The first micro-batch, from that one to the end of its turn, that it waits for at a position.
+  /// Returns the first micro-batch, from `micro_batch` to the end of its turn, that the stage waits
+  /// for at a position from `begin` to `end`.
   std::int64_t first_incomplete(std::int64_t micro_batch, std::size_t begin, std::size_t end) const;
   std::string missing(const char* what, std::int64_t next, std::size_t begin,
                       std::size_t end) const;

@@ -1,4 +1,4 @@
-// TensorList: an immutable list of tensors. Copying it copies a handle, never the list.
+// A TensorList is an immutable list of tensors. Copying it copies a handle, never the list.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// UpdatePhase: the steps of a weight update, which all stages take together, and the norms that
-// some of them measure.
+// An UpdatePhase is a step of a weight update, which all stages take together. Some of them measure
+// norms.
 #pragma once
 
 #include <cstddef>
@@ -27,13 +27,13 @@ struct VariableNorm {
   double squared = 0;
 };
 
-/// One replica's part of the norm of a variable that the replicas divide.
+/// Holds one replica's part of the norm of a variable that the replicas divide.
 struct ShardNorm {
   std::int32_t variable = 0;  ///< position in Plan::variables
   graph::NormPart part = {};
 };
 
-/// What one phase has measured in one stage of one replica.
+/// Holds what one phase has measured in one stage of one replica.
 struct UpdateNorms {
   std::vector<VariableNorm> whole = {};  ///< the norms of variables that every replica has whole
   std::vector<ShardNorm> shards = {};    ///< the parts of the norms of those that are divided

@@ -1,4 +1,4 @@
-// Work: what a stage has its IPU run for one micro-batch.
+// Work is what a stage has its IPU run for one micro-batch.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Answer: what a call of the host's may return.
+// An answer is what a call of the host's may return.
 #pragma once
 
 #include <cstdint>

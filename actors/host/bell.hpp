@@ -1,5 +1,6 @@
-// Bell: wakes the host's thread when something has happened that it may be waiting for. What has
-// happened is noted elsewhere, before the bell is rung, so that no waking is lost. Any thread.
+// A bell wakes the host's thread when something has happened that it may be waiting for. What has
+// happened is noted elsewhere, before the bell is rung, so that no waking is lost. Any thread may
+// use it.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,5 @@
-// CallSlot: the one call of the host's that may be under way, and its answer. Any thread.
+// CallSlot holds the one call of the host's that may be under way, and its answer. Any thread may
+// use it.
 #pragma once
 
 #include <mutex>

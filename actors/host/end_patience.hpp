@@ -1,6 +1,6 @@
-// EndPatience: how long the end of a pipeline is waited for. A pipeline that is slow is waited for
-// as long as it takes, one that is dead for a time that its setup bounds. Sends no message and
-// needs no actor.
+// EndPatience says how long the end of a pipeline is waited for. A pipeline that is slow is waited
+// for as long as it takes, one that is dead for a time that `stall_seconds` bounds. It sends no
+// message and needs no actor.
 #pragma once
 
 #include <cstdint>

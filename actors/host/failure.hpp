@@ -1,4 +1,4 @@
-// Failure: why a running model cannot go on.
+// A failure says why a running model cannot go on.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// FailureLatch: the first failure of a running model, which ends it. Any thread.
+// FailureLatch keeps the first failure of a running model, which ends it. Any thread may use it.
 #pragma once
 
 #include <mutex>
@@ -23,7 +23,7 @@ class FailureLatch {
   /// can know of it.
   void fail(Failure failure) noexcept;
   bool failed() const;
-  /// Returns what the first failure said; empty if there was none.
+  /// Returns what the first failure said, or an empty text if there was none.
   std::string text() const;
   /// Returns the failure if no call has thrown it yet.
   std::optional<Error> untold() const;

@@ -1,5 +1,6 @@
-// HostCalls: what the host's thread and a pipeline's actors share while it runs. Actors are given
-// the parts that they need; the host, whose thread is the only one that waits, has all of them.
+// HostCalls holds what the host's thread and a pipeline's actors share while it runs. Actors are
+// given the parts that they need; the host, whose thread is the only one that waits, has all of
+// them.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,6 @@
-// IpuPulse: the signs of life of one IPU, and what it works on. Written by the IPU, once or twice
-// per program and once per instruction; read by whoever has to tell a slow IPU from one that stands
-// still. Knows nothing of CAF.
+// IpuPulse has the signs of life of one IPU, and what it works on. The IPU writes it, once or twice
+// per program and once per instruction; whoever has to tell a slow IPU from one that stands still
+// reads it. It knows nothing of CAF.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,6 @@
-// PipelinePulse: the signs of life of a whole pipeline, by which whoever waits for it tells a slow
-// one from one that stands still: what its actors count as a move, what its IPUs do, and the reason
-// that somebody knows for which nothing moves. Any thread.
+// PipelinePulse has the signs of life of a whole pipeline, by which whoever waits for it tells a
+// slow one from one that stands still: what its actors count as a move, what its IPUs do, and
+// whether somebody knows a reason for which nothing moves. Any thread may use it.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// UpdateCount: how many updates the weights of a pipeline's first replica have seen. The host reads
-// these, so the other replicas do not count. Any thread.
+// UpdateCount counts the updates that the weights of a pipeline's first replica have seen. The host
+// reads these, so the other replicas do not count. Any thread may use it.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,6 @@
-// UpdateLatch: whether the weights are being changed, and whether they may be. An update that has
-// begun is finished by all stages whatever fails meanwhile, so that they agree. Any thread.
+// UpdateLatch knows whether the weights are being changed, and whether they may be. An update that
+// has begun is finished by all stages whatever fails meanwhile, so that they agree. Any thread may
+// use it.
 #pragma once
 
 #include <condition_variable>
@@ -15,8 +16,8 @@ class UpdateLatch {
   void end();
   /// Lets no other update begin.
   void close() noexcept;
-  /// Notes of an update that is under way that nobody is to wait for its end any more. Whether the
-  /// weights are whole nevertheless, their stages know.
+  /// Notes that nobody is to wait any more for the end of the update that is under way. Its stages
+  /// know whether their weights are whole nevertheless.
   void cut() noexcept;
   /// Returns whether an update has begun and not ended.
   bool under_way() const;

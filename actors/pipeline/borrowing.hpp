@@ -1,4 +1,4 @@
-// Borrowing: how a stage or an optimizer gets blocks from the host store, one request for each
+// Borrowing gets blocks from the host store for a stage or an optimizer, with one request for each
 // block at a time. A block that the store does not have is the pipeline's failure.
 #pragma once
 

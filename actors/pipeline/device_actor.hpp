@@ -1,6 +1,6 @@
-// Device: an IPU. Runs one program or weight update at a time, in the order of their arrival, and
-// owns the scratch memory that its stages' programs share, rooms for the weights of one of them at
-// a time each, and the threads that share their work.
+// A device is an IPU. It runs one program or weight update at a time, in the order of their
+// arrival. It owns the scratch memory that its stages' programs share, rooms for the weights of one
+// of them at a time each, and the threads that share their work.
 #pragma once
 
 #include <array>
@@ -28,8 +28,8 @@ struct DeviceState {
   void on_run_program(RunProgram& request);
   void on_bring_weights(BringWeights& request);
   void on_run_update(RunUpdate& request);
-  /// What `run` throws becomes the host's failure, after `what` it was about; then false. Meanwhile
-  /// the IPU is known to be at `work`.
+  /// Calls `run`, while the IPU is known to be at `work`, and returns whether it has ended. What it
+  /// throws becomes the host's failure, which begins with what `what` returns.
   template <class Run, class What>
   bool run_or_report(const IpuWork& work, Run run, What what);
 
@@ -37,7 +37,8 @@ struct DeviceState {
   /// Brings the weights of a stage of `replica` for `work` in phased execution, if they are not
   /// there, and tells the stage.
   void bring(const StageHandle& stage, std::int32_t replica, Arena& arena, const Work& work);
-  /// They leave at the end of a turn after which they may not stay.
+  /// Lets the weights of `arena` leave if `work` is the last of a turn after which they may not
+  /// stay.
   void end_turn(const Arena& arena, const Work& work);
 
   DeviceHandle::pointer self = nullptr;

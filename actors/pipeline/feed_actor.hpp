@@ -1,6 +1,6 @@
-// Feed: cuts the tensors of the host's call into micro-batches and sends each to the stages that
+// The feed cuts the tensors of the host's call into micro-batches and sends each to the stages that
 // consume it, for every replica in data order and never further ahead than its credits. It also
-// ends a call that is asked to stop: between two windows, the same two in every replica.
+// ends a call that is asked to stop, between two windows, which are the same two in every replica.
 #pragma once
 
 #include "actors/host/pipeline_pulse.hpp"
@@ -20,11 +20,12 @@ struct FeedState {
   /// Returns whether that micro-batch may be sent: no other one of its window has been, and the
   /// call was asked to stop, if not. Then the call ends before the window.
   bool may_send(std::int64_t micro_batch);
-  /// Micro-batches that are done whole or not at all: those of a window, or of a turn of inference.
+  /// Returns how many micro-batches are done all or not at all: those of a window, or of a turn of
+  /// inference.
   std::int64_t window() const;
   void send_micro_batch(std::size_t replica, std::int64_t micro_batch);
-  /// Rows of one micro-batch: a view where that is 64-byte aligned, as kernels need it; a copy
-  /// otherwise.
+  /// Returns the rows of one micro-batch: a view where these are 64-byte aligned, as kernels need
+  /// them, and a copy otherwise.
   Tensor micro_batch_of(std::size_t input, std::size_t replica, std::int64_t micro_batch);
   Tensor copied(const Tensor& rows, std::size_t input, std::size_t replica,
                 std::int64_t micro_batch);

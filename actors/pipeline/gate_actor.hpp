@@ -1,8 +1,9 @@
-// Gate: the rendezvous before a weight update. Holds it back until every stage of every replica has
-// its gradient sums, so that weights never change inside a window; leads all stages through the
-// update in rounds (one after another where one IPU may be busy at a time), with the clipping
-// factor of the global norm and the norms of what replicas divide, which it adds up; lets none go
-// on before all are at the next update; opens no more once the model has failed.
+// The gate is the rendezvous before a weight update. It holds the update back until every stage of
+// every replica has its gradient sums, so that weights never change inside a window. It leads all
+// stages through the update in rounds (one after another where one IPU may be busy at a time), with
+// the clipping factor of the global norm and the norms of what replicas divide, which it adds up.
+// It lets none go on before all are at the next update, and opens no more once the model has
+// failed.
 #pragma once
 
 #include <array>
@@ -54,10 +55,10 @@ struct GateState {
   UpdatePhase phase = UpdatePhase::apply;  // of the round
   double clip_factor = 1;                  // of the update
   std::vector<double> squared_norms;  // by variable; of replica 0 where the replicas' are equal
-  /// What each optimizer has told of shards last, by its position in `links`.
+  /// Holds what each optimizer has told of shards last, by its position in `links`.
   std::vector<std::vector<ShardNorm>> told_shards;
-  /// The parts of norms in `told_shards`, by variable, then replica. A variable that is not divided
-  /// has none.
+  /// Points to the parts of norms in `told_shards`, by variable, then replica. A variable that is
+  /// not divided has none.
   std::vector<std::vector<const graph::NormPart*>> shard_norms;
   std::vector<double> directions;                                 // squared norms, by variable
   using Orders = std::array<Letter<UpdateOrder>, update_phases>;  // by phase

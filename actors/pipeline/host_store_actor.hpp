@@ -1,4 +1,5 @@
-// Host store: keeps what is off the IPUs. Whoever fetches a block owns it until it is stored again.
+// The host store keeps what is off the IPUs. Whoever fetches a block owns it until it is stored
+// again.
 #pragma once
 
 #include <map>
@@ -8,7 +9,7 @@
 
 namespace penstock::actors {
 
-/// What a block holds: "weights", "stash of micro-batch 7".
+/// Returns what a block holds, such as "weights" or "stash of micro-batch 7".
 std::string text_of(const BlockKey& key);
 
 struct HostStoreState {

@@ -1,6 +1,6 @@
-// LivingActors: how many of a pipeline's actors have not ended yet, and the host's failure if one
-// ends that nobody has told to. Needs no message and no actor: neither the supervisor's end nor a
-// lack of memory goes unnoticed.
+// LivingActors counts a pipeline's actors that have not ended yet, and makes it the host's failure
+// if one ends that nobody has told to. It needs no message and no actor, so that neither the
+// supervisor's end nor a lack of memory goes unnoticed.
 #pragma once
 
 #include <condition_variable>

@@ -1,6 +1,6 @@
-// Optimizer: updates the weights of one stage of one replica, once per window: gradients from its
-// stage (through the reducer of the replicas, if there are any), leave from the gate, state from
-// the host store if it is kept there, the arithmetic on the stage's IPU.
+// An optimizer updates the weights of one stage of one replica, once per window. It has the
+// gradients from its stage, and those of other replicas once the reducer says so; leave from the
+// gate; state from the host store, if it is kept there. The stage's IPU does the arithmetic.
 #pragma once
 
 #include <array>
@@ -66,7 +66,7 @@ struct OptimizerState {
   Awaited awaited = Awaited::nothing;          // what this optimizer is the first to know of
   UpdatePhase running = UpdatePhase::measure;  // on the IPU, while that is awaited
   std::vector<TraceEvent> work;                // of this update
-  /// What one phase of an update needs to be told and answered.
+  /// Holds what one phase of an update needs to be told and answered.
   struct PhaseLetters {
     Letter<RunUpdate> run;
     Letter<PhaseDone> done;

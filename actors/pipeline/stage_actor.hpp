@@ -1,5 +1,6 @@
-// Stage: one stage of one replica. Receives what its edges bring, has its IPU run what its schedule
-// lets it run, and passes results on. Owns the stage's arena and its place in every window.
+// A stage actor is one stage of one replica. It receives what its edges bring, has its IPU run what
+// its schedule lets it run, and passes results on. It owns the stage's arena and its place in every
+// window.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,6 @@
-// Step: the host's side of the pipeline. Passes a call on, collects what comes back, and answers
-// the host once every micro-batch is through and every stage has done every update of the call.
+// The step is the host's side of the pipeline. It passes a call on, collects what comes back, and
+// answers the host once every micro-batch is through and every stage has done every update of the
+// call.
 #pragma once
 
 #include "actors/execution/output_collector.hpp"

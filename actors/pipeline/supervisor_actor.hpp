@@ -1,5 +1,5 @@
-// Supervisor: turns the errors that other actors report into one failure of the host's call, and a
-// call in which nothing moves into one that says who waits for what, unless an IPU is known to be
+// The supervisor turns the errors that other actors report into one failure of the host's call, and
+// a call in which nothing moves into one that says who waits for what, unless an IPU is known to be
 // at work. A lack of memory for the words ends neither it nor anybody else. It has a thread of its
 // own, so that it can speak while all workers are busy. Actors that end are LivingActors' concern.
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace penstock::actors {
 
-/// What the supervisor looks at, and what it fails.
+/// Holds what the supervisor looks at, and what it fails.
 struct SupervisorSetup {
   double stall_seconds = 0;
   std::shared_ptr<const CallSlot> call = {};

@@ -1,5 +1,5 @@
-// SmallCast: the actors of a small network, in a deterministic system unless a test says another,
-// each within its reach.
+// SmallCast has the actors of a small network, in a deterministic system unless a test says
+// another, each within its reach.
 #pragma once
 
 #include <memory>
@@ -12,15 +12,15 @@ namespace penstock::testing {
 
 class SmallCast : public SmallNetwork {
  public:
-  /// Its first variables are written. `options.deterministic` has no say. By `now`, the host tells
-  /// for how long nothing has moved.
+  /// Spawns the actors and writes the first variables. `options.deterministic` has no say. By
+  /// `now`, the host tells for how long nothing has moved.
   explicit SmallCast(const SmallEngineOptions& options = {},
                      const actors::SystemOptions& system = {.deterministic = true},
                      actors::Stillness::Now now = &actors::Stillness::Clock::now);
   ~SmallCast() { actors::end(cast_); }
 
   actors::ActorSystem& system() { return system_; }
-  /// What every actor was given.
+  /// Returns what every actor was given.
   const std::shared_ptr<const actors::PipelineSetup>& pipeline() const { return setup_; }
   actors::HostCalls& host() { return *host_; }
   /// Returns the updates that all stages have done.
@@ -54,14 +54,14 @@ class SmallCast : public SmallNetwork {
     caf::anon_send(cast_.step, std::move(message));
   }
   void begin_windows(std::int64_t windows);
-  /// What the call has come to; in a system with threads, once it has.
+  /// Returns what the call has come to; in a system with threads, once it has.
   actors::Answer finish();
   /// Does what the host does while it waits in vain: nothing has moved for `quiet_seconds`, since
   /// the pulse has beaten `beats` times.
   void call_watchdog(std::uint64_t beats, double quiet_seconds = 60) {
     caf::anon_send(cast_.supervisor, actors::NothingMoves{beats, quiet_seconds});
   }
-  /// What a replica has, between calls.
+  /// Returns what a replica has, between calls.
   actors::Variables variables(std::size_t replica = 0) const;
   /// Ends the actors. @throws Error as actors::read_variables().
   actors::Variables variables_after_end();
