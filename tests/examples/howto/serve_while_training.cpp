@@ -25,7 +25,7 @@ Model network() {
 // Holds the newest copy. Whoever answers keeps the one that it has begun with.
 class Service {
  public:
-  explicit Service(const Model& model) : newest_(std::make_shared<Copy>(model)) {}
+  explicit Service(const Model& model) { publish(model); }
 
   void publish(const Model& model) {
     auto copy = std::make_shared<Copy>(model.clone());
@@ -60,7 +60,7 @@ int main() {
   TrainingModel training(model, options, AdamW{});
   DataLoader data(synthetic_digits(960, 0, {}), options, {.shuffle = true});
 
-  Service service(model.clone());
+  Service service(model);
   std::atomic<bool> done = false;
   std::atomic<int> answers = 0;
   std::thread client([&] {
