@@ -1,6 +1,6 @@
 """Usage: errors_test.py HEADER CATALOGUE PROGRAM. Each Errc has a section in the catalogue, in the
-order of the header, which says what the code means and what to do. The texts that it shows are among
-those that the program prints."""
+order of the header, which says what the code means and what to do. The texts that it shows are
+among those that the program prints."""
 import pathlib
 import re
 import subprocess
