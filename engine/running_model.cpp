@@ -20,6 +20,7 @@
 #include "graph/values/number_range.hpp"
 #include "graph/values/printable.hpp"
 #include "penstock/error.hpp"
+#include "penstock/report_text.hpp"
 
 namespace penstock {
 namespace {

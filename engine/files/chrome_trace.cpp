@@ -1,5 +1,5 @@
-// Chrome's trace event format: a complete event ("X") per program run or update, in the row of its
-// IPU.
+#include "penstock/chrome_trace.hpp"
+
 #include <algorithm>
 #include <set>
 #include <string>
@@ -8,7 +8,6 @@
 #include "graph/values/hosts_thread.hpp"
 #include "graph/values/number_range.hpp"
 #include "penstock/output_file.hpp"
-#include "penstock/trace.hpp"
 
 namespace penstock {
 namespace {

@@ -1,9 +1,8 @@
-// CallSize: what one full call takes and does: b, G, D and R, and what they make together. Plain
-// data.
+// A CallSize says what one full call takes and does: b, G, D and R, and what they make together. It
+// is plain data.
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 namespace penstock {
 
@@ -30,12 +29,9 @@ struct CallSize {
   std::int64_t samples() const noexcept { return batch_size * micro_batches() / input_group_size; }
 };
 
-/// Of TrainingModel::step() under legal options, which need no model.
+/// Returns the size of a TrainingModel::step() under legal `options`. It needs no model.
 CallSize size_of_step(const Options& options);
-/// Of InferenceModel::run().
+/// Returns the size of an InferenceModel::run() under legal `options`.
 CallSize size_of_run(const Options& options);
-
-/// A table that a person can read: a line for each of the numbers, with what it counts.
-std::string to_string(const CallSize& call);
 
 }  // namespace penstock

@@ -7,6 +7,7 @@
 
 #include "penstock/call_report.hpp"
 #include "penstock/call_size.hpp"
+#include "penstock/chrome_trace.hpp"
 #include "penstock/data_loader.hpp"
 #include "penstock/data_loader_json.hpp"
 #include "penstock/dataset.hpp"
@@ -28,6 +29,7 @@
 #include "penstock/options_json.hpp"
 #include "penstock/output_file.hpp"
 #include "penstock/report.hpp"
+#include "penstock/report_text.hpp"
 #include "penstock/sequential.hpp"
 #include "penstock/shape.hpp"
 #include "penstock/tensor.hpp"

@@ -1,4 +1,5 @@
-// Reports: what the compiler decided and what a run did. Plain data.
+// Reports say what the compiler decided and what a run did. They are plain data; report_text.hpp
+// makes tables of them.
 #pragma once
 
 #include <cstdint>
@@ -137,12 +138,5 @@ struct CompileReport {
     return bytes;
   }
 };
-
-/// How the work is shared and what that is expected to gain, in one line: "4 stages, from conv1,
-/// conv2, fc1, loss; the slowest has 31 % of the work; expected: 1.9 times the throughput of one
-/// stage, on 2 threads".
-std::string describe_stages(const CompileReport& report);
-/// A table that a person can read.
-std::string to_string(const CompileReport& report);
 
 }  // namespace penstock

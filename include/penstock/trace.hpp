@@ -2,13 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
-#include <string>
 #include <string_view>
 
 namespace penstock {
-
-class OutputFile;
 
 enum class Direction : std::uint8_t { forward, backward };
 std::string_view to_string(Direction direction) noexcept;
@@ -30,14 +26,5 @@ struct TraceEvent {
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
 };
-
-/// Writes Chrome trace events (chrome://tracing, Perfetto): a row per IPU. The file's metadata says
-/// how many events were `dropped` before these, as `TrainingModel::dropped_events()` counts them.
-/// An existing file is replaced, whole or not at all. @throws Error io_error
-void write_chrome_trace(const std::string& path, std::span<const TraceEvent> events,
-                        std::uint64_t dropped = 0);
-/// Writes them into a file that the caller commits.
-void write_chrome_trace(OutputFile& file, std::span<const TraceEvent> events,
-                        std::uint64_t dropped = 0);
 
 }  // namespace penstock

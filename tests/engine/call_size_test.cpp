@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "penstock/options.hpp"
+#include "penstock/report_text.hpp"
 
 namespace penstock {
 namespace {

@@ -149,6 +149,8 @@ class Rules(unittest.TestCase):
         for path, include in (
                 ('include/penstock/model.hpp', '"graph/ir/graph.hpp"'),
                 ('include/penstock/model.hpp', '<unistd.h>'),
+                ('include/penstock/report.hpp', '"penstock/model.hpp"'),
+                ('include/penstock/report.hpp', '"penstock/report_text.hpp"'),
                 ('graph/values/shape.cpp', '"penstock/model.hpp"'),
                 ('graph/values/shape.cpp', '"graph/ir/graph.hpp"'),
                 ('graph/ir/op.hpp', '"graph/kernels/isa.hpp"'),
@@ -174,6 +176,8 @@ class Rules(unittest.TestCase):
                 self.refuses(rules.floor_rule(path, f'#include <vector>\n#include {include}\n'))
         self.accepts(rules.floor_rule('engine/model/model.cpp',
                                       '#include "graph/ir/graph.hpp"\n'))
+        self.accepts(rules.floor_rule('include/penstock/report.hpp',
+                                      '#include "penstock/call_size.hpp"\n'))
         self.refuses(rules.floor_rule('graph/plan.hpp', '#include <vector>\n'))
 
     def test_circles(self):

@@ -3,16 +3,18 @@
 import re
 from pathlib import PurePosixPath
 
-# Public headers that hold plain values; graph/ and actors/ see these and no others.
+# Public headers that hold plain values; graph/ and actors/ see these and no others. graph/values/
+# defines their functions.
 VALUE_HEADERS = [f'penstock/{name}.hpp'
-                 for name in ('error', 'ipu_order', 'options', 'report', 'shape', 'tensor',
-                              'trace')]
+                 for name in ('call_size', 'error', 'ipu_order', 'options', 'report', 'shape',
+                              'tensor', 'trace')]
 STANDARD = r'[a-z_0-9]+'  # Only the standard library's headers have neither slash nor suffix.
 POSIX = r'dirent\.h|fcntl\.h|pthread\.h|sched\.h|signal\.h|unistd\.h|sys/[a-z]+\.h'
 
 # Each floor, from the ground up: the quoted includes that it may use besides its own, by prefix,
 # and the others, by pattern.
 FLOORS = [
+    *((f'include/{header}', VALUE_HEADERS, STANDARD) for header in VALUE_HEADERS),
     ('include/penstock/', ['penstock/'], STANDARD),
     ('graph/values/', VALUE_HEADERS, STANDARD),
     ('graph/kernels/', ['graph/values/', *VALUE_HEADERS], STANDARD),

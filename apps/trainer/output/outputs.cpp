@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "penstock/chrome_trace.hpp"
 #include "penstock/error.hpp"
 
 namespace trainer {

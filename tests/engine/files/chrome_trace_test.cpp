@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "penstock/output_file.hpp"
-#include "penstock/trace.hpp"
+#include "penstock/chrome_trace.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/temporary_directory.hpp"
 

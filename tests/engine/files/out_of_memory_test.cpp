@@ -20,7 +20,7 @@
 #include "penstock/optimizer_json.hpp"
 #include "penstock/options_json.hpp"
 #include "penstock/output_file.hpp"
-#include "penstock/trace.hpp"
+#include "penstock/chrome_trace.hpp"
 #include "tests/support/allocation_counter.hpp"
 #include "tests/support/idx_bytes.hpp"
 #include "tests/support/random_network.hpp"

@@ -1,8 +1,6 @@
-#include "penstock/call_size.hpp"
-
 #include "engine/model/text_table.hpp"
 #include "graph/values/out_of_memory.hpp"
-#include "penstock/options.hpp"
+#include "penstock/report_text.hpp"
 
 namespace penstock {
 namespace {
@@ -17,21 +15,6 @@ std::string inputs_of_replicas(const CallSize& call) {
 }
 
 }  // namespace
-
-CallSize size_of_run(const Options& options) {
-  return {.training = false,
-          .batch_size = options.batch_size,
-          .device_iterations = options.device_iterations,
-          .replicas = options.topology.replication_factor,
-          .input_group_size = options.topology.input_group_size};
-}
-
-CallSize size_of_step(const Options& options) {
-  CallSize call = size_of_run(options);
-  call.training = true;
-  call.gradient_accumulation = options.training.gradient_accumulation;
-  return call;
-}
 
 std::string to_string(const CallSize& call) {
   return or_out_of_memory("the table of a call", [&] {

@@ -1,4 +1,4 @@
-#include "penstock/report.hpp"
+#include "penstock/report_text.hpp"
 
 #include <gtest/gtest.h>
 
