@@ -4,6 +4,7 @@
 #include "engine/model/model_access.hpp"
 #include "engine/one_call.hpp"
 #include "engine/published.hpp"
+#include "engine/rows.hpp"
 #include "engine/running_model.hpp"
 #include "engine/short_plans.hpp"
 #include "engine/stopwatch.hpp"
@@ -11,7 +12,6 @@
 #include "graph/compile/targets.hpp"
 #include "graph/values/count_text.hpp"
 #include "graph/values/out_of_memory.hpp"
-#include "graph/values/rows.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

@@ -10,13 +10,13 @@
 #include "engine/actor_setup.hpp"
 #include "engine/call_times.hpp"
 #include "engine/compile_request.hpp"
+#include "engine/idle_options.hpp"
 #include "engine/model/model_access.hpp"
 #include "engine/model/variable_attributes.hpp"
 #include "engine/optimizer_state.hpp"
 #include "engine/output_sizes.hpp"
 #include "engine/plan_cache/compile_cached.hpp"
 #include "engine/update_rules.hpp"
-#include "graph/values/idle_options.hpp"
 #include "graph/values/number_range.hpp"
 #include "graph/values/printable.hpp"
 #include "penstock/error.hpp"
@@ -53,8 +53,9 @@ RunningModel::RunningModel(std::shared_ptr<ParameterStore> weights,
       occupants_(host_of ? host_of->occupants_ : std::make_shared<IpuOccupants>()),
       uploads_(host_of ? host_of->uploads_ : std::make_shared<std::atomic<std::uint64_t>>(0)),
       lent_(host_of ? host_of->lent_ : std::make_shared<LentTensors>()),
-      recorded_(host_of ? host_of->recorded_
-                        : std::make_shared<Recorded>(TraceLog(options.runtime.trace_events))) {
+      recorded_(host_of
+                    ? host_of->recorded_
+                    : std::make_shared<Recorded>(actors::TraceLog(options.runtime.trace_events))) {
   const auto start = std::chrono::steady_clock::now();
   options.validate();
   log_ = host_of ? host_of->log_ : Log(options.runtime, *scope);

@@ -12,14 +12,14 @@
 #include <string>
 #include <vector>
 
+#include "actors/execution/trace_log.hpp"
 #include "actors/pipeline/pipeline_runtime.hpp"
 #include "engine/ipu_occupants.hpp"
+#include "engine/lent_tensors.hpp"
 #include "engine/log/log.hpp"
 #include "engine/model/parameter_store.hpp"
 #include "graph/ir/graph.hpp"
 #include "graph/plan/plan.hpp"
-#include "graph/values/lent_tensors.hpp"
-#include "graph/values/trace_log.hpp"
 #include "penstock/call_report.hpp"
 #include "penstock/model.hpp"
 #include "penstock/optimizer.hpp"
@@ -153,8 +153,8 @@ class RunningModel : public WeightSource {
   void upload_weights();
   /// The trace, which models share that run on the same threads.
   struct Recorded {
-    explicit Recorded(TraceLog log) : events(std::move(log)) {}
-    TraceLog events;                        // that stages have told and nobody has taken
+    explicit Recorded(actors::TraceLog log) : events(std::move(log)) {}
+    actors::TraceLog events;                // that stages have told and nobody has taken
     std::atomic<std::uint64_t> dropped{0};  // of these, and by the stages
   };
   /// What the stages have done, and recorded since they were asked last.

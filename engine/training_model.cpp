@@ -9,6 +9,7 @@
 #include "engine/one_call.hpp"
 #include "engine/optimizer_state.hpp"
 #include "engine/published.hpp"
+#include "engine/rows.hpp"
 #include "engine/running_model.hpp"
 #include "engine/short_plans.hpp"
 #include "engine/stopwatch.hpp"
@@ -16,7 +17,6 @@
 #include "graph/values/hosts_thread.hpp"
 #include "graph/values/out_of_memory.hpp"
 #include "graph/values/printable.hpp"
-#include "graph/values/rows.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

@@ -8,9 +8,9 @@
 #include <memory>
 #include <vector>
 
+#include "actors/execution/block_pool.hpp"
 #include "actors/execution/pipeline_setup.hpp"
 #include "actors/host/answer.hpp"
-#include "graph/values/block_pool.hpp"
 
 namespace penstock::actors {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <mutex>
 
-#include "graph/values/trace_log.hpp"
+#include "actors/execution/trace_log.hpp"
 #include "penstock/report.hpp"
 #include "penstock/trace.hpp"
 

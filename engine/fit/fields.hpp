@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/values/rows.hpp"
+#include "engine/rows.hpp"
 #include "penstock/data_loader.hpp"
 #include "penstock/error.hpp"
 

@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "engine/fit/scores.hpp"
+#include "engine/rows.hpp"
 #include "graph/values/canonical_floats.hpp"
 #include "graph/values/hosts_thread.hpp"
 #include "graph/values/out_of_memory.hpp"
-#include "graph/values/rows.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {

@@ -7,9 +7,9 @@
 #include "engine/fit/loader_note.hpp"
 #include "engine/fit/prediction_inputs.hpp"
 #include "engine/model/model_access.hpp"
+#include "engine/rows.hpp"
 #include "graph/values/out_of_memory.hpp"
 #include "graph/values/printable.hpp"
-#include "graph/values/rows.hpp"
 #include "penstock/error.hpp"
 #include "penstock/fit.hpp"
 

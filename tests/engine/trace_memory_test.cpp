@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "graph/values/trace_log.hpp"
+#include "actors/execution/trace_log.hpp"
 #include "penstock/error.hpp"
 #include "penstock/training_model.hpp"
 #include "tests/engine/small_models.hpp"
@@ -90,7 +90,7 @@ TEST(TraceMemory, ThatIsMissingLosesNoEventThatIsNotCounted) {
 
 TEST(TraceMemory, OfALogThatIsMissingIsCounted) {
   for (std::int64_t number = 1; number < 4; ++number) {
-    TraceLog log(100);
+    actors::TraceLog log(100);
     {
       const AllocationFailures failures(number, 1, FailsOn::this_thread);
       for (std::int64_t event = 0; event < 10; ++event) log.add({.micro_batch = event});

@@ -8,7 +8,7 @@
 
 #include "penstock/trace.hpp"
 
-namespace penstock {
+namespace penstock::actors {
 
 class TraceLog {
  public:
@@ -44,4 +44,4 @@ class TraceLog {
   std::uint64_t dropped_ = 0;
 };
 
-}  // namespace penstock
+}  // namespace penstock::actors

@@ -1,4 +1,4 @@
-#include "graph/values/lent_tensors.hpp"
+#include "engine/lent_tensors.hpp"
 
 #include <utility>
 

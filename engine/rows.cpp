@@ -1,4 +1,4 @@
-#include "graph/values/rows.hpp"
+#include "engine/rows.hpp"
 
 #include <cstring>
 

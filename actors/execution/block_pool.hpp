@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-namespace penstock {
+namespace penstock::actors {
 
 class BlockPool {
  public:
@@ -35,4 +35,4 @@ class BlockPool {
   std::uint64_t round_ = 0;
 };
 
-}  // namespace penstock
+}  // namespace penstock::actors

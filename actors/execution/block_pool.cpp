@@ -1,11 +1,11 @@
-#include "graph/values/block_pool.hpp"
+#include "actors/execution/block_pool.hpp"
 
 #include <algorithm>
 #include <atomic>
 
 #include "graph/values/memory.hpp"
 
-namespace penstock {
+namespace penstock::actors {
 
 void BlockPool::begin_round() {
   ++round_;
@@ -28,4 +28,4 @@ std::shared_ptr<std::byte> BlockPool::take(std::size_t bytes) {
   return best->memory;
 }
 
-}  // namespace penstock
+}  // namespace penstock::actors

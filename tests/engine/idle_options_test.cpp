@@ -1,4 +1,4 @@
-#include "graph/values/idle_options.hpp"
+#include "engine/idle_options.hpp"
 
 #include <gtest/gtest.h>
 

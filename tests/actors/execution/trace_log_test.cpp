@@ -1,8 +1,8 @@
-#include "graph/values/trace_log.hpp"
+#include "actors/execution/trace_log.hpp"
 
 #include <gtest/gtest.h>
 
-namespace penstock {
+namespace penstock::actors {
 namespace {
 
 TraceEvent event(std::int64_t number) {
@@ -76,4 +76,4 @@ TEST(TraceLog, OfNoEventsCountsThemAll) {
 }
 
 }  // namespace
-}  // namespace penstock
+}  // namespace penstock::actors

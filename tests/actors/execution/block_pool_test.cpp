@@ -1,4 +1,4 @@
-#include "graph/values/block_pool.hpp"
+#include "actors/execution/block_pool.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "graph/values/memory.hpp"
 
-namespace penstock {
+namespace penstock::actors {
 namespace {
 
 using Held = std::vector<std::shared_ptr<std::byte>>;
@@ -97,4 +97,4 @@ TEST(BlockPool, MayEndBeforeItsBlocksAre) {
 }
 
 }  // namespace
-}  // namespace penstock
+}  // namespace penstock::actors

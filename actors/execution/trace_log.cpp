@@ -1,10 +1,10 @@
-#include "graph/values/trace_log.hpp"
+#include "actors/execution/trace_log.hpp"
 
 #include <algorithm>
 #include <new>
 #include <utility>
 
-namespace penstock {
+namespace penstock::actors {
 
 void TraceLog::add(const TraceEvent& event) noexcept {
   if (events_.size() < most_) {
@@ -48,4 +48,4 @@ TraceLog TraceLog::hand_over() noexcept {
   return std::exchange(*this, std::move(empty));
 }
 
-}  // namespace penstock
+}  // namespace penstock::actors
