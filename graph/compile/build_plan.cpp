@@ -6,7 +6,7 @@
 #include "graph/passes/memory/layout.hpp"
 #include "graph/passes/memory/liveness.hpp"
 #include "graph/passes/memory/memory_plan.hpp"
-#include "graph/passes/plan/lower.hpp"
+#include "graph/passes/results/lower.hpp"
 #include "graph/values/memory.hpp"
 
 namespace penstock::graph {

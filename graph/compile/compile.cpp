@@ -9,7 +9,7 @@
 #include "graph/compile/staged_graph.hpp"
 #include "graph/kernels/isa.hpp"
 #include "graph/ops/rules/lane_shape.hpp"
-#include "graph/passes/plan/compile_report.hpp"
+#include "graph/passes/results/compile_report.hpp"
 #include "graph/passes/stages/find_stages.hpp"
 #include "penstock/error.hpp"
 

@@ -1,10 +1,10 @@
 #include "graph/ops/valid_inputs.hpp"
 
 #include "graph/ops/losses/binary_cross_entropy.hpp"
+#include "graph/ops/losses/class_labels.hpp"
 #include "graph/ops/losses/cross_entropy.hpp"
 #include "graph/ops/losses/ctc_loss.hpp"
 #include "graph/ops/losses/nll_loss.hpp"
-#include "graph/ops/rules/class_labels.hpp"
 #include "graph/ops/sequences/embedding.hpp"
 
 namespace penstock::graph {

@@ -1,11 +1,11 @@
 #include "graph/ops/arithmetic/arithmetic.hpp"
 
 #include "graph/kernels/kernel_table.hpp"
+#include "graph/ops/arithmetic/broadcast_operands.hpp"
 #include "graph/ops/arithmetic/reduce_to.hpp"
+#include "graph/ops/arithmetic/scale.hpp"
 #include "graph/ops/rules/broadcast.hpp"
-#include "graph/ops/rules/broadcast_operands.hpp"
 #include "graph/ops/rules/cost.hpp"
-#include "graph/ops/rules/scale.hpp"
 #include "graph/ops/rules/units.hpp"
 
 namespace penstock::graph {
@@ -20,7 +20,7 @@ template <ArithmeticKernels::Binary ArithmeticKernels::*kernel>
 void forward(const KernelCall& call) {
   const Operand &a = call.inputs[0], &b = call.inputs[1], &out = call.outputs[0];
   const ArithmeticKernels::Binary f = kernel_table().arithmetic.*kernel;
-  if (!(a.shape() == b.shape())) return kernels::broadcast(call, f);
+  if (!(a.shape() == b.shape())) return broadcast(call, f);
   const auto [first, count] = ElementRange(call, out.elements());
   f(count, {a.f32().data() + first, false}, {b.f32().data() + first, false},
     out.f32().data() + first);

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "graph/kernels/elementwise/strided.hpp"
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/ops/rules/broadcast.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
+#include "graph/ops/rules/strided.hpp"
 
 namespace penstock::graph {
 namespace {
@@ -31,9 +31,8 @@ void forward(const KernelCall& call) {
   const std::span<double> sums(reinterpret_cast<double*>(call.workspace.data()),
                                static_cast<std::size_t>(out.elements()));
   std::fill(sums.begin(), sums.end(), 0.0);
-  const kernels::StridedWalk<2> walk(
-      x.shape(),
-      {kernels::dense_strides(x.shape()), kernels::broadcast_strides(out.shape(), x.shape())});
+  const StridedWalk<2> walk(x.shape(),
+                            {dense_strides(x.shape()), broadcast_strides(out.shape(), x.shape())});
   const ReductionKernels& kernels = kernel_table().reductions;
   walk.for_each_row([&, one = walk.steps()[1] == 0](const auto& at) {
     const float* row = x.f32().data() + at[0];

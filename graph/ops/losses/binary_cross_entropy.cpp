@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "graph/ops/losses/pair_loss.hpp"
 #include "graph/ops/rules/cost.hpp"
-#include "graph/ops/rules/pair_loss.hpp"
 #include "graph/values/number_range.hpp"
 #include "penstock/error.hpp"
 

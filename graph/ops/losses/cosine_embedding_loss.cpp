@@ -1,9 +1,9 @@
 #include "graph/ops/losses/cosine_embedding_loss.hpp"
 
 #include "graph/kernels/kernel_table.hpp"
+#include "graph/ops/losses/row_loss.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
-#include "graph/ops/rules/row_loss.hpp"
 #include "graph/values/number_range.hpp"
 
 namespace penstock::graph {

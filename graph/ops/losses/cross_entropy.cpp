@@ -3,7 +3,7 @@
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/ops/activations/softmax.hpp"
 #include "graph/ops/arithmetic/arithmetic.hpp"
-#include "graph/ops/rules/class_labels.hpp"
+#include "graph/ops/losses/class_labels.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
 

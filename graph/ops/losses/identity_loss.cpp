@@ -19,7 +19,7 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
 void forward(const KernelCall& call) {
   const LossForm form = loss_form(call.attributes);
   if (form == LossForm::each) {
-    kernels::copy(call.inputs[0], call.outputs[0]);
+    copy(call.inputs[0], call.outputs[0]);
     return;
   }
   const Operand& x = call.inputs[0];

@@ -1,7 +1,7 @@
 #include "graph/ops/losses/kl_div_loss.hpp"
 
+#include "graph/ops/losses/pair_loss.hpp"
 #include "graph/ops/rules/cost.hpp"
-#include "graph/ops/rules/pair_loss.hpp"
 
 namespace penstock::graph {
 namespace {

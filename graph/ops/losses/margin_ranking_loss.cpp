@@ -1,10 +1,10 @@
 #include "graph/ops/losses/margin_ranking_loss.hpp"
 
 #include "graph/kernels/kernel_table.hpp"
+#include "graph/ops/arithmetic/scale.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
 #include "graph/ops/rules/reduction.hpp"
-#include "graph/ops/rules/scale.hpp"
 #include "graph/values/number_range.hpp"
 
 namespace penstock::graph {

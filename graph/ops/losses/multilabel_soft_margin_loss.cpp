@@ -1,9 +1,9 @@
 #include "graph/ops/losses/multilabel_soft_margin_loss.hpp"
 
 #include "graph/kernels/kernel_table.hpp"
+#include "graph/ops/losses/row_loss.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
-#include "graph/ops/rules/row_loss.hpp"
 
 namespace penstock::graph {
 namespace {

@@ -1,7 +1,7 @@
 #include "graph/ops/losses/nll_loss.hpp"
 
 #include "graph/kernels/kernel_table.hpp"
-#include "graph/ops/rules/class_labels.hpp"
+#include "graph/ops/losses/class_labels.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
 

@@ -1,7 +1,7 @@
 #include "graph/ops/losses/poisson_nll_loss.hpp"
 
+#include "graph/ops/losses/pair_loss.hpp"
 #include "graph/ops/rules/cost.hpp"
-#include "graph/ops/rules/pair_loss.hpp"
 #include "graph/values/number_range.hpp"
 
 namespace penstock::graph {

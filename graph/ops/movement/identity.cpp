@@ -8,7 +8,7 @@ namespace penstock::graph {
 namespace {
 
 void forward(const KernelCall& call) {
-  kernels::copy(call.inputs[0], call.outputs[0]);
+  copy(call.inputs[0], call.outputs[0]);
 }
 
 void backward(GradientContext& context) {

@@ -70,7 +70,7 @@ std::vector<TensorType> infer_flatten(const Attributes& attributes, Types in) {
 }
 
 void forward(const KernelCall& call) {
-  kernels::copy(call.inputs[0], call.outputs[0]);
+  copy(call.inputs[0], call.outputs[0]);
 }
 
 void backward(GradientContext& context) {

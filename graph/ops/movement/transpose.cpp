@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "graph/kernels/elementwise/strided.hpp"
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/elementwise.hpp"
 #include "graph/ops/rules/expect.hpp"
+#include "graph/ops/rules/strided.hpp"
 
 namespace penstock::graph {
 namespace {
@@ -28,11 +28,11 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
 
 void forward(const KernelCall& call) {
   const Operand &x = call.inputs[0], &y = call.outputs[0];
-  const kernels::Strides dense = kernels::dense_strides(x.shape());
-  kernels::Strides from{};
+  const Strides dense = dense_strides(x.shape());
+  Strides from{};
   const Axes& axes = call.attributes.integers("axes");
   for (std::size_t i = 0; i < axes.size(); ++i) from[i] = dense[static_cast<std::size_t>(axes[i])];
-  const kernels::StridedWalk<2> walk(y.shape(), {kernels::dense_strides(y.shape()), from});
+  const StridedWalk<2> walk(y.shape(), {dense_strides(y.shape()), from});
   const std::int64_t n = walk.length(), step = walk.steps()[1];
   walk.for_each_row([&](const auto& at) {
     float *row = y.f32().data() + at[0], *source = x.f32().data() + at[1];

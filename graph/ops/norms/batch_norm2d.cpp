@@ -13,8 +13,6 @@
 namespace penstock::graph {
 namespace {
 
-using kernels::Channels;
-
 const Op& inference() {
   return batch_norm2d_inference;
 }
@@ -105,10 +103,10 @@ void forward_input_gradient(const KernelCall& call) {
   const Channels dy(call.inputs[0]), x(call.inputs[1]), dx(call.outputs[0]);
   const Part channels = within(call.part, x.channels());
   for (std::int64_t c = channels.begin; c < channels.end; ++c) {
-    const auto moments = kernels::stored_moments(call.inputs[2], call.inputs[3], c);
+    const auto moments = stored_moments(call.inputs[2], call.inputs[3], c);
     const float weight = call.inputs[4].f32()[static_cast<std::size_t>(c)];
-    const auto means = kernels::scaled(kernels::channel_gradient_sums(dy, x, c, moments),
-                                       weight / static_cast<double>(x.count()));
+    const auto means =
+        scaled(channel_gradient_sums(dy, x, c, moments), weight / static_cast<double>(x.count()));
     x.for_each_run(c, [&](std::int64_t n, const float* run) {
       kernel_table().norms.input_gradient(x.length(), moments, weight, means, dy.run(n, c), run,
                                           dx.run(n, c));
@@ -125,8 +123,8 @@ void forward_weight_gradient(const KernelCall& call) {
   const Channels dy(call.inputs[0]), x(call.inputs[1]);
   const Part channels = within(call.part, x.channels());
   for (std::int64_t c = channels.begin; c < channels.end; ++c) {
-    const auto sums = kernels::channel_gradient_sums(
-        dy, x, c, kernels::stored_moments(call.inputs[2], call.inputs[3], c));
+    const auto sums =
+        channel_gradient_sums(dy, x, c, stored_moments(call.inputs[2], call.inputs[3], c));
     call.outputs[0].f32()[static_cast<std::size_t>(c)] = static_cast<float>(sums.dy_x);
     call.outputs[1].f32()[static_cast<std::size_t>(c)] = static_cast<float>(sums.dy);
   }

@@ -11,8 +11,6 @@
 namespace penstock::graph {
 namespace {
 
-using kernels::Channels;
-
 float inverse_std(const KernelCall& call, const Operand& variance, std::size_t channel) {
   const double eps = call.attributes.real("eps", 1e-5);
   return static_cast<float>(1 / std::sqrt(variance.f32()[channel] + eps));
@@ -91,7 +89,7 @@ void forward_weight_gradient(const KernelCall& call) {
   for (std::int64_t channel = channels.begin; channel < channels.end; ++channel) {
     const auto c = static_cast<std::size_t>(channel);
     const Moments moments{call.inputs[2].f32()[c], inverse_std(call, call.inputs[3], c)};
-    const auto sums = kernels::channel_gradient_sums(dy, x, channel, moments);
+    const auto sums = channel_gradient_sums(dy, x, channel, moments);
     call.outputs[0].f32()[c] = static_cast<float>(sums.dy_x);
     call.outputs[1].f32()[c] = static_cast<float>(sums.dy);
   }

@@ -3,7 +3,7 @@
 
 #include "graph/ops/norms/normalise.hpp"
 
-namespace penstock::graph::kernels {
+namespace penstock::graph {
 
 class Channels {
  public:
@@ -31,4 +31,4 @@ class Channels {
 GradientSums channel_gradient_sums(const Channels& dy, const Channels& x, std::int64_t channel,
                                    const Moments& moments);
 
-}  // namespace penstock::graph::kernels
+}  // namespace penstock::graph

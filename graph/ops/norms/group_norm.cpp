@@ -51,8 +51,7 @@ void forward(const KernelCall& call) {
   const double eps = call.attributes.real("eps", 1e-5);
   const Part rows = within(call.part, layout.rows());
   for (std::int64_t r = rows.begin; r < rows.end; ++r) {
-    const auto moments =
-        kernels::moments(layout.row_length(), x.f32().data() + layout.begin(r, 0), eps);
+    const auto moments = moments_of(layout.row_length(), x.f32().data() + layout.begin(r, 0), eps);
     call.outputs[1].f32()[static_cast<std::size_t>(r)] = moments.mean;
     call.outputs[2].f32()[static_cast<std::size_t>(r)] = moments.inverse_std;
     for (std::int64_t c = 0; c < layout.channels; ++c) {
@@ -110,12 +109,12 @@ void forward_input_gradient(const KernelCall& call) {
   };
   const Part rows = within(call.part, layout.rows());
   for (std::int64_t r = rows.begin; r < rows.end; ++r) {
-    const auto moments = kernels::stored_moments(call.inputs[2], call.inputs[3], r);
+    const auto moments = stored_moments(call.inputs[2], call.inputs[3], r);
     GradientSums sums;
     for (std::int64_t c = 0; c < layout.channels; ++c)
-      kernels::add(sums, norms.gradient_sums(layout.inner, moments, part(dy, r, c), part(x, r, c)),
-                   weight(r, c));
-    const auto means = kernels::scaled(sums, 1.0 / static_cast<double>(layout.row_length()));
+      add_to(sums, norms.gradient_sums(layout.inner, moments, part(dy, r, c), part(x, r, c)),
+             weight(r, c));
+    const auto means = scaled(sums, 1.0 / static_cast<double>(layout.row_length()));
     for (std::int64_t c = 0; c < layout.channels; ++c)
       norms.input_gradient(layout.inner, moments, weight(r, c), means, part(dy, r, c),
                            part(x, r, c), part(call.outputs[0], r, c));
@@ -135,9 +134,8 @@ void forward_weight_gradient(const KernelCall& call) {
     const std::int64_t group = channel / layout.channels, c = channel % layout.channels;
     GradientSums sums;
     for (std::int64_t r = group; r < layout.rows(); r += layout.groups)
-      kernels::add(sums,
-                   kernel_table().norms.gradient_sums(
-                       layout.inner, kernels::stored_moments(call.inputs[2], call.inputs[3], r),
+      add_to(sums, kernel_table().norms.gradient_sums(
+                       layout.inner, stored_moments(call.inputs[2], call.inputs[3], r),
                        call.inputs[0].f32().data() + layout.begin(r, c),
                        call.inputs[1].f32().data() + layout.begin(r, c)));
     call.outputs[0].f32()[static_cast<std::size_t>(channel)] = static_cast<float>(sums.dy_x);

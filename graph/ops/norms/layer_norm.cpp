@@ -35,7 +35,7 @@ void forward(const KernelCall& call) {
   const float* const bias = call.inputs.size() == 3 ? call.inputs[2].f32().data() : nullptr;
   for (std::int64_t r = rows.begin; r < rows.end; ++r) {
     const float* const x = call.inputs[0].f32().data() + r * length;
-    const auto moments = kernels::moments(length, x, eps);
+    const auto moments = moments_of(length, x, eps);
     call.outputs[1].f32()[static_cast<std::size_t>(r)] = moments.mean;
     call.outputs[2].f32()[static_cast<std::size_t>(r)] = moments.inverse_std;
     kernel_table().norms.normalise_each(length, moments, weight, bias, x,
@@ -74,9 +74,9 @@ void forward_input_gradient(const KernelCall& call) {
   for (std::int64_t r = rows.begin; r < rows.end; ++r) {
     const float* const dy = call.inputs[0].f32().data() + r * length;
     const float* const x = call.inputs[1].f32().data() + r * length;
-    const auto moments = kernels::stored_moments(call.inputs[2], call.inputs[3], r);
-    const auto means = kernels::scaled(norms.gradient_sums_each(length, moments, weight, dy, x),
-                                       1.0 / static_cast<double>(length));
+    const auto moments = stored_moments(call.inputs[2], call.inputs[3], r);
+    const auto means = scaled(norms.gradient_sums_each(length, moments, weight, dy, x),
+                              1.0 / static_cast<double>(length));
     norms.input_gradient_each(length, moments, weight, means, dy, x,
                               call.outputs[0].f32().data() + r * length);
   }
@@ -103,8 +103,8 @@ void forward_weight_gradient(const KernelCall& call) {
   for (std::int64_t r = 0; r < call.inputs[2].elements(); ++r) {
     const std::int64_t at = r * length + first;
     kernel_table().norms.add_weight_gradient(
-        count, kernels::stored_moments(call.inputs[2], call.inputs[3], r),
-        call.inputs[0].f32().data() + at, call.inputs[1].f32().data() + at, scales, shifts);
+        count, stored_moments(call.inputs[2], call.inputs[3], r), call.inputs[0].f32().data() + at,
+        call.inputs[1].f32().data() + at, scales, shifts);
   }
   kernel_table().reductions.round(count, scales, call.outputs[0].f32().data() + first);
   kernel_table().reductions.round(count, shifts, call.outputs[1].f32().data() + first);

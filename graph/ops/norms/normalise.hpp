@@ -5,15 +5,15 @@
 #include "graph/ir/op.hpp"
 #include "graph/kernels/reductions/norms.hpp"
 
-namespace penstock::graph::kernels {
+namespace penstock::graph {
 
 /// Those that a forward pass has stored, the i-th of them.
 Moments stored_moments(const Operand& mean, const Operand& inverse_std, std::int64_t i);
 
 /// In two passes: the variance is the mean square of what is left when the mean is taken off.
-Moments moments(std::int64_t count, const float* x, double eps);
+Moments moments_of(std::int64_t count, const float* x, double eps);
 
-inline void add(GradientSums& sums, const GradientSums& other, double factor = 1) {
+inline void add_to(GradientSums& sums, const GradientSums& other, double factor = 1) {
   sums.dy += other.dy * factor;
   sums.dy_x += other.dy_x * factor;
 }
@@ -21,4 +21,4 @@ inline GradientSums scaled(const GradientSums& sums, double factor) {
   return {sums.dy * factor, sums.dy_x * factor};
 }
 
-}  // namespace penstock::graph::kernels
+}  // namespace penstock::graph

@@ -5,7 +5,7 @@
 
 #include "graph/ir/op.hpp"
 
-namespace penstock::graph::kernels {
+namespace penstock::graph {
 
 /// Copies all bytes; nothing to do where the memory plan gave both the same memory.
 inline void copy(const Operand& from, const Operand& to) {
@@ -13,4 +13,4 @@ inline void copy(const Operand& from, const Operand& to) {
     std::memcpy(to.data, from.data, static_cast<std::size_t>(to.type->bytes()));
 }
 
-}  // namespace penstock::graph::kernels
+}  // namespace penstock::graph

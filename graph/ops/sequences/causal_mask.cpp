@@ -21,7 +21,7 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
 
 /// Copies the first input, with `value` above the diagonals.
 void mask(const KernelCall& call, float value) {
-  kernels::copy(call.inputs[0], call.outputs[0]);
+  copy(call.inputs[0], call.outputs[0]);
   const auto out = call.outputs[0].f32();
   const auto size = static_cast<std::size_t>(call.outputs[0].shape()[-1]);
   for (std::size_t begin = 0, row = 0; begin < out.size(); begin += size, ++row)

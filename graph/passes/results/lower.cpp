@@ -1,4 +1,4 @@
-#include "graph/passes/plan/lower.hpp"
+#include "graph/passes/results/lower.hpp"
 
 #include "graph/ir/op.hpp"
 #include "graph/ops/movement/identity.hpp"

@@ -1,4 +1,4 @@
-#include "graph/passes/plan/lower.hpp"
+#include "graph/passes/results/lower.hpp"
 
 #include <gtest/gtest.h>
 

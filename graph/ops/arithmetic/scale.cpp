@@ -1,4 +1,4 @@
-#include "graph/ops/rules/scale.hpp"
+#include "graph/ops/arithmetic/scale.hpp"
 
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/ops/rules/cost.hpp"

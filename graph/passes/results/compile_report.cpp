@@ -1,4 +1,4 @@
-#include "graph/passes/plan/compile_report.hpp"
+#include "graph/passes/results/compile_report.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -6,7 +6,7 @@
 
 #include "penstock/shape.hpp"
 
-namespace penstock::graph::kernels {
+namespace penstock::graph {
 
 using Strides = std::array<std::int64_t, Shape::max_rank>;
 
@@ -87,4 +87,4 @@ class StridedWalk {
   bool empty_ = false;
 };
 
-}  // namespace penstock::graph::kernels
+}  // namespace penstock::graph

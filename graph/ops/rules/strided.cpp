@@ -1,6 +1,6 @@
-#include "graph/kernels/elementwise/strided.hpp"
+#include "graph/ops/rules/strided.hpp"
 
-namespace penstock::graph::kernels {
+namespace penstock::graph {
 
 Strides dense_strides(const Shape& shape) {
   Strides strides{};
@@ -21,4 +21,4 @@ Strides broadcast_strides(const Shape& from, const Shape& to) {
   return strides;
 }
 
-}  // namespace penstock::graph::kernels
+}  // namespace penstock::graph

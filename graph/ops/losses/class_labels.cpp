@@ -1,4 +1,4 @@
-#include "graph/ops/rules/class_labels.hpp"
+#include "graph/ops/losses/class_labels.hpp"
 
 #include <string>
 

@@ -1,7 +1,7 @@
-#include "graph/ops/rules/pair_loss.hpp"
+#include "graph/ops/losses/pair_loss.hpp"
 
+#include "graph/ops/arithmetic/scale.hpp"
 #include "graph/ops/rules/expect.hpp"
-#include "graph/ops/rules/scale.hpp"
 
 namespace penstock::graph {
 

@@ -3,9 +3,9 @@
 
 #include "graph/ir/op.hpp"
 #include "graph/kernels/elementwise/arithmetic.hpp"
-#include "graph/kernels/elementwise/strided.hpp"
+#include "graph/ops/rules/strided.hpp"
 
-namespace penstock::graph::kernels {
+namespace penstock::graph {
 
 /// Writes f(a, b) to output 0.
 inline void broadcast(const KernelCall& call, ArithmeticKernels::Binary f) {
@@ -20,4 +20,4 @@ inline void broadcast(const KernelCall& call, ArithmeticKernels::Binary f) {
   });
 }
 
-}  // namespace penstock::graph::kernels
+}  // namespace penstock::graph

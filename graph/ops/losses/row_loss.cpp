@@ -1,4 +1,4 @@
-#include "graph/ops/rules/row_loss.hpp"
+#include "graph/ops/losses/row_loss.hpp"
 
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/ops/rules/expect.hpp"
