@@ -1,5 +1,6 @@
 #include "benchmarks/ops/op_call.hpp"
 
+#include "graph/ops/list.hpp"
 #include "graph/values/memory.hpp"
 
 namespace penstock::benchmarks {

@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "graph/ops/list.hpp"
 #include "graph/ir/attributes.hpp"
 #include "graph/ir/op.hpp"
 #include "graph/plan/schedules/schedule.hpp"

@@ -157,9 +157,4 @@ class GradientContext {
   std::vector<ValueId> input_gradients_;
 };
 
-/// The op of that name. @throws Error invalid_model if there is none.
-const Op& find_op(std::string_view name);
-/// Every op, by name.
-std::span<const Op* const> all_ops();
-
 }  // namespace penstock::graph

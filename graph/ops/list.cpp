@@ -1,8 +1,8 @@
-// Every op, once. To add an op: write its file pair, include it here, add it to the list.
+#include "graph/ops/list.hpp"
+
 #include <array>
 #include <string>
 
-#include "graph/ir/op.hpp"
 #include "graph/ops/activations/dropout.hpp"
 #include "graph/ops/activations/gelu.hpp"
 #include "graph/ops/activations/leaky_relu.hpp"

@@ -9,6 +9,7 @@
 
 #include "graph/compile/compile.hpp"
 #include "graph/ir/op.hpp"
+#include "graph/ops/list.hpp"
 #include "tests/support/model_builder.hpp"
 
 namespace penstock {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/ir/op.hpp"
+#include "graph/ops/list.hpp"
 
 namespace penstock::testing {
 

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "graph/ops/list.hpp"
 #include "tests/support/tape.hpp"
 
 namespace penstock::testing {

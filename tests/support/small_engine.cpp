@@ -5,6 +5,8 @@
 
 #include "actors/system/actor_system.hpp"
 #include "graph/compile/compile.hpp"
+#include "graph/ops/list.hpp"
+#include "graph/plan/schedules/schedules.hpp"
 #include "tests/support/model_builder.hpp"
 #include "tests/support/random_tensor.hpp"
 

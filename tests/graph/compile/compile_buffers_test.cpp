@@ -5,6 +5,7 @@
 
 #include "graph/compile/compile.hpp"
 #include "graph/ir/op.hpp"
+#include "graph/ops/list.hpp"
 #include "tests/graph/compile/networks_to_compile.hpp"
 #include "tests/support/model_builder.hpp"
 #include "tests/support/plan_runner.hpp"

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "graph/ops/list.hpp"
 #include "tests/support/op_call.hpp"
 
 namespace penstock::graph {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "graph/ir/op.hpp"
+#include "graph/ops/list.hpp"
 #include "tests/graph/ops/sample_run.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/tape.hpp"

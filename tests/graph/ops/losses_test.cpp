@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "graph/ops/list.hpp"
 #include "penstock/error.hpp"
 #include "tests/support/op_call.hpp"
 #include "tests/support/random_tensor.hpp"

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/ops/list.hpp"
 #include "graph/ops/norms/batch_norm2d.hpp"
 #include "graph/ops/norms/batch_norm2d_inference.hpp"
 #include "penstock/error.hpp"

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "graph/ops/list.hpp"
 #include "penstock/error.hpp"
 #include "tests/graph/ops/sample_run.hpp"
 #include "tests/support/same_bits.hpp"

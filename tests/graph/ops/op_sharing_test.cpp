@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/ops/list.hpp"
 #include "graph/plan/sharing.hpp"
 #include "tests/graph/ops/large_samples.hpp"
 #include "tests/graph/ops/sample_run.hpp"

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "graph/ir/op.hpp"
+#include "graph/ops/list.hpp"
 #include "tests/support/data_path.hpp"
 #include "tests/support/op_case.hpp"
 #include "tests/support/reference_file.hpp"

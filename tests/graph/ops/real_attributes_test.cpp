@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "graph/ir/op.hpp"
+#include "graph/ops/list.hpp"
 #include "penstock/error.hpp"
 #include "tests/support/refusal.hpp"
 

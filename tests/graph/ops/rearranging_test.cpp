@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+#include "graph/ops/list.hpp"
 #include "penstock/error.hpp"
 #include "tests/support/op_call.hpp"
 #include "tests/support/same_bits.hpp"

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "graph/ops/list.hpp"
+
 namespace penstock::graph {
 namespace {
 

@@ -1,5 +1,7 @@
 #include "tests/graph/ops/reference_tape.hpp"
 
+#include "graph/ops/list.hpp"
+
 namespace penstock::graph {
 
 ValueId ReferenceTape::in(const std::string& name) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "graph/ops/list.hpp"
 #include "tests/support/random_tensor.hpp"
 
 namespace penstock::graph {

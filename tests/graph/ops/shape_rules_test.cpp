@@ -5,6 +5,7 @@
 #include <string>
 
 #include "graph/ir/op.hpp"
+#include "graph/ops/list.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::graph {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "graph/ir/op.hpp"
+#include "graph/ops/list.hpp"
 #include "tests/support/tape.hpp"
 
 namespace penstock::graph {

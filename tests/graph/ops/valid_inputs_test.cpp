@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "graph/ops/list.hpp"
 #include "penstock/error.hpp"
 #include "tests/graph/ops/sample_run.hpp"
 #include "tests/support/refusal.hpp"

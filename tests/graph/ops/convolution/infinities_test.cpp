@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "graph/ir/op.hpp"
+#include "graph/ops/list.hpp"
 #include "graph/ops/rules/window2d.hpp"
 #include "tests/graph/ops/lanes/lanes_run.hpp"
 #include "tests/support/random_tensor.hpp"

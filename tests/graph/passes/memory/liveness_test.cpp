@@ -7,6 +7,7 @@
 #include <string>
 
 #include "graph/ir/op.hpp"
+#include "graph/ops/list.hpp"
 #include "graph/passes/memory/memory_plan.hpp"
 #include "tests/support/model_builder.hpp"
 #include "tests/support/random_network.hpp"

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/ir/op.hpp"
+#include "graph/ops/list.hpp"
 #include "tests/support/model_builder.hpp"
 #include "tests/support/refusal.hpp"
 

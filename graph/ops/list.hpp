@@ -1,0 +1,16 @@
+// The list of all ops.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "graph/ir/op.hpp"
+
+namespace penstock::graph {
+
+/// Returns the op called `name`. @throws Error invalid_model if there is none.
+const Op& find_op(std::string_view name);
+/// Returns every op, in the order of their names.
+std::span<const Op* const> all_ops();
+
+}  // namespace penstock::graph
