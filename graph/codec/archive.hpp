@@ -13,10 +13,10 @@
 #include <variant>
 #include <vector>
 
-#include "graph/ops/list.hpp"
 #include "graph/ir/attributes.hpp"
 #include "graph/ir/op.hpp"
-#include "graph/plan/schedules/schedule.hpp"
+#include "graph/ops/list.hpp"
+#include "graph/plan/schedules/schedules.hpp"
 #include "graph/values/printable.hpp"
 #include "penstock/error.hpp"
 #include "penstock/shape.hpp"

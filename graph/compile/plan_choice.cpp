@@ -1,6 +1,6 @@
 #include "graph/compile/plan_choice.hpp"
 
-#include "graph/plan/schedules/grouped.hpp"
+#include "graph/plan/schedules/schedules.hpp"
 
 namespace penstock::graph {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "graph/plan/schedules/schedule.hpp"
+#include "graph/plan/schedules/schedules.hpp"
 
 namespace penstock::graph {
 

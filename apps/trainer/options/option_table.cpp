@@ -130,16 +130,12 @@ OptionGroup learning_rate_group() {
 OptionGroup pipeline_group() {
   return OptionRows("Pipeline", &TrainerOptions::pipeline)
       .add(
-          "strategy", &PipelineOptions::strategy,
-          one_of<Strategy>({Strategy::pipelined, Strategy::sharded, Strategy::serial_phased,
-                            Strategy::parallel_phased}),
+          "strategy", &PipelineOptions::strategy, one_of<Strategy>(),
           "whether stages work at the same time; if not (sharded), one IPU of each replica is busy "
           "at a time; phased: phases of stages have turns, the first stage of each on IPU 0 "
           "(serial_phased), or on IPU 0 in even phases and on IPU 1 in odd ones (parallel_phased), "
           "unless --ipus places them")
-      .add("schedule", &PipelineOptions::schedule,
-           one_of<PipelineSchedule>({PipelineSchedule::grouped, PipelineSchedule::interleaved,
-                                     PipelineSchedule::sequential}),
+      .add("schedule", &PipelineOptions::schedule, one_of<PipelineSchedule>(),
            "what a pipelined stage does first; sequential: one IPU of each replica is busy at a "
            "time, "
            "as with all strategies but pipelined, for which this does not matter")
@@ -149,10 +145,7 @@ OptionGroup pipeline_group() {
       .add("phases", &PipelineOptions::phases, phase_list("PHASES"),
            "stages of each phase, as in \"B1|B2;B3\", of the phased strategies; by default each "
            "stage is one")
-      .add("phase-liveness", &PipelineOptions::phase_liveness,
-           one_of<PhaseLiveness>({PhaseLiveness::always_live, PhaseLiveness::off_ipu_after_forward,
-                                  PhaseLiveness::off_ipu_after_forward_no_overlap,
-                                  PhaseLiveness::off_ipu_after_each_phase}),
+      .add("phase-liveness", &PipelineOptions::phase_liveness, one_of<PhaseLiveness>(),
            "what leaves the IPUs between phases")
       .add("separate-backward-phase", &PipelineOptions::separate_backward_phase,
            "the last phase ends with forward, and its backward is a phase of its own")
@@ -175,11 +168,9 @@ OptionGroup pipeline_group() {
            "stages are cut to fit; by default there is no limit")
       .add("replication-factor", &PipelineOptions::replication_factor,
            whole_number(1, most_threads), "copies of the pipeline that train together")
-      .add("reduction", &PipelineOptions::reduction,
-           one_of<Reduction>({Reduction::mean, Reduction::sum}),
+      .add("reduction", &PipelineOptions::reduction, one_of<Reduction>(),
            "how the micro-batches' gradients become one")
-      .add("reduction-strategy", &PipelineOptions::reduction_strategy,
-           one_of<ReductionStrategy>({ReductionStrategy::post, ReductionStrategy::running}),
+      .add("reduction-strategy", &PipelineOptions::reduction_strategy, one_of<ReductionStrategy>(),
            "whether a mean is divided once or kept running")
       .add("offload-optimizer", &PipelineOptions::offload_optimizer,
            "keep the optimizer's state off the IPUs")

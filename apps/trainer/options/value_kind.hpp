@@ -56,9 +56,13 @@ ValueKind<StagesOption> stage_list(const std::string& value_name, int most);
 /// Stages grouped to phases, "B1|B2;B3".
 ValueKind<std::vector<penstock::Phase>> phase_list(const std::string& value_name);
 
-/// One of `values`, which to_string() spells.
+/// Reads one of `values`, as to_string() spells it. By default, these are all enumerators that
+/// to_string() has a name for.
 template <class Enum>
-ValueKind<Enum> one_of(const std::vector<Enum>& values) {
+ValueKind<Enum> one_of(std::vector<Enum> values = {}) {
+  if (values.empty())
+    for (int i = 0; to_string(static_cast<Enum>(i)) != "unknown"; ++i)
+      values.push_back(static_cast<Enum>(i));
   std::vector<std::string> names;
   for (const Enum value : values) names.emplace_back(to_string(value));
   const ValueKind<std::string> name = one_of(names);

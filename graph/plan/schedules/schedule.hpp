@@ -1,10 +1,9 @@
 // A Schedule is the policy that shapes a pipeline, as plain data. Its functions have no state and
 // may run on any thread. It does not say when anything runs, only how much a stage may hold and
-// which ready work the stage does first. All schedules are in graph/plan/schedules/list.cpp.
+// which ready work the stage does first. All schedules are in graph/plan/schedules/schedules.cpp.
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string_view>
 
 #include "penstock/trace.hpp"
@@ -31,10 +30,5 @@ struct Schedule {
 /// Nothing if neither is ready.
 std::optional<Direction> next_direction(const Schedule& schedule, bool forward_ready,
                                         bool backward_ready) noexcept;
-
-/// The schedule of that name. @throws Error invalid_argument if there is none; lists the names.
-const Schedule& find_schedule(std::string_view name);
-/// Every schedule, by name.
-std::span<const Schedule* const> all_schedules();
 
 }  // namespace penstock::graph

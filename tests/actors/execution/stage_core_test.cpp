@@ -1,4 +1,5 @@
 #include "actors/execution/stage_core.hpp"
+#include "graph/plan/schedules/schedules.hpp"
 
 #include <gtest/gtest.h>
 

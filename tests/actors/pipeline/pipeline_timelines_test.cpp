@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "graph/plan/schedules/schedules.hpp"
 #include "tests/support/golden_timelines.hpp"
 #include "tests/support/timed_pipeline.hpp"
 

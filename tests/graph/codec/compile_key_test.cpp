@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "graph/plan/schedules/interleaved.hpp"
+#include "graph/plan/schedules/schedules.hpp"
 #include "tests/support/random_network.hpp"
 
 namespace penstock::graph {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/plan/dump.hpp"
-#include "graph/plan/schedules/interleaved.hpp"
+#include "graph/plan/schedules/schedules.hpp"
 #include "penstock/error.hpp"
 #include "tests/support/plan_runner.hpp"
 #include "tests/support/random_network.hpp"

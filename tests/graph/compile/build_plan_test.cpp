@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-#include "graph/plan/schedules/grouped.hpp"
+#include "graph/plan/schedules/schedules.hpp"
 #include "tests/support/model_builder.hpp"
 #include "tests/support/staged.hpp"
 

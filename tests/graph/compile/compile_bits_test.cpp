@@ -5,8 +5,7 @@
 #include <string>
 
 #include "graph/compile/compile.hpp"
-#include "graph/plan/schedules/interleaved.hpp"
-#include "graph/plan/schedules/sequential.hpp"
+#include "graph/plan/schedules/schedules.hpp"
 #include "tests/graph/compile/networks_to_compile.hpp"
 #include "tests/support/model_builder.hpp"
 #include "tests/support/plan_runner.hpp"

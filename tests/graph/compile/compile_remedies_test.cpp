@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "graph/compile/compile.hpp"
-#include "graph/plan/schedules/schedule.hpp"
-#include "graph/plan/schedules/sequential.hpp"
+#include "graph/plan/schedules/schedules.hpp"
 #include "tests/support/model_builder.hpp"
 #include "tests/support/refusal.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "graph/ir/op.hpp"
-#include "graph/plan/schedules/interleaved.hpp"
+#include "graph/plan/schedules/schedules.hpp"
 #include "tests/graph/compile/networks_to_compile.hpp"
 #include "tests/support/model_builder.hpp"
 #include "tests/support/plan_runner.hpp"

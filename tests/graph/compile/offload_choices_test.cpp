@@ -1,4 +1,5 @@
 #include "graph/compile/offload_choices.hpp"
+#include "graph/plan/schedules/schedules.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "graph/plan/plan.hpp"
-#include "graph/plan/schedules/grouped.hpp"
+#include "graph/plan/schedules/schedules.hpp"
 
 namespace penstock::graph {
 

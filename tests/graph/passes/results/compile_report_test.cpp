@@ -2,9 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "graph/plan/schedules/grouped.hpp"
-#include "graph/plan/schedules/interleaved.hpp"
-#include "graph/plan/schedules/sequential.hpp"
+#include "graph/plan/schedules/schedules.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace penstock::graph {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/plan/schedules/schedules.hpp"
 #include "graph/plan/schedules/simulator.hpp"
 
 namespace penstock::graph {

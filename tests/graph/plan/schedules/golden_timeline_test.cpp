@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "graph/plan/schedules/schedules.hpp"
 #include "graph/plan/schedules/simulator.hpp"
 #include "tests/support/golden_timelines.hpp"
 

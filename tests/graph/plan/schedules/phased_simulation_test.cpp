@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/plan/schedules/sequential.hpp"
+#include "graph/plan/schedules/schedules.hpp"
 #include "graph/plan/schedules/simulator.hpp"
 #include "tests/support/refusal.hpp"
 

@@ -1,4 +1,4 @@
-#include "graph/plan/schedules/schedule.hpp"
+#include "graph/plan/schedules/schedules.hpp"
 
 #include <gtest/gtest.h>
 

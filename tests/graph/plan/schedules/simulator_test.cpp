@@ -1,4 +1,5 @@
 #include "graph/plan/schedules/simulator.hpp"
+#include "graph/plan/schedules/schedules.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,16 +1,28 @@
-// Every schedule, once. To add one: write its file pair, include it here, add it to the list.
+#include "graph/plan/schedules/schedules.hpp"
+
 #include <array>
 #include <string>
 
-#include "graph/plan/schedules/grouped.hpp"
-#include "graph/plan/schedules/interleaved.hpp"
-#include "graph/plan/schedules/schedule.hpp"
-#include "graph/plan/schedules/sequential.hpp"
 #include "graph/values/joined.hpp"
 #include "graph/values/printable.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::graph {
+
+const Schedule grouped{
+    .name = "grouped",
+    .in_flight = [](int stage, int stages) { return 2 * (stages - 1 - stage) + 1; },
+    .prefers = Direction::forward};
+
+const Schedule interleaved{.name = "interleaved",
+                           .in_flight = [](int stage, int stages) { return stages - stage; },
+                           .prefers = Direction::backward};
+
+const Schedule sequential{.name = "sequential",
+                          .in_flight = [](int, int) { return 1; },
+                          .prefers = Direction::backward,
+                          .one_at_a_time = true};
+
 namespace {
 
 constexpr std::array schedules{&grouped, &interleaved, &sequential};
