@@ -94,7 +94,7 @@ class House(unittest.TestCase):
 
     def test_every_source_is_built(self):
         files = {path: text for path, text in SOURCES.items() if path not in HOSTS}
-        self.expect_none(files, lambda path, text: rules.built_rule(path, BUILD_FILES))
+        self.expect_none(files, lambda path, text: rules.built_rule(path, SOURCES, BUILD_FILES))
 
     def test_proofs_exist(self):
         document = (ROOT / 'docs' / 'reference.md').read_text()
@@ -269,8 +269,11 @@ class Rules(unittest.TestCase):
 
     def test_built(self):
         build_files = {'graph/meson.build': "files('ops/relu.cpp')"}
-        self.accepts(rules.built_rule('graph/ops/relu.cpp', build_files))
-        self.refuses(rules.built_rule('graph/ops/tanh.cpp', build_files))
+        sources = {'graph/ops/list.cpp': '#include "graph/ops/gelu.hpp"\n'}
+        self.accepts(rules.built_rule('graph/ops/relu.cpp', sources, build_files))
+        self.accepts(rules.built_rule('graph/ops/gelu.cpp', sources, build_files))
+        self.refuses(rules.built_rule('graph/ops/tanh.cpp', sources, build_files))
+        self.refuses(rules.built_rule('graph/ops/gelu.cpp', {}, build_files))
 
     def test_proofs(self):
         sources = {'tests/graph/plan_test.cpp': 'TEST(Plan, Holds) {}\nTEST_P(Plan,\n  Fits) {}'}
