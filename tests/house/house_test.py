@@ -1,5 +1,7 @@
 """Usage: house_test.py ROOT. Checks the tree at ROOT, and that each rule can fail."""
 
+import re
+import shutil
 import subprocess
 import sys
 import unittest
@@ -10,19 +12,23 @@ import rules
 ROOT = Path(sys.argv.pop())
 # Not built by Meson: stands for a project of somebody else's.
 HOSTS = ('tests/install/catches_errors.cpp',)
+# What builds, Git and Python leave in a tree: what .gitignore names.
+LEFT_BEHIND = re.compile(r'build|\.git/|\.cache/|profile/|subprojects/(?!packagefiles)[^/]+/|'
+                         r'(?:.*/)?__pycache__/')
 
 
 def files_of_the_tree():
     """The files that Git knows or would add, whoever owns the tree. Where the tree is no checkout,
-    which is so of an archive, they are all files beside what builds and Python leave there."""
-    if (ROOT / '.git').exists():
+    which is so of an archive, or where Git is not installed, they are all files beside what builds,
+    Git and Python leave there."""
+    if (ROOT / '.git').exists() and shutil.which('git'):
         paths = subprocess.run(
             ['git', '-c', 'safe.directory=*', '-C', ROOT, 'ls-files', '-z', '--cached', '--others',
              '--exclude-standard'],
             capture_output=True, text=True, check=True).stdout.split('\0')
     else:
         paths = [str(path) for path in (found.relative_to(ROOT) for found in ROOT.rglob('*'))
-                 if not path.parts[0].startswith('build') and '__pycache__' not in path.parts]
+                 if not LEFT_BEHIND.match(str(path))]
     return sorted({path for path in paths if (ROOT / path).is_file()})
 
 
