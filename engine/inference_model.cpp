@@ -7,7 +7,7 @@
 #include "engine/rows.hpp"
 #include "engine/running_model.hpp"
 #include "engine/short_plans.hpp"
-#include "engine/stopwatch.hpp"
+#include "graph/values/stopwatch.hpp"
 #include "graph/compile/step_inputs.hpp"
 #include "graph/compile/targets.hpp"
 #include "graph/values/count_text.hpp"

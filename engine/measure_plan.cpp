@@ -1,23 +1,22 @@
 #include "engine/measure_plan.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <memory>
 
 #include "actors/execution/flush_denormals.hpp"
 #include "graph/plan/program.hpp"
 #include "graph/values/memory.hpp"
+#include "graph/values/stopwatch.hpp"
 
 namespace penstock {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Block = std::shared_ptr<std::byte>;
 
 constexpr int least_rounds = 3;  // the first of which only warms up
 constexpr int most_rounds = 12;
-constexpr auto time_limit = std::chrono::milliseconds(100);
+constexpr double seconds_limit = 0.1;
 
 /// Numbers of either sign, none of them denormal, which would take longer than others.
 void fill(const graph::TensorType& type, std::byte* data) {
@@ -58,9 +57,9 @@ class Workbench {
     for (std::size_t i = 0; i < program.instructions.size(); ++i) {
       // What computed them may have made numbers that a trained model never would.
       graph::make_inputs_valid(program.instructions[i], bindings);
-      const auto begin = Clock::now();
+      const Stopwatch watch;
       graph::run(program.instructions[i], bindings);
-      times[i] = std::min(times[i], std::chrono::duration<double>(Clock::now() - begin).count());
+      times[i] = std::min(times[i], watch.seconds());
     }
   }
 
@@ -86,10 +85,9 @@ graph::InstructionTimes measure_instructions(const graph::Plan& one_stage) {
   const Workbench bench(one_stage);
   const actors::FlushDenormals as_in_a_run;
   graph::InstructionTimes times = unknown_times(stage);
-  const auto begin = Clock::now();
+  const Stopwatch watch;
   for (int round = 0;
-       round < least_rounds || (round < most_rounds && Clock::now() - begin < time_limit);
-       ++round) {
+       round < least_rounds || (round < most_rounds && watch.seconds() < seconds_limit); ++round) {
     bench.run(Direction::forward, times.forward);
     bench.run(Direction::backward, times.backward);
   }

@@ -19,15 +19,12 @@
 #include "engine/update_rules.hpp"
 #include "graph/values/number_range.hpp"
 #include "graph/values/printable.hpp"
+#include "graph/values/stopwatch.hpp"
 #include "penstock/error.hpp"
 #include "penstock/report_text.hpp"
 
 namespace penstock {
 namespace {
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 std::int64_t now_ns() {
   return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
@@ -56,7 +53,7 @@ RunningModel::RunningModel(std::shared_ptr<ParameterStore> weights,
       recorded_(host_of
                     ? host_of->recorded_
                     : std::make_shared<Recorded>(actors::TraceLog(options.runtime.trace_events))) {
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   options.validate();
   log_ = host_of ? host_of->log_ : Log(options.runtime, *scope);
   const graph::CompileRequest request =
@@ -93,12 +90,12 @@ RunningModel::RunningModel(std::shared_ptr<ParameterStore> weights,
     rules_ = update_rules(*optimizer, *plan_, trainable_names(), gradient_parts_);
     first_optimizer_ = *optimizer;
   }
-  const auto before_actors = std::chrono::steady_clock::now();
+  const Stopwatch starting;
   const auto phases = static_cast<int>(report_.phases.size());
   if (request.progress) request.progress("start actors", phases, phases);
   if (occupants_->have_room_for(ipu_bytes_, ipu_limit_)) start_actors();
-  report_.phases.push_back({"start actors", seconds_since(before_actors)});
-  report_.seconds = seconds_since(start);
+  report_.phases.push_back({"start actors", starting.seconds()});
+  report_.seconds = watch.seconds();
   if (host_of) log_compilation();
   if (request.progress) request.progress("", phases + 1, phases);
 }
@@ -296,14 +293,14 @@ StepResult RunningModel::run(std::span<const Tensor> inputs, std::int64_t micro_
   if (held_version_ != weights_->version()) upload_weights();
   // From here on the newest weights are on the IPUs, even if a later update of this call fails.
   if (plan_->training) held_version_ = weights_->mark_newer(*this);
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   StepResult result = result_of(
       ask([&](auto& actors) { return actors.step(lent_->lend(inputs), micro_batches, stop); }));
   result.rows.micro_batches = {
       .count = actors::count_returned(setup_.outputs, micro_batches) * setup_.replicas,
       .samples = plan_->batch};
   if (setup_.outputs.mode == OutputMode::sum) result.rows.summed = micro_batches;
-  const double seconds = seconds_since(start);
+  const double seconds = watch.seconds();
   const std::int64_t end_ns = now_ns();
   last_run_ = {.seconds = static_cast<double>(end_ns - begin_ns) * 1e-9};
   try {

@@ -12,7 +12,7 @@
 #include "engine/rows.hpp"
 #include "engine/running_model.hpp"
 #include "engine/short_plans.hpp"
-#include "engine/stopwatch.hpp"
+#include "graph/values/stopwatch.hpp"
 #include "graph/values/count_text.hpp"
 #include "graph/values/hosts_thread.hpp"
 #include "graph/values/out_of_memory.hpp"

@@ -6,7 +6,7 @@
 #include "engine/fit/fields.hpp"
 #include "engine/fit/scores.hpp"
 #include "engine/model/model_access.hpp"
-#include "engine/stopwatch.hpp"
+#include "graph/values/stopwatch.hpp"
 #include "graph/values/out_of_memory.hpp"
 #include "penstock/error.hpp"
 

@@ -11,10 +11,6 @@ namespace {
 constexpr std::array<std::string_view, 7> all_phases{"shapes",    "layouts", "gradients", "stages",
                                                      "partition", "memory",  "report"};
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 }  // namespace
 
 void CompileClock::begin(const char* phase) {
@@ -23,7 +19,7 @@ void CompileClock::begin(const char* phase) {
   if (listener_)
     listener_(phase, static_cast<int>(phases_.size()), static_cast<int>(all_phases.size()));
   phases_.push_back({phase, 0});
-  begun_ = Clock::now();
+  phase_ = Stopwatch();
 }
 
 std::vector<CompilePhase> CompileClock::end() {
@@ -31,12 +27,8 @@ std::vector<CompilePhase> CompileClock::end() {
   return std::move(phases_);
 }
 
-double CompileClock::seconds() const {
-  return seconds_since(made_);
-}
-
 void CompileClock::end_phase() {
-  if (!phases_.empty()) phases_.back().seconds = seconds_since(begun_);
+  if (!phases_.empty()) phases_.back().seconds = phase_.seconds();
 }
 
 }  // namespace penstock::graph

@@ -1,10 +1,10 @@
 // CompileClock tells how far a compilation is, and measures how long each of its phases takes.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <vector>
 
+#include "graph/values/stopwatch.hpp"
 #include "penstock/report.hpp"
 
 namespace penstock::graph {
@@ -24,16 +24,14 @@ class CompileClock {
   /// Ends the last phase and returns the times of all.
   std::vector<CompilePhase> end();
   /// Returns the seconds since the clock was made.
-  double seconds() const;
+  double seconds() const { return all_.seconds(); }
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   void end_phase();
 
   const CompileListener& listener_;
-  const Clock::time_point made_ = Clock::now();
-  Clock::time_point begun_ = made_;  // the last phase
+  const Stopwatch all_;
+  Stopwatch phase_;  // the last one
   std::vector<CompilePhase> phases_;
 };
 

@@ -1,4 +1,5 @@
-// Stopwatch: seconds since it was made, and how many of something that is per second.
+// A stopwatch says how many seconds have passed since it was made, and how many of something that
+// is per second.
 #pragma once
 
 #include <chrono>
