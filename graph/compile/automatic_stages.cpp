@@ -7,6 +7,7 @@
 #include "graph/compile/ipu_memory_refusal.hpp"
 #include "graph/compile/offload_choices.hpp"
 #include "graph/compile/piece_memory.hpp"
+#include "graph/compile/remedies.hpp"
 #include "graph/ir/op.hpp"
 #include "graph/passes/memory/recompute.hpp"
 #include "graph/passes/stages/balance.hpp"
@@ -162,11 +163,9 @@ class Cutting {
     divided.shard_state.on = true;
     if (!request_.memory.shard_state.on && divided.replicas > 1 &&
         helps(recomputed_, plan_, divided))
-      found.emplace_back(
-          "the optimizer's state divided among the replicas "
-          "(options.training.sharding.optimizer_state)");
+      found.emplace_back(remedy_of_shards);
     const auto all = recomputed_stages({.on = plan_.training}, stages_);
-    if (helps(all, plan_, request_.memory)) found.emplace_back("recomputation");
+    if (helps(all, plan_, request_.memory)) found.emplace_back(remedy_of_recomputation);
     return found;
   }
 

@@ -64,7 +64,7 @@ std::vector<Alternative> alternatives_to(const PlanChoice& first) {
     add("a turn for each micro-batch (options.topology.phased.batch_serial off)",
         [](PlanChoice& choice) { choice.plan.phases.turn = 1; });
   if (first.plan.training)
-    add("recomputation", [](PlanChoice& choice) { choice.recompute = {.on = true}; });
+    add(remedy_of_recomputation, [](PlanChoice& choice) { choice.recompute = {.on = true}; });
   return result;
 }
 
@@ -123,14 +123,14 @@ Plan fitting_plan(const Graph& model, const StagedGraph& staged, const CompileRe
   PlanChoice choice = first_choice(request, staged.phases, threads_per_ipu(staged, request));
   std::int32_t& threads = choice.plan.threads_per_ipu;
   const std::int32_t least = request.threads_per_ipu > 0 ? threads : 1;
-  Plan plan = plan_of(staged, choice);
-  while (threads > least && !fits(plan, request)) {
+  for (;;) {
+    Plan plan = plan_of(staged, choice);
+    if (fits(plan, request)) return plan;
+    if (threads == least)
+      throw refusal_of(plan, request.replicas, request.memory,
+                       remedies_for(plan, choice, model, staged, request));
     threads = std::max(least, threads / 2);
-    plan = plan_of(staged, choice);
   }
-  if (fits(plan, request)) return plan;
-  throw refusal_of(plan, request.replicas, request.memory,
-                   remedies_for(plan, choice, model, staged, request));
 }
 
 }  // namespace penstock::graph

@@ -15,9 +15,7 @@ void Remedies::try_shards() {
   if (budget_.shard_state.on) return;
   MemoryBudget divided = budget_;
   divided.shard_state.on = true;
-  add("the optimizer's state divided among the replicas "
-      "(options.training.sharding.optimizer_state)",
-      failed_, divided);
+  add(remedy_of_shards, failed_, divided);
 }
 
 void Remedies::try_schedules() {
@@ -33,7 +31,7 @@ void Remedies::try_batch(const Plan& plan) {
       budget_);
 }
 
-/// Of several IPUs, the text has the bytes of the one that needs most.
+/// The text has the bytes of the IPU that needs most.
 bool Remedies::add(const std::string& name, const Plan& plan, const MemoryBudget& budget,
                    const Schedule* schedule) {
   const auto needs = ipu_needs(plan, replicas_, budget, schedule);

@@ -11,6 +11,12 @@
 
 namespace penstock::graph {
 
+/// The names of remedies that the cut into automatic stages offers, too.
+inline constexpr const char* remedy_of_recomputation = "recomputation";
+inline constexpr const char* remedy_of_shards =
+    "the optimizer's state divided among the replicas "
+    "(options.training.sharding.optimizer_state)";
+
 class Remedies {
  public:
   /// `failed` needs more than `budget`. Both outlive this.
