@@ -58,7 +58,7 @@ actors::Answer SmallCast::finish() {
   system_.run_pending();
   if (system_.deterministic()) return host().wait(0);
   return host().wait(options().stall_seconds, [this](std::uint64_t beats, double seconds) {
-    actors::find_out_why_nothing_moves(*setup_, host().pulse, cast_, beats, seconds);
+    call_watchdog(beats, seconds);
   });
 }
 

@@ -59,7 +59,7 @@ class SmallCast : public SmallNetwork {
   /// Does what the host does while it waits in vain: nothing has moved for `quiet_seconds`, since
   /// the pulse has beaten `beats` times.
   void call_watchdog(std::uint64_t beats, double quiet_seconds = 60) {
-    caf::anon_send(cast_.supervisor, actors::NothingMoves{beats, quiet_seconds});
+    actors::find_out_why_nothing_moves(*setup_, host().pulse, cast_, beats, quiet_seconds);
   }
   /// Returns what a replica has, between calls.
   actors::Variables variables(std::size_t replica = 0) const;

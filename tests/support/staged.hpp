@@ -12,12 +12,12 @@
 
 namespace penstock::testing {
 
-/// Each block of `model`, which has its loss, is a stage. The graph has its gradients.
+/// Each block of `model` is a stage. The graph has its gradients, if it is `differentiated`.
 struct Staged {
-  explicit Staged(const graph::Graph& model)
+  explicit Staged(const graph::Graph& model, bool differentiated = true)
       : assignment(
             graph::assign_stages(model, graph::find_stages(model, StageRule::by_block), {}, true)),
-        graph(graph::differentiate(model)),
+        graph(differentiated ? graph::differentiate(model) : model),
         partition(graph::partition(graph, assignment)) {}
 
   /// Returns the value called `name`, which is there.

@@ -33,9 +33,9 @@ inline bool take_all_memory() {
   return true;
 }
 
-/// Starts a thread, calls `prepare`, takes all memory and returns what `action` returns on the
-/// thread, which has never allocated.
-Outcome without_memory_left(const auto& prepare, const auto& action) {
+/// Starts a thread, takes all memory and returns what `action` returns on the thread, which has
+/// never allocated.
+Outcome without_memory_left(const auto& action) {
   const Latch started, memory_ran_out;
   Outcome outcome = went_wrong;
   std::thread thread([&] {
@@ -44,15 +44,10 @@ Outcome without_memory_left(const auto& prepare, const auto& action) {
     outcome = action();
   });
   started.wait();
-  prepare();
   const bool taken = take_all_memory();
   memory_ran_out.open();
   thread.join();
   return taken ? outcome : memory_is_left;
-}
-/// The same without `prepare`.
-Outcome without_memory_left(const auto& action) {
-  return without_memory_left([] {}, action);
 }
 
 }  // namespace penstock::testing

@@ -5,17 +5,16 @@
 #include <string>
 #include <vector>
 
-#include "graph/passes/network/differentiate.hpp"
-#include "graph/passes/stages/find_stages.hpp"
-#include "graph/passes/stages/stage_assignment.hpp"
 #include "tests/support/model_builder.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/staged.hpp"
 
 namespace penstock::graph {
 namespace {
 
 using testing::ModelBuilder;
 using testing::refusal;
+using testing::Staged;
 
 std::string shown(const Graph& graph, const StageEdge& edge) {
   const char* kinds[] = {"input", "activation", "gradient", "order"};
@@ -27,23 +26,11 @@ std::string shown(const Graph& graph, const StageEdge& edge) {
   return text + " " + stage(edge.from) + "->" + stage(edge.to);
 }
 
-/// Every block a stage; `graph` may have backward nodes.
-struct Parts {
-  explicit Parts(Graph model, bool differentiated = false)
-      : assignment(assign_stages(model, find_stages(model, StageRule::by_block), {}, true)),
-        graph(differentiated ? differentiate(model) : model),
-        result(partition(graph, assignment)) {}
-
-  std::vector<std::string> edges() const {
-    std::vector<std::string> texts;
-    for (const StageEdge& edge : result.edges) texts.push_back(shown(graph, edge));
-    return texts;
-  }
-
-  StageAssignment assignment;
-  Graph graph;
-  Partition result;
-};
+std::vector<std::string> edges(const Staged& staged) {
+  std::vector<std::string> texts;
+  for (const StageEdge& edge : staged.partition.edges) texts.push_back(shown(staged.graph, edge));
+  return texts;
+}
 
 /// h goes from A to B and skips to C; x goes to A and C; the target goes to C only.
 Graph skipping() {
@@ -57,14 +44,14 @@ Graph skipping() {
 }
 
 TEST(Partition, SendsEachValueStraightToEachStageThatNeedsIt) {
-  EXPECT_EQ(Parts(skipping()).edges(),
+  EXPECT_EQ(edges(Staged(skipping(), false)),
             (std::vector<std::string>{"input x host->0", "input x host->2", "input target host->2",
                                       "activation a 0->1", "activation a 0->2", "activation b 1->2",
                                       "order 1->0", "order 2->1"}));
 }
 
 TEST(Partition, SendsGradientsStraightBack) {
-  EXPECT_EQ(Parts(skipping(), true).edges(),
+  EXPECT_EQ(edges(Staged(skipping())),
             (std::vector<std::string>{
                 "input x host->0", "input x host->2", "input target host->2", "activation a 0->1",
                 "activation a 0->2", "activation b 1->2", "gradient mse/mse_loss_gradient 2->0",
@@ -77,14 +64,14 @@ TEST(Partition, JoinsNeighboursThatExchangeNothing) {
   const auto a = model.block("A").linear("a", x, 4);
   const auto b = model.block("B").linear("b", x, 4);
   model.loss(model.block("C").apply("add", {a, b}, {}, "sum"));
-  EXPECT_EQ(Parts(model.graph(), true).edges(),
+  EXPECT_EQ(edges(Staged(model.graph())),
             (std::vector<std::string>{"input x host->0", "input x host->1", "activation a 0->2",
                                       "activation b 1->2", "gradient sum/fill 2->0",
                                       "gradient sum/fill 2->1", "order 0->1", "order 1->0"}));
 }
 
 TEST(Partition, ListsEachEdgeAtBothOfItsEnds) {
-  const Partition parts = Parts(skipping(), true).result;
+  const Partition parts = Staged(skipping()).partition;
   EXPECT_EQ(parts.stages[0].forward_receives, (std::vector<std::int32_t>{0}));
   EXPECT_EQ(parts.stages[0].forward_sends, (std::vector<std::int32_t>{3, 4}));
   EXPECT_EQ(parts.stages[0].backward_receives, (std::vector<std::int32_t>{6, 8}));
@@ -95,17 +82,17 @@ TEST(Partition, ListsEachEdgeAtBothOfItsEnds) {
 
 // C7: forward and backward of a layer are in one stage, and so on one IPU.
 TEST(Partition, RunsBackwardNodesWhereTheirForwardNodesAre) {
-  const Parts parts(skipping(), true);
+  const Staged staged(skipping());
   std::size_t seen = 0;
   for (std::size_t stage = 0; stage < 3; ++stage)
-    for (const NodeId id : parts.result.stages[stage].backward) {
-      const Node& node = parts.graph.node(id);
-      EXPECT_EQ(parts.assignment.of(parts.graph.node(node.forward_of)),
+    for (const NodeId id : staged.partition.stages[stage].backward) {
+      const Node& node = staged.graph.node(id);
+      EXPECT_EQ(staged.assignment.of(staged.graph.node(node.forward_of)),
                 static_cast<std::int32_t>(stage))
           << node.name;
       ++seen;
     }
-  EXPECT_EQ(seen, parts.graph.nodes.size() - skipping().nodes.size());
+  EXPECT_EQ(seen, staged.graph.nodes.size() - skipping().nodes.size());
 }
 
 TEST(Partition, RefusesAFirstStageThatNoInputReaches) {
@@ -113,7 +100,7 @@ TEST(Partition, RefusesAFirstStageThatNoInputReaches) {
   const auto p = model.parameter("p", {4, 4});
   const auto h = model.block("A").apply("relu", {p});
   model.block("B").apply("linear", {model.input("x", {4}), h});
-  EXPECT_EQ(refusal(Errc::invalid_topology, [&] { Parts parts(model.graph()); }),
+  EXPECT_EQ(refusal(Errc::invalid_topology, [&] { Staged(model.graph(), false); }),
             "stage 0 uses no input of the model; nothing would tell it to begin");
 }
 
