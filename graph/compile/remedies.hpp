@@ -52,7 +52,7 @@ class Remedies {
 };
 
 /// Looks for the largest micro-batch that fits, by bisection, for memory grows with the samples.
-/// Where layouts change on the way it may miss a larger one, but what it finds does fit.
+/// If layouts change on the way, the search may miss a larger one, but what it finds does fit.
 class BatchSearch {
  public:
   /// A micro-batch of so many samples does not fit.

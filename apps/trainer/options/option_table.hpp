@@ -17,7 +17,7 @@ const OptionRow* find_option(std::string_view name);
 
 /// Returns how the refusal of the unknown option `name`, which may have "=" and a value behind it,
 /// ends: "; did you mean --epochs? --help lists what there is" if some option is nearly called so.
-/// That option's name follows `dashes`.
+/// `dashes` stand before the name of the option in that text.
 std::string advice_on_unknown(std::string_view name, std::string_view dashes);
 
 }  // namespace trainer

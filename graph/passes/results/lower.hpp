@@ -18,7 +18,7 @@ struct WorkspacePlace {
   std::int64_t bytes = 0;
 };
 
-/// Where a program has what lies in its scratch.
+/// ScratchPlaces says where a program has what lies in its scratch.
 struct ScratchPlaces {
   std::vector<std::optional<Location>> of_value = {};  ///< by ValueId
   std::vector<WorkspacePlace> workspaces = {};         ///< of each node, in order

@@ -55,7 +55,7 @@ std::string remedies_within(std::int64_t bytes) {
   return text.substr(text.find(what) + what.size());
 }
 
-// Of one class in the host store, of shards, of schedules and of smaller micro-batches.
+// One class in the host store is tried first, then shards, schedules and smaller micro-batches.
 TEST(FittingPlan, IsAdvisedOfInOneOrder) {
   EXPECT_EQ(
       remedies_within(94'000),
