@@ -4,36 +4,31 @@
 
 #include <caf/logger.hpp>
 #include <chrono>
-#include <cstdlib>
-#include <exception>
+#include <cstddef>
 #include <new>
 #include <thread>
 #include <utility>
 
+#include "graph/values/thread_variables.hpp"
+
 namespace penstock::actors {
 namespace {
-
-// The GNU C library gives memory back to the system when blocks from 64 KiB on are freed. That
-// would take time at every entry, so that this block is smaller.
-constexpr std::size_t entry_bytes = std::size_t{32} << 10;
 
 // The GNU C library takes 1 MiB at once for a heap that cannot grow where it is.
 constexpr std::size_t kept_bytes = std::size_t{2} << 20;
 
-/// Says whether the thread has used CAF's variable, and what the C++ library keeps for exceptions.
-constinit thread_local bool has_entered = false;
+[[gnu::noipa]] bool& has_entered() noexcept {
+  static constinit thread_local bool entered = false;
+  return entered;
+}
 
 }  // namespace
 
 bool try_to_enter_caf() noexcept {
-  if (has_entered) return true;
-  // The compiler must not see that nobody uses the block.
-  void* volatile const block = std::malloc(entry_bytes);
-  if (!block) return false;
-  std::free(block);
+  if (has_entered()) return true;
+  if (!prepare_to_throw() || !has_memory_for_thread_variables()) return false;
   caf::logger::current_logger();
-  static_cast<void>(std::uncaught_exceptions());  // looks at what is kept for exceptions
-  has_entered = true;
+  has_entered() = true;
   return true;
 }
 

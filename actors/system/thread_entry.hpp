@@ -1,15 +1,14 @@
 // thread_entry: what a thread does before it uses CAF. CAF keeps a variable for each thread, which
 // has a destructor. When a thread first uses that variable, the C library registers the destructor
-// and allocates a few bytes for it; if it gets none, it ends the process. So it may do when a
-// thread first throws.
+// and allocates a few bytes for it. If it gets none, it ends the process.
 #pragma once
 
 namespace penstock::actors {
 
-/// Makes sure that there is memory, and lets the calling thread use that variable. Returns false if
-/// there is no memory; the thread then has to leave CAF alone. A thread that has entered before
-/// needs none. What is left to chance is the moment between the two, in which other threads would
-/// have to take 32 KiB.
+/// Makes sure that there is memory, and lets the calling thread use that variable and throw.
+/// Returns false if there is no memory; the thread then has to leave CAF alone. A thread that has
+/// entered before needs none. What is left to chance is the moment between the two, in which other
+/// threads would have to take 32 KiB.
 bool try_to_enter_caf() noexcept;
 
 /// Does what try_to_enter_caf() does. @throws std::bad_alloc if there is no memory.

@@ -7,6 +7,7 @@
 
 #include "actors/threads/allowed_cpus.hpp"
 #include "graph/values/canonical_floats.hpp"
+#include "graph/values/thread_variables.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::actors {
@@ -35,6 +36,7 @@ void* run(void* argument) {
   name_this_thread(start->name);
   start->cpus.use();
   const CanonicalFloats floats;
+  static_cast<void>(prepare_to_throw());  // without memory, `body` is run nevertheless
   start->body();
   return nullptr;
 }

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <mutex>
 #include <new>
 #include <string>
 #include <utility>
 
+#include "graph/values/thread_variables.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -22,17 +22,10 @@ const Error& error_made_beforehand() {
 const Error& made_beforehand = error_made_beforehand();
 
 /// The watch of the thread's outermost or_out_of_memory(), or null.
-constinit thread_local MemoryWatch* outermost = nullptr;
-
-/// Makes the loader look for storage for libstdc++'s variables of each thread, too, among which is
-/// what it knows of the thread's exceptions: the first throw allocates none then. A library asks
-/// for that as soon as it reaches one of these variables by a descriptor, as std::call_once() does
-/// here.
-const bool exceptions_have_storage = [] {
-  std::once_flag flag;
-  std::call_once(flag, [] {});
-  return true;
-}();
+[[gnu::noipa]] MemoryWatch*& outermost() noexcept {
+  static constinit thread_local MemoryWatch* watch = nullptr;
+  return watch;
+}
 
 }  // namespace
 
@@ -56,23 +49,25 @@ bool NotedExceptions::has(const std::length_error& error) const noexcept {
 }
 
 MemoryWatch::MemoryWatch() noexcept {
-  if (outermost) return;
+  if (outermost()) return;
+  static_cast<void>(prepare_to_throw());  // without memory, the call is tried nevertheless
   noted_.emplace();
-  outermost = this;
+  outermost() = this;
 }
 
 // What has been noted dies after this, for the destructor of a host's exception may call the
 // engine.
 MemoryWatch::~MemoryWatch() {
-  if (outermost == this) outermost = nullptr;
+  if (outermost() == this) outermost() = nullptr;
 }
 
 void MemoryWatch::note_host(const std::length_error& error) noexcept {
-  if (outermost) outermost->noted_->add(error);
+  if (MemoryWatch* const watch = outermost()) watch->noted_->add(error);
 }
 
 bool MemoryWatch::is_of_host(const std::length_error& error) noexcept {
-  return outermost && outermost->noted_->has(error);
+  const MemoryWatch* const watch = outermost();
+  return watch && watch->noted_->has(error);
 }
 
 }  // namespace penstock

@@ -1,10 +1,12 @@
-/* This host loads a plug-in, whose thread finds no memory when it calls the plug-in for the first
-   time. It ends with status 0 if the plug-in has said so.
+/* This host loads a plug-in, whose thread finds no memory when it calls the plug-in. It ends with
+   status 0 if the plug-in has refused these calls.
    Usage: host PLUGIN before|after
-     The thread starts before the plug-in is loaded, or after.
+     The thread starts before the plug-in is loaded, or after, and calls it for the first time when
+     memory has run out.
    Usage: host PLUGIN behind OTHER
-     Another plug-in has been loaded, and has thrown. The host ends with status 0 if the first one
-     trains a model behind it. */
+     Another plug-in has been loaded, and has thrown. One thread trains a model, and another one
+   makes a model only, before memory runs out on a thread of the plug-in's. None of these threads
+   has thrown anything so far. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -14,57 +16,89 @@
 
 #include "tests/engine/plugin/plugin.h"
 
-static sem_t memory_ran_out;
+static sem_t has_called, memory_ran_out;
+static void (*make)(void);
+static void (*train)(void);
+static int (*take)(void);
+static int (*is_batch_refused)(void);
 static int (*is_refused)(void);
 
-static void* call_plugin(void* was_refused) {
+static void* call_without_memory(void* status) {
   sem_wait(&memory_ran_out);
-  *(int*)was_refused = is_refused();
+  *(int*)status = is_refused() ? 0 : 5;
   return NULL;
 }
 
+static void* train_until_memory_runs_out(void* status) {
+  train();
+  *(int*)status = is_batch_refused() && take() && is_refused() ? 0 : 5;
+  return NULL;
+}
+
+static void* call_before_and_after_memory_runs_out(void* status) {
+  make();
+  sem_post(&has_called);
+  sem_wait(&memory_ran_out);
+  *(int*)status = take() && is_refused() ? 0 : 6;
+  return NULL;
+}
+
+static void* load_library(const char* path) {
+  void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!library) fprintf(stderr, "%s\n", dlerror());
+  return library;
+}
+
 /* The plug-in is never unloaded: the library has threads. */
-static int load(const char* path, void (**train)(void), int (**take)(void)) {
-  void* const plugin = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+static int load(const char* path) {
+  void* const plugin = load_library(path);
   if (!plugin) return 0;
-  *(void**)train = dlsym(plugin, "train_a_model");
-  *(void**)take = dlsym(plugin, "take_memory");
+  *(void**)&make = dlsym(plugin, "make_a_model");
+  *(void**)&train = dlsym(plugin, "train_a_model");
+  *(void**)&take = dlsym(plugin, "take_memory");
+  *(void**)&is_batch_refused = dlsym(plugin, "is_batch_refused_whose_reader_takes_memory");
   *(void**)&is_refused = dlsym(plugin, "is_refused_for_want_of_memory");
-  return *train && *take && is_refused;
+  return make && train && take && is_batch_refused && is_refused;
 }
 
-static int train_behind(const char* path, const char* other) {
-  void (*train)(void);
-  int (*take)(void);
+static int load_and_throw(const char* path) {
   int (*throw_and_catch)(void);
-  void* const plugin = dlopen(other, RTLD_NOW | RTLD_LOCAL);
+  void* const plugin = load_library(path);
   *(void**)&throw_and_catch = plugin ? dlsym(plugin, "throw_and_catch") : NULL;
-  if (!throw_and_catch || !throw_and_catch() || !load(path, &train, &take)) {
-    fprintf(stderr, "%s\n", dlerror());
-    return 3;
-  }
-  train();
-  return 0;
+  return throw_and_catch && throw_and_catch();
 }
 
-int main(int count, char** arguments) {
-  if (count == 4) return train_behind(arguments[1], arguments[3]);
-  if (count != 3) return 2;
-  const int before = strcmp(arguments[2], "before") == 0;
+static int call_from_new_thread(const char* path, int before) {
   pthread_t thread;
-  int was_refused = 0;
-  void (*train)(void);
-  int (*take)(void);
+  int status = 0;
   sem_init(&memory_ran_out, 0, 0);
-  if (before) pthread_create(&thread, NULL, call_plugin, &was_refused);
-  if (!load(arguments[1], &train, &take)) {
-    fprintf(stderr, "%s\n", dlerror());
-    return 3;
-  }
+  if (before) pthread_create(&thread, NULL, call_without_memory, &status);
+  if (!load(path)) return 3;
   train();
-  if (!before) pthread_create(&thread, NULL, call_plugin, &was_refused);
+  if (!before) pthread_create(&thread, NULL, call_without_memory, &status);
   if (!take()) return 4;
   sem_post(&memory_ran_out);
   pthread_join(thread, NULL);
-  _Exit(was_refused ? 0 : 5);
+  return status;
+}
+
+static int call_behind(const char* path, const char* other) {
+  pthread_t training, calling;
+  int status = 0, status_of_caller = 0;
+  if (!load_and_throw(other) || !load(path)) return 3;
+  sem_init(&has_called, 0, 0);
+  sem_init(&memory_ran_out, 0, 0);
+  pthread_create(&calling, NULL, call_before_and_after_memory_runs_out, &status_of_caller);
+  sem_wait(&has_called);
+  pthread_create(&training, NULL, train_until_memory_runs_out, &status);
+  pthread_join(training, NULL);
+  sem_post(&memory_ran_out);
+  pthread_join(calling, NULL);
+  return status ? status : status_of_caller;
+}
+
+int main(int count, char** arguments) {
+  if (count < 3) return 2;
+  _Exit(count == 4 ? call_behind(arguments[1], arguments[3])
+                   : call_from_new_thread(arguments[1], strcmp(arguments[2], "before") == 0));
 }

@@ -2,7 +2,10 @@
 #include "tests/engine/plugin/plugin.h"
 
 #include <functional>
+#include <memory>
+#include <new>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -26,7 +29,24 @@ bool is_out_of_memory(const std::function<void()>& call) {
   }
 }
 
+/// Its readers find no memory as soon as they read.
+class GreedyDataset : public Dataset {
+ public:
+  std::int64_t size() const override { return 1; }
+  const std::vector<Field>& fields() const override { return fields_; }
+  void read(const SampleRequest&, std::span<std::byte* const>) const override {
+    if (testing::take_all_memory()) throw std::bad_alloc();
+  }
+
+ private:
+  std::vector<Field> fields_ = {{"x", DType::f32, {4}}};
+};
+
 }  // namespace
+
+void make_a_model() {
+  Model("the first one");
+}
 
 void train_a_model() {
   model.emplace("of the plug-in");
@@ -41,6 +61,11 @@ void train_a_model() {
 
 int take_memory() {
   return testing::take_all_memory();
+}
+
+int is_batch_refused_whose_reader_takes_memory() {
+  DataLoader loader(std::make_shared<GreedyDataset>(), 1);
+  return is_out_of_memory([&] { loader.next(); });
 }
 
 int is_refused_for_want_of_memory() {

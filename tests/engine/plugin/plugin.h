@@ -6,11 +6,16 @@
 extern "C" {
 #endif
 
-/* Makes a model and trains it. */
+/* Makes a model and drops it. */
+void make_a_model(void);
+/* Makes a model, which it keeps, and trains it. */
 void train_a_model(void);
 /* Takes all memory that the process has, and sees to it that it gets no more. Returns 1 if that is
    so, else 0. */
 int take_memory(void);
+/* Asks a loader for a batch, whose reading thread takes all memory and throws. Returns 1 if Error
+   out_of_memory refuses the batch, else 0. */
+int is_batch_refused_whose_reader_takes_memory(void);
 /* Returns 1 if Error out_of_memory refuses a new model, the weights and a step of the one that was
    trained, else 0. */
 int is_refused_for_want_of_memory(void);
