@@ -113,10 +113,13 @@ void Log::operator()(LogLevel level, std::initializer_list<std::string_view> par
   tell(line);
 }
 
-constinit thread_local Log::Held* Log::Held::innermost = nullptr;
+[[gnu::noipa]] Log::Held*& Log::Held::innermost() noexcept {
+  static constinit thread_local Held* held = nullptr;
+  return held;
+}
 
 Log::Held* Log::Held::of(const LogScope& scope) noexcept {
-  Held* held = innermost;
+  Held* held = innermost();
   while (held && &held->scope_ != &scope) held = held->outer_;
   return held;
 }
@@ -132,7 +135,7 @@ Log::Held::Held(const LogScope& scope) : scope_(scope), passes_all_(true) {
 
 void Log::Held::join() {
   if (of(scope_)) return;  // the call around this one tells the lines
-  outer_ = std::exchange(innermost, this);
+  outer_ = std::exchange(innermost(), this);
   in_chain_ = true;
 }
 
@@ -144,7 +147,7 @@ void Log::Held::add(const std::shared_ptr<Telling>& telling) {
 // Calls inside this one have ended, so that this is the innermost of the chain.
 void Log::Held::release() {
   if (!std::exchange(in_chain_, false)) return;
-  innermost = outer_;
+  innermost() = outer_;
   tell_waiting();
 }
 

@@ -87,7 +87,8 @@ class Log {
     void release();
     void tell_waiting();
 
-    static constinit thread_local Held* innermost;
+    /// Returns the innermost one of this thread, or null.
+    static Held*& innermost() noexcept;
 
     const LogScope& scope_;
     const bool passes_all_;                         // else only what the call's own log throws

@@ -235,18 +235,26 @@ class Rules(unittest.TestCase):
         self.accepts(rules.guard_rule('graph/plan/plan.hpp', '// The plan.\n#pragma once\n'))
 
     def test_variables_of_threads(self):
-        path, good = 'graph/values/memory.cpp', 'constinit thread_local int a = 0;'
-        self.accepts(rules.thread_local_rule(path, good))
-        self.accepts(rules.thread_local_rule(path, f'static {good}'))
-        self.accepts(rules.thread_local_rule(path, 'static constinit thread_local A::B* b;'))
+        path = 'graph/values/memory.cpp'
+
+        def function(variable, attribute='[[gnu::noipa]] ', kind='int', more=''):
+            return f'{attribute}{kind}& a() noexcept {{\n  {variable}\n{more}  return b;\n}}\n'
+
+        good = 'static constinit thread_local int b = 0;'
+        self.accepts(rules.thread_local_rule(path, function(good)))
+        self.accepts(rules.thread_local_rule(path, function(
+            'static constinit thread_local A::B* b = nullptr;', kind='A::B*')))
         self.accepts(rules.thread_local_rule(path, '// It is not thread_local.\nint a = 0;'))
         self.accepts(rules.thread_local_rule('tests/support/tape.cpp', 'thread_local int a = 0;'))
-        self.refuses(rules.thread_local_rule('graph/kernels/isa.cpp', good))
-        self.refuses(rules.thread_local_rule(path, 'thread_local int a = 0;'))
-        self.refuses(rules.thread_local_rule(path, 'constinit thread_local int a[4096] = {};'))
-        self.refuses(rules.thread_local_rule(path, '__thread int a = 0;'))
-        self.refuses(rules.thread_local_rule(path, f'{good}\nstatic\nthread_local int b = 0;'))
-        self.refuses(rules.thread_local_rule(path, 'constinit thread_local std::string a{};'))
+        self.refuses(rules.thread_local_rule('graph/kernels/isa.cpp', function(good)))
+        for text in (good, function(good, attribute=''), function(good, more='  ++b;\n'),
+                     function('static thread_local int b = 0;'),
+                     function('static constinit thread_local int b[4096] = {};'),
+                     function('static __thread int b = 0;'),
+                     function('static constinit thread_local A b = {};', kind='A'),
+                     function(good) + 'constinit thread_local int c = 0;'):
+            with self.subTest(text=text):
+                self.refuses(rules.thread_local_rule(path, text))
 
     def test_words(self):
         for text in ('// see /ho' + 'me/me/notes', '// TO' + 'DO: more', 'GTEST_SK' + 'IP();',
