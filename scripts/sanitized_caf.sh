@@ -3,6 +3,7 @@
 # build directories, by everything that decides over it.
 
 caf_name=actor-framework-0.17.6
+caf_source_package=actor-framework_0.17.6.orig.tar.gz
 caf_options=(-Db_sanitize=thread -Db_lundef=false -Db_ndebug=false -Doptimization=1
   -Dcpp_args=-g1)
 
@@ -37,12 +38,30 @@ compile_caf() {
     rm -rf "$1/build"
 }
 
+# source_from_packages: puts CAF's source where Meson looks for an archive before it downloads one.
+# The source comes from where apt has CAF's packages, for some machines reach nothing else. Meson
+# checks its hash.
+source_from_packages() {
+  local file package
+  file=$(sed -n 's/^source_filename = //p' "$root/subprojects/caf_core.wrap") &&
+    package=$(apt-get download --print-uris libcaf-dev | sed "s/^'\([^']*\)'.*/\1/") &&
+    mkdir -p "$root/subprojects/packagecache" &&
+    PATH=$PATH:/usr/lib/apt quietly apt-helper download-file "${package%/*}/$caf_source_package" \
+      "$root/subprojects/packagecache/$file"
+}
+
+# get_caf_source: gets it from the project's release page, or else from the packages.
+get_caf_source() {
+  local download=(meson subprojects download --sourcedir "$root" caf_core)
+  "${download[@]}" >/dev/null 2>&1 </dev/null ||
+    { source_from_packages && quietly "${download[@]}"; }
+}
+
 # build_caf DIRECTORY: the directory is there when it is complete. The caller holds its lock.
 build_caf() {
   local work=$1.unfinished
   say "building CAF under ThreadSanitizer, once"
-  quietly meson subprojects download --sourcedir "$root" caf_core ||
-    { say "CAF's source could not be downloaded; its output is above"; exit 77; }
+  get_caf_source || { say "CAF's source could not be downloaded; its output is above"; exit 77; }
   # What is there was cut off before it was complete.
   { rm -rf "$work" "$1" && compile_caf "$work" && mv -T "$work" "$1"; } ||
     { rm -rf "$work"; fail "CAF could not be built"; }
