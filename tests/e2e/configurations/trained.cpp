@@ -12,9 +12,10 @@
 namespace penstock::testing {
 namespace {
 
-/// What the directory keeps is what the same model was compiled to before.
-TrainingModel from_cache(const Model& model, Options options, const Optimizer& optimizer) {
-  const TemporaryDirectory directory;
+/// Returns a training model that the directory has had since the same model was compiled before.
+/// The directory has to live as long, for what is compiled later is kept there, too.
+TrainingModel from_cache(const Model& model, Options options, const Optimizer& optimizer,
+                         const TemporaryDirectory& directory) {
   options.runtime.cache_directory = directory.path().string();
   EXPECT_FALSE(TrainingModel(model, options, optimizer).compile_report().from_cache);
   TrainingModel training(model, options, optimizer);
@@ -136,7 +137,8 @@ Trained train(const Experiment& experiment, const Configuration& configuration) 
     options.topology.ipu_memory_bytes = least_memory(
         options, [&](const Options& limited) { return TrainingModel(model, limited, optimizer); });
   const std::int64_t last = experiment.last_samples;
-  TrainingModel training = configuration.cached ? from_cache(model, options, optimizer)
+  const TemporaryDirectory cache;
+  TrainingModel training = configuration.cached ? from_cache(model, options, optimizer, cache)
                                                 : TrainingModel(model, options, optimizer);
   const std::int64_t update = per_update(options);
   const std::int64_t all = updates * update - (last > 0 ? update - last : 0);
