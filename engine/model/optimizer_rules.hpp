@@ -10,7 +10,7 @@
 
 namespace penstock {
 
-graph::ParameterRule rule_of(const OptimizerSettings& settings);
+using graph::rule_of;
 
 /// The rule of each of a model's trainable `parameters`, in their order: that of the group which
 /// names it, else the optimizer's own.

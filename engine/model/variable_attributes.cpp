@@ -22,14 +22,10 @@ struct OwnAttribute {
 constexpr OwnAttribute own_attributes[] = {{"max_grad_norm", &Optimizer::max_grad_norm},
                                            {"loss_scaling", &Optimizer::loss_scaling}};
 
-/// The same rule with the values that it has by default.
-graph::ParameterRule default_rule(const OptimizerSettings& settings) {
-  return std::visit([]<class Rule>(const Rule&) { return rule_of(Rule{}); }, settings);
-}
-
+/// Returns the field of the rule's number called `name`, or null if it has none.
 const graph::HyperNumber* find_number(const Optimizer& optimizer, std::string_view name) {
-  for (const graph::HyperNumber& number : rule_of(optimizer.settings).rule->numbers)
-    if (number.name == name) return &number;
+  for (const auto& [constant, field] : rule_of(optimizer.settings).rule->constants)
+    if (name == constant->name) return std::get_if<graph::HyperNumber>(&constant->value);
   return nullptr;
 }
 
@@ -59,18 +55,18 @@ const char* on_off(bool a_switch) {
 
 void expect_kept(const Optimizer& first, const graph::ParameterRule& before,
                  const graph::ParameterRule& after, const std::string& parameter) {
-  const std::string rule = std::string(before.rule->name) + ".";
   const std::string of = " of parameter " + quoted_text(parameter);
-  for (const graph::HyperNumber& number : before.rule->numbers) {
-    const double was = before.hyper.*number.value, now = after.hyper.*number.value;
-    if (was != now && !first.is_variable(number.name))
-      refuse(rule + std::string(number.name), of, number_text(was), number_text(now),
-             advice_for(number.name));
-  }
-  for (const graph::HyperSwitch& a_switch : before.rule->switches) {
-    const bool was = before.hyper.*a_switch.value, now = after.hyper.*a_switch.value;
-    if (was != now)
-      refuse(rule + std::string(a_switch.name), of, on_off(was), on_off(now), only_anew);
+  for (const auto& [constant, field] : before.rule->constants) {
+    const std::string attribute = std::string(before.rule->name) + "." + constant->name;
+    if (const auto* number = std::get_if<graph::HyperNumber>(&constant->value)) {
+      const double was = before.hyper.**number, now = after.hyper.**number;
+      if (was != now && !first.is_variable(constant->name))
+        refuse(attribute, of, number_text(was), number_text(now), advice_for(constant->name));
+    } else {
+      const auto a_switch = std::get<graph::HyperSwitch>(constant->value);
+      const bool was = before.hyper.*a_switch, now = after.hyper.*a_switch;
+      if (was != now) refuse(attribute, of, on_off(was), on_off(now), only_anew);
+    }
   }
 }
 
@@ -80,7 +76,9 @@ void expect_attribute(const Optimizer& optimizer, std::string_view attribute) {
   if (find_number(optimizer, attribute) || find_own(attribute)) return;
   const graph::OptimizerRule& rule = *rule_of(optimizer.settings).rule;
   std::vector<std::string_view> names;
-  for (const graph::HyperNumber& number : rule.numbers) names.push_back(number.name);
+  for (const auto& [constant, field] : rule.constants)
+    if (std::holds_alternative<graph::HyperNumber>(constant->value))
+      names.emplace_back(constant->name);
   for (const OwnAttribute& own : own_attributes) names.push_back(own.name);
   throw Error(Errc::invalid_argument, "optimizer.marked." + printable(shortened(attribute, 100)) +
                                           ": " + std::string(rule.name) +
@@ -92,8 +90,9 @@ bool was_given(const Optimizer& optimizer, std::string_view attribute) {
   if (attribute == "learning_rate") return true;
   if (const OwnAttribute* own = find_own(attribute))
     return optimizer.*own->value != Optimizer().*own->value;
-  const auto value = find_number(optimizer, attribute)->value;
-  const double untouched = default_rule(optimizer.settings).hyper.*value;
+  const graph::HyperNumber value = *find_number(optimizer, attribute);
+  const OptimizerSettings& defaults = graph::default_settings()[optimizer.settings.index()];
+  const double untouched = rule_of(defaults).hyper.*value;
   const auto given = [&](const OptimizerSettings& settings) {
     return rule_of(settings).hyper.*value != untouched;
   };

@@ -1,61 +1,17 @@
 #include "penstock/optimizer_json.hpp"
 
 #include <ostream>
+#include <span>
 
 #include "engine/model/optimizer_rules.hpp"
 #include "engine/settings/json_fields.hpp"
+#include "graph/plan/optimizers/optimizer_rule.hpp"
 #include "graph/values/joined.hpp"
 
 namespace penstock {
 
-// The fields of each rule. The bindings name all of them: a new one must be listed here, or this
-// does not compile.
-
-void each_field(MaybeConst<Sgd> auto& rule, const auto& visit) {
-  auto& [learning_rate, momentum, dampening, weight_decay, nesterov, dampen_first_step,
-         keras_variant] = rule;
-  visit("learning_rate", learning_rate);
-  visit("momentum", momentum);
-  visit("dampening", dampening);
-  visit("weight_decay", weight_decay);
-  visit("nesterov", nesterov);
-  visit("dampen_first_step", dampen_first_step);
-  visit("keras_variant", keras_variant);
-}
-
-template <class Rule>
-requires MaybeConst<Rule, Adam> || MaybeConst<Rule, AdamW>
-void each_field(Rule& rule, const auto& visit) {
-  auto& [learning_rate, beta1, beta2, eps, weight_decay, bias_correction] = rule;
-  visit("learning_rate", learning_rate);
-  visit("beta1", beta1);
-  visit("beta2", beta2);
-  visit("eps", eps);
-  visit("weight_decay", weight_decay);
-  visit("bias_correction", bias_correction);
-}
-
-void each_field(MaybeConst<RmsProp> auto& rule, const auto& visit) {
-  auto& [learning_rate, alpha, eps, momentum, weight_decay, centered, tf_variant] = rule;
-  visit("learning_rate", learning_rate);
-  visit("alpha", alpha);
-  visit("eps", eps);
-  visit("momentum", momentum);
-  visit("weight_decay", weight_decay);
-  visit("centered", centered);
-  visit("tf_variant", tf_variant);
-}
-
-void each_field(MaybeConst<Lamb> auto& rule, const auto& visit) {
-  auto& [learning_rate, beta1, beta2, eps, weight_decay, max_weight_norm, bias_correction] = rule;
-  visit("learning_rate", learning_rate);
-  visit("beta1", beta1);
-  visit("beta2", beta2);
-  visit("eps", eps);
-  visit("weight_decay", weight_decay);
-  visit("max_weight_norm", max_weight_norm);
-  visit("bias_correction", bias_correction);
-}
+// The bindings name all fields of a struct: a new one must be listed here, or this does not
+// compile.
 
 void each_field(MaybeConst<ParameterGroup> auto& group, const auto& visit) {
   auto& [parameters, settings] = group;
@@ -84,17 +40,16 @@ void each_field(MaybeConst<Optimizer> auto& optimizer, const auto& visit) {
   visit("marked", marked);
 }
 
-/// A rule's settings, and its name before them.
-template <class Settings>
+/// The settings of a rule, and the rule's name before them.
 struct NamedRule {
   std::string& name;
-  Settings& settings;
+  OptimizerSettings& settings;
 };
 
-template <class Settings>
-void each_field(const NamedRule<Settings>& rule, const auto& visit) {
+void each_field(const NamedRule& rule, const auto& visit) {
   visit("rule", rule.name);
-  each_field(rule.settings, visit);
+  for (const graph::RuleConstant& has : rule_of(rule.settings).rule->constants)
+    std::visit([&](auto* value) { visit(has.constant->name, *value); }, has.field(rule.settings));
 }
 
 namespace {
@@ -103,15 +58,9 @@ std::string rule_name(const OptimizerSettings& settings) {
   return std::string(rule_of(settings).rule->name);
 }
 
-template <std::size_t... I>
-std::vector<OptimizerSettings> default_rules(std::index_sequence<I...>) {
-  return {std::variant_alternative_t<I, OptimizerSettings>()...};
-}
-
-/// The settings of another rule than before begin with that one's defaults.
+/// Gives `settings` the defaults of the rule that `json` names, unless they are of that rule.
 void choose_rule(const std::string& path, const JsonValue& json, OptimizerSettings& settings) {
-  const auto known =
-      default_rules(std::make_index_sequence<std::variant_size_v<OptimizerSettings>>());
+  const std::span<const OptimizerSettings> known = graph::default_settings();
   for (const OptimizerSettings& rule : known) {
     if (json.kind != JsonValue::Kind::text || json.text != rule_name(rule)) continue;
     if (rule.index() != settings.index()) settings = rule;
@@ -124,11 +73,8 @@ void choose_rule(const std::string& path, const JsonValue& json, OptimizerSettin
 
 JsonValue written(const OptimizerSettings& settings) {
   std::string name = rule_name(settings);
-  return std::visit(
-      [&]<class Settings>(const Settings& rule) {
-        return written(NamedRule<const Settings>{name, rule});
-      },
-      settings);
+  OptimizerSettings values = settings;
+  return written(NamedRule{name, values});
 }
 
 void read_json(FieldReader& reader, const std::string& path, const JsonValue& json,
@@ -137,12 +83,8 @@ void read_json(FieldReader& reader, const std::string& path, const JsonValue& js
     if (json.kind == JsonValue::Kind::object && item.name == "rule")
       choose_rule(path, item, settings);
   std::string name = rule_name(settings);
-  std::visit(
-      [&]<class Settings>(Settings& rule) {
-        NamedRule<Settings> named{name, rule};
-        reader.read_fields(path, json, named);
-      },
-      settings);
+  NamedRule named{name, settings};
+  reader.read_fields(path, json, named);
   // Refusals name the rule instead: "adamw.beta1", "optimizer.groups[0].adamw.beta1".
   const std::string whose = path.substr(0, path.rfind("settings"));
   reader.add_alias(whose == "optimizer." ? name : whose + name, path);

@@ -1,12 +1,18 @@
-#include "graph/plan/optimizers/adam.hpp"
-
+// Kingma and Ba, "Adam: A Method for Stochastic Optimization", as torch.optim.Adam:
+//   g += weight_decay w;  m = beta1 m + (1 - beta1) g;  v = beta2 v + (1 - beta2) g^2;
+//   w -= learning_rate m' / (sqrt(v') + eps),
+// where m' = m / (1 - beta1^step), v' = v / (1 - beta2^step) with `bias_correction`, else m and v.
+// Loshchilov and Hutter, "Decoupled Weight Decay Regularization", as torch.optim.AdamW: Adam, with
+// w *= 1 - learning_rate weight_decay in place of the decay added to the gradient. (PopTorch's
+// AdamW corrects the bias even when asked not to; this one does as it is told.)
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/plan/optimizers/moments.hpp"
+#include "graph/plan/optimizers/rule_description.hpp"
 
 namespace penstock::graph {
 namespace {
 
-/// One step with both kinds of decay: `l2` w is added to the gradient, and w is multiplied by
+/// Does one step with both kinds of decay: `l2` w is added to the gradient, and w is multiplied by
 /// `keep` first.
 void advance(const Hyper& hyper, std::int64_t step, double l2, double keep, std::span<float> weight,
              const SummedGradient& gradient, std::span<const std::span<float>> state) {
@@ -31,18 +37,32 @@ void update_adamw(const Hyper& hyper, std::int64_t step, std::span<float> weight
   advance(hyper, step, 0, 1 - hyper.learning_rate * hyper.weight_decay, weight, gradient, state);
 }
 
+template <class Settings>
+constexpr RuleConstant constants[] = {
+    constant<&Settings::learning_rate>("learning_rate"),
+    constant<&Settings::beta1>("beta1"),
+    constant<&Settings::beta2>("beta2"),
+    constant<&Settings::eps>("eps"),
+    constant<&Settings::weight_decay>("weight_decay"),
+    constant<&Settings::bias_correction>("bias_correction"),
+};
+
 }  // namespace
 
-const OptimizerRule adam{.name = "adam",
-                         .state = moments_state,
-                         .update = update_adam,
-                         .numbers = moments_numbers,
-                         .switches = moments_switches};
+template <>
+struct Description<Adam> {
+  static constexpr OptimizerRule rule{
+      .name = "adam", .state = moments_state, .update = update_adam, .constants = constants<Adam>};
+};
+template const OptimizerRule& described_rule<Adam>();
 
-const OptimizerRule adamw{.name = "adamw",
-                          .state = moments_state,
-                          .update = update_adamw,
-                          .numbers = moments_numbers,
-                          .switches = moments_switches};
+template <>
+struct Description<AdamW> {
+  static constexpr OptimizerRule rule{.name = "adamw",
+                                      .state = moments_state,
+                                      .update = update_adamw,
+                                      .constants = constants<AdamW>};
+};
+template const OptimizerRule& described_rule<AdamW>();
 
 }  // namespace penstock::graph

@@ -1,20 +1,17 @@
-#include "graph/plan/optimizers/lamb.hpp"
-
+// You et al., "Large Batch Optimization for Deep Learning: Training BERT in 76 minutes", as
+// PopTorch has it: with m' and v' as in Adam,
+//   x = m' / (sqrt(v') + eps) + weight_decay w;  w -= learning_rate trust x,
+// where trust = min(|w|, max_weight_norm) / |x|, and 1 when either norm is 0. The norms are those
+// of the whole parameter that `update` is given.
 #include <algorithm>
 
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/plan/optimizers/moments.hpp"
 #include "graph/plan/optimizers/norm.hpp"
+#include "graph/plan/optimizers/rule_description.hpp"
 
 namespace penstock::graph {
 namespace {
-
-constexpr HyperNumber numbers[] = {{"learning_rate", &Hyper::learning_rate},
-                                   {"beta1", &Hyper::beta1},
-                                   {"beta2", &Hyper::beta2},
-                                   {"eps", &Hyper::eps},
-                                   {"weight_decay", &Hyper::weight_decay},
-                                   {"max_weight_norm", &Hyper::max_weight_norm}};
 
 double trust_ratio(double weight_norm, double direction_norm, double max_weight_norm) {
   if (weight_norm == 0 || direction_norm == 0) return 1;
@@ -61,14 +58,27 @@ void directions(const Hyper& hyper, std::int64_t step, std::span<const float> we
 
 constexpr ShardedRule in_shards{.follow = follow, .directions = directions, .move = move};
 
+constexpr RuleConstant constants[] = {
+    constant<&Lamb::learning_rate>("learning_rate"),
+    constant<&Lamb::beta1>("beta1"),
+    constant<&Lamb::beta2>("beta2"),
+    constant<&Lamb::eps>("eps"),
+    constant<&Lamb::weight_decay>("weight_decay"),
+    constant<&Lamb::max_weight_norm>("max_weight_norm"),
+    constant<&Lamb::bias_correction>("bias_correction"),
+};
+
 }  // namespace
 
-const OptimizerRule lamb{.name = "lamb",
-                         .state = moments_state,
-                         .update = update,
-                         .elementwise = false,
-                         .in_shards = &in_shards,
-                         .numbers = numbers,
-                         .switches = moments_switches};
+template <>
+struct Description<Lamb> {
+  static constexpr OptimizerRule rule{.name = "lamb",
+                                      .state = moments_state,
+                                      .update = update,
+                                      .elementwise = false,
+                                      .in_shards = &in_shards,
+                                      .constants = constants};
+};
+template const OptimizerRule& described_rule<Lamb>();
 
 }  // namespace penstock::graph

@@ -16,7 +16,7 @@ inline MomentConstants moment_constants(const Hyper& hyper) {
           .inflow2 = static_cast<float>(1 - hyper.beta2)};
 }
 
-/// Both are 1 without bias correction.
+/// The factors that correct the moments' bias towards 0; both are 1 without bias correction.
 struct Corrections {
   double first;        ///< m / first is unbiased
   double second_root;  ///< sqrt(v) / second_root is the root of the unbiased v
@@ -31,14 +31,7 @@ struct Corrections {
   }
 };
 
-inline constexpr HyperNumber moments_numbers[] = {{"learning_rate", &Hyper::learning_rate},
-                                                  {"beta1", &Hyper::beta1},
-                                                  {"beta2", &Hyper::beta2},
-                                                  {"eps", &Hyper::eps},
-                                                  {"weight_decay", &Hyper::weight_decay}};
-inline constexpr HyperSwitch moments_switches[] = {{"bias_correction", &Hyper::bias_correction}};
-
-/// Adam's and LAMB's state: "exp_avg" (m) and "exp_avg_sq" (v).
+/// Returns Adam's and LAMB's state: "exp_avg" (m) and "exp_avg_sq" (v).
 inline std::vector<StateTensor> moments_state(const Hyper&) {
   return {{"exp_avg"}, {"exp_avg_sq", 0, true}};
 }

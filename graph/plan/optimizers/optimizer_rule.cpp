@@ -1,39 +1,77 @@
 #include "graph/plan/optimizers/optimizer_rule.hpp"
 
+#include <algorithm>
+#include <array>
 #include <string>
+#include <type_traits>
 
-#include "graph/values/number_range.hpp"
+#include "graph/values/joined.hpp"
+#include "penstock/error.hpp"
 
 namespace penstock::graph {
 namespace {
 
-struct Constant {
-  std::string_view name;
-  double Hyper::*value;
-  NumberRange range = {};
-};
+template <class... Settings>
+std::array<const OptimizerRule*, sizeof...(Settings)> rules_of(
+    std::type_identity<std::variant<Settings...>>) {
+  return {&described_rule<Settings>()...};
+}
 
-constexpr NumberRange fraction{.high = 1, .below_high = true};
+template <class... Settings>
+std::array<OptimizerSettings, sizeof...(Settings)> defaults_of(
+    std::type_identity<std::variant<Settings...>>) {
+  return {Settings{}...};
+}
 
-constexpr Constant constants[] = {
-    {"learning_rate", &Hyper::learning_rate},
-    {"momentum", &Hyper::momentum},
-    {"dampening", &Hyper::dampening},
-    {"weight_decay", &Hyper::weight_decay},
-    {"beta1", &Hyper::beta1, fraction},
-    {"beta2", &Hyper::beta2, fraction},
-    {"eps", &Hyper::eps},
-    {"alpha", &Hyper::alpha, fraction},
-    {"max_weight_norm", &Hyper::max_weight_norm, {.above_low = true}},
-};
+void take(Hyper& hyper, const Constant& constant, const double* value) {
+  hyper.*std::get<HyperNumber>(constant.value) = *value;
+}
+
+void take(Hyper& hyper, const Constant& constant, const bool* value) {
+  hyper.*std::get<HyperSwitch>(constant.value) = *value;
+}
+
+void take(Hyper& hyper, const Constant& constant, const std::optional<double>* value) {
+  if (*value) take(hyper, constant, &**value);
+}
 
 }  // namespace
 
 void validate(const OptimizerRule& rule, const Hyper& hyper) {
-  for (const Constant& constant : constants)
-    check_f32(std::string(rule.name) + "." + std::string(constant.name), hyper.*constant.value,
-              constant.range);
+  for (const Constant& constant : all_constants)
+    if (const auto* number = std::get_if<HyperNumber>(&constant.value))
+      check_f32(std::string(rule.name) + "." + constant.name, hyper.**number, constant.range);
   if (rule.check) rule.check(hyper);
+}
+
+std::span<const OptimizerRule* const> all_optimizer_rules() {
+  static const auto rules = rules_of(std::type_identity<OptimizerSettings>());
+  return rules;
+}
+
+const OptimizerRule& find_optimizer_rule(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const OptimizerRule* rule : all_optimizer_rules()) {
+    if (rule->name == name) return *rule;
+    names.push_back(rule->name);
+  }
+  std::ranges::sort(names);
+  throw Error(Errc::invalid_argument, "there is no optimizer named \"" + std::string(name) +
+                                          "\"; there are " + joined(names));
+}
+
+ParameterRule rule_of(const OptimizerSettings& settings) {
+  ParameterRule result{all_optimizer_rules()[settings.index()]};
+  OptimizerSettings values = settings;
+  for (const RuleConstant& has : result.rule->constants)
+    std::visit([&](const auto* value) { take(result.hyper, *has.constant, value); },
+               has.field(values));
+  return result;
+}
+
+std::span<const OptimizerSettings> default_settings() {
+  static const auto settings = defaults_of(std::type_identity<OptimizerSettings>());
+  return settings;
 }
 
 }  // namespace penstock::graph

@@ -1,50 +1,34 @@
-// OptimizerRule: how weights follow their gradients, as plain data. One file pair per optimizer
-// in this folder, one entry in its list.cpp. Pure: a rule has no state of its own and may
-// run on any thread; it works in f32, each element by itself or with norms of its own parameter
-// (LAMB), so a parameter's bits depend on nothing but that parameter.
+// OptimizerRule: how weights follow their gradients, as plain data. Each optimizer has one source
+// in this folder, and its settings are in OptimizerSettings. Rules are pure: a rule has no state of
+// its own and may run on any thread; it works in f32, each element by itself or with norms of its
+// own parameter (LAMB), so a parameter's bits depend on nothing but that parameter.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "graph/kernels/updates/updates.hpp"
+#include "graph/plan/optimizers/constants.hpp"
 #include "graph/plan/optimizers/norm.hpp"
+#include "penstock/optimizer.hpp"
 
 namespace penstock::graph {
 
 /// No rule keeps more tensors of a parameter than these.
 inline constexpr std::size_t most_state_tensors = 4;
 
-/// The constants of a rule; each rule reads the ones that it knows. Zero is legal for momentum,
-/// dampening and weight decay, and for a learning rate.
-struct Hyper {
-  double learning_rate = 1e-3;
-  double momentum = 0;
-  double dampening = 0;
-  double weight_decay = 0;
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double eps = 1e-8;
-  double alpha = 0.99;
-  double max_weight_norm = 65500;
-  bool nesterov = false;
-  bool bias_correction = true;
-  bool centered = false;
-  bool tf_variant = false;         ///< rmsprop as TensorFlow has it, see rmsprop.hpp
-  bool dampen_first_step = false;  ///< sgd as PopTorch has it, see sgd.hpp
-  bool keras_variant = false;      ///< sgd as Keras has it, see sgd.hpp
-};
+/// A field of a rule's settings.
+using SettingsField = std::variant<double*, bool*, std::optional<double>*>;
 
-/// A number and a switch of Hyper, by name.
-struct HyperNumber {
-  std::string_view name;
-  double Hyper::*value;
-};
-struct HyperSwitch {
-  std::string_view name;
-  bool Hyper::*value;
+/// A constant that a rule has.
+struct RuleConstant {
+  const Constant* constant;
+  /// Returns the field that keeps the constant in settings of this rule.
+  SettingsField (*field)(OptimizerSettings&);
 };
 
 /// A tensor of the parameter's size that a rule keeps from update to update.
@@ -87,10 +71,10 @@ struct OptimizerRule {
   bool elementwise = true;
   /// How it is updated by its pieces or shards, if not each element by itself.
   const ShardedRule* in_shards = nullptr;
-  /// What of Hyper the rule reads.
-  std::span<const HyperNumber> numbers = {};
-  std::span<const HyperSwitch> switches = {};
-  /// Rules between the constants; null: none. @throws Error invalid_argument
+  /// The constants that the rule has, in the order of its settings' fields.
+  std::span<const RuleConstant> constants = {};
+  /// Checks the constants against each other; null if they do not depend on each other.
+  /// @throws Error invalid_argument
   void (*check)(const Hyper&) = nullptr;
 };
 
@@ -103,9 +87,20 @@ struct ParameterRule {
 /// @throws Error invalid_argument naming rule and constant, what it may be, and what it is.
 void validate(const OptimizerRule& rule, const Hyper& hyper);
 
-/// The rule of that name. @throws Error invalid_argument if there is none; lists the names.
-const OptimizerRule& find_optimizer_rule(std::string_view name);
-/// Every rule, by name.
+/// Returns the rule whose settings are `Settings`, one of OptimizerSettings. The rule's source
+/// instantiates it, see rule_description.hpp.
+template <class Settings>
+const OptimizerRule& described_rule();
+
+/// Returns every rule, in the order of OptimizerSettings.
 std::span<const OptimizerRule* const> all_optimizer_rules();
+/// Returns the rule called `name`.
+/// @throws Error invalid_argument if there is none; lists the names.
+const OptimizerRule& find_optimizer_rule(std::string_view name);
+
+/// Returns the rule that `settings` are for, and the values that they give to its constants.
+ParameterRule rule_of(const OptimizerSettings& settings);
+/// Returns the settings of every rule, with their defaults.
+std::span<const OptimizerSettings> default_settings();
 
 }  // namespace penstock::graph

@@ -1,20 +1,18 @@
-#include "graph/plan/optimizers/rmsprop.hpp"
-
+// Hinton's RMSprop as torch.optim.RMSprop:
+//   g += weight_decay w;  s = alpha s + (1 - alpha) g^2;  x = g / (sqrt(s) + eps),
+// with `centered` a = alpha a + (1 - alpha) g and sqrt(s - a^2) in place of sqrt(s) (0 where
+// rounding makes it negative); with momentum
+//   u = momentum u + x;  w -= learning_rate u,  else w -= learning_rate x.
+// `tf_variant` is TensorFlow's: x = g / sqrt(s + eps), s starts at 1, and the learning rate goes
+// into the buffer: u = momentum u + learning_rate x;  w -= u.
 #include "graph/kernels/kernel_table.hpp"
+#include "graph/plan/optimizers/rule_description.hpp"
 
 namespace penstock::graph {
 namespace {
 
-constexpr HyperNumber numbers[] = {{"learning_rate", &Hyper::learning_rate},
-                                   {"alpha", &Hyper::alpha},
-                                   {"eps", &Hyper::eps},
-                                   {"momentum", &Hyper::momentum},
-                                   {"weight_decay", &Hyper::weight_decay}};
-constexpr HyperSwitch switches[] = {{"centered", &Hyper::centered},
-                                    {"tf_variant", &Hyper::tf_variant}};
-
-/// Other names for other quantities: TensorFlow's has the learning rates in its momentum, and a
-/// mean of squares with a share of the one that it starts from.
+/// TensorFlow's state has other names because it holds other quantities: its momentum has the
+/// learning rates in it, and its mean of squares a share of the one that it starts from.
 std::vector<StateTensor> state(const Hyper& hyper) {
   const bool tf = hyper.tf_variant;
   std::vector<StateTensor> tensors{{tf ? "rms" : "square_avg", tf ? 1.0f : 0.0f, true}};
@@ -41,9 +39,23 @@ void update(const Hyper& hyper, std::int64_t, std::span<float> weight,
                                  hyper.momentum != 0 ? state.back().data() : nullptr);
 }
 
+constexpr RuleConstant constants[] = {
+    constant<&RmsProp::learning_rate>("learning_rate"),
+    constant<&RmsProp::alpha>("alpha"),
+    constant<&RmsProp::eps>("eps"),
+    constant<&RmsProp::momentum>("momentum"),
+    constant<&RmsProp::weight_decay>("weight_decay"),
+    constant<&RmsProp::centered>("centered"),
+    constant<&RmsProp::tf_variant>("tf_variant"),
+};
+
 }  // namespace
 
-const OptimizerRule rmsprop{
-    .name = "rmsprop", .state = state, .update = update, .numbers = numbers, .switches = switches};
+template <>
+struct Description<RmsProp> {
+  static constexpr OptimizerRule rule{
+      .name = "rmsprop", .state = state, .update = update, .constants = constants};
+};
+template const OptimizerRule& described_rule<RmsProp>();
 
 }  // namespace penstock::graph

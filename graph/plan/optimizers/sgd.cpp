@@ -1,27 +1,26 @@
-#include "graph/plan/optimizers/sgd.hpp"
-
+// Stochastic gradient descent as torch.optim.SGD:
+//   g += weight_decay w;  v = momentum v + (1 - dampening) g;  w -= learning_rate v,
+// with `nesterov` w -= learning_rate (g + momentum v). As in PyTorch the first step is not
+// dampened, and without momentum (v = g, no state) none is. `dampen_first_step` gives PopTorch's
+// result instead: dampening applies to every step, with momentum or without. `keras_variant` is
+// tf.keras.optimizers.SGD, the learning rate of each step inside the buffer:
+//   v = momentum v + learning_rate g;  w -= v,  with `nesterov` w -= momentum v + learning_rate g.
 #include "graph/kernels/kernel_table.hpp"
+#include "graph/plan/optimizers/rule_description.hpp"
 #include "graph/values/number_range.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::graph {
 namespace {
 
-/// Another name for another quantity: Keras's has the learning rates in it.
+/// Keras's momentum has another name because it is another quantity: it has the learning rates in
+/// it.
 std::vector<StateTensor> state(const Hyper& hyper) {
   if (hyper.momentum == 0) return {};
   return {{hyper.keras_variant ? "momentum" : "momentum_buffer"}};
 }
 
-constexpr HyperNumber numbers[] = {{"learning_rate", &Hyper::learning_rate},
-                                   {"momentum", &Hyper::momentum},
-                                   {"dampening", &Hyper::dampening},
-                                   {"weight_decay", &Hyper::weight_decay}};
-constexpr HyperSwitch switches[] = {{"nesterov", &Hyper::nesterov},
-                                    {"dampen_first_step", &Hyper::dampen_first_step},
-                                    {"keras_variant", &Hyper::keras_variant}};
-
-/// Without momentum.
+/// Updates a weight that has no momentum.
 void descend(const Hyper& hyper, std::span<float> weight, const SummedGradient& gradient) {
   const double undampened = hyper.dampen_first_step ? 1 - hyper.dampening : 1;
   const DescentConstants constants{.rate = static_cast<float>(hyper.learning_rate * undampened),
@@ -56,13 +55,23 @@ void check(const Hyper& hyper) {
                                             number_text(hyper.dampening));
 }
 
+constexpr RuleConstant constants[] = {
+    constant<&Sgd::learning_rate>("learning_rate"),
+    constant<&Sgd::momentum>("momentum"),
+    constant<&Sgd::dampening>("dampening"),
+    constant<&Sgd::weight_decay>("weight_decay"),
+    constant<&Sgd::nesterov>("nesterov"),
+    constant<&Sgd::dampen_first_step>("dampen_first_step"),
+    constant<&Sgd::keras_variant>("keras_variant"),
+};
+
 }  // namespace
 
-const OptimizerRule sgd{.name = "sgd",
-                        .state = state,
-                        .update = update,
-                        .numbers = numbers,
-                        .switches = switches,
-                        .check = check};
+template <>
+struct Description<Sgd> {
+  static constexpr OptimizerRule rule{
+      .name = "sgd", .state = state, .update = update, .constants = constants, .check = check};
+};
+template const OptimizerRule& described_rule<Sgd>();
 
 }  // namespace penstock::graph
