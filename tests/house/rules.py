@@ -6,8 +6,8 @@ from pathlib import PurePosixPath
 # Public headers that hold plain values; graph/ and actors/ see these and no others. graph/values/
 # defines their functions.
 VALUE_HEADERS = [f'penstock/{name}.hpp'
-                 for name in ('call_size', 'error', 'ipu_order', 'optimizer', 'options', 'report',
-                              'shape', 'tensor', 'trace')]
+                 for name in ('call_size', 'error', 'ipu_order', 'optimizer_settings', 'options',
+                              'report', 'shape', 'tensor', 'trace')]
 STANDARD = r'[a-z_0-9]+'  # Only the standard library's headers have neither slash nor suffix.
 POSIX = r'dirent\.h|fcntl\.h|pthread\.h|sched\.h|signal\.h|unistd\.h|sys/[a-z]+\.h'
 

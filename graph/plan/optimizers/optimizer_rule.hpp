@@ -14,7 +14,7 @@
 #include "graph/kernels/updates/updates.hpp"
 #include "graph/plan/optimizers/constants.hpp"
 #include "graph/plan/optimizers/norm.hpp"
-#include "penstock/optimizer.hpp"
+#include "penstock/optimizer_settings.hpp"
 
 namespace penstock::graph {
 
