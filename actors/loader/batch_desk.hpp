@@ -1,5 +1,5 @@
-// BatchDesk: how both kinds of loader actors serve their consumer, given the rules (LoaderCore or
-// StreamCore) by which batches come about. Where memory runs out the consumer is told so, and
+// BatchDesk serves the consumer of a loader actor, given the rules (LoaderCore or StreamCore) by
+// which batches come about. Where memory runs out the consumer is told so, and
 // nothing is lost: its next question tries again.
 #pragma once
 

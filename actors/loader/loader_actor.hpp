@@ -1,16 +1,19 @@
-// The loader actor: hands rows to its readers and complete batches to the consumer, in the epoch's
-// order, never further ahead than its settings allow. Its handlers throw nothing and never block.
+// The loader's actor hands tasks to its readers and gives complete batches to the consumer, in the
+// epoch's order, never further ahead than its settings allow. One actor serves both kinds of
+// sources, with LoaderCore for samples that have numbers and StreamCore for streams. Its handlers
+// throw nothing and never block.
 #pragma once
 
 #include <caf/typed_event_based_actor.hpp>
 #include <memory>
 #include <vector>
 
-#include "actors/loader/batch_desk.hpp"
+#include "actors/loader/batch_port.hpp"
 #include "actors/loader/loader_messages.hpp"
 #include "actors/loader/reader_job.hpp"
 #include "actors/loader/reader_mail.hpp"
 #include "actors/loader/row_reader.hpp"
+#include "actors/loader/stream_reader.hpp"
 #include "actors/system/actor_system.hpp"
 
 namespace penstock::actors {
@@ -25,31 +28,14 @@ struct LoaderLinks {
   ReaderPool* pool = nullptr;
 };
 
-struct LoaderActorState {
-  static constexpr const char* name = "loader";
-
-  LoaderLinks links = {};
-  std::shared_ptr<BatchDesk<LoaderCore>> desk = {};
-  std::vector<std::shared_ptr<RowReader>> readers = {};
-  std::vector<int> idle = {};  // positions in `readers`, for all of which it has room
-
-  LoaderActorState() = default;
-  LoaderActorState(const LoaderActorState&) = delete;
-  LoaderActorState& operator=(const LoaderActorState&) = delete;
-  ~LoaderActorState();
-
-  void on_start_epoch(const StartEpoch& message) noexcept;
-  void on_take_batch(const TakeBatch& message) noexcept;
-  void on_rows_read(RowsRead& message) noexcept;
-
- private:
-  void advance(bool ready) noexcept;
-  void hand_out();
-};
-
 /// Starts a loader of the source's samples, which these readers read.
 LoaderActor spawn_loader(ActorSystem& system, const LoaderSource& source,
                          const LoaderSettings& settings, const LoaderLinks& links,
                          std::vector<std::shared_ptr<RowReader>> readers);
+
+/// Starts a loader of streams with these readers, as many as the settings have workers.
+StreamLoaderActor spawn_loader(ActorSystem& system, const StreamSource& source,
+                               const StreamSettings& settings, const LoaderLinks& links,
+                               std::vector<std::shared_ptr<StreamReader>> readers);
 
 }  // namespace penstock::actors

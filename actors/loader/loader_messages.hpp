@@ -31,28 +31,25 @@ struct TakeBatch {
   std::uint64_t number = 0;
 };
 
-/// Reader -> loader: what has become of the reader's task, of whose memory it has let go. What the
+/// A reader sends its loader what has become of its task, of whose memory it has let go. What the
 /// source threw is part of the result.
-struct RowsRead {
+template <class Result>
+struct TaskDone {
   int reader = 0;
-  ReadResult result = {};
-};
-
-/// Reader -> loader of streams: what has become of the reader's task, of whose memory it has let
-/// go. What the stream threw is part of the result.
-struct RowsFilled {
-  FillResult result = {};
+  Result result = {};
 };
 
 using Loader =
     caf::typed_actor<caf::reacts_to<Begin>, caf::reacts_to<StartEpoch>, caf::reacts_to<TakeBatch>>;
-using LoaderActor = Loader::extend<caf::reacts_to<RowsRead>>;
-using StreamLoaderActor = Loader::extend<caf::reacts_to<RowsFilled>>;
+template <class Result>
+using LoaderActorOf = Loader::extend<caf::reacts_to<TaskDone<Result>>>;
+using LoaderActor = LoaderActorOf<ReadResult>;
+using StreamLoaderActor = LoaderActorOf<FillResult>;
 
 }  // namespace penstock::actors
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::Begin)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::StartEpoch)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::TakeBatch)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::RowsRead)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::RowsFilled)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::TaskDone<penstock::actors::ReadResult>)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(penstock::actors::TaskDone<penstock::actors::FillResult>)

@@ -9,7 +9,6 @@
 #include "actors/loader/load_failure.hpp"
 #include "actors/loader/loader_actor.hpp"
 #include "actors/loader/reader_threads.hpp"
-#include "actors/loader/stream_loader_actor.hpp"
 #include "actors/system/actor_system.hpp"
 #include "actors/system/letter.hpp"
 #include "actors/system/owning_process.hpp"
@@ -52,7 +51,7 @@ class LoaderRuntime::Impl {
     const auto shared = std::make_shared<const StreamSource>(std::move(source));
     auto readers = make_readers<StreamReader>(readers_, shared, watch_);
     start_threads(shared, {readers.begin(), readers.end()});
-    spawn_stream_loader(*system_, *shared, settings, links(), std::move(readers));
+    spawn_loader(*system_, *shared, settings, links(), std::move(readers));
     await_begin();
   }
 

@@ -1,6 +1,4 @@
 // Section 2.5: the loader of streams under any message order.
-#include "actors/loader/stream_loader_actor.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -28,7 +26,7 @@ class StreamFixture : public LoaderRig<StreamLoaderActor, std::int64_t> {
     std::vector<std::shared_ptr<StreamReader>> readers;
     for (int number = 0; number < settings.workers; ++number)
       readers.push_back(std::make_shared<StreamReader>(number, source_, watch_));
-    loader_ = spawn_stream_loader(system_, *source_, settings, links(), readers);
+    loader_ = spawn_loader(system_, *source_, settings, links(), readers);
   }
   ~StreamFixture() { end(); }
 
