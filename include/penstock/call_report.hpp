@@ -6,17 +6,18 @@
 
 namespace penstock {
 
+/// Says when the micro-batches of one tensor were there.
 struct TensorTimes {
-  std::string name;
+  std::string name;  ///< This is the name of the input, the output, the loss or the anchor.
   /// Holds a moment for each micro-batch, in seconds since the call began, in the data's order.
   std::vector<double> seconds = {};
 };
 
 /// Holds seconds over the micro-batches of a call, which are zeros if it has none.
 struct Latency {
-  double least = 0;
-  double mean = 0;
-  double most = 0;
+  double least = 0;  ///< This is the shortest of them.
+  double mean = 0;   ///< This is their mean.
+  double most = 0;   ///< This is the longest of them.
 };
 
 /// Only `seconds` is known without `RuntimeOptions::trace`, if a call recorded more events than

@@ -10,7 +10,7 @@ struct Options;
 
 /// A call is a step in training, a run in inference. Shorter ones take and do less.
 struct CallSize {
-  bool training = true;
+  bool training = true;                    ///< This says whether the call is a step of training.
   std::int64_t batch_size = 1;             ///< b: samples of a micro-batch
   std::int64_t gradient_accumulation = 1;  ///< G: micro-batches per replica and weight update
   /// D: weight updates; in inference, which has no G, micro-batches per replica.
@@ -18,6 +18,7 @@ struct CallSize {
   std::int64_t replicas = 1;          ///< R
   std::int64_t input_group_size = 1;  ///< replicas that get the same samples
 
+  /// Returns how many micro-batches each replica has: G·D.
   std::int64_t micro_batches_per_replica() const noexcept {
     return gradient_accumulation * device_iterations;
   }

@@ -41,15 +41,16 @@ using BatchSampler = std::function<std::vector<std::vector<std::int64_t>>(std::u
 /// epoch. The samples that are left over are other ones in the next epoch.
 struct Partition {
   int index = 0;  ///< 0 to count-1
-  int count = 1;
+  int count = 1;  ///< This is the number of parts.
 };
 
+/// Says how a DataLoader orders its samples, makes batches of them and reads them.
 struct DataLoaderOptions {
   bool shuffle = false;   ///< another order every epoch, from `seed` and the epoch's number alone
   bool drop_last = true;  ///< leave out the samples that do not fill a batch
-  LoaderMode mode = LoaderMode::async;
-  int workers = 2;   ///< threads that read samples; 0 is taken for 1
-  int buffered = 3;  ///< batches assembled ahead, unless in sync mode
+  LoaderMode mode = LoaderMode::async;  ///< This decides when a batch is assembled.
+  int workers = 2;                      ///< threads that read samples; 0 is taken for 1
+  int buffered = 3;                     ///< batches assembled ahead, unless in sync mode
   /// Without one it is 0, but the parts of a partition, which share it, need one to shuffle.
   std::optional<std::uint64_t> seed = {};
   double timeout_seconds = 60;  ///< a wait for a batch longer than this fails, and says for what
@@ -61,7 +62,7 @@ struct DataLoaderOptions {
   /// which becomes Error out_of_memory.
   /// @throws Error invalid_data for a sample that the dataset has not, or no batch at all.
   Sampler sampler = {};
-  Partition partition = {};
+  Partition partition = {};  ///< This loader gives the samples of this part alone.
   /// This function is told in one line when a thread has to be left behind; see close(). It is
   /// called on the thread that calls close() or the destructor, and the destructor drops what it
   /// throws.
@@ -112,11 +113,15 @@ class DataLoader {
   /// samples with numbers; invalid_data if it knows that it is empty or has no field.
   DataLoader(std::shared_ptr<const IterableDataset> dataset, std::int64_t samples_per_batch,
              const DataLoaderOptions& options = {});
+  /// Makes batches of an iterable dataset for one step of a training with `model`.
   DataLoader(std::shared_ptr<const IterableDataset> dataset, const Options& model,
              const DataLoaderOptions& options = {});
   /// Does what close() does, unless that has been called.
   ~DataLoader();
+  /// Leaves the other loader without anything: nothing but destruction and assignment is left
+  /// to it.
   DataLoader(DataLoader&&) noexcept;
+  /// Does what the destructor does, and takes over the other loader.
   DataLoader& operator=(DataLoader&&) noexcept;
 
   /// Returns the dataset's fields: of each a batch has a tensor.
@@ -172,7 +177,9 @@ class DataLoader {
 
   /// Serves `for (Batch& batch : loader)`; begin() starts an epoch.
   class Iterator;
+  /// Begins an epoch by start_epoch() and reads its first batch. @throws Error as next().
   Iterator begin();
+  /// Returns what an iterator is compared with that has come to the end of its epoch.
   std::nullptr_t end() noexcept { return nullptr; }
 
  private:
@@ -180,15 +187,21 @@ class DataLoader {
   std::unique_ptr<Impl> impl_;
 };
 
+/// Goes through the batches of one epoch. A step of it ends the use of the batch before.
 class DataLoader::Iterator {
  public:
+  /// Reads the first batch of the epoch that `loader` is in. @throws Error as
+  /// DataLoader::next().
   explicit Iterator(DataLoader& loader) : loader_(&loader), batch_(loader.next()) {}
+  /// Returns the current batch, which the caller may change or move from.
   Batch& operator*() noexcept { return *batch_; }
+  /// Drops the current batch and reads the next one. @throws Error as DataLoader::next().
   Iterator& operator++() {
     batch_.reset();  // its memory may serve again
     batch_ = loader_->next();
     return *this;
   }
+  /// Returns whether the epoch has ended.
   bool operator==(std::nullptr_t) const noexcept { return !batch_; }
 
  private:

@@ -17,8 +17,9 @@ namespace penstock {
 
 /// Describes one tensor of a sample, e.g. {"image", f32, [1,28,28]} or {"label", i64, []}.
 struct Field {
-  std::string name;
-  DType dtype = DType::f32;
+  std::string name;          ///< This is the field's name.
+  DType dtype = DType::f32;  ///< This is the type of the field's elements.
+  /// This is the shape of one sample's tensor; a batch has a dimension before it.
   Shape shape = {};
 };
 
@@ -40,7 +41,9 @@ struct SampleRequest {
 class Dataset {
  public:
   virtual ~Dataset() = default;
+  /// Returns the number of samples, which never changes.
   virtual std::int64_t size() const = 0;
+  /// Returns the tensors of one sample, in the order in which a batch has them.
   virtual const std::vector<Field>& fields() const = 0;
   /// Writes every element of the requested sample to `destinations`, which has one pointer per
   /// field. An exception that it throws reaches the loader's caller as Error invalid_data with the
@@ -51,8 +54,8 @@ class Dataset {
 
 /// (x/255 - mean) / std
 struct Normalization {
-  double mean = 0;
-  double std = 1;
+  double mean = 0;  ///< This is subtracted from a pixel of 0 to 1.
+  double std = 1;   ///< The difference is divided by this.
 };
 
 enum class Split : std::uint8_t { train, test };

@@ -33,8 +33,10 @@ std::string_view to_string(Errc code) noexcept;
 /// `conv2d "conv2": expected 10 input channels, got 12`.
 class Error : public std::runtime_error {
  public:
+  /// Makes an error whose what() is `what`.
   Error(Errc code, const std::string& what) : std::runtime_error(what), code_(code) {}
 
+  /// Returns the error's cause.
   Errc code() const noexcept { return code_; }
 
  private:

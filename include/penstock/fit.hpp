@@ -16,9 +16,10 @@
 
 namespace penstock {
 
+/// A NamedValue is a number of a training's records: the loss or a metric.
 struct NamedValue {
-  std::string name;
-  double value = 0;
+  std::string name;  ///< This is "loss", or the name of a metric, which may have "val_" before it.
+  double value = 0;  ///< This is nan if nothing was counted.
 };
 /// Returns the value called `name`. @throws Error invalid_argument if there is none.
 double value_of(const std::vector<NamedValue>& values, const std::string& name);
@@ -34,9 +35,10 @@ struct StepRecord {
   double samples_per_second = 0;
 };
 
+/// Describes one epoch of fit().
 struct EpochRecord {
-  int epoch = 1;
-  std::int64_t steps = 0;
+  int epoch = 1;              ///< Epochs are counted from 1.
+  std::int64_t steps = 0;     ///< This many calls of step() were made.
   std::uint64_t updates = 0;  ///< This training has done so many updates so far.
   /// They are means over the epoch: "loss", the metrics, and "val_" before the name of what was
   /// evaluated. A mean is nan if the output mode has returned nothing for it.
@@ -46,12 +48,13 @@ struct EpochRecord {
   double waited_seconds = 0;
   /// The evaluation counts so many samples, and leaves out so many, as in Evaluation.
   std::int64_t validation_samples = 0;
-  std::int64_t validation_left_out = 0;
+  std::int64_t validation_left_out = 0;  ///< These samples the evaluation left out.
 };
 
+/// Says what a training has done: fit() returns it.
 struct History {
-  std::vector<EpochRecord> epochs = {};
-  std::uint64_t updates = 0;
+  std::vector<EpochRecord> epochs = {};  ///< Every epoch that came to its end has a record.
+  std::uint64_t updates = 0;             ///< The training has done so many weight updates.
   /// It covers the first step's call to the last one's return, with loading, without evaluation.
   double samples_per_second = 0;
   double waited_seconds = 0;  ///< Data were waited for so long in all epochs.
@@ -73,7 +76,9 @@ struct FitCallback {
   std::function<void(const std::vector<std::string>& names)> on_fit_begin = {};
   /// `steps` is how many the epoch will have, or 0 if the data do not say.
   std::function<void(int epoch, std::int64_t steps)> on_epoch_begin = {};
+  /// Is called before each step, with the batch that the step will take.
   std::function<void(const Batch& batch)> on_step_begin = {};
+  /// Is called after each step, with what the step has returned.
   std::function<Next(const StepRecord& record, const StepResult& result)> on_step_end = {};
   /// Is called after the evaluation, and also if a step's callback has ended the epoch.
   std::function<Next(const EpochRecord& record)> on_epoch_end = {};
@@ -81,19 +86,20 @@ struct FitCallback {
   std::function<void(const History& history)> on_fit_end = {};
 };
 
+/// Says for how long fit() trains, what it measures, and whom it tells.
 struct FitOptions {
-  int epochs = 1;
+  int epochs = 1;  ///< The training takes so many epochs.
   /// So many calls of step() make an epoch. Data that end before begin again, and data that have
   /// not ended go on. Without a number the data's own epochs count.
   std::optional<std::int64_t> steps_per_epoch = {};
   /// The training ends after these updates, if not before; its last step is shortened.
   std::optional<std::int64_t> max_updates = {};
-  std::vector<Metric> metrics = {};
+  std::vector<Metric> metrics = {};  ///< Each of them is a value of every record.
   /// The model is evaluated on the data, by the same metrics, at the end of each epoch. Either both
   /// are given or neither.
   InferenceModel* validation_model = nullptr;
-  DataLoader* validation_data = nullptr;
-  std::vector<FitCallback> callbacks = {};
+  DataLoader* validation_data = nullptr;    ///< This loader gives the samples of the evaluation.
+  std::vector<FitCallback> callbacks = {};  ///< They are called in this order.
 };
 
 /// Trains on batches for one step each: of Options::samples_per_step() samples, but for an epoch's
@@ -124,6 +130,7 @@ struct FitOptions {
 History fit(TrainingModel& model, DataLoader& data, const FitOptions& options = {},
             std::stop_token stop = {});
 
+/// Says what an evaluation has measured: evaluate() returns it.
 struct Evaluation {
   std::vector<NamedValue> values = {};  ///< They are the metrics, in their order.
   /// The time is that from the first call to the last one's return.

@@ -14,6 +14,7 @@
 
 namespace penstock {
 
+/// Runs the outputs of a Model, with the model's newest weights.
 class InferenceModel {
  public:
   /// Compiles what the model's outputs need and starts. Weights are those of `model` at each call:
@@ -21,7 +22,9 @@ class InferenceModel {
   /// @throws as TrainingModel's constructor.
   InferenceModel(const Model& model, const Options& options);
   ~InferenceModel();
+  /// Takes over the other model, of which destruction and assignment alone are left.
   InferenceModel(InferenceModel&&) noexcept;
+  /// Destroys this model as the destructor does, and takes over the other one.
   InferenceModel& operator=(InferenceModel&&) noexcept;
 
   /// Returns the options as given to the constructor.
@@ -50,6 +53,7 @@ class InferenceModel {
   /// has begun, and throws Error cancelled. A call whose micro-batches have all begun returns as
   /// ever. Inputs are released as by TrainingModel::step().
   StepResult run(std::span<const Tensor> inputs, std::stop_token stop = {});
+  /// Runs on the inputs in a vector.
   StepResult run(const std::vector<Tensor>& inputs, std::stop_token stop = {}) {
     return run(std::span(inputs), std::move(stop));
   }
@@ -58,11 +62,14 @@ class InferenceModel {
 
   /// Does what TrainingModel's does.
   void detach();
+  /// Does what TrainingModel's does.
   void attach();
+  /// Returns whether the model has its threads. May be called beside other calls.
   bool attached() const noexcept;
 
   /// Returns how often weights were copied to the IPUs: for every plan that ran after a change.
   std::uint64_t weight_uploads() const noexcept;
+  /// Returns what the compiler has made of the model. May be called beside other calls.
   const CompileReport& compile_report() const noexcept;
   /// Reports on the last call of run() that returned, beside other calls, too. If several plans ran
   /// for it, the others than the first add only the time that they took.

@@ -17,9 +17,9 @@ namespace penstock {
 
 /// One worker's part of the samples, for one epoch.
 struct WorkerShare {
-  int worker = 0;   ///< 0 to workers-1
-  int workers = 1;  ///< each has a stream of its own; together they give every sample once
-  std::uint64_t epoch = 0;
+  int worker = 0;           ///< 0 to workers-1
+  int workers = 1;          ///< each has a stream of its own; together they give every sample once
+  std::uint64_t epoch = 0;  ///< A loader's first epoch has number 0.
   /// Says when nobody wants the share any more, because the loader is being closed or has begun
   /// another epoch. Whatever can block for long waits for this too, and then returns or throws;
   /// nobody looks at what it has written or thrown. See SampleRequest::stop for its callbacks.
@@ -30,6 +30,7 @@ struct WorkerShare {
   std::int64_t begin(std::int64_t size) const noexcept {
     return std::min(size, worker * ((size + workers - 1) / workers));
   }
+  /// Returns the number behind the share's last sample.
   std::int64_t end(std::int64_t size) const noexcept {
     return std::min(size, begin(size) + (size + workers - 1) / workers);
   }
@@ -47,9 +48,11 @@ class SampleStream {
   virtual bool next(std::span<std::byte* const> destinations, const std::stop_token& stop) = 0;
 };
 
+/// An IterableDataset has samples that come one after the other, without numbers.
 class IterableDataset {
  public:
   virtual ~IterableDataset() = default;
+  /// Returns the tensors of one sample, in the order in which a batch has them.
   virtual const std::vector<Field>& fields() const = 0;
   /// Returns the number of samples of all shares together, if that is known.
   virtual std::optional<std::int64_t> size() const { return std::nullopt; }

@@ -9,10 +9,12 @@
 
 namespace penstock {
 
+/// A JsonValue is a value of a JSON text, with everything inside it.
 struct JsonValue {
+  /// Says what a value is.
   enum class Kind : std::uint8_t { null, boolean, number, text, list, object };
 
-  Kind kind = Kind::null;
+  Kind kind = Kind::null;             ///< This says which of the other fields the value has.
   bool truth = false;                 ///< of a boolean
   std::string text = {};              ///< of a text; of a number its spelling, as "1e-3"
   std::string name = {};              ///< of a value in an object: its key

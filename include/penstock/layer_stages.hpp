@@ -7,6 +7,7 @@
 
 namespace penstock {
 
+/// Says which stage, block and IPU a layer is in.
 struct LayerStage {
   std::string layer;                     ///< its name
   std::string op = {};                   ///< what it computes: "conv2d", "relu", "mse_loss"

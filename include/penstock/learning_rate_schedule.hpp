@@ -15,14 +15,15 @@ namespace penstock {
 /// or more, the number of an update and factors 0 or more.
 class LearningRateSchedule {
  public:
+  /// Names the formulas of phases; the functions below have them.
   enum class Kind : std::uint8_t { constant, step, exponential, cosine, linear };
   /// What a schedule consists of, one after the other; each counts updates from 0.
   struct Phase {
-    Kind kind = Kind::constant;
-    double first = 1;          ///< of `linear`
-    double factor = 1;         ///< and the last one of `cosine` and `linear`
-    std::int64_t updates = 1;  ///< of `step`, `cosine`, `linear`
-    std::int64_t lasts = 0;    ///< updates after which the next phase begins; the last has 0
+    Kind kind = Kind::constant;  ///< This names the phase's formula.
+    double first = 1;            ///< of `linear`
+    double factor = 1;           ///< and the last one of `cosine` and `linear`
+    std::int64_t updates = 1;    ///< of `step`, `cosine`, `linear`
+    std::int64_t lasts = 0;      ///< updates after which the next phase begins; the last has 0
   };
 
   /// 1 for ever.
@@ -50,6 +51,7 @@ class LearningRateSchedule {
   /// The factor of that update, 0 or more.
   double at(std::int64_t update) const;
 
+  /// Returns what this schedule consists of.
   const std::vector<Phase>& phases() const noexcept { return phases_; }
   /// The schedule that has these phases, one at least.
   static LearningRateSchedule of(const std::vector<Phase>& phases);

@@ -14,16 +14,18 @@ namespace penstock {
 
 /// A sum over some samples, or over whatever else is counted, and how many they are.
 struct Score {
-  double sum = 0;
-  std::int64_t count = 0;
+  double sum = 0;          ///< This is the sum of what was counted.
+  std::int64_t count = 0;  ///< So many were counted.
 
+  /// Adds sum to sum and count to count.
   Score& operator+=(const Score& other) noexcept;
   /// Returns nan if nothing was counted.
   double mean() const noexcept;
 };
 
+/// A Metric is a number that a training or a test tells of its outputs.
 struct Metric {
-  std::string name;
+  std::string name;  ///< This is its name in the records of fit() and evaluate().
   /// Is called after each call of the model, with what that has returned and the batch that it was
   /// given, and returns the score of these samples. It may not be empty.
   std::function<Score(const StepResult& result, const Batch& batch)> score;

@@ -47,25 +47,31 @@ class Value {
   std::int32_t id_ = -1;
 };
 
+/// These are the options of Model::conv2d(), as those of torch.nn.Conv2d.
 struct Conv2dOptions {
-  std::int64_t out_channels = 0;
-  std::int64_t kernel = 0;  ///< square
-  std::int64_t stride = 1;
-  std::int64_t padding = 0;
-  std::int64_t dilation = 1;
+  std::int64_t out_channels = 0;  ///< The result has so many channels, 1 or more.
+  std::int64_t kernel = 0;        ///< square
+  std::int64_t stride = 1;        ///< Windows are so many elements apart, in both directions.
+  std::int64_t padding = 0;       ///< So many zeros are added on each side of an image.
+  std::int64_t dilation = 1;      ///< The kernel's elements are so far apart.
+  /// Channels are divided into so many groups, each of which is convolved by itself.
   std::int64_t groups = 1;
-  bool bias = true;
+  bool bias = true;  ///< This says whether a parameter NAME.bias is added.
 };
 
+/// These are the options of Model::max_pool2d() and Model::avg_pool2d().
 struct Pool2dOptions {
   std::int64_t kernel = 2;  ///< square
   std::int64_t stride = 0;  ///< 0: the kernel's size
+  /// So many elements are added on each side of an image; an average counts them as zeros.
   std::int64_t padding = 0;
 };
 
+/// Describes a parameter or a buffer of a model.
 struct ParameterInfo {
+  /// This is the layer's name, a dot and "weight", "bias", "running_mean" or "running_var".
   std::string name;
-  Shape shape;
+  Shape shape;            ///< This is the parameter's own shape.
   bool trainable = true;  ///< false: a buffer, such as a running mean
 };
 
@@ -90,6 +96,7 @@ class Model {
   /// Weights are drawn as PyTorch's layers draw theirs, from `seed` and the parameter's name.
   explicit Model(std::string name = "model", std::uint64_t seed = 0);
 
+  /// Returns the name that was given to the constructor.
   const std::string& name() const noexcept;
   /// Returns a model of its own: the same network, blocks and stages, under the same name, with
   /// copies of the newest weights. Values of the one are none of the other; scopes that are open
@@ -168,15 +175,26 @@ class Model {
   /// Active in training only; the mask depends on seed, update, replica, micro-batch and `name`.
   Value dropout(const std::string& name, Value x, double probability);
 
+  /// Returns max(x, 0), element by element.
   Value relu(Value x);
+  /// Returns x where it is positive, else `negative_slope`·x.
   Value leaky_relu(Value x, double negative_slope = 0.01);
+  /// Returns 1/(1 + exp(-x)), element by element.
   Value sigmoid(Value x);
+  /// Returns the hyperbolic tangent, element by element.
   Value tanh(Value x);
+  /// Returns x·Φ(x), where Φ is the normal distribution, exactly and not by its tanh
+  /// approximation.
   Value gelu(Value x);
+  /// Returns x/(1 + exp(-x)), element by element.
   Value silu(Value x);
+  /// Returns exp(x) divided by its sum over `axis`.
   Value softmax(Value x, int axis = 1);
+  /// Returns the logarithm of softmax().
   Value log_softmax(Value x, int axis = 1);
+  /// Returns the largest element of each window: x [N,C,H,W] -> [N,C,H',W'].
   Value max_pool2d(Value x, const Pool2dOptions& options = {});
+  /// Returns the mean of each window: x [N,C,H,W] -> [N,C,H',W'].
   Value avg_pool2d(Value x, const Pool2dOptions& options = {});
   /// [N,C,H,W] -> [N,C,1,1].
   Value global_avg_pool2d(Value x);
@@ -184,14 +202,19 @@ class Model {
   Value flatten(Value x);
   /// Shapes x as `[N, sample...]`: one dimension may be -1, whatever is left; a 0 keeps x's there.
   Value reshape(Value x, const std::vector<std::int64_t>& sample);
+  /// Permutes dimensions: dimension i of the result is dimension `axes`[i] of x.
   Value transpose(Value x, const std::vector<std::int64_t>& axes);
+  /// Returns `parts` one behind the other along `axis`. All other dimensions are equal.
   Value concat(const std::vector<Value>& parts, int axis = 1);
   /// Elements [begin, end) of `axis`.
   Value slice(Value x, int axis, std::int64_t begin, std::int64_t end);
   /// Broadcasting as in NumPy.
   Value add(Value a, Value b);
+  /// Returns a - b, broadcast as by add().
   Value sub(Value a, Value b);
+  /// Returns a·b element by element, broadcast as by add().
   Value mul(Value a, Value b);
+  /// Returns `factor`·x. The factor is finite as f32.
   Value scale(Value x, double factor);
   /// [...,M,K]·[...,K,N] -> [...,M,N].
   Value matmul(Value a, Value b);
@@ -268,6 +291,7 @@ class Model {
   /// Returns what an anchor on `value` calls it: its layer's name, given or made up.
   std::string tensor_name(Value value) const;
 
+  /// Returns all parameters and buffers, in the order in which their layers were added.
   std::vector<ParameterInfo> parameters() const;
   /// The newest value of a parameter or buffer: after training steps this fetches the weights from
   /// the IPUs, once.

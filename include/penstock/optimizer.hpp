@@ -12,12 +12,16 @@
 
 namespace penstock {
 
+/// Parameters whose constants differ from those of all others.
 struct ParameterGroup {
+  /// These parameters belong to the group; no other group has them.
   std::vector<std::string> parameters;
-  OptimizerSettings settings;
+  OptimizerSettings settings;  ///< These constants replace those of Optimizer::settings.
 };
 
+/// Says which rule updates a model's weights, and with which constants. It is a plain value.
 struct Optimizer {
+  /// The rule of all parameters, with the constants of those that are in no group.
   OptimizerSettings settings = Sgd{};
   std::vector<ParameterGroup> groups = {};  ///< exceptions; of the same kind as `settings`
   /// Limit of the global L2 norm of the final gradient (reduced, mean or sum), over all stages and
@@ -30,6 +34,7 @@ struct Optimizer {
 
   Optimizer() = default;
   template <class Settings>
+  /// Makes an optimizer of a rule's settings, such as AdamW.
   requires std::is_constructible_v<OptimizerSettings, Settings> Optimizer(const Settings& rule)
       : settings(rule) {}  // an AdamW is an Optimizer
 
@@ -51,7 +56,11 @@ struct Optimizer {
   /// max_grad_norm and loss_scaling; switches cannot be changed.
   /// @throws Error invalid_argument for another name; lists the names.
   Optimizer& mark_as_variable(const std::string& attribute);
+  /// Takes the mark back, or marks as constant what was variable by itself. @throws Error as
+  /// above.
   Optimizer& mark_as_constant(const std::string& attribute);
+  /// Returns whether TrainingModel::set_optimizer may change the attribute. @throws Error as
+  /// above.
   bool is_variable(std::string_view attribute) const;
 
   /// Sets the learning rate of every group.

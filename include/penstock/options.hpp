@@ -59,11 +59,14 @@ enum class OutputMode : std::uint8_t {
 
 /// Blocks that run together on one IPU.
 struct Stage {
+  /// These are the names of blocks, of which no other stage has any.
   std::vector<std::string> blocks = {};
   int ipu = -1;  ///< -1: as `Topology::ipus` says, else the blocks, else the stage's number
 
   Stage() = default;
+  /// Makes a stage of these blocks: `Stage{"B1", "B2"}`.
   Stage(std::initializer_list<std::string> names) : blocks(names) {}
+  /// Makes a stage of these blocks.
   explicit Stage(std::vector<std::string> names) : blocks(std::move(names)) {}
   /// Returns the same stage, placed: `Stage{"B1", "B2"}.on(0)`.
   Stage on(int number) const {
@@ -75,10 +78,12 @@ struct Stage {
 
 /// Stages that have their turns together: `Phase{{"B1"}, {"B2"}}.on({0, 1})`.
 struct Phase {
-  std::vector<Stage> stages = {};
+  std::vector<Stage> stages = {};  ///< These stages belong to the phase, in their order.
 
   Phase() = default;
+  /// Makes a phase of these stages: `Phase{{"B1"}, {"B2"}}`.
   Phase(std::initializer_list<Stage> of) : stages(of) {}
+  /// Makes a phase of these stages.
   explicit Phase(std::vector<Stage> of) : stages(std::move(of)) {}
   /// Returns the same phase, each of its stages placed.
   /// @throws Error invalid_argument if there are not just as many IPUs as stages.
@@ -87,16 +92,16 @@ struct Phase {
 
 /// Classes of tensors that stay on the IPUs all the time, as all do under other strategies.
 struct OnIpu {
-  bool weights = false;
-  bool activations = false;
-  bool accumulators = false;
-  bool optimizer_state = false;
+  bool weights = false;          ///< Parameters stay.
+  bool activations = false;      ///< Activations stay.
+  bool accumulators = false;     ///< Sums of gradients stay.
+  bool optimizer_state = false;  ///< What the optimizer keeps of each parameter stays.
 };
 
 /// These go with the strategies serial_phased and parallel_phased.
 struct PhasedOptions {
   std::vector<Phase> phases = {};  ///< instead of `Topology::stages`; empty: each stage is one
-  PhaseLiveness liveness = PhaseLiveness::always_live;
+  PhaseLiveness liveness = PhaseLiveness::always_live;  ///< This says how far apart phases are.
   /// The last phase's backward is a phase of its own, as `liveness` makes it unless always_live.
   bool separate_backward_phase = false;
   /// A phase does all micro-batches of an accumulation window before the next one begins.
@@ -105,11 +110,13 @@ struct PhasedOptions {
   OnIpu on_ipu = {};
 };
 
+/// Says how a model is cut into stages, and where these run.
 struct Topology {
-  Strategy strategy = Strategy::pipelined;
+  Strategy strategy = Strategy::pipelined;  ///< This says which stages work at the same time.
+  /// A pipelined stage prefers its work by this.
   PipelineSchedule schedule = PipelineSchedule::grouped;
-  std::vector<Stage> stages = {};  ///< empty: as `stage_rule` says
-  StageRule stage_rule = StageRule::by_block;
+  std::vector<Stage> stages = {};              ///< empty: as `stage_rule` says
+  StageRule stage_rule = StageRule::by_block;  ///< Stages are found by this if `stages` is empty.
   /// If above 0, the model is cut into so many stages instead of `stages`, between any two layers,
   /// where measured times balance them best. A model that has stages by number is refused.
   int automatic_stages = 0;
@@ -127,7 +134,7 @@ struct Topology {
   /// bit of a result. 0: the machine's cores (or `RuntimeOptions::threads`, if fewer) divided among
   /// the IPUs in use, at least one each, and no more than their memory has scratch for.
   int threads_per_ipu = 0;
-  PhasedOptions phased = {};
+  PhasedOptions phased = {};  ///< These are for the strategies with phases alone.
 
   /// Returns how many rows one sample of every replica has together.
   int input_groups() const noexcept {
@@ -143,14 +150,16 @@ constexpr bool is_phased(Strategy strategy) noexcept {
 /// A class of tensors may be kept in the host store instead of on the IPUs, which then hold only
 /// what they work on at the moment. That takes less memory there and more time, for the same bits.
 struct Offload {
-  bool on = false;
+  bool on = false;  ///< This says whether tensors of the class are kept in the host store.
   std::int64_t minimum_bytes = 8;  ///< smaller tensors stay on the IPU
 
   /// Returns whether a tensor of so many bytes is kept in the host store.
   bool takes(std::int64_t bytes) const noexcept { return on && bytes >= minimum_bytes; }
+  /// Returns whether both fields are equal.
   bool operator==(const Offload&) const noexcept = default;
 };
 
+/// Says which classes of tensors are kept in the host store.
 struct OffloadOptions {
   Offload optimizer_state = {};  ///< comes to the IPU for an update, piece by piece
   Offload accumulators = {};     ///< gradient sums: come piece by piece, to be added to
@@ -166,7 +175,7 @@ struct OffloadOptions {
 /// elements, each of R replicas keeps ceil(n/R). That takes less memory on the IPUs, for the same
 /// bits. A single replica keeps all.
 struct ReplicaSharding {
-  bool on = false;
+  bool on = false;                       ///< This says whether tensors of the class are divided.
   std::int64_t minimum_elements = 8192;  ///< smaller tensors are kept whole; at least 2
 
   /// Returns whether so many replicas divide a tensor of so many elements.
@@ -175,17 +184,19 @@ struct ReplicaSharding {
   }
 };
 
+/// Says which classes of tensors replicas divide among themselves.
 struct ShardingOptions {
   /// The weight update is divided, too: a replica updates those weights whose state it keeps.
   ReplicaSharding optimizer_state = {};
 };
 
+/// Says how gradients become weight updates, and what that may cost in memory.
 struct TrainingOptions {
-  int gradient_accumulation = 1;  ///< micro-batches per replica and weight update
-  Reduction reduction = Reduction::mean;
+  int gradient_accumulation = 1;          ///< micro-batches per replica and weight update
+  Reduction reduction = Reduction::mean;  ///< Gradients become one in this way.
   ReductionStrategy reduction_strategy = ReductionStrategy::post;  ///< `running`: of `mean` only
-  OffloadOptions offload = {};
-  ShardingOptions sharding = {};
+  OffloadOptions offload = {};    ///< These tensors leave the IPUs between their uses.
+  ShardingOptions sharding = {};  ///< These tensors are divided among the replicas.
   /// Stages before the last keep of a micro-batch only what they receive and send, and what
   /// `Model::recomputation_checkpoint` marks; the rest is computed a second time, just before their
   /// backward. The same bits, less memory, more time.
@@ -205,10 +216,12 @@ struct Anchor {
   int period = 1;                           ///< N of `every_n`
 };
 
+/// Says what calls return.
 struct OutputOptions {
+  /// Outputs and the loss are returned of these micro-batches.
   OutputMode mode = OutputMode::automatic;
-  int period = 1;  ///< N of `every_n`
-  std::vector<Anchor> anchors = {};
+  int period = 1;                    ///< N of `every_n`
+  std::vector<Anchor> anchors = {};  ///< These tensors are returned besides.
 };
 
 /// Says how much a line of the log matters.
@@ -227,6 +240,7 @@ struct CompileProgress {
   double done = 0;         ///< share of the phases that are over, 1 at the end
 };
 
+/// Says how the engine runs in the host's process: threads, log, limits of time and space.
 struct RuntimeOptions {
   int threads = 0;     ///< worker threads of the engine; 0: one per core
   bool trace = false;  ///< record every program run
@@ -249,16 +263,17 @@ struct RuntimeOptions {
   std::function<void(const CompileProgress&)> compile_progress = {};
 };
 
+/// Holds everything that decides how a model is compiled and run.
 struct Options {
   int batch_size = 1;         ///< samples per micro-batch
   int device_iterations = 1;  ///< weight updates (training) or micro-batches (inference) per call
   std::uint64_t seed = 0;     ///< of dropout and other random ops
   /// A call takes as many samples as a full one, or is refused: no plan is made for fewer.
   bool static_shapes = false;
-  Topology topology = {};
-  TrainingOptions training = {};
-  OutputOptions output = {};
-  RuntimeOptions runtime = {};
+  Topology topology = {};         ///< This says where stages run.
+  TrainingOptions training = {};  ///< This matters in training alone, `offload.weights` apart.
+  OutputOptions output = {};      ///< This says what calls return.
+  RuntimeOptions runtime = {};    ///< This says how the engine runs in the host's process.
 
   /// @throws Error invalid_argument naming the field, what it may be, and what it is.
   void validate() const;

@@ -17,6 +17,7 @@ namespace penstock {
 
 class TemporaryFile;
 
+/// An OutputFile is a file that appears whole, at commit(), or not at all.
 class OutputFile {
  public:
   /// Says what is done with a target that is a symbolic link.
@@ -38,6 +39,7 @@ class OutputFile {
   /// Appends. @throws Error io_error, e.g. if the disk is full; out_of_memory. The file has a gap
   /// then: whatever is called of it afterwards throws io_error, too.
   void write(std::string_view text);
+  /// Appends bytes. @throws Error as above.
   void write(std::span<const std::byte> bytes);
 
   /// Brings what was written to disk, so that of what commit() does nothing but a rename is left.

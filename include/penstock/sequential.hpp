@@ -37,17 +37,19 @@ class Sequential {
   /// invalid_model if that returns no value of the model. The network and all of its chains are
   /// then as they were, and what `layer` had added is gone, from copies of a chain as well.
   Sequential& add(const Layer& layer);
-  /// Model::flatten(), ::linear() (and an activation behind it, which counts as one layer with it),
-  /// ::dropout().
+  /// Adds Model::flatten().
   Sequential& flatten();
+  /// Adds Model::linear() and, unless it is `none`, an activation behind it, as one layer.
   Sequential& dense(const std::string& name, std::int64_t units,
                     Activation activation = Activation::none);
+  /// Adds Model::dropout().
   Sequential& dropout(const std::string& name, double probability);
 
   /// Returns the number of layers.
   std::size_t size() const noexcept;
   /// Returns what the last layer computes, or where the chain begins if it has no layer.
   Value output() const noexcept;
+  /// Returns the model that the chain belongs to.
   const Model& model() const noexcept { return model_; }
 
   /// The stage of each layer, as Model::set_stage_assignment(): {0, 0, 1, 1}. What the model
@@ -59,6 +61,7 @@ class Sequential {
   /// Of each layer; -1: none was said. A layer that computes nothing is where it was put, as long
   /// as the others are.
   std::vector<int> stages() const;
+  /// Returns a description of each layer, in their order.
   std::vector<ChainLayer> layers() const;
 
  private:

@@ -22,19 +22,30 @@ class Tensor {
   /// Copies `values` into new memory.
   /// @throws Error shape_mismatch if their number is not `shape.elements()`.
   Tensor(const Shape& shape, std::span<const float> values);
+  /// Copies `values` into new memory. @throws Error as above.
   Tensor(const Shape& shape, std::span<const std::int64_t> values);
+  /// Copies `values` into new memory. @throws Error as above.
   Tensor(const Shape& shape, std::initializer_list<float> values);
+  /// Returns a tensor of zeros.
   static Tensor zeros(DType dtype, const Shape& shape);
 
   /// Returns a tensor over elements that somebody else owns; `elements` keeps them alive.
   static Tensor wrap(DType dtype, const Shape& shape, std::shared_ptr<const std::byte> elements);
 
+  /// Returns whether this handle has elements and a shape; see Tensor().
   explicit operator bool() const noexcept { return body_ != nullptr; }
+  /// Returns the type of the elements. @throws Error invalid_argument for an empty handle, as
+  /// do the functions below.
   DType dtype() const { return body().dtype; }
+  /// Returns the shape.
   const Shape& shape() const { return body().shape; }
+  /// Returns the number of elements.
   std::int64_t elements() const { return body().shape.elements(); }
+  /// Returns the number of bytes of all elements.
   std::size_t bytes() const { return static_cast<std::size_t>(elements()) * size_of(dtype()); }
+  /// Returns the first element's place.
   const std::byte* raw() const { return body().elements.get(); }
+  /// Returns the memory that the elements lie in, which whoever holds it keeps alive.
   const std::shared_ptr<const std::byte>& storage() const { return body().elements; }
 
   /// Returns the elements.

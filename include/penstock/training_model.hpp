@@ -22,11 +22,13 @@
 
 namespace penstock {
 
+/// A NamedTensor is what a call returns under a name.
 struct NamedTensor {
-  std::string name;
-  Tensor tensor;
+  std::string name;  ///< This is the name of the output, the anchor or the state.
+  Tensor tensor;     ///< This is its value.
 };
 
+/// Says how many micro-batches there are, and of which size.
 struct MicroBatches {
   std::int64_t count = 0;    ///< of all replicas
   std::int64_t samples = 0;  ///< of each
@@ -37,12 +39,13 @@ struct MicroBatches {
 struct OutputRows {
   OutputMode mode = OutputMode::all;  ///< not `automatic`
   int period = 1;                     ///< N of `every_n`
-  std::int64_t round = 0;
-  int copies = 1;  ///< of each sample: as many as an input group has replicas
+  std::int64_t round = 0;             ///< So many samples make a round.
+  int copies = 1;                     ///< of each sample: as many as an input group has replicas
   /// The output mode selects these micro-batches, of which a loss has a number each: some of one
-  /// size, and then those of a short step or run that came after them.
-  MicroBatches micro_batches = {}, shorter = {};
-  std::int64_t summed = 1;  ///< micro-batches that each of them stands for, under OutputMode::sum
+  /// size, and then `shorter` ones.
+  MicroBatches micro_batches = {};
+  MicroBatches shorter = {};  ///< These are the micro-batches of the short last update or run.
+  std::int64_t summed = 1;    ///< micro-batches that each of them stands for, under OutputMode::sum
 };
 
 /// A call returns this, in the order of Model::output(). Its tensors may be kept for as long as the
@@ -53,7 +56,7 @@ struct OutputRows {
 struct StepResult {
   Tensor loss =
       {};  ///< one number per selected micro-batch: [k], or [] if k is 1; empty in inference
-  std::vector<NamedTensor> outputs = {};
+  std::vector<NamedTensor> outputs = {};  ///< These are in the order of Model::output().
   std::vector<NamedTensor> anchors = {};  ///< in the order of OutputOptions::anchors
   OutputRows rows = {};                   ///< of the loss and the outputs
   /// The mean of the loss over all samples of a step: of every micro-batch of every replica, those
@@ -90,7 +93,9 @@ class TrainingModel {
   /// stop token ends it sooner. A function of the host's may destroy the model inside a call of
   /// that model, such as fit(): the call goes on to its end, and what the model runs ends then.
   ~TrainingModel();
+  /// Takes over the other model, of which destruction and assignment alone are left.
   TrainingModel(TrainingModel&&) noexcept;
+  /// Destroys this model as the destructor does, and takes over the other one.
   TrainingModel& operator=(TrainingModel&&) noexcept;
 
   /// Returns the options as given to the constructor.
@@ -130,6 +135,7 @@ class TrainingModel {
   /// host's: at the end of this call, of a later one of the same TrainingModel, or of its
   /// destructor.
   StepResult step(std::span<const Tensor> inputs, std::stop_token stop = {});
+  /// Trains on the inputs in a vector.
   StepResult step(const std::vector<Tensor>& inputs, std::stop_token stop = {}) {
     return step(std::span(inputs), std::move(stop));
   }
@@ -146,6 +152,7 @@ class TrainingModel {
   /// Starts the threads again, without compiling; nothing if the model is attached.
   /// @throws Error out_of_memory if the system has no more threads.
   void attach();
+  /// Returns whether the model has its threads. May be called beside other calls.
   bool attached() const noexcept;
 
   /// Sets other numbers for the same rules from the next step on; state is kept, no weight is
@@ -177,6 +184,7 @@ class TrainingModel {
   /// another rule, and as set_optimizer_state, naming the file.
   void save_optimizer_state(const std::string& path) const;
   void save_optimizer_state(OutputFile& file) const;  ///< which the caller commits
+  /// Reads a file that save_optimizer_state() has written, and goes on from it.
   void load_optimizer_state(const std::string& path);
 
   /// Returns a buffer, such as a norm's running mean, as one replica has it: what its own
@@ -192,6 +200,7 @@ class TrainingModel {
   /// function that reads the weights, such as Model::weight, has returned or has thrown another
   /// error than stalled.
   std::uint64_t updates() const noexcept;
+  /// Returns what the compiler has made of the model. May be called beside other calls.
   const CompileReport& compile_report() const noexcept;
   /// Reports on the last call of step() that returned, beside other calls, too. A short last update
   /// adds only the time that it took, if there were whole ones before it.
