@@ -233,6 +233,8 @@ class Rules(unittest.TestCase):
     def test_guard(self):
         self.refuses(rules.guard_rule('graph/plan/plan.hpp', '// The plan.\n'))
         self.accepts(rules.guard_rule('graph/plan/plan.hpp', '// The plan.\n#pragma once\n'))
+        self.accepts(rules.guard_rule('tests/precompiled/tests.hpp', '// Tests.\n'))
+        self.refuses(rules.guard_rule('tests/precompiled/tests.hpp', '#pragma once\n'))
 
     def test_variables_of_threads(self):
         path = 'graph/values/memory.cpp'

@@ -219,9 +219,10 @@ def first_include_rule(path, text, sources):
 
 
 def guard_rule(path, text):
-    """A header may be included twice."""
-    if path.endswith('.hpp') and '#pragma once' not in text:
-        yield 'lacks #pragma once'
+    """A header may be included twice. GCC refuses to precompile one that says so."""
+    precompiled = '/precompiled/' in path
+    if path.endswith('.hpp') and ('#pragma once' in text) == precompiled:
+        yield ('is precompiled and has' if precompiled else 'lacks') + ' #pragma once'
 
 
 def thread_local_rule(path, text):
