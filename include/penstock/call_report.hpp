@@ -1,4 +1,4 @@
-// CallReport says when the micro-batches of one call came and went. It is plain data.
+// A CallReport says when the micro-batches of one call came and went. It is plain data.
 #pragma once
 
 #include <string>
@@ -6,30 +6,38 @@
 
 namespace penstock {
 
-/// Says when the micro-batches of one tensor were there.
+/// Holds the times of one tensor in a call, one for each micro-batch.
 struct TensorTimes {
-  std::string name;  ///< This is the name of the input, the output, the loss or the anchor.
+  std::string name;  ///< Names the input, the output, the loss or the anchor.
   /// Holds a moment for each micro-batch, in seconds since the call began, in the data's order.
   std::vector<double> seconds = {};
 };
 
-/// Holds seconds over the micro-batches of a call, which are zeros if it has none.
+/// Sums up how long the micro-batches of a call took, in seconds. All fields are 0 if the call had
+/// no micro-batch.
 struct Latency {
-  double least = 0;  ///< This is the shortest of them.
-  double mean = 0;   ///< This is their mean.
-  double most = 0;   ///< This is the longest of them.
+  double least = 0;  ///< The micro-batch that was quickest took this long.
+  double mean = 0;   ///< The micro-batches took this long on average.
+  double most = 0;   ///< The micro-batch that was slowest took this long.
 };
 
-/// Only `seconds` is known without `RuntimeOptions::trace`, if a call recorded more events than
-/// `RuntimeOptions::trace_events`, and if there was no memory for its report.
+/// Says when the micro-batches of one call came and went. Only `seconds` is known without
+/// `RuntimeOptions::trace`, if the call recorded more events than `RuntimeOptions::trace_events`,
+/// or if there was no memory for the report.
 struct CallReport {
-  double seconds = 0;            ///< from the call to its return, new weights' copies included
-  double first_run_seconds = 0;  ///< until the first program began
-  std::vector<TensorTimes> inputs = {};   ///< when the first program that reads it began
-  std::vector<TensorTimes> outputs = {};  ///< what the call returns: when its program ended
-  Latency to_ipus = {};                   ///< from the call to a micro-batch's first program
-  Latency on_ipus = {};                   ///< from there until its outputs were computed
-  Latency from_ipus = {};                 ///< from there to the call's return
+  /// The call took this long, and copying changed weights to the IPUs is included.
+  double seconds = 0;
+  double first_run_seconds = 0;  ///< The first program began this long after the call.
+  /// Says of each input when the first program that reads it began.
+  std::vector<TensorTimes> inputs = {};
+  /// Says of each returned tensor when the program that computes it ended.
+  std::vector<TensorTimes> outputs = {};
+  /// Each micro-batch waited this long from the beginning of the call to its first program.
+  Latency to_ipus = {};
+  /// Each micro-batch took this long from its first program until its outputs were computed.
+  Latency on_ipus = {};
+  /// Each micro-batch's outputs waited this long until the call returned.
+  Latency from_ipus = {};
 };
 
 }  // namespace penstock

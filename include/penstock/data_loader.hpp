@@ -18,168 +18,193 @@
 
 namespace penstock {
 
-/// A batch has one tensor per field, [samples, field...], with rows in the order device iteration,
-/// accumulation step, replica, sample.
+/// A batch has one tensor per field, of shape [samples, field...]. Its rows are in the order device
+/// iteration, accumulation step, replica, sample.
 using Batch = std::vector<Tensor>;
 
+/// Says when batches are assembled.
 enum class LoaderMode : std::uint8_t {
-  sync,   ///< a batch is assembled when it is asked for
-  async,  ///< batches are assembled ahead, `buffered` at the most
-  /// Works as async, but a batch of an iterable dataset takes samples from all workers in turn, so
-  /// that only the epoch's last ones can fall short of a batch. In the other modes a batch is of
-  /// one worker, and each worker's last samples can fall short.
+  sync,   ///< A batch is assembled when it is asked for.
+  async,  ///< Batches are assembled ahead, `DataLoaderOptions::buffered` of them at most.
+  /// Batches are assembled ahead, too, but a batch of an iterable dataset takes samples from all
+  /// workers in turn, so that only the last batch of an epoch can fall short. In the other modes
+  /// each batch comes from one worker, and the last batch of each worker can fall short.
   rebatched,
 };
 
-/// Returns an epoch's samples in their order: any of the dataset's numbers, any number of times.
+/// Returns the order of an epoch's samples: any numbers of samples that the dataset has, each any
+/// number of times.
 using Sampler = std::function<std::vector<std::int64_t>(std::uint64_t epoch)>;
-/// Returns an epoch's samples in batches, none of which is empty.
+/// Returns the batches of an epoch, each as the numbers of its samples. No batch may be empty.
 using BatchSampler = std::function<std::vector<std::vector<std::int64_t>>(std::uint64_t epoch)>;
 
-/// Says which of several loaders of one dataset this is, each in a process of its own, say. With
-/// the same options otherwise, they have no sample in common and equally many batches in every
-/// epoch. The samples that are left over are other ones in the next epoch.
+/// Says which of several loaders of one dataset this is, where for example each is in a process of
+/// its own. Loaders whose other options are the same share no sample and have equally many batches
+/// in every epoch. The samples that are left over differ from epoch to epoch.
 struct Partition {
-  int index = 0;  ///< 0 to count-1
-  int count = 1;  ///< This is the number of parts.
+  int index = 0;  ///< This loader's part has this number, from 0 to `count` - 1.
+  int count = 1;  ///< The dataset is divided into this many parts.
 };
 
 /// Says how a DataLoader orders its samples, makes batches of them and reads them.
 struct DataLoaderOptions {
-  bool shuffle = false;   ///< another order every epoch, from `seed` and the epoch's number alone
-  bool drop_last = true;  ///< leave out the samples that do not fill a batch
-  LoaderMode mode = LoaderMode::async;  ///< This decides when a batch is assembled.
-  int workers = 2;                      ///< threads that read samples; 0 is taken for 1
-  int buffered = 3;                     ///< batches assembled ahead, unless in sync mode
-  /// Without one it is 0, but the parts of a partition, which share it, need one to shuffle.
+  /// Says whether samples have another order in every epoch. The order depends on `seed` and the
+  /// epoch's number alone.
+  bool shuffle = false;
+  bool drop_last = true;  ///< Says whether the samples that do not fill a batch are left out.
+  LoaderMode mode = LoaderMode::async;  ///< Says when batches are assembled.
+  int workers = 2;                      ///< This many threads read samples; 0 counts as 1.
+  /// This many batches are assembled ahead, except in sync mode.
+  int buffered = 3;
+  /// Seeds the order of the samples. The seed is 0 unless it is set, but the parts of a partition,
+  /// which share one seed, need it to shuffle.
   std::optional<std::uint64_t> seed = {};
-  double timeout_seconds = 60;  ///< a wait for a batch longer than this fails, and says for what
-  /// The time that close() and the destructor give code of the dataset, once they have asked it to
-  /// stop, before they leave its thread behind.
+  /// A wait for a batch that takes longer than this many seconds fails, and the error says what was
+  /// waited for.
+  double timeout_seconds = 60;
+  /// Once close() or the destructor has asked code of the dataset to stop, it waits this many
+  /// seconds for that code before it leaves the code's thread behind.
   double stop_seconds = 10;
-  /// Replaces the dataset's order, without `shuffle` and partition. The constructor calls it for
-  /// the first epoch, then start_epoch(). They let through what it throws, but for std::bad_alloc,
-  /// which becomes Error out_of_memory.
-  /// @throws Error invalid_data for a sample that the dataset has not, or no batch at all.
+  /// Replaces the order of the dataset; `shuffle` and `partition` may not be set then. The
+  /// constructor calls the sampler for the first epoch, and start_epoch() calls it for each later
+  /// one. Both pass on what the sampler throws, except that std::bad_alloc becomes Error
+  /// out_of_memory.
+  /// @throws Error invalid_data if the sampler returns no sample, not even one batch of them, or a
+  /// number that the dataset does not have.
   Sampler sampler = {};
-  Partition partition = {};  ///< This loader gives the samples of this part alone.
-  /// This function is told in one line when a thread has to be left behind; see close(). It is
-  /// called on the thread that calls close() or the destructor, and the destructor drops what it
-  /// throws.
+  Partition partition = {};  ///< Says which part of the dataset this loader reads.
+  /// Is called with one line of text if a thread has to be left behind; see DataLoader::close().
+  /// The thread that calls close() or the destructor makes the call, and the destructor drops what
+  /// the function throws.
   std::function<void(std::string_view)> log = {};
 
-  /// @throws Error invalid_argument naming the field, what it may be, and what it is.
+  /// Checks every field. @throws Error invalid_argument that names the field, its range and its
+  /// value.
   void validate() const;
 };
 
+/// Returns the name of the enumerator.
 std::string_view to_string(LoaderMode value) noexcept;
 
-/// Says what closing a loader has left behind.
+/// Says what was left behind when a loader was closed.
 struct ClosedLoader {
-  int threads_left = 0;   ///< threads of the loader that are still in the dataset's code
-  std::string note = {};  ///< which samples they read, in one line; empty if there are none
+  int threads_left = 0;  ///< This many threads of the loader are still in the dataset's code.
+  /// Says in one line which samples those threads are reading. The text is empty if there are no
+  /// such threads.
+  std::string note = {};
 };
 
-/// The content of the batches depends on the dataset, what the sampler says or else `shuffle` and
-/// `seed`, the partition, and the number of epochs begun or left out; never on mode, workers or
-/// timing. Of an iterable dataset it depends on the number of
-/// workers too, which share it, and on whether they are rebatched; never on timing.
+/// Assembles the samples of a dataset into batches. What the batches hold depends on the dataset,
+/// on the sampler or else on `shuffle` and `seed`, on the partition, and on the number of epochs
+/// that were begun or left out. With an iterable dataset it depends also on the number of workers,
+/// which share the dataset, and on whether the mode is `rebatched`. It never depends on timing.
 ///
 /// A loader serves one call at a time: next(), start_epoch(), skip_epochs() and close() throw Error
-/// busy while another of them is under way, on whatever thread. What tells of batches, samples and
-/// waits may be called beside them. To destroy or move a loader while a call of it is under way is
-/// an error of the host's that nobody notices. In a process that was forked from the loader's own,
-/// the four calls throw Error closed, and the destructor returns at once and frees nothing. Every
-/// call throws Error out_of_memory where there is no memory, and the same call may be made again.
+/// busy while another of them is under way on any thread. The functions that count batches, samples
+/// and waits may be called at the same time. The host must not destroy or move a loader while a
+/// call of the loader is under way; nothing detects that. In a process that was forked from the
+/// loader's own process, the four functions throw Error closed, and the destructor returns at once
+/// and frees nothing. Every function throws Error out_of_memory if there is no memory, and may then
+/// be called again.
 class DataLoader {
  public:
-  /// Makes batches of `samples_per_batch` samples. @throws Error invalid_argument, or invalid_data
-  /// if the dataset is empty, its samples have no field or, with drop_last, they make no batch.
+  /// Makes batches of `samples_per_batch` samples. @throws Error invalid_argument for options that
+  /// are out of range; invalid_data if the dataset is empty, if its samples have no field or if,
+  /// with drop_last, the samples do not fill one batch.
   DataLoader(std::shared_ptr<const Dataset> dataset, std::int64_t samples_per_batch,
              const DataLoaderOptions& options = {});
-  /// Makes batches for one step of a training with `model` (b·D·G·R samples). evaluate() and
-  /// predict() take them in several runs. For InferenceModel::run(), say its samples_per_run().
+  /// Makes batches for one step of a training with the options `model`, of b·D·G·R samples each.
+  /// evaluate() and predict() take such a batch in several runs. For InferenceModel::run(), pass
+  /// InferenceModel::samples_per_run() to the constructor above instead.
   DataLoader(std::shared_ptr<const Dataset> dataset, const Options& model,
              const DataLoaderOptions& options = {});
-  /// Each batch consists of `concatenated` consecutive ones of the sampler's (D·G·R for one step of
-  /// a model), which is called as options.sampler is. With fewer than that at the end, their
-  /// samples are left out. @throws Error as above; invalid_argument for options that order or count
-  /// samples (shuffle, drop_last = false, sampler, partition); invalid_data for a sample that the
-  /// dataset has not or an empty batch.
+  /// Makes batches that each join `concatenated` consecutive batches of `sampler` (D·G·R of them
+  /// for one step of a model). The sampler is called when DataLoaderOptions::sampler would be.
+  /// Fewer batches than that at the end of an epoch are left out. @throws Error as the constructors
+  /// above; invalid_argument for options that order or count samples (shuffle, drop_last = false,
+  /// sampler, partition); invalid_data for a sample that the dataset does not have, or for an empty
+  /// batch.
   DataLoader(std::shared_ptr<const Dataset> dataset, BatchSampler sampler,
              std::int64_t concatenated, const DataLoaderOptions& options = {});
-  /// Makes batches of an iterable dataset, dealt out to max(1, workers) workers.
-  /// @throws Error invalid_argument, also for `shuffle`, a sampler or a partition, which need
-  /// samples with numbers; invalid_data if it knows that it is empty or has no field.
+  /// Makes batches of an iterable dataset, whose samples are divided among max(1, workers) workers.
+  /// @throws Error invalid_argument for options that are out of range and for `shuffle`, a sampler
+  /// or a partition, all of which need samples with numbers; invalid_data if the dataset says that
+  /// it is empty or has no field.
   DataLoader(std::shared_ptr<const IterableDataset> dataset, std::int64_t samples_per_batch,
              const DataLoaderOptions& options = {});
-  /// Makes batches of an iterable dataset for one step of a training with `model`.
+  /// Makes batches of an iterable dataset for one step of a training with the options `model`.
   DataLoader(std::shared_ptr<const IterableDataset> dataset, const Options& model,
              const DataLoaderOptions& options = {});
-  /// Does what close() does, unless that has been called.
+  /// Closes the loader as close() does, unless close() was called already.
   ~DataLoader();
-  /// Leaves the other loader without anything: nothing but destruction and assignment is left
-  /// to it.
+  /// Takes over the contents of the other loader, which may then only be destroyed or assigned to.
   DataLoader(DataLoader&&) noexcept;
-  /// Does what the destructor does, and takes over the other loader.
+  /// Closes this loader as the destructor does, and takes over the contents of the other loader.
   DataLoader& operator=(DataLoader&&) noexcept;
 
-  /// Returns the dataset's fields: of each a batch has a tensor.
+  /// Returns the fields of the dataset. A batch has a tensor for each of them.
   const std::vector<Field>& fields() const noexcept;
-  /// Returns the size of a batch, or of the epoch's largest one if there is a batch sampler.
+  /// Returns the number of samples in a batch, or in the epoch's largest batch if there is a batch
+  /// sampler.
   std::int64_t samples_per_batch() const noexcept;
-  /// Returns the size of the epoch's last batch, as far as is known beforehand: an iterable
-  /// dataset's is that of every batch, or the dataset's size, if that is known and less.
+  /// Returns the number of samples in the last batch of the epoch, as far as it is known
+  /// beforehand. For an iterable dataset that is the number in every batch, or the size of the
+  /// dataset if that is known and smaller.
   std::int64_t last_batch_samples() const noexcept;
   /// Returns whether a batch sampler decides how many samples each batch has.
   bool has_batch_sampler() const noexcept;
-  /// Returns the batches per epoch; with a sampler, of this one. For an iterable dataset it is what
-  /// its size promises, of which workers' shares may fall short; 0 if it does not say its size.
+  /// Returns the number of batches in an epoch, or, with a sampler, in this epoch. For an iterable
+  /// dataset it is the number that the dataset's size promises, which the workers' shares may not
+  /// reach, or 0 if the dataset does not say its size.
   std::int64_t batches() const noexcept;
-  /// Returns how many samples each epoch leaves out, all parts of a partition together; with a
-  /// sampler, how many of its samples this epoch does. For an iterable dataset it is this epoch so
-  /// far.
+  /// Returns how many samples each epoch leaves out, counted over all parts of a partition. With a
+  /// sampler it is how many of the sampler's samples this epoch leaves out, and for an iterable
+  /// dataset how many this epoch has left out so far.
   std::int64_t dropped_samples() const noexcept;
-  /// Returns what the host should know about samples that fill no batch, in one line; empty if all
-  /// do. For an iterable dataset it is known at the end of an epoch.
+  /// Returns one line that tells the host which samples fill no batch, or an empty text if all of
+  /// them do. For an iterable dataset this is known at the end of an epoch.
   std::string note() const;
 
-  /// Begins the next epoch, whether or not the last one was read to its end. Whatever is still
-  /// being read for the last one is asked to stop; where it does not, it keeps its worker from the
-  /// new epoch, whose next() then throws Error stalled after the timeout.
+  /// Begins the next epoch, whether or not the last epoch was read to its end. Reads that are still
+  /// under way for the last epoch are asked to stop. A read that does not stop keeps its worker
+  /// from the new epoch, and next() then throws Error stalled after the timeout.
   void start_epoch();
-  /// Leaves epochs out: the next one that begins is the one that would begin after so many more, as
-  /// when a training goes on where another run has ended. @throws Error as start_epoch().
+  /// Leaves out the next `count` epochs, so that a training can go on where another run has ended.
+  /// @throws Error as start_epoch().
   void skip_epochs(std::uint64_t count);
-  /// The next batch of the epoch; nothing at its end. The first call begins the first epoch unless
-  /// start_epoch() has. Tensors stay as they are for as long as they are held. The memory of those
-  /// that were dropped is used again: a caller who holds one batch at a time makes the loader
-  /// allocate `buffered` + 1 of them in all, and another one for each that it holds besides.
-  /// Once `stop` is requested the call waits no longer; the dataset is asked nothing.
-  /// @throws Error invalid_data if an iterable dataset turns out to be empty, or naming the sample
-  /// if reading failed, and out_of_memory if the dataset said so: these again and again until the
-  /// next epoch. stalled after the timeout, naming what is being read; cancelled as `stop` asked;
-  /// out_of_memory if there is none for a batch: after these the next call goes on with the same
-  /// batch, as if nothing had happened. closed after close().
+  /// Returns the next batch of the epoch, or nothing at the end of the epoch. The first call begins
+  /// the first epoch unless start_epoch() has begun it. A batch's tensors do not change for as long
+  /// as they are held. The memory of tensors that were dropped is used again: a caller who holds
+  /// one batch at a time makes the loader allocate `buffered` + 1 batches in all, and each further
+  /// batch that is held costs one more. Once `stop` is requested, the call waits no longer; the
+  /// dataset is not asked to stop.
+  /// @throws Error invalid_data if an iterable dataset turns out to be empty, or, naming the
+  /// sample, if it could not be read; out_of_memory if the dataset reported that. Both are thrown
+  /// again by every call until the next epoch begins.
+  /// @throws Error stalled after the timeout, naming what is being read; cancelled if `stop` was
+  /// requested; out_of_memory if there is no memory for a batch. After any of these the next call
+  /// goes on with the same batch as if nothing had happened.
+  /// @throws Error closed after close().
   std::optional<Batch> next(const std::stop_token& stop = {});
-  /// Ends the loader: asks whatever code of the dataset is running to stop (SampleRequest::stop,
-  /// WorkerShare::stop), waits for it for `stop_seconds`, and gives back all that the loader has.
-  /// Code that has not returned by then keeps its thread and whatever that uses, the dataset
-  /// included, until it returns; then the thread frees them and ends. The process may end before it
-  /// does, but must not unload this library. Batches that are held stay as they are. Calling it
-  /// again returns what is left by then. It waits without a limit for nothing but code of the
-  /// dataset that is called on this thread: callbacks of a stop token, and, if nobody else holds
-  /// the dataset, its destructor.
+  /// Ends the loader: asks any code of the dataset that is running to stop (SampleRequest::stop,
+  /// WorkerShare::stop), waits for it for `stop_seconds`, and frees all that the loader has. Code
+  /// that has not returned by then keeps its thread and everything that the code uses, the dataset
+  /// included; when the code returns, the thread frees all that and ends. The process may end
+  /// before that, but must not unload this library. Batches that the caller holds do not change. A
+  /// further call returns what is still left behind. The only code that the call waits for without
+  /// a limit is code of the dataset that runs on the calling thread: callbacks of a stop token and,
+  /// if nobody else holds the dataset, the dataset's destructor.
   ClosedLoader close();
-  /// Returns how long next() has waited in all epochs for batches that were not there. None is in
-  /// sync mode, nor in rebatched mode of an iterable dataset, whose batches are put together then.
+  /// Returns how many seconds next() has waited, over all epochs, for batches that were not ready.
+  /// The result is 0 in sync mode, and with an iterable dataset in rebatched mode, because a batch
+  /// is assembled during the call of next() then.
   double waited_seconds() const noexcept;
 
-  /// Serves `for (Batch& batch : loader)`; begin() starts an epoch.
+  /// Serves `for (Batch& batch : loader)`.
   class Iterator;
-  /// Begins an epoch by start_epoch() and reads its first batch. @throws Error as next().
+  /// Begins an epoch with start_epoch() and reads its first batch. @throws Error as next().
   Iterator begin();
-  /// Returns what an iterator is compared with that has come to the end of its epoch.
+  /// Returns the value that an iterator equals at the end of its epoch.
   std::nullptr_t end() noexcept { return nullptr; }
 
  private:
@@ -187,17 +212,16 @@ class DataLoader {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Goes through the batches of one epoch. A step of it ends the use of the batch before.
+/// Iterates over the batches of one epoch. Incrementing it drops the batch before.
 class DataLoader::Iterator {
  public:
-  /// Reads the first batch of the epoch that `loader` is in. @throws Error as
-  /// DataLoader::next().
+  /// Reads the first batch of the epoch that `loader` is in. @throws Error as DataLoader::next().
   explicit Iterator(DataLoader& loader) : loader_(&loader), batch_(loader.next()) {}
   /// Returns the current batch, which the caller may change or move from.
   Batch& operator*() noexcept { return *batch_; }
   /// Drops the current batch and reads the next one. @throws Error as DataLoader::next().
   Iterator& operator++() {
-    batch_.reset();  // its memory may serve again
+    batch_.reset();  // The loader may use the memory of this batch for the next one.
     batch_ = loader_->next();
     return *this;
   }

@@ -1,5 +1,4 @@
-// DataLoaderOptions as JSON: printed, written to a file, read back, or merged into others field by
-// field.
+// These functions print DataLoaderOptions as JSON, and read them from JSON.
 #pragma once
 
 #include <iosfwd>
@@ -11,18 +10,20 @@
 
 namespace penstock {
 
-/// Every field by its name; all but `sampler`, which is a function. No seed is null.
+/// Returns an object with every field by its name, except `sampler` and `log`, which are functions.
+/// A seed that is not set is null.
 std::string to_json(const DataLoaderOptions& options);
-/// Prints to_json().
+/// Prints `options` as to_json() does.
 std::ostream& operator<<(std::ostream& stream, const DataLoaderOptions& options);
 
-/// `base` with the fields that `json` names. What it does not name stays as it is.
-/// @throws Error invalid_argument if it is no JSON, names what is no field or names it twice, or if
-/// a value has the wrong type or is outside its range: "line 3: data_loader.workers: expected 0 to
-/// 1024, got -1".
+/// Returns `base` with those fields replaced that `json` names.
+/// @throws Error invalid_argument if `json` is not valid JSON, if it names an unknown field or a
+/// field twice, or if a value has the wrong type or is out of range: "line 3: data_loader.workers:
+/// expected 0 to 1024, got -1".
 DataLoaderOptions data_loader_options_from_json(std::string_view json,
                                                 const DataLoaderOptions& base = {});
-/// The same of a part of a text, whose lines are counted from the text's first.
+/// Does the same with a part of a text that was parsed already. Error messages count the lines from
+/// the beginning of that text.
 DataLoaderOptions data_loader_options_from_json(const JsonValue& json,
                                                 const DataLoaderOptions& base = {});
 

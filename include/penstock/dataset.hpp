@@ -1,4 +1,5 @@
-// A Dataset has samples by number. Here are Penstock's readers and generators, and the interface.
+// A Dataset has numbered samples. This header has its interface, and Penstock's readers and
+// generators.
 #pragma once
 
 #include <cstddef>
@@ -15,93 +16,104 @@
 
 namespace penstock {
 
-/// Describes one tensor of a sample, e.g. {"image", f32, [1,28,28]} or {"label", i64, []}.
+/// Describes one tensor of a sample, such as {"image", f32, [1,28,28]} or {"label", i64, []}.
 struct Field {
-  std::string name;          ///< This is the field's name.
-  DType dtype = DType::f32;  ///< This is the type of the field's elements.
-  /// This is the shape of one sample's tensor; a batch has a dimension before it.
+  std::string name;          ///< Names the field.
+  DType dtype = DType::f32;  ///< Is the type of the field's elements.
+  /// Is the shape of one sample's tensor. A batch's tensor has one dimension more, in front.
   Shape shape = {};
 };
 
-/// Names the sample that a dataset is to read. A dataset whose samples are the same in every epoch
-/// and are there at once needs nothing but `index`; one that wraps another dataset passes the whole
+/// Names a sample that a dataset is to read. A dataset whose samples are the same in every epoch
+/// and are there at once needs only `index`; a dataset that wraps another one passes the whole
 /// request on.
 struct SampleRequest {
-  std::int64_t index = 0;   ///< 0 to size()-1
-  std::uint64_t epoch = 0;  ///< a loader's first epoch has number 0
-  /// Says when nobody wants the sample any more, because the loader is being closed or has begun
-  /// another epoch. A read that can block for long waits for this too, and then returns or throws;
-  /// nobody looks at what it has written or thrown. Callbacks that are registered with it run on
-  /// the thread that closes the loader or begins the epoch, which waits for them without a limit.
+  std::int64_t index = 0;   ///< Numbers the sample, from 0 to size() - 1.
+  std::uint64_t epoch = 0;  ///< Numbers the epoch; a loader's first epoch is 0.
+  /// Is requested when nobody wants the sample any more, because the loader is being closed or has
+  /// begun another epoch. A read that can block for long waits for this token, too, and returns or
+  /// throws once it is requested; nobody looks at what such a read has written or thrown. Callbacks
+  /// that are registered with the token run on the thread that closes the loader or begins the
+  /// epoch, which waits for them without a limit.
   std::stop_token stop = {};
 };
 
-/// Samples numbered from 0. A loader calls `read` from several threads of its own at once, and
-/// everything else on the thread that makes the loader.
+/// Has samples that are numbered from 0. A loader calls `read` from several threads of its own at
+/// once, and everything else on the thread that makes the loader.
 class Dataset {
  public:
   virtual ~Dataset() = default;
   /// Returns the number of samples, which never changes.
   virtual std::int64_t size() const = 0;
-  /// Returns the tensors of one sample, in the order in which a batch has them.
+  /// Returns the fields of a sample, in the order in which a batch has them.
   virtual const std::vector<Field>& fields() const = 0;
-  /// Writes every element of the requested sample to `destinations`, which has one pointer per
-  /// field. An exception that it throws reaches the loader's caller as Error invalid_data with the
-  /// exception's text; std::bad_alloc, or an Error out_of_memory, as Error out_of_memory.
+  /// Writes all elements of the requested sample to `destinations`, which has one pointer per
+  /// field. If it throws, the loader's caller gets Error invalid_data with the exception's text;
+  /// for std::bad_alloc and Error out_of_memory the caller gets Error out_of_memory.
   virtual void read(const SampleRequest& request,
                     std::span<std::byte* const> destinations) const = 0;
 };
 
-/// (x/255 - mean) / std
+/// Normalises a pixel x, from 0 to 255, to (x/255 - mean) / std.
 struct Normalization {
-  double mean = 0;  ///< This is subtracted from a pixel of 0 to 1.
-  double std = 1;   ///< The difference is divided by this.
+  double mean = 0;  ///< Is subtracted from x/255.
+  double std = 1;   ///< Divides the difference.
 };
 
+/// Says which of a dataset's two sets of samples is meant.
 enum class Split : std::uint8_t { train, test };
 
-/// Images and labels in the IDX format of MNIST, gzipped or plain: fields image f32
-/// [1,rows,columns] and label i64 []. Kept as bytes, normalised when read.
-/// @throws Error io_error, corrupt_file (magic, length, counts), invalid_data (a label of `classes`
-/// or more; images that are not of `expected_image`, which is told before they are read): one line
-/// that names the file. Nothing is allocated for what a header merely claims. invalid_argument for
-/// a normalization or number of classes that makes no sense; out_of_memory.
+/// Reads images and labels in the IDX format of MNIST, gzipped or plain. The fields are image, f32
+/// [1,rows,columns], and label, i64 []. Samples are kept as bytes and normalised when they are
+/// read.
+/// @throws Error io_error; corrupt_file for a wrong magic number, length or count; invalid_data for
+/// a label of `classes` or more, or for images whose shape is not `expected_image`, which is
+/// checked before the images are read. The text is one line that names the file. A header's claims
+/// alone never make the reader allocate memory.
+/// @throws Error invalid_argument for a normalization or a number of classes that is out of range;
+/// out_of_memory.
 std::shared_ptr<const Dataset> read_idx(const std::string& images, const std::string& labels,
                                         const Normalization& normalization, int classes = 10,
                                         const std::optional<Shape>& expected_image = {});
-/// Reads them from a directory with the usual names (train-images-idx3-ubyte, t10k-..., with or
-/// without .gz).
+/// Reads the files of the dataset from `directory`, where they have their usual names
+/// (train-images-idx3-ubyte, t10k-..., with or without .gz). @throws Error as the function above.
 std::shared_ptr<const Dataset> read_idx(const std::string& directory, Split split,
                                         const Normalization& normalization, int classes = 10,
                                         const std::optional<Shape>& expected_image = {});
-/// Returns the files that it reads there: images, labels. @throws Error io_error if one is missing.
+/// Returns the two files that read_idx() reads from `directory`: images, labels. @throws Error
+/// io_error if one is missing.
 std::vector<std::string> idx_files(const std::string& directory, Split split);
 
-/// Images and labels in CIFAR-10's binary format, gzipped or plain: records of a label's byte and
-/// 3x32x32 bytes, red, green, blue. Fields image f32 [3,32,32] of x/255, and label i64 []. The
-/// files' samples follow one another in the order given; they are kept as bytes.
-/// @throws Error io_error, corrupt_file (a record breaks off, no records, more than 100,000 in one
-/// file), invalid_data (a label of 10 or more): one line that names the file. invalid_argument if
-/// there are no files; out_of_memory.
+/// Reads images and labels in the binary format of CIFAR-10, gzipped or plain. A record has one
+/// byte for the label and 3x32x32 bytes for red, green and blue. The fields are image, f32
+/// [3,32,32], which is x/255, and label, i64 []. Samples follow each other in the order of `files`,
+/// and are kept as bytes.
+/// @throws Error io_error; corrupt_file if a record is incomplete, or a file has no record or more
+/// than 100,000; invalid_data for a label of 10 or more. The text is one line that names the file.
+/// @throws Error invalid_argument if there are no files; out_of_memory.
 std::shared_ptr<const Dataset> read_cifar10(const std::vector<std::string>& files);
-/// Reads them from a directory with the usual names (see cifar10_files()).
+/// Reads the files of the dataset from `directory`; see cifar10_files(). @throws Error as the
+/// function above.
 std::shared_ptr<const Dataset> read_cifar10(const std::string& directory, Split split);
-/// Returns the files that it reads there, with or without .gz: test_batch.bin, or data_batch_1.bin
-/// and those numbered after it, up to 5.
-/// @throws Error io_error if the first is missing or there is a gap.
+/// Returns the files that read_cifar10() reads from `directory`, with or without .gz:
+/// test_batch.bin for the test split, and data_batch_1.bin up to data_batch_5.bin, as many as there
+/// are, for the training split. @throws Error io_error if the first file is missing or there is a
+/// gap.
 std::vector<std::string> cifar10_files(const std::string& directory, Split split);
 
-/// `count` images like handwritten digits, 28x28, ten classes, all from `seed`: the same fields as
-/// read_idx() gives. Needs no files; a small network reaches 99 % in a hundred updates. Sample i
-/// depends on `seed` and i alone. @throws Error invalid_argument as read_idx() does
+/// Returns `count` generated images that look like handwritten digits, 28x28, of ten classes, with
+/// the same fields as read_idx() gives. No file is needed, and a small network reaches 99 %
+/// accuracy in a hundred updates. Sample i depends on `seed` and i alone. @throws Error
+/// invalid_argument as read_idx() does.
 std::shared_ptr<const Dataset> synthetic_digits(std::int64_t count, std::uint64_t seed,
                                                 const Normalization& normalization);
 
-/// One field per tensor; sample i is row i of each. @throws Error shape_mismatch if they disagree
-/// in dimension 0, invalid_data if there are none.
+/// Returns a dataset with one field per tensor, whose sample i is row i of each tensor. @throws
+/// Error shape_mismatch if the tensors do not have the same dimension 0; invalid_data if there are
+/// none.
 std::shared_ptr<const Dataset> tensor_dataset(std::vector<Tensor> tensors);
 
-/// Has the first `count` samples of another dataset. @throws Error invalid_data if it has fewer.
+/// Returns the first `count` samples of `dataset`. @throws Error invalid_data if it has fewer.
 std::shared_ptr<const Dataset> first_samples(std::shared_ptr<const Dataset> dataset,
                                              std::int64_t count);
 

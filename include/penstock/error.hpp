@@ -1,4 +1,4 @@
-// Here are the one exception type that Penstock throws, and the list of its causes. Only the
+// This header has the one exception type that Penstock throws, and the list of causes. Only the
 // caller's thread throws it; the engine's own threads turn errors into messages.
 #pragma once
 
@@ -8,6 +8,7 @@
 
 namespace penstock {
 
+/// Says why Penstock has thrown an error. docs/errors.md says of each cause what to do.
 enum class Errc {
   invalid_argument,  ///< A value that a caller passed is outside its documented range.
   invalid_model,     ///< The model's graph breaks a rule: no loss, a name used twice, ...
@@ -22,15 +23,15 @@ enum class Errc {
   busy,           ///< A call is under way, maybe this thread's own; nothing changed, retry later.
   cancelled,      ///< The caller asked for the call to stop; the text says how far it came.
   out_of_memory,  ///< The machine, or an IPU, has not enough memory.
-  unsupported,    ///< Legal, but not provided by this build.
-  internal,       ///< A bug in Penstock.
+  unsupported,    ///< What was asked for is legal, but this build does not provide it.
+  internal,       ///< Penstock itself has a fault.
 };
 
-/// Returns the enumerator's own name, e.g. "invalid_topology".
+/// Returns the name of the enumerator, such as "invalid_topology".
 std::string_view to_string(Errc code) noexcept;
 
-/// Says who, what was expected, what came, and, where it helps, what to do:
-/// `conv2d "conv2": expected 10 input channels, got 12`.
+/// Is what Penstock throws. The text of an error says who refuses, what was expected, what came
+/// and, where that helps, what to do: `conv2d "conv2": expected 10 input channels, got 12`.
 class Error : public std::runtime_error {
  public:
   /// Makes an error whose what() is `what`.

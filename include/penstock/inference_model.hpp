@@ -1,6 +1,6 @@
-// InferenceModel: a Model compiled for inference and running as actors. Owns its threads.
+// An InferenceModel is a Model compiled for inference and running as actors. It owns its threads.
 //
-// A Model and all that is made of it take one call at a time, as model.hpp says.
+// A Model and everything that is made from it take one call at a time, as model.hpp says.
 #pragma once
 
 #include <cstdint>
@@ -14,79 +14,84 @@
 
 namespace penstock {
 
-/// Runs the outputs of a Model, with the model's newest weights.
+/// Computes the outputs of a Model, with the model's newest weights.
 class InferenceModel {
  public:
-  /// Compiles what the model's outputs need and starts. Weights are those of `model` at each call:
-  /// copied once after they have changed, and not otherwise.
-  /// @throws as TrainingModel's constructor.
+  /// Compiles what the model's outputs need, and starts the threads. Each call uses the weights
+  /// that `model` has at that time, which are copied to the IPUs only when they have changed.
+  /// @throws Error as the constructor of TrainingModel.
   InferenceModel(const Model& model, const Options& options);
   ~InferenceModel();
-  /// Takes over the other model, of which destruction and assignment alone are left.
+  /// Takes over the contents of the other model, which may then only be destroyed or assigned to.
   InferenceModel(InferenceModel&&) noexcept;
-  /// Destroys this model as the destructor does, and takes over the other one.
+  /// Destroys this model as the destructor does, and takes over the contents of the other one.
   InferenceModel& operator=(InferenceModel&&) noexcept;
 
-  /// Returns the options as given to the constructor.
+  /// Returns the options that the constructor was given.
   const Options& options() const noexcept;
-  /// Returns the names of the inputs that outputs depend on, in the order `run` takes them.
+  /// Returns the names of the inputs that the outputs depend on, in the order in which run() takes
+  /// them.
   const std::vector<std::string>& inputs() const noexcept;
-  /// Returns the names of the inputs that a step of training the same model takes, anchors apart:
-  /// TrainingModel::inputs(), or inputs() if it has no loss.
+  /// Returns the names of the inputs that a step of training the same model takes, apart from those
+  /// that only anchors need: TrainingModel::inputs(), or inputs() if the model has no loss.
   const std::vector<std::string>& training_inputs() const noexcept;
 
-  /// Does what TrainingModel's does.
+  /// Returns what run() returns, but without the numbers; see TrainingModel::outline().
   StepResult outline() const;
 
-  /// Rows of dimension 0 that one full call takes: b·D·R, once for each input group. Accumulation
-  /// is of training alone.
+  /// Returns the number of rows in dimension 0 that one full call takes: b·D·R, divided by the size
+  /// of an input group. Gradient accumulation plays no part in inference.
   std::int64_t samples_per_run() const noexcept;
 
-  /// Runs on any number of samples up to samples_per_run() per call. What fills no micro-batch of
-  /// every replica runs on the first replica's IPUs by plans of its own: one for whole
-  /// micro-batches, one for a last one that is shorter; the four that were used last are kept. With
-  /// Options::static_shapes on samples_per_run() and no others.
+  /// Runs on up to samples_per_run() samples. Samples that do not fill a micro-batch on every
+  /// replica run on the IPUs of the first replica, by plans of their own: one for whole
+  /// micro-batches and one for a last micro-batch that is shorter. The model keeps the four such
+  /// plans that were used last. With Options::static_shapes it takes exactly samples_per_run()
+  /// samples.
+  ///
+  /// Once `stop` is requested, the call begins no further micro-batch, waits for those that it has
+  /// begun, and throws Error cancelled. A call whose micro-batches have all begun returns as usual.
+  /// Inputs are released as TrainingModel::step() does it.
   /// @throws Error shape_mismatch before anything has run; stage_failed or stalled afterwards, and
   /// then closed from every later call.
-  ///
-  /// Once `stop` is asked to stop, the call begins no further micro-batch, waits for those that it
-  /// has begun, and throws Error cancelled. A call whose micro-batches have all begun returns as
-  /// ever. Inputs are released as by TrainingModel::step().
   StepResult run(std::span<const Tensor> inputs, std::stop_token stop = {});
-  /// Runs on the inputs in a vector.
+  /// Runs on `inputs` as the function above.
   StepResult run(const std::vector<Tensor>& inputs, std::stop_token stop = {}) {
     return run(std::span(inputs), std::move(stop));
   }
-  /// Does what TrainingModel's does, for run().
+  /// Checks that run() takes this many samples; see TrainingModel::check_samples().
   void check_samples(std::int64_t samples) const;
 
-  /// Does what TrainingModel's does.
+  /// Ends the threads and frees the IPUs' memory; see TrainingModel::detach().
   void detach();
-  /// Does what TrainingModel's does.
+  /// Starts the threads again; see TrainingModel::attach().
   void attach();
-  /// Returns whether the model has its threads. May be called beside other calls.
+  /// Returns whether the model has its threads. It may be called beside other calls.
   bool attached() const noexcept;
 
-  /// Returns how often weights were copied to the IPUs: for every plan that ran after a change.
+  /// Returns how often weights were copied to the IPUs: once for every plan that ran after a change
+  /// of the weights.
   std::uint64_t weight_uploads() const noexcept;
-  /// Returns what the compiler has made of the model. May be called beside other calls.
+  /// Returns what the compiler has made of the model. It may be called beside other calls.
   const CompileReport& compile_report() const noexcept;
-  /// Reports on the last call of run() that returned, beside other calls, too. If several plans ran
-  /// for it, the others than the first add only the time that they took.
+  /// Returns the report on the last call of run() that returned. If several plans ran for that
+  /// call, the plans after the first add only the time that they took. It may be called beside
+  /// other calls.
   CallReport last_call() const;
-  /// Does what TrainingModel's does, for the plan of full calls alone. Others may take the IPUs in
-  /// the same way.
+  /// Returns what each stage of the plan for full calls has done; see
+  /// TrainingModel::stage_reports(). Other plans may take the IPUs for themselves as a short last
+  /// update may.
   std::vector<StageReport> stage_reports() const;
-  /// Does what TrainingModel's does, for all plans.
+  /// Returns and removes the recorded events of all plans; see TrainingModel::take_trace().
   std::vector<TraceEvent> take_trace();
-  /// Does what TrainingModel's does, for all plans.
+  /// Counts the events that were dropped, for all plans; see TrainingModel::dropped_events().
   std::uint64_t dropped_events() const noexcept;
 
  private:
-  friend struct ModelAccess;  // for the loops around a model
+  friend struct ModelAccess;  // The loops around a model use it.
   class Impl;
   explicit InferenceModel(std::shared_ptr<Impl> impl);
-  std::shared_ptr<Impl> impl_;  // shared by the calls that are under way
+  std::shared_ptr<Impl> impl_;  // Calls that are under way share it.
 };
 
 }  // namespace penstock

@@ -1,5 +1,5 @@
-// IterableDataset: samples that come one after the other, without numbers: a log, a socket, a
-// generator. The interface for one's own.
+// An IterableDataset has samples that come one after the other and have no numbers, such as those
+// of a log, a socket or a generator. This header has the interface for such datasets.
 #pragma once
 
 #include <algorithm>
@@ -15,49 +15,53 @@
 
 namespace penstock {
 
-/// One worker's part of the samples, for one epoch.
+/// Describes one worker's part of the samples in one epoch.
 struct WorkerShare {
-  int worker = 0;           ///< 0 to workers-1
-  int workers = 1;          ///< each has a stream of its own; together they give every sample once
-  std::uint64_t epoch = 0;  ///< A loader's first epoch has number 0.
-  /// Says when nobody wants the share any more, because the loader is being closed or has begun
-  /// another epoch. Whatever can block for long waits for this too, and then returns or throws;
-  /// nobody looks at what it has written or thrown. See SampleRequest::stop for its callbacks.
+  int worker = 0;  ///< Numbers the worker, from 0 to `workers` - 1.
+  /// Each worker has a stream of its own; together the streams give every sample once.
+  int workers = 1;
+  std::uint64_t epoch = 0;  ///< Numbers the epoch; a loader's first epoch is 0.
+  /// Is requested when nobody wants the share any more, because the loader is being closed or has
+  /// begun another epoch. Code that can block for long waits for this token, too, and returns or
+  /// throws once it is requested; nobody looks at what it has written or thrown.
+  /// SampleRequest::stop says where callbacks of the token run.
   std::stop_token stop = {};
 
-  /// Give samples [begin(size), end(size)) of `size`, if they are dealt out in blocks of
-  /// ceil(size/workers), the last of them shorter.
+  /// Returns the number of the share's first sample if a dataset of `size` samples deals them out
+  /// in blocks of ceil(size/workers), the last of which is shorter. The share is [begin(size),
+  /// end(size)).
   std::int64_t begin(std::int64_t size) const noexcept {
     return std::min(size, worker * ((size + workers - 1) / workers));
   }
-  /// Returns the number behind the share's last sample.
+  /// Returns the number after that of the share's last sample.
   std::int64_t end(std::int64_t size) const noexcept {
     return std::min(size, begin(size) + (size + workers - 1) / workers);
   }
 };
 
-/// The samples of one share, in their order. The loader's thread that begins a stream is the one
-/// that uses it and destroys it.
+/// Gives the samples of one share in their order. One thread of the loader begins, uses and
+/// destroys a stream.
 class SampleStream {
  public:
   virtual ~SampleStream() = default;
-  /// Writes every element of the next sample to `destinations`, which has one pointer per field;
-  /// returns false if there is none, and is not called again then. `stop` is the share's. An
-  /// exception that it throws reaches the loader's caller as Error invalid_data with the
-  /// exception's text; std::bad_alloc, or an Error out_of_memory, as Error out_of_memory.
+  /// Writes all elements of the next sample to `destinations`, which has one pointer per field, and
+  /// returns true; or returns false if there is no further sample, and is not called again then.
+  /// `stop` is WorkerShare::stop. If it throws, the loader's caller gets Error invalid_data with
+  /// the exception's text; for std::bad_alloc and Error out_of_memory the caller gets Error
+  /// out_of_memory.
   virtual bool next(std::span<std::byte* const> destinations, const std::stop_token& stop) = 0;
 };
 
-/// An IterableDataset has samples that come one after the other, without numbers.
+/// Has samples that come one after the other and have no numbers.
 class IterableDataset {
  public:
   virtual ~IterableDataset() = default;
-  /// Returns the tensors of one sample, in the order in which a batch has them.
+  /// Returns the fields of a sample, in the order in which a batch has them.
   virtual const std::vector<Field>& fields() const = 0;
-  /// Returns the number of samples of all shares together, if that is known.
+  /// Returns the number of samples in all shares together, if it is known.
   virtual std::optional<std::int64_t> size() const { return std::nullopt; }
-  /// Begins a share. The loader's threads call it, several at once, once per worker and epoch; it
-  /// throws as SampleStream::next() does.
+  /// Begins the stream of a share. The loader's threads call it, several at once, once per worker
+  /// and epoch. What it throws is handled like an exception of SampleStream::next().
   virtual std::unique_ptr<SampleStream> begin(const WorkerShare& share) const = 0;
 };
 

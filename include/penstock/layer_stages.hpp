@@ -1,5 +1,5 @@
-// LayerStage: which pipeline stage a layer of a model is in. A model's list of them can be read,
-// changed, set and printed. Plain data.
+// A LayerStage says which pipeline stage a layer of a model is in. The list of a model's layers can
+// be read, changed, set and printed. It is plain data.
 #pragma once
 
 #include <string>
@@ -9,23 +9,28 @@ namespace penstock {
 
 /// Says which stage, block and IPU a layer is in.
 struct LayerStage {
-  std::string layer;                     ///< its name
-  std::string op = {};                   ///< what it computes: "conv2d", "relu", "mse_loss"
-  std::vector<std::string> inputs = {};  ///< the layers and the model's inputs that it reads
-  std::string block = {};                ///< that it belongs to; empty: none
-  int ipu = -1;                          ///< that the block names; -1: it names none
-  int stage = -1;                        ///< -1: none was said
+  std::string layer;  ///< Names the layer.
+  /// Names what the layer computes, such as "conv2d", "relu" or "mse_loss".
+  std::string op = {};
+  /// Names the layers and the inputs of the model that the layer reads.
+  std::vector<std::string> inputs = {};
+  /// Names the block that the layer belongs to; empty if it belongs to none.
+  std::string block = {};
+  /// Is the IPU that the block names, or -1 if it names none.
+  int ipu = -1;
+  int stage = -1;  ///< Is the stage of the layer, or -1 if none was set.
 };
+/// Lists the layers of a model.
 using LayerStages = std::vector<LayerStage>;
 
-/// The same with a cut after `layer`: the layers behind it in the list are one stage further on. A
-/// layer without a stage counts as one of stage 0.
-/// @throws Error invalid_argument if there is no layer of that name.
+/// Returns `layers` with a cut after `layer`: the layers behind it in the list are one stage
+/// further on. A layer without a stage counts as one of stage 0. @throws Error invalid_argument if
+/// there is no layer of that name.
 LayerStages split_after(LayerStages layers, const std::string& layer);
 
-/// A table with a line per layer.
+/// Returns a table with a line per layer.
 std::string to_string(const LayerStages& layers);
-/// A list of objects with the fields of LayerStage.
+/// Returns a list of objects with the fields of LayerStage, as JSON.
 std::string to_json(const LayerStages& layers);
 
 }  // namespace penstock

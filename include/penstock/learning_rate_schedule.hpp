@@ -1,4 +1,4 @@
-// LearningRateSchedule: how learning rates change from update to update. A value.
+// A LearningRateSchedule says how learning rates change from update to update. It is a value.
 #pragma once
 
 #include <cstdint>
@@ -7,53 +7,59 @@
 
 namespace penstock {
 
-/// A factor for each update, by which the learning rate of every parameter group is multiplied.
-/// Updates count from 0, on from the step of a restored optimizer state; each has its own factor,
-/// also where one call does several. Schedules are made of one another:
+/// Has a factor for each update, by which the learning rate of every parameter group is multiplied.
+/// Updates are counted from 0, or from the step of an optimizer state that was restored; each
+/// update has its own factor, also where one call does several. Schedules are made from one
+/// another:
 ///   LearningRateSchedule::cosine(10'000).after_warm_up(500)
-/// Functions throw Error invalid_argument naming what is out of its range: numbers of updates are 1
-/// or more, the number of an update and factors 0 or more.
+/// @throws Error invalid_argument from all functions, naming the argument that is out of range:
+/// counts of updates have to be 1 or more, the number of an update and factors 0 or more.
 class LearningRateSchedule {
  public:
-  /// Names the formulas of phases; the functions below have them.
+  /// Names the formula of a phase; the function of that name below says what it computes.
   enum class Kind : std::uint8_t { constant, step, exponential, cosine, linear };
-  /// What a schedule consists of, one after the other; each counts updates from 0.
+  /// Describes a part of a schedule. Phases follow one another, and each counts updates from 0.
   struct Phase {
-    Kind kind = Kind::constant;  ///< This names the phase's formula.
-    double first = 1;            ///< of `linear`
-    double factor = 1;           ///< and the last one of `cosine` and `linear`
-    std::int64_t updates = 1;    ///< of `step`, `cosine`, `linear`
-    std::int64_t lasts = 0;      ///< updates after which the next phase begins; the last has 0
+    Kind kind = Kind::constant;  ///< Names the formula.
+    double first = 1;            ///< Is the first factor of `linear`.
+    /// Is the factor of `constant`, `step` and `exponential`, and the last factor of `cosine` and
+    /// `linear`.
+    double factor = 1;
+    /// Is the number of updates that the formulas of `step`, `cosine` and `linear` use.
+    std::int64_t updates = 1;
+    /// The next phase begins after this many updates; the last phase has 0.
+    std::int64_t lasts = 0;
   };
 
-  /// 1 for ever.
+  /// Makes a schedule whose factor is always 1.
   LearningRateSchedule() = default;
 
-  /// The same factor for ever.
+  /// Returns a schedule whose factor is always `factor`.
   static LearningRateSchedule constant(double factor = 1);
-  /// `factor` once more after each so many updates: factor^(u / updates), rounded down
-  /// (torch.optim.lr_scheduler.StepLR).
+  /// Returns a schedule that multiplies by `factor` once after every `updates` updates:
+  /// factor^floor(u / updates) (torch.optim.lr_scheduler.StepLR).
   static LearningRateSchedule step(std::int64_t updates, double factor = 0.1);
-  /// `factor`^u (ExponentialLR).
+  /// Returns a schedule of the factors `factor`^u (ExponentialLR).
   static LearningRateSchedule exponential(double factor);
-  /// Half a cosine from 1 to `last`: last + (1 - last)·(1 + cos(π·u/updates))/2, then `last`
-  /// (CosineAnnealingLR).
+  /// Returns a schedule that goes from 1 to `last` along half a cosine, last + (1 - last)·(1 +
+  /// cos(π·u/updates))/2, and stays at `last` (CosineAnnealingLR).
   static LearningRateSchedule cosine(std::int64_t updates, double last = 0);
-  /// From `first` to `last` in equal steps: first + (last - first)·u/updates, then `last`
-  /// (LinearLR).
+  /// Returns a schedule that goes from `first` to `last` in equal steps, first + (last -
+  /// first)·u/updates, and stays at `last` (LinearLR).
   static LearningRateSchedule linear(std::int64_t updates, double first, double last = 1);
 
-  /// This for so many updates, then `next`, which counts from 0 there (SequentialLR).
+  /// Returns a schedule that is this one for `updates` updates and then `next`, which begins at its
+  /// own update 0 (SequentialLR).
   LearningRateSchedule then(std::int64_t updates, const LearningRateSchedule& next) const;
-  /// linear(updates, first), then this.
+  /// Returns a schedule that is linear(updates, first) and then this one.
   LearningRateSchedule after_warm_up(std::int64_t updates, double first = 0) const;
 
-  /// The factor of that update, 0 or more.
+  /// Returns the factor of update `update`.
   double at(std::int64_t update) const;
 
-  /// Returns what this schedule consists of.
+  /// Returns the phases of this schedule.
   const std::vector<Phase>& phases() const noexcept { return phases_; }
-  /// The schedule that has these phases, one at least.
+  /// Returns a schedule of these phases, of which there must be at least one.
   static LearningRateSchedule of(const std::vector<Phase>& phases);
 
  private:
@@ -62,6 +68,7 @@ class LearningRateSchedule {
   std::vector<Phase> phases_ = {Phase{}};
 };
 
+/// Returns the name of the enumerator.
 std::string_view to_string(LearningRateSchedule::Kind value) noexcept;
 
 }  // namespace penstock

@@ -1,5 +1,5 @@
-// Metrics: what a training or a test says of its outputs in one number, the mean over samples. To
-// be given to fit() and evaluate(); anybody may write one.
+// A Metric is a number that a training or an evaluation computes from a model's outputs, a mean
+// over samples. Hosts pass metrics to fit() and evaluate(), and may write their own.
 #pragma once
 
 #include <cstdint>
@@ -12,52 +12,52 @@
 
 namespace penstock {
 
-/// A sum over some samples, or over whatever else is counted, and how many they are.
+/// Adds up a number over samples, or over whatever else is counted.
 struct Score {
-  double sum = 0;          ///< This is the sum of what was counted.
-  std::int64_t count = 0;  ///< So many were counted.
+  double sum = 0;          ///< Is the sum over what was counted.
+  std::int64_t count = 0;  ///< Says how many were counted.
 
-  /// Adds sum to sum and count to count.
+  /// Adds the other sum and the other count to these.
   Score& operator+=(const Score& other) noexcept;
-  /// Returns nan if nothing was counted.
+  /// Returns sum / count, or nan if nothing was counted.
   double mean() const noexcept;
 };
 
-/// A Metric is a number that a training or a test tells of its outputs.
+/// Is a number that a training or an evaluation computes from a model's outputs.
 struct Metric {
-  std::string name;  ///< This is its name in the records of fit() and evaluate().
-  /// Is called after each call of the model, with what that has returned and the batch that it was
-  /// given, and returns the score of these samples. It may not be empty.
+  std::string name;  ///< Names the metric in the records of fit() and evaluate().
+  /// Is called after each call of the model with what the call has returned and the batch that the
+  /// model was given, and returns the score of these samples. It may not be empty.
   std::function<Score(const StepResult& result, const Batch& batch)> score;
-  /// Is called before the first call of the model, with TrainingModel::outline() or
-  /// InferenceModel::outline(), and throws if such a model's calls do not return what `score`
-  /// needs. If it is empty, nothing is checked, and `score` meets what is missing after the first
-  /// call.
+  /// Is called before the first call of the model with TrainingModel::outline() or
+  /// InferenceModel::outline(), and throws if calls of such a model do not return what `score`
+  /// needs. If it is empty, nothing is checked beforehand, and `score` has to deal with what is
+  /// missing.
   std::function<void(const StepResult& outline)> check = {};
 };
 
-/// Returns how many rows of `scores`, f32 [N,classes], have their highest score at the row's label,
-/// which `labels`, i64 [M], says. Of equal scores the first one is the highest. Where there are
-/// fewer scores than labels, as OutputMode::final returns them, they belong to the last N labels.
-/// @throws Error shape_mismatch for other tensors.
+/// Returns how many rows of `scores`, f32 [N,classes], have their highest score at the row's label
+/// in `labels`, i64 [M]. If several scores are equal, the first one counts as the highest. If there
+/// are fewer scores than labels, as with OutputMode::final, the scores belong to the last N labels.
+/// @throws Error shape_mismatch for tensors of other types or shapes.
 std::int64_t count_correct(const Tensor& scores, const Tensor& labels);
 
-/// Returns a metric: the share of the samples, of those that the output mode returns, whose score
-/// is highest at their label. The scores, [N,classes], are the output `output`; the labels are the
-/// batch's last field.
-/// The metric's check throws Error invalid_argument if there is no such output, under
-/// OutputMode::sum, which returns the scores of no sample, and for input groups of replicas, which
-/// return each score several times.
+/// Returns a metric that is the share of samples whose highest score is at their label, counted
+/// over the samples that the output mode returns. The scores, [N,classes], are the output called
+/// `output`; the labels are the last field of the batch. The metric's check throws Error
+/// invalid_argument if there is no such output, under OutputMode::sum, which does not return the
+/// scores of single samples, and for input groups of replicas, which return each score several
+/// times.
 Metric accuracy(const std::string& output);
 
-/// Returns a metric that has the output's name: the mean of the elements of `output`, f32 of any
-/// shape. With Model::output("loss", loss), for example, it tells the loss of inference as well,
-/// which has no loss of its own. A number for a whole micro-batch counts once for each sample of
-/// it, and micro-batches of a short step or run may have fewer: so the mean of means over
-/// micro-batches is the mean over all samples, and the mean of sums over micro-batches is the mean,
-/// over samples, of the sum that each sample is part of. What OutputMode::sum adds up is divided by
-/// the number of micro-batches. The metric's check throws Error invalid_argument if there is no
-/// such output.
+/// Returns a metric that has the name of an output and is the mean of the output's elements, f32 of
+/// any shape. With Model::output("loss", loss), for example, it gives the loss of inference, which
+/// has no loss of its own. If the output is one number per micro-batch, that number counts once for
+/// each sample of the micro-batch, because micro-batches of a short step or run may have fewer
+/// samples: means over micro-batches thus give the mean over all samples, and sums over
+/// micro-batches give the mean, over samples, of the sum that each sample is part of. What
+/// OutputMode::sum adds up is divided by the number of micro-batches. The metric's check throws
+/// Error invalid_argument if there is no such output.
 Metric mean_of(const std::string& output);
 
 }  // namespace penstock

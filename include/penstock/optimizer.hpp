@@ -1,4 +1,5 @@
-// Optimizer: which rule updates the weights, with which constants, for which parameters. A value.
+// An Optimizer says which rule updates the weights, with which constants, for which parameters. It
+// is a value.
 #pragma once
 
 #include <map>
@@ -12,63 +13,66 @@
 
 namespace penstock {
 
-/// Parameters whose constants differ from those of all others.
+/// Names parameters whose constants differ from those of all others.
 struct ParameterGroup {
-  /// These parameters belong to the group; no other group has them.
+  /// Names the parameters of the group. A parameter belongs to one group at most.
   std::vector<std::string> parameters;
-  OptimizerSettings settings;  ///< These constants replace those of Optimizer::settings.
+  OptimizerSettings settings;  ///< Replaces Optimizer::settings for these parameters.
 };
 
-/// Says which rule updates a model's weights, and with which constants. It is a plain value.
+/// Says which rule updates a model's weights, and with which constants.
 struct Optimizer {
-  /// The rule of all parameters, with the constants of those that are in no group.
+  /// Holds the rule of all parameters, and the constants of those that are in no group.
   OptimizerSettings settings = Sgd{};
-  std::vector<ParameterGroup> groups = {};  ///< exceptions; of the same kind as `settings`
-  /// Limit of the global L2 norm of the final gradient (reduced, mean or sum), over all stages and
-  /// groups and before any rule sees it; 0: no limit. As torch.nn.utils.clip_grad_norm_: the factor
-  /// is max_grad_norm / (norm + 1e-6), at most 1. (PopART does it elsewhere with SGD: there the
-  /// limit holds for the gradients' sum, or, with momentum, for the velocity.)
+  /// Holds the exceptions, whose settings are of the same rule as `settings`.
+  std::vector<ParameterGroup> groups = {};
+  /// Limits the global L2 norm of the final gradient, over all stages and groups, after replicas
+  /// and micro-batches were reduced and before a rule sees the gradient; 0 means no limit. As in
+  /// torch.nn.utils.clip_grad_norm_, the factor is max_grad_norm / (norm + 1e-6), and at most 1.
+  /// (PopART differs for SGD: there the limit holds for the sum of the gradients or, with momentum,
+  /// for the velocity.)
   double max_grad_norm = 0;
-  /// PopTorch's factor instead: max_grad_norm / max(max_grad_norm, norm).
+  /// Replaces the factor by PopTorch's: max_grad_norm / max(max_grad_norm, norm).
   bool exact_max_grad_norm = false;
 
   Optimizer() = default;
+  /// Makes an optimizer of the settings of a rule, such as AdamW.
   template <class Settings>
-  /// Makes an optimizer of a rule's settings, such as AdamW.
   requires std::is_constructible_v<OptimizerSettings, Settings> Optimizer(const Settings& rule)
-      : settings(rule) {}  // an AdamW is an Optimizer
+      : settings(rule) {}  // Any settings of a rule can be used as an Optimizer.
 
-  /// Loss scaling: the gradient of the loss starts with this number, more than 0, and the final
-  /// gradient is divided by it before it is clipped or any rule sees it; the loss that a step
-  /// returns is not scaled. Powers of two leave no trace in the weights (as long as no gradient
-  /// leaves the range of f32), others that of rounding. Times the G·R micro-batches that a mean is
-  /// of it is at most 2^126, or the training model refuses it.
+  /// Scales the loss: its gradient starts with this number, which is more than 0, and the final
+  /// gradient is divided by it before it is clipped or any rule sees it. The loss that a step
+  /// returns is not scaled. A power of two does not change the weights, as long as no gradient
+  /// leaves the range of f32; other numbers change them by rounding. A training model refuses a
+  /// number that exceeds 2^126 when multiplied by the G·R micro-batches that a mean is taken over.
   double loss_scaling = 1;
-  /// What every learning rate is multiplied by, update by update.
+  /// Multiplies every learning rate, update by update.
   LearningRateSchedule schedule = {};
-  /// Attributes that were marked, by name: true for variable.
+  /// Holds the marked attributes by name; true means variable.
   std::map<std::string, bool> marked = {};
 
-  /// Which attributes TrainingModel::set_optimizer may change: those that are variable in the
-  /// optimizer that the training model was made with. The learning rate is, and so is each
-  /// attribute that had another value than its default, there or in a group; the others are
-  /// constant until they are marked. Attributes are the fields of numbers of this rule's settings,
-  /// max_grad_norm and loss_scaling; switches cannot be changed.
-  /// @throws Error invalid_argument for another name; lists the names.
+  /// Marks an attribute as variable, so that TrainingModel::set_optimizer() may change it. What
+  /// counts is the optimizer that the training model was made with. There the learning rate is
+  /// variable, and so is each attribute that has another value than its default, in `settings` or
+  /// in a group; the others are constant unless they are marked. Attributes are the numeric fields
+  /// of the rule's settings, max_grad_norm and loss_scaling; switches cannot be changed.
+  /// @throws Error invalid_argument for another name; the text lists the names.
   Optimizer& mark_as_variable(const std::string& attribute);
-  /// Takes the mark back, or marks as constant what was variable by itself. @throws Error as
-  /// above.
+  /// Removes the mark, or marks as constant an attribute that is variable without a mark. @throws
+  /// Error as above.
   Optimizer& mark_as_constant(const std::string& attribute);
-  /// Returns whether TrainingModel::set_optimizer may change the attribute. @throws Error as
+  /// Returns whether TrainingModel::set_optimizer() may change the attribute. @throws Error as
   /// above.
   bool is_variable(std::string_view attribute) const;
 
   /// Sets the learning rate of every group.
   void set_learning_rate(double learning_rate);
-  /// Before the schedule, of the parameters in no group.
+  /// Returns the learning rate of the parameters in no group, before the schedule is applied.
   double learning_rate() const;
 
-  /// @throws Error invalid_argument naming the constant, what it may be, and what it is.
+  /// Checks every constant. @throws Error invalid_argument that names the constant, its range and
+  /// its value.
   void validate() const;
 };
 

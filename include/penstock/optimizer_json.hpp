@@ -1,4 +1,4 @@
-// Optimizer as JSON: printed, written to a file, read back, or merged into another field by field.
+// These functions print an Optimizer as JSON, and read one from JSON.
 #pragma once
 
 #include <iosfwd>
@@ -10,21 +10,23 @@
 
 namespace penstock {
 
-/// Every field by its name. The settings are an object whose "rule" is sgd, adam, adamw, rmsprop or
-/// lamb; a schedule is the list of its phases; no max_weight_norm is null.
+/// Returns an object with every field by its name. Settings are an object whose "rule" is sgd,
+/// adam, adamw, rmsprop or lamb; a schedule is the list of its phases; a max_weight_norm that is
+/// not set is null.
 /// @throws Error invalid_argument if a parameter's name is not valid UTF-8.
 std::string to_json(const Optimizer& optimizer);
-/// Prints to_json(). @throws as to_json().
+/// Prints `optimizer` as to_json() does. @throws Error as to_json().
 std::ostream& operator<<(std::ostream& stream, const Optimizer& optimizer);
 
-/// `base` with the fields that `json` names. What it does not name, in the settings too, stays as
-/// it is, unless the settings' rule changes: then it is that rule's default. Groups, schedules and
-/// marks are replaced; a group names its rule.
-/// @throws Error invalid_argument if it is no JSON, names what is no field or names it twice, or if
-/// a value has the wrong type or is outside its range: "line 3: adamw.beta1: expected 0 or more and
-/// below 1, got 1".
+/// Returns `base` with those fields replaced that `json` names. Settings that it does not name keep
+/// their values, unless it names another rule: then they have that rule's defaults. Groups,
+/// schedules and marks are replaced as a whole, and each group names its rule.
+/// @throws Error invalid_argument if `json` is not valid JSON, if it names an unknown field or a
+/// field twice, or if a value has the wrong type or is out of range: "line 3: adamw.beta1: expected
+/// 0 or more and below 1, got 1".
 Optimizer optimizer_from_json(std::string_view json, const Optimizer& base = {});
-/// The same of a part of a text, whose lines are counted from the text's first.
+/// Does the same with a part of a text that was parsed already. Error messages count the lines from
+/// the beginning of that text.
 Optimizer optimizer_from_json(const JsonValue& json, const Optimizer& base = {});
 
 }  // namespace penstock

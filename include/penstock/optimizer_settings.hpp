@@ -1,5 +1,5 @@
-// The settings of each optimizer rule: the constants that the rule has, with PyTorch's defaults.
-// Plain values.
+// Each optimizer rule has a struct of settings: its constants, with PyTorch's defaults. They are
+// plain values.
 #pragma once
 
 #include <optional>
@@ -7,71 +7,80 @@
 
 namespace penstock {
 
-/// torch.optim.SGD: v = momentum v + (1 - dampening) g; w -= learning_rate v. `dampen_first_step`
-/// is PopTorch's rule: dampening applies from the first step on, and without momentum too.
-/// `keras_variant` is Keras's rule: v = momentum v + learning_rate g; w -= v, without dampening. It
-/// gives the same weights as PyTorch's while the learning rate does not change.
+/// Is the rule of torch.optim.SGD: v = momentum v + (1 - dampening) g; w -= learning_rate v.
 struct Sgd {
-  double learning_rate = 0.01;  ///< This is the step's size, 0 or more.
-  double momentum = 0;          ///< This share of the velocity stays from step to step.
-  double dampening = 0;         ///< This share of a gradient does not enter the velocity.
-  double weight_decay = 0;      ///< So much of the weight is added to its gradient.
-  bool nesterov = false;  ///< This looks one step ahead. It needs a momentum and no dampening.
-  bool dampen_first_step = false;  ///< This is PopTorch's rule, see above.
-  bool keras_variant = false;      ///< This is Keras's rule, see above.
+  double learning_rate = 0.01;  ///< Scales the step; 0 or more.
+  double momentum = 0;          ///< Is the share of the velocity that stays from step to step.
+  double dampening = 0;         ///< Is the share of a gradient that does not enter the velocity.
+  double weight_decay = 0;      ///< Is the share of a weight that is added to its gradient.
+  /// Says whether the update looks one step ahead, which needs a momentum and no dampening.
+  bool nesterov = false;
+  /// Selects PopTorch's rule: dampening applies from the first step on, and without momentum, too.
+  bool dampen_first_step = false;
+  /// Selects Keras's rule, v = momentum v + learning_rate g; w -= v, which has no dampening. It
+  /// gives the same weights as PyTorch's rule while the learning rate does not change.
+  bool keras_variant = false;
 };
 
-/// torch.optim.Adam: weight decay is added to the gradient.
+/// Is the rule of torch.optim.Adam, where weight decay is added to the gradient.
 struct Adam {
-  double learning_rate = 1e-3;  ///< This is the step's size, 0 or more.
-  /// This share of the mean gradient stays, from 0 up to, but not including, 1.
+  double learning_rate = 1e-3;  ///< Scales the step; 0 or more.
+  /// Is the share of the mean gradient that stays from step to step; from 0 to below 1.
   double beta1 = 0.9;
-  /// This share of the mean square stays, from 0 up to, but not including, 1.
+  /// Is the share of the mean square that stays from step to step; from 0 to below 1.
   double beta2 = 0.999;
-  double eps = 1e-8;            ///< This is added to the root of the mean square.
-  double weight_decay = 0;      ///< So much of the weight is added to its gradient.
-  bool bias_correction = true;  ///< Means are divided by what has entered them so far.
+  double eps = 1e-8;        ///< Is added to the root of the mean square.
+  double weight_decay = 0;  ///< Is the share of a weight that is added to its gradient.
+  /// Says whether means are divided by the share of them that gradients have filled so far.
+  bool bias_correction = true;
 };
 
-/// torch.optim.AdamW: weight decay is decoupled.
+/// Is the rule of torch.optim.AdamW, where weight decay is applied to the weight itself.
 struct AdamW {
-  double learning_rate = 1e-3;  ///< This is the step's size, 0 or more.
-  /// This share of the mean gradient stays, from 0 up to, but not including, 1.
+  double learning_rate = 1e-3;  ///< Scales the step; 0 or more.
+  /// Is the share of the mean gradient that stays from step to step; from 0 to below 1.
   double beta1 = 0.9;
-  /// This share of the mean square stays, from 0 up to, but not including, 1.
+  /// Is the share of the mean square that stays from step to step; from 0 to below 1.
   double beta2 = 0.999;
-  double eps = 1e-8;            ///< This is added to the root of the mean square.
-  double weight_decay = 1e-2;   ///< A weight is multiplied by 1 - learning_rate·weight_decay.
-  bool bias_correction = true;  ///< Means are divided by what has entered them so far.
+  double eps = 1e-8;           ///< Is added to the root of the mean square.
+  double weight_decay = 1e-2;  ///< Multiplies a weight by 1 - learning_rate·weight_decay.
+  /// Says whether means are divided by the share of them that gradients have filled so far.
+  bool bias_correction = true;
 };
 
-/// torch.optim.RMSprop. With `tf_variant` it is TensorFlow's rule: eps is inside the root, the mean
-/// square starts at one, and the learning rate is inside the momentum buffer.
+/// Is the rule of torch.optim.RMSprop.
 struct RmsProp {
-  double learning_rate = 1e-2;  ///< This is the step's size, 0 or more.
-  /// This share of the mean square stays, from 0 up to, but not including, 1.
+  double learning_rate = 1e-2;  ///< Scales the step; 0 or more.
+  /// Is the share of the mean square that stays from step to step; from 0 to below 1.
   double alpha = 0.99;
-  double eps = 1e-8;        ///< This is added to the root, or, with `tf_variant`, under it.
-  double momentum = 0;      ///< This share of the velocity stays from step to step.
-  double weight_decay = 0;  ///< So much of the weight is added to its gradient.
-  bool centered = false;    ///< The mean gradient's square is taken from the mean square.
-  bool tf_variant = false;  ///< This is TensorFlow's rule, see above.
+  /// Is added to the root of the mean square or, with `tf_variant`, under the root.
+  double eps = 1e-8;
+  double momentum = 0;      ///< Is the share of the velocity that stays from step to step.
+  double weight_decay = 0;  ///< Is the share of a weight that is added to its gradient.
+  /// Says whether the square of the mean gradient is subtracted from the mean square.
+  bool centered = false;
+  /// Selects TensorFlow's rule: eps is under the root, the mean square starts at one, and the
+  /// learning rate is a factor inside the velocity.
+  bool tf_variant = false;
 };
 
-/// You et al., "Large Batch Optimization for Deep Learning" (LAMB), as PopTorch has it.
+/// Is the rule LAMB as PopTorch has it (You et al., "Large Batch Optimization for Deep Learning").
 struct Lamb {
-  double learning_rate = 1e-3;  ///< This is the step's size, 0 or more.
-  /// This share of the mean gradient stays, from 0 up to, but not including, 1.
+  double learning_rate = 1e-3;  ///< Scales the step; 0 or more.
+  /// Is the share of the mean gradient that stays from step to step; from 0 to below 1.
   double beta1 = 0.9;
-  /// This share of the mean square stays, from 0 up to, but not including, 1.
+  /// Is the share of the mean square that stays from step to step; from 0 to below 1.
   double beta2 = 0.999;
-  double eps = 1e-8;                           ///< This is added to the root of the mean square.
-  double weight_decay = 1e-2;                  ///< So much of the weight is added to its direction.
-  std::optional<double> max_weight_norm = {};  ///< 65500 is the limit if there is none.
-  bool bias_correction = true;  ///< Means are divided by what has entered them so far.
+  double eps = 1e-8;  ///< Is added to the root of the mean square.
+  /// Is the share of a weight that is added to its direction.
+  double weight_decay = 1e-2;
+  /// Limits the norm of the weights that scales a step; the limit is 65500 unless it is set.
+  std::optional<double> max_weight_norm = {};
+  /// Says whether means are divided by the share of them that gradients have filled so far.
+  bool bias_correction = true;
 };
 
-/// The settings of one rule. All that goes through every rule follows this list.
+/// Holds the settings of one rule. Everything that goes through all rules follows this list.
 using OptimizerSettings = std::variant<Sgd, Adam, AdamW, RmsProp, Lamb>;
 
 }  // namespace penstock

@@ -1,4 +1,5 @@
-// Options say how a model is run. They are a few small groups with defaults and one check for each.
+// Options say how a model is run. They are a few small groups with defaults, and each group is
+// checked.
 #pragma once
 
 #include <cstdint>
@@ -10,33 +11,47 @@
 
 namespace penstock {
 
+/// Says which stages work at the same time.
 enum class Strategy : std::uint8_t {
-  pipelined,      ///< stages work on different micro-batches at the same time
-  sharded,        ///< one micro-batch and one busy IPU at a time, in each replica: as `sequential`
-  serial_phased,  ///< phases of stages have turns, all on the same IPUs
-  parallel_phased,  ///< phases of stages have turns, even ones on even IPUs, odd ones on odd IPUs
+  pipelined,  ///< Stages work on different micro-batches at the same time.
+  /// Each replica has one micro-batch and one busy IPU at a time, as with
+  /// PipelineSchedule::sequential.
+  sharded,
+  serial_phased,  ///< Phases of stages take turns, all on the same IPUs.
+  /// Phases of stages take turns, even phases on even IPUs and odd phases on odd IPUs.
+  parallel_phased,
 };
 
-/// Says how far apart phases are if what both use leaves the IPU in between: see docs/phases.md.
+/// Says how far apart phases are if what both use leaves the IPU in between; see docs/phases.md.
 enum class PhaseLiveness : std::uint8_t {
-  always_live,            ///< nothing is forced off: the last phases stay until their backward
-  off_ipu_after_forward,  ///< all that backward needs leaves after forward, and comes again
-  off_ipu_after_forward_no_overlap,  ///< and copies never overlap programs; serial phases only
-  off_ipu_after_each_phase,  ///< and everything leaves between any two phases; serial phases only
+  /// Nothing is forced off the IPU: the last phases stay there until their backward.
+  always_live,
+  /// All that a backward needs leaves the IPU after the forward, and comes back.
+  off_ipu_after_forward,
+  /// As before, and copies never overlap programs. Only serial phases can have it.
+  off_ipu_after_forward_no_overlap,
+  /// As before, and everything leaves the IPU between any two phases. Only serial phases can have
+  /// it.
+  off_ipu_after_each_phase,
 };
 
 /// Says what the stages are if `Topology::stages` does not.
 enum class StageRule : std::uint8_t {
-  by_block,     ///< a stage per block, in the model's order; or those that the model has by number
-  same_as_ipu,  ///< a stage per IPU, in the IPUs' order; every block says which one it is on
-  auto_increment,  ///< a new stage wherever the block changes; one that comes back is a stage again
+  /// Each block is a stage, in the model's order. A model that has stages by number keeps these.
+  by_block,
+  /// Each IPU is a stage, in the order of the IPUs. Every block has to say which IPU it is on.
+  same_as_ipu,
+  /// A new stage begins wherever the block changes, also where a block comes back.
+  auto_increment,
 };
 
 /// Says which work a pipelined stage prefers, and how many micro-batches it may hold.
 enum class PipelineSchedule : std::uint8_t {
-  grouped,      ///< forward while it may hold more: highest throughput, most activations
-  interleaved,  ///< backward first (1F1B): about half the activations
-  sequential,   ///< one micro-batch in a replica's pipeline, one busy IPU: for debugging
+  /// Stages go forward while they may hold more: the highest throughput, and the most activations.
+  grouped,
+  interleaved,  ///< Stages go backward first (1F1B): about half the activations.
+  /// A replica's pipeline has one micro-batch and one busy IPU at a time, which helps to debug.
+  sequential,
 };
 
 /// Says how the gradients of a window's micro-batches and replicas become one.
@@ -44,31 +59,35 @@ enum class Reduction : std::uint8_t { mean, sum };
 
 /// Says when a mean is divided. The results differ by rounding.
 enum class ReductionStrategy : std::uint8_t {
-  post,     ///< gradients are summed up, and the sum is divided once
-  running,  ///< after micro-batch k (from 0) of a window, s = s·k/(k+1) + g/(k+1): no large sums
+  post,  ///< Gradients are summed, and the sum is divided once.
+  /// The mean is kept up to date: after micro-batch k (from 0) of a window it is s·k/(k+1) +
+  /// g/(k+1), which needs no large sums.
+  running,
 };
 
 /// Says which micro-batches' outputs a call returns.
 enum class OutputMode : std::uint8_t {
-  automatic,  ///< `final` in training, `all` in inference
-  final,      ///< the last micro-batch of each replica
-  every_n,    ///< micro-batches N, 2N, ... (counted from 1)
-  all,        ///< every micro-batch
-  sum,        ///< the element-wise sum over each replica's micro-batches
+  automatic,  ///< Stands for `final` in training and for `all` in inference.
+  final,      ///< Returns the last micro-batch of each replica.
+  every_n,    ///< Returns the micro-batches N, 2N, ..., counted from 1.
+  all,        ///< Returns every micro-batch.
+  sum,        ///< Returns the element-wise sum over each replica's micro-batches.
 };
 
-/// Blocks that run together on one IPU.
+/// Lists the blocks that run together on one IPU.
 struct Stage {
-  /// These are the names of blocks, of which no other stage has any.
+  /// Names the blocks. A block belongs to one stage.
   std::vector<std::string> blocks = {};
-  int ipu = -1;  ///< -1: as `Topology::ipus` says, else the blocks, else the stage's number
+  /// Is the stage's IPU. If it is -1, `Topology::ipus` decides, else the blocks do, else the
+  /// stage's number.
+  int ipu = -1;
 
   Stage() = default;
   /// Makes a stage of these blocks: `Stage{"B1", "B2"}`.
   Stage(std::initializer_list<std::string> names) : blocks(names) {}
   /// Makes a stage of these blocks.
   explicit Stage(std::vector<std::string> names) : blocks(std::move(names)) {}
-  /// Returns the same stage, placed: `Stage{"B1", "B2"}.on(0)`.
+  /// Returns the same stage on IPU `number`: `Stage{"B1", "B2"}.on(0)`.
   Stage on(int number) const {
     Stage placed = *this;
     placed.ipu = number;
@@ -76,84 +95,94 @@ struct Stage {
   }
 };
 
-/// Stages that have their turns together: `Phase{{"B1"}, {"B2"}}.on({0, 1})`.
+/// Lists the stages that have their turn together: `Phase{{"B1"}, {"B2"}}.on({0, 1})`.
 struct Phase {
-  std::vector<Stage> stages = {};  ///< These stages belong to the phase, in their order.
+  std::vector<Stage> stages = {};  ///< Holds the stages in their order.
 
   Phase() = default;
   /// Makes a phase of these stages: `Phase{{"B1"}, {"B2"}}`.
   Phase(std::initializer_list<Stage> of) : stages(of) {}
   /// Makes a phase of these stages.
   explicit Phase(std::vector<Stage> of) : stages(std::move(of)) {}
-  /// Returns the same phase, each of its stages placed.
-  /// @throws Error invalid_argument if there are not just as many IPUs as stages.
+  /// Returns the same phase with each of its stages on one of `ipus`, in their order. @throws Error
+  /// invalid_argument if there are not as many IPUs as stages.
   Phase on(const std::vector<int>& ipus) const;
 };
 
-/// Classes of tensors that stay on the IPUs all the time, as all do under other strategies.
+/// Says which classes of tensors stay on the IPUs all the time, as all classes do under the
+/// strategies without phases.
 struct OnIpu {
-  bool weights = false;          ///< Parameters stay.
-  bool activations = false;      ///< Activations stay.
-  bool accumulators = false;     ///< Sums of gradients stay.
-  bool optimizer_state = false;  ///< What the optimizer keeps of each parameter stays.
+  bool weights = false;          ///< Says whether parameters stay.
+  bool activations = false;      ///< Says whether activations stay.
+  bool accumulators = false;     ///< Says whether sums of gradients stay.
+  bool optimizer_state = false;  ///< Says whether the state of the optimizer stays.
 };
 
-/// These go with the strategies serial_phased and parallel_phased.
+/// Holds the options of the strategies serial_phased and parallel_phased.
 struct PhasedOptions {
-  std::vector<Phase> phases = {};  ///< instead of `Topology::stages`; empty: each stage is one
-  PhaseLiveness liveness = PhaseLiveness::always_live;  ///< This says how far apart phases are.
-  /// The last phase's backward is a phase of its own, as `liveness` makes it unless always_live.
+  /// Replaces `Topology::stages`. If it is empty, each stage is a phase.
+  std::vector<Phase> phases = {};
+  PhaseLiveness liveness = PhaseLiveness::always_live;  ///< Says how far apart phases are.
+  /// Makes the backward of the last phase a phase of its own. Every liveness but always_live
+  /// implies that, and the field must be false then.
   bool separate_backward_phase = false;
-  /// A phase does all micro-batches of an accumulation window before the next one begins.
+  /// Makes a phase do all micro-batches of an accumulation window before the next phase begins.
   bool batch_serial = false;
-  /// All others are in the host store, as if `TrainingOptions::offload` said so.
+  /// Says what stays on the IPUs. Everything else is in the host store, as if
+  /// `TrainingOptions::offload` said so.
   OnIpu on_ipu = {};
 };
 
-/// Says how a model is cut into stages, and where these run.
+/// Says how a model is cut into stages, and where the stages run.
 struct Topology {
-  Strategy strategy = Strategy::pipelined;  ///< This says which stages work at the same time.
-  /// A pipelined stage prefers its work by this.
+  Strategy strategy = Strategy::pipelined;  ///< Says which stages work at the same time.
+  /// Says which work a pipelined stage prefers.
   PipelineSchedule schedule = PipelineSchedule::grouped;
-  std::vector<Stage> stages = {};              ///< empty: as `stage_rule` says
-  StageRule stage_rule = StageRule::by_block;  ///< Stages are found by this if `stages` is empty.
-  /// If above 0, the model is cut into so many stages instead of `stages`, between any two layers,
-  /// where measured times balance them best. A model that has stages by number is refused.
+  /// Holds the stages. If it is empty, `stage_rule` decides.
+  std::vector<Stage> stages = {};
+  StageRule stage_rule = StageRule::by_block;  ///< Says what the stages are if `stages` is empty.
+  /// If it is above 0, `stages` has to be empty, and the compiler cuts the model into this many
+  /// stages, between any two layers, where measured times balance the stages best. A model that has
+  /// stages by number is refused.
   int automatic_stages = 0;
-  /// Each stage's IPU, in order, 0 to 65535; `Stage::on` comes before it. If empty, the stage's
-  /// blocks say it (`Model::block`), else it is 0, 1, 2, ...; automatic stages go by number.
+  /// Holds the IPU of each stage, in order, from 0 to 65535. `Stage::on` takes precedence. If it is
+  /// empty, the blocks of a stage decide (`Model::block`), else the stages are on the IPUs 0, 1, 2,
+  /// ...; automatic stages always are.
   std::vector<int> ipus = {};
-  /// Each IPU has so much. A plan that needs more is refused; automatic stages are cut to fit. 0 is
-  /// no limit.
+  /// Each IPU has this much memory; 0 means no limit. A plan that needs more is refused, and
+  /// automatic stages are cut so that they fit.
   std::int64_t ipu_memory_bytes = 0;
-  int replication_factor = 1;  ///< each on IPUs of its own, of higher and higher numbers
-  /// Replicas that get the same rows of every input: the first so many, the next, and so on. A
-  /// divisor of the replication factor.
+  /// The model runs in this many copies, each on IPUs of its own with higher and higher numbers.
+  int replication_factor = 1;
+  /// This many replicas, one after the other, get the same rows of every input. It divides the
+  /// replication factor.
   int input_group_size = 1;
-  /// Cores for each IPU: so many threads share the work of each of its kernels, which changes no
-  /// bit of a result. 0: the machine's cores (or `RuntimeOptions::threads`, if fewer) divided among
-  /// the IPUs in use, at least one each, and no more than their memory has scratch for.
+  /// Each IPU has this many cores: the work of each kernel is shared by that many threads, which
+  /// changes no bit of a result. 0 divides the machine's cores (or `RuntimeOptions::threads`, if
+  /// these are fewer) among the IPUs in use, with at least one for each and no more than the IPUs'
+  /// memory has scratch space for.
   int threads_per_ipu = 0;
-  PhasedOptions phased = {};  ///< These are for the strategies with phases alone.
+  PhasedOptions phased = {};  ///< Holds what only the strategies with phases use.
 
-  /// Returns how many rows one sample of every replica has together.
+  /// Returns how many groups of replicas there are that get rows of their own.
   int input_groups() const noexcept {
     return input_group_size > 1 ? replication_factor / input_group_size : replication_factor;
   }
 };
 
-/// Returns whether a strategy has phases.
+/// Returns whether the strategy has phases.
 constexpr bool is_phased(Strategy strategy) noexcept {
   return strategy == Strategy::serial_phased || strategy == Strategy::parallel_phased;
 }
 
-/// A class of tensors may be kept in the host store instead of on the IPUs, which then hold only
-/// what they work on at the moment. That takes less memory there and more time, for the same bits.
+/// Says whether a class of tensors is kept in the host store instead of on the IPUs, which then
+/// hold only what they are working on. That saves memory on the IPUs, takes more time and gives the
+/// same bits.
 struct Offload {
-  bool on = false;  ///< This says whether tensors of the class are kept in the host store.
-  std::int64_t minimum_bytes = 8;  ///< smaller tensors stay on the IPU
+  bool on = false;  ///< Says whether tensors of the class are kept in the host store.
+  std::int64_t minimum_bytes = 8;  ///< Smaller tensors stay on the IPU.
 
-  /// Returns whether a tensor of so many bytes is kept in the host store.
+  /// Returns whether a tensor of `bytes` bytes is kept in the host store.
   bool takes(std::int64_t bytes) const noexcept { return on && bytes >= minimum_bytes; }
   /// Returns whether both fields are equal.
   bool operator==(const Offload&) const noexcept = default;
@@ -161,24 +190,26 @@ struct Offload {
 
 /// Says which classes of tensors are kept in the host store.
 struct OffloadOptions {
-  Offload optimizer_state = {};  ///< comes to the IPU for an update, piece by piece
-  Offload accumulators = {};     ///< gradient sums: come piece by piece, to be added to
-  /// In training, these are what a stage keeps of a micro-batch from its forward to its backward,
-  /// and what it sends forward: each tensor comes for the layers that read it.
+  /// Covers the state of the optimizer, which comes to the IPU piece by piece for an update.
+  Offload optimizer_state = {};
+  /// Covers the sums of gradients, which come to the IPU piece by piece to be added to.
+  Offload accumulators = {};
+  /// Covers, in training, what a stage keeps of a micro-batch from its forward to its backward, and
+  /// what it sends forward. Each tensor comes to the IPU for the layers that read it.
   Offload activations = {};
-  /// Parameters: a stage's come for its programs, to a room that the stages of an IPU share, and
-  /// piece by piece for an update. In inference too.
+  /// Covers the parameters, in inference, too. Those of a stage come to the IPU for the stage's
+  /// programs, to memory that all stages of the IPU share, and piece by piece for an update.
   Offload weights = {};
 };
 
-/// Replicas may divide a class of tensors among themselves, instead of each keeping all: of n
-/// elements, each of R replicas keeps ceil(n/R). That takes less memory on the IPUs, for the same
-/// bits. A single replica keeps all.
+/// Says whether replicas divide a class of tensors among themselves, so that each of R replicas
+/// keeps ceil(n/R) of n elements instead of all. That saves memory on the IPUs and gives the same
+/// bits. A single replica keeps everything.
 struct ReplicaSharding {
-  bool on = false;                       ///< This says whether tensors of the class are divided.
-  std::int64_t minimum_elements = 8192;  ///< smaller tensors are kept whole; at least 2
+  bool on = false;                       ///< Says whether tensors of the class are divided.
+  std::int64_t minimum_elements = 8192;  ///< Smaller tensors are kept whole. At least 2.
 
-  /// Returns whether so many replicas divide a tensor of so many elements.
+  /// Returns whether `replicas` replicas divide a tensor of `elements` elements.
   bool divides(std::int64_t elements, std::int64_t replicas) const noexcept {
     return on && replicas > 1 && elements >= minimum_elements;
   }
@@ -186,116 +217,143 @@ struct ReplicaSharding {
 
 /// Says which classes of tensors replicas divide among themselves.
 struct ShardingOptions {
-  /// The weight update is divided, too: a replica updates those weights whose state it keeps.
+  /// Divides the state of the optimizer. The update of the weights is divided, too: a replica
+  /// updates the weights whose state it keeps.
   ReplicaSharding optimizer_state = {};
 };
 
-/// Says how gradients become weight updates, and what that may cost in memory.
+/// Says how gradients become updates of the weights, and how much memory that may take.
 struct TrainingOptions {
-  int gradient_accumulation = 1;          ///< micro-batches per replica and weight update
-  Reduction reduction = Reduction::mean;  ///< Gradients become one in this way.
-  ReductionStrategy reduction_strategy = ReductionStrategy::post;  ///< `running`: of `mean` only
-  OffloadOptions offload = {};    ///< These tensors leave the IPUs between their uses.
-  ShardingOptions sharding = {};  ///< These tensors are divided among the replicas.
-  /// Stages before the last keep of a micro-batch only what they receive and send, and what
-  /// `Model::recomputation_checkpoint` marks; the rest is computed a second time, just before their
-  /// backward. The same bits, less memory, more time.
+  /// This many micro-batches per replica make one weight update.
+  int gradient_accumulation = 1;
+  Reduction reduction = Reduction::mean;  ///< Says how the gradients of a window become one.
+  /// Says when a mean is divided; `running` needs Reduction::mean.
+  ReductionStrategy reduction_strategy = ReductionStrategy::post;
+  OffloadOptions offload = {};    ///< Says which tensors leave the IPUs between their uses.
+  ShardingOptions sharding = {};  ///< Says which tensors are divided among the replicas.
+  /// Makes stages before the last keep, of each micro-batch, only what they receive and send, and
+  /// what `Model::recomputation_checkpoint` marks. The rest is computed a second time just before
+  /// the backward. That saves memory, takes more time and gives the same bits.
   bool recompute = false;
-  std::vector<int> recompute_stages = {};  ///< only these; empty: every stage before the last
+  /// Restricts `recompute` to these stages. If it is empty, every stage before the last recomputes.
+  std::vector<int> recompute_stages = {};
 };
 
-/// An anchor is a tensor within the model that calls return beside its outputs
-/// (`StepResult::anchor`), shaped as an output of its mode.
+/// Describes a tensor within the model that calls return besides the outputs
+/// (`StepResult::anchor`). Its shape is that of an output under `mode`.
 struct Anchor {
-  std::string name = {};    ///< of its own among the anchors
-  std::string tensor = {};  ///< the name of the layer that computes it, see `Model::tensor_name`
-  /// The gradient of each micro-batch's loss with respect to `tensor`, which may be a parameter
-  /// then, instead of itself; times `Optimizer::loss_scaling`. In training only.
+  std::string name = {};    ///< Names the anchor; no other anchor has this name.
+  std::string tensor = {};  ///< Names the layer that computes the tensor; see `Model::tensor_name`.
+  /// Says whether calls return, instead of the tensor itself, the gradient of each micro-batch's
+  /// loss with respect to it, multiplied by `Optimizer::loss_scaling`. `tensor` may then be a
+  /// parameter. Only training has gradients.
   bool gradient = false;
-  OutputMode mode = OutputMode::automatic;  ///< automatic: as the outputs, period included
-  int period = 1;                           ///< N of `every_n`
+  /// Says which micro-batches are returned; `automatic` stands for the mode and the period of the
+  /// outputs.
+  OutputMode mode = OutputMode::automatic;
+  int period = 1;  ///< Is the N of OutputMode::every_n.
 };
 
 /// Says what calls return.
 struct OutputOptions {
-  /// Outputs and the loss are returned of these micro-batches.
+  /// Says of which micro-batches the outputs and the loss are returned.
   OutputMode mode = OutputMode::automatic;
-  int period = 1;                    ///< N of `every_n`
-  std::vector<Anchor> anchors = {};  ///< These tensors are returned besides.
+  int period = 1;                    ///< Is the N of OutputMode::every_n.
+  std::vector<Anchor> anchors = {};  ///< Lists the tensors that calls return besides the outputs.
 };
 
-/// Says how much a line of the log matters.
+/// Says how much a line of the log matters. A model logs the lines of its level and of those below
+/// it in this list.
 enum class LogLevel : std::uint8_t {
-  automatic,  ///< what PENSTOCK_LOG_LEVEL of the environment says, else `debug`
-  debug,      ///< each call, each copy of weights
-  info,       ///< what was compiled and set
-  warning,    ///< what the compiler advises against
-  error,      ///< why the model failed
+  automatic,  ///< Takes the level from PENSTOCK_LOG_LEVEL in the environment, else `debug`.
+  debug,      ///< Tells of each call and of each copy of the weights.
+  info,       ///< Tells what was compiled and set.
+  warning,    ///< Tells what the compiler advises against.
+  error,      ///< Tells why the model failed.
   off,
 };
 
-/// Says what a model's constructor is about to do, and how much it has done.
+/// Says what the constructor of a model is about to do, and how much it has done.
 struct CompileProgress {
-  std::string phase = {};  ///< as in CompileReport::phases; empty at the end
-  double done = 0;         ///< share of the phases that are over, 1 at the end
+  std::string phase = {};  ///< Names the phase, as in CompileReport::phases; empty at the end.
+  double done = 0;         ///< Is the share of the phases that are over; 1 at the end.
 };
 
-/// Says how the engine runs in the host's process: threads, log, limits of time and space.
+/// Says how the engine runs in the host's process: its threads, its log, and its limits of time and
+/// space.
 struct RuntimeOptions {
-  int threads = 0;     ///< worker threads of the engine; 0: one per core
-  bool trace = false;  ///< record every program run
-  /// How many recorded events a model keeps until `take_trace()` hands them over. When there are
-  /// more, the oldest are dropped, and `dropped_events()` counts them. An event takes 40 bytes.
+  int threads = 0;     ///< The engine has this many worker threads; 0 stands for one per core.
+  bool trace = false;  ///< Says whether every run of a program is recorded.
+  /// A model keeps at most this many recorded events until `take_trace()` returns them. Further
+  /// events replace the oldest ones, and `dropped_events()` counts those. An event takes 40 bytes.
   std::int64_t trace_events = 1 << 20;
-  /// A call in which nothing moves for so long fails, and says who waits for what. An IPU that is
-  /// known to be at work is given ten times as long for an instruction, or for a part of a long
-  /// one, and a second more for every ten million operations that it consists of.
+  /// A call fails if nothing moves for this long, and the error says who waits for what. An IPU
+  /// that is known to be at work has ten times as long for an instruction, or for a part of a long
+  /// one, and another second for every ten million operations that it consists of.
   double stall_seconds = 60;
-  /// Plans are kept in this directory for the next process that compiles the same. Nobody untrusted
-  /// may write to it; it is made if it is missing. If empty, PENSTOCK_CACHE_DIR of the environment
-  /// names it, or none is kept. A plan above cache_bytes is not kept, with a warning.
+  /// Names the directory in which plans are kept for the next process that compiles the same.
+  /// Nobody who is not trusted may have write access to it. It is made if it does not exist. If the
+  /// name is empty, PENSTOCK_CACHE_DIR in the environment names the directory; failing that, no
+  /// plan is kept.
   std::string cache_directory = {};
-  std::int64_t cache_bytes = 256 << 20;  ///< of all plans kept: the longest unused go; 0: none
-  /// Is told a line per noteworthy event as a call ends, on its thread; what it calls adds no more.
+  /// Limits the size of all plans that are kept: those that were not used for longest are removed.
+  /// A plan that is larger than the limit is not kept, and a warning says so. 0 keeps none.
+  std::int64_t cache_bytes = 256 << 20;
+  /// Is called at the end of a call, on the call's thread, with one line for each event worth
+  /// noting. Calls of a model that the function makes add no lines.
   std::function<void(std::string_view)> log = {};
-  LogLevel log_level = LogLevel::automatic;  ///< lines that matter less are left out
-  /// A model's constructor calls this on its thread and lets its errors through; it calls no model.
+  LogLevel log_level = LogLevel::automatic;  ///< Lines that matter less are left out.
+  /// Is called by the constructor of a model, on its thread. What the function throws leaves the
+  /// constructor. The function may not call a model.
   std::function<void(const CompileProgress&)> compile_progress = {};
 };
 
 /// Holds everything that decides how a model is compiled and run.
 struct Options {
-  int batch_size = 1;         ///< samples per micro-batch
-  int device_iterations = 1;  ///< weight updates (training) or micro-batches (inference) per call
-  std::uint64_t seed = 0;     ///< of dropout and other random ops
-  /// A call takes as many samples as a full one, or is refused: no plan is made for fewer.
+  int batch_size = 1;  ///< A micro-batch has this many samples.
+  /// A call does this many weight updates in training, or takes this many micro-batches per replica
+  /// in inference.
+  int device_iterations = 1;
+  std::uint64_t seed = 0;  ///< Seeds dropout and other random ops.
+  /// Makes calls refuse fewer samples than a full call takes, so that no plan has to be made for
+  /// them.
   bool static_shapes = false;
-  Topology topology = {};         ///< This says where stages run.
-  TrainingOptions training = {};  ///< This matters in training alone, `offload.weights` apart.
-  OutputOptions output = {};      ///< This says what calls return.
-  RuntimeOptions runtime = {};    ///< This says how the engine runs in the host's process.
+  Topology topology = {};         ///< Says how the model is cut into stages, and where these run.
+  TrainingOptions training = {};  ///< Matters in training alone, except for `offload.weights`.
+  OutputOptions output = {};      ///< Says what calls return.
+  RuntimeOptions runtime = {};    ///< Says how the engine runs in the host's process.
 
-  /// @throws Error invalid_argument naming the field, what it may be, and what it is.
+  /// Checks every field. @throws Error invalid_argument that names the field, its range and its
+  /// value.
   void validate() const;
 
-  /// Returns a full call's rows of dimension 0: b·D·G·R in training, once for each input group.
+  /// Returns the number of rows in dimension 0 that a full call of training takes: b·D·G·R, divided
+  /// by the size of an input group.
   std::int64_t samples_per_step() const noexcept {
     return std::int64_t{batch_size} * device_iterations * training.gradient_accumulation *
            topology.input_groups();
   }
 };
 
+/// Returns the name of the enumerator.
 std::string_view to_string(Strategy value) noexcept;
+/// Returns the name of the enumerator.
 std::string_view to_string(StageRule value) noexcept;
+/// Returns the name of the enumerator.
 std::string_view to_string(PhaseLiveness value) noexcept;
+/// Returns the name of the enumerator.
 std::string_view to_string(PipelineSchedule value) noexcept;
+/// Returns the name of the enumerator.
 std::string_view to_string(Reduction value) noexcept;
+/// Returns the name of the enumerator.
 std::string_view to_string(ReductionStrategy value) noexcept;
+/// Returns the name of the enumerator.
 std::string_view to_string(OutputMode value) noexcept;
+/// Returns the name of the enumerator.
 std::string_view to_string(LogLevel value) noexcept;
 
-/// Returns what is kept in the host store: what `options.training.offload` says, and in phased
-/// execution all but what `PhasedOptions::on_ipu` keeps on the IPUs.
+/// Returns what is kept in the host store: what `options.training.offload` says or, in phased
+/// execution, everything that `PhasedOptions::on_ipu` does not keep on the IPUs.
 OffloadOptions offload_of(const Options& options);
 
 /// Reads stages such as "B1,B2|B3,B4". @throws Error invalid_argument if the text is malformed.

@@ -1,4 +1,4 @@
-// Options as JSON: printed, written to a file, read back, or merged into others field by field.
+// These functions print Options as JSON, and read them from JSON.
 #pragma once
 
 #include <iosfwd>
@@ -10,21 +10,22 @@
 
 namespace penstock {
 
-/// Every field by its name, a group as an object, an enumerator as its name; all but `runtime.log`
-/// and `runtime.compile_progress`, which are functions. @throws Error invalid_argument if a block's
-/// name is not valid UTF-8.
+/// Returns an object with every field by its name, except `runtime.log` and
+/// `runtime.compile_progress`, which are functions. A group is an object, and an enumerator its
+/// name. @throws Error invalid_argument if the name of a block is not valid UTF-8.
 std::string to_json(const Options& options);
-/// Prints to_json(). @throws as to_json().
+/// Prints `options` as to_json() does. @throws Error as to_json().
 std::ostream& operator<<(std::ostream& stream, const Options& options);
 
-/// `base` with the fields that `json` names. What it does not name, in its groups too, stays as it
-/// is; lists are replaced.
-/// @throws Error invalid_argument if it is no JSON, names what is no field or names it twice, or if
-/// a value has the wrong type or is outside its range: "line 3: options.topology.ipus[1]: expected
-/// 0 to 65535, got -1".
+/// Returns `base` with those fields replaced that `json` names, within groups, too. Lists are
+/// replaced as a whole.
+/// @throws Error invalid_argument if `json` is not valid JSON, if it names an unknown field or a
+/// field twice, or if a value has the wrong type or is out of range: "line 3:
+/// options.topology.ipus[1]: expected 0 to 65535, got -1".
 Options options_from_json(std::string_view json, const Options& base = {});
-/// The same of a part of a text, whose lines are counted from the text's first: one file may hold
-/// options, an optimizer (optimizer_json.hpp) and a loader's options (data_loader_json.hpp).
+/// Does the same with a part of a text that was parsed already. Error messages count the lines from
+/// the beginning of that text, so that one file may hold options, an optimizer (optimizer_json.hpp)
+/// and the options of a loader (data_loader_json.hpp).
 Options options_from_json(const JsonValue& json, const Options& base = {});
 
 }  // namespace penstock

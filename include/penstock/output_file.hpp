@@ -1,8 +1,9 @@
-// OutputFile: a file that appears whole or not at all. Owns a temporary in the target's directory,
-// which replaces it at `commit` and goes away otherwise, without a trace even if the process is
-// killed (where the file system has files without names: ext4, xfs, btrfs, tmpfs), but for one
-// instant: a process that is killed while `commit` renames the temporary may leave that behind,
-// whole, as ".penstock-PROCESS-NUMBER.tmp". Used from one thread at a time.
+// An OutputFile is a file that appears whole or not at all. It owns a temporary file in the
+// target's directory, which replaces the target at commit() and is removed otherwise. Where the
+// file system has files without names (ext4, xfs, btrfs, tmpfs), nothing is left even if the
+// process is killed, except in one instant: a process that is killed while commit() renames the
+// temporary file may leave that file behind, complete, as ".penstock-PROCESS-NUMBER.tmp". One
+// thread at a time uses an OutputFile.
 #pragma once
 
 #include <cstddef>
@@ -17,37 +18,37 @@ namespace penstock {
 
 class TemporaryFile;
 
-/// An OutputFile is a file that appears whole, at commit(), or not at all.
+/// Is a file that appears whole, at commit(), or not at all.
 class OutputFile {
  public:
-  /// Says what is done with a target that is a symbolic link.
+  /// Says what happens if the target is a symbolic link.
   enum class Links : std::uint8_t {
-    followed,  ///< The file that the link leads to is written, even if it is not there yet.
+    followed,  ///< The file that the link leads to is written, even if it does not exist yet.
     refused,   ///< Nothing is ever written through a link.
   };
 
-  /// Creates the temporary, so that a target that cannot be written is refused at once. The new
-  /// file gets the permissions of the one that it replaces, and its owner and group if this user
-  /// may give them. A group that is not kept loses what others may not do.
-  /// @throws Error io_error naming the target if its directory is missing or not writable, or if it
-  /// is something other than a writable regular file that this user may replace; out_of_memory.
+  /// Creates the temporary file, so that a target that cannot be written is refused at once. The
+  /// new file gets the permissions of the file that it replaces, and its owner and group if this
+  /// user may set them. If the group cannot be set, it gets only the permissions that others have.
+  /// @throws Error io_error, naming the target, if its directory does not exist or is not writable,
+  /// or if the target is anything but a writable regular file that this user may replace;
+  /// out_of_memory.
   explicit OutputFile(const std::filesystem::path& target, Links links = Links::followed);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  /// Appends. @throws Error io_error, e.g. if the disk is full; out_of_memory. The file has a gap
-  /// then: whatever is called of it afterwards throws io_error, too.
+  /// Appends `text`. @throws Error io_error, for example if the disk is full; out_of_memory. The
+  /// file then has a gap, and every later call of it throws io_error.
   void write(std::string_view text);
-  /// Appends bytes. @throws Error as above.
+  /// Appends `bytes`. @throws Error as above.
   void write(std::span<const std::byte> bytes);
 
-  /// Brings what was written to disk, so that of what commit() does nothing but a rename is left.
-  /// @throws Error io_error or out_of_memory.
+  /// Writes everything to disk, so that commit() only has to rename the file. @throws Error
+  /// io_error or out_of_memory.
   void sync();
-  /// Replaces the target by what was written; nothing may be written afterwards.
-  /// @throws Error io_error or out_of_memory; the target is then as it was, and the call may be
-  /// made again.
+  /// Replaces the target by what was written. Nothing may be written afterwards. @throws Error
+  /// io_error or out_of_memory; the target is unchanged then, and the call may be made again.
   void commit();
 
  private:
@@ -59,12 +60,12 @@ class OutputFile {
   [[noreturn]] void fail(int error_number) const;
   [[noreturn]] void refuse(const std::string& reason) const;
 
-  std::string name_;  ///< as the caller gave it, for messages
+  std::string name_;  ///< Names the target in messages, as the caller spelled it.
   std::filesystem::path target_;
   std::filesystem::path directory_;
-  std::unique_ptr<TemporaryFile> temporary_;  ///< none after `commit`
+  std::unique_ptr<TemporaryFile> temporary_;  ///< Is null after commit().
   std::string buffer_;
-  bool has_gap_ = false;  ///< since a write has failed
+  bool has_gap_ = false;  ///< Is set once a write has failed.
 };
 
 }  // namespace penstock

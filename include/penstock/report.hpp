@@ -1,5 +1,5 @@
-// Reports say what the compiler decided and what a run did. They are plain data; report_text.hpp
-// makes tables of them.
+// Reports say what the compiler has decided and what a model has done. They are plain data;
+// report_text.hpp makes tables of them.
 #pragma once
 
 #include <cstdint>
@@ -10,132 +10,160 @@
 
 namespace penstock {
 
-/// Tensors of a class that a stage keeps in the host store, and what was copied to and from its IPU
-/// since its model was attached.
+/// Says which tensors of one class a stage keeps in the host store, and what was copied between the
+/// host store and the stage's IPU since the model was attached.
 struct OffloadReport {
-  std::int64_t bytes = 0;          ///< kept in the host store
-  std::uint64_t loads = 0;         ///< copies to the IPU
-  std::uint64_t stores = 0;        ///< copies to the host store
-  std::int64_t loaded_bytes = 0;   ///< So many bytes were copied to the IPU.
-  std::int64_t stored_bytes = 0;   ///< So many bytes were copied to the host store.
-  std::int64_t padding_bytes = 0;  ///< there beside `bytes`, for alignment
+  std::int64_t bytes = 0;         ///< The host store keeps this many bytes.
+  std::uint64_t loads = 0;        ///< Tensors were copied to the IPU this often.
+  std::uint64_t stores = 0;       ///< Tensors were copied to the host store this often.
+  std::int64_t loaded_bytes = 0;  ///< This many bytes were copied to the IPU.
+  std::int64_t stored_bytes = 0;  ///< This many bytes were copied to the host store.
+  /// The host store has this many bytes besides, which align the tensors.
+  std::int64_t padding_bytes = 0;
 };
 
-/// What replicas have exchanged in weight updates since their model was attached, seen by one stage
-/// of one of them. A tensor that they divide is reduce-scattered and all-gathered, any other
-/// all-reduced.
+/// Says what one stage of one replica has exchanged with other replicas in weight updates since the
+/// model was attached. A tensor that replicas divide is reduce-scattered and all-gathered, and any
+/// other tensor is all-reduced.
 struct CollectiveReport {
-  std::uint64_t all_reduces = 0;      ///< of gradients, tensor by tensor
-  std::uint64_t reduce_scatters = 0;  ///< of gradients
-  std::uint64_t all_gathers = 0;      ///< of weights
-  /// Counted as a reduce-scatter, which sends the elements that other replicas would keep, and an
-  /// all-gather, which brings them.
+  /// Gradients were all-reduced this often, counted tensor by tensor.
+  std::uint64_t all_reduces = 0;
+  std::uint64_t reduce_scatters = 0;  ///< Gradients were reduce-scattered this often.
+  std::uint64_t all_gathers = 0;      ///< Weights were all-gathered this often.
+  /// All-reductions have moved this many bytes. Each counts as a reduce-scatter, which sends the
+  /// elements that other replicas would keep, and an all-gather, which brings them back.
   std::int64_t all_reduced_bytes = 0;
-  std::int64_t scattered_bytes = 0;  ///< read of other replicas' gradients, for its own shards
-  std::int64_t gathered_bytes = 0;   ///< read of other replicas' new weights
+  /// This many bytes of other replicas' gradients were read for the stage's own shards.
+  std::int64_t scattered_bytes = 0;
+  std::int64_t gathered_bytes = 0;  ///< This many bytes of other replicas' new weights were read.
 };
 
-/// What one stage of one replica has done since its model was attached.
+/// Says what one stage of one replica has done since the model was attached.
 struct StageReport {
-  int replica = 0;                    ///< The stage belongs to this replica, counted from 0.
-  int stage = 0;                      ///< This is the stage's number, counted from 0.
-  int ipu = 0;                        ///< The stage runs on this IPU.
-  std::uint64_t forward_runs = 0;     ///< Its forward program has run so often.
-  std::uint64_t backward_runs = 0;    ///< Its backward program has run so often.
-  std::uint64_t recomputed_runs = 0;  ///< of these, which repeated operations of forward
-  int max_in_flight = 0;              ///< micro-batches forwarded but not yet backwarded, at most
-  double busy_seconds = 0;            ///< in its programs and weight updates
-  std::int64_t sent_bytes = 0;        ///< activations and gradients, to other stages
-  std::int64_t peak_bytes = 0;  ///< tensor memory of the stage on its IPU, optimizer state included
-  std::int64_t shared_bytes = 0;  ///< of these, what all stages of the IPU share: it is there once
-  std::int64_t optimizer_bytes_on_ipu = 0;  ///< of these, optimizer state
-  OffloadReport optimizer_state = {};       ///< This is what the host store has of optimizer state.
-  OffloadReport accumulators = {};    ///< This is what the host store has of sums of gradients.
-  CollectiveReport collectives = {};  ///< This is what the stage has exchanged with other replicas.
-  OffloadReport activations = {};     ///< This is what the host store has of activations.
-  OffloadReport weights = {};         ///< This is what the host store has of weights.
-  /// In phased execution: how often its weights came to the IPU for a turn in that direction.
+  int replica = 0;                  ///< Numbers the replica, counted from 0.
+  int stage = 0;                    ///< Numbers the stage, counted from 0.
+  int ipu = 0;                      ///< The stage runs on this IPU.
+  std::uint64_t forward_runs = 0;   ///< The forward program has run this often.
+  std::uint64_t backward_runs = 0;  ///< The backward program has run this often.
+  /// This many of the backward runs have repeated operations of the forward.
+  std::uint64_t recomputed_runs = 0;
+  /// At most this many micro-batches were forwarded and not yet backwarded.
+  int max_in_flight = 0;
+  /// The stage has spent this time in its programs and weight updates.
+  double busy_seconds = 0;
+  /// This many bytes of activations and gradients were sent to other stages.
+  std::int64_t sent_bytes = 0;
+  /// Tensors of the stage take this much of the IPU's memory at most, the optimizer's state
+  /// included.
+  std::int64_t peak_bytes = 0;
+  /// This part of `peak_bytes` is shared by all stages of the IPU, and exists once.
+  std::int64_t shared_bytes = 0;
+  std::int64_t optimizer_bytes_on_ipu = 0;  ///< This part of `peak_bytes` is the optimizer's state.
+  /// Describes the state of the optimizer in the host store.
+  OffloadReport optimizer_state = {};
+  OffloadReport accumulators = {};    ///< Describes the sums of gradients in the host store.
+  CollectiveReport collectives = {};  ///< Says what the stage has exchanged with other replicas.
+  OffloadReport activations = {};     ///< Describes the activations in the host store.
+  OffloadReport weights = {};         ///< Describes the weights in the host store.
+  /// In phased execution, the weights came to the IPU this often for a turn of forward.
   std::uint64_t forward_weight_loads = 0;
-  std::uint64_t backward_weight_loads = 0;  ///< The same for turns of backward.
-  std::int64_t padding_bytes = 0;  ///< on the IPU beside the peak: alignment of optimizer state
-  /// Of the totals of the replicas' gradient sums, which are on no IPU: there once for the stages
-  /// of this number in all replicas.
+  /// In phased execution, the weights came to the IPU this often for a turn of backward.
+  std::uint64_t backward_weight_loads = 0;
+  /// The IPU has this many bytes besides the peak, which align the optimizer's state.
+  std::int64_t padding_bytes = 0;
+  /// The totals of the replicas' gradient sums take this much memory. It is on no IPU, and exists
+  /// once for the stages of this number in all replicas.
   std::int64_t reducer_bytes = 0;
 };
 
 /// Says how long one phase of compiling took.
 struct CompilePhase {
-  std::string name;    ///< This is the phase's name, as `CompileProgress::phase` has it.
-  double seconds = 0;  ///< The phase took so long.
+  std::string name;    ///< Names the phase, as CompileProgress::phase does.
+  double seconds = 0;  ///< The phase took this long.
 };
 
 /// Says what the compiler has made of one stage.
 struct StagePlanReport {
-  int stage = 0;                         ///< This is the stage's number, counted from 0.
-  int ipu = 0;                           ///< of replica 0
-  std::vector<std::string> blocks = {};  ///< that it has layers of
-  int phase = -1;                        ///< that it is in, if execution is phased
-  int forward_phase = -1;                ///< number of that phase's forward, see docs/phases.md
-  int backward_phase = -1;               ///< and of its backward
-  std::string first_layer = {};          ///< This is the name of its first layer.
-  std::int64_t parameters = 0;           ///< elements
-  double forward_flops = 0;              ///< per micro-batch
-  double backward_flops = 0;    ///< This is the work of its backward program per micro-batch.
-  double recomputed_flops = 0;  ///< forward's, a second time: part of backward's
-  double share = 0;  ///< of the work of all stages: of their measured times, else as estimated
-  double forward_seconds = 0;    ///< per micro-batch, measured on one core; 0: not measured
-  double backward_seconds = 0;   ///< The same of its backward program.
-  int in_flight_limit = 0;       ///< The stage holds so many micro-batches at most.
-  std::int64_t stash_bytes = 0;  ///< kept of each micro-batch in flight, on the IPU
-  std::int64_t bytes = 0;        ///< weights, accumulators, stash and scratch
+  int stage = 0;                         ///< Numbers the stage, counted from 0.
+  int ipu = 0;                           ///< Replica 0 has the stage on this IPU.
+  std::vector<std::string> blocks = {};  ///< Names the blocks whose layers the stage has.
+  /// Is the phase that the stage is in, or -1 if execution is not phased.
+  int phase = -1;
+  int forward_phase = -1;        ///< Numbers the forward of that phase; see docs/phases.md.
+  int backward_phase = -1;       ///< Numbers the backward of that phase.
+  std::string first_layer = {};  ///< Names the first layer of the stage.
+  std::int64_t parameters = 0;   ///< The parameters of the stage have this many elements.
+  double forward_flops = 0;      ///< Is the work of the forward program per micro-batch.
+  double backward_flops = 0;     ///< Is the work of the backward program per micro-batch.
+  /// This part of `backward_flops` computes results of the forward a second time.
+  double recomputed_flops = 0;
+  /// Is the stage's share of the work of all stages, by measured times if there are any, else as
+  /// estimated.
+  double share = 0;
+  /// The forward of a micro-batch took this long on one core; 0 if it was not measured.
+  double forward_seconds = 0;
+  /// The backward of a micro-batch took this long on one core; 0 if it was not measured.
+  double backward_seconds = 0;
+  int in_flight_limit = 0;  ///< The stage holds at most this many micro-batches.
+  /// The stage keeps this many bytes of each micro-batch in flight on its IPU.
+  std::int64_t stash_bytes = 0;
+  std::int64_t bytes = 0;  ///< Weights, accumulators, stash and scratch take this many bytes.
 };
 
-/// What travels with each micro-batch: an input, an activation or a gradient.
+/// Describes a tensor that travels with each micro-batch: an input, an activation or a gradient.
 struct EdgePlanReport {
-  int from = -1;            ///< stage; -1: the host
-  int to = 0;               ///< stage
-  std::string tensor = {};  ///< This is the tensor's name.
-  bool gradient = false;    ///< This says whether it is a gradient, which goes backward.
-  std::int64_t bytes = 0;   ///< per micro-batch
+  int from = -1;            ///< Is the stage that sends it, or -1 for the host.
+  int to = 0;               ///< Is the stage that receives it.
+  std::string tensor = {};  ///< Names the tensor.
+  bool gradient = false;    ///< Says whether it is a gradient, which travels backward.
+  std::int64_t bytes = 0;   ///< A micro-batch has this many bytes of it.
 };
 
+/// Says which part of StepResult something is in.
 enum class OutputKind : std::uint8_t { output, loss, anchor };
 
-/// What calls return under a name, see StepResult.
+/// Describes something that calls return; see StepResult.
 struct OutputPlanReport {
-  OutputKind kind = OutputKind::output;  ///< This says where StepResult has it.
-  std::string name = {};                 ///< This is its name in StepResult; a loss has none.
-  std::int64_t bytes = 0;                ///< that a full call returns of it
+  OutputKind kind = OutputKind::output;  ///< Says which part of StepResult has it.
+  std::string name = {};                 ///< Is its name in StepResult; a loss has none.
+  std::int64_t bytes = 0;                ///< A full call returns this many bytes of it.
 };
 
-/// Says what the compiler has made of a model, and how long it took.
+/// Says what the compiler has made of a model, and how long that took.
 struct CompileReport {
-  double seconds = 0;                     ///< Compiling took so long.
-  std::vector<CompilePhase> phases = {};  ///< These are the phases of compiling, in their order.
-  bool from_cache = false;  ///< the plan was read, not made: `RuntimeOptions::cache_directory`
-  CallSize call = {};       ///< what a full one takes and does
-  std::vector<StagePlanReport> stages = {};    ///< These are the stages, in their order.
-  std::vector<EdgePlanReport> edges = {};      ///< These tensors travel between stages.
-  std::vector<OutputPlanReport> outputs = {};  ///< the loss, the outputs, the anchors: StepResult
-  /// Operations of the forward pass that only move a tensor between layouts.
+  double seconds = 0;                     ///< Compiling took this long.
+  std::vector<CompilePhase> phases = {};  ///< Holds the phases of compiling in their order.
+  /// Says whether the plan was read from `RuntimeOptions::cache_directory` instead of made.
+  bool from_cache = false;
+  CallSize call = {};                        ///< Says how much a full call takes and does.
+  std::vector<StagePlanReport> stages = {};  ///< Holds the stages in their order.
+  /// Holds the tensors that travel from the host to stages and between stages.
+  std::vector<EdgePlanReport> edges = {};
+  /// Holds the loss, the outputs and the anchors that calls return.
+  std::vector<OutputPlanReport> outputs = {};
+  /// This many operations of the forward only move a tensor from one layout to another.
   int layout_conversions = 0;
-  /// Lanes of the batch-lane layout that a micro-batch takes, and how many of them are padding; 0
-  /// if no layer uses that layout.
+  /// A micro-batch takes this many lanes of the batch-lane layout; 0 if no layer uses that layout.
   std::int64_t lanes = 0;
-  std::int64_t wasted_lanes = 0;    ///< So many of the lanes are padding.
-  double expected_utilization = 0;  ///< of the IPUs, from the schedule and the stages' costs
-  /// Micro-batches that the first stage begins until the pipeline is full, by the schedule and the
-  /// stages' costs: until each stage has had its first work or, in training, the first gradient is
-  /// back. A window, or a call of inference, of fewer never fills it.
+  std::int64_t wasted_lanes = 0;  ///< This many of the lanes are padding.
+  /// Is the share of time that IPUs are expected to work, from the schedule and the costs of the
+  /// stages.
+  double expected_utilization = 0;
+  /// The first stage begins this many micro-batches until the pipeline is full, which means until
+  /// each stage has had its first work or, in training, until the first gradient is back. A window,
+  /// or a call of inference, with fewer micro-batches never fills the pipeline. The number follows
+  /// from the schedule and the costs of the stages.
   int ramp = 0;
-  int threads = 0;                ///< that the IPUs share; 0: one each
-  int threads_per_ipu = 1;        ///< that share the work of each of its kernels
-  double expected_speedup = 1;    ///< over one stage, on these threads
-  bool automatic_stages = false;  ///< cut by the compiler
-  /// These are things that the compiler advises against, a line each.
+  /// The IPUs share this many threads; 0 if each has a thread of its own.
+  int threads = 0;
+  int threads_per_ipu = 1;  ///< This many threads share the work of each kernel of an IPU.
+  /// The plan is expected to be this many times as fast as one stage on the same threads.
+  double expected_speedup = 1;
+  bool automatic_stages = false;  ///< Says whether the compiler has cut the stages.
+  /// Holds what the compiler advises against, one line for each.
   std::vector<std::string> warnings = {};
 
-  /// Of all that a full call returns: so much memory of the host it takes.
+  /// Returns how many bytes of the host's memory the results of a full call take.
   std::int64_t output_bytes() const noexcept {
     std::int64_t bytes = 0;
     for (const OutputPlanReport& output : outputs) bytes += output.bytes;

@@ -1,4 +1,4 @@
-// These functions tell a person what reports say.
+// These functions turn reports into text for people.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ std::string to_string(const CallSize& call);
 /// from conv1, conv2, fc1, loss; the slowest has 31 % of the work; expected: 1.9 times the
 /// throughput of one stage, on 2 threads".
 std::string describe_stages(const CompileReport& report);
-/// Returns a table of all that `report` says.
+/// Returns a table of everything that `report` says.
 std::string to_string(const CompileReport& report);
 
 }  // namespace penstock

@@ -1,5 +1,5 @@
-// Sequential: layers one after the other, over a Model, with pipeline stages as a list of numbers.
-// Used from one thread.
+// A Sequential adds layers to a Model one after the other, and sets pipeline stages by a list of
+// numbers. One thread uses it.
 #pragma once
 
 #include <cstdint>
@@ -14,32 +14,41 @@ namespace penstock {
 
 class Growth;
 
+/// Names the activation that Sequential::dense() adds.
 enum class Activation : std::uint8_t { none, relu, sigmoid, tanh, softmax };
 
-/// A layer of a chain.
+/// Describes a layer of a chain.
 struct ChainLayer {
-  std::string layer = {};             ///< the name of the first of the model's layers that it is
-  std::vector<std::string> ops = {};  ///< what these compute: {"linear", "relu"}
-  int stage = -1;                     ///< -1: none was said
+  /// Names the first of the model's layers that the layer consists of.
+  std::string layer = {};
+  /// Lists what these layers compute, such as {"linear", "relu"}.
+  std::vector<std::string> ops = {};
+  int stage = -1;  ///< Is the stage of the layer, or -1 if none was set.
 };
 
-/// A chain that begins at a value of a model. What it adds belongs to that model, which may have
-/// other layers besides: a loss, say. A layer of the chain may be several of the model's.
+/// Is a chain of layers that begins at a value of a model. What the chain adds belongs to the
+/// model, which may have other layers, such as a loss. One layer of the chain may be several layers
+/// of the model.
 class Sequential {
  public:
-  /// @throws Error invalid_model if `begin` is no value of `model`.
+  /// Makes a chain without layers that begins at `begin`. @throws Error invalid_model if `begin` is
+  /// not a value of `model`.
   Sequential(const Model& model, Value begin);
 
-  /// Makes the next layer of what the last one computes.
+  /// Adds a layer to `model` that reads `x`, which the layer before has computed, and returns what
+  /// it computes.
   using Layer = std::function<Value(Model& model, Value x)>;
-  /// Layers that `layer` adds to the chain itself become parts of this one.
-  /// @throws as `layer`, to which calls that compile, run or clone the model throw Error busy;
-  /// invalid_model if that returns no value of the model. The network and all of its chains are
-  /// then as they were, and what `layer` had added is gone, from copies of a chain as well.
+  /// Calls `layer` and adds what it returns to the chain as one layer. Layers that the function
+  /// itself adds to the chain become parts of that layer.
+  /// @throws what `layer` throws; inside `layer`, calls that compile, run or clone the model throw
+  /// Error busy.
+  /// @throws Error invalid_model if `layer` returns a value of another model. The network and all
+  /// of its chains are then as they were before, and what `layer` had added is gone, from copies of
+  /// a chain, too.
   Sequential& add(const Layer& layer);
   /// Adds Model::flatten().
   Sequential& flatten();
-  /// Adds Model::linear() and, unless it is `none`, an activation behind it, as one layer.
+  /// Adds Model::linear() and `activation` behind it as one layer.
   Sequential& dense(const std::string& name, std::int64_t units,
                     Activation activation = Activation::none);
   /// Adds Model::dropout().
@@ -47,26 +56,27 @@ class Sequential {
 
   /// Returns the number of layers.
   std::size_t size() const noexcept;
-  /// Returns what the last layer computes, or where the chain begins if it has no layer.
+  /// Returns what the last layer computes, or the value at which the chain begins if it has no
+  /// layer.
   Value output() const noexcept;
   /// Returns the model that the chain belongs to.
   const Model& model() const noexcept { return model_; }
 
-  /// The stage of each layer, as Model::set_stage_assignment(): {0, 0, 1, 1}. What the model
-  /// computes before the chain is in stage 0, what it computes after a layer in that layer's stage.
-  /// @throws Error invalid_argument unless there is a number for each layer, the first is 0, and
-  /// each next one is the same or one more; busy inside the function of a layer of the model; as
-  /// set_stage_assignment(). Then nothing has changed.
+  /// Sets the stage of each layer, such as {0, 0, 1, 1}. What the model computes before the chain
+  /// is in stage 0, and what it computes after a layer is in that layer's stage.
+  /// @throws Error invalid_argument unless there is a number for each layer, the first number is 0,
+  /// and each further one is the same as the one before or one more; busy inside the function of a
+  /// layer of the model; others as Model::set_stage_assignment(). The model is unchanged then.
   void set_stages(const std::vector<int>& stages);
-  /// Of each layer; -1: none was said. A layer that computes nothing is where it was put, as long
-  /// as the others are.
+  /// Returns the stage of each layer, or -1 where none was set. A layer that computes nothing is in
+  /// the stage that set_stages() gave it, as long as the others are in theirs.
   std::vector<int> stages() const;
   /// Returns a description of each layer, in their order.
   std::vector<ChainLayer> layers() const;
 
  private:
-  /// How many layers the model had before a layer of the chain, and with it; what the layer
-  /// computes, and the growth of the model that it is a part of, if it is part of one.
+  /// Holds how many layers the model had before and after a layer of the chain was added, what the
+  /// layer computes, and the growth of the model that the layer is part of, if it is part of one.
   struct Extent {
     std::size_t begin = 0, end = 0;
     Value output = {};
@@ -76,13 +86,14 @@ class Sequential {
 
   Model model_;
   Value begin_;
-  std::vector<Extent> extents_;  // by layer of the chain; the last ones may have been taken back
-  std::vector<int> given_;       // the stages set last
+  // Has an entry for each layer of the chain. The last ones may have been taken back.
+  std::vector<Extent> extents_;
+  std::vector<int> given_;  // Holds the stages that were set last.
 };
 
-/// A table with a line per layer of the chain.
+/// Returns a table with a line per layer of the chain.
 std::string to_string(const Sequential& chain);
-/// A list of objects with the fields of ChainLayer.
+/// Returns a list of objects with the fields of ChainLayer, as JSON.
 std::string to_json(const Sequential& chain);
 
 }  // namespace penstock

@@ -1,4 +1,4 @@
-// Element types and shapes. Plain values; no heap.
+// These are the element types and shapes of tensors. They are plain values without heap memory.
 #pragma once
 
 #include <array>
@@ -11,36 +11,39 @@
 
 namespace penstock {
 
+/// Is the type of a tensor's elements: float or std::int64_t.
 enum class DType : std::uint8_t { f32, i64 };
 
-/// Bytes of one element.
+/// Returns the number of bytes of one element.
 constexpr std::size_t size_of(DType dtype) noexcept {
   return dtype == DType::f32 ? 4 : 8;
 }
-/// "f32" or "i64".
+/// Returns "f32" or "i64".
 std::string_view to_string(DType dtype) noexcept;
 
+/// Has the DType of the C++ type `T` as `value`.
 template <class T>
 struct dtype_of;
+/// Says that float is `f32`.
 template <>
-/// float is `f32`.
 struct dtype_of<float> {
-  static constexpr DType value = DType::f32;  ///< This is the type of a tensor's elements.
+  static constexpr DType value = DType::f32;  ///< Is the element type of such a tensor.
 };
+/// Says that std::int64_t is `i64`.
 template <>
-/// std::int64_t is `i64`.
 struct dtype_of<std::int64_t> {
-  static constexpr DType value = DType::i64;  ///< This is the type of a tensor's elements.
+  static constexpr DType value = DType::i64;  ///< Is the element type of such a tensor.
 };
 
-/// Up to eight non-negative dimensions, slowest first; `[]` is a scalar with one element.
+/// Holds up to eight non-negative dimensions, the slowest first. `[]` is the shape of a scalar,
+/// which has one element.
 class Shape {
  public:
-  static constexpr std::size_t max_rank = 8;  ///< No shape has more dimensions than these.
+  static constexpr std::size_t max_rank = 8;  ///< No shape has more dimensions than this.
 
   Shape() = default;
-  /// @throws Error shape_mismatch if there are more than eight dimensions, one is negative, or the
-  /// number of elements overflows.
+  /// Makes a shape of these dimensions. @throws Error shape_mismatch if there are more than eight
+  /// dimensions, if one is negative, or if the number of elements overflows.
   Shape(std::initializer_list<std::int64_t> dims);
   /// Makes a shape of these dimensions. @throws Error as above.
   explicit Shape(std::span<const std::int64_t> dims);
@@ -51,20 +54,20 @@ class Shape {
   std::int64_t elements() const noexcept;
   /// Returns the dimensions, slowest first. The span lives as long as this shape.
   std::span<const std::int64_t> dims() const noexcept { return {dims_.data(), rank_}; }
-  /// Returns the first dimension's place.
+  /// Returns a pointer to the first dimension.
   const std::int64_t* begin() const noexcept { return dims_.data(); }
-  /// Returns the place behind the last dimension.
+  /// Returns a pointer behind the last dimension.
   const std::int64_t* end() const noexcept { return dims_.data() + rank_; }
 
-  /// Dimension `axis`; a negative axis counts from the last. Unchecked.
+  /// Returns dimension `axis`; a negative axis counts from the end. The axis is not checked.
   std::int64_t operator[](std::ptrdiff_t axis) const noexcept {
     return dims_[static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::ptrdiff_t>(rank_)
                                                    : axis)];
   }
-  /// A copy with dimension `axis` set to `size`.
+  /// Returns a copy in which dimension `axis` is `size`.
   Shape with(std::ptrdiff_t axis, std::int64_t size) const;
 
-  /// Returns whether both have the same dimensions.
+  /// Returns whether both shapes have the same dimensions.
   bool operator==(const Shape& other) const noexcept;
 
  private:
@@ -72,7 +75,7 @@ class Shape {
   std::size_t rank_ = 0;
 };
 
-/// "[40,1,28,28]"; "[]" for a scalar.
+/// Returns a text such as "[40,1,28,28]", which is "[]" for a scalar.
 std::string to_string(const Shape& shape);
 
 }  // namespace penstock

@@ -1,4 +1,5 @@
-// Tensor: a cheap handle to immutable, 64-byte aligned elements. Safe to copy between threads.
+// A Tensor is a cheap handle to immutable, 64-byte aligned elements. It can be copied between
+// threads.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +12,12 @@
 
 namespace penstock {
 
-/// A dense, row-major array of `f32` or `i64` elements. Copying copies the handle, never the
-/// elements, which nobody changes once the tensor is shared.
+/// Is a dense, row-major array of `f32` or `i64` elements. Copying copies the handle and never the
+/// elements, which do not change once the tensor is shared.
 class Tensor {
  public:
-  /// Makes an empty handle, for which `!tensor` holds and which has neither elements nor a shape: a
-  /// function that would return some of these throws Error invalid_argument.
+  /// Makes an empty handle, for which `!tensor` holds. It has neither elements nor a shape, and
+  /// functions that would return these throw Error invalid_argument.
   Tensor() = default;
 
   /// Copies `values` into new memory.
@@ -29,13 +30,13 @@ class Tensor {
   /// Returns a tensor of zeros.
   static Tensor zeros(DType dtype, const Shape& shape);
 
-  /// Returns a tensor over elements that somebody else owns; `elements` keeps them alive.
+  /// Returns a tensor over existing elements, which `elements` keeps alive.
   static Tensor wrap(DType dtype, const Shape& shape, std::shared_ptr<const std::byte> elements);
 
   /// Returns whether this handle has elements and a shape; see Tensor().
   explicit operator bool() const noexcept { return body_ != nullptr; }
-  /// Returns the type of the elements. @throws Error invalid_argument for an empty handle, as
-  /// do the functions below.
+  /// Returns the type of the elements. @throws Error invalid_argument for an empty handle, as the
+  /// functions below do.
   DType dtype() const { return body().dtype; }
   /// Returns the shape.
   const Shape& shape() const { return body().shape; }
@@ -43,9 +44,9 @@ class Tensor {
   std::int64_t elements() const { return body().shape.elements(); }
   /// Returns the number of bytes of all elements.
   std::size_t bytes() const { return static_cast<std::size_t>(elements()) * size_of(dtype()); }
-  /// Returns the first element's place.
+  /// Returns a pointer to the first element.
   const std::byte* raw() const { return body().elements.get(); }
-  /// Returns the memory that the elements lie in, which whoever holds it keeps alive.
+  /// Returns a handle to the memory of the elements, which keeps that memory alive.
   const std::shared_ptr<const std::byte>& storage() const { return body().elements; }
 
   /// Returns the elements.
@@ -55,16 +56,16 @@ class Tensor {
     require(dtype_of<T>::value);
     return {reinterpret_cast<const T*>(raw()), static_cast<std::size_t>(elements())};
   }
-  /// Returns the element of a tensor that has exactly one. The loss of a step of several replicas
-  /// or micro-batches has more: `StepResult::mean_loss` is their mean.
-  /// @throws Error shape_mismatch if the tensor has another number of elements than one.
+  /// Returns the element of a tensor that has exactly one. The loss of a step with several replicas
+  /// or micro-batches has more; `StepResult::mean_loss` is their mean.
+  /// @throws Error shape_mismatch if the tensor does not have exactly one element.
   float item() const;
 
-  /// Returns rows [begin, end) of dimension 0, which share these elements.
+  /// Returns rows [begin, end) of dimension 0 as a tensor that shares these elements.
   /// @throws Error shape_mismatch if the tensor has no such rows.
   Tensor rows(std::int64_t begin, std::int64_t end) const;
-  /// Returns the same elements under another shape.
-  /// @throws Error shape_mismatch if the counts differ.
+  /// Returns a tensor with the same elements and another shape.
+  /// @throws Error shape_mismatch if the numbers of elements differ.
   Tensor reshaped(const Shape& shape) const;
 
  private:

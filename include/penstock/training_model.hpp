@@ -1,6 +1,6 @@
 // A TrainingModel is a Model compiled for training and running as actors. It owns its threads.
 //
-// A Model and all that is made of it take one call at a time, as model.hpp says.
+// A Model and everything that is made from it take one call at a time, as model.hpp says.
 #pragma once
 
 #include <cstdint>
@@ -22,211 +22,225 @@
 
 namespace penstock {
 
-/// A NamedTensor is what a call returns under a name.
+/// Is a tensor with a name: an output, an anchor, a part of the optimizer's state or a prediction.
 struct NamedTensor {
-  std::string name;  ///< This is the name of the output, the anchor or the state.
-  Tensor tensor;     ///< This is its value.
+  std::string name;  ///< Is the name of the tensor.
+  Tensor tensor;     ///< Is the tensor itself.
 };
 
-/// Says how many micro-batches there are, and of which size.
+/// Says how many micro-batches there are and how many samples each has.
 struct MicroBatches {
-  std::int64_t count = 0;    ///< of all replicas
-  std::int64_t samples = 0;  ///< of each
+  std::int64_t count = 0;    ///< There are this many micro-batches in all replicas together.
+  std::int64_t samples = 0;  ///< Each of them has this many samples.
 };
 
-/// Says which samples of a call its outputs are of. One micro-batch of every replica makes a round
-/// of `round` samples.
+/// Says which samples of a call its outputs belong to. One micro-batch of every replica makes a
+/// round.
 struct OutputRows {
-  OutputMode mode = OutputMode::all;  ///< not `automatic`
-  int period = 1;                     ///< N of `every_n`
-  std::int64_t round = 0;             ///< So many samples make a round.
-  int copies = 1;                     ///< of each sample: as many as an input group has replicas
-  /// The output mode selects these micro-batches, of which a loss has a number each: some of one
-  /// size, and then `shorter` ones.
+  /// Says which micro-batches are returned; it is never `automatic`.
+  OutputMode mode = OutputMode::all;
+  int period = 1;          ///< Is the N of OutputMode::every_n.
+  std::int64_t round = 0;  ///< A round has this many samples.
+  /// Each sample is returned this often, which is the number of replicas in an input group.
+  int copies = 1;
+  /// Counts the micro-batches of full size that the output mode selects. A loss has a number for
+  /// each of them, and then one for each of `shorter`.
   MicroBatches micro_batches = {};
-  MicroBatches shorter = {};  ///< These are the micro-batches of the short last update or run.
-  std::int64_t summed = 1;    ///< micro-batches that each of them stands for, under OutputMode::sum
+  /// Counts the micro-batches of the short last update or run that the output mode selects.
+  MicroBatches shorter = {};
+  /// Each returned micro-batch stands for this many, under OutputMode::sum.
+  std::int64_t summed = 1;
 };
 
-/// A call returns this, in the order of Model::output(). Its tensors may be kept for as long as the
-/// host likes, even when the model is gone, and dropped on any thread. Dimension 0 counts the
-/// micro-batches that the output mode (an anchor's its own) selects, in the order device iteration,
-/// accumulation step, replica. A loss that is not reduced is returned as an output of its shape
-/// would be.
+/// Is what a call returns. The host may keep the tensors for as long as it likes, even when the
+/// model is gone, and drop them on any thread. Dimension 0 counts the micro-batches that the output
+/// mode, or an anchor's own mode, selects, in the order device iteration, accumulation step,
+/// replica. A loss that is not reduced is returned as an output of its shape would be.
 struct StepResult {
-  Tensor loss =
-      {};  ///< one number per selected micro-batch: [k], or [] if k is 1; empty in inference
-  std::vector<NamedTensor> outputs = {};  ///< These are in the order of Model::output().
-  std::vector<NamedTensor> anchors = {};  ///< in the order of OutputOptions::anchors
-  OutputRows rows = {};                   ///< of the loss and the outputs
-  /// The mean of the loss over all samples of a step: of every micro-batch of every replica, those
-  /// of a short last update included, whatever the output mode returns. A micro-batch's loss counts
-  /// once for each of its samples. If the loss is one number, that number is the micro-batch's
-  /// loss: with `LossReduction::mean` the result is the mean over all samples, with `sum` it is the
-  /// mean, over samples, of the sum that each sample is part of, and an `identity_loss` counts as
-  /// the number that it makes. If the loss is not reduced (`LossReduction::none`), the
-  /// micro-batch's loss is the mean of its terms. The mean is computed in double in the order of
-  /// the data, so that it has the same bits on every topology. It is nan in inference, which has no
-  /// loss.
+  /// Has one number per selected micro-batch, [k], and the shape [] if k is 1. It is empty in
+  /// inference.
+  Tensor loss = {};
+  std::vector<NamedTensor> outputs = {};  ///< Holds the outputs in the order of Model::output().
+  /// Holds the anchors in the order of OutputOptions::anchors.
+  std::vector<NamedTensor> anchors = {};
+  /// Says which samples the loss and the outputs belong to.
+  OutputRows rows = {};
+  /// Is the mean of the loss over all samples of a step: every micro-batch of every replica, also
+  /// those of a short last update, and whatever the output mode returns. A micro-batch's loss
+  /// counts once for each sample of the micro-batch. If the loss is one number, that number is the
+  /// loss of the micro-batch: with `LossReduction::mean` the result is the mean over all samples,
+  /// with `sum` it is the mean, over samples, of the sum that each sample is part of, and an
+  /// `identity_loss` counts as the number that it computes. If the loss is not reduced
+  /// (`LossReduction::none`), the loss of the micro-batch is the mean of the terms. The mean is
+  /// computed in double in the order of the data, so that it has the same bits on every topology.
+  /// It is nan in inference, which has no loss.
   double mean_loss = std::numeric_limits<double>::quiet_NaN();
 
-  /// @throws Error invalid_argument if there is no output of that name.
+  /// Returns the output called `name`. @throws Error invalid_argument if there is no such output.
   const Tensor& output(const std::string& name) const;
-  /// @throws Error invalid_argument if there is no anchor of that name.
+  /// Returns the anchor called `name`. @throws Error invalid_argument if there is no such anchor.
   const Tensor& anchor(const std::string& name) const;
 };
 
 class OutputFile;
 
-/// A training model that has failed for good says so once, under the failure's own code
-/// (stage_failed, stalled, ...): in the call that was under way, or else in the next call that is
-/// refused for it. Every later call that is refused throws Error closed, whose text repeats the
-/// failure. Refused are step(), attach(), detach(), set_optimizer() and whatever reads or writes
-/// the optimizer's state; of other functions, those whose contracts say so.
+/// Trains a Model. A training model that has failed for good reports that once, by an Error with
+/// the failure's own code (stage_failed, stalled, ...): in the call that was under way, or else in
+/// the next call that is refused because of the failure. Every later call that is refused throws
+/// Error closed, whose text repeats the failure. step(), attach(), detach(), set_optimizer() and
+/// everything that reads or writes the optimizer's state are refused, and so are other functions
+/// whose contracts say so.
 class TrainingModel {
  public:
-  /// Compiles and starts; weights are taken from `model`, and `model` sees the trained ones.
-  /// @throws Error invalid_model, invalid_topology, invalid_argument, shape_mismatch;
-  /// out_of_memory if an IPU's memory does not hold its stages, or the system has no more threads.
+  /// Compiles the model and starts the threads. The weights are those of `model`, and `model` sees
+  /// the trained weights.
+  /// @throws Error invalid_model, invalid_topology, invalid_argument or shape_mismatch;
+  /// out_of_memory if the memory of an IPU does not hold its stages, or if the system has no more
+  /// threads.
   TrainingModel(const Model& model, const Options& options, const Optimizer& optimizer = {});
-  /// Waits, as assignment does, until another thread's call of the same Model has returned; its
-  /// stop token ends it sooner. A function of the host's may destroy the model inside a call of
-  /// that model, such as fit(): the call goes on to its end, and what the model runs ends then.
+  /// Waits, as assignment does, until calls of the same Model on other threads have returned; their
+  /// stop tokens end them sooner. A function of the host's may destroy the model inside a call of
+  /// that model, such as fit(). The call then goes on to its end, and the threads end with it.
   ~TrainingModel();
-  /// Takes over the other model, of which destruction and assignment alone are left.
+  /// Takes over the contents of the other model, which may then only be destroyed or assigned to.
   TrainingModel(TrainingModel&&) noexcept;
-  /// Destroys this model as the destructor does, and takes over the other one.
+  /// Destroys this model as the destructor does, and takes over the contents of the other one.
   TrainingModel& operator=(TrainingModel&&) noexcept;
 
-  /// Returns the options as given to the constructor.
+  /// Returns the options that the constructor was given.
   const Options& options() const noexcept;
-  /// Returns the names of the inputs that the loss and the outputs depend on, in the order `step`
-  /// takes them: that of their declaration.
+  /// Returns the names of the inputs that the loss and the outputs depend on, in the order of their
+  /// declaration, in which step() takes them.
   const std::vector<std::string>& inputs() const noexcept;
 
-  /// Returns what calls return but for the numbers: the names of outputs and anchors, with empty
-  /// tensors, and which samples they are of. May be called beside other calls.
+  /// Returns what step() returns, but without the numbers: the names of outputs and anchors, with
+  /// empty tensors, and the samples that they belong to. It may be called beside other calls.
   StepResult outline() const;
 
-  /// Trains on one tensor per input, of 1 to b·D·G·R samples: every b·G·R of them make a weight
-  /// update. What is left makes one more, by a plan of its own, on the first replica's IPUs and in
-  /// equal micro-batches, as large as they can be; the four such plans that were used last are
-  /// kept. A mean is of the samples that are there. Of outputs, mode `final` returns what is of the
-  /// last update then; `every_n` and `sum` need whole updates, and so do input groups. After it,
-  /// all replicas go on from the first one's buffers. A batch-serial turn of more micro-batches
-  /// than G is none: they pass one by one. With Options::static_shapes only b·D·G·R samples are
-  /// taken.
-  /// @throws Error shape_mismatch before anything has changed; stage_failed (a label out of range,
-  /// too) or stalled afterwards: then the model has failed for good, and keeps the weights of the
-  /// last update.
+  /// Trains on 1 to b·D·G·R samples, given as one tensor per input. Every b·G·R samples make one
+  /// weight update. Samples that are left over make one more update on the IPUs of the first
+  /// replica, by a plan of its own and in equal micro-batches that are as large as possible; the
+  /// model keeps the four such plans that were used last. A mean is over the samples that are
+  /// there. With a short last update, mode `final` returns the outputs of that update; `every_n`,
+  /// `sum` and input groups need whole updates. After a short update all replicas go on from the
+  /// buffers of the first one. A batch-serial turn whose micro-batches number more than G does not
+  /// happen: they pass one by one. With Options::static_shapes, the model takes exactly b·D·G·R
+  /// samples.
   ///
-  /// Once `stop` is asked to stop, the call begins no further update; those that it has begun end,
-  /// and it throws Error cancelled, whose text says how many those were. Then the weights, the
-  /// optimizer's state and the random numbers to come are those after a step on as many updates'
-  /// samples. A call whose updates have all begun returns as ever.
+  /// Once `stop` is requested, the call begins no further update, waits for the updates that it has
+  /// begun, and throws Error cancelled, whose text says how many updates there were. The weights,
+  /// the state of the optimizer and the random numbers to come are then those after a step on the
+  /// samples of these updates. A call whose updates have all begun returns as usual.
   ///
-  /// If memory runs out, the call throws Error out_of_memory, and its text says how many of how
-  /// many updates the call has done, unless there is no memory for that text. updates() counts
-  /// these in any case, and the weights and the optimizer's state have seen them all. If memory ran
-  /// out on the calling thread, the model goes on from there; if it ran out on a thread of the
-  /// engine, the model has failed, and later calls throw Error closed.
+  /// If memory runs out, the call throws Error out_of_memory, whose text says how many of its
+  /// updates the call has done, unless there is no memory for that text. updates() counts these
+  /// updates in any case, and the weights and the state of the optimizer include them. If memory
+  /// ran out on the calling thread, the model can go on; if it ran out on a thread of the engine,
+  /// the model has failed, and later calls throw Error closed.
   ///
-  /// Its inputs are released, and where they were the last handles deleted, on a thread of the
-  /// host's: at the end of this call, of a later one of the same TrainingModel, or of its
+  /// The inputs are released on a thread of the host's, and deleted there if these were the last
+  /// handles: at the end of this call, of a later call of the same TrainingModel, or of its
   /// destructor.
+  /// @throws Error shape_mismatch before anything has changed; stage_failed (also for a label that
+  /// is out of range) or stalled afterwards. Then the model has failed for good, and keeps the
+  /// weights of the last update.
   StepResult step(std::span<const Tensor> inputs, std::stop_token stop = {});
-  /// Trains on the inputs in a vector.
+  /// Trains on `inputs` as the function above.
   StepResult step(const std::vector<Tensor>& inputs, std::stop_token stop = {}) {
     return step(std::span(inputs), std::move(stop));
   }
-  /// Expects that step() takes so many samples, as far as can be told without a plan for them.
-  /// May be called beside other calls. @throws Error shape_mismatch as step() would.
+  /// Checks that step() takes `samples` samples, as far as that can be told without a plan for
+  /// them. It may be called beside other calls. @throws Error shape_mismatch as step() would.
   void check_samples(std::int64_t samples) const;
 
-  /// Ends the engine's threads and frees the memory of its IPUs. Weights, the optimizer's state,
-  /// the number of updates and the random numbers to come stay, so that the next call that needs
-  /// the IPUs, or attach(), goes on to the same bits; counts of reports begin anew.
-  /// @throws Error invalid_argument if the model is not attached; out_of_memory if there is none to
-  /// keep what stays in: then the model is still attached.
+  /// Ends the engine's threads and frees the memory of its IPUs. The weights, the state of the
+  /// optimizer, the number of updates and the random numbers to come stay, so that attach(), or the
+  /// next call that needs the IPUs, goes on to the same bits. The counts of reports begin anew.
+  /// @throws Error invalid_argument if the model is not attached; out_of_memory if there is no
+  /// memory for what stays, and the model is still attached then.
   void detach();
-  /// Starts the threads again, without compiling; nothing if the model is attached.
-  /// @throws Error out_of_memory if the system has no more threads.
+  /// Starts the threads again without compiling. It does nothing if the model is attached. @throws
+  /// Error out_of_memory if the system has no more threads.
   void attach();
-  /// Returns whether the model has its threads. May be called beside other calls.
+  /// Returns whether the model has its threads. It may be called beside other calls.
   bool attached() const noexcept;
 
-  /// Sets other numbers for the same rules from the next step on; state is kept, no weight is
-  /// copied. A detached model stays detached, as it does by set_optimizer_state().
-  /// @throws Error invalid_argument, and nothing has changed, if a parameter's rule, the state that
-  /// it needs (momentum, centered, ...), or an attribute would change that is constant in the
-  /// optimizer given to the constructor: see Optimizer::mark_as_variable.
+  /// Replaces the constants of the same rules from the next step on. The state is kept, no weight
+  /// is copied, and a detached model stays detached.
+  /// @throws Error invalid_argument if this would change the rule of a parameter, the state that a
+  /// rule needs (momentum, centered, ...), or an attribute that is constant in the optimizer that
+  /// the constructor was given; see Optimizer::mark_as_variable(). Nothing has changed then.
   void set_optimizer(const Optimizer& optimizer);
-  /// Returns a copy of the one that was set last; beside other calls, too.
+  /// Returns a copy of the optimizer that was set last. It may be called beside other calls.
   Optimizer optimizer() const;
-  /// Returns the next update's, of the parameters in no group, scheduled; beside other calls, too.
+  /// Returns the learning rate of the next update for the parameters in no group, with the schedule
+  /// applied. It may be called beside other calls.
   double learning_rate() const;
 
-  /// Returns what the optimizer keeps: "step", i64 [], the updates that it has seen, and for each
-  /// trained parameter what its rule keeps, of its shape, as "fc.weight.exp_avg". The names are
-  /// PyTorch's; Sgd::keras_variant and RmsProp::tf_variant keep other quantities under
-  /// TensorFlow's.
+  /// Returns the state of the optimizer: "step", i64 [], the number of updates that the state has
+  /// seen, and what the rule keeps of each trained parameter, in the parameter's shape and called,
+  /// for example, "fc.weight.exp_avg". The names are PyTorch's. With Sgd::keras_variant and
+  /// RmsProp::tf_variant, which keep other quantities, they are TensorFlow's.
   std::vector<NamedTensor> optimizer_state() const;
-  /// Goes on from such a state, which a model of the same parameters and rule had on any topology:
-  /// with the same weights, options and data, to the same bits (random numbers and learning rates
-  /// go on from its step too). Denormals, below 2^-126, count as zero in all that calls compute.
-  /// @throws Error shape_mismatch naming a tensor that is missing, misshapen or of no use, as those
-  /// of another rule or variant are; invalid_data for a step below 0 or above 2^53, a number that
-  /// is not finite, or a negative mean of squares (exp_avg_sq, square_avg, rms); then nothing has
-  /// changed.
+  /// Replaces the state of the optimizer by `state`, which a model of the same parameters and rule
+  /// had on any topology. With the same weights, options and data, training goes on to the same
+  /// bits; random numbers and learning rates go on from the step of the state. Denormals, below
+  /// 2^-126, count as zero in everything that calls compute.
+  /// @throws Error shape_mismatch, naming a tensor that is missing, that has another shape, or that
+  /// the rule does not use; invalid_data for a step below 0 or above 2^53, for a number that is not
+  /// finite, and for a negative mean of squares (exp_avg_sq, square_avg, rms). Nothing has changed
+  /// then.
   void set_optimizer_state(const std::vector<NamedTensor>& state);
-  /// Write or read it as a file in the safetensors format, beside Model::save_weights, whole or not
-  /// at all. @throws Error io_error; and corrupt_file, unsupported, or invalid_data if it is of
-  /// another rule, and as set_optimizer_state, naming the file.
+  /// Writes the state of the optimizer to a file at `path` in the safetensors format, as
+  /// Model::save_weights() writes the weights, whole or not at all. @throws Error io_error.
   void save_optimizer_state(const std::string& path) const;
-  void save_optimizer_state(OutputFile& file) const;  ///< which the caller commits
-  /// Reads a file that save_optimizer_state() has written, and goes on from it.
+  /// Writes the state of the optimizer to `file`, which the caller commits.
+  void save_optimizer_state(OutputFile& file) const;
+  /// Reads the state of the optimizer from a file, and goes on from it. @throws Error io_error;
+  /// corrupt_file; unsupported; invalid_data if the state is of another rule; others as
+  /// set_optimizer_state(), naming the file.
   void load_optimizer_state(const std::string& path);
 
-  /// Returns a buffer, such as a norm's running mean, as one replica has it: what its own
-  /// micro-batches have made of it, as of the last update. Model::weight gives replica 0's, which
-  /// is also what every replica goes on from once the host has set a weight.
-  /// @throws Error invalid_argument if there is no such buffer or replica. After a failure, replica
-  /// 0's buffers are read as Model::weight is, and those of other replicas are refused.
+  /// Returns a buffer, such as the running mean of a norm, as `replica` has it after the last
+  /// update: what the replica's own micro-batches have made of it. Model::weight() returns that of
+  /// replica 0, from which every replica goes on once the host has set a weight.
+  /// @throws Error invalid_argument if there is no such buffer or replica. After a failure, the
+  /// buffers of replica 0 are read as Model::weight() reads them, and those of other replicas are
+  /// refused.
   Tensor buffer(const std::string& name, int replica) const;
 
-  /// Returns the weight updates since construction, on top of those that a restored optimizer state
-  /// had seen; after a failure, those that the weights have seen. A model that has stalled in the
-  /// middle of an update may still end that update, which counts then: the number is final once a
-  /// function that reads the weights, such as Model::weight, has returned or has thrown another
-  /// error than stalled.
+  /// Returns the number of weight updates since construction, added to those that a restored state
+  /// of the optimizer had seen. After a failure these are the updates that the weights have seen. A
+  /// model that has stalled in the middle of an update may still finish that update, which then
+  /// counts: the number is final once a function that reads the weights, such as Model::weight(),
+  /// has returned or has thrown another error than stalled.
   std::uint64_t updates() const noexcept;
-  /// Returns what the compiler has made of the model. May be called beside other calls.
+  /// Returns what the compiler has made of the model. It may be called beside other calls.
   const CompileReport& compile_report() const noexcept;
-  /// Reports on the last call of step() that returned, beside other calls, too. A short last update
-  /// adds only the time that it took, if there were whole ones before it.
+  /// Returns the report on the last call of step() that returned. A short last update adds only the
+  /// time that it took, if there were whole updates before it. It may be called beside other calls.
   CallReport last_call() const;
-  /// Returns what each stage of each replica has done since the model was attached, short last
-  /// updates apart, after a failure too; none while it is detached. A short last update may have
-  /// the IPUs for itself, after detach() and under Topology::ipu_memory_bytes: then there are none
-  /// until the next full one.
-  /// @throws Error stalled if an IPU is still busy then; out_of_memory, after which the model goes
-  /// on.
+  /// Returns what each stage of each replica has done since the model was attached, without short
+  /// last updates; also after a failure. There are no reports while the model is detached. A short
+  /// last update may have the IPUs for itself, after detach() and under Topology::ipu_memory_bytes;
+  /// then there are no reports until the next full update.
+  /// @throws Error stalled if an IPU is still busy; out_of_memory, after which the model goes on.
   std::vector<StageReport> stage_reports() const;
-  /// Returns the events since the last call, in the order of their beginning; none unless
-  /// Options::runtime.trace is set. @throws Error as stage_reports(). After out_of_memory the next
-  /// call returns the events, but for those that dropped_events() counts.
+  /// Returns the events since the last call of this function, in the order of their beginning.
+  /// There are none unless Options::runtime.trace is set. @throws Error as stage_reports(). After
+  /// out_of_memory the next call returns the events, except those that dropped_events() counts.
   std::vector<TraceEvent> take_trace();
-  /// Returns how many events were dropped since construction, because more than
-  /// `RuntimeOptions::trace_events` were waiting for `take_trace()`, of which the oldest ones are
-  /// dropped, or because there was no memory for them when they were recorded.
-  /// Within one call each stage keeps an equal share of that number.
+  /// Returns how many events were dropped since construction: because more than
+  /// `RuntimeOptions::trace_events` were waiting for `take_trace()`, in which case the oldest are
+  /// dropped, or because there was no memory for them when they were recorded. Within one call each
+  /// stage keeps an equal share of that number.
   std::uint64_t dropped_events() const noexcept;
 
  private:
-  friend struct ModelAccess;  // for the loops around a model
+  friend struct ModelAccess;  // The loops around a model use it.
   class Impl;
   explicit TrainingModel(std::shared_ptr<Impl> impl);
-  std::shared_ptr<Impl> impl_;  // shared by the calls that are under way
+  std::shared_ptr<Impl> impl_;  // Calls that are under way share it.
 };
 
 }  // namespace penstock

@@ -1,4 +1,5 @@
-// The version of Penstock that these headers belong to. A test compares it with the build's.
+// This header has the version of Penstock that the headers belong to. A test compares it with the
+// build's.
 #pragma once
 
 #include <string_view>
@@ -8,8 +9,11 @@
 
 namespace penstock {
 
+/// Is the first number of the version.
 inline constexpr int version_major = 0;
+/// Is the second number of the version.
 inline constexpr int version_minor = 1;
+/// Is the third number of the version.
 inline constexpr int version_patch = 0;
 /// Holds the three numbers with dots between them.
 inline constexpr std::string_view version = "0.1.0";
