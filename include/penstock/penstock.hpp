@@ -1,4 +1,4 @@
-// Everything a host application needs.
+// This header includes everything that a host application needs.
 #pragma once
 
 #if __cplusplus < 202002L
@@ -38,5 +38,9 @@
 #include "penstock/training_model.hpp"
 #include "penstock/transforms.hpp"
 #include "penstock/version.hpp"
+
+/// Has everything that a host application uses. Doxygen describes and checks the functions of a
+/// namespace only if the namespace has a description.
+namespace penstock {}
 
 #endif
