@@ -1,14 +1,15 @@
-// CanonicalFloats: while it lives, floating-point arithmetic on this thread is what the engine's
-// promises are made for, whatever the host has set: results are rounded to nearest, no exception
-// traps, and denormals are numbers. Afterwards the host's environment is as it was, and exceptions
-// that were raised meanwhile have left no flag in it.
+// CanonicalFloats gives this thread the floating-point environment that the engine's promises need,
+// for as long as it lives: results are rounded to nearest, no exception traps, and denormals are
+// numbers. Afterwards the host's environment is as it was before, and exceptions that were raised
+// meanwhile have left no flag in it.
 #pragma once
 
 #include <cfenv>
 
 namespace penstock {
 
-/// Takes less than 200 ns. May be nested.
+/// Sets the environment, and restores the host's when it is destroyed. It takes less than 200 ns,
+/// and may be nested.
 class CanonicalFloats {
  public:
   CanonicalFloats() noexcept;

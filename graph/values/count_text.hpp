@@ -1,4 +1,4 @@
-// count_text: numbers of things in messages.
+// count_text() writes numbers of things for messages.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace penstock {
 
-/// As in "1 sample" and "2 samples".
+/// Returns a text such as "1 sample" or "2 samples".
 inline std::string count_text(std::int64_t count, const std::string& what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }

@@ -1,11 +1,12 @@
-// FNV-1a with 64 bits: a hash that is the same in every build and on every machine.
+// These functions compute FNV-1a with 64 bits, a hash that is the same in every build and on every
+// machine.
 #pragma once
 
 #include <cstdint>
 
 namespace penstock::graph {
 
-/// The hash of no bytes.
+/// Is the hash of no bytes.
 inline constexpr std::uint64_t fnv_of_nothing = 0xcbf29ce484222325u;
 
 /// Returns the hash of the bytes whose hash is `before`, followed by `bytes`, a range of char.

@@ -1,5 +1,5 @@
-// on_hosts_thread: what public functions without a model open with. A host calls them on a thread
-// of its own, in whatever floating-point environment that has.
+// Public functions that have no model begin with on_hosts_thread(). A host calls them on a thread
+// of its own, in whatever floating-point environment that thread has.
 #pragma once
 
 #include <string_view>
@@ -9,9 +9,8 @@
 
 namespace penstock {
 
-/// Returns what `action` returns, which computes in the default floating-point environment.
-/// @throws Error out_of_memory, whose text opens with `who`, if memory runs out; what `action`
-/// throws.
+/// Calls `action` in the default floating-point environment, and returns what it returns. @throws
+/// Error out_of_memory, whose text begins with `who`, if memory runs out; what `action` throws.
 auto on_hosts_thread(std::string_view who, const auto& action) {
   return or_out_of_memory(who, [&] {
     const CanonicalFloats floats;

@@ -1,4 +1,4 @@
-// The numbers that IPUs may have, in every replica.
+// These are the numbers that IPUs may have, in every replica.
 #pragma once
 
 namespace penstock {

@@ -6,7 +6,8 @@
 namespace penstock {
 namespace {
 
-/// The IPU at a place of the snake, whose odd pairs go backwards; an odd last one has no partner.
+/// Returns the IPU at a place of the snake. Pairs with odd numbers go backwards; an odd last IPU
+/// has no partner.
 int at_snake(int place, int count) {
   const bool backwards = place / 2 % 2 == 1, paired = (place | 1) < count;
   return backwards && paired ? place ^ 1 : place;

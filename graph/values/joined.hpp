@@ -1,4 +1,4 @@
-// joined(): a list as text.
+// joined() writes a list as text.
 #pragma once
 
 #include <functional>
@@ -7,7 +7,7 @@
 
 namespace penstock {
 
-/// `of(item)` of each item, with `between` from the second on: "a, b".
+/// Returns `of(item)` for each item, separated by `between`, such as "a, b".
 template <class Items, class Of = std::identity>
 std::string joined(const Items& items, const Of& of = {}, std::string_view between = ", ") {
   std::string text;

@@ -1,5 +1,5 @@
-// Where tensor memory comes from: zeroed, 64-byte aligned blocks, each one counted, so that
-// "nothing is allocated in steady state" can be measured. Any thread.
+// Tensor memory consists of zeroed, 64-byte aligned blocks. Each block is counted, so that tests
+// can measure that nothing is allocated in steady state. Any thread may allocate.
 #pragma once
 
 #include <cstddef>
@@ -10,16 +10,16 @@ namespace penstock {
 
 inline constexpr std::size_t tensor_alignment = 64;
 
-/// `bytes` rounded up to the next multiple of `tensor_alignment`.
+/// Returns `bytes` rounded up to the next multiple of `tensor_alignment`.
 constexpr std::int64_t aligned(std::int64_t bytes) noexcept {
   return (bytes + 63) / 64 * 64;
 }
 
-/// A zeroed block of at least `bytes` bytes. @throws Error out_of_memory
+/// Returns a zeroed block of at least `bytes` bytes. @throws Error out_of_memory
 std::shared_ptr<std::byte> allocate_block(std::size_t bytes);
 
 struct MemoryCounters {
-  std::uint64_t blocks_allocated = 0;  ///< since the process began
+  std::uint64_t blocks_allocated = 0;  ///< Counts blocks since the process began.
   std::uint64_t bytes_live = 0;
 };
 MemoryCounters memory_counters() noexcept;

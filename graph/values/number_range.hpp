@@ -11,8 +11,8 @@ namespace penstock {
 struct NumberRange {
   double low = 0;
   double high = std::numeric_limits<double>::infinity();
-  bool above_low = false;   ///< whether `low` itself is outside
-  bool below_high = false;  ///< whether `high` itself is outside
+  bool above_low = false;   ///< Says whether `low` itself is out of range.
+  bool below_high = false;  ///< Says whether `high` itself is out of range.
 
   bool contains(double number) const noexcept;
 };
@@ -28,12 +28,12 @@ std::string number_text(double number);
 /// Returns `number` with `digits` digits behind the decimal point, such as "0.50" for 0.5 and 2.
 std::string decimal_text(double number, int digits);
 
-/// Expects that `number` is finite and in `range`.
-/// @throws Error invalid_argument such as "options.batch_size: expected 1 or more, got 0".
+/// Checks that `number` is finite and in `range`. @throws Error invalid_argument such as
+/// "options.batch_size: expected 1 or more, got 0".
 void check_number(std::string_view field, double number, const NumberRange& range);
 
-/// Expects the same of a number that is used as an f32: after rounding, too, it is finite and in
-/// `range`. The engine takes f32's denormals for 0.
+/// Checks that a number that is used as an f32 is finite and in `range`, also when it is rounded.
+/// The engine takes denormals of f32 for 0.
 void check_f32(std::string_view field, double number, const NumberRange& range);
 
 }  // namespace penstock

@@ -61,7 +61,8 @@ void check_stage(const std::string& field, const Stage& stage) {
   if (stage.ipu != -1) check_number(field + ".ipu", stage.ipu, ipu_numbers);
 }
 
-/// A rule for what something else decides would change nothing.
+/// Refuses a stage rule if something else decides what the stages are, since the rule would change
+/// nothing.
 void check_stage_rule(const Topology& topology) {
   const std::string field = "options.topology.stage_rule";
   check_enumerator(field, stage_rules, topology.stage_rule);
@@ -74,7 +75,8 @@ void check_stage_rule(const Topology& topology) {
                     std::string(to_string(topology.stage_rule)));
 }
 
-/// What can be kept in the host store, and what keeps it on the IPUs nevertheless.
+/// Describes a class of tensors that can be kept in the host store, and the option that keeps it on
+/// the IPUs nevertheless.
 struct OffloadClass {
   std::string_view name;
   Offload OffloadOptions::*offload;
@@ -86,7 +88,7 @@ constexpr OffloadClass offload_classes[] = {
     {"accumulators", &OffloadOptions::accumulators, &OnIpu::accumulators},
     {"optimizer_state", &OffloadOptions::optimizer_state, &OnIpu::optimizer_state}};
 
-/// What phases change nothing for.
+/// Refuses options that change nothing in a strategy without phases.
 void check_unphased(const Topology& topology) {
   const std::string strategy =
       ", for the strategy is " + std::string(to_string(topology.strategy)) + ", got ";
@@ -105,7 +107,7 @@ void check_unphased(const Topology& topology) {
   if (phased.batch_serial) refuse("batch_serial", "false", "true");
 }
 
-/// Each with stages, and each block in one of them.
+/// Checks that each phase has stages, and that each block is in one phase.
 void check_phases(const Topology& topology) {
   const std::string group = "options.topology.phased.phases";
   const auto& phases = topology.phased.phases;
@@ -236,7 +238,7 @@ void check(const TrainingOptions& training) {
   check_recomputation(training);
 }
 
-/// What a turn has in flight, each stage has room for.
+/// Checks that stages have room for all micro-batches of a turn, which are in flight together.
 void check_turn(const Options& options) {
   constexpr int most = 1 << 20;
   if (options.topology.phased.batch_serial && options.training.gradient_accumulation > most)
@@ -247,7 +249,7 @@ void check_turn(const Options& options) {
                     std::to_string(options.training.gradient_accumulation));
 }
 
-/// `is_first`: no anchor before it has the same name.
+/// Checks an anchor; `is_first` says that no anchor before it has the same name.
 void check_anchor(const std::string& field, const Anchor& anchor, bool is_first) {
   if (anchor.name.empty() || !is_first)
     throw Error(Errc::invalid_argument,
@@ -286,7 +288,8 @@ void check_on_ipu(const Options& options) {
                                               std::string(one.name) + ".on is true, got true");
 }
 
-/// In double, where the product of four ints cannot overflow and is exact up to the limit.
+/// Checks the number of samples in double, in which the product of four ints cannot overflow and is
+/// exact up to the limit.
 void check_samples_per_step(const Options& options) {
   constexpr auto limit = std::numeric_limits<std::int32_t>::max();
   const double samples = double{1} * options.batch_size * options.device_iterations *
@@ -305,7 +308,7 @@ std::string_view trim(std::string_view text) noexcept {
   return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
 }
 
-/// The trimmed parts between separators: one more than there are separators.
+/// Returns the trimmed parts between separators. There is one part more than there are separators.
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   for (auto end = text.find(separator); end != std::string_view::npos; end = text.find(separator)) {

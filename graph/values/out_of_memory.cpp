@@ -12,8 +12,9 @@
 namespace penstock {
 namespace {
 
-/// Copying this error allocates no text: copies of a standard exception share that. It is never
-/// destroyed, since a host may call the engine while the process ends.
+/// Returns an error that exists already. Copying it allocates no text, because copies of a standard
+/// exception share their text. The error is never destroyed, since a host may call the engine while
+/// the process ends.
 const Error& error_made_beforehand() {
   alignas(Error) static std::byte storage[sizeof(Error)];
   static const Error& error = *::new (storage) Error(Errc::out_of_memory, "not enough memory");
@@ -21,7 +22,7 @@ const Error& error_made_beforehand() {
 }
 const Error& made_beforehand = error_made_beforehand();
 
-/// The watch of the thread's outermost or_out_of_memory(), or null.
+/// Returns the watch of the thread's outermost or_out_of_memory(), or null.
 [[gnu::noipa]] MemoryWatch*& outermost() noexcept {
   static constinit thread_local MemoryWatch* watch = nullptr;
   return watch;
@@ -39,7 +40,8 @@ void throw_out_of_memory(std::string_view who) {
 
 void NotedExceptions::add(const std::length_error& error) noexcept {
   if (has(error)) return;
-  // It dies at the end, for the destructor of a host's exception may call the engine.
+  // The exception noted longest ago dies at the end of this function, for the destructor of a
+  // host's exception may call the engine.
   const Noted oldest = std::exchange(noted_[next_], {std::current_exception(), &error});
   next_ = (next_ + 1) % noted_.size();
 }
@@ -50,13 +52,14 @@ bool NotedExceptions::has(const std::length_error& error) const noexcept {
 
 MemoryWatch::MemoryWatch() noexcept {
   if (outermost()) return;
-  static_cast<void>(prepare_to_throw());  // without memory, the call is tried nevertheless
+  // If there is no memory to prepare with, the call is tried nevertheless.
+  static_cast<void>(prepare_to_throw());
   noted_.emplace();
   outermost() = this;
 }
 
-// What has been noted dies after this, for the destructor of a host's exception may call the
-// engine.
+// The noted exceptions die after this destructor's body, for the destructor of a host's exception
+// may call the engine.
 MemoryWatch::~MemoryWatch() {
   if (outermost() == this) outermost() = nullptr;
 }

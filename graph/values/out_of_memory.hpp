@@ -1,6 +1,6 @@
-// How a lack of memory reaches the caller: as Error out_of_memory, even where there is no memory
-// left for its text. Every public function that allocates runs in or_out_of_memory(), and calls the
-// host's functions by call_host().
+// A lack of memory reaches the caller as Error out_of_memory, even where no memory is left for the
+// error's text. Every public function that allocates runs in or_out_of_memory(), and calls
+// functions of the host's by call_host().
 #pragma once
 
 #include <array>
@@ -14,13 +14,14 @@
 
 namespace penstock {
 
-/// Throws Error out_of_memory, whose text opens with `who`; with a shorter text that was made
-/// beforehand if there is no memory for this one.
+/// Throws Error out_of_memory, whose text begins with `who`. If there is no memory for that text,
+/// the error has a shorter text that was made beforehand.
 [[noreturn]] void throw_out_of_memory(std::string_view who);
 
-/// The exceptions of the host that a thread has noted last. They are compared by their addresses,
-/// and kept alive so that no exception of the engine's can have one of these. There are several,
-/// for the host may throw and catch another one while the first is on its way.
+/// Holds the exceptions of the host that a thread has noted last. They are compared by their
+/// addresses, and kept alive so that no exception of the engine's can have the same address. There
+/// are several, because the host may throw and catch another exception while the first one is on
+/// its way.
 class NotedExceptions {
  public:
   void add(const std::length_error& error) noexcept;
@@ -35,8 +36,8 @@ class NotedExceptions {
   std::size_t next_ = 0;
 };
 
-/// One of these lives in each or_out_of_memory() that the thread is in. The outermost one knows
-/// which exception is one of the host's own.
+/// Notes exceptions of the host's own. Each or_out_of_memory() that the thread is in has a watch,
+/// and the outermost watch keeps what was noted.
 class MemoryWatch {
  public:
   MemoryWatch() noexcept;
@@ -44,16 +45,17 @@ class MemoryWatch {
   MemoryWatch(const MemoryWatch&) = delete;
   MemoryWatch& operator=(const MemoryWatch&) = delete;
 
-  /// Says that the host's code has thrown `error`.
+  /// Notes that the host's code has thrown `error`.
   static void note_host(const std::length_error& error) noexcept;
   static bool is_of_host(const std::length_error& error) noexcept;
 
  private:
-  std::optional<NotedExceptions> noted_;  // of the outermost one
+  std::optional<NotedExceptions> noted_;  // Only the outermost watch has these.
 };
 
-/// Returns what `action` returns. If it throws std::bad_alloc, or asks for a string or vector
-/// longer than there can be, that becomes Error out_of_memory, whose text opens with `who`.
+/// Calls `action` and returns what it returns. If it throws std::bad_alloc, or asks for a string or
+/// vector that is longer than any can be, the function throws Error out_of_memory, whose text
+/// begins with `who`.
 template <class Action>
 decltype(auto) or_out_of_memory(std::string_view who, Action&& action) {
   const MemoryWatch watch;
@@ -67,8 +69,9 @@ decltype(auto) or_out_of_memory(std::string_view who, Action&& action) {
   }
 }
 
-/// Returns what `function`, which is the host's, returns. What it throws passes every
-/// or_out_of_memory() as it is; but nobody can tell its std::bad_alloc from one of the engine's.
+/// Calls `function`, which is the host's, and returns what it returns. What it throws passes every
+/// or_out_of_memory() unchanged, except std::bad_alloc, which cannot be told from one of the
+/// engine's.
 template <class Function>
 decltype(auto) call_host(Function&& function) {
   try {

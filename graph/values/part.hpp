@@ -1,18 +1,19 @@
-// Part: some of the units that a kernel's work consists of. Declarations only, as sources of every
-// instruction set include this; static, so that none of them shares a function.
+// A Part is some of the units that a kernel's work consists of. The functions are static and
+// defined here, so that sources of different instruction sets, which all include this header, share
+// none of them.
 #pragma once
 
 #include <cstdint>
 
 namespace penstock::graph {
 
-/// Units `begin` to `end - 1`; by default all, however many there are.
+/// Covers the units `begin` to `end - 1`. By default it covers all units, however many there are.
 struct Part {
   std::int64_t begin = 0;
   std::int64_t end = INT64_MAX;
 };
 
-/// The part as far as there are units.
+/// Returns the part without units from `units` on, which do not exist.
 static constexpr Part within(Part part, std::int64_t units) {
   return {part.begin < units ? part.begin : units, part.end < units ? part.end : units};
 }
@@ -21,14 +22,15 @@ static constexpr bool empty(Part part) {
   return part.begin >= part.end;
 }
 
-/// Which of `count` units from `first` on are in the part, counted from `first`.
+/// Returns which of the `count` units from `first` on are in the part, counted from `first`.
 static constexpr Part overlap(Part part, std::int64_t first, std::int64_t count) {
   return within(
       {part.begin > first ? part.begin - first : 0, part.end > first ? part.end - first : 0},
       count);
 }
 
-/// Which of units number, number + step, ..., `count` of them, are in the part, counted one by one.
+/// Returns which of the units number, number + step, ..., of which there are `count`, are in the
+/// part. The units are counted one by one.
 static constexpr Part every(Part part, std::int64_t step, std::int64_t number, std::int64_t count) {
   const Part units = within(part, step * count);
   const auto first_from = [&](std::int64_t unit) {
@@ -37,7 +39,8 @@ static constexpr Part every(Part part, std::int64_t step, std::int64_t number, s
   return {first_from(units.begin), first_from(units.end)};
 }
 
-/// The elements of these units, of which each has `size`, the last of them what is left of `count`.
+/// Returns the elements of the part's units. Each unit has `size` elements, except that the last
+/// one has what is left of `count`.
 static constexpr Part elements_of(Part part, std::int64_t size, std::int64_t count) {
   const Part units = within(part, (count + size - 1) / size);
   return {units.begin * size < count ? units.begin * size : count,

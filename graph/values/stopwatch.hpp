@@ -1,5 +1,4 @@
-// A stopwatch says how many seconds have passed since it was made, and how many of something that
-// is per second.
+// A Stopwatch measures the seconds since it was made, and how many of something that is per second.
 #pragma once
 
 #include <chrono>

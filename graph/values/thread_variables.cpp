@@ -8,14 +8,14 @@
 namespace penstock {
 namespace {
 
-// The GNU C library gives memory back to the system when blocks from 64 KiB on are freed. That
-// would take time whenever a thread begins, so that this block is smaller.
+// The GNU C library gives memory back to the system when a block of 64 KiB or more is freed. That
+// would take time whenever a thread begins, so this block is smaller.
 constexpr std::size_t variables_bytes = std::size_t{32} << 10;
 
-/// Makes the loader look for room for libstdc++'s variables of each thread, among which is what it
-/// knows of the thread's exceptions: no thread's first throw allocates them then. A library asks
-/// for that as soon as it reaches one of these variables by a descriptor, as std::call_once() does
-/// here.
+/// Makes the loader find room for libstdc++'s variables of each thread, among which is what
+/// libstdc++ knows of the thread's exceptions, so that no thread's first throw allocates memory for
+/// them. The library asks for that room as soon as it reaches one of these variables by a
+/// descriptor, as std::call_once() does here.
 const bool exceptions_have_room = [] {
   std::once_flag flag;
   std::call_once(flag, [] {});
@@ -39,8 +39,8 @@ bool has_memory_for_thread_variables() noexcept {
 bool prepare_to_throw() noexcept {
   if (can_throw()) return true;
   if (!has_memory_for_thread_variables()) return false;
-  // The compiler leaves a call out whose result nobody uses, if the library declares it as pure.
-  // It cannot do so with this one.
+  // The compiler leaves out a call whose result nobody uses if the library declares the function as
+  // pure. It cannot leave out this call.
   static_cast<void>(std::current_exception());
   can_throw() = true;
   return true;
