@@ -1,5 +1,5 @@
-// Isa: the instruction sets that kernels are compiled for, and which of them this process uses.
-// Chosen once, at first use, from the CPU and the environment; any thread.
+// An Isa is an instruction set that kernels are compiled for. Which one this process uses is chosen
+// once, at first use, from the CPU and the environment. Any thread may ask.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,18 @@ namespace penstock::graph {
 
 enum class Isa : std::uint8_t { portable, avx2, avx512 };
 
-/// "avx512": as in PENSTOCK_ISA.
+/// Returns a name such as "avx512", which PENSTOCK_ISA can be set to.
 std::string_view to_string(Isa isa) noexcept;
 
-/// What this machine and this build have, the widest last.
+/// Returns the instruction sets that this machine and this build have, the widest last.
 const std::vector<Isa>& available_isas();
 
-/// The instruction set of that name, or the widest for no name (null).
-/// @throws Error invalid_argument if there is none of that name or the machine lacks it; the text
-/// names those that it has.
+/// Returns the instruction set called `name`, or the widest one if `name` is null. @throws Error
+/// invalid_argument if there is none of that name or the machine lacks it; the text names those
+/// that the machine has.
 Isa choose_isa(const char* name);
 
-/// What kernels use: choose_isa() of the environment's PENSTOCK_ISA.
+/// Returns the instruction set that kernels use: choose_isa() of PENSTOCK_ISA in the environment.
 Isa isa();
 
 }  // namespace penstock::graph

@@ -1,4 +1,4 @@
-// The table of one instruction set, for which the build compiles this.
+// This is the table of one instruction set. The build compiles this file once for each of them.
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/kernels/lanes/channel_sums.hpp"
 #include "graph/kernels/lanes/convolve.hpp"

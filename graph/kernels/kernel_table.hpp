@@ -1,7 +1,7 @@
-// KernelTable: the numeric kernels as plain functions, one table per instruction set. Each kernel
-// writes every element of its result, allocates nothing and runs on the caller's thread. The
-// headers of the families hold declarations only: sources compiled for different instruction sets
-// must not share a function that the linker would merge.
+// A KernelTable has the numeric kernels as plain functions; there is one table per instruction set.
+// Each kernel writes every element of its result, allocates nothing and runs on the caller's
+// thread. The headers of the families have declarations only: sources compiled for different
+// instruction sets must not share a function that the linker would merge.
 #pragma once
 
 #include "graph/kernels/elementwise/activations.hpp"
@@ -35,9 +35,9 @@ struct KernelTable {
   LaneKernels lanes;
 };
 
-/// The kernels for `isa`, which the machine must have.
+/// Returns the kernels for `isa`, which the machine must have.
 const KernelTable& kernel_table(Isa isa);
-/// The kernels that this process uses. @throws as isa().
+/// Returns the kernels that this process uses. @throws Error as isa().
 const KernelTable& kernel_table();
 
 }  // namespace penstock::graph

@@ -1,5 +1,5 @@
-// ArithmeticKernels: sums, products and copies element by element, a part of KernelTable.
-// Declarations only, as sources of every instruction set include this.
+// ArithmeticKernels are sums, products and copies element by element, a part of KernelTable. This
+// header has declarations only, for sources of every instruction set include it.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace penstock::graph {
 
-/// y may be any of the operands before it that does not repeat.
+/// In every function, y may be any of the operands before it that does not repeat.
 struct ArithmeticKernels {
   using Binary = void (*)(std::int64_t count, RowOperand a, RowOperand b, float* y);
 
@@ -17,10 +17,10 @@ struct ArithmeticKernels {
   Binary multiply;
   void (*fill)(std::int64_t count, float value, float* y);
   void (*scale)(std::int64_t count, float factor, const float* x, float* y);
-  /// y = factor_a·a + factor_b·b; y may be a or b.
+  /// Computes y = factor_a·a + factor_b·b; y may be a or b.
   void (*blend)(std::int64_t count, float factor_a, const float* a, float factor_b, const float* b,
                 float* y);
-  /// y[i] = x[i*step]
+  /// Computes y[i] = x[i*step].
   void (*gather)(std::int64_t count, std::int64_t step, const float* x, float* y);
 };
 

@@ -8,10 +8,10 @@ namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
 constexpr int vectors = lanes / vector_size;
-/// Whose sums are independent of each other, so that the CPU need not wait.
+/// The sums of these channels are independent of each other, so that the CPU need not wait.
 constexpr int most_channels = many_registers ? 4 : 2;
 
-/// Adds neighbouring rows of neighbouring channels, column by column.
+/// Adds up neighbouring rows of neighbouring channels, column by column.
 template <int rows, int channels>
 [[gnu::always_inline]] inline void add_rows(const LanePlanes& planes, const float* x,
                                             Vector (&sums)[channels][vectors]) {
@@ -37,7 +37,7 @@ template <int channels>
   __builtin_memcpy(all, sums, sizeof sums);
 }
 
-/// `channels` neighbouring ones, in all blocks.
+/// Sums `channels` neighbouring channels over all blocks.
 template <int channels>
 void sum_channels(const LanePlanes& planes, const float* x, float* sums) {
   const std::int64_t block_floats = planes.channels * planes.height * planes.width * lanes;

@@ -1,4 +1,5 @@
-// Sums of a bias's gradients in lanes. Compiled once per instruction set.
+// These kernels sum the gradients of a bias in lanes. The build compiles them once per instruction
+// set.
 #pragma once
 
 #include "graph/kernels/lanes/lane_kernels.hpp"

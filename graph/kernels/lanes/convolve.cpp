@@ -7,7 +7,7 @@ namespace {
 
 constexpr int most_columns = 4;
 
-/// Neighbouring pixels of a row of neighbouring output channels.
+/// Computes neighbouring pixels of a row for neighbouring output channels.
 template <class V, int outputs, int columns>
 [[gnu::noinline]] void convolve_tile(const LaneConvolution& conv, const float* x,
                                      const float* weight, const float* bias, float* y) {
@@ -23,7 +23,7 @@ template <class V, int outputs, int columns>
   });
 }
 
-/// Block x [C,H,W,16] with its border -> rows of y [O,OH,OW,16].
+/// Computes rows of y [O,OH,OW,16] from a block x [C,H,W,16] with its border.
 void convolve_block(const LaneConvolution& conv, Part rows, std::int64_t active, const float* x,
                     const float* weight, const float* bias, float* y) {
   for (std::int64_t row = rows.begin; row < rows.end; ++row)

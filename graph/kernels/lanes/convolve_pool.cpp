@@ -5,8 +5,9 @@
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-/// The largest of four pixels or zero, and which pixel that was: 4 if all are numbers and none is
-/// above zero. Of equal pixels the first wins, and a NaN over every number.
+/// Puts the largest of four pixels, or zero, into y, and the number of that pixel into `winners`.
+/// The number is 4 if all pixels are numbers and none is above zero. Of equal pixels the first
+/// wins, and a NaN wins over every number.
 template <class V>
 [[gnu::always_inline]] inline void pool_pixels(const V (&pixels)[4], float* y,
                                                std::uint8_t* winners) {
@@ -22,7 +23,7 @@ template <class V>
   store(winners, to_bytes(best <= V{} ? MaskOf<V>{} + 4 : winner));
 }
 
-/// One pooled pixel of neighbouring output channels.
+/// Computes one pooled pixel of neighbouring output channels.
 template <class V, int outputs>
 [[gnu::noinline]] void convolve_pool_tile(const LaneConvolution& conv, const float* x,
                                           const float* weight, const float* bias, float* y,
@@ -34,7 +35,7 @@ template <class V, int outputs>
   unrolled<outputs>([&](auto o) { pool_pixels(sums[o], y + o * plane, winners + o * plane); });
 }
 
-/// Block x [C,H,W,16] with its border -> rows of y, winners [O,OH/2,OW/2,16].
+/// Computes rows of y and winners [O,OH/2,OW/2,16] from a block x [C,H,W,16] with its border.
 void convolve_pool_block(const LaneConvolution& conv, Part rows, std::int64_t active,
                          const float* x, const float* weight, const float* bias, float* y,
                          std::uint8_t* winners) {

@@ -1,5 +1,5 @@
-// Convolution, bias, max pooling of 2x2 pixels and ReLU in one, with lanes; and the gradients.
-// Compiled once per instruction set.
+// These kernels do a convolution, its bias, a max pooling of 2x2 pixels and a ReLU in one, with
+// lanes; and their gradients. The build compiles them once per instruction set.
 #pragma once
 
 #include "graph/kernels/lanes/lane_kernels.hpp"

@@ -10,20 +10,20 @@ namespace {
 constexpr int most_rows = 6;
 constexpr int most_columns = 3;
 
-/// A kernel's row between two zeros.
+/// Returns the floats of a kernel's row with a zero on either side.
 std::int64_t bordered_row(const LaneConvolution& conv) {
   return conv.kernel_width + 2;
 }
 
-/// Whether two of them fit into a table, and a table into one instruction.
+/// Returns whether two such rows fit into a table, and a table into one instruction.
 bool looks_up(const LaneConvolution& conv) {
   return lookup_pays && 2 * bordered_row(conv) <= lanes;
 }
 
-/// Some channels' tables [C,O,kh+1,16] of weights for the rows of pixels that a pooled pixel sends
-/// gradients to. Row r is reached through the kernel's row r-1 from the lower two of the four
-/// pixels that may have won, and through row r from the upper two: a table holds both, each between
-/// two zeros.
+/// Writes, for some channels, the tables [C,O,kh+1,16] of weights for the rows of pixels that a
+/// pooled pixel sends gradients to. Row r is reached through the kernel's row r-1 from the lower
+/// two of the four pixels that may have won, and through row r from the upper two: a table holds
+/// both rows, each between two zeros.
 void write_tables(const LaneConvolution& conv, Part channels, const float* weight, float* tables) {
   tables += channels.begin * conv.outputs * (conv.kernel_height + 1) * lanes;
   for (std::int64_t c = channels.begin; c < channels.end; ++c)
@@ -41,7 +41,8 @@ void write_tables(const LaneConvolution& conv, Part channels, const float* weigh
     }
 }
 
-/// Whether `zeros`, a sum of numbers that were each multiplied by zero, has met finite ones only.
+/// Returns whether `zeros`, a sum of numbers that were each multiplied by zero, has met finite
+/// numbers only.
 bool met_finite_only(Vector zeros) {
   float sum = 0;
   for (int i = 0; i < vector_size; ++i) sum += zeros[i];
@@ -59,7 +60,7 @@ bool all_finite(std::int64_t count, const float* numbers) {
 }
 
 /// Replaces each route's winners by the entries of the tables that meet the leftmost pixel. Returns
-/// whether the gradients are all finite.
+/// whether all gradients are finite.
 bool index_routes(const LaneConvolution& conv, std::int64_t count, float* routes) {
   Vector zeros{};
   for (std::int64_t i = 0; i < count; ++i)
@@ -73,8 +74,8 @@ bool index_routes(const LaneConvolution& conv, std::int64_t count, float* routes
   return met_finite_only(zeros);
 }
 
-/// What one pooled pixel of all outputs sends back to neighbouring pixels of one input, added to
-/// what is there: each lane looks up the weights that connect them with the pixel that won.
+/// Adds to neighbouring pixels of one input what one pooled pixel of all outputs sends back: each
+/// lane looks up the weights that connect these pixels with the pixel that won.
 template <class V, int rows, int columns>
 [[gnu::noinline]] void spread_tile(const LaneConvolution& conv, std::int64_t column,
                                    const float* routes, const float* tables, float* dx) {
@@ -94,7 +95,8 @@ template <class V, int rows, int columns>
   unrolled<rows * columns>([&](auto i) { store(pixel(i), sums[i]); });
 }
 
-/// What one pooled pixel sends back to one input plane; `dx` is the first pixel that it reaches.
+/// Adds what one pooled pixel sends back to one input plane; `dx` is the first pixel that it
+/// reaches.
 void spread_pixel(const LaneConvolution& conv, std::int64_t active, const float* routes,
                   const float* tables, float* dx) {
   for_each_tile<most_rows>(conv.kernel_height + 1, [&](std::int64_t row, auto rows) {
@@ -108,7 +110,7 @@ void spread_pixel(const LaneConvolution& conv, std::int64_t active, const float*
   });
 }
 
-/// Block of routes [pooled pixels,O] -> channels of dx [C,H,W,16] with its border.
+/// Adds a block of routes [pooled pixels,O] to channels of dx [C,H,W,16] with its border.
 void spread_block(const LaneConvolution& conv, Part channels, std::int64_t active,
                   const float* routes, const float* tables, float* dx) {
   const std::int64_t plane = padded_height(conv) * padded_width(conv) * lanes;
@@ -128,7 +130,7 @@ void spread_block(const LaneConvolution& conv, Part channels, std::int64_t activ
   }
 }
 
-/// The gradients of all pixels, [O,OH,OW,16], most of which are zero.
+/// Writes the gradients of all pixels, [O,OH,OW,16], most of which are zero.
 void unpool(const LaneConvolution& conv, const float* routes, float* dy) {
   const std::int64_t plane = conv.out_height * conv.out_width * lanes;
   __builtin_memset(dy, 0, sizeof(float) * static_cast<std::size_t>(conv.outputs * plane));
@@ -148,8 +150,8 @@ void unpool(const LaneConvolution& conv, const float* routes, float* dy) {
         }
 }
 
-/// The workspace: routes of a block; tables, or the gradients of all pixels of a block; a block
-/// with its border.
+/// Divides the workspace into the routes of a block, the tables or the gradients of all pixels of a
+/// block, and a block with its border.
 struct Scratch {
   float *routes, *tables, *padded;
 
@@ -163,14 +165,14 @@ struct Scratch {
   static std::int64_t larger(std::int64_t a, std::int64_t b) { return a < b ? b : a; }
 };
 
-/// All channels of which the part has some blocks.
+/// Returns all channels of which the part has some blocks.
 Part channels_of(const LaneConvolution& conv, Part part) {
   const std::int64_t blocks = blocks_of(conv.samples);
   const Part units = within(part, blocks * conv.inputs);
   return {units.begin / blocks, (units.end + blocks - 1) / blocks};
 }
 
-/// The tables of the weights, which are there if all weights are finite.
+/// Holds the tables of the weights, which are used if all weights are finite.
 class Tables {
  public:
   Tables(const LaneConvolution& conv, Part channels, const float* weight, float* tables)
@@ -184,15 +186,15 @@ class Tables {
 
   bool serve() const { return serve_; }
 
-  /// The tables, which are written if they never were or if another use of their memory has
-  /// overwritten them.
+  /// Returns the tables, and writes them first if they were never written or if another use of
+  /// their memory has overwritten them.
   const float* get() {
     if (!written_) write_tables(conv_, channels_, weight_, tables_);
     written_ = true;
     return tables_;
   }
 
-  /// Their memory, for the gradients of all pixels.
+  /// Returns the memory of the tables, for the gradients of all pixels.
   float* lend() {
     written_ = false;
     return tables_;
@@ -208,9 +210,9 @@ class Tables {
 
 }  // namespace
 
-// A table's zeros, and the pixels that have no gradient, leave every sum as it is: but not if they
-// are multiplied by an infinity or a NaN. Where a factor is not finite, weights are not looked up:
-// all pixels' gradients are convolved, as under the instruction sets without tables.
+// Zeros of a table and pixels without a gradient leave every sum as it is, but not if they are
+// multiplied by an infinity or a NaN. Where a factor is not finite, weights are not looked up: the
+// gradients of all pixels are convolved, as under the instruction sets without tables.
 void convolve_pool_input_gradient(const LaneConvolution& conv, Part part,
                                   const std::uint8_t* winners, const float* dy, const float* weight,
                                   float* dx, float* workspace) {
@@ -233,7 +235,7 @@ void convolve_pool_input_gradient(const LaneConvolution& conv, Part part,
     if (tables.serve() && index_routes(conv, pooled, scratch.routes)) {
       spread_block(conv, channels, active, scratch.routes, tables.get(), target);
     } else {
-      if (tables.serve()) find();  // again, for they have been indexed
+      if (tables.serve()) find();  // The routes have been indexed and have to be found again.
       float* const dy_of_all = tables.lend();
       unpool(conv, scratch.routes, dy_of_all);
       convolve_input_gradient_block(conv, channels, active, dy_of_all, weight, target);

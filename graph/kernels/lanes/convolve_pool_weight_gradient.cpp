@@ -11,8 +11,8 @@ constexpr int most_routed = many_registers ? 2 : 1;
 constexpr int most_rows = 5;
 constexpr int most_columns = 2;
 
-/// One pooled pixel's part: each lane multiplies its gradient with the window of the pixel that
-/// won. `x` is the first tap of the first of the four windows.
+/// Adds the part of one pooled pixel: each lane multiplies its gradient with the window of the
+/// pixel that won. `x` is the first tap of the first of the four windows.
 template <class V, int outputs, int rows, int columns>
 [[gnu::always_inline]] inline void add_routed(const float* x, std::int64_t row_floats,
                                               const float* routes,
@@ -33,8 +33,8 @@ template <class V, int outputs, int rows, int columns>
   });
 }
 
-/// Neighbouring taps, for neighbouring outputs and one input, summed over all pooled pixels and
-/// added to what is there.
+/// Adds to the weights of neighbouring taps, of neighbouring outputs and one input, the sums over
+/// all pooled pixels.
 template <class V, int outputs, int rows, int columns>
 [[gnu::noinline]] void weight_tile(const LaneConvolution& conv, const float* x, const float* routes,
                                    float* dweight) {
@@ -60,7 +60,7 @@ template <class V, int outputs, int rows, int columns>
   });
 }
 
-/// All taps, for neighbouring outputs and one input, whose plane is `x`.
+/// Adds to the weights of all taps, of neighbouring outputs and one input, whose plane is `x`.
 template <int outputs>
 void weight_plane(const LaneConvolution& conv, std::int64_t active, const float* x,
                   const float* routes, float* dweight) {
@@ -75,7 +75,7 @@ void weight_plane(const LaneConvolution& conv, std::int64_t active, const float*
   });
 }
 
-/// The sum of channel `o`'s gradients, of `outputs` channels' routes.
+/// Returns the sum of the gradients of channel `o`, one of the `outputs` channels that have routes.
 float sum_gradients(std::int64_t routes_per_channel, std::int64_t outputs, std::int64_t o,
                     const float* routes) {
   float by_lane[lanes], sum;
@@ -89,8 +89,8 @@ float sum_gradients(std::int64_t routes_per_channel, std::int64_t outputs, std::
   return sum;
 }
 
-/// All operands; the workspace is cut into what each lane adds to a few channels' weights, the
-/// routes of a few channels, and x with its border.
+/// Holds all operands. The workspace is divided into what each lane adds to the weights of a few
+/// channels, the routes of a few channels, and x with its border.
 struct WeightGradient {
   const LaneConvolution& conv;
   const float* x;
@@ -114,7 +114,7 @@ struct WeightGradient {
     x = padded;
   }
 
-  /// The routes [block,pooled pixel,outputs] of `outputs` channels from `o` on.
+  /// Finds the routes [block,pooled pixel,outputs] of `outputs` channels from `o` on.
   void find_all_routes(std::int64_t o, std::int64_t outputs) const {
     const std::int64_t pixels = pooled_pixels(conv);
     for (std::int64_t block = 0; block < blocks(); ++block) {
@@ -124,7 +124,7 @@ struct WeightGradient {
     }
   }
 
-  /// dweight between `outputs` channels from `o` on and input channel `c`.
+  /// Computes dweight between `outputs` channels from `o` on and input channel `c`.
   template <int outputs>
   void run_channel(std::int64_t o, std::int64_t c) const {
     const auto bytes = sizeof(float) * static_cast<std::size_t>(outputs * cells() * lanes);

@@ -7,13 +7,14 @@ namespace {
 
 constexpr int most_taps = many_registers ? 5 : 4;
 
-/// A way through an image, two rows at a time: down, then up to the next column; along a last row.
+/// Describes a way through an image, two rows at a time: it goes down, then up to the next column.
+/// Where a last row is left over, it goes along that row.
 class Steps {
  public:
   Steps(std::int64_t rows, std::int64_t row_floats)
       : next_(rows == 2 ? row_floats : lanes), both_(rows == 2 ? lanes : 2 * lanes) {}
 
-  /// The distance to the next pixel.
+  /// Returns the distance to the next pixel.
   [[gnu::always_inline]] std::int64_t next() {
     const std::int64_t step = next_;
     next_ = both_ - step;
@@ -24,8 +25,8 @@ class Steps {
   std::int64_t next_, both_;
 };
 
-/// Neighbouring taps of a kernel's row, for neighbouring outputs and one input, summed over all
-/// pixels and added to what is there.
+/// Adds to the weights of neighbouring taps of a kernel's row, of neighbouring outputs and one
+/// input, the sums over all pixels.
 template <class V, int outputs, int taps>
 [[gnu::noinline]] void weight_tile(const LaneConvolution& conv, const float* x, const float* dy,
                                    float* dweight) {
@@ -54,7 +55,7 @@ template <class V, int outputs, int taps>
   });
 }
 
-/// One row of the kernel, for neighbouring outputs and one input.
+/// Adds to the weights of one row of the kernel, of neighbouring outputs and one input.
 template <int outputs>
 void weight_row(const LaneConvolution& conv, std::int64_t active, const float* x, const float* dy,
                 float* dweight) {
@@ -66,7 +67,7 @@ void weight_row(const LaneConvolution& conv, std::int64_t active, const float* x
   });
 }
 
-/// Adds what a block contributes to some outputs' dweight [O,C,kh,kw,16].
+/// Adds what a block contributes to dweight [O,C,kh,kw,16] of some outputs.
 void weight_block(const LaneConvolution& conv, Part part, std::int64_t active, const float* x,
                   const float* dy, float* dweight) {
   const std::int64_t width = padded_width(conv), plane = padded_height(conv) * width;

@@ -1,5 +1,6 @@
-// LaneKernels: the numeric kernels of the batch-lane layout (graph/ops/rules/lane_shape.hpp), a
-// part of KernelTable. Declarations only, as sources of every instruction set include this.
+// LaneKernels are the numeric kernels of the batch-lane layout (graph/ops/rules/lane_shape.hpp), a
+// part of KernelTable. This header has declarations only, for sources of every instruction set
+// include it.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +10,16 @@
 
 namespace penstock::graph {
 
-/// The sizes of a convolution with stride 1.
+/// Holds the sizes of a convolution with stride 1.
 struct LaneConvolution {
-  std::int64_t samples;  ///< in blocks of 16; lanes beyond them become zero, mostly uncomputed
+  /// Samples are in blocks of 16. Lanes beyond the samples become zero, mostly without being
+  /// computed.
+  std::int64_t samples;
   std::int64_t inputs, height, width;
   std::int64_t outputs, out_height, out_width;
   std::int64_t kernel_height, kernel_width;
   std::int64_t padding_height, padding_width;
-  bool relu = false;  ///< what is below zero becomes zero
+  bool relu = false;  ///< Replaces results below zero by zero.
 };
 
 struct LanePlanes {
@@ -24,54 +27,62 @@ struct LanePlanes {
 };
 
 struct LaneKernels {
-  /// x [samples,length] -> lanes [ceil(samples/16),length,16]; padding lanes become zero.
+  /// Computes lanes [ceil(samples/16),length,16] from x [samples,length]; padding lanes become
+  /// zero.
   void (*to_lanes)(std::int64_t samples, std::int64_t length, const float* x, float* lanes);
-  /// The way back; padding lanes are dropped.
+  /// Computes x from lanes; padding lanes are dropped.
   void (*from_lanes)(std::int64_t samples, std::int64_t length, const float* lanes, float* x);
 
-  /// x [B,C,H,W,16] -> sums [C]: each lane summed over blocks and pixels, these like a
-  /// convolution's gradients, then the lanes. Units: channels.
+  /// Computes sums [C] of x [B,C,H,W,16]: each lane is summed over blocks and pixels, in the order
+  /// of a convolution's gradients, and then the lanes are summed. The units are channels.
   void (*channel_sums)(const LanePlanes&, Part, const float* x, float* sums);
 
-  // A convolution's gradients sum over the pixels of dy two rows at a time: over the first two
-  // pixels of both rows, or the first of both, then the next, and so on. Of the four pixels of a
-  // square that was pooled one has a gradient, and adding zeros changes no sum: pooled gradients
-  // that are summed one by one give the bits of all pixels' gradients, most of which are zero. That
-  // holds as long as what zeros are multiplied by is finite. The gradient of the input sums over
-  // all pixels where a factor is not; that of the weights meets the pixels that won, whatever the
-  // others are, so that infinity or nan times zero is nan without pooling only.
+  // The gradients of a convolution sum over the pixels of dy two rows at a time: over the first two
+  // pixels of both rows, or the first pixel of each, then the next ones, and so on. If dy was
+  // pooled, one of the four pixels of a square has a gradient. Adding zeros changes no sum, so
+  // pooled gradients that are summed one by one give the same bits as the gradients of all pixels,
+  // most of which are zero. That holds as long as zeros are multiplied by finite numbers. If a
+  // factor is not finite, the gradient of the input sums over all pixels. The gradient of the
+  // weights always meets the winning pixels only, so there infinity or nan times zero makes a nan
+  // only where nothing is pooled.
 
-  // Convolutions compute a part of their units: the first of them in every block, then the second,
-  // and so on, so that a block with few samples is shared like the others.
+  // Convolutions compute a part of their units: the first unit of every block, then the second, and
+  // so on, so that a block with few samples is shared like the others.
 
-  /// y [B,O,OH,OW,16]; `bias` may be null. Units: each block's rows. Workspace: `padded_floats`.
+  /// Computes y [B,O,OH,OW,16]; `bias` may be null. The units are each block's rows, and the
+  /// workspace has `padded_floats`.
   void (*convolve)(const LaneConvolution&, Part, const float* x, const float* weight,
                    const float* bias, float* y, float* workspace);
-  /// dx [B,C,H,W,16]. Units: each block's input channels. Workspace: `padded_floats`.
+  /// Computes dx [B,C,H,W,16]. The units are each block's input channels, and the workspace has
+  /// `padded_floats`.
   void (*convolve_input_gradient)(const LaneConvolution&, Part, const float* dy,
                                   const float* weight, float* dx, float* workspace);
-  /// dweight [O,C,kh,kw], each lane summed over blocks and pixels, then the lanes. Units: outputs.
-  /// Workspace: `padded_floats` and 16 per weight.
+  /// Computes dweight [O,C,kh,kw]: each lane is summed over blocks and pixels, and then the lanes
+  /// are summed. The units are outputs, and the workspace has `padded_floats` and 16 floats per
+  /// weight.
   void (*convolve_weight_gradient)(const LaneConvolution&, Part, const float* x, const float* dy,
                                    float* dweight, float* workspace);
 
-  /// Convolution, max pooling of 2x2 pixels (stride 2, a last odd row or column left out) and ReLU:
-  /// y [B,O,OH/2,OW/2,16], where conv tells OH and OW before the pooling; `winners`, one byte per
-  /// element: which of the four pixels, row by row, or 4 where y is not above zero. Units: each
-  /// block's rows of y. Workspace: `padded_floats`.
+  /// Does a convolution, a max pooling of 2x2 pixels (stride 2; a last odd row or column is left
+  /// out) and a ReLU: y [B,O,OH/2,OW/2,16], where OH and OW are the sizes before the pooling.
+  /// `winners` has one byte per element of y, which says which of the four pixels won, row by row,
+  /// or is 4 where y is not above zero. The units are each block's rows of y, and the workspace has
+  /// `padded_floats`.
   void (*convolve_pool)(const LaneConvolution&, Part, const float* x, const float* weight,
                         const float* bias, float* y, std::uint8_t* winners, float* workspace);
-  /// dx [B,C,H,W,16]. Units: each block's input channels. Workspace: `pool_input_gradient_floats`.
+  /// Computes dx [B,C,H,W,16]. The units are each block's input channels, and the workspace has
+  /// `pool_input_gradient_floats`.
   void (*convolve_pool_input_gradient)(const LaneConvolution&, Part, const std::uint8_t* winners,
                                        const float* dy, const float* weight, float* dx,
                                        float* workspace);
-  /// dweight [O,C,kh,kw], dbias [O]. Units: outputs. Workspace: `pool_weight_gradient_floats`.
+  /// Computes dweight [O,C,kh,kw] and dbias [O]. The units are outputs, and the workspace has
+  /// `pool_weight_gradient_floats`.
   void (*convolve_pool_weight_gradient)(const LaneConvolution&, Part, const float* x,
                                         const std::uint8_t* winners, const float* dy,
                                         float* dweight, float* dbias, float* workspace);
 
-  /// The first of equal pixels wins, and a NaN over every number. `winners` has one byte per
-  /// element, the window position kh * kernel_width + kw.
+  /// Pools the maximum. The first of equal pixels wins, and a NaN wins over every number. `winners`
+  /// has one byte per element of y, the window position kh * kernel_width + kw.
   void (*pool_maximum)(const Pooling&, const float* x, float* y, std::uint8_t* winners);
   void (*pool_maximum_gradient)(const Pooling&, const std::uint8_t* winners, const float* dy,
                                 float* dx);

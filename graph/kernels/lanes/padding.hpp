@@ -1,5 +1,5 @@
-// Blocks with a border of zeros, which let a convolution with padding be computed as one without.
-// Compiled once per instruction set.
+// A block with a border of zeros lets a convolution with padding be computed as one without
+// padding. The build compiles these functions once per instruction set.
 #pragma once
 
 #include "graph/kernels/lanes/lane_kernels.hpp"
@@ -16,10 +16,11 @@ inline std::int64_t padded_width(const LaneConvolution& conv) {
   return conv.width + 2 * conv.padding_width;
 }
 
-/// Block x [C,H,W,16] with its border, written to `workspace`; x itself where there is no padding.
+/// Returns a block x [C,H,W,16] with its border, which is written to `workspace`, or x itself if
+/// there is no padding.
 const float* with_padding(const LaneConvolution& conv, const float* x, float* workspace);
 
-/// The inner part of some channels of `padded`, which has a border, to x [C,H,W,16].
+/// Copies the inner part of some channels of `padded`, which has a border, to x [C,H,W,16].
 void without_padding(const LaneConvolution& conv, Part channels, const float* padded, float* x);
 
 }  // namespace penstock::graph::PENSTOCK_ISA

@@ -6,7 +6,7 @@
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-/// The part of a window, [begin, end) of its positions along one axis, that lies in the image.
+/// Is the part of a window, positions [begin, end) along one axis, that lies in the image.
 struct Span {
   std::int64_t begin, end;
 
@@ -15,8 +15,8 @@ struct Span {
         end(first_pixel + kernel > size ? size - first_pixel : kernel) {}
 };
 
-/// Calls `work(position, pixel)` for each position of the window of an output pixel that lies in
-/// the image, in order; `pixel` is its offset in the plane.
+/// Calls `work(position, pixel)` for each position, in order, of the window of an output pixel that
+/// lies in the image; `pixel` is its offset in the plane.
 template <class Work>
 [[gnu::always_inline]] inline void for_each_position(const Pooling& pool, std::int64_t out_row,
                                                      std::int64_t out_column, Work work) {
@@ -30,8 +30,8 @@ template <class Work>
            ((row + kh) * pool.width + column + kw) * lanes);
 }
 
-/// Calls `work(out_row, out_column, plane, pixel)` for every output pixel: where its plane of the
-/// image begins and where it lies itself.
+/// Calls `work(out_row, out_column, plane, pixel)` for every output pixel; `plane` is where its
+/// plane of the image begins, and `pixel` where the output pixel lies.
 template <class Work>
 void for_each_output(const Pooling& pool, Work work) {
   std::int64_t pixel = 0;
@@ -48,7 +48,7 @@ void pool_maximum(const Pooling& pool, const float* x, float* y, std::uint8_t* w
   for_each_output(
       pool, [&](std::int64_t row, std::int64_t column, std::int64_t plane, std::int64_t pixel) {
         Vector best{};
-        Mask winner = Mask{} - 1;  // nobody yet
+        Mask winner = Mask{} - 1;  // No pixel has won yet.
         for_each_position(pool, row, column, [&](std::int32_t position, std::int64_t offset) {
           const Vector challenger = load(x + plane + offset);
           const Mask wins = (challenger > best) | (challenger != challenger) | (winner < 0);

@@ -1,4 +1,5 @@
-// Max pooling with lanes and its gradient. Compiled once per instruction set.
+// These kernels are the max pooling with lanes and its gradient. The build compiles them once per
+// instruction set.
 #pragma once
 
 #include "graph/kernels/lanes/lane_kernels.hpp"

@@ -1,6 +1,7 @@
-// Where gradients go through a max pooling of 2x2 pixels and a ReLU. A convolution's gradient needs
-// no image of mostly zeros: each pooled pixel has one gradient, and each lane chooses, by its
-// winner, which weights or pixels meet it. Compiled once per instruction set.
+// Routes say where gradients go through a max pooling of 2x2 pixels and a ReLU. The gradient of a
+// convolution needs no image of mostly zeros: each pooled pixel has one gradient, and each lane's
+// winner decides which weights or pixels meet the gradient. The build compiles these functions once
+// per instruction set.
 #pragma once
 
 #include "graph/kernels/lanes/lane_kernels.hpp"
@@ -9,14 +10,15 @@
 
 namespace penstock::graph::PENSTOCK_ISA {
 
-/// Floats of one route: 16 gradients, then 16 winners as integers.
+/// A route has this many floats: 16 gradients, then 16 winners as integers.
 inline constexpr std::int64_t route_floats = 2 * lanes;
 
 inline std::int64_t pooled_pixels(const LaneConvolution& conv) {
   return (conv.out_height / 2) * (conv.out_width / 2);
 }
 
-/// The gradients of V's lanes, zero where nothing goes through, and which pixel each goes to.
+/// Holds the gradients of V's lanes, which are zero where nothing goes through, and the pixels that
+/// they go to.
 template <class V>
 struct Route {
   V gradient;
@@ -29,8 +31,8 @@ struct Route {
   }
 };
 
-/// Routes [pooled pixels,outputs] of `outputs` neighbouring channels, whose first planes in a block
-/// are `winners` and `dy`.
+/// Writes the routes [pooled pixels,outputs] of `outputs` neighbouring channels, whose first planes
+/// in a block are `winners` and `dy`.
 void find_routes(const LaneConvolution& conv, std::int64_t outputs, const std::uint8_t* winners,
                  const float* dy, float* routes);
 

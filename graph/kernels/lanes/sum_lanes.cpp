@@ -6,7 +6,8 @@
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-/// Lanes i, i + stride, i + 2*stride, ... up to 16 in one sum, for each i below vector_size.
+/// Returns, for each i below vector_size, the lanes i, i + stride, i + 2*stride, ... up to 16 in
+/// one sum.
 template <int stride = vector_size>
 Vector folded(const float* values) {
   if constexpr (stride == lanes)
@@ -15,7 +16,8 @@ Vector folded(const float* values) {
     return folded<stride * 2>(values) + folded<stride * 2>(values + stride);
 }
 
-/// The sums of 2*distance Vectors, one per element: `parts` are halved until one is left.
+/// Returns the sums of 2*distance Vectors, one sum per element. `parts` is halved until one Vector
+/// is left.
 template <int distance>
 Vector merged(Vector* parts) {
   unrolled<distance>([&](auto i) {
@@ -40,7 +42,8 @@ float sum(const float* values) {
 
 void sum_lanes(std::int64_t count, const float* values, float* sums) {
   for (std::int64_t i = 0; i < count && count >= vector_size; i += vector_size) {
-    if (i + vector_size > count) i = count - vector_size;  // the last ones once more
+    // The last Vector overlaps the one before it.
+    if (i + vector_size > count) i = count - vector_size;
     Vector parts[vector_size];
     unrolled<vector_size>([&](auto part) { parts[part] = folded(values + (i + part) * lanes); });
     store(sums + i, merged<vector_size / 2>(parts));

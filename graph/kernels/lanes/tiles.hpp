@@ -1,5 +1,5 @@
-// Cutting loops into tiles whose size is a constant, so that a tile's sums stay in registers.
-// Compiled once per instruction set.
+// Loops are cut into tiles whose size is a constant, so that the sums of a tile stay in registers.
+// The build compiles these functions once per instruction set.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace penstock::graph::PENSTOCK_ISA {
 
-/// Floats from one pixel to the next in the same channel.
+/// One pixel and the next in the same channel are this many floats apart.
 inline constexpr std::int64_t lanes = 16;
 
-/// Calls `work` with `size`, which is from 1 to `most`, as a constant.
+/// Calls `work` with `size`, from 1 to `most`, as a constant.
 template <int most, class Work>
 [[gnu::always_inline]] inline void with_constant(std::int64_t size, Work work) {
   if constexpr (most > 1)
@@ -21,8 +21,8 @@ template <int most, class Work>
   work(std::integral_constant<int, most>());
 }
 
-/// Cuts `count` things into as few tiles of at most `most` as possible, their sizes as equal as
-/// possible, and calls `work(first, size)` for each in order, `size` being a constant.
+/// Cuts `count` things into as few tiles of at most `most` as possible, whose sizes are as equal as
+/// possible, and calls `work(first, size)` for each tile in order. `size` is a constant.
 template <int most, class Work>
 [[gnu::always_inline]] inline void for_each_tile(std::int64_t count, Work work) {
   const std::int64_t tiles = (count + most - 1) / most;
@@ -32,8 +32,8 @@ template <int most, class Work>
   }
 }
 
-/// Calls `work(V{}, lane)` for the vectors V that cover the first `active` of 16 lanes, each of
-/// which begins at `lane`; the last is half a Vector where that pays.
+/// Calls `work(V{}, lane)` for the vectors V that cover the first `active` of 16 lanes; `lane` is
+/// where a vector begins. The last vector is half a Vector where that pays.
 template <class Work>
 [[gnu::always_inline]] inline void for_each_vector(std::int64_t active, Work work) {
   std::int64_t lane = 0;
@@ -43,18 +43,18 @@ template <class Work>
     if (active > lane) work(HalfVector{}, lane);
 }
 
-/// The first lane that for_each_vector(active) does not reach.
+/// Returns the first lane that for_each_vector(active) does not reach.
 inline std::int64_t reached_lanes(std::int64_t active) {
   constexpr std::int64_t step = half_vectors_pay ? vector_size / 2 : vector_size;
   return (active + step - 1) / step * step;
 }
 
-/// So many samples in blocks of 16.
+/// Returns how many blocks of 16 hold `samples` samples.
 inline std::int64_t blocks_of(std::int64_t samples) {
   return (samples + lanes - 1) / lanes;
 }
 
-/// Zeros in the lanes from `first` on of `pixels` pixels.
+/// Clears the lanes from `first` on in `pixels` pixels.
 template <class Element>
 inline void clear_lanes(std::int64_t first, std::int64_t pixels, Element* values) {
   if (first == lanes) return;
@@ -62,12 +62,12 @@ inline void clear_lanes(std::int64_t first, std::int64_t pixels, Element* values
     for (std::int64_t lane = first; lane < lanes; ++lane) values[pixel * lanes + lane] = 0;
 }
 
-/// Planes of pixels.
+/// Describes planes of pixels.
 struct Planes {
   std::int64_t count, pixels, width;
 };
 
-/// The same in these rows of every plane.
+/// Clears the lanes from `first` on in the rows `rows` of every plane.
 template <class Element>
 inline void clear_rows(std::int64_t first, Part rows, const Planes& planes, Element* values) {
   for (std::int64_t plane = 0; plane < planes.count; ++plane)
@@ -75,7 +75,7 @@ inline void clear_rows(std::int64_t first, Part rows, const Planes& planes, Elem
                 values + (plane * planes.pixels + rows.begin * planes.width) * lanes);
 }
 
-/// How many of block `block`'s lanes hold samples.
+/// Returns how many lanes of block `block` hold samples.
 inline std::int64_t active_lanes(std::int64_t samples, std::int64_t block) {
   const std::int64_t left = samples - block * lanes;
   return left < lanes ? left : lanes;

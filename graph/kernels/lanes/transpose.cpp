@@ -7,8 +7,8 @@
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-/// Columns `first` to `first + vector_size` of `samples` rows, at most vector_size, become rows of
-/// lanes.
+/// Writes columns `first` to `first + vector_size` of `samples` rows, of which there are at most
+/// vector_size, as rows of lanes.
 void square_to_lanes(std::int64_t samples, std::int64_t length, const float* x, float* to) {
   Vector rows[vector_size];
   unrolled<vector_size>([&](auto i) { rows[i] = i < samples ? load(x + i * length) : Vector{}; });
@@ -25,7 +25,7 @@ void square_from_lanes(std::int64_t samples, std::int64_t length, const float* f
   });
 }
 
-/// Up to vector_size samples of a block, whose lanes begin at `to`.
+/// Converts up to vector_size samples of a block, whose lanes begin at `to`.
 void part_to_lanes(std::int64_t samples, std::int64_t length, const float* x, float* to) {
   std::int64_t column = 0;
   for (; column + vector_size <= length; column += vector_size)
@@ -44,8 +44,9 @@ void part_from_lanes(std::int64_t samples, std::int64_t length, const float* fro
       x[i * length + column] = from[column * lanes + i];
 }
 
-/// Calls `work(first, left, offset)` for every vector_size lanes of every block: the first sample
-/// in them, how many there are from it on, and where the lanes begin.
+/// Calls `work(first, left, offset)` for every vector_size lanes of every block: `first` is the
+/// first sample in the lanes, `left` how many samples there are from it on, and `offset` where the
+/// lanes begin.
 template <class Work>
 void for_each_part(std::int64_t samples, std::int64_t length, Work work) {
   for (std::int64_t block = 0; block * lanes < samples; ++block)

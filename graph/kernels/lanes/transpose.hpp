@@ -1,4 +1,5 @@
-// Between batch-major tensors and lanes. Compiled once per instruction set.
+// These kernels convert between batch-major tensors and lanes. The build compiles them once per
+// instruction set.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// The innermost loops of a convolution with lanes. Compiled once per instruction set.
+// These are the innermost loops of a convolution with lanes. The build compiles them once per
+// instruction set.
 #pragma once
 
 #include "graph/kernels/lanes/padding.hpp"
@@ -7,17 +8,17 @@
 
 namespace penstock::graph::PENSTOCK_ISA {
 
-/// With four pixels each, their sums fit into the registers.
+/// The sums of this many outputs, with four pixels each, fit into the registers.
 inline constexpr int most_outputs = many_registers ? 5 : 3;
 
-/// What one output channel sums over.
+/// Returns how many products one output channel sums over.
 inline std::int64_t window_depth(const LaneConvolution& conv) {
   return conv.inputs * conv.kernel_height * conv.kernel_width;
 }
 
-/// The convolution at rows * columns neighbouring pixels of neighbouring output channels, whose
-/// sums are in registers while the window moves over channels, rows and columns: what is in `sums`
-/// plus that. `x` has its border and begins at the first window.
+/// Adds to `sums` the convolution at rows * columns neighbouring pixels of neighbouring output
+/// channels. The sums stay in registers while the window moves over channels, rows and columns. `x`
+/// has its border and begins at the first window.
 template <class V, int outputs, int rows, int columns>
 [[gnu::always_inline]] inline void add_windows(const LaneConvolution& conv, const float* x,
                                                const float* weight,
@@ -35,7 +36,7 @@ template <class V, int outputs, int rows, int columns>
       }
 }
 
-/// The bias of each output channel, where there is one, for every pixel.
+/// Starts the sums of every pixel with the bias of each output channel, if there is one.
 template <class V, int outputs, int pixels>
 [[gnu::always_inline]] inline void start_with_bias(const float* bias, V (&sums)[outputs][pixels]) {
   unrolled<outputs>([&](auto o) {

@@ -6,15 +6,15 @@ namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
 constexpr float impossible = -__builtin_inff();
-constexpr std::int64_t padding = 2;  // impossible states before the first
+constexpr std::int64_t padding = 2;  // This many impossible states lie before the first.
 
-/// Rows of one number per state, laid out in a workspace.
+/// Lays out rows with one number per state in a workspace.
 class Rows {
  public:
   Rows(const LabelledSequence& of, float* workspace)
       : stride_(of.states() + padding), workspace_(workspace) {}
   float* operator[](std::int64_t row) const { return workspace_ + row * stride_ + padding; }
-  /// Row `row`, impossible everywhere but in state 0.
+  /// Returns row `row`, which is impossible everywhere but in state 0.
   float* start(std::int64_t row) const {
     float* const states = (*this)[row];
     for (std::int64_t s = -padding; s < stride_ - padding; ++s) states[s] = impossible;
@@ -32,15 +32,16 @@ class Rows {
   float* workspace_;
 };
 
-/// The rows that stay, after which come those of the steps.
+/// Numbers the rows that stay. The rows of the steps come after them.
 enum Fixed : std::int64_t { skip, emission, skip_back, emission_back, back, back_next, forward };
 
-/// Label number `s / 2`, or the blank between two labels.
+/// Returns label number `s / 2`, or the blank between two labels.
 std::int64_t class_of(const LabelledSequence& of, std::int64_t s) {
   return s % 2 == 1 ? of.labels[s / 2] : of.blank;
 }
 
-/// 0 for the states that may follow the one two before them, else impossible.
+/// Writes 0 for the states that may follow the state two before them, and impossible for the
+/// others.
 void find_skips(const LabelledSequence& of, float* skips) {
   for (std::int64_t s = 0; s < of.states(); ++s)
     skips[s] = s % 2 == 1 && s > 1 && of.labels[s / 2] != of.labels[s / 2 - 1] ? 0.0f : impossible;
@@ -51,8 +52,8 @@ void find_emissions(const LabelledSequence& of, std::int64_t step, float* emissi
   for (std::int64_t s = 0; s < of.states(); ++s) emissions[s] = row[class_of(of, s)];
 }
 
-/// to[s] = log(exp(from[s]) + exp(from[s-1]) + exp(from[s-2] + skips[s])) + emissions[s]. Next to
-/// the largest, whose share is 1, the others may be too small for 1 + them.
+/// Computes to[s] = log(exp(from[s]) + exp(from[s-1]) + exp(from[s-2] + skips[s])) + emissions[s].
+/// The largest term counts as 1; the others may be too small to change 1 when they are added to it.
 void advance(std::int64_t states, const float* from, const float* skips, const float* emissions,
              float* to) {
   for_each_element(states, [=](std::int64_t s) {
@@ -66,7 +67,8 @@ void advance(std::int64_t states, const float* from, const float* skips, const f
   });
 }
 
-/// The loss from the states after the last step: either of the last two ends the labels.
+/// Returns the loss from the states after the last step: either of the last two states ends the
+/// labels.
 float loss_of(const LabelledSequence& of, const float* states) {
   const float a = states[of.states() - 1], b = states[of.states() - 2];
   const float low = a > b ? b : a, peak = a > b ? a : b;
@@ -91,7 +93,7 @@ void reverse(std::int64_t count, const float* from, float* to) {
   for (std::int64_t i = 0; i < count; ++i) to[i] = from[count - 1 - i];
 }
 
-/// Adds -factor times each state's probability at this step to its class.
+/// Adds -factor times the probability of each state at this step to the state's class.
 void add_probabilities(const LabelledSequence& of, const Rows& rows, std::int64_t step,
                        const float* from_end, float loss, float factor, float* dx) {
   const std::int64_t states = of.states();
@@ -113,7 +115,7 @@ void gradient(const LabelledSequence& of, float factor, float* workspace, float*
   }
   const float total = loss_of(of, rows[forward + of.steps]);
   for (std::int64_t i = 0; i < of.steps * of.classes; ++i) dx[i] = 0;
-  // Read from its end, the sequence is one of the same kind.
+  // Read from its end, the sequence is of the same kind.
   for (std::int64_t s = 0; s < states; ++s)
     rows[skip_back][s] = s > 1 ? rows[skip][states + 1 - s] : impossible;
   const float* from_end = rows.start(back);

@@ -1,6 +1,7 @@
-// The formulas of losses over pairs (x, target): `term`, its slope in x and, where that is not just
-// the other's negative and the target no constant, its slope in the target. Each is made from
-// LossConstants. For kernels that the build compiles once per instruction set.
+// These are the formulas of losses over pairs (x, target): `term`, its slope in x and, where that
+// is not just the negative of the slope in x and the target is no constant, its slope in the
+// target. Each formula is made from LossConstants. The header is for kernels that the build
+// compiles once per instruction set.
 #pragma once
 
 #include "graph/kernels/losses/losses.hpp"
@@ -8,7 +9,7 @@
 
 namespace penstock::graph::PENSTOCK_ISA {
 
-/// A function of the difference x - target.
+/// Makes a loss of a function of the difference x - target.
 template <class Difference>
 struct OfDifference : Difference {
   explicit OfDifference(const LossConstants& constants) : Difference{constants} {}
@@ -18,14 +19,14 @@ struct OfDifference : Difference {
   }
 };
 
-/// d²
+/// Computes d².
 struct Squared {
   explicit Squared(const LossConstants&) {}
   [[gnu::always_inline]] float at(float d) const { return d * d; }
   [[gnu::always_inline]] float slope_at(float d) const { return 2.0f * d; }
 };
 
-/// |d|, of slope 0 at 0.
+/// Computes |d|, whose slope is 0 at 0.
 struct Absolute {
   explicit Absolute(const LossConstants&) {}
   [[gnu::always_inline]] float at(float d) const { return d > 0.0f ? d : 0.0f - d; }
@@ -34,7 +35,7 @@ struct Absolute {
   }
 };
 
-/// d²/2β where |d| < β, |d| - β/2 elsewhere.
+/// Computes d²/2β where |d| < β, and |d| - β/2 elsewhere.
 struct Smooth {
   explicit Smooth(const LossConstants& constants) : beta(constants.beta) {}
   [[gnu::always_inline]] float at(float d) const {
@@ -43,18 +44,19 @@ struct Smooth {
   }
   [[gnu::always_inline]] float slope_at(float d) const {
     const float size = d > 0.0f ? d : 0.0f - d, sign = d > 0.0f ? 1.0f : d < 0.0f ? -1.0f : 0.0f;
-    return size >= beta ? sign : d / beta;  // a NaN stays
+    return size >= beta ? sign : d / beta;  // This keeps a NaN.
   }
   float beta;
 };
 
-/// -t·log(x) - (1 - t)·log(1 - x), with logarithms of -100 or more, as PyTorch has them.
+/// Computes -t·log(x) - (1 - t)·log(1 - x), where logarithms below -100 count as -100, as in
+/// PyTorch.
 struct Binary {
   explicit Binary(const LossConstants&) {}
   [[gnu::always_inline]] static float clamped(float y) { return y < -100.0f ? -100.0f : y; }
   [[gnu::always_inline]] static float log_of(float x) { return clamped(logarithm(x)); }
   /// Returns log(1 - x). What 1 - x loses to rounding is added to the logarithm, whose slope is
-  /// about 1 where that is not nothing.
+  /// about 1 wherever the loss matters.
   [[gnu::always_inline]] static float log_of_rest(float x) {
     const float rest = 1.0f - x, lost = (1.0f - rest) - x;
     return clamped(logarithm(rest) + lost);
@@ -71,8 +73,9 @@ struct Binary {
   }
 };
 
-/// Takes the logit x of 1/(1 + exp(-x)): log(1 + exp(x)) - t·x, which is log(1 + exp(-|x|)) and
-/// what max(x, 0) - t·x leaves. Neither part cancels the other, however sure of t the logit is.
+/// Takes the logit x of 1/(1 + exp(-x)) and computes log(1 + exp(x)) - t·x as the sum of log(1 +
+/// exp(-|x|)) and max(x, 0) - t·x. Neither summand cancels the other, however sure of t the logit
+/// is.
 struct BinaryLogits {
   explicit BinaryLogits(const LossConstants&) {}
   [[gnu::always_inline]] float term(float x, float t) const {
@@ -88,7 +91,7 @@ struct BinaryLogits {
   [[gnu::always_inline]] float target_slope(float x, float) const { return -x; }
 };
 
-/// t·(log(t) - x), 0 for t = 0.
+/// Computes t·(log(t) - x), which is 0 for t = 0.
 struct Divergence {
   explicit Divergence(const LossConstants&) {}
   [[gnu::always_inline]] float term(float x, float t) const {
@@ -100,7 +103,7 @@ struct Divergence {
   }
 };
 
-/// exp(t)·(t - x).
+/// Computes exp(t)·(t - x).
 struct DivergenceFromLogarithm {
   explicit DivergenceFromLogarithm(const LossConstants&) {}
   [[gnu::always_inline]] float term(float x, float t) const { return exponential(t) * (t - x); }
@@ -110,8 +113,9 @@ struct DivergenceFromLogarithm {
   }
 };
 
-/// rate - t·log(rate), where x is the rate (and eps is added before the logarithm) or the rate's
-/// logarithm; with Stirling's approximation of log(t!) for t > 1, t·log(t) - t + log(2πt)/2.
+/// Computes rate - t·log(rate), where x is the rate, to which eps is added before the logarithm, or
+/// the logarithm of the rate. Stirling's approximation of log(t!) for t > 1 is t·log(t) - t +
+/// log(2πt)/2.
 template <bool log_rate, bool stirling>
 struct Poisson {
   explicit Poisson(const LossConstants& constants) : eps(constants.eps) {}
@@ -132,13 +136,13 @@ struct Poisson {
   float eps;
 };
 
-/// What is lacking; nothing of less than 0. No number stays none.
+/// Returns `lack` if it is above 0, else 0; a NaN stays.
 [[gnu::always_inline]] inline float above_zero(float lack) {
   return lack <= 0.0f ? 0.0f : lack;
 }
 
-/// x where t is 1, what x lacks of the margin where it is -1; the sum of both elsewhere, as
-/// PyTorch's.
+/// Computes x where t is 1, max(0, margin - x) where t is -1, and, as PyTorch does, the sum of both
+/// elsewhere.
 struct Hinge {
   explicit Hinge(const LossConstants& constants) : margin(constants.margin) {}
   [[gnu::always_inline]] float term(float x, float t) const {
@@ -150,7 +154,7 @@ struct Hinge {
   float margin;
 };
 
-/// log(1 + exp(-t·x)).
+/// Computes log(1 + exp(-t·x)).
 struct SoftMargin {
   explicit SoftMargin(const LossConstants&) {}
   [[gnu::always_inline]] float term(float x, float t) const { return softplus(-t * x); }

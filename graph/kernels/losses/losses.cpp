@@ -14,10 +14,10 @@ void terms(std::int64_t count, const LossConstants& constants, const float* x, c
       count, [=, loss = Loss(constants)](std::int64_t i) { y[i] = loss.term(x[i], target[i]); });
 }
 
-/// The sum of what `write(i, size, y)` puts into y for `size` terms from term i on.
+/// Returns the sum of what `write(i, size, y)` puts into y for `size` terms from term i on.
 template <class Write>
 [[gnu::always_inline]] inline double sum_of_blocks(std::int64_t count, Write write) {
-  constexpr std::int64_t most = 1024;  // whole partial sums of long_sum
+  constexpr std::int64_t most = 1024;  // This is a multiple of the partial sums of long_sum.
   float block[most];
   double total = 0;
   for (std::int64_t i = 0; i < count; i += most) {
@@ -36,7 +36,7 @@ double sum(std::int64_t count, const LossConstants& constants, const float* x,
   });
 }
 
-/// to[i] = slope(x[i], target[i])·dloss[i].
+/// Computes to[i] = slope(x[i], target[i])·dloss[i].
 template <class Slope>
 [[gnu::always_inline]] inline void times_slopes(std::int64_t count, Slope slope, const float* x,
                                                 const float* target, RowOperand dloss, float* to) {

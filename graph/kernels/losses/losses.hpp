@@ -1,5 +1,5 @@
-// LossKernels: losses that compare two tensors element by element, a part of KernelTable.
-// Declarations only, as sources of every instruction set include this.
+// LossKernels are losses that compare two tensors element by element, a part of KernelTable. This
+// header has declarations only, for sources of every instruction set include it.
 #pragma once
 
 #include <cstdint>
@@ -8,39 +8,40 @@
 
 namespace penstock::graph {
 
-/// The constants of the formulas; each reads what it knows.
+/// Holds the constants of the formulas, each of which reads those that it uses.
 struct LossConstants {
-  float beta = 1;    ///< below it smooth_l1 is a parabola
-  float margin = 1;  ///< of hinge
-  float eps = 0;     ///< added to what poisson takes the logarithm of
+  float beta = 1;    ///< The loss smooth_l1 is a parabola below this.
+  float margin = 1;  ///< Is the margin of hinge.
+  float eps = 0;     ///< Is added to what poisson takes the logarithm of.
 };
 
-/// A loss with a term for each pair (x, target).
+/// Computes a loss with a term for each pair (x, target).
 struct PairLossKernels {
   void (*terms)(std::int64_t count, const LossConstants&, const float* x, const float* target,
                 float* y);
-  /// Of the terms, in an order fixed by `count`.
+  /// Returns the sum of the terms, in an order that `count` fixes.
   double (*sum)(std::int64_t count, const LossConstants&, const float* x, const float* target);
-  /// dx = d term/dx · dloss; dx may be x or target.
+  /// Computes dx = d term/dx · dloss; dx may be x or target.
   void (*gradient)(std::int64_t count, const LossConstants&, const float* x, const float* target,
                    RowOperand dloss, float* dx);
-  /// The same for the target; null where that is a constant, or its gradient is -dx.
+  /// Computes the gradient of the target. It is null where the target is a constant, or where its
+  /// gradient is -dx.
   void (*target_gradient)(std::int64_t count, const LossConstants&, const float* x,
                           const float* target, RowOperand dloss, float* dtarget);
 };
 
-/// max(0, margin - target·(a - b)).
+/// Computes max(0, margin - target·(a - b)).
 struct RankingKernels {
   void (*terms)(std::int64_t count, float margin, const float* a, const float* b,
                 const float* target, float* y);
   double (*sum)(std::int64_t count, float margin, const float* a, const float* b,
                 const float* target);
-  /// da may be a, b or target; db is -da.
+  /// Computes da, which may be a, b or target; db is -da.
   void (*gradient)(std::int64_t count, float margin, const float* a, const float* b,
                    const float* target, RowOperand dloss, float* da);
 };
 
-/// The formulas of pairs are in loss_formulas.hpp.
+/// Has the losses whose formulas are in loss_formulas.hpp.
 struct LossKernels {
   PairLossKernels squared;
   PairLossKernels absolute;
@@ -49,13 +50,14 @@ struct LossKernels {
   PairLossKernels binary_logits;
   PairLossKernels divergence;
   PairLossKernels divergence_from_logarithm;
-  PairLossKernels poisson[2][2];  ///< [of the logarithm of the rate][with Stirling's term]
+  /// Has the variants [of the logarithm of the rate][with Stirling's term].
+  PairLossKernels poisson[2][2];
   PairLossKernels hinge;
   PairLossKernels soft_margin;
   RankingKernels ranking;
-  /// y = log(min(max(x, low), high)); y may be x.
+  /// Computes y = log(min(max(x, low), high)); y may be x.
   void (*clipped_logarithm)(std::int64_t count, float low, float high, const float* x, float* y);
-  /// dx = dy/x, 0 where x was clipped; dx may be x or dy.
+  /// Computes dx = dy/x, which is 0 where x was clipped; dx may be x or dy.
   void (*clipped_logarithm_gradient)(std::int64_t count, float low, float high, const float* x,
                                      const float* dy, float* dx);
 };

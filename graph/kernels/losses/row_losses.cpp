@@ -14,7 +14,7 @@ double root(double x) {
   return __builtin_sqrt(x);
 }
 
-/// What is lacking; nothing of less than 0. No number stays none.
+/// Returns `lack` if it is above 0, else 0; a NaN stays.
 double above_zero(double lack) {
   return lack <= 0 ? 0 : lack;
 }
@@ -32,7 +32,7 @@ Cosine cosine_of(std::int64_t width, const float* a, const float* b) {
   return {long_sum_of(width, product, a, b) / both, both, square_a, square_b};
 }
 
-/// Terms of targets that are neither 1 nor -1 are 0, as PyTorch's.
+/// Targets that are neither 1 nor -1 have a term of 0, as in PyTorch.
 void cosine(const CosineRows& of, float* y) {
   for (std::int64_t row = 0; row < of.rows; ++row) {
     const double value = cosine_of(of.width, of.a + row * of.width, of.b + row * of.width).value;
@@ -42,7 +42,7 @@ void cosine(const CosineRows& of, float* y) {
   }
 }
 
-// dcos/da = b/√(a·a b·b) - cos·a/(a·a)
+// The formula is dcos/da = b/√(a·a b·b) - cos·a/(a·a).
 void cosine_gradient(const CosineRows& of, RowOperand dloss, float* da, float* db) {
   for (std::int64_t row = 0; row < of.rows; ++row) {
     const std::int64_t at = row * of.width;
@@ -61,7 +61,7 @@ void cosine_gradient(const CosineRows& of, RowOperand dloss, float* da, float* d
   }
 }
 
-/// The distance of two rows: |a - b + eps|.
+/// Returns the distance of two rows: |a - b + eps|.
 double distance(const TripletRows& of, const float* a, const float* b) {
   const float eps = of.eps;
   if (of.manhattan)
@@ -77,9 +77,11 @@ double distance(const TripletRows& of, const float* a, const float* b) {
 }
 
 struct Triplet {
-  double lack;       ///< what the distances lack of the margin, their loss if that is above zero
-  double near, far;  ///< the two distances
-  double far_from_near;  ///< how much of the second is that of the near and the far row
+  /// Is what the distances lack of the margin, which is the loss if it is above zero.
+  double lack;
+  double near, far;  ///< Holds the two distances.
+  /// Says how much of the second distance is that of the near and the far row.
+  double far_from_near;
 };
 
 Triplet triplet_of(const TripletRows& of, std::int64_t row) {
@@ -101,7 +103,7 @@ void triplet(const TripletRows& of, float* y) {
   }
 }
 
-/// da += slope·d|a - b + eps|/da, and db likewise; `length` is that distance.
+/// Adds slope·d|a - b + eps|/da to da, and does the same for db; `length` is that distance.
 void add_distance_gradient(const TripletRows& of, double length, double slope, const float* a,
                            const float* b, float* da, float* db) {
   const float eps = of.eps;
@@ -129,7 +131,7 @@ void triplet_gradient(const TripletRows& of, RowOperand dloss, const TripletGrad
     float *anchor = to.anchor + at, *near = to.near + at, *far = to.far + at;
     for_each_element(of.width, [=](std::int64_t i) { anchor[i] = near[i] = far[i] = 0; });
     if (triplet.lack < 0) continue;
-    // What is no number lacks nothing, but a distance that is none makes its gradient none either.
+    // A NaN lacks nothing of the margin, but a distance that is NaN makes its gradient NaN, too.
     const double slope = triplet.lack >= 0 ? static_cast<double>(of_row(dloss, row)) : 0;
     add_distance_gradient(of, triplet.near, slope, of.anchor + at, of.near + at, anchor, near);
     const double swapped = slope * triplet.far_from_near;

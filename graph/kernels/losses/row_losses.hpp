@@ -1,6 +1,6 @@
-// RowLossKernels: losses that compare vectors, the rows of two or three tensors [rows,width], and
-// have a term for each row; a part of KernelTable. Declarations only, as sources of every
-// instruction set include this.
+// RowLossKernels are losses that compare vectors, the rows of two or three tensors [rows,width],
+// and have a term for each row. They are a part of KernelTable. This header has declarations only,
+// for sources of every instruction set include it.
 #pragma once
 
 #include <cstdint>
@@ -9,19 +9,21 @@
 
 namespace penstock::graph {
 
-/// Rows a and b and a target of 1 (above 0) or -1 for each.
+/// Holds rows a and b, and a target of 1 (above 0) or -1 for each pair of rows.
 struct CosineRows {
   std::int64_t rows, width;
   float margin;
   const float *a, *b, *target;
 };
 
-/// An anchor, what should be near it, and what should be far.
+/// Holds rows of an anchor, of what should be near it, and of what should be far from it.
 struct TripletRows {
   std::int64_t rows, width;
   float margin, eps;
-  bool manhattan;  ///< the distance |v|₁; else |v|₂
-  bool swap;       ///< the far one's distance is the smaller of those to anchor and near one
+  bool manhattan;  ///< Says whether the distance is |v|₁; else it is |v|₂.
+  /// Says whether the distance of the far row is the smaller one of those to the anchor and to the
+  /// near row.
+  bool swap;
   const float *anchor, *near, *far;
 };
 
@@ -30,12 +32,12 @@ struct TripletGradients {
 };
 
 struct RowLossKernels {
-  /// y[row] = 1 - cos(a, b) where the target is 1, max(0, cos(a, b) - margin) where it is -1; cos
-  /// is a·b/√((a·a + 1e-12)(b·b + 1e-12)).
+  /// Computes y[row] = 1 - cos(a, b) where the target is 1, and max(0, cos(a, b) - margin) where it
+  /// is -1, with cos = a·b/√((a·a + 1e-12)(b·b + 1e-12)).
   void (*cosine)(const CosineRows&, float* y);
-  /// The gradients of both, `dloss` by row.
+  /// Computes the gradients of a and b; `dloss` has a number per row.
   void (*cosine_gradient)(const CosineRows&, RowOperand dloss, float* da, float* db);
-  /// y[row] = max(0, margin + |anchor - near + eps| - |anchor - far + eps|).
+  /// Computes y[row] = max(0, margin + |anchor - near + eps| - |anchor - far + eps|).
   void (*triplet)(const TripletRows&, float* y);
   void (*triplet_gradient)(const TripletRows&, RowOperand dloss, const TripletGradients&);
 };

@@ -12,11 +12,11 @@ void fill(std::int64_t count, float value, float* y) {
   for_each_element(count, [=](std::int64_t i) { y[i] = value; });
 }
 
-/// The outputs [begin, end) whose window position lies inside the image, along one axis.
+/// Is the range [begin, end) of outputs along one axis whose window position lies inside the image.
 struct Range {
   std::int64_t begin, end;
 
-  /// Of output 0 that position is pixel `first`, of `size`.
+  /// Finds the range, where the position of output 0 is pixel `first` of `size`.
   Range(std::int64_t first, std::int64_t stride, std::int64_t size, std::int64_t outputs) {
     begin = first >= 0 ? 0 : (-first + stride - 1) / stride;
     if (begin > outputs) begin = outputs;
@@ -26,7 +26,7 @@ struct Range {
   }
 };
 
-/// Where in a plane window position (kh,kw) of output (row,column) lies.
+/// Returns where in a plane window position (kh,kw) of output (row,column) lies.
 std::int64_t pixel_of(const Pooling& pool, std::int64_t kh, std::int64_t kw, std::int64_t row,
                       std::int64_t column) {
   return (row * pool.stride_height - pool.padding_height + kh) * pool.width +
@@ -34,8 +34,8 @@ std::int64_t pixel_of(const Pooling& pool, std::int64_t kh, std::int64_t kw, std
 }
 
 /// Calls `work(position, pixels, outputs, count)` for every window position and every row of
-/// outputs that it shows real pixels to: the offsets in a plane where the row begins, and its
-/// length.
+/// outputs that see real pixels by it: `pixels` and `outputs` are the offsets in a plane where the
+/// row begins, and `count` is its length.
 template <class Work>
 void for_each_row(const Pooling& pool, Work work) {
   for (std::int64_t kh = 0; kh < pool.kernel_height; ++kh)
@@ -48,7 +48,7 @@ void for_each_row(const Pooling& pool, Work work) {
     }
 }
 
-/// Calls `work` with the stride, as a constant where that makes the loop fast.
+/// Calls `work` with the stride, which is a constant where that makes the loop fast.
 template <class Work>
 void with_stride(std::int64_t stride, Work work) {
   if (stride == 1)
@@ -59,7 +59,8 @@ void with_stride(std::int64_t stride, Work work) {
     work(stride);
 }
 
-/// Calls `work(image, output, stride)` for each plane: the offsets where its images begin.
+/// Calls `work(image, output, stride)` for each plane, with the offsets where the plane begins in x
+/// and in y.
 template <class Work>
 void for_each_plane(const Pooling& pool, Work work) {
   with_stride(pool.stride_width, [&](auto stride) {
@@ -68,7 +69,8 @@ void for_each_plane(const Pooling& pool, Work work) {
   });
 }
 
-/// The first window position that is not in the padding holds until a larger pixel comes.
+/// Starts each output with the first window position that is not in the padding; it stays until a
+/// larger pixel comes.
 void start_plane(const Pooling& pool, float* y, float* winners) {
   fill(pool.out_height * pool.out_width, -__builtin_inff(), y);
   for (std::int64_t row = 0; row < pool.out_height; ++row) {

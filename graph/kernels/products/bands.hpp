@@ -1,12 +1,13 @@
-// How the places of a convolution are cut into bands. The same for every instruction set; static,
-// so that none of them shares a function.
+// The places of a convolution are cut into bands, in the same way for every instruction set. The
+// functions are static, so that sources of different instruction sets share none of them.
 #pragma once
 
 #include "graph/kernels/products/windows.hpp"
 
 namespace penstock::graph {
 
-/// Rows of places that are computed together: of one sample, or all rows of several.
+/// Is a set of rows of places that are computed together: some rows of one sample, or all rows of
+/// several samples.
 struct Band {
   std::int64_t first_sample, samples;
   std::int64_t first_row, rows;
@@ -21,7 +22,7 @@ static constexpr std::int64_t band_count(const Windows& w) {
          ((w.rows.places + w.band_rows - 1) / w.band_rows);
 }
 
-/// Returns one of `band_count` bands: they go sample after sample, row after row.
+/// Returns one of `band_count` bands, which go sample after sample and row after row.
 static constexpr Band band_at(const Windows& w, std::int64_t index) {
   const std::int64_t bands = (w.rows.places + w.band_rows - 1) / w.band_rows;
   const std::int64_t sample = index / bands * w.band_samples, row = index % bands * w.band_rows;

@@ -1,18 +1,20 @@
-// How products are cut so that what is read again is still in a cache, and what that takes of the
-// workspace. The same for every instruction set; static, so that none of them shares a function.
+// Products are cut into blocks so that what is read again is still in a cache. This header says
+// how, and what that takes of the workspace. It is the same for every instruction set; the
+// functions are static, so that sources of different instruction sets share none of them.
 #pragma once
 
 #include <cstdint>
 
 namespace penstock::graph {
 
-/// Steps of depth whose packed factors are used before the next are packed.
+/// The packed factors of this many steps of depth are used before the next ones are packed.
 inline constexpr std::int64_t depth_block = 256;
-/// Floats of the packed right factor: half of a second-level cache of 1 MB.
+/// The packed right factor has at most this many floats: half of a second-level cache of 1 MB.
 inline constexpr std::int64_t right_block_floats = 128 << 10;
-/// Factors of more floats are read from farther away than a second-level cache.
+/// A factor of more floats than this does not stay in a second-level cache.
 inline constexpr std::int64_t cached_floats = 256 << 10;
-/// At least what multiply_strip reads per step of a packed left and right factor.
+/// A function multiply_strip of any instruction set reads at most this many floats per step of a
+/// packed left factor, and at most widest_panel of the right one.
 inline constexpr std::int64_t widest_left = 16;
 inline constexpr std::int64_t widest_panel = 32;
 
@@ -23,31 +25,33 @@ static constexpr std::int64_t round_up(std::int64_t value, std::int64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
-/// Columns that are multiplied by the whole left factor before the next ones.
+/// Returns how many columns are multiplied by the whole left factor before the next columns are.
 static constexpr std::int64_t column_block(std::int64_t columns, std::int64_t depth) {
   const std::int64_t steps = at_most(depth > 0 ? depth : 1, depth_block);
   const std::int64_t fit = right_block_floats / steps / widest_panel * widest_panel;
   return at_most(round_up(columns, widest_panel), fit);
 }
 
-/// Results of a convolution whose weights are packed at once, and the rows that packing makes of
-/// them: strips have at least 6 results and a pitch of at most a third more.
+/// The weights of at most this many results of a convolution are packed at once. packed_rows() says
+/// how many rows that makes: strips have at least 6 results and a pitch of at most a third more.
 inline constexpr std::int64_t results_block = 512;
 static constexpr std::int64_t packed_rows(std::int64_t results) {
   return (results + 5) / 6 * 8 + widest_left;
 }
 
-/// Rows that are packed as a whole where a product is turned around, and the floats of that; none
-/// where they are too many or too deep for a second-level cache.
+/// A product with more rows than this is not turned around. turned_floats() says how many floats
+/// the packed rows of a turned product take; it is 0 where the rows are too many or too deep for a
+/// second-level cache.
 inline constexpr std::int64_t turned_rows = 64;
 static constexpr std::int64_t turned_floats(std::int64_t rows, std::int64_t depth) {
   const std::int64_t floats = round_up(rows, widest_panel) * depth;
   return rows <= turned_rows && floats <= cached_floats ? floats : 0;
 }
 
-/// Rows that are few enough for all their sums in so many columns to be kept while a part of the
-/// right factor rests in registers, and the floats of that, some of the left factor included; none
-/// where a second-level cache keeps the right factor.
+/// A product with more rows than this does not keep its sums in memory while parts of the right
+/// factor stay in registers. stationary_columns() says how many columns have their sums kept at a
+/// time. stationary_floats() says how many floats that takes, with a part of the left factor; it is
+/// 0 where a second-level cache keeps the right factor.
 inline constexpr std::int64_t stationary_rows = 64;
 static constexpr std::int64_t stationary_columns(std::int64_t rows) {
   return (64 << 10) / rows / widest_panel * widest_panel;
@@ -58,7 +62,7 @@ static constexpr std::int64_t stationary_floats(std::int64_t rows, std::int64_t 
   return rows * (widest_left + at_most(round_up(columns, widest_panel), stationary_columns(rows)));
 }
 
-/// Floats of the packed left factor of one strip.
+/// Returns the floats of the packed left factor of one strip.
 static constexpr std::int64_t left_floats(std::int64_t depth) {
   return widest_left * at_most(depth, depth_block);
 }

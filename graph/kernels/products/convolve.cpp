@@ -14,11 +14,11 @@ namespace {
 
 constexpr std::int64_t no_start = 0;
 
-/// Neighbouring places of one row.
+/// Is a run of neighbouring places of one row.
 struct Run {
-  std::int64_t column;  ///< of the panel
+  std::int64_t column;  ///< Is the column of the panel where the run begins.
   std::int64_t length;
-  std::int64_t source, target;  ///< offsets in the image and in a plane of the target
+  std::int64_t source, target;  ///< Are offsets in the image and in a plane of the target.
 };
 
 /// Calls `work(run)` for the `count` places of the band from `place` on.
@@ -39,7 +39,7 @@ template <class Work>
   }
 }
 
-/// What so many neighbouring places see, into the panel [channels*taps, panel_width].
+/// Copies what `places` neighbouring places see into the panel [channels*taps, panel_width].
 template <int places>
 void copy_cells(const Windows& w, const Image& image, std::int64_t channels, std::int64_t source,
                 float* panel) {
@@ -56,8 +56,8 @@ void copy_cells(const Windows& w, const Image& image, std::int64_t channels, std
     }
 }
 
-/// Copies that are a bit longer than a run are quicker than several short ones: what is too much
-/// is overwritten by the next run, or belongs to no place.
+/// Copies what a run of places sees. A copy that is a bit longer than the run is quicker than
+/// several short ones: what is too much is overwritten by the next run, or belongs to no place.
 template <int places>
 void copy_run(const Windows& w, const Image& image, std::int64_t channels, Run run, float* panel) {
   while (run.length >= places || (2 * run.length > places && run.column + places <= panel_width)) {
@@ -70,9 +70,9 @@ void copy_run(const Windows& w, const Image& image, std::int64_t channels, Run r
   if constexpr (places > 1) copy_run<places / 2>(w, image, channels, run, panel);
 }
 
-/// What a panel's places see, of which `piece` at a time lie side by side, step by step of depth:
-/// one stream of stores. Where the image is the source itself, what the next panel sees is on its
-/// way from a farther cache meanwhile.
+/// Copies what the places of a panel see, step by step of depth, as one stream of stores; `piece`
+/// places at a time lie side by side. Where the image is the source itself, what the next panel
+/// sees is fetched from a farther cache meanwhile.
 template <int piece>
 void copy_pieces(const Windows& w, const Image& image, std::int64_t channels,
                  const std::int64_t* sources, float* panel) {
@@ -89,7 +89,8 @@ void copy_pieces(const Windows& w, const Image& image, std::int64_t channels,
       }
 }
 
-/// Whether the places of a panel lie in so many neighbours each; if so, copies them.
+/// Returns whether the places of a panel lie in groups of `piece` neighbours; if so, copies what
+/// they see.
 template <int piece>
 bool copied_in_pieces(const Windows& w, const Band& band, const Image& image, std::int64_t channels,
                       std::int64_t place, float* panel) {
@@ -120,7 +121,7 @@ void pack_panel(const Windows& w, const Band& band, const Image& image, std::int
   });
 }
 
-/// One product of a band: some channels of all its places, for some results.
+/// Is one product of a band: some channels of all its places, for some results.
 struct Block {
   const Windows& w;
   const Band& band;
@@ -133,8 +134,7 @@ struct Block {
   std::int64_t left_floats() const { return left_pitch * depth(); }
 };
 
-/// Calls `work(result, rows, left)` for strips of results; `left` is where their weights are
-/// packed.
+/// Calls `work(result, rows, left)` for strips of results, whose weights are packed at `left`.
 template <class Work>
 void for_each_strip(const Block& block, float* left, Work work) {
   for_each_part(block.results.end - block.results.begin, most_rows,
@@ -144,7 +144,7 @@ void for_each_strip(const Block& block, float* left, Work work) {
                 });
 }
 
-/// Whether the places of a panel lie side by side in the target.
+/// Returns whether the places of a panel lie side by side in the target.
 bool lies_together(const Block& block, std::int64_t place) {
   const Windows& w = block.w;
   const std::int64_t sample = block.band.rows * w.columns.places;
@@ -152,7 +152,7 @@ bool lies_together(const Block& block, std::int64_t place) {
          place % sample + panel_width <= sample;
 }
 
-/// A panel whose places lie here and there: computed in a buffer.
+/// Computes a panel whose places do not lie side by side, in a buffer.
 void multiply_scattered(const Block& block, Strip strip, std::int64_t result, std::int64_t place) {
   const Windows& w = block.w;
   float sums[most_rows * panel_width];
@@ -174,7 +174,7 @@ void multiply_scattered(const Block& block, Strip strip, std::int64_t result, st
   for_each_sum([](float& sum, float& to) { to = sum; });
 }
 
-/// All strips of a panel, one after the other while it is in the nearest cache.
+/// Computes all strips of a panel, one after the other, while the panel is in the nearest cache.
 void multiply_panel(const Block& block, const float* bias, std::int64_t place, float* left,
                     const float* panel) {
   const Windows& w = block.w;

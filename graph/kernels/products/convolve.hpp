@@ -1,5 +1,5 @@
-// Convolutions as matrix products of which only a band of one factor is ever in memory. Compiled
-// once per instruction set; see ProductKernels.
+// These kernels compute convolutions as matrix products. Only a band of one factor is ever in
+// memory. The build compiles them once per instruction set; see ProductKernels.
 #pragma once
 
 #include "graph/kernels/products/windows.hpp"
@@ -13,7 +13,8 @@ void convolve_weight_gradient(const Windows& w, Part part, const float* source,
                               const float* target_gradient, float* weight_gradient,
                               float* workspace);
 
-/// The same for windows of which `convolves_directly` or `sums_weights_directly` says so.
+/// Computes the convolution for windows of which `convolves_directly` says so; the function below
+/// computes the gradient for those of which `sums_weights_directly` says so.
 void convolve_directly(const Windows& w, Part part, const float* source, const float* weight,
                        const float* bias, float* target, float* workspace);
 void weight_gradient_directly(const Windows& w, Part part, const float* source,

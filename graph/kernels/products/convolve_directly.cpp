@@ -4,24 +4,26 @@
 #include "graph/kernels/products/pack_weights.hpp"
 #include "graph/kernels/products/parts.hpp"
 
-// The vectors run over results, whose weights are packed; what places see is read from the source,
-// one by one, and what they would see around it is left out.
+// The vectors run over results, whose weights are packed. What places see is read from the source,
+// one by one, and what they would see around the source is left out.
 
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-/// A band's sums for some neighbouring results: one panel of weights.
+/// Computes a band's sums for some neighbouring results, whose weights make one panel.
 struct Panel {
   const Windows& w;
   const Band& band;
   std::int64_t result, results;
   const float* source;
-  const float* weights;  ///< [channel][tap][panel_width]
-  const float* bias;     ///< of as many results as a Vector has, or two; null: none
-  float* sums;           ///< [place][panel_width]
+  const float* weights;  ///< Has the weights [channel][tap][panel_width].
+  /// Has the bias of as many results as one or two Vectors have, or is null if there is none.
+  const float* bias;
+  float* sums;  ///< Has the sums [place][panel_width].
 };
 
-/// Neighbouring places of a row, and what each of the kernel's columns does not show of them.
+/// Is a run of neighbouring places of a row. `skips` says which of them each column of the kernel
+/// leaves out.
 struct Piece {
   std::int64_t first, places;
   std::int8_t skips[most_row_taps];
@@ -36,7 +38,7 @@ struct Piece {
   }
 };
 
-/// The taps that show some of the source to a place.
+/// Are the taps that show some of the source to a place.
 struct Taps {
   std::int64_t first, count;
 
@@ -50,7 +52,7 @@ struct Taps {
   }
 };
 
-/// A piece of row `row` of a sample of the band, for some of the channels.
+/// Computes a piece of row `row` of a sample of the band, for some of the channels.
 void multiply_piece(const Panel& panel, const Piece& piece, std::int64_t sample, std::int64_t row,
                     std::int64_t channel, std::int64_t channels) {
   const Windows& w = panel.w;
@@ -79,8 +81,8 @@ void multiply_piece(const Panel& panel, const Piece& piece, std::int64_t sample,
                    .target_pitch = panel_width});
 }
 
-/// Every sum of the panel. A tile is no wider than the source, so that no tap leaves out places at
-/// both of its ends.
+/// Computes every sum of the panel. A tile is no wider than the source, so that no tap leaves out
+/// places at both ends of the tile.
 void multiply_panel(const Panel& panel) {
   const Windows& w = panel.w;
   const bool joined = joins_rows(w);
@@ -99,7 +101,7 @@ void multiply_panel(const Panel& panel) {
   });
 }
 
-/// All sums of the panel to the target.
+/// Writes all sums of the panel to the target.
 void put_panel(const Panel& panel, float* target) {
   const Windows& w = panel.w;
   const std::int64_t places = panel.band.rows * w.columns.places;
@@ -110,8 +112,8 @@ void put_panel(const Panel& panel, float* target) {
                    w.target_plane);
 }
 
-/// Calls `work(result, results)` for the panels of a unit, which has widest_panel results whatever
-/// the vectors: it is what threads take.
+/// Calls `work(result, results)` for the panels of a unit. A unit has widest_panel results whatever
+/// the size of vectors is, because threads share units.
 template <class Work>
 void for_each_panel(const Windows& w, std::int64_t unit, Work work) {
   const std::int64_t end = at_most((unit + 1) * widest_panel, w.results);
@@ -130,7 +132,7 @@ void convolve_directly(const Windows& w, Part part, const float* source, const f
     const std::int64_t first = begin / widest_panel;
     const std::int64_t units = panels_of(at_most(group, w.results - begin));
     const auto packed = [&](std::int64_t result) { return workspace + (result - begin) * depth; };
-    std::uint64_t ready = 0;  // the units whose weights are packed
+    std::uint64_t ready = 0;  // Bit i says whether the weights of unit i are packed.
     for_each_band(w, [&](const Band& band) {
       const Part own = overlap(part, before, units);
       before += units;

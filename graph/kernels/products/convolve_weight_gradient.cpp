@@ -6,20 +6,20 @@
 #include "graph/kernels/products/parts.hpp"
 #include "graph/kernels/products/ragged.hpp"
 
-// The vectors run over channels: with the channels of a pixel side by side, what a row of the
+// The vectors run over channels. With the channels of a pixel side by side, what a row of the
 // kernel sees is one run of memory, and no window has to be copied.
 
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-/// Of kernels whose gradients are put in order by vectors.
+/// Vectors put the gradients of kernels with at most this many taps in order.
 constexpr std::int64_t most_taps = 49;
 
-/// A band of the source as [sample][y][x][channel], zeros around it.
+/// Is a band of the source as [sample][y][x][channel] with zeros around it.
 struct Pixels {
   float* data;
   std::int64_t channels;
-  std::int64_t height, width;  ///< with the zeros
+  std::int64_t height, width;  ///< Count the zeros around the source, too.
 
   std::int64_t at(std::int64_t sample, std::int64_t y, std::int64_t x) const {
     return ((sample * height + y) * width + x) * channels;
@@ -32,7 +32,8 @@ void transpose_pixel_by_pixel(std::int64_t channels, std::int64_t count, const f
     for (std::int64_t i = 0; i < count; ++i) to[i * pitch + c] = from[c * plane + i];
 }
 
-/// `count` neighbouring pixels of all channels; the last square overlaps the one before it.
+/// Transposes `count` neighbouring pixels of all channels. The last square overlaps the one before
+/// it.
 void transpose_row(std::int64_t channels, std::int64_t count, const float* from, std::int64_t plane,
                    float* to) {
   std::int64_t c = 0;
@@ -67,7 +68,7 @@ Pixels pixels_of(const Windows& w, const Band& band, const float* source, float*
   return pixels;
 }
 
-/// One result's gradients by place, for `results` results from `result` on.
+/// Packs the gradients, place by place, of `results` results from `result` on.
 void pack_gradients(const Windows& w, const Band& band, std::int64_t result, std::int64_t results,
                     const float* gradient, float* to) {
   const std::int64_t places = band.rows * w.columns.places;
@@ -77,8 +78,9 @@ void pack_gradients(const Windows& w, const Band& band, std::int64_t result, std
                  w.target_plane, {to, left_pitch});
 }
 
-/// Calls `work(offset, pixel, length)` for every run of cells that lies side by side in the pixels:
-/// where it begins in the sums of a result, where in the pixels, and how many floats it has.
+/// Calls `work(offset, pixel, length)` for every run of cells that lie side by side in the pixels:
+/// `offset` is where the run begins in the sums of a result, `pixel` where it begins in the pixels,
+/// and `length` counts its floats.
 template <class Work>
 [[gnu::always_inline]] inline void for_each_run(const Windows& w, const Pixels& pixels, Work work) {
   const bool whole_rows = w.columns.tap_step == 1;
@@ -124,8 +126,9 @@ void add_band(const Windows& w, Part part, const Band& band, const Pixels& pixel
   });
 }
 
-/// sums [taps][channels] -> [channels][taps], for vector_size channels. A square's rows are longer
-/// than what is left of a channel's taps: what is too much is overwritten by the square before it.
+/// Turns sums [taps][channels] into [channels][taps] for vector_size channels. The rows of a square
+/// are longer than what is left of a channel's taps; what is too much is overwritten by the square
+/// before it.
 void put_channels_first(std::int64_t taps, std::int64_t channels, const float* sums,
                         float* gradient) {
   float buffer[vector_size * (most_taps + 1)];
@@ -134,7 +137,7 @@ void put_channels_first(std::int64_t taps, std::int64_t channels, const float* s
   __builtin_memcpy(gradient, buffer, sizeof(float) * static_cast<std::size_t>(vector_size * taps));
 }
 
-/// sums [results][taps][channels] -> [results][channels][taps]
+/// Turns sums [results][taps][channels] into [results][channels][taps].
 void put_channels_first(const Windows& w, Part results, const float* sums, float* gradient) {
   const std::int64_t taps = w.rows.taps * w.columns.taps;
   sums += results.begin * taps * w.channels;

@@ -1,5 +1,6 @@
-// Which convolutions read their images where they lie, and how they are cut. The same for every
-// instruction set; static, so that none of them shares a function.
+// Some convolutions read their images where these lie. This header says which, and how they are
+// cut. It is the same for every instruction set; the functions are static, so that sources of
+// different instruction sets share none of them.
 #pragma once
 
 #include "graph/kernels/products/blocks.hpp"
@@ -7,26 +8,28 @@
 
 namespace penstock::graph {
 
-/// Steps of depth of a panel of weights that the nearest cache holds beside what they meet.
+/// The nearest cache holds a panel of weights of this many steps of depth beside what they meet.
 inline constexpr std::int64_t direct_depth = 288;
-/// Places at either end of a tile that a tap may show nothing but zeros around the image.
+/// A tap may show nothing but the zeros around the image to this many places at either end of a
+/// tile.
 inline constexpr std::int64_t most_skipped = 2;
-/// Taps of a row of such a kernel.
+/// A row of the kernel of such a convolution has at most this many taps.
 inline constexpr std::int64_t most_row_taps = 16;
-/// Panels of results whose weights or gradients are packed at a time.
+/// The weights or gradients of at most this many panels of results are packed at a time.
 inline constexpr std::int64_t most_panels = 64;
 
 static constexpr std::int64_t panels_of(std::int64_t results) {
   return (results + widest_panel - 1) / widest_panel;
 }
 
-/// Whether nearly all elements of vectors over results would be used.
+/// Returns whether vectors over results would use nearly all of their elements.
 static constexpr bool fills_vectors(std::int64_t results) {
   constexpr std::int64_t vector = widest_panel / 2;
   return results >= vector && 6 * results >= 5 * round_up(results, vector);
 }
 
-/// Whether rows of places are as good as one long row: windows of one pixel, side by side.
+/// Returns whether rows of places are as good as one long row, because windows have one pixel and
+/// lie side by side.
 static constexpr bool joins_rows(const Windows& w) {
   const auto one_by_one = [](const WindowAxis& axis) {
     return axis.taps == 1 && axis.step == 1 && axis.first == 0 && axis.places == axis.size;
@@ -34,14 +37,15 @@ static constexpr bool joins_rows(const Windows& w) {
   return one_by_one(w.rows) && one_by_one(w.columns);
 }
 
-/// Whether results are summed in vectors, places one by one from the source as it lies. With
-/// little depth it takes too long to turn the sums around; channels whose pixels have the same
-/// place in the nearest cache drive each other out of it, unless several taps read them.
+/// Returns whether results are summed in vectors, while places are read one by one from the source
+/// where it lies. With little depth it would take too long to turn the sums around. Channels whose
+/// pixels have the same place in the nearest cache drive each other out of it, unless several taps
+/// read them.
 static constexpr bool convolves_directly(const Windows& w) {
   constexpr std::int64_t fewest_channels = 16, fewest_places = 4;
   constexpr std::int64_t least_depth = 192, same_place = 1024;
   const WindowAxis& x = w.columns;
-  // What the gradient of a stride leaves out between its results is not stepped over.
+  // The vectors cannot step over what the gradient of a stride leaves out between its results.
   if (w.rows.target_step != 1 || x.target_step != 1) return false;
   if (w.channels < fewest_channels || !fills_vectors(w.results)) return false;
   if (joins_rows(w)) {
@@ -53,14 +57,15 @@ static constexpr bool convolves_directly(const Windows& w) {
          x.low >= -most_skipped && x.low + x.places + x.span - x.size <= most_skipped;
 }
 
-/// Whether a gradient's results are summed in vectors, channel by channel of the source as it lies.
+/// Returns whether a gradient's results are summed in vectors, channel by channel of the source
+/// where it lies.
 static constexpr bool sums_weights_directly(const Windows& w) {
   constexpr std::int64_t fewest_channels = 8;
   return w.channels >= fewest_channels && fills_vectors(w.results);
 }
 
-/// Results whose weights or gradients are in memory before the next are: whole panels, half a
-/// second-level cache of them.
+/// Returns how many results have their weights or gradients in memory at a time: whole panels that
+/// fill half a second-level cache.
 static constexpr std::int64_t packed_results(const Windows& w) {
   const std::int64_t depth = w.channels * w.rows.taps * w.columns.taps;
   const std::int64_t fit = at_most(right_block_floats / (depth * widest_panel), most_panels);

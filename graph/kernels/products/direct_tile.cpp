@@ -3,28 +3,30 @@
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-/// Steps after which what is prefetched is read.
+/// What is prefetched is read this many steps later.
 constexpr int steps_ahead = 8;
 
 template <int rows, int vectors>
 using Sums = Vector[rows][vectors];
 
-/// Calls `work` for every Vector of a tile, its row and column as constants.
+/// Calls `work` for every Vector of a tile, with its row and column as constants.
 template <int rows, int vectors, class Work>
 [[gnu::always_inline]] inline void for_each_sum(Work work) {
   unrolled<rows>([&](auto row) { unrolled<vectors>([&](auto v) { work(row, v); }); });
 }
 
-/// How the rows of a tile lie in the left factor: side by side, some of them to be left out, or
-/// side by side over steps that are far from each other, or apart.
+/// Says how the rows of a tile lie in the left factor. Pieces lie side by side, and some of their
+/// rows are left out. Pixels lie side by side, and their steps are far from each other. Planes lie
+/// apart.
 enum class Rows { pieces, pixels, planes };
 
-/// What the steps add to rows [first, last).
+/// Adds what the steps contribute to rows [first, last).
 template <int first, int last, Rows lie, int rows, int vectors>
 [[gnu::always_inline]] inline void add_steps(const DirectTile& tile, const float* left,
                                              const float* right, Sums<rows, vectors>& sums) {
   constexpr int count = last - first;
-  constexpr int reach = lie == Rows::planes ? 4 : count;  // rows that one pointer is enough for
+  // One pointer is enough for this many rows.
+  constexpr int reach = lie == Rows::planes ? 4 : count;
   constexpr int pointers = (count + reach - 1) / reach;
   const DepthLoop steps = tile.steps;
   const std::int64_t left_row = lie == Rows::planes ? tile.left_row : 1;
@@ -45,7 +47,7 @@ template <int first, int last, Rows lie, int rows, int vectors>
   }
 }
 
-/// The same for the rows that are not left out.
+/// Adds what the steps contribute to the rows that are not left out.
 template <int skipped, int rows, int vectors>
 [[gnu::always_inline]] inline void add_some(const DirectTile& tile, std::int8_t skip,
                                             const float* left, const float* right,

@@ -1,4 +1,5 @@
-// Tiles of a product whose left factor is read where it lies. Compiled once per instruction set.
+// A direct tile is a tile of a product whose left factor is read where it lies. The build compiles
+// it once per instruction set.
 #pragma once
 
 #include <cstdint>
@@ -8,29 +9,31 @@
 
 namespace penstock::graph::PENSTOCK_ISA {
 
-/// A loop over depth: so many times, and how far either factor moves on each time.
+/// Is a loop over depth: it says how often it turns, and how far each factor moves on with each
+/// turn.
 struct DepthLoop {
   std::int64_t count, left, right;
 };
 
 struct DirectTile {
-  int rows;               ///< from 1 to most_rows
-  int vectors;            ///< of each row: 1 or 2
-  std::int64_t left_row;  ///< from one row to the next in the left factor
+  int rows;               ///< Counts the rows, from 1 to most_rows.
+  int vectors;            ///< Counts the Vectors of each row, 1 or 2.
+  std::int64_t left_row;  ///< Is the distance between rows in the left factor.
   DepthLoop outer, inner, steps;
-  /// Rows that a turn of the inner loop leaves out: at the end, or, where below zero, at the
-  /// beginning; at most most_skipped. Null: none. Only where left_row is 1.
+  /// Says how many rows each turn of the inner loop leaves out, at most most_skipped: at the end
+  /// or, if the number is below zero, at the beginning. It is null if no row is left out, and may
+  /// be set only if left_row is 1.
   const std::int8_t* skips;
   const float* left;
-  const float* right;  ///< of each step panel_width floats
-  bool accumulate;     ///< what is in the target is part of the sums
-  const float* bias;   ///< one per element of a row, or null
-  bool relu;           ///< what is below zero at last becomes zero
-  float* target;       ///< of each row panel_width floats
+  const float* right;  ///< Has panel_width floats for each step.
+  bool accumulate;     ///< Says whether the sums start with what is in the target.
+  const float* bias;   ///< Has a number for each element of a row, or is null.
+  bool relu;           ///< Replaces results below zero by zero at the end.
+  float* target;       ///< Has panel_width floats for each row.
   std::int64_t target_pitch;
 };
 
-/// target = left * right + what the fields say.
+/// Computes target = left * right, and what the fields say besides.
 void multiply_direct(const DirectTile& tile);
 
 }  // namespace penstock::graph::PENSTOCK_ISA

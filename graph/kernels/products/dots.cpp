@@ -7,27 +7,28 @@
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-/// A tile's sums fill whole squares, which are summed at once.
+/// The sums of a tile fill whole squares, each of which is summed at once.
 constexpr int tile_rows = 4;
 constexpr int tile_columns = many_registers ? 6 : 2;
 constexpr int tile_sums = (tile_rows * tile_columns + vector_size - 1) / vector_size * vector_size;
 
-/// The first floats of the rows and columns of a tile, steps of depth contiguous.
+/// Has pointers to the first floats of the rows and columns of a tile. Steps of depth are
+/// contiguous.
 struct DotTile {
   std::int64_t depth;
   bool relu;
-  float bias[tile_sums];  ///< row by row
+  float bias[tile_sums];  ///< Has the bias row by row.
   const float* rows[tile_rows];
   const float* columns[tile_columns];
-  const float* ahead;        ///< where columns begin that the next tiles read, and
-  std::int64_t ahead_lines;  ///< how many lines of them are fetched with each step, if any
+  const float* ahead;        ///< Is where the columns begin that the next tiles read.
+  std::int64_t ahead_lines;  ///< Counts the lines of these columns that are fetched with each step.
 };
 
 Vector not_below_zero(Vector values) {
   return values < Vector{} ? Vector{} : values;
 }
 
-/// Zero in the lanes before `first`.
+/// Returns `values` with zeros in the lanes before `first`.
 Vector from_lane(std::int64_t first, Vector values) {
   Mask lanes;
   for (int i = 0; i < vector_size; ++i) lanes[i] = i;
@@ -47,8 +48,9 @@ template <int rows, class Load>
   });
 }
 
-/// The dot products, row by row. The last steps are read together with some before them, so that
-/// nothing is read past a row; these are zero in both factors then, for 0·∞ would be NaN.
+/// Computes the dot products, row by row. The last steps are read together with some steps before
+/// them, so that nothing is read past a row. In both factors these earlier steps are then zero,
+/// because 0·∞ would be NaN.
 template <int rows, bool fetches>
 [[gnu::noinline]] void dots(const DotTile& tile, float* to) {
   Vector sums[tile_sums] = {};
@@ -91,7 +93,7 @@ DotTile tile_of_columns(const Product& p, std::int64_t column, std::int64_t colu
   return tile;
 }
 
-/// Rows of `columns` sums to the result.
+/// Writes rows of `columns` sums to the result.
 void put(const float* sums, std::int64_t rows, std::int64_t columns, float* to,
          std::int64_t pitch) {
   for (std::int64_t i = 0; i < rows; ++i, to += pitch, sums += tile_columns)
@@ -101,12 +103,13 @@ void put(const float* sums, std::int64_t rows, std::int64_t columns, float* to,
       for (std::int64_t j = 0; j < columns; ++j) to[j] = sums[j];
 }
 
-/// If there are fewer columns than a tile has, the last is computed again.
+/// Computes the elements of up to a tile's columns. If there are fewer, the last column is computed
+/// again.
 void multiply_columns(const Product& p, const ProductRange& range, std::int64_t column,
                       std::int64_t columns) {
   DotTile tile = tile_of_columns(p, column, columns);
-  // Columns that come from far are fetched while those before them are multiplied; small tiles
-  // have no time for that.
+  // Columns that come from far are fetched while the columns before them are multiplied. Small
+  // tiles have no time for that.
   const std::int64_t tiles = (range.rows + tile_rows - 1) / tile_rows;
   tile.ahead = p.right.data + (column + tile_columns) * p.right.column_stride;
   if (many_registers && p.depth * p.columns > cached_floats)

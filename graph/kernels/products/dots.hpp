@@ -1,6 +1,6 @@
-// Products of few rows with a deep factor that lies column by column: each element is the dot
-// product of two runs of memory, so nothing is packed and the right factor is read once. Compiled
-// once per instruction set.
+// These are products of few rows with a deep factor that lies column by column. Each element is the
+// dot product of two runs of memory, so nothing is packed and the right factor is read once. The
+// build compiles them once per instruction set.
 #pragma once
 
 #include "graph/kernels/products/product_kernels.hpp"
@@ -8,11 +8,11 @@
 
 namespace penstock::graph::PENSTOCK_ISA {
 
-/// Whether `multiply_by_dots` can compute the product and is the faster way; depends on its sizes
-/// and strides alone.
+/// Returns whether `multiply_by_dots` can compute the product and is the faster way, which depends
+/// on the product's sizes and strides alone.
 bool prefers_dots(const Product& product);
 
-/// The elements of a range, each summed lane by lane, then over the lanes.
+/// Computes the elements of a range. Each is summed lane by lane, and then over the lanes.
 void multiply_by_dots(const Product& product, const ProductRange& range);
 
 }  // namespace penstock::graph::PENSTOCK_ISA

@@ -9,14 +9,14 @@ bool never_leaves(const WindowAxis& axis) {
   return axis.low >= 0 && axis.low + seen(axis, axis.places) <= axis.size;
 }
 
-/// Rows of the same length, as a constant.
+/// Copies rows whose length is a constant.
 template <int floats>
 void copy_rows(std::int64_t rows, const float* from, std::int64_t pitch, Packed to) {
   for (std::int64_t y = 0; y < rows; ++y, from += pitch, to.data += to.pitch)
     __builtin_memcpy(to.data, from, sizeof(float) * floats);
 }
 
-/// `count` floats of so many rows.
+/// Copies `rows` rows of `count` floats.
 void copy_rows(std::int64_t count, std::int64_t rows, const float* from, std::int64_t pitch,
                Packed to) {
   if (count == 8) return copy_rows<8>(rows, from, pitch, to);
@@ -25,7 +25,7 @@ void copy_rows(std::int64_t count, std::int64_t rows, const float* from, std::in
     copy_floats(count, from, to.data);
 }
 
-/// A plane of the source into its place among the zeros, which are there already.
+/// Copies a plane of the source to its place among the zeros, which have been written before.
 void copy_plane(const Windows& w, const Image& image, const Extent& rows, const Extent& columns,
                 const float* plane, float* to) {
   const std::int64_t width = w.columns.size, step = w.columns.step;

@@ -1,26 +1,26 @@
-// A band of a convolution's source with the zeros around it, so that every window is whole.
-// Compiled once per instruction set.
+// An Image is a band of a convolution's source with the zeros around it, so that every window is
+// whole. The build compiles it once per instruction set.
 #pragma once
 
 #include "graph/kernels/products/bands.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
 
-/// Calls `work(band)` for all places, in order.
+/// Calls `work(band)` for the bands of all places, in order.
 template <class Work>
 [[gnu::always_inline]] inline void for_each_band(const Windows& w, Work work) {
   for (std::int64_t i = 0; i < band_count(w); ++i) work(band_at(w, i));
 }
 
-/// Pixels that `places` places see along an axis, from the first of them to the last.
+/// Returns how many pixels `places` places see along an axis, from the first pixel to the last.
 inline std::int64_t seen(const WindowAxis& axis, std::int64_t places) {
   return (places - 1) * axis.step + axis.span + 1;
 }
 
-/// How much of an axis `places` places from `place` on see of the source.
+/// Says which pixels of the source `places` places from `place` on see along an axis.
 struct Extent {
   std::int64_t first, count;
-  std::int64_t to;  ///< where the first of them is among all that the places see
+  std::int64_t to;  ///< Is the place of the first of these among all pixels that the places see.
 
   Extent(const WindowAxis& axis, std::int64_t place, std::int64_t places) {
     const std::int64_t low = place * axis.step + axis.low, end = low + seen(axis, places);
@@ -30,13 +30,14 @@ struct Extent {
   }
 };
 
-/// Planes of pixels of which the window of place (0,0) begins at `data`. In a row, pixels that are
-/// a step apart lie side by side, so that neighbouring places see neighbouring floats.
+/// Holds planes of pixels; the window of place (0,0) begins at `data`. In a row, pixels that are a
+/// step apart lie side by side, so that neighbouring places see neighbouring floats.
 struct Image {
   const float* data;
   std::int64_t sample_pitch, plane_pitch, row_pitch, phase_pitch;
 
-  /// From place 0 and the lowest pixel to what tap (row,column) of it shows.
+  /// Returns the offset from the lowest pixel of place 0 to the pixel that tap (row,column) shows
+  /// to that place.
   std::int64_t tap(const Windows& w, std::int64_t row, std::int64_t column) const {
     const std::int64_t y = w.rows.first - w.rows.low + row * w.rows.tap_step;
     const std::int64_t x = w.columns.first - w.columns.low + column * w.columns.tap_step;
@@ -45,8 +46,8 @@ struct Image {
   }
 };
 
-/// Channels [first, first + channels) of the band; a copy in `to`, unless windows never leave the
-/// source and copies of eight places never the rows.
+/// Returns the channels [first, first + channels) of the band. They are copied to `to`, unless
+/// windows never leave the source and copies of eight places never leave its rows.
 Image image_of(const Windows& w, const Band& band, std::int64_t first, std::int64_t channels,
                const float* source, float* to);
 

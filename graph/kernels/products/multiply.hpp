@@ -1,4 +1,5 @@
-// The matrix product. Compiled once per instruction set; see ProductKernels.
+// This kernel is the matrix product. The build compiles it once per instruction set; see
+// ProductKernels.
 #pragma once
 
 #include "graph/kernels/products/product_kernels.hpp"

@@ -6,7 +6,7 @@
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-/// Vectors of each row, as a constant.
+/// Copies rows of `vectors` Vectors.
 template <int vectors>
 void copy_rows(std::int64_t steps, const float* from, std::int64_t pitch, Packed to) {
   for (std::int64_t step = 0; step < steps; ++step, from += pitch, to.data += to.pitch)
@@ -24,7 +24,8 @@ void transpose_band(std::int64_t count, std::int64_t steps, const float* from, s
       to.data[step * to.pitch + i] = from[i * pitch + step];
 }
 
-/// A square's rows, transposed; where there are fewer, the last of them again and again.
+/// Loads the rows of a square, transposed. If there are fewer than vector_size rows, the last one
+/// is repeated.
 [[gnu::always_inline]] inline void load_transposed(std::int64_t count, const float* from,
                                                    std::int64_t pitch,
                                                    Vector (&rows)[vector_size]) {
@@ -33,7 +34,7 @@ void transpose_band(std::int64_t count, std::int64_t steps, const float* from, s
   transpose(rows);
 }
 
-/// At most vector_size columns; the last square of each overlaps the one before it.
+/// Unpacks at most vector_size columns; the last square of each overlaps the one before it.
 void unpack_band(std::int64_t count, std::int64_t steps, const float* from, std::int64_t from_pitch,
                  float* to, std::int64_t pitch) {
   if (steps < vector_size) {

@@ -7,11 +7,13 @@ namespace penstock::graph::PENSTOCK_ISA {
 void pack_weights(const Windows& w, std::int64_t result, std::int64_t rows, std::int64_t channel,
                   std::int64_t channels, const float* weight, Packed to) {
   const std::int64_t taps = w.rows.taps * w.columns.taps;
-  if (taps == 0) return;  // pixels between those that a stride shows to any tap
+  // An input gradient has no taps for the pixels that a stride leaves out.
+  if (taps == 0) return;
   weight += result * w.weight_result + channel * w.weight_channel;
   const bool all_taps =
       w.weight_row == w.columns.taps && w.rows.weight_step == 1 && w.columns.weight_step == 1;
-  if (all_taps && w.weight_result == 1)  // whole vectors are faster, though fewer may be needed
+  // Whole vectors are faster, though fewer rows may be needed.
+  if (all_taps && w.weight_result == 1)
     return pack_rows(at_most(w.results - result, to.pitch), channels, weight, w.weight_channel, to);
   if (all_taps && w.weight_channel == taps)
     return pack_columns(rows, channels * taps, weight, w.weight_result, to);

@@ -1,4 +1,5 @@
-// A convolution's weights in the order in which tiles read them. Compiled once per instruction set.
+// The weights of a convolution are packed in the order in which tiles read them. The build compiles
+// this function once per instruction set.
 #pragma once
 
 #include "graph/kernels/products/pack.hpp"
@@ -6,8 +7,8 @@
 
 namespace penstock::graph::PENSTOCK_ISA {
 
-/// to[channel][tap][i]: the weights of results `result` + i, below `rows`, and of `channels`
-/// channels from `channel` on. What lies beyond `rows` up to the pitch may be overwritten.
+/// Writes to[channel][tap][i], the weights of the results `result` + i below `rows`, for `channels`
+/// channels from `channel` on. What lies between `rows` and the pitch may be overwritten.
 void pack_weights(const Windows& w, std::int64_t result, std::int64_t rows, std::int64_t channel,
                   std::int64_t channels, const float* weight, Packed to);
 

@@ -1,4 +1,4 @@
-// Cutting loops into equal parts. Compiled once per instruction set.
+// Loops are cut into equal parts. The build compiles this function once per instruction set.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// ProductKernels: matrix products and the convolutions that are made of them, a part of
-// KernelTable. Declarations only, as sources of every instruction set include this.
+// ProductKernels are matrix products and the convolutions that are made of them, a part of
+// KernelTable. This header has declarations only, for sources of every instruction set include it.
 #pragma once
 
 #include <cstdint>
@@ -9,34 +9,35 @@
 
 namespace penstock::graph {
 
-/// A matrix in memory; one of the strides is 1. Element (i,j): data[i * row_stride + j *
-/// column_stride].
+/// Is a matrix in memory, whose element (i,j) is data[i * row_stride + j * column_stride]. One of
+/// the strides is 1.
 struct ConstMatrix {
   const float* data;
   std::int64_t row_stride, column_stride;
 };
 
-/// result [rows,columns] = left [rows,depth] * right [depth,columns] (+ bias), row-major and dense.
+/// Describes result [rows,columns] = left [rows,depth] * right [depth,columns] (+ bias), which is
+/// row-major and dense.
 struct Product {
   std::int64_t rows, columns, depth;
   ConstMatrix left, right;
-  const float* bias = nullptr;  ///< one per column; null: none
-  bool relu = false;            ///< what is below zero becomes zero
+  const float* bias = nullptr;  ///< Has a number for each column, or is null.
+  bool relu = false;            ///< Replaces results below zero by zero.
   float* result;
 };
 
-/// Each computes a part of its units.
+/// Has kernels that each compute a part of their units.
 struct ProductKernels {
-  /// Every element is summed in the order of depth. Units: `product_units`. Workspace:
-  /// `product_floats`.
+  /// Computes every element as a sum in the order of depth. The units are `product_units`, and the
+  /// workspace has `product_floats`.
   void (*multiply)(const Product&, Part, float* workspace);
 
-  /// Every place of the windows' target; `bias`, one per result, may be null. Units:
-  /// `convolve_units`. Workspace: `convolve_floats`.
+  /// Computes every place of the windows' target. `bias` has a number per result and may be null.
+  /// The units are `convolve_units`, and the workspace has `convolve_floats`.
   void (*convolve)(const Windows&, Part, const float* source, const float* weight,
                    const float* bias, float* target, float* workspace);
-  /// weight_gradient [results,channels,taps] from the gradient of the target. Units: results.
-  /// Workspace: `weight_gradient_floats`.
+  /// Computes weight_gradient [results,channels,taps] from the gradient of the target. The units
+  /// are results, and the workspace has `weight_gradient_floats`.
   void (*convolve_weight_gradient)(const Windows&, Part, const float* source,
                                    const float* target_gradient, float* weight_gradient,
                                    float* workspace);

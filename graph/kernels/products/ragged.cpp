@@ -5,7 +5,7 @@
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-/// Rows of floats from one place to another.
+/// Copies rows of floats.
 void copy(const float* from, std::int64_t from_pitch, float* to, std::int64_t to_pitch,
           std::int64_t rows, std::int64_t columns) {
   for (std::int64_t row = 0; row < rows; ++row, from += from_pitch, to += to_pitch)

@@ -1,15 +1,17 @@
-// Strips at the right border of a matrix. Compiled once per instruction set.
+// Ragged strips lie at the right border of a matrix. The build compiles these functions once per
+// instruction set.
 #pragma once
 
 #include "graph/kernels/products/tile.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
 
-/// The tile at the right border, `columns` wide: nothing is written past them, nor is more than
-/// them read of the bias.
+/// Computes the tile at the right border, which is `columns` wide. Nothing is written past these
+/// columns, and no more than these are read of the bias.
 void multiply_ragged(Strip strip, std::int64_t columns);
 
-/// As many panels as `columns` fill, and the ragged one; the bias, if any, is of the columns.
+/// Computes as many panels as `columns` fill, and the ragged one. The bias, if there is one,
+/// belongs to the columns.
 void multiply_columns(Strip strip, std::int64_t columns);
 
 }  // namespace penstock::graph::PENSTOCK_ISA

@@ -8,15 +8,15 @@
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-/// The next panels, whose sums are [columns / panel_width, rows, panel_width].
+/// Is a group of panels whose sums, [columns / panel_width, rows, panel_width], are kept together.
 struct Block {
   std::int64_t first_row, rows;
   std::int64_t first_column, columns;
-  float* left;  ///< packed [rows,left_pitch]
+  float* left;  ///< Has the packed left factor [rows,left_pitch].
   float* sums;
 };
 
-/// Steps of depth in one panel.
+/// Are the steps of depth that are added to one panel at a time.
 struct Steps {
   const float* right;
   std::int64_t right_pitch;
@@ -47,7 +47,7 @@ template <int steps, bool first, bool fetches>
   }
 }
 
-/// With each of the first rows, a row of the next panel is fetched.
+/// Adds the steps to all rows. With each of the first rows, a row of the next panel is fetched.
 template <int steps, bool first>
 void add_steps(const Steps& s) {
   Vector right[steps][2];
@@ -86,13 +86,13 @@ void for_each_panel(const Block& block, Work work) {
     work(block.first_column + column, block.sums + column * block.rows);
 }
 
-/// Where the panel of a column begins: the last one overlaps the one before it, so that nothing is
-/// read past a row.
+/// Returns where the panel of a column begins. The last panel overlaps the one before it, so that
+/// nothing is read past a row.
 std::int64_t start_of_panel(const Product& p, std::int64_t column) {
   return at_most(column, p.columns - panel_width);
 }
 
-/// A panel's sums as results; columns of the panel before it are left alone.
+/// Writes the sums of a panel as results, except for columns that belong to the panel before it.
 void put(const Product& p, const Block& block, std::int64_t column, const float* sums) {
   const std::int64_t start = start_of_panel(p, column), skipped = column - start;
   Vector bias[2] = {};

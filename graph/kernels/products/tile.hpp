@@ -1,5 +1,5 @@
-// The innermost loops of every product: tiles of the result whose sums stay in registers. Compiled
-// once per instruction set.
+// These are the innermost loops of every product: tiles of the result whose sums stay in registers.
+// The build compiles them once per instruction set.
 #pragma once
 
 #include <cstdint>
@@ -8,37 +8,37 @@
 
 namespace penstock::graph::PENSTOCK_ISA {
 
-/// The largest tile: with two Vectors per row, its sums leave registers for one factor of each
-/// kind.
+/// The largest tile has this many rows: with two Vectors per row, its sums leave registers for one
+/// factor of each kind.
 inline constexpr int most_rows = many_registers ? 14 : 6;
 inline constexpr int panel_width = 2 * vector_size;
-/// Floats from one step of depth to the next in a packed left factor.
+/// One step of depth and the next in a packed left factor are this many floats apart.
 inline constexpr int left_pitch = many_registers ? 16 : 8;
 
-/// What is added to the sums of a tile at the end.
+/// Says what is added to the sums of a tile at the end.
 enum class Bias : std::uint8_t { none, of_rows, of_columns };
 
 struct Strip {
-  int rows;             ///< from 1 to most_rows
-  int vectors;          ///< of each row of a tile: 1 or 2
-  std::int64_t panels;  ///< tiles side by side, panel_width apart
-  /// Depth is `runs` runs of `steps` each. In a run the right factor moves on by `right_pitch`;
-  /// run i of it begins at right[starts[i]].
+  int rows;             ///< Counts the rows, from 1 to most_rows.
+  int vectors;          ///< Counts the Vectors of each row of a tile, 1 or 2.
+  std::int64_t panels;  ///< Counts the tiles side by side, which are panel_width apart.
+  /// Depth consists of `runs` runs of `steps` steps each. Within a run the right factor moves on by
+  /// `right_pitch`; run i begins at right[starts[i]].
   std::int64_t runs, steps;
-  const float* left;  ///< packed: [runs*steps, left_pitch]
+  const float* left;  ///< Has the packed factor [runs*steps, left_pitch].
   const float* right;
   const std::int64_t* starts;
   std::int64_t right_pitch;
-  std::int64_t right_panel;  ///< from one panel to the next
-  bool accumulate;           ///< what is in the target is part of the sums
+  std::int64_t right_panel;  ///< Is the distance from one panel to the next.
+  bool accumulate;           ///< Says whether the sums start with what is in the target.
   Bias bias_is;
   const float* bias;
-  bool relu;  ///< what is below zero at last becomes zero
+  bool relu;  ///< Replaces results below zero by zero at the end.
   float* target;
   std::int64_t target_pitch;
 };
 
-/// target = left * right + what the fields say.
+/// Computes target = left * right, and what the fields say besides.
 void multiply_strip(const Strip& strip);
 
 }  // namespace penstock::graph::PENSTOCK_ISA

@@ -8,13 +8,13 @@
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-/// Columns of a tile. They are often a power of two apart, and then meet in one set of the nearest
-/// cache, which has twelve ways where there are many registers, or eight.
+/// A tile has this many columns. They are often a power of two apart, and then meet in one set of
+/// the nearest cache, which has twelve ways where there are many registers, and eight elsewhere.
 constexpr std::int64_t tile_columns = many_registers ? 12 : 6;
-/// Columns whose sums are turned around at once.
+/// The sums of this many columns are turned around at once.
 constexpr std::int64_t group = widest_panel;
 
-/// Some rows, packed [depth,pitch], and the sums of a group, [group,pitch].
+/// Has some rows, packed as [depth,pitch], and the sums of a group, [group,pitch].
 struct Panel {
   std::int64_t first_row, rows, pitch;
   float* packed;

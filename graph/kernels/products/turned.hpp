@@ -1,6 +1,6 @@
-// Products of few rows with a factor that lies column by column, turned around: Vectors run over
-// the rows, which are packed, and the columns are read where they lie, once, each along its own run
-// of memory. Compiled once per instruction set.
+// These are products of few rows with a factor that lies column by column, turned around: Vectors
+// run over the rows, which are packed, and the columns are read where they lie, once, each along
+// its own run of memory. The build compiles them once per instruction set.
 #pragma once
 
 #include "graph/kernels/products/product_kernels.hpp"
@@ -8,11 +8,12 @@
 
 namespace penstock::graph::PENSTOCK_ISA {
 
-/// Whether `multiply_turned` can compute the product and is the faster way; depends on its sizes
-/// and strides alone.
+/// Returns whether `multiply_turned` can compute the product and is the faster way, which depends
+/// on the product's sizes and strides alone.
 bool prefers_turned(const Product& product);
 
-/// The elements of a range, each summed in the order of depth. Workspace: `turned_floats`.
+/// Computes the elements of a range, each as a sum in the order of depth. The workspace has
+/// `turned_floats`.
 void multiply_turned(const Product& product, const ProductRange& range, float* workspace);
 
 }  // namespace penstock::graph::PENSTOCK_ISA

@@ -1,5 +1,5 @@
-// The units that products can be shared by. The same for every instruction set; static, so that
-// none of them shares a function.
+// These are the units by which threads share products. They are the same for every instruction set;
+// the functions are static, so that sources of different instruction sets share none of them.
 #pragma once
 
 #include "graph/kernels/products/bands.hpp"
@@ -9,14 +9,14 @@
 
 namespace penstock::graph {
 
-/// Neighbouring rows and columns of a product.
+/// Is a range of neighbouring rows and columns of a product.
 struct ProductRange {
   std::int64_t first_row, rows;
   std::int64_t first_column, columns;
 };
 
-/// Threads share the longer side, by rows or by panels of columns, for each packs the other side's
-/// factor for itself.
+/// Returns whether threads share the rows of a product, or else panels of its columns. They share
+/// the longer side, because each thread packs the factor of the other side for itself.
 static constexpr bool shares_rows(std::int64_t rows, std::int64_t columns) {
   return rows > columns;
 }
@@ -32,8 +32,9 @@ static constexpr ProductRange range_of(Part part, std::int64_t rows, std::int64_
   return {0, rows, own.begin, own.end - own.begin};
 }
 
-/// Each band's results: neighbouring ones share what is packed of the source. Where it lies as it
-/// is, each band's panels of results.
+/// Returns the number of units of a convolution. A unit is a result of a band, because neighbouring
+/// results share what is packed of the source; where the source is read as it lies, a unit is a
+/// panel of a band's results.
 static constexpr std::int64_t convolve_units(const Windows& w) {
   return band_count(w) * (convolves_directly(w) ? panels_of(w.results) : w.results);
 }

@@ -4,27 +4,28 @@
 #include "graph/kernels/products/pack.hpp"
 #include "graph/kernels/products/parts.hpp"
 
-// The vectors run over results, whose gradients are transposed; the pixels that they meet are read
-// from the source, one by one, and those around it are left out.
+// The vectors run over results, whose gradients are transposed. The pixels that these meet are read
+// from the source, one by one, and those around the source are left out.
 
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-/// A band's gradients for some neighbouring results.
+/// Has a band's gradients for some neighbouring results.
 struct Gradients {
   const Windows& w;
   const Band& band;
   std::int64_t results;
-  const float* data;  ///< [place][panel_width]
+  const float* data;  ///< Has the gradients [place][panel_width].
 };
 
-/// Places that see the source by one tap of an axis.
+/// Are the places that see the source by one tap of an axis.
 struct Places {
   std::int64_t first, count;
 
   Places(const WindowAxis& axis, std::int64_t tap, std::int64_t from, std::int64_t places) {
     const std::int64_t pixel = axis.first + tap * axis.tap_step;
-    const auto past = [&](std::int64_t limit) {  // the first place that sees `limit` or beyond
+    // Returns the first place that sees `limit` or beyond.
+    const auto past = [&](std::int64_t limit) {
       return pixel >= limit ? 0 : (limit - pixel + axis.step - 1) / axis.step;
     };
     const std::int64_t low = past(0), high = past(axis.size), end = from + places;
@@ -77,7 +78,7 @@ void add_band(const Gradients& gradients, const float* source, float* sums) {
   });
 }
 
-/// The band's gradients of `results` results from the one on that `gradient` begins with.
+/// Transposes the band's gradients of `results` results, the first of which begins at `gradient`.
 void transpose_gradients(const Windows& w, const Band& band, std::int64_t results,
                          const float* gradient, float* to) {
   const std::int64_t places = band.rows * w.columns.places;

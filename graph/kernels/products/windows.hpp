@@ -7,34 +7,38 @@
 
 namespace penstock::graph {
 
-/// Places along one axis (height or width), and the pixels that each sees.
+/// Describes the places along one axis (height or width), and the pixels that each place sees.
 struct WindowAxis {
-  std::int64_t size;    ///< pixels of the source
-  std::int64_t places;  ///< of the target
-  std::int64_t step;    ///< pixels from one place to the next
+  std::int64_t size;    ///< Counts the pixels of the source.
+  std::int64_t places;  ///< Counts the places of the target.
+  std::int64_t step;    ///< Is the number of pixels from one place to the next.
   std::int64_t taps;
-  std::int64_t first;     ///< the pixel of place 0 and tap 0; outside the source it is zero
-  std::int64_t tap_step;  ///< pixels from one tap to the next, not above zero in a gradient
-  std::int64_t low;       ///< the lowest pixel of place 0
-  std::int64_t span;      ///< from there to its highest pixel
-  std::int64_t target_first, target_step;  ///< where the places lie in the target
-  std::int64_t weight_first, weight_step;  ///< which of the kernel's rows or columns the taps are
+  /// Is the pixel that tap 0 shows to place 0; a pixel outside the source is zero.
+  std::int64_t first;
+  /// Is the number of pixels from one tap to the next, which is not above zero in a gradient.
+  std::int64_t tap_step;
+  std::int64_t low;  ///< Is the lowest pixel that place 0 sees.
+  /// Is the number of pixels from the lowest to the highest one that place 0 sees.
+  std::int64_t span;
+  std::int64_t target_first, target_step;  ///< Say where the places lie in the target.
+  /// Say which rows or columns of the kernel the taps are.
+  std::int64_t weight_first, weight_step;
 };
 
-/// target[s][r][place] = bias[r] + sum over channels c and taps of weight[r][c][tap] *
-/// source[s][c][pixel of place and tap]
+/// Describes target[s][r][place] = bias[r] + sum over channels c and taps of weight[r][c][tap] *
+/// source[s][c][pixel of place and tap].
 struct Windows {
   std::int64_t samples;
   WindowAxis rows, columns;
-  std::int64_t channels;  ///< planes of the source that are summed over
-  std::int64_t results;   ///< planes of the target
+  std::int64_t channels;  ///< Counts the planes of the source that are summed over.
+  std::int64_t results;   ///< Counts the planes of the target.
   std::int64_t source_sample;
   std::int64_t target_sample, target_plane, target_row;
   std::int64_t weight_result, weight_channel, weight_row;
-  /// What is packed at once: rows of one sample, or samples with all their rows; and how many
+  /// Say what is packed at once: rows of one sample, or samples with all their rows; and how many
   /// channels are summed before the next are packed.
   std::int64_t band_samples, band_rows, block_channels;
-  bool relu = false;  ///< what is below zero becomes zero
+  bool relu = false;  ///< Replaces results below zero by zero.
 };
 
 }  // namespace penstock::graph

@@ -9,7 +9,7 @@
 namespace penstock::graph {
 namespace {
 
-/// What copies and Vectors may touch past the last pixel.
+/// Copies and Vectors may touch this many floats past the last pixel.
 constexpr std::int64_t slack = widest_panel;
 
 std::int64_t taps(const Windows& w) {
@@ -19,7 +19,8 @@ std::int64_t band_places(const Windows& w) {
   return w.band_samples * w.band_rows * w.columns.places;
 }
 
-/// A plane of a band with the zeros around it, its rows padded to whole steps.
+/// Returns the floats of a plane of a band with the zeros around it; its rows are padded to whole
+/// steps.
 std::int64_t plane_floats(const Windows& w) {
   const std::int64_t height = (w.band_rows - 1) * w.rows.step + w.rows.span + 1;
   const std::int64_t width = (w.columns.places - 1) * w.columns.step + w.columns.span + 1;

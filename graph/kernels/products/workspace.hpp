@@ -1,4 +1,5 @@
-// The scratch memory that products need, in floats; the same for every instruction set.
+// These functions say how many floats of scratch memory products need, which is the same for every
+// instruction set.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +8,11 @@
 
 namespace penstock::graph {
 
-/// A product of [rows,depth] by [depth,columns].
+/// Returns the floats of a product of [rows,depth] by [depth,columns].
 std::int64_t product_floats(std::int64_t rows, std::int64_t columns, std::int64_t depth) noexcept;
 
-/// Either pass over the images, and the gradient of the weights, for which the bands differ.
+/// Returns the floats of a convolution or its input gradient; weight_gradient_floats() returns
+/// those of the weights' gradient, which has other bands.
 std::int64_t convolve_floats(const Windows& w) noexcept;
 std::int64_t weight_gradient_floats(const Windows& w) noexcept;
 

@@ -49,7 +49,7 @@ GradientSums gradient_sums_each(std::int64_t count, const Moments& moments, cons
           long_sum_of(count, product, dy, weight, x) * static_cast<double>(moments.inverse_std)};
 }
 
-/// What is taken off dy·scale·inverse_std: (x - mean)·slope + offset.
+/// Is what is subtracted from dy·scale·inverse_std: (x - mean)·slope + offset.
 struct Correction {
   float slope, offset;
 

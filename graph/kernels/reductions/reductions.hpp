@@ -1,5 +1,5 @@
-// ReductionKernels: sums of neighbouring elements, a part of KernelTable. Declarations only, as
-// sources of every instruction set include this.
+// ReductionKernels are sums of neighbouring elements, a part of KernelTable. This header has
+// declarations only, for sources of every instruction set include it.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@ namespace penstock::graph {
 /// The order of every sum is fixed by sizes alone.
 struct ReductionKernels {
   double (*sum)(std::int64_t count, const float* x);
-  /// sums[i] += x[i]
+  /// Adds x[i] to sums[i].
   void (*add_to)(std::int64_t count, const float* x, double* sums);
   void (*round)(std::int64_t count, const double* x, float* y);
-  /// x [samples,channels,inner] -> sums [channels], for a part of the channels.
+  /// Computes sums [channels] of x [samples,channels,inner] for a part of the channels.
   void (*channel_sums)(std::int64_t samples, std::int64_t channels, std::int64_t inner, Part part,
                        const float* x, float* sums);
 };

@@ -54,21 +54,21 @@ float exponentials(std::int64_t count, const float* x, float peak, float* y) {
 }
 
 /// A line is sure of its largest element, whose term is 1, if all terms sum up to less than this.
-/// Then 1 + the others may be 1, and their sum has to be taken by itself.
+/// Then 1 plus the other terms may be 1, and the others have to be summed by themselves.
 constexpr float sure = 1.5f;
 
-/// Returns a term as it is, but 0 for the largest element's, which is 1.
+/// Returns a term unchanged, but 0 for the term of the largest element, which is 1.
 constexpr auto other_term = [](auto term) { return term < 1.0f ? term : decltype(term){}; };
 
 float logarithm_of_sum(double sum) {
   return static_cast<float>(__builtin_log(static_cast<double>(static_cast<float>(sum))));
 }
 
-/// Returns the sum of a block's terms without the largest element's.
+/// Returns the sum of a block's terms without that of the largest element.
 float sum_of_others(const Block& block) {
   constexpr std::int64_t step = 16;
   float sums[step] = {};
-  for (std::int64_t j = 0; j < block.size; j += step)  // there are whole steps of terms
+  for (std::int64_t j = 0; j < block.size; j += step)  // There are whole steps of terms.
     for_each_element(step, [&](std::int64_t i) { sums[i] += other_term(block.terms[j + i]); });
   for (std::int64_t half = step / 2; half > 0; half /= 2)
     for (std::int64_t i = 0; i < half; ++i) sums[i] += sums[i + half];
@@ -88,7 +88,7 @@ float log_of_exponentials(std::int64_t count, const float* x, float peak) {
                                          : logarithm_of_sum(sum);
 }
 
-/// peaks[i] = the largest of column i.
+/// Computes peaks[i], the largest element of column i.
 [[gnu::always_inline]] inline void find_peaks(const Slab& slab, const float* x, float* peaks) {
   for_each_element(slab.width, [=](std::int64_t i) { peaks[i] = -__builtin_inff(); });
   slab.for_each_row([=, width = slab.width](std::int64_t row) {
@@ -97,7 +97,7 @@ float log_of_exponentials(std::int64_t count, const float* x, float peak) {
   });
 }
 
-/// sums[i] = the sum of term(offset) over column i.
+/// Computes sums[i], the sum of term(offset) over column i.
 template <class Term>
 [[gnu::always_inline]] inline void sum_columns(const Slab& slab, float* sums, Term term) {
   for_each_element(slab.width, [=](std::int64_t i) { sums[i] = 0; });
@@ -106,10 +106,11 @@ template <class Term>
   });
 }
 
-/// Lines of so many elements that are neighbours are worked on side by side as well, turned round.
+/// Lines of at most this many elements that are neighbours are worked on side by side as well,
+/// turned round.
 constexpr std::int64_t short_length = 32;
 
-/// Adds the rows of a slab up into its first one, in the order of short_sum_of().
+/// Adds up the rows of a slab into its first row, in the order of short_sum_of().
 [[gnu::always_inline]] inline void fold_rows(const Slab& slab, float* rows) {
   for (std::int64_t half = short_length / 2; half > 0; half /= 2)
     for (std::int64_t row = 0; row < half && row + half < slab.rows; ++row)
@@ -119,7 +120,7 @@ constexpr std::int64_t short_length = 32;
 }
 
 /// Puts log(sum(exp(x - peak))) of each of the first `lines` columns into `logarithms`, with the
-/// bits that log_of_exponentials() has of the same elements. Overwrites x.
+/// same bits that log_of_exponentials() has for these elements. Overwrites x.
 void logarithms_of_columns(const Slab& slab, std::int64_t lines, const float* peaks, float* x,
                            float* logarithms) {
   float others[short_length * columns];
@@ -143,7 +144,7 @@ void logarithms_of_columns(const Slab& slab, std::int64_t lines, const float* pe
 /// Works on `width` short lines, which lie one after the other.
 void log_softmax_of_short_lines(std::int64_t width, std::int64_t length, const float* x, float* y) {
   float turned[short_length * columns], peaks[columns], logarithms[columns] = {};
-  const Slab slab{0, length, columns, rounded_up(width)};  // lines of zeros follow the last one
+  const Slab slab{0, length, columns, rounded_up(width)};  // Lines of zeros follow the last line.
   for (std::int64_t row = 0; row < length; ++row)
     for (std::int64_t i = width; i < slab.width; ++i) turned[row * columns + i] = 0;
   for (std::int64_t i = 0; i < width; ++i)
@@ -190,8 +191,8 @@ void softmax(const Lines& lines, const float* x, float* y) {
   for_each_group(lines, whole, side_by_side);
 }
 
-/// y = x - peaks - log(sums), where `others` are the sums without the largest element's term.
-/// Overwrites the sums.
+/// Computes y = x - peaks - log(sums), where `others` are the sums without the largest element's
+/// term. Overwrites the sums.
 [[gnu::always_inline]] inline void subtract_logarithms(const Slab& slab, const float* x,
                                                        const float (&peaks)[columns],
                                                        float (&sums)[columns],
@@ -284,9 +285,9 @@ void log_softmax_gradient(const Lines& lines, const float* y, const float* dy, f
   for_each_group(lines, whole, side_by_side);
 }
 
-/// Puts into `own`, for each line of a slab, the probability of its label's class less what is
-/// wanted of it beyond `uniform`; lines begin `next_column` apart. Near 1 a probability has lost
-/// how far from 1 it is, which its logarithm still tells.
+/// Puts into `own`, for each line of a slab, the probability of its label's class minus the
+/// probability wanted of that class beyond `uniform`. Lines begin `next_column` apart. Near 1, a
+/// probability has lost how far from 1 it is, which its logarithm still tells.
 void own_differences(const LabelledLines& of, std::int64_t first_line, const Slab& slab,
                      std::int64_t next_column, const float* log_probabilities, float* own) {
   for (std::int64_t i = 0; i < slab.width; ++i) {
@@ -326,7 +327,8 @@ void gradient_of_whole_lines(const LabelledLines& of, std::int64_t first_line, s
 void gradient_of_slab(const LabelledLines& of, std::int64_t first_line, const Slab& slab,
                       const float* log_probabilities, float* dx) {
   float own[columns], factors[columns];
-  std::int64_t own_rows[columns];  // where the label's row begins; below zero if it is ignored
+  // Each entry is where the label's row begins, or below zero if the label is ignored.
+  std::int64_t own_rows[columns];
   own_differences(of, first_line, slab, 1, log_probabilities, own);
   for (std::int64_t i = 0; i < slab.width; ++i) {
     const std::int64_t label = of.labels[first_line + i];

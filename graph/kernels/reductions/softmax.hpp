@@ -1,5 +1,5 @@
-// SoftmaxKernels: softmax along the lines of a tensor and its logarithm, a part of KernelTable.
-// Declarations only, as sources of every instruction set include this.
+// SoftmaxKernels are softmax along the lines of a tensor, and its logarithm. They are a part of
+// KernelTable. This header has declarations only, for sources of every instruction set include it.
 #pragma once
 
 #include <cstdint>
@@ -9,28 +9,29 @@
 
 namespace penstock::graph {
 
-/// What a cross entropy's gradient needs beside the log-probabilities; line i of the scores has
-/// label i, its elements are its classes.
+/// Holds what the gradient of a cross entropy needs besides the log-probabilities. Line i of the
+/// scores has label i, and its elements are its classes.
 struct LabelledLines {
   Lines lines;
   const std::int64_t* labels;
-  std::int64_t ignored;  ///< a line with this label has the gradient 0
-  float own;             ///< the probability wanted of the line's own class, beyond `uniform`
-  float uniform;         ///< the probability wanted of every class
-  RowOperand dloss;      ///< of line i
+  std::int64_t ignored;  ///< A line with this label has the gradient 0.
+  /// Is the probability wanted of the class that is the line's label, beyond `uniform`.
+  float own;
+  float uniform;     ///< Is the probability wanted of every class.
+  RowOperand dloss;  ///< Has a number for each line.
 };
 
-/// y may be x, dx may be y or dy.
+/// In every function, y may be x, and dx may be y or dy.
 struct SoftmaxKernels {
-  /// y = exp(x - max) / sum(exp(x - max)); exactly 0 where x is -inf.
+  /// Computes y = exp(x - max) / sum(exp(x - max)), which is exactly 0 where x is -inf.
   void (*softmax)(const Lines&, const float* x, float* y);
-  /// dx = y·(dy - sum(dy·y)).
+  /// Computes dx = y·(dy - sum(dy·y)).
   void (*softmax_gradient)(const Lines&, const float* y, const float* dy, float* dx);
-  /// y = x - max - log(sum(exp(x - max))).
+  /// Computes y = x - max - log(sum(exp(x - max))).
   void (*log_softmax)(const Lines&, const float* x, float* y);
-  /// dx = dy - exp(y)·sum(dy).
+  /// Computes dx = dy - exp(y)·sum(dy).
   void (*log_softmax_gradient)(const Lines&, const float* y, const float* dy, float* dx);
-  /// dx = (exp(log_probabilities) - wanted)·dloss; dx may be log_probabilities.
+  /// Computes dx = (exp(log_probabilities) - wanted)·dloss; dx may be log_probabilities.
   void (*cross_entropy_gradient)(const LabelledLines&, const float* log_probabilities, float* dx);
 };
 

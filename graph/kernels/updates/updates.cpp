@@ -6,8 +6,8 @@
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-/// a·b + c rounded once; in double, where no instruction does that for f32: the product is exact
-/// there, and rounding the sum twice matters once in a billion times.
+/// Returns a·b + c, rounded once. Where no instruction does that for f32, the function computes in
+/// double: the product is exact there, and rounding the sum twice matters once in a billion times.
 [[gnu::always_inline]] inline float rounded_once(float a, float b, float c) {
 #ifdef __FP_FAST_FMAF
   return __builtin_fmaf(a, b, c);
@@ -17,7 +17,7 @@ namespace {
 #endif
 }
 
-/// Calls `work(i, g)` with each element of the gradient, and clears it.
+/// Calls `work(i, g)` with each element of the gradient, and sets the cleared memory to zero.
 template <class Work>
 [[gnu::always_inline]] inline void for_each_gradient(std::int64_t count,
                                                      const SummedGradient& gradient, Work work) {
@@ -96,7 +96,7 @@ void rmsprop(std::int64_t count, const RmsPropConstants& constants, const Summed
   variants[mean != nullptr][buffer != nullptr](count, constants, gradient, w, square, mean, buffer);
 }
 
-/// The sum of the squares of scale·x. Independent sums, which stay in vectors.
+/// Returns the sum of the squares of scale·x. The partial sums are independent and stay in vectors.
 double block_squared_norm(std::int64_t count, float scale, const float* x) {
   using Doubles = double __attribute__((vector_size(PENSTOCK_VECTOR_BYTES)));
   constexpr int partial_sums = 16, size = PENSTOCK_VECTOR_BYTES / 8, vectors = partial_sums / size;
@@ -126,7 +126,7 @@ double squared_norm(std::int64_t count, float scale, const float* x) {
   return sum;
 }
 
-/// What w moves against.
+/// Returns the direction against which w moves.
 [[gnu::always_inline]] inline float lamb_direction(const LambConstants& c, float w, float m,
                                                    float v) {
   return m / c.correction1 / (__builtin_sqrtf(v) / c.correction2_root + c.eps) + c.decay * w;

@@ -1,5 +1,6 @@
-// exp and what follows from it, as plain arithmetic, so that loops over it become vectors and bits
-// depend on no library. For kernels that the build compiles once per instruction set.
+// These are exp and functions that follow from it, as plain arithmetic, so that loops over them
+// become vectors and their bits depend on no library. They are for kernels that the build compiles
+// once per instruction set.
 #pragma once
 
 #include <cstdint>
@@ -19,35 +20,37 @@ namespace penstock::graph::PENSTOCK_ISA {
   return multiply_add(p, r * r, r);
 }
 
-/// Stands for `factor`, which is 0.7 to 1.5, times 2 to the power of `exponent`, an integer.
+/// Is `factor`, from 0.7 to 1.5, times 2 to the power of `exponent`, which is an integer.
 struct Power {
   float factor;
   std::uint32_t exponent;
 };
 
-/// Returns exp(x), for which f32 has to have a normal number: x = n·ln 2 + r gives exp(r)·2^n.
+/// Returns exp(x), which has to be a normal number in f32: x = n·ln 2 + r gives exp(r)·2^n.
 [[gnu::always_inline]] inline Power exponential_power(float x) {
-  constexpr float shift = 0x1.8p23f;  // added, it rounds to an integer in the lowest bits
+  // When this is added to a number, the sum has the rounded integer in its lowest bits.
+  constexpr float shift = 0x1.8p23f;
   const float shifted = multiply_add(x, 1.44269504f, shift);
   const float n = shifted - shift;
-  // ln 2 in two parts, the first of so few bits that n times it is exact.
+  // ln 2 is split into two parts; the first has so few bits that n times it is exact.
   const float r = multiply_add(n, 2.12194440e-4f, multiply_add(n, -0.693359375f, x));
   return {small_exponential_minus_one(r) + 1.0f,
           __builtin_bit_cast(std::uint32_t, shifted) - __builtin_bit_cast(std::uint32_t, shift)};
 }
 
-/// Between these, f32 has normal numbers for exp(x).
+/// Between these numbers, exp(x) is a normal number in f32.
 inline constexpr float lowest_exponent = -0x1.5d589ep+6f, highest_exponent = 0x1.62e42ep+6f;
 
-/// Returns exp(x) to about one unit in the last place; exactly 0 where f32 has no normal number so
-/// small (below -87.33654) and infinite where it has none so large (above 88.72283).
+/// Returns exp(x) to about one unit in the last place. The result is exactly 0 where f32 has no
+/// normal number so small (below -87.33654), and infinite where it has none so large (above
+/// 88.72283).
 [[gnu::always_inline]] inline float exponential(float x) {
   constexpr float lowest = lowest_exponent, highest = highest_exponent;
   const Power power = exponential_power(x < lowest ? lowest : x > highest ? highest : x);
-  // 2^n itself may be too large where exp(r)·2^n is not.
+  // The power 2^n itself may be too large where exp(r)·2^n is not.
   const float y = __builtin_bit_cast(
       float, __builtin_bit_cast(std::uint32_t, power.factor) + (power.exponent << 23));
-  const float above = x <= highest ? y : x + __builtin_inff();  // a NaN stays
+  const float above = x <= highest ? y : x + __builtin_inff();  // This keeps a NaN.
   return x < lowest ? 0.0f : above;
 }
 
@@ -58,12 +61,13 @@ inline constexpr float lowest_exponent = -0x1.5d589ep+6f, highest_exponent = 0x1
   return x < lowest_exponent ? 0.0f : y;
 }
 
-/// 1/(1 + exp(-x)).
+/// Returns 1/(1 + exp(-x)).
 [[gnu::always_inline]] inline float logistic(float x) {
   return 1.0f / (1.0f + exponential(-x));
 }
 
-/// tanh x: Cephes' polynomial (Moshier, tanhf) near 0, where 1 - 2/(exp(2x) + 1) would cancel.
+/// Returns tanh x. Near 0, where 1 - 2/(exp(2x) + 1) would cancel, it is Cephes' polynomial
+/// (Moshier, tanhf).
 [[gnu::always_inline]] inline float hyperbolic_tangent(float x) {
   const float size = x < 0.0f ? -x : x, square = x * x;
   float p = -5.70498872745e-3f;
@@ -76,15 +80,16 @@ inline constexpr float lowest_exponent = -0x1.5d589ep+6f, highest_exponent = 0x1
   return size < 0.625f ? near : x < 0.0f ? -far : far;
 }
 
-/// The standard normal distribution at one point.
+/// Describes the standard normal distribution at one point.
 struct Normal {
-  float density;  ///< exp(-x²/2)/√(2π)
-  float below;    ///< the probability of less than x
+  float density;  ///< Is exp(-x²/2)/√(2π).
+  float below;    ///< Is the probability of a number below x.
 };
 
-/// The tail beyond |x| is exp(-x²/2) times a polynomial in t = 1/(1 + 0.3·|x|), as in Abramowitz
-/// and Stegun's 7.1.26, but of degree 8 and fitted so that its own relative error is below 5e-7
-/// wherever f32 holds the tail: gelu of a large negative x is nothing but its tail.
+/// Returns the standard normal distribution at x. The tail beyond |x| is exp(-x²/2) times a
+/// polynomial in t = 1/(1 + 0.3·|x|), as in Abramowitz and Stegun's 7.1.26, but of degree 8 and
+/// fitted so that the tail's own relative error is below 5e-7 wherever f32 holds the tail: gelu of
+/// a large negative x consists of the tail alone.
 [[gnu::always_inline]] inline Normal normal(float x) {
   const float size = x < 0.0f ? -x : x;
   const float bell = exponential_of_negative(-0.5f * x * x);

@@ -1,11 +1,11 @@
-// Lines: a tensor seen as lines along one axis.
+// Lines are a tensor seen as lines along one axis.
 #pragma once
 
 #include <cstdint>
 
 namespace penstock::graph {
 
-/// Row-major [outer, length, inner]: the elements of a line are `inner` apart.
+/// Is a row-major tensor [outer, length, inner]: the elements of a line are `inner` apart.
 struct Lines {
   std::int64_t outer = 1;
   std::int64_t length = 1;

@@ -1,5 +1,6 @@
-// log and what follows from it, as plain arithmetic, so that loops over it become vectors and bits
-// depend on no library. For kernels that the build compiles once per instruction set.
+// These are log and functions that follow from it, as plain arithmetic, so that loops over them
+// become vectors and their bits depend on no library. They are for kernels that the build compiles
+// once per instruction set.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +9,13 @@
 
 namespace penstock::graph::PENSTOCK_ISA {
 
-/// log(x) to about one unit in the last place; -inf for 0 and what f32 holds with fewer bits, NaN
-/// below. x = 2^n·(1 + r) gives n·ln 2 + log(1 + r), with Cephes' polynomial for 1 + r from √½ to
-/// √2 (Moshier, logf).
+/// Returns log(x) to about one unit in the last place. The result is -inf for 0 and for denormals,
+/// and NaN below 0. x = 2^n·(1 + r) gives n·ln 2 + log(1 + r), with Cephes' polynomial for 1 + r
+/// from √½ to √2 (Moshier, logf).
 [[gnu::always_inline]] inline float logarithm(float x) {
   constexpr std::uint32_t root_half = 0x3f3504f3;
-  // Unsigned, for the differences of negative numbers, whose result is not used, wrap around.
+  // The bits are unsigned, because differences of negative numbers, whose result is not used, wrap
+  // around.
   const auto bits = __builtin_bit_cast(std::uint32_t, x);
   const std::int32_t exponent = static_cast<std::int32_t>(bits - root_half) >> 23;
   const float n = static_cast<float>(exponent);
@@ -38,13 +40,14 @@ namespace penstock::graph::PENSTOCK_ISA {
   return x < 0x1p-126f ? low : x > 0x1.fffffep127f ? x : high;
 }
 
-/// log(1 + x) for x from 0 to 1. What 1 + x loses to rounding, the quotient puts back (Kahan).
+/// Returns log(1 + x) for x from 0 to 1. The quotient restores what 1 + x loses to rounding
+/// (Kahan).
 [[gnu::always_inline]] inline float logarithm_of_one_and(float x) {
   const float sum = 1.0f + x, rounded = sum - 1.0f;
   return rounded == 0.0f ? x : logarithm(sum) * (x / rounded);
 }
 
-/// log(1 + exp(x)).
+/// Returns log(1 + exp(x)).
 [[gnu::always_inline]] inline float softplus(float x) {
   const float size = x < 0.0f ? -x : x;
   return (x > 0.0f ? x : 0.0f) + logarithm_of_one_and(exponential_of_negative(-size));

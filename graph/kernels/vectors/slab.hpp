@@ -11,11 +11,12 @@
 
 namespace penstock::graph::PENSTOCK_ISA {
 
-// A line whose elements are neighbours is worked on by itself; lines whose elements are `inner`
-// apart are worked on side by side, so many at a time.
+// A line whose elements are neighbours is worked on by itself. Lines whose elements are `inner`
+// apart are worked on side by side, this many at a time.
 inline constexpr std::int64_t columns = 64;
 
-/// Lines side by side: row r, of `width` elements, is at offset first + r·inner.
+/// Is a group of lines side by side: row r has `width` elements and begins at offset first +
+/// r·inner.
 struct Slab {
   std::int64_t first, rows, inner, width;
 
@@ -44,8 +45,8 @@ template <class Whole, class SideBySide>
   }
 }
 
-/// At the end of a row, half a vector of elements is still computed at once. Those that do not fill
-/// it are computed one by one, each of which takes as long as a vector.
+/// At the end of a row, half a vector of elements is still computed at once. Elements that do not
+/// fill half a vector are computed one by one, and each of them takes as long as a vector.
 inline constexpr std::int64_t together = vector_size / 2;
 
 constexpr std::int64_t rounded_up(std::int64_t count) {
@@ -57,9 +58,9 @@ constexpr std::int64_t rounded_up(std::int64_t count) {
   return slab.width % together > 1;
 }
 
-/// Calls `use(row, i, f(element(row, i)))` for each element of a ragged slab, which is in column i
-/// of the row that begins at the offset `row`. `use` may overwrite the element. To compute whole
-/// vectors of f, so many rows as there is room for are put one after the other first.
+/// Calls `use(row, i, f(element(row, i)))` for each element of a ragged slab; the element is in
+/// column i of the row that begins at offset `row`. `use` may overwrite the element. To compute
+/// whole vectors of f, as many rows as there is room for are first put one after the other.
 template <class Element, class Function, class Use>
 [[gnu::always_inline]] inline void for_each_joined(const Slab& slab, Element element, Function f,
                                                    Use use) {

@@ -1,11 +1,12 @@
-// Transposing in registers. Compiled once per instruction set.
+// These functions transpose in registers. The build compiles them once per instruction set.
 #pragma once
 
 #include "graph/kernels/vectors/vector.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
 
-/// Transposes a square of vector_size Vectors: swaps halves, quarters, ... across the diagonal.
+/// Transposes a square of vector_size Vectors: swaps halves, quarters, and so on across the
+/// diagonal.
 template <int distance = vector_size / 2>
 [[gnu::always_inline]] inline void transpose(Vector (&rows)[vector_size]) {
   unrolled<vector_size>([&](auto i) {
@@ -18,7 +19,7 @@ template <int distance = vector_size / 2>
   if constexpr (distance > 1) transpose<distance / 2>(rows);
 }
 
-/// Element i is the sum of rows[i]: adds halves, quarters, ...
+/// Returns the sums of the rows, element i for rows[i]: adds halves, quarters, and so on.
 template <int distance = vector_size / 2>
 [[gnu::always_inline]] inline Vector sum_of_each(Vector (&rows)[vector_size]) {
   unrolled<distance>([&](auto i) {

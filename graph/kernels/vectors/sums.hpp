@@ -1,5 +1,6 @@
-// Sums of many floats: their order is fixed by the count, the same for every instruction set, and
-// their error does not grow with it. For kernels that the build compiles once per instruction set.
+// These are sums of many floats. Their order is fixed by the count and is the same for every
+// instruction set, and their error does not grow with the count. They are for kernels that the
+// build compiles once per instruction set.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +9,9 @@
 
 namespace penstock::graph::PENSTOCK_ISA {
 
-/// The sum of term(x[i], ...), in f32. `term` takes Vectors as well as floats. Term i is added to
-/// partial sum i%32; of these the upper half is added to the lower until one is left.
+/// Returns the sum of term(x[i], ...), in f32. `term` takes Vectors as well as floats. Term i is
+/// added to partial sum i%32; then the upper half of the partial sums is added to the lower half
+/// until one is left.
 template <class Term, class... X>
 [[gnu::always_inline]] inline float short_sum_of(std::int64_t count, Term term, const X*... x) {
   constexpr int partial_sums = 32, vectors = partial_sums / vector_size;
@@ -25,7 +27,8 @@ template <class Term, class... X>
   return single[0];
 }
 
-/// Adds up `count` terms, however many: short sums in f32, and these in double.
+/// Returns the sum of `count` terms, however many they are: short sums in f32, which are added up
+/// in double.
 template <class Term, class... X>
 [[gnu::always_inline]] inline double long_sum_of(std::int64_t count, Term term, const X*... x) {
   constexpr std::int64_t most = 1024;
@@ -35,13 +38,13 @@ template <class Term, class... X>
   return sum;
 }
 
-/// The sum of x itself.
+/// Returns the sum of x.
 [[gnu::always_inline]] inline double long_sum(std::int64_t count, const float* x) {
   return long_sum_of(
       count, [](auto element) { return element; }, x);
 }
 
-/// The largest of x, -inf if there is none; NaNs are passed over.
+/// Returns the largest of x, or -inf if there is none. NaNs are passed over.
 [[gnu::always_inline]] inline float largest(std::int64_t count, const float* x) {
   Vector peaks = broadcast(-__builtin_inff());
   std::int64_t i = 0;

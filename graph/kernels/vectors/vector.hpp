@@ -1,5 +1,5 @@
-// Vector: as many floats as one register of the instruction set holds that a source is compiled
-// for. For kernels that the build compiles once per instruction set, each time into the namespace
+// A Vector has as many floats as one register of the instruction set that a source is compiled for.
+// It is for kernels that the build compiles once per instruction set, each time into the namespace
 // PENSTOCK_ISA and with PENSTOCK_VECTOR_BYTES; nothing here is shared between instruction sets.
 #pragma once
 
@@ -10,22 +10,23 @@
 namespace penstock::graph::PENSTOCK_ISA {
 
 using Vector = float __attribute__((vector_size(PENSTOCK_VECTOR_BYTES)));
-/// What comparing Vectors gives: -1 where true, 0 where false.
+/// Is the result of comparing Vectors: -1 where the comparison is true, 0 where it is false.
 using Mask = std::int32_t __attribute__((vector_size(PENSTOCK_VECTOR_BYTES)));
-/// A byte for each element of a Vector.
+/// Has a byte for each element of a Vector.
 using Bytes = std::uint8_t __attribute__((vector_size(PENSTOCK_VECTOR_BYTES / 4)));
 
-/// Half a Vector, where that is worth a smaller register: most CPUs do two such at once.
+/// Is half a Vector, which is worth having where registers are large: most CPUs work on two halves
+/// at once.
 using HalfVector = float __attribute__((vector_size(PENSTOCK_VECTOR_BYTES / 2)));
 using HalfMask = std::int32_t __attribute__((vector_size(PENSTOCK_VECTOR_BYTES / 2)));
 using HalfBytes = std::uint8_t __attribute__((vector_size(PENSTOCK_VECTOR_BYTES / 8)));
 inline constexpr bool half_vectors_pay = PENSTOCK_VECTOR_BYTES == 64;
 
 inline constexpr int vector_size = PENSTOCK_VECTOR_BYTES / 4;
-/// Whether there are 32 registers to keep sums in, or 16.
+/// Says whether there are 32 registers to keep sums in, instead of 16.
 inline constexpr bool many_registers = PENSTOCK_VECTOR_BYTES == 64;
 
-/// What comparing two V gives.
+/// Is the result of comparing two V.
 template <class V>
 using MaskOf = decltype(V{} < V{});
 
@@ -46,20 +47,20 @@ template <class V = Vector>
   return value - V{};
 }
 
-/// The lowest byte of each element.
+/// Returns the lowest byte of each element.
 [[gnu::always_inline]] inline Bytes to_bytes(Mask values) {
   return __builtin_convertvector(values, Bytes);
 }
 [[gnu::always_inline]] inline HalfBytes to_bytes(HalfMask values) {
   return __builtin_convertvector(values, HalfBytes);
 }
-/// As many bytes from `p` as V has elements, each as an integer.
+/// Returns as many bytes from `p` as V has elements, each as an integer.
 template <class V>
 [[gnu::always_inline]] inline MaskOf<V> load_bytes(const std::uint8_t* p) {
   return __builtin_convertvector(load<decltype(to_bytes(MaskOf<V>{}))>(p), MaskOf<V>);
 }
 
-/// Element i is entry at[i], from 0 to 15, of a table of 16.
+/// Returns, as element i, the entry at[i], from 0 to 15, of a table of 16.
 template <class V>
 [[gnu::always_inline]] inline V lookup(const float* table, MaskOf<V> at) {
 #if PENSTOCK_VECTOR_BYTES == 64 && defined(__clang__)
@@ -78,7 +79,7 @@ template <class V>
   return result;
 #endif
 }
-/// Whether `lookup` is one instruction.
+/// Says whether `lookup` is one instruction.
 inline constexpr bool lookup_pays = PENSTOCK_VECTOR_BYTES == 64;
 
 /// Calls `work` with each of 0 to n-1 as a constant, so that arrays of Vectors stay in registers.
@@ -91,7 +92,7 @@ template <int n, class Work>
   unrolled(std::make_integer_sequence<int, n>(), work);
 }
 
-/// Element i is a[at[i]], or b[at[i] - vector_size] from there on.
+/// Returns, as element i, a[at[i]], or b[at[i] - vector_size] if at[i] is vector_size or more.
 template <int... at>
 [[gnu::always_inline]] inline Vector shuffle(Vector a, Vector b,
                                              std::integer_sequence<int, at...>) {
@@ -111,12 +112,12 @@ constexpr auto high_halves(std::integer_sequence<int, i...>) {
   return std::integer_sequence<int, (i & distance ? vector_size + i : i + distance)...>();
 }
 
-/// Of each 2*distance neighbours the first `distance`, alternately from a and b.
+/// Returns the first `distance` of each 2*distance neighbours, alternately from a and b.
 template <int distance>
 [[gnu::always_inline]] inline Vector low_halves(Vector a, Vector b) {
   return shuffle(a, b, low_halves<distance>(std::make_integer_sequence<int, vector_size>()));
 }
-/// Of each 2*distance neighbours the last `distance`, alternately from a and b.
+/// Returns the last `distance` of each 2*distance neighbours, alternately from a and b.
 template <int distance>
 [[gnu::always_inline]] inline Vector high_halves(Vector a, Vector b) {
   return shuffle(a, b, high_halves<distance>(std::make_integer_sequence<int, vector_size>()));
