@@ -1,5 +1,6 @@
-// Archive: plain data as bytes, and back. A type's fields are written down once, in `fields`, for
-// both ways. Numbers are as this machine has them: what is written here is read here.
+// An archive writes plain data as bytes and reads it back. The fields of a type are listed once, in
+// `fields`, for both directions. Numbers are stored as this machine has them: what is written here
+// can be read here only.
 #pragma once
 
 #include <concepts>
@@ -73,12 +74,14 @@ class Writer {
   std::string bytes_;
 };
 
-/// Whatever the bytes are, nothing beyond them is read, and no list is longer than they are.
+/// Reads what a Writer has written. Whatever the bytes are, nothing beyond them is read, and no
+/// list is longer than they are.
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : bytes_(bytes) {}
 
-  /// @throws Error corrupt_file for bytes that no Writer has written, as far as that shows.
+  /// Reads `items` one after the other. @throws Error corrupt_file for bytes that no Writer has
+  /// written, as far as that can be seen.
   template <class... Items>
   void operator()(Items&... items) {
     (item(items), ...);

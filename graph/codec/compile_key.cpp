@@ -12,7 +12,7 @@ void fields(Writer& writer, const KeptState& state) {
   writer(tensors, elementwise);
 }
 
-/// What each of the model's parameters needs.
+/// Writes what each of the model's parameters needs.
 void write_budget(Writer& writer, const Graph& model, const MemoryBudget& budget) {
   const auto& [bytes, state, offload_state, shard_state, replicas] = budget;
   writer(bytes, offload_state, shard_state, replicas, static_cast<bool>(state));
@@ -30,7 +30,7 @@ std::string compile_key(const Graph& model, const CompileRequest& request) {
   const auto& [training, batch, stages, stage_rule, ipus, automatic_stages, measure, schedule,
                phased, gradient_accumulation, threads, gradient_sum, replicas, threads_per_ipu,
                cores, memory, offload, recompute, anchors, progress, in_place] = request;
-  static_cast<void>(progress);  // tells of the work, and changes none of it
+  static_cast<void>(progress);  // It is told of the work, and changes nothing of it.
   writer(training, batch, stages, stage_rule, ipus, automatic_stages, static_cast<bool>(measure),
          schedule, phased, gradient_accumulation, threads, gradient_sum, replicas, threads_per_ipu,
          cores, offload, recompute, anchors, in_place);

@@ -1,4 +1,4 @@
-// The key of a compilation: equal for those whose plans are the same. Pure.
+// Compilations that make the same plan have the same key. The function is pure.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace penstock::graph {
 
-/// Everything that a plan depends on, as bytes: the compiler's own sources, the instruction set,
-/// the model without its weights, and the request. Where stages are cut by measured times, whoever
-/// finds a plan under this key gets the cut of that measurement.
+/// Returns everything that a plan depends on, as bytes: the compiler's own sources, the instruction
+/// set, the model without its weights, and the request. If stages are cut by measured times,
+/// whoever finds a plan under this key gets the cut of the measurement that the plan was made with.
 /// @throws Error invalid_argument for a PENSTOCK_ISA that the machine lacks.
 std::string compile_key(const Graph& model, const CompileRequest& request);
 

@@ -1,5 +1,6 @@
-// Fields: which fields the graph's, the plan's and the report's structures have, for archives. The
-// bindings name all of them: a new one must be listed here, or this does not compile.
+// These functions list the fields of the graph's, the plan's and the report's structures, for
+// archives. Each structured binding names all fields: a new field must be listed here, or this does
+// not compile.
 #pragma once
 
 #include <concepts>
@@ -17,7 +18,7 @@
 
 namespace penstock::graph {
 
-/// `Structure`, or a constant one, which only a Writer takes.
+/// Stands for `Structure`, or a constant one, which only a Writer takes.
 template <class T, class Structure>
 concept Either = std::same_as<std::remove_const_t<T>, Structure>;
 

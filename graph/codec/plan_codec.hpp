@@ -1,4 +1,5 @@
-// What compile gave, as bytes, and back: for a cache on disk. Pure.
+// A plan codec turns what compile() returned into bytes and back, for a cache on disk. The
+// functions are pure.
 #pragma once
 
 #include <string>
@@ -10,9 +11,9 @@ namespace penstock::graph {
 
 std::string encode(const Compiled& compiled);
 
-/// For bytes that encode() gave, of the same build: where a plan's places lie is not checked again.
-/// @throws Error corrupt_file, invalid_model, invalid_argument or shape_mismatch for bytes that it
-/// cannot have given, as far as that shows.
+/// Decodes bytes that encode() of the same build has returned. Where the places of a plan lie is
+/// not checked again. @throws Error corrupt_file, invalid_model, invalid_argument or shape_mismatch
+/// for bytes that encode() cannot have returned, as far as that can be seen.
 Compiled decode(std::string_view bytes);
 
 }  // namespace penstock::graph

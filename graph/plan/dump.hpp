@@ -1,5 +1,5 @@
-// Dumps: graphs and plans as text, for debug logs and tests. The same text for the same thing,
-// everywhere. Pure.
+// Dumps are graphs and plans as text, for debug logs and tests. The same graph or plan has the same
+// text everywhere. The functions are pure.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace penstock::graph {
 
-/// One line per input, variable, node and output; a node's line shows its block.
+/// Returns one line per input, variable, node and output. The line of a node shows its block.
 std::string dump(const Graph& graph);
 
-/// Edges, then each stage with what it holds, receives and sends, and a line per instruction with
-/// the places it reads and writes.
+/// Returns the edges, then each stage with what it holds, receives and sends, and a line per
+/// instruction with the places that it reads and writes.
 std::string dump(const Plan& plan);
 
 }  // namespace penstock::graph

@@ -1,6 +1,6 @@
-// Heartbeat holds the signs of life of a thread that runs programs, and which instruction it is in.
-// That thread writes them, which costs a store or two. Any thread reads them: if their number has
-// stood still, nothing moves.
+// A Heartbeat holds the signs of life of a thread that runs programs, and which instruction the
+// thread is in. That thread writes them, which costs a store or two. Any thread reads them: if
+// their number has not changed, nothing moves.
 #pragma once
 
 #include <atomic>
@@ -12,21 +12,23 @@ struct Instruction;
 
 class Heartbeat {
  public:
-  /// The thread that runs a program calls this when an instruction begins, or other work (null).
+  /// Notes that an instruction begins, or other work if `instruction` is null. The thread that runs
+  /// a program calls it.
   void begin(const Instruction* instruction) noexcept {
     instruction_.store(instruction, std::memory_order_relaxed);
     beat();
   }
-  /// The same thread calls this when some work is done, while no other thread shares the work.
+  /// Notes that some work is done. The thread that runs a program calls it while no other thread
+  /// shares the work.
   void beat() noexcept {
     beats_.store(beats_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
-  /// Any thread that shares the work calls this when a piece of the instruction is done.
+  /// Notes that a piece of the instruction is done. Any thread that shares the work calls it.
   void beat_of_piece() noexcept { beats_.fetch_add(1, std::memory_order_release); }
 
   /// Returns another number whenever something has been done.
   std::uint64_t beats() const noexcept { return beats_.load(std::memory_order_acquire); }
-  /// Returns the instruction that runs, or ran last. Its plan outlives the heartbeat.
+  /// Returns the instruction that runs, or that ran last. Its plan outlives the heartbeat.
   const Instruction* instruction() const noexcept {
     return instruction_.load(std::memory_order_acquire);
   }

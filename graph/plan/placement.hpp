@@ -1,4 +1,4 @@
-// Placement: where a value of a stage lives, and how a program gets at it. Plain data.
+// A Placement says where a value of a stage lives, and how a program gets at it. It is plain data.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +11,25 @@ namespace penstock::graph {
 
 /// Says when the elements of a value are where a program can work on them.
 enum class Arrival : std::uint8_t {
-  always,     ///< whenever the program runs: they lie on the IPU, or are brought for its turn
-  copied,     ///< from a copy of the program's own, which is loaded whole before the first
-              ///< instruction that reads it, and stored after the one that computes it
-  in_pieces,  ///< piece by piece, in the workspace of the instruction that works on them
+  /// The elements are there whenever the program runs: they lie on the IPU, or are brought for its
+  /// turn.
+  always,
+  /// The program works on a copy of its own, which is loaded whole before the first instruction
+  /// that reads it, and stored after the instruction that computes it.
+  copied,
+  /// The elements come piece by piece, in the workspace of the instruction that works on them.
+  in_pieces,
 };
 
 struct Placement {
-  Location home = {};  ///< where the value lives between programs
+  Location home = {};  ///< Says where the value lives between programs.
   Arrival arrival = Arrival::always;
 
   bool operator==(const Placement&) const = default;
 };
 
-/// The placements of a stage's values, by ValueId. A value without one is a temporary of a program,
-/// or belongs to other stages.
+/// Has the placements of a stage's values, by ValueId. A value without a placement is a temporary
+/// of a program, or belongs to other stages.
 using Placements = std::vector<std::optional<Placement>>;
 
 /// Returns whether a program has to find room in its scratch for a value.

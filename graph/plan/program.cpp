@@ -45,9 +45,9 @@ std::byte* base_of(const Location& location, const Bindings& bindings) {
   return nullptr;
 }
 
-/// Operands holds an instruction's inputs or outputs, and needs no heap for as many as most
-/// instructions have. A list that each thread keeps would need memory when the thread begins, and
-/// the C library ends the process if there is none.
+/// Holds an instruction's inputs or outputs, and needs no heap for as many as most instructions
+/// have. A list that each thread keeps would need memory when the thread begins, and the C library
+/// ends the process if there is none.
 class Operands {
  public:
   Operands(const std::vector<TensorType>& types, const std::vector<Location>& locations,
@@ -84,7 +84,7 @@ bool is_staged(const Instruction& instruction) {
   return !instruction.inputs.empty() && instruction.inputs[0].space == Space::host_accumulators;
 }
 
-/// The elements of a call's part, by which it adds to a sum.
+/// Returns the elements of a call's part, by which the call adds to a sum.
 Part summed_elements(const KernelCall& call) {
   return elements_of(call.part, line_elements, call.outputs[0].elements());
 }
@@ -93,7 +93,8 @@ std::int64_t pieces_of(const Part& elements) {
   return (elements.end - elements.begin + program_piece - 1) / program_piece;
 }
 
-/// A gradient sum in the host store comes into the workspace piece by piece, and goes back.
+/// Adds to a gradient sum in the host store, which comes into the workspace piece by piece and goes
+/// back.
 void add_in_pieces(const Op& op, const KernelCall& whole, Heartbeat* heartbeat) {
   const Part elements = summed_elements(whole);
   auto* const sum = static_cast<float*>(whole.inputs[0].data);

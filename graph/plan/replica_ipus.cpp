@@ -13,7 +13,7 @@ std::int64_t reach_of(std::span<const std::int32_t> ipus) {
   return std::int64_t{highest} - lowest + 1;
 }
 
-/// Element d tells whether two of the numbers are d apart.
+/// Returns a list whose element d says whether two of the numbers are d apart.
 std::vector<bool> distances_between(std::span<const std::int32_t> ipus) {
   std::vector<bool> distances(static_cast<std::size_t>(reach_of(ipus)));
   for (const std::int32_t a : ipus)
@@ -22,7 +22,8 @@ std::vector<bool> distances_between(std::span<const std::int32_t> ipus) {
   return distances;
 }
 
-/// Replicas meet if two stages are as far apart as two replicas are.
+/// Returns whether replicas that are `shift` apart share no IPU. They share one if two stages are
+/// as far apart as two replicas are.
 bool keeps_apart(std::int64_t shift, std::int64_t replicas, const std::vector<bool>& distances) {
   for (std::int64_t replica = 1; replica < replicas; ++replica) {
     const std::int64_t distance = replica * shift;

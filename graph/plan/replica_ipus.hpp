@@ -1,5 +1,5 @@
-// ReplicaIpus says where the replicas of a plan are: each as the first one, on IPUs of higher
-// numbers, and no two replicas on the same IPU. All is pure.
+// ReplicaIpus says where the replicas of a plan are: each replica is like the first one, on IPUs of
+// higher numbers, and no two replicas share an IPU. All functions are pure.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,18 @@
 
 namespace penstock::graph {
 
-/// Returns how much higher each replica's IPUs are than those of the one before it; `of_stages` are
-/// the first replica's, stage by stage. The shift is the number of stages, or the next larger one
-/// by which none of `replicas` replicas meets another. Parallel phases leave IPUs out and share
-/// others: their shift keeps even phases on even IPUs and any number of replicas apart.
+/// Returns the shift of replicas: how much higher each replica's IPUs are than those of the replica
+/// before it. `of_stages` has the IPUs of the first replica, stage by stage. The shift is the
+/// number of stages, or the next larger number by which none of `replicas` replicas meets another.
+/// Parallel phases leave IPUs out and share others: their shift keeps even phases on even IPUs and
+/// any number of replicas apart.
 std::int64_t replica_shift(std::span<const std::int32_t> of_stages, std::int64_t replicas,
                            bool parallel_phases);
 
-/// Tells where the stages of a plan are in each of its replicas.
+/// Says where the stages of a plan are in each of its replicas.
 class ReplicaIpus {
  public:
-  /// `plan` outlives this object.
+  /// Makes a table for `plan`, which outlives this object.
   ReplicaIpus(const Plan& plan, std::int64_t replicas);
   /// Returns the IPU of a replica's stage.
   std::int64_t of(std::int64_t replica, std::size_t stage) const {
@@ -31,7 +32,7 @@ class ReplicaIpus {
   std::int64_t shift_;
 };
 
-/// Returns how many IPUs all replicas are on; `of_stages` are those of the first one's stages.
+/// Returns how many IPUs all replicas use; `of_stages` has the IPUs of the first replica's stages.
 std::int32_t used_ipus(std::span<const std::int32_t> of_stages, std::int64_t replicas);
 
 }  // namespace penstock::graph

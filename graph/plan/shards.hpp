@@ -1,5 +1,5 @@
-// Shards: how replicas divide a tensor: flat, ceil(n/R) elements each, so that the last ones have
-// fewer, or none, and padding in their place. Pure.
+// Replicas divide a tensor into shards: flat pieces of ceil(n/R) elements each. The last shards
+// have fewer elements, or none, and padding in their place. The functions are pure.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace penstock::graph {
 
-/// Elements that each of so many replicas has room for.
+/// Returns the number of elements that each of `replicas` replicas has room for.
 constexpr std::int64_t shard_elements(std::int64_t elements, std::int64_t replicas) {
   return (elements + replicas - 1) / replicas;
 }
 
-/// Those that one of them has.
+/// Returns the elements that replica `replica` has.
 constexpr Part shard_of(std::int64_t elements, std::int64_t replicas, std::int64_t replica) {
   return elements_of({replica, replica + 1}, shard_elements(elements, replicas), elements);
 }

@@ -1,5 +1,6 @@
-// Sharing says into which parts one kernel call is divided, so that the threads of an IPU share it
-// and a watcher of a long one sees it move. It is decided when a plan is made; all is pure.
+// A Sharing says into which parts one kernel call is divided, so that the threads of an IPU share
+// it and a watcher of a long call sees it move. It is decided when a plan is made. All functions
+// are pure.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +10,22 @@
 namespace penstock::graph {
 
 struct Sharing {
-  std::int64_t units = 1;   ///< that the work consists of
-  std::int32_t parts = 1;   ///< that they are dealt out in, as equal as possible; 1: not shared
-  std::int32_t pieces = 1;  ///< of each part: its thread runs them one after the other
+  std::int64_t units = 1;   ///< Counts the units that the work consists of.
+  /// Counts the parts, as equal as possible, into which the units are divided; 1 means that the
+  /// work is not shared.
+  std::int32_t parts = 1;
+  /// Counts the pieces of each part, which the part's thread runs one after the other.
+  std::int32_t pieces = 1;
 };
 
-/// Shares work on an IPU of `threads` threads. So little work that handing it over would not pay is
-/// not shared, or not among all of them. A long part runs in pieces, on one thread too.
+/// Shares work on an IPU of `threads` threads. Work that is too small to be worth handing over is
+/// not shared, or is shared by fewer threads. A long part runs in pieces, also if there is only one
+/// thread.
 Sharing share_out(const Op& op, const Attributes& attributes, Types inputs, Types outputs,
                   std::int32_t threads);
 
-/// Returns piece `number`, counted from 0 through the pieces of all parts. A part that is not run
-/// in pieces is one.
+/// Returns piece `number`, counted from 0 through the pieces of all parts. A part that does not run
+/// in pieces is one piece.
 Part piece_of(const Sharing& sharing, std::int32_t number);
 
 }  // namespace penstock::graph

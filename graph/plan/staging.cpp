@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t element_bytes = 4;
 constexpr std::int64_t line_elements = 16;
-/// With fewer at a time, copies would cost more than they move.
+/// With fewer elements at a time, copies would cost more than they move.
 constexpr std::int64_t least_elements = 1024;
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace penstock::graph {
 namespace {
 
-/// Blocks in their order, some of them put together from what shards have.
+/// Adds up blocks in their order. Some of them are put together from what several shards have.
 class Blocks {
  public:
   explicit Blocks(std::int64_t elements) : left_(elements) {}
@@ -32,13 +32,13 @@ class Blocks {
   double sum() const { return sum_; }
 
  private:
-  std::int64_t left_;  // elements of blocks that are not added yet
+  std::int64_t left_;  // Counts the elements of blocks that have not been added yet.
   std::array<float, norm_block> block_;
-  std::int64_t filled_ = 0;  // elements of `block_`
+  std::int64_t filled_ = 0;  // Counts the elements of `block_`.
   double sum_ = 0;
 };
 
-/// What of `shard` lies in the block that its element `begin` is in.
+/// Is the part of `shard` that lies in the block to which the shard's element `begin` belongs.
 struct OfBlock {
   OfBlock(const Part& shard, std::int64_t begin, std::int64_t elements)
       : block{begin - begin % norm_block,
@@ -46,7 +46,7 @@ struct OfBlock {
         own{begin, std::min(block.end, shard.end)} {}
 
   bool is_whole() const { return own.begin == block.begin && own.end == block.end; }
-  /// Returns where the elements of a block belong that is not whole.
+  /// Returns where the elements of a block belong that the shard does not have as a whole.
   std::vector<float>& cut_of(NormPart& part) const {
     return own.begin > block.begin ? part.head : part.tail;
   }

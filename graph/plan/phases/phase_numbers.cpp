@@ -3,19 +3,19 @@
 namespace penstock::graph {
 namespace {
 
-/// From one forward phase to the next.
+/// Returns the distance from one forward phase to the next.
 std::int32_t stride_of(PhaseLiveness liveness) {
   switch (liveness) {
     case PhaseLiveness::off_ipu_after_forward_no_overlap:
-      return longest_stay;  // one step for what leaves and what comes
+      return longest_stay;  // One step is for what leaves and what comes.
     case PhaseLiveness::off_ipu_after_each_phase:
-      return 2 * longest_stay;  // too long a step for anything to stay
+      return 2 * longest_stay;  // This is too long a step for anything to stay.
     default:
       return 1;
   }
 }
 
-/// From the last forward phase to the first backward phase.
+/// Returns the distance from the last forward phase to the first backward phase.
 std::int32_t gap_of(PhaseLiveness liveness, bool separate_backward) {
   if (liveness != PhaseLiveness::always_live) return 2 * longest_stay;
   return separate_backward ? longest_stay : 0;

@@ -1,5 +1,5 @@
-// The numbers of phases, on one clock for forward and backward: at number n a phase computes, the
-// one of n+1 comes to the IPU, and the one of n-1 leaves it. Pure.
+// Phases have numbers on one clock for forward and backward: at number n the phase of number n
+// computes, that of n+1 comes to the IPU, and that of n-1 leaves it. The functions are pure.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace penstock::graph {
 
-/// When a phase computes.
+/// Says when a phase computes.
 struct PhaseNumbers {
   std::int32_t forward = 0;
   std::int32_t backward = 0;
@@ -17,13 +17,13 @@ struct PhaseNumbers {
   bool operator==(const PhaseNumbers&) const = default;
 };
 
-/// A tensor that is used at one number and next at a later one stays on its IPU in between if there
-/// are no more than two steps from one to the other; else it leaves.
+/// A tensor stays on its IPU between two uses if their numbers are no more than this far apart;
+/// else it leaves.
 inline constexpr std::int32_t longest_stay = 2;
 
-/// Of `phases` phases, by phase. The forward and the backward number of a phase have the same
-/// parity. Unless `separate_backward`, or `liveness`, says otherwise, the last phase's backward has
-/// the number of its forward.
+/// Returns the numbers of `phases` phases, by phase. The forward and the backward number of a phase
+/// are both even or both odd. The last phase's backward has the number of its forward, unless
+/// `separate_backward` or `liveness` says otherwise.
 std::vector<PhaseNumbers> number_phases(std::int32_t phases, PhaseLiveness liveness,
                                         bool separate_backward);
 

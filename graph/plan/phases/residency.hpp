@@ -1,6 +1,6 @@
-// Residency: when the weights of a phase are on its IPUs, by the numbers of phases. What two uses
-// are no more than `longest_stay` steps apart for stays in between; what a phase needs comes while
-// the one before it computes, if that has the number before. Pure.
+// Residency says when the weights of a phase are on its IPUs, by the numbers of phases. Weights
+// stay between two uses that are no more than `longest_stay` apart. What a phase needs comes while
+// the phase before it computes, if that phase has the number before. The functions are pure.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace penstock::graph {
 
-/// A phase at work in a direction.
+/// Is the work of a phase in one direction.
 struct Turn {
   std::int32_t phase = 0;
   Direction direction = Direction::forward;
@@ -20,21 +20,22 @@ struct Turn {
   bool operator==(const Turn&) const = default;
 };
 
-/// In the order of work: all forwards, and in training all backwards.
+/// Returns the turns in the order of work: all forwards, and in training all backwards.
 std::vector<Turn> turns_of(const Phases& phases, bool training);
 
-/// The turn whose weights come during `turn`, if any do.
+/// Returns the turn whose weights come during `turn`, if there is one.
 std::optional<Turn> comes_during(const Phases& phases, const Turn& turn, bool training);
 
-/// Whether the weights leave when a turn has ended, because it is too far to the next.
+/// Returns whether the weights leave at the end of a turn, because the next turn is too far away.
 bool leaves_after(const Phases& phases, const Turn& turn, bool training);
 
-/// Of the rooms for weights that an IPU has: that of a stage. Two phases of which one computes
-/// while the weights of the other come have different rooms, if they are on the same IPUs.
+/// An IPU has this many rooms for weights. room_of() says which one a stage uses. If one of two
+/// phases computes while the weights of the other come to the same IPUs, the two have different
+/// rooms.
 inline constexpr std::int32_t rooms = 2;
 std::int32_t room_of(const Phases& phases, std::int32_t stage);
 
-/// The weights of a phase are there from one number to another, both included.
+/// Says from which number to which, both included, the weights of a phase are on its IPUs.
 struct Stay {
   std::int32_t phase = 0;
   std::int32_t from = 0;
@@ -43,7 +44,8 @@ struct Stay {
   bool operator==(const Stay&) const = default;
 };
 
-/// From the first forward to the end of the last turn, in the order of arrival. Each is one load.
+/// Returns the stays from the first forward to the end of the last turn, in the order of arrival.
+/// Each stay is one load.
 std::vector<Stay> stays_of(const Phases& phases, bool training);
 
 }  // namespace penstock::graph

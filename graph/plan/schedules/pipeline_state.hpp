@@ -1,6 +1,6 @@
-// PipelineState: how far each stage of a simulated pipeline has come, and with that which work is
-// ready. Counts only, no time. A stage sees its own counts at once, those of the others as they
-// were when `publish` was called last.
+// A PipelineState says how far each stage of a simulated pipeline has come, and thus which work is
+// ready. It consists of counts and knows no time. A stage sees its own counts at once, and those of
+// the others as they were when `publish` was called last.
 #pragma once
 
 #include <cstddef>
@@ -23,14 +23,14 @@ class PipelineState {
   bool backward_ready(int stage) const { return !backward_wait(stage) && backwards_left(stage); }
   bool ready(int stage, Direction direction) const;
 
-  /// Starts the next run of that direction; the micro-batch it is for.
+  /// Starts the next run of a stage in `direction`, and returns the micro-batch that it is for.
   int start(int stage, Direction direction);
   void finish(int stage, Direction direction);
   void publish() { seen_ = now_; }
 
   bool done() const;
   const std::vector<int>& max_in_flight() const noexcept { return max_in_flight_; }
-  /// Why each unfinished stage does not go on.
+  /// Returns why each unfinished stage does not go on.
   std::vector<Wait> waits() const;
 
  private:
@@ -47,7 +47,8 @@ class PipelineState {
   std::optional<Wait::For> backward_wait(int stage) const;
   int held(int stage) const;
   int in_flight(int stage) const;
-  /// How many micro-batches have to have come from a neighbour before one can begin.
+  /// Returns how many micro-batches have to have come from a neighbour before `micro_batch` can
+  /// begin.
   int needed(int stage, int neighbour, int micro_batch) const;
   int gone() const;
   bool is_last(int stage) const { return stage == stages() - 1; }

@@ -1,4 +1,4 @@
-// The schedules that there are.
+// These are all schedules that there are.
 #pragma once
 
 #include <span>
@@ -8,17 +8,17 @@
 
 namespace penstock::graph {
 
-/// A stage holds as many forwards as the round trip to the last stage is long: the highest
-/// throughput under a cycle-synchronous discipline, and the most activations.
+/// Lets a stage hold as many forwards as the round trip to the last stage is long, which gives the
+/// highest throughput under a cycle-synchronous discipline, and the most activations.
 extern const Schedule grouped;
-/// A stage does one forward and one backward in turn (1F1B), which takes about half the activations
-/// of `grouped`.
+/// Makes a stage do one forward and one backward in turn (1F1B), which takes about half the
+/// activations of `grouped`.
 extern const Schedule interleaved;
-/// A pipeline works on one micro-batch at a time.
+/// Makes the pipeline work on one micro-batch at a time.
 extern const Schedule sequential;
 
-/// Returns the schedule called `name`. @throws Error invalid_argument if there is none; lists the
-/// names.
+/// Returns the schedule called `name`. @throws Error invalid_argument if there is none; the text
+/// lists the names.
 const Schedule& find_schedule(std::string_view name);
 /// Returns every schedule, in the order of their names.
 std::span<const Schedule* const> all_schedules();

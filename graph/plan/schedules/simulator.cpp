@@ -78,7 +78,7 @@ int units_of_slot(Discipline discipline) {
   return discipline == Discipline::tf_interleaved_slot ? 1 : 2;
 }
 
-/// What a stage may run in a unit of time, in lock step.
+/// Returns the direction in which a stage may run in a unit of time, in lock step.
 Direction direction_of(Discipline discipline, int unit, int stage) {
   const bool even = unit % 2 == 0;
   const bool forward = discipline == Discipline::popart_cycle      ? even
@@ -87,8 +87,9 @@ Direction direction_of(Discipline discipline, int unit, int stage) {
   return forward ? Direction::forward : Direction::backward;
 }
 
-/// Gives each run of a lock step, in the order of slots, its time: a stage's runs follow one
-/// another, and all stages meet at the slot's end. Returns that of the last slot.
+/// Gives each run of a lock step, in the order of slots, its time: the runs of a stage follow one
+/// another, and all stages meet at the end of the slot. Returns the time at the end of the last
+/// slot.
 double meet_after_each_slot(const Simulation& simulation, std::vector<Run>& runs) {
   std::vector<double> free_at(simulation.costs.size(), 0);
   double begin = 0, end = 0;
@@ -110,7 +111,8 @@ Timeline simulate_lock_step(const Simulation& simulation) {
   PipelineState state = empty_pipeline(simulation);
   std::vector<Run> runs;
   int unit = 0;
-  // Four units without a run hold both directions of every stage after a `publish`: it is stuck.
+  // Four units without a run contain both directions of every stage after a `publish`, so the
+  // pipeline is stuck.
   for (int idle = 0; unit % slot != 0 || (!state.done() && idle < 4); ++unit, ++idle) {
     for (int stage = 0; stage < state.stages(); ++stage) {
       const Direction direction = direction_of(simulation.discipline, unit, stage);
@@ -160,7 +162,8 @@ class FreeRunning {
     return std::ranges::any_of(active_, [&](std::size_t run) { return runs_[run].stage == stage; });
   }
 
-  /// A stage begins to wait for its IPU when it has work and is not at work itself.
+  /// Notes since when stages wait for their IPU: a stage begins to wait when it has work and is not
+  /// at work itself.
   void note_ready() {
     state_.publish();
     for (int stage = 0; stage < simulation_.stages; ++stage) {
@@ -172,7 +175,8 @@ class FreeRunning {
     }
   }
 
-  /// The stage that starts next: of those with a free IPU the one that has waited longest.
+  /// Returns the stage that starts next: of those whose IPU is free, the one that has waited
+  /// longest.
   std::optional<int> next_stage() const {
     std::optional<int> best;
     if (simulation_.processors > 0 && std::ssize(active_) == simulation_.processors) return best;
@@ -192,7 +196,7 @@ class FreeRunning {
     note_ready();
   }
 
-  /// Moves to the next end of a run; false if nothing runs.
+  /// Moves to the next end of a run. Returns false if nothing runs.
   bool advance() {
     if (active_.empty()) return false;
     time_ =
@@ -210,8 +214,8 @@ class FreeRunning {
   std::vector<int> ipus_;
   PipelineState state_;
   std::vector<Run> runs_;
-  std::vector<std::size_t> active_;                   ///< runs in progress
-  std::vector<std::optional<double>> waiting_since_;  ///< per stage
+  std::vector<std::size_t> active_;                   ///< Has the runs in progress.
+  std::vector<std::optional<double>> waiting_since_;  ///< Has an entry per stage.
   double time_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// Timeline: what a simulated pipeline did, run by run, and the questions one asks of it. Plain
-// data.
+// A Timeline says what a simulated pipeline did, run by run. It is plain data, and the functions
+// answer the questions that one asks of it.
 #pragma once
 
 #include <cstdint>
@@ -10,23 +10,26 @@
 
 namespace penstock::graph {
 
-/// One run of a stage's program. Times and durations are in the unit of the costs.
+/// Is one run of a stage's program. Times and durations are in the unit of the costs.
 struct Run {
   double time = 0;
   double duration = 1;
   int stage = 0;
   Direction direction = Direction::forward;
-  int micro_batch = 0;  ///< 0 = first
-  int slot = 0;         ///< that it is in, in lock step
+  int micro_batch = 0;  ///< Counts from 0.
+  int slot = 0;         ///< Is the slot that the run is in, in lock step.
 };
 
-/// What a stage needs before it can run a direction for a micro-batch.
+/// Says what a stage lacks before it can run in a direction for a micro-batch.
 struct Wait {
   enum class For : std::uint8_t {
-    activation,  ///< of the stage before
-    gradient,    ///< of the stage after; in the last stage, its own forward
-    credit,      ///< it holds as many micro-batches as it may
-    turn,        ///< one micro-batch at a time, and another is in the pipeline
+    activation,  ///< The stage waits for an activation from the stage before.
+    /// The stage waits for a gradient from the stage after or, in the last stage, for its own
+    /// forward.
+    gradient,
+    credit,      ///< The stage holds as many micro-batches as it may.
+    /// Micro-batches pass one at a time, or in turns, and others are still in the pipeline.
+    turn,
   };
 
   int stage = 0;
@@ -35,29 +38,32 @@ struct Wait {
   For what = For::activation;
 };
 
-/// "stage 1: forward of micro-batch 0 waits for a credit".
+/// Returns a text such as "stage 1: forward of micro-batch 0 waits for a credit".
 std::string to_string(const Wait& wait);
 
 struct Timeline {
-  std::vector<Run> runs;           ///< by time, then by stage
-  std::vector<int> ipus;           ///< of each stage
-  std::vector<int> max_in_flight;  ///< of each stage: the most micro-batches it ever held
+  std::vector<Run> runs;           ///< Has the runs by time, then by stage.
+  std::vector<int> ipus;           ///< Has the IPU of each stage.
+  /// Has, for each stage, the most micro-batches that it ever held.
+  std::vector<int> max_in_flight;
   double total_time = 0;
-  std::vector<Wait> stalled;  ///< empty if the work was finished, else who waits for what
+  std::vector<Wait> stalled;  ///< Says who waits for what; it is empty if the work was finished.
 };
 
-/// The share of their time that the IPUs in use were busy, in [0, 1].
+/// Returns the share of the time, from 0 to 1, that the IPUs in use were busy.
 double utilization(const Timeline& timeline);
 
-/// The run with which the pipeline is full, so that no stage waits any more for its first work in a
-/// direction: the first backward of stage 0 or, in inference, the last stage's first forward. Null
-/// if that never comes.
+/// Returns the run with which the pipeline is full, so that no stage waits any longer for its first
+/// work in a direction: the first backward of stage 0 or, in inference, the first forward of the
+/// last stage. Returns null if that run never comes.
 const Run* run_that_fills(const Timeline& timeline);
-/// How many micro-batches stage 0 has begun when that run begins: all, if it never does.
+/// Returns how many micro-batches stage 0 has begun when the pipeline is full, or all if it never
+/// is.
 int ramp(const Timeline& timeline);
 
-/// Of lock step: a row per slot, a column per stage headed by its IPU, F1 for the forward and B1
-/// for the backward of the first micro-batch in the slot that they are in, "." for none.
+/// Returns a table of a simulation in lock step. It has a row per slot and, headed by its IPU, a
+/// column per stage; F1 stands for the forward and B1 for the backward of the first micro-batch,
+/// and "." for no run.
 std::string to_table(const Timeline& timeline);
 
 }  // namespace penstock::graph
