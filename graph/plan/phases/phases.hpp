@@ -14,8 +14,8 @@ namespace penstock::graph {
 struct Phases {
   /// Has the phase of each stage, ascending from 0; if it is empty, stages have no turns.
   std::vector<std::int32_t> of_stage = {};
-  std::vector<PhaseNumbers> numbers = {};   ///< Has the numbers of each phase.
-  std::int32_t turn = 1;                    ///< A phase does this many micro-batches in one turn.
+  std::vector<PhaseNumbers> numbers = {};  ///< Has the numbers of each phase.
+  std::int32_t turn = 1;                   ///< A phase does this many micro-batches in one turn.
   /// Says whether even and odd phases are on different IPUs.
   bool parallel = false;
 
