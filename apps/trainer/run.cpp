@@ -8,6 +8,7 @@
 #include "apps/trainer/options/engine_options.hpp"
 #include "apps/trainer/options/idle_options.hpp"
 #include "apps/trainer/options/own_words.hpp"
+#include "apps/trainer/options/rule_options.hpp"
 #include "apps/trainer/output/console.hpp"
 #include "apps/trainer/output/decimal_text.hpp"
 #include "apps/trainer/output/run_files.hpp"

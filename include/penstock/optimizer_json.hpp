@@ -10,9 +10,8 @@
 
 namespace penstock {
 
-/// Returns an object with every field by its name. Settings are an object whose "rule" is sgd,
-/// adam, adamw, rmsprop or lamb; a schedule is the list of its phases; a max_weight_norm that is
-/// not set is null.
+/// Returns an object with every field by its name. Settings are an object whose "rule" is the name
+/// of the rule; a schedule is the list of its phases; a max_weight_norm that is not set is null.
 /// @throws Error invalid_argument if a parameter's name is not valid UTF-8.
 std::string to_json(const Optimizer& optimizer);
 /// Prints `optimizer` as to_json() does. @throws Error as to_json().

@@ -25,6 +25,7 @@
 #include "penstock/nearest_name.hpp"
 #include "penstock/optimizer.hpp"
 #include "penstock/optimizer_json.hpp"
+#include "penstock/optimizer_rules.hpp"
 #include "penstock/optimizer_settings.hpp"
 #include "penstock/options.hpp"
 #include "penstock/options_json.hpp"

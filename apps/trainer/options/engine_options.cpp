@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
-#include <type_traits>
 
 namespace trainer {
 namespace {
@@ -56,49 +55,6 @@ penstock::Options engine_options(const TrainerOptions& options) {
   return engine;
 }
 
-/// The constants that only some rules have; absent ones keep the rule's default.
-void set_constants(penstock::Sgd& rule, const OptimizerOptions& options) {
-  rule.momentum = options.momentum.value_or(rule.momentum);
-  rule.dampening = options.dampening.value_or(rule.dampening);
-  rule.nesterov = options.nesterov;
-  rule.dampen_first_step = options.dampen_first_step;
-  rule.keras_variant = options.keras_variant;
-}
-
-void set_constants(penstock::RmsProp& rule, const OptimizerOptions& options) {
-  rule.momentum = options.momentum.value_or(rule.momentum);
-  rule.alpha = options.alpha.value_or(rule.alpha);
-  rule.eps = options.eps.value_or(rule.eps);
-  rule.centered = options.centered;
-  rule.tf_variant = options.tf_variant;
-}
-
-template <class Moments>  // Adam, AdamW, Lamb
-void set_constants(Moments& rule, const OptimizerOptions& options) {
-  rule.beta1 = options.beta1.value_or(rule.beta1);
-  rule.beta2 = options.beta2.value_or(rule.beta2);
-  rule.eps = options.eps.value_or(rule.eps);
-  rule.bias_correction = !options.no_bias_correction;
-  if constexpr (std::is_same_v<Moments, penstock::Lamb>)
-    rule.max_weight_norm = options.max_weight_norm;
-}
-
-penstock::OptimizerSettings default_settings(OptimizerName name) {
-  switch (name) {
-    case OptimizerName::adamw:
-      return penstock::AdamW{};
-    case OptimizerName::adam:
-      return penstock::Adam{};
-    case OptimizerName::sgd:
-      return penstock::Sgd{};
-    case OptimizerName::rmsprop:
-      return penstock::RmsProp{};
-    case OptimizerName::lamb:
-      return penstock::Lamb{};
-  }
-  return penstock::AdamW{};
-}
-
 penstock::OffloadOptions training_offload(const PipelineOptions& options) {
   penstock::OffloadOptions offload;
   offload.optimizer_state.on = options.offload_optimizer;
@@ -147,21 +103,6 @@ penstock::Options inference_options(const TrainerOptions& options, std::int64_t 
   engine.device_iterations = static_cast<int>(std::min(iterations, useful));
   engine.training.offload.weights = training_offload(options.pipeline).weights;
   return engine;
-}
-
-penstock::Optimizer make_optimizer(const OptimizerOptions& options) {
-  penstock::Optimizer optimizer;
-  optimizer.settings = default_settings(options.name);
-  std::visit(
-      [&](auto& rule) {
-        rule.learning_rate = options.learning_rate;
-        rule.weight_decay = options.weight_decay.value_or(rule.weight_decay);
-        set_constants(rule, options);
-      },
-      optimizer.settings);
-  optimizer.max_grad_norm = options.max_grad_norm.value_or(0);
-  optimizer.loss_scaling = options.loss_scaling;
-  return optimizer;
 }
 
 penstock::LearningRateSchedule make_schedule(const LearningRateOptions& options,

@@ -6,7 +6,7 @@
 
 #include "apps/trainer/options/options.hpp"
 #include "penstock/data_loader.hpp"
-#include "penstock/optimizer.hpp"
+#include "penstock/learning_rate_schedule.hpp"
 #include "penstock/options.hpp"
 
 namespace trainer {
@@ -21,7 +21,6 @@ penstock::Options training_options(const TrainerOptions& options);
 /// as a training step has per replica, but never more samples than `test_samples` ask for.
 penstock::Options inference_options(const TrainerOptions& options, std::int64_t test_samples);
 
-penstock::Optimizer make_optimizer(const OptimizerOptions& options);
 /// For a run that ends with weight update number `updates`, counted from 1.
 penstock::LearningRateSchedule make_schedule(const LearningRateOptions& options,
                                              std::int64_t updates);

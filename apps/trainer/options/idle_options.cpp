@@ -5,8 +5,14 @@
 namespace trainer {
 namespace {
 
+/// Returns whether the constant called `name` is given and not 0.
+bool has(const OptimizerOptions& options, const char* name) {
+  const auto constant = options.constants.find(name);
+  return constant != options.constants.end() && constant->second != 0;
+}
+
 bool keeps_no_state(const OptimizerOptions& options) {
-  return options.name == OptimizerName::sgd && options.momentum.value_or(0) == 0;
+  return options.rule == "sgd" && !has(options, "momentum");
 }
 
 }  // namespace
@@ -30,8 +36,8 @@ std::vector<std::string> idle_options(const TrainerOptions& options) {
            std::string(to_string(pipeline.strategy)) +
            ", which keeps in the host store all that no option such as --weights-on-ipu keeps on "
            "the IPUs");
-  note(optimizer.dampening.value_or(0) != 0 && keeps_no_state(optimizer) &&
-           !optimizer.dampen_first_step,
+  note(has(optimizer, "dampening") && keeps_no_state(optimizer) &&
+           !has(optimizer, "dampen_first_step"),
        "--dampening changes nothing without --momentum");
   note(optimizer.init_state && !options.network.init_weights,
        "--init-optimizer-state without --init-weights: random weights go on from the state of "

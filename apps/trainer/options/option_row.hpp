@@ -66,6 +66,12 @@ class OptionRows {
     return add_row(name, field, kind, with_choices(help, kind));
   }
 
+  /// Adds rows that set their fields by themselves.
+  OptionRows& add_rows(const std::vector<OptionRow>& rows) {
+    built_.rows.insert(built_.rows.end(), rows.begin(), rows.end());
+    return *this;
+  }
+
   /// Gives the option that was added last another spelling.
   OptionRows& also_called(const std::string& alias) {
     built_.rows.back().alias = alias;

@@ -1,6 +1,7 @@
 #include "apps/trainer/options/option_table.hpp"
 
 #include "apps/networks/networks.hpp"
+#include "apps/trainer/options/rule_options.hpp"
 #include "penstock/nearest_name.hpp"
 
 namespace trainer {
@@ -18,8 +19,6 @@ constexpr int highest_ipu = 65535;  // as far as the engine numbers them
 
 constexpr NumberRange positive{.least = smallest_positive};
 constexpr NumberRange from_zero{};
-constexpr NumberRange zero_to_one{.most = 1};
-constexpr NumberRange below_one{.most = 1, .open_most = true};
 
 std::vector<std::string> network_names() {
   std::vector<std::string> names;
@@ -72,31 +71,10 @@ OptionGroup training_group() {
 
 OptionGroup optimizer_group() {
   return OptionRows("Optimizer", &TrainerOptions::optimizer)
-      .add("optimizer", &OptimizerOptions::name,
-           one_of<OptimizerName>({OptimizerName::adamw, OptimizerName::adam, OptimizerName::sgd,
-                                  OptimizerName::rmsprop, OptimizerName::lamb}),
+      .add("optimizer", &OptimizerOptions::rule, one_of(rule_names()),
            "rule that updates the weights")
       .add("learning-rate", &OptimizerOptions::learning_rate, number(positive), "learning rate")
-      .add("momentum", &OptimizerOptions::momentum, number(below_one), "of sgd and rmsprop [0]")
-      .add("dampening", &OptimizerOptions::dampening, number(zero_to_one), "of sgd [0]")
-      .add("nesterov", &OptimizerOptions::nesterov, "Nesterov's momentum, for sgd")
-      .add("weight-decay", &OptimizerOptions::weight_decay, number(from_zero),
-           "how weights shrink [0.01 for adamw and lamb, else 0]")
-      .add("beta1", &OptimizerOptions::beta1, number(below_one), "of adamw, adam and lamb [0.9]")
-      .add("beta2", &OptimizerOptions::beta2, number(below_one), "of adamw, adam and lamb [0.999]")
-      .add("eps", &OptimizerOptions::eps, number(positive), "of all but sgd [1e-8]")
-      .add("alpha", &OptimizerOptions::alpha, number(below_one), "of rmsprop [0.99]")
-      .add("dampen-first-step", &OptimizerOptions::dampen_first_step,
-           "dampen from the first step on and without momentum too, as PopTorch, for sgd")
-      .add("keras-variant", &OptimizerOptions::keras_variant,
-           "keep each step's learning rate in the momentum buffer, as Keras, for sgd")
-      .add("centered", &OptimizerOptions::centered,
-           "divide by the gradient's standard deviation, for rmsprop")
-      .add("tf-variant", &OptimizerOptions::tf_variant, "work as TensorFlow's, for rmsprop")
-      .add("no-bias-correction", &OptimizerOptions::no_bias_correction,
-           "leave the moments biased towards 0, for adamw, adam and lamb")
-      .add("max-weight-norm", &OptimizerOptions::max_weight_norm, number(positive),
-           "largest norm that counts in the trust ratio, of lamb [65500]")
+      .add_rows(constant_rows())
       .add("max-grad-norm", &OptimizerOptions::max_grad_norm, number(positive),
            "limit of the whole gradient's L2 norm; without it there is none")
       .add("loss-scaling", &OptimizerOptions::loss_scaling, number(positive),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "apps/trainer/options/rule_options.hpp"
 #include "penstock/error.hpp"
 
 namespace trainer {
@@ -9,53 +10,6 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& what) {
   throw penstock::Error(penstock::Errc::invalid_argument, what);
-}
-
-/// A constant that only some rules have.
-struct RuleConstant {
-  std::string option;
-  bool given;
-  std::vector<OptimizerName> rules;
-};
-
-std::vector<RuleConstant> rule_constants(const OptimizerOptions& options) {
-  using enum OptimizerName;
-  return {{"momentum", options.momentum.has_value(), {sgd, rmsprop}},
-          {"dampening", options.dampening.has_value(), {sgd}},
-          {"nesterov", options.nesterov, {sgd}},
-          {"beta1", options.beta1.has_value(), {adamw, adam, lamb}},
-          {"beta2", options.beta2.has_value(), {adamw, adam, lamb}},
-          {"eps", options.eps.has_value(), {adamw, adam, rmsprop, lamb}},
-          {"alpha", options.alpha.has_value(), {rmsprop}},
-          {"dampen-first-step", options.dampen_first_step, {sgd}},
-          {"keras-variant", options.keras_variant, {sgd}},
-          {"centered", options.centered, {rmsprop}},
-          {"tf-variant", options.tf_variant, {rmsprop}},
-          {"no-bias-correction", options.no_bias_correction, {adamw, adam, lamb}},
-          {"max-weight-norm", options.max_weight_norm.has_value(), {lamb}}};
-}
-
-/// "sgd", "sgd and rmsprop", "adamw, adam and lamb".
-std::string enumeration(const std::vector<OptimizerName>& names) {
-  std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (i > 0) text += i + 1 == names.size() ? " and " : ", ";
-    text += to_string(names[i]);
-  }
-  return text;
-}
-
-void validate(const OptimizerOptions& options) {
-  for (const RuleConstant& constant : rule_constants(options)) {
-    const auto& rules = constant.rules;
-    if (!constant.given || std::count(rules.begin(), rules.end(), options.name)) continue;
-    refuse("--" + constant.option + ": " + std::string(to_string(options.name)) + " has no " +
-           constant.option + "; it belongs to " + enumeration(rules));
-  }
-  if (options.nesterov && (options.momentum.value_or(0) == 0 || options.dampening.value_or(0) != 0))
-    refuse("--nesterov: needs a --momentum above 0 and no --dampening");
-  if (options.keras_variant && options.dampening.value_or(0) != 0)
-    refuse("--keras-variant: knows no --dampening");
 }
 
 /// An option that only some schedules have, or that one of them needs.
@@ -110,7 +64,7 @@ void validate(const PipelineOptions& options) {
 }  // namespace
 
 void TrainerOptions::validate() const {
-  trainer::validate(optimizer);
+  validate_rule(optimizer);
   trainer::validate(learning_rate);
   trainer::validate(data);
   trainer::validate(pipeline);
@@ -126,22 +80,6 @@ std::string_view to_string(DatasetName name) noexcept {
       return "cifar10";
     case DatasetName::synthetic:
       return "synthetic";
-  }
-  return "";
-}
-
-std::string_view to_string(OptimizerName name) noexcept {
-  switch (name) {
-    case OptimizerName::adamw:
-      return "adamw";
-    case OptimizerName::adam:
-      return "adam";
-    case OptimizerName::sgd:
-      return "sgd";
-    case OptimizerName::rmsprop:
-      return "rmsprop";
-    case OptimizerName::lamb:
-      return "lamb";
   }
   return "";
 }

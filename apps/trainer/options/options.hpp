@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,7 +13,6 @@
 namespace trainer {
 
 enum class DatasetName : std::uint8_t { fashion_mnist, mnist, cifar10, synthetic };
-enum class OptimizerName : std::uint8_t { adamw, adam, sgd, rmsprop, lamb };
 enum class ScheduleName : std::uint8_t { constant, step, exponential, cosine };
 
 struct NetworkOptions {
@@ -38,27 +38,15 @@ struct TrainingOptions {
   int test_batch_size = 8;
 };
 
-/// Constants that are not given keep PyTorch's defaults.
 struct OptimizerOptions {
-  OptimizerName name = OptimizerName::adamw;
+  std::string rule = "adamw";
   double learning_rate = 0.001;
-  std::optional<double> momentum = {};
-  std::optional<double> dampening = {};
-  bool nesterov = false;
-  std::optional<double> weight_decay = {};
-  std::optional<double> beta1 = {};
-  std::optional<double> beta2 = {};
-  std::optional<double> eps = {};
-  std::optional<double> alpha = {};
-  bool dampen_first_step = false;
-  bool keras_variant = false;
-  bool centered = false;
-  bool tf_variant = false;
-  bool no_bias_correction = false;
-  std::optional<double> max_weight_norm = {};
+  /// Holds the other constants that are given, by their names in the engine; a switch is 1 or 0.
+  /// Constants that are not given keep the defaults of the rule.
+  std::map<std::string, double> constants = {};
   std::optional<double> max_grad_norm = {};
   double loss_scaling = 1;
-  std::optional<std::string> init_state = {};  ///< file
+  std::optional<std::string> init_state = {};  ///< Names a file.
 };
 
 /// How the learning rate changes, in weight updates.
@@ -134,7 +122,6 @@ struct TrainerOptions {
 };
 
 std::string_view to_string(DatasetName name) noexcept;
-std::string_view to_string(OptimizerName name) noexcept;
 std::string_view to_string(ScheduleName name) noexcept;
 
 }  // namespace trainer

@@ -1,6 +1,6 @@
-// The constants of all optimizer rules: each is a field of Hyper and a row of `all_constants`,
-// which is the one place that names and bounds it. The rules' sources say which constants a rule
-// has; defaults are those of the rule's settings.
+// The constants of all optimizer rules are here. Each is a field of Hyper and a row of
+// `all_constants`, which is the one place that names, explains and bounds it. The source of a rule
+// says which constants the rule has. Their defaults are those of the rule's settings.
 #pragma once
 
 #include <variant>
@@ -9,8 +9,8 @@
 
 namespace penstock::graph {
 
-/// The values of the constants for one parameter. Each rule reads the ones that it has. Zero is
-/// legal for momentum, dampening and weight decay, and for a learning rate.
+/// Holds the values of the constants for one parameter. Each rule reads the ones that it has. Zero
+/// is legal for momentum, dampening and weight decay, and for a learning rate.
 struct Hyper {
   double learning_rate = 1e-3;
   double momentum = 0;
@@ -24,39 +24,57 @@ struct Hyper {
   bool nesterov = false;
   bool bias_correction = true;
   bool centered = false;
-  bool tf_variant = false;         ///< TensorFlow's variant of rmsprop, see rmsprop.cpp
-  bool dampen_first_step = false;  ///< PopTorch's variant of sgd, see sgd.cpp
-  bool keras_variant = false;      ///< Keras's variant of sgd, see sgd.cpp
+  bool tf_variant = false;         ///< Selects TensorFlow's variant of rmsprop, see rmsprop.cpp.
+  bool dampen_first_step = false;  ///< Selects PopTorch's variant of sgd, see sgd.cpp.
+  bool keras_variant = false;      ///< Selects Keras's variant of sgd, see sgd.cpp.
 };
 
 using HyperNumber = double Hyper::*;
 using HyperSwitch = bool Hyper::*;
 
+/// Describes a constant for the rules that have it.
 struct Constant {
-  const char* name;  ///< The name in settings, JSON and messages.
+  const char* name;        ///< Is the name in settings, JSON and messages.
+  const char* torch_name;  ///< Is the name of PyTorch's argument; empty if PyTorch has none.
+  /// Says what a number is, or what a rule does if the switch is on.
+  const char* meaning;
   std::variant<HyperNumber, HyperSwitch> value;
-  NumberRange range = {};  ///< A number outside is refused; a switch has none.
+  NumberRange range = {};  ///< Says which numbers are not refused. A switch has no range.
 };
 
 inline constexpr NumberRange fraction{.high = 1, .below_high = true};
 
-/// Every constant once, in the order in which they are checked.
+/// Has every constant once, in the order in which they are checked.
 inline constexpr Constant all_constants[] = {
-    {"learning_rate", &Hyper::learning_rate},
-    {"momentum", &Hyper::momentum},
-    {"dampening", &Hyper::dampening},
-    {"weight_decay", &Hyper::weight_decay},
-    {"beta1", &Hyper::beta1, fraction},
-    {"beta2", &Hyper::beta2, fraction},
-    {"eps", &Hyper::eps},
-    {"alpha", &Hyper::alpha, fraction},
-    {"max_weight_norm", &Hyper::max_weight_norm, {.above_low = true}},
-    {"nesterov", &Hyper::nesterov},
-    {"dampen_first_step", &Hyper::dampen_first_step},
-    {"keras_variant", &Hyper::keras_variant},
-    {"centered", &Hyper::centered},
-    {"tf_variant", &Hyper::tf_variant},
-    {"bias_correction", &Hyper::bias_correction},
+    {"learning_rate", "lr", "factor of each update", &Hyper::learning_rate},
+    {"momentum", "momentum", "share of the velocity that stays from update to update",
+     &Hyper::momentum},
+    {"dampening", "dampening", "share of a gradient that does not enter the velocity",
+     &Hyper::dampening},
+    {"weight_decay", "weight_decay", "how much the weights shrink", &Hyper::weight_decay},
+    {"beta1", "betas[0]", "share of the mean gradient that stays from update to update",
+     &Hyper::beta1, fraction},
+    {"beta2", "betas[1]", "share of the gradient's mean square that stays from update to update",
+     &Hyper::beta2, fraction},
+    {"eps", "eps", "number that keeps the divisor of an update away from 0", &Hyper::eps},
+    {"alpha", "alpha", "share of the gradient's mean square that stays from update to update",
+     &Hyper::alpha, fraction},
+    {"max_weight_norm",
+     "",
+     "largest norm of the weights that counts in the trust ratio",
+     &Hyper::max_weight_norm,
+     {.above_low = true}},
+    {"nesterov", "nesterov", "look one update ahead, which is Nesterov's momentum",
+     &Hyper::nesterov},
+    {"dampen_first_step", "",
+     "dampen from the first update on and without momentum too, as PopTorch",
+     &Hyper::dampen_first_step},
+    {"keras_variant", "", "keep each update's learning rate in the momentum buffer, as Keras",
+     &Hyper::keras_variant},
+    {"centered", "centered", "divide by the gradient's standard deviation", &Hyper::centered},
+    {"tf_variant", "", "work as TensorFlow's rule", &Hyper::tf_variant},
+    {"bias_correction", "", "correct the moments, which are biased towards 0",
+     &Hyper::bias_correction},
 };
 
 }  // namespace penstock::graph

@@ -27,6 +27,12 @@ std::optional<TrainerOptions> read(const Arguments& arguments) {
   return command.text ? std::nullopt : std::optional(command.options);
 }
 
+/// Returns the value that the options give to the optimizer's constant of that name, if any.
+std::optional<double> constant(const TrainerOptions& options, const char* name) {
+  const auto given = options.optimizer.constants.find(name);
+  return given != options.optimizer.constants.end() ? std::optional(given->second) : std::nullopt;
+}
+
 /// Why the arguments are refused; empty if they are not.
 std::string refusal(const Arguments& arguments) {
   try {
@@ -47,7 +53,7 @@ TEST(CommandLine, DefaultsAreTheTutorialsRecipe) {
   EXPECT_EQ(options.training.gradient_accumulation, 10);
   EXPECT_EQ(options.training.test_batch_size, 8);
   EXPECT_EQ(options.training.epochs, 3);
-  EXPECT_EQ(options.optimizer.name, OptimizerName::adamw);
+  EXPECT_EQ(options.optimizer.rule, "adamw");
   EXPECT_EQ(options.optimizer.learning_rate, 0.001);
   EXPECT_EQ(options.pipeline.strategy, penstock::Strategy::pipelined);
   EXPECT_EQ(options.pipeline.schedule, penstock::PipelineSchedule::grouped);
@@ -111,46 +117,46 @@ const std::vector<Setting> settings{
      [](O o) { return o.training.test_batch_size == 9; }},
     {"epochs", {"--epochs", "7"}, [](O o) { return o.training.epochs == 7; }},
     {"max_updates", {"--max-updates", "64"}, [](O o) { return o.training.max_updates == 64; }},
-    {"optimizer",
-     {"--optimizer", "lamb"},
-     [](O o) { return o.optimizer.name == OptimizerName::lamb; }},
+    {"optimizer", {"--optimizer", "lamb"}, [](O o) { return o.optimizer.rule == "lamb"; }},
     {"learning_rate",
      {"--learning-rate", "2e-3"},
      [](O o) { return o.optimizer.learning_rate == 2e-3; }},
     {"momentum",
      {"--optimizer", "sgd", "--momentum", "0"},
-     [](O o) { return o.optimizer.momentum == 0.0; }},
+     [](O o) { return constant(o, "momentum") == 0.0; }},
     {"dampening",
      {"--optimizer", "sgd", "--dampening", "1"},
-     [](O o) { return o.optimizer.dampening == 1.0; }},
+     [](O o) { return constant(o, "dampening") == 1.0; }},
     {"nesterov",
      {"--optimizer", "sgd", "--momentum", "0.9", "--nesterov"},
-     [](O o) { return o.optimizer.nesterov; }},
-    {"weight_decay", {"--weight-decay", "0"}, [](O o) { return o.optimizer.weight_decay == 0.0; }},
-    {"beta1", {"--beta1", "0.8"}, [](O o) { return o.optimizer.beta1 == 0.8; }},
-    {"beta2", {"--beta2", "0.99"}, [](O o) { return o.optimizer.beta2 == 0.99; }},
-    {"eps", {"--eps", "1e-6"}, [](O o) { return o.optimizer.eps == 1e-6; }},
+     [](O o) { return constant(o, "nesterov") == 1; }},
+    {"weight_decay",
+     {"--weight-decay", "0"},
+     [](O o) { return constant(o, "weight_decay") == 0.0; }},
+    {"beta1", {"--beta1", "0.8"}, [](O o) { return constant(o, "beta1") == 0.8; }},
+    {"beta2", {"--beta2", "0.99"}, [](O o) { return constant(o, "beta2") == 0.99; }},
+    {"eps", {"--eps", "1e-6"}, [](O o) { return constant(o, "eps") == 1e-6; }},
     {"alpha",
      {"--optimizer", "rmsprop", "--alpha", "0.9"},
-     [](O o) { return o.optimizer.alpha == 0.9; }},
+     [](O o) { return constant(o, "alpha") == 0.9; }},
     {"dampen_first_step",
      {"--optimizer", "sgd", "--dampen-first-step"},
-     [](O o) { return o.optimizer.dampen_first_step; }},
+     [](O o) { return constant(o, "dampen_first_step") == 1; }},
     {"keras_variant",
      {"--optimizer", "sgd", "--keras-variant"},
-     [](O o) { return o.optimizer.keras_variant; }},
+     [](O o) { return constant(o, "keras_variant") == 1; }},
     {"centered",
      {"--optimizer", "rmsprop", "--centered"},
-     [](O o) { return o.optimizer.centered; }},
+     [](O o) { return constant(o, "centered") == 1; }},
     {"tf_variant",
      {"--optimizer", "rmsprop", "--tf-variant"},
-     [](O o) { return o.optimizer.tf_variant; }},
+     [](O o) { return constant(o, "tf_variant") == 1; }},
     {"no_bias_correction",
      {"--no-bias-correction"},
-     [](O o) { return o.optimizer.no_bias_correction; }},
+     [](O o) { return constant(o, "bias_correction") == 0; }},
     {"max_weight_norm",
      {"--optimizer", "lamb", "--max-weight-norm", "3"},
-     [](O o) { return o.optimizer.max_weight_norm == 3.0; }},
+     [](O o) { return constant(o, "max_weight_norm") == 3.0; }},
     {"max_grad_norm",
      {"--max-grad-norm", "1"},
      [](O o) { return o.optimizer.max_grad_norm == 1.0; }},
@@ -288,6 +294,23 @@ TEST(CommandLine, AutomaticStagesComeWithANumberOrWithIpusToCount) {
   EXPECT_EQ(counted.automatic, std::nullopt);
 }
 
+TEST(CommandLine, ASwitchThatIsTurnedOffAgainGivesNoConstant) {
+  const auto options = read({"--optimizer", "sgd", "--keras-variant=false"});
+  EXPECT_EQ(constant(options.value(), "keras_variant"), std::nullopt);
+  EXPECT_EQ(constant(read({"--no-bias-correction=false"}).value(), "bias_correction"),
+            std::nullopt);
+}
+
+TEST(CommandLine, TheHelpSaysWhichRulesHaveAConstantAndWhatItIsThere) {
+  const auto help_of = [](const char* option) { return find_option(option)->help; };
+  EXPECT_EQ(help_of("momentum"),
+            "share of the velocity that stays from update to update; for sgd and rmsprop [0]");
+  EXPECT_EQ(help_of("weight-decay"),
+            "how much the weights shrink [0.01 for adamw and lamb, else 0]");
+  EXPECT_EQ(help_of("no-bias-correction"),
+            "do not correct the moments, which are biased towards 0; for adam, adamw and lamb");
+}
+
 TEST(CommandLine, ReadsTheOtherSpellingOfOptimizerAndNeverShowsIt) {
   const auto pipeline = [](const Arguments& arguments) { return read(arguments).value().pipeline; };
   EXPECT_TRUE(pipeline({"--offload-optimiser"}).offload_optimizer);
@@ -359,10 +382,12 @@ TEST(CommandLine, RefusesWithTheArgumentsNameFirst) {
       {{"--beta1", "1"}, "--beta1: expected a number from 0 and below 1"},
       {{"--learning-rate", "1e-60"}, "--learning-rate: expected a number above 0"},
       {{"--max-grad-norm", "1e-50"}, "--max-grad-norm: expected a number above 0"},
-      {{"--eps", "1.17e-38"}, "--eps: expected a number above 0"},
-      {{"--eps", "1e39"}, "--eps: expected a number above 0"},
+      {{"--max-weight-norm", "1.17e-38"}, "--max-weight-norm: expected a number above 0"},
+      {{"--eps", "1e39"}, "--eps: expected a number from 0 to 3.4e38 (f32's largest)"},
       {{"--beta2", "0.99999999999"}, "--beta2: expected a number from 0 and below 1"},
-      {{"--eps", "0"}, "--eps: expected a number above 0"},
+      {{"--dampening", "-1"}, "--dampening: expected a number from 0"},
+      {{"--alpha", "1"}, "--alpha: expected a number from 0 and below 1"},
+      {{"--eps", "-1e-9"}, "--eps: expected a number from 0"},
       {{"--max-grad-norm", "0"}, "--max-grad-norm: expected a number above 0"},
       {{"--model", "resnet"}, "--model: expected one of cifar-cnn, fashion-cnn, mlp, mnist-cnn"},
       {{"--dataset", "cifar"},
@@ -402,12 +427,13 @@ TEST(CommandLine, RefusesWithTheArgumentsNameFirst) {
       {{"--metrics", ""}, "--metrics: expected a file's name"},
       {{"--momentum", "0.9"}, "--momentum: adamw has no momentum; it belongs to sgd and rmsprop"},
       {{"--optimizer", "sgd", "--beta1", "0.9"},
-       "--beta1: sgd has no beta1; it belongs to adamw, adam and lamb"},
+       "--beta1: sgd has no beta1; it belongs to adam, adamw and lamb"},
       {{"--optimizer", "rmsprop", "--nesterov"},
        "--nesterov: rmsprop has no nesterov; it belongs to sgd"},
-      {{"--optimizer", "sgd", "--nesterov"}, "--nesterov: needs a --momentum above 0"},
+      {{"--optimizer", "sgd", "--nesterov"},
+       "--nesterov: expected a momentum of more than 0 and a dampening of 0, got 0 and 0"},
       {{"--optimizer", "sgd", "--keras-variant", "--dampening", "0.5"},
-       "--keras-variant: knows no --dampening"},
+       "--keras-variant: expected a dampening of 0, got 0.5"},
       {{"--tf-variant"}, "--tf-variant: adamw has no tf-variant; it belongs to rmsprop"},
       {{"--lr-schedule", "step"}, "--lr-schedule step: needs --lr-step"},
       {{"--lr-schedule", "exponential"}, "--lr-schedule exponential: needs --lr-decay"},

@@ -66,7 +66,7 @@ TEST(Configuration, ASwitchThatItTurnsOnIsTurnedOffOnTheCommandLine) {
 TEST(Configuration, IsCheckedTogetherWithTheCommandLine) {
   const std::string momentum = R"({"momentum": 0.9})";
   EXPECT_THROW(read(momentum), penstock::Error);
-  EXPECT_EQ(read(momentum, {"--optimizer", "sgd"}).optimizer.momentum, 0.9);
+  EXPECT_EQ(read(momentum, {"--optimizer", "sgd"}).optimizer.constants.at("momentum"), 0.9);
 }
 
 // An optimizer without momentum takes a file for one with it; likewise stages and files.
@@ -75,8 +75,8 @@ TEST(Configuration, WhatItGivesIsTakenBackOnTheCommandLine) {
       R"({"optimizer": "sgd", "momentum": 0.9, "stages": "B1|B2,B3,B4", "save-weights": "w"})";
   const TrainerOptions options =
       read(file, {"--optimizer", "adamw", "--momentum", "", "--stages", "", "--save-weights", ""});
-  EXPECT_EQ(options.optimizer.name, OptimizerName::adamw);
-  EXPECT_FALSE(options.optimizer.momentum || options.pipeline.stages ||
+  EXPECT_EQ(options.optimizer.rule, "adamw");
+  EXPECT_FALSE(options.optimizer.constants.contains("momentum") || options.pipeline.stages ||
                options.output.save_weights);
   for (const char* nothing_there : {"--ipus", "--metrics", "--epochs"})
     EXPECT_THROW(read(file, {nothing_there, ""}), penstock::Error) << nothing_there;

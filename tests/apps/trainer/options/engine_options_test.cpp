@@ -1,4 +1,5 @@
 #include "apps/trainer/options/engine_options.hpp"
+#include "apps/trainer/options/rule_options.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,10 +8,8 @@
 namespace trainer {
 namespace {
 
-OptimizerOptions named(OptimizerName name) {
-  OptimizerOptions options;
-  options.name = name;
-  return options;
+OptimizerOptions named(const std::string& rule) {
+  return {.rule = rule};
 }
 
 template <class Rule>
@@ -157,16 +156,15 @@ TEST(EngineOptions, OnlyTrainingDividesState) {
 }
 
 TEST(EngineOptions, WeightDecayDefaultsToPyTorchs) {
-  EXPECT_EQ(rule_of<penstock::AdamW>(named(OptimizerName::adamw)).weight_decay, 0.01);
-  EXPECT_EQ(rule_of<penstock::Lamb>(named(OptimizerName::lamb)).weight_decay, 0.01);
-  EXPECT_EQ(rule_of<penstock::Adam>(named(OptimizerName::adam)).weight_decay, 0);
-  EXPECT_EQ(rule_of<penstock::Sgd>(named(OptimizerName::sgd)).weight_decay, 0);
-  EXPECT_EQ(rule_of<penstock::RmsProp>(named(OptimizerName::rmsprop)).weight_decay, 0);
+  EXPECT_EQ(rule_of<penstock::AdamW>(named("adamw")).weight_decay, 0.01);
+  EXPECT_EQ(rule_of<penstock::Lamb>(named("lamb")).weight_decay, 0.01);
+  EXPECT_EQ(rule_of<penstock::Adam>(named("adam")).weight_decay, 0);
+  EXPECT_EQ(rule_of<penstock::Sgd>(named("sgd")).weight_decay, 0);
+  EXPECT_EQ(rule_of<penstock::RmsProp>(named("rmsprop")).weight_decay, 0);
 }
 
 TEST(EngineOptions, EveryRuleGetsTheLearningRate) {
-  for (const OptimizerName name : {OptimizerName::adamw, OptimizerName::adam, OptimizerName::sgd,
-                                   OptimizerName::rmsprop, OptimizerName::lamb}) {
+  for (const std::string& name : rule_names()) {
     OptimizerOptions options = named(name);
     EXPECT_EQ(std::visit([](const auto& rule) { return rule.learning_rate; },
                          make_optimizer(options).settings),
@@ -179,28 +177,28 @@ TEST(EngineOptions, EveryRuleGetsTheLearningRate) {
 }
 
 TEST(EngineOptions, GivenConstantsReachTheirRule) {
-  OptimizerOptions sgd = named(OptimizerName::sgd);
-  sgd.momentum = 0.5;
-  sgd.dampening = 0.25;
-  sgd.nesterov = true;
-  sgd.weight_decay = 0;
+  OptimizerOptions sgd = named("sgd");
+  sgd.constants["momentum"] = 0.5;
+  sgd.constants["dampening"] = 0.25;
+  sgd.constants["nesterov"] = 1;
+  sgd.constants["weight_decay"] = 0;
   EXPECT_EQ(rule_of<penstock::Sgd>(sgd).momentum, 0.5);
   EXPECT_EQ(rule_of<penstock::Sgd>(sgd).dampening, 0.25);
   EXPECT_TRUE(rule_of<penstock::Sgd>(sgd).nesterov);
 
-  OptimizerOptions rmsprop = named(OptimizerName::rmsprop);
-  rmsprop.alpha = 0.5;
-  rmsprop.momentum = 0.75;
-  rmsprop.eps = 1e-3;
+  OptimizerOptions rmsprop = named("rmsprop");
+  rmsprop.constants["alpha"] = 0.5;
+  rmsprop.constants["momentum"] = 0.75;
+  rmsprop.constants["eps"] = 1e-3;
   EXPECT_EQ(rule_of<penstock::RmsProp>(rmsprop).alpha, 0.5);
   EXPECT_EQ(rule_of<penstock::RmsProp>(rmsprop).momentum, 0.75);
   EXPECT_EQ(rule_of<penstock::RmsProp>(rmsprop).eps, 1e-3);
 
-  OptimizerOptions lamb = named(OptimizerName::lamb);
-  lamb.beta1 = 0.5;
-  lamb.beta2 = 0.25;
-  lamb.eps = 1e-2;
-  lamb.weight_decay = 0.125;
+  OptimizerOptions lamb = named("lamb");
+  lamb.constants["beta1"] = 0.5;
+  lamb.constants["beta2"] = 0.25;
+  lamb.constants["eps"] = 1e-2;
+  lamb.constants["weight_decay"] = 0.125;
   lamb.max_grad_norm = 2;
   lamb.loss_scaling = 16;
   EXPECT_EQ(rule_of<penstock::Lamb>(lamb).beta1, 0.5);
@@ -212,22 +210,22 @@ TEST(EngineOptions, GivenConstantsReachTheirRule) {
 }
 
 TEST(EngineOptions, SwitchesReachTheirRule) {
-  OptimizerOptions sgd = named(OptimizerName::sgd);
+  OptimizerOptions sgd = named("sgd");
   EXPECT_FALSE(rule_of<penstock::Sgd>(sgd).keras_variant);
-  sgd.dampen_first_step = sgd.keras_variant = true;
+  sgd.constants = {{"dampen_first_step", 1}, {"keras_variant", 1}};
   EXPECT_TRUE(rule_of<penstock::Sgd>(sgd).dampen_first_step);
   EXPECT_TRUE(rule_of<penstock::Sgd>(sgd).keras_variant);
 
-  OptimizerOptions rmsprop = named(OptimizerName::rmsprop);
-  rmsprop.centered = rmsprop.tf_variant = true;
+  OptimizerOptions rmsprop = named("rmsprop");
+  rmsprop.constants = {{"centered", 1}, {"tf_variant", 1}};
   EXPECT_TRUE(rule_of<penstock::RmsProp>(rmsprop).centered);
   EXPECT_TRUE(rule_of<penstock::RmsProp>(rmsprop).tf_variant);
 
-  OptimizerOptions lamb = named(OptimizerName::lamb);
+  OptimizerOptions lamb = named("lamb");
   EXPECT_TRUE(rule_of<penstock::Lamb>(lamb).bias_correction);
   EXPECT_EQ(rule_of<penstock::Lamb>(lamb).max_weight_norm, std::nullopt);
-  lamb.no_bias_correction = true;
-  lamb.max_weight_norm = 3;
+  lamb.constants["bias_correction"] = 0;
+  lamb.constants["max_weight_norm"] = 3;
   EXPECT_FALSE(rule_of<penstock::Lamb>(lamb).bias_correction);
   EXPECT_EQ(rule_of<penstock::Lamb>(lamb).max_weight_norm, 3);
 }

@@ -34,21 +34,21 @@ TEST(IdleOptions, KeepingOnTheIpusTheStateOfARuleThatKeepsNone) {
   options.pipeline.strategy = penstock::Strategy::serial_phased;
   options.pipeline.optimizer_on_ipu = true;
   EXPECT_EQ(idle_options(options), Notes{}) << "adamw";
-  options.optimizer.name = OptimizerName::sgd;
+  options.optimizer.rule = "sgd";
   EXPECT_EQ(idle_options(options),
             Notes{"--optimizer-on-ipu changes nothing: sgd without --momentum keeps no state"});
-  options.optimizer.momentum = 0.9;
+  options.optimizer.constants["momentum"] = 0.9;
   EXPECT_EQ(idle_options(options), Notes{});
 }
 
 TEST(IdleOptions, DampeningWhatHasNoMomentum) {
   TrainerOptions options;
-  options.optimizer.name = OptimizerName::sgd;
-  options.optimizer.dampening = 0.5;
+  options.optimizer.rule = "sgd";
+  options.optimizer.constants["dampening"] = 0.5;
   EXPECT_EQ(idle_options(options), Notes{"--dampening changes nothing without --momentum"});
   TrainerOptions first = options, momentum = options;
-  first.optimizer.dampen_first_step = true;
-  momentum.optimizer.momentum = 0.9;
+  first.optimizer.constants["dampen_first_step"] = 1;
+  momentum.optimizer.constants["momentum"] = 0.9;
   EXPECT_EQ(idle_options(first), Notes{});
   EXPECT_EQ(idle_options(momentum), Notes{});
 }
