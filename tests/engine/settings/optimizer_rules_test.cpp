@@ -100,7 +100,7 @@ TEST(OptimizerRules, WhatIsNoConstantOfTheRuleIsRefused) {
   EXPECT_EQ(refused(RmsProp{}, "beta1", 0.5),
             "rmsprop has no constant \"beta1\"; it has learning_rate, alpha, eps, momentum, "
             "weight_decay, centered, tf_variant");
-  EXPECT_EQ(refused(Lamb{}, "", 0.5).substr(0, 23), "lamb has no constant \"\";");
+  EXPECT_EQ(refused(Lamb{}, "", 0.5).substr(0, 24), "lamb has no constant \"\";");
   EXPECT_EQ(refused(Sgd{}, "nesterov", 0.5),
             "sgd.nesterov: expected 1 or 0, as it is a switch, got 0.5");
 }
