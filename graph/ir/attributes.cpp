@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/values/printable.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::graph {
@@ -13,7 +14,71 @@ const T& typed(std::string_view name, const AttributeValue& value) {
   throw Error(Errc::internal, "attribute \"" + std::string(name) + "\" has another type");
 }
 
+const DeclaredAttribute* find_declared(std::span<const DeclaredAttribute> declared,
+                                       std::string_view name) {
+  const auto at = std::ranges::find(declared, name, &DeclaredAttribute::name);
+  return at == declared.end() ? nullptr : &*at;
+}
+
+bool fits(AttributeKind kind, const AttributeValue& value) {
+  const bool one = std::holds_alternative<std::int64_t>(value);
+  const bool list = std::holds_alternative<Integers>(value);
+  switch (kind) {
+    case AttributeKind::integer:
+    case AttributeKind::flag:
+      return one;
+    case AttributeKind::real:
+      return std::holds_alternative<double>(value);
+    case AttributeKind::text:
+      return std::holds_alternative<std::string>(value);
+    case AttributeKind::integers:
+      return list;
+    case AttributeKind::pair:
+      return one || list;
+  }
+  return false;
+}
+
+const char* kind_text(AttributeKind kind) {
+  constexpr const char* texts[] = {"an integer", "a real number",      "a flag, 0 or 1",
+                                   "a text",     "a list of integers", "one or two integers"};
+  return texts[static_cast<std::size_t>(kind)];
+}
+
+const char* type_text(const AttributeValue& value) {
+  constexpr const char* texts[] = {"an integer", "a real number", "a text", "a list of integers"};
+  return texts[value.index()];
+}
+
+[[noreturn]] void refuse_unknown(std::span<const DeclaredAttribute> declared,
+                                 std::string_view name) {
+  std::string expected;
+  for (const DeclaredAttribute& attribute : declared)
+    expected += (expected.empty() ? "one of the attributes " : ", ") + std::string(attribute.name);
+  throw Error(
+      Errc::invalid_argument,
+      "expected " + (expected.empty() ? "no attributes" : expected) + ", got " + quoted_text(name));
+}
+
 }  // namespace
+
+void check_declared(std::span<const DeclaredAttribute> declared, const Attributes& attributes) {
+  for (const auto& [name, value] : attributes) {
+    const DeclaredAttribute* known = find_declared(declared, name);
+    if (!known) refuse_unknown(declared, name);
+    if (!fits(known->kind, value))
+      throw Error(Errc::invalid_argument, "expected the attribute " + name + " to be " +
+                                              kind_text(known->kind) + ", got " + type_text(value));
+  }
+}
+
+Attributes only_declared(std::span<const DeclaredAttribute> declared,
+                         const Attributes& attributes) {
+  Attributes kept;
+  for (const auto& [name, value] : attributes)
+    if (find_declared(declared, name)) kept.set(name, value);
+  return kept;
+}
 
 Attributes::Attributes(std::initializer_list<std::pair<std::string, AttributeValue>> entries) {
   for (const auto& [name, value] : entries) set(name, value);

@@ -1,7 +1,9 @@
-// Attributes: the named constants of a node (stride, eps, ...). Plain data, ordered by name.
+// Attributes are the named constants of a node, such as its stride. They are plain data, ordered by
+// name. An op declares which attributes its nodes may set, and reads them by these declarations.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,7 +30,7 @@ class Attributes {
   Attributes& set(std::string name, AttributeValue value);
   bool has(std::string_view name) const noexcept { return find(name) != nullptr; }
 
-  /// The value of `name`, or `fallback` where it is not set.
+  /// Returns the value of `name`, or `fallback` if it is not set.
   /// @throws Error internal if it is set to another type.
   std::int64_t integer(std::string_view name, std::int64_t fallback = 0) const;
   double real(std::string_view name, double fallback = 0) const;
@@ -36,7 +38,7 @@ class Attributes {
     return integer(name, fallback) != 0;
   }
   std::string_view text(std::string_view name, std::string_view fallback = "") const;
-  /// An empty list where it is not set.
+  /// Returns the list called `name`, or an empty list if it is not set.
   const std::vector<std::int64_t>& integers(std::string_view name) const;
 
   auto begin() const noexcept { return entries_.begin(); }
@@ -48,5 +50,70 @@ class Attributes {
 
   std::vector<std::pair<std::string, AttributeValue>> entries_;
 };
+
+/// Says what an attribute may be set to. A flag is kept as an integer; a pair is kept as a list of
+/// two integers, or as one integer that stands for both axes.
+enum class AttributeKind : std::uint8_t { integer, real, flag, text, integers, pair };
+
+/// Declares an attribute of an op, whose nodes may set `name` to a value of that kind.
+struct DeclaredAttribute {
+  std::string_view name;
+  AttributeKind kind;
+};
+
+/// Declares an attribute that is an integer. Ops read their attributes by of() of such a
+/// declaration, which has the default, and append() checks the nodes by the same declaration.
+struct IntegerAttribute : DeclaredAttribute {
+  constexpr explicit IntegerAttribute(std::string_view name, std::int64_t otherwise = 0)
+      : DeclaredAttribute{name, AttributeKind::integer}, fallback(otherwise) {}
+  std::int64_t of(const Attributes& attributes) const { return of(attributes, fallback); }
+  std::int64_t of(const Attributes& attributes, std::int64_t otherwise) const {
+    return attributes.integer(name, otherwise);
+  }
+  std::int64_t fallback;
+};
+
+/// Declares an attribute that is a real number.
+struct RealAttribute : DeclaredAttribute {
+  constexpr explicit RealAttribute(std::string_view name, double otherwise = 0)
+      : DeclaredAttribute{name, AttributeKind::real}, fallback(otherwise) {}
+  double of(const Attributes& attributes) const { return attributes.real(name, fallback); }
+  double fallback;
+};
+
+/// Declares an attribute that is on or off.
+struct FlagAttribute : DeclaredAttribute {
+  constexpr explicit FlagAttribute(std::string_view name, bool otherwise = false)
+      : DeclaredAttribute{name, AttributeKind::flag}, fallback(otherwise) {}
+  bool of(const Attributes& attributes) const { return attributes.flag(name, fallback); }
+  bool fallback;
+};
+
+/// Declares an attribute that is a text.
+struct TextAttribute : DeclaredAttribute {
+  constexpr TextAttribute(std::string_view name, std::string_view otherwise)
+      : DeclaredAttribute{name, AttributeKind::text}, fallback(otherwise) {}
+  std::string_view of(const Attributes& attributes) const {
+    return attributes.text(name, fallback);
+  }
+  std::string_view fallback;
+};
+
+/// Declares a list, which is empty if a node does not set it.
+struct ListAttribute : DeclaredAttribute {
+  constexpr explicit ListAttribute(std::string_view name)
+      : DeclaredAttribute{name, AttributeKind::integers} {}
+  const std::vector<std::int64_t>& of(const Attributes& attributes) const {
+    return attributes.integers(name);
+  }
+};
+
+/// Checks `attributes` against those that an op declares.
+/// @throws Error invalid_argument if one of them is not declared or is of another kind: "expected
+/// one of the attributes stride, padding, got \"strid\"".
+void check_declared(std::span<const DeclaredAttribute> declared, const Attributes& attributes);
+
+/// Returns those of `attributes` that `declared` names.
+Attributes only_declared(std::span<const DeclaredAttribute> declared, const Attributes& attributes);
 
 }  // namespace penstock::graph

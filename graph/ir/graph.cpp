@@ -23,6 +23,7 @@ std::vector<TensorType> types_of(const Graph& graph, const std::vector<ValueId>&
 std::vector<TensorType> infer(const Graph& graph, const Op& op, const std::string& name,
                               const std::vector<ValueId>& inputs, const Attributes& attributes) {
   try {
+    check_declared(op.attributes, attributes);
     return op.infer(attributes, types_of(graph, inputs));
   } catch (const Error& error) {
     throw Error(error.code(), std::string(op.name) + " " + quoted_text(name) + ": " + error.what());

@@ -137,7 +137,8 @@ struct Graph {
 /// Appends a node after inferring the types of its outputs, the only place where that happens.
 /// An empty name becomes the op's name and a number. Returns the node.
 /// @throws Error shape_mismatch, opening with the op's and the node's name, if the inputs are not
-/// what the op takes; invalid_model if the name is used already.
+/// what the op takes; invalid_argument if the op does not declare an attribute so; invalid_model if
+/// the name is used already.
 NodeId append(Graph& graph, const Op& op, std::vector<ValueId> inputs, Attributes attributes = {},
               std::string name = "");
 

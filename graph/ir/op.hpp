@@ -89,6 +89,9 @@ struct Op {
   std::string_view name;
   /// The ONNX operator this is, "" where there is none.
   std::string_view onnx = "";
+  /// The attributes that a node may set. append() refuses any other, so that a misspelt name never
+  /// means its default.
+  std::vector<DeclaredAttribute> attributes = {};
   /// Output types from input types.
   /// @throws Error shape_mismatch with a text such as "expected 10 input channels, got 12"; the
   /// caller puts the op's and the node's name before it.

@@ -2,9 +2,10 @@
 // it is under way for as long as the test needs.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <atomic>
-#include <cstdint>
-#include <string>
+#include <stdexcept>
 #include <string_view>
 
 #include "engine/model/model_access.hpp"
@@ -20,17 +21,20 @@ class HeldKernel {
   /// Holds the forward kernel of the node of op `op` in `model`, which has one such node, in its
   /// run number `run`, counted from 0. A negative number holds none.
   HeldKernel(const Model& model, std::string_view op, int run) : runs_before_(run) {
+    const auto free = std::ranges::find(all_, nullptr);
+    if (free == all_.end()) throw std::logic_error("too many kernels are held at a time");
+    *free = this;
     // A model has no function that takes an op of a test's.
     auto& graph = const_cast<graph::Graph&>(ModelAccess::graph(model));
     for (graph::Node& node : graph.nodes)
       if (node.op->name == op) {
         op_ = *node.op;
-        op_.forward = run_held;
+        op_.forward = runs[static_cast<std::size_t>(free - all_.begin())];
         original_ = node.op->forward;
         node.op = &op_;
-        node.attributes.set(std::string(holder), reinterpret_cast<std::intptr_t>(this));
       }
   }
+  ~HeldKernel() { *std::ranges::find(all_, this) = nullptr; }
   HeldKernel(const HeldKernel&) = delete;
   HeldKernel& operator=(const HeldKernel&) = delete;
 
@@ -40,12 +44,14 @@ class HeldKernel {
   void let_go() const { go_on_.open(); }
 
  private:
-  /// The attribute by which a kernel's run finds the object that may hold it.
-  static constexpr std::string_view holder = "holder";
-
-  static void run_held(const graph::KernelCall& call) {
-    reinterpret_cast<HeldKernel*>(call.attributes.integer(holder))->run(call);
+  /// Runs the kernel of the object that has this place among all that there are: a kernel is a
+  /// plain function, and finds its object by nothing else.
+  template <std::size_t place>
+  static void run_of(const graph::KernelCall& call) {
+    all_[place]->run(call);
   }
+  static constexpr void (*runs[])(const graph::KernelCall&) = {run_of<0>, run_of<1>, run_of<2>,
+                                                               run_of<3>};
   void run(const graph::KernelCall& call) {
     if (runs_before_-- == 0) {
       inside_.open();
@@ -53,6 +59,8 @@ class HeldKernel {
     }
     original_(call);
   }
+
+  static inline std::array<HeldKernel*, std::size(runs)> all_ = {};
 
   graph::Op op_;
   void (*original_)(const graph::KernelCall&) = nullptr;

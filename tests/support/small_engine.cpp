@@ -17,8 +17,10 @@ using graph::TensorType;
 
 std::function<void(const ProbeRun&)> hook;
 
+constexpr graph::IntegerAttribute stage_number{"stage"};
+
 void run_probe(const graph::KernelCall& call, Direction direction) {
-  if (hook) hook({call.attributes.integer("stage"), direction, call.random});
+  if (hook) hook({stage_number.of(call.attributes), direction, call.random});
   std::memcpy(call.outputs[0].data, call.inputs[0].data,
               static_cast<std::size_t>(call.inputs[0].type->bytes()));
 }
@@ -33,6 +35,7 @@ graph::Cost no_cost(const graph::Attributes&, graph::Types, graph::Types) {
 
 const graph::Op probe_gradient{
     .name = "probe_gradient",
+    .attributes = {stage_number},
     .infer = infer_same,
     .forward = [](const graph::KernelCall& call) { run_probe(call, Direction::backward); },
     .cost = no_cost};
@@ -44,6 +47,7 @@ void differentiate_probe(graph::GradientContext& context) {
 /// y = x.
 const graph::Op probe{
     .name = "probe",
+    .attributes = {stage_number},
     .infer = infer_same,
     .forward = [](const graph::KernelCall& call) { run_probe(call, Direction::forward); },
     .backward = differentiate_probe,

@@ -10,13 +10,19 @@
 #include "graph/ops/rules/expect.hpp"
 
 namespace penstock::graph {
+
+namespace attribute {
+
+constexpr RealAttribute p{"p", 0.5};
+
+}  // namespace attribute
 namespace {
 
 /// A word of the mask is a unit, with its elements.
 constexpr std::size_t word_bits = 64;
 
 double probability(const Attributes& attributes) {
-  return attributes.real("p", 0.5);
+  return attribute::p.of(attributes);
 }
 
 float kept_scale(const Attributes& attributes) {
@@ -106,6 +112,7 @@ void forward_gradient(const KernelCall& call) {
 
 const Op dropout{.name = "dropout",
                  .onnx = "Dropout",
+                 .attributes = {attribute::p},
                  .infer = infer,
                  .forward = forward,
                  .backward = backward,
@@ -116,6 +123,7 @@ const Op dropout{.name = "dropout",
                  .samples = samples};
 
 const Op dropout_gradient{.name = "dropout_gradient",
+                          .attributes = {attribute::p},
                           .infer = infer_gradient,
                           .forward = forward_gradient,
                           .cost = streaming_cost<1>,

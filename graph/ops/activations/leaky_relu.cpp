@@ -6,14 +6,20 @@
 #include "graph/values/number_range.hpp"
 
 namespace penstock::graph {
+
+namespace attribute {
+
+constexpr RealAttribute negative_slope{"negative_slope", 0.01};
+
+}  // namespace attribute
 namespace {
 
 float slope(const Attributes& attributes) {
-  return static_cast<float>(attributes.real("negative_slope", 0.01));
+  return static_cast<float>(attribute::negative_slope.of(attributes));
 }
 
 std::vector<TensorType> infer(const Attributes& attributes, Types in) {
-  check_f32("negative_slope", attributes.real("negative_slope", 0.01), any_number);
+  check_f32("negative_slope", attribute::negative_slope.of(attributes), any_number);
   return infer_unary(attributes, in);
 }
 
@@ -51,6 +57,7 @@ void forward_gradient(const KernelCall& call) {
 
 const Op leaky_relu{.name = "leaky_relu",
                     .onnx = "LeakyRelu",
+                    .attributes = {attribute::negative_slope},
                     .infer = infer,
                     .forward = forward,
                     .backward = backward,
@@ -61,6 +68,7 @@ const Op leaky_relu{.name = "leaky_relu",
                     .samples = samples};
 
 const Op leaky_relu_gradient{.name = "leaky_relu_gradient",
+                             .attributes = {attribute::negative_slope},
                              .infer = infer_unary_gradient,
                              .forward = forward_gradient,
                              .cost = streaming_cost<2>,

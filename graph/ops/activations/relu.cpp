@@ -58,7 +58,7 @@ const Op relu_gradient{.name = "relu_gradient",
 
 ValueId gradient_before_relu(GradientContext& context) {
   const ValueId dy = context.gradient(0);
-  if (!context.attributes().flag("relu")) return dy;
+  if (!attribute::relu.of(context.attributes())) return dy;
   return context.emit(relu_gradient, {context.output(0), dy});
 }
 

@@ -4,6 +4,12 @@
 
 namespace penstock::graph {
 
+namespace attribute {
+
+inline constexpr FlagAttribute relu{"relu"};
+
+}  // namespace attribute
+
 /// y = max(x, 0); a NaN stays a NaN. Input x of any shape.
 extern const Op relu;
 /// (y, dy) -> dx = dy where y > 0, else 0.

@@ -7,18 +7,24 @@
 #include "graph/ops/rules/expect.hpp"
 
 namespace penstock::graph {
+
+namespace attribute {
+
+constexpr IntegerAttribute axis{"axis", -1};
+
+}  // namespace attribute
 namespace {
 
 std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   auto out = infer_unary(attributes, in);
-  expect_axis(attributes.integer("axis", -1), in[0]);
+  expect_axis(attribute::axis.of(attributes), in[0]);
   expect_elements(in[0], "x");
   return out;
 }
 
 /// Lines that are neighbours for the axis's sake are computed side by side: a unit.
 std::int64_t units(const Attributes& attributes, Types in, Types) {
-  return lines_along(in[0].shape, attributes.integer("axis", -1)).outer;
+  return lines_along(in[0].shape, attribute::axis.of(attributes)).outer;
 }
 
 /// The lines of a part, and where they begin.
@@ -27,7 +33,7 @@ struct LineRange {
   std::int64_t first;
 
   explicit LineRange(const KernelCall& call)
-      : lines(lines_along(call.inputs[0].shape(), call.attributes.integer("axis", -1))) {
+      : lines(lines_along(call.inputs[0].shape(), attribute::axis.of(call.attributes))) {
     const Part part = within(call.part, lines.outer);
     first = part.begin * lines.length * lines.inner;
     lines.outer = part.end - part.begin;
@@ -65,6 +71,7 @@ std::vector<OpSample> samples() {
 
 const Op softmax{.name = "softmax",
                  .onnx = "Softmax",
+                 .attributes = {attribute::axis},
                  .infer = infer,
                  .forward = forward<&SoftmaxKernels::softmax>,
                  .backward = backward<softmax_gradient>,
@@ -74,6 +81,7 @@ const Op softmax{.name = "softmax",
                  .samples = samples};
 
 const Op softmax_gradient{.name = "softmax_gradient",
+                          .attributes = {attribute::axis},
                           .infer = infer_unary_gradient,
                           .forward = forward_gradient<&SoftmaxKernels::softmax_gradient>,
                           .cost = streaming_cost<4>,
@@ -82,6 +90,7 @@ const Op softmax_gradient{.name = "softmax_gradient",
 
 const Op log_softmax{.name = "log_softmax",
                      .onnx = "LogSoftmax",
+                     .attributes = {attribute::axis},
                      .infer = infer,
                      .forward = forward<&SoftmaxKernels::log_softmax>,
                      .backward = backward<log_softmax_gradient>,
@@ -91,6 +100,7 @@ const Op log_softmax{.name = "log_softmax",
                      .samples = samples};
 
 const Op log_softmax_gradient{.name = "log_softmax_gradient",
+                              .attributes = {attribute::axis},
                               .infer = infer_unary_gradient,
                               .forward = forward_gradient<&SoftmaxKernels::log_softmax_gradient>,
                               .cost = streaming_cost<14>,

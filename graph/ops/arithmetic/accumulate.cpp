@@ -5,6 +5,12 @@
 #include "graph/ops/rules/units.hpp"
 
 namespace penstock::graph {
+
+namespace attribute {
+
+constexpr FlagAttribute running{"running"};
+
+}  // namespace attribute
 namespace {
 
 std::vector<TensorType> infer(const Attributes&, Types in) {
@@ -20,7 +26,7 @@ void forward(const KernelCall& call) {
   const auto [first, count] = ElementRange(call, out.elements());
   const float *from = sum.f32().data() + first, *more = x.f32().data() + first;
   float* const to = out.f32().data() + first;
-  if (!call.attributes.flag("running")) {
+  if (!attribute::running.of(call.attributes)) {
     kernel_table().arithmetic.add(count, {from, false}, {more, false}, to);
     return;
   }
@@ -42,6 +48,7 @@ std::vector<OpSample> samples() {
 }  // namespace
 
 const Op accumulate{.name = "accumulate",
+                    .attributes = {attribute::running},
                     .infer = infer,
                     .forward = forward,
                     .cost = cost,

@@ -5,19 +5,27 @@
 #include "graph/ops/rules/units.hpp"
 
 namespace penstock::graph {
+
+namespace attribute {
+
+constexpr ListAttribute shape{"shape"};
+constexpr RealAttribute value{"value"};
+constexpr FlagAttribute loss_scaled{"loss_scaled"};
+
+}  // namespace attribute
 namespace {
 
 std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   expect_inputs(in, 0, "");
-  return {{DType::f32, Shape(attributes.integers("shape"))}};
+  return {{DType::f32, Shape(attribute::shape.of(attributes))}};
 }
 
 void forward(const KernelCall& call) {
   const Operand& out = call.outputs[0];
   const auto [first, count] = ElementRange(call, out.elements());
   const double scale =
-      call.attributes.flag("loss_scaled") ? static_cast<double>(call.loss_scale) : 1.0;
-  const double value = call.attributes.real("value") * scale;
+      attribute::loss_scaled.of(call.attributes) ? static_cast<double>(call.loss_scale) : 1.0;
+  const double value = attribute::value.of(call.attributes) * scale;
   kernel_table().arithmetic.fill(count, static_cast<float>(value), out.f32().data() + first);
 }
 
@@ -33,6 +41,7 @@ std::vector<OpSample> samples() {
 }  // namespace
 
 const Op fill{.name = "fill",
+              .attributes = {attribute::shape, attribute::value, attribute::loss_scaled},
               .infer = infer,
               .forward = forward,
               .cost = cost,

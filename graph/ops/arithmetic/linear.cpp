@@ -47,7 +47,7 @@ void forward(const KernelCall& call) {
                   .left = {x.f32().data(), k, 1},
                   .right = {weight.f32().data(), 1, k},
                   .bias = call.inputs.size() == 3 ? call.inputs[2].f32().data() : nullptr,
-                  .relu = call.attributes.flag("relu"),
+                  .relu = attribute::relu.of(call.attributes),
                   .result = y.f32().data()});
 }
 
@@ -124,6 +124,7 @@ Cost cost_weight_gradient(const Attributes&, Types in, Types out) {
 
 const Op linear{.name = "linear",
                 .onnx = "Gemm",
+                .attributes = {attribute::relu},
                 .infer = infer,
                 .forward = forward,
                 .backward = backward,

@@ -9,6 +9,13 @@
 #include "graph/ops/rules/workspace.hpp"
 
 namespace penstock::graph {
+
+namespace attribute {
+
+constexpr FlagAttribute transpose_a{"transpose_a"};
+constexpr FlagAttribute transpose_b{"transpose_b"};
+
+}  // namespace attribute
 namespace {
 
 /// One operand of one product, as it is stored.
@@ -27,10 +34,10 @@ struct Layout {
 };
 
 Layout layout_a(const Attributes& attributes, const Shape& shape) {
-  return {shape, attributes.flag("transpose_a")};
+  return {shape, attribute::transpose_a.of(attributes)};
 }
 Layout layout_b(const Attributes& attributes, const Shape& shape) {
-  return {shape, attributes.flag("transpose_b")};
+  return {shape, attribute::transpose_b.of(attributes)};
 }
 
 void expect_stack(const TensorType& type, std::string_view name) {
@@ -100,8 +107,8 @@ ValueId emit_product(GradientContext& context, ValueId a, bool transpose_a, Valu
 /// With A = op(a) and B = op(b): dA = dC·Bᵀ and dB = Aᵀ·dC, transposed where a or b is.
 void backward(GradientContext& context) {
   const ValueId a = context.input(0), b = context.input(1), dc = context.gradient(0);
-  const bool ta = context.attributes().flag("transpose_a");
-  const bool tb = context.attributes().flag("transpose_b");
+  const bool ta = attribute::transpose_a.of(context.attributes());
+  const bool tb = attribute::transpose_b.of(context.attributes());
   if (context.needs(0))
     context.set(
         0, ta ? emit_product(context, b, tb, dc, true) : emit_product(context, dc, false, b, !tb));
@@ -130,6 +137,7 @@ std::vector<OpSample> samples() {
 
 const Op matmul{.name = "matmul",
                 .onnx = "MatMul",
+                .attributes = {attribute::transpose_a, attribute::transpose_b},
                 .infer = infer,
                 .forward = forward,
                 .backward = backward,

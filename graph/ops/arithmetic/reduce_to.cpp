@@ -9,12 +9,18 @@
 #include "graph/ops/rules/strided.hpp"
 
 namespace penstock::graph {
+
+namespace attribute {
+
+constexpr ListAttribute shape{"shape"};
+
+}  // namespace attribute
 namespace {
 
 std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   expect_inputs(in, 1, "x");
   expect_dtype(in[0], DType::f32, "x");
-  const Shape shape(attributes.integers("shape"));
+  const Shape shape(attribute::shape.of(attributes));
   expect(broadcasts_to(shape, in[0].shape), "expected a shape that broadcasts to " +
                                                 to_string(in[0].shape) + ", got " +
                                                 to_string(shape));
@@ -48,6 +54,7 @@ void forward(const KernelCall& call) {
 }  // namespace
 
 const Op reduce_to{.name = "reduce_to",
+                   .attributes = {attribute::shape},
                    .infer = infer,
                    .forward = forward,
                    .cost = streaming_cost<1>,

@@ -6,15 +6,21 @@
 #include "graph/values/number_range.hpp"
 
 namespace penstock::graph {
+
+namespace attribute {
+
+constexpr RealAttribute factor{"factor", 1};
+
+}  // namespace attribute
 namespace {
 
 std::vector<TensorType> infer(const Attributes& attributes, Types in) {
-  check_f32("factor", attributes.real("factor", 1), any_number);
+  check_f32("factor", attribute::factor.of(attributes), any_number);
   return infer_unary(attributes, in);
 }
 
 void forward(const KernelCall& call) {
-  const auto factor = static_cast<float>(call.attributes.real("factor", 1));
+  const auto factor = static_cast<float>(attribute::factor.of(call.attributes));
   const Operand &x = call.inputs[0], &y = call.outputs[0];
   const auto [first, count] = ElementRange(call, x.elements());
   kernel_table().arithmetic.scale(count, factor, x.f32().data() + first, y.f32().data() + first);
@@ -31,6 +37,7 @@ std::vector<OpSample> samples() {
 }  // namespace
 
 const Op scale{.name = "scale",
+               .attributes = {attribute::factor},
                .infer = infer,
                .forward = forward,
                .backward = backward,

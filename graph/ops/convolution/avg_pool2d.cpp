@@ -54,6 +54,7 @@ Cost cost_gradient(const Attributes& attributes, Types in, Types out) {
 
 const Op avg_pool2d{.name = "avg_pool2d",
                     .onnx = "AveragePool",
+                    .attributes = {attribute::kernel, attribute::stride, attribute::padding},
                     .infer = infer,
                     .forward = forward,
                     .backward = backward,
@@ -61,10 +62,12 @@ const Op avg_pool2d{.name = "avg_pool2d",
                     .units = plane_units,
                     .samples = pool2d_samples};
 
-const Op avg_pool2d_gradient{.name = "avg_pool2d_gradient",
-                             .infer = infer_gradient,
-                             .forward = forward_gradient,
-                             .cost = cost_gradient,
-                             .units = plane_units};
+const Op avg_pool2d_gradient{
+    .name = "avg_pool2d_gradient",
+    .attributes = {attribute::kernel, attribute::stride, attribute::padding, attribute::input_size},
+    .infer = infer_gradient,
+    .forward = forward_gradient,
+    .cost = cost_gradient,
+    .units = plane_units};
 
 }  // namespace penstock::graph

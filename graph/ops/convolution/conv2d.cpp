@@ -26,7 +26,7 @@ void expect_image(const TensorType& type, std::string_view name) {
 }
 
 void expect_channels(const Attributes& attributes, const Shape& x, const Shape& weight) {
-  const std::int64_t groups = attributes.integer("groups", 1);
+  const std::int64_t groups = attribute::groups.of(attributes);
   expect_groups(x[1], groups, "input");
   expect_groups(weight[0], groups, "output");
   expect(x[1] == weight[1] * groups, "expected " + std::to_string(weight[1] * groups) +
@@ -65,7 +65,7 @@ void forward(const KernelCall& call) {
   const Operand &x = call.inputs[0], &weight = call.inputs[1], &y = call.outputs[0];
   convolve({call.attributes, x.shape(), weight.shape(), y.shape()}, call.part, x.f32().data(),
            weight.f32().data(), call.inputs.size() == 3 ? call.inputs[2].f32().data() : nullptr,
-           call.attributes.flag("relu"), y.f32().data(), floats(call.workspace));
+           attribute::relu.of(call.attributes), y.f32().data(), floats(call.workspace));
 }
 
 void backward(GradientContext& context) {
@@ -101,7 +101,7 @@ std::vector<OpSample> samples() {
 
 std::vector<TensorType> infer_input_gradient(const Attributes& attributes, Types in) {
   expect_inputs(in, 2, "dy, weight");
-  const std::int64_t channels = in[1].shape[1] * attributes.integer("groups", 1);
+  const std::int64_t channels = in[1].shape[1] * attribute::groups.of(attributes);
   return {{DType::f32, image_shape(attributes, in[0].shape).with(1, channels)}};
 }
 
@@ -130,8 +130,8 @@ void forward_input_gradient(const KernelCall& call) {
 
 std::vector<TensorType> infer_weight_gradient(const Attributes& attributes, Types in) {
   expect_inputs(in, 2, "x, dy");
-  const Pair kernel = pair_attribute(attributes, "kernel", {0, 0});
-  const std::int64_t channels = in[0].shape[1] / attributes.integer("groups", 1);
+  const Pair kernel = attribute::kernel.of(attributes);
+  const std::int64_t channels = in[0].shape[1] / attribute::groups.of(attributes);
   return {{DType::f32, {in[1].shape[1], channels, kernel[0], kernel[1]}}};
 }
 
@@ -166,7 +166,7 @@ LaneUse lane_use(const Attributes& attributes, Types in) {
   const Shape &x = in[0].shape, &weight = in[1].shape;
   const Window2d window = conv_window(attributes, {weight[2], weight[3]});
   const bool plain_window = window.stride == Pair{1, 1} && window.dilation == Pair{1, 1} &&
-                            attributes.integer("groups", 1) == 1;
+                            attribute::groups.of(attributes) == 1;
   const bool narrow = x[1] <= few_channels && weight[0] <= few_channels;
   // Half a block that holds no sample costs nothing.
   constexpr std::int64_t step = lane_count / 2;
@@ -178,6 +178,8 @@ LaneUse lane_use(const Attributes& attributes, Types in) {
 
 const Op conv2d{.name = "conv2d",
                 .onnx = "Conv",
+                .attributes = {attribute::stride, attribute::padding, attribute::dilation,
+                               attribute::groups, attribute::relu},
                 .infer = infer,
                 .forward = forward,
                 .backward = backward,
@@ -188,18 +190,24 @@ const Op conv2d{.name = "conv2d",
                 .lane_use = lane_use,
                 .samples = samples};
 
-const Op conv2d_input_gradient{.name = "conv2d_input_gradient",
-                               .infer = infer_input_gradient,
-                               .forward = forward_input_gradient,
-                               .cost = cost_input_gradient,
-                               .workspace = workspace_input_gradient,
-                               .units = units_input_gradient};
+const Op conv2d_input_gradient{
+    .name = "conv2d_input_gradient",
+    .attributes = {attribute::stride, attribute::padding, attribute::dilation, attribute::groups,
+                   attribute::relu, attribute::input_size},
+    .infer = infer_input_gradient,
+    .forward = forward_input_gradient,
+    .cost = cost_input_gradient,
+    .workspace = workspace_input_gradient,
+    .units = units_input_gradient};
 
-const Op conv2d_weight_gradient{.name = "conv2d_weight_gradient",
-                                .infer = infer_weight_gradient,
-                                .forward = forward_weight_gradient,
-                                .cost = cost_weight_gradient,
-                                .workspace = workspace_weight_gradient,
-                                .units = units_weight_gradient};
+const Op conv2d_weight_gradient{
+    .name = "conv2d_weight_gradient",
+    .attributes = {attribute::stride, attribute::padding, attribute::dilation, attribute::groups,
+                   attribute::relu, attribute::kernel},
+    .infer = infer_weight_gradient,
+    .forward = forward_weight_gradient,
+    .cost = cost_weight_gradient,
+    .workspace = workspace_weight_gradient,
+    .units = units_weight_gradient};
 
 }  // namespace penstock::graph

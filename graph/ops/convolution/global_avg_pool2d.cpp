@@ -66,6 +66,7 @@ const Op global_avg_pool2d{.name = "global_avg_pool2d",
                            .samples = samples};
 
 const Op global_avg_pool2d_gradient{.name = "global_avg_pool2d_gradient",
+                                    .attributes = {attribute::input_size},
                                     .infer = infer_gradient,
                                     .forward = forward_gradient,
                                     .cost = cost,

@@ -67,6 +67,7 @@ LaneUse lane_use(const Attributes& attributes, Types) {
 
 const Op max_pool2d{.name = "max_pool2d",
                     .onnx = "MaxPool",
+                    .attributes = {attribute::kernel, attribute::stride, attribute::padding},
                     .infer = infer,
                     .forward = forward,
                     .backward = backward,
@@ -76,10 +77,12 @@ const Op max_pool2d{.name = "max_pool2d",
                     .lane_use = lane_use,
                     .samples = pool2d_samples};
 
-const Op max_pool2d_gradient{.name = "max_pool2d_gradient",
-                             .infer = infer_gradient,
-                             .forward = forward_gradient,
-                             .cost = cost_gradient,
-                             .units = plane_units};
+const Op max_pool2d_gradient{
+    .name = "max_pool2d_gradient",
+    .attributes = {attribute::kernel, attribute::stride, attribute::padding, attribute::input_size},
+    .infer = infer_gradient,
+    .forward = forward_gradient,
+    .cost = cost_gradient,
+    .units = plane_units};
 
 }  // namespace penstock::graph

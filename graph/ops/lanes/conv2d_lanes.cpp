@@ -68,7 +68,7 @@ std::vector<OpSample> samples() {
 std::vector<TensorType> infer_input_gradient(const Attributes& attributes, Types in) {
   expect_inputs(in, 2, "dy, weight");
   const Shape &dy = in[0].shape, &weight = in[1].shape;
-  const Pair padding = pair_attribute(attributes, "padding", {0, 0});
+  const Pair padding = attribute::padding.of(attributes);
   return {{DType::f32,
            {dy[0], weight[1], dy[2] + weight[2] - 1 - 2 * padding[0],
             dy[3] + weight[3] - 1 - 2 * padding[1], lane_count}}};
@@ -100,7 +100,7 @@ void forward_input_gradient(const KernelCall& call) {
 std::vector<TensorType> infer_weight_gradient(const Attributes& attributes, Types in) {
   expect_inputs(in, 2, "x, dy");
   const Shape &x = in[0].shape, &dy = in[1].shape;
-  const Pair padding = pair_attribute(attributes, "padding", {0, 0});
+  const Pair padding = attribute::padding.of(attributes);
   return {{DType::f32,
            {dy[1], x[1], x[2] + 2 * padding[0] - dy[2] + 1, x[3] + 2 * padding[1] - dy[3] + 1}}};
 }
@@ -128,6 +128,8 @@ void forward_weight_gradient(const KernelCall& call) {
 }  // namespace
 
 const Op conv2d_lanes{.name = "conv2d_lanes",
+                      .attributes = {attribute::stride, attribute::padding, attribute::dilation,
+                                     attribute::groups, attribute::relu, attribute::batch},
                       .infer = infer,
                       .forward = forward,
                       .backward = backward,
@@ -136,18 +138,24 @@ const Op conv2d_lanes{.name = "conv2d_lanes",
                       .units = units,
                       .samples = samples};
 
-const Op conv2d_lanes_input_gradient{.name = "conv2d_lanes_input_gradient",
-                                     .infer = infer_input_gradient,
-                                     .forward = forward_input_gradient,
-                                     .cost = cost_input_gradient,
-                                     .workspace = workspace_input_gradient,
-                                     .units = units_input_gradient};
+const Op conv2d_lanes_input_gradient{
+    .name = "conv2d_lanes_input_gradient",
+    .attributes = {attribute::stride, attribute::padding, attribute::dilation, attribute::groups,
+                   attribute::relu, attribute::batch},
+    .infer = infer_input_gradient,
+    .forward = forward_input_gradient,
+    .cost = cost_input_gradient,
+    .workspace = workspace_input_gradient,
+    .units = units_input_gradient};
 
-const Op conv2d_lanes_weight_gradient{.name = "conv2d_lanes_weight_gradient",
-                                      .infer = infer_weight_gradient,
-                                      .forward = forward_weight_gradient,
-                                      .cost = cost_weight_gradient,
-                                      .workspace = workspace_weight_gradient,
-                                      .units = axis_units<0>};
+const Op conv2d_lanes_weight_gradient{
+    .name = "conv2d_lanes_weight_gradient",
+    .attributes = {attribute::stride, attribute::padding, attribute::dilation, attribute::groups,
+                   attribute::relu, attribute::batch},
+    .infer = infer_weight_gradient,
+    .forward = forward_weight_gradient,
+    .cost = cost_weight_gradient,
+    .workspace = workspace_weight_gradient,
+    .units = axis_units<0>};
 
 }  // namespace penstock::graph

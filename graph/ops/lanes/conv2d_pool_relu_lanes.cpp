@@ -1,4 +1,5 @@
 #include "graph/ops/lanes/conv2d_pool_relu_lanes.hpp"
+#include "graph/ops/activations/relu.hpp"
 
 #include <string>
 
@@ -115,7 +116,7 @@ LaneConvolution sizes_weight_gradient(const Attributes& attributes, Types in, Ty
 
 std::vector<TensorType> infer_weight_gradient(const Attributes& attributes, Types in) {
   expect_inputs(in, 3, "x, winners, dy");
-  const Pair kernel = pair_attribute(attributes, "kernel", {0, 0});
+  const Pair kernel = attribute::kernel.of(attributes);
   const std::int64_t outputs = in[2].shape[1];
   return {{DType::f32, {outputs, in[0].shape[1], kernel[0], kernel[1]}}, {DType::f32, {outputs}}};
 }
@@ -138,27 +139,36 @@ void forward_weight_gradient(const KernelCall& call) {
 
 }  // namespace
 
-const Op conv2d_pool_relu_lanes{.name = "conv2d_pool_relu_lanes",
-                                .infer = infer,
-                                .forward = forward,
-                                .backward = backward,
-                                .cost = cost,
-                                .workspace = workspace,
-                                .units = units,
-                                .samples = samples};
+const Op conv2d_pool_relu_lanes{
+    .name = "conv2d_pool_relu_lanes",
+    .attributes = {attribute::stride, attribute::padding, attribute::dilation, attribute::groups,
+                   attribute::relu, attribute::batch},
+    .infer = infer,
+    .forward = forward,
+    .backward = backward,
+    .cost = cost,
+    .workspace = workspace,
+    .units = units,
+    .samples = samples};
 
-const Op conv2d_pool_relu_lanes_input_gradient{.name = "conv2d_pool_relu_lanes_input_gradient",
-                                               .infer = infer_input_gradient,
-                                               .forward = forward_input_gradient,
-                                               .cost = cost_input_gradient,
-                                               .workspace = workspace_input_gradient,
-                                               .units = units_input_gradient};
+const Op conv2d_pool_relu_lanes_input_gradient{
+    .name = "conv2d_pool_relu_lanes_input_gradient",
+    .attributes = {attribute::stride, attribute::padding, attribute::dilation, attribute::groups,
+                   attribute::relu, attribute::batch, attribute::input_size},
+    .infer = infer_input_gradient,
+    .forward = forward_input_gradient,
+    .cost = cost_input_gradient,
+    .workspace = workspace_input_gradient,
+    .units = units_input_gradient};
 
-const Op conv2d_pool_relu_lanes_weight_gradient{.name = "conv2d_pool_relu_lanes_weight_gradient",
-                                                .infer = infer_weight_gradient,
-                                                .forward = forward_weight_gradient,
-                                                .cost = cost_weight_gradient,
-                                                .workspace = workspace_weight_gradient,
-                                                .units = axis_units<0>};
+const Op conv2d_pool_relu_lanes_weight_gradient{
+    .name = "conv2d_pool_relu_lanes_weight_gradient",
+    .attributes = {attribute::stride, attribute::padding, attribute::dilation, attribute::groups,
+                   attribute::relu, attribute::batch, attribute::kernel},
+    .infer = infer_weight_gradient,
+    .forward = forward_weight_gradient,
+    .cost = cost_weight_gradient,
+    .workspace = workspace_weight_gradient,
+    .units = axis_units<0>};
 
 }  // namespace penstock::graph

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "graph/ops/activations/relu.hpp"
 #include "graph/ops/rules/cost.hpp"
 #include "graph/ops/rules/expect.hpp"
 #include "graph/ops/rules/lane_shape.hpp"
@@ -10,9 +11,9 @@
 namespace penstock::graph {
 namespace {
 
-void expect_ones(const Attributes& attributes, std::string_view name) {
-  const Pair pair = pair_attribute(attributes, name, {1, 1});
-  expect(pair == Pair{1, 1}, "expected " + std::string(name) + " 1, got " +
+void expect_ones(const Attributes& attributes, const PairAttribute& key) {
+  const Pair pair = key.of(attributes);
+  expect(pair == Pair{1, 1}, "expected " + std::string(key.name) + " 1, got " +
                                  std::to_string(pair[0]) + "x" + std::to_string(pair[1]));
 }
 
@@ -27,9 +28,10 @@ TensorType infer_lane_convolution(const Attributes& attributes, Types in) {
   expect(x[1] == weight[1],
          "expected " + std::to_string(weight[1]) + " input channels, got " + std::to_string(x[1]));
   expect_optional_bias(in, {weight[0]});
-  for (const char* name : {"stride", "dilation"}) expect_ones(attributes, name);
-  expect(attributes.integer("groups", 1) == 1,
-         "expected groups 1, got " + std::to_string(attributes.integer("groups")));
+  for (const PairAttribute& key : {attribute::stride, attribute::dilation})
+    expect_ones(attributes, key);
+  expect(attribute::groups.of(attributes) == 1,
+         "expected groups 1, got " + std::to_string(attribute::groups.of(attributes)));
   lane_batch(attributes, x);
   const Pair out = window_counts(conv_window(attributes, {weight[2], weight[3]}), in[0]);
   return {DType::f32, {x[0], weight[0], out[0], out[1], lane_count}};
@@ -37,7 +39,7 @@ TensorType infer_lane_convolution(const Attributes& attributes, Types in) {
 
 LaneConvolution lane_convolution(const Attributes& attributes, const Shape& x, const Shape& weight,
                                  const Shape& y) {
-  const Pair padding = pair_attribute(attributes, "padding", {0, 0});
+  const Pair padding = attribute::padding.of(attributes);
   return {.samples = lane_batch(attributes, x),
           .inputs = x[1],
           .height = x[2],
@@ -49,7 +51,7 @@ LaneConvolution lane_convolution(const Attributes& attributes, const Shape& x, c
           .kernel_width = weight[3],
           .padding_height = padding[0],
           .padding_width = padding[1],
-          .relu = attributes.flag("relu")};
+          .relu = attribute::relu.of(attributes)};
 }
 
 std::int64_t units_in_blocks(const LaneConvolution& conv, std::int64_t of_each_block) {

@@ -65,6 +65,7 @@ void forward_gradient(const KernelCall& call) {
 }  // namespace
 
 const Op max_pool2d_lanes{.name = "max_pool2d_lanes",
+                          .attributes = {attribute::kernel, attribute::stride, attribute::padding},
                           .infer = infer,
                           .forward = forward,
                           .backward = backward,
@@ -72,10 +73,12 @@ const Op max_pool2d_lanes{.name = "max_pool2d_lanes",
                           .units = plane_units,
                           .samples = samples};
 
-const Op max_pool2d_lanes_gradient{.name = "max_pool2d_lanes_gradient",
-                                   .infer = infer_gradient,
-                                   .forward = forward_gradient,
-                                   .cost = streaming_cost<1>,
-                                   .units = plane_units};
+const Op max_pool2d_lanes_gradient{
+    .name = "max_pool2d_lanes_gradient",
+    .attributes = {attribute::kernel, attribute::stride, attribute::padding, attribute::input_size},
+    .infer = infer_gradient,
+    .forward = forward_gradient,
+    .cost = streaming_cost<1>,
+    .units = plane_units};
 
 }  // namespace penstock::graph

@@ -88,6 +88,7 @@ const Op to_lanes{.name = "to_lanes",
                   .samples = samples_to_lanes};
 
 const Op from_lanes{.name = "from_lanes",
+                    .attributes = {attribute::batch},
                     .infer = infer_from_lanes,
                     .forward = forward_from_lanes,
                     .backward = backward_from_lanes,

@@ -59,6 +59,7 @@ void fill_probabilities(const Attributes&, std::span<const Operand> inputs) {
 
 const Op binary_cross_entropy{
     .name = "binary_cross_entropy",
+    .attributes = {attribute::reduction},
     .infer = infer_pair_loss,
     .forward = forward,
     .backward = backward_pair_loss_and_target<binary_cross_entropy_gradient,
@@ -68,12 +69,14 @@ const Op binary_cross_entropy{
     .is_loss = true};
 
 const Op binary_cross_entropy_gradient{.name = "binary_cross_entropy_gradient",
+                                       .attributes = {attribute::reduction},
                                        .infer = infer_pair_loss_gradient,
                                        .forward = forward_pair_loss_gradient<binary>,
                                        .cost = streaming_cost<6>,
                                        .overwrites = {{0, 0}, {1, 0}}};
 
 const Op binary_cross_entropy_target_gradient{.name = "binary_cross_entropy_target_gradient",
+                                              .attributes = {attribute::reduction},
                                               .infer = infer_pair_loss_gradient,
                                               .forward = forward_pair_loss_target_gradient<binary>,
                                               .cost = streaming_cost<48>,
@@ -81,6 +84,7 @@ const Op binary_cross_entropy_target_gradient{.name = "binary_cross_entropy_targ
 
 const Op binary_cross_entropy_with_logits{
     .name = "binary_cross_entropy_with_logits",
+    .attributes = {attribute::reduction},
     .infer = infer_pair_loss,
     .forward = forward_pair_loss<logits>,
     .backward = backward_pair_loss_and_target<binary_cross_entropy_with_logits_gradient,
@@ -91,6 +95,7 @@ const Op binary_cross_entropy_with_logits{
 
 const Op binary_cross_entropy_with_logits_gradient{
     .name = "binary_cross_entropy_with_logits_gradient",
+    .attributes = {attribute::reduction},
     .infer = infer_pair_loss_gradient,
     .forward = forward_pair_loss_gradient<logits>,
     .cost = streaming_cost<20>,
@@ -98,6 +103,7 @@ const Op binary_cross_entropy_with_logits_gradient{
 
 const Op binary_cross_entropy_with_logits_target_gradient{
     .name = "binary_cross_entropy_with_logits_target_gradient",
+    .attributes = {attribute::reduction},
     .infer = infer_pair_loss_gradient,
     .forward = forward_pair_loss_target_gradient<logits>,
     .cost = streaming_cost<2>,

@@ -17,7 +17,7 @@ void expect_labelled(Types in, std::string_view name) {
 }
 
 void fill_labels(const Attributes& attributes, const Operand& labels, std::int64_t classes) {
-  const std::int64_t ignored = attributes.integer("ignore_index", -100);
+  const std::int64_t ignored = attribute::ignore_index.of(attributes);
   std::int64_t next = 0;
   for (std::int64_t& label : labels.i64()) {
     if (next == ignored) next = (next + 1) % classes;  // where it is the only class, it stays
@@ -33,7 +33,7 @@ void fill_labels_of_scores(const Attributes& attributes, std::span<const Operand
 ClassLabels::ClassLabels(const Attributes& attributes, const Operand& labels, const Shape& scores)
     : lines_(lines_along(scores, 1)),
       labels_(labels.i64().data()),
-      ignore_index_(attributes.integer("ignore_index", -100)) {
+      ignore_index_(attribute::ignore_index.of(attributes)) {
   for (std::int64_t i = 0; i < size(); ++i) {
     if (ignored(i)) continue;
     check(i);

@@ -7,6 +7,12 @@
 
 namespace penstock::graph {
 
+namespace attribute {
+
+inline constexpr IntegerAttribute ignore_index{"ignore_index", -100};
+
+}  // namespace attribute
+
 /// (x f32 [N,C,...], labels i64 [N,...]); `name` is what x is called in messages.
 void expect_labelled(Types inputs, std::string_view name);
 

@@ -4,13 +4,20 @@
 #include "graph/ops/rules/elementwise.hpp"
 
 namespace penstock::graph {
+
+namespace attribute {
+
+constexpr RealAttribute low{"low", 1e-7};
+constexpr RealAttribute high{"high", 1 - 1e-7};
+
+}  // namespace attribute
 namespace {
 
 float low(const Attributes& attributes) {
-  return static_cast<float>(attributes.real("low", 1e-7));
+  return static_cast<float>(attribute::low.of(attributes));
 }
 float high(const Attributes& attributes) {
-  return static_cast<float>(attributes.real("high", 1 - 1e-7));
+  return static_cast<float>(attribute::high.of(attributes));
 }
 
 void forward(const KernelCall& call) {
@@ -39,6 +46,7 @@ std::vector<OpSample> samples() {
 }  // namespace
 
 const Op clipped_log{.name = "clipped_log",
+                     .attributes = {attribute::low, attribute::high},
                      .infer = infer_unary,
                      .forward = forward,
                      .backward = backward,
@@ -47,6 +55,7 @@ const Op clipped_log{.name = "clipped_log",
                      .samples = samples};
 
 const Op clipped_log_gradient{.name = "clipped_log_gradient",
+                              .attributes = {attribute::low, attribute::high},
                               .infer = infer_unary_gradient,
                               .forward = forward_gradient,
                               .cost = streaming_cost<3>,

@@ -7,6 +7,12 @@
 #include "graph/values/number_range.hpp"
 
 namespace penstock::graph {
+
+namespace attribute {
+
+constexpr RealAttribute margin{"margin"};
+
+}  // namespace attribute
 namespace {
 
 constexpr std::string_view compared[] = {"a", "b"};
@@ -15,7 +21,7 @@ CosineRows rows_of(const KernelCall& call) {
   const Operand& a = call.inputs[0];
   return {.rows = a.shape()[0],
           .width = a.shape()[1],
-          .margin = static_cast<float>(call.attributes.real("margin")),
+          .margin = static_cast<float>(attribute::margin.of(call.attributes)),
           .a = a.f32().data(),
           .b = call.inputs[1].f32().data(),
           .target = call.inputs[2].f32().data()};
@@ -30,7 +36,7 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   expect_rows(in, compared);
   expect_dtype(in[2], DType::f32, "target");
   expect_shape(in[2], terms_shape(in), "target");
-  check_f32("margin", attributes.real("margin"), any_number);
+  check_f32("margin", attribute::margin.of(attributes), any_number);
   return {loss_type(attributes, terms_shape(in))};
 }
 
@@ -77,6 +83,7 @@ void forward_gradient(const KernelCall& call) {
 }  // namespace
 
 const Op cosine_embedding_loss{.name = "cosine_embedding_loss",
+                               .attributes = {attribute::reduction, attribute::margin},
                                .infer = infer,
                                .forward = forward,
                                .backward = backward,
@@ -86,6 +93,7 @@ const Op cosine_embedding_loss{.name = "cosine_embedding_loss",
                                .is_loss = true};
 
 const Op cosine_embedding_loss_gradient{.name = "cosine_embedding_loss_gradient",
+                                        .attributes = {attribute::reduction, attribute::margin},
                                         .infer = infer_gradient,
                                         .forward = forward_gradient,
                                         .cost = streaming_cost<12>};

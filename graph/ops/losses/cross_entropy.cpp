@@ -8,10 +8,16 @@
 #include "graph/ops/rules/expect.hpp"
 
 namespace penstock::graph {
+
+namespace attribute {
+
+constexpr RealAttribute label_smoothing{"label_smoothing"};
+
+}  // namespace attribute
 namespace {
 
 double smoothing(const Attributes& attributes) {
-  return attributes.real("label_smoothing", 0);
+  return attribute::label_smoothing.of(attributes);
 }
 
 std::vector<TensorType> infer(const Attributes& attributes, Types in) {
@@ -92,20 +98,24 @@ void forward_gradient(const KernelCall& call) {
 
 }  // namespace
 
-const Op cross_entropy{.name = "cross_entropy",
-                       .onnx = "SoftmaxCrossEntropyLoss",
-                       .infer = infer,
-                       .forward = forward,
-                       .backward = backward,
-                       .cost = streaming_cost<15>,
-                       .overwrites = {{0, 1}},
-                       .samples = samples,
-                       .is_loss = true};
+const Op cross_entropy{
+    .name = "cross_entropy",
+    .onnx = "SoftmaxCrossEntropyLoss",
+    .attributes = {attribute::reduction, attribute::ignore_index, attribute::label_smoothing},
+    .infer = infer,
+    .forward = forward,
+    .backward = backward,
+    .cost = streaming_cost<15>,
+    .overwrites = {{0, 1}},
+    .samples = samples,
+    .is_loss = true};
 
-const Op cross_entropy_gradient{.name = "cross_entropy_gradient",
-                                .infer = infer_gradient,
-                                .forward = forward_gradient,
-                                .cost = streaming_cost<14>,
-                                .overwrites = {{0, 0}}};
+const Op cross_entropy_gradient{
+    .name = "cross_entropy_gradient",
+    .attributes = {attribute::reduction, attribute::ignore_index, attribute::label_smoothing},
+    .infer = infer_gradient,
+    .forward = forward_gradient,
+    .cost = streaming_cost<14>,
+    .overwrites = {{0, 0}}};
 
 }  // namespace penstock::graph

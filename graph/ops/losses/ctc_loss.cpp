@@ -12,6 +12,13 @@
 #include "penstock/error.hpp"
 
 namespace penstock::graph {
+
+namespace attribute {
+
+constexpr IntegerAttribute blank{"blank"};
+constexpr FlagAttribute zero_infinity{"zero_infinity"};
+
+}  // namespace attribute
 namespace {
 
 void expect_sequences(const Attributes& attributes, Types in) {
@@ -27,7 +34,7 @@ void expect_sequences(const Attributes& attributes, Types in) {
     expect_dtype(in[i], DType::i64, name);
     expect_shape(in[i], {samples}, name);
   }
-  const std::int64_t blank = attributes.integer("blank");
+  const std::int64_t blank = attribute::blank.of(attributes);
   if (blank < 0 || blank >= classes)
     throw Error(Errc::invalid_argument, "expected blank from 0 to " + std::to_string(classes - 1) +
                                             ", got " + std::to_string(blank));
@@ -45,7 +52,7 @@ class Sequences {
   explicit Sequences(const KernelCall& call)
       : shape_(call.inputs[0].shape()),
         width_(call.inputs[1].shape()[1]),
-        blank_(call.attributes.integer("blank")),
+        blank_(attribute::blank.of(call.attributes)),
         log_probabilities_(call.inputs[0].f32().data()),
         labels_(call.inputs[1].i64().data()),
         steps_(call.inputs[2].i64().data()),
@@ -94,7 +101,7 @@ double divisor(const Attributes& attributes, const LabelledSequence& sequence) {
 }
 
 bool is_dropped(const Attributes& attributes, float loss) {
-  return std::isinf(loss) && attributes.flag("zero_infinity");
+  return std::isinf(loss) && attribute::zero_infinity.of(attributes);
 }
 
 std::vector<TensorType> infer(const Attributes& attributes, Types in) {
@@ -175,7 +182,7 @@ void forward_gradient(const KernelCall& call) {
 
 void fill_sequences(const Attributes& attributes, std::span<const Operand> inputs) {
   const std::int64_t steps = inputs[0].shape()[1], classes = inputs[0].shape()[2];
-  const std::int64_t blank = attributes.integer("blank"), width = inputs[1].shape()[1];
+  const std::int64_t blank = attribute::blank.of(attributes), width = inputs[1].shape()[1];
   // One label that is repeated needs a blank between any two.
   const std::int64_t most = classes == 1 ? 0 : classes == 2 ? (steps + 1) / 2 : steps;
   std::ranges::fill(inputs[2].i64(), steps);
@@ -186,6 +193,7 @@ void fill_sequences(const Attributes& attributes, std::span<const Operand> input
 }
 
 const Op ctc_loss{.name = "ctc_loss",
+                  .attributes = {attribute::reduction, attribute::blank, attribute::zero_infinity},
                   .infer = infer,
                   .forward = forward,
                   .backward = backward,
@@ -194,10 +202,12 @@ const Op ctc_loss{.name = "ctc_loss",
                   .samples = samples,
                   .is_loss = true};
 
-const Op ctc_loss_gradient{.name = "ctc_loss_gradient",
-                           .infer = infer_gradient,
-                           .forward = forward_gradient,
-                           .cost = cost,
-                           .workspace = workspace};
+const Op ctc_loss_gradient{
+    .name = "ctc_loss_gradient",
+    .attributes = {attribute::reduction, attribute::blank, attribute::zero_infinity},
+    .infer = infer_gradient,
+    .forward = forward_gradient,
+    .cost = cost,
+    .workspace = workspace};
 
 }  // namespace penstock::graph

@@ -5,6 +5,12 @@
 #include "graph/values/number_range.hpp"
 
 namespace penstock::graph {
+
+namespace attribute {
+
+constexpr RealAttribute beta{"beta", 1};
+
+}  // namespace attribute
 namespace {
 
 PairLoss squared(const Attributes&) {
@@ -16,11 +22,12 @@ PairLoss absolute(const Attributes&) {
 }
 
 PairLoss smooth(const Attributes& attributes) {
-  return {kernel_table().losses.smooth, {.beta = static_cast<float>(attributes.real("beta", 1))}};
+  return {kernel_table().losses.smooth,
+          {.beta = static_cast<float>(attribute::beta.of(attributes))}};
 }
 
 std::vector<TensorType> infer_smooth(const Attributes& attributes, Types in) {
-  check_f32("beta", attributes.real("beta", 1), {});
+  check_f32("beta", attribute::beta.of(attributes), {});
   return infer_pair_loss(attributes, in);
 }
 
@@ -35,6 +42,7 @@ std::vector<OpSample> smooth_samples() {
 }  // namespace
 
 const Op mse_loss{.name = "mse_loss",
+                  .attributes = {attribute::reduction},
                   .infer = infer_pair_loss,
                   .forward = forward_pair_loss<squared>,
                   .backward = backward_difference_loss<mse_loss_gradient>,
@@ -43,12 +51,14 @@ const Op mse_loss{.name = "mse_loss",
                   .is_loss = true};
 
 const Op mse_loss_gradient{.name = "mse_loss_gradient",
+                           .attributes = {attribute::reduction},
                            .infer = infer_pair_loss_gradient,
                            .forward = forward_pair_loss_gradient<squared>,
                            .cost = streaming_cost<3>,
                            .overwrites = {{0, 0}, {1, 0}}};
 
 const Op l1_loss{.name = "l1_loss",
+                 .attributes = {attribute::reduction},
                  .infer = infer_pair_loss,
                  .forward = forward_pair_loss<absolute>,
                  .backward = backward_difference_loss<l1_loss_gradient>,
@@ -57,12 +67,14 @@ const Op l1_loss{.name = "l1_loss",
                  .is_loss = true};
 
 const Op l1_loss_gradient{.name = "l1_loss_gradient",
+                          .attributes = {attribute::reduction},
                           .infer = infer_pair_loss_gradient,
                           .forward = forward_pair_loss_gradient<absolute>,
                           .cost = streaming_cost<3>,
                           .overwrites = {{0, 0}, {1, 0}}};
 
 const Op smooth_l1_loss{.name = "smooth_l1_loss",
+                        .attributes = {attribute::reduction, attribute::beta},
                         .infer = infer_smooth,
                         .forward = forward_pair_loss<smooth>,
                         .backward = backward_difference_loss<smooth_l1_loss_gradient>,
@@ -71,6 +83,7 @@ const Op smooth_l1_loss{.name = "smooth_l1_loss",
                         .is_loss = true};
 
 const Op smooth_l1_loss_gradient{.name = "smooth_l1_loss_gradient",
+                                 .attributes = {attribute::reduction, attribute::beta},
                                  .infer = infer_pair_loss_gradient,
                                  .forward = forward_pair_loss_gradient<smooth>,
                                  .cost = streaming_cost<5>,

@@ -5,11 +5,17 @@
 #include "graph/values/number_range.hpp"
 
 namespace penstock::graph {
+
+namespace attribute {
+
+constexpr RealAttribute margin{"margin", 1};
+
+}  // namespace attribute
 namespace {
 
 PairLoss hinge(const Attributes& attributes) {
   return {kernel_table().losses.hinge,
-          {.margin = static_cast<float>(attributes.real("margin", 1))}};
+          {.margin = static_cast<float>(attribute::margin.of(attributes))}};
 }
 
 PairLoss soft(const Attributes&) {
@@ -17,7 +23,7 @@ PairLoss soft(const Attributes&) {
 }
 
 std::vector<TensorType> infer_hinge(const Attributes& attributes, Types in) {
-  check_f32("margin", attributes.real("margin", 1), any_number);
+  check_f32("margin", attribute::margin.of(attributes), any_number);
   return infer_pair_loss(attributes, in);
 }
 
@@ -34,6 +40,7 @@ std::vector<OpSample> soft_samples() {
 }  // namespace
 
 const Op hinge_embedding_loss{.name = "hinge_embedding_loss",
+                              .attributes = {attribute::reduction, attribute::margin},
                               .infer = infer_hinge,
                               .forward = forward_pair_loss<hinge>,
                               .backward = backward_pair_loss<hinge_embedding_loss_gradient>,
@@ -42,6 +49,7 @@ const Op hinge_embedding_loss{.name = "hinge_embedding_loss",
                               .is_loss = true};
 
 const Op hinge_embedding_loss_gradient{.name = "hinge_embedding_loss_gradient",
+                                       .attributes = {attribute::reduction, attribute::margin},
                                        .infer = infer_pair_loss_gradient,
                                        .forward = forward_pair_loss_gradient<hinge>,
                                        .cost = streaming_cost<4>,
@@ -49,6 +57,7 @@ const Op hinge_embedding_loss_gradient{.name = "hinge_embedding_loss_gradient",
 
 const Op soft_margin_loss{
     .name = "soft_margin_loss",
+    .attributes = {attribute::reduction},
     .infer = infer_pair_loss,
     .forward = forward_pair_loss<soft>,
     .backward =
@@ -58,12 +67,14 @@ const Op soft_margin_loss{
     .is_loss = true};
 
 const Op soft_margin_loss_gradient{.name = "soft_margin_loss_gradient",
+                                   .attributes = {attribute::reduction},
                                    .infer = infer_pair_loss_gradient,
                                    .forward = forward_pair_loss_gradient<soft>,
                                    .cost = streaming_cost<20>,
                                    .overwrites = {{0, 0}, {1, 0}}};
 
 const Op soft_margin_loss_target_gradient{.name = "soft_margin_loss_target_gradient",
+                                          .attributes = {attribute::reduction},
                                           .infer = infer_pair_loss_gradient,
                                           .forward = forward_pair_loss_target_gradient<soft>,
                                           .cost = streaming_cost<20>,

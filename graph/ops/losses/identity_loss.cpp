@@ -7,6 +7,12 @@
 #include "graph/ops/rules/reduction.hpp"
 
 namespace penstock::graph {
+
+namespace attribute {
+
+constexpr ListAttribute shape{"shape"};
+
+}  // namespace attribute
 namespace {
 
 std::vector<TensorType> infer(const Attributes& attributes, Types in) {
@@ -48,7 +54,7 @@ std::vector<OpSample> samples() {
 std::vector<TensorType> infer_gradient(const Attributes& attributes, Types in) {
   expect_inputs(in, 1, "dloss");
   expect_shape(in[0], {}, "dloss");
-  return {{DType::f32, Shape(attributes.integers("shape"))}};
+  return {{DType::f32, Shape(attribute::shape.of(attributes))}};
 }
 
 void forward_gradient(const KernelCall& call) {
@@ -60,6 +66,7 @@ void forward_gradient(const KernelCall& call) {
 }  // namespace
 
 const Op identity_loss{.name = "identity_loss",
+                       .attributes = {attribute::reduction},
                        .infer = infer,
                        .forward = forward,
                        .backward = backward,
@@ -69,6 +76,7 @@ const Op identity_loss{.name = "identity_loss",
                        .is_loss = true};
 
 const Op identity_loss_gradient{.name = "identity_loss_gradient",
+                                .attributes = {attribute::reduction, attribute::shape},
                                 .infer = infer_gradient,
                                 .forward = forward_gradient,
                                 .cost = streaming_cost<1>};

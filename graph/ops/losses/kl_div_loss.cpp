@@ -4,11 +4,18 @@
 #include "graph/ops/rules/cost.hpp"
 
 namespace penstock::graph {
+
+namespace attribute {
+
+constexpr FlagAttribute log_target{"log_target"};
+
+}  // namespace attribute
 namespace {
 
 PairLoss divergence(const Attributes& attributes) {
   const LossKernels& losses = kernel_table().losses;
-  return {attributes.flag("log_target") ? losses.divergence_from_logarithm : losses.divergence};
+  return {attribute::log_target.of(attributes) ? losses.divergence_from_logarithm
+                                               : losses.divergence};
 }
 
 std::vector<OpSample> samples() {
@@ -22,6 +29,7 @@ std::vector<OpSample> samples() {
 
 const Op kl_div_loss{
     .name = "kl_div_loss",
+    .attributes = {attribute::reduction, attribute::log_target},
     .infer = infer_pair_loss,
     .forward = forward_pair_loss<divergence>,
     .backward = backward_pair_loss_and_target<kl_div_loss_gradient, kl_div_loss_target_gradient>,
@@ -30,12 +38,14 @@ const Op kl_div_loss{
     .is_loss = true};
 
 const Op kl_div_loss_gradient{.name = "kl_div_loss_gradient",
+                              .attributes = {attribute::reduction, attribute::log_target},
                               .infer = infer_pair_loss_gradient,
                               .forward = forward_pair_loss_gradient<divergence>,
                               .cost = streaming_cost<2>,
                               .overwrites = {{0, 0}, {1, 0}}};
 
 const Op kl_div_loss_target_gradient{.name = "kl_div_loss_target_gradient",
+                                     .attributes = {attribute::reduction, attribute::log_target},
                                      .infer = infer_pair_loss_gradient,
                                      .forward = forward_pair_loss_target_gradient<divergence>,
                                      .cost = streaming_cost<26>,

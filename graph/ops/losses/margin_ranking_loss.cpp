@@ -8,10 +8,16 @@
 #include "graph/values/number_range.hpp"
 
 namespace penstock::graph {
+
+namespace attribute {
+
+constexpr RealAttribute margin{"margin"};
+
+}  // namespace attribute
 namespace {
 
 float margin_of(const Attributes& attributes) {
-  return static_cast<float>(attributes.real("margin"));
+  return static_cast<float>(attribute::margin.of(attributes));
 }
 
 std::vector<TensorType> infer(const Attributes& attributes, Types in) {
@@ -22,7 +28,7 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
     expect_shape(in[i], in[0].shape, names[i]);
   }
   expect_elements(in[0], "a");
-  check_f32("margin", attributes.real("margin"), any_number);
+  check_f32("margin", attribute::margin.of(attributes), any_number);
   return {loss_type(attributes, in[0].shape)};
 }
 
@@ -76,6 +82,7 @@ void forward_gradient(const KernelCall& call) {
 }  // namespace
 
 const Op margin_ranking_loss{.name = "margin_ranking_loss",
+                             .attributes = {attribute::reduction, attribute::margin},
                              .infer = infer,
                              .forward = forward,
                              .backward = backward,
@@ -84,6 +91,7 @@ const Op margin_ranking_loss{.name = "margin_ranking_loss",
                              .is_loss = true};
 
 const Op margin_ranking_loss_gradient{.name = "margin_ranking_loss_gradient",
+                                      .attributes = {attribute::reduction, attribute::margin},
                                       .infer = infer_gradient,
                                       .forward = forward_gradient,
                                       .cost = streaming_cost<5>,

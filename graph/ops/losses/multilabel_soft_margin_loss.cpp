@@ -67,6 +67,7 @@ void forward_gradient(const KernelCall& call) {
 }  // namespace
 
 const Op multilabel_soft_margin_loss{.name = "multilabel_soft_margin_loss",
+                                     .attributes = {attribute::reduction},
                                      .infer = infer,
                                      .forward = forward,
                                      .backward = backward,
@@ -76,6 +77,7 @@ const Op multilabel_soft_margin_loss{.name = "multilabel_soft_margin_loss",
                                      .is_loss = true};
 
 const Op multilabel_soft_margin_loss_gradient{.name = "multilabel_soft_margin_loss_gradient",
+                                              .attributes = {attribute::reduction},
                                               .infer = infer_gradient,
                                               .forward = forward_gradient,
                                               .cost = streaming_cost<20>,

@@ -6,6 +6,12 @@
 #include "graph/ops/rules/expect.hpp"
 
 namespace penstock::graph {
+
+namespace attribute {
+
+constexpr IntegerAttribute classes{"classes"};
+
+}  // namespace attribute
 namespace {
 
 std::vector<TensorType> infer(const Attributes& attributes, Types in) {
@@ -40,7 +46,7 @@ std::vector<OpSample> samples() {
 std::vector<TensorType> infer_gradient(const Attributes& attributes, Types in) {
   expect_inputs(in, 2, "labels, dloss");
   expect_loss_gradient(attributes, in[1], in[0].shape);
-  return {{DType::f32, with_new_axis(in[0].shape, 1, attributes.integer("classes"))}};
+  return {{DType::f32, with_new_axis(in[0].shape, 1, attribute::classes.of(attributes))}};
 }
 
 void forward_gradient(const KernelCall& call) {
@@ -55,11 +61,12 @@ void forward_gradient(const KernelCall& call) {
 }  // namespace
 
 void fill_labels_of_gradient(const Attributes& attributes, std::span<const Operand> inputs) {
-  fill_labels(attributes, inputs[0], attributes.integer("classes"));
+  fill_labels(attributes, inputs[0], attribute::classes.of(attributes));
 }
 
 const Op nll_loss{.name = "nll_loss",
                   .onnx = "NegativeLogLikelihoodLoss",
+                  .attributes = {attribute::reduction, attribute::ignore_index},
                   .infer = infer,
                   .forward = forward,
                   .backward = backward,
@@ -67,9 +74,11 @@ const Op nll_loss{.name = "nll_loss",
                   .samples = samples,
                   .is_loss = true};
 
-const Op nll_loss_gradient{.name = "nll_loss_gradient",
-                           .infer = infer_gradient,
-                           .forward = forward_gradient,
-                           .cost = streaming_cost<1>};
+const Op nll_loss_gradient{
+    .name = "nll_loss_gradient",
+    .attributes = {attribute::reduction, attribute::ignore_index, attribute::classes},
+    .infer = infer_gradient,
+    .forward = forward_gradient,
+    .cost = streaming_cost<1>};
 
 }  // namespace penstock::graph

@@ -5,16 +5,24 @@
 #include "graph/values/number_range.hpp"
 
 namespace penstock::graph {
+
+namespace attribute {
+
+constexpr RealAttribute eps{"eps", 1e-8};
+constexpr FlagAttribute log_input{"log_input", true};
+constexpr FlagAttribute full{"full"};
+
+}  // namespace attribute
 namespace {
 
 double eps_of(const Attributes& attributes) {
-  return attributes.real("eps", 1e-8);
+  return attribute::eps.of(attributes);
 }
 
 PairLoss poisson(const Attributes& attributes) {
-  return {
-      kernel_table().losses.poisson[attributes.flag("log_input", true)][attributes.flag("full")],
-      {.eps = static_cast<float>(eps_of(attributes))}};
+  return {kernel_table()
+              .losses.poisson[attribute::log_input.of(attributes)][attribute::full.of(attributes)],
+          {.eps = static_cast<float>(eps_of(attributes))}};
 }
 
 std::vector<TensorType> infer(const Attributes& attributes, Types in) {
@@ -36,6 +44,7 @@ std::vector<OpSample> samples() {
 
 const Op poisson_nll_loss{
     .name = "poisson_nll_loss",
+    .attributes = {attribute::reduction, attribute::log_input, attribute::full, attribute::eps},
     .infer = infer,
     .forward = forward_pair_loss<poisson>,
     .backward =
@@ -44,16 +53,20 @@ const Op poisson_nll_loss{
     .samples = samples,
     .is_loss = true};
 
-const Op poisson_nll_loss_gradient{.name = "poisson_nll_loss_gradient",
-                                   .infer = infer_pair_loss_gradient,
-                                   .forward = forward_pair_loss_gradient<poisson>,
-                                   .cost = streaming_cost<18>,
-                                   .overwrites = {{0, 0}, {1, 0}}};
+const Op poisson_nll_loss_gradient{
+    .name = "poisson_nll_loss_gradient",
+    .attributes = {attribute::reduction, attribute::log_input, attribute::full, attribute::eps},
+    .infer = infer_pair_loss_gradient,
+    .forward = forward_pair_loss_gradient<poisson>,
+    .cost = streaming_cost<18>,
+    .overwrites = {{0, 0}, {1, 0}}};
 
-const Op poisson_nll_loss_target_gradient{.name = "poisson_nll_loss_target_gradient",
-                                          .infer = infer_pair_loss_gradient,
-                                          .forward = forward_pair_loss_target_gradient<poisson>,
-                                          .cost = streaming_cost<30>,
-                                          .overwrites = {{0, 0}, {1, 0}}};
+const Op poisson_nll_loss_target_gradient{
+    .name = "poisson_nll_loss_target_gradient",
+    .attributes = {attribute::reduction, attribute::log_input, attribute::full, attribute::eps},
+    .infer = infer_pair_loss_gradient,
+    .forward = forward_pair_loss_target_gradient<poisson>,
+    .cost = streaming_cost<30>,
+    .overwrites = {{0, 0}, {1, 0}}};
 
 }  // namespace penstock::graph

@@ -10,18 +10,27 @@
 #include "penstock/error.hpp"
 
 namespace penstock::graph {
+
+namespace attribute {
+
+constexpr RealAttribute margin{"margin", 1};
+constexpr RealAttribute eps{"eps", 1e-6};
+constexpr IntegerAttribute p{"p", 2};
+constexpr FlagAttribute swap{"swap"};
+
+}  // namespace attribute
 namespace {
 
 constexpr std::string_view compared[] = {"anchor", "near", "far"};
 
 double margin_of(const Attributes& attributes) {
-  return attributes.real("margin", 1);
+  return attribute::margin.of(attributes);
 }
 double eps_of(const Attributes& attributes) {
-  return attributes.real("eps", 1e-6);
+  return attribute::eps.of(attributes);
 }
 std::int64_t norm_of(const Attributes& attributes) {
-  return attributes.integer("p", 2);
+  return attribute::p.of(attributes);
 }
 
 TripletRows rows_of(const KernelCall& call) {
@@ -31,7 +40,7 @@ TripletRows rows_of(const KernelCall& call) {
           .margin = static_cast<float>(margin_of(call.attributes)),
           .eps = static_cast<float>(eps_of(call.attributes)),
           .manhattan = norm_of(call.attributes) == 1,
-          .swap = call.attributes.flag("swap"),
+          .swap = attribute::swap.of(call.attributes),
           .anchor = anchor.f32().data(),
           .near = call.inputs[1].f32().data(),
           .far = call.inputs[2].f32().data()};
@@ -96,6 +105,8 @@ void forward_gradient(const KernelCall& call) {
 }  // namespace
 
 const Op triplet_margin_loss{.name = "triplet_margin_loss",
+                             .attributes = {attribute::reduction, attribute::margin, attribute::p,
+                                            attribute::eps, attribute::swap},
                              .infer = infer,
                              .forward = forward,
                              .backward = backward,
@@ -105,6 +116,8 @@ const Op triplet_margin_loss{.name = "triplet_margin_loss",
                              .is_loss = true};
 
 const Op triplet_margin_loss_gradient{.name = "triplet_margin_loss_gradient",
+                                      .attributes = {attribute::reduction, attribute::margin,
+                                                     attribute::p, attribute::eps, attribute::swap},
                                       .infer = infer_gradient,
                                       .forward = forward_gradient,
                                       .cost = streaming_cost<20>};

@@ -12,7 +12,7 @@ namespace {
 
 std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   expect(!in.empty(), "expected 1 input or more, got 0");
-  const auto axis = static_cast<std::ptrdiff_t>(expect_axis(attributes.integer("axis"), in[0]));
+  const auto axis = static_cast<std::ptrdiff_t>(expect_axis(attribute::axis.of(attributes), in[0]));
   std::int64_t size = 0;
   for (std::size_t i = 0; i < in.size(); ++i) {
     const std::string name = "input " + std::to_string(i);
@@ -25,7 +25,7 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
 }
 
 void forward(const KernelCall& call) {
-  const std::int64_t axis = call.attributes.integer("axis");
+  const std::int64_t axis = attribute::axis.of(call.attributes);
   const Lines whole = lines_along(call.outputs[0].shape(), axis);
   float* y = call.outputs[0].f32().data();
   for (const Operand& x : call.inputs) {
@@ -37,7 +37,7 @@ void forward(const KernelCall& call) {
 }
 
 void backward(GradientContext& context) {
-  const std::int64_t axis = context.attributes().integer("axis");
+  const std::int64_t axis = attribute::axis.of(context.attributes());
   std::int64_t begin = 0;
   for (std::size_t i = 0; i < context.input_count(); ++i) {
     const std::int64_t end = begin + context.type(context.input(i)).shape[axis];
@@ -59,6 +59,7 @@ std::vector<OpSample> samples() {
 
 const Op concat{.name = "concat",
                 .onnx = "Concat",
+                .attributes = {attribute::axis},
                 .infer = infer,
                 .forward = forward,
                 .backward = backward,

@@ -9,6 +9,13 @@
 #include "graph/values/joined.hpp"
 
 namespace penstock::graph {
+
+namespace attribute {
+
+constexpr ListAttribute shape{"shape"};
+constexpr IntegerAttribute start_axis{"start_axis", 1};
+
+}  // namespace attribute
 namespace {
 
 using Dims = std::vector<std::int64_t>;
@@ -44,7 +51,7 @@ void fill_open_dimension(Dims& dims, std::int64_t elements) {
 
 std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   infer_unary(attributes, in);
-  const Dims& wanted = attributes.integers("shape");
+  const Dims& wanted = attribute::shape.of(attributes);
   const bool sound = std::count(wanted.begin(), wanted.end(), -1) <= 1 &&
                      std::all_of(wanted.begin(), wanted.end(), [](auto dim) { return dim >= -1; });
   expect(sound, "expected a shape with no negative dimension but one -1, got " + to_text(wanted));
@@ -60,7 +67,7 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
 
 std::vector<TensorType> infer_flatten(const Attributes& attributes, Types in) {
   infer_unary(attributes, in);
-  const auto start = expect_axis(attributes.integer("start_axis", 1), in[0], "start_axis");
+  const auto start = expect_axis(attribute::start_axis.of(attributes), in[0], "start_axis");
   const auto x = in[0].shape.dims();
   Dims dims(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(start));
   std::int64_t merged = 1;
@@ -94,6 +101,7 @@ std::vector<OpSample> flatten_samples() {
 
 const Op reshape{.name = "reshape",
                  .onnx = "Reshape",
+                 .attributes = {attribute::shape},
                  .infer = infer,
                  .forward = forward,
                  .backward = backward,
@@ -103,6 +111,7 @@ const Op reshape{.name = "reshape",
 
 const Op flatten{.name = "flatten",
                  .onnx = "Flatten",
+                 .attributes = {attribute::start_axis},
                  .infer = infer_flatten,
                  .forward = forward,
                  .backward = backward,

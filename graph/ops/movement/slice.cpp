@@ -12,8 +12,8 @@ namespace {
 
 std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   infer_unary(attributes, in);
-  const auto axis = expect_axis(attributes.integer("axis"), in[0]);
-  const std::int64_t begin = attributes.integer("begin"), end = attributes.integer("end");
+  const auto axis = expect_axis(attribute::axis.of(attributes), in[0]);
+  const std::int64_t begin = attribute::begin.of(attributes), end = attribute::end.of(attributes);
   const std::int64_t size = in[0].shape.begin()[axis];
   expect(begin >= 0 && begin <= end && end <= size,
          "expected 0 <= begin <= end <= " + std::to_string(size) + ", got begin " +
@@ -27,9 +27,9 @@ struct Part {
   std::int64_t begin, length;
 
   Part(const Attributes& attributes, const Shape& whole_shape, const Shape& part_shape)
-      : whole(lines_along(whole_shape, attributes.integer("axis"))),
-        begin(attributes.integer("begin") * whole.inner),
-        length(lines_along(part_shape, attributes.integer("axis")).length * whole.inner) {}
+      : whole(lines_along(whole_shape, attribute::axis.of(attributes))),
+        begin(attribute::begin.of(attributes) * whole.inner),
+        length(lines_along(part_shape, attribute::axis.of(attributes)).length * whole.inner) {}
   std::int64_t row() const { return whole.length * whole.inner; }
 };
 
@@ -43,10 +43,10 @@ void forward(const KernelCall& call) {
 
 void backward(GradientContext& context) {
   const Attributes& attributes = context.attributes();
-  const std::int64_t axis = attributes.integer("axis");
+  const std::int64_t axis = attribute::axis.of(attributes);
   context.set(0, context.emit(slice_gradient, {context.gradient(0)},
                               {{"axis", axis},
-                               {"begin", attributes.integer("begin")},
+                               {"begin", attribute::begin.of(attributes)},
                                {"size", context.type(context.input(0)).shape[axis]}}));
 }
 
@@ -62,8 +62,8 @@ std::vector<OpSample> samples() {
 
 std::vector<TensorType> infer_gradient(const Attributes& attributes, Types in) {
   expect_inputs(in, 1, "dy");
-  const auto axis = static_cast<std::ptrdiff_t>(expect_axis(attributes.integer("axis"), in[0]));
-  return {{DType::f32, in[0].shape.with(axis, attributes.integer("size"))}};
+  const auto axis = static_cast<std::ptrdiff_t>(expect_axis(attribute::axis.of(attributes), in[0]));
+  return {{DType::f32, in[0].shape.with(axis, attribute::size.of(attributes))}};
 }
 
 void forward_gradient(const KernelCall& call) {
@@ -81,6 +81,7 @@ void forward_gradient(const KernelCall& call) {
 
 const Op slice{.name = "slice",
                .onnx = "Slice",
+               .attributes = {attribute::axis, attribute::begin, attribute::end},
                .infer = infer,
                .forward = forward,
                .backward = backward,
@@ -88,6 +89,7 @@ const Op slice{.name = "slice",
                .samples = samples};
 
 const Op slice_gradient{.name = "slice_gradient",
+                        .attributes = {attribute::axis, attribute::begin, attribute::size},
                         .infer = infer_gradient,
                         .forward = forward_gradient,
                         .cost = streaming_cost<0>};

@@ -9,13 +9,19 @@
 #include "graph/ops/rules/strided.hpp"
 
 namespace penstock::graph {
+
+namespace attribute {
+
+constexpr ListAttribute axes{"axes"};
+
+}  // namespace attribute
 namespace {
 
 using Axes = std::vector<std::int64_t>;
 
 std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   infer_unary(attributes, in);
-  const Axes& axes = attributes.integers("axes");
+  const Axes& axes = attribute::axes.of(attributes);
   Axes sorted = axes, dims;
   std::sort(sorted.begin(), sorted.end());
   bool permutation = sorted.size() == in[0].shape.rank();
@@ -30,7 +36,7 @@ void forward(const KernelCall& call) {
   const Operand &x = call.inputs[0], &y = call.outputs[0];
   const Strides dense = dense_strides(x.shape());
   Strides from{};
-  const Axes& axes = call.attributes.integers("axes");
+  const Axes& axes = attribute::axes.of(call.attributes);
   for (std::size_t i = 0; i < axes.size(); ++i) from[i] = dense[static_cast<std::size_t>(axes[i])];
   const StridedWalk<2> walk(y.shape(), {dense_strides(y.shape()), from});
   const std::int64_t n = walk.length(), step = walk.steps()[1];
@@ -44,7 +50,7 @@ void forward(const KernelCall& call) {
 }
 
 void backward(GradientContext& context) {
-  const Axes& axes = context.attributes().integers("axes");
+  const Axes& axes = attribute::axes.of(context.attributes());
   Axes inverse(axes.size());
   for (std::size_t i = 0; i < axes.size(); ++i)
     inverse[static_cast<std::size_t>(axes[i])] = static_cast<std::int64_t>(i);
@@ -61,6 +67,7 @@ std::vector<OpSample> samples() {
 
 const Op transpose{.name = "transpose",
                    .onnx = "Transpose",
+                   .attributes = {attribute::axes},
                    .infer = infer,
                    .forward = forward,
                    .backward = backward,

@@ -11,6 +11,13 @@
 #include "penstock/error.hpp"
 
 namespace penstock::graph {
+
+namespace attribute {
+
+constexpr RealAttribute momentum{"momentum", 0.1};
+
+}  // namespace attribute
+
 namespace {
 
 const Op& inference() {
@@ -19,7 +26,7 @@ const Op& inference() {
 
 std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   const auto y = batch_norm2d_inference.infer(attributes, in)[0];
-  expect_between(attributes.real("momentum", 0.1), 0, 1, "momentum");
+  expect_between(attribute::momentum.of(attributes), 0, 1, "momentum");
   return {y, in[1], in[1], in[3], in[4]};
 }
 
@@ -43,7 +50,7 @@ Statistics statistics(const Channels& x, std::int64_t channel) {
 
 /// Moves running statistic `i` towards `value`.
 void update(const KernelCall& call, std::size_t i, std::size_t channel, double value) {
-  const double momentum = call.attributes.real("momentum", 0.1);
+  const double momentum = attribute::momentum.of(call.attributes);
   const double old = call.inputs[i].f32()[channel];
   call.outputs[i].f32()[channel] = static_cast<float>(old * (1 - momentum) + value * momentum);
 }
@@ -58,7 +65,7 @@ void forward(const KernelCall& call) {
   const Channels x(call.inputs[0]), y(call.outputs[0]);
   expect_variance(*call.inputs[0].type);
   const auto count = static_cast<double>(x.count());
-  const double eps = call.attributes.real("eps", 1e-5);
+  const double eps = attribute::norm_eps.of(call.attributes);
   const Part channels = within(call.part, x.channels());
   for (std::int64_t channel = channels.begin; channel < channels.end; ++channel) {
     const auto c = static_cast<std::size_t>(channel);
@@ -134,6 +141,7 @@ void forward_weight_gradient(const KernelCall& call) {
 
 const Op batch_norm2d{.name = "batch_norm2d",
                       .onnx = "BatchNormalization",
+                      .attributes = {attribute::norm_eps, attribute::momentum},
                       .infer = infer,
                       .forward = forward,
                       .backward = backward,

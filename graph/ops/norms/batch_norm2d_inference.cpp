@@ -12,7 +12,7 @@ namespace penstock::graph {
 namespace {
 
 float inverse_std(const KernelCall& call, const Operand& variance, std::size_t channel) {
-  const double eps = call.attributes.real("eps", 1e-5);
+  const double eps = attribute::norm_eps.of(call.attributes);
   return static_cast<float>(1 / std::sqrt(variance.f32()[channel] + eps));
 }
 
@@ -99,6 +99,7 @@ void forward_weight_gradient(const KernelCall& call) {
 
 const Op batch_norm2d_inference{.name = "batch_norm2d_inference",
                                 .onnx = "BatchNormalization",
+                                .attributes = {attribute::norm_eps},
                                 .infer = infer,
                                 .forward = forward,
                                 .backward = backward,
@@ -108,6 +109,7 @@ const Op batch_norm2d_inference{.name = "batch_norm2d_inference",
                                 .samples = samples};
 
 const Op batch_norm2d_inference_input_gradient{.name = "batch_norm2d_inference_input_gradient",
+                                               .attributes = {attribute::norm_eps},
                                                .infer = infer_input_gradient,
                                                .forward = forward_input_gradient,
                                                .cost = streaming_cost<1>,
@@ -115,6 +117,7 @@ const Op batch_norm2d_inference_input_gradient{.name = "batch_norm2d_inference_i
                                                .overwrites = {{0, 0}}};
 
 const Op batch_norm2d_inference_weight_gradient{.name = "batch_norm2d_inference_weight_gradient",
+                                                .attributes = {attribute::norm_eps},
                                                 .infer = infer_weight_gradient,
                                                 .forward = forward_weight_gradient,
                                                 .cost = streaming_cost<4>,

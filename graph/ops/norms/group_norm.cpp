@@ -7,6 +7,12 @@
 #include "graph/ops/rules/units.hpp"
 
 namespace penstock::graph {
+
+namespace attribute {
+
+constexpr IntegerAttribute num_groups{"num_groups", 1};
+
+}  // namespace attribute
 namespace {
 
 /// x as [samples, groups, channels of a group, inner].
@@ -14,7 +20,7 @@ struct Layout {
   std::int64_t samples, groups, channels, inner;
 
   Layout(const Attributes& attributes, const Shape& x)
-      : samples(x[0]), groups(attributes.integer("num_groups", 1)), channels(x[1] / groups) {
+      : samples(x[0]), groups(attribute::num_groups.of(attributes)), channels(x[1] / groups) {
     const std::int64_t rows = samples * x[1];
     inner = rows > 0 ? x.elements() / rows : 0;
   }
@@ -31,7 +37,7 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   expect_rank_from(in[0], 2, "x");
   expect_elements(in[0], "x");
   expect_eps(attributes);
-  const std::int64_t groups = attributes.integer("num_groups", 1), channels = in[0].shape[1];
+  const std::int64_t groups = attribute::num_groups.of(attributes), channels = in[0].shape[1];
   expect(groups > 0 && channels % groups == 0,
          "expected channels that form " + std::to_string(groups) +
              " groups of the same size, got " + std::to_string(channels));
@@ -48,7 +54,7 @@ void forward(const KernelCall& call) {
   const Operand &x = call.inputs[0], &y = call.outputs[0];
   const Layout layout(call.attributes, x.shape());
   const bool affine = call.inputs.size() == 3;
-  const double eps = call.attributes.real("eps", 1e-5);
+  const double eps = attribute::norm_eps.of(call.attributes);
   const Part rows = within(call.part, layout.rows());
   for (std::int64_t r = rows.begin; r < rows.end; ++r) {
     const auto moments = moments_of(layout.row_length(), x.f32().data() + layout.begin(r, 0), eps);
@@ -151,6 +157,7 @@ std::int64_t row_units(const Attributes& attributes, Types, Types out) {
 
 const Op group_norm{.name = "group_norm",
                     .onnx = "GroupNormalization",
+                    .attributes = {attribute::num_groups, attribute::norm_eps},
                     .infer = infer,
                     .forward = forward,
                     .backward = backward,
@@ -160,6 +167,7 @@ const Op group_norm{.name = "group_norm",
                     .samples = samples};
 
 const Op group_norm_input_gradient{.name = "group_norm_input_gradient",
+                                   .attributes = {attribute::num_groups, attribute::norm_eps},
                                    .infer = infer_input_gradient,
                                    .forward = forward_input_gradient,
                                    .cost = streaming_cost<10>,
@@ -167,6 +175,7 @@ const Op group_norm_input_gradient{.name = "group_norm_input_gradient",
                                    .overwrites = {{0, 0}, {1, 0}}};
 
 const Op group_norm_weight_gradient{.name = "group_norm_weight_gradient",
+                                    .attributes = {attribute::num_groups, attribute::norm_eps},
                                     .infer = infer_weight_gradient,
                                     .forward = forward_weight_gradient,
                                     .cost = streaming_cost<4>,

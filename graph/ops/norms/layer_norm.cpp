@@ -30,7 +30,7 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
 void forward(const KernelCall& call) {
   const std::int64_t length = call.inputs[1].elements();
   const Part rows = within(call.part, call.outputs[1].elements());
-  const double eps = call.attributes.real("eps", 1e-5);
+  const double eps = attribute::norm_eps.of(call.attributes);
   const float* const weight = call.inputs[1].f32().data();
   const float* const bias = call.inputs.size() == 3 ? call.inputs[2].f32().data() : nullptr;
   for (std::int64_t r = rows.begin; r < rows.end; ++r) {
@@ -123,6 +123,7 @@ std::int64_t gradient_row_units(const Attributes&, Types in, Types) {
 
 const Op layer_norm{.name = "layer_norm",
                     .onnx = "LayerNormalization",
+                    .attributes = {attribute::norm_eps},
                     .infer = infer,
                     .forward = forward,
                     .backward = backward,

@@ -54,7 +54,7 @@ void expect_elements(const TensorType& type, std::string_view name) {
 }
 
 void expect_eps(const Attributes& attributes) {
-  check_f32("eps", attributes.real("eps", 1e-5), {.low = 0, .above_low = true});
+  check_f32("eps", attribute::norm_eps.of(attributes), {.low = 0, .above_low = true});
 }
 
 std::size_t expect_axis(std::int64_t axis, const TensorType& type, std::string_view name) {

@@ -8,6 +8,12 @@
 
 namespace penstock::graph {
 
+namespace attribute {
+
+inline constexpr RealAttribute norm_eps{"eps", 1e-5};
+
+}  // namespace attribute
+
 /// "expected 3 inputs (x, weight, bias), got 2"; `names` lists them.
 void expect_inputs(Types inputs, std::size_t count, std::string_view names);
 /// "expected x of type f32, got i64[40]".

@@ -30,7 +30,7 @@ void expect_lanes(const TensorType& type, std::size_t rank, std::string_view nam
 
 std::int64_t lane_batch(const Attributes& attributes, const Shape& lanes) {
   const std::int64_t blocks = lanes[0], most = blocks * lane_count;
-  const std::int64_t batch = attributes.integer("batch", most);
+  const std::int64_t batch = attribute::batch.of(attributes, most);
   expect(batch >= 0 && batch <= most && batch > most - lane_count,
          "expected a batch that fills " + std::to_string(blocks) + " blocks of " +
              std::to_string(lane_count) + ", got " + std::to_string(batch));

@@ -8,6 +8,12 @@
 
 namespace penstock::graph {
 
+namespace attribute {
+
+inline constexpr IntegerAttribute batch{"batch"};
+
+}  // namespace attribute
+
 inline constexpr std::int64_t lane_count = 16;
 
 /// Lanes that so many samples take: the next multiple of 16.

@@ -8,7 +8,7 @@
 namespace penstock::graph {
 
 LossForm loss_form(const Attributes& attributes) {
-  const std::string_view text = attributes.text("reduction", "mean");
+  const std::string_view text = attribute::reduction.of(attributes);
   if (text == "mean") return LossForm::mean;
   if (text == "sum") return LossForm::sum;
   if (text == "none") return LossForm::each;

@@ -6,6 +6,12 @@
 
 namespace penstock::graph {
 
+namespace attribute {
+
+inline constexpr TextAttribute reduction{"reduction", "mean"};
+
+}  // namespace attribute
+
 enum class LossForm : std::uint8_t { mean, sum, each };
 
 /// @throws Error invalid_argument if the attribute is another text.

@@ -26,7 +26,7 @@ std::string text(std::int64_t height, std::int64_t width) {
 
 }  // namespace
 
-Pair pair_attribute(const Attributes& attributes, std::string_view name, Pair fallback) {
+Pair PairAttribute::of(const Attributes& attributes, Pair otherwise) const {
   for (const auto& [key, value] : attributes) {
     if (key != name) continue;
     if (const auto* both = std::get_if<std::int64_t>(&value)) return {*both, *both};
@@ -35,21 +35,21 @@ Pair pair_attribute(const Attributes& attributes, std::string_view name, Pair fa
            "expected " + key + " of one or two integers, got " + std::to_string(list.size()));
     return {list.front(), list.back()};
   }
-  return fallback;
+  return otherwise;
 }
 
 Window2d conv_window(const Attributes& attributes, Pair kernel) {
   return {.kernel = kernel,
-          .stride = pair_attribute(attributes, "stride", {1, 1}),
-          .padding = pair_attribute(attributes, "padding", {0, 0}),
-          .dilation = pair_attribute(attributes, "dilation", {1, 1})};
+          .stride = attribute::stride.of(attributes),
+          .padding = attribute::padding.of(attributes),
+          .dilation = attribute::dilation.of(attributes)};
 }
 
 Window2d pool_window(const Attributes& attributes) {
-  const Pair kernel = pair_attribute(attributes, "kernel", {0, 0});
+  const Pair kernel = attribute::kernel.of(attributes);
   return {.kernel = kernel,
-          .stride = pair_attribute(attributes, "stride", kernel),
-          .padding = pair_attribute(attributes, "padding", {0, 0})};
+          .stride = attribute::stride.of(attributes, kernel),
+          .padding = attribute::padding.of(attributes)};
 }
 
 Pair window_counts(const Window2d& window, const TensorType& x) {
@@ -74,7 +74,7 @@ Attributes with_input_size(Attributes attributes, const Shape& x) {
 }
 
 Shape image_shape(const Attributes& attributes, const Shape& pooled) {
-  const Pair size = pair_attribute(attributes, "input_size", {0, 0});
+  const Pair size = attribute::input_size.of(attributes);
   return pooled.with(2, size[0]).with(3, size[1]);
 }
 

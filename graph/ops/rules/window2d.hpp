@@ -29,9 +29,27 @@ struct Window2d {
   std::int64_t cells() const noexcept { return kernel[0] * kernel[1]; }
 };
 
-/// Reads an attribute that is one integer for both axes or a list of two.
-/// @throws Error shape_mismatch: "expected stride of one or two integers, got 3".
-Pair pair_attribute(const Attributes& attributes, std::string_view name, Pair fallback);
+/// Declares an attribute that is one integer for both axes or a list of two.
+struct PairAttribute : DeclaredAttribute {
+  constexpr PairAttribute(std::string_view name, Pair otherwise)
+      : DeclaredAttribute{name, AttributeKind::pair}, fallback(otherwise) {}
+  /// Returns the pair. @throws Error shape_mismatch, such as "expected stride of one or two
+  /// integers, got 3".
+  Pair of(const Attributes& attributes) const { return of(attributes, fallback); }
+  Pair of(const Attributes& attributes, Pair otherwise) const;
+  Pair fallback;
+};
+
+namespace attribute {
+
+inline constexpr PairAttribute kernel{"kernel", {0, 0}};
+inline constexpr PairAttribute stride{"stride", {1, 1}};
+inline constexpr PairAttribute padding{"padding", {0, 0}};
+inline constexpr PairAttribute dilation{"dilation", {1, 1}};
+inline constexpr PairAttribute input_size{"input_size", {0, 0}};
+inline constexpr IntegerAttribute groups{"groups", 1};
+
+}  // namespace attribute
 
 /// The window of a convolution: stride, padding and dilation from the attributes.
 Window2d conv_window(const Attributes& attributes, Pair kernel);

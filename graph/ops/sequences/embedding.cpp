@@ -10,6 +10,12 @@
 #include "penstock/error.hpp"
 
 namespace penstock::graph {
+
+namespace attribute {
+
+constexpr IntegerAttribute rows{"rows"};
+
+}  // namespace attribute
 namespace {
 
 std::vector<TensorType> infer(const Attributes&, Types in) {
@@ -49,7 +55,7 @@ std::vector<OpSample> samples() {
 
 std::vector<TensorType> infer_gradient(const Attributes& attributes, Types in) {
   expect_inputs(in, 2, "ids, dy");
-  return {{DType::f32, {attributes.integer("rows"), in[1].shape[-1]}}};
+  return {{DType::f32, {attribute::rows.of(attributes), in[1].shape[-1]}}};
 }
 
 void forward_gradient(const KernelCall& call) {
@@ -77,7 +83,7 @@ void fill_ids(const Attributes&, std::span<const Operand> inputs) {
 }
 
 void fill_ids_of_gradient(const Attributes& attributes, std::span<const Operand> inputs) {
-  fill_rows(inputs[0], attributes.integer("rows"));
+  fill_rows(inputs[0], attribute::rows.of(attributes));
 }
 
 const Op embedding{.name = "embedding",
@@ -89,6 +95,7 @@ const Op embedding{.name = "embedding",
                    .samples = samples};
 
 const Op embedding_gradient{.name = "embedding_gradient",
+                            .attributes = {attribute::rows},
                             .infer = infer_gradient,
                             .forward = forward_gradient,
                             .cost = streaming_cost<1>};

@@ -81,9 +81,10 @@ class Rewriting {
     std::vector<ValueId> inputs{lanes(node.inputs[0], node.block)};
     for (std::size_t i = 1; i < node.inputs.size(); ++i)
       inputs.push_back(plain(node.inputs[i], node.block));
+    const Op& form = node.op->lane_form ? node.op->lane_form() : *node.op;
     Attributes attributes = node.attributes;
     attributes.set("batch", model_.type(node.inputs[0]).shape[0]);
-    const Op& form = node.op->lane_form ? node.op->lane_form() : *node.op;
+    attributes = only_declared(form.attributes, attributes);
     note(node, emit(node, form, std::move(inputs), std::move(attributes)), &Forms::lanes);
     ++result_.lane_nodes;
   }

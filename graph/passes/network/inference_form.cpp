@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "graph/ir/op.hpp"
 #include "graph/values/printable.hpp"
@@ -21,16 +22,18 @@ std::optional<std::vector<TensorType>> accepted(const Op& op, const Attributes& 
 
 void replace(Graph& graph, Node& node) {
   const Op& op = node.op->inference();
+  Attributes attributes = only_declared(op.attributes, node.attributes);
   std::vector<TensorType> types;
   for (const ValueId input : node.inputs) types.push_back(graph.type(input));
   for (; !types.empty(); types.pop_back()) {
-    const auto outputs = accepted(op, node.attributes, types);
+    const auto outputs = accepted(op, attributes, types);
     if (!outputs || outputs->size() > node.outputs.size()) continue;
     node.inputs.resize(types.size());
     for (std::size_t i = outputs->size(); i < node.outputs.size(); ++i)
       graph.value(node.outputs[i]).producer = none;
     node.outputs.resize(outputs->size());
     node.op = &op;
+    node.attributes = std::move(attributes);
     return;
   }
   throw Error(Errc::internal, to_string(node) + ": its inference form, " + std::string(op.name) +

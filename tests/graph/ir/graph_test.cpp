@@ -3,11 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <string>
+#include <utility>
 
 #include "graph/ir/append.hpp"
 #include "graph/ir/op.hpp"
+#include "graph/ops/activations/leaky_relu.hpp"
 #include "graph/ops/activations/relu.hpp"
 #include "graph/ops/arithmetic/linear.hpp"
+#include "graph/ops/convolution/max_pool2d.hpp"
+#include "graph/ops/list.hpp"
 #include "penstock/error.hpp"
 #include "tests/support/allocation_counter.hpp"
 
@@ -41,6 +46,41 @@ TEST(Graph, NamesOpAndNodeWhenShapesDoNotFit) {
     EXPECT_EQ(error.code(), Errc::shape_mismatch);
     EXPECT_STREQ(error.what(), "linear \"fc1\": expected 4 input features, got 5");
   }
+}
+
+std::string refusal_of(const Op& op, Attributes attributes) {
+  Graph graph;
+  const auto x = add_value(graph, "x", {DType::f32, {1, 2, 8, 8}}, ValueKind::input);
+  try {
+    append(graph, op, {x}, std::move(attributes), "node");
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Errc::invalid_argument) << error.what();
+    EXPECT_TRUE(graph.nodes.empty());
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Graph, RefusesAMisspeltAttribute) {
+  EXPECT_EQ(refusal_of(max_pool2d, {{"kernel", 2}, {"strid", 2}}),
+            "max_pool2d \"node\": expected one of the attributes kernel, stride, padding, got "
+            "\"strid\"");
+  EXPECT_EQ(refusal_of(relu, {{"slope", 0.1}}),
+            "relu \"node\": expected no attributes, got \"slope\"");
+}
+
+TEST(Graph, RefusesAnAttributeOfAnotherKind) {
+  EXPECT_EQ(refusal_of(max_pool2d, {{"kernel", 2.0}}),
+            "max_pool2d \"node\": expected the attribute kernel to be one or two integers, got a "
+            "real number");
+  EXPECT_EQ(refusal_of(leaky_relu, {{"negative_slope", 1}}),
+            "leaky_relu \"node\": expected the attribute negative_slope to be a real number, got "
+            "an integer");
+}
+
+TEST(Graph, RefusesAnUnknownAttributeOfEveryOp) {
+  for (const Op* op : all_ops())
+    EXPECT_NE(refusal_of(*op, {{"no_such_attribute", 1}}), "") << op->name;
 }
 
 TEST(Graph, AGivenNameKeepsItsPlaceAmongTheNumberedOnes) {

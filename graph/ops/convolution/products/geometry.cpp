@@ -11,7 +11,7 @@ Conv2dGeometry::Conv2dGeometry(const Attributes& attributes, const Shape& x, con
       o(y[1]),
       oh(y[2]),
       ow(y[3]),
-      groups(attributes.integer("groups", 1)),
+      groups(attribute::groups.of(attributes)),
       window(conv_window(attributes, {weight[2], weight[3]})) {}
 
 Cost Conv2dGeometry::cost() const noexcept {

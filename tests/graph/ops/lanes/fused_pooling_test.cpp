@@ -41,8 +41,7 @@ struct Layer {
     return tape.apply(conv2d_lanes, {x, weight, bias}, own)[0];
   }
   ValueId pooled(ValueId value) {
-    return tape.apply(max_pool2d_lanes, {value},
-                      {{"kernel", 2}, {"batch", attributes.integer("batch", 0)}})[0];
+    return tape.apply(max_pool2d_lanes, {value}, {{"kernel", 2}})[0];
   }
   ValueId rectified(ValueId value) { return tape.apply(relu, {value})[0]; }
 };

@@ -24,9 +24,9 @@ TEST(Window2d, FindsExactlyTheOutputsThatLookInside) {
 
 TEST(Window2d, TakesOneIntegerForBothAxes) {
   const Attributes attributes{{"stride", 3}, {"padding", std::vector<std::int64_t>{1, 2}}};
-  EXPECT_EQ(pair_attribute(attributes, "stride", {1, 1}), (Pair{3, 3}));
-  EXPECT_EQ(pair_attribute(attributes, "padding", {1, 1}), (Pair{1, 2}));
-  EXPECT_EQ(pair_attribute(attributes, "dilation", {1, 4}), (Pair{1, 4}));
+  EXPECT_EQ(attribute::stride.of(attributes, {1, 1}), (Pair{3, 3}));
+  EXPECT_EQ(attribute::padding.of(attributes, {1, 1}), (Pair{1, 2}));
+  EXPECT_EQ(attribute::dilation.of(attributes, {1, 4}), (Pair{1, 4}));
 }
 
 }  // namespace
