@@ -6,7 +6,7 @@
 #include "graph/compile/idle_sharding.hpp"
 #include "graph/compile/offload_choices.hpp"
 #include "graph/compile/plan_choice.hpp"
-#include "graph/ops/norms/batch_norm2d.hpp"
+#include "graph/ir/op.hpp"
 #include "graph/values/printable.hpp"
 
 namespace penstock::graph {
@@ -42,7 +42,7 @@ void warn_of_untrained(const Graph& model, const Graph& graph, Texts& warnings) 
 void warn_of_own_statistics(const Graph& graph, std::int64_t replicas, Texts& warnings) {
   Texts names;
   for (const Node& node : graph.nodes)
-    if (node.op == &batch_norm2d) names.push_back(node.name);
+    if (node.op->has_batch_statistics) names.push_back(node.name);
   if (names.empty() || replicas == 1) return;
   const std::string others =
       names.size() > 1 ? " and " + std::to_string(names.size() - 1) + " more" : "";

@@ -35,8 +35,9 @@ struct KernelCall {
   std::span<const Operand> outputs;  ///< uninitialised, every element of the part to be written
   std::span<std::byte> workspace;    ///< as many bytes as the op's `workspace` asked for
   RandomKey random;
-  float loss_scale = 1;  ///< what the gradient of the loss starts with
-  Part part = {};        ///< of the op's `units`, always all where it has none
+  float loss_scale = 1;     ///< Is what the gradient of the loss starts with.
+  std::int64_t summed = 0;  ///< Counts the micro-batches that the gradient sums hold already.
+  Part part = {};           ///< of the op's `units`, always all where it has none
 };
 
 using Types = std::span<const TensorType>;
@@ -89,8 +90,8 @@ struct Op {
   std::string_view name;
   /// The ONNX operator this is, "" where there is none.
   std::string_view onnx = "";
-  /// The attributes that a node may set. append() refuses any other, so that a misspelt name never
-  /// means its default.
+  /// Declares the attributes that a node may set. append() refuses any other, so that a misspelt
+  /// name never means the default.
   std::vector<DeclaredAttribute> attributes = {};
   /// Output types from input types.
   /// @throws Error shape_mismatch with a text such as "expected 10 input channels, got 12"; the
@@ -121,8 +122,17 @@ struct Op {
   LaneUse (*lane_use)(const Attributes&, Types inputs) = nullptr;
   /// Cases for the generic tests (forward determinism, finite differences, shapes).
   std::vector<OpSample> (*samples)() = nullptr;
-  /// Output 0 is what training may minimise.
+  /// Overwrites those inputs of which the op refuses some contents, such as labels that are no
+  /// class, by contents that it takes, and of which it works on as much as there is room for. It
+  /// serves whoever runs an op without a user's data. Null says that the op takes any contents.
+  void (*make_valid)(const Attributes&, std::span<const Operand> inputs) = nullptr;
+  /// Says whether output 0 is what training may minimise.
   bool is_loss = false;
+  /// Says whether the op applies relu to its output if a node sets the flag "relu".
+  bool can_end_in_relu = false;
+  /// Says whether the op computes with statistics of the whole micro-batch and keeps a mean of them
+  /// in buffers, so that each replica has its own.
+  bool has_batch_statistics = false;
 };
 
 /// What an op's `backward` works with: the node, and a way to emit more nodes.

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "graph/ops/rules/units.hpp"
-#include "graph/ops/valid_inputs.hpp"
 #include "graph/plan/staging.hpp"
 #include "graph/values/memory.hpp"
 #include "graph/values/printable.hpp"
@@ -174,8 +173,9 @@ void run_parts(const Instruction& instruction, const KernelCall& whole, const Bi
 }  // namespace
 
 void make_inputs_valid(const Instruction& instruction, const Bindings& bindings) {
+  if (!instruction.op->make_valid) return;
   Operands inputs(instruction.input_types, instruction.inputs, bindings);
-  make_valid(*instruction.op, instruction.attributes, inputs.all());
+  instruction.op->make_valid(instruction.attributes, inputs.all());
 }
 
 void run(const Instruction& instruction, const Bindings& bindings) {
@@ -189,7 +189,8 @@ void run(const Instruction& instruction, const Bindings& bindings) {
                         outputs.all(),
                         workspace_of(instruction, bindings, 0),
                         random,
-                        bindings.loss_scale};
+                        bindings.loss_scale,
+                        bindings.summed};
   try {
     if (is_divided(instruction.sharing))
       run_parts(instruction, call, bindings);

@@ -41,14 +41,15 @@ struct Bindings {
   std::span<std::byte* const> sent_back = {};
   RandomKey random = {};  ///< Has everything but the op's name, which run() fills in.
   float loss_scale = 1;
-  PartRunner* runner = nullptr;    ///< If it is null, parts run one after the other.
+  std::int64_t summed = 0;       ///< Counts the micro-batches that the gradient sums hold already.
+  PartRunner* runner = nullptr;  ///< If it is null, parts run one after the other.
   /// Is null if nobody counts, or if nothing is kept in the host store.
   Moves* moves = nullptr;
   Heartbeat* heartbeat = nullptr;  ///< Is null if nobody watches.
 };
 
 /// Puts data that the instruction's op accepts into those of its inputs that may not hold arbitrary
-/// data; see graph/ops/valid_inputs.hpp.
+/// data; see Op::make_valid.
 void make_inputs_valid(const Instruction& instruction, const Bindings& bindings);
 /// Runs one instruction. The heartbeat beats as it begins, and after each piece of a long one.
 /// @throws Error as the kernels do, with a text that begins with the names of the op and of the

@@ -131,7 +131,8 @@ const Op linear{.name = "linear",
                 .cost = cost,
                 .workspace = workspace,
                 .units = units,
-                .samples = samples};
+                .samples = samples,
+                .can_end_in_relu = true};
 
 const Op linear_input_gradient{.name = "linear_input_gradient",
                                .infer = infer_input_gradient,

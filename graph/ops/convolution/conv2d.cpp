@@ -188,7 +188,8 @@ const Op conv2d{.name = "conv2d",
                 .units = units,
                 .lane_form = []() -> const Op& { return conv2d_lanes; },
                 .lane_use = lane_use,
-                .samples = samples};
+                .samples = samples,
+                .can_end_in_relu = true};
 
 const Op conv2d_input_gradient{
     .name = "conv2d_input_gradient",

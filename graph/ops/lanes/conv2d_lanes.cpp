@@ -136,7 +136,8 @@ const Op conv2d_lanes{.name = "conv2d_lanes",
                       .cost = cost,
                       .workspace = workspace,
                       .units = units,
-                      .samples = samples};
+                      .samples = samples,
+                      .can_end_in_relu = true};
 
 const Op conv2d_lanes_input_gradient{
     .name = "conv2d_lanes_input_gradient",

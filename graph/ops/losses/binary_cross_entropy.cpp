@@ -50,12 +50,12 @@ std::vector<OpSample> logits_samples() {
   return pair_loss_samples({}, -3, 3);
 }
 
-}  // namespace
-
 void fill_probabilities(const Attributes&, std::span<const Operand> inputs) {
   int number = 0;
   for (float& x : inputs[0].f32()) x = static_cast<float>(number++ % 16 + 1) / 17.0f;
 }
+
+}  // namespace
 
 const Op binary_cross_entropy{
     .name = "binary_cross_entropy",
@@ -66,6 +66,7 @@ const Op binary_cross_entropy{
                                               binary_cross_entropy_target_gradient>,
     .cost = streaming_cost<50>,
     .samples = samples,
+    .make_valid = fill_probabilities,
     .is_loss = true};
 
 const Op binary_cross_entropy_gradient{.name = "binary_cross_entropy_gradient",

@@ -9,8 +9,6 @@ namespace penstock::graph {
 /// target of the same shape; output [], or that shape without reduction; attribute reduction. An x
 /// outside of 0 to 1 is refused: "x 1.5 at sample 3: expected 0 to 1".
 extern const Op binary_cross_entropy;
-/// Fills x with probabilities, for make_valid().
-void fill_probabilities(const Attributes& attributes, std::span<const Operand> inputs);
 /// (x, target, dloss) -> dx = dloss·(x - t)/max(x·(1-x), 1e-12).
 extern const Op binary_cross_entropy_gradient;
 /// (x, target, dloss) -> dtarget.

@@ -108,6 +108,7 @@ const Op cross_entropy{
     .cost = streaming_cost<15>,
     .overwrites = {{0, 1}},
     .samples = samples,
+    .make_valid = fill_labels_of_scores,
     .is_loss = true};
 
 const Op cross_entropy_gradient{
@@ -116,6 +117,7 @@ const Op cross_entropy_gradient{
     .infer = infer_gradient,
     .forward = forward_gradient,
     .cost = streaming_cost<14>,
-    .overwrites = {{0, 0}}};
+    .overwrites = {{0, 0}},
+    .make_valid = fill_labels_of_scores};
 
 }  // namespace penstock::graph

@@ -178,8 +178,7 @@ void forward_gradient(const KernelCall& call) {
   }
 }
 
-}  // namespace
-
+/// Makes sequences of all steps with as many labels as these can spell.
 void fill_sequences(const Attributes& attributes, std::span<const Operand> inputs) {
   const std::int64_t steps = inputs[0].shape()[1], classes = inputs[0].shape()[2];
   const std::int64_t blank = attribute::blank.of(attributes), width = inputs[1].shape()[1];
@@ -192,6 +191,8 @@ void fill_sequences(const Attributes& attributes, std::span<const Operand> input
     label = classes == 1 ? blank : (blank + 1 + number++ % (classes - 1)) % classes;
 }
 
+}  // namespace
+
 const Op ctc_loss{.name = "ctc_loss",
                   .attributes = {attribute::reduction, attribute::blank, attribute::zero_infinity},
                   .infer = infer,
@@ -200,6 +201,7 @@ const Op ctc_loss{.name = "ctc_loss",
                   .cost = cost,
                   .workspace = workspace,
                   .samples = samples,
+                  .make_valid = fill_sequences,
                   .is_loss = true};
 
 const Op ctc_loss_gradient{
@@ -208,6 +210,7 @@ const Op ctc_loss_gradient{
     .infer = infer_gradient,
     .forward = forward_gradient,
     .cost = cost,
-    .workspace = workspace};
+    .workspace = workspace,
+    .make_valid = fill_sequences};
 
 }  // namespace penstock::graph

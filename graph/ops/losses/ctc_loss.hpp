@@ -13,7 +13,5 @@ namespace penstock::graph {
 extern const Op ctc_loss;
 /// (log_probabilities, labels, steps, counts, dloss) -> d log_probabilities.
 extern const Op ctc_loss_gradient;
-/// Makes sequences of all steps with as many labels as these can spell, for make_valid().
-void fill_sequences(const Attributes& attributes, std::span<const Operand> inputs);
 
 }  // namespace penstock::graph

@@ -58,11 +58,11 @@ void forward_gradient(const KernelCall& call) {
     if (!labels.ignored(i)) dx[labels.target(i)] = -gradients[i];
 }
 
-}  // namespace
-
 void fill_labels_of_gradient(const Attributes& attributes, std::span<const Operand> inputs) {
   fill_labels(attributes, inputs[0], attribute::classes.of(attributes));
 }
+
+}  // namespace
 
 const Op nll_loss{.name = "nll_loss",
                   .onnx = "NegativeLogLikelihoodLoss",
@@ -72,6 +72,7 @@ const Op nll_loss{.name = "nll_loss",
                   .backward = backward,
                   .cost = streaming_cost<1>,
                   .samples = samples,
+                  .make_valid = fill_labels_of_scores,
                   .is_loss = true};
 
 const Op nll_loss_gradient{
@@ -79,6 +80,7 @@ const Op nll_loss_gradient{
     .attributes = {attribute::reduction, attribute::ignore_index, attribute::classes},
     .infer = infer_gradient,
     .forward = forward_gradient,
-    .cost = streaming_cost<1>};
+    .cost = streaming_cost<1>,
+    .make_valid = fill_labels_of_gradient};
 
 }  // namespace penstock::graph

@@ -10,7 +10,5 @@ namespace penstock::graph {
 extern const Op nll_loss;
 /// (labels [N,...], dloss) -> gradient of the log-probabilities [N,C,...]; attribute classes: C.
 extern const Op nll_loss_gradient;
-/// Fills the labels of (labels, dloss) with classes, for make_valid().
-void fill_labels_of_gradient(const Attributes& attributes, std::span<const Operand> inputs);
 
 }  // namespace penstock::graph

@@ -150,7 +150,8 @@ const Op batch_norm2d{.name = "batch_norm2d",
                       .overwrites = {{0, 0}},
                       .updates = {{3, 3}, {4, 4}},
                       .inference = inference,
-                      .samples = samples};
+                      .samples = samples,
+                      .has_batch_statistics = true};
 
 const Op batch_norm2d_input_gradient{.name = "batch_norm2d_input_gradient",
                                      .infer = infer_input_gradient,

@@ -76,8 +76,6 @@ void fill_rows(const Operand& ids, std::int64_t rows) {
   for (std::int64_t& id : ids.i64()) id = number++ % rows;
 }
 
-}  // namespace
-
 void fill_ids(const Attributes&, std::span<const Operand> inputs) {
   fill_rows(inputs[1], inputs[0].shape()[0]);
 }
@@ -86,18 +84,22 @@ void fill_ids_of_gradient(const Attributes& attributes, std::span<const Operand>
   fill_rows(inputs[0], attribute::rows.of(attributes));
 }
 
+}  // namespace
+
 const Op embedding{.name = "embedding",
                    .onnx = "Gather",
                    .infer = infer,
                    .forward = forward,
                    .backward = backward,
                    .cost = streaming_cost<0>,
-                   .samples = samples};
+                   .samples = samples,
+                   .make_valid = fill_ids};
 
 const Op embedding_gradient{.name = "embedding_gradient",
                             .attributes = {attribute::rows},
                             .infer = infer_gradient,
                             .forward = forward_gradient,
-                            .cost = streaming_cost<1>};
+                            .cost = streaming_cost<1>,
+                            .make_valid = fill_ids_of_gradient};
 
 }  // namespace penstock::graph

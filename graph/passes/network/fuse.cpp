@@ -7,8 +7,6 @@
 
 #include "graph/ir/op.hpp"
 #include "graph/ops/activations/relu.hpp"
-#include "graph/ops/arithmetic/linear.hpp"
-#include "graph/ops/convolution/conv2d.hpp"
 #include "graph/ops/lanes/conv2d_lanes.hpp"
 #include "graph/ops/lanes/conv2d_pool_relu_lanes.hpp"
 #include "graph/ops/lanes/max_pool2d_lanes.hpp"
@@ -17,11 +15,6 @@
 
 namespace penstock::graph {
 namespace {
-
-/// By their attribute "relu".
-bool can_end_in_relu(const Op& op) {
-  return &op == &conv2d_lanes || &op == &conv2d || &op == &linear;
-}
 
 class Fusion {
  public:
@@ -40,7 +33,7 @@ class Fusion {
 
   Graph run() {
     for (std::size_t id = 0; id < graph_.nodes.size(); ++id)
-      if (can_end_in_relu(*graph_.nodes[id].op)) try_to_fuse(static_cast<NodeId>(id));
+      if (graph_.nodes[id].op->can_end_in_relu) try_to_fuse(static_cast<NodeId>(id));
     remove_dropped();
     return std::move(graph_);
   }
