@@ -116,35 +116,34 @@ void Arena::release(std::int64_t micro_batch) {
   for (Tensor& tensor : received_[slot(micro_batch, live_)]) tensor = Tensor();
 }
 
-void Arena::run(Direction direction, std::int64_t micro_batch, std::byte* scratch,
-                const graph::RandomKey& random, float loss_scale, graph::PartRunner* runner,
-                std::byte* weight_room, graph::Heartbeat* heartbeat) {
-  const std::vector<Tensor>& received = received_[slot(micro_batch, live_)];
+void Arena::run(const ProgramRun& run) {
+  const std::vector<Tensor>& received = received_[slot(run.micro_batch, live_)];
   for (std::size_t i = 0; i < received.size(); ++i)
     received_at_[i] = received[i] ? received[i].raw() : nullptr;
   for (std::size_t i = 0; i < sends_back_.size(); ++i) {
-    const Tensor& tensor = sends_back(i, micro_batch);
+    const Tensor& tensor = sends_back(i, run.micro_batch);
     sent_back_at_[i] = tensor ? const_cast<std::byte*>(tensor.raw()) : nullptr;
   }
-  const std::size_t stash_slot = slot(micro_batch, host_stash_.size());
+  const std::size_t stash_slot = slot(run.micro_batch, host_stash_.size());
   // Only backward adds to the sums; forward runs while they are still on their way to the stage.
-  const bool adds_sums = direction == Direction::backward;
+  const bool adds_sums = run.direction == Direction::backward;
   const graph::Bindings bindings{
       .parameters = parameters_.get(),
-      .weight_room = weight_room,
+      .weight_room = run.weight_room,
       .accumulators = accumulators_.get(),
       .host_accumulators = adds_sums ? host_accumulators_.get() : nullptr,
       .stash = stash_.get() + static_cast<std::int64_t>(stash_slot) * stage().stash_bytes,
       .host_stash = host_stash_[stash_slot].get(),
-      .scratch = scratch,
+      .scratch = run.scratch,
       .received = received_at_,
       .sent_back = sent_back_at_,
-      .random = random,
-      .loss_scale = loss_scale,
-      .runner = runner,
+      .random = run.random,
+      .loss_scale = run.loss_scale,
+      .summed = run.summed,
+      .runner = run.runner,
       .moves = programs_move_ ? &moves_ : nullptr,
-      .heartbeat = heartbeat};
-  graph::run(direction == Direction::forward ? stage().forward : stage().backward, bindings);
+      .heartbeat = run.heartbeat};
+  graph::run(run.direction == Direction::forward ? stage().forward : stage().backward, bindings);
 }
 
 const Tensor& Arena::sends_forward(std::size_t position, std::int64_t micro_batch) const {

@@ -17,6 +17,19 @@
 
 namespace penstock::actors {
 
+/// Says which program of a stage is run, for which micro-batch, and with what.
+struct ProgramRun {
+  Direction direction = Direction::forward;
+  std::int64_t micro_batch = 0;           ///< Is counted from the beginning of the run.
+  std::int64_t summed = 0;                ///< Counts the micro-batches in the gradient sums.
+  graph::RandomKey random = {};           ///< Lacks only the names of the ops.
+  float loss_scale = 1;                   ///< Is what the gradient of the loss starts with.
+  std::byte* scratch = nullptr;           ///< Has the scratch bytes of the plan.
+  std::byte* weight_room = nullptr;       ///< Holds the weights that the host store has lent.
+  graph::PartRunner* runner = nullptr;    ///< If it is null, the calling thread does all work.
+  graph::Heartbeat* heartbeat = nullptr;  ///< Beats with each instruction, if it is not null.
+};
+
 class Arena {
  public:
   /// Holds stage `stage` of `plan`, for at most `live` consecutive micro-batches at any time.
@@ -30,12 +43,8 @@ class Arena {
   void release(std::int64_t micro_batch);
 
   /// Runs a program of the stage, which needs what the host store keeps for it to be lent, and the
-  /// weights among that in `weight_room`. `random` lacks only the ops' names; a null `runner`
-  /// leaves all work to the calling thread; `heartbeat`, if any, beats with each instruction.
-  void run(Direction direction, std::int64_t micro_batch, std::byte* scratch,
-           const graph::RandomKey& random, float loss_scale = 1,
-           graph::PartRunner* runner = nullptr, std::byte* weight_room = nullptr,
-           graph::Heartbeat* heartbeat = nullptr);
+  /// weights among that in the run's room for weights.
+  void run(const ProgramRun& run);
 
   /// Returns what forward_sends[position] carries, or an empty tensor if the edge has none.
   const Tensor& sends_forward(std::size_t position, std::int64_t micro_batch) const;

@@ -14,13 +14,19 @@ std::int64_t now_ns() {
   return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
 }
 
-graph::RandomKey random_key(const PipelineSetup& setup, const RunProgram& request) {
+/// Returns what the request says of the run of its program.
+ProgramRun described(const PipelineSetup& setup, const RunProgram& request) {
   const auto window = setup.gradient_accumulation;
-  const std::int64_t update = request.constants.first_update + request.work.micro_batch / window;
-  return {.seed = setup.seed,
-          .update = static_cast<std::uint64_t>(update),
-          .replica = static_cast<std::uint32_t>(request.replica),
-          .micro_batch = static_cast<std::uint32_t>(request.work.micro_batch % window)};
+  const std::int64_t micro_batch = request.work.micro_batch, summed = micro_batch % window;
+  const std::int64_t update = request.constants.first_update + micro_batch / window;
+  return {.direction = request.work.direction,
+          .micro_batch = micro_batch,
+          .summed = summed,
+          .random = {.seed = setup.seed,
+                     .update = static_cast<std::uint64_t>(update),
+                     .replica = static_cast<std::uint32_t>(request.replica),
+                     .micro_batch = static_cast<std::uint32_t>(summed)},
+          .loss_scale = request.constants.loss_scale};
 }
 
 }  // namespace
@@ -86,10 +92,12 @@ void DeviceState::on_run_program(RunProgram& request) {
   const std::int64_t begin = now_ns();
   graph::Heartbeat* const heartbeat = &setup.pulse->heartbeat();
   const auto run = [&] {
-    request.arena->run(request.work.direction, request.work.micro_batch, setup.scratch.get(),
-                       random_key(*setup.pipeline, request), request.constants.loss_scale,
-                       setup.team.get(), room_of(*request.arena).bring(*request.arena, heartbeat),
-                       heartbeat);
+    ProgramRun program = described(*setup.pipeline, request);
+    program.scratch = setup.scratch.get();
+    program.weight_room = room_of(*request.arena).bring(*request.arena, heartbeat);
+    program.runner = setup.team.get();
+    program.heartbeat = heartbeat;
+    request.arena->run(program);
   };
   const auto what = [&] {
     return stage_name(*setup.pipeline, request.replica, request.arena->number()) + ", " +

@@ -152,6 +152,7 @@ void PlanRunner::run_program(Direction direction, std::size_t stage, MicroBatch&
               .received = received,
               .sent_back = sent_back,
               .random = {.seed = 3, .micro_batch = static_cast<std::uint32_t>(batch.number)},
+              .summed = static_cast<std::int64_t>(batch.number),
               .runner = parts_});
   expect_intact(memory.parameters, "the parameters");
   expect_intact(memory.weight_room, "the room for weights");

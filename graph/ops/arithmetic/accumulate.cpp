@@ -30,7 +30,7 @@ void forward(const KernelCall& call) {
     kernel_table().arithmetic.add(count, {from, false}, {more, false}, to);
     return;
   }
-  const double k = call.random.micro_batch;
+  const auto k = static_cast<double>(call.summed);
   kernel_table().arithmetic.blend(count, static_cast<float>(k / (k + 1)), from,
                                   static_cast<float>(1 / (k + 1)), more, to);
 }

@@ -28,6 +28,7 @@ struct Seen {
   const void* workspace = nullptr;
   std::size_t workspace_bytes = 0;
   RandomKey random;
+  std::int64_t summed = 0;
 };
 Seen seen;
 
@@ -38,6 +39,7 @@ const Op probe{.name = "probe", .forward = [](const KernelCall& call) {
                  seen.workspace = call.workspace.data();
                  seen.workspace_bytes = call.workspace.size();
                  seen.random = call.random;
+                 seen.summed = call.summed;
                }};
 
 /// y = x + 1.
@@ -81,7 +83,8 @@ struct Memory {
             .scratch = blocks[3].get(),
             .received = received,
             .sent_back = sent_back,
-            .random = {.seed = 1, .update = 2, .replica = 3, .micro_batch = 4}};
+            .random = {.seed = 1, .update = 2, .replica = 3, .micro_batch = 4},
+            .summed = 5};
   }
 };
 
@@ -137,7 +140,7 @@ TEST(Program, AddsToASumInTheHostStoreInPieces) {
                                         .host_accumulators = blocks[1].get(),
                                         .stash = blocks[2].get(),
                                         .scratch = blocks[3].get(),
-                                        .random = {.micro_batch = 2},
+                                        .summed = 2,
                                         .moves = &moved,
                                         .heartbeat = &heartbeat});
     EXPECT_GE(heartbeat.beats(), static_cast<std::uint64_t>(2 + row.pieces)) << "with each piece";
@@ -185,6 +188,7 @@ TEST(Program, GivesEachCallItsWorkspaceAndItsKey) {
   EXPECT_EQ(seen.random.update, 2u);
   EXPECT_EQ(seen.random.replica, 3u);
   EXPECT_EQ(seen.random.micro_batch, 4u);
+  EXPECT_EQ(seen.summed, 5);
 }
 
 TEST(Program, RunsItsInstructionsInOrder) {
