@@ -1,5 +1,6 @@
-// Ways to append a node besides graph.hpp's append(), which compares its name with those of all
-// nodes: too slow for passes that append about as many nodes as a deep model has.
+// These functions append a node in other ways than append() of graph.hpp, which compares the node's
+// name with those of all nodes. That is too slow for passes that append about as many nodes as a
+// deep model has.
 #pragma once
 
 #include <string>
@@ -10,7 +11,7 @@
 
 namespace penstock::graph {
 
-/// The names of a graph's nodes.
+/// Holds the names of a graph's nodes.
 using NodeNames = std::unordered_set<std::string>;
 
 /// Does what append() does, for a graph whose nodes have the names that `names` holds. The new

@@ -12,9 +12,9 @@
 
 namespace penstock::graph {
 
-/// A list of integers, as a type of its own: the variant of GCC 12's library takes each of its own
-/// types to be copied without exceptions, and a copy that has no memory is then destroyed although
-/// it was never made.
+/// Holds a list of integers. It is a type of its own because the variant of GCC 12's library takes
+/// each of its own types to be copied without exceptions: a copy that has no memory would be
+/// destroyed although it was never made.
 struct Integers : std::vector<std::int64_t> {
   using std::vector<std::int64_t>::vector;
   Integers(std::vector<std::int64_t> values) : std::vector<std::int64_t>(std::move(values)) {}

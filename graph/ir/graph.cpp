@@ -50,7 +50,7 @@ std::string numbered(const Graph& graph, const Op& op) {
   return name;
 }
 
-/// How the values are called that a node of this name computes.
+/// Returns the name of a value that the node called `node` computes.
 std::string output_name(const std::string& node, std::size_t output) {
   return output == 0 ? node : node + ":" + std::to_string(output);
 }
@@ -96,7 +96,7 @@ NodeId append_unnamed(Graph& graph, const Op& op, std::vector<ValueId> inputs,
 
 void give_unused_names(Graph& graph, NodeId first) {
   NodeNames names;
-  // Names are never given back: the numbers below the next one of a name stay used.
+  // Names are never given back, so that the numbers below the next one of a name stay used.
   std::unordered_map<std::string, int> next;
   for (NodeId id = 0; std::cmp_less(id, graph.nodes.size()); ++id) {
     Node& node = graph.node(id);

@@ -1,5 +1,5 @@
-// Graph: the intermediate representation. Nodes in topological order over numbered values; blocks
-// group nodes. Plain data; passes take a graph and give a graph.
+// Graph is the intermediate representation: nodes in topological order over numbered values, and
+// blocks that group nodes. It is plain data. Passes take a graph and return a graph.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ using NodeId = std::int32_t;
 using BlockId = std::int32_t;
 inline constexpr std::int32_t none = -1;
 
-/// A number that is not `none`, as a position in its list.
+/// Returns `id`, which is not `none`, as a position in the list that it numbers.
 constexpr std::size_t index(std::int32_t id) noexcept {
   return static_cast<std::size_t>(id);
 }
@@ -34,15 +34,16 @@ struct TensorType {
   }
   bool operator==(const TensorType&) const = default;
 };
-/// "f32[40,10]".
+/// Returns a text such as "f32[40,10]".
 std::string to_string(const TensorType& type);
 
 enum class ValueKind : std::uint8_t {
-  input,        ///< comes from the host with each micro-batch; dimension 0 is the batch
-  parameter,    ///< trained
-  buffer,       ///< kept between micro-batches but not trained: running statistics
-  accumulator,  ///< sum of a gradient over a window's micro-batches; made by differentiate()
-  computed,     ///< a node's output
+  input,      ///< Comes from the host with each micro-batch; dimension 0 is the batch.
+  parameter,  ///< Is trained.
+  buffer,     ///< Is kept between micro-batches but not trained, such as running statistics.
+  /// Is the sum of a gradient over a window's micro-batches; differentiate() makes it.
+  accumulator,
+  computed,  ///< Is the output of a node.
 };
 
 struct Value {
@@ -50,32 +51,33 @@ struct Value {
   TensorType type = {};
   ValueKind kind = ValueKind::computed;
   NodeId producer = none;
-  bool checkpoint = false;  ///< a stage that recomputes keeps it
+  bool checkpoint = false;  ///< Says whether a stage that recomputes keeps the value.
 };
 
 struct Node {
-  std::string name = {};  ///< unique in the graph
+  std::string name = {};  ///< Is unique in the graph.
   const Op* op = nullptr;
   Attributes attributes = {};
   std::vector<ValueId> inputs = {};
   std::vector<ValueId> outputs = {};
   BlockId block = none;
-  bool backward = false;     ///< emitted by automatic differentiation, or `recomputed`
-  NodeId forward_of = none;  ///< of a backward node: the forward node whose gradient it serves
-  bool recomputed = false;   ///< repeats `forward_of`, but changes no buffer
-  bool apart = false;        ///< repeats what runs fused with others, for the host alone
+  /// Says whether differentiate() emitted the node, or the node is `recomputed`.
+  bool backward = false;
+  NodeId forward_of = none;  ///< Is the forward node whose gradient a backward node serves.
+  bool recomputed = false;   ///< Says whether the node repeats `forward_of`; it changes no buffer.
+  bool apart = false;        ///< Says whether the node repeats for the host alone what runs fused.
 };
 
-/// `conv2d "conv2"`: how messages name a node.
+/// Returns the name by which messages call a node, such as `conv2d "conv2"`.
 std::string to_string(const Node& node);
 
-/// How a parameter or buffer starts; `uniform` draws from [-bound, bound).
+/// Says how a parameter or buffer starts; `uniform` draws from [-bound, bound).
 struct Initializer {
   enum class Kind : std::uint8_t { constant, uniform, normal } kind = Kind::constant;
-  double value = 0;  ///< the constant, the bound, or the standard deviation
+  double value = 0;  ///< Is the constant, the bound, or the standard deviation.
 };
 
-/// A parameter or buffer, in model order.
+/// Is a parameter or buffer. Variables are in model order.
 struct Variable {
   ValueId value = none;
   Initializer initializer = {};
@@ -83,35 +85,39 @@ struct Variable {
 
 struct Block {
   std::string name = {};
-  std::int32_t ipu = none;    ///< the block's own placement, if it has one
-  std::int32_t stage = none;  ///< the number of the stage that it is, if it was made for one
+  std::int32_t ipu = none;    ///< Is the block's own placement, if it has one.
+  std::int32_t stage = none;  ///< Is the number of the stage that the block was made for, if any.
 };
 
 struct Output {
   std::string name = {};
   ValueId value = none;
-  std::int32_t anchor = none;  ///< position among the anchors asked for; none: the model's own
+  /// Is the position among the anchors that were asked for; `none` if the output is the model's
+  /// own.
+  std::int32_t anchor = none;
 };
 
-/// A value whose gradient the host asks for.
+/// Is a value whose gradient the host asks for.
 struct GradientAnchor {
   ValueId value = none;
-  std::int32_t anchor = none;   ///< as in Output
-  std::int64_t lane_batch = 0;  ///< samples of a value in the batch-lane layout; 0: another layout
+  std::int32_t anchor = none;  ///< Is the position among the anchors that were asked for.
+  /// Counts the samples of a value in the batch-lane layout; it is 0 for another layout.
+  std::int64_t lane_batch = 0;
 };
 
-/// The last result of nodes that run fused, computed once more by those that repeat them apart.
+/// Is the last result of nodes that run fused, and its copy that nodes compute which repeat them
+/// apart.
 struct Twin {
   ValueId value = none;
   ValueId original = none;
 };
 
-/// The gradient of one use of a parameter, and where it is summed over micro-batches.
+/// Is the gradient of one use of a parameter, and the value that sums it over micro-batches.
 struct ParameterGradient {
   ValueId parameter = none;
   ValueId gradient = none;
-  ValueId sum = none;  ///< of kind accumulator
-  NodeId use = none;   ///< the node that uses the parameter
+  ValueId sum = none;  ///< Is a value of the kind accumulator.
+  NodeId use = none;   ///< Is the node that uses the parameter.
 };
 
 struct Graph {
@@ -119,13 +125,14 @@ struct Graph {
   std::vector<Value> values;
   std::vector<Node> nodes;
   std::vector<Block> blocks;
-  std::vector<ValueId> inputs = {};  ///< in the order of their declaration
-  std::vector<Variable> variables;   ///< parameters and buffers, in model order
+  std::vector<ValueId> inputs = {};  ///< Has the inputs in the order in which they were declared.
+  std::vector<Variable> variables;   ///< Has the parameters and buffers in model order.
   std::vector<Output> outputs;
-  std::vector<GradientAnchor> gradients = {};  ///< differentiate() makes them outputs
-  std::vector<Twin> twins = {};                ///< made by fuse()
+  std::vector<GradientAnchor> gradients = {};  ///< Has what differentiate() makes outputs of.
+  std::vector<Twin> twins = {};                ///< Has what fuse() has made.
   ValueId loss = none;
-  std::vector<ParameterGradient> parameter_gradients;  ///< filled by differentiate(), model order
+  /// Is filled by differentiate(), in model order.
+  std::vector<ParameterGradient> parameter_gradients;
 
   const Value& value(ValueId id) const { return values[index(id)]; }
   Value& value(ValueId id) { return values[index(id)]; }
@@ -134,16 +141,16 @@ struct Graph {
   const TensorType& type(ValueId id) const { return value(id).type; }
 };
 
-/// Appends a node after inferring the types of its outputs, the only place where that happens.
-/// An empty name becomes the op's name and a number. Returns the node.
-/// @throws Error shape_mismatch, opening with the op's and the node's name, if the inputs are not
-/// what the op takes; invalid_argument if the op does not declare an attribute so; invalid_model if
-/// the name is used already.
+/// Appends a node and returns it. This is the only place where the types of a node's outputs are
+/// inferred. An empty name becomes the op's name and a number.
+/// @throws Error shape_mismatch, with a text that begins with the names of the op and of the node,
+/// if the inputs are not what the op takes; invalid_argument if the op does not declare an
+/// attribute so; invalid_model if the name is used already.
 NodeId append(Graph& graph, const Op& op, std::vector<ValueId> inputs, Attributes attributes = {},
               std::string name = "");
 
-/// The same model for micro-batches of `batch` samples: every input's dimension 0 becomes `batch`
-/// and every type is inferred again. For graphs without backward nodes.
+/// Returns the same model for micro-batches of `batch` samples: dimension 0 of every input becomes
+/// `batch`, and every type is inferred again. The graph has no backward nodes.
 Graph with_batch(const Graph& graph, std::int64_t batch);
 
 }  // namespace penstock::graph

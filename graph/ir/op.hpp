@@ -14,7 +14,7 @@
 
 namespace penstock::graph {
 
-/// A tensor as a kernel sees it: dense, row-major, 64-byte aligned.
+/// Is a tensor as a kernel sees it: dense, row-major and aligned to 64 bytes.
 struct Operand {
   const TensorType* type = nullptr;
   void* data = nullptr;
@@ -31,36 +31,38 @@ struct Operand {
 
 struct KernelCall {
   const Attributes& attributes;
-  std::span<const Operand> inputs;   ///< read only, whatever Operand allows
-  std::span<const Operand> outputs;  ///< uninitialised, every element of the part to be written
-  std::span<std::byte> workspace;    ///< as many bytes as the op's `workspace` asked for
+  std::span<const Operand> inputs;  ///< Are only read, although an Operand allows more.
+  /// Are uninitialised; the kernel writes every element of the part.
+  std::span<const Operand> outputs;
+  std::span<std::byte> workspace;  ///< Has as many bytes as the op's `workspace` has asked for.
   RandomKey random;
   float loss_scale = 1;     ///< Is what the gradient of the loss starts with.
   std::int64_t summed = 0;  ///< Counts the micro-batches that the gradient sums hold already.
-  Part part = {};           ///< of the op's `units`, always all where it has none
+  /// Is the part of the op's `units` to compute, and everything if the op has none.
+  Part part = {};
 };
 
 using Types = std::span<const TensorType>;
 
 struct Cost {
-  double flops = 0;  ///< multiply and add count as two
-  double bytes = 0;  ///< read and written, if nothing is cached
+  double flops = 0;  ///< Counts a multiplication and an addition as two.
+  double bytes = 0;  ///< Counts what is read and written if nothing is cached.
 
-  /// An estimate of the time, in that of one floating-point operation: moving a byte takes about as
-  /// long as four of them.
+  /// Estimates the time in units of one floating-point operation: moving a byte takes about as long
+  /// as four of them.
   double work() const noexcept { return flops + 4 * bytes; }
 };
 
-/// Output `output` may be written over input `input` when nobody else needs that input any more:
-/// the kernel reads element i of the input before it writes element i of the output.
+/// Says that output `output` may be written over input `input` if nobody else needs that input any
+/// more: the kernel reads element i of the input before it writes element i of the output.
 struct Overwrite {
   int input;
   int output;
 };
 
-/// Output `output` is the new value of the buffer that is input `input` (running statistics):
-/// same type, same memory. No other output depends on that input, so that they can be computed
-/// again when the buffer has changed.
+/// Says that output `output` is the new value of the buffer that is input `input`, such as running
+/// statistics: it has the same type and the same memory. No other output depends on that input, so
+/// that the others can be computed again when the buffer has changed.
 struct Update {
   int input;
   int output;
@@ -68,59 +70,65 @@ struct Update {
 
 class GradientContext;
 
-/// One case for the generic op tests: input types, attributes and the range inputs are drawn from.
+/// Is one case for the generic op tests: input types, attributes, and the range that inputs are
+/// drawn from.
 struct OpSample {
   std::vector<TensorType> inputs = {};
   Attributes attributes = {};
-  double low = -1;  ///< f32 inputs are drawn from [low, high)
+  double low = -1;  ///< Elements of f32 inputs are drawn from [low, high).
   double high = 1;
-  std::int64_t labels = 0;                  ///< i64 inputs are drawn from [0, labels)
-  std::vector<std::size_t> constants = {};  ///< f32 inputs that get no gradient by definition
+  std::int64_t labels = 0;  ///< Elements of i64 inputs are drawn from [0, labels).
+  /// Has the f32 inputs that get no gradient by definition.
+  std::vector<std::size_t> constants = {};
 };
 
-/// Whether a node works in the batch-lane layout (graph/ops/rules/lane_shape.hpp).
+/// Says whether a node works in the batch-lane layout (graph/ops/rules/lane_shape.hpp).
 enum class LaneUse : std::uint8_t {
   never,
-  follows,  ///< where its first input is there already
-  prefers,  ///< always: that is worth the conversions around it
+  follows,  ///< The node does so if its first input is in that layout already.
+  prefers,  ///< The node always does so, as that is worth the conversions around it.
 };
 
 struct Op {
-  /// The name in graphs, dumps and messages, e.g. "conv2d".
+  /// Is the name in graphs, dumps and messages, such as "conv2d".
   std::string_view name;
-  /// The ONNX operator this is, "" where there is none.
+  /// Is the name of the ONNX operator that does the same; empty if there is none.
   std::string_view onnx = "";
   /// Declares the attributes that a node may set. append() refuses any other, so that a misspelt
   /// name never means the default.
   std::vector<DeclaredAttribute> attributes = {};
-  /// Output types from input types.
+  /// Returns the types of the outputs for those of the inputs.
   /// @throws Error shape_mismatch with a text such as "expected 10 input channels, got 12"; the
-  /// caller puts the op's and the node's name before it.
+  /// caller puts the names of the op and of the node before it.
   std::vector<TensorType> (*infer)(const Attributes&, Types inputs) = nullptr;
-  /// Computes the outputs. Never allocates tensor memory; the result's bits depend on the inputs,
-  /// types, attributes and random key only.
+  /// Computes the outputs. It never allocates tensor memory, and the bits of the result depend on
+  /// nothing but inputs, types, attributes, random key and the numbers of the call.
   void (*forward)(const KernelCall&) = nullptr;
-  /// Emits the nodes that compute the gradients of the inputs; null: not differentiable.
+  /// Emits the nodes that compute the gradients of the inputs. Null says that the op is not
+  /// differentiable.
   void (*backward)(GradientContext&) = nullptr;
   Cost (*cost)(const Attributes&, Types inputs, Types outputs) = nullptr;
-  /// Scratch bytes that `forward` needs; null: none.
+  /// Returns the scratch bytes that `forward` needs. Null says that it needs none.
   std::int64_t (*workspace)(const Attributes&, Types inputs, Types outputs) = nullptr;
-  /// Of how many independent units `forward` consists, for threads to share: whichever part of them
-  /// it computes, it writes their outputs only, with the bits that the whole would give them. What
-  /// layout, algorithm or blocks depend on is therefore the whole's sizes, not the part's. Parts
-  /// run at the same time, each with a workspace of its own. Null: not to be shared.
+  /// Returns the number of independent units that `forward` consists of, for threads to share.
+  /// Whichever part of them `forward` computes, it writes the outputs of that part only, with the
+  /// bits that the whole would give them. Layouts, algorithms and blocks therefore depend on the
+  /// sizes of the whole, not of the part. Parts run at the same time, each with a workspace of its
+  /// own. Null says that the work is not to be shared.
   std::int64_t (*units)(const Attributes&, Types inputs, Types outputs) = nullptr;
   std::vector<Overwrite> overwrites = {};
   std::vector<Update> updates = {};
-  /// What the op becomes when a model is compiled for inference; null: itself. The replacement
-  /// takes the leading inputs that it needs and gives a prefix of the outputs (dropout: identity).
+  /// Returns what the op becomes when a model is compiled for inference. The replacement takes the
+  /// leading inputs that it needs and gives a prefix of the outputs; dropout becomes the identity.
+  /// Null says that the op stays itself.
   const Op& (*inference)() = nullptr;
-  /// The op that does the same in the batch-lane layout, input 0 and all outputs there, the other
-  /// inputs as they are; null: itself. And whether to use it, from attributes and types (of the
-  /// batch-major inputs) alone; null: never.
+  /// Returns the op that does the same in the batch-lane layout, which input 0 and all outputs then
+  /// have, while the other inputs stay as they are. Null says that the op itself does so.
+  /// `lane_use` says whether to use it, from the attributes and the types of the batch-major inputs
+  /// alone. Null says never.
   const Op& (*lane_form)() = nullptr;
   LaneUse (*lane_use)(const Attributes&, Types inputs) = nullptr;
-  /// Cases for the generic tests (forward determinism, finite differences, shapes).
+  /// Returns cases for the generic tests of determinism, finite differences and shapes.
   std::vector<OpSample> (*samples)() = nullptr;
   /// Overwrites those inputs of which the op refuses some contents, such as labels that are no
   /// class, by contents that it takes, and of which it works on as much as there is room for. It
@@ -135,7 +143,7 @@ struct Op {
   bool has_batch_statistics = false;
 };
 
-/// What an op's `backward` works with: the node, and a way to emit more nodes.
+/// Gives an op's `backward` the node, and a way to emit more nodes.
 class GradientContext {
  public:
   GradientContext(Graph& graph, NodeId node, std::vector<ValueId> output_gradients,
@@ -146,9 +154,10 @@ class GradientContext {
   ValueId output(std::size_t i) const { return graph_.node(node_).outputs[i]; }
   std::size_t input_count() const { return graph_.node(node_).inputs.size(); }
   const TensorType& type(ValueId value) const { return graph_.type(value); }
-  /// The gradient of output i, `none` if nothing that follows depends on it differentiably.
+  /// Returns the gradient of output i, or `none` if nothing that follows depends on that output
+  /// differentiably.
   ValueId gradient(std::size_t i) const { return output_gradients_[i]; }
-  /// Whether anybody wants the gradient of input i.
+  /// Returns whether anybody wants the gradient of input i.
   bool needs(std::size_t i) const { return needed_[i]; }
 
   /// Appends a backward node and returns its output number `output`.

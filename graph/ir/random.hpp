@@ -1,5 +1,6 @@
-// Counter-based random numbers (Philox 4x32-10, Salmon et al., SC 2011): a draw depends on its key
-// and index alone, never on what was drawn before it or on which thread.
+// These functions draw counter-based random numbers (Philox 4x32-10, Salmon et al., SC 2011). A
+// draw depends on its key and its index alone, never on what was drawn before it or on which
+// thread.
 #pragma once
 
 #include <array>
@@ -10,23 +11,23 @@
 
 namespace penstock::graph {
 
-/// What a draw belongs to: the same everywhere, whatever the topology.
+/// Says what a draw belongs to. It is the same for every topology.
 struct RandomKey {
   std::uint64_t seed = 0;
-  std::uint64_t update = 0;  ///< weight updates done since the run began
+  std::uint64_t update = 0;  ///< Counts the weight updates since the run began.
   std::uint32_t replica = 0;
-  std::uint32_t micro_batch = 0;  ///< within its accumulation window
-  std::uint64_t name = 0;         ///< hash_name() of the op's name in the model
+  std::uint32_t micro_batch = 0;  ///< Is the number within the accumulation window.
+  std::uint64_t name = 0;         ///< Is hash_name() of the op's name in the model.
 };
 
-/// The bare generator: Philox 4x32 with ten rounds.
+/// Runs the bare generator, Philox 4x32 with ten rounds.
 std::array<std::uint32_t, 4> philox4x32_10(std::array<std::uint32_t, 4> counter,
                                            std::array<std::uint32_t, 2> key) noexcept;
 
-/// Four independent 32-bit draws: numbers 4*index to 4*index+3 of the key's sequence.
+/// Returns four independent 32-bit draws: numbers 4*index to 4*index+3 of the sequence of `key`.
 std::array<std::uint32_t, 4> philox(const RandomKey& key, std::uint64_t index) noexcept;
 
-/// A draw mapped to [0, 1): multiples of 2^-24.
+/// Maps a draw to [0, 1), to a multiple of 2^-24.
 constexpr float to_unit(std::uint32_t draw) noexcept {
   return static_cast<float>(draw >> 8) * 0x1p-24f;
 }
