@@ -1,4 +1,4 @@
-// The list of all ops.
+// These functions find the ops.
 #pragma once
 
 #include <span>

@@ -18,7 +18,7 @@ constexpr RealAttribute p{"p", 0.5};
 }  // namespace attribute
 namespace {
 
-/// A word of the mask is a unit, with its elements.
+/// Counts the bits of a word of the mask. A word is a unit, together with its elements.
 constexpr std::size_t word_bits = 64;
 
 double probability(const Attributes& attributes) {
@@ -45,8 +45,8 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   return {in[0], mask_type(in[0].shape)};
 }
 
-/// Bits `first` to `first + count - 1` of the mask. A draw is one of 2^32 numbers; those below
-/// p·2^32 drop their element.
+/// Returns the bits `first` to `first + count - 1` of the mask. A draw is one of 2^32 numbers;
+/// those below p·2^32 drop their element.
 std::uint64_t draw_word(const RandomKey& key, std::size_t first, std::size_t count, double p) {
   const auto dropped = static_cast<std::uint64_t>(std::llround(p * 0x1p32));
   std::uint64_t word = 0;

@@ -4,12 +4,13 @@
 
 namespace penstock::graph {
 
-/// Each element of x is 0 with probability p and x/(1-p) otherwise (Srivastava et al., 2014);
-/// attribute p (0.5). Outputs y and the mask, i64 [ceil(elements/64)]: bit i%64 of word i/64 says
-/// whether element i was kept, so the way back needs neither x nor the random numbers again.
-/// Element i belongs to draw i of the call's random key. At inference: identity.
+/// Makes each element of x 0 with probability p and x/(1-p) otherwise (Srivastava et al., 2014);
+/// the attribute p is 0.5 by default. The outputs are y and the mask, i64 [ceil(elements/64)]: bit
+/// i%64 of word i/64 says whether element i was kept, so that the way back needs neither x nor the
+/// random numbers again. Element i belongs to draw i of the call's random key. In inference, the op
+/// is the identity.
 extern const Op dropout;
-/// (dy, mask) -> dx; attribute p.
+/// Maps (dy, mask) to dx; the attribute is p.
 extern const Op dropout_gradient;
 
 }  // namespace penstock::graph

@@ -4,10 +4,10 @@
 
 namespace penstock::graph {
 
-/// y = x·Φ(x), Φ the normal distribution (Hendrycks and Gimpel, 2016), by erf and not by its tanh
-/// approximation. Input x of any shape.
+/// Computes y = x·Φ(x), where Φ is the normal distribution (Hendrycks and Gimpel, 2016), by erf and
+/// not by its approximation by tanh. The input x may have any shape.
 extern const Op gelu;
-/// (x, dy) -> dx = dy·(Φ(x) + x·φ(x)).
+/// Maps (x, dy) to dx = dy·(Φ(x) + x·φ(x)).
 extern const Op gelu_gradient;
 
 }  // namespace penstock::graph

@@ -31,7 +31,8 @@ void forward(const KernelCall& call) {
 }
 
 void backward(GradientContext& context) {
-  // The output has the input's sign unless the slope is negative, and is kept alive less long.
+  // The output has the sign of the input unless the slope is negative, and needs to be kept for a
+  // shorter time than the input.
   const bool same_sign = slope(context.attributes()) >= 0;
   const ValueId sign = same_sign ? context.output(0) : context.input(0);
   context.set(0, context.emit(leaky_relu_gradient, {sign, context.gradient(0)},

@@ -4,10 +4,10 @@
 
 namespace penstock::graph {
 
-/// y = x where x >= 0, else negative_slope·x. Input x of any shape; attribute negative_slope
-/// (0.01).
+/// Computes y = x where x >= 0, and y = negative_slope·x elsewhere. The input x may have any shape;
+/// the attribute negative_slope is 0.01 by default.
 extern const Op leaky_relu;
-/// (x or y, dy) -> dx = dy where the first is above 0, else negative_slope·dy.
+/// Maps (x or y, dy) to dx = dy where the first is above 0, else negative_slope·dy.
 extern const Op leaky_relu_gradient;
 
 }  // namespace penstock::graph

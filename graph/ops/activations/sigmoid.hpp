@@ -4,9 +4,9 @@
 
 namespace penstock::graph {
 
-/// y = 1 / (1 + exp(-x)). Input x of any shape.
+/// Computes y = 1 / (1 + exp(-x)). The input x may have any shape.
 extern const Op sigmoid;
-/// (y, dy) -> dx = dy·y·(1 - y).
+/// Maps (y, dy) to dx = dy·y·(1 - y).
 extern const Op sigmoid_gradient;
 
 }  // namespace penstock::graph

@@ -4,9 +4,9 @@
 
 namespace penstock::graph {
 
-/// y = x·s(x), s the logistic sigmoid. Input x of any shape.
+/// Computes y = x·s(x), where s is the logistic sigmoid. The input x may have any shape.
 extern const Op silu;
-/// (x, dy) -> dx = dy·s(x)·(1 + x·(1 - s(x))).
+/// Maps (x, dy) to dx = dy·s(x)·(1 + x·(1 - s(x))).
 extern const Op silu_gradient;
 
 }  // namespace penstock::graph

@@ -22,12 +22,13 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   return out;
 }
 
-/// Lines that are neighbours for the axis's sake are computed side by side: a unit.
+/// Counts as a unit the lines that are neighbours because of the axis: they are computed side by
+/// side.
 std::int64_t units(const Attributes& attributes, Types in, Types) {
   return lines_along(in[0].shape, attribute::axis.of(attributes)).outer;
 }
 
-/// The lines of a part, and where they begin.
+/// Has the lines of a part, and where they begin.
 struct LineRange {
   Lines lines;
   std::int64_t first;

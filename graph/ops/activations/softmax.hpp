@@ -4,15 +4,16 @@
 
 namespace penstock::graph {
 
-/// y = exp(x) / sum(exp(x)) along attribute `axis` (-1; negative counts from the end), x of any
-/// shape; safe from overflow. Elements that are -inf give exactly 0.
+/// Computes y = exp(x) / sum(exp(x)) along the attribute `axis`, which is -1 by default; a negative
+/// axis counts from the end. The input x may have any shape. The op is safe from overflow, and
+/// elements that are -inf give exactly 0.
 extern const Op softmax;
-/// (y, dy) -> dx = y·(dy - sum(dy·y)).
+/// Maps (y, dy) to dx = y·(dy - sum(dy·y)).
 extern const Op softmax_gradient;
 
-/// The logarithm of softmax, with the same attribute.
+/// Computes the logarithm of softmax, with the same attribute.
 extern const Op log_softmax;
-/// (y, dy) -> dx = dy - exp(y)·sum(dy).
+/// Maps (y, dy) to dx = dy - exp(y)·sum(dy).
 extern const Op log_softmax_gradient;
 
 }  // namespace penstock::graph

@@ -4,9 +4,9 @@
 
 namespace penstock::graph {
 
-/// y = tanh(x). Input x of any shape.
+/// Computes y = tanh(x). The input x may have any shape.
 extern const Op tanh;
-/// (y, dy) -> dx = dy·(1 - y²).
+/// Maps (y, dy) to dx = dy·(1 - y²).
 extern const Op tanh_gradient;
 
 }  // namespace penstock::graph

@@ -11,7 +11,7 @@
 namespace penstock::graph {
 namespace {
 
-/// Operands of the same shape are one run; others are walked through by one thread.
+/// Operands of the same shape are one run. Others are walked through by one thread.
 std::int64_t units(const Attributes& attributes, Types in, Types out) {
   return in[0].shape == in[1].shape ? element_units(attributes, in, out) : 1;
 }

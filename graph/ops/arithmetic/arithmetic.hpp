@@ -4,7 +4,7 @@
 
 namespace penstock::graph {
 
-/// a + b, a - b and a·b, element by element, broadcasting as NumPy does.
+/// These compute a + b, a - b and a·b, element by element, and broadcast as NumPy does.
 extern const Op add;
 extern const Op sub;
 extern const Op mul;

@@ -1,4 +1,4 @@
-// Functions of two tensors, element by element, with broadcasting.
+// These functions of two tensors work element by element, with broadcasting.
 #pragma once
 
 #include "graph/ir/op.hpp"

@@ -4,7 +4,7 @@
 
 namespace penstock::graph {
 
-/// Sums over every axis but 1: x [N,C,...] -> [C]. The gradient of a per-channel bias.
+/// Sums x [N,C,...] over every axis but axis 1, to [C]. This is the gradient of a bias per channel.
 extern const Op channel_sum;
 
 }  // namespace penstock::graph

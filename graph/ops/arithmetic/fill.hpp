@@ -4,8 +4,9 @@
 
 namespace penstock::graph {
 
-/// A tensor of one number. No inputs; attributes `shape` (integers), `value` (real) and
-/// `loss_scaled` (0): times the run's loss scale, as where backward begins.
+/// Makes a tensor of one number. The op has no inputs. The attributes are `shape` (integers),
+/// `value` (real) and `loss_scaled` (0 by default), which multiplies the value by the run's loss
+/// scale, as where backward begins.
 extern const Op fill;
 
 }  // namespace penstock::graph

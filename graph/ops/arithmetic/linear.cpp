@@ -73,7 +73,7 @@ std::vector<OpSample> samples() {
           {.inputs = {x, weight}},
           {.inputs = {x, weight, bias},
            .attributes = {{"relu", 1}},
-           .low = 0.1}};  // so that no sum is near the kink
+           .low = 0.1}};  // With these numbers no sum is near the kink.
 }
 
 std::vector<TensorType> infer_input_gradient(const Attributes&, Types in) {

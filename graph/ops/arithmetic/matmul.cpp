@@ -18,10 +18,10 @@ constexpr FlagAttribute transpose_b{"transpose_b"};
 }  // namespace attribute
 namespace {
 
-/// One operand of one product, as it is stored.
+/// Describes one operand of one product, as it is stored.
 struct Layout {
   bool transposed;
-  std::int64_t rows, columns;  ///< of the factor, after transposing
+  std::int64_t rows, columns;  ///< Are those of the factor, after it was transposed.
 
   Layout(const Shape& shape, bool is_transposed)
       : transposed(is_transposed),
@@ -68,7 +68,7 @@ std::int64_t workspace(const Attributes& attributes, Types in, Types out) {
                                       layout_a(attributes, in[0].shape).columns);
 }
 
-/// Products one after the other, each with its own units.
+/// Counts the units of the products, which come one after the other.
 std::int64_t units(const Attributes&, Types, Types out) {
   const std::int64_t rows = out[0].shape[-2], columns = out[0].shape[-1];
   return rows * columns > 0
@@ -104,7 +104,7 @@ ValueId emit_product(GradientContext& context, ValueId a, bool transpose_a, Valu
       {{"transpose_a", std::int64_t{transpose_a}}, {"transpose_b", std::int64_t{transpose_b}}});
 }
 
-/// With A = op(a) and B = op(b): dA = dC·Bᵀ and dB = Aᵀ·dC, transposed where a or b is.
+/// Emits dA = dC·Bᵀ and dB = Aᵀ·dC for A = op(a) and B = op(b), transposed where a or b is.
 void backward(GradientContext& context) {
   const ValueId a = context.input(0), b = context.input(1), dc = context.gradient(0);
   const bool ta = attribute::transpose_a.of(context.attributes());

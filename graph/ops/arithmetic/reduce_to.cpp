@@ -27,7 +27,7 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   return {{DType::f32, shape}};
 }
 
-/// One double for each element of the result.
+/// Asks for one double for each element of the result.
 std::int64_t workspace(const Attributes&, Types, Types out) {
   return out[0].shape.elements() * static_cast<std::int64_t>(sizeof(double));
 }

@@ -4,7 +4,7 @@
 
 namespace penstock::graph {
 
-/// y = factor·x: attribute factor (1), x of any shape.
+/// Computes y = factor·x. The attribute factor is 1 by default; x may have any shape.
 extern const Op scale;
 
 }  // namespace penstock::graph

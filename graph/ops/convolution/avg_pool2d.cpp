@@ -24,7 +24,7 @@ void backward(GradientContext& context) {
   context.set(0, context.emit(avg_pool2d_gradient, {context.gradient(0)}, std::move(attributes)));
 }
 
-/// Of the pooling and of its gradient alike: `pooled` is the small side.
+/// Returns the cost of the pooling and of its gradient alike; `pooled` is the small side.
 Cost window_cost(const Attributes& attributes, const TensorType& pooled, const TensorType& image) {
   const auto cells = static_cast<double>(pool_window(attributes).cells());
   return {.flops = (cells + 1) * static_cast<double>(pooled.shape.elements()),

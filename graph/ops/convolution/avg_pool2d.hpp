@@ -4,10 +4,11 @@
 
 namespace penstock::graph {
 
-/// torch.nn.functional.avg_pool2d: the mean over each window, in which padding counts as zeros.
-/// Input x [N,C,H,W], output [N,C,OH,OW]. Attributes as for max_pool2d.
+/// Is torch.nn.functional.avg_pool2d: computes the mean over each window, in which padding counts
+/// as zeros. The input is x [N,C,H,W], the output [N,C,OH,OW]. The attributes are those of
+/// max_pool2d.
 extern const Op avg_pool2d;
-/// (dy [N,C,OH,OW]) -> dx [N,C,H,W]. Attributes as above and input_size [H,W].
+/// Maps (dy [N,C,OH,OW]) to dx [N,C,H,W]. The attributes are as above, and input_size [H,W].
 extern const Op avg_pool2d_gradient;
 
 }  // namespace penstock::graph

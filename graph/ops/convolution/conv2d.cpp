@@ -95,7 +95,7 @@ std::vector<OpSample> samples() {
       {.inputs = {f32({1, 4, 3, 3}), f32({2, 4, 1, 1})}, .attributes = {{"padding", 2}}},
       {.inputs = {f32({2, 2, 4, 3}), f32({3, 2, 2, 2}), f32({3})},
        .attributes = {{"relu", 1}},
-       .low = 0.1},  // so that no sum is near the kink
+       .low = 0.1},  // With these numbers no sum is near the kink.
   };
 }
 
@@ -159,7 +159,7 @@ void forward_weight_gradient(const KernelCall& call) {
                            floats(call.workspace));
 }
 
-// Few channels leave a matrix product narrow, but not a vector of samples; with many channels the
+// Few channels leave a matrix product narrow, but not a vector of samples. With many channels the
 // product is faster, and with few samples most lanes would be padding.
 LaneUse lane_use(const Attributes& attributes, Types in) {
   constexpr std::int64_t few_channels = 32;
@@ -168,7 +168,7 @@ LaneUse lane_use(const Attributes& attributes, Types in) {
   const bool plain_window = window.stride == Pair{1, 1} && window.dilation == Pair{1, 1} &&
                             attribute::groups.of(attributes) == 1;
   const bool narrow = x[1] <= few_channels && weight[0] <= few_channels;
-  // Half a block that holds no sample costs nothing.
+  // Half a block costs nothing if it holds no sample.
   constexpr std::int64_t step = lane_count / 2;
   const std::int64_t computed = (x[0] + step - 1) / step * step;
   return plain_window && narrow && 3 * x[0] >= 2 * computed ? LaneUse::prefers : LaneUse::never;

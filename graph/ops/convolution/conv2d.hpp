@@ -4,14 +4,16 @@
 
 namespace penstock::graph {
 
-/// Cross-correlation (torch.nn.functional.conv2d). Inputs x [N,C,H,W], weight [O,C/groups,kh,kw]
-/// and, if there is one, bias [O]; output [N,O,OH,OW] with
+/// Is the cross-correlation torch.nn.functional.conv2d. The inputs are x [N,C,H,W], weight
+/// [O,C/groups,kh,kw] and, if there is one, bias [O]. The output is [N,O,OH,OW] with
 /// OH = (H + 2*padding - dilation*(kh-1) - 1) / stride + 1, rounded down.
-/// Attributes stride (1), padding (0), dilation (1), one integer or [height,width]; groups (1).
+/// The attributes are stride (1 by default), padding (0) and dilation (1), each one integer or
+/// [height,width], and groups (1).
 extern const Op conv2d;
-/// (dy [N,O,OH,OW], weight) -> dx [N,C,H,W]. Attributes as above and input_size [H,W].
+/// Maps (dy [N,O,OH,OW], weight) to dx [N,C,H,W]. The attributes are as above, and input_size
+/// [H,W].
 extern const Op conv2d_input_gradient;
-/// (x [N,C,H,W], dy [N,O,OH,OW]) -> dweight. Attributes as above and kernel [kh,kw].
+/// Maps (x [N,C,H,W], dy [N,O,OH,OW]) to dweight. The attributes are as above, and kernel [kh,kw].
 extern const Op conv2d_weight_gradient;
 
 }  // namespace penstock::graph

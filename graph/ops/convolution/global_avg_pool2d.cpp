@@ -31,7 +31,7 @@ void backward(GradientContext& context) {
                               with_input_size({}, context.type(context.input(0)).shape)));
 }
 
-/// Both ways every pixel is touched once.
+/// In both directions, every pixel is touched once.
 Cost cost(const Attributes&, Types in, Types out) {
   return {.flops = static_cast<double>(std::max(in[0].shape.elements(), out[0].shape.elements())),
           .bytes = static_cast<double>(in[0].bytes() + out[0].bytes())};

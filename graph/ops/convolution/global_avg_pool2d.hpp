@@ -4,9 +4,9 @@
 
 namespace penstock::graph {
 
-/// The mean of every plane (torch.nn.AdaptiveAvgPool2d(1)): x [N,C,H,W] -> [N,C,1,1].
+/// Computes the mean of every plane (torch.nn.AdaptiveAvgPool2d(1)): x [N,C,H,W] becomes [N,C,1,1].
 extern const Op global_avg_pool2d;
-/// (dy [N,C,1,1]) -> dx [N,C,H,W]. Attribute input_size [H,W].
+/// Maps (dy [N,C,1,1]) to dx [N,C,H,W]. The attribute is input_size [H,W].
 extern const Op global_avg_pool2d_gradient;
 
 }  // namespace penstock::graph

@@ -13,7 +13,8 @@ namespace {
 
 std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   const TensorType y = infer_pool2d(attributes, in);
-  constexpr std::int64_t most_cells = std::int64_t{1} << 24;  // what a float counts exactly
+  // A float counts exactly up to this number.
+  constexpr std::int64_t most_cells = std::int64_t{1} << 24;
   const std::int64_t cells = pool_window(attributes).cells();
   expect(cells <= most_cells, "expected a kernel of at most " + std::to_string(most_cells) +
                                   " cells, got " + std::to_string(cells));
@@ -58,7 +59,7 @@ Cost cost_gradient(const Attributes&, Types in, Types out) {
           .bytes = static_cast<double>(in[0].bytes() + in[1].bytes() + out[0].bytes())};
 }
 
-// A lane's winner is one byte.
+// The winner of a lane is one byte.
 LaneUse lane_use(const Attributes& attributes, Types) {
   return pool_window(attributes).cells() <= 256 ? LaneUse::follows : LaneUse::never;
 }

@@ -4,12 +4,15 @@
 
 namespace penstock::graph {
 
-/// torch.nn.functional.max_pool2d. Input x [N,C,H,W]; outputs y [N,C,OH,OW] and, of the same type,
-/// which window position each maximum came from (kh * kernel width + kw), all that the gradient
-/// needs. Of equal pixels the first wins; a NaN wins over every number.
-/// Attributes kernel, stride (kernel) and padding (0), one integer or [height,width].
+/// Is torch.nn.functional.max_pool2d. The input is x [N,C,H,W]. The outputs are y [N,C,OH,OW] and,
+/// of the same type, the window position that each maximum came from (kh * kernel width + kw),
+/// which is all that the gradient needs. Of equal pixels the first wins; a NaN wins over every
+/// number.
+/// The attributes are kernel, stride (by default the kernel) and padding (0), each one integer or
+/// [height,width].
 extern const Op max_pool2d;
-/// (winners [N,C,OH,OW], dy [N,C,OH,OW]) -> dx [N,C,H,W]. Attributes as above and input_size [H,W].
+/// Maps (winners [N,C,OH,OW], dy [N,C,OH,OW]) to dx [N,C,H,W]. The attributes are as above, and
+/// input_size [H,W].
 extern const Op max_pool2d_gradient;
 
 }  // namespace penstock::graph

@@ -61,7 +61,7 @@ std::vector<OpSample> samples() {
        .attributes = {{"padding", 2}}},
       {.inputs = {f32({1, 1, 2, 3, 16}), f32({2, 1, 1, 2})},
        .attributes = {{"relu", 1}},
-       .low = 0.1},  // so that no sum is near relu's kink
+       .low = 0.1},  // With these numbers no sum is near relu's kink.
   };
 }
 

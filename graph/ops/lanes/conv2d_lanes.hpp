@@ -4,15 +4,16 @@
 
 namespace penstock::graph {
 
-/// conv2d in the batch-lane layout (graph/ops/rules/lane_shape.hpp), stride, dilation and groups 1:
-/// inputs x [B,C,H,W,16], weight [O,C,kh,kw] and, if there is one, bias [O]; output [B,O,OH,OW,16].
-/// Attributes padding (0), one integer or [height,width]; batch (16*B), the number of samples:
-/// lanes beyond it are mostly skipped and become zero, here and in the gradients; relu (0):
-/// whether what is below zero becomes zero. The bias's gradient is dy's channel_sum_lanes.
+/// Is conv2d in the batch-lane layout (graph/ops/rules/lane_shape.hpp), with a stride, a dilation
+/// and groups of 1. The inputs are x [B,C,H,W,16], weight [O,C,kh,kw] and, if there is one, bias
+/// [O]; the output is [B,O,OH,OW,16]. The attributes are padding (0 by default), one integer or
+/// [height,width]; batch (16*B), the number of samples: lanes beyond it are mostly skipped and
+/// become zero, here and in the gradients; and relu (0), which says whether what is below zero
+/// becomes zero. The gradient of the bias is channel_sum_lanes of dy.
 extern const Op conv2d_lanes;
-/// (dy [B,O,OH,OW,16], weight) -> dx [B,C,H,W,16]. Attributes as above.
+/// Maps (dy [B,O,OH,OW,16], weight) to dx [B,C,H,W,16]. The attributes are as above.
 extern const Op conv2d_lanes_input_gradient;
-/// (x [B,C,H,W,16], dy [B,O,OH,OW,16]) -> dweight. Attributes as above.
+/// Maps (x [B,C,H,W,16], dy [B,O,OH,OW,16]) to dweight. The attributes are as above.
 extern const Op conv2d_lanes_weight_gradient;
 
 }  // namespace penstock::graph

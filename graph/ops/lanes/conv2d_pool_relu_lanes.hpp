@@ -4,16 +4,17 @@
 
 namespace penstock::graph {
 
-/// conv2d_lanes, then max_pool2d with kernel 2, then relu (or relu first, which gives the same), in
-/// one. Inputs and attributes as conv2d_lanes, but for relu; outputs y [B,O,OH,OW,16], OH and OW
-/// being half of what the convolution gives, rounded down, and winners [B,O,OH,OW,4], one byte for
-/// each element of y in the place of four to a float: which of the four pixels is the largest, row
-/// by row, or 4 where y is not above zero.
+/// Does conv2d_lanes, then max_pool2d with kernel 2, then relu (or relu first, which gives the
+/// same) in one. The inputs and attributes are those of conv2d_lanes, but for relu. The outputs are
+/// y [B,O,OH,OW,16], where OH and OW are half of what the convolution gives, rounded down, and
+/// winners [B,O,OH,OW,4], which has one byte for each element of y, four to a float: the byte says
+/// which of the four pixels is the largest, row by row, or is 4 where y is not above zero.
 extern const Op conv2d_pool_relu_lanes;
-/// (winners [B,O,OH,OW,4], dy [B,O,OH,OW,16], weight) -> dx [B,C,H,W,16]. Attributes as above and
-/// input_size [H,W].
+/// Maps (winners [B,O,OH,OW,4], dy [B,O,OH,OW,16], weight) to dx [B,C,H,W,16]. The attributes are
+/// as above, and input_size [H,W].
 extern const Op conv2d_pool_relu_lanes_input_gradient;
-/// (x [B,C,H,W,16], winners, dy) -> dweight and dbias. Attributes as above and kernel [kh,kw].
+/// Maps (x [B,C,H,W,16], winners, dy) to dweight and dbias. The attributes are as above, and kernel
+/// [kh,kw].
 extern const Op conv2d_pool_relu_lanes_weight_gradient;
 
 }  // namespace penstock::graph

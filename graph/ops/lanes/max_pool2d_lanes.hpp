@@ -4,13 +4,13 @@
 
 namespace penstock::graph {
 
-/// max_pool2d in the batch-lane layout (graph/ops/rules/lane_shape.hpp). Input x [B,C,H,W,16];
-/// outputs y [B,C,OH,OW,16] and the winners [B,C,OH,OW,4], one byte for each element of y in the
-/// place of four to a float: the window position kh * kernel width + kw. Attributes as
-/// max_pool2d's; the kernel has at most 256 cells.
+/// Is max_pool2d in the batch-lane layout (graph/ops/rules/lane_shape.hpp). The input is x
+/// [B,C,H,W,16]. The outputs are y [B,C,OH,OW,16] and the winners [B,C,OH,OW,4], which have one
+/// byte for each element of y, four to a float: the window position kh * kernel width + kw. The
+/// attributes are those of max_pool2d; the kernel has at most 256 cells.
 extern const Op max_pool2d_lanes;
-/// (winners [B,C,OH,OW,4], dy [B,C,OH,OW,16]) -> dx [B,C,H,W,16]. Attributes as above and
-/// input_size [H,W].
+/// Maps (winners [B,C,OH,OW,4], dy [B,C,OH,OW,16]) to dx [B,C,H,W,16]. The attributes are as above,
+/// and input_size [H,W].
 extern const Op max_pool2d_lanes_gradient;
 
 }  // namespace penstock::graph

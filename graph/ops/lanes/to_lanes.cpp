@@ -8,17 +8,17 @@
 namespace penstock::graph {
 namespace {
 
-/// Elements of one sample of x [N,...].
+/// Counts the elements of one sample of x [N,...].
 std::int64_t sample_length(const Shape& x) {
   return x[0] == 0 ? 0 : x.elements() / x[0];
 }
 
-/// A block of samples is a unit.
+/// Counts the blocks of samples, which are the units.
 std::int64_t units_of(const TensorType& lanes) {
   return lanes.shape[0];
 }
 
-/// The samples of a part, of x [N,...] and its lanes.
+/// Has the samples of a part, of x [N,...] and its lanes.
 struct SampleRange {
   std::int64_t count, length;
   float *x, *lanes;

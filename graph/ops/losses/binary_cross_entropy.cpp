@@ -23,7 +23,8 @@ bool is_probability(float value) {
   return value >= 0 && value <= 1;
 }
 
-/// Outside of it the loss is no number or its slope has the wrong sign.
+/// Checks that x is a probability. Outside of 0 to 1, the loss is no number or its slope has the
+/// wrong sign.
 void expect_probabilities(const Operand& x) {
   const auto values = x.f32();
   std::size_t improbable = 0;

@@ -20,7 +20,7 @@ void fill_labels(const Attributes& attributes, const Operand& labels, std::int64
   const std::int64_t ignored = attribute::ignore_index.of(attributes);
   std::int64_t next = 0;
   for (std::int64_t& label : labels.i64()) {
-    if (next == ignored) next = (next + 1) % classes;  // where it is the only class, it stays
+    if (next == ignored) next = (next + 1) % classes;  // If it is the only class, it stays.
     label = next;
     next = (next + 1) % classes;
   }

@@ -1,4 +1,5 @@
-// Class labels of the losses: [N,...] beside scores [N,C,...], attribute `ignore_index` (-100).
+// Some losses take class labels [N,...] beside scores [N,C,...]. The attribute `ignore_index`, -100
+// by default, is a label that does not count.
 #pragma once
 
 #include "graph/ir/op.hpp"
@@ -13,20 +14,20 @@ inline constexpr IntegerAttribute ignore_index{"ignore_index", -100};
 
 }  // namespace attribute
 
-/// (x f32 [N,C,...], labels i64 [N,...]); `name` is what x is called in messages.
+/// Checks the inputs (x f32 [N,C,...], labels i64 [N,...]); `name` is what x is called in messages.
 void expect_labelled(Types inputs, std::string_view name);
 
-/// Fills `labels` with every class in turn, but without the one that is ignored.
+/// Fills `labels` with every class in turn, but without the class that is ignored.
 void fill_labels(const Attributes& attributes, const Operand& labels, std::int64_t classes);
 /// Does so with the labels of (scores [N,C,...], labels); serves as Op::make_valid.
 void fill_labels_of_scores(const Attributes& attributes, std::span<const Operand> inputs);
 
-/// The labels of one kernel call. Label i belongs to line i of the scores along axis 1.
+/// Has the labels of one kernel call. Label i belongs to line i of the scores along axis 1.
 class ClassLabels {
  public:
-  /// `scores` is the shape [N,C,...].
-  /// @throws Error invalid_data for a label that is neither a class nor ignored:
-  /// "label 12 at sample 3: expected 0 to 9".
+  /// Takes labels for scores of the shape `scores`, [N,C,...].
+  /// @throws Error invalid_data for a label that is neither a class nor ignored, such as "label 12
+  /// at sample 3: expected 0 to 9".
   ClassLabels(const Attributes& attributes, const Operand& labels, const Shape& scores);
 
   std::int64_t size() const { return lines_.outer * lines_.inner; }
@@ -34,7 +35,7 @@ class ClassLabels {
   bool ignored(std::int64_t i) const { return labels_[i] == ignore_index_; }
   const std::int64_t* data() const { return labels_; }
   std::int64_t ignore_index() const { return ignore_index_; }
-  /// How many are not ignored.
+  /// Counts the labels that are not ignored.
   std::int64_t counted() const { return counted_; }
 
   /// Returns where the score of class c for label i is, in a tensor of the scores' shape.
@@ -53,8 +54,8 @@ class ClassLabels {
   std::int64_t counted_ = 0;
 };
 
-/// Writes a loss with the terms `term(i)`; ignored labels have the term 0 and no part in the mean,
-/// which is NaN if all are ignored.
+/// Writes a loss with the terms `term(i)`. Ignored labels have the term 0 and no part in the mean,
+/// which is NaN if all labels are ignored.
 template <class Term>
 void write_loss(const Attributes& attributes, const Operand& loss, const ClassLabels& labels,
                 Term term) {

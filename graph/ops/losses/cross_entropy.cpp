@@ -26,7 +26,7 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   return {loss_type(attributes, in[1].shape), in[0]};
 }
 
-/// Minus the log-probability that label i has on average over the classes.
+/// Returns minus the log-probability that label i has on average over the classes.
 double uniform_term(const float* log_probabilities, const ClassLabels& labels, std::int64_t i) {
   double sum = 0;
   for (std::int64_t c = 0; c < labels.classes(); ++c) sum -= log_probabilities[labels.at(i, c)];

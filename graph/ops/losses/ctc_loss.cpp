@@ -46,7 +46,7 @@ void expect_sequences(const Attributes& attributes, Types in) {
                                       std::to_string(sample) + ": expected " + expected);
 }
 
-/// The sequences of one call.
+/// Has the sequences of one call.
 class Sequences {
  public:
   explicit Sequences(const KernelCall& call)
@@ -59,7 +59,8 @@ class Sequences {
         counts_(call.inputs[3].i64().data()) {}
 
   std::int64_t size() const { return shape_[0]; }
-  /// @throws Error invalid_data for lengths and labels out of range.
+  /// Returns the sequence of a sample. @throws Error invalid_data for lengths and labels out of
+  /// range.
   LabelledSequence operator[](std::int64_t sample) const {
     check_length("length", steps_[sample], sample, shape_[1]);
     check_length("number of labels", counts_[sample], sample, width_);
@@ -94,7 +95,7 @@ class Sequences {
   const std::int64_t *labels_, *steps_, *counts_;
 };
 
-/// What a sample's loss is divided by before the mean is taken.
+/// Returns what a sample's loss is divided by before the mean is taken.
 double divisor(const Attributes& attributes, const LabelledSequence& sequence) {
   if (loss_form(attributes) != LossForm::mean) return 1;
   return static_cast<double>(std::max<std::int64_t>(sequence.count, 1));
@@ -182,7 +183,7 @@ void forward_gradient(const KernelCall& call) {
 void fill_sequences(const Attributes& attributes, std::span<const Operand> inputs) {
   const std::int64_t steps = inputs[0].shape()[1], classes = inputs[0].shape()[2];
   const std::int64_t blank = attribute::blank.of(attributes), width = inputs[1].shape()[1];
-  // One label that is repeated needs a blank between any two.
+  // If one label is repeated, any two of it need a blank between them.
   const std::int64_t most = classes == 1 ? 0 : classes == 2 ? (steps + 1) / 2 : steps;
   std::ranges::fill(inputs[2].i64(), steps);
   std::ranges::fill(inputs[3].i64(), std::min(width, most));

@@ -4,14 +4,15 @@
 
 namespace penstock::graph {
 
-/// Connectionist temporal classification (torch.nn.CTCLoss, here with the batch first): minus the
-/// logarithm of the probability that a sequence spells its labels. Inputs log_probabilities
-/// [N,T,C], labels i64 [N,S], steps i64 [N] (the sequence's length, 0 to T) and counts i64 [N] (of
-/// its labels, 0 to S); output [], or [N] without reduction. Attributes reduction, whose "mean"
-/// divides each loss by its number of labels first; blank (0), a class that is no label;
-/// zero_infinity (0): what cannot be spelled has loss and gradient 0, not infinity and NaN.
+/// Is connectionist temporal classification (torch.nn.CTCLoss, here with the batch first): minus
+/// the logarithm of the probability that a sequence spells its labels. The inputs are
+/// log_probabilities [N,T,C], labels i64 [N,S], steps i64 [N], which are the lengths of the
+/// sequences, 0 to T, and counts i64 [N], which are their numbers of labels, 0 to S. The output is
+/// [], or [N] without reduction. The attributes are reduction, whose "mean" divides each loss by
+/// its number of labels first; blank (0 by default), a class that is no label; and zero_infinity
+/// (0): with it, what cannot be spelled has loss and gradient 0, not infinity and NaN.
 extern const Op ctc_loss;
-/// (log_probabilities, labels, steps, counts, dloss) -> d log_probabilities.
+/// Maps (log_probabilities, labels, steps, counts, dloss) to d log_probabilities.
 extern const Op ctc_loss_gradient;
 
 }  // namespace penstock::graph

@@ -4,20 +4,20 @@
 
 namespace penstock::graph {
 
-/// x where the target is 1, max(0, margin - x) where it is -1, attribute margin (1)
-/// (torch.nn.HingeEmbeddingLoss); a target above 0 counts as 1, any other as -1. Inputs x and
-/// target of the same shape, the target a constant; output [], or that shape without reduction;
-/// attribute reduction.
+/// Computes x where the target is 1, and max(0, margin - x) where it is -1
+/// (torch.nn.HingeEmbeddingLoss). A target above 0 counts as 1, any other as -1. The inputs x and
+/// target have the same shape, and the target is a constant; the output is [], or of that shape
+/// without reduction. The attributes are margin (1 by default) and reduction.
 extern const Op hinge_embedding_loss;
-/// (x, target, dloss) -> dx.
+/// Maps (x, target, dloss) to dx.
 extern const Op hinge_embedding_loss_gradient;
 
-/// log(1 + exp(-target·x)) for targets of 1 and -1 (torch.nn.SoftMarginLoss), with the same inputs,
-/// output and attribute.
+/// Computes log(1 + exp(-target·x)) for targets of 1 and -1 (torch.nn.SoftMarginLoss), with the
+/// same inputs, output and attribute reduction.
 extern const Op soft_margin_loss;
-/// (x, target, dloss) -> dx = -dloss·target/(1 + exp(target·x)).
+/// Maps (x, target, dloss) to dx = -dloss·target/(1 + exp(target·x)).
 extern const Op soft_margin_loss_gradient;
-/// (x, target, dloss) -> dtarget = -dloss·x/(1 + exp(target·x)).
+/// Maps (x, target, dloss) to dtarget = -dloss·x/(1 + exp(target·x)).
 extern const Op soft_margin_loss_target_gradient;
 
 }  // namespace penstock::graph

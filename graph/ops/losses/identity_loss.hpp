@@ -4,10 +4,10 @@
 
 namespace penstock::graph {
 
-/// Makes any tensor a loss: its elements' mean or sum [], or itself, as attribute reduction
-/// ("mean", "sum", "none") says.
+/// Makes any tensor a loss: the mean or the sum [] of its elements, or the tensor itself, as the
+/// attribute reduction says ("mean", "sum" or "none").
 extern const Op identity_loss;
-/// (dloss []) -> dx of attribute `shape`, for "mean" and "sum".
+/// Maps (dloss []) to dx of the attribute `shape`, for "mean" and "sum".
 extern const Op identity_loss_gradient;
 
 }  // namespace penstock::graph

@@ -4,14 +4,15 @@
 
 namespace penstock::graph {
 
-/// Kullback and Leibler's divergence of target probabilities t from log-probabilities x, element by
-/// element: t·(log(t) - x), 0 for t = 0; with attribute log_target (0) the target holds log(t)
-/// (torch.nn.KLDivLoss). Inputs x and target of the same shape; output [], or that shape without
-/// reduction; attribute reduction, where "mean" is over all elements.
+/// Computes Kullback and Leibler's divergence of target probabilities t from log-probabilities x,
+/// element by element: t·(log(t) - x), which is 0 for t = 0 (torch.nn.KLDivLoss). With the
+/// attribute log_target (0 by default) the target holds log(t). The inputs x and target have the
+/// same shape; the output is [], or of that shape without reduction. The "mean" of the attribute
+/// reduction is over all elements.
 extern const Op kl_div_loss;
-/// (x, target, dloss) -> dx = -dloss·t.
+/// Maps (x, target, dloss) to dx = -dloss·t.
 extern const Op kl_div_loss_gradient;
-/// (x, target, dloss) -> dtarget.
+/// Maps (x, target, dloss) to dtarget.
 extern const Op kl_div_loss_target_gradient;
 
 }  // namespace penstock::graph

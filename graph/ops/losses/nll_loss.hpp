@@ -4,11 +4,13 @@
 
 namespace penstock::graph {
 
-/// The negative log-likelihood of class labels (torch.nn.NLLLoss). Inputs log_probabilities
-/// [N,C,...] and labels i64 [N,...]; output [], or [N,...] without reduction. Attributes reduction
-/// ("mean" over the labels that are not ignored, "sum", "none") and ignore_index (-100).
+/// Computes the negative log-likelihood of class labels (torch.nn.NLLLoss). The inputs are
+/// log_probabilities [N,C,...] and labels i64 [N,...]; the output is [], or [N,...] without
+/// reduction. The attributes are reduction ("mean" over the labels that are not ignored, "sum" or
+/// "none") and ignore_index (-100 by default).
 extern const Op nll_loss;
-/// (labels [N,...], dloss) -> gradient of the log-probabilities [N,C,...]; attribute classes: C.
+/// Maps (labels [N,...], dloss) to the gradient of the log-probabilities [N,C,...]; the attribute
+/// classes is C.
 extern const Op nll_loss_gradient;
 
 }  // namespace penstock::graph

@@ -4,15 +4,16 @@
 
 namespace penstock::graph {
 
-/// Minus the log-probability of counts t under Poisson's distribution (torch.nn.PoissonNLLLoss):
-/// exp(x) - t·x where x is the rate's logarithm, attribute log_input (1), else x - t·log(x + eps),
-/// attribute eps (1e-8). Attribute full (0) adds Stirling's approximation of log(t!), t·log(t) - t
-/// + log(2πt)/2, where t > 1. Inputs x and target of the same shape; output [], or that shape
-/// without reduction; attribute reduction.
+/// Computes minus the log-probability of counts t under Poisson's distribution
+/// (torch.nn.PoissonNLLLoss): exp(x) - t·x if x is the logarithm of the rate, which the attribute
+/// log_input says (1 by default), and else x - t·log(x + eps) with the attribute eps (1e-8). With
+/// the attribute full (0), Stirling's approximation of log(t!) is added where t > 1: t·log(t) - t +
+/// log(2πt)/2. The inputs x and target have the same shape; the output is [], or of that shape
+/// without reduction; the attribute reduction says which.
 extern const Op poisson_nll_loss;
-/// (x, target, dloss) -> dx.
+/// Maps (x, target, dloss) to dx.
 extern const Op poisson_nll_loss_gradient;
-/// (x, target, dloss) -> dtarget.
+/// Maps (x, target, dloss) to dtarget.
 extern const Op poisson_nll_loss_target_gradient;
 
 }  // namespace penstock::graph

@@ -4,8 +4,8 @@
 
 namespace penstock::graph {
 
-/// One or more tensors behind one another along attribute `axis` (0; negative counts from the end);
-/// their other dimensions are the same.
+/// Puts one or more tensors behind one another along the attribute `axis` (0 by default; a negative
+/// axis counts from the end). Their other dimensions are the same.
 extern const Op concat;
 
 }  // namespace penstock::graph

@@ -4,7 +4,7 @@
 
 namespace penstock::graph {
 
-/// A copy of x, of any shape; its gradient is dy itself.
+/// Copies x, of any shape; its gradient is dy itself.
 extern const Op identity;
 
 }  // namespace penstock::graph

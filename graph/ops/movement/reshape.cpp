@@ -27,7 +27,7 @@ std::string to_text(const Dims& dims) {
          "]";
 }
 
-/// Puts x's dimensions in place of the zeros.
+/// Puts the dimensions of x in place of the zeros.
 void keep_dimensions(Dims& dims, const Shape& x) {
   for (std::size_t axis = 0; axis < dims.size(); ++axis) {
     if (dims[axis] != 0) continue;

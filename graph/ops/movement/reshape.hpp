@@ -4,11 +4,12 @@
 
 namespace penstock::graph {
 
-/// The elements of x in attribute `shape`. A dimension 0 keeps x's at that position, one may be -1:
-/// whatever is left.
+/// Gives the elements of x the shape of the attribute `shape`. A dimension of 0 keeps that of x at
+/// the same position, and one may be -1, for whatever is left.
 extern const Op reshape;
 
-/// Merges the axes from attribute start_axis (1) on into one: [N,C,H,W] -> [N,C·H·W].
+/// Merges the axes from the attribute start_axis (1 by default) on into one: [N,C,H,W] becomes
+/// [N,C·H·W].
 extern const Op flatten;
 
 }  // namespace penstock::graph

@@ -21,7 +21,7 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
   return {{DType::f32, in[0].shape.with(static_cast<std::ptrdiff_t>(axis), end - begin)}};
 }
 
-/// The whole tensor's lines along the axis, and which part of them the slice is.
+/// Has the lines of the whole tensor along the axis, and says which part of them the slice is.
 struct Part {
   Lines whole;
   std::int64_t begin, length;

@@ -13,9 +13,11 @@ inline constexpr IntegerAttribute size{"size"};
 
 }  // namespace attribute
 
-/// Elements [begin, end) of x along `axis` (0; negative counts from the end): three attributes.
+/// Takes the elements [begin, end) of x along `axis` (0 by default; a negative axis counts from the
+/// end), which are three attributes.
 extern const Op slice;
-/// (dy) -> dx: dy at [begin, begin + its size) of an axis of attribute `size`, zeros elsewhere.
+/// Maps (dy) to dx, which has dy at [begin, begin + its size) of an axis of the attribute `size`,
+/// and zeros elsewhere.
 extern const Op slice_gradient;
 
 }  // namespace penstock::graph

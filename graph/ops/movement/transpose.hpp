@@ -4,7 +4,8 @@
 
 namespace penstock::graph {
 
-/// Axis i of the output is axis axes[i] of x; attribute `axes` is a permutation of x's axes.
+/// Makes axis axes[i] of x axis i of the output; the attribute `axes` is a permutation of the axes
+/// of x.
 extern const Op transpose;
 
 }  // namespace penstock::graph

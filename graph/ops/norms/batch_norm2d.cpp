@@ -32,7 +32,7 @@ std::vector<TensorType> infer(const Attributes& attributes, Types in) {
 
 struct Statistics {
   double mean;
-  double variance;  ///< biased
+  double variance;  ///< Is the biased variance.
 };
 
 Statistics statistics(const Channels& x, std::int64_t channel) {
@@ -48,7 +48,7 @@ Statistics statistics(const Channels& x, std::int64_t channel) {
   return {mean, squares / count};
 }
 
-/// Moves running statistic `i` towards `value`.
+/// Moves the running statistic `i` towards `value`.
 void update(const KernelCall& call, std::size_t i, std::size_t channel, double value) {
   const double momentum = attribute::momentum.of(call.attributes);
   const double old = call.inputs[i].f32()[channel];
@@ -86,7 +86,8 @@ void forward(const KernelCall& call) {
 void backward(GradientContext& context) {
   const ValueId x = context.input(0), weight = context.input(1), dy = context.gradient(0);
   const ValueId mean = context.output(1), inverse_std = context.output(2);
-  expect_variance(context.type(x));  // here, so that what cannot be trained is not compiled
+  // The check is made here, so that what cannot be trained is not compiled.
+  expect_variance(context.type(x));
   if (context.needs(0))
     context.set(0, context.emit(batch_norm2d_input_gradient, {dy, x, mean, inverse_std, weight}));
   if (!context.needs(1) && !context.needs(2)) return;

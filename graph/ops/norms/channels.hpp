@@ -1,4 +1,4 @@
-// A tensor [N,C,...] by channel: N runs of neighbouring elements each.
+// Channels sees a tensor [N,C,...] by channel: each channel has N runs of neighbouring elements.
 #pragma once
 
 #include "graph/ops/norms/normalise.hpp"
@@ -10,7 +10,7 @@ class Channels {
   explicit Channels(const Operand& x);
 
   std::int64_t channels() const { return channels_; }
-  /// Elements of one channel, and of one of its runs.
+  /// Counts the elements of one channel; length() counts those of one of its runs.
   std::int64_t count() const { return samples_ * length_; }
   std::int64_t length() const { return length_; }
   float* run(std::int64_t sample, std::int64_t channel) const {
@@ -27,7 +27,7 @@ class Channels {
   std::int64_t samples_, channels_, length_;
 };
 
-/// The sums over a whole channel.
+/// Returns the sums over a whole channel.
 GradientSums channel_gradient_sums(const Channels& dy, const Channels& x, std::int64_t channel,
                                    const Moments& moments);
 

@@ -89,7 +89,7 @@ std::vector<TensorType> infer_weight_gradient(const Attributes&, Types in) {
   return {weight, weight};
 }
 
-/// A double for each element of both results.
+/// Asks for a double for each element of both results.
 std::int64_t weight_gradient_workspace(const Attributes&, Types, Types out) {
   return 2 * out[0].shape.elements() * static_cast<std::int64_t>(sizeof(double));
 }

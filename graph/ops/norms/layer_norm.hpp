@@ -4,13 +4,14 @@
 
 namespace penstock::graph {
 
-/// y = (x - mean)/sqrt(variance + eps)·weight + bias over the last axes (Ba et al., 2016): those of
-/// the weight. Inputs x [...,M...], weight [M...] and, if there is one, bias [M...]; attribute eps
-/// (1e-5). Outputs y, and mean and 1/sqrt(variance + eps) [...].
+/// Computes y = (x - mean)/sqrt(variance + eps)·weight + bias over the last axes (Ba et al., 2016),
+/// which are those of the weight. The inputs are x [...,M...], weight [M...] and, if there is one,
+/// bias [M...]; the attribute eps is 1e-5 by default. The outputs are y, and mean and
+/// 1/sqrt(variance + eps) [...].
 extern const Op layer_norm;
-/// (dy, x, mean, inverse_std, weight) -> dx.
+/// Maps (dy, x, mean, inverse_std, weight) to dx.
 extern const Op layer_norm_input_gradient;
-/// (dy, x, mean, inverse_std) -> dweight [M...], dbias [M...].
+/// Maps (dy, x, mean, inverse_std) to dweight [M...], dbias [M...].
 extern const Op layer_norm_weight_gradient;
 
 }  // namespace penstock::graph

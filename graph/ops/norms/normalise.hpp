@@ -1,5 +1,5 @@
-// What group, layer and batch norm share around their kernels: moments of a run of elements, and
-// arithmetic of gradient sums.
+// Group, layer and batch norm share these around their kernels: the moments of a run of elements,
+// and the arithmetic of gradient sums.
 #pragma once
 
 #include "graph/ir/op.hpp"
@@ -7,10 +7,11 @@
 
 namespace penstock::graph {
 
-/// Those that a forward pass has stored, the i-th of them.
+/// Returns the moments number i of those that a forward pass has stored.
 Moments stored_moments(const Operand& mean, const Operand& inverse_std, std::int64_t i);
 
-/// In two passes: the variance is the mean square of what is left when the mean is taken off.
+/// Computes the moments in two passes: the variance is the mean square of what is left when the
+/// mean has been subtracted.
 Moments moments_of(std::int64_t count, const float* x, double eps);
 
 inline void add_to(GradientSums& sums, const GradientSums& other, double factor = 1) {

@@ -1,4 +1,4 @@
-// A tensor seen as lines along one axis.
+// These functions see a tensor as lines along one axis.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace penstock::graph {
 
-/// `axis` is an axis of the shape; a negative one counts from the end.
+/// Returns the lines along `axis` of `shape`; a negative axis counts from the end.
 Lines lines_along(const Shape& shape, std::int64_t axis);
-/// The shape without dimension `axis`, counted from the first.
+/// Returns the shape without the dimension `axis`, counted from the first.
 Shape without_axis(const Shape& shape, std::size_t axis);
-/// The shape with a new dimension `axis` of that size.
+/// Returns the shape with a new dimension `axis` of `size`.
 Shape with_new_axis(const Shape& shape, std::size_t axis, std::int64_t size);
 
 }  // namespace penstock::graph

@@ -7,7 +7,7 @@
 namespace penstock::graph {
 namespace {
 
-/// Dimension `axis`, counted from the last; 1 where there is none.
+/// Returns the dimension `axis`, counted from the last, or 1 if there is none.
 std::int64_t from_end(const Shape& shape, std::size_t axis) {
   return axis < shape.rank() ? shape.begin()[shape.rank() - 1 - axis] : 1;
 }

@@ -1,5 +1,5 @@
-// NumPy's broadcasting: shapes are aligned at their last axes; a dimension of 1 or a missing one is
-// repeated.
+// These are the rules of NumPy's broadcasting: shapes are aligned at their last axes, and a
+// dimension that is 1 or missing is repeated.
 #pragma once
 
 #include <vector>
@@ -8,9 +8,9 @@
 
 namespace penstock::graph {
 
-/// Whether a tensor of shape `from` can be repeated to shape `to`.
+/// Returns whether a tensor of shape `from` can be repeated to shape `to`.
 bool broadcasts_to(const Shape& from, const Shape& to);
-/// (a, b) f32 of shapes that broadcast -> their common shape.
+/// Maps (a, b), f32 of shapes that broadcast, to their common shape.
 std::vector<TensorType> infer_broadcast(const Attributes&, Types inputs);
 
 }  // namespace penstock::graph

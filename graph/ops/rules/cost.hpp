@@ -1,4 +1,4 @@
-// The cost of ops that read and write every operand once.
+// These are the costs of ops that read and write every operand once.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,8 @@
 
 namespace penstock::graph {
 
-/// So many operations for each element of input 0 or output 0, whichever has more.
+/// Counts `flops_per_element` operations for each element of input 0 or output 0, whichever has
+/// more.
 template <int flops_per_element>
 Cost streaming_cost(const Attributes&, Types inputs, Types outputs) {
   const auto elements = std::max(inputs[0].shape.elements(), outputs[0].shape.elements());

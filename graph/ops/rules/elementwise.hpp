@@ -1,5 +1,5 @@
-// Functions of one tensor that work element by element: their shape rules, and how their kernels
-// are called.
+// These are the shape rules of functions of one tensor that work element by element, and the way in
+// which their kernels are called.
 #pragma once
 
 #include <vector>
@@ -10,12 +10,12 @@
 
 namespace penstock::graph {
 
-/// x of any shape -> the same type.
+/// Maps x, of any shape, to the same type.
 std::vector<TensorType> infer_unary(const Attributes&, Types inputs);
-/// (x or y, dy), which have the same type -> dx.
+/// Maps (x or y, dy), which have the same type, to dx.
 std::vector<TensorType> infer_unary_gradient(const Attributes&, Types inputs);
 
-/// Such a function, as an op's `forward`; its units are `element_units`.
+/// Serves as the `forward` of such a function; its units are `element_units`.
 template <ActivationKernels::Function ActivationKernels::*kernel>
 void forward_unary(const KernelCall& call) {
   const Operand &x = call.inputs[0], &y = call.outputs[0];
@@ -30,7 +30,7 @@ void forward_unary_gradient(const KernelCall& call) {
                                        dx.f32().data() + first);
 }
 
-/// Such a function is the same in every layout: it stays where its input is.
+/// Says that such a function is the same in every layout and stays in that of its input.
 LaneUse follow_lanes(const Attributes&, Types inputs);
 
 }  // namespace penstock::graph

@@ -1,6 +1,6 @@
-// The batch-lane layout: 16 samples side by side in the last axis, [N,C,H,W] as
-// [ceil(N/16),C,H,W,16] and [N,K] as [ceil(N/16),K,16], so that one vector instruction works on 16
-// samples. Where N is no multiple of 16 the last block has padding lanes. Invariant: they are
+// In the batch-lane layout, 16 samples lie side by side in the last axis: [N,C,H,W] becomes
+// [ceil(N/16),C,H,W,16] and [N,K] becomes [ceil(N/16),K,16], so that one vector instruction works
+// on 16 samples. If N is no multiple of 16, the last block has padding lanes. They are always
 // finite in forward values and zero in gradients, so that no sum over lanes notices them.
 #pragma once
 
@@ -16,27 +16,30 @@ inline constexpr IntegerAttribute batch{"batch"};
 
 inline constexpr std::int64_t lane_count = 16;
 
-/// Lanes that so many samples take: the next multiple of 16.
+/// Returns the lanes that `samples` take, which is the next multiple of 16.
 constexpr std::int64_t lanes_for(std::int64_t samples) noexcept {
   return (samples + lane_count - 1) / lane_count * lane_count;
 }
 
-/// [N,...] -> [ceil(N/16),...,16].
+/// Maps [N,...] to [ceil(N/16),...,16].
 Shape lane_shape(const Shape& batch_major);
-/// [B,...,16] -> [batch,...].
+/// Maps [B,...,16] to [batch,...].
 Shape batch_shape(const Shape& lanes, std::int64_t batch);
 
-/// Which cell of its window won, a byte per pooled lane: four take the place of one float.
+/// Counts the floats that hold which cell of its window won, for one vector of pooled lanes: a lane
+/// takes a byte, and four bytes take the place of one float.
 inline constexpr std::int64_t winner_floats = lane_count / 4;
 inline std::uint8_t* winners_of(const Operand& operand) {
   return static_cast<std::uint8_t*>(operand.data);
 }
 
-/// "expected x of shape [blocks,C,H,W,16], got f32[3,10,12,12]", for a rank of 5.
+/// Checks that `type` has lanes: "expected x of shape [blocks,C,H,W,16], got f32[3,10,12,12]" for a
+/// rank of 5.
 void expect_lanes(const TensorType& type, std::size_t rank, std::string_view name);
 
-/// How many samples the first dimension's blocks hold: the attribute `batch`, by default 16 each.
-/// @throws Error shape_mismatch: "expected a batch that fills 2 blocks of 16, got 16".
+/// Returns how many samples the blocks of the first dimension hold: the attribute `batch`, by
+/// default 16 each.
+/// @throws Error shape_mismatch, such as "expected a batch that fills 2 blocks of 16, got 16".
 std::int64_t lane_batch(const Attributes& attributes, const Shape& lanes);
 
 }  // namespace penstock::graph

@@ -1,4 +1,5 @@
-// How a loss becomes a number: attribute `reduction`, "mean" (the default), "sum" or "none".
+// The attribute `reduction` says how a loss becomes a number: "mean" (the default), "sum" or
+// "none".
 #pragma once
 
 #include "graph/ir/op.hpp"
@@ -14,22 +15,23 @@ inline constexpr TextAttribute reduction{"reduction", "mean"};
 
 enum class LossForm : std::uint8_t { mean, sum, each };
 
-/// @throws Error invalid_argument if the attribute is another text.
+/// Returns the form that the attribute asks for. @throws Error invalid_argument if it is another
+/// text.
 LossForm loss_form(const Attributes& attributes);
-/// A loss that is one number, from the sum of its `count` terms.
+/// Returns a loss that is one number, from the sum of its `count` terms.
 float mean_or_sum(LossForm form, double sum, std::int64_t count);
-/// The type of a loss whose single terms have shape `terms`.
+/// Returns the type of a loss whose single terms have the shape `terms`.
 TensorType loss_type(const Attributes& attributes, const Shape& terms);
-/// Checks the shape of the gradient fed into such a loss, input `dloss` of a gradient op.
+/// Checks the shape of the gradient of such a loss, which is the input `dloss` of a gradient op.
 void expect_loss_gradient(const Attributes& attributes, const TensorType& dloss,
                           const Shape& terms);
 
-/// The gradients of a loss's terms, from that of the loss; `count` terms make the mean.
+/// Has the gradients of a loss's terms, from the gradient of the loss; `count` terms make the mean.
 class TermGradients {
  public:
   TermGradients(const Attributes& attributes, const Operand& dloss, std::int64_t count);
   float operator[](std::int64_t term) const { return each_ ? each_[term] : all_; }
-  /// For kernels, as long as this object lives.
+  /// Returns the gradients for kernels. They live as long as this object.
   RowOperand row() const { return {each_ ? each_ : &all_, each_ == nullptr}; }
 
  private:

@@ -1,4 +1,5 @@
-// Walks several tensors of up to eight dimensions in step, each with strides of its own.
+// These functions walk several tensors of up to eight dimensions in step, each with strides of its
+// own.
 #pragma once
 
 #include <array>
@@ -10,13 +11,13 @@ namespace penstock::graph {
 
 using Strides = std::array<std::int64_t, Shape::max_rank>;
 
-/// The strides of a dense row-major tensor of that shape.
+/// Returns the strides of a dense row-major tensor of that shape.
 Strides dense_strides(const Shape& shape);
-/// The strides with which a tensor of shape `from` is read as one of shape `to`, which it
-/// broadcasts to: 0 along what is repeated.
+/// Returns the strides with which a tensor of shape `from` is read as one of shape `to`, to which
+/// it broadcasts: they are 0 along what is repeated.
 Strides broadcast_strides(const Shape& from, const Shape& to);
 
-/// K tensors walked over one index space, row-major. Dimensions that no tensor tells apart are
+/// Walks K tensors over one index space, row-major. Dimensions that no tensor tells apart are
 /// merged, so that rows are as long as they can be.
 template <std::size_t K>
 class StridedWalk {
@@ -32,11 +33,11 @@ class StridedWalk {
     if (rank_ == 0) append_new(1, {});
   }
 
-  /// Elements of a row, and how far apart they are in each tensor.
+  /// Returns the number of elements of a row; steps() says how far apart they are in each tensor.
   std::int64_t length() const { return dims_[rank_ - 1]; }
   const Offsets& steps() const { return steps_[rank_ - 1]; }
 
-  /// Calls `visit(offsets)` for each row's first elements.
+  /// Calls `visit(offsets)` for the first elements of each row.
   template <class Visit>
   void for_each_row(Visit visit) const {
     if (empty_) return;
@@ -69,7 +70,7 @@ class StridedWalk {
     return true;
   }
 
-  /// The next row; false after the last.
+  /// Moves on to the next row; returns false after the last.
   bool advance(std::array<std::int64_t, Shape::max_rank>& index, Offsets& offsets) const {
     for (std::size_t axis = rank_ - 1; axis-- > 0;) {
       const bool wraps = ++index[axis] == dims_[axis];

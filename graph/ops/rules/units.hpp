@@ -1,5 +1,5 @@
-// Units (Op::units) that many ops have: what lies along an axis, or, where work goes element by
-// element, a cache line each, so that no two threads write to the same.
+// Many ops have these units (Op::units): what lies along an axis or, where work goes element by
+// element, one cache line each, so that no two threads write to the same cache line.
 #pragma once
 
 #include "graph/ir/op.hpp"
@@ -12,18 +12,18 @@ inline std::int64_t units_of_elements(std::int64_t count) {
   return (count + line_elements - 1) / line_elements;
 }
 
-/// Of output 0, for Op::units.
+/// Counts the cache lines of output 0, for Op::units.
 inline std::int64_t element_units(const Attributes&, Types, Types outputs) {
   return units_of_elements(outputs[0].shape.elements());
 }
 
-/// Along an axis of output 0, for Op::units.
+/// Counts what lies along an axis of output 0, for Op::units.
 template <int axis>
 std::int64_t axis_units(const Attributes&, Types, Types outputs) {
   return outputs[0].shape[axis];
 }
 
-/// Neighbouring elements of a part: where they begin and how many there are.
+/// Has the neighbouring elements of a part: where they begin, and how many there are.
 struct ElementRange {
   std::int64_t first, count;
 

@@ -1,5 +1,5 @@
-// Window2d: how a window slides over the last two axes of [N,C,H,W]; what convolution and pooling
-// share. Pure values.
+// Window2d says how a window slides over the last two axes of [N,C,H,W]; convolution and pooling
+// share it. It is a plain value.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace penstock::graph {
 
-/// Height first, then width.
+/// Has the height first, then the width.
 using Pair = std::array<std::int64_t, 2>;
 
 struct Window2d {
@@ -18,11 +18,12 @@ struct Window2d {
   Pair padding = {0, 0};
   Pair dilation = {1, 1};
 
-  /// How far the window reaches along `axis` (0 height, 1 width).
+  /// Returns how far the window reaches along `axis` (0 is the height, 1 the width).
   std::int64_t extent(std::size_t axis) const noexcept {
     return dilation[axis] * (kernel[axis] - 1) + 1;
   }
-  /// Where in the input window position `k` of output `out` lies; outside it in the padding.
+  /// Returns where in the input the window position `k` of output `out` lies. In the padding, that
+  /// is outside of the input.
   std::int64_t position(std::size_t axis, std::int64_t out, std::int64_t k) const noexcept {
     return out * stride[axis] - padding[axis] + k * dilation[axis];
   }
@@ -51,21 +52,25 @@ inline constexpr IntegerAttribute groups{"groups", 1};
 
 }  // namespace attribute
 
-/// The window of a convolution: stride, padding and dilation from the attributes.
+/// Returns the window of a convolution, with stride, padding and dilation of the attributes.
 Window2d conv_window(const Attributes& attributes, Pair kernel);
-/// The window of a pooling: kernel, stride (by default the kernel) and padding.
+/// Returns the window of a pooling, with kernel, stride (by default the kernel) and padding of the
+/// attributes.
 Window2d pool_window(const Attributes& attributes);
 
-/// How many windows fit into each axis of `x` [N,C,H,W].
-/// @throws Error shape_mismatch, naming what is out of range or that the kernel is too large.
+/// Returns how many windows fit into each axis of `x` [N,C,H,W].
+/// @throws Error shape_mismatch, which names what is out of range or says that the kernel is too
+/// large.
 Pair window_counts(const Window2d& window, const TensorType& x);
 
-/// A gradient's image size is not what its inputs tell: it is the attribute `input_size`.
+/// Returns the attributes with the image size of `x` as `input_size`, which the inputs of a
+/// gradient do not tell.
 Attributes with_input_size(Attributes attributes, const Shape& x);
-/// `pooled` [N,C,OH,OW] with the height and width of `input_size`.
+/// Returns the shape `pooled` [N,C,OH,OW] with the height and width of `input_size`.
 Shape image_shape(const Attributes& attributes, const Shape& pooled);
 
-/// The outputs [begin, end) of `count` whose window position `k` lies inside an input of `size`.
+/// Has the outputs [begin, end) of `count` whose window position `k` lies inside an input of
+/// `size`.
 struct Range {
   std::int64_t begin;
   std::int64_t end;

@@ -1,4 +1,4 @@
-// A workspace of floats: how it is asked for and how kernels take it.
+// A workspace of floats is asked for, and taken by kernels, by these functions.
 #pragma once
 
 #include <cstddef>

@@ -4,10 +4,10 @@
 
 namespace penstock::graph {
 
-/// x [...,S,S] with -inf above the diagonal: attention scores in which no position sees a later
-/// one.
+/// Copies x [...,S,S] with -inf above the diagonal: these are attention scores in which no position
+/// sees a later one.
 extern const Op causal_mask;
-/// (dy) -> dx = dy on and below the diagonal, 0 above.
+/// Maps (dy) to dx, which is dy on and below the diagonal, and 0 above it.
 extern const Op causal_mask_gradient;
 
 }  // namespace penstock::graph

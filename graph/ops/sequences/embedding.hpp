@@ -4,10 +4,12 @@
 
 namespace penstock::graph {
 
-/// Rows of a table: inputs weight [V,E] and ids i64 of any shape [...]; output [...,E]. The kernel
-/// throws Error invalid_data for an id that is no row: "id 12 at position 3: expected 0 to 10".
+/// Takes rows of a table. The inputs are weight [V,E] and ids i64 of any shape [...]; the output is
+/// [...,E]. The kernel throws Error invalid_data for an id that is no row: "id 12 at position 3:
+/// expected 0 to 10".
 extern const Op embedding;
-/// (ids, dy [...,E]) -> dweight [V,E], rows added in the order of the ids; attribute rows: V.
+/// Maps (ids, dy [...,E]) to dweight [V,E], whose rows are added in the order of the ids; the
+/// attribute rows is V.
 extern const Op embedding_gradient;
 
 }  // namespace penstock::graph

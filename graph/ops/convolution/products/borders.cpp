@@ -34,14 +34,14 @@ Part taps_within(const WindowAxis& axis, std::int64_t place) {
 /// Returns whether the weights of a result are few beside its places, so that they are read sooner.
 /// That depends on shapes alone: no part of the work finds other sums than the whole.
 bool has_few_weights(const Windows& w) {
-  constexpr std::int64_t places_per_weight = 4;  // places are read in vectors
+  constexpr std::int64_t places_per_weight = 4;  // Places are read in vectors.
   return places_per_weight * w.channels * w.rows.taps * w.columns.taps <=
          w.samples * w.rows.places * w.columns.places;
 }
 
 /// Returns whether all weights of a result are finite. Zeros around the source then leave no NaN.
 bool has_finite_weights(const Windows& w, const float* weight) {
-  int others = 0;  // an infinity and a NaN are not below or equal to the largest number
+  int others = 0;  // An infinity and a NaN are not below or equal to the largest number.
   for (std::int64_t channel = 0; channel < w.channels; ++channel)
     for (std::int64_t i = 0; i < w.rows.taps; ++i) {
       const float* const taps = weight + channel * w.weight_channel +
@@ -54,13 +54,13 @@ bool has_finite_weights(const Windows& w, const float* weight) {
   return others == 0;
 }
 
-/// A row of places of one result, and where their factors and sums lie.
+/// Has a row of places of one result, and where their factors and sums lie.
 struct Row {
   const Windows& w;
   std::int64_t y;
-  const float* source;  ///< a sample
-  const float* weight;  ///< the result's
-  float* target;        ///< the sum of the row's first place
+  const float* source;  ///< Is one sample.
+  const float* weight;  ///< Has the weights of the result.
+  float* target;        ///< Is the sum of the row's first place.
 };
 
 /// Returns the sum of the products that the place really has. It is NaN for good once it is.
@@ -90,22 +90,22 @@ void sum_again(const Row& row, Part places) {
   }
 }
 
-/// Whether some of so many neighbouring numbers is NaN. There is no early end, which would keep the
-/// loop from being made of vectors.
+/// Returns whether one of `count` neighbouring numbers is NaN. There is no early end, which would
+/// keep the loop from being made of vectors.
 bool has_nan(const float* numbers, std::int64_t count) {
   int found = 0;
   for (std::int64_t i = 0; i < count; ++i) found |= numbers[i] != numbers[i] ? 1 : 0;
   return found != 0;
 }
 
-/// Works on one result's places in one sample of a band. The columns of `inner` are left out in the
-/// rows of `inner_rows`.
+/// Works on the places of one result in one sample of a band. In the rows of `inner_rows`, the
+/// columns of `inner` are left out.
 void sum_plane_again(const Windows& w, const Band& band, Part inner_rows, Part inner,
                      const float* source, const float* weight, float* target) {
   const bool together =
       w.rows.target_step == 1 && w.columns.target_step == 1 && w.target_row == w.columns.places;
   if (together && !has_nan(target + band.first_row * w.target_row, band.rows * w.columns.places))
-    return;  // quicker than to look at both ends of each row
+    return;  // This is quicker than looking at both ends of each row.
   for (std::int64_t y = band.first_row; y < band.first_row + band.rows; ++y) {
     const std::int64_t target_row = w.rows.target_first + y * w.rows.target_step;
     const Row row{w, y, source, weight,

@@ -1,4 +1,4 @@
-// Borders: the border of a convolution's input gradient, which consists of the pixels some of whose
+// Borders is the border of a convolution's input gradient. It consists of the pixels some of whose
 // taps lie outside of the output's gradient. Packed products multiply the weights of those taps by
 // zeros, which changes no sum of finite numbers, but gives NaN where such a weight is an infinity
 // or a NaN.
@@ -17,18 +17,20 @@ class Borders {
   explicit Borders(const Windows& windows);
 
   /// Sums again, without those zeros, what is NaN on the border of `target`. Results all of whose
-  /// weights are finite may be left out: no NaN of theirs comes of a zero. `target` holds the sums
-  /// that the products of the windows made of `source` and `weight` for the units `part`. The sums
-  /// of other units are neither read nor written.
+  /// weights are finite may be left out, as no NaN of theirs comes of a zero. `target` holds the
+  /// sums that the products of the windows made of `source` and `weight` for the units `part`. The
+  /// sums of other units are neither read nor written.
   void sum_again(Part part, const float* source, const float* weight, float* target) const;
 
  private:
   Windows windows_;
-  Part inner_rows_, inner_columns_;  // the places all of whose taps lie within the source
-  Band first_band_;  // small convolutions have no other, and it takes divisions to find one
+  // These are the places all of whose taps lie within the source.
+  Part inner_rows_, inner_columns_;
+  Band first_band_;  // Small convolutions have no other band, and it takes divisions to find one.
   std::int64_t bands_;
-  bool has_few_weights_;      // reading a result's weights is quicker than reading its border
-  bool meets_zeros_ = false;  // there is a border, and the products multiply zeros there
+  bool has_few_weights_;  // Says whether a result's weights are read sooner than its border.
+  // Says whether there is a border in which the products multiply zeros.
+  bool meets_zeros_ = false;
 };
 
 }  // namespace penstock::graph

@@ -11,7 +11,7 @@
 namespace penstock::graph {
 namespace {
 
-/// Offsets say where a group's planes and weights begin.
+/// Says where a group's planes and weights begin.
 struct Offsets {
   std::int64_t x, y, weight, bias;
 

@@ -1,5 +1,5 @@
-// Convolution and its two gradients as matrix products, group by group. One thread, for a part of
-// the units; the order of every sum depends on the geometry alone.
+// These functions compute a convolution and its two gradients as matrix products, group by group,
+// on one thread for a part of the units. The order of every sum depends on the geometry alone.
 #pragma once
 
 #include "graph/ops/convolution/products/geometry.hpp"
@@ -7,24 +7,25 @@
 
 namespace penstock::graph {
 
-/// Floats of the workspace that each of the three needs.
+/// These return the floats of workspace that each of the three needs.
 std::int64_t convolve_floats(const Conv2dGeometry& conv);
 std::int64_t convolve_input_gradient_floats(const Conv2dGeometry& conv);
 std::int64_t convolve_weight_gradient_floats(const Conv2dGeometry& conv);
 
-/// The units that each of the three can be shared by.
+/// These return the number of units by which each of the three can be shared.
 std::int64_t convolve_units(const Conv2dGeometry& conv);
 std::int64_t convolve_input_gradient_units(const Conv2dGeometry& conv);
 std::int64_t convolve_weight_gradient_units(const Conv2dGeometry& conv);
 
-/// y = conv(x, weight) + bias, with `relu` what is above zero of it; `bias` may be null.
+/// Computes y = conv(x, weight) + bias, and of that, with `relu`, what is above zero. `bias` may be
+/// null.
 void convolve(const Conv2dGeometry& conv, Part part, const float* x, const float* weight,
               const float* bias, bool relu, float* y, float* workspace);
-/// dx: what each output pixel sends back to the pixels that it saw. Weights that are infinities or
-/// NaNs reach no other pixels.
+/// Computes dx, which is what each output pixel sends back to the pixels that it saw. Weights that
+/// are infinities or NaNs reach no other pixels.
 void convolve_input_gradient(const Conv2dGeometry& conv, Part part, const float* dy,
                              const float* weight, float* dx, float* workspace);
-/// dweight, summed over the samples in order.
+/// Computes dweight, summed over the samples in order.
 void convolve_weight_gradient(const Conv2dGeometry& conv, Part part, const float* x,
                               const float* dy, float* dweight, float* workspace);
 

@@ -1,4 +1,4 @@
-// Conv2dGeometry: the sizes of a convolution and of the matrix products that compute it.
+// Conv2dGeometry has the sizes of a convolution and of the matrix products that compute it.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace penstock::graph {
 
-/// x [N,C,H,W], weight [O,C/groups,kh,kw], y [N,O,OH,OW].
+/// Has the sizes of x [N,C,H,W], weight [O,C/groups,kh,kw] and y [N,O,OH,OW].
 struct Conv2dGeometry {
   std::int64_t n, c, h, w;
   std::int64_t o, oh, ow;
@@ -19,7 +19,7 @@ struct Conv2dGeometry {
   std::int64_t group_inputs() const noexcept { return c / groups; }
   std::int64_t group_outputs() const noexcept { return o / groups; }
   std::int64_t pixels() const noexcept { return oh * ow; }
-  /// What one output element sums over.
+  /// Returns how many products one output element is the sum of.
   std::int64_t depth() const noexcept { return group_inputs() * window.cells(); }
 
   Cost cost() const noexcept;

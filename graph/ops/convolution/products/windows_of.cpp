@@ -9,8 +9,9 @@
 namespace penstock::graph {
 namespace {
 
-/// How many places are computed at once: enough to make use of packed weights, in either pass, and
-/// of a packed gradient. With images as they lie, so many that their sums stay near.
+/// Says how many places are computed at once: enough to make use of packed weights, in either pass,
+/// and of a packed gradient. With images as they lie, there are so many that their sums stay in
+/// near caches.
 constexpr std::int64_t places_per_band = 512;
 constexpr std::int64_t gradients_per_band = 256;
 constexpr std::int64_t direct_places = 256;
@@ -38,9 +39,9 @@ WindowAxis forward_axis(const Window2d& window, std::size_t axis, std::int64_t s
                   .weight_step = 1});
 }
 
-/// Input pixels phase, phase + stride, ...: tap k of output i sees pixel i * stride - padding +
-/// k * dilation, so pixel p is seen by those taps for which p + padding - k * dilation is a
-/// multiple of the stride, every stride / gcd(stride, dilation)th of them.
+/// Describes the input pixels phase, phase + stride, ...: tap k of output i sees pixel i * stride -
+/// padding + k * dilation. Pixel p is therefore seen by the taps for which p + padding - k *
+/// dilation is a multiple of the stride, which is every stride / gcd(stride, dilation)th tap.
 WindowAxis gradient_axis(const Window2d& window, std::size_t axis, std::int64_t phase,
                          std::int64_t size, std::int64_t outputs) {
   const std::int64_t stride = window.stride[axis], dilation = window.dilation[axis];

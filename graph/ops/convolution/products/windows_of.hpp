@@ -1,4 +1,5 @@
-// A convolution and its gradients as the kernels take them: which pixels each place sees.
+// These functions describe a convolution and its gradients as the kernels take them, by the pixels
+// that each place sees.
 #pragma once
 
 #include <vector>
@@ -8,13 +9,13 @@
 
 namespace penstock::graph {
 
-/// From one group of x to one group of y.
+/// Returns the windows from one group of x to one group of y.
 Windows forward_windows(const Conv2dGeometry& conv);
-/// The same places, in the smaller bands that the gradient of the weights is summed by.
+/// Returns the same places in the smaller bands by which the gradient of the weights is summed.
 Windows weight_gradient_windows(const Conv2dGeometry& conv);
-/// From one group of dy to one group of dx. Pixels of dx that are a stride apart are seen by the
-/// same of the kernel's taps: each part is a convolution of its own with those taps, the last of
-/// which sees the first pixel. Together the parts write every pixel of dx.
+/// Returns the windows from one group of dy to one group of dx. Pixels of dx that are a stride
+/// apart are seen by the same taps of the kernel: each part is a convolution of its own with those
+/// taps, the last of which sees the first pixel. Together the parts write every pixel of dx.
 std::vector<Windows> input_gradient_windows(const Conv2dGeometry& conv);
 
 }  // namespace penstock::graph
