@@ -50,7 +50,10 @@ class Engine {
     call();
   }
 
-  void call() { runtime_->step({x_}, micro_batches_); }
+  void call() {
+    runtime_->begin_step({x_}, micro_batches_);
+    runtime_->finish_step();
+  }
   double call_microseconds(int rounds) {
     std::vector<double> times;
     for (int round = 0; round < rounds; ++round) times.push_back(seconds_of([&] { call(); }));

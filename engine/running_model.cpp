@@ -37,8 +37,9 @@ RunningModel::RunningModel(const Model& model, const Options& options, const Opt
                    std::make_shared<const graph::Graph>(ModelAccess::graph(model)), options,
                    optimizer, ModelAccess::calls(model).get(), nullptr) {}
 
-RunningModel::RunningModel(RunningModel& host, const Options& options, const Optimizer* optimizer)
-    : RunningModel(host.weights_, host.graph_, options, optimizer, nullptr, &host) {}
+RunningModel::RunningModel(RunningModel& host, const Options& options)
+    : RunningModel(host.weights_, host.graph_, options,
+                   host.first_optimizer_ ? &*host.first_optimizer_ : nullptr, nullptr, &host) {}
 
 RunningModel::RunningModel(std::shared_ptr<ParameterStore> weights,
                            std::shared_ptr<const graph::Graph> graph, const Options& options,
@@ -89,6 +90,7 @@ RunningModel::RunningModel(std::shared_ptr<ParameterStore> weights,
   if (optimizer) {
     rules_ = update_rules(*optimizer, *plan_, trainable_names(), gradient_parts_);
     first_optimizer_ = *optimizer;
+    optimizer_.set(*optimizer);
   }
   const Stopwatch starting;
   const auto phases = static_cast<int>(report_.phases.size());
@@ -211,8 +213,13 @@ std::vector<std::string> RunningModel::trainable_names() const {
   return names;
 }
 
+void RunningModel::take_optimizer_of_host() {
+  if (rules_number_ != host_of_->rules_number_)
+    set_rules(host_of_->optimizer(), host_of_->rules_number_);
+}
+
 void RunningModel::set_rules(const Optimizer& optimizer, std::uint64_t number) {
-  if (number == rules_number_) return;
+  std::optional<Optimizer> newest = optimizer;
   actors::UpdateRules rules = update_rules(optimizer, *plan_, trainable_names(), gradient_parts_);
   expect_rule_kept(*first_optimizer_, optimizer);
   expect_same_state(*plan_, rules_, rules);
@@ -220,6 +227,7 @@ void RunningModel::set_rules(const Optimizer& optimizer, std::uint64_t number) {
   if (runtime_) ask([&](auto& actors) { actors.set_rules(rules); });
   rules_ = std::move(rules);
   rules_number_ = number;
+  optimizer_.set(std::move(newest));
   log_(host_of_ ? LogLevel::debug : LogLevel::info,
        "optimizer: new constants from the next update on");
 }
@@ -258,61 +266,53 @@ void RunningModel::write_optimizer(actors::OptimizerTensors state) {
   if (before != this) before->kept_state_.reset();
 }
 
-std::int64_t RunningModel::check(std::span<const Tensor> inputs) const {
-  const auto refuse = [&](const std::string& text) {
-    throw Error(Errc::shape_mismatch, "model " + title_ + ": " + text);
-  };
-  if (inputs.size() != plan_->inputs.size())
-    refuse("expected " + std::to_string(plan_->inputs.size()) + " input tensors, got " +
-           std::to_string(inputs.size()));
-  std::int64_t rows = -1;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const auto& [name, type] = plan_->inputs[i];
-    if (!inputs[i]) refuse("input " + quoted_text(name) + " is an empty tensor");
-    const Shape& shape = inputs[i].shape();
-    const bool fits = inputs[i].dtype() == type.dtype && shape.rank() == type.shape.rank() &&
-                      shape.with(0, 1) == type.shape.with(0, 1);
-    if (!fits)
-      refuse("input " + quoted_text(name) + ": expected " + graph::to_string(type) +
-             " with any number of rows, got " +
-             graph::to_string(graph::TensorType{inputs[i].dtype(), shape}));
-    if (rows >= 0 && shape[0] != rows)
-      refuse("input " + quoted_text(name) + ": expected " + std::to_string(rows) +
-             " rows like the inputs before it, got " + std::to_string(shape[0]));
-    rows = shape[0];
-  }
-  return rows;
-}
-
 StepResult RunningModel::run(std::span<const Tensor> inputs, std::int64_t micro_batches,
                              const std::stop_token& stop) {
   const std::int64_t begin_ns = now_ns();
+  prepare_run();
+  const Stopwatch watch;
+  actors::StepOutcome outcome;
+  try {
+    runtime_->begin_step(lent_->lend(inputs), micro_batches, stop);
+    outcome = runtime_->finish_step();
+  } catch (...) {
+    note_failure_if_possible();
+    throw;
+  }
+  StepResult result = result_of(outcome);
+  count_rows(result.rows, micro_batches);
+  const double seconds = watch.seconds();
+  const std::int64_t end_ns = now_ns();
+  last_run_ = {.seconds = static_cast<double>(end_ns - begin_ns) * 1e-9};
+  try {
+    tell_run(micro_batches, seconds);
+    if (setup_.trace) note_run(begin_ns, end_ns, micro_batches);
+  } catch (const std::exception&) {
+    // What the call is about has been done. If the model has failed since, the next call says so.
+  }
+  return result;
+}
+
+void RunningModel::prepare_run() {
   attach();
   stay_->use();
   if (plan_->training) fetch_optimizer_state();
   if (held_version_ != weights_->version()) upload_weights();
   // From here on the newest weights are on the IPUs, even if a later update of this call fails.
   if (plan_->training) held_version_ = weights_->mark_newer(*this);
-  const Stopwatch watch;
-  StepResult result = result_of(
-      ask([&](auto& actors) { return actors.step(lent_->lend(inputs), micro_batches, stop); }));
-  result.rows.micro_batches = {
+}
+
+void RunningModel::count_rows(OutputRows& rows, std::int64_t micro_batches) const {
+  rows.micro_batches = {
       .count = actors::count_returned(setup_.outputs, micro_batches) * setup_.replicas,
       .samples = plan_->batch};
-  if (setup_.outputs.mode == OutputMode::sum) result.rows.summed = micro_batches;
-  const double seconds = watch.seconds();
-  const std::int64_t end_ns = now_ns();
-  last_run_ = {.seconds = static_cast<double>(end_ns - begin_ns) * 1e-9};
-  try {
-    if (log_.takes(LogLevel::debug))
-      log_(LogLevel::debug,
-           {title_, ": ", std::to_string(micro_batches), " micro-batches per replica done in ",
-            decimal_text(seconds, 6), " s"});
-    if (setup_.trace) note_run(begin_ns, end_ns, micro_batches);
-  } catch (const std::exception&) {
-    // What the call is about has been done. If the model has failed since, the next call says so.
-  }
-  return result;
+  if (setup_.outputs.mode == OutputMode::sum) rows.summed = micro_batches;
+}
+
+void RunningModel::tell_run(std::int64_t micro_batches, double seconds) const {
+  if (log_.takes(LogLevel::debug))
+    log_(LogLevel::debug, {title_, ": ", std::to_string(micro_batches),
+                           " micro-batches per replica done in ", decimal_text(seconds, 6), " s"});
 }
 
 void RunningModel::note_run(std::int64_t begin_ns, std::int64_t end_ns,

@@ -18,6 +18,7 @@
 #include "engine/lent_tensors.hpp"
 #include "engine/log/log.hpp"
 #include "engine/model/parameter_store.hpp"
+#include "engine/published.hpp"
 #include "graph/ir/graph.hpp"
 #include "graph/plan/plan.hpp"
 #include "penstock/call_report.hpp"
@@ -37,7 +38,7 @@ class RunningModel : public WeightSource {
   RunningModel(const Model& model, const Options& options, const Optimizer* optimizer);
   /// Makes it of the model as `host` was made of it, on its threads and IPUs, whether or not that
   /// is attached. If these have not enough memory for both, the one that is not in use is detached.
-  RunningModel(RunningModel& host, const Options& options, const Optimizer* optimizer);
+  RunningModel(RunningModel& host, const Options& options);
   /// Waits for what the IPUs are in the middle of, however long that takes. Newer weights than the
   /// host's are read then; they are lost if they cannot be.
   ~RunningModel();
@@ -57,10 +58,6 @@ class RunningModel : public WeightSource {
   const std::vector<std::string>& inputs() const { return inputs_; }
   /// Returns what run() returns, with empty tensors.
   StepResult outline() const;
-
-  /// Rows of dimension 0, the same for all inputs.
-  /// @throws Error shape_mismatch naming the input, what was expected and what came.
-  std::int64_t check(std::span<const Tensor> inputs) const;
 
   /// Whether what `rest`, a model of other micro-batches, returns can follow what this one returns,
   /// where all of it is returned.
@@ -95,12 +92,16 @@ class RunningModel : public WeightSource {
   /// of it, it tells the time alone.
   CallReport take_last_run() noexcept { return std::move(last_run_); }
 
-  /// Takes the constants of the optimizer that the host has set as number `number`, where the one
-  /// of the constructor is number 0. Does nothing if it has those already. If it is detached, these
-  /// rules and any state that is set wait for the next attach().
+  /// Takes the constants of an optimizer that the host sets. If the model is detached, these rules
+  /// and any state that is set wait for the next attach().
   /// @throws Error invalid_argument, before anything has changed, if a parameter's rule, the state
   /// that it keeps or a constant attribute would be another.
-  void set_rules(const Optimizer& optimizer, std::uint64_t number);
+  void set_optimizer(const Optimizer& optimizer) { set_rules(optimizer, rules_number_ + 1); }
+  /// Takes the constants that the model has whose short steps this one runs.
+  /// @throws Error as set_optimizer()
+  void take_optimizer_of_host();
+  /// Returns the optimizer whose constants apply, of a model for training. Any thread may call it.
+  Optimizer optimizer() const { return *optimizer_.get(); }
   /// Returns whether the newest state of the optimizer is here. A model and those for its short
   /// steps share one: the model that has trained last holds it.
   bool holds_optimizer_state() noexcept { return state_holder() == this; }
@@ -167,6 +168,12 @@ class RunningModel : public WeightSource {
   Told ask_stages();
   /// Makes the report on the run that has just ended, from what it has recorded.
   void note_run(std::int64_t begin_ns, std::int64_t end_ns, std::int64_t micro_batches);
+  void set_rules(const Optimizer& optimizer, std::uint64_t number);
+  /// Brings what the IPUs need for a run: the threads, the optimizer's state, the newest weights.
+  void prepare_run();
+  /// Counts in `rows` the micro-batches that a run of so many returns.
+  void count_rows(OutputRows& rows, std::int64_t micro_batches) const;
+  void tell_run(std::int64_t micro_batches, double seconds) const;
   void start_actors();
   actors::PipelineRuntime& runtime();
   StepResult result_of(const actors::StepOutcome& outcome) const;
@@ -182,10 +189,11 @@ class RunningModel : public WeightSource {
   OutputRows rows_;
   CallReport last_run_;
   CompileReport report_;
-  double gradient_parts_ = 1;                 // see actors::gradient_parts
-  actors::UpdateRules rules_;                 // none in inference
-  std::uint64_t rules_number_ = 0;            // see set_rules()
-  std::optional<Optimizer> first_optimizer_;  // says what may change; none in inference
+  double gradient_parts_ = 1;                      // see actors::gradient_parts
+  actors::UpdateRules rules_;                      // none in inference
+  std::uint64_t rules_number_ = 0;                 // counts the optimizers that were set
+  std::optional<Optimizer> first_optimizer_;       // says what may change; none in inference
+  Published<std::optional<Optimizer>> optimizer_;  // the newest; none in inference
   Log log_;
   actors::PipelineSetup setup_;
   actors::SystemOptions system_options_;

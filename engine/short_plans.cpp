@@ -1,8 +1,10 @@
 #include "engine/short_plans.hpp"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
+#include "engine/call_samples.hpp"
 #include "graph/values/joined.hpp"
 
 namespace penstock {
@@ -33,12 +35,6 @@ std::vector<std::string_view> savings(const Options& refused, const Options& les
 
 }  // namespace
 
-std::int64_t equal_micro_batch(std::int64_t rows, std::int64_t most) {
-  std::int64_t batch = std::min(rows, most);
-  while (rows % batch != 0) --batch;
-  return batch;
-}
-
 Options for_fewer_samples(Options options, std::int64_t batch) {
   const std::int64_t whole = options.batch_size;
   std::int64_t& minimum = options.training.offload.activations.minimum_bytes;
@@ -47,6 +43,17 @@ Options for_fewer_samples(Options options, std::int64_t batch) {
   options.batch_size = static_cast<int>(batch);
   options.topology.replication_factor = 1;
   return options;
+}
+
+Options for_rest(const Options& options, const MicroBatches& rest, bool training) {
+  Options result = for_fewer_samples(options, rest.samples);
+  const int count = static_cast<int>(rest.count);
+  result.device_iterations = training ? 1 : count;
+  if (!training) return result;
+  result.training.gradient_accumulation = count;
+  // A turn of many small micro-batches would hold them all at once.
+  if (count > options.training.gradient_accumulation) result.topology.phased.batch_serial = false;
+  return result;
 }
 
 std::vector<Options> with_less_memory(const Options& options, bool training) {
@@ -89,14 +96,48 @@ void ShortPlans::detach() {
   if (own_.attached() || !any) own_.detach();
 }
 
+RunningModel& ShortPlans::take(std::int64_t samples, const MicroBatches& rest) try {
+  RunningModel& plan = find_or_make(rest);
+  if (rest.count * rest.samples < samples) own_.expect_same_rows(plan);
+  return plan;
+} catch (const Error& error) {
+  throw Error(error.code(), to_text(samples, rest) + ": " + error.what());
+}
+
+RunningModel& ShortPlans::find_or_make(const MicroBatches& rest) {
+  const auto found =
+      std::ranges::find_if(kept_, [&](const auto& plan) { return runs(*plan, rest); });
+  if (found != kept_.end()) {
+    std::rotate(kept_.begin(), found, found + 1);
+    return *kept_.front();
+  }
+  const bool training = own_.plan().training;
+  auto made = make_fit(
+      for_rest(options_, rest, training), training, own_.log(),
+      [&](const Options& variant) { return std::make_unique<RunningModel>(own_, variant); });
+  if (kept_.size() == most) forget_oldest();
+  kept_.insert(kept_.begin(), std::move(made));
+  return *kept_.front();
+}
+
+// In inference, a plan runs any number of micro-batches.
+bool ShortPlans::runs(const RunningModel& plan, const MicroBatches& rest) const {
+  return plan.plan().batch == rest.samples &&
+         (!plan.plan().training || plan.gradient_accumulation() == rest.count);
+}
+
 std::vector<TraceEvent> ShortPlans::take_trace() {
   for (const auto& plan : kept_) plan->stage_reports();  // which brings their events along
   return own_.take_trace();
 }
 
-std::string ShortPlans::to_text(const UnfilledRows& rows) {
-  return rows.call + " of " + std::to_string(rows.rows) + " samples, of which " +
-         std::to_string(rows.rest) + " fill no " + rows.unfilled;
+std::string ShortPlans::to_text(std::int64_t samples, const MicroBatches& rest) const {
+  const CallSize& size = own_.compile_report().call;
+  const std::string iteration = std::to_string(samples_per_iteration(size));
+  return std::string(name_of(size)) + " of " + std::to_string(samples) + " samples, of which " +
+         std::to_string(rest.count * rest.samples) + " fill no " +
+         (size.training ? "update (one takes " + iteration + ")"
+                        : "micro-batch for every replica (" + iteration + ")");
 }
 
 void ShortPlans::forget_oldest() {

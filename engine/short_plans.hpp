@@ -1,14 +1,12 @@
 // ShortPlans has a model's plans for the last samples of a call, where these are too few for the
 // model's own plan, on whose threads and IPUs they run. The few that were used last are kept. It is
-// owned by a façade and used from its thread.
+// owned by a ModelBody and used inside its calls.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <stop_token>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "engine/log/log.hpp"
@@ -19,23 +17,15 @@
 
 namespace penstock {
 
-/// Describes the last samples of a call and says what they are too few for, as an error's text
-/// does.
-struct UnfilledRows {
-  std::string call;       ///< This names the call, such as "step".
-  std::int64_t rows = 0;  ///< The call has so many samples.
-  std::int64_t rest = 0;  ///< So many of them, the last ones, fill nothing.
-  std::string unfilled;   ///< This is what they do not fill, such as "update (one takes 8)".
-};
-
-/// Returns the size of the largest equal micro-batches of at most `most` samples that fill `rows`.
-std::int64_t equal_micro_batch(std::int64_t rows, std::int64_t most);
-
 /// Returns `options` with micro-batches of `batch` samples on one replica, where `batch` is less
 /// than options.batch_size. The activations that `options` keeps in the host store stay there,
 /// although each becomes smaller: otherwise a plan for fewer samples might need more of an IPU's
 /// memory.
 Options for_fewer_samples(Options options, std::int64_t batch);
+
+/// Returns the options of a plan for `rest`, which are the last micro-batches of a call of a model
+/// with `options`: one update in training, and so many micro-batches in inference.
+Options for_rest(const Options& options, const MicroBatches& rest, bool training);
 
 /// Returns variants of `options` that compute the same bits with less memory of the IPUs, the last
 /// with the least: the first keeps all that it may in the host store, the second also has no more
@@ -69,48 +59,35 @@ void expect_not_stopped(const std::stop_token& stop);
 
 class ShortPlans {
  public:
-  explicit ShortPlans(RunningModel& own) : own_(own) {}
+  /// Makes plans for short calls of `own`, which has these `options`. Both outlive this object.
+  ShortPlans(RunningModel& own, const Options& options) : own_(own), options_(options) {}
 
   /// Returns the model's own plan.
   /// @throws Error closed each time once that plan or a short one has failed.
   RunningModel& open() const;
 
-  /// Forgets the short ones. @throws Error as open(), and as RunningModel::detach() where none is
+  /// Forgets the short plans. @throws Error as open(), and as RunningModel::detach() where none is
   /// attached.
   void detach();
 
-  /// Returns the kept plan that `fits`; failing that, the one that `make` returns, which is kept.
-  /// @throws Error as `make` and RunningModel::expect_same_rows(), with a text that opens with what
-  /// `of` describes.
-  RunningModel& take(const UnfilledRows& of, const auto& fits, const auto& make) try {
-    RunningModel& plan = find_or_make(fits, make);
-    if (of.rest < of.rows) own_.expect_same_rows(plan);
-    return plan;
-  } catch (const Error& error) {
-    throw Error(error.code(), to_text(of) + ": " + error.what());
-  }
+  /// Returns the plan for `rest`, the last micro-batches of a call of `samples`: one that is kept
+  /// or else a new one, which is kept from then on.
+  /// @throws Error as the constructor of RunningModel and RunningModel::expect_same_rows(), with a
+  /// text that opens with which samples of the call the plan is for.
+  RunningModel& take(std::int64_t samples, const MicroBatches& rest);
 
   /// Returns the events of the model's own plan and of all short ones that there have been.
   std::vector<TraceEvent> take_trace();
 
  private:
-  RunningModel& find_or_make(const auto& fits, const auto& make) {
-    const auto found = std::ranges::find_if(kept_, fits);
-    if (found != kept_.end()) {
-      std::rotate(kept_.begin(), found, found + 1);
-    } else {
-      std::unique_ptr<RunningModel> made = make();
-      if (kept_.size() == most) forget_oldest();
-      kept_.insert(kept_.begin(), std::move(made));
-    }
-    return *kept_.front();
-  }
-
-  static std::string to_text(const UnfilledRows& rows);
+  RunningModel& find_or_make(const MicroBatches& rest);
+  bool runs(const RunningModel& plan, const MicroBatches& rest) const;
+  std::string to_text(std::int64_t samples, const MicroBatches& rest) const;
   void forget_oldest();
 
   static constexpr std::size_t most = 4;
   RunningModel& own_;
+  const Options& options_;
   std::vector<std::unique_ptr<RunningModel>> kept_;  // the one used last first
 };
 

@@ -88,12 +88,6 @@ StepOutcome PipelineRuntime::finish_step() {
   return std::get<StepOutcome>(std::move(answer));
 }
 
-StepOutcome PipelineRuntime::step(std::vector<Tensor> inputs, std::int64_t micro_batches,
-                                  std::stop_token stop) {
-  begin_step(std::move(inputs), micro_batches, std::move(stop));
-  return finish_step();
-}
-
 std::span<const StageMemory> PipelineRuntime::memory_of(std::int32_t replica) const {
   const std::size_t stages = setup_->stages();
   return std::span(cast_->memory).subspan(static_cast<std::size_t>(replica) * stages, stages);

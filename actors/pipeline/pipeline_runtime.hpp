@@ -32,19 +32,19 @@ class PipelineRuntime {
   PipelineRuntime(const PipelineRuntime&) = delete;
   PipelineRuntime& operator=(const PipelineRuntime&) = delete;
 
-  /// Runs `micro_batches` per replica on tensors that hold just as many rows. In training, a
-  /// multiple of the gradient accumulation. Once asked to stop, it begins no further window, or
-  /// turn of inference; what has begun is finished.
-  /// @throws Error stage_failed, stalled, or another failure, be it one that came after the last
-  /// call; closed if an earlier call has thrown that; cancelled if `stop` has kept some from
-  /// beginning.
-  StepOutcome step(std::vector<Tensor> inputs, std::int64_t micro_batches,
-                   std::stop_token stop = {});
-
-  /// These two do the same in two halves, for those who drive a deterministic system between them.
+  /// Begins to run `micro_batches` per replica on tensors that hold just as many rows; in training,
+  /// they are a multiple of the gradient accumulation. Once asked to stop, the pipeline begins no
+  /// further window, or turn of inference; what has begun is finished.
+  /// @throws Error as expect_open(); busy in a call.
   void begin_step(std::vector<Tensor> inputs, std::int64_t micro_batches,
                   std::stop_token stop = {});
+  /// Returns whether finish_step() has nothing to wait for.
   bool answered() const;
+  /// Waits for the step that was begun. Between the two functions, tests drive a deterministic
+  /// system.
+  /// @throws Error stage_failed, stalled, or another failure, be it one that came after the last
+  /// call; closed if an earlier call has thrown that; cancelled if a stop has kept some
+  /// micro-batches from beginning.
   StepOutcome finish_step();
 
   /// Returns the variables of one replica. After a failure replica 0's are still there, as the last

@@ -93,6 +93,7 @@ void check_short_step(const TrainingModel& model, const DataLoader& data,
   try {
     model.check_samples(step->samples);
   } catch (const Error& error) {
+    if (error.code() != Errc::shape_mismatch) throw;  // such as a lack of memory
     refuse("data: a step will have " + count_text(step->samples, "sample") + ", " + step->why +
            ": " + error.what());
   }

@@ -124,8 +124,8 @@ Log::Held* Log::Held::of(const LogScope& scope) noexcept {
   return held;
 }
 
-Log::Held::Held(const LogScope& scope, std::shared_ptr<Telling> own)
-    : scope_(scope), passes_all_(false), own_(std::move(own)) {
+Log::Held::Held(const LogScope& scope, const Log& log)
+    : scope_(scope), passes_all_(false), own_(log.telling_) {
   join();
 }
 

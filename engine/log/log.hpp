@@ -23,6 +23,8 @@ struct LogScope {
 };
 
 class Log {
+  class Telling;
+
  public:
   /// Makes a log that takes no line.
   Log() = default;
@@ -46,7 +48,7 @@ class Log {
   /// @throws what `call` throws, else the first exception of this log. What other logs throw is
   /// dropped; every line has been told before anything is thrown.
   auto after(const LogScope& scope, const auto& call) const {
-    Held held(scope, telling_);
+    Held held(scope, *this);
     return held.around(call);
   }
   /// Does the same for a call of the `Model` itself, which has no log of its own.
@@ -56,17 +58,22 @@ class Log {
     return held.around(call);
   }
 
- private:
-  class Telling;
-  /// While one lives, lines that come on its thread wait, of whatever log of its scope. A
-  /// thread's form a chain, in which there is one of each scope: that of its outermost call.
+  /// While one lives, lines that come on its thread wait, of whatever log of its scope. Those of a
+  /// thread form a chain, in which there is one of each scope: that of its outermost call.
   class Held {
    public:
-    Held(const LogScope& scope, std::shared_ptr<Telling> own);
+    /// Holds the lines of a call in `scope` of the running model that has `log`.
+    Held(const LogScope& scope, const Log& log);
+    /// Holds the lines of a call of the `Model` itself, which has no log of its own.
     explicit Held(const LogScope& scope);
+    /// Tells the lines that still wait, and drops what logs throw.
     ~Held();
     Held(const Held&) = delete;
     Held& operator=(const Held&) = delete;
+
+    /// Tells the lines, unless a call around this one is to tell them.
+    /// @throws the first exception of the log that the call has, or of any log without one.
+    void release();
     auto around(const auto& call) {
       if constexpr (std::is_void_v<decltype(call())>) {
         call();
@@ -84,7 +91,6 @@ class Log {
 
    private:
     void join();
-    void release();
     void tell_waiting();
 
     /// Returns the innermost one of this thread, or null.
@@ -98,6 +104,7 @@ class Log {
     bool in_chain_ = false;
   };
 
+ private:
   /// Tells the host, who may destroy this log meanwhile.
   void tell(std::string_view line) const;
 

@@ -38,6 +38,17 @@ void throw_out_of_memory(std::string_view who) {
   }
 }
 
+void rethrow_to_host(std::string_view who) {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw_out_of_memory(who);
+  } catch (const std::length_error& error) {
+    if (MemoryWatch::is_of_host(error)) throw;
+    throw_out_of_memory(who);
+  }
+}
+
 void NotedExceptions::add(const std::length_error& error) noexcept {
   if (has(error)) return;
   // The exception noted longest ago dies at the end of this function, for the destructor of a

@@ -6,7 +6,6 @@
 #include <array>
 #include <cstddef>
 #include <exception>
-#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string_view>
@@ -53,6 +52,11 @@ class MemoryWatch {
   std::optional<NotedExceptions> noted_;  // Only the outermost watch has these.
 };
 
+/// Rethrows the exception that is being handled. A std::bad_alloc, or a std::length_error that no
+/// code of the host has thrown inside the MemoryWatch that lives, becomes Error out_of_memory,
+/// whose text begins with `who`.
+[[noreturn]] void rethrow_to_host(std::string_view who);
+
 /// Calls `action` and returns what it returns. If it throws std::bad_alloc, or asks for a string or
 /// vector that is longer than any can be, the function throws Error out_of_memory, whose text
 /// begins with `who`.
@@ -61,11 +65,8 @@ decltype(auto) or_out_of_memory(std::string_view who, Action&& action) {
   const MemoryWatch watch;
   try {
     return std::forward<Action>(action)();
-  } catch (const std::bad_alloc&) {
-    throw_out_of_memory(who);
-  } catch (const std::length_error& error) {
-    if (MemoryWatch::is_of_host(error)) throw;
-    throw_out_of_memory(who);
+  } catch (...) {
+    rethrow_to_host(who);
   }
 }
 

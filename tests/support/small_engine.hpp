@@ -13,6 +13,7 @@
 #include "actors/pipeline/pipeline_runtime.hpp"
 #include "graph/ir/op.hpp"
 #include "graph/passes/stages/phase_assignment.hpp"
+#include "tests/support/pipeline_step.hpp"
 
 namespace penstock::testing {
 
@@ -88,7 +89,7 @@ class SmallEngine : public SmallNetwork {
     runtime_->begin_step(inputs(windows), micro_batches(windows));
   }
   actors::Outputs step(std::int64_t windows) {
-    return runtime_->step(inputs(windows), micro_batches(windows)).outputs;
+    return run_step(*runtime_, inputs(windows), micro_batches(windows)).outputs;
   }
 
  private:

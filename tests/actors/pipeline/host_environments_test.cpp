@@ -21,6 +21,7 @@
 namespace penstock::actors {
 namespace {
 
+using testing::run_step;
 using testing::same_bits;
 using testing::SmallNetwork;
 
@@ -92,7 +93,7 @@ Training train(const SmallNetwork& network, const Environment& environment) {
     environment.set_up();
     PipelineRuntime runtime(network.setup(), network.rules(), SystemOptions{.threads = 2});
     runtime.write_variables(first);
-    runtime.step(inputs, micro_batches);
+    run_step(runtime, inputs, micro_batches);
     training.weights = runtime.read_variables();
     for (const std::string& task : tasks()) {
       if (before.contains(task)) continue;

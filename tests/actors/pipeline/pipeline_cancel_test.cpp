@@ -15,6 +15,7 @@ namespace penstock::actors {
 namespace {
 
 using testing::DeterministicRun;
+using testing::run_step;
 using testing::same_bits;
 using testing::SmallEngine;
 using testing::SmallEngineOptions;
@@ -47,7 +48,8 @@ class Calls {
     }
   }
   void step(std::int64_t begin, std::int64_t end) {
-    if (begin < end) engine_.runtime().step(rows(begin, end), engine_.micro_batches(end - begin));
+    if (begin < end)
+      run_step(engine_.runtime(), rows(begin, end), engine_.micro_batches(end - begin));
   }
 
   std::int64_t done() {

@@ -22,6 +22,7 @@ using testing::Latch;
 using testing::ProbeHook;
 using testing::ProbeRun;
 using testing::refusal;
+using testing::run_step;
 using testing::same_bits;
 using testing::SmallEngine;
 using testing::SmallEngineOptions;
@@ -133,7 +134,7 @@ TEST(PipelineLifetime, AllocatesNoTensorMemoryOnceItIsWarm) {
       options.anchors = anchors;
       SmallEngine engine(options);
       const std::vector<Tensor> inputs = engine.inputs(windows);
-      const auto step = [&] { engine.runtime().step(inputs, engine.micro_batches(windows)); };
+      const auto step = [&] { run_step(engine.runtime(), inputs, engine.micro_batches(windows)); };
       for (int warm = 0; warm < 2; ++warm) step();
       const std::uint64_t blocks = memory_counters().blocks_allocated;
       for (int i = 3; i <= 20; ++i) {

@@ -25,6 +25,7 @@ using testing::AllocationFailures;
 using testing::DeterministicRun;
 using testing::FailureSteps;
 using testing::refusal;
+using testing::run_step;
 using testing::same_bits;
 using testing::SmallCast;
 using testing::SmallEngineOptions;
@@ -106,7 +107,7 @@ class Life {
     trainer.write_variables(first_);
     after_[0] = trainer.read_variables();
     for (std::size_t update = 0; update < updates; ++update) {
-      trainer.step(window(update), training_.micro_batches(1));
+      run_step(trainer, window(update), training_.micro_batches(1));
       after_[update + 1] = trainer.read_variables();
     }
   }
@@ -123,7 +124,7 @@ class Life {
     if (!begun) return left;
     PipelineRuntime& trainer = *left.trainer;
     left.has_weights = calls.make([&] { trainer.write_variables(first_); });
-    calls.make([&] { trainer.step(inputs_, training_.micro_batches(updates)); });
+    calls.make([&] { run_step(trainer, inputs_, training_.micro_batches(updates)); });
     calls.make([&] { trainer.read_variables(); });
     Calls().make([&] { serve(trainer.shared_system()); });
     calls.make([&] { trainer.read_status(); });
@@ -157,7 +158,7 @@ class Life {
   void serve(const std::shared_ptr<ActorSystem>& system) const {
     PipelineRuntime server(inference_.setup(), {}, system);
     server.write_variables(served_first_);
-    server.step(samples_, inference_.micro_batches(2));
+    run_step(server, samples_, inference_.micro_batches(2));
     server.read_status();
   }
 

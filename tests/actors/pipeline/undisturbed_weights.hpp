@@ -20,7 +20,7 @@ inline std::vector<Tensor> weights_after(std::int64_t updates, std::int64_t repl
   std::vector<Tensor> inputs;
   for (const Tensor& input : engine.inputs(windows))
     inputs.push_back(input.rows(0, micro_batches * replicas * SmallEngine::batch));
-  engine.runtime().step(inputs, micro_batches);
+  run_step(engine.runtime(), inputs, micro_batches);
   return engine.runtime().read_variables();
 }
 

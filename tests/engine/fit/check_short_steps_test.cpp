@@ -159,8 +159,8 @@ TEST(CheckShortRuns, R2_6_ThatAModelDoesNotTakeAreRefusedBeforeTheFirst) {
   DataLoader data = numbers(16), validation = numbers(9, per_step, false),
              multiple = numbers(10, per_step, false);
   const std::string text =
-      ": a batch of 1 sample ends in a run of 1: run: output mode final needs a multiple of 2 "
-      "samples, got 1";
+      ": a batch of 1 sample ends in a run of 1: run: expected a multiple of 2 samples, for the "
+      "output mode is final, got 1";
   FitOptions fitting{
       .metrics = {mean_of("y")}, .validation_model = &inference, .validation_data = &validation};
   EXPECT_EQ(refusal(Errc::invalid_argument, [&] { fit(training, data, fitting); }),

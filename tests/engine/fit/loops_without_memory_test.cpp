@@ -2,7 +2,9 @@
 // asked by: the host is told by an Error, and by nothing else.
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +17,7 @@ namespace penstock {
 namespace {
 
 using testing::call_without_memory;
+using testing::CallOutcome;
 using testing::per_step;
 using testing::Scaling;
 
@@ -58,6 +61,40 @@ TEST(LoopsWithoutMemory, AreTheSameForWhatAModelIsAsked) {
       {"optimizer", [&] { static_cast<void>(l.training.optimizer()); }},
       {"learning_rate", [&] { static_cast<void>(l.training.learning_rate()); }}};
   for (const auto& [name, call] : calls) testing::expect_no_raw_exception(name, call);
+}
+
+/// Returns the text with which `call` is refused whose allocation number `number` fails, or nothing
+/// once it makes no such allocation. A lack of memory is refused with a code of its own.
+std::optional<std::string> refusal_without_memory(std::int64_t number,
+                                                  const std::function<void()>& call) {
+  std::string text;
+  text.reserve(1000);
+  const CallOutcome outcome = call_without_memory(number, [&] {
+    try {
+      call();
+    } catch (const Error& error) {
+      if (error.code() != Errc::out_of_memory) text = error.what();
+      throw;
+    }
+  });
+  return outcome.reached ? std::optional(text) : std::nullopt;
+}
+
+TEST(LoopsWithoutMemory, CallALackOfMemoryNoFaultOfTheData) {
+  Options fixed = testing::options();
+  fixed.static_shapes = true;
+  const Scaling scaling;
+  TrainingModel training(scaling.model, fixed);
+  InferenceModel inference(scaling.model, fixed);
+  DataLoader ragged = testing::numbers(2 * per_step + 1, per_step, false);
+  const std::function<void()> calls[] = {[&] { fit(training, ragged); },
+                                         [&] { predict(inference, ragged); }};
+  for (const auto& call : calls) {
+    std::int64_t number = 1;
+    while (const auto text = refusal_without_memory(number++, call))
+      EXPECT_EQ(text->find("memory"), std::string::npos) << *text;
+    EXPECT_GT(number, 10);
+  }
 }
 
 /// A log of which every line is wanted.

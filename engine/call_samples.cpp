@@ -1,0 +1,99 @@
+#include "engine/call_samples.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "graph/values/printable.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock {
+namespace {
+
+std::string factors(const CallSize& size) {
+  return std::string("batch size x ") + (size.training ? "gradient accumulation x " : "") +
+         "device iterations x " + (size.input_group_size > 1 ? "input groups" : "replicas");
+}
+
+/// Returns whether outputs of `mode` can be of micro-batches of two sizes. A selection or a sum of
+/// such would be neither, but a step may return `final` of its last update.
+bool allows_two_sizes(OutputMode mode, bool training) {
+  return mode == OutputMode::automatic || mode == OutputMode::all ||
+         (training && mode == OutputMode::final);
+}
+
+/// Returns a mode of an output or an anchor that does not allow two sizes, or nothing.
+std::optional<OutputMode> mode_of_one_size(const OutputOptions& output, bool training) {
+  if (!allows_two_sizes(output.mode, training)) return output.mode;
+  for (const Anchor& anchor : output.anchors)
+    if (!allows_two_sizes(anchor.mode, training)) return anchor.mode;
+  return {};
+}
+
+}  // namespace
+
+std::int64_t samples_in(std::span<const Tensor> inputs, const graph::Plan& plan) {
+  const auto refuse = [&](const std::string& text) {
+    throw Error(Errc::shape_mismatch, "model " + quoted_text(plan.name) + ": " + text);
+  };
+  if (inputs.size() != plan.inputs.size())
+    refuse("expected " + std::to_string(plan.inputs.size()) + " input tensors, got " +
+           std::to_string(inputs.size()));
+  std::int64_t rows = -1;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const auto& [name, type] = plan.inputs[i];
+    if (!inputs[i]) refuse("input " + quoted_text(name) + " is an empty tensor");
+    const Shape& shape = inputs[i].shape();
+    const bool fits = inputs[i].dtype() == type.dtype && shape.rank() == type.shape.rank() &&
+                      shape.with(0, 1) == type.shape.with(0, 1);
+    if (!fits)
+      refuse("input " + quoted_text(name) + ": expected " + graph::to_string(type) +
+             " with any number of rows, got " +
+             graph::to_string(graph::TensorType{inputs[i].dtype(), shape}));
+    if (rows >= 0 && shape[0] != rows)
+      refuse("input " + quoted_text(name) + ": expected " + std::to_string(rows) +
+             " rows like the inputs before it, got " + std::to_string(shape[0]));
+    rows = shape[0];
+  }
+  return rows;
+}
+
+void expect_samples(std::int64_t samples, const Options& options, const CallSize& size) {
+  const auto refuse = [&](const std::string& expected) {
+    throw Error(Errc::shape_mismatch, std::string(name_of(size)) + ": expected " + expected +
+                                          ", got " + std::to_string(samples));
+  };
+  const std::int64_t most = size.samples(), iteration = samples_per_iteration(size);
+  const auto full = [&] { return std::to_string(most) + " samples (" + factors(size) + ")"; };
+  if (options.static_shapes && samples != most)
+    refuse(full() + ", for options.static_shapes is set");
+  if (samples < 1 || samples > most) refuse("1 to " + full());
+  if (samples % iteration == 0) return;
+  const auto multiple = [&] {
+    return "a multiple of " + std::to_string(iteration) + " samples, for ";
+  };
+  if (options.topology.input_group_size > 1)
+    refuse(multiple() + "replicas share their inputs (options.topology.input_group_size)");
+  if (const auto mode = mode_of_one_size(options.output, size.training))
+    refuse(multiple() + "the output mode is " + std::string(to_string(*mode)));
+}
+
+std::int64_t samples_per_iteration(const CallSize& size) {
+  return size.samples() / size.device_iterations;
+}
+
+std::vector<MicroBatches> micro_batches_of_rest(std::int64_t rest, const CallSize& size) {
+  std::vector<MicroBatches> result;
+  std::int64_t batch = std::min(rest, size.batch_size);
+  if (size.training)
+    while (rest > 0 && rest % batch != 0) --batch;
+  if (rest > 0) result.push_back({.count = rest / batch, .samples = batch});
+  if (rest > 0 && rest % batch != 0) result.push_back({.count = 1, .samples = rest % batch});
+  return result;
+}
+
+const char* name_of(const CallSize& size) {
+  return size.training ? "step" : "run";
+}
+
+}  // namespace penstock

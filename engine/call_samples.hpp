@@ -1,0 +1,37 @@
+// The samples of a call: how many a model takes, and in which micro-batches they run. Pure.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "graph/plan/plan.hpp"
+#include "penstock/call_size.hpp"
+#include "penstock/options.hpp"
+#include "penstock/tensor.hpp"
+#include "penstock/training_model.hpp"
+
+namespace penstock {
+
+/// Returns how many rows of dimension 0 each of `inputs` has.
+/// @throws Error shape_mismatch naming the input, what was expected and what came, unless `inputs`
+/// are those that `plan` takes, all with the same number of rows.
+std::int64_t samples_in(std::span<const Tensor> inputs, const graph::Plan& plan);
+
+/// Expects that a model with `options`, whose full call has `size`, takes a call of `samples`.
+/// @throws Error shape_mismatch saying which numbers of samples it takes.
+void expect_samples(std::int64_t samples, const Options& options, const CallSize& size);
+
+/// Returns the samples of one device iteration of all replicas: of an update in training, of a
+/// micro-batch of each input group in inference. A model's own plan runs multiples of them.
+std::int64_t samples_per_iteration(const CallSize& size);
+
+/// Returns in which micro-batches of one replica `rest` samples run, which are fewer than a device
+/// iteration has: in training in equal ones, as large as they can be, for one update; in inference
+/// in whole ones, and what is left in one that is shorter.
+std::vector<MicroBatches> micro_batches_of_rest(std::int64_t rest, const CallSize& size);
+
+/// Names the call in a text: "step" or "run".
+const char* name_of(const CallSize& size);
+
+}  // namespace penstock

@@ -1,0 +1,112 @@
+// HostCall is one call of a TrainingModel or an InferenceModel, from its first line to its last. It
+// is the one call of its Model, its arithmetic is canonical, and lines of the log wait for its end.
+// At both ends, inputs of this call and of earlier ones that the engine has done with are released
+// on the thread that calls.
+//
+//   HostCall call(*impl_, "TrainingModel::step");
+//   try {
+//     StepResult result = impl_->run(inputs, stop);
+//     call.end();
+//     return result;
+//   } catch (...) {
+//     call.fail();
+//   }
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+
+#include "engine/end_model.hpp"
+#include "engine/log/log.hpp"
+#include "engine/model/model_access.hpp"
+#include "engine/model/model_calls.hpp"
+#include "engine/model_body.hpp"
+#include "graph/values/out_of_memory.hpp"
+
+namespace penstock {
+
+class HostCall {
+ public:
+  /// Begins the call `name`, a literal, of `model`, which lives until the call has ended.
+  /// @throws Error busy or closed as ModelCall; busy while a layer is being added; out_of_memory.
+  HostCall(ModelBody& model, std::string_view name);
+  HostCall(const HostCall&) = delete;
+  HostCall& operator=(const HostCall&) = delete;
+
+  /// Ends a call that has done its work. The log of the model, and logs of other models of the same
+  /// `Model` that have lines, are told, and may destroy the handle that the host has of the model.
+  /// @throws what the log of the called model throws. What logs of other models throw is dropped:
+  /// the result is not theirs to take.
+  void end();
+  /// Ends a call that is left by the exception that is being handled, which rethrow_to_host()
+  /// throws. The destructor tells the logs.
+  [[noreturn]] void fail() const { rethrow_to_host(name_); }
+
+ private:
+  /// Releases the host's inputs at both ends. In a process that was forked inside the call, they
+  /// are left as they are.
+  class ReturnedInputs {
+   public:
+    /// @throws Error closed in a process that was forked from the model's.
+    explicit ReturnedInputs(ModelBody& model);
+    ~ReturnedInputs();
+    ReturnedInputs(const ReturnedInputs&) = delete;
+    ReturnedInputs& operator=(const ReturnedInputs&) = delete;
+
+   private:
+    ModelBody& model_;
+  };
+
+  const MemoryWatch watch_;
+  const std::string_view name_;
+  const std::shared_ptr<ModelCalls> calls_;
+  const ModelCall under_way_;
+  const std::shared_ptr<ModelBody> model_;
+  const ReturnedInputs inputs_;
+  Log::Held lines_;
+  std::optional<ModelCall::Undisturbed> alone_;  // until end()
+};
+
+/// Returns what `call` returns, to which `*model` is given: a HostCall of one expression.
+/// @throws Error as the constructor of HostCall and HostCall::end(); what `call` throws, as
+/// rethrow_to_host() does.
+template <class Impl>
+auto as_one_call(const std::shared_ptr<Impl>& model, std::string_view name, const auto& call) {
+  HostCall under_way(*model, name);
+  try {
+    if constexpr (std::is_void_v<decltype(call(*model))>) {
+      call(*model);
+      under_way.end();
+    } else {
+      auto result = call(*model);
+      under_way.end();
+      return result;
+    }
+  } catch (...) {
+    under_way.fail();
+  }
+}
+
+/// Returns an `Impl`, made of `model` and `settings`, which is what a TrainingModel or an
+/// InferenceModel runs. Its log is told afterwards how it was compiled.
+/// @throws Error as as_one_call() and the constructor of `Impl`.
+template <class Impl>
+std::shared_ptr<Impl> made_as_one_call(const Model& model, std::string_view name,
+                                       const auto&... settings) {
+  return or_out_of_memory(name, [&] {
+    const std::shared_ptr<ModelCalls> calls = ModelAccess::calls(model);
+    const ModelCall under_way(*calls, name);
+    calls->expect_grown(name);
+    std::shared_ptr<Impl> made;
+    {
+      const ModelCall::Undisturbed alone(under_way);
+      made = std::shared_ptr<Impl>(new Impl(model, settings...), FreeModel());
+    }
+    made->running().log().after(*calls, [&] { made->running().log_compilation(); });
+    return made;
+  });
+}
+
+}  // namespace penstock

@@ -1,0 +1,93 @@
+#include "engine/model_body.hpp"
+
+#include <string>
+#include <utility>
+
+#include "engine/call_samples.hpp"
+#include "engine/joined_results.hpp"
+#include "engine/model/model_access.hpp"
+#include "engine/rows.hpp"
+#include "graph/values/count_text.hpp"
+#include "graph/values/out_of_memory.hpp"
+#include "graph/values/stopwatch.hpp"
+#include "penstock/error.hpp"
+
+namespace penstock {
+
+ModelBody::ModelBody(const Model& model, const Options& options, const Optimizer* optimizer)
+    : calls_(ModelAccess::calls(model)), options_(options), running_(model, options, optimizer) {}
+
+StepResult ModelBody::run(std::span<const Tensor> inputs, const std::stop_token& stop) {
+  const Stopwatch watch;
+  const std::int64_t samples = samples_in(inputs, running_.plan());
+  check_samples(samples);
+  const std::uint64_t updates_before = running_.updates();
+  try {
+    const std::vector<Part> parts = parts_of(samples, stop);
+    std::vector<PartResult> results;
+    for (const Part& part : parts) {
+      expect_not_stopped(stop);
+      std::vector<Tensor> rows;
+      if (parts.size() > 1) rows = rows_of(inputs, part.begin, part.begin + part.samples);
+      results.push_back({part.samples, part.plan->run(parts.size() > 1 ? rows : inputs,
+                                                      part.micro_batches, stop)});
+    }
+    CallReport report = parts.front().plan->take_last_run();
+    StepResult result = joined(std::move(results), options_.output, call_size().training);
+    report.seconds = watch.seconds();
+    last_call_.set(std::move(report));
+    return result;
+  } catch (...) {
+    throw_interrupted(samples, updates_before);
+  }
+}
+
+std::vector<ModelBody::Part> ModelBody::parts_of(std::int64_t samples,
+                                                 const std::stop_token& stop) {
+  short_plans_.open();
+  expect_not_stopped(stop);
+  const std::int64_t iteration = samples_per_iteration(call_size());
+  const std::int64_t iterations = samples / iteration, whole = iterations * iteration;
+  std::vector<Part> parts;
+  if (whole > 0)
+    parts.push_back({&running_, 0, whole, iterations * running_.gradient_accumulation()});
+  for (const MicroBatches& rest : micro_batches_of_rest(samples - whole, call_size())) {
+    RunningModel& plan = short_plans_.take(samples, rest);
+    if (plan.plan().training) plan.take_optimizer_of_host();
+    const std::int64_t begin = parts.empty() ? 0 : parts.back().begin + parts.back().samples;
+    parts.push_back({&plan, begin, rest.count * rest.samples, rest.count});
+  }
+  return parts;
+}
+
+void ModelBody::throw_interrupted(std::int64_t samples, std::uint64_t updates_before) const {
+  const CallSize& size = call_size();
+  try {
+    rethrow_to_host(size.training ? "TrainingModel::step" : "InferenceModel::run");
+  } catch (const Error& error) {
+    const bool stopped = error.code() == Errc::cancelled;
+    if (stopped && !size.training)
+      throw Error(error.code(), "run: was asked to stop before it had run on all of its " +
+                                    count_text(samples, "sample") + ", and returns nothing");
+    if (!size.training || (!stopped && error.code() != Errc::out_of_memory)) throw;
+    const std::int64_t per_update = samples_per_iteration(size);
+    const std::string progress = " has done " +
+                                 std::to_string(running_.updates() - updates_before) + " of " +
+                                 count_text((samples + per_update - 1) / per_update, "update");
+    if (stopped)
+      throw Error(error.code(),
+                  "step: was asked to stop, and" + progress + "; the model goes on from there");
+    throw Error(error.code(), error.what() + ("; the step" + progress));
+  }
+}
+
+void ModelBody::check_samples(std::int64_t samples) const {
+  expect_samples(samples, options_, call_size());
+}
+
+CallReport ModelBody::last_call() const {
+  calls_->expect_own_process();
+  return last_call_.get();
+}
+
+}  // namespace penstock

@@ -1,0 +1,67 @@
+// ModelBody is what a TrainingModel and an InferenceModel run: a compiled model with its plans for
+// short calls. It divides a call's samples among these, runs them one after the other, joins what
+// they return, and reports on the last call. It is used inside a ModelCall, but for the functions
+// that say that any thread may call them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stop_token>
+#include <vector>
+
+#include "engine/model/model_calls.hpp"
+#include "engine/published.hpp"
+#include "engine/running_model.hpp"
+#include "engine/short_plans.hpp"
+#include "penstock/call_report.hpp"
+#include "penstock/options.hpp"
+#include "penstock/training_model.hpp"
+
+namespace penstock {
+
+class ModelBody : public std::enable_shared_from_this<ModelBody> {
+ public:
+  /// Compiles `model`, with an optimizer for training, else for inference, and starts it.
+  /// @throws Error as the constructor of a TrainingModel.
+  ModelBody(const Model& model, const Options& options, const Optimizer* optimizer);
+
+  /// Trains or infers, as TrainingModel::step() and InferenceModel::run() say.
+  StepResult run(std::span<const Tensor> inputs, const std::stop_token& stop);
+
+  // Any thread may call these.
+  const std::shared_ptr<ModelCalls>& calls() const { return calls_; }
+  const Options& options() const { return options_; }
+  /// Returns how many samples a full call takes.
+  const CallSize& call_size() const { return running_.compile_report().call; }
+  /// Checks whether a call of so many samples is taken. @throws Error shape_mismatch if it is not.
+  void check_samples(std::int64_t samples) const;
+  /// Reports on the last run() that returned.
+  /// @throws Error closed in a process that was forked from the model's.
+  CallReport last_call() const;
+
+  RunningModel& running() { return running_; }
+  const RunningModel& running() const { return running_; }
+  ShortPlans& short_plans() { return short_plans_; }
+
+ private:
+  /// Part is a part of a call: the samples that one plan runs.
+  struct Part {
+    RunningModel* plan = nullptr;
+    std::int64_t begin = 0, samples = 0;  ///< The samples begin at this one of the call.
+    std::int64_t micro_batches = 0;       ///< Each replica of the plan runs so many.
+  };
+  /// Opens a call and divides its samples. What cannot be compiled, or joined, changes nothing.
+  std::vector<Part> parts_of(std::int64_t samples, const std::stop_token& stop);
+  /// Rethrows the exception that ends a run(); the text says how far the call came, where its host
+  /// can go on from there.
+  [[noreturn]] void throw_interrupted(std::int64_t samples, std::uint64_t updates_before) const;
+
+  std::shared_ptr<ModelCalls> calls_;
+  Options options_;
+  RunningModel running_;
+  ShortPlans short_plans_{running_, options_};
+  Published<CallReport> last_call_;
+};
+
+}  // namespace penstock

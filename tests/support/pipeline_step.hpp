@@ -1,0 +1,19 @@
+// run_step() begins and finishes a step of a pipeline, for tests that do nothing between the two.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "actors/pipeline/pipeline_runtime.hpp"
+
+namespace penstock::testing {
+
+/// Returns what the step has come to. @throws Error as begin_step() and finish_step().
+inline actors::StepOutcome run_step(actors::PipelineRuntime& runtime, std::vector<Tensor> inputs,
+                                    std::int64_t micro_batches) {
+  runtime.begin_step(std::move(inputs), micro_batches);
+  return runtime.finish_step();
+}
+
+}  // namespace penstock::testing
