@@ -18,7 +18,7 @@
 namespace penstock::graph {
 namespace {
 
-/// Times differ by about so much from one measurement to the next.
+/// Times differ by about this share from one measurement to the next.
 constexpr double tolerance = 0.02;
 
 /// Returns the plan in which one thread runs all of `graph`, with an instruction for each node.
@@ -39,8 +39,8 @@ InstructionTimes estimated(const Plan& plan) {
   return {work(plan.stages[0].forward), work(plan.stages[0].backward)};
 }
 
-/// How many stages there will be: as many as asked for; in inference, which may have fewer layers,
-/// as many as there can be.
+/// Returns how many stages there will be: as many as asked for, or in inference, which may have
+/// fewer layers, as many as there can be.
 std::int32_t count_stages(const std::vector<Piece>& pieces, std::int32_t asked, bool training) {
   const auto most = static_cast<std::int32_t>(pieces.size());
   if (asked <= most || !training) return std::min(asked, most);
@@ -88,7 +88,7 @@ class Cutting {
  private:
   using Begins = std::optional<std::vector<std::int32_t>>;
 
-  /// The times of instructions, which are in the graph's order.
+  /// Notes the times of instructions, which are in the graph's order.
   void note_times(const InstructionTimes& times) {
     std::size_t forward = 0, backward = 0;
     for (const Node& node : graph_.nodes)
@@ -109,7 +109,8 @@ class Cutting {
       problem_.extra_costs[index(piece_of[index(repeated)])] += times_[index(repeated)];
   }
 
-  /// What a stage of everything would repeat: a little more than stages that keep what they send.
+  /// Returns what a stage of everything would repeat, which is a little more than stages that keep
+  /// what they send.
   std::vector<NodeId> repeated_in_one_stage() const {
     const CutGraph one = cut(graph_, pieces_, std::vector<std::int32_t>{0}, {});
     const Partition parts = partition(one.graph, one.assignment);
@@ -127,7 +128,7 @@ class Cutting {
     return balance(problem);
   }
 
-  /// The least memory per IPU, up to one per cent, that some cut keeps to.
+  /// Returns the least memory per IPU, up to one per cent, to which some cut keeps.
   std::int64_t least_memory(PieceMemory& memory) const {
     std::int64_t enough = request_.memory.bytes;
     while (!balance_within(memory, enough)) enough *= 2;
@@ -156,7 +157,7 @@ class Cutting {
         "flight");
   }
 
-  /// Options that let some cut keep to the memory, each by itself.
+  /// Returns options each of which lets some cut keep to the memory.
   std::vector<std::string> remedies() const {
     std::vector<std::string> found = offloads_that_help();
     MemoryBudget divided = request_.memory;
@@ -169,7 +170,7 @@ class Cutting {
     return found;
   }
 
-  /// Single classes of tensors in the host store; all together where none is enough.
+  /// Returns single classes of tensors in the host store, or all together if none is enough.
   std::vector<std::string> offloads_that_help() const {
     const auto choices = offload_choices(plan_.offload, plan_.training);
     std::vector<std::string> found;
@@ -213,8 +214,8 @@ class Cutting {
   const PlanRequest& plan_;
   std::vector<Piece> pieces_;
   std::int32_t stages_;
-  std::vector<bool> recomputed_;  // by stage
-  std::vector<double> times_;     // by NodeId
+  std::vector<bool> recomputed_;  // Is numbered by stage.
+  std::vector<double> times_;     // Is numbered by NodeId.
   Balance problem_;
 };
 

@@ -1,5 +1,5 @@
-// Automatic stages: a graph is cut where its stages are balanced, by what its nodes cost. Whoever
-// has a clock hands in the times.
+// Automatic stages cut a graph where its stages are balanced, by what its nodes cost. Whoever has a
+// clock hands in the times.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace penstock::graph {
 
-/// Seconds that each instruction of a plan of one stage takes.
+/// Has the seconds that each instruction of a plan of one stage takes.
 struct InstructionTimes {
   std::vector<double> forward = {};
   std::vector<double> backward = {};
@@ -25,23 +25,24 @@ using MeasureInstructions = std::function<InstructionTimes(const Plan& one_stage
 
 struct CutRequest {
   std::int32_t stages = 1;
-  std::vector<std::int32_t> ipus = {};  ///< one per stage, or none
-  MeasureInstructions measure = {};     ///< null: costs are estimated from FLOPs and bytes
-  MemoryBudget memory = {};             ///< that each stage has to keep to
+  std::vector<std::int32_t> ipus = {};  ///< Has one IPU per stage, or none.
+  MeasureInstructions measure = {};  ///< If it is null, costs are estimated from FLOPs and bytes.
+  MemoryBudget memory = {};          ///< Is the memory to which each stage has to keep.
   RecomputeRequest recompute = {};
 };
 
 struct TimedCut {
   CutGraph cut = {};
-  /// The seconds of each stage, where they were measured. Its backward includes what it recomputes.
+  /// Has the seconds of each stage if they were measured. Those of its backward include what it
+  /// recomputes.
   std::vector<StageCost> seconds = {};
 };
 
 /// Cuts `graph`, which has its backward nodes already, so that the slowest stage is as fast as can
-/// be; where that hardly makes a difference, so that little has to travel. balance() asks back what
-/// memory a run of pieces would need, for there are too many runs to work out all of them.
-/// @throws Error invalid_topology if the graph has not as many pieces as there are to be stages,
-/// out_of_memory if no cut into so many keeps to the memory.
+/// be and, where that hardly makes a difference, little has to travel. balance() asks back what
+/// memory a run of pieces would need, as there are too many runs to compute all of them.
+/// @throws Error invalid_topology if the graph has fewer pieces than there are to be stages;
+/// out_of_memory if no cut into so many stages keeps to the memory.
 TimedCut cut_automatically(const Graph& graph, const CutRequest& request, const PlanRequest& plan);
 
 }  // namespace penstock::graph

@@ -12,7 +12,7 @@
 namespace penstock::graph {
 namespace {
 
-/// In the model's order; in training the loss is last.
+/// Returns the outputs in the model's order; in training, the loss is last.
 std::vector<Output> outputs_of(const Graph& graph, bool training) {
   std::vector<Output> outputs = graph.outputs;
   if (training) outputs.push_back({"loss", graph.loss});
@@ -163,7 +163,7 @@ class PlanBuilder {
     }
   }
 
-  /// Once every stage is there: who updates which parameter, from which gradients.
+  /// Says, once every stage is there, who updates which parameter from which gradients.
   void add_owners() {
     const auto all_holders = holders_by_variable();
     auto all_gradients = gradients_by_value();
@@ -239,7 +239,7 @@ class PlanBuilder {
     plan_.edges.push_back(std::move(result));
   }
 
-  /// The position of an edge among those that a stage's backward sends.
+  /// Returns the position of an edge among those that a stage's backward sends.
   std::int32_t send_of(std::int32_t stage, std::int32_t edge) const {
     const auto& sends = partition_.stages[index(stage)].backward_sends;
     return static_cast<std::int32_t>(std::ranges::find(sends, edge) - sends.begin());

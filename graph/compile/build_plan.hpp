@@ -1,4 +1,4 @@
-// From a partitioned graph to a plan: the last step of compile. Pure.
+// The last step of compile() leads from a partitioned graph to a plan. It is pure.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +13,20 @@ namespace penstock::graph {
 
 struct PlanRequest {
   bool training = false;
-  std::int64_t batch = 1;  ///< samples per micro-batch
+  std::int64_t batch = 1;  ///< Counts the samples per micro-batch.
   const Schedule* schedule = nullptr;
   Phases phases = {};
   std::int32_t threads_per_ipu = 1;
-  bool in_place = true;  ///< outputs may overwrite inputs that nobody needs any more
+  bool in_place = true;  ///< Says whether outputs may overwrite inputs that nobody needs any more.
   OffloadOptions offload = {};
 };
 
-/// Memory and instructions of every stage, and what joins them. `graph` is differentiated, for
-/// training.
+/// Returns a plan with the memory and the instructions of every stage, and what joins the stages.
+/// For training, `graph` is differentiated.
 Plan build_plan(const Graph& graph, const StageAssignment& assignment, const Partition& partition,
                 const PlanRequest& request);
 
-/// By ValueId: whether a differentiated graph sums up a gradient of that parameter.
+/// Says by ValueId whether a differentiated graph sums up a gradient of that parameter.
 std::vector<bool> trained_values(const Graph& graph);
 
 }  // namespace penstock::graph

@@ -20,7 +20,7 @@ void check(const Graph& model, const CompileRequest& request) {
   if (request.batch < 1)
     throw Error(Errc::invalid_argument, "expected at least one sample per micro-batch, got " +
                                             std::to_string(request.batch));
-  isa();  // refuses a PENSTOCK_ISA that the machine lacks here, not in the first kernel
+  isa();  // This refuses a PENSTOCK_ISA that the machine lacks here, and not in the first kernel.
   if (request.automatic_stages > 0) expect_no_stages(model, request.automatic_stages);
 }
 

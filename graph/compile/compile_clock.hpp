@@ -31,7 +31,7 @@ class CompileClock {
 
   const CompileListener& listener_;
   const Stopwatch all_;
-  Stopwatch phase_;  // the last one
+  Stopwatch phase_;  // Measures the phase that began last.
   std::vector<CompilePhase> phases_;
 };
 

@@ -1,4 +1,5 @@
-// CompileRequest: what a plan is asked to be, besides the network that it is made for. Plain data.
+// A CompileRequest says what a plan is to be, besides the network for which it is made. It is plain
+// data.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,7 @@ namespace penstock::graph {
 
 struct CompileRequest {
   bool training = false;
-  std::int64_t batch = 1;  ///< samples per micro-batch
+  std::int64_t batch = 1;  ///< Counts the samples per micro-batch.
   /// The stages that the host names. Where it names none, `stage_rule` finds them.
   std::vector<StageRequest> stages = {};
   StageRule stage_rule = StageRule::by_block;
@@ -33,7 +34,7 @@ struct CompileRequest {
   std::int32_t automatic_stages = 0;
   /// Times the instructions for automatic stages. If `measure` is null, their costs are estimated.
   MeasureInstructions measure = {};
-  const Schedule* schedule = nullptr;  ///< null stands for grouped
+  const Schedule* schedule = nullptr;  ///< If it is null, the schedule is grouped.
   /// Phased execution goes with the schedule sequential.
   std::optional<PhaseRequest> phased = {};
   /// The micro-batches from a full to an empty pipeline: those of a window in training, of a call
@@ -44,8 +45,8 @@ struct CompileRequest {
   GradientSum gradient_sum = GradientSum::sum;
   /// Replicas do not change a plan; they matter for the memory and a warning only.
   std::int64_t replicas = 1;
-  /// So many threads share the work of each kernel. 0 stands for `cores`, or `threads` if fewer,
-  /// divided among the IPUs of all replicas, and fewer if their memory holds no more.
+  /// Counts the threads that share the work of each kernel. 0 stands for `cores`, or `threads` if
+  /// fewer, divided among the IPUs of all replicas, and fewer if their memory holds no more.
   std::int32_t threads_per_ipu = 1;
   /// The cores of the machine. 0 says that they are unknown: nothing is divided or warned of.
   std::int32_t cores = 0;
@@ -53,10 +54,10 @@ struct CompileRequest {
   /// The classes of tensors that the host store keeps. `memory` says it of the optimizer's state.
   /// Activations are kept there in training only.
   OffloadOptions offload = {};
-  RecomputeRequest recompute = {};          ///< in training; the bits are the same in any case
-  std::vector<AnchorRequest> anchors = {};  ///< outputs besides the model's
-  CompileListener progress = {};            ///< may be null
-  bool in_place = true;  ///< outputs may overwrite inputs that nobody needs any more
+  RecomputeRequest recompute = {};  ///< Counts in training; the bits are the same in any case.
+  std::vector<AnchorRequest> anchors = {};  ///< Has outputs besides the model's.
+  CompileListener progress = {};            ///< May be null.
+  bool in_place = true;  ///< Says whether outputs may overwrite inputs that nobody needs any more.
 };
 
 }  // namespace penstock::graph

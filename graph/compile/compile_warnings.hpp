@@ -1,4 +1,4 @@
-// CompileWarnings: what a host should know of a plan that is made as it was asked for.
+// Compile warnings say what a host should know of a plan that is made as it was asked for.
 #pragma once
 
 #include <string>

@@ -36,13 +36,13 @@ std::int32_t threads_per_ipu(const StagedGraph& staged, const CompileRequest& re
   return std::max(1, threads / used_ipus(staged, request.replicas));
 }
 
-/// An alternative is another plan for the same stages, which may need less memory.
+/// Is another plan for the same stages, which may need less memory.
 struct Alternative {
   std::string name = {};
   PlanChoice choice = {};
-  /// The optimizer's state is in the host store.
+  /// Says whether the optimizer's state is in the host store.
   bool offload_state = false;
-  /// So many more classes of tensors are in the host store than in the first plan.
+  /// Counts how many more classes of tensors are in the host store than in the first plan.
   int classes = 0;
 };
 
@@ -68,7 +68,7 @@ std::vector<Alternative> alternatives_to(const PlanChoice& first) {
   return result;
 }
 
-/// Returns the plan for so many samples per micro-batch; nothing if the model cannot have them, for
+/// Returns the plan for `samples` samples per micro-batch, or nothing if the model cannot have them:
 /// it may mix its samples, and take some numbers of them only.
 std::optional<Plan> plan_of_batch(const Graph& model, CompileRequest request, std::int32_t threads,
                                   std::int64_t samples) {
@@ -83,8 +83,8 @@ std::optional<Plan> plan_of_batch(const Graph& model, CompileRequest request, st
   }
 }
 
-/// Returns the plan for the largest micro-batch that fits and was tried; nothing if none fits.
-/// Automatic stages have none: with other samples they would be cut elsewhere.
+/// Returns the plan for the largest micro-batch that fits and was tried, or nothing if none fits.
+/// There is none for automatic stages, as they would be cut elsewhere with other samples.
 std::optional<Plan> plan_of_fewer_samples(const Graph& model, const CompileRequest& request,
                                           std::int32_t threads) {
   std::optional<Plan> largest;

@@ -1,5 +1,5 @@
-// FittingPlan: the search for a plan that keeps to the memory of the IPUs, and what it advises
-// where there is none.
+// fitting_plan() searches for a plan that keeps to the memory of the IPUs, and gives advice if
+// there is none.
 #pragma once
 
 #include "graph/compile/compile_request.hpp"

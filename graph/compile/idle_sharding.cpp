@@ -5,7 +5,7 @@
 namespace penstock::graph {
 namespace {
 
-/// Elements of the largest tensor of which the optimizer keeps state.
+/// Counts the elements of the largest tensor of which the optimizer keeps state.
 std::int64_t largest_with_state(const Plan& plan, const MemoryBudget& budget) {
   std::int64_t largest = 0;
   for (const StagePlan& stage : plan.stages)

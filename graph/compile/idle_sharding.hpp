@@ -1,4 +1,5 @@
-// Idle sharding: that replicas were to divide what there is nothing of to divide. Pure.
+// idle_sharding() notices that replicas were to divide the optimizer's state, of which there is
+// nothing to divide. It is pure.
 #pragma once
 
 #include <optional>
@@ -9,7 +10,8 @@
 
 namespace penstock::graph {
 
-/// Why nothing of the optimizer's state is divided that was to be; nothing if something is.
+/// Returns why nothing of the optimizer's state is divided although it was to be, or nothing if
+/// something is divided.
 std::optional<std::string> idle_sharding(const Plan& plan, const MemoryBudget& budget);
 
 }  // namespace penstock::graph

@@ -6,7 +6,7 @@
 namespace penstock::graph {
 namespace {
 
-/// Returns "stage 0", or "stages 0, 1 and 2".
+/// Returns a text such as "stage 0" or "stages 0, 1 and 2".
 std::string stages_text(const std::vector<std::size_t>& stages) {
   std::string text = stages.size() == 1 ? "stage " : "stages ";
   for (std::size_t i = 0; i < stages.size(); ++i)

@@ -12,7 +12,7 @@ struct OffloadClass {
   const char* field;
   Offload OffloadOptions::*offload;
   bool in_inference;
-  /// The largest tensor of a stage that belongs to it, in bytes.
+  /// Returns the bytes of the largest tensor of a stage that belongs to the class.
   std::int64_t (*largest)(const Plan& plan, const StagePlan& stage, const MemoryBudget& budget);
 };
 
@@ -40,7 +40,7 @@ std::int64_t largest_weight(const Plan& plan, const StagePlan& stage, const Memo
   return largest;
 }
 
-/// Of what forward programs leave in the stash.
+/// Returns the bytes of the largest tensor that forward programs leave in the stash.
 std::int64_t largest_activation(const Plan&, const StagePlan& stage, const MemoryBudget&) {
   std::int64_t largest = 0;
   for (const Instruction& instruction : stage.forward.instructions)

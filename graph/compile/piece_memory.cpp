@@ -31,7 +31,7 @@ std::int64_t PieceMemory::bytes(std::int32_t first, std::int32_t last, std::int3
   return bytes;
 }
 
-/// Makes a plan of three stages, which are the pieces before these, these, and those after.
+/// Makes a plan of three stages: the pieces before, the pieces [first, last), and those after.
 PieceMemory::Needs PieceMemory::needs_of(std::int32_t first, std::int32_t last,
                                          bool recomputed) const {
   std::vector<std::int32_t> begins{0};

@@ -1,5 +1,5 @@
-// PieceMemory: what a run of pieces would need as a stage, before it is known where the other
-// stages begin. Pure; remembers what it has worked out.
+// PieceMemory says what a run of pieces would need as a stage, before it is known where the other
+// stages begin. It is pure, and remembers what it has computed.
 #pragma once
 
 #include <cstdint>
@@ -15,23 +15,24 @@ namespace penstock::graph {
 
 class PieceMemory {
  public:
-  /// For a cut of `graph` into as many stages as `recomputed`, which says which of them recompute.
-  /// All references outlive it.
+  /// Serves a cut of `graph` into as many stages as `recomputed` has, which says which of them
+  /// recompute. All references outlive this object.
   PieceMemory(const Graph& graph, const std::vector<Piece>& pieces, std::vector<bool> recomputed,
               const PlanRequest& plan, const MemoryBudget& budget);
 
-  /// Bytes of the pieces [first, last) as stage `stage`, optimizer state included; in doubt more
-  /// than they will be: a gradient is taken to go as far back as it may.
+  /// Counts the bytes that the pieces [first, last) need as stage `stage`, optimizer state
+  /// included. In doubt it is more than they will need: a gradient is taken to go as far back as it
+  /// may.
   std::int64_t bytes(std::int32_t first, std::int32_t last, std::int32_t stage);
 
  private:
   struct SentBack {
     std::int64_t bytes = 0;
-    std::int32_t distance = 0;  ///< in pieces, to one that it goes to
+    std::int32_t distance = 0;  ///< Is the distance, in pieces, to a piece to which the value goes.
   };
   struct Needs {
     std::int64_t fixed = 0;
-    std::int64_t stash = 0;  ///< of one micro-batch
+    std::int64_t stash = 0;  ///< Counts the bytes of one micro-batch.
     std::int32_t output_slots = 0;
     std::vector<SentBack> sent_back = {};
   };
@@ -43,10 +44,10 @@ class PieceMemory {
 
   const Graph& graph_;
   const std::vector<Piece>& pieces_;
-  std::vector<bool> recomputed_;  // by stage
+  std::vector<bool> recomputed_;  // Is numbered by stage.
   const PlanRequest& plan_;
   const MemoryBudget& budget_;
-  std::vector<std::int32_t> piece_of_;  // by node
+  std::vector<std::int32_t> piece_of_;  // Is numbered by node.
   std::map<std::tuple<std::int32_t, std::int32_t, bool>, Needs> known_;
 };
 

@@ -1,4 +1,4 @@
-// PlanChoice: what may differ between two plans of the same stages. Plain data.
+// A PlanChoice is what may differ between two plans of the same stages. It is plain data.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct PlanChoice {
 /// Returns which classes of tensors the host store keeps by `request`.
 OffloadOptions offload_of(const CompileRequest& request);
 
-/// Returns what `request` asks for of a plan whose kernels are shared by so many threads per IPU.
+/// Returns what `request` asks for of a plan whose kernels are shared by `threads_per_ipu` threads.
 PlanChoice first_choice(const CompileRequest& request, const Phases& phases,
                         std::int32_t threads_per_ipu);
 

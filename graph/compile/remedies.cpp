@@ -19,7 +19,7 @@ void Remedies::try_shards() {
 }
 
 void Remedies::try_schedules() {
-  if (!failed_.phases.none()) return;  // a turn decides what is in flight
+  if (!failed_.phases.none()) return;  // A turn decides what is in flight.
   for (const Schedule* schedule : all_schedules())
     add("the schedule " + std::string(schedule->name), failed_, budget_, schedule);
 }
@@ -31,7 +31,7 @@ void Remedies::try_batch(const Plan& plan) {
       budget_);
 }
 
-/// The text has the bytes of the IPU that needs most.
+/// Adds the text, which has the bytes of the IPU that needs most.
 bool Remedies::add(const std::string& name, const Plan& plan, const MemoryBudget& budget,
                    const Schedule* schedule) {
   const auto needs = ipu_needs(plan, replicas_, budget, schedule);

@@ -48,7 +48,7 @@ Graph needed_part(const Graph& graph, bool training) {
   return prune(graph, wanted);
 }
 
-/// A graph whose blocks belong to stages.
+/// Is a graph whose blocks belong to stages.
 struct Stages {
   Graph graph = {};
   StageAssignment assignment = {};
@@ -102,7 +102,7 @@ StagedGraph staged_graph(const Graph& model, const CompileRequest& request, Comp
       request.training ? differentiate(std::move(fused), request.gradient_sum) : std::move(fused);
   Graph lean = needed_part(whole, request.training);
 
-  // Behind layouts, fusion and gradients, which therefore depend on no cut.
+  // Stages come behind layouts, fusion and gradients, which therefore depend on no cut.
   clock.begin("stages");
   Stages stages = request.automatic_stages > 0 ? balanced_stages(lean, request)
                                                : named_stages(std::move(lean), layers, request);

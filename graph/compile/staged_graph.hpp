@@ -1,5 +1,5 @@
-// StagedGraph: a network in the form in which its stages compute it, and the list of passes that
-// lead to it. Plans are made of it.
+// A StagedGraph is a network in the form in which its stages compute it. Here is the list of passes
+// that lead to it. Plans are made of it.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,8 @@
 namespace penstock::graph {
 
 struct StagedGraph {
-  /// Nodes compute in batch lanes where that is faster. In training, the gradients are there.
+  /// Has nodes that compute in batch lanes where that is faster. In training, the gradients are
+  /// there.
   Graph graph = {};
   StageAssignment assignment = {};
   Partition partition = {};
@@ -23,8 +24,9 @@ struct StagedGraph {
   Phases phases = {};
   /// The measured seconds of each automatic stage. It is empty where nothing was measured.
   std::vector<StageCost> seconds = {};
-  std::int32_t layout_conversions = 0;  ///< nodes that only move a tensor to another layout
-  std::int32_t lane_nodes = 0;          ///< nodes that compute in batch lanes
+  /// Counts the nodes that only move a tensor to another layout.
+  std::int32_t layout_conversions = 0;
+  std::int32_t lane_nodes = 0;  ///< Counts the nodes that compute in batch lanes.
 };
 
 /// Runs the passes from `model` to its stages, one after the other.
@@ -32,7 +34,7 @@ struct StagedGraph {
 /// out_of_memory if no cut into automatic stages keeps to the memory.
 StagedGraph staged_graph(const Graph& model, const CompileRequest& request, CompileClock& clock);
 
-/// Returns how many IPUs so many replicas use.
+/// Returns how many IPUs `replicas` replicas use.
 std::int32_t used_ipus(const StagedGraph& staged, std::int64_t replicas);
 
 }  // namespace penstock::graph

@@ -1,4 +1,4 @@
-// Which inputs of a model a step of training takes. Pure.
+// step_inputs() says which inputs of a model a step of training takes. It is pure.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace penstock::graph {
 
-/// Names of the inputs that the loss or an output depends on, in their order; of a graph that
-/// cannot be trained, for it has no loss or several, those of its outputs.
+/// Returns the names of the inputs on which the loss or an output depends, in their order. If the
+/// graph cannot be trained, because it has no loss or several, they are those of its outputs.
 std::vector<std::string> step_inputs(const Graph& graph);
 
 }  // namespace penstock::graph

@@ -12,15 +12,17 @@ namespace penstock::graph {
 struct Targets {
   struct Input {
     std::string name;
-    TensorType type;  ///< of a micro-batch of one sample
+    TensorType type;  ///< Is the type of a micro-batch of one sample.
   };
-  std::vector<Input> inputs = {};    ///< no output but those made of losses needs these inputs
-  std::vector<bool> has_rows = {};   ///< by output: it is made of no loss, or has a row per sample
-  std::vector<bool> needs_any = {};  ///< by output: it needs one of `inputs`
+  /// Has the inputs that no output needs but those made of losses.
+  std::vector<Input> inputs = {};
+  /// Says by output whether it is made of no loss, or has a row per sample.
+  std::vector<bool> has_rows = {};
+  std::vector<bool> needs_any = {};  ///< Says by output whether it needs one of `inputs`.
 };
 
-/// Returns the targets of the network `graph` for micro-batches of one sample. A network all of
-/// whose outputs are made of losses predicts these: then every output has rows, and no input is a
+/// Returns the targets of the network `graph` for micro-batches of one sample. If all outputs of a
+/// network are made of losses, it predicts these: then every output has rows, and no input is a
 /// target.
 Targets targets_of(const Graph& graph);
 

@@ -1,11 +1,11 @@
-// Buffer: memory that a program needs for some of its time. Plain data.
+// A Buffer is memory that a program needs for some of its time. It is plain data.
 #pragma once
 
 #include <cstdint>
 
 namespace penstock::graph {
 
-/// Needed from instruction `first` to instruction `last` of a program, both included.
+/// Is needed from instruction `first` to instruction `last` of a program, both included.
 struct Buffer {
   std::int32_t first = 0;
   std::int32_t last = 0;

@@ -72,7 +72,8 @@ class Layout {
     }
   }
 
-  /// Those of a repeated node stay temporaries: forward has updated the buffer already.
+  /// Places the new values of buffers. Those of a repeated node stay temporaries, as forward has
+  /// updated the buffer already.
   void place_updates(const std::vector<NodeId>& nodes) {
     for (const NodeId id : nodes) {
       const Node& node = graph_.node(id);
@@ -147,7 +148,8 @@ class Layout {
   const StageGraph& stage_;
   const std::vector<Output>& outputs_;
   const OffloadOptions& offload_;
-  std::vector<bool> used_;  ///< by ValueId: an input of one of the stage's nodes
+  /// Says by ValueId whether a value is an input of one of the stage's nodes.
+  std::vector<bool> used_;
   StageLayout result_;
 };
 

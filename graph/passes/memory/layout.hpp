@@ -1,4 +1,4 @@
-// Pass: where each value of a stage lives. Pure.
+// This pass says where each value of a stage lives. It is pure.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace penstock::graph {
 
-/// A copy at the end of the backward program, for a gradient that several stages receive.
+/// Is a copy at the end of the backward program, for a gradient that several stages receive.
 struct GradientCopy {
   ValueId value = none;
   Location target = {};
@@ -21,7 +21,7 @@ struct GradientCopy {
 struct StageLayout {
   Placements placements = {};
   std::vector<GradientCopy> copies = {};
-  std::vector<ValueId> variables = {};  ///< parameters and buffers, in model order
+  std::vector<ValueId> variables = {};  ///< Has the parameters and buffers in model order.
   std::int64_t parameter_bytes = 0;
   std::int64_t host_parameter_bytes = 0;
   std::int64_t accumulator_bytes = 0;
@@ -30,10 +30,10 @@ struct StageLayout {
   std::int64_t host_stash_bytes = 0;
 };
 
-/// Places everything of a stage that outlives a program. The stash holds those forward values that
-/// the backward program, another stage or the host (`outputs`) needs, one after the other, and the
+/// Places everything of a stage that outlives a program. The stash holds, one after the other, the
+/// forward values that the backward program, another stage or the host (`outputs`) needs, and the
 /// backward values among the outputs. Gradient sums, parameters and forward values live in the host
-/// store as `offload` says.
+/// store if `offload` says so.
 /// @throws Error unsupported if a model's output is the new value of a buffer.
 StageLayout lay_out(const Graph& graph, const Partition& partition, std::int32_t stage,
                     const std::vector<Output>& outputs, const OffloadOptions& offload = {});

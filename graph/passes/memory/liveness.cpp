@@ -113,8 +113,9 @@ class LivenessAnalysis {
   std::span<const NodeId> nodes_;
   const Placements& placements_;
   const LivenessOptions options_;
-  std::vector<std::int32_t> last_use_;                 // by ValueId: the last position in nodes_
-  std::vector<std::optional<std::size_t>> buffer_of_;  // by ValueId
+  // Has, by ValueId, the last position in nodes_ at which a value is read.
+  std::vector<std::int32_t> last_use_;
+  std::vector<std::optional<std::size_t>> buffer_of_;  // Is numbered by ValueId.
   Liveness result_;
 };
 

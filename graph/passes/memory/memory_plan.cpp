@@ -11,10 +11,10 @@
 namespace penstock::graph {
 namespace {
 
-using Range = std::pair<std::int64_t, std::int64_t>;  ///< [begin, end) in bytes
+using Range = std::pair<std::int64_t, std::int64_t>;  ///< Is [begin, end) in bytes.
 
-/// The memory that is taken, by the instructions that it is taken for: a tree over them, in which
-/// each range is at the few nodes whose instructions make up its time.
+/// Holds the memory that is taken, by the instructions for which it is taken. It is a tree over the
+/// instructions, in which each range is at the few nodes whose instructions make up its time.
 class TakenRanges {
  public:
   explicit TakenRanges(std::int32_t instructions)
@@ -28,7 +28,7 @@ class TakenRanges {
     }
   }
 
-  /// Returns what is taken at some time of `buffer`, perhaps several times over.
+  /// Returns what is taken at some time of `buffer`; a range may be there several times.
   std::vector<Range> during(const Buffer& buffer) const {
     std::vector<Range> taken;
     std::size_t low = leaves_ + index(buffer.first), high = leaves_ + index(buffer.last);
@@ -40,7 +40,8 @@ class TakenRanges {
 
  private:
   std::size_t leaves_;
-  std::vector<std::vector<Range>> at_node_;  // 1: the root; 2i and 2i + 1: the halves of i
+  // The root is number 1, and 2i and 2i + 1 are the halves of i.
+  std::vector<std::vector<Range>> at_node_;
 };
 
 std::int32_t instructions_of(std::span<const Buffer> buffers) {
@@ -56,7 +57,7 @@ std::vector<std::size_t> largest_first(std::span<const Buffer> buffers) {
   return order;
 }
 
-/// The lowest offset at which `bytes` fit between the ranges that are taken.
+/// Returns the lowest offset at which `bytes` fit between the ranges that are taken.
 std::int64_t lowest_gap(std::vector<Range> taken, std::int64_t bytes) {
   std::ranges::sort(taken);
   std::int64_t offset = 0;

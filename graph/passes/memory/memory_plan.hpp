@@ -1,4 +1,4 @@
-// Pass: one block of memory for buffers that live at different times. Pure.
+// This pass puts buffers that live at different times into one block of memory. It is pure.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,13 @@
 namespace penstock::graph {
 
 struct MemoryPlan {
-  std::vector<std::int64_t> offsets = {};  ///< of each buffer; multiples of 64
-  std::int64_t bytes = 0;                  ///< of the whole block
+  /// Has the offset of each buffer; offsets are multiples of 64.
+  std::vector<std::int64_t> offsets = {};
+  std::int64_t bytes = 0;  ///< Counts the bytes of the whole block.
 };
 
-/// Buffers whose times overlap get memory that doesn't. Greedy: the largest buffer first, each at
-/// the lowest place that is free for its whole time.
+/// Gives buffers whose times overlap memory that does not overlap. The method is greedy: the
+/// largest buffer comes first, and each gets the lowest place that is free for its whole time.
 MemoryPlan plan_memory(std::span<const Buffer> buffers);
 
 }  // namespace penstock::graph

@@ -45,7 +45,8 @@ class Recomputation {
     if (graph.loss != none) kept_[index(graph.loss)] = true;
   }
 
-  /// The value from which backward reads `value`: itself where it is still there.
+  /// Returns the value from which backward reads `value`, which is `value` itself if it is still
+  /// there.
   ValueId available(ValueId value) {
     const NodeId producer = result_.graph.value(value).producer;
     if (kept_[index(value)] || producer == none || !forward_[index(producer)]) return value;
@@ -74,10 +75,11 @@ class Recomputation {
   }
 
   Recomputed result_;
-  std::vector<ValueId> again_;   // by ValueId of the given graph: the repeated one
-  std::vector<bool> kept_;       // by ValueId of the given graph
-  std::vector<bool> forward_;    // by NodeId of the given graph: of the stage at hand
-  std::vector<NodeId> program_;  // its backward nodes so far
+  std::vector<ValueId> again_;  // Has, by ValueId of the given graph, the value that repeats it.
+  std::vector<bool> kept_;      // Is numbered by ValueId of the given graph.
+  // Says, by NodeId of the given graph, whether a node is a forward node of the stage at hand.
+  std::vector<bool> forward_;
+  std::vector<NodeId> program_;  // Has the backward nodes of the stage so far.
 };
 
 [[noreturn]] void refuse(std::int32_t stage, std::int32_t last) {

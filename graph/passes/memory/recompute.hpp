@@ -1,4 +1,5 @@
-// Pass: stages that compute what their backward needs a second time instead of keeping it. Pure.
+// This pass lets stages compute a second time what their backward needs, instead of keeping it. It
+// is pure.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +12,11 @@ namespace penstock::graph {
 
 struct RecomputeRequest {
   bool on = false;
-  std::vector<std::int32_t> stages = {};  ///< empty: every one but the last
+  std::vector<std::int32_t> stages = {};  ///< If it is empty, every stage but the last recomputes.
 };
 
-/// By stage, of so many: whether it recomputes. The last one never does: its backward follows its
-/// forward at once, with nothing in between that would need the memory.
+/// Says of each of `stages` stages whether it recomputes. The last one never does, as its backward
+/// follows its forward at once, with nothing in between that would need the memory.
 /// @throws Error invalid_topology for a stage that does not exist or is the last.
 std::vector<bool> recomputed_stages(const RecomputeRequest& request, std::int32_t stages);
 
@@ -24,12 +25,12 @@ struct Recomputed {
   Partition partition;
 };
 
-/// In the stages marked, backward nodes read forward values from new nodes that repeat the forward
-/// ones, each put before the first node that needs it. What the stage receives, sends forward or
-/// gives the host is kept and read as it is, and so are checkpointed values. Between two such
-/// values the segment of forward nodes is so repeated when backward reaches it: a stage without
-/// checkpoints as a whole, one with checkpoints piece by piece, with only one piece's values in
-/// memory at a time.
+/// Lets the backward nodes of the marked stages read forward values from new nodes that repeat the
+/// forward ones, each of which is put before the first node that needs it. What a stage receives,
+/// sends forward or gives the host is kept and read as it is, and so are checkpointed values. The
+/// segment of forward nodes between two such values is repeated when backward reaches it: a stage
+/// without checkpoints is repeated as a whole, one with checkpoints piece by piece, with the values
+/// of only one piece in memory at a time.
 Recomputed recompute(Graph graph, Partition partition, const std::vector<bool>& stages);
 
 }  // namespace penstock::graph

@@ -1,4 +1,5 @@
-// Pass: tensors within a model that the host asks for beside its outputs, and their gradients.
+// This pass gives the host tensors from within a model beside its outputs, and gradients of these.
+// It is pure.
 #pragma once
 
 #include <span>
@@ -9,14 +10,16 @@
 namespace penstock::graph {
 
 struct AnchorRequest {
-  std::string tensor = {};  ///< the name of a value
-  bool gradient = false;    ///< the loss's with respect to it, instead of itself
+  std::string tensor = {};  ///< Is the name of a value.
+  /// Asks for the gradient of the loss with respect to the value, instead of the value itself.
+  bool gradient = false;
 };
 
 /// Returns `graph`, which has no backward nodes yet, with outputs that are those values, and with
 /// `Graph::gradients` for those whose gradient is asked for.
-/// @throws Error invalid_argument, opening with `options.output.anchors[i]`, if no layer computes
-/// the value (a gradient's may be a parameter), or a gradient is asked for without a loss to train.
+/// @throws Error invalid_argument, with a text that begins with `options.output.anchors[i]`, if no
+/// layer computes the value (a parameter's gradient may be asked for, too), or if a gradient is
+/// asked for without a loss to train.
 Graph with_anchors(Graph graph, std::span<const AnchorRequest> anchors, bool training);
 
 }  // namespace penstock::graph

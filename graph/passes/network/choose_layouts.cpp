@@ -10,7 +10,7 @@
 namespace penstock::graph {
 namespace {
 
-/// A value of the model in each layout, where it exists.
+/// Has a value of the model in each layout in which it exists.
 struct Forms {
   ValueId plain = none;
   ValueId lanes = none;
@@ -63,7 +63,7 @@ class Rewriting {
     return graph.node(id).outputs;
   }
 
-  /// What the model's node gives is now in `outputs`, in this form.
+  /// Notes that what the model's node gives is now in `outputs`, in this form.
   void note(const Node& node, const std::vector<ValueId>& outputs, ValueId Forms::*form) {
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       forms_[index(node.outputs[i])].*form = outputs[i];
@@ -113,8 +113,8 @@ class Rewriting {
     return forms.lanes;
   }
 
-  /// What leaves the model does so in its own shape, from its own block. A loss that was pruned
-  /// stays the value that nobody computes.
+  /// Returns the value that leaves the model, in its own shape and from its own block. A loss that
+  /// was pruned stays the value that nobody computes.
   ValueId for_host(ValueId value) {
     const Forms& forms = forms_[index(value)];
     if (forms.plain == none && forms.lanes == none) return value;
@@ -122,7 +122,8 @@ class Rewriting {
     return plain(value, producer == none ? none : model_.node(producer).block);
   }
 
-  /// The form that the value was made in: the gradients of the other one end in its gradient.
+  /// Finds the form in which the value was made: the gradients of the other form end in its
+  /// gradient.
   void find_made(GradientAnchor& gradient) const {
     const Forms& forms = forms_[index(gradient.value)];
     const auto is_made = [&](ValueId form) {
@@ -135,8 +136,8 @@ class Rewriting {
 
   const Graph& model_;
   LayoutChoice result_;
-  NodeNames names_;           // of the result's nodes
-  std::vector<Forms> forms_;  // by the model's ValueId
+  NodeNames names_;           // Has the names of the result's nodes.
+  std::vector<Forms> forms_;  // Is numbered by the model's ValueId.
 };
 
 }  // namespace

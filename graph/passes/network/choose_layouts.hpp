@@ -1,4 +1,5 @@
-// Pass: which nodes work in the batch-lane layout (graph/ops/rules/lane_shape.hpp). Pure.
+// This pass says which nodes work in the batch-lane layout (graph/ops/rules/lane_shape.hpp). It is
+// pure.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +10,17 @@ namespace penstock::graph {
 
 struct LayoutChoice {
   Graph graph;
-  std::int32_t conversions = 0;  ///< nodes that do nothing but move a tensor to another layout
-  std::int32_t lane_nodes = 0;   ///< nodes in the batch-lane layout, without the conversions
+  /// Counts the nodes that do nothing but move a tensor to another layout.
+  std::int32_t conversions = 0;
+  /// Counts the nodes in the batch-lane layout, without the conversions.
+  std::int32_t lane_nodes = 0;
 };
 
-/// The forward graph `model` with every node that Op::lane_use says so replaced by its lane form,
-/// and conversions where neighbours differ, each in the block of the first node that asks for it.
-/// Lane forms get the attribute `batch`, so that they may leave out lanes without a sample.
-/// Depends on ops, attributes and types alone: stages are chosen later.
+/// Returns the forward graph `model`, in which every node of which Op::lane_use says so is replaced
+/// by its lane form. Conversions are put between neighbours whose layouts differ, each in the block
+/// of the first node that asks for it. Lane forms get the attribute `batch`, so that they may leave
+/// out lanes without a sample. The result depends on ops, attributes and types alone; stages are
+/// chosen later.
 LayoutChoice choose_layouts(const Graph& model);
 
 }  // namespace penstock::graph

@@ -39,7 +39,7 @@ class Differentiation {
   }
 
  private:
-  /// Marks the f32 values that depend on a parameter: those whose gradient is wanted.
+  /// Marks the f32 values that depend on a parameter, whose gradients are wanted.
   void find_dependent() {
     dependent_.resize(graph_.values.size());
     for (const Variable& variable : graph_.variables)
@@ -72,7 +72,7 @@ class Differentiation {
 
   GradientContext context_of(NodeId node) { return {graph_, node, {}, {}}; }
 
-  /// The gradient of a computed value; `none` if the loss does not depend on it.
+  /// Returns the gradient of a computed value, or `none` if the loss does not depend on it.
   ValueId gradient_of(ValueId value) {
     const auto& parts = contributions_[index(value)];
     if (parts.empty()) return none;
@@ -112,7 +112,8 @@ class Differentiation {
     return producer != none && graph_.node(producer).apart;
   }
 
-  /// Goes from gradients of what fused nodes give to those of what is within, for the host alone.
+  /// Goes from the gradients of what fused nodes give to those of what is within them, for the host
+  /// alone.
   void visit_apart() {
     for (const Twin& twin : graph_.twins)
       if (const ValueId gradient = gradients_[index(twin.original)]; gradient != none)
@@ -145,7 +146,7 @@ class Differentiation {
         {.parameter = parameter, .gradient = gradient, .sum = sum, .use = use});
   }
 
-  /// By parameter in model order, then by use.
+  /// Sorts by parameter in model order, and then by use.
   void sort_parameter_gradients() {
     std::vector<std::size_t> rank(graph_.values.size());
     for (std::size_t i = 0; i < graph_.variables.size(); ++i)
@@ -183,7 +184,7 @@ class Differentiation {
                 {{"batch", wanted.lane_batch}}, wanted);
   }
 
-  /// At the first use, where the others' gradients have arrived.
+  /// Sums up the gradients of all uses at the first use, where those of the others have arrived.
   ValueId sum_over_uses(const GradientAnchor& wanted) {
     ValueId sum = none;
     const std::vector<ParameterGradient> uses = graph_.parameter_gradients;
@@ -193,9 +194,9 @@ class Differentiation {
     return sum;
   }
 
-  /// Appends a node beside those that the gradients of `node` need anyway. One that reads a
-  /// parameter more than once adds up the gradients of its uses, so that several nodes of one
-  /// anchor may want the same name.
+  /// Appends a node beside those that the gradients of `node` need anyway. For a parameter that a
+  /// node reads more than once, the gradients of its uses are added up, so that several nodes of
+  /// one anchor may want the same name.
   ValueId emit(NodeId node, const Op& op, std::vector<ValueId> inputs, Attributes attributes,
                const GradientAnchor& wanted) {
     std::string name = graph_.node(node).name + "/anchor" + std::to_string(wanted.anchor) + '/' +
@@ -212,9 +213,10 @@ class Differentiation {
   Graph graph_;
   GradientSum sum_;
   std::size_t forward_nodes_ = graph_.nodes.size();
-  std::vector<bool> dependent_;                      ///< by ValueId, of the forward values
-  std::vector<std::vector<ValueId>> contributions_;  ///< to a forward value's gradient
-  std::vector<ValueId> gradients_;                   ///< of computed values, once they are known
+  std::vector<bool> dependent_;  ///< Is numbered by ValueId, and has the forward values.
+  /// Has what contributes to the gradient of each forward value.
+  std::vector<std::vector<ValueId>> contributions_;
+  std::vector<ValueId> gradients_;  ///< Has the gradients of computed values once they are known.
 };
 
 }  // namespace

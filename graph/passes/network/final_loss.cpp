@@ -10,7 +10,7 @@
 namespace penstock::graph {
 namespace {
 
-/// The losses that no later loss depends on.
+/// Returns the losses on which no later loss depends.
 std::vector<NodeId> last_losses(const Graph& graph) {
   std::vector<bool> leads_to_loss(graph.values.size());
   std::vector<NodeId> last;

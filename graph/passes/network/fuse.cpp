@@ -39,7 +39,7 @@ class Fusion {
   }
 
  private:
-  /// Neither an anchor nor its conversion counts as a reader.
+  /// Leaves the value to anchors. Neither an anchor nor its conversion counts as a reader.
   void leave_to_anchors(ValueId value) {
     anchored_.insert(value);
     const NodeId producer = graph_.value(value).producer;
@@ -49,7 +49,8 @@ class Fusion {
     anchored_.insert(lanes);
   }
 
-  /// The one node that reads the node's first output, if it is in the same block; else none.
+  /// Returns the one node that reads the node's first output, if it is in the same block, and
+  /// `none` otherwise.
   NodeId only_reader(NodeId id) const {
     const Node& node = graph_.node(id);
     const auto& readers = readers_[index(node.outputs[0])];
@@ -94,8 +95,8 @@ class Fusion {
     return true;
   }
 
-  /// Fusion is the same with and without anchors, for it changes bits: `parts`, which now run as
-  /// `fused`, are repeated beside it if the host asks for what they compute within.
+  /// Repeats `parts`, which now run as `fused`, beside that node if the host asks for what they
+  /// compute within. Fusion changes bits, and is therefore the same with and without anchors.
   void keep_apart(NodeId fused, std::vector<Node> parts) {
     const auto is_anchored = [&](const Node& part) { return anchored_.contains(part.outputs[0]); };
     if (std::none_of(parts.begin(), parts.end() - 1, is_anchored)) return;
@@ -118,7 +119,8 @@ class Fusion {
     return static_cast<ValueId>(graph_.values.size()) - 1;
   }
 
-  /// What is not computed any more cannot be kept: its reader's result is, in its place.
+  /// Moves the mark of a checkpoint from a value that is not computed any more, and cannot be kept,
+  /// to the result of its reader.
   void move_checkpoint(const Node& from, const Node& reader) {
     if (graph_.value(from.outputs[0]).checkpoint) graph_.value(reader.outputs[0]).checkpoint = true;
   }
@@ -140,10 +142,11 @@ class Fusion {
   }
 
   Graph graph_;
-  std::vector<std::vector<NodeId>> readers_;   // by value; none: the host
-  std::vector<bool> dropped_;                  // by node
-  std::set<ValueId> anchored_;                 // the host asks for them or for their gradients
-  std::map<NodeId, std::vector<Node>> apart_;  // by the node that their parts were fused into
+  std::vector<std::vector<NodeId>> readers_;  // Is numbered by value; `none` stands for the host.
+  std::vector<bool> dropped_;                 // Is numbered by node.
+  std::set<ValueId> anchored_;  // The host asks for these values or for their gradients.
+  // Is numbered by the node into which the parts were fused.
+  std::map<NodeId, std::vector<Node>> apart_;
 };
 
 }  // namespace

@@ -1,16 +1,17 @@
-// Pass: neighbours that are faster as one. Pure.
+// This pass makes one node of neighbours that are faster as one. It is pure.
 #pragma once
 
 #include "graph/ir/graph.hpp"
 
 namespace penstock::graph {
 
-/// The forward graph `graph` with each convolution (in lanes or not) and linear layer whose only
-/// reader is a relu, and each convolution in lanes whose only reader is a 2x2 max pooling with a
-/// relu behind it (or the other way round), all in one block, made one node under the first one's
-/// name; a checkpointed value that is not computed any more makes the new node's result one. Looks
-/// at ops, attributes and blocks alone: stages are chosen later. What an anchor asks for within
-/// such a node is computed once more, by nodes of its own beside it.
+/// Returns the forward graph `graph` with fused nodes under the name of the first of their parts. A
+/// convolution (in lanes or not) or a linear layer is fused with a relu that is its only reader; a
+/// convolution in lanes also with a 2x2 max pooling that is its only reader and a relu behind that,
+/// or the other way round. All parts are in one block. A checkpointed value that is not computed
+/// any more makes the new node's result a checkpoint. The result depends on ops, attributes and
+/// blocks alone; stages are chosen later. What an anchor asks for within such a node is computed
+/// once more, by nodes of its own beside it.
 Graph fuse(const Graph& graph);
 
 }  // namespace penstock::graph

@@ -1,4 +1,4 @@
-// Pass: drops what nobody needs. Pure.
+// This pass drops what nobody needs. It is pure.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace penstock::graph {
 
-/// The graph with only those nodes, inputs and variables that `wanted` or a gradient sum needs.
-/// Values and blocks keep their numbers, nodes get new ones in the same order.
+/// Returns the graph with only those nodes, inputs and variables that `wanted` or a gradient sum
+/// needs. Values and blocks keep their numbers; nodes get new ones in the same order.
 Graph prune(const Graph& graph, const std::vector<ValueId>& wanted);
 
 }  // namespace penstock::graph

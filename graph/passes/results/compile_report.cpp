@@ -28,13 +28,14 @@ std::vector<StageCost> estimated(const Plan& plan) {
   return costs;
 }
 
-/// A window, or as much of it as shows how the pipeline fares.
+/// Returns the simulation of a window, or of as much of it as shows how the pipeline fares.
 Simulation window(const Plan& plan, const std::vector<StageCost>& costs,
                   std::int64_t micro_batches) {
   const auto stages = static_cast<std::int64_t>(plan.stages.size());
   std::vector<int> ipus;
   for (const StagePlan& stage : plan.stages) ipus.push_back(stage.ipu);
-  // What begins and ends a window hardly shows in one that is longer; many stages take long enough.
+  // In a window that is longer, what begins and ends it hardly shows; with many stages it takes
+  // long enough.
   const auto longest = std::max(2 * stages, std::min(16 * stages, 4096 / stages));
   const auto enough = std::clamp<std::int64_t>(micro_batches, 1, longest);
   return {.schedule = *plan.schedule,
@@ -46,15 +47,17 @@ Simulation window(const Plan& plan, const std::vector<StageCost>& costs,
           .phases = plan.phases};
 }
 
-/// `timeline`: of a window, which may be too short for the pipeline to fill; one that is long
-/// enough takes long to simulate where stages are many.
+/// Counts the micro-batches until the pipeline is full. `timeline` is that of a window, which may
+/// be too short for the pipeline to fill; a window that is long enough takes long to simulate if
+/// there are many stages.
 int ramp_of(const Plan& plan, const Simulation& window, const Timeline& timeline) {
   const std::int32_t in_flight = plan.stages[0].in_flight;
   if (window.micro_batches >= in_flight) return ramp(timeline);
   return plan.training ? in_flight : std::min(in_flight, window.stages);
 }
 
-/// `timeline`: what comes of `simulation` with a processor for every IPU.
+/// Returns the speed-up over one IPU. `timeline` is what comes of `simulation` with a processor for
+/// every IPU.
 double expected_speedup(Simulation simulation, const Timeline& timeline, std::int32_t threads) {
   simulation.processors = threads;
   const std::set<int> ipus(simulation.ipus.begin(), simulation.ipus.end());
@@ -63,8 +66,8 @@ double expected_speedup(Simulation simulation, const Timeline& timeline, std::in
   return together > 0 ? sum(simulation.costs) * simulation.micro_batches / together : 1;
 }
 
-/// The wait that the others come from: the last stage that may not take another micro-batch, for
-/// those before it wait until it does, and those after it for what it would send.
+/// Returns the wait from which the others come: that of the last stage that may not take another
+/// micro-batch. The stages before it wait until it does, and those after it for what it would send.
 const Wait& cause_of(const std::vector<Wait>& stalled) {
   const auto held_up = [](const Wait& wait) {
     return wait.what == Wait::For::credit || wait.what == Wait::For::turn;
@@ -130,7 +133,7 @@ std::string too_few(const Plan& plan, std::int64_t micro_batches, double utiliza
          std::to_string(std::lround(100 * utilization)) + " % of the time";
 }
 
-/// Of inference, whose pipeline is empty at the beginning and at the end of every call.
+/// Warns of inference, whose pipeline is empty at the beginning and at the end of every call.
 std::string too_few_in_a_call(std::int64_t micro_batches, std::size_t stages, double utilization) {
   return "calls of " + std::to_string(micro_batches) + " (device iterations) do not fill " +
          std::to_string(stages) + " stages, which takes " + std::to_string(stages) +
@@ -138,7 +141,8 @@ std::string too_few_in_a_call(std::int64_t micro_batches, std::size_t stages, do
          " % of the time";
 }
 
-/// Stages that wait for each other whatever a call holds: on one IPU, or one micro-batch at a time.
+/// Returns whether stages wait for each other whatever a call holds, because they are on one IPU,
+/// or because there is one micro-batch at a time.
 bool take_turns(const Plan& plan) {
   const std::int32_t ipu = plan.stages[0].ipu;
   return plan.stages[0].in_flight == 1 || !plan.phases.none() ||

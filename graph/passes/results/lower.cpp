@@ -8,7 +8,7 @@
 namespace penstock::graph {
 namespace {
 
-/// The values that a program works on, and where it finds them.
+/// Has the values that a program works on, and finds them.
 struct Values {
   const Graph& graph;
   const Placements& placements;
@@ -67,7 +67,7 @@ Instruction copy_of(const Graph& graph, ValueId value, const std::string& suffix
           .outputs = {target}};
 }
 
-/// The copies of a program between the IPU and the host store.
+/// Emits the copies of a program between the IPU and the host store.
 class Transfers {
  public:
   Transfers(const Values& values, Program& program)
@@ -97,7 +97,7 @@ class Transfers {
 
   const Values& values_;
   Program& program_;
-  std::vector<bool> there_;  // by ValueId: the copy has been loaded or computed
+  std::vector<bool> there_;  // Says by ValueId whether the copy has been loaded or computed.
 };
 
 }  // namespace

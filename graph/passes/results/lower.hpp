@@ -1,4 +1,4 @@
-// Pass: from nodes whose values have places to the instructions of a program. Pure.
+// This pass leads from nodes whose values have places to the instructions of a program. It is pure.
 #pragma once
 
 #include <cstdint>
@@ -12,22 +12,22 @@
 
 namespace penstock::graph {
 
-/// A node's workspace in the scratch of its program.
+/// Is a node's workspace in the scratch of its program.
 struct WorkspacePlace {
   std::int64_t offset = 0;
   std::int64_t bytes = 0;
 };
 
-/// ScratchPlaces says where a program has what lies in its scratch.
+/// Says where a program has what lies in its scratch.
 struct ScratchPlaces {
-  std::vector<std::optional<Location>> of_value = {};  ///< by ValueId
-  std::vector<WorkspacePlace> workspaces = {};         ///< of each node, in order
+  std::vector<std::optional<Location>> of_value = {};  ///< Is numbered by ValueId.
+  std::vector<WorkspacePlace> workspaces = {};  ///< Has the workspace of each node, in order.
 };
 
-/// Returns one instruction per node, in order, each shared by at most so many threads. Before the
-/// first that reads a copy of what lives in the host store, the copy is loaded; after the one that
-/// computes it, it is stored. A backward node draws the same random numbers as the node that it
-/// serves or repeats.
+/// Returns one instruction per node, in order, each shared by at most `threads` threads. Before the
+/// first instruction that reads a copy of what lives in the host store, the copy is loaded; after
+/// the one that computes it, it is stored. A backward node draws the same random numbers as the
+/// node that it serves or repeats.
 /// @throws Error internal if a value has no place.
 Program lower(const Graph& graph, std::span<const NodeId> nodes, const Placements& placements,
               const ScratchPlaces& scratch, std::int32_t threads);

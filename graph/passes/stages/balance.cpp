@@ -9,11 +9,11 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// What the first so many pieces cost when they are cut into so many stages.
+/// Is what the first few pieces cost when they are cut into a few stages.
 struct Prefix {
   double slowest = infinity;
-  std::int64_t bytes = 0;  ///< between the stages
-  std::int32_t begin = 0;  ///< first piece of the last of these stages
+  std::int64_t bytes = 0;  ///< Counts the bytes between the stages.
+  std::int32_t begin = 0;  ///< Is the first piece of the last of these stages.
 };
 
 bool faster(const Prefix& a, const Prefix& b) {
@@ -25,8 +25,8 @@ bool fewer_bytes(const Prefix& a, const Prefix& b) {
   return std::pair(a.bytes, a.slowest) < std::pair(b.bytes, b.slowest);
 }
 
-/// Dynamic programming over the number of stages and the pieces that they cover. Sums are taken
-/// from one list of prefix sums, so that a stage costs the same in every comparison.
+/// Finds the cut by dynamic programming over the number of stages and the pieces that they cover.
+/// Sums are taken from one list of prefix sums, so that a stage costs the same in every comparison.
 class Balancing {
  public:
   explicit Balancing(const Balance& problem) : problem_(problem), sums_{0}, dearer_sums_{0} {
@@ -62,7 +62,8 @@ class Balancing {
                          static_cast<std::int32_t>(stage));
   }
 
-  /// best_[s][n]: the best of stages 0 to s over the first n pieces, no stage above `limit`.
+  /// Fills best_, in which best_[s][n] is the best of stages 0 to s over the first n pieces, with
+  /// no stage above `limit`.
   void fill(double limit, Better better) {
     best_.assign(stages(), std::vector<Prefix>(pieces() + 1));
     for (std::size_t stage = 0; stage < stages(); ++stage)
@@ -75,7 +76,7 @@ class Balancing {
       return cost(0, end, 0) <= limit && fits(0, end, 0) ? first_stage(end) : Prefix{};
     Prefix best;
     for (std::size_t begin = end - 1; begin >= stage; --begin) {
-      if (cost(begin, end, stage) > limit) break;  // further to the front the stage only grows
+      if (cost(begin, end, stage) > limit) break;  // Further to the front the stage only grows.
       const Prefix candidate = extended(stage, begin, end);
       if (better(candidate, best) && fits(begin, end, stage)) best = candidate;
     }
@@ -100,9 +101,9 @@ class Balancing {
   }
 
   const Balance& problem_;
-  std::vector<double> sums_;               // of the costs of the first so many pieces
-  std::vector<double> dearer_sums_;        // with what they cost on top
-  std::vector<std::vector<Prefix>> best_;  // by stage and number of pieces
+  std::vector<double> sums_;  // Has the sums of the costs of the first pieces, by their number.
+  std::vector<double> dearer_sums_;        // Has these sums with what the pieces cost on top.
+  std::vector<std::vector<Prefix>> best_;  // Is numbered by stage and by number of pieces.
 };
 
 }  // namespace

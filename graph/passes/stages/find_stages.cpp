@@ -12,7 +12,7 @@
 namespace penstock::graph {
 namespace {
 
-/// Where each block's nodes begin.
+/// Returns where the nodes of each block begin.
 std::vector<NodeId> first_nodes(const Graph& model) {
   std::vector<NodeId> first(model.blocks.size(), none);
   for (std::size_t id = 0; id < model.nodes.size(); ++id)
@@ -33,7 +33,7 @@ std::vector<StageRequest> stage_per_block(const Graph& model) {
   return requests;
 }
 
-/// By their numbers; empty if no block is made for a stage.
+/// Returns the stages by their numbers, or none if no block is made for a stage.
 std::vector<StageRequest> numbered_stages(const Graph& model) {
   std::map<std::int32_t, std::string> names;
   for (const Block& block : model.blocks)
@@ -79,7 +79,8 @@ void refuse_numbers(const Graph& model, const std::string& field, const std::str
                                             got);
 }
 
-/// Of one more run of a block: the block's, or with a number that makes it nobody's.
+/// Returns a name for one more run of a block: that of the block, or that with a number that makes
+/// it the name of no other.
 std::string name_of_run(const std::string& block, int& number, const std::set<std::string>& used) {
   if (++number == 1) return block;
   const auto numbered = [&] { return block + " (" + std::to_string(number) + ")"; };

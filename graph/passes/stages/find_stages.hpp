@@ -1,4 +1,4 @@
-// Pass: which stages a model has where nobody names them. Pure.
+// This pass says which stages a model has if nobody names them. It is pure.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,16 @@ namespace penstock::graph {
 /// the same runs. Other rules look at the model's own blocks.
 Graph in_runs_of_blocks(Graph model, StageRule rule);
 
-/// A model without blocks is one stage. Blocks that are made for stages are those; others count in
-/// the order of their first nodes, and one without a node follows the block that was declared
-/// before it. For `auto_increment` the model is split into runs.
-/// @throws Error invalid_topology if, by `same_as_ipu`, a block does not say which IPU it is on; if
-/// only some blocks are made for stages, or none for a stage before another's. invalid_argument for
-/// another rule than `by_block` where blocks are made for stages.
+/// Returns the stages of a model. A model without blocks is one stage. If blocks are made for
+/// stages, these are the stages. Other blocks count in the order of their first nodes, and one
+/// without a node follows the block that was declared before it. For `auto_increment` the model is
+/// split into runs.
+/// @throws Error invalid_topology if, by `same_as_ipu`, a block does not say which IPU it is on, if
+/// only some blocks are made for stages, or if none is made for a stage before another's;
+/// invalid_argument for another rule than `by_block` if blocks are made for stages.
 std::vector<StageRequest> find_stages(const Graph& model, StageRule rule);
 
-/// For a model that is cut into so many stages anywhere.
+/// Checks a model that is cut into `automatic` stages anywhere.
 /// @throws Error invalid_argument if its blocks are made for stages.
 void expect_no_stages(const Graph& model, std::int32_t automatic);
 

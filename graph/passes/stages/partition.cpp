@@ -28,7 +28,7 @@ class Partitioning {
   }
 
  private:
-  using Delivery = std::pair<ValueId, std::int32_t>;  ///< a value, and a stage that must get it
+  using Delivery = std::pair<ValueId, std::int32_t>;  ///< Is a value, and a stage that must get it.
 
   void share_nodes() {
     for (std::size_t id = 0; id < graph_.nodes.size(); ++id) {
@@ -47,7 +47,8 @@ class Partitioning {
     return result;
   }
 
-  /// Where a value is made: the host's inputs at the host, variables where they are used.
+  /// Returns where a value is made: inputs of the host at the host, and variables where they are
+  /// used.
   std::int32_t stage_of(ValueId id, std::int32_t user) const {
     const Value& value = graph_.value(id);
     if (value.kind == ValueKind::input) return host;

@@ -1,4 +1,5 @@
-// Pass: the stages' shares of a graph, and what has to travel between them. Pure.
+// This pass says which part of a graph each stage has, and what has to travel between the stages.
+// It is pure.
 #pragma once
 
 #include "graph/ir/graph.hpp"
@@ -6,10 +7,11 @@
 
 namespace penstock::graph {
 
-/// A node goes to its block's stage, backward nodes too; a stage runs its nodes in the graph's
+/// Puts a node into its block's stage, backward nodes too; a stage runs its nodes in the graph's
 /// order. Every value that another stage needs has one edge to each stage that needs it, straight
-/// from its producer or the host, and neighbours without such an edge are joined by one of kind
-/// `order`, in each direction. Edges are ordered by value, then by receiver; `order` comes last.
+/// from its producer or the host. Neighbours without such an edge are joined by an edge of kind
+/// `order`, in each direction. Edges are ordered by value, then by receiver; those of kind `order`
+/// come last.
 /// @throws Error invalid_topology if the first stage uses no input of the model.
 Partition partition(const Graph& graph, const StageAssignment& assignment);
 

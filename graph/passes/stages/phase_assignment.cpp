@@ -22,7 +22,7 @@ std::string text_of(const Ipus& ipus) {
   return text;
 }
 
-/// By phase.
+/// Returns the IPUs of each phase.
 std::vector<Ipus> ipus_of(const std::vector<StagePlacement>& stages) {
   std::vector<Ipus> ipus(index(stages.back().phase) + 1);
   for (std::size_t stage = 0; stage < stages.size(); ++stage) {
@@ -69,7 +69,7 @@ std::vector<StageRequest> grouped_into_phases(std::vector<StageRequest> stages,
 }
 
 Phases assign_phases(const StageAssignment& assignment, const PhaseRequest& request) {
-  // All that were asked for: what inference leaves out makes no other placement wrong.
+  // These are all that were asked for: what inference leaves out makes no other placement wrong.
   const std::vector<Ipus> ipus = ipus_of(assignment.placed);
   request.parallel ? expect_own_parity(ipus) : expect_one_set(ipus);
   Phases phases{.turn = request.turn, .parallel = request.parallel};

@@ -6,7 +6,7 @@
 namespace penstock::graph {
 namespace {
 
-/// Positions of forward nodes, both included.
+/// Has positions of forward nodes, both included.
 struct Range {
   NodeId first = none;
   NodeId last = none;
@@ -21,8 +21,8 @@ NodeId position_of(const Graph& graph, NodeId node) {
   return graph.node(node).backward ? graph.node(node).forward_of : node;
 }
 
-/// By ValueId: from where to where a value is made and used; a backward node counts as the forward
-/// node that it serves.
+/// Returns, by ValueId, from where to where a value is made and used. A backward node counts as the
+/// forward node that it serves.
 std::vector<Range> reaches(const Graph& graph) {
   std::vector<Range> ranges(graph.values.size());
   for (std::size_t id = 0; id < graph.nodes.size(); ++id) {
@@ -33,7 +33,7 @@ std::vector<Range> reaches(const Graph& graph) {
   return ranges;
 }
 
-/// What is known of the place before each forward node.
+/// Holds what is known of the place before each forward node.
 class Seams {
  public:
   explicit Seams(const Graph& graph) : graph_(graph), seams_(forward_nodes(graph)) {
@@ -42,7 +42,8 @@ class Seams {
     for (std::size_t id = 0; id < ranges.size(); ++id) {
       if (ranges[id].first == none) continue;
       const Value& value = graph_.values[id];
-      const bool copied = value.kind == ValueKind::parameter;  // to the stages of its later uses
+      // It is copied to the stages of its later uses.
+      const bool copied = value.kind == ValueKind::parameter;
       if (copied || value.kind == ValueKind::computed) add_bytes(ranges[id], value.type.bytes());
       if (value.kind == ValueKind::input) first_input = std::min(first_input, ranges[id].first);
       if (value.kind == ValueKind::buffer) close(ranges[id]);
@@ -85,7 +86,7 @@ class Seams {
   std::vector<Seam> seams_;
 };
 
-/// The names of the blocks that a stage has nodes of, in the model's order.
+/// Returns the names of the blocks of which a stage has nodes, in the model's order.
 std::vector<std::string> block_names(const Graph& graph, NodeId first, NodeId last) {
   std::vector<bool> used(graph.blocks.size());
   for (NodeId id = first; id < last; ++id)
@@ -127,7 +128,7 @@ CutGraph cut(const Graph& graph, std::span<const Piece> pieces,
     result.graph.blocks.push_back({.name = "stage " + std::to_string(stage)});
     for (NodeId id = first; id < last; ++id) result.graph.node(id).block = number;
   }
-  // A node behind the pieces, which is one of backward, is where the node is that it serves.
+  // A node behind the pieces is a backward node, which belongs where the node is that it serves.
   for (std::size_t id = 0; id < graph.nodes.size(); ++id)
     result.graph.nodes[id].block =
         result.graph.node(position_of(graph, static_cast<NodeId>(id))).block;

@@ -1,5 +1,6 @@
-// Pass: where a graph may be cut into stages, and the cut itself. Finer than blocks: between any
-// two nodes of the forward graph, except where a stage could not do its work. Pure.
+// This pass says where a graph may be cut into stages, and cuts it. That is finer than blocks: a
+// cut may be between any two nodes of the forward graph, except where a stage could not do its
+// work. The pass is pure.
 #pragma once
 
 #include <cstdint>
@@ -11,25 +12,27 @@
 
 namespace penstock::graph {
 
-/// Consecutive forward nodes that stay together wherever the graph is cut.
+/// Has consecutive forward nodes that stay together wherever the graph is cut.
 struct Piece {
   NodeId first = 0;
-  NodeId last = 0;  ///< the first node after it
-  /// Bytes of the values and of the shared parameters that travel if a stage begins here; the
-  /// latter do so once per update only.
+  NodeId last = 0;  ///< Is the first node after the piece.
+  /// Counts the bytes of the values and of the shared parameters that travel if a stage begins
+  /// here; shared parameters travel only once per update.
   std::int64_t bytes_before = 0;
 };
 
-/// The pieces of a graph that has its backward nodes already, in order. Nodes that share a buffer
-/// are in one piece, for no stage could keep another's changes of it; nodes that share a parameter
-/// need not be. The first piece reads an input of the model, which tells a stage to begin.
+/// Returns the pieces of a graph that has its backward nodes already, in order. Nodes that share a
+/// buffer are in one piece, as no stage could keep another's changes of it; nodes that share a
+/// parameter need not be. The first piece reads an input of the model, which tells a stage to
+/// begin.
 std::vector<Piece> find_pieces(const Graph& graph);
 
-/// The piece that each node belongs to; a backward node belongs where its forward node does.
+/// Returns the piece that each node belongs to; a backward node belongs where its forward node
+/// does.
 std::vector<std::int32_t> piece_of_nodes(const Graph& graph, std::span<const Piece> pieces);
 
 struct CutGraph {
-  Graph graph = {};  ///< its blocks are the stages
+  Graph graph = {};  ///< Has the stages as its blocks.
   StageAssignment assignment = {};
 };
 

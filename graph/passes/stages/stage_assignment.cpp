@@ -25,7 +25,7 @@ std::string blocks_of(const Graph& model) {
          joined(model.blocks, [](const Block& block) { return quoted_text(block.name); });
 }
 
-/// The stage of every block, `none` for a block in no stage.
+/// Returns the stage of every block, which is `none` for a block in no stage.
 std::vector<std::int32_t> stage_of_blocks(const Graph& model,
                                           const std::vector<StageRequest>& requests) {
   std::vector<std::int32_t> stage_of(model.blocks.size(), none);
@@ -57,7 +57,8 @@ void refuse_nodes_without_stage(const Graph& model, const std::vector<std::int32
   }
 }
 
-/// "B1,B2|B3,B4".
+/// Returns a text such as "B1,B2
+/// B3,B4".
 std::string notation(const std::vector<StageRequest>& requests) {
   const auto blocks = [](const StageRequest& request) { return joined(request.blocks, {}, ","); };
   const std::string text = joined(requests, blocks, "|");
@@ -78,7 +79,7 @@ void check_ipus(const std::vector<StageRequest>& requests, const std::vector<std
   }
 }
 
-/// The IPU that the blocks of a stage ask for, `none` if none does.
+/// Returns the IPU that the blocks of a stage ask for, or `none` if none does.
 std::int32_t ipu_of_blocks(const Graph& model, const StageRequest& request, std::size_t stage) {
   const Block* first = nullptr;
   for (const std::string& name : request.blocks) {
@@ -144,7 +145,8 @@ void refuse_backward_flow(const Graph& model, const StageAssignment& assignment)
     }
 }
 
-/// What changes with every micro-batch has no one to add its changes up.
+/// Refuses what changes with every micro-batch and is in several places, as nobody adds up its
+/// changes.
 void refuse_spread_buffers(const Graph& model, const StageAssignment& assignment) {
   std::vector<std::int32_t> stage_of(model.values.size(), none);
   for (const Node& node : model.nodes)

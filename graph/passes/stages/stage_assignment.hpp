@@ -1,4 +1,4 @@
-// Pass: blocks to stages, and stages to IPUs. Pure.
+// This pass puts blocks into stages, and stages on IPUs. It is pure.
 #pragma once
 
 #include <vector>
@@ -8,15 +8,15 @@
 
 namespace penstock::graph {
 
-/// A stage's IPU is the one it asks for, else the one in `ipus` (empty, or one per stage), else the
-/// one that its blocks ask for, else its default one, else its own number. `model` has forward
-/// nodes only; without blocks it is one stage. In inference a stage whose blocks have no node is
-/// left out, with a warning.
-/// Stages may share a parameter, but not a buffer.
+/// Assigns the stages. A stage's IPU is the one that it asks for, else the one in `ipus` (which is
+/// empty, or has one per stage), else the one that its blocks ask for, else its default one, else
+/// its own number. `model` has forward nodes only; without blocks it is one stage. In inference a
+/// stage whose blocks have no node is left out, with a warning. Stages may share a parameter, but
+/// not a buffer.
 /// @throws Error invalid_topology (unknown block, block in two stages or in none, empty stage, a
 /// node outside the blocks, a value used in an earlier stage than the one that computes it, a
-/// buffer used in two stages, wrong number of IPUs, blocks of a stage that ask for different
-/// IPUs) or invalid_argument (negative IPU).
+/// buffer used in two stages, wrong number of IPUs, blocks of a stage that ask for different IPUs)
+/// or invalid_argument (negative IPU).
 StageAssignment assign_stages(const Graph& model, const std::vector<StageRequest>& requests,
                               const std::vector<std::int32_t>& ipus, bool training);
 

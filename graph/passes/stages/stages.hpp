@@ -1,4 +1,5 @@
-// Stages: what the passes that split a graph hand to each other. Plain data over the graph's ids.
+// These are what the passes that split a graph hand to each other. They are plain data over the
+// graph's ids.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +11,16 @@
 
 namespace penstock::graph {
 
-/// A stage as it is asked for.
+/// Is a stage as it is asked for.
 struct StageRequest {
   std::vector<std::string> blocks = {};
-  std::int32_t ipu = none;  ///< none: see StagePlacement
+  std::int32_t ipu = none;  ///< If it is `none`, a StagePlacement says which.
   std::int32_t phase = none;
-  std::int32_t default_ipu = none;  ///< where nobody names one; none: the stage's number
+  /// Counts if nobody names an IPU; `none` stands for the stage's number.
+  std::int32_t default_ipu = none;
 };
 
-/// A stage as it is decided.
+/// Is a stage as it is decided.
 struct StagePlacement {
   std::vector<std::string> blocks = {};
   std::int32_t ipu = 0;
@@ -27,29 +29,30 @@ struct StagePlacement {
 
 struct StageAssignment {
   std::vector<StagePlacement> stages = {};
-  std::vector<StagePlacement> placed = {};  ///< the same, and those that were left out
-  std::vector<std::int32_t> of_block = {};  ///< by BlockId; none: the block has no node
+  std::vector<StagePlacement> placed = {};  ///< Has the same, and those that were left out.
+  /// Is numbered by BlockId; `none` says that the block has no node.
+  std::vector<std::int32_t> of_block = {};
   std::vector<std::string> warnings = {};
 
-  /// The stage of a node; a node of a model without blocks is in stage 0.
+  /// Returns the stage of a node; a node of a model without blocks is in stage 0.
   std::int32_t of(const Node& node) const {
     return node.block == none ? 0 : of_block[index(node.block)];
   }
 };
 
-/// An edge before anything has a place in memory.
+/// Is an edge before anything has a place in memory.
 struct StageEdge {
   EdgeKind kind = EdgeKind::order;
   std::int32_t from = host;
   std::int32_t to = host;
-  ValueId value = none;  ///< none for `order`
+  ValueId value = none;  ///< Is `none` for an edge of kind `order`.
 };
 
-/// One stage's share of a graph.
+/// Has the part of a graph that one stage runs.
 struct StageGraph {
-  std::vector<NodeId> forward = {};  ///< in the graph's order
+  std::vector<NodeId> forward = {};  ///< Has the nodes in the graph's order.
   std::vector<NodeId> backward = {};
-  std::vector<std::int32_t> forward_receives = {};  ///< positions in Partition::edges
+  std::vector<std::int32_t> forward_receives = {};  ///< Has positions in Partition::edges.
   std::vector<std::int32_t> forward_sends = {};
   std::vector<std::int32_t> backward_receives = {};
   std::vector<std::int32_t> backward_sends = {};
