@@ -134,20 +134,22 @@ class Arena {
   Block parameters_;
   Block accumulators_;
   Block host_accumulators_;
-  Block host_weights_;        // while the host store does not have it
-  Block host_weights_block_;  // the same, wherever it is
+  Block host_weights_;        // Is null while the host store has the block.
+  Block host_weights_block_;  // Is the same block, wherever it is.
   std::int64_t weight_version_ = 0;
   OffloadReport weight_moves_;
   graph::Moves moves_;
-  bool programs_move_ = false;  // anything: else they do not count
-  Block kept_;                  // copies of buffers, at their kept_offset
+  bool programs_move_ = false;  // Says whether programs copy anything; otherwise they do not count.
+  Block kept_;                  // Has copies of buffers, each at its kept_offset.
   Block stash_;
-  std::vector<Block> host_stash_;                   // [stash slot]
-  std::vector<std::vector<Tensor>> received_;       // [micro-batch ring][position]
-  std::vector<std::vector<Tensor>> sends_forward_;  // [stash slot][position]
-  std::vector<std::vector<Tensor>> sends_back_;     // [position][edge ring]
-  std::vector<TensorList> outputs_;                 // [stash slot]
-  std::vector<const std::byte*> received_at_;       // bound anew for every run
+  std::vector<Block> host_stash_;  // Is numbered by stash slot.
+  // Is numbered by ring of micro-batches, then by position.
+  std::vector<std::vector<Tensor>> received_;
+  std::vector<std::vector<Tensor>> sends_forward_;  // Is numbered by stash slot, then by position.
+  // Is numbered by position, then by ring of the edge.
+  std::vector<std::vector<Tensor>> sends_back_;
+  std::vector<TensorList> outputs_;            // Is numbered by stash slot.
+  std::vector<const std::byte*> received_at_;  // Is bound anew for every run.
   std::vector<std::byte*> sent_back_at_;
 };
 

@@ -1,6 +1,6 @@
-// BlockPool: blocks of tensor memory that are handed out, dropped and handed out again. Grows to
-// as many blocks as are held at once, then allocates no more, and frees what has been of no use for
-// a while. Taken from by one thread; the blocks may be dropped by any.
+// A BlockPool has blocks of tensor memory that are handed out, dropped and handed out again. It
+// grows to as many blocks as are held at once, then allocates no more, and frees what has been of
+// no use for a while. One thread takes blocks; any thread may drop them.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +12,17 @@ namespace penstock::actors {
 
 class BlockPool {
  public:
-  /// A block that nobody holds is freed by the round that comes so many rounds after it was held.
+  /// A block that nobody holds is freed by the round that comes this number of rounds after it was
+  /// held.
   static constexpr std::uint64_t idle_rounds = 16;
   /// A block is never handed out for less than half of it, unless it is as small as this.
   static constexpr std::size_t small_bytes = 4096;
 
-  /// The work that takes blocks begins once more. Frees what nobody has needed for a while.
+  /// Begins a round of the work that takes blocks. Frees what nobody has needed for a while.
   void begin_round();
-  /// A block of at least `bytes` bytes that nobody else holds, with whatever its last holder left
-  /// in it. It returns to the pool when its last handle is dropped, and may outlive the pool.
+  /// Returns a block of at least `bytes` bytes that nobody else holds, with whatever its last
+  /// holder left in it. It returns to the pool when its last handle is dropped, and may outlive the
+  /// pool.
   /// @throws Error out_of_memory
   std::shared_ptr<std::byte> take(std::size_t bytes);
 
@@ -28,7 +30,7 @@ class BlockPool {
   struct Block {
     std::size_t bytes;
     std::shared_ptr<std::byte> memory;
-    std::uint64_t held_in;  // the last round in which somebody was known to hold it
+    std::uint64_t held_in;  // Is the last round in which somebody was known to hold it.
     bool is_free() const { return memory.use_count() == 1; }
   };
   std::vector<Block> blocks_;

@@ -4,7 +4,8 @@ namespace penstock::actors {
 namespace {
 
 #if defined(__x86_64__)
-constexpr std::uint64_t flush = 0x8000 | 0x0040;  // results to zero, operands are zeros
+// The first bit flushes results to zero, the second takes operands for zeros.
+constexpr std::uint64_t flush = 0x8000 | 0x0040;
 
 std::uint64_t control() noexcept {
   return __builtin_ia32_stmxcsr();

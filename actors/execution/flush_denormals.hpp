@@ -1,6 +1,6 @@
-// FlushDenormals: while it lives, arithmetic on this thread takes numbers too small for a normal
-// float for zero, in operands and results. They carry nothing and cost a hundred times as much. The
-// thread may be the host's, so at the end it is as it was.
+// While a FlushDenormals lives, arithmetic on its thread takes numbers that are too small for a
+// normal float for zero, in operands and results. They carry nothing and cost a hundred times as
+// much. The thread may be the host's, so that it is at the end as it was.
 #pragma once
 
 #include <cstdint>

@@ -105,7 +105,7 @@ const float* GradientSums::to_read(const Share& share) const {
 double GradientSums::squared_norm(const Share& share, float scale, const Staging& staging) const {
   const float* const sum = to_read(share);
   const std::int64_t elements = share.elements();
-  double squared = 0;  // the norm's own blocks, in its own order
+  double squared = 0;  // It is summed in the norm's own blocks, in their own order.
   for (std::int64_t begin = 0; begin < elements; begin += graph::norm_block) {
     const std::int64_t count = std::min(graph::norm_block, elements - begin);
     const std::span<const float> block =

@@ -18,18 +18,18 @@
 
 namespace penstock::actors {
 
-/// The gradient sums of one stage.
+/// Has the gradient sums of one stage.
 struct StageSums {
-  std::shared_ptr<Arena> arena = {};                ///< holds the sums of this replica
-  std::shared_ptr<const ReducedSums> reduced = {};  ///< null if there is one replica
+  std::shared_ptr<Arena> arena = {};                ///< Holds the sums of this replica.
+  std::shared_ptr<const ReducedSums> reduced = {};  ///< Is null if there is one replica.
 };
 
 /// A share says which elements of a parameter a replica updates.
 struct Share {
-  std::int32_t variable = 0;  ///< the parameter's position in Plan::variables
+  std::int32_t variable = 0;  ///< Is the parameter's position in Plan::variables.
   const graph::VariablePlan* plan = nullptr;
-  bool divided = false;  ///< whether the replicas divide the parameter among them
-  graph::Part own = {};  ///< the elements that this replica updates and keeps state of
+  bool divided = false;  ///< Says whether the replicas divide the parameter among them.
+  graph::Part own = {};  ///< Are the elements that this replica updates and keeps state of.
   std::int64_t elements() const { return plan->type.shape.elements(); }
   bool sums_on_host() const { return plan->gradients[0].on_host; }
 };
@@ -48,7 +48,7 @@ class GradientSums {
   std::span<const std::shared_ptr<Arena>> replicas() const {
     return of_stage_.at(static_cast<std::int32_t>(arena_->number())).reduced->replicas;
   }
-  // What follows allocates nothing, for it is part of an update.
+  // The functions below allocate nothing, as they are part of an update.
 
   /// Adds up the replicas' shards of a divided parameter, in the order of their numbers, into this
   /// replica's own sums. Until all replicas have done so, none may clear any.
@@ -89,7 +89,7 @@ class GradientSums {
 
   std::shared_ptr<Arena> arena_;
   std::map<std::int32_t, StageSums> of_stage_;
-  std::vector<const float*> addends_;  // of the sum that is added up
+  std::vector<const float*> addends_;  // Are the parts of the sum that is added up.
 };
 
 }  // namespace penstock::actors

@@ -13,7 +13,8 @@ void add_elements(std::byte* sum, const Tensor& tensor) {
   for (const T value : tensor.as<T>()) *out++ += value;
 }
 
-/// The loss of a micro-batch: a number, or the mean of the terms that were not reduced to one.
+/// Returns the loss of a micro-batch, which is a number or the mean of the terms that were not
+/// reduced to one.
 double loss_of(const Tensor& loss) {
   const auto terms = loss.as<float>();
   return std::accumulate(terms.begin(), terms.end(), 0.0) / static_cast<double>(terms.size());

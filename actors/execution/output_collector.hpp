@@ -1,7 +1,6 @@
-// OutputCollector: turns the outputs of micro-batches into what a call returns. No CAF.
-//
-// A result's dimension 0 counts the output's selected micro-batches in the order device iteration,
-// accumulation step, replica.
+// An OutputCollector turns the outputs of micro-batches into what a call returns. It knows nothing
+// of CAF. Dimension 0 of a result counts the output's selected micro-batches in the order device
+// iteration, accumulation step, replica.
 #pragma once
 
 #include <cstdint>
@@ -55,8 +54,9 @@ class OutputCollector {
   BlockPool pool_;
   std::int64_t micro_batches_ = 0;
   std::int64_t missing_ = 0;
-  std::vector<double> losses_;   // of every micro-batch, in data order; none in inference
-  std::vector<Result> results_;  // by output
+  // Has those of every micro-batch, in data order; it has none in inference.
+  std::vector<double> losses_;
+  std::vector<Result> results_;  // Is numbered by output.
 };
 
 }  // namespace penstock::actors

@@ -20,8 +20,8 @@ class PhaseHerald {
   PhaseHerald(const graph::Plan& plan, std::size_t stage);
 
   struct News {
-    Work near = {};                            ///< the work that is near
-    std::span<const std::size_t> stages = {};  ///< the stages that it is for
+    Work near = {};                            ///< Is the work that is near.
+    std::span<const std::size_t> stages = {};  ///< Are the stages that it is for.
   };
   /// Returns what is to be told as `work` of the stage begins, or nothing if it is not the first of
   /// a turn, or if this stage tells nobody.
@@ -34,7 +34,8 @@ class PhaseHerald {
   };
 
   graph::Phases phases_;
-  std::array<NextTurn, 2> next_turn_;  // by the stage's direction; without stages: none is told
+  // Is numbered by the stage's direction. If it has no stages, nobody is told.
+  std::array<NextTurn, 2> next_turn_;
 };
 
 }  // namespace penstock::actors

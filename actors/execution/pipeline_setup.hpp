@@ -1,4 +1,5 @@
-// PipelineSetup: what every actor of a running model may read. Immutable while the actors live.
+// A PipelineSetup is what every actor of a running model may read. It does not change while the
+// actors live.
 #pragma once
 
 #include <atomic>
@@ -17,57 +18,60 @@ namespace penstock::actors {
 
 /// The optimizer as the actors see it; replaced as a whole between steps.
 struct UpdateRules {
-  std::vector<graph::ParameterRule> variables = {};  ///< in the order of Plan::variables
-  /// The norm that gradients are clipped to. 0 means that they are not clipped.
+  /// Has the rules in the order of Plan::variables.
+  std::vector<graph::ParameterRule> variables = {};
+  /// Is the norm to which gradients are clipped. 0 means that they are not clipped.
   double max_grad_norm = 0;
-  /// Whether clipping follows PopTorch, see graph/plan/optimizers/norm.hpp.
+  /// Says whether clipping follows PopTorch, see graph/plan/optimizers/norm.hpp.
   bool exact_max_grad_norm = false;
-  /// The factor by which the gradients that arrive are larger than those of the loss.
+  /// Is the factor by which the gradients that arrive are larger than those of the loss.
   double loss_scaling = 1;
   /// Returns the factor of the learning rates after so many updates. Null means a factor of 1.
   std::function<double(std::int64_t)> learning_rate_factor = {};
 };
 
-/// What every program reads besides its inputs. The host writes it between calls.
+/// Is what every program reads besides its inputs. The host writes it between calls.
 struct RunConstants {
-  std::int64_t first_update = 0;  ///< the number of updates when the model began
-  float loss_scale = 1;           ///< the gradient of the loss with respect to itself
+  std::int64_t first_update = 0;  ///< Is the number of updates when the model began.
+  float loss_scale = 1;           ///< Is the gradient of the loss with respect to itself.
 };
 
 /// Says for which micro-batches an output is returned.
 struct OutputSelection {
-  OutputMode mode = OutputMode::all;  ///< not `automatic`
+  OutputMode mode = OutputMode::all;  ///< Is not `automatic`.
   std::int64_t period = 1;
 };
 
 struct PipelineSetup {
   std::shared_ptr<const graph::Plan> plan;
   std::int64_t replicas = 1;
-  /// The number of consecutive replicas that get the same rows.
+  /// Is the number of consecutive replicas that get the same rows.
   std::int64_t input_group = 1;
-  std::int64_t gradient_accumulation = 1;  ///< 1 in inference
+  std::int64_t gradient_accumulation = 1;  ///< Is 1 in inference.
   Reduction reduction = Reduction::mean;
-  /// The strategy that the plan was compiled for.
+  /// Is the strategy for which the plan was compiled.
   ReductionStrategy reduction_strategy = ReductionStrategy::post;
   OffloadOptions offload = {};
   ShardingOptions sharding = {};
   std::uint64_t seed = 0;
-  OutputSelection outputs = {};               ///< applies to the model's outputs and the loss
-  std::vector<OutputSelection> anchors = {};  ///< in the order of Plan::anchors
+  OutputSelection outputs = {};               ///< Applies to the model's outputs and the loss.
+  std::vector<OutputSelection> anchors = {};  ///< Has the selections in the order of Plan::anchors.
   bool trace = false;
-  std::int64_t trace_events = 1 << 20;  ///< the most events that all stages together keep
+  /// Is the largest number of events that all stages together keep.
+  std::int64_t trace_events = 1 << 20;
   double stall_seconds = 60;
-  /// The updates that all stages have done, on top of those that were there before. The host's
-  /// threads read it beside a call. It may be null.
+  /// Counts the updates that all stages have done, on top of those that were there before. The
+  /// host's threads read it beside a call. It may be null.
   std::shared_ptr<std::atomic<std::uint64_t>> updates = {};
   /// Counts those updates. completed() makes it.
   std::shared_ptr<UpdateCount> update_count = {};
-  /// completed() makes these.
+  /// Has the constants, which completed() makes.
   std::shared_ptr<RunConstants> constants = {};
 
   std::size_t stages() const { return plan->stages.size(); }
-  /// Micro-batches of one replica that are anywhere between the feed and the end of their last
-  /// backward turn: numbers within one such span, so rings of this length never clash.
+  /// Counts the micro-batches of one replica that are anywhere between the feed and the end of
+  /// their last backward turn. Their numbers lie within one such span, so that rings of this length
+  /// never clash.
   std::int64_t live_micro_batches() const { return plan->stages.front().in_flight + 2; }
   std::int32_t ipu(std::int64_t replica, std::size_t stage) const {
     return static_cast<std::int32_t>(graph::ReplicaIpus(*plan, replicas).of(replica, stage));

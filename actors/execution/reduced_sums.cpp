@@ -19,7 +19,7 @@ constexpr std::int64_t least_bytes = 1 << 16;
 
 using SumsOf = std::span<std::byte> (Arena::*)();
 
-/// The totals of tensors in one place: on the IPUs, or in the host store.
+/// Has the totals of tensors in one place: on the IPUs, or in the host store.
 class Totals {
  public:
   Totals(const ReducedTotal& total, std::span<const std::shared_ptr<Arena>> replicas, SumsOf sums)

@@ -13,16 +13,16 @@
 
 namespace penstock::actors {
 
-/// A run of sums that lie side by side both in a stage's block and in the total.
+/// Is a run of sums that lie side by side both in a stage's block and in the total.
 struct ReducedPart {
   std::int64_t offset = 0;
   std::int64_t bytes = 0;
-  std::int64_t place = 0;  ///< where the part begins in the total
+  std::int64_t place = 0;  ///< Is where the part begins in the total.
 };
 
 struct ReducedLayout {
-  std::vector<ReducedPart> parts = {};  ///< in the order of their offsets
-  std::int64_t bytes = 0;               ///< the size of the total
+  std::vector<ReducedPart> parts = {};  ///< Has the parts in the order of their offsets.
+  std::int64_t bytes = 0;               ///< Is the size of the total.
 
   /// Returns where the total has the sum that is at `offset` in the stage's block.
   std::int64_t place_of(std::int64_t offset) const;
@@ -34,14 +34,14 @@ ReducedLayout reduced_layout(const PipelineSetup& setup, const UpdateRules& rule
 
 struct ReducedTotal {
   ReducedLayout layout = {};
-  std::shared_ptr<std::byte> total = {};  ///< null if there is none
+  std::shared_ptr<std::byte> total = {};  ///< Is null if there is none.
 };
 
-/// The totals of a stage's gradient sums over all replicas, which each update uses again.
+/// Has the totals of a stage's gradient sums over all replicas, which each update uses again.
 struct ReducedSums {
-  ReducedTotal on_ipu = {};   ///< the total of the sums that the stages have on their IPUs
-  ReducedTotal on_host = {};  ///< the total of those in the host store
-  std::vector<std::shared_ptr<Arena>> replicas = {};  ///< the arenas that hold the sums
+  ReducedTotal on_ipu = {};   ///< Is the total of the sums that the stages have on their IPUs.
+  ReducedTotal on_host = {};  ///< Is the total of those in the host store.
+  std::vector<std::shared_ptr<Arena>> replicas = {};  ///< Has the arenas that hold the sums.
 };
 
 /// Returns the sums of a stage, of which `replicas` holds the arena of each replica, with memory
@@ -50,10 +50,10 @@ std::shared_ptr<const ReducedSums> make_reduced_sums(const PipelineSetup& setup,
                                                      const UpdateRules& rules, std::size_t stage,
                                                      std::vector<std::shared_ptr<Arena>> replicas);
 
-/// The threads that share the work of one IPU.
+/// Says which threads share the work of one IPU.
 struct SharedWork {
-  graph::PartRunner* runner = nullptr;  ///< if null, the calling thread works alone
-  std::int32_t threads = 1;             ///< the number of threads that the runner has
+  graph::PartRunner* runner = nullptr;  ///< If it is null, the calling thread works alone.
+  std::int32_t threads = 1;             ///< Is the number of threads that the runner has.
 };
 
 /// Adds up share number `share` of both totals, which have as many equal shares as there are

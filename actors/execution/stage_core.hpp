@@ -92,8 +92,8 @@ class StageCore {
   std::vector<Arrivals> arrivals_;
   Receives forward_;
   Receives backward_;
-  std::vector<bool> far_;   // by position
-  bool separate_backward_;  // all forwards of a turn come before its first backward
+  std::vector<bool> far_;   // Is numbered by position.
+  bool separate_backward_;  // Says whether all forwards of a turn come before its first backward.
 };
 
 }  // namespace penstock::actors

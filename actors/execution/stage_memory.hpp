@@ -16,7 +16,7 @@ namespace penstock::actors {
 
 struct StageMemory {
   std::shared_ptr<Arena> arena = {};
-  std::shared_ptr<WeightUpdate> update = {};  ///< null in inference
+  std::shared_ptr<WeightUpdate> update = {};  ///< Is null in inference.
 };
 
 /// Returns copies of the variables of one replica, whose stages these are, in the order of

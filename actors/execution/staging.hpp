@@ -1,5 +1,5 @@
-// Staging: pieces of an update's tensors that are kept in the host store, side by side in the
-// scratch memory of the IPU while it works on them. On the IPU's thread.
+// Staging puts pieces of an update's tensors that the host store keeps side by side into the
+// scratch memory of the IPU while it works on them. It is used on the IPU's thread.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +14,12 @@ namespace penstock::actors {
 class Staging {
  public:
   Staging() = default;
-  /// `heartbeat`, unless it is null, beats with each copy.
+  /// Takes scratch memory, and a heartbeat that beats with each copy unless it is null.
   explicit Staging(std::span<std::byte> scratch, graph::Heartbeat* heartbeat = nullptr)
       : scratch_(scratch), heartbeat_(heartbeat) {}
 
   std::int64_t bytes() const { return std::ssize(scratch_); }
-  /// Returns room for `count` elements: the one of number `slot` of those of the same size.
+  /// Returns room for `count` elements: number `slot` of those of the same size.
   std::span<float> room(std::int64_t slot, std::int64_t count) const;
   /// Returns the same room, with a copy of what is at `from`, and counts the copy.
   std::span<float> load(std::int64_t slot, const float* from, std::int64_t count,
@@ -27,7 +27,7 @@ class Staging {
   /// Copies a piece back to where it belongs, and counts the copy.
   void store(std::span<const float> piece, float* to, OffloadReport& moves) const;
   graph::Heartbeat* heartbeat() const noexcept { return heartbeat_; }
-  /// Some of the update's work is done that was no copy.
+  /// Notes that some of the update's work is done that was no copy.
   void beat() const noexcept {
     if (heartbeat_) heartbeat_->beat();
   }

@@ -1,6 +1,6 @@
-// StatusBoard: where one stage of one replica notes what it has done. Its actor writes, on whatever
-// thread that runs, and the host's thread reads: the lock keeps them apart even where a stage ends
-// its last work after the host has its answer. No CAF.
+// On a StatusBoard, one stage of one replica notes what it has done. Its actor writes, on whatever
+// thread that runs, and the host's thread reads. The lock keeps them apart even if a stage ends its
+// last work after the host has its answer. The board knows nothing of CAF.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 
 namespace penstock::actors {
 
-/// What a stage has noted.
+/// Is what a stage has noted.
 struct StageStatus {
   StageReport report = {};
-  TraceLog trace = {};  ///< the events since the status was taken last
+  TraceLog trace = {};  ///< Has the events since the status was taken last.
 };
 
 class StatusBoard {

@@ -64,7 +64,7 @@ void ThreadTeam::end() {
   ended_.store(true);
   calls_.fetch_add(1, std::memory_order_release);
   calls_.notify_all();
-  helpers_.clear();  // waits for them
+  helpers_.clear();  // This waits for them.
 }
 
 void ThreadTeam::help() {

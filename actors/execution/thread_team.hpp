@@ -1,6 +1,6 @@
-// ThreadTeam: the threads of one IPU, which share the work of its kernels. Knows nothing of CAF.
-// Owned by a device, whose handler is the one caller at a time; its helpers are threads of its own,
-// which end with it.
+// A ThreadTeam has the threads of one IPU, which share the work of its kernels. It knows nothing of
+// CAF. A device owns it, whose handler is the one caller at a time; its helpers are threads of its
+// own, which end with it.
 #pragma once
 
 #include <atomic>
@@ -27,14 +27,14 @@ class ThreadTeam : public graph::PartRunner {
 
   std::int32_t threads() const { return static_cast<std::int32_t>(helpers_.size()) + 1; }
 
-  /// At most 65,535 parts, each taken by the first thread that is free: the caller waits for
-  /// helpers that have begun one, never for one that has not woken up yet. A part that throws does
-  /// not keep the others from running; of several exceptions that of the lowest part is thrown on.
-  /// Not to be called by two threads at a time, nor from a part.
+  /// Runs at most 65,535 parts, each of which is taken by the first thread that is free: the caller
+  /// waits for helpers that have begun a part, never for one that has not woken up yet. A part that
+  /// throws does not keep the others from running; of several exceptions, that of the lowest part
+  /// is thrown on. It is not to be called by two threads at a time, nor from a part.
   void run(std::int32_t parts, const std::function<void(std::int32_t)>& work) override;
 
  private:
-  /// What there is to take: in one word, so that nobody takes a part of a call that has ended.
+  /// Is what there is to take, in one word, so that nobody takes a part of a call that has ended.
   struct Offer {
     std::uint32_t call;
     std::uint16_t parts, taken;
@@ -47,10 +47,10 @@ class ThreadTeam : public graph::PartRunner {
   void run_part(std::int32_t part);
   void keep_first_error(std::int32_t part);
 
-  std::atomic<std::uint32_t> calls_{0};  // helpers sleep until it changes
+  std::atomic<std::uint32_t> calls_{0};  // Helpers sleep until it changes.
   std::atomic<bool> ended_{false};
   std::atomic<Offer> offer_{Offer{}};
-  std::atomic<std::uint32_t> finished_{0};  // parts of this call
+  std::atomic<std::uint32_t> finished_{0};  // Counts the parts of this call.
   const std::function<void(std::int32_t)>* work_ = nullptr;
   std::mutex error_mutex_;
   std::int32_t failed_part_ = 0;

@@ -1,6 +1,6 @@
-// TraceLog: recorded events that nobody has taken yet, of which there are never more than a limit:
-// the oldest ones make room for new ones and are counted. Recording never fails: an event for which
-// there is no memory is counted, too. Used from one thread.
+// A TraceLog has recorded events that nobody has taken yet. There are never more than a limit: the
+// oldest ones make room for new ones and are counted. Recording never fails: an event for which
+// there is no memory is counted, too. One thread uses it.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class TraceLog {
   /// Keeps at most `most` events. Memory grows as events come, up to that number.
   explicit TraceLog(std::int64_t most) : most_(static_cast<std::size_t>(most)) {}
 
-  /// An event for which there is no memory counts as dropped.
+  /// Adds an event. One for which there is no memory counts as dropped.
   void add(const TraceEvent& event) noexcept;
   /// Adds the events of another log, in their order, and counts those that it has dropped.
   void add(const TraceLog& other) noexcept;
@@ -39,7 +39,7 @@ class TraceLog {
 
  private:
   std::size_t most_ = 0;
-  std::vector<TraceEvent> events_;  // once full, a ring that begins at `oldest_`
+  std::vector<TraceEvent> events_;  // Is a ring once it is full, which begins at `oldest_`.
   std::size_t oldest_ = 0;
   std::uint64_t dropped_ = 0;
 };

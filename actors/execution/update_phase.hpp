@@ -12,31 +12,32 @@
 namespace penstock::actors {
 
 enum class UpdatePhase : std::uint8_t {
-  reduce,   ///< the sums of the replicas' gradients: each replica adds up its share of them
-  measure,  ///< the gradients' norms
-  follow,   ///< the first step of rules with norms of parameters that the replicas divide
-  apply,    ///< scaling, clipping, the rule; then the sums are zero again
-  gather,   ///< the other replicas' shards of the new weights
+  reduce,   ///< Adds up the replicas' gradients: each replica does so for its share of them.
+  measure,  ///< Measures the norms of the gradients.
+  follow,   ///< Does the first step of rules with norms of parameters that the replicas divide.
+  apply,    ///< Scales, clips and applies the rule; then the sums are zero again.
+  gather,   ///< Brings the other replicas' shards of the new weights.
 };
 inline constexpr std::size_t update_phases = 5;
 /// Returns the phase's name in quotes, as errors tell it.
 std::string name_of(UpdatePhase phase);
 
 struct VariableNorm {
-  std::int32_t variable = 0;  ///< position in Plan::variables
+  std::int32_t variable = 0;  ///< Is the position in Plan::variables.
   double squared = 0;
 };
 
 /// Holds one replica's part of the norm of a variable that the replicas divide.
 struct ShardNorm {
-  std::int32_t variable = 0;  ///< position in Plan::variables
+  std::int32_t variable = 0;  ///< Is the position in Plan::variables.
   graph::NormPart part = {};
 };
 
 /// Holds what one phase has measured in one stage of one replica.
 struct UpdateNorms {
-  std::vector<VariableNorm> whole = {};  ///< the norms of variables that every replica has whole
-  std::vector<ShardNorm> shards = {};    ///< the parts of the norms of those that are divided
+  /// Has the norms of variables that every replica has whole.
+  std::vector<VariableNorm> whole = {};
+  std::vector<ShardNorm> shards = {};  ///< Has the parts of the norms of those that are divided.
 };
 
 }  // namespace penstock::actors

@@ -1,6 +1,7 @@
-// WeightRoom: the memory of an IPU to which the weights come that the host store keeps, for the
+// A WeightRoom is the memory of an IPU to which the weights come that the host store keeps, for the
 // programs of one stage at a time. They stay until another stage needs the room or there are newer
-// ones, so that a stage alone on its IPU brings them once per update. On the IPU's thread.
+// ones, so that a stage alone on its IPU brings them once per update. It is used on the IPU's
+// thread.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +35,7 @@ class WeightRoom {
 
   std::int64_t bytes_;
   std::shared_ptr<std::byte> memory_;
-  const Arena* of_ = nullptr;  // whose weights these are; compared, never followed
+  const Arena* of_ = nullptr;  // Says whose weights these are; it is compared, never followed.
   std::int64_t version_ = 0;
 };
 

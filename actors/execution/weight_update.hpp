@@ -24,19 +24,19 @@ namespace penstock::actors {
 /// The tensors that a rule keeps for one variable, in the order of OptimizerRule::state: whole
 /// ones, or the elements of a shard.
 struct VariableState {
-  std::int32_t variable = 0;  ///< position in Plan::variables
+  std::int32_t variable = 0;  ///< Is the position in Plan::variables.
   std::vector<Tensor> tensors = {};
-  std::int64_t first_element = 0;  ///< of the shard
+  std::int64_t first_element = 0;  ///< Is where the shard begins.
 };
 
-/// The optimizer's whole state.
+/// Is the whole state of the optimizer.
 struct OptimizerTensors {
-  std::int64_t updates = 0;  ///< updates that the state has seen
+  std::int64_t updates = 0;  ///< Counts the updates that the state has seen.
   std::vector<std::vector<Tensor>> variables =
-      {};  ///< as in VariableState, by position in the plan
+      {};  ///< Is as in VariableState, by position in the plan.
 };
 
-/// A stage's optimizer state; each block is null if there is none.
+/// Has a stage's optimizer state; each block is null if there is none.
 struct StateBlocks {
   std::shared_ptr<std::byte> on_ipu = {};
   std::shared_ptr<std::byte> on_host = {};
@@ -112,12 +112,14 @@ class WeightUpdate {
 
  private:
   struct Trained : Share {
-    std::size_t position = 0;                      // in StagePlan::variables
-    std::vector<std::int64_t> state_offsets = {};  // in the block on the IPU or in the host store
-    std::vector<float> initial_state = {};         // of each tensor's elements
+    std::size_t position = 0;  // Is the position in StagePlan::variables.
+    // Lie in the block on the IPU or in the host store.
+    std::vector<std::int64_t> state_offsets = {};
+    std::vector<float> initial_state = {};  // Has the value of each tensor's elements.
     bool on_host = false;
-    std::int64_t own_elements = 0;  // with the padding of `own`
-    std::size_t shard_norm = 0;     // position in UpdateNorms::shards, if it is divided
+    std::int64_t own_elements = 0;  // Counts them with the padding of `own`.
+    // Is the position in UpdateNorms::shards, if the variable is divided.
+    std::size_t shard_norm = 0;
   };
   /// A State holds elements of each tensor of a parameter's state.
   class State {
@@ -204,19 +206,19 @@ class WeightUpdate {
   std::int64_t ipu_block_bytes_ = 0;
   std::int64_t host_block_bytes_ = 0;
   GradientSums sums_;
-  StateBlocks state_;      // without what the host store has
-  StateBlocks all_state_;  // the same blocks, wherever they are
-  Staging staging_;        // in the IPU's scratch, while it runs
+  StateBlocks state_;      // Lacks what the host store has.
+  StateBlocks all_state_;  // Has the same blocks, wherever they are.
+  Staging staging_;        // Is in the IPU's scratch while the update runs.
   OffloadReport moves_;
   std::vector<double> directions_;
   CollectiveReport collectives_;
-  CollectiveReport of_reducer_;  // what one total of the reducer's adds
+  CollectiveReport of_reducer_;  // Counts what one total of the reducer's adds.
   double clip_factor_ = 1;
-  double rate_factor_ = 1;  // the schedule's, of the update that runs
+  double rate_factor_ = 1;  // Is that of the schedule for the update that runs.
   bool uses_added_ = false;
-  std::int64_t step_ = 0;  // updates done
+  std::int64_t step_ = 0;  // Counts the updates that are done.
   bool applying_ = false;
-  UpdateNorms norms_;  // with room for what a phase measures
+  UpdateNorms norms_;  // Has room for what a phase measures.
 };
 
 }  // namespace penstock::actors

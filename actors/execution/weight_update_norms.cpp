@@ -1,5 +1,5 @@
-// The norms of an update: those of gradients, for clipping, and those that a rule has of its own,
-// for which it goes over a parameter twice.
+// These functions compute the norms of an update: those of gradients, for clipping, and those that
+// a rule has of its own, for which it goes over a parameter twice.
 #include <algorithm>
 #include <functional>
 
@@ -88,7 +88,8 @@ void WeightUpdate::move(const Trained& trained, const Piece& piece, double squar
   }
 }
 
-// Each block by itself, then the blocks in order: the bits of the rule's update() of the whole.
+// Works on each block by itself, and then on the blocks in order, which gives the bits of the
+// rule's update() of the whole.
 void WeightUpdate::update_by_norms(const Trained& trained, const Piece& piece) {
   const std::int64_t elements = piece.elements.end - piece.elements.begin;
   double squared_weights = 0, squared_directions = 0;

@@ -1,5 +1,5 @@
-// Whole state: what the replicas keep of an optimizer's state, put together: all of a tensor, or a
-// shard of it each. Pure.
+// These functions put together what the replicas keep of an optimizer's state: each has all of a
+// tensor, or a shard of it. They are pure.
 #pragma once
 
 #include <span>

@@ -9,8 +9,8 @@
 
 namespace penstock::actors {
 
-using Outputs = std::vector<Tensor>;    ///< in the order of Plan::outputs
-using Variables = std::vector<Tensor>;  ///< in the order of Plan::variables
+using Outputs = std::vector<Tensor>;    ///< Has tensors in the order of Plan::outputs.
+using Variables = std::vector<Tensor>;  ///< Has tensors in the order of Plan::variables.
 
 struct Done {};
 
@@ -23,7 +23,7 @@ struct CutAfter {
 /// Holds what a call that runs micro-batches returns.
 struct StepOutcome {
   Outputs outputs = {};
-  double mean_loss = 0;  ///< as in StepResult
+  double mean_loss = 0;  ///< Is that of StepResult.
 };
 
 using Answer = std::variant<Done, StepOutcome, CutAfter>;

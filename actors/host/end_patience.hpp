@@ -11,8 +11,8 @@ namespace penstock::actors {
 
 /// Says for how long an IPU may be in the middle of something before it counts as dead.
 enum class IpuTime : std::uint8_t {
-  limited,    ///< for the seconds that seconds_allowed() gives it
-  unlimited,  ///< for ever, as whoever has to wait for its thread in any case lets it be
+  limited,    ///< Lasts for the seconds that seconds_allowed() gives it.
+  unlimited,  ///< Lasts for ever, for whoever has to wait for its thread in any case.
 };
 
 class EndPatience {

@@ -10,7 +10,7 @@ namespace penstock::actors {
 struct Failure {
   Errc code = Errc::internal;
   std::string text = {};
-  bool stops_update = false;  ///< whether an update that is under way will not end any more
+  bool stops_update = false;  ///< Says whether an update that is under way will not end any more.
 };
 
 }  // namespace penstock::actors

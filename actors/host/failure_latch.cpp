@@ -38,7 +38,7 @@ void FailureLatch::expect_none() {
   const std::lock_guard lock(mutex_);
   if (!failure_) return;
   const Error error = told_ ? closed_by(failure_->text) : Error(failure_->code, failure_->text);
-  told_ = true;  // not before there was memory for the error
+  told_ = true;  // It is not told before there is memory for the error.
   throw error;
 }
 

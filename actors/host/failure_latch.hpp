@@ -16,7 +16,7 @@ Error closed_by(const std::string& failure);
 
 class FailureLatch {
  public:
-  /// A failure closes `updates` and rings `bell`, which both outlive the latch.
+  /// Makes a latch whose failure closes `updates` and rings `bell`, which both outlive the latch.
   FailureLatch(Bell& bell, UpdateLatch& updates) : bell_(bell), updates_(updates) {}
 
   /// Keeps the failure, if it is the first one. No update begins any more by the time that anybody
@@ -36,7 +36,7 @@ class FailureLatch {
   UpdateLatch& updates_;
   mutable std::mutex mutex_;
   std::optional<Failure> failure_;
-  bool told_ = false;  // a call has thrown the failure
+  bool told_ = false;  // Says whether a call has thrown the failure.
 };
 
 }  // namespace penstock::actors

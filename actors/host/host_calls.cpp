@@ -16,7 +16,7 @@ constexpr double watchdog_seconds[] = {1, 10};
 void HostCalls::begin() {
   failure.expect_none();
   call.begin();
-  pulse.beat();  // the time before the call is no part of its silence
+  pulse.beat();  // The time before the call is no part of its silence.
 }
 
 void HostCalls::expect_rest() {
@@ -39,7 +39,7 @@ Answer HostCalls::wait(double quiet_seconds, const Watchdog& watchdog) {
 
 void HostCalls::await_end(double quiet_seconds, const Watchdog& watchdog) {
   const std::size_t most_calls = watchdog ? std::size(watchdog_seconds) : 0;
-  std::size_t calls = 0;  // of the watchdog, that have not been answered
+  std::size_t calls = 0;  // Counts the calls of the watchdog that have not been answered.
   Stillness still = pulse.look();
   const auto in_time = [&] {
     const double limit = calls == 0 ? quiet_seconds : watchdog_seconds[calls - 1];

@@ -15,7 +15,7 @@
 namespace penstock::actors {
 
 class HostCalls {
-  Bell bell_;  // the parts ring it, so that it is there before them
+  Bell bell_;  // The parts ring it, so that it is there before them.
 
  public:
   /// `now` tells the time for which something has been still.

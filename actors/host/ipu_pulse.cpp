@@ -41,7 +41,7 @@ double work_of(const IpuPulse::Moment& moment) {
 }  // namespace
 
 void IpuPulse::begin(const IpuWork& work) noexcept {
-  heartbeat_.begin(nullptr);  // whoever reads the old work and the new sees that it has moved
+  heartbeat_.begin(nullptr);  // Whoever reads the old work and the new one sees that it has moved.
   replica_.store(work.replica, std::memory_order_release);
   stage_.store(work.stage, std::memory_order_release);
   micro_batch_.store(work.micro_batch, std::memory_order_release);

@@ -22,7 +22,7 @@ struct IpuWork {
   IpuTask task = IpuTask::none;
   std::int32_t replica = 0;
   std::int32_t stage = 0;
-  std::int64_t micro_batch = 0;  ///< means nothing in an update
+  std::int64_t micro_batch = 0;  ///< Means nothing in an update.
 };
 
 class IpuPulse {
@@ -43,7 +43,7 @@ class IpuPulse {
   /// A moment says what the IPU is in the middle of.
   struct Moment {
     IpuWork work = {};
-    const graph::Instruction* instruction = nullptr;  ///< null in a load and in an update
+    const graph::Instruction* instruction = nullptr;  ///< Is null in a load and in an update.
   };
   /// Returns what the IPU is in the middle of, or nothing if it rests or goes on to something else
   /// meanwhile. Any thread may call it.

@@ -29,7 +29,7 @@ class UpdateLatch {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool under_way_ = false;
-  bool cut_ = false;  // the update that is under way
+  bool cut_ = false;  // Says whether the update that is under way was cut.
   bool closed_ = false;
 };
 

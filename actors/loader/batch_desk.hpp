@@ -69,7 +69,8 @@ class BatchDesk {
 
   Core core_;
   std::shared_ptr<BatchPort> port_;
-  std::optional<std::uint64_t> question_;  // the number of the consumer's that has no answer yet
+  // Is the number of the consumer's question that has no answer yet.
+  std::optional<std::uint64_t> question_;
 };
 
 }  // namespace penstock::actors

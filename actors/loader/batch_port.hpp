@@ -1,5 +1,5 @@
-// BatchPort: where a loader's actor gives its consumer the batches that it asks for, one at a time,
-// and where it says that it has ended. The consumer's thread waits; any thread gives.
+// At a BatchPort, a loader's actor gives its consumer the batches that it asks for, one at a time,
+// and says that it has ended. The consumer's thread waits; any thread gives.
 #pragma once
 
 #include <chrono>
@@ -40,7 +40,7 @@ class BatchPort {
 
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::uint64_t number_ = 0;  // of the last question
+  std::uint64_t number_ = 0;  // Is the number of the last question.
   std::optional<LoadedBatch> batch_;
   bool begun_ = false;
   bool ended_ = false;

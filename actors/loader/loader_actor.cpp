@@ -40,7 +40,7 @@ class RowLoading {
   void release_reader(int reader) noexcept { idle_.push_back(reader); }
 
  private:
-  std::vector<int> idle_;  // positions of readers
+  std::vector<int> idle_;  // Has the positions of readers.
 };
 
 /// StreamLoading is what is particular to streams: the task names its reader, whose turn it is.

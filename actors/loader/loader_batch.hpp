@@ -12,7 +12,7 @@
 namespace penstock::actors {
 
 struct LoadFailure {
-  std::string text = {};  ///< empty if there was no memory for a text
+  std::string text = {};  ///< Is empty if there was no memory for a text.
   Errc code = Errc::invalid_data;
 };
 

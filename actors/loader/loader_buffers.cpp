@@ -83,7 +83,7 @@ std::shared_ptr<const BatchBuffer> LoaderBuffers::allocate() {
     const std::lock_guard lock(shelf_->mutex);
     shelf_->buffers.reserve(static_cast<std::size_t>(allocated_) + 1);
   }
-  ++allocated_;  // it is on the shelf if it cannot be lent
+  ++allocated_;  // It is on the shelf if it cannot be lent.
   return lend(std::move(buffer));
 }
 

@@ -1,7 +1,7 @@
-// LoaderBuffers: the memory of batches, lent out and used again once nobody refers to it any more;
-// what has been of no use for long can be freed. What is still lent when the pool is destroyed is
-// freed by its last holder. Lending: one thread; giving back: any, also in a process that was
-// forked meanwhile, where the memory is freed instead.
+// LoaderBuffers have the memory of batches, which is lent out and used again once nobody refers to
+// it any more. What has been of no use for long can be freed. What is still lent when the pool is
+// destroyed is freed by its last holder. One thread lends; any thread gives back, also in a process
+// that was forked meanwhile, where the memory is freed instead.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace penstock::actors {
 
-/// One block per field of the samples.
+/// Has one block per field of the samples.
 using BatchBuffer = std::vector<std::shared_ptr<std::byte>>;
 
 /// What each field of `rows` samples takes.
@@ -26,13 +26,13 @@ std::vector<std::size_t> block_bytes(const std::vector<SourceField>& fields, std
 void point_to_row(const std::vector<SourceField>& fields, const BatchBuffer& buffer,
                   std::int64_t row, std::vector<std::byte*>& destinations);
 
-/// The first `rows` rows of each block, [rows, field...]; they hold the buffer.
+/// Returns the first `rows` rows of each block, [rows, field...]; they hold the buffer.
 std::vector<Tensor> tensors_of(const std::vector<SourceField>& fields, std::int64_t rows,
                                const std::shared_ptr<const BatchBuffer>& buffer);
 
 class LoaderBuffers {
  public:
-  /// @param block_bytes what each field of a whole batch takes
+  /// Makes a pool whose blocks of a whole batch have `block_bytes` bytes, by field.
   explicit LoaderBuffers(std::vector<std::size_t> block_bytes);
 
   /// A buffer that has come back; null if none has.
@@ -52,12 +52,12 @@ class LoaderBuffers {
  private:
   struct Returned {
     std::unique_ptr<const BatchBuffer> buffer;
-    std::uint64_t lends;  // that there had been when it came back
+    std::uint64_t lends;  // Counts the lends that there had been when it came back.
   };
   struct Shelf {
     OwningProcess process;
     std::mutex mutex;
-    std::vector<Returned> buffers;  // the one that came back last is the last
+    std::vector<Returned> buffers;  // The one that came back last is the last.
     std::uint64_t lends = 0;
   };
   BatchBuffer blocks() const;

@@ -57,7 +57,7 @@ void LoaderCore::ask(std::int64_t batch) noexcept {
   assert(batch == delivered_ || batch + 1 == delivered_);
   asked_ = batch;
   if (no_plan_) make_plan();
-  // Only now: an answer that its requester did not wait for is not lost.
+  // The batch goes only now, so that an answer for which its requester did not wait is not lost.
   while (!assemblies_.empty() && assemblies_.front().batch < batch) assemblies_.pop_front();
 }
 
@@ -67,8 +67,8 @@ bool LoaderCore::may_open() const noexcept {
 }
 
 std::shared_ptr<const BatchBuffer> LoaderCore::find_buffer() {
-  // One for the consumer, the others ahead of it: allocated by the first batches, needed or not, so
-  // that no later moment depends on timing.
+  // One buffer is for the consumer, the others are ahead of it. The first batches allocate them,
+  // needed or not, so that no later moment depends on timing.
   const std::int64_t capacity =
       settings_.ahead ? std::min<std::int64_t>(settings_.buffered + 1, plan_->batches()) : 1;
   if (buffers_.allocated() < capacity) return buffers_.allocate_or_reuse();

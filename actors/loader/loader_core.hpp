@@ -1,5 +1,6 @@
-// LoaderCore: what to read next, and which batch is complete. All rules of the loader actor,
-// without CAF and without threads: events go in, tasks and batches come out.
+// LoaderCore decides what to read next, and which batch is complete. It has all rules of the loader
+// actor for samples that have numbers, without CAF and without threads: events go in, tasks and
+// batches come out.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,7 @@ struct ReadTask {
 };
 
 struct ReadFailure {
-  std::int64_t row = 0;  ///< the row's position in its batch
+  std::int64_t row = 0;  ///< Is the row's position in its batch.
   LoadFailure why = {};
 };
 
@@ -90,15 +91,15 @@ class LoaderCore {
   std::int64_t buffer_rows_;
   LoaderBuffers buffers_;
   std::uint64_t epoch_ = 0;
-  std::shared_ptr<const EpochPlan> given_plan_;  // what start_epoch() was given, or null
+  std::shared_ptr<const EpochPlan> given_plan_;  // Is what start_epoch() was given, or null.
   std::shared_ptr<const EpochPlan> plan_;
-  std::optional<LoadFailure> no_plan_;  // why the epoch has none
-  std::deque<Assembly> assemblies_;     // of consecutive batches
-  std::int64_t opened_ = 0;             // batches of the epoch that have an assembly or had one
+  std::optional<LoadFailure> no_plan_;  // Says why the epoch has none.
+  std::deque<Assembly> assemblies_;     // Are those of consecutive batches.
+  std::int64_t opened_ = 0;  // Counts the batches of the epoch that have an assembly or had one.
   std::int64_t asked_ = -1;
   std::int64_t delivered_ = 0;
-  std::int64_t reading_ = 0;    // tasks taken and not finished
-  std::int64_t abandoned_ = 0;  // those among them that belong to earlier epochs
+  std::int64_t reading_ = 0;    // Counts the tasks that were taken and have not finished.
+  std::int64_t abandoned_ = 0;  // Counts those among them that belong to earlier epochs.
   bool failed_ = false;
 };
 

@@ -1,4 +1,4 @@
-// The loader's protocol: its messages, and who sends them to whom.
+// These are the messages of the loader's protocol, with who sends them to whom.
 #pragma once
 
 #include <caf/allowed_unsafe_message_type.hpp>
@@ -18,7 +18,7 @@ struct Begin {};
 /// had to give is dropped.
 struct StartEpoch {
   std::uint64_t epoch = 0;
-  /// What the epoch visits. If it is null, the loader's settings say that.
+  /// Says what the epoch visits. If it is null, the loader's settings say that.
   std::shared_ptr<const EpochPlan> plan = {};
 };
 

@@ -21,8 +21,8 @@ std::vector<std::int64_t> numbers_below(std::int64_t count) try {
                                        " samples, which takes 8 bytes for each of them");
 }
 
-/// Fisher and Yates: what comes to position i is drawn from positions 0 to i. With 64-bit draws the
-/// remainder's bias is below samples / 2^64.
+/// Shuffles by the method of Fisher and Yates: what comes to position i is drawn from positions 0
+/// to i. With 64-bit draws the bias of the remainder is below samples / 2^64.
 void shuffle(std::vector<std::int64_t>& order, std::uint64_t seed, std::uint64_t epoch) {
   const graph::RandomKey key{
       .seed = seed, .update = epoch, .name = graph::hash_name("epoch_order")};

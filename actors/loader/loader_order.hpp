@@ -47,9 +47,10 @@ struct EqualBatches {
   std::int64_t count = 0;
 };
 
-/// What an epoch visits, batch after batch, in positions from 0.
+/// Says what an epoch visits, batch after batch, in positions from 0.
 struct EpochPlan {
-  /// The sample at each position. If it is empty, each position has the sample of its own number.
+  /// Has the sample at each position. If it is empty, each position has the sample of its own
+  /// number.
   std::vector<std::int64_t> order = {};
   /// The position at which each batch ends. If it is empty, `equal` describes the batches.
   std::vector<std::int64_t> ends = {};
@@ -84,8 +85,8 @@ struct RowRange {
   bool operator==(const RowRange&) const = default;
 };
 
-/// Rows 0 to rows-1 in at most `parts` ranges, none of them empty, whose lengths differ by one at
-/// the most.
+/// Divides rows 0 to rows-1 into at most `parts` ranges, none of them empty, whose lengths differ
+/// by one at the most.
 std::vector<RowRange> split_rows(std::int64_t rows, int parts);
 
 }  // namespace penstock::actors

@@ -165,18 +165,18 @@ class LoaderRuntime::Impl {
     remains.text = text + (remains.threads == 1 ? "its thread is" : "their threads are") +
                    " left behind until the dataset returns";
   } catch (const std::exception&) {
-    remains.text = "thread left";  // so short that it takes no memory
+    remains.text = "thread left";  // It is so short that it takes no memory.
   }
 
   const OwningProcess process_;
   const LoaderLimits limits_;
   const int readers_;
   bool closed_ = false;
-  std::atomic<std::int64_t> waited_{0};  // nanoseconds
+  std::atomic<std::int64_t> waited_{0};  // Counts nanoseconds.
   const std::shared_ptr<LoaderWatch> watch_;
   const std::shared_ptr<BatchPort> port_;
   const std::shared_ptr<ReaderMail> mail_;
-  std::shared_ptr<const void> source_;  // so that the host's thread is the last to let go of it
+  std::shared_ptr<const void> source_;  // The host's thread is the last to let go of it.
   std::optional<ReaderThreads> threads_;
   std::optional<ActorSystem> system_;
 };

@@ -1,5 +1,5 @@
-// LoaderRuntime: a loader actor with its readers and threads, as a plain object. Used from one
-// thread at a time; waited() from any.
+// A LoaderRuntime is a loader actor with its readers and threads, as a plain object. One thread at
+// a time uses it, but any thread may call waited().
 #pragma once
 
 #include <chrono>
@@ -25,7 +25,7 @@ struct LoaderLimits {
 /// What a closed loader has left behind.
 struct LoaderRemains {
   int threads = 0;
-  std::string text = {};  ///< says what these threads are doing; empty if there are none
+  std::string text = {};  ///< Says what these threads are doing; it is empty if there are none.
 };
 
 class LoaderRuntime {

@@ -13,7 +13,7 @@
 
 namespace penstock::actors {
 
-/// One tensor of a sample.
+/// Is one tensor of a sample.
 struct SourceField {
   DType dtype = DType::f32;
   Shape shape = {};
@@ -31,7 +31,7 @@ struct LoaderSource {
 
 struct LoaderSettings {
   std::int64_t batch_rows = 1;
-  /// The number of batches in an epoch. The last one may have fewer rows.
+  /// Counts the batches in an epoch. The last one may have fewer rows.
   std::int64_t batches = 0;
   bool shuffle = false;
   /// Whether batches are assembled before they are asked for, and at most how many.

@@ -1,6 +1,6 @@
-// LoaderWatch: what a loader's caller and its readers share besides tasks: which sample each reader
-// is at, so that a stall can be explained, and which epoch is wanted, so that everything else can
-// be told to stop. Any thread.
+// A LoaderWatch is what a loader's caller and its readers share besides tasks: which sample each
+// reader is at, so that a stall can be explained, and which epoch is wanted, so that everything
+// else can be told to stop. Any thread may use it.
 #pragma once
 
 #include <atomic>
@@ -40,10 +40,10 @@ class LoaderWatch {
   }
 
   mutable std::mutex mutex_;
-  std::stop_source ended_;                          // of every epoch that is not wanted
-  std::stop_source wanted_ = ended_;                // of the epoch that is
-  std::uint64_t epoch_ = 0;                         // whose number this is
-  std::vector<std::atomic<std::int64_t>> reading_;  // sample + 1; 0: none
+  std::stop_source ended_;                          // Stops every epoch that is not wanted.
+  std::stop_source wanted_ = ended_;                // Stops the epoch that is wanted.
+  std::uint64_t epoch_ = 0;                         // Is the number of that epoch.
+  std::vector<std::atomic<std::int64_t>> reading_;  // Has the sample + 1, or 0 for none.
 };
 
 }  // namespace penstock::actors

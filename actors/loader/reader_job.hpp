@@ -14,7 +14,7 @@ class ReaderJob {
   /// Does the work and tells whoever wants to know.
   virtual void run() noexcept = 0;
 
-  std::unique_ptr<ReaderJob> next = {};  ///< the job after this one in a reader's queue
+  std::unique_ptr<ReaderJob> next = {};  ///< Is the job after this one in a reader's queue.
 };
 
 /// What a reader has of the host's: its dataset, perhaps one of its streams.

@@ -1,6 +1,6 @@
-// ReaderMail: the way from a loader's readers to its actor. What they send was made with their
-// tasks, so that telling how a task has ended allocates nothing and cannot fail. Closed before the
-// actors' system ends, for a reader may outlive that. Any thread.
+// ReaderMail is the way from a loader's readers to its actor. What they send was made with their
+// tasks, so that telling how a task has ended allocates nothing and cannot fail. It is closed
+// before the actors' system ends, which a reader may outlive. Any thread may use it.
 #pragma once
 
 #include <caf/actor_control_block.hpp>

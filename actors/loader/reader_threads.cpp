@@ -13,7 +13,7 @@ class JobQueue {
   JobQueue() = default;
   JobQueue(const JobQueue&) = delete;
   JobQueue& operator=(const JobQueue&) = delete;
-  // One by one: a chain that ends by itself takes stack for each of its links.
+  // Jobs are destroyed one by one: a chain that ends by itself takes stack for each of its links.
   ~JobQueue() {
     while (!empty()) pop();
   }
@@ -119,7 +119,7 @@ void ReaderThreads::close(std::chrono::nanoseconds limit) noexcept {
   }
   for (std::size_t i = 0; i < threads_.size(); ++i)
     if (left_behind(static_cast<int>(i))) threads_[i].detach();
-  threads_.clear();  // waits for the others
+  threads_.clear();  // This waits for the others.
 }
 
 bool ReaderThreads::left_behind(int reader) const noexcept {

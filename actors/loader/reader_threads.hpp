@@ -1,6 +1,7 @@
-// ReaderThreads: a thread for each of a loader's readers. Since a dataset's code may never return,
+// ReaderThreads has a thread for each of a loader's readers. As a dataset's code may never return,
 // a thread that is still in it when the pool closes is left behind: it shares what it needs with
-// nobody else by then, and frees that when the code does return. Used by any thread; closed by one.
+// nobody else by then, and frees that when the code does return. Any thread may use the pool; one
+// closes it.
 #pragma once
 
 #include <chrono>
@@ -35,7 +36,7 @@ class ReaderThreads : public ReaderPool {
   static void serve(const std::shared_ptr<Shared>& shared, std::size_t reader) noexcept;
 
   std::shared_ptr<Shared> shared_;
-  std::vector<EngineThread> threads_;  // none once closed
+  std::vector<EngineThread> threads_;  // There are none once it is closed.
 };
 
 }  // namespace penstock::actors

@@ -1,5 +1,5 @@
-// RowReader: reads rows of a dataset with numbered samples into a batch's memory. Used by one
-// thread at a time.
+// A RowReader reads rows of a dataset with numbered samples into a batch's memory. One thread at a
+// time uses it.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace penstock::actors {
 
 class RowReader : public Reader {
  public:
-  /// @param number the reader's, from 0, by which the watch knows it
+  /// Makes a reader that the watch knows by its `number`, from 0.
   RowReader(int number, std::shared_ptr<const LoaderSource> source,
             std::shared_ptr<LoaderWatch> watch);
 
@@ -33,7 +33,7 @@ class RowReader : public Reader {
   int number_;
   std::shared_ptr<const LoaderSource> source_;
   std::shared_ptr<LoaderWatch> watch_;
-  std::vector<std::byte*> destinations_;  // of the row that is being read
+  std::vector<std::byte*> destinations_;  // Are those of the row that is being read.
 };
 
 }  // namespace penstock::actors

@@ -132,7 +132,7 @@ std::optional<LoadedBatch> StreamCore::own_batch(const Chunk& chunk) {
 }
 
 std::optional<LoadedBatch> StreamCore::add_to_batch(Chunk& chunk) {
-  constexpr int usual = 2;  // the consumer's and this one
+  constexpr int usual = 2;  // One is the consumer's, the other this one.
   if (!partial_) batch_buffers_.trim(usual);
   if (!partial_ && batch_buffers_.allocated() >= usual) partial_ = batch_buffers_.reuse();
   if (!partial_) partial_ = batch_buffers_.allocate_or_reuse();

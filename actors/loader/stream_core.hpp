@@ -1,7 +1,7 @@
-// StreamCore: all rules of the loader of streams, without CAF and without threads. Workers take
-// turns, always in the same order, each filling a chunk: a batch of its own or, rebatched, its part
-// of one. A worker whose stream has ended is left out, so that the batches depend on the streams
-// alone.
+// StreamCore has all rules of the loader of streams, without CAF and without threads. Workers take
+// turns, always in the same order, and each fills a chunk: a batch of its own or, rebatched, its
+// part of one. A worker whose stream has ended is left out, so that the batches depend on the
+// streams alone.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace penstock::actors {
 
-/// Rows 0 to rows-1 of `buffer` that one worker fills from its stream.
+/// Asks one worker to fill rows 0 to rows-1 of `buffer` from its stream.
 struct FillTask {
   std::uint64_t epoch = 0;
   std::int64_t chunk = 0;
@@ -63,7 +63,7 @@ class StreamCore {
     std::shared_ptr<const BatchBuffer> buffer = {};
     bool done = false;
     std::int64_t filled = 0;
-    std::int64_t used = 0;  // rows that are in a batch already
+    std::int64_t used = 0;  // Counts the rows that are in a batch already.
     std::optional<LoadFailure> failure = {};
   };
 
@@ -80,23 +80,24 @@ class StreamCore {
   std::vector<SourceField> fields_;
   StreamSettings settings_;
   std::int64_t chunk_rows_;
-  std::vector<std::size_t> row_bytes_;  // of each field
+  std::vector<std::size_t> row_bytes_;  // Has the bytes of each field.
   LoaderBuffers chunk_buffers_;
-  LoaderBuffers batch_buffers_;  // rebatched
+  LoaderBuffers batch_buffers_;  // Serves rebatched batches.
   bool begun_ = false;
   std::uint64_t epoch_ = 0;
-  std::deque<Chunk> chunks_;                    // by their numbers
-  std::vector<bool> ended_;                     // whose streams have
-  bool opened_ = false;                         // the last chunk, whose task was not taken yet
-  std::int64_t next_chunk_ = 0;                 // number of the next one
-  int turn_ = 0;                                // the worker whose turn it is
-  std::shared_ptr<const BatchBuffer> partial_;  // rebatched: the batch that is being put together
+  std::deque<Chunk> chunks_;     // Are ordered by their numbers.
+  std::vector<bool> ended_;      // Says by worker whether its stream has ended.
+  bool opened_ = false;          // Says whether the last chunk is open: its task was not taken yet.
+  std::int64_t next_chunk_ = 0;  // Is the number of the next one.
+  int turn_ = 0;                 // Is the worker whose turn it is.
+  // Is the rebatched batch that is being put together.
+  std::shared_ptr<const BatchBuffer> partial_;
   std::int64_t partial_rows_ = 0;
   std::int64_t dropped_ = 0;
   std::int64_t asked_ = -1;
-  std::optional<LoadedBatch> answer_;  // for batch asked_
-  std::int64_t reading_ = 0;           // tasks taken and not finished
-  std::int64_t abandoned_ = 0;         // those among them that belong to earlier epochs
+  std::optional<LoadedBatch> answer_;  // Answers for the batch asked_.
+  std::int64_t reading_ = 0;           // Counts the tasks that were taken and have not finished.
+  std::int64_t abandoned_ = 0;         // Counts those among them that belong to earlier epochs.
   bool failed_ = false;
 };
 

@@ -1,5 +1,5 @@
-// StreamReader: fills the rows that it is told to from a stream of its own, a new one for each
-// epoch. Used by one thread at a time, which is the only one that a stream ever sees.
+// A StreamReader fills the rows that it is told to from a stream of its own, a new one for each
+// epoch. One thread at a time uses it, which is the only one that a stream ever sees.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace penstock::actors {
 
 class StreamReader : public Reader {
  public:
-  /// @param number the reader's, from 0: the worker whose share of the samples it reads
+  /// Makes the reader of the worker `number`, from 0, whose part of the samples it reads.
   StreamReader(int number, std::shared_ptr<const StreamSource> source,
                std::shared_ptr<LoaderWatch> watch);
 
@@ -34,10 +34,10 @@ class StreamReader : public Reader {
   int number_;
   std::shared_ptr<const StreamSource> source_;
   std::shared_ptr<LoaderWatch> watch_;
-  std::optional<std::uint64_t> epoch_;    // whose stream this is
-  NextSample stream_;                     // none once it has ended or failed
-  std::int64_t samples_ = 0;              // that it has given
-  std::vector<std::byte*> destinations_;  // of the row that is being read
+  std::optional<std::uint64_t> epoch_;    // Is the epoch of the stream.
+  NextSample stream_;                     // Is empty once it has ended or failed.
+  std::int64_t samples_ = 0;              // Counts the samples that it has given.
+  std::vector<std::byte*> destinations_;  // Are those of the row that is being read.
 };
 
 }  // namespace penstock::actors

@@ -30,9 +30,9 @@ namespace penstock::actors {
 
 /// Feed or stage -> stage: the tensor that an edge of the plan carries.
 struct EdgeTensor {
-  std::int32_t edge = 0;  ///< position in Plan::edges
+  std::int32_t edge = 0;  ///< Is the position in Plan::edges.
   std::int64_t micro_batch = 0;
-  Tensor tensor = {};  ///< empty for an edge of kind `order`
+  Tensor tensor = {};  ///< Is empty for an edge of kind `order`.
 };
 
 /// Stage -> step: the outputs of one micro-batch. The step reads them and answers OutputsTaken.
@@ -40,7 +40,7 @@ struct StageOutputs {
   std::int32_t replica = 0;
   std::int32_t stage = 0;
   std::int64_t micro_batch = 0;
-  TensorList tensors = {};  ///< in the order of StagePlan::outputs
+  TensorList tensors = {};  ///< Has the tensors in the order of StagePlan::outputs.
 };
 
 /// Step -> stage: the memory of one micro-batch's outputs may be written again.
@@ -112,7 +112,7 @@ struct GradientsReady {
 /// Gate -> optimizers, in rounds: every stage has finished one before the next begins.
 struct UpdateOrder {
   UpdatePhase phase = UpdatePhase::apply;
-  double clip_factor = 1;  ///< for `follow` and `apply`
+  double clip_factor = 1;  ///< Counts for `follow` and `apply`.
   /// An `apply` after `follow` needs the squared norms of the directions, by position in
   /// Plan::variables.
   std::vector<double> directions = {};
@@ -122,7 +122,7 @@ struct UpdateOrder {
 struct PhaseDone {
   std::int32_t replica = 0;
   std::int32_t stage = 0;
-  UpdateNorms norms = {};  ///< what `measure` or `follow` has measured
+  UpdateNorms norms = {};  ///< Has what `measure` or `follow` has measured.
 };
 
 /// Gate -> optimizer: every weight is at the next update; its stage may go on.
@@ -130,9 +130,9 @@ struct Release {};
 
 /// Optimizer -> its stage: the new weights are in place; the next window may begin.
 struct WeightsReady {
-  std::vector<TraceEvent> work = {};  ///< what the update did on the IPU
-  OffloadReport state_moves = {};     ///< what all updates have copied to and from the IPU
-  CollectiveReport collectives = {};  ///< what all updates have exchanged with other replicas
+  std::vector<TraceEvent> work = {};  ///< Says what the update did on the IPU.
+  OffloadReport state_moves = {};     ///< Says what all updates have copied to and from the IPU.
+  CollectiveReport collectives = {};  ///< Says what all updates have exchanged with other replicas.
 };
 
 /// Stage -> step: its update is done, and noted in the stage's status.
@@ -156,8 +156,8 @@ struct Failed {
 /// Host -> supervisor: the call that the host waits for has stood still, and the supervisor is to
 /// find out why. It is sent again if that is not known a while later.
 struct NothingMoves {
-  std::uint64_t beats = 0;   ///< what PipelinePulse::beats() has said all that time
-  double quiet_seconds = 0;  ///< how long nothing has moved
+  std::uint64_t beats = 0;   ///< Is what PipelinePulse::beats() has said all that time.
+  double quiet_seconds = 0;  ///< Says how long nothing has moved.
 };
 
 /// Supervisor -> stages, optimizers, gate and feed: a question for what each of them waits. The
@@ -166,10 +166,10 @@ struct ExplainWait {};
 
 /// Stage, optimizer, gate or feed -> supervisor: the answer to ExplainWait.
 struct WaitsFor {
-  std::string text = {};  ///< empty if others name all that it waits for
+  std::string text = {};  ///< Is empty if others name all that the sender waits for.
 };
 
-/// All messages of this header.
+/// Lists all messages of this header.
 using DataMessages =
     std::tuple<EdgeTensor, StageOutputs, OutputsTaken, Credit, ProgramDone, WeightsBrought,
                TurnNear, UpdateDone, WindowComplete, SumsComplete, AllSumsComplete,

@@ -1,4 +1,4 @@
-// The handles of a running model's actors: who understands which messages.
+// These are the handles of a running model's actors. They say who understands which messages.
 #pragma once
 
 #include <caf/stateful_actor.hpp>

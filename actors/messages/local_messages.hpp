@@ -59,7 +59,7 @@ struct BlockKey {
   HostClass of = HostClass::optimizer_state;
   std::int32_t replica = 0;
   std::int32_t stage = 0;
-  std::int64_t micro_batch = 0;  ///< means something for a stash only
+  std::int64_t micro_batch = 0;  ///< Means something for a stash only.
 
   auto operator<=>(const BlockKey&) const = default;
 };
@@ -84,10 +84,10 @@ struct StoreBlock {
 
 /// Host -> step -> feed: train or run on these tensors.
 struct StepCall {
-  std::vector<Tensor> inputs = {};  ///< in the order of Plan::inputs
+  std::vector<Tensor> inputs = {};  ///< Has the tensors in the order of Plan::inputs.
   std::int64_t first_micro_batch = 0;
-  std::int64_t micro_batches = 0;  ///< per replica
-  std::stop_token stop = {};       ///< asks for no further window, or turn of inference, to begin
+  std::int64_t micro_batches = 0;  ///< Counts those of one replica.
+  std::stop_token stop = {};       ///< Asks for no further window, or turn of inference, to begin.
 };
 
 /// Host -> step -> optimizers and gate: other rules, from the next update on.
@@ -100,50 +100,51 @@ struct SetRules {
 
 struct StageLinks {
   DeviceHandle device = {};
-  std::vector<StageHandle> stages = {};  ///< the stages of the same replica
-  OptimizerHandle optimizer = {};        ///< null in inference
+  std::vector<StageHandle> stages = {};  ///< Are the stages of the same replica.
+  OptimizerHandle optimizer = {};        ///< Is null in inference.
   FeedHandle feed = {};
   StepHandle step = {};
   SupervisorHandle supervisor = {};
-  HostStoreHandle host_store = {};  ///< null where everything stays on the IPUs
+  HostStoreHandle host_store = {};  ///< Is null if everything stays on the IPUs.
 };
 
 struct FeedLinks {
-  std::vector<std::vector<StageHandle>> stages = {};  ///< [replica][stage]
+  std::vector<std::vector<StageHandle>> stages = {};  ///< Is numbered by replica, then by stage.
   StepHandle step = {};
 };
 
 struct OptimizerLinks {
   DeviceHandle device = {};
   StageHandle stage = {};
-  std::vector<OptimizerHandle> optimizers = {};  ///< the optimizers of the same replica, by stage
-  ReducerHandle reducer = {};                    ///< null for a single replica
+  /// Are the optimizers of the same replica, by stage.
+  std::vector<OptimizerHandle> optimizers = {};
+  ReducerHandle reducer = {};  ///< Is null for a single replica.
   GateHandle gate = {};
-  HostStoreHandle host_store = {};  ///< null where state stays on the IPU
+  HostStoreHandle host_store = {};  ///< Is null if state stays on the IPU.
   SupervisorHandle supervisor = {};
 };
 
 struct ReducerLinks {
-  std::vector<OptimizerHandle> optimizers = {};  ///< the optimizers of its stage, by replica
+  std::vector<OptimizerHandle> optimizers = {};  ///< Are the optimizers of its stage, by replica.
 };
 
 struct GateLinks {
-  std::vector<OptimizerHandle> optimizers = {};  ///< replica by replica, by stage
+  std::vector<OptimizerHandle> optimizers = {};  ///< Are ordered replica by replica, then by stage.
   SupervisorHandle supervisor = {};
 };
 
 struct StepLinks {
   FeedHandle feed = {};
-  std::vector<std::vector<StageHandle>> stages = {};  ///< [replica][stage]
-  std::vector<OptimizerHandle> optimizers = {};       ///< empty in inference
-  GateHandle gate = {};                               ///< null in inference
+  std::vector<std::vector<StageHandle>> stages = {};  ///< Is numbered by replica, then by stage.
+  std::vector<OptimizerHandle> optimizers = {};       ///< Is empty in inference.
+  GateHandle gate = {};                               ///< Is null in inference.
 };
 
 struct SupervisorLinks {
   std::vector<StageHandle> stages = {};
-  std::vector<OptimizerHandle> optimizers = {};  ///< empty in inference
+  std::vector<OptimizerHandle> optimizers = {};  ///< Is empty in inference.
   FeedHandle feed = {};
-  GateHandle gate = {};  ///< null in inference
+  GateHandle gate = {};  ///< Is null in inference.
 };
 
 }  // namespace penstock::actors

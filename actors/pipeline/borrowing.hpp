@@ -28,7 +28,7 @@ class Borrowing {
             },
             [self, &links, wanted, who = std::move(who)](caf::error& error) {
               const Error cause = to_error(error);
-              if (cause.code() == Errc::closed) return;  // its own end is told, with the reason
+              if (cause.code() == Errc::closed) return;  // Its own end is told, with the reason.
               self->send(links.supervisor, Failed{{cause.code(), missing(who(), wanted, cause)}});
             });
   }

@@ -18,9 +18,9 @@ struct DeviceSetup {
   std::shared_ptr<std::byte> scratch = {};
   std::int64_t scratch_bytes = 0;
   SupervisorHandle supervisor = {};
-  std::shared_ptr<ThreadTeam> team = {};  ///< null if the device's own thread works alone
+  std::shared_ptr<ThreadTeam> team = {};  ///< Is null if the device's own thread works alone.
   std::array<WeightRoom, graph::rooms> weight_rooms = {WeightRoom(), WeightRoom()};
-  std::shared_ptr<IpuPulse> pulse = {};  ///< not null
+  std::shared_ptr<IpuPulse> pulse = {};  ///< Is not null.
 };
 
 struct DeviceState {

@@ -39,7 +39,7 @@ void FeedState::feed(std::size_t replica) {
     pulse->beat();
   }
   const bool all_sent = std::all_of(next.begin(), next.end(), [&](auto n) { return n == end; });
-  if (all_sent) call.inputs.clear();  // what is under way holds on to its own rows
+  if (all_sent) call.inputs.clear();  // What is under way holds on to its own rows.
 }
 
 bool FeedState::may_send(std::int64_t micro_batch) {

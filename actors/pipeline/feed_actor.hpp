@@ -37,11 +37,12 @@ struct FeedState {
   SupervisorHandle supervisor;
   FeedLinks links;
   StepCall call;
-  std::int64_t end = 0;               // of the call's micro-batches
-  std::int64_t begun_end = 0;         // of those whose window has begun in some replica
-  std::vector<std::int64_t> credits;  // per replica
-  std::vector<std::int64_t> next;     // per replica: micro-batch to send next
-  std::vector<std::shared_ptr<std::byte>> copies;  // by input; made when first needed
+  std::int64_t end = 0;               // Is the end of the call's micro-batches.
+  std::int64_t begun_end = 0;         // Is the end of those whose window has begun in some replica.
+  std::vector<std::int64_t> credits;  // Is numbered by replica.
+  std::vector<std::int64_t> next;     // Is the micro-batch to send next, by replica.
+  // Is numbered by input, and made when first needed.
+  std::vector<std::shared_ptr<std::byte>> copies;
 };
 
 FeedHandle::behavior_type feed_actor(FeedHandle::stateful_pointer<FeedState> self,

@@ -49,22 +49,24 @@ struct GateState {
   std::shared_ptr<UpdateLatch> updates;
   std::shared_ptr<const UpdateRules> rules;
   GateLinks links;
-  std::size_t answers = 0;  // that their sums are complete or, in a round, that it is done
-  std::vector<bool> heard;  // which optimizers have given them, by position in `links`
-  bool in_round = false;    // an update is under way
-  UpdatePhase phase = UpdatePhase::apply;  // of the round
-  double clip_factor = 1;                  // of the update
-  std::vector<double> squared_norms;  // by variable; of replica 0 where the replicas' are equal
+  // Counts those that say that their sums are complete or, in a round, that it is done.
+  std::size_t answers = 0;
+  std::vector<bool> heard;  // Says which optimizers have given them, by position in `links`.
+  bool in_round = false;    // Says whether an update is under way.
+  UpdatePhase phase = UpdatePhase::apply;  // Is the phase of the round.
+  double clip_factor = 1;                  // Is that of the update.
+  // Are numbered by variable; where the replicas' are equal, they are those of replica 0.
+  std::vector<double> squared_norms;
   /// Holds what each optimizer has told of shards last, by its position in `links`.
   std::vector<std::vector<ShardNorm>> told_shards;
   /// Points to the parts of norms in `told_shards`, by variable, then replica. A variable that is
   /// not divided has none.
   std::vector<std::vector<const graph::NormPart*>> shard_norms;
-  std::vector<double> directions;                                 // squared norms, by variable
-  using Orders = std::array<Letter<UpdateOrder>, update_phases>;  // by phase
-  std::vector<Orders> orders;                                     // by optimizer
-  bool follows = false;  // some variables are divided whose rule has norms
-  bool gathers = false;  // some are divided
+  std::vector<double> directions;                                 // Are squared norms, by variable.
+  using Orders = std::array<Letter<UpdateOrder>, update_phases>;  // Has the orders by phase.
+  std::vector<Orders> orders;                                     // Is numbered by optimizer.
+  bool follows = false;  // Says whether some variables are divided whose rule has norms.
+  bool gathers = false;  // Says whether some variables are divided.
 };
 
 GateHandle::behavior_type gate_actor(GateHandle::stateful_pointer<GateState> self,

@@ -1,6 +1,7 @@
 // An optimizer updates the weights of one stage of one replica, once per window. It has the
-// gradients from its stage, and those of other replicas once the reducer says so; leave from the
-// gate; state from the host store, if it is kept there. The stage's IPU does the arithmetic.
+// gradients from its stage, and those of other replicas once the reducer says so. The gate tells it
+// when it may go on, and the host store lends it the state, if it is kept there. The stage's IPU
+// does the arithmetic.
 #pragma once
 
 #include <array>
@@ -16,7 +17,7 @@ struct OptimizerSetup {
   std::int32_t replica = 0;
   std::int32_t stage = 0;
   std::shared_ptr<Arena> arena = {};
-  std::shared_ptr<WeightUpdate> update = {};  ///< with its first state
+  std::shared_ptr<WeightUpdate> update = {};  ///< Has its first state.
 };
 
 struct OptimizerState {
@@ -57,21 +58,21 @@ struct OptimizerState {
   OptimizerSetup setup;
   OptimizerLinks links;
   std::int32_t ipu = 0;
-  Borrowing state;                    // from the host store
-  std::set<std::int32_t> owners;      // of copies that this stage holds
-  std::set<std::int32_t> copiers;     // stages that hold copies of this one's parameters
-  std::size_t sums_there = 0;         // of this update
-  std::int64_t last_micro_batch = 0;  // of the window that this update ends
+  Borrowing state;                    // Comes from the host store.
+  std::set<std::int32_t> owners;      // Own the copies that this stage holds.
+  std::set<std::int32_t> copiers;     // Are the stages that hold copies of this one's parameters.
+  std::size_t sums_there = 0;         // Counts those of this update.
+  std::int64_t last_micro_batch = 0;  // Is that of the window that this update ends.
   enum class Awaited : std::uint8_t { nothing, replicas, tied_sums, state, ipu };
-  Awaited awaited = Awaited::nothing;          // what this optimizer is the first to know of
-  UpdatePhase running = UpdatePhase::measure;  // on the IPU, while that is awaited
-  std::vector<TraceEvent> work;                // of this update
+  Awaited awaited = Awaited::nothing;          // Is what this optimizer is the first to know of.
+  UpdatePhase running = UpdatePhase::measure;  // Is the phase on the IPU, while that is awaited.
+  std::vector<TraceEvent> work;                // Is that of this update.
   /// Holds what one phase of an update needs to be told and answered.
   struct PhaseLetters {
     Letter<RunUpdate> run;
     Letter<PhaseDone> done;
   };
-  std::array<PhaseLetters, update_phases> letters;  // by phase
+  std::array<PhaseLetters, update_phases> letters;  // Is numbered by phase.
 };
 
 OptimizerHandle::behavior_type optimizer_actor(

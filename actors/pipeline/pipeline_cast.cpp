@@ -270,18 +270,21 @@ class Casting {
   FeedHandle feed_;
   GateHandle gate_;
   HostStoreHandle host_store_;
-  std::vector<std::shared_ptr<Arena>> arenas_;                  // of all replicas, by stage
-  std::vector<std::shared_ptr<WeightUpdate>> updates_;          // as these; none in inference
-  std::vector<std::shared_ptr<const ReducedSums>> reduced_;     // by stage; none for one replica
-  std::map<std::int32_t, std::shared_ptr<std::byte>> scratch_;  // by IPU
-  std::map<std::int32_t, std::int64_t> scratch_bytes_;          // by IPU
-  std::map<std::int32_t, std::array<std::int64_t, graph::rooms>> room_bytes_;  // by IPU
-  std::map<std::int32_t, std::shared_ptr<ThreadTeam>> teams_;                  // by IPU
-  std::map<std::int32_t, std::shared_ptr<IpuPulse>> pulses_;                   // by IPU
-  std::map<std::int32_t, DeviceHandle> devices_;                               // by IPU
-  std::vector<std::vector<StageHandle>> stages_;                               // [replica][stage]
-  std::vector<OptimizerHandle> optimizers_;                                    // replica by replica
-  std::vector<ReducerHandle> reducers_;                                        // by stage
+  std::vector<std::shared_ptr<Arena>> arenas_;  // Has those of all replicas, by stage.
+  // Is ordered as these; there are none in inference.
+  std::vector<std::shared_ptr<WeightUpdate>> updates_;
+  // Is numbered by stage; there are none for one replica.
+  std::vector<std::shared_ptr<const ReducedSums>> reduced_;
+  std::map<std::int32_t, std::shared_ptr<std::byte>> scratch_;  // Is numbered by IPU.
+  std::map<std::int32_t, std::int64_t> scratch_bytes_;          // Is numbered by IPU.
+  // Is numbered by IPU.
+  std::map<std::int32_t, std::array<std::int64_t, graph::rooms>> room_bytes_;
+  std::map<std::int32_t, std::shared_ptr<ThreadTeam>> teams_;  // Is numbered by IPU.
+  std::map<std::int32_t, std::shared_ptr<IpuPulse>> pulses_;   // Is numbered by IPU.
+  std::map<std::int32_t, DeviceHandle> devices_;               // Is numbered by IPU.
+  std::vector<std::vector<StageHandle>> stages_;  // Is numbered by replica, then by stage.
+  std::vector<OptimizerHandle> optimizers_;       // Are ordered replica by replica.
+  std::vector<ReducerHandle> reducers_;           // Is numbered by stage.
   PipelineCast cast_;
 };
 

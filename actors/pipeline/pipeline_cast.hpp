@@ -1,5 +1,5 @@
-// PipelineCast: the actors of one running model, spawned and introduced to each other, and every
-// stage's memory and report, which outlive them.
+// A PipelineCast has the actors of one running model, spawned and introduced to each other, and
+// every stage's memory and report, which outlive them.
 #pragma once
 
 #include "actors/execution/stage_memory.hpp"
@@ -37,9 +37,9 @@ PipelineCast spawn_pipeline(ActorSystem& system, std::shared_ptr<const PipelineS
                             std::shared_ptr<HostCalls> host,
                             std::shared_ptr<const UpdateRules> rules);
 
-/// Is the host's watchdog: has the supervisor find out why nothing has moved for `quiet_seconds`,
-/// since `pulse` has beaten `beats` times. Without memory for that the supervisor is silent, and an
-/// IPU that is at work is excused here.
+/// Serves as the host's watchdog: has the supervisor find out why nothing has moved for
+/// `quiet_seconds`, since `pulse` has beaten `beats` times. Without memory for that the supervisor
+/// is silent, and an IPU that is at work is excused here.
 void find_out_why_nothing_moves(const PipelineSetup& setup, PipelinePulse& pulse,
                                 const PipelineCast& cast, std::uint64_t beats,
                                 double quiet_seconds) noexcept;

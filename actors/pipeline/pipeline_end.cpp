@@ -11,7 +11,7 @@ bool end_pipeline(ActorSystem& system, HostCalls& host, const PipelineCast& cast
   const bool updated = EndPatience(host.pulse, stall_seconds, ipu_time).until([&](double seconds) {
     return host.updates.await_end(seconds);
   });
-  if (!updated) host.updates.cut();  // its actors are told to end, so it may never do so
+  if (!updated) host.updates.cut();  // Its actors are told to end, so that it may never do so.
   end(cast);
   system.run_pending();
   return EndPatience(host.pulse, stall_seconds, ipu_time).until([&](double seconds) {

@@ -1,5 +1,4 @@
-// end_pipeline: how a running pipeline comes to its end, so that its weights can be read
-// afterwards.
+// end_pipeline() brings a running pipeline to its end, so that its weights can be read afterwards.
 #pragma once
 
 #include "actors/host/end_patience.hpp"

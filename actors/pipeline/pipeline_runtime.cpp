@@ -45,7 +45,7 @@ void PipelineRuntime::begin(Message message) {
 
 Answer PipelineRuntime::await_answer() {
   if (!answered()) system_->run_pending();
-  if (system_->deterministic()) return host_->wait(0);  // nobody is left who could answer
+  if (system_->deterministic()) return host_->wait(0);  // Nobody is left who could answer.
   return host_->wait(setup_->stall_seconds, [this](std::uint64_t beats, double quiet_seconds) {
     find_out_why_nothing_moves(*setup_, host_->pulse, *cast_, beats, quiet_seconds);
   });

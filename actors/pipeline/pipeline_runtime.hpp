@@ -1,5 +1,5 @@
-// PipelineRuntime: a running model, for those who know nothing of CAF. Spawns the actors, carries
-// the host's calls to them, ends them. Used from one thread.
+// A PipelineRuntime is a running model, for those who know nothing of CAF. It spawns the actors,
+// carries the host's calls to them, and ends them. One thread uses it.
 #pragma once
 
 #include <memory>
@@ -52,7 +52,7 @@ class PipelineRuntime {
   /// the middle of an update, and stalled if a kernel does not end.
   /// @throws Error as expect_open() for another replica after a failure; out_of_memory.
   Variables read_variables(std::int32_t replica = 0);
-  void write_variables(const Variables& variables);  ///< to every replica
+  void write_variables(const Variables& variables);  ///< Writes to every replica.
   /// Replaces the rules from the next update on. Every rule keeps the state of the one before.
   void set_rules(UpdateRules rules);
   /// Returns the optimizer's whole state. @throws Error as expect_open(); out_of_memory.
@@ -93,7 +93,7 @@ class PipelineRuntime {
   const std::shared_ptr<ActorSystem>& shared_system() const { return system_; }
 
  private:
-  struct Cast;  // the actors
+  struct Cast;  // Has the actors.
   template <class Message>
   Answer call(Message message);
   template <class Message>
@@ -108,8 +108,8 @@ class PipelineRuntime {
   std::shared_ptr<HostCalls> host_;
   std::shared_ptr<ActorSystem> system_;
   std::unique_ptr<Cast> cast_;
-  std::int64_t micro_batches_begun_ = 0;  // of each replica
-  std::int64_t first_micro_batch_ = 0;    // of the last step
+  std::int64_t micro_batches_begun_ = 0;  // Counts those of each replica.
+  std::int64_t first_micro_batch_ = 0;    // Is that of the last step.
 };
 
 }  // namespace penstock::actors

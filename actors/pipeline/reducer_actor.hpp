@@ -14,7 +14,7 @@ struct ReducerState {
   ReducerHandle::pointer self = nullptr;
   std::int64_t replicas = 0;
   ReducerLinks links;
-  std::int64_t complete = 0;  // the replicas whose sums for this update are complete
+  std::int64_t complete = 0;  // Counts the replicas whose sums for this update are complete.
 };
 
 ReducerHandle::behavior_type reducer_actor(ReducerHandle::stateful_pointer<ReducerState> self,

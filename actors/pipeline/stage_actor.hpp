@@ -19,7 +19,7 @@ struct StageSetup {
   std::int32_t replica = 0;
   std::int32_t stage = 0;
   std::shared_ptr<Arena> arena = {};
-  std::shared_ptr<StatusBoard> status = {};  ///< not null
+  std::shared_ptr<StatusBoard> status = {};  ///< Is not null.
 };
 
 struct StageState {
@@ -68,10 +68,10 @@ struct StageState {
   StageLinks links;
   std::optional<StageCore> core;
   std::int32_t ipu = 0;
-  std::vector<std::size_t> position_of_edge;  // by position in Plan::edges
-  Borrowing blocks;                           // of the host store
+  std::vector<std::size_t> position_of_edge;  // Is numbered by position in Plan::edges.
+  Borrowing blocks;                           // Are those of the host store.
   std::optional<PhaseHerald> phases;
-  std::optional<TurnNear> near;  // came before the weights were ready
+  std::optional<TurnNear> near;  // Has come before the weights were ready.
 };
 
 StageHandle::behavior_type stage_actor(StageHandle::stateful_pointer<StageState> self,

@@ -31,9 +31,9 @@ struct StepState {
   StepLinks links;
   std::optional<OutputCollector> collector;
   std::int64_t first_micro_batch = 0;
-  std::int64_t updates_missing = 0;  // of all stages
-  std::int64_t micro_batches = 0;    // of the call, per replica
-  std::optional<CutAfter> cut;       // the call was asked to stop
+  std::int64_t updates_missing = 0;  // Counts those of all stages.
+  std::int64_t micro_batches = 0;    // Counts those of the call, per replica.
+  std::optional<CutAfter> cut;       // Says that the call was asked to stop.
 };
 
 StepHandle::behavior_type step_actor(StepHandle::stateful_pointer<StepState> self,

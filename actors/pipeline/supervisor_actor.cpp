@@ -10,7 +10,7 @@ namespace penstock::actors {
 namespace {
 
 std::string seconds_text(double seconds) {
-  const double parts = seconds < 1 ? 1e6 : 1e3;  // of a second: more digits would say nothing
+  const double parts = seconds < 1 ? 1e6 : 1e3;  // More digits of a second would say nothing.
   return number_text(std::round(seconds * parts) / parts) + " s";
 }
 

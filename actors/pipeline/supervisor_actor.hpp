@@ -41,11 +41,11 @@ struct SupervisorState {
   SupervisorHandle::pointer self = nullptr;
   SupervisorSetup setup;
   SupervisorLinks links;
-  std::optional<std::uint64_t> asking;  // because nothing has moved since then
-  double quiet_seconds = 0;             // for so long, as far as is known
+  std::optional<std::uint64_t> asking;  // Says that nothing has moved since then.
+  double quiet_seconds = 0;             // Says for how long, as far as is known.
   std::size_t answers = 0;
   std::vector<std::string> waits;
-  Failure wordless;  // a stall for whose text there is no memory, made beforehand
+  Failure wordless;  // Is a stall for whose text there is no memory; it was made beforehand.
 };
 
 SupervisorHandle::behavior_type supervisor_actor(

@@ -1,6 +1,7 @@
-// ActorSystem: CAF's actor system, configured for an engine that lives in somebody else's process:
-// no files read, nothing printed, threads of the engine's own kind. Owns the worker threads. Its
-// destructor tells those actors to end that have not been told, and waits for them.
+// ActorSystem is CAF's actor system, configured for an engine that lives in somebody else's
+// process: it reads no files, prints nothing, and has threads of the engine's own kind. It owns the
+// worker threads. Its destructor tells those actors to end that have not been told, and waits for
+// them.
 #pragma once
 
 #include <caf/actor_system.hpp>
@@ -98,7 +99,7 @@ class ActorSystem {
     RunsOn devices;
   };
 
-  EntryMemory entry_memory_;  // for the thread that destroys this
+  EntryMemory entry_memory_;  // Serves the thread that destroys this object.
   Config config_;
   Roll roll_;
   // If the system's constructor throws, this guard ends the thread's part in what is left of it.

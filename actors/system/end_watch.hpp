@@ -1,5 +1,5 @@
-// EndWatch: how somebody learns that an actor has ended: by a call on the thread on which that
-// happens, not by a message, for which there might be no memory.
+// An EndWatch lets somebody learn that an actor has ended, by a call on the thread on which that
+// happens, and not by a message, for which there might be no memory.
 #pragma once
 
 #include <caf/error.hpp>

@@ -1,4 +1,4 @@
-// EngineActor: what every actor of the engine adds to one of CAF's: it comes to its end whatever
+// EngineActor is what every actor of the engine adds to one of CAF's: it comes to its end whatever
 // memory is left, and says so. Whatever a handler throws ends the actor with that exception as the
 // reason, and nothing leaves resume(), which a worker calls.
 #pragma once
@@ -22,12 +22,13 @@ namespace penstock::actors {
 struct ActorTerms {
   Roll* roll = nullptr;
   EndNotice notice;
-  caf::mailbox_element_ptr exit;   ///< the message that tells it to end
-  caf::error out_of_memory;        ///< the reason of its end if memory runs out
-  caf::error still_out_of_memory;  ///< the same if it also runs out for a requester's answer
-  Seat seat;                       ///< its seat in the queue of the workers that all actors share
-  std::shared_ptr<Workers> own;    ///< the thread of its own; null if it has none
-  Workers* workers = nullptr;      ///< the threads that run it; null in a deterministic system
+  caf::mailbox_element_ptr exit;  ///< Is the message that tells it to end.
+  caf::error out_of_memory;       ///< Is the reason of its end if memory runs out.
+  /// Is the same if memory also runs out for a requester's answer.
+  caf::error still_out_of_memory;
+  Seat seat;                     ///< Is its seat in the queue of the workers that all actors share.
+  std::shared_ptr<Workers> own;  ///< Is the thread of its own; null if it has none.
+  Workers* workers = nullptr;    ///< Are the threads that run it; null in a deterministic system.
 };
 
 /// Consumes what is left in an actor's mailbox, without an answer.

@@ -15,15 +15,17 @@ caf::error to_caf(Errc code, const std::string& text);
 /// @throws std::bad_alloc
 caf::error to_caf(const std::exception_ptr& exception, Errc otherwise = Errc::internal);
 
-/// The code of an Error; out_of_memory for std::bad_alloc; `otherwise` for any other exception.
+/// Returns the code of an Error, out_of_memory for std::bad_alloc, and `otherwise` for any other
+/// exception.
 Errc code_of(const std::exception_ptr& exception, Errc otherwise) noexcept;
 
 /// What an exception says. One whose what() is null, or that has none, is named in words.
 /// @throws std::bad_alloc
 std::string text_of(const std::exception_ptr& exception);
 
-/// The way back. CAF's own errors become stalled (a request that timed out), closed (its receiver
-/// is gone) or internal; none, as the reason of an actor's end, becomes closed.
+/// Turns an error of CAF into one of Penstock. CAF's own errors become stalled (a request that
+/// timed out), closed (its receiver is gone) or internal. No error becomes closed, as it is then
+/// the reason of an actor's end.
 Error to_error(const caf::error& error);
 
 }  // namespace penstock::actors

@@ -14,7 +14,7 @@ namespace {
 using Place = const caf::strong_actor_ptr&;
 
 void set(Place place, caf::strong_actor_ptr actor) noexcept {
-  const_cast<caf::strong_actor_ptr&>(place) = std::move(actor);  // the system is not constant
+  const_cast<caf::strong_actor_ptr&>(place) = std::move(actor);  // The system is not constant.
 }
 
 void end(Place place) noexcept {

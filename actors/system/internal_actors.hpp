@@ -1,6 +1,6 @@
 // CAF spawns two actors with each system, for remote spawning and for settings. Nobody talks to
-// them here, and CAF's own ways to end them need memory in a destructor: where there is none, they
-// end the process.
+// them here, and CAF's own ways to end them need memory in a destructor: without memory, they end
+// the process.
 #pragma once
 
 #include <caf/fwd.hpp>

@@ -1,6 +1,6 @@
-// JobQueue: the actors that have mail, in the order in which they got it, and the threads that wait
-// for them. Pushing allocates nothing and throws nothing: room is made when an actor is spawned,
-// since an actor is in the queue once at most. Any thread.
+// A JobQueue has the actors that have mail, in the order in which they got it, and the threads that
+// wait for them. Pushing allocates nothing and throws nothing: room is made when an actor is
+// spawned, as an actor is in the queue once at most. Any thread may use it.
 #pragma once
 
 #include <caf/fwd.hpp>
@@ -34,9 +34,9 @@ class JobQueue {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<caf::resumable*> ring_;
-  std::size_t first_ = 0, size_ = 0;  // of the jobs in the ring
+  std::size_t first_ = 0, size_ = 0;  // Are those of the jobs in the ring.
   std::size_t seats_ = 0;
-  std::size_t waiting_ = 0;  // threads
+  std::size_t waiting_ = 0;  // Counts threads.
   bool closed_ = false;
 };
 

@@ -1,4 +1,4 @@
-// Letter: a message that is allocated before it is needed, so that sending it cannot fail. The
+// A Letter is a message that is allocated before it is needed, so that sending it cannot fail. The
 // letter owns the message until it is sent; from then on the receiver's mailbox does. One thread at
 // a time uses it.
 #pragma once

@@ -38,7 +38,7 @@ void Roll::remove(Mortal& mortal) noexcept {
 // nobody else is kept from being told.
 void Roll::tell_all() noexcept {
   for (;;) {
-    caf::strong_actor_ptr actor;  // released without the lock, for that may destroy it
+    caf::strong_actor_ptr actor;  // It is released without the lock, as that may destroy it.
     Mortal* mortal;
     {
       const std::lock_guard lock(mutex_);

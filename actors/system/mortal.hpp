@@ -1,4 +1,4 @@
-// Mortal and Roll: how actors are told to end, whatever memory is left. An actor's own exit message
+// By Mortal and Roll, actors are told to end whatever memory is left. An actor's own exit message
 // is made before the actor is, and an actor system knows everybody who has not been told yet.
 #pragma once
 
@@ -37,7 +37,7 @@ class Mortal {
 
   Roll& roll_;
   Mortal *before_ = nullptr, *after_ = nullptr;
-  bool listed_ = true;  // in the roll
+  bool listed_ = true;  // Says whether it is in the roll.
   bool told_ = false;
 };
 
@@ -54,7 +54,7 @@ class Roll {
  private:
   friend class Mortal;
 
-  void remove(Mortal& mortal) noexcept;  // the mutex is locked
+  void remove(Mortal& mortal) noexcept;  // The mutex is locked.
 
   std::mutex mutex_;
   Mortal* first_ = nullptr;

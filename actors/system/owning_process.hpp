@@ -1,6 +1,6 @@
-// OwningProcess: which process made an object. A fork leaves the child a copy of the object, but
-// none of its threads, and perhaps locks that nobody will ever release: in the child, nothing of
-// the object may be waited for, locked, joined or freed.
+// An OwningProcess says which process made an object. A fork leaves the child a copy of the object,
+// but none of its threads, and perhaps locks that nobody will ever release: in the child, nothing
+// of the object may be waited for, locked, joined or freed.
 #pragma once
 
 #include <string_view>
@@ -14,8 +14,8 @@ class OwningProcess {
 
   /// Returns whether the calling process is the one that made the object.
   bool is_current() const noexcept;
-  /// `who` names the object, as in `model "mnist"`.
-  /// @throws Error closed if the calling process was forked from the one that made the object.
+  /// Expects to be in that process. `who` names the object, such as `model "mnist"`. @throws Error
+  /// closed if the calling process was forked from the one that made the object.
   void expect_current(std::string_view who) const;
 
  private:

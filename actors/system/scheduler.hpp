@@ -1,6 +1,6 @@
-// Scheduler: what CAF asks to let actors run. One of our own, for CAF's starts threads that cannot
-// be had without ending the process or leaving some behind, in whatever environment the host's
-// thread has, and allocates when an actor gets mail, where a failure loses the actor. This one has
+// CAF asks a Scheduler to let actors run. This one is the engine's own, as CAF's starts threads
+// that cannot be had without ending the process or leaving some behind, in whatever environment the
+// host's thread has, and allocates when an actor gets mail, where a failure loses the actor. It has
 // no clock: in a system with threads, nobody may ask for a timeout or a delayed message.
 #pragma once
 
@@ -45,7 +45,7 @@ class Scheduler final : public caf::scheduler::abstract_coordinator {
 
   Workers shared_;
   std::mutex mutex_;
-  std::list<std::shared_ptr<Workers>> own_;  // of actors with threads of their own
+  std::list<std::shared_ptr<Workers>> own_;  // Are those of actors with threads of their own.
 };
 
 }  // namespace penstock::actors

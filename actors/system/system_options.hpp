@@ -1,4 +1,5 @@
-// SystemOptions: how an actor system gets its work done. Plain data, for those who know no CAF too.
+// SystemOptions say how an actor system gets its work done. They are plain data, for those who know
+// no CAF, too.
 #pragma once
 
 namespace penstock::actors {
@@ -7,7 +8,7 @@ struct SystemOptions {
   /// The number of worker threads, which run the actors that have no thread of their own. If it is
   /// 0, there is one worker for each CPU that the process may use.
   int threads = 0;
-  /// Whether the system starts no thread: the caller runs every job, under a virtual clock.
+  /// Says whether the system starts no thread: the caller runs every job, under a virtual clock.
   bool deterministic = false;
 
   // These defaults were chosen by measurement; benchmarks/scheduler_benchmark compares others.

@@ -1,6 +1,6 @@
-// thread_entry: what a thread does before it uses CAF. CAF keeps a variable for each thread, which
-// has a destructor. When a thread first uses that variable, the C library registers the destructor
-// and allocates a few bytes for it. If it gets none, it ends the process.
+// A thread does this before it uses CAF. CAF keeps a variable for each thread, which has a
+// destructor. When a thread first uses that variable, the C library registers the destructor and
+// allocates a few bytes for it. If it gets none, it ends the process.
 #pragma once
 
 namespace penstock::actors {
@@ -33,7 +33,7 @@ class EntryMemory {
  private:
   void give_back() noexcept;
 
-  void* pages_;  // null once they are given back
+  void* pages_;  // Is null once they are given back.
 };
 
 }  // namespace penstock::actors

@@ -39,7 +39,7 @@ void Workers::wait_until_entered() noexcept {
 
 void Workers::end() noexcept {
   close();
-  threads_.clear();  // waits for them
+  threads_.clear();  // This waits for them.
 }
 
 void Workers::work() noexcept {

@@ -1,6 +1,6 @@
-// Workers: threads that handle the mail of the actors of one queue. An actor system has several for
-// all its actors together, and one for each actor that has a thread of its own. Actors see them as
-// CAF's execution unit, to which all of their threads belong.
+// Workers are threads that handle the mail of the actors of one queue. An actor system has several
+// for all its actors together, and one for each actor that has a thread of its own. Actors see them
+// as CAF's execution unit, to which all of their threads belong.
 #pragma once
 
 #include <atomic>
@@ -51,8 +51,8 @@ class Workers final : public caf::execution_unit {
   JobQueue jobs_;
   std::size_t max_throughput_;
   std::atomic<int> running_{0};
-  std::atomic<int> entering_{0};      // threads that cannot run actors yet
-  std::atomic<bool> refused_{false};  // one of them had no memory for it
+  std::atomic<int> entering_{0};      // Counts the threads that cannot run actors yet.
+  std::atomic<bool> refused_{false};  // Says whether one of them had no memory for it.
   std::vector<EngineThread> threads_;
 };
 

@@ -114,7 +114,7 @@ class AllowedCpus::Collector {
 AllowedCpus AllowedCpus::now() noexcept {
   Collector collector;
   collector.add_thread(0);
-  collector.add_thread(getpid());  // the main thread, which has the process's number
+  collector.add_thread(getpid());  // This is the main thread, which has the number of the process.
   if (!openmp_binds_threads()) return collector.set();
   collector.add_all_threads();
   try {

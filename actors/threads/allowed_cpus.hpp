@@ -1,8 +1,8 @@
-// AllowedCpus: the CPUs that the engine's threads may use. A thread inherits those of the thread
+// AllowedCpus are the CPUs that the engine's threads may use. A thread inherits those of the thread
 // that starts it, and a host may have bound that one to a single CPU, which is not meant for the
 // engine: its threads would all share that CPU. A set that the host gives its main thread is meant
 // for the process, as when it is confined by `taskset -p` or by Python's os.sched_setaffinity(),
-// unless OpenMP was told to bind threads, for then its runtime has bound the main thread as well.
+// unless OpenMP was told to bind threads: then its runtime has bound the main thread as well.
 #pragma once
 
 #if defined(__linux__)
@@ -13,7 +13,7 @@
 
 namespace penstock::actors {
 
-/// A set of up to 8,192 CPUs. It is empty where the operating system does not say which ones a
+/// Is a set of up to 8,192 CPUs. It is empty if the operating system does not say which ones a
 /// thread may use.
 class AllowedCpus {
  public:
@@ -36,7 +36,7 @@ class AllowedCpus {
 #if defined(__linux__)
  private:
   class Collector;
-  std::array<cpu_set_t, 8> words_ = {};  // the C library's own type has room for 1,024 CPUs
+  std::array<cpu_set_t, 8> words_ = {};  // The C library's own type has room for 1,024 CPUs.
 #endif
 };
 

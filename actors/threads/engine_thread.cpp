@@ -23,7 +23,7 @@ struct Start {
 
 void name_this_thread(const std::string& name) noexcept {
 #if defined(__linux__)
-  char taken[16] = {};  // what Linux takes, with the zero at its end
+  char taken[16] = {};  // This is what Linux takes, with the zero at its end.
   name.copy(taken, sizeof(taken) - 1);
   pthread_setname_np(pthread_self(), taken);
 #else
@@ -36,7 +36,7 @@ void* run(void* argument) {
   name_this_thread(start->name);
   start->cpus.use();
   const CanonicalFloats floats;
-  static_cast<void>(prepare_to_throw());  // without memory, `body` is run nevertheless
+  static_cast<void>(prepare_to_throw());  // Without memory, `body` is run nevertheless.
   start->body();
   return nullptr;
 }

@@ -1,6 +1,6 @@
-// EngineThread: the one way in which the engine starts a thread. A new thread inherits much from
-// the one that starts it, which is the host's: here, it begins in the same environment whatever the
-// host has set. Knows nothing of CAF.
+// An EngineThread is the one way in which the engine starts a thread. A new thread inherits much
+// from the one that starts it, which is the host's: here, it begins in the same environment
+// whatever the host has set. It knows nothing of CAF.
 #pragma once
 
 #include <pthread.h>
@@ -33,7 +33,8 @@ class EngineThread {
 
  private:
   pthread_t thread_ = {};
-  bool joinable_ = false;  // started, and neither detached nor moved to another object
+  // Says whether it was started, and neither detached nor moved to another object.
+  bool joinable_ = false;
 };
 
 }  // namespace penstock::actors
