@@ -1,4 +1,4 @@
-// From a host's Options to what the actors of a plan are told. Pure.
+// This leads from a host's Options to what the actors of a plan are told. It is pure.
 #pragma once
 
 #include <memory>

@@ -31,7 +31,7 @@ std::int64_t samples_per_iteration(const CallSize& size);
 /// in whole ones, and what is left in one that is shorter.
 std::vector<MicroBatches> micro_batches_of_rest(std::int64_t rest, const CallSize& size);
 
-/// Names the call in a text: "step" or "run".
+/// Returns the name of the call in texts: "step" or "run".
 const char* name_of(const CallSize& size);
 
 }  // namespace penstock

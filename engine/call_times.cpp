@@ -77,7 +77,8 @@ class Times {
     return times;
   }
 
-  /// Of the micro-batches that the call returns; `ends` gets the latest output of each one.
+  /// Returns the times of the micro-batches that the call returns; `ends` gets the latest output of
+  /// each one.
   std::vector<double> computed_times(std::size_t output, const Returns& returns,
                                      std::vector<double>& ends) const {
     std::vector<double> times;
@@ -111,10 +112,10 @@ class Times {
 
   const graph::Plan& plan_;
   const CallSpan& call_;
-  std::size_t rows_;                   // micro-batches of all replicas
-  std::vector<double> begins_;         // of forward programs, by row, then stage
-  std::vector<double> forward_ends_;   // likewise
-  std::vector<double> backward_ends_;  // likewise
+  std::size_t rows_;                   // Counts the micro-batches of all replicas.
+  std::vector<double> begins_;         // Are those of forward programs, by row, then by stage.
+  std::vector<double> forward_ends_;   // Are those of forward programs, by row, then by stage.
+  std::vector<double> backward_ends_;  // Are those of backward programs, by row, then by stage.
   double first_ = no_time;
 };
 

@@ -1,4 +1,4 @@
-// From a host's Options to what the compiler is asked for. Pure.
+// This leads from a host's Options to what the compiler is asked for. It is pure.
 #pragma once
 
 #include <string>

@@ -233,7 +233,7 @@ class DataLoader::Impl {
                                                loader_limits(options_));
   }
 
-  /// What a sampler says about an epoch.
+  /// Returns what a sampler says about an epoch.
   SampledEpoch sampled_epoch(std::uint64_t number) const {
     EpochPlan plan = plan_(number);
     const auto given = static_cast<std::int64_t>(plan.order.size());
@@ -270,16 +270,17 @@ class DataLoader::Impl {
   CallGate gate_;
   const DataLoaderOptions options_;
   const bool streams_ = false;
-  std::int64_t only_rows_ = 0;      // of the only batch that the streams' size makes, if it is one
-  const std::int64_t samples_ = 0;  // of a dataset that has numbers for them
+  // Counts the rows of the only batch that the streams' size makes, if it is one.
+  std::int64_t only_rows_ = 0;
+  const std::int64_t samples_ = 0;  // Counts those of a dataset that has numbers for them.
   std::vector<Field> fields_;
   BatchCounts counts_;
-  std::function<EpochPlan(std::uint64_t epoch)> plan_;  // by a sampler
-  std::optional<SampledEpoch> next_epoch_;              // of a sampler that was asked already
-  std::uint64_t epoch_ = 0;                             // the next one's number
+  std::function<EpochPlan(std::uint64_t epoch)> plan_;  // Asks a sampler.
+  std::optional<SampledEpoch> next_epoch_;  // Is what a sampler that was asked already has said.
+  std::uint64_t epoch_ = 0;                 // Is the number of the next epoch.
   bool begun_ = false;
   std::int64_t next_ = 0;
-  bool ended_ = false;  // the streams
+  bool ended_ = false;  // Says whether the streams have ended.
   bool told_ = false;
   std::unique_ptr<LoaderRuntime> runtime_;
 };
@@ -323,7 +324,7 @@ DataLoader::DataLoader(DataLoader&&) noexcept = default;
 
 DataLoader& DataLoader::operator=(DataLoader&& other) noexcept {
   DataLoader taken(std::move(other));
-  impl_.swap(taken.impl_);  // what was here ends as every loader does
+  impl_.swap(taken.impl_);  // What was here ends as every loader does.
   return *this;
 }
 

@@ -1,5 +1,5 @@
-// How a TrainingModel or an InferenceModel ends: what it runs is freed by whoever shares it last,
-// the handle of the host's or a call that this was destroyed in.
+// A TrainingModel or an InferenceModel ends in this way: what it runs is freed by whoever shares it
+// last, which is the handle of the host's or a call in which the handle was destroyed.
 #pragma once
 
 #include <memory>

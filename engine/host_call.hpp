@@ -66,7 +66,7 @@ class HostCall {
   const std::shared_ptr<ModelBody> model_;
   const ReturnedInputs inputs_;
   Log::Held lines_;
-  std::optional<ModelCall::Undisturbed> alone_;  // until end()
+  std::optional<ModelCall::Undisturbed> alone_;  // Is there until end().
 };
 
 /// Returns what `call` returns, to which `*model` is given: a HostCall of one expression.

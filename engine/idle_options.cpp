@@ -4,7 +4,7 @@
 namespace penstock {
 namespace {
 
-/// Of a mode that selects by no period, or of a period that nothing is selected by.
+/// Notes a period in a mode that selects by no period, or a period by which nothing is selected.
 void note_period(const std::string& field, OutputMode mode, int period, std::int64_t micro_batches,
                  std::vector<std::string>& notes) {
   if (mode == OutputMode::every_n) {

@@ -1,6 +1,6 @@
-// IpuOccupants: the plans of one model, for whole calls and for shorter ones, that are on the same
-// IPUs. Where these have a limit, plans that exceed it together take turns there. Used from one
-// thread at a time.
+// IpuOccupants are the plans of one model, for whole calls and for shorter ones, that are on the
+// same IPUs. If these have a limit, plans that exceed it together take turns there. One thread at a
+// time uses them.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@
 
 namespace penstock {
 
-/// Bytes that a plan takes, by IPU.
+/// Counts the bytes that a plan takes, by IPU.
 using IpuBytes = std::map<std::int64_t, std::int64_t>;
 
 class IpuStay;
@@ -32,7 +32,7 @@ class IpuOccupants {
 
  private:
   friend class IpuStay;
-  std::vector<IpuStay*> stays_;  // the one used last is the last
+  std::vector<IpuStay*> stays_;  // The one used last is the last.
   std::atomic<std::size_t> count_{0};
 };
 

@@ -11,7 +11,7 @@ namespace penstock {
 
 /// PartResult is what one part of a call has returned.
 struct PartResult {
-  std::int64_t samples = 0;  ///< The part ran on so many samples.
+  std::int64_t samples = 0;  ///< Counts the samples on which the part ran.
   StepResult result;         ///< This is what its plan has returned.
 };
 

@@ -26,7 +26,7 @@ void LentTensors::release_returned() noexcept {
     const std::lock_guard lock(returned_->mutex);
     loan = std::move(returned_->first);
   }
-  while (loan) loan = std::move(loan->next);  // one by one: a list may be too long to end by itself
+  while (loan) loan = std::move(loan->next);  // A list may be too long to end by itself.
 }
 
 }  // namespace penstock

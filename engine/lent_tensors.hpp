@@ -1,6 +1,6 @@
-// LentTensors: tensors of the host's while the engine's threads use them. Whichever thread drops a
-// lent tensor last, the host's own handle, and with it perhaps a deleter of the host's, is released
-// on a thread of the host's, when that asks for it.
+// LentTensors are tensors of the host's while the engine's threads use them. Whichever thread drops
+// a lent tensor last, the host's own handle, and with it perhaps a deleter of the host's, is
+// released on a thread of the host's, when that asks for it.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace penstock {
 class LentTensors {
  public:
   LentTensors() = default;
-  /// By then every thread that was lent a tensor has dropped it.
+  /// Ends when every thread that was lent a tensor has dropped it.
   ~LentTensors() { release_returned(); }
   LentTensors(const LentTensors&) = delete;
   LentTensors& operator=(const LentTensors&) = delete;

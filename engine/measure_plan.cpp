@@ -14,7 +14,7 @@ namespace {
 
 using Block = std::shared_ptr<std::byte>;
 
-constexpr int least_rounds = 3;  // the first of which only warms up
+constexpr int least_rounds = 3;  // The first round only warms up.
 constexpr int most_rounds = 12;
 constexpr double seconds_limit = 0.1;
 
@@ -26,7 +26,7 @@ void fill(const graph::TensorType& type, std::byte* data) {
     values[i] = 0.01f * static_cast<float>((i * 37) % 19 - 9) + 0.005f;
 }
 
-/// The one stage's memory for one micro-batch; the plan keeps nothing in the host store.
+/// Has the memory of the one stage for one micro-batch; the plan keeps nothing in the host store.
 class Workbench {
  public:
   explicit Workbench(const graph::Plan& plan)
@@ -55,7 +55,7 @@ class Workbench {
                                    .scratch = scratch_.get(),
                                    .received = received_};
     for (std::size_t i = 0; i < program.instructions.size(); ++i) {
-      // What computed them may have made numbers that a trained model never would.
+      // The instructions before may have made numbers that a trained model never would.
       graph::make_inputs_valid(program.instructions[i], bindings);
       const Stopwatch watch;
       graph::run(program.instructions[i], bindings);

@@ -1,5 +1,5 @@
-// What the instructions of a plan cost on this machine. Uses the calling thread and memory of its
-// own for the time of the call.
+// measure_plan() finds what the instructions of a plan cost on this machine. It uses the calling
+// thread, and memory of its own for the time of the call.
 #pragma once
 
 #include "graph/compile/automatic_stages.hpp"

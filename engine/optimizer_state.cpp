@@ -35,7 +35,8 @@ class TypeSupply {
       if (!types_.emplace(name, type).second) misfit(name, "it is there twice");
   }
 
-  /// `states`: all that the rule keeps of the parameter, of which `name` is one.
+  /// Takes the state called `name` from `states`, which is all that the rule keeps of the
+  /// parameter.
   void take(const std::string& name, const graph::TensorType& type,
             std::span<const graph::StateTensor> states = {}) {
     const std::string expected = "expected " + graph::to_string(type);
@@ -54,7 +55,8 @@ class TypeSupply {
     refuse(Errc::shape_mismatch, who_, name, text);
   }
 
-  /// What else there is of the parameter whose tensor is missing: perhaps that of another variant.
+  /// Returns what else there is of the parameter whose tensor is missing, which may be that of
+  /// another variant.
   std::string besides(const std::string& name, std::span<const graph::StateTensor> states) const {
     const std::string parameter = name.substr(0, name.rfind('.') + 1);
     if (parameter.empty()) return {};

@@ -1,4 +1,4 @@
-// The optimizer's state under names: what hosts and files see of it. Pure.
+// This is the optimizer's state under names, as hosts and files see it. It is pure.
 #pragma once
 
 #include <span>
@@ -10,7 +10,8 @@
 
 namespace penstock {
 
-/// "step", i64 [], and for each trained parameter "PARAMETER.STATE", as "fc.weight.exp_avg".
+/// Returns "step", i64 [], and for each trained parameter "PARAMETER.STATE", such as
+/// "fc.weight.exp_avg".
 std::vector<NamedTensor> named_state(const graph::Plan& plan, const actors::UpdateRules& rules,
                                      const actors::OptimizerTensors& tensors);
 
@@ -24,9 +25,10 @@ struct NamedType {
 void expect_state_types(const graph::Plan& plan, const actors::UpdateRules& rules,
                         std::span<const NamedType> named, const std::string& who);
 
-/// The way back. @throws Error shape_mismatch naming, after `who`, the tensor that is missing, of
-/// another type, there twice or of no use; invalid_data if the step is negative or more than 2^53,
-/// a number is not finite, or a mean of squares is negative.
+/// Turns tensors under names back into the state.
+/// @throws Error shape_mismatch that names, after `who`, the tensor that is missing, of another
+/// type, there twice or of no use; invalid_data if the step is negative or more than 2^53, a number
+/// is not finite, or a mean of squares is negative.
 actors::OptimizerTensors tensors_of(const graph::Plan& plan, const actors::UpdateRules& rules,
                                     std::span<const NamedTensor> named, const std::string& who);
 

@@ -1,4 +1,5 @@
-// OutputSizes: how many bytes a call returns, tensor by tensor, as known before it. Pure.
+// Output sizes say how many bytes a call returns, tensor by tensor, as known before it. They are
+// pure.
 #pragma once
 
 #include <cstdint>

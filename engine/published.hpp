@@ -1,5 +1,5 @@
-// Published: a value that one thread changes inside a call of its model while others may read it
-// beside that call.
+// A Published value is one that one thread changes inside a call of its model while others may read
+// it beside that call.
 #pragma once
 
 #include <mutex>
@@ -19,7 +19,7 @@ class Published {
   }
   void set(T value) {
     const std::lock_guard lock(mutex_);
-    std::swap(value_, value);  // the old one is freed by the caller, without the lock
+    std::swap(value_, value);  // The caller frees the old value, without the lock.
   }
 
  private:

@@ -88,7 +88,7 @@ std::string phases(const CompileReport& report) {
   return parts.empty() ? "" : ":" + joined(parts, {}, ",");
 }
 
-/// What stages send each other, edge by edge; nothing for a single one.
+/// Returns what stages send each other, edge by edge, and nothing for a single stage.
 std::string traffic_text(const CompileReport& report) {
   std::vector<std::string> parts;
   for (const EdgePlanReport& edge : report.edges)
@@ -111,7 +111,7 @@ std::string outputs_text(const CompileReport& report) {
          std::to_string(report.output_bytes()) + " in all\n";
 }
 
-/// Nothing for a model without lanes.
+/// Returns the text of the lanes, and nothing for a model without lanes.
 std::string lanes_text(const CompileReport& report) {
   if (report.lanes == 0) return "";
   return ", lanes wasted by padding " + std::to_string(report.wasted_lanes) + " of " +

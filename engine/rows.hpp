@@ -1,4 +1,5 @@
-// Rows of tensors, which are their parts along dimension 0: cut out, and put one after the other.
+// These functions cut out rows of tensors, which are their parts along dimension 0, and put them
+// one after the other.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 
 namespace penstock {
 
-/// Rows `begin` to `end` of each.
+/// Returns rows `begin` to `end` of each of `tensors`.
 std::vector<Tensor> rows_of(std::span<const Tensor> tensors, std::int64_t begin, std::int64_t end);
 
 /// A new tensor, or the one that is given alone. Scalars count as one row each. `parts` is not

@@ -65,7 +65,7 @@ RunningModel::RunningModel(std::shared_ptr<ParameterStore> weights,
   report_ = std::move(compiled.report);
   report_.call = optimizer ? size_of_step(options) : size_of_run(options);
   const std::int64_t micro_batches = report_.call.micro_batches_per_replica();
-  if (host_of) report_.warnings.clear();  // about options that nobody has set
+  if (host_of) report_.warnings.clear();  // They are about options that nobody has set.
   if (!host_of)
     for (std::string& note : idle_options(options, micro_batches))
       report_.warnings.push_back(std::move(note));
@@ -107,7 +107,7 @@ void RunningModel::log_compilation() const {
   if (log_.takes(LogLevel::info)) {
     log_(LogLevel::info,
          "compiled " + title_ + " for " + (plan_->training ? "training" : "inference"));
-    log_(LogLevel::info, to_string(report_));  // warnings included
+    log_(LogLevel::info, to_string(report_));  // The report includes the warnings.
     return;
   }
   for (const std::string& warning : report_.warnings) log_(LogLevel::warning, warning);
@@ -115,7 +115,8 @@ void RunningModel::log_compilation() const {
 
 void RunningModel::start_actors() {
   std::weak_ptr<actors::ActorSystem>& shared = host_of_ ? host_of_->system_ : system_;
-  const std::shared_ptr<actors::ActorSystem> system = shared.lock();  // of who has to leave, too
+  // It is that of whoever has to leave, too.
+  const std::shared_ptr<actors::ActorSystem> system = shared.lock();
   occupants_->make_room_for(ipu_bytes_, ipu_limit_);
   auto runtime = system
                      ? std::make_unique<actors::PipelineRuntime>(setup_, rules_, system)
@@ -161,12 +162,12 @@ void RunningModel::detach() {
   const bool leaves_state = host_of_ && !failure_.empty();
   if (plan_->training && holds_optimizer_state() && !leaves_state)
     state = ask([](auto& actors) { return actors.read_optimizer(); });
-  if (setup_.trace) ask_stages();  // what they have recorded would end with them
+  if (setup_.trace) ask_stages();  // What the stages have recorded would end with them.
   weights_->take_from(*this);
   note_failure();
   untold_failure_ = runtime_->untold_failure();
   kept_state_ = std::move(state);
-  const bool is_free = runtime_->end();  // its memory, for who comes
+  const bool is_free = runtime_->end();  // It says whether their memory is free for whoever comes.
   runtime_.reset();
   stay_.reset();
   uploaded_.clear();
@@ -191,7 +192,7 @@ void RunningModel::attach() {
   try {
     if (kept_state_) runtime_->write_optimizer(*kept_state_);
   } catch (...) {
-    runtime_.reset();  // still detached, with the state that is kept
+    runtime_.reset();  // The model is still detached, with the state that is kept.
     stay_.reset();
     throw;
   }
@@ -318,7 +319,7 @@ void RunningModel::tell_run(std::int64_t micro_batches, double seconds) const {
 void RunningModel::note_run(std::int64_t begin_ns, std::int64_t end_ns,
                             std::int64_t micro_batches) {
   const Told told = ask_stages();
-  if (told.dropped > 0) return;  // what is left says nothing of the whole call
+  if (told.dropped > 0) return;  // What is left says nothing of the whole call.
   const auto returns = [&](std::size_t output, std::int64_t micro_batch) {
     return actors::is_returned(selection_of(output), micro_batch, micro_batches);
   };

@@ -54,15 +54,15 @@ class RunningModel : public WeightSource {
   const CompileReport& compile_report() const { return report_; }
   /// Returns the log of this model and of those on its threads.
   const Log& log() const { return log_; }
-  /// Names of the inputs that the plan needs, in the model's order.
+  /// Returns the names of the inputs that the plan needs, in the model's order.
   const std::vector<std::string>& inputs() const { return inputs_; }
   /// Returns what run() returns, with empty tensors.
   StepResult outline() const;
 
-  /// Whether what `rest`, a model of other micro-batches, returns can follow what this one returns,
-  /// where all of it is returned.
-  /// @throws Error shape_mismatch naming the output if its dimensions other than 0 depend on the
-  /// micro-batch, too.
+  /// Checks whether what `rest`, a model of other micro-batches, returns can follow what this one
+  /// returns, if all of it is returned.
+  /// @throws Error shape_mismatch that names the output if its dimensions other than 0 depend on
+  /// the micro-batch, too.
   void expect_same_rows(const RunningModel& rest) const;
 
   /// @throws Error if it has failed, be it before it was detached: the failure itself if no call
@@ -112,7 +112,7 @@ class RunningModel : public WeightSource {
   std::vector<NamedTensor> optimizer_state();
   /// @throws as tensors_of(), before anything has changed.
   void set_optimizer_state(std::span<const NamedTensor> named, const std::string& who);
-  /// Whether a state of these types could be set. @throws Error as set_optimizer_state()
+  /// Checks whether a state of these types could be set. @throws Error as set_optimizer_state()
   void expect_optimizer_state(std::span<const NamedType> types, const std::string& who) const;
   /// Returns reports since it was attached, or none while it is not.
   std::vector<StageReport> stage_reports();
@@ -138,8 +138,8 @@ class RunningModel : public WeightSource {
   RunningModel(std::shared_ptr<ParameterStore> weights, std::shared_ptr<const graph::Graph> graph,
                const Options& options, const Optimizer* optimizer, const LogScope* scope,
                RunningModel* host_of);
-  /// What `call` returns to whom it asks of the actors. What these fail of is told to the log
-  /// here, by the thread that asks, for no other one may call the host.
+  /// Returns what `call` returns, which asks the actors. What they fail of is told to the log here,
+  /// by the thread that asks, as no other one may call the host.
   auto ask(const auto& call);
   void note_failure();
   /// Notes it while an error is on its way to the host, which a lack of memory must not replace.
@@ -155,14 +155,14 @@ class RunningModel : public WeightSource {
   /// The trace, which models share that run on the same threads.
   struct Recorded {
     explicit Recorded(actors::TraceLog log) : events(std::move(log)) {}
-    actors::TraceLog events;                // that stages have told and nobody has taken
-    std::atomic<std::uint64_t> dropped{0};  // of these, and by the stages
+    actors::TraceLog events;                // Has what stages have told and nobody has taken.
+    std::atomic<std::uint64_t> dropped{0};  // Counts events dropped here and by the stages.
   };
-  /// What the stages have done, and recorded since they were asked last.
+  /// Is what the stages have done, and recorded since they were asked last.
   struct Told {
     std::vector<StageReport> reports = {};
-    std::vector<TraceEvent> events = {};  ///< in order of time
-    std::uint64_t dropped = 0;            ///< events that they had no room for
+    std::vector<TraceEvent> events = {};  ///< Are in order of time.
+    std::uint64_t dropped = 0;            ///< Counts the events for which they had no room.
   };
   /// Reads what the stages have noted; the events become part of the trace, even if it throws.
   Told ask_stages();
@@ -180,42 +180,48 @@ class RunningModel : public WeightSource {
   const actors::OutputSelection& selection_of(std::size_t output) const;
 
   std::shared_ptr<ParameterStore> weights_;
-  std::shared_ptr<const graph::Graph> graph_;  // which the user's model may have outgrown
+  std::shared_ptr<const graph::Graph> graph_;  // The user's model may have outgrown it.
   std::shared_ptr<const graph::Plan> plan_;
-  std::string title_;  // the model's name, as messages show it
+  std::string title_;  // Is the model's name, as messages show it.
   std::vector<std::string> inputs_;
-  std::vector<std::string> anchors_;      // names, in the order of Plan::anchors
-  std::vector<std::size_t> store_index_;  // in the store, by position in Plan::variables
+  std::vector<std::string> anchors_;  // Are names, in the order of Plan::anchors.
+  // Is the index in the store, by position in Plan::variables.
+  std::vector<std::size_t> store_index_;
   OutputRows rows_;
   CallReport last_run_;
   CompileReport report_;
-  double gradient_parts_ = 1;                      // see actors::gradient_parts
-  actors::UpdateRules rules_;                      // none in inference
-  std::uint64_t rules_number_ = 0;                 // counts the optimizers that were set
-  std::optional<Optimizer> first_optimizer_;       // says what may change; none in inference
-  Published<std::optional<Optimizer>> optimizer_;  // the newest; none in inference
+  double gradient_parts_ = 1;                 // Is what actors::gradient_parts() returns.
+  actors::UpdateRules rules_;                 // Are empty in inference.
+  std::uint64_t rules_number_ = 0;            // Counts the optimizers that were set.
+  std::optional<Optimizer> first_optimizer_;  // Says what may change; there is none in inference.
+  Published<std::optional<Optimizer>> optimizer_;  // Is the newest; there is none in inference.
   Log log_;
   actors::PipelineSetup setup_;
   actors::SystemOptions system_options_;
   RunningModel* host_of_;
-  std::weak_ptr<actors::ActorSystem> system_;  // of a host: the threads of all that are attached
-  std::shared_ptr<IpuOccupants> occupants_;    // of its IPUs: it, its host, and others of that
-  std::shared_ptr<std::atomic<std::uint64_t>> uploads_;  // counted by its host and its likes, too
-  std::shared_ptr<LentTensors> lent_;  // inputs of this model, of its host and of its likes
-  IpuBytes ipu_bytes_;                 // that it takes of them
-  std::int64_t ipu_limit_ = 0;         // bytes of each; 0: none
-  std::unique_ptr<actors::PipelineRuntime> runtime_;    // none while detached
-  std::unique_ptr<IpuStay> stay_;                       // as runtime_
-  RunningModel* state_holder_ = this;                   // of a host; see holds_optimizer_state()
-  std::optional<actors::OptimizerTensors> kept_state_;  // while detached, where it is held here
-  std::string failure_;                                 // that the log was told of; empty: none
-  std::optional<Error> untold_failure_;                 // of the actors that a detach has ended
-  std::vector<Tensor> uploaded_;        // the store's values when weights were last uploaded
-  std::uint64_t held_version_ = 0;      // of the store
-  std::shared_ptr<Recorded> recorded_;  // by it, its host and its likes
+  // Is the host's: it has the threads of all that are attached.
+  std::weak_ptr<actors::ActorSystem> system_;
+  // Are those of its IPUs: it, its host, and others of that host.
+  std::shared_ptr<IpuOccupants> occupants_;
+  // Is shared with its host and with others of that host.
+  std::shared_ptr<std::atomic<std::uint64_t>> uploads_;
+  // Are inputs of this model, of its host and of others of that host.
+  std::shared_ptr<LentTensors> lent_;
+  IpuBytes ipu_bytes_;          // Are the bytes that it takes of them.
+  std::int64_t ipu_limit_ = 0;  // Counts the bytes of each; 0 says that there is no limit.
+  std::unique_ptr<actors::PipelineRuntime> runtime_;  // Is null while detached.
+  std::unique_ptr<IpuStay> stay_;                     // Is null while detached.
+  RunningModel* state_holder_ = this;  // Is that of a host; see holds_optimizer_state().
+  // Is there while detached, if the state is held here.
+  std::optional<actors::OptimizerTensors> kept_state_;
+  std::string failure_;                  // Is what the log was told of; empty if nothing was.
+  std::optional<Error> untold_failure_;  // Is that of the actors that a detach has ended.
+  std::vector<Tensor> uploaded_;         // Has the store's values when weights were last uploaded.
+  std::uint64_t held_version_ = 0;       // Is a version of the store.
+  std::shared_ptr<Recorded> recorded_;   // Is shared with its host and with others of that host.
 };
 
-/// By begin, then by IPU.
+/// Returns the events by begin, and then by IPU.
 std::vector<TraceEvent> in_order_of_time(std::vector<TraceEvent> events);
 
 }  // namespace penstock

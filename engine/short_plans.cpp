@@ -38,7 +38,7 @@ std::vector<std::string_view> savings(const Options& refused, const Options& les
 Options for_fewer_samples(Options options, std::int64_t batch) {
   const std::int64_t whole = options.batch_size;
   std::int64_t& minimum = options.training.offload.activations.minimum_bytes;
-  // The minimum times batch / whole, rounded up, without a product that overflows.
+  // This is the minimum times batch / whole, rounded up, without a product that overflows.
   minimum = minimum / whole * batch + (minimum % whole * batch + whole - 1) / whole;
   options.batch_size = static_cast<int>(batch);
   options.topology.replication_factor = 1;
@@ -127,7 +127,7 @@ bool ShortPlans::runs(const RunningModel& plan, const MicroBatches& rest) const 
 }
 
 std::vector<TraceEvent> ShortPlans::take_trace() {
-  for (const auto& plan : kept_) plan->stage_reports();  // which brings their events along
+  for (const auto& plan : kept_) plan->stage_reports();  // This brings their events along.
   return own_.take_trace();
 }
 
@@ -143,7 +143,7 @@ std::string ShortPlans::to_text(std::int64_t samples, const MicroBatches& rest) 
 void ShortPlans::forget_oldest() {
   RunningModel& oldest = *kept_.back();
   if (oldest.plan().training && oldest.holds_optimizer_state()) own_.fetch_optimizer_state();
-  if (oldest.attached()) oldest.detach();  // which its destructor could not refuse
+  if (oldest.attached()) oldest.detach();  // Its destructor could not refuse that.
   kept_.pop_back();
 }
 

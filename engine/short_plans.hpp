@@ -88,7 +88,7 @@ class ShortPlans {
   static constexpr std::size_t most = 4;
   RunningModel& own_;
   const Options& options_;
-  std::vector<std::unique_ptr<RunningModel>> kept_;  // the one used last first
+  std::vector<std::unique_ptr<RunningModel>> kept_;  // The one used last is the first.
 };
 
 }  // namespace penstock

@@ -1,5 +1,5 @@
-// From a host's Optimizer to the rules of a plan's parameters, and which of them may follow others.
-// Pure.
+// This leads from a host's Optimizer to the rules of a plan's parameters, and says which of them
+// may follow others. It is pure.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace penstock {
 
-/// `trainable`: the names of all parameters that are; `gradient_parts`: what a gradient's sum is
-/// divided by, see actors::gradient_parts().
+/// Returns the rules. `trainable` has the names of all trainable parameters, and `gradient_parts`
+/// is what a gradient's sum is divided by, see actors::gradient_parts().
 /// @throws Error as parameter_rules(); invalid_argument for a loss scaling that is too large.
 actors::UpdateRules update_rules(const Optimizer& optimizer, const graph::Plan& plan,
                                  const std::vector<std::string>& trainable, double gradient_parts);

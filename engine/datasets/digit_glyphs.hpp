@@ -1,4 +1,5 @@
-// The strokes of the ten digits: polylines in a unit square, x to the right, y down.
+// These are the strokes of the ten digits, as polylines in a unit square, with x to the right and y
+// down.
 #pragma once
 
 #include <span>
@@ -13,7 +14,7 @@ struct Point {
 
 using Stroke = std::vector<Point>;
 
-/// @param digit 0 to 9
+/// Returns the strokes of `digit`, which is from 0 to 9.
 std::span<const Stroke> digit_strokes(int digit);
 
 }  // namespace penstock

@@ -13,7 +13,7 @@ namespace penstock {
 namespace {
 
 constexpr std::size_t buffer_bytes = 64 << 10;
-// Deflate spends at least one bit of every 258 bytes' length and one of their distance.
+// Deflate spends at least one bit on the length of every 258 bytes, and one on their distance.
 constexpr std::uint64_t most_inflation = 1032;
 
 }  // namespace

@@ -1,5 +1,6 @@
-// FileBytes: a file's content as one stream of bytes, inflated on the way if the file is gzipped,
-// which its first bytes tell, never its name. Made for files that may be damaged or hostile.
+// FileBytes gives a file's content as one stream of bytes, inflated on the way if the file is
+// gzipped, which its first bytes tell, never its name. It is made for files that may be damaged or
+// hostile.
 #pragma once
 
 #include <zlib.h>
@@ -36,7 +37,8 @@ class FileBytes {
 
   /// No stream from this file is longer: the file's size, or what that can inflate to.
   std::uint64_t most_bytes() const noexcept;
-  /// How long the stream is if it is not gzipped: as long as the file was when it was opened.
+  /// Returns how long the stream is if it is not gzipped: as long as the file was when it was
+  /// opened.
   std::optional<std::uint64_t> exact_bytes() const noexcept {
     return gzipped_ ? std::nullopt : std::optional(file_.bytes());
   }
@@ -52,7 +54,8 @@ class FileBytes {
   std::string path_;
   InputFile file_;
   std::vector<std::uint8_t> buffer_;
-  z_stream zlib_{};  // next_in, avail_in: what is left in buffer_, whether gzipped or not
+  // Its next_in and avail_in say what is left in buffer_, whether gzipped or not.
+  z_stream zlib_{};
   bool gzipped_ = false;
   bool ended_ = false;
 };

@@ -13,7 +13,7 @@ void check_normalization(const std::string& who, const Normalization& normalizat
 }
 
 Normalizer::Normalizer(const Normalization& normalization) {
-  const CanonicalFloats floats;  // on the host's thread
+  const CanonicalFloats floats;  // This runs on the host's thread.
   check_normalization("normalization", normalization);
   const auto [mean, std] = normalization;
   // In single precision throughout, as torchvision does it.

@@ -1,4 +1,4 @@
-// Normalizer: from a byte of an image to the number that a network sees, by table.
+// A Normalizer leads from a byte of an image to the number that a network sees, by a table.
 #pragma once
 
 #include <array>

@@ -64,7 +64,7 @@ struct Segment {
   Point begin, end;
 };
 
-/// The square of the distance between a point and the nearest of a segment's points.
+/// Returns the square of the distance between a point and the nearest point of a segment.
 float squared_distance(Point p, const Segment& segment) {
   const float dx = segment.end.x - segment.begin.x, dy = segment.end.y - segment.begin.y;
   const float px = p.x - segment.begin.x, py = p.y - segment.begin.y;

@@ -121,7 +121,7 @@ class Flipped : public Transformed {
   RandomFlip flip_;
 };
 
-/// Not a Transformed one: its images have another size.
+/// This is not a Transformed dataset, as its images have another size.
 class Cropped : public Dataset {
  public:
   Cropped(std::shared_ptr<const Dataset> dataset, const RandomCrop& crop)
@@ -173,7 +173,7 @@ class Cropped : public Dataset {
       }
   }
 
-  /// @param source a row of the image; null: one of the padding
+  /// Copies a row of the image, or a row of the padding if `source` is null.
   void copy_row(const float* source, std::int64_t left, float* destination) const {
     const std::int64_t begin = std::clamp<std::int64_t>(-left, 0, crop_.columns);
     const std::int64_t end = std::clamp<std::int64_t>(size_.columns - left, begin, crop_.columns);

@@ -40,7 +40,7 @@ InputFile::~InputFile() {
 }
 
 std::size_t InputFile::read(std::span<std::byte> destination) {
-  constexpr std::size_t most = std::size_t{1} << 30;  // the system reads less than 2 GiB at once
+  constexpr std::size_t most = std::size_t{1} << 30;  // The system reads less than 2 GiB at once.
   std::size_t done = 0;
   while (done < destination.size()) {
     const ssize_t got =

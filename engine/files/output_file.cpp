@@ -30,8 +30,8 @@ void sync_directory(const std::filesystem::path& directory) noexcept {
   ::close(descriptor);
 }
 
-/// Whether the process's standard output or error goes to the file: replaced, it would get neither
-/// what they wrote before nor what they write after.
+/// Returns whether the process's standard output or error goes to the file: if the file were
+/// replaced, it would get neither what they wrote before nor what they write after.
 bool is_standard_stream(const struct stat& file) {
   for (const int descriptor : {STDOUT_FILENO, STDERR_FILENO}) {
     struct stat stream = {};
@@ -43,13 +43,14 @@ bool is_standard_stream(const struct stat& file) {
 /// The file that a path leads to, over links, whether or not it exists; the path itself, made
 /// absolute, where that cannot be told.
 std::filesystem::path followed(const std::filesystem::path& target) {
-  constexpr int most_links = 40;  // what the system follows
+  constexpr int most_links = 40;  // The system follows so many.
   std::error_code error;
   std::filesystem::path path = std::filesystem::absolute(target, error);
   for (int links = 0; links < most_links; ++links) {
     const auto resolved = std::filesystem::canonical(path, error);
     if (!error) return resolved;
-    if (std::filesystem::exists(path, error)) return path;  // a pipe, which has no path of its own
+    // It may be a pipe, which has no path of its own.
+    if (std::filesystem::exists(path, error)) return path;
     const auto link = std::filesystem::read_symlink(path, error);
     if (error) return path;
     path = path.parent_path() / link;
@@ -108,7 +109,7 @@ void OutputFile::reporting(const Action& action) const {
 OutputFile::OutputFile(const std::filesystem::path& target, Links links)
     : name_(or_out_of_memory("cannot write a file", [&] { return printable(target.native()); })) {
   reporting([&] {
-    const CanonicalFloats floats;  // a path computes in double
+    const CanonicalFloats floats;  // A path computes in double.
     open(target, links);
   });
 }
@@ -140,7 +141,7 @@ void OutputFile::write(std::span<const std::byte> bytes) {
   assert(temporary_);
   reporting([&] {
     expect_whole();
-    has_gap_ = true;  // unless all of it gets there
+    has_gap_ = true;  // It has none only if all of it gets there.
     while (!bytes.empty()) {
       const auto part = bytes.first(std::min(bytes.size(), buffer_bytes - buffer_.size()));
       buffer_.append(reinterpret_cast<const char*>(part.data()), part.size());

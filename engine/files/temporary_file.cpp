@@ -39,7 +39,7 @@ std::optional<Number> take_number(std::string_view& text) {
   return number;
 }
 
-/// The process that gave a file this name; nothing if none did.
+/// Returns the process that gave a file this name, or nothing if none did.
 std::optional<pid_t> owner_of(std::string_view name) {
   if (!name.starts_with(prefix)) return std::nullopt;
   name.remove_prefix(prefix.size());
@@ -129,7 +129,7 @@ void TemporaryFile::take_name() {
     if (errno != EEXIST) fail();
     name = directory_ / unique_name();
   }
-  name_.swap(name);  // allocates nothing: the file has its name already
+  name_.swap(name);  // This allocates nothing: the file has its name already.
 }
 
 }  // namespace penstock

@@ -14,8 +14,8 @@ namespace penstock {
 class TemporaryFile {
  public:
   enum class Name : std::uint8_t {
-    avoided,  ///< the file has a name only if the file system insists
-    needed,   ///< the file has a name from the start
+    avoided,  ///< The file has a name only if the file system insists.
+    needed,   ///< The file has a name from the start.
   };
 
   /// Makes a new file in `directory` and opens it for writing. It has the permissions `mode`, less
@@ -45,7 +45,7 @@ class TemporaryFile {
   void take_name();
 
   std::filesystem::path directory_;
-  std::filesystem::path name_ = {};  ///< empty while the file has no name
+  std::filesystem::path name_ = {};  ///< Is empty while the file has no name.
   int descriptor_ = -1;
 };
 

@@ -17,7 +17,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "elements are copied as they are");
 
-constexpr std::uint64_t header_bytes_limit = 100'000'000;  // the public format's own
+constexpr std::uint64_t header_bytes_limit = 100'000'000;  // This is the public format's own limit.
 constexpr std::size_t header_chunk_bytes = std::size_t{1} << 20;
 constexpr std::uint64_t alignment = 8;
 

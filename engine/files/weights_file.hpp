@@ -1,5 +1,6 @@
-// Weights in the safetensors format: u64 little-endian size of the header, JSON header, raw
-// little-endian elements. Reading trusts nothing in the file; writing is whole or not at all.
+// These functions read and write weights in the safetensors format: the size of the header as u64
+// little-endian, the header in JSON, and the elements raw and little-endian. Reading trusts nothing
+// in the file; writing is whole or not at all.
 #pragma once
 
 #include <cstdint>
@@ -40,8 +41,9 @@ using ByteReader = std::function<std::size_t(std::span<std::byte>)>;
 WeightsFile read_weights(const ByteReader& read, std::uint64_t bytes,
                          const HeaderCheck& check = {});
 
-/// Tensors of larger elements first, then by name: the same weights give the same bytes.
-/// @throws Error invalid_argument if a name or the metadata cannot be written, io_error,
+/// Writes tensors of larger elements first, then by name, so that the same weights give the same
+/// bytes.
+/// @throws Error invalid_argument if a name or the metadata cannot be written; io_error;
 /// out_of_memory.
 void write_weights(OutputFile& file, const WeightsFile& weights);
 

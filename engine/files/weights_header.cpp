@@ -33,7 +33,7 @@ struct RawEntry {
   std::optional<std::string> dtype = {};
   std::optional<std::vector<std::uint64_t>> shape = {};
   std::optional<std::vector<std::uint64_t>> offsets = {};
-  bool has_more = false;  ///< another field
+  bool has_more = false;  ///< Says whether another field follows.
 };
 
 DType dtype_of(const RawEntry& entry) {
@@ -176,7 +176,8 @@ class HeaderBuilder : public JsonEvents {
   RawEntry entry_;
   std::vector<std::uint64_t> list_;
   std::string key_;
-  int depth_ = 0;  // 1 inside the header, 2 inside an entry or the metadata, 3 inside a list
+  // Is 1 inside the header, 2 inside an entry or the metadata, and 3 inside a list.
+  int depth_ = 0;
   bool in_metadata_ = false;
   bool had_metadata_ = false;
 };

@@ -16,12 +16,13 @@ struct WeightsEntry {
   std::string name;
   DType dtype = DType::f32;
   Shape shape = {};
-  std::uint64_t begin = 0;  ///< the first byte, counted from the start of the data
-  std::uint64_t end = 0;    ///< the byte behind the last one
+  std::uint64_t begin = 0;  ///< Is the first byte, counted from the start of the data.
+  std::uint64_t end = 0;    ///< Is the byte behind the last one.
 };
 
 struct WeightsHeader {
-  std::vector<WeightsEntry> entries = {};  ///< lie as their bytes do, without gap or overlap
+  /// Are in the order of their bytes, which have no gap and do not overlap.
+  std::vector<WeightsEntry> entries = {};
   std::map<std::string, std::string> metadata = {};
 };
 

@@ -25,7 +25,8 @@ std::int64_t steps_of(const UpdatesOfData& data, std::int64_t updates) {
   if (data.batches <= 0) return parts(updates, data.updates_per_batch);
   const std::int64_t taken = data.taken % data.batches, full = data.batches - 1;
   if (const std::int64_t steps = steps_within(data, full - taken, updates)) return steps;
-  const std::int64_t begun = data.batches - taken;  // steps of the data's epoch that has begun
+  // Counts the steps of the data's epoch that has begun.
+  const std::int64_t begun = data.batches - taken;
   updates -= (full - taken) * data.updates_per_batch + data.updates_of_last;
   if (const std::int64_t steps = steps_within(data, full, updates)) return begun + steps;
   const std::int64_t each = full * data.updates_per_batch + data.updates_of_last;

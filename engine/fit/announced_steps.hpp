@@ -1,4 +1,5 @@
-// How many steps an epoch of a training will have if nobody ends it before. Pure.
+// These functions count the steps that an epoch of a training will have if nobody ends it before.
+// They are pure.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +9,10 @@ namespace penstock {
 /// Data that give `batches` batches again and again: all of them take `updates_per_batch` updates,
 /// but for each last one, which takes `updates_of_last`.
 struct UpdatesOfData {
-  std::int64_t batches = 0;  ///< 0 if nobody knows
+  std::int64_t batches = 0;  ///< Is 0 if nobody knows.
   std::int64_t updates_per_batch = 1;
   std::int64_t updates_of_last = 1;
-  std::int64_t taken = 0;  ///< batches that were taken of the data's epoch already
+  std::int64_t taken = 0;  ///< Counts the batches that were taken of the data's epoch already.
 };
 
 /// Returns how many steps it takes until `updates` updates are done, the last of which may be cut

@@ -33,8 +33,8 @@ void check(const FitOptions& options) {
            std::string(options.validation_model ? "model" : "data"));
 }
 
-/// Whole steps, but for an epoch's last one: fewer samples would be cut to other micro-batches. A
-/// batch sampler decides on the size itself.
+/// Checks that there are whole steps, but for an epoch's last one: fewer samples would be cut to
+/// other micro-batches. A batch sampler decides on the size itself.
 void check_batches(const Options& model, const DataLoader& data) {
   const std::int64_t expected = model.samples_per_step(), got = data.samples_per_batch();
   if (got == expected || (data.has_batch_sampler() && got < expected)) return;
@@ -51,8 +51,9 @@ struct ShortStep {
 
 constexpr std::int64_t no_end = std::numeric_limits<std::int64_t>::max();
 
-/// How many steps are certain to come, as far as it is not `max_updates` that ends them: a callback
-/// may stop after the first one or the first epoch. 0 if nothing says how many an epoch has.
+/// Counts the steps that are certain to come, as far as it is not `max_updates` that ends them: a
+/// callback may stop after the first step or the first epoch. The number is 0 if nothing says how
+/// many steps an epoch has.
 std::int64_t certain_steps(const DataLoader& data, const FitOptions& options) {
   const std::int64_t epoch = options.steps_per_epoch.value_or(data.batches());
   const auto any = [&](auto hook) {
@@ -93,7 +94,7 @@ void check_short_step(const TrainingModel& model, const DataLoader& data,
   try {
     model.check_samples(step->samples);
   } catch (const Error& error) {
-    if (error.code() != Errc::shape_mismatch) throw;  // such as a lack of memory
+    if (error.code() != Errc::shape_mismatch) throw;  // It may be a lack of memory.
     refuse("data: a step will have " + count_text(step->samples, "sample") + ", " + step->why +
            ": " + error.what());
   }

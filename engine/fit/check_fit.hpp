@@ -1,4 +1,5 @@
-// What fit() can tell to be wrong before it begins: nothing has changed then. Pure.
+// These checks find what fit() can tell to be wrong before it begins, when nothing has changed.
+// They are pure.
 #pragma once
 
 #include <stop_token>

@@ -13,7 +13,7 @@ void check_rest(const InferenceModel& model, std::int64_t samples, const std::st
   try {
     model.check_samples(rest);
   } catch (const Error& error) {
-    if (error.code() != Errc::shape_mismatch) throw;  // such as a lack of memory
+    if (error.code() != Errc::shape_mismatch) throw;  // It may be a lack of memory.
     throw Error(Errc::invalid_argument, who + ": a batch of " + count_text(samples, "sample") +
                                             " ends in a run of " + std::to_string(rest) + ": " +
                                             error.what());

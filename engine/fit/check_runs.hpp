@@ -1,4 +1,5 @@
-// What evaluate() and predict() can tell to be wrong before their first run. Pure.
+// These checks find what evaluate() and predict() can tell to be wrong before their first run. They
+// are pure.
 #pragma once
 
 #include <string>

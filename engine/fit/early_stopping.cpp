@@ -82,9 +82,9 @@ class Stopper {
 
   EarlyStopping rule_;
   double best_ = -std::numeric_limits<double>::infinity();
-  int waited_ = 0;                    // epochs since the last gain
-  std::optional<Model> model_;        // only where weights are to be restored
-  std::vector<NamedTensor> weights_;  // after the last gain
+  int waited_ = 0;                    // Counts the epochs since the last gain.
+  std::optional<Model> model_;        // Is there only if weights are to be restored.
+  std::vector<NamedTensor> weights_;  // Are those after the last gain.
 };
 
 }  // namespace

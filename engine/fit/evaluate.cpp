@@ -6,8 +6,8 @@
 #include "engine/fit/fields.hpp"
 #include "engine/fit/scores.hpp"
 #include "engine/model/model_access.hpp"
-#include "graph/values/stopwatch.hpp"
 #include "graph/values/out_of_memory.hpp"
+#include "graph/values/stopwatch.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -51,7 +51,7 @@ Evaluation evaluate(InferenceModel& model, DataLoader& data, const std::vector<M
   return or_out_of_memory("evaluate", [&] {
     const auto calls = ModelAccess::calls(model);
     const ModelCall call(*calls, "evaluate");
-    InferenceModel kept = ModelAccess::handle(model);  // the host's functions may destroy `model`
+    InferenceModel kept = ModelAccess::handle(model);  // The host's functions may destroy `model`.
     check(metrics);
     check(metrics, kept.outline(), "evaluate", stop);
     InferenceFields fields(kept, data.fields());

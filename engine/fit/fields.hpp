@@ -1,4 +1,4 @@
-// What every loop over a loader's batches needs. Training takes the first fields of a batch, as
+// Every loop over a loader's batches needs these. Training takes the first fields of a batch, as
 // many as it has inputs; inference takes what is made for a step of training in several runs.
 #pragma once
 
@@ -14,7 +14,8 @@
 
 namespace penstock {
 
-/// All of them, if there are too few: the model says what is missing.
+/// Returns the first fields of a batch, or all of them if there are too few: the model says what is
+/// missing.
 inline std::span<const Tensor> first_fields(const Batch& batch,
                                             const std::vector<std::string>& inputs) {
   return std::span<const Tensor>(batch).first(std::min(batch.size(), inputs.size()));

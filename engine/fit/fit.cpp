@@ -11,10 +11,10 @@
 #include "engine/fit/hosts_error.hpp"
 #include "engine/fit/scores.hpp"
 #include "engine/model/model_access.hpp"
-#include "graph/values/stopwatch.hpp"
 #include "graph/values/joined.hpp"
 #include "graph/values/out_of_memory.hpp"
 #include "graph/values/printable.hpp"
+#include "graph/values/stopwatch.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock {
@@ -128,7 +128,7 @@ class Fitting {
     end_epoch(std::move(record), scores);
   }
 
-  /// How many steps the epoch will have if no callback ends it; 0 if the data do not say.
+  /// Counts the steps that the epoch will have if no callback ends it; 0 if the data do not say.
   std::int64_t announced_steps() const {
     const std::int64_t most = options_.steps_per_epoch.value_or(data_.batches());
     if (!options_.max_updates) return most;
@@ -141,7 +141,7 @@ class Fitting {
     return samples / per_update_ + (samples % per_update_ != 0);
   }
 
-  /// @returns whether there was a batch for it.
+  /// Returns whether there was a batch for the step.
   bool run_step(EpochRecord& epoch, Scores& scores) {
     const Stopwatch asking;
     std::optional<std::optional<Batch>> batch = unless_cancelled([&] { return next_batch(); });
@@ -239,12 +239,13 @@ class Fitting {
   const std::stop_token stop_;
   LoaderNote note_, validation_note_;
   std::optional<InferenceFields> validation_fields_;
-  const std::int64_t per_update_;  // samples
-  std::int64_t taken_ = 0;         // batches of the data's epoch
+  const std::int64_t per_update_;  // Counts samples.
+  std::int64_t taken_ = 0;         // Counts the batches of the data's epoch.
   std::int64_t samples_ = 0;
   bool stopped_ = false;
   std::optional<Stopwatch> first_step_;
-  double seconds_ = 0;  // from the first step's call to the last one's return, evaluation apart
+  // Counts from the call of the first step to the return of the last one, without evaluations.
+  double seconds_ = 0;
   double evaluating_seconds_ = 0;
   History history_;
 };

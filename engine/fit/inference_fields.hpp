@@ -1,4 +1,4 @@
-// InferenceFields: which of a batch's fields inference takes as its inputs. Used from one thread.
+// InferenceFields says which of a batch's fields inference takes as its inputs. One thread uses it.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@
 
 namespace penstock {
 
-/// Where a loader's fields bear the names of all inputs, these are taken by name. Else a batch with
-/// as many fields as a step of training takes, or more, is one of training: its fields are that
-/// step's inputs. One with inference's own inputs alone has these in their order.
+/// If a loader's fields bear the names of all inputs, these are taken by name. Otherwise a batch
+/// with as many fields as a step of training takes, or more, is one of training: its fields are the
+/// inputs of that step. A batch with inference's own inputs alone has these in their order.
 class InferenceFields {
  public:
   /// `given` are the loader's fields; `of_step` are the inputs of the training beside which `model`
@@ -26,16 +26,16 @@ class InferenceFields {
 
   /// @throws Error invalid_argument, opening with `who`, if batches of so many fields are neither.
   void check(std::size_t fields, const std::string& who) const;
-  /// Of a batch that check() lets through; until the next call. All of them, if there are too few:
-  /// the model says what is missing.
+  /// Returns the fields of a batch that check() lets through; they live until the next call. It
+  /// returns all fields if there are too few: the model says what is missing.
   std::span<const Tensor> of(const Batch& batch);
 
  private:
   bool place_among(const std::vector<std::string>& names);
 
   std::vector<std::string> inputs_;
-  std::vector<std::string> whole_;      // the fields of a batch that has more than the inputs
-  std::vector<std::size_t> positions_;  // of the inputs, among those
+  std::vector<std::string> whole_;      // Has the fields of a batch that has more than the inputs.
+  std::vector<std::size_t> positions_;  // Are those of the inputs, among these fields.
   bool in_front_ = false;
   Batch chosen_;
 };

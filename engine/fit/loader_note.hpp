@@ -1,5 +1,5 @@
-// LoaderNote: what a loop over a loader's batches tells the host's log about samples that it never
-// sees. Used from one thread.
+// A LoaderNote is what a loop over a loader's batches tells the host's log about samples that it
+// never sees. One thread uses it.
 #pragma once
 
 #include "engine/log/log.hpp"

@@ -96,7 +96,7 @@ Metric metric_of(std::string_view name, const auto& score, const auto& check) {
 }  // namespace
 
 Score& Score::operator+=(const Score& other) noexcept {
-  const CanonicalFloats floats;  // on the host's thread, here and below
+  const CanonicalFloats floats;  // Here and below, this runs on the host's thread.
   sum += other.sum;
   count += other.count;
   return *this;

@@ -59,7 +59,7 @@ class Predictions {
   InferenceModel& model_;
   PredictionInputs& inputs_;
   std::vector<std::string> names_;
-  std::vector<std::vector<Tensor>> parts_;  // by output that is returned
+  std::vector<std::vector<Tensor>> parts_;  // Is numbered by output that is returned.
 };
 
 /// Expects that outputs have one row for each sample, rather than one for each replica.
@@ -90,7 +90,7 @@ std::vector<NamedTensor> predicting(InferenceModel& model, std::size_t count, co
   return or_out_of_memory("predict", [&] {
     const auto calls = ModelAccess::calls(model);
     const ModelCall call(*calls, "predict");
-    InferenceModel kept = ModelAccess::handle(model);  // the host's functions may destroy `model`
+    InferenceModel kept = ModelAccess::handle(model);  // The host's functions may destroy `model`.
     expect_own_inputs(kept);
     PredictionInputs inputs(kept, count);
     Predictions predictions(kept, inputs);

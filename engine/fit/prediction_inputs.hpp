@@ -31,8 +31,8 @@ class PredictionInputs {
   const graph::TensorType* target(const std::string& name) const;
 
   const graph::Targets& targets_;
-  std::vector<std::string> all_;    // the model's inputs
-  std::vector<std::string> names_;  // those that the caller gives
+  std::vector<std::string> all_;    // Are the model's inputs.
+  std::vector<std::string> names_;  // Are those that the caller gives.
   bool targets_missing_ = false;
   std::vector<Tensor> completed_;
 };

@@ -1,4 +1,4 @@
-// Scores: the running sums of a training's loss and of metrics. Used from one thread.
+// Scores are the running sums of a training's loss and of metrics. One thread uses them.
 #pragma once
 
 #include <span>
@@ -23,8 +23,8 @@ Score score_of(const Tensor& values, const OutputRows& rows);
 
 class Scores {
  public:
-  /// `metrics` outlive this. Calls of a training have a mean loss: it is "loss" unless a metric is.
-  /// @throws as check().
+  /// Counts for `metrics`, which outlive this object. Calls of a training have a mean loss: it is
+  /// "loss" unless a metric has that name. @throws as check().
   explicit Scores(std::span<const Metric> metrics, bool of_training = false);
 
   /// Adds what a call came to. Once `stop` is asked to stop, no further metric is asked.
@@ -40,7 +40,7 @@ class Scores {
   std::span<const Metric> metrics_;
   bool counts_loss_;
   Score loss_;
-  std::vector<Score> scores_;  // by metric
+  std::vector<Score> scores_;  // Is numbered by metric.
 };
 
 }  // namespace penstock

@@ -28,7 +28,7 @@ class JsonReader {
  private:
   [[noreturn]] void fail(const char* reason) const { throw events_.failure(at_, reason); }
 
-  /// The next character; NUL, which nothing but a damaged text has, at the end.
+  /// Returns the next character, or at the end NUL, which nothing but a damaged text has.
   char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
 
   void skip_space() {
@@ -70,7 +70,7 @@ class JsonReader {
     ++at_;
   }
 
-  /// What follows a value, or the beginning of an object or a list: whether another value does.
+  /// Returns whether another value follows a value, or the beginning of an object or a list.
   bool go_on() {
     skip_space();
     const bool in_object = open_.back() == '}';
@@ -145,8 +145,8 @@ class JsonReader {
   std::string_view text_;
   JsonEvents& events_;
   std::size_t at_ = 0;
-  std::string open_;       // the ends of the objects and lists that are open, the innermost last
-  bool is_empty_ = false;  // nothing was read yet in the innermost one
+  std::string open_;  // Has the ends of the objects and lists that are open, the innermost last.
+  bool is_empty_ = false;  // Says whether nothing was read yet in the innermost one.
 };
 
 }  // namespace

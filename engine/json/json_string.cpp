@@ -14,10 +14,10 @@ namespace {
 constexpr std::uint32_t first_surrogate = 0xD800, first_low_surrogate = 0xDC00,
                         behind_surrogates = 0xE000, last_character = 0x10FFFF;
 
-/// How many bytes a character of UTF-8 has that begins with `byte`; 0 if none begins so.
+/// Returns how many bytes a character of UTF-8 has that begins with `byte`, or 0 if none begins so.
 std::size_t bytes_of_character(unsigned char byte) {
   if (byte < 0x80) return 1;
-  if (byte < 0xC2) return 0;  // continues a character, or is a longer form of an ASCII one
+  if (byte < 0xC2) return 0;  // It continues a character, or is a longer form of an ASCII one.
   if (byte < 0xE0) return 2;
   if (byte < 0xF0) return 3;
   return byte < 0xF5 ? 4 : 0;
@@ -55,7 +55,7 @@ void append_character(std::string& value, std::uint32_t character) {
   }
 }
 
-/// The four hexadecimal digits at `at`.
+/// Returns the number of the four hexadecimal digits at `at`.
 std::optional<std::uint32_t> hexadecimal(std::string_view text, std::size_t at) {
   const std::string_view digits = text.substr(std::min(at, text.size()), 4);
   std::uint32_t number = 0;

@@ -8,8 +8,8 @@
 namespace penstock {
 
 struct JsonStringEnd {
-  std::size_t at = 0;            ///< points behind the closing quote, or at what does not fit
-  const char* reason = nullptr;  ///< says what does not fit; null if all does
+  std::size_t at = 0;            ///< Points behind the closing quote, or at what does not fit.
+  const char* reason = nullptr;  ///< Says what does not fit; null if everything fits.
 };
 
 /// Reads the string of `text` whose opening quote is at `begin`, and appends its value to `value`.

@@ -19,7 +19,7 @@ namespace {
 
 using Kind = JsonValue::Kind;
 
-constexpr std::size_t deepest = 32;  // trees are destroyed recursively
+constexpr std::size_t deepest = 32;  // Trees are destroyed recursively.
 constexpr std::size_t longest_number = 40;
 
 Error error_in(int line, const std::string& what) {
@@ -30,7 +30,7 @@ Error error_in(int line, const std::string& what) {
   throw error_in(line, what);
 }
 
-/// Whether a number that no double holds is too large for one, rather than too close to 0.
+/// Returns whether a number that no double holds is too large for one, rather than too close to 0.
 bool is_too_large(std::string_view spelling) {
   const auto exponent_at = std::min(spelling.find_first_of("eE"), spelling.size());
   const std::string_view digits = spelling.substr(0, exponent_at);
@@ -43,7 +43,8 @@ bool is_too_large(std::string_view spelling) {
   const auto [end, error] =
       std::from_chars(written.data(), written.data() + written.size(), exponent);
   if (error == std::errc::result_out_of_range) return !written.starts_with('-');
-  // Written so that no exponent overflows: `first` and `point` are positions in the text.
+  // The comparison is written so that no exponent overflows: `first` and `point` are positions in
+  // the text.
   return exponent > static_cast<std::int64_t>(first) - point;
 }
 
@@ -97,7 +98,7 @@ class TreeBuilder : public JsonEvents {
  private:
   struct OpenValue {
     JsonValue* value;
-    std::map<std::string, int> names = {};  ///< of an object, with their lines
+    std::map<std::string, int> names = {};  ///< Has the names of an object, with their lines.
   };
 
   void add(JsonValue value, std::size_t at) { insert(std::move(value), at); }
@@ -109,7 +110,8 @@ class TreeBuilder : public JsonEvents {
     open_.push_back({&opened});
   }
 
-  /// "runtime.stall_seconds: " for the value that comes next; nothing for the whole text.
+  /// Returns a text such as "runtime.stall_seconds: " for the value that comes next, and nothing
+  /// for the whole text.
   std::string place() const {
     std::string path;
     const auto add = [&](const JsonValue& parent, const std::string& name, std::size_t position) {
@@ -146,7 +148,7 @@ class TreeBuilder : public JsonEvents {
   }
 
   std::string_view text_;
-  std::size_t counted_ = 0;  ///< the bytes before are in line_
+  std::size_t counted_ = 0;  ///< Counts the bytes before, which are in line_.
   int line_ = 1;
   std::string name_;
   JsonValue root_;

@@ -1,5 +1,5 @@
-// BatchCounts: how many batches a loader's epoch has, of how many samples, and what it leaves out.
-// Written by one thread at a time; read by any, also meanwhile.
+// BatchCounts say how many batches a loader's epoch has, of how many samples, and what it leaves
+// out. One thread at a time writes them; any thread may read them meanwhile.
 #pragma once
 
 #include <atomic>
@@ -15,16 +15,18 @@ namespace penstock {
 /// An epoch as a sampler has it.
 struct SampledEpoch {
   std::shared_ptr<const actors::EpochPlan> plan = {};
-  std::int64_t rows = 0;        ///< samples of a batch
-  std::int64_t dropped = 0;     ///< samples in no batch
-  std::int64_t short_rows = 0;  ///< samples of a last batch that is not full; 0 if it is
+  std::int64_t rows = 0;     ///< Counts the samples of a batch.
+  std::int64_t dropped = 0;  ///< Counts the samples in no batch.
+  /// Counts the samples of a last batch that is not full; it is 0 if that is full.
+  std::int64_t short_rows = 0;
 };
 
 struct BatchCounts {
-  std::atomic<std::int64_t> rows{1};        ///< samples of a batch
-  std::atomic<std::int64_t> batches{0};     ///< 0: nobody knows
-  std::atomic<std::int64_t> dropped{0};     ///< samples in no batch
-  std::atomic<std::int64_t> short_rows{0};  ///< samples of a last batch that is not full
+  std::atomic<std::int64_t> rows{1};     ///< Counts the samples of a batch.
+  std::atomic<std::int64_t> batches{0};  ///< Is 0 if nobody knows.
+  std::atomic<std::int64_t> dropped{0};  ///< Counts the samples in no batch.
+  /// Counts the samples of a last batch that is not full.
+  std::atomic<std::int64_t> short_rows{0};
 
   void set(const EpochSize& size) noexcept;
   void set(const SampledEpoch& epoch) noexcept;

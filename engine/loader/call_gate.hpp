@@ -1,4 +1,4 @@
-// CallGate: lets one call of an object pass at a time. Whoever comes meanwhile is refused, from
+// A CallGate lets one call of an object pass at a time. Whoever comes meanwhile is refused, from
 // whatever thread, also from a function that the call itself has called.
 #pragma once
 

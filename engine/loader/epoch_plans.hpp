@@ -1,5 +1,5 @@
-// How an epoch's samples become batches: by numbers alone, or as a sampler of the host's says.
-// Pure, but for what a sampler does.
+// Epoch plans say how an epoch's samples become batches: by numbers alone, or as a sampler of the
+// host's says. They are pure, but for what a sampler does.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,13 @@
 
 namespace penstock {
 
-/// How many samples and batches an epoch has.
+/// Says how many samples and batches an epoch has.
 struct EpochSize {
-  std::int64_t used = 0;  ///< samples in the batches of each part of a partition
+  std::int64_t used = 0;  ///< Counts the samples in the batches of each part of a partition.
   std::int64_t batches = 0;
-  std::int64_t dropped = 0;     ///< samples in no batch of any part
-  std::int64_t short_rows = 0;  ///< samples of a last batch that is not full; 0 if it is
+  std::int64_t dropped = 0;  ///< Counts the samples in no batch of any part.
+  /// Counts the samples of a last batch that is not full; it is 0 if that is full.
+  std::int64_t short_rows = 0;
 };
 
 /// Returns what becomes of `samples` samples in batches of `rows`.

@@ -1,4 +1,5 @@
-// What a data loader refuses before anything is read. Pure, but for what a dataset says of itself.
+// These checks find what a data loader refuses before anything is read. They are pure, but for what
+// a dataset says of itself.
 #pragma once
 
 #include <cstdint>

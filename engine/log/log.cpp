@@ -53,13 +53,13 @@ class Log::Telling : public std::enable_shared_from_this<Telling> {
       : log_(std::move(log)), scope_(scope) {}
 
   void add(std::string_view line) {
-    if (telling_) return;  // else a function that steps has no end
+    if (telling_) return;  // Otherwise a function that steps would have no end.
     Held* const held = Held::of(scope_);
     try {
       if (held) held->add(shared_from_this());
       waiting_.emplace_back(line);
     } catch (const std::bad_alloc&) {
-      return;  // what the line tells of has happened all the same
+      return;  // What the line tells of has happened all the same.
     }
     if (!held) tell_waiting();
   }
@@ -134,7 +134,7 @@ Log::Held::Held(const LogScope& scope) : scope_(scope), passes_all_(true) {
 }
 
 void Log::Held::join() {
-  if (of(scope_)) return;  // the call around this one tells the lines
+  if (of(scope_)) return;  // The call around this one tells the lines.
   outer_ = std::exchange(innermost(), this);
   in_chain_ = true;
 }

@@ -97,10 +97,10 @@ class Log {
     static Held*& innermost() noexcept;
 
     const LogScope& scope_;
-    const bool passes_all_;                         // else only what the call's own log throws
-    const std::shared_ptr<Telling> own_;            // of the log that the call has, or null
-    std::vector<std::shared_ptr<Telling>> others_;  // whose models may be gone by now
-    Held* outer_ = nullptr;                         // the next one of the chain
+    const bool passes_all_;  // If it is false, only what the call's own log throws passes.
+    const std::shared_ptr<Telling> own_;  // Is that of the log that the call has, or null.
+    std::vector<std::shared_ptr<Telling>> others_;  // Their models may be gone by now.
+    Held* outer_ = nullptr;                         // Is the next one of the chain.
     bool in_chain_ = false;
   };
 
@@ -108,7 +108,7 @@ class Log {
   /// Tells the host, who may destroy this log meanwhile.
   void tell(std::string_view line) const;
 
-  std::shared_ptr<Telling> telling_;  // null if nobody listens
+  std::shared_ptr<Telling> telling_;  // Is null if nobody listens.
   LogLevel least_ = LogLevel::debug;
 };
 

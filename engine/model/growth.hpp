@@ -1,6 +1,6 @@
-// Growth: what a function of the host's adds to a model while one call of Sequential::add() runs,
-// and whether that was taken back. Chains share it with the model's calls. It is made and taken
-// back inside a call, and may be asked from any thread.
+// A Growth is what a function of the host's adds to a model while one call of Sequential::add()
+// runs, and whether that was taken back. Chains share it with the model's calls. It is made and
+// taken back inside a call; any thread may ask it.
 #pragma once
 
 #include <atomic>

@@ -22,7 +22,7 @@ Quad uniform(const Draws& draws, float bound) {
   return quad;
 }
 
-/// Box and Muller: two uniform draws make two normal ones.
+/// Makes two normal numbers of two uniform draws, by the method of Box and Muller.
 Quad normal(const Draws& draws, double deviation) {
   Quad quad{};
   for (std::size_t i = 0; i < quad.size(); i += 2) {

@@ -1,5 +1,6 @@
-// How a parameter starts: drawn from its model's seed and its own name, so that neither the order
-// of declaration nor anything else in the model has a say in it. Pure.
+// A parameter starts with numbers that are drawn from its model's seed and its own name, so that
+// neither the order of declaration nor anything else in the model has a say in it. These functions
+// are pure.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 
 namespace penstock {
 
-/// An f32 tensor of `shape` for the parameter `name`.
+/// Returns an f32 tensor of `shape` for the parameter `name`.
 Tensor initial_values(const graph::Initializer& initializer, const Shape& shape, std::uint64_t seed,
                       std::string_view name);
 

@@ -1,5 +1,5 @@
-// Layer: a node with parameters of its own, from its first check to its last, inside one call of
-// its model. Taken back whole if it is not finished. Used from one thread.
+// A Layer is a node with parameters of its own, from its first check to its last, inside one call
+// of its model. It is taken back as a whole if it is not finished. One thread uses it.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// ModelAccess: what training and inference models see of a Model.
+// ModelAccess is what training and inference models see of a Model.
 #pragma once
 
 #include <functional>
@@ -24,7 +24,8 @@ struct ModelAccess {
   /// Adds to the model, or nothing: what `change` has added to the network is taken back if it
   /// throws.
   static void add(const Model& model, const std::function<void()>& change);
-  /// What every call opens with, of whatever shares the model's network and weights.
+  /// Returns the calls of whatever shares the model's network and weights, with which every call
+  /// begins.
   static std::shared_ptr<ModelCalls> calls(const Model& model);
   static std::shared_ptr<ModelCalls> calls(const TrainingModel& model);
   static std::shared_ptr<ModelCalls> calls(const InferenceModel& model);

@@ -10,7 +10,8 @@ namespace penstock {
 ModelCalls::ModelCalls(const std::string& model) : who_("model " + quoted_text(model)) {}
 
 void ModelCalls::begin(std::string_view name) {
-  expect_own_process();  // before the mutex, which nobody may ever release in a forked process
+  // It comes before the mutex, which nobody may ever release in a forked process.
+  expect_own_process();
   const std::lock_guard lock(mutex_);
   if (depth_ > 0 && (!is_inside() || !undisturbed_.empty())) refuse(name);
   if (depth_++ > 0) return;
@@ -29,7 +30,7 @@ bool ModelCalls::begin_end() noexcept {
 }
 
 void ModelCalls::leave() noexcept {
-  if (!in_own_process()) return;  // the call was forked in its middle
+  if (!in_own_process()) return;  // The call was forked in its middle.
   const std::lock_guard lock(mutex_);
   if (--depth_ > 0) return;
   left_.notify_all();

@@ -1,6 +1,6 @@
-// ModelCalls: which call of a Model is under way. A Model, its copies and the training and
-// inference models made of it share one, so that only one thread at a time is inside any of them.
-// ModelCall and ModelEnd are what a call and a destructor open with.
+// ModelCalls say which call of a Model is under way. A Model, its copies and the training and
+// inference models made of it share one, so that only one thread at a time is inside any of them. A
+// call begins with a ModelCall, and a destructor with a ModelEnd.
 #pragma once
 
 #include <condition_variable>
@@ -66,11 +66,13 @@ class ModelCalls : public LogScope {
   const actors::OwningProcess process_;
   std::mutex mutex_;
   std::condition_variable left_;
-  std::thread::id thread_;          // of the call under way
-  std::string_view name_;           // of the call under way, without those inside it
-  std::shared_ptr<Growth> growth_;  // which only the thread of the call under way makes and ends
-  int depth_ = 0;  // that call, and calls that it makes itself; 0: none is under way
-  std::string_view undisturbed_ = {};  // the call that lets its thread make no other one; or empty
+  std::thread::id thread_;          // Is that of the call under way.
+  std::string_view name_;           // Is that of the call under way, without those inside it.
+  std::shared_ptr<Growth> growth_;  // Only the thread of the call under way makes and ends it.
+  // Counts that call and the calls that it makes itself; 0 says that none is under way.
+  int depth_ = 0;
+  // Is the call that lets its thread make no other one, or empty.
+  std::string_view undisturbed_ = {};
 };
 
 /// One call, from its first line to its last. The thread that makes it may make others meanwhile.

@@ -1,6 +1,7 @@
-// What a Model handle stands for: its network and its weights. Shared by the handle's copies and by
-// the models that run it; used inside a ModelCall, and so from one thread at a time. A call that
-// fetches weights shares it too, for the log that it tells may destroy the handle.
+// Model::Impl is what a Model handle stands for: its network and its weights. The handle's copies
+// share it, and so do the models that run it; it is used inside a ModelCall, and so by one thread
+// at a time. A call that fetches weights shares it, too, as the log that it tells may destroy the
+// handle.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +24,11 @@ namespace penstock {
 
 struct Model::Impl {
   Impl(const std::string& name, std::uint64_t random_seed);
-  /// What it holds is never freed in a process that was forked from the one that made it.
+  /// Makes one. What it holds is never freed in a process that was forked from the one that made
+  /// it.
   static std::shared_ptr<Impl> make(const std::string& name, std::uint64_t random_seed);
 
-  const std::uint64_t number;  ///< unlike any other model's of this process
+  const std::uint64_t number;  ///< Is unlike that of any other model of this process.
   const std::uint64_t seed;
   ModelCalls calls;
   NetworkBuilder network;

@@ -1,4 +1,4 @@
-// Model's weights: read, set, saved and loaded.
+// Model's weights are read, set, saved and loaded here.
 #include <map>
 #include <string_view>
 #include <utility>

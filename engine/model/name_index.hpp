@@ -48,8 +48,9 @@ class NameIndex {
     names_.push_back(is_first ? &at->first : nullptr);
   }
 
-  std::unordered_map<std::string, std::size_t> first_;  // position by name
-  std::vector<const std::string*> names_;  // by position; null where an earlier one has the name
+  std::unordered_map<std::string, std::size_t> first_;  // Is the position by name.
+  // Has names by position; a name is null if an earlier one is the same.
+  std::vector<const std::string*> names_;
 };
 
 }  // namespace penstock

@@ -11,7 +11,7 @@
 namespace penstock {
 namespace {
 
-/// The block of the layers before the first begun block, and its IPU.
+/// Names the block of the layers before the first begun block, and its IPU.
 constexpr const char* first_block = "start";
 constexpr int first_block_ipu = 0;
 
@@ -25,7 +25,7 @@ std::string stage_name(int number) {
   return "stage " + std::to_string(number);
 }
 
-/// What is said of a block by a number, which has its memory before anything depends on it.
+/// Says something of a block by a number, for which there is memory before anything depends on it.
 class Said {
  public:
   Said(const std::string& name, int number) : entry_{{name, number}} {}
@@ -123,7 +123,7 @@ int NetworkBuilder::open_block(const std::string& name, int ipu) {
   const std::string who = "block " + quoted_text(name);
   expect_stages_not_set(who);
   if (!open_.empty() && open_.back().is_stage) expect_no_scope(who);
-  open_.reserve(open_.size() + 1);  // so that the scope is open at the end, or not at all
+  open_.reserve(open_.size() + 1);  // With it, the scope is open at the end, or not at all.
   Said said(name, ipu);
   const graph::BlockId block = placed_block(name, ipu);
   if (ipu != graph::none) said.replace_in(scope_ipus_);
@@ -225,7 +225,8 @@ graph::NodeId NetworkBuilder::first_node_of(const std::string& layer) const {
   return static_cast<graph::NodeId>(at - graph_.nodes.begin());
 }
 
-/// Whether a block that begins at a node would change no node's block, nor drop an idle one.
+/// Returns whether a block that begins at a node would change no node's block, nor drop an idle
+/// one.
 bool NetworkBuilder::changes_nothing_before(graph::NodeId at) {
   if (begun_.empty() || begun_.back().at >= at || std::cmp_less(at, graph_.nodes.size()))
     return false;
@@ -323,7 +324,7 @@ void NetworkBuilder::reassign_blocks() {
   }
 }
 
-/// What scopes and begun blocks say that are there.
+/// Sets what scopes and begun blocks say that are there.
 void NetworkBuilder::set_ipus_of_blocks() {
   for (graph::Block& block : graph_.blocks) {
     const auto said = scope_ipus_.find(block.name);

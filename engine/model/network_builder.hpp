@@ -1,6 +1,6 @@
-// NetworkBuilder: a model's graph while layers are being added to it: unique names, blocks,
-// parameters, outputs. Samples come one at a time here: every input's dimension 0 is 1. Used from
-// one thread at a time.
+// A NetworkBuilder has a model's graph while layers are being added to it: unique names, blocks,
+// parameters and outputs. Samples come one at a time here: dimension 0 of every input is 1. One
+// thread at a time uses it.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class NetworkBuilder {
   explicit NetworkBuilder(const std::string& name) { graph_.name = name; }
 
   const graph::Graph& graph() const noexcept { return graph_; }
-  /// The same, outside of every scope.
+  /// Returns the same network, outside of every scope.
   NetworkBuilder copy() const;
 
   /// Returns a number that no other value of the network has or had; a later value may have the
@@ -30,12 +30,14 @@ class NetworkBuilder {
   /// Returns whether the value that had this `id` and this `serial` number is still there.
   bool has(graph::ValueId id, std::uint64_t serial) const noexcept;
 
-  /// Names: @throws Error invalid_model if one is empty or used already.
+  /// Adds an input. @throws Error invalid_model if its name, or that of anything below, is empty or
+  /// used already.
   graph::ValueId input(const std::string& name, const Shape& sample, DType dtype);
-  /// A parameter or buffer of type f32.
+  /// Adds a parameter or buffer of type f32.
   graph::ValueId variable(const std::string& name, const Shape& shape,
                           const graph::Initializer& initializer, graph::ValueKind kind);
-  /// A node of the innermost open block; returns its first output. Without a name it gets one.
+  /// Adds a node of the innermost open block, and returns its first output. Without a name the node
+  /// gets one.
   graph::ValueId node(const graph::Op& op, std::vector<graph::ValueId> inputs,
                       graph::Attributes attributes = {}, const std::string& name = "");
   void output(const std::string& name, graph::ValueId value);
@@ -78,7 +80,7 @@ class NetworkBuilder {
   void set_stages(const std::vector<int>& stages);
   void reset_stages();
 
-  /// What the network is made of, to go back to after more was added.
+  /// Holds what the network is made of, to go back to it after more was added.
   struct State;
   State state() const;
   /// Scopes that were opened since then are closed, and what was closed since then stays so.
@@ -115,7 +117,7 @@ class NetworkBuilder {
   struct Begun {
     graph::NodeId at;
     graph::BlockId block;
-    std::int32_t ipu;  // none: not said here
+    std::int32_t ipu;  // Is `none` if nothing is said here.
     bool is_mark;
   };
 
@@ -143,25 +145,27 @@ class NetworkBuilder {
   void drop_blocks_but(const std::vector<bool>& kept);
 
   graph::Graph graph_;
-  NetworkNames names_;                  // of graph_
-  std::vector<std::uint64_t> serials_;  // by value
+  NetworkNames names_;                  // Are the names of graph_.
+  std::vector<std::uint64_t> serials_;  // Are numbered by value.
   std::uint64_t last_serial_ = 0;
   std::vector<Scope> open_;
   int scopes_ = 0;
   int numbered_blocks_ = 0;
-  std::vector<graph::BlockId> scope_of_;     // by node; of those that are gone, what it was
-  std::vector<Begun> begun_;                 // in the nodes' order
-  std::vector<graph::BlockId> assigned_;     // by node; empty: stages are not set
-  std::map<std::string, int> stage_scopes_;  // of blocks that open_stage() made
-  std::map<std::string, int> scope_ipus_;    // of blocks that open_block() was told an IPU of
+  // Is numbered by node; of nodes that are gone, it is what it was.
+  std::vector<graph::BlockId> scope_of_;
+  std::vector<Begun> begun_;                 // Are in the order of the nodes.
+  std::vector<graph::BlockId> assigned_;     // Is numbered by node; empty if stages are not set.
+  std::map<std::string, int> stage_scopes_;  // Are those of blocks that open_stage() made.
+  // Are those of blocks for which open_block() was told an IPU.
+  std::map<std::string, int> scope_ipus_;
 };
 
 struct NetworkBuilder::State {
   std::size_t values, nodes, variables, inputs, outputs;
   graph::ValueId loss;
-  std::vector<bool> checkpoints;  ///< by value
+  std::vector<bool> checkpoints;  ///< Is numbered by value.
   std::vector<graph::Block> blocks;
-  std::vector<graph::BlockId> block_of;  ///< by node
+  std::vector<graph::BlockId> block_of;  ///< Is numbered by node.
   int numbered_blocks;
   std::vector<Scope> open;
   std::vector<graph::BlockId> scope_of;

@@ -37,7 +37,7 @@ class NetworkNames {
 
  private:
   NameIndex inputs_, variables_, nodes_, outputs_, blocks_;
-  /// How many nodes of each op there are among the first `counted_` ones.
+  /// Counts the nodes of each op among the first `counted_` ones.
   std::unordered_map<const graph::Op*, std::size_t> nodes_of_;
   std::size_t counted_ = 0;
 };

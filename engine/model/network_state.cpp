@@ -1,4 +1,4 @@
-// How a NetworkBuilder goes back to what it was.
+// A NetworkBuilder goes back to what it was by these functions.
 #include <algorithm>
 #include <utility>
 

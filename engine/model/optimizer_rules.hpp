@@ -1,4 +1,4 @@
-// From a host's Optimizer to the rules that the graph floor has. Pure.
+// This leads from a host's Optimizer to the rules that the graph floor has. It is pure.
 #pragma once
 
 #include <span>
@@ -12,14 +12,15 @@ namespace penstock {
 
 using graph::rule_of;
 
-/// The rule of each of a model's trainable `parameters`, in their order: that of the group which
-/// names it, else the optimizer's own.
-/// @throws Error invalid_argument naming a group's parameter that is not among them; and as
+/// Returns the rule of each of a model's trainable `parameters`, in their order: that of the group
+/// which names the parameter, else the optimizer's own.
+/// @throws Error invalid_argument that names a group's parameter that is not among them; and as
 /// Optimizer::validate(), which is called first.
 std::vector<graph::ParameterRule> parameter_rules(const Optimizer& optimizer,
                                                   std::span<const std::string> parameters);
 
-/// What a rule keeps of its parameter; nothing where there is none, for it is not trained.
+/// Returns what a rule keeps of its parameter. A parameter that is not trained has no rule, and
+/// nothing is kept of it.
 std::vector<graph::StateTensor> state_of(const graph::ParameterRule& rule);
 
 }  // namespace penstock

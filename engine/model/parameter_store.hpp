@@ -29,7 +29,7 @@ class WeightSource {
 
 class ParameterStore {
  public:
-  /// `model` opens the text of every error.
+  /// Makes an empty store. The text of every error begins with `model`.
   explicit ParameterStore(std::string model) : model_(std::move(model)) {}
 
   /// Appends a parameter with its first value. Does not throw if there was room reserved for it.
@@ -83,7 +83,7 @@ class ParameterStore {
   void accept(std::vector<Tensor> values);
   struct Loss {
     Errc code = Errc::internal;
-    std::string why = {};  // empty: there was no memory to say it
+    std::string why = {};  // Is empty if there was no memory to say it.
   };
   void lose(Errc code, const char* why) noexcept;
   std::string who() const;
@@ -91,10 +91,10 @@ class ParameterStore {
 
   std::string model_;
   std::vector<ParameterInfo> parameters_;
-  NameIndex names_;  // of parameters_
+  NameIndex names_;  // Are the names of parameters_.
   std::vector<Tensor> values_;
   WeightSource* newer_ = nullptr;
-  std::optional<Loss> loss_;  // why the newest values were lost, until all are replaced
+  std::optional<Loss> loss_;  // Says why the newest values were lost, until all are replaced.
   std::uint64_t version_ = 1;
   std::uint64_t fetches_ = 0;
 };

@@ -148,14 +148,14 @@ std::vector<int> Sequential::stages() const {
   return calling(model_, "Sequential::stages", [&] {
     const auto& graph = ModelAccess::graph(model_);
     std::vector<int> stages(size(), -1);
-    bool holds = true;  // what was given
+    bool holds = true;  // Says whether what was given is so.
     for (std::size_t layer = 0; layer < size(); ++layer) {
       if (extents_[layer].begin == extents_[layer].end) continue;
       const graph::BlockId block = graph.nodes[extents_[layer].begin].block;
       if (block != graph::none) stages[layer] = graph.blocks[graph::index(block)].stage;
       holds = holds && (layer >= given_.size() || stages[layer] == given_[layer]);
     }
-    // Nothing but that tells where a layer is that computes nothing.
+    // The stages that were given are the only ones that say where a layer is that computes nothing.
     if (holds) std::ranges::copy(given_, stages.begin());
     return stages;
   });

@@ -8,8 +8,8 @@ namespace penstock {
 
 using TextRow = std::vector<std::string>;
 
-/// A line per row, of the same number of cells; columns as wide as their widest cell, the last one
-/// apart.
+/// Returns a line per row. All rows have the same number of cells; columns are as wide as their
+/// widest cell, except the last one.
 std::string text_table(const std::vector<TextRow>& rows);
 
 }  // namespace penstock

@@ -18,7 +18,7 @@ struct OwnAttribute {
   double Optimizer::*value;
 };
 
-/// What belongs to no group.
+/// Has the attributes that belong to no group.
 constexpr OwnAttribute own_attributes[] = {{"max_grad_norm", &Optimizer::max_grad_norm},
                                            {"loss_scaling", &Optimizer::loss_scaling}};
 
@@ -43,7 +43,7 @@ constexpr const char* only_anew = "make a new TrainingModel for that";
                                           ", and cannot become " + now + ": " + advice);
 }
 
-/// What the text says about how to change it after all.
+/// Returns what the text says about how to change it after all.
 std::string advice_for(std::string_view attribute) {
   return "mark_as_variable(\"" + std::string(attribute) +
          "\") on the optimizer that a TrainingModel is made with allows that";

@@ -1,5 +1,5 @@
-// Which attributes of an optimizer may change while a model trains, and whether only those do.
-// Pure.
+// These functions say which attributes of an optimizer may change while a model trains, and whether
+// only those do. They are pure.
 #pragma once
 
 #include <span>
@@ -14,7 +14,7 @@ namespace penstock {
 /// attribute; lists those that there are.
 void expect_attribute(const Optimizer& optimizer, std::string_view attribute);
 
-/// Whether the attribute has another value than its default, or is the learning rate.
+/// Returns whether the attribute has another value than its default, or is the learning rate.
 bool was_given(const Optimizer& optimizer, std::string_view attribute);
 
 /// @throws Error invalid_argument naming both rules unless they are the same.

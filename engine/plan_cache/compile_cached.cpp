@@ -21,7 +21,7 @@ std::string directory_of(const RuntimeOptions& options) {
   return named ? named : "";
 }
 
-/// What `action` throws, as a text; empty if it throws nothing.
+/// Returns what `action` throws, as a text, which is empty if it throws nothing.
 std::string failure_of(const auto& action) {
   try {
     or_out_of_memory("a plan", action);
@@ -31,7 +31,8 @@ std::string failure_of(const auto& action) {
   }
 }
 
-/// Nothing if it is not there, or not a plan after all, or too large for the memory that there is.
+/// Returns the plan, or nothing if it is not there, or not a plan after all, or too large for the
+/// memory that there is.
 std::optional<graph::Compiled> find(const PlanCache& cache, const std::string& key) {
   std::optional<graph::Compiled> found;
   failure_of([&] {

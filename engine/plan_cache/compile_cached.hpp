@@ -10,7 +10,8 @@ namespace penstock {
 
 struct CachedCompilation {
   graph::Compiled compiled;
-  std::string warning;  ///< why the cache could not be used; empty if it could or there is none
+  /// Says why the cache could not be used; it is empty if it could or there is none.
+  std::string warning;
 };
 
 /// Compiles as graph::compile() does, with a cache if the options or the environment name one.

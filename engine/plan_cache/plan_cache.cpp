@@ -56,15 +56,15 @@ std::string header(std::string_view key, std::string_view content) {
 
 constexpr std::size_t header_bytes = opening.size() + 4 * name_digits + 1;
 
-/// The file's next bytes; fewer if it ends.
+/// Returns the file's next bytes, or fewer if it ends.
 std::string next_bytes(InputFile& file, std::size_t count) {
   std::string bytes(count, '\0');
   bytes.resize(file.read(std::as_writable_bytes(std::span(bytes))));
   return bytes;
 }
 
-/// What the file keeps under the key. Its size and its key are looked at before there is room made
-/// for the rest.
+/// Returns what the file keeps under the key. Its size and its key are looked at before there is
+/// room made for the rest.
 std::optional<std::string> content_of(InputFile& file, std::string_view key) {
   if (file.bytes() < header_bytes + key.size()) return std::nullopt;
   const std::size_t size = file.bytes() - header_bytes - key.size();
@@ -148,7 +148,7 @@ bool is_plan(const fs::path& directory, const std::string& name) {
          name.find_first_not_of(digits) == name_digits && opens_as_a_plan(directory / name);
 }
 
-/// The plans of a directory; files may vanish meanwhile.
+/// Returns the plans of a directory; files may vanish meanwhile.
 std::vector<Kept> kept_in(const fs::path& directory) {
   std::vector<Kept> kept;
   for (const std::string& name : names_in(directory)) {

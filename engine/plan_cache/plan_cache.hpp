@@ -1,9 +1,9 @@
-// PlanCache: compiled plans in a directory, a file each, for other processes and later runs. Files
-// appear whole or not at all, so any number of processes may share the directory. A plan that is
-// damaged, cut (even to nothing), or of another build, is passed over and replaced. Links and other
-// programs' files are left alone, whatever they are called: nothing is read or written through a
-// link, and no file is replaced that holds anything else than the beginning of a plan. Any thread;
-// used for one compilation.
+// A PlanCache has compiled plans in a directory, a file each, for other processes and later runs.
+// Files appear whole or not at all, so that any number of processes may share the directory. A plan
+// that is damaged, cut (even to nothing), or of another build, is passed over and replaced. Links
+// and other programs' files are left alone, whatever they are called: nothing is read or written
+// through a link, and no file is replaced that holds anything else than the beginning of a plan.
+// Any thread may have a cache, which it uses for one compilation.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,8 @@ class PlanCache {
   /// cannot be made, or is none.
   PlanCache(std::filesystem::path directory, std::int64_t limit);
 
-  /// What is kept under the key, whole; nothing if there is none. What is read counts as used.
+  /// Returns what is kept under the key, as a whole, or nothing if there is none. What is read
+  /// counts as used.
   std::optional<std::string> read(std::string_view key) const;
 
   /// Keeps it, and removes the plans that were not used for the longest time beyond the limit, and

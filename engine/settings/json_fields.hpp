@@ -25,7 +25,7 @@
 
 namespace penstock {
 
-/// `Group`, or the same as a constant: each_field() serves to read and to write.
+/// Stands for `Group`, or for the same as a constant: each_field() serves to read and to write.
 template <class T, class Group>
 concept MaybeConst = std::same_as<std::remove_const_t<T>, Group>;
 
@@ -50,7 +50,7 @@ requires std::is_enum_v<Enum> JsonValue written(Enum value) {
   return written(std::string(to_string(value)));
 }
 
-/// null for none.
+/// Writes null if there is no value.
 template <class T>
 JsonValue written(const std::optional<T>& value) {
   return value ? written(*value) : JsonValue{};
@@ -121,7 +121,7 @@ class FieldReader {
     return {};
   }
 
-  /// What error messages call `alias` is at `path`.
+  /// Notes that error messages call `alias` what is at `path`.
   void add_alias(const std::string& alias, const std::string& path) { aliases_[alias] = path; }
 
   template <class T>
@@ -155,7 +155,7 @@ class FieldReader {
                     (nearest.empty() ? "" : "; did you mean " + quoted_text(nearest) + '?'));
   }
 
-  std::map<std::string, int> lines_;  // by path, with names as the host wrote them
+  std::map<std::string, int> lines_;  // Are numbered by path, with names as the host wrote them.
   std::map<std::string, std::string> aliases_;
 };
 

@@ -10,8 +10,8 @@
 namespace penstock {
 namespace {
 
-constexpr std::size_t longest_name = 64;  // longer ones are no misspelt option
-constexpr std::size_t shortest_part = 4;  // letters that say enough of a name that is longer
+constexpr std::size_t longest_name = 64;  // Longer names are no misspelt option.
+constexpr std::size_t shortest_part = 4;  // So many letters say enough of a name that is longer.
 constexpr std::size_t far = std::numeric_limits<std::size_t>::max();
 
 bool separates(char c) {

@@ -40,7 +40,7 @@ void each_field(MaybeConst<Optimizer> auto& optimizer, const auto& visit) {
   visit("marked", marked);
 }
 
-/// The settings of a rule, and the rule's name before them.
+/// Has the settings of a rule, and the rule's name before them.
 struct NamedRule {
   std::string& name;
   OptimizerSettings& settings;

@@ -6,8 +6,8 @@
 
 namespace penstock {
 
-// The fields of each group. The bindings name all of them: a new one must be listed here, or this
-// does not compile.
+// These are the fields of each group. The bindings name all of them: a new one must be listed here,
+// or this does not compile.
 
 void each_field(MaybeConst<Stage> auto& stage, const auto& visit) {
   auto& [blocks, ipu] = stage;
@@ -109,7 +109,7 @@ void each_field(MaybeConst<OutputOptions> auto& output, const auto& visit) {
 void each_field(MaybeConst<RuntimeOptions> auto& runtime, const auto& visit) {
   auto& [threads, trace, trace_events, stall_seconds, cache_directory, cache_bytes, log, log_level,
          compile_progress] = runtime;
-  static_cast<void>(log);  // functions of the host's
+  static_cast<void>(log);  // These are functions of the host's.
   static_cast<void>(compile_progress);
   visit("threads", threads);
   visit("trace", trace);

@@ -1,4 +1,4 @@
-// Model's activations and softmaxes.
+// These are the activations and softmaxes of Model.
 #include "engine/model/model_state.hpp"
 #include "graph/ops/activations/gelu.hpp"
 #include "graph/ops/activations/leaky_relu.hpp"

@@ -1,4 +1,4 @@
-// Model's arithmetic.
+// This is the arithmetic of Model.
 #include "graph/ops/arithmetic/arithmetic.hpp"
 #include "engine/model/model_state.hpp"
 #include "graph/ops/arithmetic/matmul.hpp"

@@ -1,4 +1,4 @@
-// Attention, from its parts.
+// Attention is made of its parts here.
 #include <cmath>
 
 #include "engine/model/model_state.hpp"

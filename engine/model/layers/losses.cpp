@@ -1,4 +1,4 @@
-// Model's losses.
+// These are the losses of Model.
 #include "engine/model/model_state.hpp"
 #include "graph/ops/losses/binary_cross_entropy.hpp"
 #include "graph/ops/losses/clipped_log.hpp"

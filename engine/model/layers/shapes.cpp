@@ -13,7 +13,7 @@ Value Model::flatten(Value x) {
 
 Value Model::reshape(Value x, const std::vector<std::int64_t>& sample) {
   return impl_->add(graph::reshape, {x}, [&] {
-    std::vector<std::int64_t> dims{0};  // keeps the number of samples
+    std::vector<std::int64_t> dims{0};  // A 0 keeps the number of samples.
     dims.insert(dims.end(), sample.begin(), sample.end());
     return graph::Attributes{{"shape", std::move(dims)}};
   });
