@@ -53,7 +53,7 @@ class Totals {
   SumsOf sums_;
 };
 
-/// Bytes `begin` to `end` of the totals, in pieces, by the threads that share the work.
+/// Adds up bytes `begin` to `end` of the totals, in pieces, by the threads that share the work.
 void add_up(const Totals& totals, std::int64_t begin, std::int64_t end, const SharedWork& by,
             graph::Heartbeat* heartbeat) {
   const std::int64_t pieces = (end - begin + piece_bytes - 1) / piece_bytes;

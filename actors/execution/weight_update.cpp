@@ -24,8 +24,8 @@ constexpr std::int64_t size(const graph::Part& part) {
   return part.end - part.begin;
 }
 
-/// How many gradient sums a stage's update adds up to one at most: those of all replicas, or of all
-/// uses of a parameter.
+/// Returns how many gradient sums a stage's update adds up to one at most: those of all replicas,
+/// or of all uses of a parameter.
 std::size_t most_addends(const PipelineSetup& setup, std::size_t stage) {
   auto most = static_cast<std::size_t>(setup.replicas);
   for (const graph::VariablePlan& variable : setup.plan->stages[stage].variables)

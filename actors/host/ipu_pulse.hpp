@@ -15,7 +15,7 @@
 
 namespace penstock::actors {
 
-/// What an IPU may be asked to do.
+/// Says what an IPU may be asked to do.
 enum class IpuTask : std::uint8_t { none, forward, backward, load, update };
 
 struct IpuWork {

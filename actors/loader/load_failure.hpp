@@ -1,4 +1,4 @@
-// How an exception becomes the reason why there is no batch.
+// An exception becomes the reason why there is no batch by these functions.
 #pragma once
 
 #include <exception>

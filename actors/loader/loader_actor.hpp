@@ -18,7 +18,7 @@
 
 namespace penstock::actors {
 
-/// What connects a loader's actor with those whom it works for and those who work for it.
+/// Connects a loader's actor with those for whom it works and those who work for it.
 struct LoaderLinks {
   /// The consumer takes its batches from this port.
   std::shared_ptr<BatchPort> port = {};

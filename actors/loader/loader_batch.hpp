@@ -1,4 +1,4 @@
-// What a loader's consumer is given.
+// This is what a loader's consumer is given.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,11 @@ struct LoadFailure {
 struct LoadedBatch {
   std::vector<Tensor> tensors = {};
   std::optional<LoadFailure> failure = {};
-  /// Whether this is no batch because the streams of the epoch have no more samples for one.
+  /// Says whether this is no batch because the streams of the epoch have no more samples for one.
   bool ended = false;
   /// The number of samples that streams gave in this epoch and that are in no batch.
   std::int64_t dropped = 0;
-  /// Whether the batch was complete when it was asked for.
+  /// Says whether the batch was complete when it was asked for.
   bool ready = false;
 };
 

@@ -19,7 +19,7 @@ namespace penstock::actors {
 /// Has one block per field of the samples.
 using BatchBuffer = std::vector<std::shared_ptr<std::byte>>;
 
-/// What each field of `rows` samples takes.
+/// Returns the bytes that each field of `rows` samples takes.
 std::vector<std::size_t> block_bytes(const std::vector<SourceField>& fields, std::int64_t rows);
 
 /// Makes `destinations` point to row `row` of each block.
@@ -46,7 +46,7 @@ class LoaderBuffers {
   /// `usual` buffers.
   void trim(std::int64_t usual) noexcept;
   static constexpr std::uint64_t idle_lends = 64;
-  /// How many there are.
+  /// Returns how many buffers there are.
   int allocated() const noexcept { return allocated_; }
 
  private:

@@ -17,7 +17,7 @@
 
 namespace penstock::actors {
 
-/// Rows of one batch that one reader reads. Row r of the batch is what `plan` has at first + r.
+/// Asks one reader to read rows of one batch. Row r of the batch is what `plan` has at first + r.
 struct ReadTask {
   std::uint64_t epoch = 0;
   std::int64_t batch = 0;
@@ -32,7 +32,7 @@ struct ReadFailure {
   LoadFailure why = {};
 };
 
-/// What has become of a task.
+/// Says what has become of a task.
 struct ReadResult {
   std::uint64_t epoch = 0;
   std::int64_t batch = 0;

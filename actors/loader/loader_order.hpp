@@ -77,7 +77,7 @@ struct EpochPlan {
   std::int64_t most_rows() const;
 };
 
-/// Rows [begin, end) of a batch.
+/// Has the rows [begin, end) of a batch.
 struct RowRange {
   std::int64_t begin = 0;
   std::int64_t end = 0;

@@ -14,7 +14,7 @@
 
 namespace penstock::actors {
 
-/// How long a loader waits for the code of a dataset.
+/// Says how long a loader waits for the code of a dataset.
 struct LoaderLimits {
   /// The longest that a call waits for a batch.
   std::chrono::nanoseconds batch = std::chrono::seconds(60);
@@ -22,7 +22,7 @@ struct LoaderLimits {
   std::chrono::nanoseconds end = std::chrono::seconds(10);
 };
 
-/// What a closed loader has left behind.
+/// Is what a closed loader has left behind.
 struct LoaderRemains {
   int threads = 0;
   std::string text = {};  ///< Says what these threads are doing; it is empty if there are none.

@@ -1,4 +1,5 @@
-// What a loader reads and how: the engine's dataset and options, as the actors see them.
+// A LoaderSource says what a loader reads and how: it is the engine's dataset and options, as the
+// actors see them.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +35,7 @@ struct LoaderSettings {
   /// Counts the batches in an epoch. The last one may have fewer rows.
   std::int64_t batches = 0;
   bool shuffle = false;
-  /// Whether batches are assembled before they are asked for, and at most how many.
+  /// Says whether batches are assembled before they are asked for, and at most how many.
   bool ahead = true;
   int buffered = 1;
   /// The number of threads that read. 0 means 1.

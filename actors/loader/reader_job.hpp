@@ -1,6 +1,6 @@
-// What a loader's readers do, and where: jobs that run the code of a dataset, and the pool that
-// gives each reader its jobs one after the other. Such code may take any time, so that it runs on
-// no actor's thread, and whoever runs it holds nothing that somebody else waits for.
+// ReaderJobs are what a loader's readers do: they run the code of a dataset. A pool gives each
+// reader its jobs one after the other. Such code may take any time, so that it runs on no actor's
+// thread, and whoever runs it holds nothing for which somebody else waits.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ class ReaderJob {
   std::unique_ptr<ReaderJob> next = {};  ///< Is the job after this one in a reader's queue.
 };
 
-/// What a reader has of the host's: its dataset, perhaps one of its streams.
+/// Is what a reader has of the host's: its dataset, and perhaps one of its streams.
 class Reader {
  public:
   virtual ~Reader() = default;

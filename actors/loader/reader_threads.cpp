@@ -39,7 +39,7 @@ class JobQueue {
 
 }  // namespace
 
-/// What the threads share. The last one of them and the pool destroys it.
+/// Is what the threads share. The last one of them and the pool destroys it.
 struct ReaderThreads::Shared {
   struct Seat {
     std::shared_ptr<Reader> reader = {};

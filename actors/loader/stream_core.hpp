@@ -26,7 +26,7 @@ struct FillTask {
   std::shared_ptr<const BatchBuffer> buffer = {};
 };
 
-/// What has become of a task. Fewer rows than it asked for: the stream has ended.
+/// Says what has become of a task. If there are fewer rows than it asked for, the stream has ended.
 struct FillResult {
   std::uint64_t epoch = 0;
   std::int64_t chunk = 0;

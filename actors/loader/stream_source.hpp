@@ -1,5 +1,5 @@
-// What a loader of streams reads and how: each worker has a stream of its own, whose length shows
-// only when it ends.
+// A StreamSource says what a loader of streams reads and how: each worker has a stream of its own,
+// whose length shows only when it ends.
 #pragma once
 
 #include <cstddef>
@@ -26,11 +26,11 @@ struct StreamSource {
 
 struct StreamSettings {
   std::int64_t batch_rows = 1;
-  /// Whether the samples that do not fill a batch are left out.
+  /// Says whether the samples that do not fill a batch are left out.
   bool drop_last = true;
-  /// Whether a batch has samples of all workers. Otherwise each batch is one worker's.
+  /// Says whether a batch has samples of all workers. Otherwise each batch is one worker's.
   bool rebatched = false;
-  /// Whether samples are read before a batch is asked for, and for at most how many batches.
+  /// Says whether samples are read before a batch is asked for, and for at most how many batches.
   bool ahead = true;
   int buffered = 1;
   int workers = 1;

@@ -78,7 +78,7 @@ auto all(Aggregate& x) {
 template <class T>
 constexpr bool is_plain_data();
 
-/// Whether every one of some types is plain data.
+/// Says whether every one of some types is plain data.
 template <class T>
 struct AllPlain;
 template <class... T>

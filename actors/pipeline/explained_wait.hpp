@@ -1,5 +1,5 @@
-// How an actor answers ExplainWait. It may be asked in the middle of a weight update, where a lack
-// of memory must end nobody: weights that are updated in part cannot be read.
+// An actor answers ExplainWait by this. It may be asked in the middle of a weight update, where a
+// lack of memory must end nobody: weights that are updated in part cannot be read.
 #pragma once
 
 #include <new>

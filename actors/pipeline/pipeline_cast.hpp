@@ -20,7 +20,8 @@ struct Child {
 struct PipelineCast {
   StepHandle step = {};
   SupervisorHandle supervisor = {};
-  /// All actors except the supervisor, in the order in which they are ended: downstream ones first.
+  /// Has all actors except the supervisor, in the order in which they are ended: downstream ones
+  /// first.
   std::vector<Child> others = {};
   /// Counts the supervisor and the others that have not ended.
   std::shared_ptr<LivingActors> living = {};

@@ -58,7 +58,7 @@ void SupervisorState::ask_what_is_awaited() {
     for (const OptimizerHandle& optimizer : links.optimizers) self->send(optimizer, ExplainWait{});
     if (links.gate) self->send(links.gate, ExplainWait{});
   } catch (const std::bad_alloc&) {
-    // Who has not been asked gives no answer.
+    // An actor that has not been asked gives no answer.
   }
 }
 

@@ -1,4 +1,4 @@
-// What every actor of the engine does with messages that it does not expect.
+// Every actor of the engine treats messages that it does not expect in this way.
 #pragma once
 
 #include <caf/scheduled_actor.hpp>

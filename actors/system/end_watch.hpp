@@ -22,7 +22,7 @@ class EndWatch {
                            const caf::error& reason) noexcept = 0;
 };
 
-/// What an actor is called, and who watches it, if anybody does.
+/// Says what an actor is called, and who watches it, if anybody does.
 struct Watched {
   std::string name = {};
   std::shared_ptr<EndWatch> watch = {};

@@ -18,7 +18,7 @@
 
 namespace penstock::actors {
 
-/// What an actor is spawned with. All that its end needs is allocated here.
+/// Is what an actor is spawned with. All that its end needs is allocated here.
 struct ActorTerms {
   Roll* roll = nullptr;
   EndNotice notice;
@@ -34,8 +34,8 @@ struct ActorTerms {
 /// Consumes what is left in an actor's mailbox, without an answer.
 void drop_mail(caf::scheduled_actor& actor) noexcept;
 
-/// What an exception becomes as the reason of an actor's end; `out_of_memory`, which is moved, if
-/// that is what the exception says, or if there is no memory to say more.
+/// Returns what an exception becomes as the reason of an actor's end. It is `out_of_memory`, which
+/// is moved, if that is what the exception says, or if there is no memory to say more.
 caf::error reason_of(const std::exception_ptr& exception, caf::error& out_of_memory) noexcept;
 
 template <class Impl>

@@ -19,7 +19,7 @@ caf::error to_caf(const std::exception_ptr& exception, Errc otherwise = Errc::in
 /// exception.
 Errc code_of(const std::exception_ptr& exception, Errc otherwise) noexcept;
 
-/// What an exception says. One whose what() is null, or that has none, is named in words.
+/// Returns what an exception says. One whose what() is null, or that has none, is named in words.
 /// @throws std::bad_alloc
 std::string text_of(const std::exception_ptr& exception);
 

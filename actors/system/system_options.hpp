@@ -15,7 +15,7 @@ struct SystemOptions {
 
   /// The number of messages that an actor handles before other actors have their turn.
   int max_throughput = 20;
-  /// Whether each IPU has a thread of its own instead of using the workers.
+  /// Says whether each IPU has a thread of its own instead of using the workers.
   bool devices_on_threads = false;
 };
 

@@ -52,8 +52,8 @@ bool EntryMemory::enter_caf_with_it() noexcept {
   return false;
 }
 
-// Where the system cannot unmap the pages, because that would split what it counts as one mapping
-// of too many, they stay mapped.
+// If the system cannot unmap the pages, because that would split what it counts as one mapping of
+// too many, they stay mapped.
 void EntryMemory::give_back() noexcept {
   if (void* const pages = std::exchange(pages_, nullptr)) munmap(pages, kept_bytes);
 }

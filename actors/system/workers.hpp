@@ -37,7 +37,7 @@ class Workers final : public caf::execution_unit {
 
   /// Tells the threads to end once nobody has mail, without waiting for them. Any thread.
   void close() noexcept { jobs_.close(); }
-  /// Whether all threads have come to their end.
+  /// Returns whether all threads have come to their end.
   bool ended() const noexcept { return running_.load() == 0; }
   /// Closes, and waits for the threads. Not on one of them.
   void end() noexcept;

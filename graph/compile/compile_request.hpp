@@ -22,10 +22,10 @@ namespace penstock::graph {
 struct CompileRequest {
   bool training = false;
   std::int64_t batch = 1;  ///< Counts the samples per micro-batch.
-  /// The stages that the host names. Where it names none, `stage_rule` finds them.
+  /// Has the stages that the host names. If it names none, `stage_rule` finds them.
   std::vector<StageRequest> stages = {};
   StageRule stage_rule = StageRule::by_block;
-  /// The IPUs of the stages that name none. If `ipus` is empty, blocks and numbers of stages
+  /// Has the IPUs of the stages that name none. If it is empty, blocks and numbers of stages
   /// decide.
   std::vector<std::int32_t> ipus = {};
   /// If `automatic_stages` is not 0, the compiler cuts the network into so many stages wherever
@@ -37,8 +37,8 @@ struct CompileRequest {
   const Schedule* schedule = nullptr;  ///< If it is null, the schedule is grouped.
   /// Phased execution goes with the schedule sequential.
   std::optional<PhaseRequest> phased = {};
-  /// The micro-batches from a full to an empty pipeline: those of a window in training, of a call
-  /// in inference. They matter for the warnings and the expected utilisation only.
+  /// Counts the micro-batches from a full to an empty pipeline: those of a window in training, of a
+  /// call in inference. They matter for the warnings and the expected utilisation only.
   std::int64_t gradient_accumulation = 1;
   /// The worker threads that all IPUs share. 0 stands for as many as they need.
   std::int32_t threads = 0;
@@ -48,7 +48,8 @@ struct CompileRequest {
   /// Counts the threads that share the work of each kernel. 0 stands for `cores`, or `threads` if
   /// fewer, divided among the IPUs of all replicas, and fewer if their memory holds no more.
   std::int32_t threads_per_ipu = 1;
-  /// The cores of the machine. 0 says that they are unknown: nothing is divided or warned of.
+  /// Counts the cores of the machine. 0 says that they are unknown: nothing is divided or warned
+  /// of.
   std::int32_t cores = 0;
   MemoryBudget memory = {};
   /// The classes of tensors that the host store keeps. `memory` says it of the optimizer's state.

@@ -20,9 +20,9 @@ struct StagedGraph {
   Graph graph = {};
   StageAssignment assignment = {};
   Partition partition = {};
-  /// The phases of execution. There are none unless the request asks for phased execution.
+  /// Has the phases of execution. There are none unless the request asks for phased execution.
   Phases phases = {};
-  /// The measured seconds of each automatic stage. It is empty where nothing was measured.
+  /// Has the measured seconds of each automatic stage. It is empty if nothing was measured.
   std::vector<StageCost> seconds = {};
   /// Counts the nodes that only move a tensor to another layout.
   std::int32_t layout_conversions = 0;

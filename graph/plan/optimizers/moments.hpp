@@ -16,7 +16,7 @@ inline MomentConstants moment_constants(const Hyper& hyper) {
           .inflow2 = static_cast<float>(1 - hyper.beta2)};
 }
 
-/// The factors that correct the moments' bias towards 0; both are 1 without bias correction.
+/// Has the factors that correct the moments' bias towards 0; both are 1 without bias correction.
 struct Corrections {
   double first;        ///< m / first is unbiased
   double second_root;  ///< sqrt(v) / second_root is the root of the unbiased v

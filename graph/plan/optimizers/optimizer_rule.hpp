@@ -1,7 +1,8 @@
-// OptimizerRule: how weights follow their gradients, as plain data. Each optimizer has one source
-// in this folder, and its settings are in OptimizerSettings. Rules are pure: a rule has no state of
-// its own and may run on any thread; it works in f32, each element by itself or with norms of its
-// own parameter (LAMB), so a parameter's bits depend on nothing but that parameter.
+// An OptimizerRule says how weights follow their gradients, as plain data. Each optimizer has one
+// source in this folder, and its settings are in OptimizerSettings. Rules are pure: a rule has no
+// state of its own and may run on any thread. It works in f32, on each element by itself or with
+// norms of its own parameter (LAMB), so that a parameter's bits depend on nothing but that
+// parameter.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,7 @@ namespace penstock::graph {
 /// No rule keeps more tensors of a parameter than these.
 inline constexpr std::size_t most_state_tensors = 4;
 
-/// A field of a rule's settings.
+/// Points to a field of a rule's settings.
 using SettingsField = std::variant<double*, bool*, std::optional<double>*>;
 
 /// A constant that a rule has.
@@ -59,7 +60,7 @@ struct ShardedRule {
 };
 
 struct OptimizerRule {
-  /// The name in options and messages, e.g. "adamw".
+  /// Is the name in options and messages, such as "adamw".
   std::string_view name;
   /// The state that a parameter needs with these constants, in the order that `update` takes it.
   std::vector<StateTensor> (*state)(const Hyper&);
@@ -67,9 +68,10 @@ struct OptimizerRule {
   /// updates from 1; the gradient and all spans have the same size.
   void (*update)(const Hyper&, std::int64_t step, std::span<float> weight,
                  const SummedGradient& gradient, std::span<const std::span<float>> state);
-  /// Whether each element is updated by itself, so that a parameter may be updated piece by piece.
+  /// Says whether each element is updated by itself, so that a parameter may be updated piece by
+  /// piece.
   bool elementwise = true;
-  /// How it is updated by its pieces or shards, if not each element by itself.
+  /// Says how a parameter is updated by its pieces or shards, if not each element by itself.
   const ShardedRule* in_shards = nullptr;
   /// The constants that the rule has, in the order of its settings' fields.
   std::span<const RuleConstant> constants = {};
@@ -78,7 +80,7 @@ struct OptimizerRule {
   void (*check)(const Hyper&) = nullptr;
 };
 
-/// How one parameter is updated; a buffer, which is not trained, has no rule.
+/// Says how one parameter is updated; a buffer, which is not trained, has no rule.
 struct ParameterRule {
   const OptimizerRule* rule = nullptr;
   Hyper hyper = {};

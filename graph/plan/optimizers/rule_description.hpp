@@ -1,4 +1,4 @@
-// What the source of a rule describes it with: a Description of its settings, which lists the
+// The source of a rule describes it with these: a Description of its settings, which lists the
 // constants by constant<&Settings::field>(name), and an instantiation of described_rule().
 #pragma once
 
