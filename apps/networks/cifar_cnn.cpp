@@ -5,7 +5,7 @@
 namespace penstock::networks {
 namespace {
 
-/// Convolution, ReLU, pooling: the same image at half the size.
+/// Adds a convolution, a ReLU and a pooling, which make the image half as large.
 Value convolution_layer(Model& model, const std::string& name, Value x, std::int64_t channels) {
   x = model.conv2d(name, x, {.out_channels = channels, .kernel = 3, .padding = 1});
   return model.max_pool2d(model.relu(x));
@@ -17,15 +17,15 @@ Model build(std::uint64_t seed) {
   const Value labels = model.labels();
   {
     const auto block = model.block("B1");
-    x = convolution_layer(model, "conv1", x, 16);  // [N,16,16,16]
+    x = convolution_layer(model, "conv1", x, 16);  // The shape is [N,16,16,16].
   }
   {
     const auto block = model.block("B2");
-    x = convolution_layer(model, "conv2", x, 32);  // [N,32,8,8]
+    x = convolution_layer(model, "conv2", x, 32);  // The shape is [N,32,8,8].
   }
   {
     const auto block = model.block("B3");
-    x = convolution_layer(model, "conv3", x, 64);  // [N,64,4,4]
+    x = convolution_layer(model, "conv3", x, 64);  // The shape is [N,64,4,4].
   }
   const auto block = model.block("B4");
   x = model.linear("fc", model.flatten(x), 10);
@@ -36,7 +36,8 @@ Model build(std::uint64_t seed) {
 
 }  // namespace
 
-// Mean and standard deviation of the training images' pixels, all channels together.
+// The normalization has the mean and the standard deviation of the training images' pixels, of all
+// channels together.
 const Network cifar_cnn{.name = "cifar-cnn",
                         .channels = 3,
                         .size = 32,

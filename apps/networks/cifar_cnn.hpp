@@ -4,7 +4,8 @@
 
 namespace penstock::networks {
 
-/// Three convolutions with pooling, a linear layer; 33,834 parameters. For images of CIFAR-10.
+/// Has three convolutions with pooling and a linear layer, with 33,834 parameters. It is for images
+/// of CIFAR-10.
 extern const Network cifar_cnn;
 
 }  // namespace penstock::networks

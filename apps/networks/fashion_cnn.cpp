@@ -10,12 +10,12 @@ Model build(std::uint64_t seed) {
   {
     const auto block = model.block("B1");
     x = model.relu(model.conv2d("conv1", x, {.out_channels = 5, .kernel = 3}));
-    x = model.max_pool2d(x);  // [N,5,13,13]
+    x = model.max_pool2d(x);  // The shape is [N,5,13,13].
   }
   {
     const auto block = model.block("B2");
     x = model.relu(model.conv2d("conv2", x, {.out_channels = 12, .kernel = 5}));
-    x = model.group_norm("norm", x, 3);  // [N,12,9,9]
+    x = model.group_norm("norm", x, 3);  // The shape is [N,12,9,9].
   }
   {
     const auto block = model.block("B3");

@@ -4,7 +4,8 @@
 
 namespace penstock::networks {
 
-/// Two convolutions, the second one group-normalised, and two linear layers; 99,896 parameters.
+/// Has two convolutions, of which the second is group-normalised, and two linear layers, with
+/// 99,896 parameters.
 extern const Network fashion_cnn;
 
 }  // namespace penstock::networks

@@ -4,7 +4,7 @@
 
 namespace penstock::networks {
 
-/// Five linear layers; 244,522 parameters.
+/// Has five linear layers, with 244,522 parameters.
 extern const Network mlp;
 
 }  // namespace penstock::networks

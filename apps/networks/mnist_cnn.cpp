@@ -5,7 +5,7 @@
 namespace penstock::networks {
 namespace {
 
-/// Convolution, pooling, ReLU.
+/// Adds a convolution, a pooling and a ReLU.
 Value convolution_layer(Model& model, const std::string& name, Value x, std::int64_t channels) {
   x = model.conv2d(name + ".conv", x, {.out_channels = channels, .kernel = 5});
   return model.relu(model.max_pool2d(x));
@@ -17,11 +17,11 @@ Model build(std::uint64_t seed) {
   const Value labels = model.labels();
   {
     const auto block = model.block("B1");
-    x = convolution_layer(model, "layer1", x, 10);  // [N,10,12,12]
+    x = convolution_layer(model, "layer1", x, 10);  // The shape is [N,10,12,12].
   }
   {
     const auto block = model.block("B2");
-    x = convolution_layer(model, "layer2", x, 20);  // [N,20,4,4]
+    x = convolution_layer(model, "layer2", x, 20);  // The shape is [N,20,4,4].
   }
   {
     const auto block = model.block("B3");

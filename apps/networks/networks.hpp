@@ -11,19 +11,20 @@
 
 namespace penstock::networks {
 
-/// A classifier of images [channels,size,size] in ten classes, in blocks B1 to B4. Inputs "image"
-/// and "labels", output "logits" [N,10], a loss.
+/// Is a classifier of images [channels,size,size] in ten classes, in blocks B1 to B4. Its inputs
+/// are "image" and "labels"; its outputs are "logits" [N,10] and a loss.
 struct Network {
   std::string_view name;
   std::int64_t channels = 1;
   std::int64_t size = 28;
-  Normalization normalization = {};  ///< of the pixels it is trained on
+  Normalization normalization = {};  ///< Is that of the pixels on which it is trained.
   Model (*build)(std::uint64_t seed) = nullptr;
 };
 
-/// The network of that name. @throws Error invalid_argument if there is none; lists the names.
+/// Returns the network of that name. @throws Error invalid_argument that lists the names if there
+/// is none.
 const Network& find_network(std::string_view name);
-/// Every network, by name.
+/// Returns every network, by name.
 std::span<const Network* const> all_networks();
 
 }  // namespace penstock::networks

@@ -20,7 +20,7 @@ Images synthetic_images(std::uint64_t seed, const penstock::Normalization& norma
           penstock::synthetic_digits(synthetic_test_images, seed ^ test, normalization)};
 }
 
-/// What to do about files that are not there.
+/// Returns what to do about files that are not there.
 std::string advice(const DataOptions& options) {
   if (options.dataset == DatasetName::mnist)
     return "; tell with --data-dir where MNIST's four IDX files are";
@@ -37,7 +37,7 @@ std::shared_ptr<const penstock::Dataset> read_cifar10(
   return normalize(penstock::read_cifar10(directory, split), {mean, std});
 }
 
-/// One split and, behind `files`, its files.
+/// Returns one split of the data, and adds its files to `files`.
 std::shared_ptr<const penstock::Dataset> read_split(const DataOptions& options,
                                                     const std::string& directory,
                                                     penstock::Split split,

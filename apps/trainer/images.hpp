@@ -11,9 +11,9 @@
 namespace trainer {
 
 struct Images {
-  std::shared_ptr<const penstock::Dataset> train;  ///< fields: image, label
+  std::shared_ptr<const penstock::Dataset> train;  ///< Has the fields image and label.
   std::shared_ptr<const penstock::Dataset> test;
-  std::vector<std::string> files = {};  ///< that they were read from
+  std::vector<std::string> files = {};  ///< Are the files that they were read from.
 };
 
 /// Reads both splits. @throws penstock::Error naming the file, or what the images are instead of

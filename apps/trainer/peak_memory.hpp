@@ -5,7 +5,8 @@
 
 namespace trainer {
 
-/// Peak resident set since the program started, in bytes; 0 if the system does not tell.
+/// Returns the largest resident set since the program started, in bytes, or 0 if the system does
+/// not tell.
 std::int64_t peak_resident_bytes();
 
 }  // namespace trainer

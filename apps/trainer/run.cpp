@@ -20,10 +20,10 @@ namespace {
 
 constexpr const char* scores = "logits";
 
-/// What to do about a training that diverges.
+/// This is what to do about a training that diverges.
 constexpr const char* remedy = "; a lower --learning-rate or a --max-grad-norm may help";
 
-/// A sample's image.
+/// Returns the shape of a sample's image.
 penstock::Shape image_of(const penstock::networks::Network& network) {
   return {network.channels, network.size, network.size};
 }
@@ -67,7 +67,7 @@ std::string describe(const StepMetrics& step) {
   return "Loss:" + decimal_text(step.loss, 4) + " | Accuracy:" + percent(step.accuracy);
 }
 
-/// How a step's number of images comes about.
+/// Returns how a step's number of images comes about.
 std::string step_size(const penstock::Options& options) {
   return "--batch-size " + std::to_string(options.batch_size) + " x --gradient-accumulation " +
          std::to_string(options.training.gradient_accumulation) + " x --device-iterations " +
@@ -103,8 +103,8 @@ penstock::Options with_bar(penstock::Options options, const ProgressStream& stre
   return options;
 }
 
-/// The model in training or inference. What does not fit into the network's blocks or the IPUs is
-/// said in the words of the command line.
+/// Makes the model for training or inference. What does not fit into the network's blocks or the
+/// IPUs is said in the words of the command line.
 template <class Running, class... Arguments>
 Running make_running(const PipelineOptions& options, const Arguments&... arguments) try {
   return {arguments...};
@@ -114,7 +114,7 @@ Running make_running(const PipelineOptions& options, const Arguments&... argumen
       error.code(), of_stages ? in_words_of(options, error.what()) : in_own_words(error.what()));
 }
 
-/// What is easily taken for one another, told once.
+/// Describes what is easily taken for one another; it is told once.
 std::string describe_step(const penstock::Options& options) {
   const penstock::CallSize step = penstock::size_of_step(options);
   return "Each step: images " + std::to_string(step.samples()) + " (" + step_size(options) +

@@ -1,5 +1,5 @@
-// Run: one run of the trainer, from its options to its files. Everything that can be refused is
-// refused by the constructor; used from one thread.
+// A Run is one run of the trainer, from its options to its files. The constructor refuses
+// everything that can be refused. One thread uses it.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ class Run {
   penstock::TrainingModel training_;
   penstock::InferenceModel inference_;
   Outputs outputs_;
-  std::uint64_t first_update_ = 0;  // the number of updates that the optimizer's state has seen
+  std::uint64_t first_update_ = 0;  // Is the number of updates that the optimizer's state has seen.
   bool warned_of_loss_ = false;
 };
 

@@ -257,9 +257,9 @@ class Model {
   /// Returns the negative log-likelihood of `labels` [N] (or [N,...] for logits [N,C,...]) under a
   /// softmax over axis 1. Its terms are [N,...].
   Value cross_entropy(Value logits, Value labels, const CrossEntropyOptions& options = {});
-  /// Negative log-likelihood of `labels` [N] (or [N,...]) for log-probabilities [N,C] ([N,C,...]):
-  /// Returns the negative log-likelihood of `labels`; its terms are [N,...]. A label of
-  /// `ignore_index` counts for nothing, not even in the divisor of the mean.
+  /// Returns the negative log-likelihood of `labels` [N] (or [N,...]) for log-probabilities [N,C]
+  /// (or [N,C,...]); its terms are [N,...]. A label of `ignore_index` counts for nothing, not even
+  /// in the divisor of the mean.
   Value nll_loss(Value log_probabilities, Value labels,
                  LossReduction reduction = LossReduction::mean, std::int64_t ignore_index = -100);
   /// Returns (x - target)², element by element. The target has a gradient.

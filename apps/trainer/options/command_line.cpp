@@ -109,7 +109,7 @@ std::vector<Given> split_into_options(int argc, const char* const* argv) {
   }
 }
 
-/// Nothing if it is not given. A switch's is empty.
+/// Returns the value, or nothing if the option is not given. The value of a switch is empty.
 std::optional<std::string> value_of(const std::vector<Given>& given, const std::string& name) {
   for (const Given& option : given)
     if (option.string_key == name) return option.value.empty() ? "" : option.value.front();
@@ -141,7 +141,7 @@ std::string refused_option(const std::string& text) {
   return text.substr(0, 2) == "--" ? text.substr(2, text.find_first_of(": ") - 2) : "";
 }
 
-/// What is refused by its name, and was said in the file alone, is refused by its line there.
+/// Refuses by its line what was said in the file alone, and is refused by its name.
 void validate(const TrainerOptions& options, const std::vector<Given>& given,
               const OptionLines& lines) try {
   options.validate();

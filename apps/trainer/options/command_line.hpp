@@ -1,4 +1,4 @@
-// The command line: from argv to what is to be done, and the help.
+// The command line leads from argv to what is to be done. The help is here, too.
 #pragma once
 
 #include <optional>
@@ -10,17 +10,17 @@ namespace trainer {
 
 struct Command {
   TrainerOptions options = {};
-  /// To be printed instead of a run: the help, or the configuration that the options make.
+  /// Is to be printed instead of a run: the help, or the configuration that the options make.
   std::optional<std::string> text = {};
 };
 
-/// What the arguments say: a configuration file's options first, whatever its place among them,
-/// then their own. @throws penstock::Error invalid_argument naming the argument, for whatever is
-/// unknown, malformed, given twice, out of range or does not fit the rest; and as
-/// read_configuration().
+/// Reads what the arguments say: the options of a configuration file come first, whatever its place
+/// among the arguments, then their own.
+/// @throws penstock::Error invalid_argument that names the argument, for whatever is unknown,
+/// malformed, given twice, out of range or does not fit the rest; and as read_configuration().
 Command read_command_line(int argc, const char* const* argv);
 
-/// Every option with what it means and its default.
+/// Returns every option with what it means and its default.
 std::string help_text();
 
 }  // namespace trainer

@@ -15,9 +15,9 @@ namespace {
 using penstock::JsonValue;
 using Kind = JsonValue::Kind;
 
-constexpr std::size_t largest_file = 1'000'000;  // bytes
-constexpr std::size_t longest_message = 1500;    // bytes
-constexpr std::size_t longest_name = 100;        // bytes, in a message
+constexpr std::size_t largest_file = 1'000'000;  // This counts bytes.
+constexpr std::size_t longest_message = 1500;    // This counts bytes.
+constexpr std::size_t longest_name = 100;        // This counts bytes in a message.
 
 [[noreturn]] void refuse(const std::string& what) {
   throw penstock::Error(penstock::Errc::invalid_argument, what);
@@ -37,7 +37,7 @@ std::string read_file(const std::string& file) {
   return text;
 }
 
-/// What a row has to say about its kind of value.
+/// Returns what a row has to say about its kind of value.
 std::string expected_kind(const OptionRow& row) {
   if (row.value_name.empty()) return "true or false";
   return row.is_number ? "a number" : "a text";

@@ -1,6 +1,6 @@
-// Configuration: all options of a run in one file, a JSON object whose keys are the options' names:
-// numbers for those that take one, true or false for switches, texts as on the command line for the
-// others.
+// A configuration has all options of a run in one file. It is a JSON object whose keys are the
+// names of the options: numbers for those that take one, true or false for switches, and texts as
+// on the command line for the others.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 
 namespace trainer {
 
-/// Of each option that a file names: where.
+/// Says of each option that a file names in which line that is.
 using OptionLines = std::map<std::string, int>;
 
 /// Sets the options that the file names. @throws penstock::Error io_error if it cannot be read;
@@ -18,8 +18,8 @@ using OptionLines = std::map<std::string, int>;
 /// or out of range.
 OptionLines read_configuration(const std::string& file, TrainerOptions& options);
 
-/// Every option that has a value, as such a file.
-/// @throws penstock::Error invalid_argument if one is not valid UTF-8.
+/// Returns such a file of every option that has a value. @throws penstock::Error invalid_argument
+/// if a value is not valid UTF-8.
 std::string configuration_text(const TrainerOptions& options);
 
 }  // namespace trainer

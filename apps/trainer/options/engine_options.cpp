@@ -40,7 +40,7 @@ penstock::Topology topology(const PipelineOptions& options) {
   return topology;
 }
 
-/// What training and inference have in common.
+/// Returns what training and inference have in common.
 penstock::Options engine_options(const TrainerOptions& options) {
   penstock::Options engine;
   engine.seed = options.network.seed;

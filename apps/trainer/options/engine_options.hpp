@@ -1,5 +1,5 @@
-// From TrainerOptions, and PENSTOCK_LOG_LEVEL of the environment, to what the engine takes. Pure
-// otherwise.
+// This leads from TrainerOptions, and from PENSTOCK_LOG_LEVEL in the environment, to what the
+// engine takes. Apart from the environment it is pure.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,16 @@
 
 namespace trainer {
 
-/// Whether the engine writes lines to stderr.
+/// Returns whether the engine writes lines to stderr.
 bool logs(const OutputOptions& options);
 
-/// How the training model is run. A run of fewer updates than a step has gets shorter steps.
+/// Returns how the training model is run. A run of fewer updates than a step has gets shorter
+/// steps.
 penstock::Options training_options(const TrainerOptions& options);
 
-/// How the inference model is run: the same stages on the same IPUs, as many micro-batches per call
-/// as a training step has per replica, but never more samples than `test_samples` ask for.
+/// Returns how the inference model is run: with the same stages on the same IPUs, and as many
+/// micro-batches per call as a training step has per replica, but never more samples than
+/// `test_samples` ask for.
 penstock::Options inference_options(const TrainerOptions& options, std::int64_t test_samples);
 
 /// For a run that ends with weight update number `updates`, counted from 1.

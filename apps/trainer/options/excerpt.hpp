@@ -1,4 +1,4 @@
-// excerpt(): texts of the user's, made fit for a message of one line. Pure.
+// excerpt() makes texts of the user's fit for a message of one line. It is pure.
 #pragma once
 
 #include <cstddef>

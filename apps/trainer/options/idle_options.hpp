@@ -9,7 +9,7 @@
 
 namespace trainer {
 
-/// A line about each.
+/// Returns a line about each option that changes nothing, or not what it seems to.
 std::vector<std::string> idle_options(const TrainerOptions& options);
 
 /// Returns what to say of a learning rate whose cosine ends elsewhere than in the run before, or

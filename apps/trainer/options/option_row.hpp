@@ -1,4 +1,4 @@
-// OptionRow: one option of a run: how it is spelled and explained, and which field of
+// An OptionRow is one option of a run: how it is spelled and explained, and which field of
 // TrainerOptions it sets. OptionRows builds the rows of one group of fields.
 #pragma once
 
@@ -16,16 +16,16 @@ namespace trainer {
 
 struct OptionRow {
   std::string name;
-  std::string value_name;  ///< is empty for a switch, which takes no value
+  std::string value_name;  ///< Is empty for a switch, which takes no value.
   std::string help;
   /// Reads the option's text into its field; a switch's is true, also where it is empty, or false.
   /// An empty one takes back the value of an option without a default, if it has one.
   /// @throws penstock::Error
   std::function<void(TrainerOptions&, const std::string& text)> set;
-  /// What `set` would read; nothing if the field has no value, or the switch is off.
+  /// Returns what `set` would read, or nothing if the field has no value, or the switch is off.
   std::function<std::optional<std::string>(const TrainerOptions&)> get;
-  bool is_number = false;  ///< says that the option's text is a number
-  std::string alias = {};  ///< is another spelling, which is read but never shown
+  bool is_number = false;  ///< Says that the option's text is a number.
+  std::string alias = {};  ///< Is another spelling, which is read but never shown.
 };
 
 struct OptionGroup {
@@ -39,7 +39,7 @@ class OptionRows {
   OptionRows(std::string title, Group TrainerOptions::*group)
       : group_(group), built_{std::move(title), {}} {}
 
-  /// A switch, off by default.
+  /// Adds a switch, which is off by default.
   OptionRows& add(const std::string& name, bool Group::*field, const std::string& help) {
     const auto set = [group = group_, field](TrainerOptions& options, const std::string& text) {
       (options.*group).*field = read_switch(text);
@@ -51,7 +51,7 @@ class OptionRows {
     return *this;
   }
 
-  /// An option with a default: the field's, which the help shows.
+  /// Adds an option whose default is that of the field, which the help shows.
   template <class T>
   OptionRows& add(const std::string& name, T Group::*field, const ValueKind<T>& kind,
                   const std::string& help) {

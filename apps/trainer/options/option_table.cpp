@@ -15,7 +15,7 @@ using penstock::Strategy;
 
 /// More threads or replicas than this are a slip of the keyboard, and might bring a machine down.
 constexpr int most_threads = 1024;
-constexpr int highest_ipu = 65535;  // as far as the engine numbers them
+constexpr int highest_ipu = 65535;  // The engine numbers IPUs up to this one.
 
 constexpr NumberRange positive{.least = smallest_positive};
 constexpr NumberRange from_zero{};

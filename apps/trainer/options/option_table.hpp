@@ -1,4 +1,4 @@
-// The table of all options of penstock-train: the one place that names, explains and bounds them.
+// The table of all options of penstock-train is the one place that names, explains and bounds them.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace trainer {
 
-/// All options of a run, grouped as the help shows them.
+/// Returns all options of a run, grouped as the help shows them.
 const std::vector<OptionGroup>& option_groups();
 
 /// Returns the option of that name, or of that other spelling, or null if there is none.

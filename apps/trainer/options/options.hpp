@@ -1,4 +1,4 @@
-// TrainerOptions: what penstock-train is told about a run, as plain values with their defaults.
+// TrainerOptions is what penstock-train is told about a run, as plain values with their defaults.
 // How each is spelled, explained and checked is in option_table.cpp, one row per field.
 #pragma once
 
@@ -17,20 +17,20 @@ enum class ScheduleName : std::uint8_t { constant, step, exponential, cosine };
 
 struct NetworkOptions {
   std::string model = "mnist-cnn";
-  std::uint64_t seed = 0;                        ///< of the weights and of the shuffling
-  std::optional<std::string> init_weights = {};  ///< file
+  std::uint64_t seed = 0;  ///< Decides on the first weights and on the shuffling.
+  std::optional<std::string> init_weights = {};  ///< Names a file.
 };
 
 struct DataOptions {
   DatasetName dataset = DatasetName::fashion_mnist;
   std::optional<std::string> data_dir = {};
   bool no_shuffle = false;
-  int num_workers = 2;       ///< threads that read samples
-  int buffered_batches = 3;  ///< assembled ahead
+  int num_workers = 2;       ///< Counts the threads that read samples.
+  int buffered_batches = 3;  ///< Counts the batches that are assembled ahead.
 };
 
 struct TrainingOptions {
-  int batch_size = 40;  ///< samples per micro-batch
+  int batch_size = 40;  ///< Counts the samples of a micro-batch.
   int device_iterations = 10;
   int gradient_accumulation = 10;
   int epochs = 3;
@@ -49,19 +49,21 @@ struct OptimizerOptions {
   std::optional<std::string> init_state = {};  ///< Names a file.
 };
 
-/// How the learning rate changes, in weight updates.
+/// Says how the learning rate changes, in weight updates.
 struct LearningRateOptions {
   ScheduleName schedule = ScheduleName::constant;
   std::optional<std::int64_t> warm_up = {};
   std::optional<std::int64_t> step = {};
-  std::optional<double> decay = {};          ///< of `step` 0.1
-  std::optional<std::int64_t> updates = {};  ///< of `cosine`; none: until the run's end
-  std::optional<double> last = {};           ///< of `cosine` 0
+  std::optional<double> decay = {};  ///< Is 0.1 for `step` if it is not given.
+  /// Is for `cosine`, which lasts until the run's end if it is not given.
+  std::optional<std::int64_t> updates = {};
+  std::optional<double> last = {};  ///< Is for `cosine`, and 0 if it is not given.
 };
 
 struct StagesOption {
-  std::vector<penstock::Stage> stages = {};  ///< empty: the engine cuts the network
-  std::optional<int> automatic = {};         ///< into so many; none: as many as there are IPUs
+  std::vector<penstock::Stage> stages = {};  ///< If it is empty, the engine cuts the network.
+  /// Says into how many stages; without it there are as many as there are IPUs.
+  std::optional<int> automatic = {};
 };
 
 struct PipelineOptions {
@@ -77,7 +79,7 @@ struct PipelineOptions {
   bool accumulators_on_ipu = false;
   bool optimizer_on_ipu = false;
   std::optional<std::vector<int>> ipus = {};
-  std::optional<std::int64_t> ipu_memory = {};  ///< bytes
+  std::optional<std::int64_t> ipu_memory = {};  ///< Counts bytes.
   int replication_factor = 1;
   penstock::Reduction reduction = penstock::Reduction::mean;
   penstock::ReductionStrategy reduction_strategy = penstock::ReductionStrategy::post;
@@ -85,21 +87,21 @@ struct PipelineOptions {
   bool offload_accumulators = false;
   bool offload_activations = false;
   bool offload_weights = false;
-  std::optional<std::int64_t> offload_minimum = {};  ///< bytes
+  std::optional<std::int64_t> offload_minimum = {};  ///< Counts bytes.
   bool shard_optimizer = false;
-  std::optional<std::int64_t> shard_minimum = {};  ///< elements
-  /// The stages that recompute; empty: all but the last.
+  std::optional<std::int64_t> shard_minimum = {};  ///< Counts elements.
+  /// Has the stages that recompute. If it is empty, these are all but the last.
   std::optional<std::vector<int>> recompute = {};
   std::optional<int> threads = {};
   std::optional<int> threads_per_ipu = {};
-  std::optional<std::string> cache_dir = {};    ///< none: as the environment says
-  std::optional<std::int64_t> cache_size = {};  ///< bytes
+  std::optional<std::string> cache_dir = {};    ///< Without it, the environment decides.
+  std::optional<std::int64_t> cache_size = {};  ///< Counts bytes.
 };
 
 struct OutputOptions {
-  std::optional<std::string> save_weights = {};          ///< file
-  std::optional<std::string> save_optimizer_state = {};  ///< file
-  std::optional<std::string> metrics = {};               ///< file
+  std::optional<std::string> save_weights = {};          ///< Names a file.
+  std::optional<std::string> save_optimizer_state = {};  ///< Names a file.
+  std::optional<std::string> metrics = {};               ///< Names a file.
   bool profile = false;
   std::string profile_dir = "./profile";
   bool debug = false;
@@ -114,7 +116,7 @@ struct TrainerOptions {
   LearningRateOptions learning_rate = {};
   PipelineOptions pipeline = {};
   OutputOptions output = {};
-  std::optional<std::string> configuration = {};  ///< the file that some of them came from
+  std::optional<std::string> configuration = {};  ///< Is the file that some of them came from.
 
   /// Checks what no single option can tell. @throws penstock::Error invalid_argument, its text
   /// opening with the option that does not fit the others.

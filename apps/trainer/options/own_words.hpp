@@ -1,4 +1,5 @@
-// The engine's names for its options, and those of the command line that set them. Pure.
+// These functions replace the engine's names of its options by those of the command line that set
+// them. They are pure.
 #pragma once
 
 #include <string>
@@ -9,14 +10,15 @@
 
 namespace trainer {
 
-/// `text` with the option's name wherever the engine names a field that an option sets.
+/// Returns `text` with the name of the option wherever the engine names a field that an option
+/// sets.
 std::string in_own_words(std::string text);
 
-/// The same of an engine's refusal of the stages; of one that names no field it is said which
-/// option made them so.
+/// Does the same with an engine's refusal of the stages. If it names no field, it is said which
+/// option made the stages so.
 std::string in_words_of(const PipelineOptions& options, const std::string& refused_stages);
 
-/// What `action` returns. @throws penstock::Error what it throws, in own words.
+/// Returns what `action` returns. @throws penstock::Error what it throws, in own words.
 template <class Action>
 decltype(auto) say_in_own_words(Action&& action) {
   try {

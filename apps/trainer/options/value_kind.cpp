@@ -11,14 +11,14 @@
 namespace trainer {
 namespace {
 
-constexpr std::size_t longest_value = 100;  // bytes, in a message
+constexpr std::size_t longest_value = 100;  // This counts bytes in a message.
 
 [[noreturn]] void refuse(const std::string& expected, std::string_view got) {
   throw penstock::Error(penstock::Errc::invalid_argument,
                         "expected " + expected + ", got \"" + excerpt(got, longest_value) + '"');
 }
 
-/// Whether `text` is one number of type T and nothing else.
+/// Returns whether `text` is one number of type T and nothing else.
 template <class T>
 bool reads_as(std::string_view text, T& value) {
   const char* end = text.data() + text.size();

@@ -1,5 +1,5 @@
-// ValueKind: how the values of one kind of option are read and shown. Reading is strict: all of the
-// text, nothing but the value, inside its range. What is refused is a penstock::Error
+// A ValueKind says how the values of one kind of option are read and shown. Reading is strict: all
+// of the text, nothing but the value, inside its range. What is refused is a penstock::Error
 // invalid_argument that says what was expected and what came; the caller adds the option's name.
 #pragma once
 
@@ -16,17 +16,17 @@ namespace trainer {
 
 template <class T>
 struct ValueKind {
-  std::string value_name;  ///< what stands for a value in the help
+  std::string value_name;  ///< Stands for a value in the help.
   std::function<T(std::string_view text)> read;
-  std::function<std::string(const T&)> show;  ///< what `read` reads as the same value
-  std::string choices = {};                   ///< for the help: all that it may be, if they are few
-  bool is_number = false;                     ///< of one number without a unit
+  std::function<std::string(const T&)> show;  ///< Returns what `read` reads as the same value.
+  std::string choices = {};  ///< Has all that the value may be, for the help, if that is little.
+  bool is_number = false;    ///< Says that the value is one number without a unit.
 };
 
-/// A switch: "true", which nothing stands for too, or "false".
+/// Reads a switch, which is "true", for which nothing stands, too, or "false".
 bool read_switch(std::string_view text);
 
-/// Whole numbers in [least, most]. T is int, std::int64_t or std::uint64_t.
+/// Reads whole numbers in [least, most]. T is int, std::int64_t or std::uint64_t.
 template <class T>
 ValueKind<T> whole_number(T least, T most = std::numeric_limits<T>::max());
 
@@ -43,17 +43,19 @@ struct NumberRange {
 ValueKind<double> number(const NumberRange& range);
 
 ValueKind<std::string> path(const std::string& value_name);
-/// One of `values`.
+/// Reads one of `values`.
 ValueKind<std::string> one_of(const std::vector<std::string>& values);
-/// Whole numbers from 0 to `most`, separated by commas.
+/// Reads whole numbers from 0 to `most`, separated by commas.
 ValueKind<std::vector<int>> number_list(const std::string& value_name, int most);
 /// "all", for which the list is empty, or whole numbers from 0 to `most`, separated by commas.
 ValueKind<std::vector<int>> stage_numbers(const std::string& value_name, int most);
-/// Bytes with their unit, decimal or binary: "900MB", "1.5GB", "64KiB".
+/// Reads bytes with their unit, decimal or binary, such as "900MB", "1.5GB" or "64KiB".
 ValueKind<std::int64_t> byte_size(const std::string& value_name);
-/// Blocks grouped to stages, "B1,B2|B3,B4", or "auto", or "auto:4" for up to `most` stages.
+/// Reads blocks grouped to stages, such as "B1,B2
+/// B3,B4", or "auto", or "auto:4" for up to `most` stages.
 ValueKind<StagesOption> stage_list(const std::string& value_name, int most);
-/// Stages grouped to phases, "B1|B2;B3".
+/// Reads stages grouped to phases, such as "B1
+/// B2;B3".
 ValueKind<std::vector<penstock::Phase>> phase_list(const std::string& value_name);
 
 /// Reads one of `values`, as to_string() spells it. By default, these are all enumerators that

@@ -1,5 +1,5 @@
-// Console: what a run tells a person, apart from its progress. Results go to stdout, all else to
-// stderr.
+// The console is what a run tells a person, apart from its progress. Results go to stdout,
+// everything else to stderr.
 #pragma once
 
 #include <string_view>

@@ -1,11 +1,11 @@
-// Numbers in texts, written in the same way under every locale. Pure.
+// Numbers in texts are written in the same way under every locale. The function is pure.
 #pragma once
 
 #include <string>
 
 namespace trainer {
 
-/// `number` with so many digits behind the decimal point: "0.50" for 0.5 and 2.
+/// Returns `number` with `digits` digits behind the decimal point, such as "0.50" for 0.5 and 2.
 std::string decimal_text(double number, int digits);
 
 }  // namespace trainer

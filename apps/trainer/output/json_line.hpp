@@ -1,4 +1,4 @@
-// JsonLine: writes one JSON value on one line, piece by piece. Numbers read back as the same
+// A JsonLine writes one JSON value on one line, piece by piece. Numbers read back as the same
 // numbers; what JSON has no word for (nan, infinity) becomes null.
 #pragma once
 
@@ -35,7 +35,8 @@ class JsonLine {
   void separate();
 
   std::string text_;
-  bool first_ = true;  ///< of its object or array, or right after its key
+  /// Says whether the next value is the first of its object or array, or right after its key.
+  bool first_ = true;
 };
 
 }  // namespace trainer

@@ -1,4 +1,4 @@
-// The lines of the metrics file: one per training step, and one for the whole run.
+// The metrics file has one line per training step, and one for the whole run.
 #pragma once
 
 #include <cstdint>
@@ -9,26 +9,26 @@
 
 namespace trainer {
 
-/// What one training step did.
+/// Is what one training step did.
 struct StepMetrics {
-  int epoch = 1;                   ///< from 1
-  std::int64_t step = 1;           ///< of the epoch, from 1
-  std::uint64_t updates = 0;       ///< of the run so far
-  double loss = 0;                 ///< the mean over the step's images
-  std::vector<float> losses = {};  ///< of every micro-batch, in the order of the data
-  double accuracy = 0;             ///< fraction
-  double samples_per_second = 0;   ///< from asking for the data to the step's return
+  int epoch = 1;                   ///< Is counted from 1.
+  std::int64_t step = 1;           ///< Is the step of the epoch, counted from 1.
+  std::uint64_t updates = 0;       ///< Counts those of the run so far.
+  double loss = 0;                 ///< Is the mean over the step's images.
+  std::vector<float> losses = {};  ///< Has those of every micro-batch, in the order of the data.
+  double accuracy = 0;             ///< Is a fraction.
+  double samples_per_second = 0;   ///< Counts from asking for the data to the step's return.
 };
 
 struct RunMetrics {
   double compile_seconds = 0;
-  int plans_from_cache = 0;  ///< of the two
+  int plans_from_cache = 0;  ///< Counts those of the two that came from the cache.
   double train_samples_per_second = 0;
-  double train_waited_seconds = 0;  ///< for images that had not been read yet
+  double train_waited_seconds = 0;  ///< Is the time for which images had not been read yet.
   double inference_samples_per_second = 0;
-  double test_accuracy = 0;  ///< fraction
+  double test_accuracy = 0;  ///< Is a fraction.
   std::int64_t peak_rss_bytes = 0;
-  std::vector<penstock::StageReport> stages = {};  ///< of the training model
+  std::vector<penstock::StageReport> stages = {};  ///< Are those of the training model.
 };
 
 /// One line of JSON, without its end.

@@ -1,4 +1,4 @@
-// Outputs: every file that a run writes. All are opened before the first step, so that none is
+// Outputs are all files that a run writes. They are opened before the first step, so that none is
 // refused after hours of training, and replace what was there at the end: one after the other, once
 // all of them are on disk.
 #pragma once

@@ -20,13 +20,13 @@ constexpr int bar_cells = 10;
 constexpr double bar_period_seconds = 0.1;
 constexpr std::int64_t most_plain_lines = 20;
 
-/// A whole number, filled up with `fill` from the left to so many characters.
+/// Returns a whole number, filled up with `fill` from the left to `width` characters.
 std::string padded(std::int64_t number, std::size_t width, char fill) {
   const std::string digits = std::to_string(number);
   return std::string(width - std::min(width, digits.size()), fill) + digits;
 }
 
-/// "01:05", "1:01:05".
+/// Returns a text such as "01:05" or "1:01:05".
 std::string clock_text(double seconds) {
   const auto whole = static_cast<std::int64_t>(seconds);
   const auto hours = whole / 3600, minutes = whole / 60 % 60;
@@ -34,13 +34,13 @@ std::string clock_text(double seconds) {
          padded(whole % 60, 2, '0');
 }
 
-/// "14.89it/s", or "6.49s/it" for the slow.
+/// Returns a text such as "14.89it/s", or "6.49s/it" if it is slow.
 std::string rate_text(std::int64_t done, double seconds) {
   const double rate = static_cast<double>(done) / seconds;
   return rate < 1 ? decimal_text(1 / rate, 2) + "s/it" : decimal_text(rate, 2) + "it/s";
 }
 
-/// "[00:01<00:04, 14.89it/s]"
+/// Returns a text such as "[00:01<00:04, 14.89it/s]".
 std::string timing_text(std::int64_t done, std::int64_t total, double seconds) {
   if (done == 0 || seconds <= 0) return '[' + clock_text(seconds) + "<?, ?it/s]";
   const double left = seconds / static_cast<double>(done) * static_cast<double>(total - done);

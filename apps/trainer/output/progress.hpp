@@ -1,5 +1,5 @@
-// Progress: how far a run is, on stderr: a bar that is drawn over itself on a terminal, and now and
-// then a plain line elsewhere. Used from one thread.
+// Progress says on stderr how far a run is: by a bar that is drawn over itself on a terminal, and
+// by a plain line now and then elsewhere. One thread uses it.
 #pragma once
 
 #include <cstddef>
@@ -11,19 +11,23 @@
 
 namespace trainer {
 
-/// "Loss:0.1422 | Accuracy:95.78%: 100%|██████████| 15/15 [00:01<00:00, 14.89it/s]"; the text
-/// before the first colon and its colon are left out if `description` is empty.
+/// Returns a line such as "Loss:0.1422
+/// Accuracy:95.78%: 100%
+/// ██████████
+/// 15/15 [00:01<00:00, 14.89it/s]". The text before the first colon and its colon are left out if
+/// `description` is empty.
 std::string bar_line(const std::string& description, std::int64_t done, std::int64_t total,
                      double seconds);
 
-/// The same among other lines: "Epoch 1/3: 3/15 [00:01<00:04, 2.81it/s] Loss:0.1422".
+/// Returns the same for a place among other lines, such as "Epoch 1/3: 3/15 [00:01<00:04, 2.81it/s]
+/// Loss:0.1422".
 std::string plain_line(const std::string& title, const std::string& description, std::int64_t done,
                        std::int64_t total, double seconds);
 
 struct ProgressStream {
   bool terminal = false;
   std::function<void(const std::string&)> write = {};
-  std::function<double()> seconds = {};  ///< is a clock that never goes back
+  std::function<double()> seconds = {};  ///< Is a clock that never goes back.
   /// Returns how many columns the terminal has now, or 0 if nobody knows. Without it nobody does.
   std::function<std::size_t()> columns = {};
 
@@ -34,12 +38,12 @@ struct ProgressStream {
   static ProgressStream silent();
 };
 
-/// What draws a bar of a hundred ticks while a model is compiled: on a terminal; elsewhere nothing
-/// is to be called. `stream` outlives it.
+/// Returns what draws a bar of a hundred ticks on a terminal while a model is compiled; elsewhere
+/// it returns nothing. `stream` outlives it.
 std::function<void(const penstock::CompileProgress&)> compile_bar(const ProgressStream& stream,
                                                                   const std::string& title);
 
-/// One task of `total` steps. Ends its line when it goes out of scope.
+/// Shows one task of `total` steps. It ends its line when it goes out of scope.
 class Progress {
  public:
   Progress(const ProgressStream& stream, std::string title, std::int64_t total);
@@ -62,10 +66,11 @@ class Progress {
   std::string title_;
   std::int64_t total_;
   std::int64_t done_ = 0;
-  std::int64_t shown_ = 0;  ///< `done_` when last shown
+  std::int64_t shown_ = 0;  ///< Is `done_` when it was last shown.
   double begin_;
   double shown_at_;
-  std::size_t bar_columns_ = 0;  ///< is the width of the bar on the terminal's line, 0 without one
+  /// Is the width of the bar on the terminal's line, or 0 without one.
+  std::size_t bar_columns_ = 0;
 };
 
 }  // namespace trainer

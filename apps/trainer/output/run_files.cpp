@@ -21,7 +21,7 @@ bool same_file(const fs::path& a, const fs::path& b) {
   return location(a) == location(b) || fs::equivalent(a, b, neither_is_there);
 }
 
-/// Whether `file` is, or will be, a directory that `other` lies in.
+/// Returns whether `file` is, or will be, a directory in which `other` lies.
 bool contains(const fs::path& file, const fs::path& other) {
   const fs::path outer = location(file), inner = location(other);
   const auto [end, rest] = std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end());

@@ -1,5 +1,5 @@
-// RunFile: a file that a run reads or writes, and the option that brings it. Which of them may be
-// the same file is decided here, before any is opened for writing.
+// A RunFile is a file that a run reads or writes, and the option that brings it. Which of them may
+// be the same file is decided here, before any is opened for writing.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +9,7 @@
 namespace trainer {
 
 struct RunFile {
-  std::string option;  ///< "--metrics"
+  std::string option;  ///< Is a text such as "--metrics".
   std::filesystem::path path;
 };
 

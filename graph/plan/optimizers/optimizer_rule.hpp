@@ -25,35 +25,36 @@ inline constexpr std::size_t most_state_tensors = 4;
 /// Points to a field of a rule's settings.
 using SettingsField = std::variant<double*, bool*, std::optional<double>*>;
 
-/// A constant that a rule has.
+/// Is a constant that a rule has.
 struct RuleConstant {
   const Constant* constant;
   /// Returns the field that keeps the constant in settings of this rule.
   SettingsField (*field)(OptimizerSettings&);
 };
 
-/// A tensor of the parameter's size that a rule keeps from update to update.
+/// Is a tensor of the parameter's size that a rule keeps from update to update.
 struct StateTensor {
-  std::string_view name;  ///< as in PyTorch's state, e.g. "exp_avg"; of variants, as in theirs
-  float initial = 0;      ///< what each element is before the first update
-  bool squares = false;   ///< a mean of squares, which is never negative
+  /// Is the name in PyTorch's state, such as "exp_avg", or in that of the variant.
+  std::string_view name;
+  float initial = 0;     ///< Is what each element is before the first update.
+  bool squares = false;  ///< Says that it is a mean of squares, which is never negative.
 
   bool operator==(const StateTensor&) const = default;
 };
 
-/// A rule with norms of its own, for a parameter that is updated piece by piece: once all of its
+/// Is a rule with norms of its own, for a parameter that is updated piece by piece: once all of its
 /// elements have done the first step, the norms are known for the second. All spans of a call are
 /// of the same elements.
 struct ShardedRule {
-  /// State follows the gradient, whose sum is cleared. Returns the squared norm of the directions
-  /// of these elements, of which a caller passes one block of the norm at a time: norm_block
-  /// elements, fewer at the parameter's end.
+  /// Lets the state follow the gradient, whose sum is cleared. Returns the squared norm of the
+  /// directions of these elements, of which a caller passes one block of the norm at a time:
+  /// norm_block elements, fewer at the parameter's end.
   double (*follow)(const Hyper&, std::int64_t step, std::span<const float> weight,
                    const SummedGradient& gradient, std::span<const std::span<float>> state);
   /// Writes the directions of elements that have done the first step to `directions`.
   void (*directions)(const Hyper&, std::int64_t step, std::span<const float> weight,
                      std::span<const std::span<float>> state, float* directions);
-  /// The weights move; the squared norms are those of the whole parameter before, and of its
+  /// Moves the weights. The squared norms are those of the whole parameter before, and of its
   /// directions.
   void (*move)(const Hyper&, std::int64_t step, double squared_weights, double squared_directions,
                std::span<float> weight, std::span<const std::span<float>> state);
@@ -86,7 +87,8 @@ struct ParameterRule {
   Hyper hyper = {};
 };
 
-/// @throws Error invalid_argument naming rule and constant, what it may be, and what it is.
+/// Checks the constants. @throws Error invalid_argument that names the rule and the constant, what
+/// it may be, and what it is.
 void validate(const OptimizerRule& rule, const Hyper& hyper);
 
 /// Returns the rule whose settings are `Settings`, one of OptimizerSettings. The rule's source
