@@ -12,9 +12,9 @@ namespace penstock::testing {
 inline constexpr std::int64_t offload_updates = 3;
 inline constexpr int offload_batch = 12, offload_accumulation = 4;
 
-/// An IPU for each of the four blocks.
+/// Returns options with an IPU for each of the four blocks.
 Options four_stages();
-/// All in one stage.
+/// Returns options with everything in one stage.
 Options one_stage();
 
 TrainingRun run_digits(const Options& options,
@@ -25,9 +25,9 @@ TrainingRun run_digits(const Options& options,
 std::string refused_without(Options kept, Options moved);
 
 std::int64_t sum(const TrainingRun& run, std::int64_t (*of)(const StageReport&));
-/// Of all stages, what they share counted in each.
+/// Returns the sum over all stages, in which what they share is counted for each.
 std::int64_t peaks(const TrainingRun& run);
-/// Of stages that are all on one IPU.
+/// Returns the peak of stages that are all on one IPU.
 std::int64_t ipu_peak(const TrainingRun& run);
 
 }  // namespace penstock::testing

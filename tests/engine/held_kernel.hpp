@@ -1,5 +1,5 @@
-// HeldKernel: a kernel of a model that a test holds in one of its runs, so that the call that runs
-// it is under way for as long as the test needs.
+// A HeldKernel is a kernel of a model that a test holds in one of its runs, so that the call that
+// runs it is under way for as long as the test needs.
 #pragma once
 
 #include <algorithm>

@@ -39,7 +39,7 @@ inline const std::vector<LoaderKind> all_loader_kinds{
     {"streams, sync, no workers", true, LoaderMode::sync, 0},
     {"streams, rebatched, two workers", true, LoaderMode::rebatched, 2}};
 
-/// What a dataset does before it writes a sample.
+/// Is what a dataset does before it writes a sample.
 using BeforeRead = std::function<void(std::int64_t sample, const std::stop_token& stop)>;
 
 /// Batches of two of the samples 0 to 7, each of which is preceded by `before`. `gone` is called

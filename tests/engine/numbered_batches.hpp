@@ -12,10 +12,10 @@
 
 namespace penstock::testing {
 
-/// The samples of one batch after the other.
+/// Has the samples of one batch after the other.
 using Numbers = std::vector<std::int64_t>;
 
-/// The numbers of a batch, after checking that both fields agree.
+/// Returns the numbers of a batch, after checking that both fields agree.
 inline Numbers numbers_of(const Batch& batch) {
   const auto labels = batch.at(1).as<std::int64_t>();
   const auto values = batch.at(0).as<float>();

@@ -1,4 +1,4 @@
-// expect_same_weights: what compares two models bit by bit.
+// expect_same_weights() compares two models bit by bit.
 #pragma once
 
 #include <gtest/gtest.h>

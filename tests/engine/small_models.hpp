@@ -1,4 +1,4 @@
-// Small models of two blocks, and samples for them.
+// These are small models of two blocks, and samples for them.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// tests: what nearly all tests include, compiled once for each program. Tests include what
-// they use all the same: sanitizer builds do without this header.
+// Nearly all tests include this, compiled once for each program. Tests include what they use all
+// the same, as sanitizer builds do without this header.
 
 #include <gtest/gtest.h>
 

@@ -43,15 +43,15 @@ class AllocationFailures {
   AllocationFailures(const AllocationFailures&) = delete;
   AllocationFailures& operator=(const AllocationFailures&) = delete;
 
-  /// Whether so many allocations were asked for that at least one of them failed.
+  /// Returns whether so many allocations were asked for that at least one of them failed.
   bool reached() const noexcept;
 };
 
 /// Says which allocations fail in the attempts of fail_each_allocation().
 struct FailureSteps {
-  std::int64_t count = 1;   ///< how many allocations fail in a row
-  std::int64_t stride = 1;  ///< how much later the failures begin in each further attempt
-  std::int64_t first = 1;   ///< where they begin in the first attempt
+  std::int64_t count = 1;   ///< Counts the allocations that fail in a row.
+  std::int64_t stride = 1;  ///< Says how much later the failures begin in each further attempt.
+  std::int64_t first = 1;   ///< Says where they begin in the first attempt.
 };
 
 /// Calls `attempt` again and again, with the first allocation failing, then with the second, and so

@@ -1,5 +1,5 @@
-// CommaLocale: a process whose numbers have a comma before their decimals and points between their
-// thousands, as in German, for C's functions and for C++'s streams.
+// With a CommaLocale, the process's numbers have a comma before their decimals and points between
+// their thousands, as in German, for C's functions and for C++'s streams.
 #pragma once
 
 #include <locale>

@@ -9,19 +9,19 @@
 namespace penstock::testing {
 
 struct CommandResult {
-  int code = -1;  ///< exit code; -1 if a signal ended the program
+  int code = -1;  ///< Is the exit code, or -1 if a signal ended the program.
   std::string out;
   std::string err;
 };
 
-/// What a program finds at the other end of a stream that is not read here.
+/// Says what a program finds at the other end of a stream that is not read here.
 enum class Unread : std::uint8_t {
-  hung_up,  ///< a pipe whose reader has gone
-  closed,   ///< nothing: the stream is not open
+  hung_up,  ///< The stream is a pipe whose reader has gone.
+  closed,   ///< The stream is not open.
 };
 
 struct CommandOptions {
-  /// Where stdout goes instead of into the result.
+  /// Names where stdout goes instead of into the result.
   std::optional<std::string> out = {};
   std::optional<Unread> unread_out = {};
   std::optional<Unread> unread_err = {};

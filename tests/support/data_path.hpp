@@ -1,4 +1,4 @@
-// Where the tests' data files are: tests/data in the source tree, whatever the working directory.
+// The tests' data files are in tests/data of the source tree, whatever the working directory is.
 #pragma once
 
 #include <filesystem>
@@ -6,7 +6,8 @@
 
 namespace penstock::testing {
 
-/// The file or folder `relative` under tests/data, e.g. data_path("ops/relu.safetensors").
+/// Returns the file or folder `relative` under tests/data, such as
+/// data_path("ops/relu.safetensors").
 std::filesystem::path data_path(std::string_view relative);
 
 }  // namespace penstock::testing

@@ -1,6 +1,6 @@
-// DeterministicRun: executes the actors of a deterministic ActorSystem on the calling thread, one
-// message at a time: in an order drawn from a seed (the same seed, the same order), or actor after
-// actor in turn, as if each message took the same time.
+// A DeterministicRun executes the actors of a deterministic ActorSystem on the calling thread, one
+// message at a time: in an order drawn from a seed (the same seed gives the same order), or actor
+// after actor in turn, as if each message took the same time.
 #pragma once
 
 #include <caf/scheduler/test_coordinator.hpp>
@@ -39,7 +39,7 @@ class DeterministicRun {
 
  private:
   caf::scheduler::test_coordinator& scheduler_;
-  std::optional<std::mt19937_64> random_;  // none: in turn
+  std::optional<std::mt19937_64> random_;  // Without it, actors run in turn.
 };
 
 }  // namespace penstock::testing

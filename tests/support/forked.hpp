@@ -1,4 +1,4 @@
-// exit_code_of_fork: what code does in a process that was forked, as a number for the parent.
+// exit_code_of_fork() says what code does in a process that was forked, as a number for the parent.
 #pragma once
 
 #include <sys/wait.h>

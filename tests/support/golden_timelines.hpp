@@ -1,5 +1,5 @@
-// GoldenTimeline: what the reference systems do in each of their cycles, steps or slots, as a table
-// that names every program run of every IPU.
+// A GoldenTimeline is what the reference systems do in each of their cycles, steps or slots, as a
+// table that names every program run of every IPU.
 #pragma once
 
 #include <ostream>
@@ -18,7 +18,7 @@ struct GoldenTimeline {
   graph::Discipline discipline;
   int stages;
   int micro_batches;
-  std::string_view table;  ///< in the form of graph::to_table(), after an empty line
+  std::string_view table;  ///< Is in the form of graph::to_table(), after an empty line.
 };
 
 std::span<const GoldenTimeline> golden_timelines();

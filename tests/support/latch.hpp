@@ -1,4 +1,4 @@
-// Latch: what test code waits for on another thread, but not for ever.
+// On a Latch, test code waits for another thread, but not for ever.
 #pragma once
 
 #include <chrono>

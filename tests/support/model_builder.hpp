@@ -1,4 +1,4 @@
-// ModelBuilder: graphs for tests, node by node.
+// A ModelBuilder makes graphs for tests, node by node.
 #pragma once
 
 #include <string>
@@ -12,20 +12,20 @@ class ModelBuilder {
  public:
   ModelBuilder() { graph_.name = "test"; }
 
-  /// `[1, sample...]`: compile() sets the batch.
+  /// Adds an input of the shape `[1, sample...]`; compile() sets the batch.
   graph::ValueId input(const std::string& name, std::vector<std::int64_t> sample,
                        DType dtype = DType::f32);
   graph::ValueId parameter(const std::string& name, const Shape& shape);
   graph::ValueId buffer(const std::string& name, const Shape& shape);
 
-  /// What follows belongs to this block; a name may come back later.
+  /// Puts what follows into this block; a name may come back later.
   ModelBuilder& block(const std::string& name, std::int32_t ipu = graph::none);
   /// Appends a node and returns its first output.
   graph::ValueId apply(const graph::Op& op, std::vector<graph::ValueId> inputs,
                        graph::Attributes attributes = {}, const std::string& name = "");
   graph::ValueId apply(const std::string& op, std::vector<graph::ValueId> inputs,
                        graph::Attributes attributes = {}, const std::string& name = "");
-  /// A linear layer with parameters NAME.weight and NAME.bias.
+  /// Adds a linear layer with the parameters NAME.weight and NAME.bias.
   graph::ValueId linear(const std::string& name, graph::ValueId x, std::int64_t features);
 
   void output(const std::string& name, graph::ValueId value) {

@@ -1,4 +1,4 @@
-// NumberedSamples: a dataset whose sample i is the number i as f32 [2] and as i64 [], and whose
+// NumberedSamples is a dataset whose sample i is the number i as f32 [2] and as i64 [], and whose
 // reads a test can count, hold up or make fail.
 #pragma once
 

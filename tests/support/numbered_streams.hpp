@@ -1,4 +1,4 @@
-// NumberedStreams: an iterable dataset of the numbers 0 to count-1 as i64 [], which the workers
+// NumberedStreams is an iterable dataset of the numbers 0 to count-1 as i64 [], which the workers
 // share in blocks, and whose reads a test can hold up or make fail.
 #pragma once
 
@@ -11,7 +11,7 @@ namespace penstock::testing {
 
 class NumberedStreams : public IterableDataset {
  public:
-  /// @param says_size whether size() gives it away
+  /// Makes a dataset of `count` numbers; `says_size` says whether size() gives that away.
   explicit NumberedStreams(std::int64_t count, bool says_size = true)
       : count_(count), says_size_(says_size) {}
 

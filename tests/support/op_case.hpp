@@ -1,5 +1,6 @@
-// OpCase: ops that are applied one after the other, and the gradient that is sent back through
-// them, as a file describes them: what tests/tools/random_op_cases.py draws and PyTorch computes.
+// An OpCase has ops that are applied one after the other, and the gradient that is sent back
+// through them, as a file describes them: tests/tools/random_op_cases.py draws them and PyTorch
+// computes them.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// PlanRunner: executes a plan in the simplest way there is: the forwards of every micro-batch
+// A PlanRunner executes a plan in the simplest way there is: the forwards of every micro-batch
 // through all stages, then the backwards, all on the calling thread unless it is told who runs
 // parts. Memory holds NaNs wherever the plan promises nothing, and has watched borders.
 #pragma once
@@ -22,8 +22,8 @@ class PlanRunner {
   /// shared are given to `parts`; without one they run one after the other.
   explicit PlanRunner(graph::Plan plan, graph::PartRunner* parts = nullptr);
 
-  /// One window from zeroed accumulators. `micro_batches[m]` are the plan's inputs; returns the
-  /// plan's outputs of each.
+  /// Runs one window from zeroed accumulators. `micro_batches[m]` are the plan's inputs. Returns
+  /// the plan's outputs of each.
   std::vector<std::vector<Tensor>> run(const std::vector<std::vector<Tensor>>& micro_batches);
 
   void set_variable(const std::string& name, const Tensor& value);
@@ -48,7 +48,7 @@ class PlanRunner {
   std::vector<std::shared_ptr<Stage>> stages_;
 };
 
-/// Inputs for a window, drawn from a seed: by micro-batch, in the order of Plan::inputs.
+/// Draws inputs for a window from a seed: by micro-batch, in the order of Plan::inputs.
 std::vector<std::vector<Tensor>> random_inputs(const graph::Plan& plan, std::size_t micro_batches);
 
 /// Returns everything that a window computes: outputs of each micro-batch, then gradients and

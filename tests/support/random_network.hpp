@@ -1,5 +1,5 @@
-// Random networks: a model drawn from a seed, with skip connections, branches, inputs used in
-// several places and layers that share a parameter. The same on every machine.
+// Random networks are models drawn from a seed, with skip connections, branches, inputs used in
+// several places and layers that share a parameter. They are the same on every machine.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace penstock::testing {
 
-/// Blocks "B0" to "B3" of several layers each; inputs "x" [N,6] and "y" [N,6]; output "out" [N,6];
-/// a scalar loss in the last block. Smooth except for relu.
+/// Draws a network with blocks "B0" to "B3" of several layers each, inputs "x" [N,6] and "y" [N,6],
+/// an output "out" [N,6], and a scalar loss in the last block. It is smooth except for relu.
 ModelBuilder random_network(std::uint64_t seed);
 
 }  // namespace penstock::testing

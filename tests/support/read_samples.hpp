@@ -1,4 +1,4 @@
-// Samples read out of a dataset one by one, as a loader's worker does it.
+// This reads samples out of a dataset one by one, as a loader's worker does.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// A reference result in memory: the tensors and attributes of one safetensors file. Reads the files
-// under tests/data, which are known to be well formed; it is no reader for anybody else's files.
+// A ReferenceFile is a reference result in memory: the tensors and attributes of one safetensors
+// file. It reads the files under tests/data, which are known to be well formed; it is no reader for
+// anybody else's files.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// What an action that must be refused says.
+// refusal() returns what an action that must be refused says.
 #pragma once
 
 #include <gtest/gtest.h>

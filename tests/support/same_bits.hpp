@@ -1,4 +1,4 @@
-// same_bits: the strongest comparison of tensors.
+// same_bits() is the strongest comparison of tensors.
 #pragma once
 
 #include <cstring>
@@ -7,7 +7,7 @@
 
 namespace penstock::testing {
 
-/// Same type and same bytes.
+/// Returns whether both have the same type and the same bytes.
 inline bool same_bits(const Tensor& a, const Tensor& b) {
   return a.dtype() == b.dtype() && a.shape() == b.shape() &&
          std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;

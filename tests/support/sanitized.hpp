@@ -1,4 +1,5 @@
-// Whether a test was built with a sanitizer, under which everything takes several times as long.
+// This says whether a test was built with a sanitizer, under which everything takes several times
+// as long.
 #pragma once
 
 namespace penstock::testing {

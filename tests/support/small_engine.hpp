@@ -1,6 +1,6 @@
-// SmallNetwork and SmallEngine: a running model for tests of the actors: four stages of equal cost,
-// each a linear layer 8x8, a probe that a test may hook, and a buffer that every micro-batch
-// changes; then a mean of squares as the loss.
+// A SmallNetwork and a SmallEngine are a running model for tests of the actors. It has four stages
+// of equal cost, each a linear layer 8x8, a probe that a test may hook, and a buffer that every
+// micro-batch changes; then a mean of squares as the loss.
 #pragma once
 
 #include <cstdint>
@@ -26,26 +26,28 @@ struct ProbeRun {
 
 struct SmallEngineOptions {
   std::string schedule = "grouped";
-  std::int64_t stages = 4;                         ///< 1, 2 or 4
+  std::int64_t stages = 4;                         ///< Is 1, 2 or 4.
   std::optional<graph::PhaseRequest> phased = {};  ///< goes with "sequential"
-  bool tied = false;     ///< the layers have one weight, that of the first
-  bool squares = false;  ///< behind each layer: the gradient needs what it is given
+  bool tied = false;  ///< Says that the layers have one weight, that of the first.
+  /// Puts squares behind each layer: their gradient needs what they are given.
+  bool squares = false;
   bool recompute = false;
   bool training = true;
   std::int64_t replicas = 1;
   std::int64_t gradient_accumulation = 8;
   double max_grad_norm = 0;
-  bool offload = false;  ///< every class, off the IPUs
-  bool shards = false;   ///< of the optimizer's state, of every tensor
+  bool offload = false;  ///< Keeps every class off the IPUs.
+  bool shards = false;   ///< Divides the optimizer's state of every tensor.
   Reduction reduction = Reduction::mean;
   OutputMode output_mode = OutputMode::all;
   std::int64_t output_period = 1;
-  bool anchors = false;  ///< on the second layer, its gradient and that of the third's weight
+  /// Asks for anchors on the second layer, its gradient and that of the third's weight.
+  bool anchors = false;
   bool trace = false;
   std::int64_t trace_events = 1 << 20;
   double stall_seconds = 60;
   std::string rule = "adamw";
-  const graph::OptimizerRule* own_rule = nullptr;  ///< instead
+  const graph::OptimizerRule* own_rule = nullptr;  ///< Replaces the rule.
   double momentum = 0;
   int threads = 2;
   bool deterministic = true;
@@ -69,9 +71,9 @@ class SmallNetwork {
 
   /// Micro-batches per replica of `windows` windows (in inference a window is one).
   std::int64_t micro_batches(std::int64_t windows) const;
-  /// Inputs for so many windows; the same for every network.
+  /// Returns inputs for `windows` windows, which are the same for every network.
   std::vector<Tensor> inputs(std::int64_t windows) const;
-  /// What every network's variables are at first, by position in the plan.
+  /// Returns what every network's variables are at first, by position in the plan.
   std::vector<Tensor> first_variables() const;
 
  private:
@@ -81,7 +83,7 @@ class SmallNetwork {
 
 class SmallEngine : public SmallNetwork {
  public:
-  /// With the first variables written.
+  /// Makes an engine with the first variables written.
   explicit SmallEngine(const SmallEngineOptions& options = {});
 
   actors::PipelineRuntime& runtime() { return *runtime_; }
@@ -105,7 +107,7 @@ class ProbeHook {
   ProbeHook& operator=(const ProbeHook&) = delete;
 };
 
-/// Whether the tensors' types and elements are the same, bit for bit.
+/// Returns whether the tensors' types and elements are the same, bit for bit.
 bool same_bits(const std::vector<Tensor>& a, const std::vector<Tensor>& b);
 
 }  // namespace penstock::testing

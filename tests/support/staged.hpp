@@ -1,4 +1,4 @@
-// Staged: a graph with its stages, as the passes from layouts to programs take it.
+// A Staged is a graph with its stages, as the passes from layouts to programs take it.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// Tape: ops applied one after the other, each at once, every value in a block of its own, and the
-// way back through them. The simplest thing that runs a graph; what is cleverer is compared with
-// it.
+// A Tape applies ops one after the other, each at once, with every value in a block of its own, and
+// goes the way back through them. It is the simplest thing that runs a graph; what is cleverer is
+// compared with it.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ namespace penstock::testing {
 
 class Tape {
  public:
-  /// A value that no node computes.
+  /// Adds a value that no node computes.
   graph::ValueId leaf(Tensor tensor);
   /// Appends and runs a node; returns its outputs.
   std::vector<graph::ValueId> apply(const graph::Op& op, std::vector<graph::ValueId> inputs,
@@ -26,12 +26,12 @@ class Tape {
   /// in `wanted` and everything between them and the output.
   void backward(graph::ValueId output, const Tensor& gradient,
                 const std::vector<graph::ValueId>& wanted = {});
-  /// What `backward` found; empty: the output does not depend on it differentiably.
+  /// Returns what `backward` found; it is empty if the output does not depend on it differentiably.
   const Tensor& gradient(graph::ValueId value) const { return gradients_[index(value)]; }
 
   const Tensor& operator[](graph::ValueId value) const { return tensors_[index(value)]; }
   const graph::Graph& graph() const { return graph_; }
-  /// Every kernel call so far, forward and backward, in order.
+  /// Returns every kernel call so far, forward and backward, in order.
   const std::vector<OpCall>& calls() const { return calls_; }
 
  private:
@@ -43,9 +43,9 @@ class Tape {
   void backward_of(graph::NodeId node, const std::vector<bool>& wanted);
 
   graph::Graph graph_;
-  std::vector<Tensor> tensors_;    ///< by ValueId
-  std::vector<Tensor> gradients_;  ///< by ValueId
-  std::vector<OpCall> calls_;      ///< by NodeId
+  std::vector<Tensor> tensors_;    ///< Is numbered by ValueId.
+  std::vector<Tensor> gradients_;  ///< Is numbered by ValueId.
+  std::vector<OpCall> calls_;      ///< Is numbered by NodeId.
 };
 
 }  // namespace penstock::testing

@@ -1,4 +1,5 @@
-// TemporaryDirectory: an empty directory of its own for one test, removed with all its files.
+// A TemporaryDirectory is an empty directory of its own for one test, which is removed with all its
+// files.
 #pragma once
 
 #include <filesystem>
@@ -16,16 +17,16 @@ class TemporaryDirectory {
   TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
 
   const std::filesystem::path& path() const noexcept { return path_; }
-  /// The path of the file `name` inside.
+  /// Returns the path of the file `name` inside.
   std::filesystem::path operator/(std::string_view name) const { return path_ / name; }
-  /// The names of everything inside.
+  /// Returns the names of everything inside.
   std::set<std::string> entries() const;
 
  private:
   std::filesystem::path path_;
 };
 
-/// The bytes of a file. @throws std::runtime_error if it cannot be read.
+/// Returns the bytes of a file. @throws std::runtime_error if it cannot be read.
 std::string file_content(const std::filesystem::path& path);
 /// Creates or replaces a file. @throws std::runtime_error if it cannot be written.
 void write_file(const std::filesystem::path& path, std::string_view content);

@@ -1,4 +1,5 @@
-// TestClock: a clock whose time passes only when a test says so, for whoever is given its now().
+// A TestClock is a clock whose time passes only when a test says so, for whoever is given its
+// now().
 #pragma once
 
 #include <atomic>

@@ -12,14 +12,14 @@
 namespace penstock::testing {
 
 struct TexturedImage {
-  int label = 0;                                      ///< 0 to 9
-  std::array<std::uint8_t, 3 * 32 * 32> pixels = {};  ///< [3,32,32]
+  int label = 0;                                      ///< Is from 0 to 9.
+  std::array<std::uint8_t, 3 * 32 * 32> pixels = {};  ///< Has the shape [3,32,32].
 };
 
 /// `count` images, as many of each class but for a rest; those of another seed are others.
 std::vector<TexturedImage> textured_images(int count, std::uint64_t seed);
 
-/// The images as the records of a file.
+/// Returns the images as the records of a file.
 std::string cifar10_records(const std::vector<TexturedImage>& images);
 
 }  // namespace penstock::testing

@@ -1,4 +1,4 @@
-// How many threads this process has, and whether one of them waits.
+// These say how many threads this process has, and whether one of them waits.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// ThreadLimit: a process that the system allows only so many more threads.
+// With a ThreadLimit, the system allows the process only so many more threads.
 #pragma once
 
 namespace penstock::testing {

@@ -1,4 +1,4 @@
-// TimedPipeline: the actors of a small network, executed in virtual time. A program takes as many
+// A TimedPipeline executes the actors of a small network in virtual time. A program takes as many
 // ticks as its stage's cost says, a message takes none, and each stage has an IPU of its own. What
 // a stage does when is then decided by the engine's counting alone.
 #pragma once
@@ -14,10 +14,10 @@
 
 namespace penstock::testing {
 
-/// What IPUs write down while virtual time passes.
+/// Has what IPUs write down while virtual time passes.
 struct VirtualTime {
-  int now = 0;                        ///< in ticks
-  std::vector<graph::Run> runs = {};  ///< in the order of their beginning
+  int now = 0;                        ///< Is counted in ticks.
+  std::vector<graph::Run> runs = {};  ///< Are in the order of their beginning.
 };
 
 class TimedPipeline {

@@ -1,4 +1,4 @@
-// TrainingRun: what a short training leaves behind, to be compared with another one.
+// A TrainingRun is what a short training leaves behind, to be compared with another one.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@ namespace penstock::testing {
 
 struct TrainingRun {
   std::map<std::string, Tensor> weights;
-  std::vector<float> losses;  ///< of every micro-batch, in data order
+  std::vector<float> losses;  ///< Are those of every micro-batch, in data order.
   std::vector<StageReport> stages;
-  std::vector<NamedTensor> state;  ///< the optimizer's
+  std::vector<NamedTensor> state;  ///< Is that of the optimizer.
 };
 
-/// Every sample of a dataset: one tensor per field, [samples, field...].
+/// Returns every sample of a dataset: one tensor per field, [samples, field...].
 std::vector<Tensor> all_samples(const Dataset& dataset);
 
 /// Trains `model` for `updates` updates on the leading rows of `samples` (one tensor per input, in
@@ -25,8 +25,8 @@ std::vector<Tensor> all_samples(const Dataset& dataset);
 TrainingRun train(const Model& model, Options options, const Optimizer& optimizer,
                   const std::vector<Tensor>& samples, std::int64_t updates);
 
-/// Whether both have the same parameters and optimizer state, with the same bits; names the first
-/// that differs.
+/// Checks whether both have the same parameters and optimizer state, with the same bits, and names
+/// the first that differs.
 std::string first_difference(const TrainingRun& a, const TrainingRun& b);
 
 }  // namespace penstock::testing

@@ -13,11 +13,11 @@
 
 namespace penstock::testing {
 
-/// What a call has come to. It allocates nothing, for that might fail.
+/// Says what a call has come to. It allocates nothing, as that might fail.
 struct CallOutcome {
   std::optional<Errc> refusal = {};
   bool raw_exception = false;
-  bool reached = false;  ///< the call has made the allocation that was to fail
+  bool reached = false;  ///< Says that the call has made the allocation that was to fail.
 };
 
 /// Makes `call` while its allocation number `number` on this thread fails, or with all its memory

@@ -1,5 +1,6 @@
-// without_memory_left: what code does on a thread when the process gets no memory any more, from
-// the C library's own allocator or from anywhere else. In a process of its own, which has forked.
+// without_memory_left() says what code does on a thread when the process gets no memory any more,
+// from the C library's own allocator or from anywhere else. It runs in a process of its own, which
+// was forked.
 #pragma once
 
 #include <sys/mman.h>

@@ -10,7 +10,7 @@
 
 namespace penstock::testing {
 
-/// w -= gradient + step, state counts up; throws at a gradient of 666.
+/// Computes w -= gradient + step, and counts up the state. It throws at a gradient of 666.
 inline const graph::OptimizerRule subtract{
     .name = "subtract",
     .state = [](const graph::Hyper&) -> std::vector<graph::StateTensor> {

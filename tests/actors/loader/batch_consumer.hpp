@@ -1,4 +1,5 @@
-// BatchConsumer: takes an epoch's batches at a loader's port, one after the other, without waiting.
+// A BatchConsumer takes an epoch's batches at a loader's port, one after the other, without
+// waiting.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +43,7 @@ class BatchConsumer {
 
   // These belong to the last epoch that has begun.
   std::vector<std::vector<Number>> batches = {};
-  std::int64_t dropped = -1;  // at its end
+  std::int64_t dropped = -1;  // It is set at the end of the epoch.
   std::optional<actors::LoadFailure> failure = {};
 
  private:

@@ -1,5 +1,5 @@
-// LoaderRig: what the tests of both loader actors drive: a deterministic system with a loader, its
-// readers, and a consumer of its batches.
+// The tests of both loaders drive a LoaderRig: a deterministic system with a loader, its readers,
+// and a consumer of its batches.
 #pragma once
 
 #include <caf/actor_registry.hpp>
@@ -47,7 +47,7 @@ class LoaderRig {
     while (step()) continue;
   }
 
-  std::shared_ptr<const actors::EpochPlan> plan;  // of the epochs that begin
+  std::shared_ptr<const actors::EpochPlan> plan;  // Is that of the epochs that begin.
 
  protected:
   /// `takes` is how many batches of each epoch the consumer takes at most.

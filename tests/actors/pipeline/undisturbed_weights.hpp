@@ -1,4 +1,4 @@
-// weights_after(): the weights that a call of a small engine leaves if nothing disturbs it.
+// weights_after() returns the weights that a call of a small engine leaves if nothing disturbs it.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace penstock::testing {
 
-/// How many updates the calls do that tests disturb.
+/// Counts the updates of the calls that tests disturb.
 inline constexpr std::int64_t windows = 3;
 
 /// Returns the weights after `updates` updates of an undisturbed run on the samples of `windows`.

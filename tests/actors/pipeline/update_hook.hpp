@@ -1,4 +1,5 @@
-// UpdateHook: what a test does in the middle of weight updates, by an optimizer rule that calls it.
+// By an UpdateHook, a test does something in the middle of weight updates: an optimizer rule calls
+// it.
 #pragma once
 
 #include <cstdint>

@@ -12,8 +12,8 @@
 
 namespace penstock::testing {
 
-/// Experiments, one of each seed from 0, the configurations of each, and the updates of each of
-/// these.
+/// There are this many experiments, one of each seed from 0, with so many configurations of each
+/// and so many updates of each of these.
 inline constexpr int experiments = 50, configurations_each = 10, updates = 3;
 
 /// Draws that are the same on every machine.
@@ -37,47 +37,52 @@ struct NamedOptimizer {
   Optimizer optimizer;
 };
 
-/// Model, data, optimizer, b, G, R, seed, reduction, input groups and the last update's samples.
+/// Has the model, the data, the optimizer, b, G, R, the seed, the reduction, the input groups and
+/// the samples of the last update.
 struct Experiment {
   const SmallNetwork* network = nullptr;
-  NamedOptimizer optimizer = {};  ///< with one of the network's parameters in a group, or with none
+  NamedOptimizer optimizer = {};  ///< Has one of the network's parameters in a group, or none.
   Options options = {};
-  std::int64_t last_samples = 0;  ///< of the last update, fewer than any other's; 0: as many
+  /// Counts those of the last update, which are fewer than any other's; 0 says that they are as
+  /// many.
+  std::int64_t last_samples = 0;
 };
 
-/// Samples of a whole update.
+/// Counts the samples of a whole update.
 std::int64_t per_update(const Options& options);
-/// Micro-batches of an update, counted from 0. A shorter one has equal ones, as large as they can
-/// be.
+/// Counts the micro-batches of an update, numbered from 0. A shorter one has equal ones, as large
+/// as they can be.
 std::size_t micro_batches_of(const Experiment& experiment, std::size_t update);
 
-/// One of the small networks, or the large one.
+/// Draws one of the small networks, or the large one.
 Experiment draw_experiment(Draws& draws);
-/// With that network, which has to outlive the experiment.
+/// Draws an experiment with `network`, which has to outlive it.
 Experiment draw_experiment(Draws& draws, const SmallNetwork& network, bool large);
 
 /// Says where a model is cut into stages.
 enum class Cut : std::uint8_t {
-  between_blocks,   ///< as `Topology::stages` says
-  between_layers,   ///< anywhere: as `Model::set_stage_assignment` was told
-  by_the_compiler,  ///< `Topology::automatic_stages`
+  between_blocks,   ///< Cuts as `Topology::stages` says.
+  between_layers,   ///< Cuts anywhere, as `Model::set_stage_assignment` was told.
+  by_the_compiler,  ///< Cuts as `Topology::automatic_stages` asks.
   by_rule           ///< `Topology::stage_rule`, of blocks that say their IPUs
 };
 
 struct Configuration {
-  Options options = {};  ///< those of the experiment, and all others drawn
+  Options options = {};  ///< Has those of the experiment, and all others drawn.
   Marks marks = {};
-  bool cached = false;   ///< run by a plan that is read from a cache
-  bool limited = false;  ///< on IPUs that have what the fullest of them needs, and no byte more
+  bool cached = false;  ///< Says that the plan is read from a cache.
+  /// Says that the IPUs have what the fullest of them needs, and no byte more.
+  bool limited = false;
   Cut cut = Cut::between_blocks;
   int stages = 1;
-  std::vector<int> layer_stages = {};  ///< of Cut::between_layers: of each layer, in post-order
+  /// Has the stage of each layer, in post-order, for Cut::between_layers.
+  std::vector<int> layer_stages = {};
 };
 
-/// How to train `experiment` for all its updates.
+/// Draws how to train `experiment` for all its updates.
 Configuration draw_configuration(Draws& draws, const Experiment& experiment);
 
-/// The model of `experiment` as `configuration` cuts it.
+/// Returns the model of `experiment` as `configuration` cuts it.
 Model build_model(const Experiment& experiment, const Configuration& configuration);
 
 /// Everything that was drawn, as JSON.

@@ -13,25 +13,26 @@
 
 namespace penstock::testing {
 
-/// What a model says of how it is run.
+/// Has what a model says of how it is run.
 struct Marks {
-  std::uint32_t checkpoints = 0;  ///< whose bits say which values are marked for recomputation
-  std::array<int, 4> ipus = {-1, -1, -1, -1};  ///< of the blocks
+  std::uint32_t checkpoints = 0;  ///< Has bits that say which values are marked for recomputation.
+  std::array<int, 4> ipus = {-1, -1, -1, -1};  ///< Are those of the blocks.
 };
 
 struct SmallNetwork {
   std::string name;
-  /// Blocks "A" to "D", one output "out".
+  /// Builds blocks "A" to "D" with one output "out".
   std::function<Model(const Marks& marks)> build;
-  /// One tensor per input, of so many samples.
+  /// Returns one tensor per input, of `count` samples.
   std::function<std::vector<Tensor>(std::int64_t count)> samples;
-  std::string layer;      ///< the name of one within
-  std::string parameter;  ///< the name of one
-  /// As many as the compiler can cut it into; it leaves together what shares a parameter.
+  std::string layer;      ///< Is the name of a layer within.
+  std::string parameter;  ///< Is the name of a parameter.
+  /// Counts the stages into which the compiler can cut it; it leaves together what shares a
+  /// parameter.
   int automatic_stages;
 };
 
-/// Floats and whole numbers below `limit`, the same for the same shape.
+/// Returns floats and whole numbers below `limit`, which are the same for the same shape.
 Tensor numbers(const Shape& shape);
 Tensor integers(const Shape& shape, std::int64_t limit);
 

@@ -1,5 +1,5 @@
-// Trained: what a training leaves behind that is run as a configuration says, and whether it is
-// what another one leaves behind.
+// Trained is what a training leaves behind that is run as a configuration says; difference() says
+// whether it is what another one leaves behind.
 #pragma once
 
 #include <map>
@@ -10,13 +10,13 @@
 
 namespace penstock::testing {
 
-/// What each call returned under a name, as numbers.
+/// Has what each call returned under a name, as numbers.
 using Calls = std::vector<std::vector<float>>;
 
 struct Trained {
   /// Weights, buffers, the optimizer's state, and what inference makes of them.
   std::map<std::string, Tensor> tensors;
-  std::map<std::string, Calls> returned;  ///< losses, outputs and anchors
+  std::map<std::string, Calls> returned;  ///< Has losses, outputs and anchors.
 };
 
 Trained train(const Experiment& experiment, const Configuration& configuration);
@@ -25,7 +25,7 @@ Trained train(const Experiment& experiment, const Configuration& configuration);
 /// for.
 Configuration reference_configuration(const Experiment& experiment);
 
-/// Names the first thing that is not as in the reference; empty if all is.
+/// Names the first thing that is not as in the reference; the text is empty if everything is.
 std::string difference(const Trained& trained, const Trained& reference,
                        const Experiment& experiment, const Options& options);
 

@@ -1,4 +1,4 @@
-// What --metrics wrote, line by line.
+// This reads what --metrics wrote, line by line.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 
 namespace penstock::testing {
 
-/// A step per line, then the summary.
+/// Returns a step per line, and then the summary.
 inline std::vector<nlohmann::json> metrics_lines(const std::filesystem::path& path) {
   std::vector<nlohmann::json> lines;
   std::istringstream text(file_content(path));

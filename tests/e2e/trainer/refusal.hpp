@@ -18,7 +18,7 @@ using BadRun = std::function<Arguments(const TemporaryDirectory& inputs)>;
 struct Refusal {
   const char* name;
   BadRun run;
-  std::string text;  ///< what the refusal names
+  std::string text;  ///< Is what the refusal names.
 };
 
 class TrainerRefusal : public ::testing::TestWithParam<Refusal> {};

@@ -1,5 +1,5 @@
-// What tests of fit(), evaluate() and predict() train: y = w·x, of which the loss is the mean of y,
-// so that its gradient is the mean of x; small enough to do by hand. And numbers, as data for it.
+// Tests of fit(), evaluate() and predict() train this: y = w·x, of which the loss is the mean of y,
+// so that its gradient is the mean of x. It is small enough to do by hand. Its data are numbers.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace penstock::testing {
 
-inline constexpr std::int64_t per_update = 4;  // samples: micro-batches of 2, G of 2
-inline constexpr std::int64_t per_step = 8;    // D of 2
+inline constexpr std::int64_t per_update = 4;  // Counts samples: micro-batches of 2, G of 2.
+inline constexpr std::int64_t per_step = 8;    // There is a D of 2.
 
 struct Scaling {
   Model model{"scaling"};

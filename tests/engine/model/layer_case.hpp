@@ -14,7 +14,7 @@
 
 namespace penstock::testing {
 
-/// What every case may take its inputs from.
+/// Has what every case may take its inputs from.
 struct LayerInputs {
   explicit LayerInputs(Model& model)
       : image(model.input("image", {4, 9, 8})),
@@ -36,7 +36,7 @@ inline void PrintTo(const LayerCase& c, std::ostream* stream) {
   *stream << c.op;
 }
 
-/// Of its layers, in their order.
+/// Returns the names of the model's ops, in the order of its layers.
 inline std::vector<std::string_view> ops_of(const Model& model) {
   std::vector<std::string_view> ops;
   for (const graph::Node& node : ModelAccess::graph(model).nodes) ops.push_back(node.op->name);

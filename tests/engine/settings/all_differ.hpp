@@ -1,4 +1,4 @@
-// Whether a test of a struct changes all of its fields.
+// This checks whether a test of a struct changes all of its fields.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,7 +9,8 @@
 
 namespace penstock::testing {
 
-/// Of two structs of the same type, all fields as std::tie gives them: each must differ.
+/// Takes all fields of two structs of the same type, as std::tie gives them, and expects that each
+/// differs.
 template <class... Fields>
 void expect_all_differ(const std::tuple<Fields...>& left, const std::tuple<Fields...>& right) {
   const auto differ = [&]<std::size_t... I>(std::index_sequence<I...>) {

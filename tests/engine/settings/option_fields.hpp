@@ -10,9 +10,9 @@
 
 namespace penstock::testing {
 
-// All fields of each group; a field that is added does not compile until it is listed here;
-// options_json_fields_test.cpp then fails until it changes it. `log` and `compile_progress` are
-// functions and have no text.
+// These list all fields of each group. A field that is added does not compile until it is listed
+// here; options_json_fields_test.cpp then fails until it changes it. `log` and `compile_progress`
+// are functions and have no text.
 
 inline auto fields(const Stage& stage) {
   const auto& [blocks, ipu] = stage;

@@ -1,4 +1,4 @@
-// What tests of the compiler compile, and how they compare what comes of it.
+// Tests of the compiler compile these, and compare what comes of it by these functions.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,9 +14,10 @@
 
 namespace penstock::testing {
 
-using Inputs = std::vector<std::vector<Tensor>>;  ///< by micro-batch
+using Inputs = std::vector<std::vector<Tensor>>;  ///< Is numbered by micro-batch.
 
-/// A: fc1 and relu; B: fc2, with a skip from A; C: the loss, on fc2 and the target.
+/// Builds A with fc1 and relu, B with fc2 and a skip from A, and C with the loss on fc2 and the
+/// target.
 inline ModelBuilder small_network() {
   ModelBuilder model;
   const auto x = model.input("x", {5}), target = model.input("target", {4});
@@ -27,8 +28,8 @@ inline ModelBuilder small_network() {
   return model;
 }
 
-/// Convolutions, pooling, dropout, batch norm with running statistics, and class labels, in four
-/// blocks.
+/// Builds convolutions, pooling, dropout, batch norm with running statistics, and class labels, in
+/// four blocks.
 inline ModelBuilder convolutional_network() {
   ModelBuilder model;
   const auto x = model.input("x", {1, 8, 8}), labels = model.input("labels", {1, 1}, DType::i64);
@@ -52,7 +53,7 @@ inline graph::CompileRequest training(std::vector<graph::StageRequest> stages = 
   return {.training = true, .batch = 3, .stages = std::move(stages)};
 }
 
-/// Of a model of four blocks.
+/// These are cuts of a model of four blocks.
 inline const std::vector<graph::StageRequest> cuts[] = {
     {{{"B0", "B1"}}, {{"B2", "B3"}}},
     {{{"B0"}}, {{"B1", "B2", "B3"}}},

@@ -1,5 +1,5 @@
-// Samples of ops whose kernels work piece by piece on what is large: in several bands, blocks and
-// tiles, for which the ops' own samples are too small.
+// These are samples of ops whose kernels work piece by piece on what is large: in several bands,
+// blocks and tiles, for which the ops' own samples are too small.
 #pragma once
 
 #include <vector>

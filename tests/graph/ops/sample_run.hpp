@@ -10,8 +10,8 @@ namespace penstock::graph {
 struct SampleRun {
   testing::Tape tape;
   std::vector<ValueId> inputs;
-  ValueId output;          ///< output 0, the only one that gradients are fed into
-  Tensor output_gradient;  ///< what was fed in; empty for an op without `backward`
+  ValueId output;          ///< Is output 0, the only one into which gradients are fed.
+  Tensor output_gradient;  ///< Is what was fed in; it is empty for an op without `backward`.
 };
 
 /// Draws the sample's inputs and runs the op and, if it has one, its gradient, for the inputs at

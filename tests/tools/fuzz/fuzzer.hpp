@@ -1,5 +1,5 @@
-// A fuzzer of readers: mutates what a reader accepts, and expects that it reads or refuses whatever
-// comes of it, in a short line, without a crash and without end.
+// A fuzzer of readers mutates what a reader accepts, and expects that the reader reads or refuses
+// whatever comes of it, in a short line, without a crash and without end.
 #pragma once
 
 #include <functional>
@@ -11,8 +11,8 @@ namespace penstock::testing {
 
 struct FuzzedReader {
   std::string name;
-  std::vector<std::string> seeds;  ///< inputs that are accepted
-  std::vector<std::string> words;  ///< parts of inputs that mean something
+  std::vector<std::string> seeds;  ///< Are inputs that are accepted.
+  std::vector<std::string> words;  ///< Are parts of inputs that mean something.
   /// Reads an input; throws penstock::Error if it refuses it.
   std::function<void(const std::string&)> read;
 };

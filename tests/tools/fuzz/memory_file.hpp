@@ -1,4 +1,4 @@
-// MemoryFile: a file without a disk, for what is read from files by the million.
+// A MemoryFile is a file without a disk, for what is read from files by the million.
 #pragma once
 
 #include <string>

@@ -11,19 +11,19 @@
 
 namespace penstock::testing {
 
-/// A convolution of the tests.
+/// Is a convolution of the tests.
 struct Geometry {
   Shape x;
   Shape weight;
   std::vector<std::int64_t> padding = {0, 0};
 };
 
-/// How its tests are called.
+/// Prints what tests of the geometry are called.
 void PrintTo(const Geometry& geometry, std::ostream* stream);
 
-/// x [N,...] as lanes whose padding lanes all hold `padding`.
+/// Returns x [N,...] as lanes whose padding lanes all hold `padding`.
 Tensor lanes_of(const Tensor& x, float padding = 0);
-/// The first `batch` samples of [B,...,16].
+/// Returns the first `batch` samples of [B,...,16].
 Tensor samples_of(const Tensor& lanes, std::int64_t batch);
 
 /// The outputs of one call of `op`.

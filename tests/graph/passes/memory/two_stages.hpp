@@ -1,4 +1,4 @@
-// Two stages: a plan for tests of the memory that plans need.
+// This is a plan of two stages for tests of the memory that plans need.
 #pragma once
 
 #include <string>

@@ -14,7 +14,7 @@ namespace penstock::graph {
 
 using Vector = std::vector<float>;
 
-/// A parameter with its state under one rule.
+/// Is a parameter with its state under one rule.
 class Parameter {
  public:
   Parameter(const OptimizerRule& rule, const Hyper& hyper, Vector initial)
@@ -40,7 +40,7 @@ class Parameter {
   std::int64_t step_ = 0;
 };
 
-/// The same of a rule in shards.
+/// Is the same for a rule in shards.
 class Sharded {
  public:
   Sharded(const OptimizerRule& rule, const Hyper& hyper, Vector initial, std::int64_t replicas)
@@ -108,7 +108,7 @@ class Sharded {
   std::int64_t step_ = 0;
 };
 
-/// The weights after one update per gradient.
+/// Returns the weights after one update per gradient.
 inline Vector updated(const OptimizerRule& rule, const Hyper& hyper, Vector weight,
                       const std::vector<Vector>& gradients) {
   Parameter parameter(rule, hyper, std::move(weight));
