@@ -28,9 +28,9 @@
 namespace penstock::benchmarks {
 namespace {
 
-constexpr int cores = 2;  // of the machine that the goals are for
+constexpr int cores = 2;  // The goals are for such a machine.
 
-/// What PyTorch's column says without it.
+/// PyTorch's column says this without PyTorch.
 const std::string not_installed = "not installed";
 
 /// Prints it; returns GFLOP/s of both cores.
@@ -65,7 +65,7 @@ Row row_of(const Contest& contest, const Standing& standing, double peak) {
   return row;
 }
 
-/// Whether both contestants always came to the same result.
+/// Returns whether both contestants always came to the same result.
 bool print_contests(int rounds, double peak) {
   bool same = true;
   std::uint64_t blocks = 0;
@@ -164,8 +164,8 @@ enum class Part { all, contests, ops };
 struct Run {
   Part part = Part::all;
   int rounds = 7;
-  double penstock_bytes = 0;  ///< 0: not measured
-  double pytorch_bytes = 0;   ///< 0: not installed
+  double penstock_bytes = 0;  ///< Is 0 if it was not measured.
+  double pytorch_bytes = 0;   ///< Is 0 if PyTorch is not installed.
 };
 
 int run(const Run& wanted) {

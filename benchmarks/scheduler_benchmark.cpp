@@ -27,9 +27,9 @@ namespace {
 
 struct Work {
   Model model;
-  std::int64_t features;  ///< of its input
+  std::int64_t features;  ///< Counts those of its input.
   std::int64_t batch;
-  std::int64_t micro_batches;  ///< of one update, and of one call
+  std::int64_t micro_batches;  ///< Counts those of one update, and of one call.
 };
 
 /// A model in training on an actor system of its own.

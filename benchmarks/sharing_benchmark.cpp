@@ -1,5 +1,5 @@
-// What an IPU gains from several threads: the same trainings with one thread per IPU and with more,
-// alternating, on one IPU. Usage: sharing_benchmark [ROUNDS [THREADS]]
+// This says what an IPU gains from several threads: the same trainings with one thread per IPU and
+// with more, alternating, on one IPU. Usage: sharing_benchmark [ROUNDS [THREADS]]
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -14,12 +14,12 @@
 namespace penstock::benchmarks {
 namespace {
 
-/// A network on one IPU; its inputs are noise.
+/// Is a network on one IPU; its inputs are noise.
 struct Work {
   std::string name;
   Model model;
   int batch, accumulation;
-  std::vector<Shape> inputs;  ///< of one sample; a label where the shape is empty
+  std::vector<Shape> inputs;  ///< Are those of one sample; the shape of a label is empty.
 };
 
 Model convolutions(std::int64_t channels, std::int64_t size) {
@@ -106,7 +106,7 @@ void print_work(const Work& work, int rounds, int threads) {
   for (int round = 0; round <= rounds; ++round) {
     one.run();
     more.run();
-    if (round > 0) continue;  // the first only warms up
+    if (round > 0) continue;  // The first round only warms up.
     one.forget();
     more.forget();
   }

@@ -1,5 +1,5 @@
-// EmptyPipeline: stages that compute next to nothing, so that all the time is messages and
-// scheduling: what the engine itself costs.
+// An EmptyPipeline has stages that compute next to nothing, so that all the time is messages and
+// scheduling, which is what the engine itself costs.
 #pragma once
 
 #include "penstock/options.hpp"
@@ -12,9 +12,9 @@ class EmptyPipeline {
  public:
   struct Setting {
     int stages = 4;
-    int accumulation = 400;  ///< micro-batches per call
+    int accumulation = 400;  ///< Counts the micro-batches of a call.
     Strategy strategy = Strategy::pipelined;
-    int threads = 0;  ///< worker threads; 0: one per core
+    int threads = 0;  ///< Counts the worker threads; 0 stands for one per core.
     int threads_per_ipu = 1;
   };
 

@@ -28,8 +28,8 @@ Model empty_stages(int count) {
 }
 
 Model equal_stages() {
-  // The first stage computes no gradient of its input: half as many features again make two
-  // products as much work as the others' three.
+  // The first stage computes no gradient of its input: with half as many features again, its two
+  // products are as much work as the others' three.
   constexpr std::int64_t width = equal_stage_inputs * 2 / 3;
   return chain("equal stages", equal_stage_inputs, equal_stage_count,
                [](Model& model, const std::string& name, Value x) {

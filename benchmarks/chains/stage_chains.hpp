@@ -8,11 +8,11 @@
 
 namespace penstock::benchmarks {
 
-/// Stages of one multiplication. x [N,1].
+/// Makes stages of one multiplication, for x [N,1].
 Model empty_stages(int count);
 
 inline constexpr int equal_stage_count = 4;
-/// x's features.
+/// Counts the features of x.
 inline constexpr std::int64_t equal_stage_inputs = 768;
 /// Four dense layers that take equally long, forward and backward together. x [N,768].
 Model equal_stages();

@@ -1,4 +1,4 @@
-// The floating-point peak of the machine's cores, measured: what figures are a percentage of.
+// This measures the floating-point peak of the machine's cores, of which figures are a percentage.
 #pragma once
 
 #include "graph/kernels/isa.hpp"
@@ -9,7 +9,7 @@ namespace penstock::benchmarks {
 /// best of many short runs.
 double fma_peak(graph::Isa isa, int threads = 1);
 
-/// The same of this thread, within some milliseconds: the median of short runs.
+/// Returns the same for this thread, within some milliseconds: the median of short runs.
 double fma_peak_now(graph::Isa isa);
 
 }  // namespace penstock::benchmarks

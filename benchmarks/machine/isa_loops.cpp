@@ -4,7 +4,7 @@
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
-/// Enough independent chains to hide an addition's latency in two pipes.
+/// There are enough independent chains to hide an addition's latency in two pipes.
 constexpr int chain_count = 12;
 
 float multiply_add(std::int64_t rounds) {

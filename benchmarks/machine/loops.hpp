@@ -9,14 +9,14 @@
 namespace penstock::benchmarks {
 
 struct Loops {
-  std::int64_t flops_per_round;  ///< of `multiply_add`, which counts as two
+  std::int64_t flops_per_round;  ///< Is that of `multiply_add`, which counts as two.
   float (*multiply_add)(std::int64_t rounds);
-  std::int64_t unit;  ///< what `count` is a multiple of below
+  std::int64_t unit;  ///< Is what `count` is a multiple of below.
   float (*read)(const float* from, std::int64_t count);
   void (*write)(float* to, std::int64_t count, float value);
 };
 
-/// Those of one of available_isas().
+/// Returns the loops of one of available_isas().
 const Loops& loops(graph::Isa isa);
 
 }  // namespace penstock::benchmarks

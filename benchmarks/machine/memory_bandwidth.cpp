@@ -22,7 +22,7 @@ WorkingSet::WorkingSet(graph::Isa isa, std::int64_t bytes)
     : isa_(isa),
       floats_(bytes / float_bytes / loops(isa).unit * loops(isa).unit),
       memory_(allocate_block(static_cast<std::size_t>(bytes))) {
-  write();  // so that every page is there
+  write();  // After it, every page is there.
 }
 
 double WorkingSet::read() {

@@ -1,4 +1,5 @@
-// How fast cores read and write memory, measured: what bounds kernels that compute little per byte.
+// This measures how fast cores read and write memory, which bounds kernels that compute little per
+// byte.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@ class WorkingSet {
  public:
   WorkingSet(graph::Isa isa, std::int64_t bytes);
 
-  /// GB/s of one pass.
+  /// Returns the GB/s of one pass.
   double read();
   double write();
 

@@ -1,4 +1,4 @@
-// One measurement on several threads at once.
+// This makes one measurement on several threads at once.
 #pragma once
 
 #include <thread>

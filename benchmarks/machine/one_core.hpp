@@ -1,4 +1,4 @@
-// Measuring on one core.
+// This measures on one core.
 #pragma once
 
 #include <functional>

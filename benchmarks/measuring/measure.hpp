@@ -1,4 +1,4 @@
-// How long something takes, and the middle of several measurements.
+// These say how long something takes, and what the middle of several measurements is.
 #pragma once
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 
 namespace penstock::benchmarks {
 
-/// Of all its threads, in the program and in the system.
+/// Returns the time of all threads of the process, in the program and in the system.
 double processor_seconds();
 
 }  // namespace penstock::benchmarks

@@ -1,20 +1,20 @@
-// What a pipeline of four equal stages gains over one IPU at a time.
+// This says what a pipeline of four equal stages gains over one IPU at a time.
 #pragma once
 
 namespace penstock::benchmarks {
 
 /// Medians of a way to run them.
 struct StageTimes {
-  double visit_microseconds = 0;  ///< wall-clock time of one forward or backward of a stage
-  double busy_cores = 0;          ///< computing at the same time, on average
+  double visit_microseconds = 0;  ///< Is the wall-clock time of one forward or backward of a stage.
+  double busy_cores = 0;          ///< Counts those that compute at the same time, on average.
 };
 
 struct BalancedStages {
   StageTimes pipelined, sharded;
-  double speedup = 0;  ///< of pipelined over sharded execution, in alternating runs
+  double speedup = 0;  ///< Is that of pipelined over sharded execution, in alternating runs.
 };
 
-/// On two worker threads, with windows of `accumulation` micro-batches.
+/// Compares them on two worker threads, with windows of `accumulation` micro-batches.
 BalancedStages compare_balanced_stages(int accumulation, int rounds);
 
 }  // namespace penstock::benchmarks

@@ -19,7 +19,7 @@ const Setting& fastest(const Contest& contest, const Samples& samples) {
   std::vector<std::unique_ptr<Runner>> runners;
   for (const Setting& setting : settings) {
     runners.push_back(penstock_runner(contest.task, setting, samples));
-    runners.back()->run();  // the first run of each warms up
+    runners.back()->run();  // The first run of each warms up.
   }
   std::vector<double> shortest(runners.size(), std::numeric_limits<double>::infinity());
   for (int round = 0; round < 5; ++round)
@@ -32,7 +32,7 @@ const Setting& fastest(const Contest& contest, const Samples& samples) {
 /// One contestant, and how long each of its runs took.
 struct Lane {
   Runner* runner;
-  int pytorch_threads;  ///< 0: the engine
+  int pytorch_threads;  ///< Is 0 for the engine.
   std::vector<double> seconds = {};
 };
 
@@ -77,10 +77,10 @@ Standing hold(const Contest& contest, int rounds) {
     theirs->run();
     standing.difference =
         std::abs(ours->outcome() - theirs->outcome()) / std::abs(theirs->outcome());
-    // With two threads first: the second one of a team waits busily for a while.
+    // Two threads come first: the second one of a team waits busily for a while.
     lanes.insert(lanes.end(), {{theirs.get(), 2}, {theirs.get(), 1}});
   }
-  ours->run();  // while the first result is held: from here on all memory is there
+  ours->run();  // The first result is held meanwhile: from here on all memory is there.
   const std::uint64_t blocks = memory_counters().blocks_allocated;
   for (int round = 0; round < rounds; ++round)
     for (Lane& lane : lanes) run_once(lane);

@@ -1,5 +1,5 @@
-// A contest: the engine and PyTorch do the same task in turns, so that a change of the machine's
-// mood meets both; medians count.
+// In a contest, the engine and PyTorch do the same task in turns, so that a change of the machine's
+// mood meets both. Medians count.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,19 @@
 namespace penstock::benchmarks {
 
 struct Goal {
-  double samples_per_second = 0;  ///< 0: none
-  double times_pytorch = 0;       ///< 0: none
+  double samples_per_second = 0;  ///< Is 0 if there is none.
+  double times_pytorch = 0;       ///< Is 0 if there is none.
 };
 
 struct Contest {
   std::string title;
   Task task;
-  /// Of one sample, as the network is written down, a multiply-add counting as two: forward, and in
-  /// training twice that again, but for the images' gradient.
+  /// Counts those of one sample, as the network is written down, where a multiply-add counts as
+  /// two: of the forward, and in training twice that again, but for the gradient of the images.
   double megaflops = 0;
-  std::vector<Setting> settings;  ///< of the engine; the fastest of a trial is measured
-  Cut pytorch;                    ///< of as many samples per run as every setting's
+  /// Are those of the engine, of which the fastest of a trial is measured.
+  std::vector<Setting> settings;
+  Cut pytorch;  ///< Has as many samples per run as every setting.
   Goal goal = {};
 };
 
@@ -34,9 +35,11 @@ struct Speed {
 
 struct Standing {
   Speed penstock;
-  Speed pytorch = {};        ///< with the number of threads that is faster; 0: not installed
-  double difference = 0;     ///< of the outcomes of the first runs, relative to PyTorch's
-  std::uint64_t blocks = 0;  ///< of tensor memory that the engine allocated while it was measured
+  /// Is that with the number of threads that is faster; it is 0 if PyTorch is not installed.
+  Speed pytorch = {};
+  double difference = 0;  ///< Is that of the outcomes of the first runs, relative to PyTorch's.
+  /// Counts the blocks of tensor memory that the engine allocated while it was measured.
+  std::uint64_t blocks = 0;
 };
 
 /// `rounds` runs of each contestant in turns.

@@ -7,7 +7,7 @@ constexpr const char* one = "B1,B2,B3,B4";
 constexpr const char* two = "B1|B2,B3,B4";
 constexpr const char* four = "B1|B2|B3|B4";
 
-/// "1 stage x2, b=40 G=5"
+/// Returns a text such as "1 stage x2, b=40 G=5".
 std::string describe(const Setting& setting, bool training) {
   const auto& [cut, topology] = std::pair(setting.cut, setting.topology);
   std::string text =

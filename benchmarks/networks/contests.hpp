@@ -1,4 +1,4 @@
-// The contests of the table: which networks, in which settings.
+// These are the contests of the table: which networks, in which settings.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@ namespace penstock::benchmarks {
 
 /// Training of mnist-cnn in its own topology, four stages.
 const Contest& mnist_training();
-/// All of them, that one first.
+/// Returns all contests, that one first.
 const std::vector<Contest>& contests();
 
 }  // namespace penstock::benchmarks

@@ -13,7 +13,7 @@
 namespace penstock::benchmarks {
 namespace {
 
-// What a means is measured against, of as many samples an update each.
+// Means are measured against these, with as many samples an update each.
 void on_four_ipus(Options&) {}
 void in_two_replicas(Options& options) {
   options.topology.replication_factor = 2;
@@ -50,7 +50,7 @@ const Means all_means[] = {
 
 using Bytes = std::int64_t;
 
-/// On all IPUs together, at most; what the stages of an IPU share is there once.
+/// Returns the bytes on all IPUs together, at most; what the stages of an IPU share counts once.
 Bytes bytes_on_ipus(const std::vector<StageReport>& stages) {
   Bytes total = 0;
   std::map<int, Bytes> shared;
@@ -76,7 +76,8 @@ class Engine {
   }
   double seconds() const { return median(seconds_); }
   Bytes bytes() { return bytes_on_ipus(model_.stage_reports()); }
-  /// Of weight updates and loads of weights, on all IPUs, of a step in which they are recorded.
+  /// Returns the seconds of weight updates and loads of weights, on all IPUs, of a step in which
+  /// they are recorded.
   double update_seconds() {
     model_.take_trace();
     run();
@@ -103,7 +104,7 @@ struct Pair {
   Engine without, with;
 };
 
-/// By turns, each as often the first.
+/// Measures by turns, each as often the first.
 MemoryCost cost_of(const Means& means, int rounds) {
   Options without = options_for(mnist_training().settings.front());
   means.without(without);

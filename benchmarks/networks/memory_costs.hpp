@@ -1,5 +1,5 @@
-// What it costs to keep less on the IPUs: mnist-cnn's four stages trained with and without each
-// means.
+// This says what it costs to keep less on the IPUs: mnist-cnn's four stages are trained with and
+// without each means.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,12 @@
 namespace penstock::benchmarks {
 
 struct MemoryCost {
-  std::string means;  ///< by which memory is saved
-  double times = 1;   ///< as long as without, medians of alternating runs
+  std::string means;  ///< Saves the memory.
+  /// Says how many times as long it takes as without, by medians of alternating runs.
+  double times = 1;
   /// Longer by which an update of all stages and replicas works, loads of weights included.
   double update_microseconds = 0;
-  std::int64_t bytes_less = 0;  ///< of the IPUs' peaks, all together
+  std::int64_t bytes_less = 0;  ///< Counts those of the IPUs' peaks, all together.
 };
 
 std::vector<MemoryCost> memory_costs(int rounds);

@@ -1,7 +1,8 @@
-// Speed of single ops on one core, the layouts side by side: medians of all calls, scaled to 40
-// images, the percentage of the floating-point peak measured by turns with them, and that of the
-// roofline, where the op's operands would be read and written at the bandwidth measured at first.
-// Pin it: taskset -c 1 op_benchmark [--benchmark_filter=...]
+// This measures the speed of single ops on one core, with the layouts side by side: medians of all
+// calls, scaled to 40 images, the percentage of the floating-point peak that is measured by turns
+// with them, and that of the roofline, where the op's operands would be read and written at the
+// bandwidth measured at first. It is to be pinned: taskset -c 1 op_benchmark
+// [--benchmark_filter=...]
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -19,10 +20,10 @@
 namespace penstock::benchmarks {
 namespace {
 
-/// What this core can do at most.
+/// Is what this core can do at most.
 struct Roof {
-  double gflops;     ///< GFLOP/s
-  double gigabytes;  ///< GB/s of main memory
+  double gflops;     ///< Counts GFLOP/s.
+  double gigabytes;  ///< Counts the GB/s of main memory.
   double near;       ///< GB/s of 4 MB that are read again and again
 
   /// GFLOP/s of work of that cost; its operands come from caches if they are small enough.

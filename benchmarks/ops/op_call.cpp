@@ -6,7 +6,7 @@
 namespace penstock::benchmarks {
 namespace {
 
-/// From 0, 1, 2 and 3, which serve as the winners of a pooling too.
+/// Draws from 0, 1, 2 and 3, which serve as the winners of a pooling, too.
 void draw(const graph::Operand& input) {
   std::uint32_t state = 1;
   for (float& value : input.f32())

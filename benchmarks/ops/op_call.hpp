@@ -1,4 +1,4 @@
-// OpCall: a call of an op with memory of its own, to be repeated.
+// An OpCall is a call of an op with memory of its own, which can be repeated.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ class OpCall {
 
   void run() const { op_.forward({attributes_, inputs_, outputs_, workspace_, {}}); }
   graph::Cost cost() const { return op_.cost(attributes_, in_types_, out_types_); }
-  /// Whether it writes more than it reads.
+  /// Returns whether it writes more than it reads.
   bool writes_most() const;
 
  private:

@@ -17,7 +17,7 @@ TensorType f32(Shape shape) {
   return {DType::f32, shape};
 }
 
-/// One convolution of a network: its ops and its pooling's.
+/// Is one convolution of a network: its ops and those of its pooling.
 struct Layer {
   std::string name;
   std::int64_t images, in_channels, size, out_channels, kernel;
@@ -58,12 +58,12 @@ void add_layer(const Layer& layer, std::vector<OpCase>& cases) {
   add("max_pool2d_lanes_gradient", {winners, lanes(small)}, back);
 }
 
-/// Forward, weight gradient and input gradient.
+/// These are forward, weight gradient and input gradient.
 constexpr std::array<const char*, 3> passes{"forward", "weight gradient", "input gradient"};
 using Passes = std::array<OpCase, passes.size()>;
 
-/// Of taps and pixels in a row, the share that meet if there are half as many zeros beside the row
-/// as taps.
+/// Returns which part of taps and pixels in a row meet if there are half as many zeros beside the
+/// row as taps.
 double row_seen(std::int64_t taps, std::int64_t pixels) {
   std::int64_t seen = 0;
   for (std::int64_t tap = 0; tap < taps; ++tap) seen += pixels - std::abs(tap - taps / 2);
@@ -118,7 +118,8 @@ void add_wide_goals(const WideLayer& layer, std::vector<OpGoal>& goals) {
 
 void add_dense_goals(std::int64_t n, std::vector<OpGoal>& goals) {
   const Passes cases = dense(n, 1024, 1024);
-  const bool few = n < 32;  // too few rows to compute for as long as weights take to arrive
+  // There are too few rows to compute for as long as weights take to arrive.
+  const bool few = n < 32;
   for (std::size_t pass = 0; pass < passes.size(); ++pass)
     goals.push_back({.work = std::string("dense 1024-1024, ") + passes[pass],
                      .percent = few ? 80.0 : 70.0,

@@ -24,16 +24,16 @@ struct OpCase {
 /// Cases with one goal, which each of them must reach.
 struct OpGoal {
   std::string work;
-  double percent;  ///< of the peak, or of the roofline
+  double percent;  ///< Is that of the peak, or of the roofline.
   bool of_roof = false;
-  std::vector<OpCase> cases = {};  ///< named by what tells them apart
+  std::vector<OpCase> cases = {};  ///< Are named by what tells them apart.
 };
 
-/// Wide convolutions and dense layers.
+/// Returns wide convolutions and dense layers.
 std::vector<OpGoal> op_goals();
 
-/// Those of op_goals(); convolutions with few channels, as the networks have them, and their
-/// poolings, in both layouts; the networks' dense layers.
+/// Returns the cases of op_goals(); convolutions with few channels, as the networks have them, and
+/// their poolings, in both layouts; and the networks' dense layers.
 std::vector<OpCase> op_cases();
 
 }  // namespace penstock::benchmarks

@@ -15,8 +15,8 @@
 namespace penstock::benchmarks {
 namespace {
 
-/// Seconds of a call in the middle of those of some milliseconds. The first one, which fetches what
-/// others have driven out of the caches, does not count.
+/// Returns the seconds of the call in the middle of those of some milliseconds. The first one,
+/// which fetches what others have driven out of the caches, does not count.
 double call_seconds(const OpCall& call) {
   std::vector<double> times;
   double total = 0;
@@ -32,18 +32,19 @@ double bandwidth(WorkingSet& memory, bool writes) {
   return median(passes);
 }
 
-/// Medians.
+/// Has medians.
 struct Figure {
   double gflops;
-  double peak;       ///< GFLOP/s
-  double gigabytes;  ///< GB/s
-  double roof;       ///< GFLOP/s: peak, or less if the op's bytes take longer at that bandwidth
+  double peak;       ///< Counts GFLOP/s.
+  double gigabytes;  ///< Counts GB/s.
+  /// Counts GFLOP/s: the peak, or less if the op's bytes take longer at that bandwidth.
+  double roof;
 
   double of_peak() const { return 100 * gflops / peak; }
   double of_roof() const { return 100 * gflops / roof; }
 };
 
-/// By turns with the core's peak and bandwidth, each some milliseconds.
+/// Measures by turns with the core's peak and bandwidth, each for some milliseconds.
 Figure measure(const OpCase& item, int rounds) {
   const graph::Isa isa = graph::available_isas().back();
   const OpCall call(item);

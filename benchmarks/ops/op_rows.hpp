@@ -1,5 +1,5 @@
-// Rows of the table for single ops with goals, measured on one core by turns with what that core
-// can do at most.
+// These are the rows of the table for single ops with goals, measured on one core by turns with
+// what that core can do at most.
 #pragma once
 
 namespace penstock::benchmarks {

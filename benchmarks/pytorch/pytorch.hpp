@@ -1,4 +1,4 @@
-// Pytorch: the contestant from the module that is built where libtorch is installed.
+// Pytorch is the contestant from the module that is built where libtorch is installed.
 #pragma once
 
 #include <memory>
@@ -12,9 +12,9 @@ namespace penstock::benchmarks {
 class Pytorch {
  public:
   virtual ~Pytorch() = default;
-  /// Its version, and the library that computes its matrix products.
+  /// Returns its version, and the library that computes its matrix products.
   virtual std::string description() const = 0;
-  /// For every runner, from now on: threads that share an op's work.
+  /// Sets for every runner, from now on, how many threads share an op's work.
   virtual void use_threads(int threads) = 0;
   /// `weights` and `samples` are copied.
   virtual std::unique_ptr<Runner> runner(const Task& task, const Cut& cut, const Weights& weights,

@@ -1,4 +1,5 @@
-// The module that pytorch() loads: tasks done with libtorch, as its users would write them.
+// pytorch() loads this module, in which tasks are done with libtorch, as its users would write
+// them.
 #include <dlfcn.h>
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// The shared networks in PyTorch's functions, over weights of the same names.
+// These are the shared networks in PyTorch's functions, over weights of the same names.
 #pragma once
 
 #include <torch/torch.h>

@@ -1,4 +1,4 @@
-// The engine as a contestant, and what every contestant starts from.
+// This is the engine as a contestant, and what every contestant starts from.
 #pragma once
 
 #include <memory>
@@ -10,29 +10,29 @@
 
 namespace penstock::benchmarks {
 
-/// How the engine does a task. Its samples per run are cut.samples() times the replicas.
+/// Says how the engine does a task. Its samples per run are cut.samples() times the replicas.
 struct Setting {
-  std::string name;  ///< for the table
+  std::string name;  ///< Stands in the table.
   Cut cut;
   Topology topology = {};
 
   std::int64_t samples() const { return cut.samples() * topology.replication_factor; }
 };
 
-/// With the outputs of every micro-batch, as the trainer asks for them.
+/// Returns options with the outputs of every micro-batch, as the trainer asks for them.
 Options options_for(const Setting& setting);
 
-/// Compiled and started, with the weights of initial_weights().
+/// Returns a runner that is compiled and started, with the weights of initial_weights().
 std::unique_ptr<Runner> penstock_runner(const Task& task, const Setting& setting,
                                         const Samples& samples);
 
-/// What both contestants' weights are at first.
+/// Returns what both contestants' weights are at first.
 Weights initial_weights(const std::string& network);
 
-/// Noise: what images show does not matter for speed. The same for the same count.
+/// Returns noise, as what images show does not matter for speed. It is the same for the same count.
 Samples noise(std::int64_t count);
 
-/// Of a fresh training model: what CompileReport says, in milliseconds.
+/// Returns what CompileReport says of a fresh training model, in milliseconds.
 double compile_milliseconds(const Task& task, const Setting& setting);
 
 }  // namespace penstock::benchmarks

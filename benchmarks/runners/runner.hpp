@@ -1,4 +1,4 @@
-// Runner: somebody who can do a task again and again.
+// A Runner is somebody who can do a task again and again.
 #pragma once
 
 namespace penstock::benchmarks {
@@ -7,8 +7,8 @@ class Runner {
  public:
   virtual ~Runner() = default;
   virtual void run() = 0;
-  /// Of the last run: the mean loss (training) or the mean logit, by which contestants are checked
-  /// to have done the same.
+  /// Returns the mean loss (in training) or the mean logit of the last run, by which contestants
+  /// are checked to have done the same.
   virtual double outcome() const = 0;
 };
 

@@ -1,5 +1,6 @@
-// Work: what is measured, whoever does it: a shared network in training or inference, from the same
-// weights on the same data. Plain data of the standard library, which crosses to PyTorch's module.
+// Work is what is measured, whoever does it: a shared network in training or inference, from the
+// same weights on the same data. It is plain data of the standard library, which crosses to
+// PyTorch's module.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 
 namespace penstock::benchmarks {
 
-/// AdamW with its usual constants, or SGD with learning rate 0.001 and momentum 0.9.
+/// Selects AdamW with its usual constants, or SGD with learning rate 0.001 and momentum 0.9.
 enum class Rule : std::uint8_t { adamw, momentum };
 
 struct Task {
@@ -18,8 +19,8 @@ struct Task {
   Rule rule = Rule::adamw;
 };
 
-/// How one run of a task is cut: into updates of `accumulation` micro-batches of `batch` samples.
-/// Inference has no updates: `iterations` counts its micro-batches.
+/// Says how one run of a task is cut: into updates of `accumulation` micro-batches of `batch`
+/// samples. Inference has no updates: `iterations` counts its micro-batches.
 struct Cut {
   std::int64_t batch = 1;
   std::int64_t accumulation = 1;
