@@ -82,13 +82,14 @@ std::int64_t samples_per_iteration(const CallSize& size) {
   return size.samples() / size.device_iterations;
 }
 
-std::vector<MicroBatches> micro_batches_of_rest(std::int64_t rest, const CallSize& size) {
+std::vector<MicroBatches> micro_batches_of_remainder(std::int64_t remainder, const CallSize& size) {
   std::vector<MicroBatches> result;
-  std::int64_t batch = std::min(rest, size.batch_size);
+  std::int64_t batch = std::min(remainder, size.batch_size);
   if (size.training)
-    while (rest > 0 && rest % batch != 0) --batch;
-  if (rest > 0) result.push_back({.count = rest / batch, .samples = batch});
-  if (rest > 0 && rest % batch != 0) result.push_back({.count = 1, .samples = rest % batch});
+    while (remainder > 0 && remainder % batch != 0) --batch;
+  if (remainder > 0) result.push_back({.count = remainder / batch, .samples = batch});
+  if (remainder > 0 && remainder % batch != 0)
+    result.push_back({.count = 1, .samples = remainder % batch});
   return result;
 }
 

@@ -26,10 +26,10 @@ void expect_samples(std::int64_t samples, const Options& options, const CallSize
 /// micro-batch of each input group in inference. A model's own plan runs multiples of them.
 std::int64_t samples_per_iteration(const CallSize& size);
 
-/// Returns in which micro-batches of one replica `rest` samples run, which are fewer than a device
-/// iteration has: in training in equal ones, as large as they can be, for one update; in inference
-/// in whole ones, and what is left in one that is shorter.
-std::vector<MicroBatches> micro_batches_of_rest(std::int64_t rest, const CallSize& size);
+/// Returns in which micro-batches of one replica `remainder` samples run, which are fewer than a
+/// device iteration has: in training in equal ones, as large as they can be, for one update; in
+/// inference in whole ones, and what is left in one that is shorter.
+std::vector<MicroBatches> micro_batches_of_remainder(std::int64_t remainder, const CallSize& size);
 
 /// Returns the name of the call in texts: "step" or "run".
 const char* name_of(const CallSize& size);

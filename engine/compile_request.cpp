@@ -6,7 +6,7 @@
 
 #include "actors/system/system_options.hpp"
 #include "engine/measure_plan.hpp"
-#include "engine/model/optimizer_rules.hpp"
+#include "engine/model/parameter_rules.hpp"
 #include "graph/plan/schedules/schedules.hpp"
 #include "graph/values/out_of_memory.hpp"
 

@@ -236,16 +236,16 @@ class DataLoader::Impl {
   /// Returns what a sampler says about an epoch.
   SampledEpoch sampled_epoch(std::uint64_t number) const {
     EpochPlan plan = plan_(number);
-    const auto given = static_cast<std::int64_t>(plan.order.size());
+    const auto samples = static_cast<std::int64_t>(plan.order.size());
     if (plan.batches() == 0)
-      throw Error(Errc::invalid_data, "data loader: the sampler's " + count_text(given, "sample") +
-                                          " for epoch " + std::to_string(number) +
-                                          " make no batch");
+      throw Error(Errc::invalid_data, "data loader: the sampler's " +
+                                          count_text(samples, "sample") + " for epoch " +
+                                          std::to_string(number) + " make no batch");
     check_batch(fields_, plan.most_rows());
     SampledEpoch epoch;
     epoch.rows = options_.sampler ? counts_.rows.load() : plan.most_rows();
     const std::int64_t last = plan.batches() - 1;
-    epoch.dropped = given - plan.begin_of(last) - plan.rows_of(last);
+    epoch.dropped = samples - plan.begin_of(last) - plan.rows_of(last);
     epoch.short_rows = options_.sampler ? plan.rows_of(last) % epoch.rows : 0;
     epoch.plan = std::make_shared<const EpochPlan>(std::move(plan));
     return epoch;

@@ -51,11 +51,11 @@ std::vector<ModelBody::Part> ModelBody::parts_of(std::int64_t samples,
   std::vector<Part> parts;
   if (whole > 0)
     parts.push_back({&running_, 0, whole, iterations * running_.gradient_accumulation()});
-  for (const MicroBatches& rest : micro_batches_of_rest(samples - whole, call_size())) {
-    RunningModel& plan = short_plans_.take(samples, rest);
+  for (const MicroBatches& remainder : micro_batches_of_remainder(samples - whole, call_size())) {
+    RunningModel& plan = short_plans_.take(samples, remainder);
     if (plan.plan().training) plan.take_optimizer_of_host();
     const std::int64_t begin = parts.empty() ? 0 : parts.back().begin + parts.back().samples;
-    parts.push_back({&plan, begin, rest.count * rest.samples, rest.count});
+    parts.push_back({&plan, begin, remainder.count * remainder.samples, remainder.count});
   }
   return parts;
 }

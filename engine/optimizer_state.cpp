@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "engine/model/optimizer_rules.hpp"
+#include "engine/model/parameter_rules.hpp"
 #include "graph/values/number_range.hpp"
 #include "graph/values/printable.hpp"
 #include "penstock/error.hpp"
@@ -22,15 +22,15 @@ std::string name_of(const graph::VariableInfo& variable, const graph::StateTenso
   return variable.name + "." + std::string(state.name);
 }
 
-[[noreturn]] void refuse(Errc code, const std::string& who, const std::string& name,
+[[noreturn]] void refuse(Errc code, const std::string& subject, const std::string& name,
                          const std::string& text) {
-  throw Error(code, who + ": tensor " + quoted_text(name) + ": " + text);
+  throw Error(code, subject + ": tensor " + quoted_text(name) + ": " + text);
 }
 
 /// Types by name, each to be taken once.
 class TypeSupply {
  public:
-  TypeSupply(std::span<const NamedType> named, const std::string& who) : who_(who) {
+  TypeSupply(std::span<const NamedType> named, const std::string& subject) : who_(subject) {
     for (const auto& [name, type] : named)
       if (!types_.emplace(name, type).second) misfit(name, "it is there twice");
   }
@@ -74,20 +74,20 @@ class TypeSupply {
   std::map<std::string, graph::TensorType> types_;
 };
 
-std::int64_t checked_step(const Tensor& tensor, const std::string& who) {
+std::int64_t checked_step(const Tensor& tensor, const std::string& subject) {
   const std::int64_t step = tensor.as<std::int64_t>()[0];
   if (step < 0 || step > most_updates)
-    refuse(Errc::invalid_data, who, step_name,
+    refuse(Errc::invalid_data, subject, step_name,
            "expected 0 to " + std::to_string(most_updates) + ", got " + std::to_string(step));
   return step;
 }
 
 void check_numbers(const Tensor& tensor, const graph::StateTensor& state, const std::string& name,
-                   const std::string& who) {
+                   const std::string& subject) {
   const auto numbers = tensor.as<float>();
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     if (std::isfinite(numbers[i]) && !(state.squares && numbers[i] < 0)) continue;
-    refuse(Errc::invalid_data, who, name,
+    refuse(Errc::invalid_data, subject, name,
            std::string("expected ") +
                (state.squares ? "means of squares, 0 or more" : "finite numbers") + ", got " +
                number_text(numbers[i]) + " as element " + std::to_string(i));
@@ -108,8 +108,8 @@ std::vector<NamedTensor> named_state(const graph::Plan& plan, const actors::Upda
 }
 
 void expect_state_types(const graph::Plan& plan, const actors::UpdateRules& rules,
-                        std::span<const NamedType> named, const std::string& who) {
-  TypeSupply supply(named, who);
+                        std::span<const NamedType> named, const std::string& subject) {
+  TypeSupply supply(named, subject);
   supply.take(step_name, {DType::i64, {}});
   for (std::size_t i = 0; i < plan.variables.size(); ++i) {
     const graph::VariableInfo& variable = plan.variables[i];
@@ -122,17 +122,18 @@ void expect_state_types(const graph::Plan& plan, const actors::UpdateRules& rule
 }
 
 actors::OptimizerTensors tensors_of(const graph::Plan& plan, const actors::UpdateRules& rules,
-                                    std::span<const NamedTensor> named, const std::string& who) {
+                                    std::span<const NamedTensor> named,
+                                    const std::string& subject) {
   std::vector<NamedType> types;
   std::map<std::string_view, const Tensor*> tensors;
   for (const auto& [name, tensor] : named) {
     if (tensor) types.push_back({name, {tensor.dtype(), tensor.shape()}});
     tensors.emplace(name, &tensor);
   }
-  expect_state_types(plan, rules, types, who);
+  expect_state_types(plan, rules, types, subject);
 
   actors::OptimizerTensors result;
-  result.updates = checked_step(*tensors.at(step_name), who);
+  result.updates = checked_step(*tensors.at(step_name), subject);
   for (std::size_t i = 0; i < plan.variables.size(); ++i) {
     const graph::VariableInfo& variable = plan.variables[i];
     auto& own = result.variables.emplace_back();
@@ -140,7 +141,7 @@ actors::OptimizerTensors tensors_of(const graph::Plan& plan, const actors::Updat
     for (const graph::StateTensor& state : state_of(rules.variables[i])) {
       const std::string name = name_of(variable, state);
       own.push_back(*tensors.at(name));
-      check_numbers(own.back(), state, name, who);
+      check_numbers(own.back(), state, name, subject);
     }
   }
   return result;

@@ -23,13 +23,13 @@ struct NamedType {
 /// Looks at names and types alone, before there are any numbers.
 /// @throws Error shape_mismatch as tensors_of() does.
 void expect_state_types(const graph::Plan& plan, const actors::UpdateRules& rules,
-                        std::span<const NamedType> named, const std::string& who);
+                        std::span<const NamedType> named, const std::string& subject);
 
 /// Turns tensors under names back into the state.
-/// @throws Error shape_mismatch that names, after `who`, the tensor that is missing, of another
+/// @throws Error shape_mismatch that names, after `subject`, the tensor that is missing, of another
 /// type, there twice or of no use; invalid_data if the step is negative or more than 2^53, a number
 /// is not finite, or a mean of squares is negative.
 actors::OptimizerTensors tensors_of(const graph::Plan& plan, const actors::UpdateRules& rules,
-                                    std::span<const NamedTensor> named, const std::string& who);
+                                    std::span<const NamedTensor> named, const std::string& subject);
 
 }  // namespace penstock

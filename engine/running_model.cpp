@@ -237,14 +237,15 @@ std::vector<NamedTensor> RunningModel::optimizer_state() {
   return named_state(*plan_, rules_, optimizer_tensors());
 }
 
-void RunningModel::set_optimizer_state(std::span<const NamedTensor> named, const std::string& who) {
-  write_optimizer(tensors_of(*plan_, rules_, named, who));
+void RunningModel::set_optimizer_state(std::span<const NamedTensor> named,
+                                       const std::string& subject) {
+  write_optimizer(tensors_of(*plan_, rules_, named, subject));
   log_(LogLevel::info, {"optimizer: state of update ", std::to_string(updates()), " restored"});
 }
 
 void RunningModel::expect_optimizer_state(std::span<const NamedType> types,
-                                          const std::string& who) const {
-  expect_state_types(*plan_, rules_, types, who);
+                                          const std::string& subject) const {
+  expect_state_types(*plan_, rules_, types, subject);
 }
 
 actors::OptimizerTensors RunningModel::optimizer_tensors() {
@@ -318,8 +319,8 @@ void RunningModel::tell_run(std::int64_t micro_batches, double seconds) const {
 
 void RunningModel::note_run(std::int64_t begin_ns, std::int64_t end_ns,
                             std::int64_t micro_batches) {
-  const Told told = ask_stages();
-  if (told.dropped > 0) return;  // What is left says nothing of the whole call.
+  const StageNotes notes = ask_stages();
+  if (notes.dropped > 0) return;  // What is left says nothing of the whole call.
   const auto returns = [&](std::size_t output, std::int64_t micro_batch) {
     return actors::is_returned(selection_of(output), micro_batch, micro_batches);
   };
@@ -329,7 +330,7 @@ void RunningModel::note_run(std::int64_t begin_ns, std::int64_t end_ns,
                               .replicas = setup_.replicas,
                               .begin_ns = begin_ns,
                               .end_ns = end_ns},
-                             returns, told.events);
+                             returns, notes.events);
 }
 
 const actors::OutputSelection& RunningModel::selection_of(std::size_t output) const {
@@ -338,16 +339,16 @@ const actors::OutputSelection& RunningModel::selection_of(std::size_t output) co
   return setup_.anchors[static_cast<std::size_t>(anchor - plan_->anchors.begin())];
 }
 
-void RunningModel::expect_same_rows(const RunningModel& rest) const {
+void RunningModel::expect_same_rows(const RunningModel& remainder) const {
   for (std::size_t i = 0; i < plan_->outputs.size(); ++i) {
     if (selection_of(i).mode != OutputMode::all) continue;
     const auto& [name, whole] = plan_->outputs[i];
-    const Shape &shape = whole.shape, &shorter = rest.plan_->outputs[i].type.shape;
+    const Shape &shape = whole.shape, &shorter = remainder.plan_->outputs[i].type.shape;
     if (shape.rank() == 0 || shape.with(0, shorter[0]) == shorter) continue;
     throw Error(Errc::shape_mismatch,
                 "output " + quoted_text(name) + ": its rows are of " + to_string(shape) +
                     " in micro-batches of " + std::to_string(plan_->batch) + " samples and of " +
-                    to_string(shorter) + " in those of " + std::to_string(rest.plan_->batch) +
+                    to_string(shorter) + " in those of " + std::to_string(remainder.plan_->batch) +
                     ", which cannot be put one after the other");
   }
 }
@@ -412,25 +413,25 @@ StepResult RunningModel::result_of(const actors::StepOutcome& outcome) const {
   return result;
 }
 
-RunningModel::Told RunningModel::ask_stages() {
-  Told told;
-  if (!runtime_) return told;
+RunningModel::StageNotes RunningModel::ask_stages() {
+  StageNotes notes;
+  if (!runtime_) return notes;
   const auto statuses = ask([](auto& actors) { return actors.read_status(); });
-  for (const auto& status : statuses) told.dropped += status.trace.dropped();
+  for (const auto& status : statuses) notes.dropped += status.trace.dropped();
   try {
-    for (const auto& status : statuses) status.trace.append_to(told.events);
+    for (const auto& status : statuses) status.trace.append_to(notes.events);
   } catch (...) {
     // There is no memory to put the events in order of time first.
     for (const auto& status : statuses) recorded_->events.add(status.trace);
     recorded_->dropped = recorded_->events.dropped();
     throw;
   }
-  told.events = in_order_of_time(std::move(told.events));
-  for (const TraceEvent& event : told.events) recorded_->events.add(event);
-  recorded_->events.count_dropped(told.dropped);
+  notes.events = in_order_of_time(std::move(notes.events));
+  for (const TraceEvent& event : notes.events) recorded_->events.add(event);
+  recorded_->events.count_dropped(notes.dropped);
   recorded_->dropped = recorded_->events.dropped();
-  for (const auto& status : statuses) told.reports.push_back(status.report);
-  return told;
+  for (const auto& status : statuses) notes.reports.push_back(status.report);
+  return notes;
 }
 
 std::vector<StageReport> RunningModel::stage_reports() {

@@ -59,11 +59,11 @@ class RunningModel : public WeightSource {
   /// Returns what run() returns, with empty tensors.
   StepResult outline() const;
 
-  /// Checks whether what `rest`, a model of other micro-batches, returns can follow what this one
-  /// returns, if all of it is returned.
+  /// Checks whether what `remainder`, a model of other micro-batches, returns can follow what this
+  /// one returns, if all of it is returned.
   /// @throws Error shape_mismatch that names the output if its dimensions other than 0 depend on
   /// the micro-batch, too.
-  void expect_same_rows(const RunningModel& rest) const;
+  void expect_same_rows(const RunningModel& remainder) const;
 
   /// @throws Error if it has failed, be it before it was detached: the failure itself if no call
   /// has thrown it yet, else closed.
@@ -111,9 +111,9 @@ class RunningModel : public WeightSource {
   /// Returns the newest state of the optimizer under names; see optimizer_state.hpp.
   std::vector<NamedTensor> optimizer_state();
   /// @throws as tensors_of(), before anything has changed.
-  void set_optimizer_state(std::span<const NamedTensor> named, const std::string& who);
+  void set_optimizer_state(std::span<const NamedTensor> named, const std::string& subject);
   /// Checks whether a state of these types could be set. @throws Error as set_optimizer_state()
-  void expect_optimizer_state(std::span<const NamedType> types, const std::string& who) const;
+  void expect_optimizer_state(std::span<const NamedType> types, const std::string& subject) const;
   /// Returns reports since it was attached, or none while it is not.
   std::vector<StageReport> stage_reports();
   /// Returns what this model and those for its short calls have recorded since the last time, in
@@ -159,13 +159,13 @@ class RunningModel : public WeightSource {
     std::atomic<std::uint64_t> dropped{0};  // Counts events dropped here and by the stages.
   };
   /// Is what the stages have done, and recorded since they were asked last.
-  struct Told {
+  struct StageNotes {
     std::vector<StageReport> reports = {};
     std::vector<TraceEvent> events = {};  ///< Are in order of time.
     std::uint64_t dropped = 0;            ///< Counts the events for which they had no room.
   };
   /// Reads what the stages have noted; the events become part of the trace, even if it throws.
-  Told ask_stages();
+  StageNotes ask_stages();
   /// Makes the report on the run that has just ended, from what it has recorded.
   void note_run(std::int64_t begin_ns, std::int64_t end_ns, std::int64_t micro_batches);
   void set_rules(const Optimizer& optimizer, std::uint64_t number);

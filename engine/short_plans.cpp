@@ -45,9 +45,9 @@ Options for_fewer_samples(Options options, std::int64_t batch) {
   return options;
 }
 
-Options for_rest(const Options& options, const MicroBatches& rest, bool training) {
-  Options result = for_fewer_samples(options, rest.samples);
-  const int count = static_cast<int>(rest.count);
+Options for_remainder(const Options& options, const MicroBatches& remainder, bool training) {
+  Options result = for_fewer_samples(options, remainder.samples);
+  const int count = static_cast<int>(remainder.count);
   result.device_iterations = training ? 1 : count;
   if (!training) return result;
   result.training.gradient_accumulation = count;
@@ -96,24 +96,24 @@ void ShortPlans::detach() {
   if (own_.attached() || !any) own_.detach();
 }
 
-RunningModel& ShortPlans::take(std::int64_t samples, const MicroBatches& rest) try {
-  RunningModel& plan = find_or_make(rest);
-  if (rest.count * rest.samples < samples) own_.expect_same_rows(plan);
+RunningModel& ShortPlans::take(std::int64_t samples, const MicroBatches& remainder) try {
+  RunningModel& plan = find_or_make(remainder);
+  if (remainder.count * remainder.samples < samples) own_.expect_same_rows(plan);
   return plan;
 } catch (const Error& error) {
-  throw Error(error.code(), to_text(samples, rest) + ": " + error.what());
+  throw Error(error.code(), to_text(samples, remainder) + ": " + error.what());
 }
 
-RunningModel& ShortPlans::find_or_make(const MicroBatches& rest) {
+RunningModel& ShortPlans::find_or_make(const MicroBatches& remainder) {
   const auto found =
-      std::ranges::find_if(kept_, [&](const auto& plan) { return runs(*plan, rest); });
+      std::ranges::find_if(kept_, [&](const auto& plan) { return runs(*plan, remainder); });
   if (found != kept_.end()) {
     std::rotate(kept_.begin(), found, found + 1);
     return *kept_.front();
   }
   const bool training = own_.plan().training;
   auto made = make_fit(
-      for_rest(options_, rest, training), training, own_.log(),
+      for_remainder(options_, remainder, training), training, own_.log(),
       [&](const Options& variant) { return std::make_unique<RunningModel>(own_, variant); });
   if (kept_.size() == most) forget_oldest();
   kept_.insert(kept_.begin(), std::move(made));
@@ -121,9 +121,9 @@ RunningModel& ShortPlans::find_or_make(const MicroBatches& rest) {
 }
 
 // In inference, a plan runs any number of micro-batches.
-bool ShortPlans::runs(const RunningModel& plan, const MicroBatches& rest) const {
-  return plan.plan().batch == rest.samples &&
-         (!plan.plan().training || plan.gradient_accumulation() == rest.count);
+bool ShortPlans::runs(const RunningModel& plan, const MicroBatches& remainder) const {
+  return plan.plan().batch == remainder.samples &&
+         (!plan.plan().training || plan.gradient_accumulation() == remainder.count);
 }
 
 std::vector<TraceEvent> ShortPlans::take_trace() {
@@ -131,11 +131,11 @@ std::vector<TraceEvent> ShortPlans::take_trace() {
   return own_.take_trace();
 }
 
-std::string ShortPlans::to_text(std::int64_t samples, const MicroBatches& rest) const {
+std::string ShortPlans::to_text(std::int64_t samples, const MicroBatches& remainder) const {
   const CallSize& size = own_.compile_report().call;
   const std::string iteration = std::to_string(samples_per_iteration(size));
   return std::string(name_of(size)) + " of " + std::to_string(samples) + " samples, of which " +
-         std::to_string(rest.count * rest.samples) + " fill no " +
+         std::to_string(remainder.count * remainder.samples) + " fill no " +
          (size.training ? "update (one takes " + iteration + ")"
                         : "micro-batch for every replica (" + iteration + ")");
 }

@@ -23,9 +23,9 @@ namespace penstock {
 /// memory.
 Options for_fewer_samples(Options options, std::int64_t batch);
 
-/// Returns the options of a plan for `rest`, which are the last micro-batches of a call of a model
-/// with `options`: one update in training, and so many micro-batches in inference.
-Options for_rest(const Options& options, const MicroBatches& rest, bool training);
+/// Returns the options of a plan for `remainder`, which are the last micro-batches of a call of a
+/// model with `options`: one update in training, and so many micro-batches in inference.
+Options for_remainder(const Options& options, const MicroBatches& remainder, bool training);
 
 /// Returns variants of `options` that compute the same bits with less memory of the IPUs, the last
 /// with the least: the first keeps all that it may in the host store, the second also has no more
@@ -70,19 +70,19 @@ class ShortPlans {
   /// attached.
   void detach();
 
-  /// Returns the plan for `rest`, the last micro-batches of a call of `samples`: one that is kept
-  /// or else a new one, which is kept from then on.
+  /// Returns the plan for `remainder`, the last micro-batches of a call of `samples`: one that is
+  /// kept or else a new one, which is kept from then on.
   /// @throws Error as the constructor of RunningModel and RunningModel::expect_same_rows(), with a
   /// text that opens with which samples of the call the plan is for.
-  RunningModel& take(std::int64_t samples, const MicroBatches& rest);
+  RunningModel& take(std::int64_t samples, const MicroBatches& remainder);
 
   /// Returns the events of the model's own plan and of all short ones that there have been.
   std::vector<TraceEvent> take_trace();
 
  private:
-  RunningModel& find_or_make(const MicroBatches& rest);
-  bool runs(const RunningModel& plan, const MicroBatches& rest) const;
-  std::string to_text(std::int64_t samples, const MicroBatches& rest) const;
+  RunningModel& find_or_make(const MicroBatches& remainder);
+  bool runs(const RunningModel& plan, const MicroBatches& remainder) const;
+  std::string to_text(std::int64_t samples, const MicroBatches& remainder) const;
   void forget_oldest();
 
   static constexpr std::size_t most = 4;

@@ -4,7 +4,7 @@
 #include "engine/files/weights_file.hpp"
 #include "engine/host_call.hpp"
 #include "engine/model/model_access.hpp"
-#include "engine/model/optimizer_rules.hpp"
+#include "engine/model/parameter_rules.hpp"
 #include "engine/model_body.hpp"
 #include "engine/optimizer_state.hpp"
 #include "graph/values/hosts_thread.hpp"
@@ -53,27 +53,27 @@ class TrainingModel::Impl : public ModelBody {
 
   void load_state(const std::string& path) {
     const std::string what = "optimizer state file";
-    const std::string who = what + " \"" + printable(path) + '"';
+    const std::string subject = what + " \"" + printable(path) + '"';
     const WeightsFile file = read_weights_file(
-        path, what, [&](const WeightsHeader& header) { expect_state(header, who); });
+        path, what, [&](const WeightsHeader& header) { expect_state(header, subject); });
     std::vector<NamedTensor> state;
     for (const auto& [name, tensor] : file.tensors) state.push_back({name, tensor});
-    short_plans().open().set_optimizer_state(state, who);
+    short_plans().open().set_optimizer_state(state, subject);
   }
 
  private:
-  void expect_state(const WeightsHeader& header, const std::string& who) {
+  void expect_state(const WeightsHeader& header, const std::string& subject) {
     const auto rule = header.metadata.find(rule_key);
     if (rule == header.metadata.end() || rule->second != rule_name())
       throw Error(Errc::invalid_data,
-                  who + ": expected the state of " + rule_name() + ", got " +
+                  subject + ": expected the state of " + rule_name() + ", got " +
                       (rule == header.metadata.end()
                            ? "a file of no optimizer"
                            : "that of " + printable(shortened(rule->second, 100))));
     std::vector<NamedType> types;
     for (const WeightsEntry& entry : header.entries)
       types.push_back({entry.name, {entry.dtype, entry.shape}});
-    running().expect_optimizer_state(types, who);
+    running().expect_optimizer_state(types, subject);
   }
 
   static constexpr const char* rule_key = "optimizer";

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "engine/model/optimizer_rules.hpp"
+#include "engine/model/parameter_rules.hpp"
 #include "graph/values/number_range.hpp"
 #include "graph/values/printable.hpp"
 #include "penstock/error.hpp"

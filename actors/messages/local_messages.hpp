@@ -45,7 +45,7 @@ struct RunUpdate {
   OptimizerHandle optimizer = {};
   std::shared_ptr<WeightUpdate> update = {};
   UpdatePhase phase = UpdatePhase::apply;
-  std::string who = {};
+  std::string subject = {};
   std::int32_t replica = 0;
   std::int32_t stage = 0;
   std::shared_ptr<Letter<UpdateDone>> answer = {};

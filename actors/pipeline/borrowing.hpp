@@ -16,9 +16,9 @@ class Borrowing {
  public:
   /// Asks for the block `wanted`, unless that has been asked for and has not come. `take` is called
   /// with it as soon as it is there, however long that takes, for the watchdog sees a borrower that
-  /// waits. `self` is the borrower, which a failure calls what `who` returns; `links` has its
+  /// waits. `self` is the borrower, which a failure calls what `subject` returns; `links` has its
   /// neighbours.
-  void fetch(auto* self, const auto& links, const BlockKey& wanted, auto who, auto take) {
+  void fetch(auto* self, const auto& links, const BlockKey& wanted, auto subject, auto take) {
     if (!awaited_.insert(wanted).second) return;
     self->request(links.host_store, caf::infinite, FetchBlock{wanted})
         .then(
@@ -26,19 +26,21 @@ class Borrowing {
               awaited_.erase(wanted);
               take(std::move(fetched.block));
             },
-            [self, &links, wanted, who = std::move(who)](caf::error& error) {
+            [self, &links, wanted, subject = std::move(subject)](caf::error& error) {
               const Error cause = to_error(error);
               if (cause.code() == Errc::closed) return;  // Its own end is told, with the reason.
-              self->send(links.supervisor, Failed{{cause.code(), missing(who(), wanted, cause)}});
+              self->send(links.supervisor,
+                         Failed{{cause.code(), missing(subject(), wanted, cause)}});
             });
   }
   /// Returns the blocks that have been asked for and have not come.
   const std::set<BlockKey>& awaited() const { return awaited_; }
 
  private:
-  static std::string missing(const std::string& who, const BlockKey& wanted, const Error& cause) {
+  static std::string missing(const std::string& subject, const BlockKey& wanted,
+                             const Error& cause) {
     const bool many = wanted.of == HostClass::weights || wanted.of == HostClass::accumulators;
-    return who + ": its " + text_of(wanted) + (many ? " are" : " is") +
+    return subject + ": its " + text_of(wanted) + (many ? " are" : " is") +
            " not in the host store: " + cause.what();
   }
 

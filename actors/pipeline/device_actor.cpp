@@ -31,9 +31,9 @@ ProgramRun described(const PipelineSetup& setup, const RunProgram& request) {
 
 }  // namespace
 
-void DeviceState::start(DeviceHandle::pointer actor, DeviceSetup given) {
+void DeviceState::start(DeviceHandle::pointer actor, DeviceSetup new_setup) {
   self = actor;
-  setup = std::move(given);
+  setup = std::move(new_setup);
 }
 
 template <class Run, class What>
@@ -119,7 +119,7 @@ void DeviceState::on_run_update(RunUpdate& request) {
                         {setup.scratch.get(), static_cast<std::size_t>(setup.scratch_bytes)},
                         setup.team.get(), &setup.pulse->heartbeat());
   };
-  const auto what = [&] { return request.who + ", weight update"; };
+  const auto what = [&] { return request.subject + ", weight update"; };
   if (!run_or_report({IpuTask::update, request.replica, request.stage}, run, what)) return;
   request.answer->message() = {request.phase, begin, now_ns()};
   request.answer->send(request.optimizer, self->context());

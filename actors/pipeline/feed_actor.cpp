@@ -19,8 +19,8 @@ void FeedState::start(FeedHandle::pointer actor, std::shared_ptr<const PipelineS
   copies.resize(setup->plan->inputs.size());
 }
 
-void FeedState::on_step_call(StepCall& given) {
-  call = std::move(given);
+void FeedState::on_step_call(StepCall& message) {
+  call = std::move(message);
   end = call.first_micro_batch + call.micro_batches;
   begun_end = call.first_micro_batch;
   for (std::size_t replica = 0; replica < credits.size(); ++replica) feed(replica);

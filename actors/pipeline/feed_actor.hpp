@@ -11,8 +11,8 @@ namespace penstock::actors {
 struct FeedState {
   void start(FeedHandle::pointer actor, std::shared_ptr<const PipelineSetup> pipeline,
              std::shared_ptr<PipelinePulse> moves, SupervisorHandle watcher);
-  void on_links(FeedLinks& given) { links = std::move(given); }
-  void on_step_call(StepCall& given);
+  void on_links(FeedLinks& message) { links = std::move(message); }
+  void on_step_call(StepCall& message);
   void on_credit(const Credit& credit);
   void on_explain_wait() const;
 

@@ -27,10 +27,10 @@ void GateState::start(GateHandle::pointer actor, std::shared_ptr<const PipelineS
   }
 }
 
-void GateState::on_links(GateLinks& given) {
-  links = std::move(given);
+void GateState::on_links(GateLinks& message) {
+  links = std::move(message);
   orders = std::vector<Orders>(links.optimizers.size());
-  told_shards.resize(links.optimizers.size());
+  reported_shards.resize(links.optimizers.size());
   heard.assign(links.optimizers.size(), false);
 }
 
@@ -99,9 +99,9 @@ void GateState::note_norms(PhaseDone& answer) {
     for (const VariableNorm& norm : answer.norms.whole)
       squared_norms[static_cast<std::size_t>(norm.variable)] = norm.squared;
   if (answer.norms.shards.empty()) return;
-  auto& told = told_shards[position_of(answer.replica, answer.stage)];
-  told = std::move(answer.norms.shards);
-  for (const ShardNorm& norm : told)
+  auto& shards = reported_shards[position_of(answer.replica, answer.stage)];
+  shards = std::move(answer.norms.shards);
+  for (const ShardNorm& norm : shards)
     shard_norms[static_cast<std::size_t>(norm.variable)][replica] = &norm.part;
 }
 

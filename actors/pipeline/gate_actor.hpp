@@ -17,7 +17,7 @@ namespace penstock::actors {
 struct GateState {
   void start(GateHandle::pointer actor, std::shared_ptr<const PipelineSetup> pipeline,
              std::shared_ptr<UpdateLatch> latch, std::shared_ptr<const UpdateRules> first_rules);
-  void on_links(GateLinks& given);
+  void on_links(GateLinks& message);
   void on_gradients_ready(const GradientsReady& message);
   void on_phase_done(PhaseDone& done);
   void on_set_rules(const SetRules& message) { rules = message.rules; }
@@ -58,9 +58,9 @@ struct GateState {
   // Are numbered by variable; where the replicas' are equal, they are those of replica 0.
   std::vector<double> squared_norms;
   /// Holds what each optimizer has told of shards last, by its position in `links`.
-  std::vector<std::vector<ShardNorm>> told_shards;
-  /// Points to the parts of norms in `told_shards`, by variable, then replica. A variable that is
-  /// not divided has none.
+  std::vector<std::vector<ShardNorm>> reported_shards;
+  /// Points to the parts of norms in `reported_shards`, by variable, then replica. A variable that
+  /// is not divided has none.
   std::vector<std::vector<const graph::NormPart*>> shard_norms;
   std::vector<double> directions;                                 // Are squared norms, by variable.
   using Orders = std::array<Letter<UpdateOrder>, update_phases>;  // Has the orders by phase.

@@ -4,9 +4,9 @@
 
 namespace penstock::actors {
 
-void OptimizerState::start(OptimizerHandle::pointer actor, OptimizerSetup given) {
+void OptimizerState::start(OptimizerHandle::pointer actor, OptimizerSetup new_setup) {
   self = actor;
-  setup = std::move(given);
+  setup = std::move(new_setup);
   ipu = setup.pipeline->ipu(setup.replica, static_cast<std::size_t>(setup.stage));
   for (const graph::VariablePlan& variable : setup.arena->stage().variables) {
     if (variable.owner != graph::none) owners.insert(variable.owner);
@@ -14,8 +14,8 @@ void OptimizerState::start(OptimizerHandle::pointer actor, OptimizerSetup given)
   }
 }
 
-void OptimizerState::on_links(OptimizerLinks& given) {
-  links = std::move(given);
+void OptimizerState::on_links(OptimizerLinks& message) {
+  links = std::move(message);
   return_state();
 }
 
@@ -71,7 +71,7 @@ void OptimizerState::write_letters() {
       answer->prepare([] { return UpdateDone{}; });
       return RunUpdate{.optimizer = self,
                        .update = setup.update,
-                       .who = who(),
+                       .subject = subject(),
                        .replica = setup.replica,
                        .stage = setup.stage,
                        .answer = std::move(answer)};
@@ -107,7 +107,7 @@ void OptimizerState::end_phase(UpdatePhase phase) {
 void OptimizerState::fetch_state() {
   awaited = Awaited::state;
   state.fetch(
-      self, links, key(), [this] { return who(); },
+      self, links, key(), [this] { return subject(); },
       [this](std::shared_ptr<std::byte> block) {
         awaited = Awaited::nothing;
         setup.update->lend_host_state(std::move(block));
@@ -123,7 +123,7 @@ void OptimizerState::return_state() {
 void OptimizerState::on_explain_wait() const {
   explain_wait(self, links.supervisor, [this] {
     const std::string what = waits_for();
-    return what.empty() ? what : "optimizer of " + who() + " waits for " + what;
+    return what.empty() ? what : "optimizer of " + subject() + " waits for " + what;
   });
 }
 
@@ -144,7 +144,7 @@ std::string OptimizerState::waits_for() const {
   return "";
 }
 
-std::string OptimizerState::who() const {
+std::string OptimizerState::subject() const {
   return stage_name(*setup.pipeline, setup.replica, static_cast<std::size_t>(setup.stage));
 }
 

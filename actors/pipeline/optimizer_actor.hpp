@@ -21,8 +21,8 @@ struct OptimizerSetup {
 };
 
 struct OptimizerState {
-  void start(OptimizerHandle::pointer actor, OptimizerSetup given);
-  void on_links(OptimizerLinks& given);
+  void start(OptimizerHandle::pointer actor, OptimizerSetup new_setup);
+  void on_links(OptimizerLinks& message);
   void on_window_complete(const WindowComplete& window);
   void on_all_sums_complete();
   void on_tied_sums_complete() { count_sums(); }
@@ -52,7 +52,7 @@ struct OptimizerState {
   void end_phase(UpdatePhase phase);
   std::string waits_for() const;
   BlockKey key() const;
-  std::string who() const;
+  std::string subject() const;
 
   OptimizerHandle::pointer self = nullptr;
   OptimizerSetup setup;

@@ -54,9 +54,9 @@ class Casting {
   }
   /// What can fail comes before the actor is there, so that nobody is forgotten.
   template <class Body, class... Args>
-  auto spawn(Watched who, RunsOn where, Body body, Args&&... args) {
-    Child& child = cast_.others.emplace_back(Child{{}, who.name});
-    auto handle = system_.spawn(where, std::move(who), body, std::forward<Args>(args)...);
+  auto spawn(Watched subject, RunsOn where, Body body, Args&&... args) {
+    Child& child = cast_.others.emplace_back(Child{{}, subject.name});
+    auto handle = system_.spawn(where, std::move(subject), body, std::forward<Args>(args)...);
     child.actor = caf::actor_cast<caf::actor>(handle);
     return handle;
   }

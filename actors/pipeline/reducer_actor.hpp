@@ -8,7 +8,7 @@
 namespace penstock::actors {
 
 struct ReducerState {
-  void on_links(ReducerLinks& given) { links = std::move(given); }
+  void on_links(ReducerLinks& message) { links = std::move(message); }
   void on_sums_complete();
 
   ReducerHandle::pointer self = nullptr;

@@ -7,9 +7,9 @@
 
 namespace penstock::actors {
 
-void StageState::start(StageHandle::pointer actor, StageSetup given) {
+void StageState::start(StageHandle::pointer actor, StageSetup new_setup) {
   self = actor;
-  setup = std::move(given);
+  setup = std::move(new_setup);
   const PipelineSetup& pipeline = *setup.pipeline;
   const graph::Plan& plan = *pipeline.plan;
   const auto number = static_cast<std::size_t>(setup.stage);
@@ -34,11 +34,11 @@ void StageState::herald(const Work& work) {
 
 // Until the update before is done here too, the arena is its optimizer's. What is brought is always
 // for a program that follows: weights may be written once all programs that were begun have ended.
-void StageState::on_turn_near(const TurnNear& given) {
-  const Work work = given.work;
+void StageState::on_turn_near(const TurnNear& message) {
+  const Work work = message.work;
   if (!links.host_store || core->begun(work) || program_of(work).instructions.empty()) return;
   if (core->window_complete()) {
-    near = given;
+    near = message;
     return;
   }
   if (work.direction == Direction::backward && keeps_stash() &&
@@ -71,8 +71,8 @@ void StageState::on_weights_brought(const WeightsBrought& brought) {
                           .end_ns = brought.end_ns});
 }
 
-void StageState::on_links(StageLinks& given) {
-  links = std::move(given);
+void StageState::on_links(StageLinks& message) {
+  links = std::move(message);
   return_blocks();
 }
 
@@ -103,7 +103,7 @@ bool StageState::fetched_for(const Work& work) {
 
 void StageState::fetch(const BlockKey& wanted, const std::function<void()>& then) {
   blocks.fetch(
-      self, links, wanted, [this] { return who(); },
+      self, links, wanted, [this] { return subject(); },
       [=, this](std::shared_ptr<std::byte> block) {
         lend(wanted, std::move(block));
         then();
@@ -134,7 +134,7 @@ void StageState::return_stash(std::int64_t micro_batch) {
                                             setup.arena->return_host_stash(micro_batch)});
 }
 
-std::string StageState::who() const {
+std::string StageState::subject() const {
   return stage_name(*setup.pipeline, setup.replica, static_cast<std::size_t>(setup.stage));
 }
 
@@ -265,7 +265,7 @@ void StageState::on_weights_ready(const WeightsReady& ready) {
 }
 
 void StageState::on_explain_wait() const {
-  explain_wait(self, links.supervisor, [this] { return who() + " " + waits_for(); });
+  explain_wait(self, links.supervisor, [this] { return subject() + " " + waits_for(); });
 }
 
 std::string StageState::waits_for() const {

@@ -23,8 +23,8 @@ struct StageSetup {
 };
 
 struct StageState {
-  void start(StageHandle::pointer actor, StageSetup given);
-  void on_links(StageLinks& given);
+  void start(StageHandle::pointer actor, StageSetup new_setup);
+  void on_links(StageLinks& message);
   void on_edge_tensor(EdgeTensor& message);
   void on_outputs_taken();
   void on_program_done(const ProgramDone& done);
@@ -46,7 +46,7 @@ struct StageState {
   bool weights_missing() const;
   bool keeps_stash() const { return setup.arena->stage().host_stash_bytes > 0; }
   BlockKey key(HostClass of, std::int64_t micro_batch = 0) const;
-  std::string who() const;
+  std::string subject() const;
   std::string waits_for() const;
   /// Tells those stages whose turn is near, as `work` begins.
   void herald(const Work& work);

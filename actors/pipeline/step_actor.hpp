@@ -13,7 +13,7 @@ namespace penstock::actors {
 struct StepState {
   void start(StepHandle::pointer actor, std::shared_ptr<const PipelineSetup> pipeline,
              std::shared_ptr<CallSlot> host_call, std::shared_ptr<PipelinePulse> moves);
-  void on_links(StepLinks& given) { links = std::move(given); }
+  void on_links(StepLinks& message) { links = std::move(message); }
   void on_step_call(StepCall& message);
   void on_call_cut(const CallCut& message);
   void on_stage_outputs(const StageOutputs& outputs);

@@ -16,9 +16,9 @@ std::string seconds_text(double seconds) {
 
 }  // namespace
 
-void SupervisorState::start(SupervisorHandle::pointer actor, SupervisorSetup given) {
+void SupervisorState::start(SupervisorHandle::pointer actor, SupervisorSetup new_setup) {
   self = actor;
-  setup = std::move(given);
+  setup = std::move(new_setup);
   wordless = {Errc::stalled, "nothing has moved for longer than options.runtime.stall_seconds, " +
                                  seconds_text(setup.stall_seconds) +
                                  ", and there is no memory to say who waits for what"};

@@ -22,8 +22,8 @@ struct SupervisorSetup {
 };
 
 struct SupervisorState {
-  void start(SupervisorHandle::pointer actor, SupervisorSetup given);
-  void on_links(SupervisorLinks& given) { links = std::move(given); }
+  void start(SupervisorHandle::pointer actor, SupervisorSetup new_setup);
+  void on_links(SupervisorLinks& message) { links = std::move(message); }
   void on_failed(Failed& failed);
   void on_nothing_moves(const NothingMoves& quiet);
   void on_waits_for(WaitsFor& waits);

@@ -88,8 +88,8 @@ class EngineActor final : public Impl, public Mortal {
 
  protected:
   void on_cleanup(const caf::error& reason) noexcept override {
-    const bool told = leave_roll();
-    terms_.notice.give(told, reason);
+    const bool was_told = leave_roll();
+    terms_.notice.give(was_told, reason);
     if (terms_.own) terms_.own->close();
   }
 

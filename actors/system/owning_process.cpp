@@ -14,9 +14,9 @@ bool OwningProcess::is_current() const noexcept {
   return id_ == ::getpid();
 }
 
-void OwningProcess::expect_current(std::string_view who) const {
+void OwningProcess::expect_current(std::string_view subject) const {
   if (is_current()) return;
-  throw Error(Errc::closed, std::string(who) +
+  throw Error(Errc::closed, std::string(subject) +
                                 " belongs to the process that made it, from which this one was "
                                 "forked; make a new one here");
 }

@@ -14,9 +14,9 @@ class OwningProcess {
 
   /// Returns whether the calling process is the one that made the object.
   bool is_current() const noexcept;
-  /// Expects to be in that process. `who` names the object, such as `model "mnist"`. @throws Error
-  /// closed if the calling process was forked from the one that made the object.
-  void expect_current(std::string_view who) const;
+  /// Expects to be in that process. `subject` names the object, such as `model "mnist"`. @throws
+  /// Error closed if the calling process was forked from the one that made the object.
+  void expect_current(std::string_view subject) const;
 
  private:
   int id_;

@@ -7,9 +7,9 @@
 
 namespace penstock {
 
-void check_normalization(const std::string& who, const Normalization& normalization) {
-  check_f32(who + ": mean", normalization.mean, any_number);
-  check_f32(who + ": std", normalization.std, {.above_low = true});
+void check_normalization(const std::string& subject, const Normalization& normalization) {
+  check_f32(subject + ": mean", normalization.mean, any_number);
+  check_f32(subject + ": std", normalization.std, {.above_low = true});
 }
 
 Normalizer::Normalizer(const Normalization& normalization) {

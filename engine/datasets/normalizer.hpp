@@ -10,9 +10,9 @@
 
 namespace penstock {
 
-/// @throws Error invalid_argument, its text opening with `who`, unless both are finite and std is
-/// positive, also when rounded to f32.
-void check_normalization(const std::string& who, const Normalization& normalization);
+/// @throws Error invalid_argument, its text opening with `subject`, unless both are finite and std
+/// is positive, also when rounded to f32.
+void check_normalization(const std::string& subject, const Normalization& normalization);
 
 class Normalizer {
  public:

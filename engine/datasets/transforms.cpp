@@ -22,15 +22,16 @@ struct ImageSize {
   std::int64_t columns = 0;
 };
 
-ImageSize image_size(const std::string& who, const std::shared_ptr<const Dataset>& dataset) {
-  if (!dataset) throw Error(Errc::invalid_argument, who + ": expected a dataset, got none");
+ImageSize image_size(const std::string& subject, const std::shared_ptr<const Dataset>& dataset) {
+  if (!dataset) throw Error(Errc::invalid_argument, subject + ": expected a dataset, got none");
   const auto fields = call_host([&]() -> std::vector<Field> { return dataset->fields(); });
   if (fields.empty())
-    throw Error(Errc::shape_mismatch, who + ": expected an image as first field, got no fields");
+    throw Error(Errc::shape_mismatch,
+                subject + ": expected an image as first field, got no fields");
   const Field& field = fields.front();
   if (field.dtype != DType::f32 || field.shape.rank() != 3)
     throw Error(Errc::shape_mismatch,
-                who + ": expected f32 [channels,rows,columns] as first field, got " +
+                subject + ": expected f32 [channels,rows,columns] as first field, got " +
                     quoted_text(field.name) + " " + std::string(to_string(field.dtype)) + " " +
                     to_string(field.shape));
   return {field.shape[0], field.shape[1], field.shape[2]};
@@ -39,8 +40,8 @@ ImageSize image_size(const std::string& who, const std::shared_ptr<const Dataset
 /// Reads another dataset's sample and then changes its image.
 class Transformed : public Dataset {
  public:
-  Transformed(const std::string& who, std::shared_ptr<const Dataset> dataset)
-      : size_(image_size(who, dataset)), dataset_(std::move(dataset)) {}
+  Transformed(const std::string& subject, std::shared_ptr<const Dataset> dataset)
+      : size_(image_size(subject, dataset)), dataset_(std::move(dataset)) {}
 
   std::int64_t size() const override { return dataset_->size(); }
   const std::vector<Field>& fields() const override { return dataset_->fields(); }

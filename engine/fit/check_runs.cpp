@@ -7,14 +7,14 @@ namespace penstock {
 namespace {
 
 /// Batches are cut into full runs and a rest.
-void check_rest(const InferenceModel& model, std::int64_t samples, const std::string& who) {
+void check_rest(const InferenceModel& model, std::int64_t samples, const std::string& subject) {
   const std::int64_t rest = samples % model.samples_per_run();
   if (rest == 0) return;
   try {
     model.check_samples(rest);
   } catch (const Error& error) {
     if (error.code() != Errc::shape_mismatch) throw;  // It may be a lack of memory.
-    throw Error(Errc::invalid_argument, who + ": a batch of " + count_text(samples, "sample") +
+    throw Error(Errc::invalid_argument, subject + ": a batch of " + count_text(samples, "sample") +
                                             " ends in a run of " + std::to_string(rest) + ": " +
                                             error.what());
   }
@@ -23,12 +23,12 @@ void check_rest(const InferenceModel& model, std::int64_t samples, const std::st
 }  // namespace
 
 void check_runs(const InferenceModel& model, const DataLoader& data, const InferenceFields& fields,
-                const std::string& who) {
-  fields.check(data.fields().size(), who);
+                const std::string& subject) {
+  fields.check(data.fields().size(), subject);
   // A batch sampler has said nothing about each of its batches, a stream without a size about any.
   if (data.has_batch_sampler() || data.batches() == 0) return;
-  if (data.batches() != 1) check_rest(model, data.samples_per_batch(), who);
-  check_rest(model, data.last_batch_samples(), who);
+  if (data.batches() != 1) check_rest(model, data.samples_per_batch(), subject);
+  check_rest(model, data.last_batch_samples(), subject);
 }
 
 }  // namespace penstock

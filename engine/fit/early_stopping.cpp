@@ -90,22 +90,22 @@ class Stopper {
 }  // namespace
 
 FitCallback early_stopping(const EarlyStopping& rule) {
-  constexpr const char* who = "early stopping";
-  return on_hosts_thread(who, [&] {
+  constexpr const char* subject = "early stopping";
+  return on_hosts_thread(subject, [&] {
     check(rule);
     const auto stopper = std::make_shared<Stopper>(rule);
     FitCallback callback;
     callback.set_model = [stopper](const Model& model) {
-      on_hosts_thread(who, [&] { stopper->set_model(model); });
+      on_hosts_thread(subject, [&] { stopper->set_model(model); });
     };
     callback.on_fit_begin = [stopper](const std::vector<std::string>& names) {
-      on_hosts_thread(who, [&] { stopper->begin(names); });
+      on_hosts_thread(subject, [&] { stopper->begin(names); });
     };
     callback.on_epoch_end = [stopper](const EpochRecord& epoch) {
-      return on_hosts_thread(who, [&] { return stopper->after(epoch); });
+      return on_hosts_thread(subject, [&] { return stopper->after(epoch); });
     };
     callback.on_fit_end = [stopper](const History&) {
-      on_hosts_thread(who, [&] { stopper->end(); });
+      on_hosts_thread(subject, [&] { stopper->end(); });
     };
     return callback;
   });

@@ -29,8 +29,9 @@ void in_runs(const std::vector<Tensor>& tensors, std::int64_t samples, std::int6
   run(begin == 0 ? tensors : rows_of(tensors, begin, samples));
 }
 
-[[noreturn]] inline void refuse_empty(const std::string& who) {
-  throw Error(Errc::invalid_data, who + ": expected at least one batch in an epoch of the data");
+[[noreturn]] inline void refuse_empty(const std::string& subject) {
+  throw Error(Errc::invalid_data,
+              subject + ": expected at least one batch in an epoch of the data");
 }
 
 }  // namespace penstock

@@ -146,22 +146,22 @@ class Fitting {
     const Stopwatch asking;
     std::optional<std::optional<Batch>> batch = unless_cancelled([&] { return next_batch(); });
     if (!batch || !*batch) return false;
-    const Batch given = shortened(std::move(**batch));
+    const Batch used = shortened(std::move(**batch));
     double seconds = asking.seconds();
     each_callback([&](const FitCallback& callback) {
-      if (callback.on_step_begin) callback.on_step_begin(given);
+      if (callback.on_step_begin) callback.on_step_begin(used);
     });
     const Stopwatch step;
-    const std::optional<StepResult> trained_on = trained(given);
+    const std::optional<StepResult> trained_on = trained(used);
     if (!trained_on || cancelled()) return false;
     const StepResult& result = *trained_on;
     seconds += step.seconds();
     epoch.updates = updates();
     ++epoch.steps;
     Scores of_step(options_.metrics, true);
-    if (!of_step.add(result, given, stop_)) return false;
+    if (!of_step.add(result, used, stop_)) return false;
     scores += of_step;
-    tell_step(epoch, result, of_step, static_cast<double>(given.front().shape()[0]) / seconds);
+    tell_step(epoch, result, of_step, static_cast<double>(used.front().shape()[0]) / seconds);
     return true;
   }
 

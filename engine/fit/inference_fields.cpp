@@ -22,15 +22,17 @@ std::vector<std::string> names_of(const std::vector<Field>& fields) {
 
 }  // namespace
 
-InferenceFields::InferenceFields(const InferenceModel& model, const std::vector<Field>& given,
+InferenceFields::InferenceFields(const InferenceModel& model,
+                                 const std::vector<Field>& batch_fields,
                                  const std::vector<std::string>& of_step)
-    : InferenceFields(model, given, model.inputs(), of_step) {}
+    : InferenceFields(model, batch_fields, model.inputs(), of_step) {}
 
-InferenceFields::InferenceFields(const InferenceModel& model, const std::vector<Field>& given,
+InferenceFields::InferenceFields(const InferenceModel& model,
+                                 const std::vector<Field>& batch_fields,
                                  const std::vector<std::string>& inputs,
                                  const std::vector<std::string>& of_step)
     : inputs_(inputs) {
-  if (place_among(names_of(given)) || place_among(of_step)) return;
+  if (place_among(names_of(batch_fields)) || place_among(of_step)) return;
   if (!place_among(model.training_inputs())) place_among(inputs_);
 }
 
@@ -47,9 +49,9 @@ bool InferenceFields::place_among(const std::vector<std::string>& names) {
   return true;
 }
 
-void InferenceFields::check(std::size_t fields, const std::string& who) const {
+void InferenceFields::check(std::size_t fields, const std::string& subject) const {
   if (in_front_ || fields <= inputs_.size() || fields >= whole_.size()) return;
-  throw Error(Errc::invalid_argument, who +
+  throw Error(Errc::invalid_argument, subject +
                                           ": expected batches of the fields that training "
                                           "takes, " +
                                           counted(whole_) + ", or of those of inference alone, " +

@@ -16,16 +16,17 @@ namespace penstock {
 /// inputs of that step. A batch with inference's own inputs alone has these in their order.
 class InferenceFields {
  public:
-  /// `given` are the loader's fields; `of_step` are the inputs of the training beside which `model`
-  /// is evaluated, if there is one.
-  InferenceFields(const InferenceModel& model, const std::vector<Field>& given,
+  /// `batch_fields` are the loader's fields; `of_step` are the inputs of the training beside which
+  /// `model` is evaluated, if there is one.
+  InferenceFields(const InferenceModel& model, const std::vector<Field>& batch_fields,
                   const std::vector<std::string>& of_step = {});
   /// Does so for a caller of `model` who asks for the inputs called `inputs` alone.
-  InferenceFields(const InferenceModel& model, const std::vector<Field>& given,
+  InferenceFields(const InferenceModel& model, const std::vector<Field>& batch_fields,
                   const std::vector<std::string>& inputs, const std::vector<std::string>& of_step);
 
-  /// @throws Error invalid_argument, opening with `who`, if batches of so many fields are neither.
-  void check(std::size_t fields, const std::string& who) const;
+  /// @throws Error invalid_argument, opening with `subject`, if batches of so many fields are
+  /// neither.
+  void check(std::size_t fields, const std::string& subject) const;
   /// Returns the fields of a batch that check() lets through; they live until the next call. It
   /// returns all fields if there are too few: the model says what is missing.
   std::span<const Tensor> of(const Batch& batch);

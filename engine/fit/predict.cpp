@@ -21,9 +21,11 @@ class Predictions {
  public:
   Predictions(InferenceModel& model, PredictionInputs& inputs) : model_(model), inputs_(inputs) {}
 
-  /// Runs the model on the caller's `given` for `samples` samples, and keeps the prediction.
-  void run(std::span<const Tensor> given, std::int64_t samples, const std::stop_token& stop) {
-    StepResult result = model_.run(inputs_.completed(given, samples), stop);
+  /// Runs the model on the caller's `callers_inputs` for `samples` samples, and keeps the
+  /// prediction.
+  void run(std::span<const Tensor> callers_inputs, std::int64_t samples,
+           const std::stop_token& stop) {
+    StepResult result = model_.run(inputs_.completed(callers_inputs, samples), stop);
     std::size_t kept = 0;
     for (std::size_t i = 0; i < result.outputs.size(); ++i)
       if (inputs_.returns(i)) add(kept++, std::move(result.outputs[i]), samples);

@@ -19,11 +19,11 @@ const graph::TensorType* PredictionInputs::target(const std::string& name) const
 }
 
 // Zeros are legal labels and targets of every loss, and nobody sees what the losses come to.
-std::span<const Tensor> PredictionInputs::completed(std::span<const Tensor> given,
+std::span<const Tensor> PredictionInputs::completed(std::span<const Tensor> callers_inputs,
                                                     std::int64_t samples) {
-  if (!targets_missing_ || given.size() != names_.size()) return given;
+  if (!targets_missing_ || callers_inputs.size() != names_.size()) return callers_inputs;
   completed_.clear();
-  auto next = given.begin();
+  auto next = callers_inputs.begin();
   for (const std::string& name : all_) {
     const graph::TensorType* const type = target(name);
     completed_.push_back(type ? Tensor::zeros(type->dtype, type->shape.with(0, samples)) : *next++);

@@ -42,7 +42,7 @@ void check(std::span<const Metric> metrics) {
   }
 }
 
-void check(std::span<const Metric> metrics, const StepResult& outline, const std::string& who,
+void check(std::span<const Metric> metrics, const StepResult& outline, const std::string& subject,
            const std::stop_token& stop) {
   for (const Metric& metric : metrics) {
     if (stop.stop_requested()) return;
@@ -50,7 +50,8 @@ void check(std::span<const Metric> metrics, const StepResult& outline, const std
       if (metric.check) call_host([&] { metric.check(outline); });
     } catch (const Error& error) {
       if (is_of_host(error)) throw;
-      throw Error(error.code(), who + ": metric " + quoted_text(metric.name) + ": " + error.what());
+      throw Error(error.code(),
+                  subject + ": metric " + quoted_text(metric.name) + ": " + error.what());
     }
   }
 }

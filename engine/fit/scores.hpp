@@ -13,8 +13,8 @@ namespace penstock {
 /// @throws Error invalid_argument for a metric without a name or a function, or two of one name.
 void check(std::span<const Metric> metrics);
 /// Asks the metrics' own checks, as long as `stop` is not asked to stop, whether they can be told
-/// of what calls return. @throws Error as the checks, its text opening with `who`.
-void check(std::span<const Metric> metrics, const StepResult& outline, const std::string& who,
+/// of what calls return. @throws Error as the checks, its text opening with `subject`.
+void check(std::span<const Metric> metrics, const StepResult& outline, const std::string& subject,
            const std::stop_token& stop);
 
 /// The mean of an output's elements: over samples where it has one number for each

@@ -15,12 +15,13 @@ class CallGate {
   /// A call that is under way, until this is destroyed.
   class Call {
    public:
-    /// `call` names it, as in "next()", and lives as long as the program; `who` names the object.
+    /// `call` names it, as in "next()", and lives as long as the program; `subject` names the
+    /// object.
     /// @throws Error busy if another one is under way.
-    Call(CallGate& gate, std::string_view who, const char* call) : gate_(gate) {
+    Call(CallGate& gate, std::string_view subject, const char* call) : gate_(gate) {
       const char* other = nullptr;
       if (!gate.under_way_.compare_exchange_strong(other, call))
-        throw Error(Errc::busy, std::string(who) + ": " + call + " was called while " + other +
+        throw Error(Errc::busy, std::string(subject) + ": " + call + " was called while " + other +
                                     " is under way; it takes one call at a time");
     }
     ~Call() { gate_.under_way_.store(nullptr); }

@@ -25,8 +25,8 @@ EpochPlan sampled_plan(const DataLoaderOptions& options, std::int64_t rows, std:
                        std::uint64_t epoch) {
   EpochPlan plan{.order = call_host([&] { return options.sampler(epoch); })};
   check_samples(plan.order, samples);
-  const auto given = static_cast<std::int64_t>(plan.order.size());
-  plan.equal = {given, rows, epoch_size(given, rows, options).batches};
+  const auto visited = static_cast<std::int64_t>(plan.order.size());
+  plan.equal = {visited, rows, epoch_size(visited, rows, options).batches};
   return plan;
 }
 

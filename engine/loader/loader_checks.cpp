@@ -72,8 +72,8 @@ void check_no_order(const DataLoaderOptions& options, const std::string& why) {
   expect_none(options.partition.count != 1 || options.partition.index != 0, "partition", why);
 }
 
-void expect_none(bool given, const std::string& option, const std::string& why) {
-  if (given)
+void expect_none(bool is_set, const std::string& option, const std::string& why) {
+  if (is_set)
     throw Error(Errc::invalid_argument,
                 "data_loader." + option + ": expected it to be left alone, since " + why);
 }

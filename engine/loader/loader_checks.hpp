@@ -44,7 +44,7 @@ void check_order(const DataLoaderOptions& options);
 /// Expects that the options say nothing about the order of the samples, since `why`.
 void check_no_order(const DataLoaderOptions& options, const std::string& why);
 /// `option` must not be given, since `why`.
-void expect_none(bool given, const std::string& option, const std::string& why);
+void expect_none(bool is_set, const std::string& option, const std::string& why);
 
 /// @throws Error invalid_data for a number that is none of a sampler's `samples`.
 void check_samples(const std::vector<std::int64_t>& order, std::int64_t samples);

@@ -38,13 +38,13 @@ std::shared_ptr<Model::Impl> Model::Impl::make(const std::string& name, std::uin
           }};
 }
 
-graph::ValueId Model::Impl::id(std::string_view who, Value value) const {
+graph::ValueId Model::Impl::id(std::string_view subject, Value value) const {
   const bool here = value.model_ == number;
   if (here && network.has(value.id_, value.serial_)) return value.id_;
   const std::string got = here                ? "one of a layer that was taken back"
                           : value.model_ == 0 ? "one of no model"
                                               : "one of another model";
-  throw Error(Errc::invalid_model, std::string(who) + ": expected a value of model " +
+  throw Error(Errc::invalid_model, std::string(subject) + ": expected a value of model " +
                                        quoted_text(network.graph().name) + ", got " + got);
 }
 
@@ -84,8 +84,8 @@ const graph::Graph& ModelAccess::graph(const Model& model) {
   return model.impl_->network.graph();
 }
 
-void ModelAccess::expect_value(std::string_view who, const Model& model, Value value) {
-  model.impl_->id(who, value);
+void ModelAccess::expect_value(std::string_view subject, const Model& model, Value value) {
+  model.impl_->id(subject, value);
 }
 
 void ModelAccess::add(const Model& model, const std::function<void()>& change) {

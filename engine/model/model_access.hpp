@@ -19,8 +19,8 @@ class TrainingModel;
 struct ModelAccess {
   /// The network for micro-batches of one sample, as it is now; graph::with_batch() gives others.
   static const graph::Graph& graph(const Model& model);
-  /// @throws Error invalid_model, opening with `who`, if `value` is not one of the model.
-  static void expect_value(std::string_view who, const Model& model, Value value);
+  /// @throws Error invalid_model, opening with `subject`, if `value` is not one of the model.
+  static void expect_value(std::string_view subject, const Model& model, Value value);
   /// Adds to the model, or nothing: what `change` has added to the network is taken back if it
   /// throws.
   static void add(const Model& model, const std::function<void()>& change);

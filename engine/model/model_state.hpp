@@ -34,8 +34,8 @@ struct Model::Impl {
   NetworkBuilder network;
   ParameterStore weights;
 
-  /// @throws Error invalid_model, opening with `who`, if `value` is not one of this model.
-  graph::ValueId id(std::string_view who, Value value) const;
+  /// @throws Error invalid_model, opening with `subject`, if `value` is not one of this model.
+  graph::ValueId id(std::string_view subject, Value value) const;
   Value value(graph::ValueId id) const { return {number, network.serial(id), id}; }
 
   /// Returns what `action` returns. It is the call of the model that is under way meanwhile. The

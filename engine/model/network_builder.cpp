@@ -120,9 +120,9 @@ void NetworkBuilder::expect_new_layer(const graph::Op& op, const std::string& na
 }
 
 int NetworkBuilder::open_block(const std::string& name, int ipu) {
-  const std::string who = "block " + quoted_text(name);
-  expect_stages_not_set(who);
-  if (!open_.empty() && open_.back().is_stage) expect_no_scope(who);
+  const std::string subject = "block " + quoted_text(name);
+  expect_stages_not_set(subject);
+  if (!open_.empty() && open_.back().is_stage) expect_no_scope(subject);
   open_.reserve(open_.size() + 1);  // With it, the scope is open at the end, or not at all.
   Said said(name, ipu);
   const graph::BlockId block = placed_block(name, ipu);
@@ -138,10 +138,10 @@ int NetworkBuilder::open_numbered_block() {
 }
 
 int NetworkBuilder::open_stage(int number) {
-  const std::string who = "pipeline_stage " + std::to_string(number);
-  if (number < 0) refuse(Errc::invalid_topology, who + ": expected a number of 0 or more");
-  expect_stages_not_set(who);
-  expect_no_scope(who);
+  const std::string subject = "pipeline_stage " + std::to_string(number);
+  if (number < 0) refuse(Errc::invalid_topology, subject + ": expected a number of 0 or more");
+  expect_stages_not_set(subject);
+  expect_no_scope(subject);
   open_.reserve(open_.size() + 1);
   Said said(stage_name(number), number);
   const graph::BlockId block = stage_block(number);
@@ -150,16 +150,17 @@ int NetworkBuilder::open_stage(int number) {
   return scopes_++;
 }
 
-void NetworkBuilder::expect_no_scope(const std::string& who) const {
+void NetworkBuilder::expect_no_scope(const std::string& subject) const {
   if (!open_.empty())
     refuse(Errc::invalid_model,
-           who + ": block " + quoted_text(graph_.blocks[graph::index(open_.back().block)].name) +
+           subject + ": block " +
+               quoted_text(graph_.blocks[graph::index(open_.back().block)].name) +
                " is open; its scope has to end first");
 }
 
-void NetworkBuilder::expect_stages_not_set(const std::string& who) const {
+void NetworkBuilder::expect_stages_not_set(const std::string& subject) const {
   if (!assigned_.empty())
-    refuse(Errc::invalid_model, who +
+    refuse(Errc::invalid_model, subject +
                                     ": the layers' stages are set; reset_stage_assignment() has to "
                                     "come before another layer");
 }
@@ -195,21 +196,21 @@ void NetworkBuilder::close_block(int scope) noexcept {
 }
 
 void NetworkBuilder::begin_block(const std::string& name, int ipu) {
-  const std::string who = "begin_block " + quoted_text(name);
-  expect_stages_not_set(who);
-  expect_no_scope(who);
+  const std::string subject = "begin_block " + quoted_text(name);
+  expect_stages_not_set(subject);
+  expect_no_scope(subject);
   begin(static_cast<graph::NodeId>(graph_.nodes.size()), name, ipu, false);
 }
 
 void NetworkBuilder::begin_block_at(const std::string& layer, const std::string& name, int ipu) {
-  const std::string who = "begin_block_at " + quoted_text(layer);
-  expect_stages_not_set(who);
-  expect_no_scope(who);
+  const std::string subject = "begin_block_at " + quoted_text(layer);
+  expect_stages_not_set(subject);
+  expect_no_scope(subject);
   const graph::NodeId at = first_node_of(layer);
   for (const Begun& begun : begun_)
     if (begun.at == at)
       refuse(Errc::invalid_argument,
-             who + ": block " + quoted_text(graph_.blocks[graph::index(begun.block)].name) +
+             subject + ": block " + quoted_text(graph_.blocks[graph::index(begun.block)].name) +
                  " begins there already");
   begin(at, name, ipu, true);
 }

@@ -121,8 +121,8 @@ class NetworkBuilder {
     bool is_mark;
   };
 
-  void expect_no_scope(const std::string& who) const;
-  void expect_stages_not_set(const std::string& who) const;
+  void expect_no_scope(const std::string& subject) const;
+  void expect_stages_not_set(const std::string& subject) const;
   graph::BlockId stage_block(int number);
   graph::BlockId placed_block(const std::string& name, int ipu);
   graph::BlockId find_or_add_block(const std::string& name);

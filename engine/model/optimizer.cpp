@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "engine/model/optimizer_rules.hpp"
+#include "engine/model/parameter_rules.hpp"
 #include "engine/model/variable_attributes.hpp"
 #include "graph/values/hosts_thread.hpp"
 #include "graph/values/number_range.hpp"

@@ -52,7 +52,7 @@ void ParameterStore::set(const std::string& name, const Tensor& value) {
 
 void ParameterStore::replace(std::vector<Tensor> values) {
   if (values.size() != values_.size())
-    throw Error(Errc::shape_mismatch, who() + ": expected " + std::to_string(values_.size()) +
+    throw Error(Errc::shape_mismatch, subject() + ": expected " + std::to_string(values_.size()) +
                                           " parameters, got " + std::to_string(values.size()));
   accept(std::move(values));
   newer_ = nullptr;
@@ -89,7 +89,7 @@ void ParameterStore::detach(WeightSource& source) noexcept {
 std::size_t ParameterStore::position(const std::string& name) {
   const auto name_of = [this](std::size_t i) -> const std::string& { return parameters_[i].name; };
   if (const auto found = names_.find(parameters_.size(), name_of, name)) return *found;
-  throw Error(Errc::invalid_argument, who() + ": there is no parameter " + quoted_text(name));
+  throw Error(Errc::invalid_argument, subject() + ": there is no parameter " + quoted_text(name));
 }
 
 void ParameterStore::expect(std::size_t index, const Tensor& value) const {
@@ -97,7 +97,7 @@ void ParameterStore::expect(std::size_t index, const Tensor& value) const {
   if (value && value.dtype() == DType::f32 && value.shape() == info.shape) return;
   const std::string got =
       value ? std::string(to_string(value.dtype())) + to_string(value.shape()) : "an empty tensor";
-  throw Error(Errc::shape_mismatch, who() + ": parameter " + quoted_text(info.name) +
+  throw Error(Errc::shape_mismatch, subject() + ": parameter " + quoted_text(info.name) +
                                         ": expected f32" + to_string(info.shape) + ", got " + got);
 }
 
@@ -134,12 +134,12 @@ void ParameterStore::accept(std::vector<Tensor> values) {
   std::move(values.begin(), values.end(), values_.begin());
 }
 
-std::string ParameterStore::who() const {
+std::string ParameterStore::subject() const {
   return "model " + quoted_text(model_);
 }
 
 std::string ParameterStore::lost_text() const {
-  return who() +
+  return subject() +
          ": the newest weights were lost when the training model that held them was destroyed, "
          "for they could not be read; load_weights() replaces them: " +
          (loss_->why.empty() ? std::string(to_string(loss_->code)) : loss_->why);

@@ -86,7 +86,7 @@ class ParameterStore {
     std::string why = {};  // Is empty if there was no memory to say it.
   };
   void lose(Errc code, const char* why) noexcept;
-  std::string who() const;
+  std::string subject() const;
   std::string lost_text() const;
 
   std::string model_;

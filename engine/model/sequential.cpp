@@ -124,12 +124,12 @@ Sequential& Sequential::dropout(const std::string& name, double probability) {
 }
 
 void Sequential::set_stages(const std::vector<int>& stages) {
-  constexpr std::string_view who = "Sequential::set_stages";
-  calling(model_, who, [&] {
-    ModelAccess::calls(model_)->expect_grown(who);
+  constexpr std::string_view subject = "Sequential::set_stages";
+  calling(model_, subject, [&] {
+    ModelAccess::calls(model_)->expect_grown(subject);
     drop_layers_taken_back();
     check_stages(stages, size());
-    std::vector<int> given = stages;
+    std::vector<int> checked = stages;
     const auto& nodes = ModelAccess::graph(model_).nodes;
     std::map<std::string, int> stage_of;
     for (std::size_t node = 0; node < nodes.size(); ++node) {
@@ -140,7 +140,7 @@ void Sequential::set_stages(const std::vector<int>& stages) {
     LayerStages layers = model_.stage_assignment();
     for (LayerStage& layer : layers) layer.stage = stage_of.at(layer.layer);
     model_.set_stage_assignment(layers);
-    given_ = std::move(given);
+    given_ = std::move(checked);
   });
 }
 

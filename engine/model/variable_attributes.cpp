@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/model/optimizer_rules.hpp"
+#include "engine/model/parameter_rules.hpp"
 #include "graph/values/joined.hpp"
 #include "graph/values/number_range.hpp"
 #include "graph/values/printable.hpp"
@@ -93,11 +93,11 @@ bool was_given(const Optimizer& optimizer, std::string_view attribute) {
   const graph::HyperNumber value = *find_number(optimizer, attribute);
   const OptimizerSettings& defaults = graph::default_settings()[optimizer.settings.index()];
   const double untouched = rule_of(defaults).hyper.*value;
-  const auto given = [&](const OptimizerSettings& settings) {
+  const auto is_changed = [&](const OptimizerSettings& settings) {
     return rule_of(settings).hyper.*value != untouched;
   };
-  return given(optimizer.settings) ||
-         std::ranges::any_of(optimizer.groups, given, &ParameterGroup::settings);
+  return is_changed(optimizer.settings) ||
+         std::ranges::any_of(optimizer.groups, is_changed, &ParameterGroup::settings);
 }
 
 void expect_rule_kept(const Optimizer& first, const Optimizer& next) {

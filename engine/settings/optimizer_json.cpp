@@ -3,7 +3,7 @@
 #include <ostream>
 #include <span>
 
-#include "engine/model/optimizer_rules.hpp"
+#include "engine/model/parameter_rules.hpp"
 #include "engine/settings/json_fields.hpp"
 #include "graph/plan/optimizers/optimizer_rule.hpp"
 #include "graph/values/joined.hpp"

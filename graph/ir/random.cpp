@@ -35,10 +35,11 @@ std::array<std::uint32_t, 4> philox(const RandomKey& key, std::uint64_t index) n
   // mixed in turn, so that neighbouring updates or micro-batches share nothing.
   const std::uint64_t where = mix(mix(key.update + 0x9e3779b97f4a7c15u) ^
                                   (std::uint64_t{key.replica} << 32 | key.micro_batch));
-  const std::uint64_t who = mix(mix(key.seed + 0x9e3779b97f4a7c15u) ^ key.name);
+  const std::uint64_t subject = mix(mix(key.seed + 0x9e3779b97f4a7c15u) ^ key.name);
   const auto low = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
   const auto high = [](std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); };
-  return philox4x32_10({low(index), high(index), low(where), high(where)}, {low(who), high(who)});
+  return philox4x32_10({low(index), high(index), low(where), high(where)},
+                       {low(subject), high(subject)});
 }
 
 }  // namespace penstock::graph

@@ -30,22 +30,22 @@ const Error& made_beforehand = error_made_beforehand();
 
 }  // namespace
 
-void throw_out_of_memory(std::string_view who) {
+void throw_out_of_memory(std::string_view subject) {
   try {
-    throw Error(Errc::out_of_memory, std::string(who) + ": not enough memory");
+    throw Error(Errc::out_of_memory, std::string(subject) + ": not enough memory");
   } catch (const std::bad_alloc&) {
     throw Error(made_beforehand);
   }
 }
 
-void rethrow_to_host(std::string_view who) {
+void rethrow_to_host(std::string_view subject) {
   try {
     throw;
   } catch (const std::bad_alloc&) {
-    throw_out_of_memory(who);
+    throw_out_of_memory(subject);
   } catch (const std::length_error& error) {
     if (MemoryWatch::is_of_host(error)) throw;
-    throw_out_of_memory(who);
+    throw_out_of_memory(subject);
   }
 }
 

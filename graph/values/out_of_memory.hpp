@@ -13,9 +13,9 @@
 
 namespace penstock {
 
-/// Throws Error out_of_memory, whose text begins with `who`. If there is no memory for that text,
-/// the error has a shorter text that was made beforehand.
-[[noreturn]] void throw_out_of_memory(std::string_view who);
+/// Throws Error out_of_memory, whose text begins with `subject`. If there is no memory for that
+/// text, the error has a shorter text that was made beforehand.
+[[noreturn]] void throw_out_of_memory(std::string_view subject);
 
 /// Holds the exceptions of the host that a thread has noted last. They are compared by their
 /// addresses, and kept alive so that no exception of the engine's can have the same address. There
@@ -54,19 +54,19 @@ class MemoryWatch {
 
 /// Rethrows the exception that is being handled. A std::bad_alloc, or a std::length_error that no
 /// code of the host has thrown inside the MemoryWatch that lives, becomes Error out_of_memory,
-/// whose text begins with `who`.
-[[noreturn]] void rethrow_to_host(std::string_view who);
+/// whose text begins with `subject`.
+[[noreturn]] void rethrow_to_host(std::string_view subject);
 
 /// Calls `action` and returns what it returns. If it throws std::bad_alloc, or asks for a string or
 /// vector that is longer than any can be, the function throws Error out_of_memory, whose text
-/// begins with `who`.
+/// begins with `subject`.
 template <class Action>
-decltype(auto) or_out_of_memory(std::string_view who, Action&& action) {
+decltype(auto) or_out_of_memory(std::string_view subject, Action&& action) {
   const MemoryWatch watch;
   try {
     return std::forward<Action>(action)();
   } catch (...) {
-    rethrow_to_host(who);
+    rethrow_to_host(subject);
   }
 }
 

@@ -27,34 +27,36 @@ std::string refused(std::int64_t samples, const Options& options, bool training)
   return refusal(Errc::shape_mismatch, [&] { expect_samples(samples, options, size); });
 }
 
-bool is_legal(std::int64_t rest, std::int64_t batch, const std::vector<MicroBatches>& micro) {
-  return micro.size() == 1 && micro[0].count * micro[0].samples == rest &&
+bool is_legal(std::int64_t remainder, std::int64_t batch, const std::vector<MicroBatches>& micro) {
+  return micro.size() == 1 && micro[0].count * micro[0].samples == remainder &&
          micro[0].samples <= batch;
 }
 
 TEST(CallSamples, OfARestInTrainingAreInEqualMicroBatchesAsLargeAsTheyCanBe) {
   for (std::int64_t batch = 1; batch <= 9; ++batch)
-    for (std::int64_t rest = 1; rest <= 40; ++rest) {
-      const auto micro = micro_batches_of_rest(rest, {.training = true, .batch_size = batch});
-      ASSERT_TRUE(is_legal(rest, batch, micro)) << rest << " in " << batch;
+    for (std::int64_t remainder = 1; remainder <= 40; ++remainder) {
+      const auto micro =
+          micro_batches_of_remainder(remainder, {.training = true, .batch_size = batch});
+      ASSERT_TRUE(is_legal(remainder, batch, micro)) << remainder << " in " << batch;
       for (std::int64_t larger = micro[0].samples + 1; larger <= batch; ++larger)
-        ASSERT_NE(rest % larger, 0) << rest << " in " << batch;
+        ASSERT_NE(remainder % larger, 0) << remainder << " in " << batch;
     }
-  EXPECT_TRUE(micro_batches_of_rest(0, {.training = true, .batch_size = 4}).empty());
+  EXPECT_TRUE(micro_batches_of_remainder(0, {.training = true, .batch_size = 4}).empty());
 }
 
 TEST(CallSamples, OfARestInInferenceAreInWholeMicroBatchesAndAShorterOne) {
   for (std::int64_t batch = 1; batch <= 9; ++batch)
-    for (std::int64_t rest = 0; rest <= 40; ++rest) {
+    for (std::int64_t remainder = 0; remainder <= 40; ++remainder) {
       std::int64_t samples = 0;
-      const auto micro = micro_batches_of_rest(rest, {.training = false, .batch_size = batch});
+      const auto micro =
+          micro_batches_of_remainder(remainder, {.training = false, .batch_size = batch});
       for (std::size_t i = 0; i < micro.size(); ++i) {
         samples += micro[i].count * micro[i].samples;
         const bool is_last = i + 1 == micro.size();
         ASSERT_TRUE(micro[i].samples == batch || (is_last && micro[i].count == 1));
         ASSERT_GE(micro[i].samples, 1);
       }
-      ASSERT_EQ(samples, rest);
+      ASSERT_EQ(samples, remainder);
       ASSERT_LE(micro.size(), 2U);
     }
 }

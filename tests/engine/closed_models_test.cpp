@@ -38,14 +38,14 @@ void expect_all_closed(const std::string& failure, const Calls& calls) {
 
 TEST(ClosedModels, R2_6_OfInferenceNeverRunAgain) {
   for (const std::int64_t limit : limits<InferenceModel>()) {
-    for (const std::int64_t count : {full, rest}) {
+    for (const std::int64_t count : {full, remainder}) {
       SCOPED_TRACE(std::to_string(count) + " samples, limit " + std::to_string(limit));
       InferenceModel model(network(), with_limit(limit));
-      for (const std::int64_t fine : {full, rest}) model.run(samples(fine));
+      for (const std::int64_t fine : {full, remainder}) model.run(samples(fine));
       const auto failure = refusal(Errc::stage_failed, [&] { model.run(bad_samples(count)); });
-      EXPECT_EQ(model.stage_reports().empty(), limit > 0 && count == rest);
-      const Calls calls{{"short", [&] { model.run(samples(rest)); }},
-                        {"another short", [&] { model.run(samples(rest - 1)); }},
+      EXPECT_EQ(model.stage_reports().empty(), limit > 0 && count == remainder);
+      const Calls calls{{"short", [&] { model.run(samples(remainder)); }},
+                        {"another short", [&] { model.run(samples(remainder - 1)); }},
                         {"full", [&] { model.run(samples(full)); }},
                         {"attach", [&] { model.attach(); }},
                         {"detach", [&] { model.detach(); }}};
@@ -56,17 +56,17 @@ TEST(ClosedModels, R2_6_OfInferenceNeverRunAgain) {
 
 TEST(ClosedModels, R2_6_OfTrainingAreReadAndNeverTrainAgain) {
   for (const std::int64_t limit : limits<TrainingModel>()) {
-    for (const std::int64_t count : {full, rest}) {
+    for (const std::int64_t count : {full, remainder}) {
       SCOPED_TRACE(std::to_string(count) + " samples, limit " + std::to_string(limit));
       const Model weights = network();
       TrainingModel model(weights, with_limit(limit));
-      for (const std::int64_t fine : {full, rest}) model.step(samples(fine));
+      for (const std::int64_t fine : {full, remainder}) model.step(samples(fine));
       const auto state = model.optimizer_state();
       const Tensor weight = weights.weight("fc.weight");
       const Tensor mean = model.buffer("norm.running_mean", 0);
       const auto failure = refusal(Errc::stage_failed, [&] { model.step(bad_samples(count)); });
-      const Calls calls{{"short", [&] { model.step(samples(rest)); }},
-                        {"another short", [&] { model.step(samples(rest - 1)); }},
+      const Calls calls{{"short", [&] { model.step(samples(remainder)); }},
+                        {"another short", [&] { model.step(samples(remainder - 1)); }},
                         {"full", [&] { model.step(samples(full)); }},
                         {"set_optimizer", [&] { model.set_optimizer(Sgd{}); }},
                         {"optimizer_state", [&] { model.optimizer_state(); }},
@@ -137,7 +137,7 @@ TEST(ClosedModels, F15_AreThoseThatFailedNotThoseThatCannotBeDetached) {
   Model weights("wide", 3);
   const Value x = weights.linear("fc", weights.input("x", {400}), 3);
   weights.loss(weights.cross_entropy(x, weights.labels()));
-  for (const std::int64_t count : {full, rest}) {
+  for (const std::int64_t count : {full, remainder}) {
     const Tensor before = weights.weight("fc.weight");
     TrainingModel model(weights, with_limit(0), Sgd{.learning_rate = 0.1});
     model.step({uniform({count, 400}, 1), samples(count)[1]});

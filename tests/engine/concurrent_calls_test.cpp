@@ -60,7 +60,7 @@ DataLoader loader_of(std::int64_t count) {
 Calls all_calls(Model& model, TrainingModel& training, InferenceModel& serving,
                 const std::string& path) {
   Calls calls{{"step", [&] { training.step(samples(full)); }},
-              {"short step", [&] { training.step(samples(rest)); }},
+              {"short step", [&] { training.step(samples(remainder)); }},
               {"run", [&] { serving.run(samples(full)); }},
               {"weight", [&] { model.weight("fc.weight"); }},
               {"set_weight", [&] { model.set_weight("fc.bias", Tensor::zeros(DType::f32, {3})); }},

@@ -22,7 +22,7 @@ using testing::refusal;
 using testing::rest_of_epoch;
 
 struct Steps {
-  std::string who;
+  std::string subject;
   std::int64_t samples;
   Options model;
   std::int64_t batches;
@@ -48,8 +48,8 @@ TEST(DataLoaderOrder, E7_AnEpochHasTheStepsOfTheTable) {
   };
   for (const Steps& row : table) {
     const DataLoader loader(numbered(row.samples), row.model);
-    EXPECT_EQ(loader.batches(), row.batches) << row.who;
-    EXPECT_EQ(loader.dropped_samples(), row.dropped) << row.who;
+    EXPECT_EQ(loader.batches(), row.batches) << row.subject;
+    EXPECT_EQ(loader.dropped_samples(), row.dropped) << row.subject;
   }
 }
 

@@ -63,13 +63,13 @@ void expect_to_end_with(const std::function<void(Host&)>& call) {
 }
 
 TEST(DestroyedModels, EndWithTheStepWhoseLogDestroysThem) {
-  for (const std::int64_t count : {full, rest})
+  for (const std::int64_t count : {full, remainder})
     expect_to_end_with(
         [&](Host& host) { EXPECT_EQ(host.training->step(samples(count)).outputs.size(), 1U); });
 }
 
 TEST(DestroyedModels, EndWithTheRunWhoseLogDestroysThem) {
-  for (const std::int64_t count : {full, rest})
+  for (const std::int64_t count : {full, remainder})
     expect_to_end_with(
         [&](Host& host) { EXPECT_EQ(host.serving->run(samples(count)).outputs.size(), 1U); });
 }
@@ -92,7 +92,7 @@ TEST(DestroyedModels, AreMovedInsideTheirOwnCallsWhichGoOnToTheirEnd) {
   for (Host* host : {&undisturbed, &disturbed}) {
     host->training->step(samples(full));
     host->armed = true;
-    EXPECT_EQ(host->training->step(samples(rest)).outputs.size(), 1U);
+    EXPECT_EQ(host->training->step(samples(remainder)).outputs.size(), 1U);
     EXPECT_FALSE(host->armed);
   }
   ASSERT_TRUE(moved);
@@ -110,7 +110,7 @@ TEST(DestroyedModels, AreReplacedInsideTheirOwnCallsByOthersThatGoOnFromTheirWei
     });
     host.training->step(samples(full));
     host.armed = inside;
-    EXPECT_EQ(host.training->step(samples(rest)).outputs.size(), 1U);
+    EXPECT_EQ(host.training->step(samples(remainder)).outputs.size(), 1U);
     EXPECT_FALSE(host.armed);
     if (!inside)
       *host.training = TrainingModel(host.weights, host.options(), AdamW{.learning_rate = 0.05});
@@ -133,11 +133,11 @@ TEST(DestroyedModels, LeaveTheNewestWeightsWhenTheyEndInsideACallOfAnotherModel)
     call(*host.training);
     EXPECT_FALSE(host.armed);
     EXPECT_NE(other.has_value(), inside);
-    host.training->step(samples(rest));
+    host.training->step(samples(remainder));
     return host.weights;
   };
   const std::function<void(TrainingModel&)> calls[] = {
-      [](TrainingModel& training) { training.step(samples(rest)); },
+      [](TrainingModel& training) { training.step(samples(remainder)); },
       [](TrainingModel& training) { training.set_optimizer(AdamW{.learning_rate = 0.2}); }};
   for (const auto& call : calls) expect_same_weights(trained(call, true), trained(call, false));
 }

@@ -35,7 +35,7 @@ Model trained(bool detached) {
   EXPECT_EQ(training.updates(), 1U);
   EXPECT_NE(training.attached(), detached);
   EXPECT_TRUE(!detached || threads_fall_to(threads));
-  for (const std::int64_t count : {full, rest}) training.step(samples(count, 2));
+  for (const std::int64_t count : {full, remainder}) training.step(samples(count, 2));
   EXPECT_EQ(training.updates(), 3U);
   return model;
 }
@@ -49,12 +49,12 @@ TEST(DetachedModels, F15_KeepANewOptimizerAndItsStateForTheirNextStep) {
 void expect_one_set_of_threads(auto& model, const auto& call, std::size_t without) {
   call(full);
   const std::size_t of_full = thread_count() - without;
-  call(rest);
+  call(remainder);
   EXPECT_TRUE(threads_fall_to(without + 2 * of_full - 1)) << "fewer than two sets";
   const std::size_t both = thread_count();
   model.detach();
   EXPECT_TRUE(threads_fall_to(without));
-  call(rest);
+  call(remainder);
   EXPECT_TRUE(threads_fall_to(both - 1));
   EXPECT_TRUE(model.stage_reports().empty()) << "nobody has asked for the plan for full calls";
   call(full);

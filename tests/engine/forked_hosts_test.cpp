@@ -30,7 +30,7 @@ struct Host {
 Tensor trained_anew() {
   const Model model = network();
   TrainingModel training(model, with_limit(0), Sgd{.learning_rate = 0.1});
-  for (const std::int64_t count : {full, rest}) training.step(samples(count));
+  for (const std::int64_t count : {full, remainder}) training.step(samples(count));
   return model.weight("fc.weight");
 }
 
@@ -83,7 +83,7 @@ TEST(ForkedHosts, LeaveModelsAloneThatWereConstructed) {
 TEST(ForkedHosts, LeaveModelsAloneThatHaveCalls) {
   Host host;
   const Tensor before = host.model->weight("fc.weight");
-  for (const std::int64_t count : {full, rest}) {
+  for (const std::int64_t count : {full, remainder}) {
     host.training->step(samples(count));
     host.serving->run(samples(count));
   }

@@ -23,7 +23,7 @@
 namespace penstock::testing {
 namespace {
 
-constexpr std::int64_t per_update = 8, rest = 6;  // samples
+constexpr std::int64_t per_update = 8, remainder = 6;  // samples
 
 Options two_stages_two_replicas() {
   Options options = options_for(2, 2, 2);
@@ -56,8 +56,8 @@ struct Host {
   Options serving_options = options;
   const Optimizer optimizer = AdamW{.learning_rate = 0.1};
   const std::vector<Step> steps{{samples(per_update, true, 1), 1},
-                                {samples(rest, true, 2), 2},
-                                {samples(per_update + rest, true, 3), 4}};
+                                {samples(remainder, true, 2), 2},
+                                {samples(per_update + remainder, true, 3), 4}};
   const std::vector<Tensor> questions{samples(4, true)[0]};
   std::vector<std::string> names;  // of the parameters
   std::vector<Tensor> read;        // the parameters as they were read last

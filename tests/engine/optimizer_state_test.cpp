@@ -290,17 +290,17 @@ TEST(OptimizerState, OfNumbersThatNoTrainingHasIsRefused) {
   const auto of_adamw = [&](const std::string& name, float number) {
     return verdict_on_number(adamw, adamw.optimizer_state(), name, number);
   };
-  const std::string who = "optimizer state: tensor ";
+  const std::string subject = "optimizer state: tensor ";
   EXPECT_EQ(of_adamw("fc1.bias.exp_avg", nan),
-            who + "\"fc1.bias.exp_avg\": expected finite numbers, got nan as element 5");
+            subject + "\"fc1.bias.exp_avg\": expected finite numbers, got nan as element 5");
   EXPECT_EQ(of_adamw("fc1.bias.exp_avg", -infinity),
-            who + "\"fc1.bias.exp_avg\": expected finite numbers, got -inf as element 5");
+            subject + "\"fc1.bias.exp_avg\": expected finite numbers, got -inf as element 5");
   EXPECT_EQ(of_adamw("fc2.bias.exp_avg_sq", -0.5f),
-            who +
+            subject +
                 "\"fc2.bias.exp_avg_sq\": expected means of squares, 0 or more, got -0.5 as "
                 "element 3");
   EXPECT_EQ(verdict_on_number(rmsprop, rmsprop.optimizer_state(), "fc2.bias.square_avg", -0.5f),
-            who +
+            subject +
                 "\"fc2.bias.square_avg\": expected means of squares, 0 or more, got -0.5 as "
                 "element 3");
   EXPECT_EQ(of_adamw("fc1.bias.exp_avg", -0.5f), "accepted");
@@ -328,8 +328,8 @@ std::pair<std::string, std::string> verdicts(const Optimizer& from, const Optimi
   TrainingModel trained(network(), options_for(), from), other(network(), options_for(), to);
   trained.save_optimizer_state(path);
   std::string of_file = refusal(Errc::shape_mismatch, [&] { other.load_optimizer_state(path); });
-  const std::string who = "optimizer state file \"" + path + '"';
-  if (of_file.starts_with(who)) of_file = "optimizer state" + of_file.substr(who.size());
+  const std::string subject = "optimizer state file \"" + path + '"';
+  if (of_file.starts_with(subject)) of_file = "optimizer state" + of_file.substr(subject.size());
   return {
       refusal(Errc::shape_mismatch, [&] { other.set_optimizer_state(trained.optimizer_state()); }),
       of_file};

@@ -10,7 +10,7 @@
 
 namespace penstock::testing {
 
-inline constexpr std::int64_t full = 4, rest = 3;  // These count the samples of a call.
+inline constexpr std::int64_t full = 4, remainder = 3;  // These count the samples of a call.
 
 inline Model network() {
   Model model("network", 3);

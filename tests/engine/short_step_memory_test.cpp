@@ -17,7 +17,8 @@
 namespace penstock::testing {
 namespace {
 
-constexpr std::int64_t full = 512, rest = 128;  // samples of a call; micro-batches of 256, of 128
+constexpr std::int64_t full = 512,
+                       remainder = 128;  // samples of a call; micro-batches of 256, of 128
 
 /// Its memory is mostly activations, so that what the host keeps beside them is small.
 Model network() {
@@ -57,7 +58,7 @@ struct Trained {
 
 Trained train(std::int64_t limit) {
   Trained result;
-  const auto all = samples(full), few = samples(rest);
+  const auto all = samples(full), few = samples(remainder);
   take_most_block_bytes();
   const std::int64_t before = take_most_block_bytes();
   const Model model = network();
@@ -105,10 +106,10 @@ TEST(ShortStepMemory, R2_6_OfInferenceIsWithinTheLimitToo) {
   const Model model = network();
   InferenceModel free(model, options_for(0));
   InferenceModel limited(model, options_for(peak(free)));
-  for (const std::int64_t count : {std::int64_t{256}, rest, std::int64_t{256}}) {
+  for (const std::int64_t count : {std::int64_t{256}, remainder, std::int64_t{256}}) {
     const Tensor x = samples(count)[0];
     EXPECT_TRUE(same_bits(limited.run({x}).output("y"), free.run({x}).output("y"))) << count;
-    EXPECT_EQ(limited.stage_reports().empty(), count == rest);
+    EXPECT_EQ(limited.stage_reports().empty(), count == remainder);
     EXPECT_FALSE(free.stage_reports().empty());
   }
   limited.detach();
@@ -120,7 +121,7 @@ TEST(ShortStepMemory, R2_6_OfAPlanThatLeavesIsFreeForTheOneThatComes) {
   constexpr std::int64_t shorter = 96;
   const std::int64_t of_full = peak(TrainingModel(network(), options_for(0), AdamW{}));
   const std::int64_t of_rest = peak(TrainingModel(network(), options_for(0, 128), AdamW{}));
-  const auto all = samples(full), few = samples(rest), fewer = samples(shorter);
+  const auto all = samples(full), few = samples(remainder), fewer = samples(shorter);
   take_most_block_bytes();
   const std::int64_t before = take_most_block_bytes();
   TrainingModel training(network(), options_for(of_full + of_rest), AdamW{});

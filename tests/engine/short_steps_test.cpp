@@ -16,16 +16,16 @@ namespace penstock::testing {
 namespace {
 
 TEST(ShortSteps, R2_6_TrainAsAModelOfThatSizeWould) {
-  const std::int64_t rest = 6;  // samples: two micro-batches of three
+  const std::int64_t remainder = 6;  // samples: two micro-batches of three
   const Optimizer optimizer = AdamW{.learning_rate = 0.1};
   const Model model = plain_model(), twin = plain_model();
   Options options = options_for(4, 2, 2);
   options.output.mode = OutputMode::all;
   TrainingModel training(model, options, optimizer);
-  const auto data = samples(8 + rest, false);
+  const auto data = samples(8 + remainder, false);
   const StepResult result = training.step(data);
   EXPECT_EQ(training.updates(), 2U);
-  EXPECT_EQ(result.output("y").shape(), (Shape{8 + rest, 4}));
+  EXPECT_EQ(result.output("y").shape(), (Shape{8 + remainder, 4}));
   EXPECT_EQ(result.loss.shape(), (Shape{2 + 2}));
 
   Options first = options_for(4, 2, 1), second = options_for(3, 2, 1);

@@ -15,7 +15,7 @@
 namespace penstock::testing {
 namespace {
 
-constexpr std::int64_t per_update = 8, rest = 6;  // samples
+constexpr std::int64_t per_update = 8, remainder = 6;  // samples
 
 std::vector<Tensor> rows(const std::vector<Tensor>& tensors, std::int64_t begin) {
   std::vector<Tensor> result;
@@ -38,7 +38,7 @@ struct Training {
   /// A whole and a short step, so that another failure of the optimizer's state would show.
   TensorsByName after_more() {
     training.step(samples(2 * per_update, true, 2));
-    training.step(samples(rest, true, 3));
+    training.step(samples(remainder, true, 3));
     return everything_trained(model, training);
   }
 
@@ -89,7 +89,7 @@ CallOutcome goes_on(Training& disturbed, const std::vector<Tensor>& data, std::i
 }
 
 void expect_to_go_on(const Start& start) {
-  const std::vector<Tensor> data = samples(per_update + rest, true);
+  const std::vector<Tensor> data = samples(per_update + remainder, true);
   Training undisturbed = start.training();
   undisturbed.training.step(data);
   const TensorsByName expected = undisturbed.after_more();
@@ -112,11 +112,11 @@ std::int64_t enough_for_one() {
 }
 
 TEST(StepsWithoutMemory, SayHowManyUpdatesTheyHaveDoneAndGoOnFromThere) {
-  for (const bool trace : {false, true}) expect_to_go_on({.trace = trace, .steps = {rest}});
+  for (const bool trace : {false, true}) expect_to_go_on({.trace = trace, .steps = {remainder}});
 }
 
 TEST(StepsWithoutMemory, GoOnWherePlansTakeTurnsOnTheIpus) {
-  expect_to_go_on({.ipu_memory_bytes = enough_for_one(), .steps = {rest, 2 * per_update}});
+  expect_to_go_on({.ipu_memory_bytes = enough_for_one(), .steps = {remainder, 2 * per_update}});
 }
 
 TEST(StepsWithoutMemory, GoOnWhereTheyMakeTheirPlan) {

@@ -82,7 +82,7 @@ Acts acts() {
        }},
       {"clone", [](Host& host) { host.model.clone(); }},
       {"step", [](Host& host) { host.training.step(samples(full)); }},
-      {"short step", [](Host& host) { host.training.step(samples(rest)); }},
+      {"short step", [](Host& host) { host.training.step(samples(remainder)); }},
       {"run", [](Host& host) { host.serving.run(samples(full)); }},
       {"a new layer",
        [](Host& host) { host.model.linear("more", host.model.input("more", {2}), 2); }},

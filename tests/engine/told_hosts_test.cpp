@@ -26,7 +26,7 @@ Options told_to(std::function<void(std::string_view)> log, LogLevel level = LogL
 }
 
 TEST(ToldHosts, D14_HearOfAFailureOnceOnTheThreadThatCalls) {
-  for (const std::int64_t count : {full, rest}) {
+  for (const std::int64_t count : {full, remainder}) {
     const Model model = network();
     std::vector<std::string> lines;
     std::vector<std::thread::id> threads;
@@ -37,10 +37,10 @@ TEST(ToldHosts, D14_HearOfAFailureOnceOnTheThreadThatCalls) {
       seen = model.weight("fc.weight");
     };
     TrainingModel training(model, told_to(log, LogLevel::error));
-    for (const std::int64_t fine : {full, rest}) training.step(samples(fine));
+    for (const std::int64_t fine : {full, remainder}) training.step(samples(fine));
     const Tensor trained = model.weight("fc.weight");
     const auto text = refusal(Errc::stage_failed, [&] { training.step(samples(count, 9)); });
-    for (const std::int64_t next : {full, rest})
+    for (const std::int64_t next : {full, remainder})
       EXPECT_NE(refusal(Errc::closed, [&] { training.step(samples(next)); }), "accepted");
     EXPECT_EQ(lines, std::vector{text});
     EXPECT_EQ(threads, std::vector{std::this_thread::get_id()});
@@ -72,7 +72,7 @@ Model trained(const std::function<void(TrainingModel&)>& told) {
   const Model weights = network();
   TrainingModel training(weights, options, AdamW{.learning_rate = 0.1});
   model = &training;
-  for (const std::int64_t count : {full, rest, full, rest, rest, full})
+  for (const std::int64_t count : {full, remainder, full, remainder, remainder, full})
     training.step(samples(count));
   training.detach();
   return weights;
@@ -128,7 +128,8 @@ TEST(ToldHosts, D14_ThatThrowHaveTheStepDone) {
                            AdamW{.learning_rate = 0.1});
     training.step(samples(full));
     armed = throws;
-    EXPECT_EQ(refusal_of_any([&] { training.step(samples(rest)); }), throws ? "full" : "accepted");
+    EXPECT_EQ(refusal_of_any([&] { training.step(samples(remainder)); }),
+              throws ? "full" : "accepted");
     training.step(samples(full));
     EXPECT_EQ(training.updates(), 3U);
     return weights;

@@ -13,7 +13,7 @@ namespace trainer {
 namespace {
 
 namespace po = boost::program_options;
-using Given = po::basic_option<char>;
+using ParsedOption = po::basic_option<char>;
 
 constexpr unsigned help_columns = 96;
 constexpr unsigned help_text_columns = 64;
@@ -90,18 +90,18 @@ po::options_description describe_all(For purpose) {
 }
 
 /// Returns the options under their names, whatever other spelling was given.
-std::vector<Given> split_into_options(int argc, const char* const* argv) {
+std::vector<ParsedOption> split_into_options(int argc, const char* const* argv) {
   namespace style = po::command_line_style;
   try {
-    std::vector<Given> given = po::command_line_parser(argc, argv)
-                                   .options(describe_all(For::reading))
-                                   .style(style::unix_style & ~style::allow_guessing)
-                                   .run()
-                                   .options;
-    for (Given& option : given)
+    std::vector<ParsedOption> parsed = po::command_line_parser(argc, argv)
+                                           .options(describe_all(For::reading))
+                                           .style(style::unix_style & ~style::allow_guessing)
+                                           .run()
+                                           .options;
+    for (ParsedOption& option : parsed)
       if (const OptionRow* const row = find_option(option.string_key))
         option.string_key = row->name;
-    return given;
+    return parsed;
   } catch (const po::unknown_option& error) {
     refuse(error.what() + advice_on_unknown(error.get_option_name(), "--"));
   } catch (const po::error& error) {
@@ -110,15 +110,16 @@ std::vector<Given> split_into_options(int argc, const char* const* argv) {
 }
 
 /// Returns the value, or nothing if the option is not given. The value of a switch is empty.
-std::optional<std::string> value_of(const std::vector<Given>& given, const std::string& name) {
-  for (const Given& option : given)
+std::optional<std::string> value_of(const std::vector<ParsedOption>& parsed,
+                                    const std::string& name) {
+  for (const ParsedOption& option : parsed)
     if (option.string_key == name) return option.value.empty() ? "" : option.value.front();
   return std::nullopt;
 }
 
-void check_repetitions(const std::vector<Given>& given) {
+void check_repetitions(const std::vector<ParsedOption>& parsed) {
   std::set<std::string> seen;
-  for (const Given& option : given) {
+  for (const ParsedOption& option : parsed) {
     if (option.position_key >= 0)
       refuse("unexpected argument \"" + option.value.front() + "\": every option opens with --");
     if (!seen.insert(option.string_key).second) refuse("--" + option.string_key + ": given twice");
@@ -126,13 +127,13 @@ void check_repetitions(const std::vector<Given>& given) {
 }
 
 /// The options of a run; those about the command line itself set nothing.
-void set(TrainerOptions& options, const Given& given) {
-  const OptionRow* const row = find_option(given.string_key);
+void set(TrainerOptions& options, const ParsedOption& parsed) {
+  const OptionRow* const row = find_option(parsed.string_key);
   if (row == nullptr) return;
   try {
-    row->set(options, given.value.empty() ? "" : given.value.front());
+    row->set(options, parsed.value.empty() ? "" : parsed.value.front());
   } catch (const penstock::Error& error) {
-    refuse("--" + given.string_key + ": " + error.what());
+    refuse("--" + parsed.string_key + ": " + error.what());
   }
 }
 
@@ -142,13 +143,13 @@ std::string refused_option(const std::string& text) {
 }
 
 /// Refuses by its line what was said in the file alone, and is refused by its name.
-void validate(const TrainerOptions& options, const std::vector<Given>& given,
+void validate(const TrainerOptions& options, const std::vector<ParsedOption>& parsed,
               const OptionLines& lines) try {
   options.validate();
 } catch (const penstock::Error& error) {
   const std::string name = refused_option(error.what());
   const auto line = lines.find(name);
-  if (line == lines.end() || value_of(given, name)) throw;
+  if (line == lines.end() || value_of(parsed, name)) throw;
   throw penstock::Error(error.code(), "--config \"" + *options.configuration + "\": line " +
                                           std::to_string(line->second) + ": " + error.what());
 }
@@ -156,18 +157,18 @@ void validate(const TrainerOptions& options, const std::vector<Given>& given,
 }  // namespace
 
 Command read_command_line(int argc, const char* const* argv) {
-  const std::vector<Given> given = split_into_options(argc, argv);
-  if (value_of(given, "help")) return {.text = help_text()};
-  check_repetitions(given);
+  const std::vector<ParsedOption> parsed = split_into_options(argc, argv);
+  if (value_of(parsed, "help")) return {.text = help_text()};
+  check_repetitions(parsed);
 
   Command command;
-  command.options.configuration = value_of(given, "config");
+  command.options.configuration = value_of(parsed, "config");
   OptionLines lines;
   if (command.options.configuration)
     lines = read_configuration(*command.options.configuration, command.options);
-  for (const Given& option : given) set(command.options, option);
-  validate(command.options, given, lines);
-  if (value_of(given, "print-config")) command.text = configuration_text(command.options);
+  for (const ParsedOption& option : parsed) set(command.options, option);
+  validate(command.options, parsed, lines);
+  if (value_of(parsed, "print-config")) command.text = configuration_text(command.options);
   return command;
 }
 

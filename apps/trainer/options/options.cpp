@@ -13,13 +13,13 @@ namespace {
 }
 
 /// An option that only some schedules have, or that one of them needs.
-void check_schedule_option(const LearningRateOptions& options, const char* option, bool given,
+void check_schedule_option(const LearningRateOptions& options, const char* option, bool is_given,
                            std::vector<ScheduleName> schedules, bool needed) {
   const bool known = std::ranges::count(schedules, options.schedule) > 0;
-  if (given && !known)
+  if (is_given && !known)
     refuse("--" + std::string(option) + ": the --lr-schedule " +
            std::string(to_string(options.schedule)) + " has none");
-  if (!given && known && needed)
+  if (!is_given && known && needed)
     refuse("--lr-schedule " + std::string(to_string(options.schedule)) + ": needs --" + option);
 }
 

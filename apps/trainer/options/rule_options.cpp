@@ -95,10 +95,10 @@ std::string explanation(const SharedConstant& shared) {
 
 OptionRow switch_row(const SharedConstant& shared) {
   const std::string constant(shared.constant.name);
-  const double given = is_on_by_default(shared.constant) ? 0 : 1;
+  const double value = is_on_by_default(shared.constant) ? 0 : 1;
   const auto set = [=](TrainerOptions& options, const std::string& text) {
     if (read_switch(text))
-      options.optimizer.constants[constant] = given;
+      options.optimizer.constants[constant] = value;
     else
       options.optimizer.constants.erase(constant);
   };
@@ -117,8 +117,8 @@ OptionRow number_row(const SharedConstant& shared) {
     options.optimizer.constants[constant] = read(text);
   };
   const auto get = [=, show = kind.show](const TrainerOptions& options) {
-    const auto given = options.optimizer.constants.find(constant);
-    return given != options.optimizer.constants.end() ? std::optional(show(given->second))
+    const auto found = options.optimizer.constants.find(constant);
+    return found != options.optimizer.constants.end() ? std::optional(show(found->second))
                                                       : std::nullopt;
   };
   const std::string help = explanation(shared) + " [" + defaults_text(shared, kind) + "]";
@@ -155,8 +155,8 @@ std::vector<OptionRow> constant_rows() {
 
 void validate_rule(const OptimizerOptions& options) {
   for (const SharedConstant& shared : shared_constants()) {
-    const bool given = options.constants.contains(std::string(shared.constant.name));
-    if (!given || std::ranges::count(shared.rules, options.rule) > 0) continue;
+    const bool is_given = options.constants.contains(std::string(shared.constant.name));
+    if (!is_given || std::ranges::count(shared.rules, options.rule) > 0) continue;
     const std::string name = option_name(shared.constant);
     throw penstock::Error(penstock::Errc::invalid_argument,
                           "--" + name + ": " + options.rule + " has no " + name +

@@ -104,15 +104,15 @@ StagesOption read_stages(std::string_view text, int most) {
   return {.automatic = count};
 }
 
-std::string show_stages(const std::vector<penstock::Stage>& given) {
+std::string show_stages(const std::vector<penstock::Stage>& list) {
   std::vector<std::string> stages;
-  for (const penstock::Stage& stage : given) stages.push_back(joined(stage.blocks, ","));
+  for (const penstock::Stage& stage : list) stages.push_back(joined(stage.blocks, ","));
   return joined(stages, "|");
 }
 
-std::string show_phases(const std::vector<penstock::Phase>& given) {
+std::string show_phases(const std::vector<penstock::Phase>& list) {
   std::vector<std::string> phases;
-  for (const penstock::Phase& phase : given) phases.push_back(show_stages(phase.stages));
+  for (const penstock::Phase& phase : list) phases.push_back(show_stages(phase.stages));
   return joined(phases, ";");
 }
 

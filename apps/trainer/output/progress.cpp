@@ -116,13 +116,14 @@ std::function<void(const penstock::CompileProgress&)> compile_bar(const Progress
     std::int64_t ticks = 0;
     std::optional<Progress> progress = {};
   };
-  return [&stream, title, bar = std::make_shared<Bar>()](const penstock::CompileProgress& told) {
-    constexpr std::int64_t all = 100;
-    if (!bar->progress) bar->progress.emplace(stream, title, all);
-    const std::int64_t due = std::llround(told.done * static_cast<double>(all));
-    for (; bar->ticks < due; ++bar->ticks) bar->progress->advance(told.phase);
-    if (told.done == 1) bar->progress.reset();
-  };
+  return
+      [&stream, title, bar = std::make_shared<Bar>()](const penstock::CompileProgress& compiling) {
+        constexpr std::int64_t all = 100;
+        if (!bar->progress) bar->progress.emplace(stream, title, all);
+        const std::int64_t due = std::llround(compiling.done * static_cast<double>(all));
+        for (; bar->ticks < due; ++bar->ticks) bar->progress->advance(compiling.phase);
+        if (compiling.done == 1) bar->progress.reset();
+      };
 }
 
 Progress::Progress(const ProgressStream& stream, std::string title, std::int64_t total)

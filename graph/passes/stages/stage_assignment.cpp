@@ -123,11 +123,11 @@ void settle_idle_stages(const Graph& model, bool training, StageAssignment& assi
   for (const Node& node : model.nodes) busy[index(assignment.of(node))] = true;
   for (std::size_t stage = busy.size(); stage-- > 0;) {
     if (busy[stage]) continue;
-    const std::string who = number(stage) + " (" +
-                            joined(assignment.stages[stage].blocks, quoted_text) +
-                            ") has nothing to compute";
-    if (training) refuse(who);
-    assignment.warnings.push_back(who + " in inference and is left out");
+    const std::string subject = number(stage) + " (" +
+                                joined(assignment.stages[stage].blocks, quoted_text) +
+                                ") has nothing to compute";
+    if (training) refuse(subject);
+    assignment.warnings.push_back(subject + " in inference and is left out");
     leave_out(assignment, stage);
   }
 }

@@ -52,19 +52,19 @@ TEST(ReaderThreads, DoEachReadersJobsInTheirOrder) {
   Latch ends[2];
   ReaderThreads threads({reader(), reader()});
   for (int number = 0; number < 100; ++number)
-    for (int who = 0; who < 2; ++who)
-      threads.post(who, std::make_unique<Job>(
-                            [&, who, number] {
-                              const std::lock_guard lock(mutex);
-                              done[who].push_back(number);
-                              if (number == 99) ends[who].open();
-                            },
-                            living));
-  for (int who = 0; who < 2; ++who) {
-    EXPECT_TRUE(ends[who].wait());
-    ASSERT_EQ(done[who].size(), 100u);
+    for (int subject = 0; subject < 2; ++subject)
+      threads.post(subject, std::make_unique<Job>(
+                                [&, subject, number] {
+                                  const std::lock_guard lock(mutex);
+                                  done[subject].push_back(number);
+                                  if (number == 99) ends[subject].open();
+                                },
+                                living));
+  for (int subject = 0; subject < 2; ++subject) {
+    EXPECT_TRUE(ends[subject].wait());
+    ASSERT_EQ(done[subject].size(), 100u);
     for (int number = 0; number < 100; ++number)
-      EXPECT_EQ(done[who][static_cast<std::size_t>(number)], number);
+      EXPECT_EQ(done[subject][static_cast<std::size_t>(number)], number);
   }
   threads.close(hours(1));
   EXPECT_FALSE(threads.left_behind(0) || threads.left_behind(1));

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/model/optimizer_rules.hpp"
+#include "engine/model/parameter_rules.hpp"
 #include "engine/model/variable_attributes.hpp"
 #include "tests/support/refusal.hpp"
 

@@ -1,4 +1,4 @@
-#include "engine/model/optimizer_rules.hpp"
+#include "engine/model/parameter_rules.hpp"
 
 #include <string_view>
 #include <unordered_map>
