@@ -11,7 +11,7 @@
 namespace penstock::actors {
 
 caf::error to_caf(Errc code, const std::string& text);
-/// The error that an exception becomes: its code is code_of(), its text text_of().
+/// Returns the error that an exception becomes: its code is code_of(), its text text_of().
 /// @throws std::bad_alloc
 caf::error to_caf(const std::exception_ptr& exception, Errc otherwise = Errc::internal);
 

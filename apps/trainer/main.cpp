@@ -1,4 +1,4 @@
-// penstock-train trains a network on images and tests it. --help tells the rest.
+// The program penstock-train trains a network on images and tests it. Its --help tells the rest.
 
 #include <exception>
 #include <new>

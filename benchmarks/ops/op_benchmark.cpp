@@ -24,9 +24,10 @@ namespace {
 struct Roof {
   double gflops;     ///< Counts GFLOP/s.
   double gigabytes;  ///< Counts the GB/s of main memory.
-  double near;       ///< GB/s of 4 MB that are read again and again
+  double near;       ///< Counts the GB/s of 4 MB that are read again and again.
 
-  /// GFLOP/s of work of that cost; its operands come from caches if they are small enough.
+  /// Returns the GFLOP/s of work of that cost; its operands come from caches if they are small
+  /// enough.
   double over(const graph::Cost& cost) const {
     constexpr double cached = 8 << 20;
     const double bandwidth = cost.bytes <= cached ? near : gigabytes;

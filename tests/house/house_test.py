@@ -95,6 +95,9 @@ class House(unittest.TestCase):
                  if not path.endswith('.md') and not path.startswith('tests/house/')}
         self.expect_none(files, lambda path, text: rules.path_rule(text, known))
 
+    def test_comments_are_sentences(self):
+        self.expect_none(SOURCES, rules.sentence_rule)
+
     def test_lines_fit(self):
         self.expect_none(WRITTEN, rules.width_rule)
 
@@ -132,6 +135,19 @@ class Rules(unittest.TestCase):
                      'tests/engine/plugin.h', 'engine/model/ops.def', 'benchmarks/ops/op.ipp'):
             with self.subTest(path=path):
                 self.refuses(rules.place_rule(path))
+
+    def test_sentences(self):
+        for comment in ('/// Returns the value.', '// `most` is a bound.',
+                        'int a;  ///< Counts them.', '// run() waits. @throws Error closed',
+                        '// ---- messages ----',
+                        'f("// no comment");', '// One line\n// and the next.', '}  // namespace'):
+            with self.subTest(comment=comment):
+                self.accepts(rules.sentence_rule('graph/ir/op.hpp', f'{comment}\n'))
+                self.accepts(rules.sentence_rule('tests/a.cpp', '// the rest\n'))
+        for comment in ('/// of the value', 'int a;  ///< in bytes', '// The rest',
+                        'f();  // twice', '// Returns the\n// value'):
+            with self.subTest(comment=comment):
+                self.refuses(rules.sentence_rule('graph/ir/op.hpp', f'{comment}\n'))
 
     def test_spellings_of_includes(self):
         sources = ('graph/ir/graph.hpp', 'include/penstock/shape.hpp')

@@ -47,6 +47,12 @@ C_SUFFIXES = ('.h', '.c')
 
 COLUMNS = 100
 
+# Comments of these folders are sentences. A literal may hold what looks like a comment.
+SENTENCE_FOLDERS = ('include/', *(f'{root}/' for root in ('graph', 'actors', 'engine', 'apps')),
+                    'benchmarks/')
+LITERAL = re.compile(r'R"\((?:.|\n)*?\)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'')
+SENTENCE = re.compile(r'(?:[A-Z0-9`"(\[~]|\w+\(|\w+(?:_\w+)+\b|clang-format ).*[.:?!"`)}\]]', re.S)
+
 # A look at a variable of a thread may call the C library. The compiler relies on that call to keep
 # vector registers, and glibc 2.36 does not keep them: no other code may be compiled into the look.
 THREAD_VARIABLE = re.compile(
@@ -237,6 +243,34 @@ def thread_local_rule(path, text):
     if THREAD_WORD.search(THREAD_VARIABLE.sub('', code)):
         yield ('has a thread_local variable that is not constinit, or no number or pointer, or '
                'that no [[gnu::noipa]] function of its own returns')
+
+
+def comments(text):
+    """Returns the comments of C++ code, neighbouring lines as one, without their marks."""
+    code = LITERAL.sub('""', text).split('\n')
+    found, block = [], []
+    for line in [*code, '']:
+        alone = re.match(r'\s*//[/!]?<? ?(.*)', line)
+        if alone:
+            block.append(alone.group(1))
+            continue
+        if block:
+            found.append(' '.join(block).strip())
+            block = []
+        trailing = re.match(r'\s*[^\s}/].*?\s//[/!]?<? (.*)', line)
+        if trailing:
+            found.append(trailing.group(1).strip())
+    return found
+
+
+def sentence_rule(path, text):
+    """A comment of the product begins as a sentence does, or with code, and ends as one."""
+    if not path.startswith(SENTENCE_FOLDERS) or not path.endswith(CODE_SUFFIXES):
+        return
+    for comment in comments(text):
+        said = comment.split('@throws')[0].strip()
+        if said and not said.startswith('----') and not SENTENCE.fullmatch(said):
+            yield f'has a comment that is no sentence: {comment[:80]}'
 
 
 def word_rule(text):

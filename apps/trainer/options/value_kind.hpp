@@ -34,11 +34,11 @@ ValueKind<T> whole_number(T least, T most = std::numeric_limits<T>::max());
 /// denormals for 0, can tell from 0.
 constexpr double smallest_positive = std::numeric_limits<float>::min();
 
-/// Finite numbers between two bounds, which they keep when they are rounded to f32.
+/// Is a range of finite numbers, in which they stay when they are rounded to f32.
 struct NumberRange {
   double least = 0;
   double most = std::numeric_limits<float>::max();
-  bool open_most = false;  ///< `most` itself is outside
+  bool open_most = false;  ///< Says that `most` itself is outside.
 };
 ValueKind<double> number(const NumberRange& range);
 

@@ -32,7 +32,7 @@ struct Power {
   constexpr float shift = 0x1.8p23f;
   const float shifted = multiply_add(x, 1.44269504f, shift);
   const float n = shifted - shift;
-  // ln 2 is split into two parts; the first has so few bits that n times it is exact.
+  // The logarithm of 2 is split into two parts; the first has so few bits that n times it is exact.
   const float r = multiply_add(n, 2.12194440e-4f, multiply_add(n, -0.693359375f, x));
   return {small_exponential_minus_one(r) + 1.0f,
           __builtin_bit_cast(std::uint32_t, shifted) - __builtin_bit_cast(std::uint32_t, shift)};

@@ -18,8 +18,8 @@ inline MomentConstants moment_constants(const Hyper& hyper) {
 
 /// Has the factors that correct the moments' bias towards 0; both are 1 without bias correction.
 struct Corrections {
-  double first;        ///< m / first is unbiased
-  double second_root;  ///< sqrt(v) / second_root is the root of the unbiased v
+  double first;        ///< The mean m / first is unbiased.
+  double second_root;  ///< The root of the unbiased v is sqrt(v) / second_root.
 
   Corrections(const Hyper& hyper, std::int64_t step)
       : first(correction(hyper, hyper.beta1, step)),

@@ -41,9 +41,10 @@ struct Simulation {
   bool training = true;
   /// Has the costs of each stage; if it is empty, each run costs one unit.
   std::vector<StageCost> costs = {};
-  std::vector<int> ipus =
-      {};              ///< per stage; empty: its own each; free running only. An IPU runs one
-                       ///< stage at a time, whichever has waited longest, later stages first
+  /// Has the IPU of each stage; if it is empty, each stage has its own. An IPU runs one stage at a
+  /// time: the one that has waited longest, and of equal ones the later one. Only `free_running`
+  /// shares IPUs.
+  std::vector<int> ipus = {};
   /// Has the phases, if any. Their turns replace the schedule's bounds, and only its preference
   /// counts. Only `free_running` has phases.
   Phases phases = {};
