@@ -13,10 +13,11 @@ using graph::EdgeKind;
 using graph::Space;
 using testing::refusal;
 
-const graph::TensorType type{DType::f32, {16}};  // 64 bytes
+const graph::TensorType type{DType::f32, {16}};  // It has 64 bytes.
 constexpr std::int64_t live = 7;
 
-/// Stage 1 of two: gets an activation, sends a gradient back, has two outputs in its stash.
+/// Returns a plan of which stage 1 of two gets an activation, sends a gradient back, and has two
+/// outputs in its stash.
 std::shared_ptr<const graph::Plan> plan() {
   graph::Plan plan;
   plan.edges = {{.kind = EdgeKind::activation, .from = 0, .to = 1, .name = "a", .type = type},

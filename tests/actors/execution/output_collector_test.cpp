@@ -27,7 +27,7 @@ std::shared_ptr<PipelineSetup> setup_for(OutputMode mode, std::int64_t period,
   return setup;
 }
 
-/// Every element of every output of a micro-batch is its number in data order.
+/// Returns outputs of a micro-batch, every element of which is its number in data order.
 std::vector<Tensor> outputs_of(std::int64_t number) {
   const std::vector<float> rows(batch * 3, static_cast<float>(number));
   const std::vector<std::int64_t> classes(batch, number);
@@ -54,12 +54,12 @@ void add_all(OutputCollector& collector, std::int64_t micro_batches, std::int64_
 struct Case {
   OutputMode mode;
   std::int64_t period;
-  std::int64_t micro_batches;          // D·G
-  std::int64_t replicas;               // R
-  std::vector<std::int64_t> selected;  // numbers in data order; for `sum` the sums
+  std::int64_t micro_batches;          // Is D·G.
+  std::int64_t replicas;               // Is R.
+  std::vector<std::int64_t> selected;  // Has numbers in data order, or for `sum` the sums.
 };
 
-/// Numbers in data order: micro-batch m of replica r is m·R + r.
+/// Numbers are in data order: micro-batch m of replica r is m·R + r.
 const Case cases[] = {
     {OutputMode::all, 1, 1, 1, {0}},
     {OutputMode::all, 1, 4, 1, {0, 1, 2, 3}},
@@ -71,7 +71,7 @@ const Case cases[] = {
     {OutputMode::every_n, 1, 3, 1, {0, 1, 2}},
     {OutputMode::every_n, 3, 6, 2, {4, 5, 10, 11}},
     {OutputMode::every_n, 4, 4, 1, {3}},
-    {OutputMode::every_n, 4, 6, 1, {3}},  // a shortened call: the last two are no period
+    {OutputMode::every_n, 4, 6, 1, {3}},  // This is a shortened call: the last two are no period.
     {OutputMode::every_n, 4, 3, 2, {}},
     {OutputMode::sum, 1, 1, 1, {0}},
     {OutputMode::sum, 1, 4, 1, {6}},
@@ -106,7 +106,7 @@ TEST(OutputCollector, ReturnsWhatTheOutputModeSelectsInDataOrder) {
     SCOPED_TRACE(std::string(to_string(c.mode)) + " of " + std::to_string(c.micro_batches) +
                  " micro-batches, " + std::to_string(c.replicas) + " replicas");
     OutputCollector collector(setup_for(c.mode, c.period, c.replicas));
-    for (unsigned call = 0; call < 3; ++call) {  // the second in the first's memory
+    for (unsigned call = 0; call < 3; ++call) {  // The second call is in the memory of the first.
       collector.begin(c.micro_batches);
       add_all(collector, c.micro_batches, c.replicas, call);
       ASSERT_TRUE(collector.complete());

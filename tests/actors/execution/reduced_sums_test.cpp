@@ -13,9 +13,10 @@
 namespace penstock::actors {
 namespace {
 
-using Parts = std::vector<std::pair<std::int64_t, std::int64_t>>;  // offset and place
+using Parts = std::vector<std::pair<std::int64_t, std::int64_t>>;  // Has offset and place.
 
-/// One stage with sums of 40, `large` and 30 elements, and one of 50 elements in the host store.
+/// Returns a setup of one stage with sums of 40, `large` and 30 elements, and one of 50 elements in
+/// the host store.
 PipelineSetup setup(std::int64_t least_divided, std::int64_t large = 64) {
   graph::Plan plan;
   graph::StagePlan& stage = plan.stages.emplace_back();
@@ -107,7 +108,7 @@ struct Replicas {
     return all;
   }
 
-  /// What the totals are to be, element by element in the order of the replicas.
+  /// Returns what the totals are to be, element by element in the order of the replicas.
   std::vector<std::byte> by_hand() const {
     std::vector<std::byte> all;
     for (const bool on_host : {false, true})

@@ -16,11 +16,11 @@ namespace {
 using graph::EdgeKind;
 using testing::refusal;
 
-constexpr std::size_t activation = 0, labels = 1, gradient = 2, turn = 3;  // positions
+constexpr std::size_t activation = 0, labels = 1, gradient = 2, turn = 3;  // These are positions.
 constexpr std::size_t positions = 4;
 
-/// Stage 1 of three: from stage 0 an activation, from the host labels, from stage 2 a gradient and
-/// an order edge. It may hold three micro-batches.
+/// Returns a plan of which stage 1 of three gets an activation from stage 0, labels from the host,
+/// and a gradient and an order edge from stage 2. It may hold three micro-batches.
 graph::Plan plan_with(std::string_view schedule = "grouped") {
   graph::Plan plan;
   plan.training = true;
@@ -169,7 +169,7 @@ TEST(StageCore, BeginsNoForwardOfTheNextWindowBeforeTheUpdate) {
   stage.forward(3);
   stage.backward_arrives(1);
   stage.backward(1);
-  EXPECT_EQ(stage.core.in_flight(), 2);  // one more would fit
+  EXPECT_EQ(stage.core.in_flight(), 2);  // One more would fit.
   EXPECT_FALSE(stage.core.next());
 }
 
@@ -251,7 +251,7 @@ TEST(StageCore, BeginsTheNextTurnLikeTheFirst) {
   }
 }
 
-/// Of the stages of the last phase: stage 1 with stage 2.
+/// These are the stages of the last phase: stage 1 with stage 2.
 TEST(StageCore, TurnsRoundBeforeTheTurnIsOverUnlessBackwardIsSeparate) {
   for (const bool separate : {false, true}) {
     graph::Plan plan = batch_serial(separate);

@@ -15,7 +15,7 @@
 namespace penstock::actors {
 namespace {
 
-/// How often each part of a call was run.
+/// Returns how often each part of a call was run.
 std::vector<int> runs_of(ThreadTeam& team, std::int32_t parts) {
   std::vector<int> runs(static_cast<std::size_t>(parts));
   team.run(parts, [&](std::int32_t part) { ++runs[static_cast<std::size_t>(part)]; });

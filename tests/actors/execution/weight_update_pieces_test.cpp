@@ -1,4 +1,4 @@
-// Weight updates of large parameters: in parts by several threads, in pieces off the IPU.
+// Weight updates of large parameters work in parts by several threads, and in pieces off the IPU.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,15 +31,15 @@ struct CountingRunner : graph::PartRunner {
 struct Updated {
   Tensor weight;
   std::vector<Tensor> state;
-  std::int32_t parts = 0;  ///< that were run by themselves
+  std::int32_t parts = 0;  ///< Counts those that were run by themselves.
   OffloadReport moves;
   OffloadReport weight_moves;
   std::uint64_t beats = 0;
-  std::uint64_t allocations = 0;  ///< while an update ran
+  std::uint64_t allocations = 0;  ///< Counts those while an update ran.
 };
 
-/// One parameter after two updates by a rule, its state on the IPU or, with scratch, off it; the
-/// parameter itself too, if asked for.
+/// Returns one parameter after two updates by a rule, with its state on the IPU or, with scratch,
+/// off it, and the parameter itself off it, too, if asked for.
 Updated updated(const char* rule, std::int64_t size, std::int32_t threads,
                 std::int64_t scratch_bytes = 0, bool weight_on_host = false) {
   const graph::TensorType type{DType::f32, {size}};
@@ -109,7 +109,7 @@ TEST(WeightUpdate, WorksOnVeryLargeParametersInPiecesThatBeat) {
   EXPECT_GE(moved.beats, moved.moves.loads + moved.moves.stores) << "with each copy";
 }
 
-/// A parameter of `updated()` after two updates of the whole of it by the rule itself.
+/// Returns a parameter of `updated()` after two updates of the whole of it by the rule itself.
 Vector updated_at_once(const graph::OptimizerRule& rule, std::int64_t size) {
   const graph::Hyper hyper{.weight_decay = 0.01};
   const auto elements = static_cast<std::size_t>(size);
@@ -126,7 +126,8 @@ Vector updated_at_once(const graph::OptimizerRule& rule, std::int64_t size) {
   return weight;
 }
 
-// A beat for each block and each pass, two updates: the rule's bits are those of the whole.
+// There is a beat for each block and each pass of two updates, and the rule's bits are those of the
+// whole.
 TEST(WeightUpdate, ByARuleWithNormsBeatsWithEachBlockAndChangesNoBit) {
   const graph::OptimizerRule& lamb = graph::find_optimizer_rule("lamb");
   for (const std::int64_t blocks : {1, 2, 13})
@@ -160,7 +161,7 @@ TEST(WeightUpdate, WorksOnOffloadedStateInPiecesThatFitIntoScratch) {
     std::int64_t size;
     std::int64_t scratch;
     std::int32_t threads;
-    std::uint64_t pieces;  ///< of each tensor and update
+    std::uint64_t pieces;  ///< Counts those of each tensor and update.
   };
   constexpr std::int64_t large = 100'003;
   const Row rows[] = {
@@ -196,7 +197,7 @@ TEST(WeightUpdate, WorksOnOffloadedWeightsInPiecesThatFitIntoScratch) {
     const char* rule;
     std::int64_t scratch;
     std::int32_t threads;
-    std::uint64_t pieces;  ///< of each update
+    std::uint64_t pieces;  ///< Counts those of each update.
   };
   constexpr std::int64_t size = 100'003;
   const Row rows[] = {{"sgd", 4096, 1, 98},

@@ -1,4 +1,4 @@
-// Weight updates of parameters that replicas divide among each other.
+// These are weight updates of parameters that replicas divide among each other.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ struct ShardFixture {
     }
   }
 
-  /// The sum of all replicas' gradients, in the order of their numbers: in f32 that shows.
+  /// Returns the sum of all replicas' gradients, in the order of their numbers: in f32 that shows.
   static float sum(std::int64_t i) { return (1e8f + static_cast<float>(2 * i)) - 1e8f; }
 
   void scatter() {
@@ -65,7 +65,8 @@ struct ShardFixture {
     }
   }
 
-  /// Replica by replica; of the sums of each, only its own shard is of numbers by then.
+  /// Applies the update replica by replica; of the sums of each, only its own shard is of numbers
+  /// by then.
   void apply() {
     scatter();
     for (std::int64_t replica = 0; replica < replicas; ++replica) {
@@ -115,7 +116,7 @@ TEST(WeightUpdate, ReadsAndWritesItsShardOnlyUntilTheOthersAreGathered) {
 
 TEST(WeightUpdate, AllocatesNothingBetweenReplicas) {
   ShardFixture f;
-  f.scatter();  // whose own reduced sums are new
+  f.scatter();  // Its own reduced sums are new.
   const std::uint64_t before = heap_allocations();
   for (const UpdatePhase phase :
        {UpdatePhase::reduce, UpdatePhase::measure, UpdatePhase::apply, UpdatePhase::gather})
@@ -167,7 +168,7 @@ TEST(WeightUpdate, KeepsStateOfItsShardAndCountsItsPadding) {
   ASSERT_EQ(states.size(), 3u);
   EXPECT_EQ(states[2].first_element, 6);
   EXPECT_EQ(states[2].tensors.at(0).shape(), Shape{1});
-  std::ranges::reverse(states);  // as answers may arrive
+  std::ranges::reverse(states);  // Answers may arrive in this order.
   const auto whole = whole_state(*f.plan, states);
   ASSERT_EQ(whole.at(0).size(), 1u);
   EXPECT_EQ(whole[0][0].shape(), Shape{ShardFixture::size});

@@ -77,11 +77,11 @@ TEST(WeightUpdate, FollowsTheSumOrTheMeanOverMicroBatchesAndReplicas) {
 
 TEST(WeightUpdate, AddsTheUsesOfATiedParameterInModelOrder) {
   Fixture f;
-  f.sum(128, 1e8f);  // use 0
-  f.sum(0, 1);       // use 1
-  f.sum(64, -1e8f);  // use 2
+  f.sum(128, 1e8f);  // This is use 0.
+  f.sum(0, 1);       // This is use 1.
+  f.sum(64, -1e8f);  // This is use 2.
   f.update->run(UpdatePhase::apply, {});
-  EXPECT_EQ(f.weight(1), -1);  // (1e8 + 1) - 1e8 is 0 in f32, then the step's 1
+  EXPECT_EQ(f.weight(1), -1);  // In f32, (1e8 + 1) - 1e8 is 0; then comes the step's 1.
 }
 
 TEST(WeightUpdate, BeginsEveryWindowWithSumsOfZeroAndTheNextStep) {
@@ -138,7 +138,7 @@ TEST(WeightUpdate, ReadsTheReplicasTotalAndNotItsOwnSums) {
   f.update->set_sums(0, {f.arena, std::make_shared<ReducedSums>(ReducedSums{of_all})});
   f.update->run(UpdatePhase::apply, {});
   EXPECT_EQ(f.weight(2), -6);
-  EXPECT_EQ(reinterpret_cast<const float*>(total.get() + 192)[0], 5);  // others read it too
+  EXPECT_EQ(reinterpret_cast<const float*>(total.get() + 192)[0], 5);  // Others read it, too.
 }
 
 TEST(WeightUpdate, KeepsStateInTheBlockItIsGiven) {

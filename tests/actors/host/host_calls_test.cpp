@@ -116,7 +116,7 @@ TEST(HostCalls, WaitForAPipelineThatMovesLongerThanTheirLimit) {
   HostCalls host;
   host.begin();
   std::thread engine([&] {
-    // Far more than one limit, but never a quiet one.
+    // That is far more than one limit, but never a quiet one.
     const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(1500);
     while (std::chrono::steady_clock::now() < end) host.pulse.beat();
     host.call.answer(Done{});
@@ -186,7 +186,7 @@ TEST(HostCalls, WaitAsLongAsTheWatchdogExcusesTheCall) {
 TEST(HostCalls, TakeNoExcuseForAnotherSilence) {
   HostCalls host;
   host.begin();
-  host.pulse.excuse(host.pulse.beats());  // before anybody has asked
+  host.pulse.excuse(host.pulse.beats());  // Nobody has asked before.
   host.pulse.beat();
   int calls = 0;
   const auto watchdog = [&](std::uint64_t beats, double) {

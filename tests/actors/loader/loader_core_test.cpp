@@ -8,7 +8,7 @@
 namespace penstock::actors {
 namespace {
 
-/// Ten samples with one number each: batches of 4, 4 and 2 unless said otherwise.
+/// Returns ten samples with one number each, in batches of 4, 4 and 2 unless said otherwise.
 LoaderSource ten_numbers() {
   return {.samples = 10, .fields = {{DType::f32, {}}}};
 }
@@ -179,7 +179,7 @@ TEST(LoaderCore, WaitsForTheMemoryOfAnAbandonedEpochRatherThanAllocate) {
 struct Consumer {
   bool ahead;
   int buffered;
-  std::size_t holds;  // batches, besides the one that it takes
+  std::size_t holds;  // Counts batches, besides the one that it takes.
   std::uint64_t buffers;
 };
 
@@ -233,7 +233,7 @@ bool recovers_in_the_epoch(const std::shared_ptr<const EpochPlan>& given, std::i
 }
 
 TEST(LoaderCore, MakesAPlanThatMemoryWasShortForWhenItIsAskedAgain) {
-  EpochPlan larger;  // whose batches need other buffers
+  EpochPlan larger;  // Its batches need other buffers.
   larger.order = {9, 8, 7, 6, 5, 4, 3, 2, 1, 0};
   larger.ends = {8, 10};
   for (const auto& given :

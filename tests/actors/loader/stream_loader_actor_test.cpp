@@ -1,4 +1,4 @@
-// Section 2.5: the loader of streams under any message order.
+// Section 2.5 describes the loader of streams, here under any message order.
 #include <gtest/gtest.h>
 
 #include <cstring>

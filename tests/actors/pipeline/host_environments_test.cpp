@@ -25,7 +25,7 @@ using testing::run_step;
 using testing::same_bits;
 using testing::SmallNetwork;
 
-/// What a host has set for the thread that calls the engine.
+/// Is what a host has set for the thread that calls the engine.
 struct Environment {
   std::string name;
   std::function<void()> set_up;
@@ -80,7 +80,7 @@ std::set<std::string> tasks() {
 
 struct Training {
   Variables weights;
-  std::set<std::string> threads;  // what the surroundings of the engine's threads are
+  std::set<std::string> threads;  // Says what the surroundings of the engine's threads are.
 };
 
 /// Trains on a thread of its own, which is set up as `environment` says.

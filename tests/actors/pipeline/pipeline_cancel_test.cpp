@@ -78,7 +78,7 @@ class Calls {
   std::vector<Tensor> samples_;
 };
 
-/// What a training has after each number of windows.
+/// Returns what a training has after each number of windows.
 std::vector<std::vector<Tensor>> variables_after_each(const SmallEngineOptions& options) {
   std::vector<std::vector<Tensor>> result;
   for (std::int64_t done = 0; done <= windows; ++done) {

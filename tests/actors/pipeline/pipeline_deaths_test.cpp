@@ -101,7 +101,7 @@ TEST(PipelineFailure, OfTheSupervisorEndsTheCallAndNamesItToo) {
   EXPECT_GT(failures, 20);
 }
 
-/// The weights after 0, 1, 2, ... updates.
+/// Returns the weights after 0, 1, 2, ... updates.
 std::vector<std::vector<Tensor>> history(const SmallEngineOptions& options) {
   std::vector<std::vector<Tensor>> all;
   for (std::int64_t updates = 0; updates <= windows; ++updates)
@@ -165,9 +165,9 @@ TEST(PipelineFailure, OfTheHostStoreNamesTheStageThatNeedsIt) {
   const auto store = cast.actor<HostStoreHandle>("host store");
   run_disturbed(cast, 3, [&] {
     caf::scoped_actor thief{cast.system().caf()};
-    thief->request(
-        store, caf::infinite,
-        FetchBlock{{HostClass::optimizer_state, 0, 2}});  // sent at once; the answer is dropped
+    thief->request(store, caf::infinite,
+                   // It is sent at once; the answer is dropped.
+                   FetchBlock{{HostClass::optimizer_state, 0, 2}});
     cast.system().run_pending();
   });
   const auto text = refusal(Errc::internal, [&] { cast.host().wait(0); });

@@ -120,8 +120,8 @@ TEST(PipelineEnd, GivesUpAnUpdateThatDoesNotEnd) {
   EXPECT_TRUE(ended);
 }
 
-// One stage after another: were the second one's update given up, the others would not begin
-// theirs.
+// Stages update one after another: if the update of the second were given up, the others would not
+// begin theirs.
 TEST(PipelineEnd, WaitsForAnUpdateForAsLongAsAnIpuTakesWhereItsTimeIsUnlimited) {
   const auto after_one_update = weights_after_one_update();
   Latch updating;
@@ -192,7 +192,7 @@ TEST(PipelineEnd, LeavesWeightsToReadAfterAKernelThatTakesLongerThanStallSeconds
 
 TEST(PipelineEnd, CountsAnUpdateOfWhoseEndTheGateNeverHears) {
   const auto after_one_update = weights_after_one_update();
-  // One stage after another: the gate ends while the last one updates its last parameter.
+  // Stages update one after another: the gate ends while the last one updates its last parameter.
   SmallCast cast({.schedule = "sequential", .own_rule = &hooked});
   int last_stage = 0;
   const UpdateHook hook([&](double stage) {

@@ -34,7 +34,7 @@ struct Fault {
   std::int64_t stage;
   Direction direction;
   std::uint64_t update;
-  std::uint32_t micro_batch;  // of the window
+  std::uint32_t micro_batch;  // Is that of the window.
   std::uint32_t replica;
 };
 
@@ -140,7 +140,8 @@ TEST(PipelineFailure, LetsAnUpdateEndThatHasBegun) {
   undisturbed.step(1);
   const auto after_one_update = undisturbed.runtime().read_variables();
 
-  // One stage after another: when stage 1 begins the update, stage 2 and 3 have still to do it.
+  // Stages update one after another: when stage 1 begins the update, stages 2 and 3 have still to
+  // do it.
   SmallCast cast({.schedule = "sequential", .own_rule = &hooked});
   {
     const UpdateHook hook([&](double stage) {
@@ -155,7 +156,7 @@ TEST(PipelineFailure, LetsAnUpdateEndThatHasBegun) {
 
 TEST(PipelineFailure, OfOneEngineLeavesOthersAlone) {
   const ProbeHook hook([](const ProbeRun& run) {
-    if (run.key.seed == 13) throw 13;  // not even a std::exception
+    if (run.key.seed == 13) throw 13;  // That is not even a std::exception.
   });
   SmallEngine well({.threads = 1, .deterministic = false});
   {
@@ -199,7 +200,7 @@ TEST(PipelineFailure, OfAShardLeavesNoWeightsToBeRead) {
   }
 }
 
-std::int64_t last_stage = 0;  // whose rules throw
+std::int64_t last_stage = 0;  // Its rules throw.
 
 /// A rule that throws in the last stage, when that has updated a weight.
 const graph::OptimizerRule throws_halfway{

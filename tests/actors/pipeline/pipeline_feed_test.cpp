@@ -1,4 +1,4 @@
-// How the micro-batches of a call come to the stages.
+// The micro-batches of a call come to the stages in this way.
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ bool is_aligned(const Tensor& tensor) {
   return reinterpret_cast<std::uintptr_t>(tensor.raw()) % tensor_alignment == 0;
 }
 
-/// What stage 0 may hold by its schedule, 2(N-1)+1, and two more, which are on their way.
+/// Is what stage 0 may hold by its schedule, 2(N-1)+1, and two more, which are on their way.
 constexpr std::size_t ahead = 7 + 2;
 
 /// The feed of a cast of four stages, each of which one actor stands for.
@@ -42,7 +42,7 @@ class FedStages : public SmallCast {
 
   FeedHandle feed() const { return actor<FeedHandle>("feed"); }
   const std::vector<Tensor>& given() const { return inputs_; }
-  /// By input of the plan, and in the order of their coming.
+  /// Returns what has come, by input of the plan and in the order of its coming.
   std::vector<std::vector<EdgeTensor>> taken() {
     DeterministicRun(system()).run();
     std::vector<std::vector<EdgeTensor>> result(plan().inputs.size());
@@ -75,7 +75,7 @@ TEST(PipelineFeed, R3_9_HandsOutWhatThePipelineMayHoldBeforeAnyOfItIsDone) {
   expect_in_order(stages.taken(), ahead + 1);
 }
 
-// Of three rows of eight numbers, every other micro-batch begins where no kernel may.
+// With three rows of eight numbers, every other micro-batch begins where no kernel may.
 TEST(PipelineFeed, R3_9_CopiesOnlyMicroBatchesThatAreMisaligned) {
   FedStages stages;
   const auto taken = stages.taken();

@@ -31,7 +31,7 @@ using testing::SmallCast;
 using testing::SmallEngineOptions;
 using testing::SmallNetwork;
 
-constexpr std::size_t updates = 2;  // of a life
+constexpr std::size_t updates = 2;  // Counts those of a life.
 
 const SmallEngineOptions trained{.stages = 2,
                                  .replicas = 2,
@@ -41,7 +41,7 @@ const SmallEngineOptions trained{.stages = 2,
                                  .stall_seconds = 30,
                                  .deterministic = false};
 
-/// With every phase that an update can have.
+/// Returns options with every phase that an update can have.
 SmallEngineOptions trained_in_shards() {
   SmallEngineOptions options = trained;
   options.shards = true;
@@ -69,7 +69,7 @@ SmallEngineOptions served() {
   return options;
 }
 
-std::int64_t failing = 0;  // the first allocation that fails in this attempt
+std::int64_t failing = 0;  // Is the first allocation that fails in this attempt.
 
 /// The calls of one model, which may be refused for want of memory, and then because an earlier one
 /// was.
@@ -93,13 +93,13 @@ class Calls {
   bool refused_ = false;
 };
 
-/// What is left of a life.
+/// Is what is left of a life.
 struct Left {
-  std::unique_ptr<PipelineRuntime> trainer;  ///< null if there was no memory for it
-  bool has_weights = false;                  ///< the first ones were written
+  std::unique_ptr<PipelineRuntime> trainer;  ///< Is null if there was no memory for it.
+  bool has_weights = false;                  ///< Says that the first ones were written.
 };
 
-/// A training and an inference on the same threads, with the numbers that they start from.
+/// Has a training and an inference on the same threads, with the numbers from which they start.
 class Life {
  public:
   explicit Life(const SmallEngineOptions& options) : training_(options) {
@@ -166,7 +166,7 @@ class Life {
   const std::vector<Tensor> first_ = training_.first_variables();
   const std::vector<Tensor> served_first_ = inference_.first_variables();
   const std::vector<Tensor> inputs_ = training_.inputs(updates), samples_ = inference_.inputs(2);
-  std::array<Variables, updates + 1> after_;  // so many updates
+  std::array<Variables, updates + 1> after_;  // Is numbered by updates.
 };
 
 void expect_each_failure_is_survived(const Life& life, const FailureSteps& steps,
@@ -206,7 +206,7 @@ TEST(PipelineMemory, ThatIsMissingForAWhileDoesSoToo) {
                                     system);
 }
 
-/// What is kept of one phase of an update by an IPU that holds it.
+/// Is what an IPU that holds a phase of an update keeps of it.
 struct HeldPhase {
   UpdatePhase phase = UpdatePhase::apply;
   std::optional<RunUpdate> work = {};

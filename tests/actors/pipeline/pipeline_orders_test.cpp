@@ -1,4 +1,4 @@
-// A whole small engine under thousands of message orders, each drawn from a seed.
+// A whole small engine runs under thousands of message orders, each drawn from a seed.
 
 #include <gtest/gtest.h>
 
@@ -21,16 +21,16 @@ using testing::SmallEngine;
 using testing::SmallEngineOptions;
 
 constexpr int calls = 2;
-constexpr std::int64_t windows = 2;  // per call
+constexpr std::int64_t windows = 2;  // Counts those of a call.
 
 struct Result {
-  std::vector<Tensor> tensors;     // the outputs of all calls, then the variables
-  std::vector<int> max_in_flight;  // by stage; the largest of any replica
-  std::size_t events = 0;          // traced
+  std::vector<Tensor> tensors;     // Are the outputs of all calls, then the variables.
+  std::vector<int> max_in_flight;  // Is the largest of any replica, by stage.
+  std::size_t events = 0;          // Counts those that were traced.
 };
 
-/// What is read after a call is read as soon as that is answered, while other messages may still be
-/// on their way.
+/// What is read after a call is read as soon as the call is answered, while other messages may
+/// still be on their way.
 class Training {
  public:
   Training(const SmallEngineOptions& options, std::optional<std::uint64_t> seed)
@@ -83,7 +83,7 @@ Result train(const SmallEngineOptions& options, std::optional<std::uint64_t> see
   return Training(options, seed).run();
 }
 
-/// What a run of all calls leaves in the trace: every program and every part of an update.
+/// Counts what a run of all calls leaves in the trace: every program and every part of an update.
 std::size_t all_events(const SmallEngineOptions& options) {
   const std::int64_t parts_of_update =
       1 + (options.max_grad_norm > 0) + (options.replicas > 1 ? 1 + options.shards : 0);
@@ -102,7 +102,7 @@ const std::map<std::string, std::vector<int>> limits = {
 std::vector<SmallEngineOptions> variants() {
   std::vector<SmallEngineOptions> all;
   for (const auto& [schedule, limit] : limits)
-    for (const std::int64_t replicas : {1, 2, 3})  // of three, the order of addition shows
+    for (const std::int64_t replicas : {1, 2, 3})  // With three, the order of addition shows.
       for (const double max_grad_norm : {0.0, 0.05})
         for (const bool offload : {false, true})
           for (const bool tied : {false, true})
@@ -117,7 +117,7 @@ std::vector<SmallEngineOptions> variants() {
   return all;
 }
 
-/// What a single stage computes: the same bits as any other cut, schedule or order.
+/// Returns what a single stage computes: the same bits as any other cut, schedule or order.
 const Result& reference(std::int64_t replicas, double max_grad_norm, bool tied = false) {
   static std::map<std::tuple<std::int64_t, double, bool>, Result> results;
   auto [at, is_new] = results.try_emplace({replicas, max_grad_norm, tied});
@@ -158,7 +158,8 @@ TEST(PipelineOrders, R2_4_ReturnTheSameAnchorsAndLeaveTheRestAsItWas) {
     const Result result =
         train({.schedule = schedule->first, .replicas = 2, .anchors = true}, seed);
     ASSERT_TRUE(same_bits(result.tensors, single.tensors));
-    const auto variables = std::ssize(plain.tensors) - 2 * calls;  // behind output and loss
+    // They are behind output and loss.
+    const auto variables = std::ssize(plain.tensors) - 2 * calls;
     ASSERT_TRUE(same_bits({result.tensors.end() - variables, result.tensors.end()},
                           {plain.tensors.end() - variables, plain.tensors.end()}));
     for (std::size_t stage = 0; stage < schedule->second.size(); ++stage)
@@ -223,7 +224,7 @@ class HandComputation {
         variables_(engine.first_variables()),
         states_(variables_.size()) {}
 
-  /// The losses of the window's micro-batches.
+  /// Returns the losses of the window's micro-batches.
   std::vector<float> window(const std::vector<Tensor>& inputs, std::int64_t number) {
     set_variables();
     const std::int64_t accumulation = engine_.options().gradient_accumulation;
@@ -283,7 +284,8 @@ class HandComputation {
   UpdateRules rules_;
   testing::PlanRunner runner_;
   std::vector<Tensor> variables_;
-  std::vector<std::vector<std::vector<float>>> states_;  // [variable][tensor][element]
+  // Is numbered by variable, then tensor, then element.
+  std::vector<std::vector<std::vector<float>>> states_;
   std::int64_t step_ = 0;
 };
 

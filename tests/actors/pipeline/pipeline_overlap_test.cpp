@@ -1,4 +1,4 @@
-// What runs at the same time, and what never does, on real threads.
+// These tests show what runs at the same time, and what never does, on real threads.
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,8 @@ using testing::SmallEngine;
 using testing::SmallEngineOptions;
 using testing::SmallNetwork;
 
-/// What one step of two windows of 16 micro-batches does on the IPUs, in the order of beginning.
+/// Returns what one step of two windows of 16 micro-batches does on the IPUs, in the order of
+/// beginning.
 std::vector<TraceEvent> trace_of(SmallEngineOptions options) {
   constexpr std::int64_t windows = 2;
   options.gradient_accumulation = 16;
@@ -150,7 +151,7 @@ TEST(PipelineOverlap, HasAThreadForEachIpuIfAskedAndTheSameBitsHoweverActorsAreS
   EXPECT_TRUE(same_bits(train({.threads = 2, .max_throughput = 1}), expected));
 }
 
-/// What becomes of loads of weights that are held open.
+/// Is what becomes of loads of weights that are held open.
 struct HeldLoad {
   Latch begun, may_end, ended;
 };
@@ -193,7 +194,7 @@ class IpuOfHeldLoads {
   DeviceHandle device_;
 };
 
-/// The weights after an update.
+/// Returns the weights after an update.
 Variables train(SmallCast& cast) {
   cast.begin_windows(1);
   cast.finish();

@@ -28,9 +28,9 @@ using testing::SmallEngineOptions;
 constexpr std::int64_t windows = 2;
 
 struct Result {
-  std::vector<ProbeRun> runs;   // in the order of work
-  std::vector<Tensor> tensors;  // outputs, then variables
-  std::vector<int> in_flight;   // by stage, at most
+  std::vector<ProbeRun> runs;   // Are in the order of work.
+  std::vector<Tensor> tensors;  // Are outputs, then variables.
+  std::vector<int> in_flight;   // Is the largest number by stage.
 };
 
 Result train(const SmallEngineOptions& options, std::uint64_t seed) {
@@ -113,7 +113,7 @@ TEST(PipelinePhases, TurnRoundInTheLastOneUnlessItsBackwardIsSeparate) {
   }
 }
 
-/// Where the stages of a phase are in turn, which they work through together.
+/// The stages of a phase work through its turn together.
 TEST(PipelinePhases, NeverBeginBeforeThePhaseBeforeHasEnded) {
   const auto expected = bits_of_a_pipeline();
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
@@ -130,7 +130,7 @@ TEST(PipelinePhases, NeverBeginBeforeThePhaseBeforeHasEnded) {
   }
 }
 
-/// Where a stage has to wait for what it needs, its turn waits with it.
+/// If a stage has to wait for what it needs, its turn waits with it.
 TEST(PipelinePhases, KeepTheirOrderWithAllThatMayBeInTheHostStore) {
   const auto expected = bits_of_a_pipeline();
   for (std::uint64_t seed = 0; seed < 50; ++seed)
@@ -152,7 +152,7 @@ TEST(PipelinePhases, PassMicroBatchesOfInferenceOnAlone) {
 }
 
 struct Traced {
-  std::vector<TraceEvent> events;  // in the order of time
+  std::vector<TraceEvent> events;  // Are in the order of time.
   std::vector<StageReport> reports;
   std::vector<Tensor> tensors;
   graph::Phases phases;
@@ -180,7 +180,7 @@ Traced train_offloaded(const graph::PhaseRequest& request, std::optional<std::ui
   return traced;
 }
 
-/// How often weights come in one passage of all turns, forward and backward.
+/// Returns how often weights come in one passage of all turns, forward and backward.
 std::pair<std::uint64_t, std::uint64_t> loads_of(const graph::Phases& phases, std::int32_t phase) {
   const auto stays = graph::stays_of(phases, true);
   const auto all = std::ranges::count(stays, phase, &graph::Stay::phase);
@@ -217,7 +217,7 @@ TEST(PipelinePhases, BringWeightsOnceForATurnUnlessTheyAreStillThere) {
     }
 }
 
-/// What an IPU does, in the order of time: "L1" is the load of stage 1's weights.
+/// Returns what an IPU does, in the order of time: "L1" is the load of stage 1's weights.
 std::string order(const Traced& traced) {
   std::string text;
   for (const TraceEvent& event : traced.events) {
@@ -234,7 +234,8 @@ std::string order(const Traced& traced) {
 
 struct Order {
   graph::PhaseRequest request;
-  std::string begin, turn_round, end;  // of a window: forward, in the last phase, backward
+  // Are those of a window: forward, in the last phase, backward.
+  std::string begin, turn_round, end;
 };
 
 // 3.7: whose weights come ahead, stay and leave, by the order of events in a system that does one
@@ -263,7 +264,7 @@ TEST(PipelinePhases, BringAndDropWeightsByTheirNumbers) {
   }
 }
 
-/// How often weights came between two programs of one turn.
+/// Counts how often weights came between two programs of one turn.
 std::int64_t loads_within_turns(const Traced& traced) {
   std::int64_t within = 0;
   std::optional<std::tuple<std::int32_t, Activity, std::int64_t>> before;
@@ -283,7 +284,7 @@ std::int64_t loads_within_turns(const Traced& traced) {
   return within;
 }
 
-// Under any order of messages.
+// This holds under any order of messages.
 TEST(PipelinePhases, BringWeightsBetweenTurnsWhereCopiesMayNotOverlap) {
   for (const auto liveness :
        {PhaseLiveness::off_ipu_after_forward_no_overlap, PhaseLiveness::off_ipu_after_each_phase})

@@ -1,4 +1,4 @@
-// What stages tell of themselves.
+// These tests show what stages tell of themselves.
 
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ TEST(StageReports, CountEveryByteOnTheIpu) {
     for (const auto& [report, trace] : statuses) {
       const auto number = static_cast<std::size_t>(report.stage);
       const graph::StagePlan& stage = engine.plan().stages[number];
-      const std::int64_t state = 2 * trained_bytes(stage);  // AdamW's two moments
+      const std::int64_t state = 2 * trained_bytes(stage);  // These are AdamW's two moments.
       EXPECT_EQ(report.optimizer_bytes_on_ipu, offload ? 0 : state);
       EXPECT_EQ(report.optimizer_state.bytes, offload ? state : 0);
       EXPECT_EQ(report.optimizer_state.loaded_bytes, offload ? state : 0) << "for one update";
@@ -43,11 +43,11 @@ TEST(StageReports, CountEveryByteOnTheIpu) {
   }
 }
 
-/// Bytes of all blocks of which the stages tell, wherever these are: what the stages of an IPU
-/// share once, what replicas share once.
+/// Returns the bytes of all blocks of which the stages tell, wherever these are. What the stages of
+/// an IPU share counts once, and so does what replicas share.
 std::int64_t told_bytes(const std::vector<StageStatus>& statuses) {
   std::int64_t bytes = 0;
-  std::map<int, std::int64_t> shared, reducers;  // by IPU, by stage
+  std::map<int, std::int64_t> shared, reducers;  // Are numbered by IPU and by stage.
   for (const auto& [report, trace] : statuses) {
     bytes += report.peak_bytes - report.shared_bytes + report.padding_bytes;
     for (const OffloadReport* of :
@@ -80,7 +80,7 @@ std::int64_t bytes_of_outputs(const SmallEngineOptions& options) {
   return outputs;
 }
 
-/// With every means to keep less on the IPUs, and without.
+/// Checks it with every means to keep less on the IPUs, and without.
 void expect_every_byte_told(SmallEngineOptions options) {
   const std::int64_t outputs = bytes_of_outputs(options);
   for (const bool offload : {false, true})
@@ -143,7 +143,8 @@ TEST(StageReports, TellOfTheAdditionOfTheReplicasSumsAsPartOfTheUpdateOfEachIpu)
 }
 
 struct Executions {
-  std::map<std::int64_t, std::uint64_t> forward, backward;  // kernels of the probes, by stage
+  // Count kernels of the probes, by stage.
+  std::map<std::int64_t, std::uint64_t> forward, backward;
   std::vector<StageStatus> statuses;
   Variables variables;
 };
@@ -245,7 +246,7 @@ TEST(StageReports, HandATraceOverOnce) {
   }
 }
 
-// Four stages: a quarter of the limit each.
+// With four stages, each has a quarter of the limit.
 TEST(StageReports, HandOverTheNewestEventsOfATraceThatIsTooShortAndCountTheOthers) {
   SmallEngine engine({.trace = true, .trace_events = 4 * 5});
   for (int call = 0; call < 2; ++call) {

@@ -30,7 +30,7 @@ using testing::SmallCast;
 using testing::SmallEngine;
 using testing::SmallEngineOptions;
 
-/// What the watchdog says of a window in which nothing moves any more.
+/// Returns what the watchdog says of a window in which nothing moves any more.
 std::string stall(SmallCast& cast) {
   cast.begin_windows(1);
   DeterministicRun order(cast.system(), 7);
@@ -188,7 +188,7 @@ TEST(PipelineStall, OfSumsOfATiedParameterNamesTheOptimizerThatLacksThem) {
   caf::anon_send_exit(nobody, caf::exit_reason::user_shutdown);
 }
 
-/// What the watchdog says of a call in which stage 3 does not get one class of blocks.
+/// Returns what the watchdog says of a call in which stage 3 does not get one class of blocks.
 std::string stalled_without(HostClass missing, const SmallEngineOptions& options) {
   SmallCast cast(options);
   const auto store = cast.actor<HostStoreHandle>("host store");
@@ -234,7 +234,7 @@ TEST(PipelineStall, IsNotSeenInACallThatHasJustBegun) {
     for (int call = 0; call < 4; ++call) {
       const std::uint64_t before = cast.host().pulse.beats();
       cast.begin(SetRules{std::make_shared<const UpdateRules>(cast.rules())});
-      cast.call_watchdog(before);  // the last call's, which comes too late
+      cast.call_watchdog(before);  // It is the last call's, which comes too late.
       order.run();
       ASSERT_EQ(refusal(Errc::stalled, [&] { cast.host().wait(0); }), "accepted")
           << "seed " << seed;
@@ -249,7 +249,7 @@ TEST(PipelineStall, IsNotReportedIfSomethingMovesWhileTheWatchdogAsks) {
   for (int step = 0; step < 50; ++step) order.step();
   for (int interval = 0; interval < 20; ++interval) {
     cast.call_watchdog(cast.host().pulse.beats());
-    for (int step = 0; step < 5; ++step) order.step();  // slow, but it moves
+    for (int step = 0; step < 5; ++step) order.step();  // It is slow, but it moves.
     ASSERT_FALSE(cast.host().failure.failed());
   }
   order.run();

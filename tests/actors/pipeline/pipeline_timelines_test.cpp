@@ -1,4 +1,5 @@
-// What the running engine does when, program by program, where every program takes a known time.
+// These tests show what the running engine does when, program by program, if every program takes a
+// known time.
 
 #include <gtest/gtest.h>
 

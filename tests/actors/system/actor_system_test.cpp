@@ -36,7 +36,7 @@ std::size_t thread_of(const caf::scoped_actor& asker, const caf::actor& probe) {
   return result;
 }
 
-/// What a monitor learns of an actor that is sent `message`.
+/// Returns what a monitor learns of an actor that is sent `message`.
 template <class Message>
 Error reason_after(ActorSystem& system, const Message& message) {
   caf::scoped_actor watcher{system.caf()};
@@ -242,7 +242,7 @@ TEST(DeterministicRun, DrawsEveryInterleavingFromTheSeedAndRepeatsIt) {
     orders.insert(arrivals(seed));
     ASSERT_EQ(arrivals(seed), arrivals(seed));
   }
-  EXPECT_EQ(orders.size(), 90u);  // 6! / (2! 2! 2!)
+  EXPECT_EQ(orders.size(), 90u);  // This is 6! / (2! 2! 2!).
 }
 
 TEST(DeterministicRun, MovesTheClockOnlyWhenTold) {

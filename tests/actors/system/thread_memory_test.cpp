@@ -1,5 +1,6 @@
-// What CAF keeps for each thread, and a thread that has no memory for it. If the C library ended
-// the process, a forked one would end. Its own functions are replaced here, for it asks them.
+// CAF keeps something for each thread, and here is a thread that has no memory for it. If the C
+// library ended the process, a forked one would end. Its own functions are replaced here, as it
+// asks them.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +19,7 @@
 namespace {
 
 std::atomic<bool> memory_is_out{false};
-thread_local bool has_memory = false;  // of a thread that gets memory nevertheless
+thread_local bool has_memory = false;  // Says that a thread gets memory nevertheless.
 
 }  // namespace
 

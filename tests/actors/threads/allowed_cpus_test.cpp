@@ -182,7 +182,8 @@ TEST(AllowedCpus, AreThoseOfTheStartingThreadBesideThoseOfTheMainThread) {
   });
 }
 
-/// What the host that uses OpenMP prints: the numbers of CPUs of its main thread and the engine's.
+/// Returns what the host that uses OpenMP prints: the numbers of CPUs of its main thread and of the
+/// engine's.
 std::string cpus_of_bound_host(const std::string& setting) {
   const auto result = run_command({"/usr/bin/env", setting, PENSTOCK_BOUND_HOST});
   EXPECT_EQ(result.code, 0) << result.err;
@@ -204,7 +205,7 @@ TEST(AllowedCpus, AreAmongThoseThatTheProcessWasStartedWith) {
   const OpenMpSettings none;
   for (const int cpu : cpus_of_this_thread())
     on_host_thread([&] {
-      bind_this_thread(cpu);  // a program that is started from here may use this one only
+      bind_this_thread(cpu);  // A program that is started from here may use this one only.
       EXPECT_EQ(cpus_of_bound_host("OMP_PROC_BIND=false"), line(1, 1));
       EXPECT_EQ(cpus_of_bound_host("OMP_PROC_BIND=true"), line(1, 1));
     });

@@ -324,7 +324,7 @@ TEST(CommandLine, ReadsTheOtherSpellingOfOptimizerAndNeverShowsIt) {
 
 struct Refusal {
   Arguments arguments;
-  const char* text;  ///< what the refusal says, from its first character
+  const char* text;  ///< Is what the refusal says, from its first character.
 };
 
 // C4: a misspelled option, --epoch, is refused, as is a value that the option does not take.

@@ -13,7 +13,7 @@ using penstock::Errc;
 using penstock::testing::TemporaryDirectory;
 using penstock::testing::write_file;
 
-/// What a command line says that has a file of this content.
+/// Returns what a command line says that has a file of this content.
 TrainerOptions read(const std::string& content, const std::vector<const char*>& arguments = {}) {
   const TemporaryDirectory directory;
   const std::string file = (directory / "run.json").string();

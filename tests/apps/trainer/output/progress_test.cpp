@@ -147,7 +147,7 @@ TEST(Progress, KeepsToOneLineOfANarrowTerminal) {
   Progress progress(stream, "", 2);
   screen.now += 1;
   progress.advance("Loss:0.5");
-  EXPECT_EQ(screen.last_line(), "Loss:0.5:  50%|█████   ");  // 23 columns
+  EXPECT_EQ(screen.last_line(), "Loss:0.5:  50%|█████   ");  // It has 23 columns.
   screen.columns = 12;
   screen.now += 1;
   progress.advance("Loss:0.5");
