@@ -13,11 +13,11 @@ namespace {
 
 constexpr std::int64_t classes = 3;
 
-/// Four blocks; convolutions that work on 16 samples at once, one of which runs as one with its
-/// pooling and relu unless something within is asked for, and a skip connection between blocks.
+/// Has four blocks; convolutions that work on 16 samples at once, one of which runs as one with its
+/// pooling and relu unless something within is asked for; and a skip connection between blocks.
 struct Network {
   Model model{"anchored", 1};
-  std::vector<std::string> layers = {};  ///< all that the loss depends on
+  std::vector<std::string> layers = {};  ///< Are all layers on which the loss depends.
 
   Value note(Value value) {
     layers.push_back(model.tensor_name(value));
@@ -81,7 +81,7 @@ void expect_near(const std::vector<float>& got, const std::vector<float>& expect
     ASSERT_NEAR(got[i], expected[i], 1e-6f + 1e-5f * std::abs(expected[i])) << what << ' ' << i;
 }
 
-/// An anchor on every layer, on every layer's gradient and on every parameter's.
+/// Returns an anchor on every layer, on every layer's gradient and on every parameter's.
 std::vector<Anchor> all_anchors(const Network& network) {
   std::vector<Anchor> anchors;
   for (const std::string& layer : network.layers) {
@@ -93,7 +93,7 @@ std::vector<Anchor> all_anchors(const Network& network) {
   return anchors;
 }
 
-/// Sums over all axes of a tensor [N,C,...] but the second.
+/// Returns the sums over all axes of a tensor [N,C,...] but the second.
 std::vector<float> channel_sums(const Tensor& tensor) {
   const auto channels = static_cast<std::size_t>(tensor.shape()[1]);
   const auto all = values(tensor);
@@ -313,7 +313,7 @@ TEST(Anchors, R2_4_HaveNoGradientsInInferenceOrWhereTheLossDoesNotReach) {
             (Shape{2, 2}));
 }
 
-// loss = sum(x·w·w): its gradient in w is 2·w·sum(x), over a node that reads w twice.
+// For loss = sum(x·w·w), the gradient in w is 2·w·sum(x), over a node that reads w twice.
 TEST(Anchors, R2_4_GradientsOfAParameterAreThoseOfAllItsReadersEvenOfOne) {
   Model model("squares");
   const Value x = model.input("x", {2});

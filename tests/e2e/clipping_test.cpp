@@ -15,7 +15,8 @@ namespace {
 constexpr double learning_rate = 0.5, loss_scale = 1024;
 constexpr int batch = 8, accumulation = 4, replicas = 2;
 
-/// Four stages in two replicas, with the gradients of every parameter and micro-batch.
+/// Returns options for four stages in two replicas, with the gradients of every parameter and
+/// micro-batch.
 Options options_for(const Model& model) {
   Options options{.batch_size = batch};
   options.training.gradient_accumulation = accumulation;

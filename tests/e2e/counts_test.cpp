@@ -87,14 +87,14 @@ TEST_P(Recipes, R3_10_UpdateAndRunAsOftenAsTheTutorialsSay) {
 INSTANTIATE_TEST_SUITE_P(All, Recipes, ::testing::ValuesIn(recipes),
                          [](const auto& test) { return std::to_string(test.index); });
 
-/// What the stages of the tutorial's network exchange of a micro-batch of 40, in f32:
+/// Returns what the stages of the tutorial's network exchange of a micro-batch of 40, in f32:
 /// [40,10,12,12], [40,20,4,4] and [40,256]. The first two lie in lanes, of which some may be
 /// padding.
 std::vector<std::int64_t> boundaries(std::int64_t lanes) {
   return {4 * lanes * 10 * 12 * 12, 4 * lanes * 20 * 4 * 4, 4 * 40 * 256};
 }
 
-using Boundary = std::pair<int, int>;  ///< from stage to stage; -1: the host
+using Boundary = std::pair<int, int>;  ///< Is from stage to stage; -1 is the host.
 
 TEST(Traffic, R3_10_OfAMicroBatchIsItsActivationsForwardAndTheirGradientsBack) {
   Options options{.batch_size = 40};

@@ -1,5 +1,5 @@
-// Where a model is cut into blocks, and what of it a host wants to see, decides which layers are
-// fused: never with which bits they train.
+// The cuts of a model into blocks, and what of it a host wants to see, decide which layers are
+// fused, but never with which bits they train.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -52,8 +52,8 @@ const Network networks[] = {
       conv("c2", {.out_channels = 64, .kernel = 3}), relu, pool, linear("f1", 4)}},
 };
 
-/// How a network is presented: the first `cut` layers in a block of their own, where there are
-/// such, and the `seen`-th layer's result as an output, where that is one.
+/// Says how a network is presented: with the first `cut` layers in a block of their own, if there
+/// are such, and with the result of the `seen`-th layer as an output, if that is one.
 struct Form {
   std::size_t cut = 0, seen = 0;
 };
@@ -124,7 +124,7 @@ TEST_P(Cuts, AndOutputsInTheMiddleChangeNoBits) {
 INSTANTIATE_TEST_SUITE_P(Batches, Cuts, ::testing::Values(1, 5, 16, 32, 40),
                          ::testing::PrintToStringParamName());
 
-/// That of docs/porting.md, before and after its first four edits.
+/// Returns the model of docs/porting.md, before and after its first four edits.
 Model ported_model(bool blocks) {
   Model model("fashion", 1);
   const auto begin = [&](const char* name) {

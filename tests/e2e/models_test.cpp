@@ -11,7 +11,7 @@
 namespace penstock::testing {
 namespace {
 
-/// Four blocks with a skip connection from the first to the third.
+/// Returns four blocks with a skip connection from the first to the third.
 Model small_model(std::uint64_t seed = 1) {
   Model model("small", seed);
   const Value x = model.input("x", {6});
@@ -278,7 +278,7 @@ std::string scaling_verdict(double loss_scaling, Options options) {
   return refusal(Errc::invalid_argument, [&] { TrainingModel(small_model(), options, optimizer); });
 }
 
-// What the gradient is multiplied by is 1 / (L·G·R) in f32: where that is 0, no weight moves.
+// The gradient is multiplied by 1 / (L·G·R) in f32: if that is 0, no weight moves.
 TEST(TrainingModel, RefusesALossScalingWhoseInverseIsZeroInF32) {
   Options mean = options_for(4, 1);
   mean.training.gradient_accumulation = 256;
@@ -386,8 +386,8 @@ TEST(Dropout, DrawsTheSameMasksOnEveryTopology) {
   EXPECT_NE(first_difference(a, train(build(), two, Sgd{}, samples(32), 4)), "");
 }
 
-/// How far one update of learning rate 1 moves weights that were zero, by tiny gradients: each
-/// class as often as the others, so that biases hardly have one.
+/// Returns how far one update of learning rate 1 moves weights that were zero, by tiny gradients:
+/// each class is as frequent as the others, so that biases hardly have a gradient.
 double length_of_update(double limit, bool exact) {
   Model model("slope");
   const Value logits = model.linear("fc", model.input("x", {6}), 3);

@@ -66,8 +66,8 @@ TEST(OffloadOfActivations, StoresEveryByteOncePerMicroBatchInEachReplica) {
   }
 }
 
-// By stage, which have 7, 5, 3 and 1 micro-batches in flight: what their tensors take that have as
-// many bytes. None has 100,000.
+// The stages have 7, 5, 3 and 1 micro-batches in flight; this is what their tensors take that have
+// as many bytes. None has 100,000.
 TEST(OffloadOfActivations, LeavesSmallTensorsWhereTheyAre) {
   using Bytes = std::vector<std::int64_t>;
   const std::pair<std::int64_t, Bytes> table[] = {
@@ -97,7 +97,7 @@ TEST(OffloadOfActivations, MakesAPlanFitThatIsRefusedWithout) {
       << text;
 }
 
-// Which each of them alone would not.
+// Each of them alone would not be enough.
 TEST(OffloadOfActivations, IsOfferedTogetherWithOthersWhereOneIsNotEnough) {
   Options both = with_activations(one_stage());
   both.training.offload.optimizer_state.on = true;

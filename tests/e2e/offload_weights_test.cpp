@@ -21,7 +21,7 @@ Options on_one_ipu(Options options) {
   return options;
 }
 
-/// Where each parameter's place is a multiple of 64 bytes.
+/// Counts the bytes of parameters whose places are multiples of 64 bytes.
 std::int64_t placed_bytes(const std::string& block) {
   std::int64_t bytes = 0;
   const Model model = networks::find_network("mnist-cnn").build(3);
@@ -39,7 +39,8 @@ TEST(OffloadOfWeights, LowersThePeakOfAnIpuByExactlyTheWeightsOfItsSmallerStages
   EXPECT_EQ(sum(moved, [](const StageReport& stage) { return stage.weights.bytes; }), 4 * 90'026);
   EXPECT_EQ(sum(kept, [](const StageReport& stage) { return stage.weights.bytes; }), 0);
   const std::int64_t scratch =
-      moved.stages[0].shared_bytes - largest - kept.stages[0].shared_bytes;  // for the update
+      // That is for the update.
+      moved.stages[0].shared_bytes - largest - kept.stages[0].shared_bytes;
   EXPECT_EQ(ipu_peak(kept) - ipu_peak(moved), all - largest - scratch);
   EXPECT_EQ(scratch, 0) << "pieces of the update fit into what programs need";
   EXPECT_EQ(first_difference(kept, moved), "");

@@ -9,14 +9,14 @@ namespace {
 constexpr std::int64_t batch = 2;
 
 struct Call {
-  std::int64_t d, g, r;  ///< D, G and R
+  std::int64_t d, g, r;  ///< Are D, G and R.
 };
 
-/// A row of the table.
+/// Is a row of the table.
 struct Mode {
   OutputMode mode;
   int period;
-  /// What dimension 0 of a micro-batch's output is multiplied by.
+  /// Returns by what dimension 0 of a micro-batch's output is multiplied.
   std::int64_t (*multiplier)(const Call& call);
 };
 
@@ -29,7 +29,7 @@ constexpr Mode modes[] = {
     {OutputMode::sum, 1, [](const Call& c) { return c.r; }},
 };
 
-/// What `automatic` is.
+/// Returns the mode that `automatic` stands for.
 const Mode& automatic(bool training) {
   return training ? modes[4] : modes[0];
 }
@@ -39,7 +39,7 @@ const Mode& automatic(bool training) {
 /// is not reduced, the numbers themselves, and the gradient is that of their sum.
 struct Numbering {
   Model model{"numbering"};
-  std::string samples, mean;  ///< names of tensors
+  std::string samples, mean;  ///< Are names of tensors.
 
   explicit Numbering(LossReduction reduction = LossReduction::mean) {
     const Value number = model.input("number", {1}), one = model.input("one", {1});
@@ -90,7 +90,7 @@ std::vector<Tensor> numbers(std::int64_t count) {
   return {Tensor({count, 1}, number), Tensor({count, 1}, one)};
 }
 
-/// What the micro-batches of a call compute: of each round, the replicas' one beside the other.
+/// Has what the micro-batches of a call compute: of each round, those of the replicas side by side.
 using Rounds = std::vector<std::vector<float>>;
 
 struct Computed {
@@ -146,7 +146,7 @@ void expect(const Mode& mode, const Call& call, const Tensor& got, const Shape& 
   EXPECT_EQ(std::vector<float>(values.begin(), values.end()), selected(mode, rounds)) << of;
 }
 
-/// Of outputs by `mode`, and of the anchors each by its own.
+/// Expects everything of outputs by `mode`, and of the anchors each by its own.
 void expect_all(const Mode& mode, const Call& call, bool training, const StepResult& result) {
   const Computed all = computed(call, training);
   const Shape per_sample{batch, 1}, scalar{}, weight{1, 1};

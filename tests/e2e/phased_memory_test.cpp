@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t updates = 2, width = 128, blocks = 12, classes = 10;
 constexpr int batch = 2, accumulation = 4;
 
-/// Blocks of one layer each, all but the last of the same size.
+/// Returns blocks of one layer each, all but the last of the same size.
 Model tower() {
   Model model("tower", 3);
   Value x = model.input("x", {width});
@@ -47,7 +47,7 @@ TrainingRun run(const Options& options) {
 Options on_one_ipu() {
   Options options{.batch_size = batch};
   options.training.gradient_accumulation = accumulation;
-  options.topology.threads_per_ipu = 1;  // so that scratch is the same on every machine
+  options.topology.threads_per_ipu = 1;  // With one, scratch is the same on every machine.
   options.topology.ipus = std::vector<int>(blocks, 0);
   return options;
 }
@@ -71,7 +71,7 @@ Options in_one_stage() {
   return options;
 }
 
-/// What each stage takes of its IPU apart from what they share.
+/// Returns what each stage takes of its IPU apart from what they share.
 std::vector<std::int64_t> own_bytes(const TrainingRun& run) {
   std::vector<std::int64_t> bytes;
   for (const StageReport& stage : run.stages)
@@ -116,8 +116,8 @@ TEST(Phases, R3_7_TrainOnOneIpuWhatIsLargerThanIt) {
       << text;
 }
 
-// Of a phase stays on the IPU between its turns only what waits for others: gradients for the phase
-// before, all of a turn, and losses for the host.
+// Between the turns of a phase, nothing of it stays on the IPU but what waits for others: gradients
+// for the phase before, all of a turn, and losses for the host.
 TEST(Phases, R3_7_LeaveNothingOnTheIpuBetweenTheirTurnsButWhatWaitsForOthers) {
   const std::int64_t gradients = accumulation * batch * width * std::int64_t{sizeof(float)};
   const std::int64_t losses = (accumulation + 2) * std::int64_t{64};

@@ -168,7 +168,8 @@ TEST(Phases, A12_AreShownWithTheirNumbers) {
   EXPECT_NE(text.find("0 | 16"), text.npos) << text;
 }
 
-/// Which programs ran, in the order of time, as "F0.1": the forward of stage 0 and micro-batch 1.
+/// Returns which programs ran, in the order of time: "F0.1" is the forward of stage 0 and
+/// micro-batch 1.
 std::vector<std::string> programs(TrainingModel& training) {
   std::vector<std::string> runs;
   for (const TraceEvent& event : training.take_trace()) {
@@ -199,11 +200,11 @@ TEST(BatchSerialPhases, DoAllMicroBatchesOfAWindowInATurn) {
 
 struct Loads {
   PhaseLiveness liveness;
-  std::vector<std::uint64_t> forward, backward;  // a turn, by stage
+  std::vector<std::uint64_t> forward, backward;  // Count those of a turn, by stage.
 };
 
-// What is used again within two steps stays; what leaves comes once more for its backward, and for
-// the update.
+// Weights that are used again within two steps stay; those that leave come once more for their
+// backward, and for the update.
 TEST(BatchSerialPhases, BringTheWeightsOfAPhaseToTheIpuOncePerTurn) {
   const Loads table[] = {{PhaseLiveness::always_live, {1, 1, 1, 1}, {1, 1, 0, 0}},
                          {PhaseLiveness::off_ipu_after_forward, {1, 1, 1, 1}, {1, 1, 1, 1}}};
@@ -224,7 +225,7 @@ TEST(BatchSerialPhases, BringTheWeightsOfAPhaseToTheIpuOncePerTurn) {
     }
 }
 
-// All of a window waits for its backward: on the IPU, or in the host store.
+// Everything of a window waits for its backward: on the IPU, or in the host store.
 TEST(BatchSerialPhases, TakeNoMoreOfAnIpuIfTheirActivationsWaitInTheHostStore) {
   const auto first_stage = [](bool batch_serial, bool offload) {
     return run(options_for(Strategy::serial_phased,
@@ -322,7 +323,8 @@ TEST(Phases, A12_OfInferenceAreWhereTheyAreInTrainingIfOneIsLeftOut) {
       Strategy::serial_phased, "A@0 L1@0 L2@1 B@1 ", "A@0 B@1 ");
 }
 
-// Nothing comes for a backward that has nothing to run; else the host could set weights meanwhile.
+// Nothing comes for a backward that has nothing to run; otherwise the host could set weights
+// meanwhile.
 TEST(Phases, BringWeightsForForwardAloneInInference) {
   const Model model = four_blocks();
   Options options{.batch_size = batch, .device_iterations = 3};

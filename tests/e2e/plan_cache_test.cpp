@@ -62,7 +62,7 @@ TEST(PlanCacheOfEngines, D15_KeepsAPlanForEachThatDiffers) {
   report_of(options);
   options.training.gradient_accumulation = 5;
   EXPECT_FALSE(report_of(options).from_cache);
-  options.device_iterations = 7;  // which no plan depends on
+  options.device_iterations = 7;  // No plan depends on it.
   options.seed = 3;
   const CompileReport read = report_of(options);
   EXPECT_TRUE(read.from_cache);

@@ -1,5 +1,5 @@
-// Every optimizer and every way to make a gradient of micro-batches and replicas, against PyTorch's
-// runs in double precision. tests/tools/pytorch_trajectories.py makes the reference.
+// Every optimizer and every way to make a gradient of micro-batches and replicas is compared with
+// PyTorch's runs in double precision. tests/tools/pytorch_trajectories.py makes the reference.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ using nlohmann::json;
 
 /// The largest part of a tensor's largest magnitude, or of a loss, by which rounding may change it.
 constexpr double tolerance = 2e-6;
-/// How far a run without one of its settings is away at least.
+/// A run without one of its settings is away by this at least.
 constexpr double noticed = 5e-4;
 
 const ReferenceFile& reference() {
@@ -27,7 +27,7 @@ const ReferenceFile& reference() {
   return file;
 }
 
-/// Every tensor "CASE.losses" belongs to one case.
+/// Returns the cases, to each of which a tensor "CASE.losses" belongs.
 std::vector<std::string> cases() {
   std::vector<std::string> names;
   for (const auto& [name, tensor] : reference().tensors)
@@ -35,8 +35,8 @@ std::vector<std::string> cases() {
   return names;
 }
 
-/// The network of the script, in four blocks. It is smooth, and no parameter has a gradient that is
-/// zero but for rounding, so that two runs part by rounding alone.
+/// Returns the network of the script, in four blocks. It is smooth, and no parameter has a gradient
+/// that is zero but for rounding, so that two runs part by rounding alone.
 Model network() {
   Model model("small");
   Value x = model.input("image", {2, 6, 6});
@@ -76,7 +76,8 @@ TrainingRun run(const json& setting, const json& optimizer, int device_iteration
                {tensors.at("images"), tensors.at("labels")}, number("updates"));
 }
 
-/// In parts of the expected tensor's largest magnitude; infinite for what is no number.
+/// Returns the difference in parts of the expected tensor's largest magnitude; it is infinite for
+/// what is no number.
 double difference(const Tensor& actual, const Tensor& expected) {
   double largest = 0, most = 0;
   for (std::size_t i = 0; i < expected.as<float>().size(); ++i) {

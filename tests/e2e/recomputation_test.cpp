@@ -1,5 +1,5 @@
-// What recomputation does to a network's memory and work, beside what the tutorials say of theirs.
-// That it changes no bit is proven in topologies_test.
+// These tests show what recomputation does to a network's memory and work, beside what the
+// tutorials say of theirs. That it changes no bit is proven in topologies_test.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ CompileReport report_of(const Options& options) {
 Bytes stash_of(const CompileReport& report) {
   Bytes stash;
   for (const StagePlanReport& stage : report.stages) stash.push_back(stage.stash_bytes);
-  stash.pop_back();  // the last stage's, which never recomputes
+  stash.pop_back();  // It is that of the last stage, which never recomputes.
   return stash;
 }
 

@@ -26,7 +26,7 @@ Options replicated(int replicas) {
   Options options{.batch_size = batch, .device_iterations = 1};
   options.training.gradient_accumulation = accumulation;
   options.topology.replication_factor = replicas;
-  options.topology.threads_per_ipu = 1;  // so that a plan's scratch is the same on every machine
+  options.topology.threads_per_ipu = 1;  // With one, a plan's scratch is the same on every machine.
   return options;
 }
 
@@ -48,8 +48,8 @@ std::int64_t shard(std::int64_t elements, int replicas) {
 }
 
 struct Sizes {
-  std::int64_t state = 0;    ///< bytes of two tensors of each parameter, of one replica
-  std::int64_t divided = 0;  ///< elements of parameters that are
+  std::int64_t state = 0;    ///< Counts the bytes of two tensors of each parameter, of one replica.
+  std::int64_t divided = 0;  ///< Counts the elements of parameters that are divided.
   std::int64_t whole = 0;
   std::uint64_t divided_tensors = 0;
   std::uint64_t whole_tensors = 0;
@@ -84,7 +84,7 @@ std::int64_t peak(const StageReport& stage) {
   return stage.peak_bytes;
 }
 
-// Minimums: the default; some that divide small tensors too, most of them unevenly.
+// The minimums are the default and some that divide small tensors, too, most of them unevenly.
 TEST(ShardedState, OfEachReplicaHasCeilOfNByRElements) {
   for (const int replicas : {2, 3, 4}) {
     const TrainingRun whole = run(replicated(replicas));
@@ -232,7 +232,8 @@ TEST(ShardedState, ChangesNoBitUnderAnyRule) {
     }
 }
 
-// Every seventh of all combinations, in which each value of each meets the values of the others.
+// It is every seventh of all combinations, in which each value of each meets the values of the
+// others.
 TEST(ShardedState, ChangesNoBitWhateverItIsCombinedWith) {
   Optimizer clipped = Lamb{.learning_rate = 0.01};
   clipped.max_grad_norm = 0.5;

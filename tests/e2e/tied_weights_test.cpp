@@ -40,7 +40,7 @@ Model word_model() {
   return model;
 }
 
-/// Numbers of words.
+/// Returns the numbers of words.
 Tensor words(const Shape& shape, std::int64_t stride) {
   std::vector<std::int64_t> numbers;
   for (std::int64_t i = 0; i < shape.elements(); ++i) numbers.push_back(i * i * stride % 11);
@@ -120,7 +120,7 @@ TEST(TiedWeights, GiveTheBitsOfOneStage) {
   }
 }
 
-/// The rows of update `number`.
+/// Returns the rows of update `number`.
 std::vector<Tensor> update_of(std::int64_t number) {
   constexpr std::int64_t rows = batch * accumulation;
   std::vector<Tensor> some;
@@ -183,7 +183,7 @@ TEST(TiedWeights, AreTrainedByEveryUse) {
   const Tensor before = model.weight("fc.weight");
   TrainingModel(model, {}, Sgd{.learning_rate = 1}).step({Tensor({1, 2}, {1.f, 2.f})});
   const Tensor after = model.weight("fc.weight");
-  // loss = sum(W·(W·x)): dloss/dW[i][j] = (W·x)[j] + sum_k W[k][i]·x[j].
+  // For loss = sum(W·(W·x)), dloss/dW[i][j] is (W·x)[j] + sum_k W[k][i]·x[j].
   const auto w = before.as<float>(), now = after.as<float>();
   const float x[2] = {1, 2};
   for (std::size_t i = 0; i < 2; ++i)

@@ -1,4 +1,4 @@
-// The same bits from every topology: the strongest test there is.
+// Every topology gives the same bits: this is the strongest test there is.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ constexpr std::int64_t updates = 5;
 /// Enough for the convolutions to work on 16 samples at once, four of which are padding.
 constexpr int batch = 12;
 
-/// Blocks to stages to IPUs.
+/// Maps blocks to stages, and stages to IPUs.
 struct Placement {
   const char* stages;
   std::vector<int> ipus;
@@ -28,7 +28,7 @@ const Placement placements[] = {
     {"B1|B2|B3|B4", {0, 0, 0, 0}}, {"B1|B2|B3|B4", {0, 1, 1, 0}}, {"B1|B2|B3|B4", {0, 1, 2, 3}},
 };
 
-/// A schedule, or sharded execution.
+/// Is a schedule, or sharded execution.
 struct Execution {
   const char* name;
   Strategy strategy;
@@ -63,7 +63,7 @@ TrainingRun run(const Options& options, const Optimizer& optimizer = AdamW{.lear
   return train(networks::find_network("mnist-cnn").build(3), options, optimizer, digits(), updates);
 }
 
-/// The same options, recomputed.
+/// Returns the same options with recomputation.
 Options recomputed(Options options) {
   options.training.recompute = true;
   return options;
@@ -153,7 +153,7 @@ TEST(Replication, GivesTheSameBitsForEveryTopology) {
           << execution.name << " " << placement.stages;
 }
 
-// With plain descent: Adam's first steps would turn the rounding of a gradient near 0 into its
+// This is plain descent: Adam's first steps would turn the rounding of a gradient near 0 into its
 // sign.
 TEST(Replication, DiffersFromLongerAccumulationOnlyByRounding) {
   const Optimizer descent = Sgd{.learning_rate = 0.05, .momentum = 0.9};
@@ -290,7 +290,7 @@ TEST(RunningMeans, AreTheSameBitsForEveryTopology) {
   }
 }
 
-/// One update on the same 48 samples, cut in another way.
+/// Trains one update on the same 48 samples, cut in another way.
 TrainingRun one_update(int b, int g, int r, Reduction reduction, double learning_rate) {
   Options options = options_for(placements[5], executions[0]);
   options.batch_size = b;
@@ -318,9 +318,9 @@ TEST(Reductions, OfSumsAreThoseOfMeansWithScaledRates) {
               one_update(8, 3, 2, Reduction::mean, 0.5), 1e-6);
 }
 
-/// What the tutorials' networks lack: statistics that every micro-batch changes, random numbers, a
-/// stage's value that two others read, and labels that travel past every stage. The results of
-/// `checkpoints` are marked.
+/// Has what the tutorials' networks lack: statistics that every micro-batch changes, random
+/// numbers, a stage's value that two others read, and labels that travel past every stage. The
+/// results of `checkpoints` are marked.
 Model residual_network(const std::set<std::string>& checkpoints = {}) {
   Model model("residual", 5);
   const Value images = model.input("image", {1, 28, 28});

@@ -15,7 +15,7 @@ namespace {
 
 struct Trajectory {
   const char* file;
-  const char* data;  ///< folder under tests/data
+  const char* data;  ///< Is a folder under tests/data.
   Optimizer optimizer;
 };
 
@@ -31,8 +31,8 @@ double largest(const Tensor& tensor) {
   return most;
 }
 
-/// How many elements differ by more than the tolerance, which is a part of their tensor's largest
-/// magnitude, and by how much.
+/// Says how many elements differ by more than the tolerance, which is a part of their tensor's
+/// largest magnitude, and by how much.
 struct Parted {
   double tolerance;
   std::size_t of = 0;

@@ -119,7 +119,7 @@ TEST(AllocationFailures, OfLeavingTheIpusLoseNothing) {
 }
 
 TEST(AllocationFailures, OfReadingABufferLoseNothing) {
-  const std::string name = "norm.running_mean";  // whose text the test itself allocates
+  const std::string name = "norm.running_mean";  // The test itself allocates its text.
   expect_nothing_lost("buffer", [&](Trained& t) { t.training.buffer(name, 0); });
 }
 

@@ -33,13 +33,13 @@ Options options_for(int of_replicas) {
   return options;
 }
 
-/// Of one update of all replicas.
+/// Returns the inputs of one update of all replicas.
 std::vector<Tensor> window() {
   constexpr std::int64_t rows = batch * accumulation * replicas;
   return {uniform({rows, 2, 4, 4}, 1), labels({rows}, 2, 5)};
 }
 
-/// What one of the replicas sees of `tensor`: every `replicas`th micro-batch.
+/// Returns what one of the replicas sees of `tensor`: every `replicas`th micro-batch.
 template <class T>
 Tensor share_of(int replica, const Tensor& tensor) {
   std::vector<T> elements;

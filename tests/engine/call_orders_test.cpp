@@ -26,7 +26,7 @@ namespace {
 
 using State = std::vector<NamedTensor>;
 
-constexpr int batch = 8;  // samples of an update, of which a full call has two
+constexpr int batch = 8;  // Counts the samples of an update, of which a full call has two.
 constexpr std::int64_t of_full = 2 * batch;
 
 Options options_of(int size, int updates, std::int64_t limit) {
@@ -38,7 +38,7 @@ Options options_of(int size, int updates, std::int64_t limit) {
 
 Optimizer optimizer_of(double learning_rate) {
   Optimizer optimizer = AdamW{.learning_rate = learning_rate};
-  optimizer.loss_scaling = 3;  // no power of two, so that it leaves its trace
+  optimizer.loss_scaling = 3;  // It is no power of two, so that it leaves its trace.
   return optimizer;
 }
 
@@ -78,7 +78,7 @@ class Undisturbed {
         .first->second;
   }
 
-  Model model_ = model;  // a handle that changes weights
+  Model model_ = model;  // This is a handle that changes weights.
   std::map<int, TrainingModel> models_;
   std::vector<Tensor> first_weights_;
   State first_state_;
@@ -210,7 +210,7 @@ class Sequence {
   std::string told_;
 };
 
-/// Bytes of the IPU that the plan for steps of `size` samples takes.
+/// Returns the bytes of the IPU that the plan for steps of `size` samples takes.
 std::int64_t bytes_of(int size) {
   const TrainingModel training(network(), options_of(size, 1, 0), optimizer_of(0.1));
   return training.stage_reports().at(0).peak_bytes;

@@ -1,4 +1,4 @@
-// What models tell of their last call.
+// These tests show what models tell of their last call.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -22,7 +22,7 @@ TEST(CallReports, R2_6_HaveAMomentForEachMicroBatchThatComesAndGoes) {
   const std::pair<OutputMode, std::size_t> cases[] = {
       {OutputMode::all, 8}, {OutputMode::every_n, 4}, {OutputMode::final, 2}, {OutputMode::sum, 2}};
   for (const auto& [mode, returned] : cases) {
-    Options options = options_for(2, 2, 2);  // D·G·R = 8 micro-batches
+    Options options = options_for(2, 2, 2);  // There are D·G·R = 8 micro-batches.
     options.topology.replication_factor = 2;
     options.output = {.mode = mode, .period = 2};
     options.runtime.trace = true;

@@ -14,7 +14,8 @@ namespace {
 
 using testing::refusal;
 
-/// Two samples, three micro-batches for an update, two iterations of two replicas.
+/// Returns options for two samples, three micro-batches for an update, and two iterations of two
+/// replicas.
 Options options() {
   Options options{.batch_size = 2, .device_iterations = 2};
   options.training.gradient_accumulation = 3;

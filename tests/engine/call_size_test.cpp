@@ -11,7 +11,7 @@ namespace {
 
 struct Case {
   int b, g, d, r, group;
-  std::int64_t step_samples, step_micro_batches;  // of all replicas
+  std::int64_t step_samples, step_micro_batches;  // Are those of all replicas.
   std::int64_t run_samples, run_micro_batches;
 };
 
@@ -23,7 +23,7 @@ constexpr Case cases[] = {
     {1, 1, 3, 1, 1, 3, 3, 3, 3},
     {1, 1, 1, 2, 1, 2, 2, 2, 2},
     {7, 5, 3, 2, 1, 210, 30, 42, 6},
-    {7, 5, 3, 4, 2, 210, 60, 42, 12},  // pairs of replicas get the same samples
+    {7, 5, 3, 4, 2, 210, 60, 42, 12},  // Pairs of replicas get the same samples.
     {40, 10, 10, 1, 1, 4000, 100, 400, 10},
 };
 

@@ -82,7 +82,7 @@ TEST(CancelledCalls, GoOnFromTheUpdatesThatWereDoneWhicheverMicroBatchTheStopCom
   constexpr std::int64_t all = updates * per_update;
   Trainee whole;
   whole.step(0, all);
-  whole.step(0, all - 2);  // whose last update is short
+  whole.step(0, all - 2);  // Its last update is short.
   std::set<std::uint64_t> seen;
   for (int micro_batch = 0; micro_batch < 2 * updates; ++micro_batch) {
     Trainee cut(micro_batch);

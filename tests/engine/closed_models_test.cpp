@@ -77,7 +77,7 @@ TEST(ClosedModels, R2_6_OfTrainingAreReadAndNeverTrainAgain) {
         expect_all_closed(failure, calls);
         EXPECT_EQ(model.updates(), 2U);
         EXPECT_TRUE(same_bits(weights.weight("fc.weight"), weight));
-        // Where there is a limit, this takes the IPU from the short plan.
+        // With a limit, this takes the IPU from the short plan.
         EXPECT_TRUE(same_bits(model.buffer("norm.running_mean", 0), mean));
       }
     }

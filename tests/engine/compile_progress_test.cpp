@@ -1,4 +1,4 @@
-// What a model tells while it is compiled.
+// These tests show what a model tells while it is compiled.
 #include <gtest/gtest.h>
 
 #include <stdexcept>
@@ -13,7 +13,7 @@
 namespace penstock::testing {
 namespace {
 
-/// What a listener was told of one compilation.
+/// Has what a listener was told of one compilation.
 using Told = std::vector<CompileProgress>;
 
 void expect_all_phases(const Told& told, const CompileReport& report) {

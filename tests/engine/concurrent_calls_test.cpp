@@ -1,4 +1,4 @@
-// What a host finds that calls one Model, and the models made of it, from several threads.
+// A host finds this that calls one Model, and the models made of it, from several threads.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -56,7 +56,7 @@ DataLoader loader_of(std::int64_t count) {
   return {tensor_dataset(samples(count)), full};
 }
 
-/// Every call that there is, of a Model, a copy of it and models of it.
+/// Returns every call that there is, of a Model, a copy of it and models of it.
 Calls all_calls(Model& model, TrainingModel& training, InferenceModel& serving,
                 const std::string& path) {
   Calls calls{{"step", [&] { training.step(samples(full)); }},

@@ -1,4 +1,4 @@
-// What is refused when a model is put to work: nothing is left of it, neither threads nor memory,
+// What is refused when a model is put to work leaves nothing behind, neither threads nor memory,
 // and the Model trains as if it had not been tried.
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ namespace {
 constexpr const char* weights[] = {"fc1.weight", "fc1.bias", "fc2.weight", "fc2.bias"};
 
 struct Form {
-  bool by_number = false;  ///< stages 0 and 1 by number instead of blocks B1 and B2
+  bool by_number = false;  ///< Has stages 0 and 1 by number instead of blocks B1 and B2.
   int losses = 1;
 };
 
@@ -45,11 +45,11 @@ Options good() {
   return options;
 }
 
-/// What is wrong, and what is said of it.
+/// Says what is wrong, and what is said of it.
 struct Refused {
   Errc code;
   std::function<void(Options& options, Optimizer& optimizer)> spoil;
-  std::string text;  // or what it begins with
+  std::string text;  // Is the text, or what it begins with.
   bool in_inference = true;
   Form form = {};
 };
@@ -167,7 +167,7 @@ void expect_same(const std::vector<Tensor>& values, const std::vector<Tensor>& o
     EXPECT_TRUE(testing::same_bits(values[i], others[i])) << weights[i];
 }
 
-/// The weights after a step on `model`.
+/// Returns the weights after a step on `model`.
 std::vector<Tensor> trained(const Model& model) {
   TrainingModel training(model, good(), AdamW{});
   training.step({testing::uniform({6, 3}, 1), testing::uniform({6, 2}, 2)});

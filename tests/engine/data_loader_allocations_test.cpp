@@ -22,11 +22,11 @@ using testing::all_eight;
 using testing::all_loader_kinds;
 using testing::LoaderKind;
 
-/// What an attempt has come to. It allocates nothing, for that might fail.
+/// Says what an attempt has come to. It allocates nothing, as that might fail.
 struct Outcome {
   int whole_epochs = 0;
-  int broken_epochs = 0;  // in which the same refusal came again and again
-  bool is_right = true;   // whatever batches there were
+  int broken_epochs = 0;  // Counts those in which the same refusal came again and again.
+  bool is_right = true;   // Says that there were the right batches, whatever came.
   Errc refusal = Errc::internal;
   bool refused = false;
   bool other_exception = false;
@@ -131,7 +131,7 @@ void expect_well(const Outcome& outcome, const std::string& where) {
   EXPECT_EQ(outcome.refusal, Errc::out_of_memory) << where;
 }
 
-/// The positions of one kind of loader for each way to allocate.
+/// Has the positions of one kind of loader for each way to allocate.
 const std::vector<std::size_t> kinds{1, 3, 5, 8};
 
 /// Calls `fails(attempt, first)` for each kind, with failures that begin at allocation 1, then

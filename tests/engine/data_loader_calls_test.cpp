@@ -90,7 +90,7 @@ TEST(DataLoaderCalls, AreRefusedAfterItsEndAndBatchesThatAreHeldStay) {
   }
 }
 
-/// Samples that another loader reads.
+/// Has samples that another loader reads.
 class Nested : public Dataset {
  public:
   std::int64_t size() const override { return 4; }

@@ -1,4 +1,4 @@
-// What becomes of exceptions that the code of a dataset throws.
+// These tests show what becomes of exceptions that the code of a dataset throws.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -76,7 +76,7 @@ TEST(DataLoaderForks, LeaveTheLoaderToTheParentBeforeInAndAfterAnEpoch) {
     EXPECT_TRUE(holds_in_a_child(child)) << kind.name;
     auto batch = loader->next();
     EXPECT_TRUE(holds_in_a_child([&] {
-      batch.reset();  // its memory has no loader to go back to
+      batch.reset();  // Its memory has no loader to which it could go back.
       return child();
     })) << kind.name;
     batch.reset();

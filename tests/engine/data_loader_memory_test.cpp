@@ -34,7 +34,7 @@ struct HugeStreams : IterableDataset {
   }
 };
 
-/// Again and again, and in the next epoch too: the loader itself is well.
+/// Expects the same again and again, and in the next epoch, too: the loader itself is well.
 void expect_refused(DataLoader loader) {
   for (int time = 0; time < 4; ++time) {
     if (time == 2) loader.start_epoch();

@@ -143,7 +143,7 @@ TEST(DataLoaderOrder, R2_5_WhatASamplerSaysIsCheckedAndNothingIsLostByIt) {
     order = bad;
     return refusal(Errc::invalid_data, [&] {
       loader.start_epoch();
-      loader.start_epoch();  // the first has been asked for by the constructor
+      loader.start_epoch();  // The constructor has asked for the first one.
     });
   };
   EXPECT_EQ(refused({0, 2}), "data loader: the sampler's sample 1 is 2, expected 0 to 1");

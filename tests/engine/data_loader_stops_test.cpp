@@ -1,4 +1,4 @@
-// Code of a dataset that blocks: it is asked to stop, waited for within bounds, and at worst left
+// Code of a dataset that blocks is asked to stop, waited for within bounds, and at worst left
 // behind with all that it uses.
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -202,7 +202,7 @@ TEST(DataLoaderStops, OfTheLastEpochsReadsLetTheNextOneBegin) {
 
 TEST(DataLoaderStops, ThatTheLastEpochsReadsIgnoreAreAStallAndNoMore) {
   for (const LoaderKind& kind : all_loader_kinds) {
-    if (kind.workers > 1) continue;  // others may read on
+    if (kind.workers > 1) continue;  // Others may read on.
     HeldRead held;
     DataLoader loader = eight_samples(kind, held.before(false), {.timeout_seconds = 0.02});
     begin_reading(loader, held);
@@ -228,7 +228,7 @@ TEST(DataLoaderStops, OfAWaitLoseNoBatchAndChangeNone) {
               "for it again");
     begin_reading(loader, held);
     held.let_go();
-    // Asked again for a while: some of these waits are cancelled, some are not.
+    // It is asked again for a while: some of these waits are cancelled, some are not.
     std::vector<std::int64_t> numbers;
     for (int attempt = 0;; ++attempt) try {
         std::stop_source later;

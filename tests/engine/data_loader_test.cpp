@@ -192,7 +192,7 @@ TEST(DataLoader, GivesItsMemoryBack) {
   EXPECT_EQ(memory_counters().bytes_live, before);
 }
 
-/// What a dataset may throw, and what becomes of it.
+/// Says what a dataset may throw, and what becomes of it.
 struct Thrown {
   std::function<void()> action;
   std::string text;
@@ -221,7 +221,7 @@ TEST(DataLoader, ReportsWhatADatasetThrowsNamingTheSampleAndStaysUsable) {
 }
 
 TEST(DataLoader, TwoHundredOfThemComeAndGoWithoutLeavingAThread) {
-  { DataLoader first(numbered(4), 4); }  // whatever the process starts once for all
+  { DataLoader first(numbered(4), 4); }  // This makes whatever the process starts once for all.
   const std::size_t threads = testing::thread_count();
   for (int i = 0; i < 200; ++i) {
     DataLoader loader(numbered(40), 4, {.workers = i % 4, .buffered = 1 + i % 3});

@@ -1,5 +1,5 @@
-// Waiting for data: how long it takes is counted, a stall is explained, and whatever ends meanwhile
-// reads no more.
+// While a loader waits for data, the time is counted, a stall is explained, and whatever ends
+// meanwhile reads no more.
 #include <gtest/gtest.h>
 
 #include <atomic>

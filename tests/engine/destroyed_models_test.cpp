@@ -36,7 +36,7 @@ struct Host {
 
   bool armed = false;
   std::optional<Model> model{network()};
-  const Model weights = *model;  // another handle
+  const Model weights = *model;  // This is another handle.
   std::optional<TrainingModel> training{std::in_place, *model, options(),
                                         AdamW{.learning_rate = 0.1}};
   std::optional<InferenceModel> serving{std::in_place, *model, options()};

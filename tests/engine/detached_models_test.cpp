@@ -19,7 +19,8 @@ Optimizer scaled(double learning_rate, double loss_scaling) {
   return optimizer;
 }
 
-/// After a step: the state of the first one and other numbers, then a full and a short step.
+/// Returns the model after a step: the state of the first one and other numbers, then a full and a
+/// short step.
 Model trained(bool detached) {
   const std::size_t threads = thread_count();
   const Model model = network();
@@ -64,7 +65,7 @@ void expect_one_set_of_threads(auto& model, const auto& call, std::size_t withou
 }
 
 TEST(DetachedModels, F15_ShareTheirThreadsWhicheverPlanComesFirst) {
-  constexpr std::int64_t enough = 1'000'000;  // for all plans
+  constexpr std::int64_t enough = 1'000'000;  // It is enough for all plans.
   const std::size_t threads = thread_count();
   for (const std::int64_t limit : {std::int64_t{0}, enough}) {
     SCOPED_TRACE(limit);

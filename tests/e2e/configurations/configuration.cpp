@@ -35,7 +35,7 @@ const std::vector<NamedOptimizer>& optimizers() {
   return list;
 }
 
-/// Another learning rate and decay for one parameter.
+/// Draws another learning rate and decay for one parameter.
 void draw_group(Draws& draws, const std::string& parameter, Optimizer& optimizer) {
   if (draws.below(3) != 0) return;
   ParameterGroup group{.parameters = {parameter}, .settings = optimizer.settings};
@@ -97,7 +97,7 @@ void cut_between_layers(Draws& draws, const Experiment& experiment, Configuratio
   configuration.stages = stages.back() + 1;
 }
 
-/// As `same_as_ipu` asks for, blocks go to no earlier IPU.
+/// Draws a cut by rule. As `same_as_ipu` asks for, blocks go to no earlier IPU.
 void cut_by_rule(Draws& draws, Configuration& configuration) {
   const StageRule rule = configuration.options.topology.stage_rule =
       draws.one_of({StageRule::by_block, StageRule::same_as_ipu, StageRule::auto_increment});
@@ -126,19 +126,20 @@ void draw_cut(Draws& draws, const Experiment& experiment, Configuration& configu
   }
 }
 
-/// Whether stages may be placed, and have turns: not where others say where they are.
+/// Returns whether stages may be placed, and have turns: they may not if something else says where
+/// they are.
 bool is_placed_freely(const Configuration& configuration) {
   return configuration.cut != Cut::by_the_compiler && configuration.cut != Cut::by_rule;
 }
 
-/// Any stage on any IPU: several on one, one that is visited again; or as they are numbered.
+/// Puts any stage on any IPU: several on one, one that is visited again; or as they are numbered.
 void draw_placement(Draws& draws, Configuration& configuration) {
   if (!is_placed_freely(configuration) || draws.below(3) == 0) return;
   for (int i = 0; i < configuration.stages; ++i)
     configuration.options.topology.ipus.push_back(draws.below(configuration.stages));
 }
 
-/// One or two stages a phase, or each one; on the IPUs of the strategy.
+/// Draws one or two stages a phase, or each one, on the IPUs of the strategy.
 void draw_phases(Draws& draws, Configuration& configuration) {
   if (!is_placed_freely(configuration) || draws.below(3) != 0) return;
   Topology& topology = configuration.options.topology;
@@ -156,7 +157,7 @@ void draw_phases(Draws& draws, Configuration& configuration) {
   topology.stages.clear();
 }
 
-/// What leaves the IPUs of phases.
+/// Draws what leaves the IPUs of phases.
 void draw_residency(Draws& draws, Options& options) {
   if (!is_phased(options.topology.strategy)) return;
   using enum PhaseLiveness;
@@ -182,7 +183,7 @@ void draw_recomputation(Draws& draws, const Configuration& configuration,
     if (draws.coin()) training.recompute_stages.push_back(stage);
 }
 
-/// Where an update is shorter, of those that need no others.
+/// Draws an output mode; if an update is shorter, one of those that need no others.
 void draw_output(Draws& draws, const Experiment& experiment, OutputMode& mode, int& period) {
   using enum OutputMode;
   mode = experiment.last_samples > 0 ? draws.one_of({automatic, final, all})
@@ -216,7 +217,8 @@ bool draw_limit(Draws& draws, const Experiment& experiment, const Configuration&
   return draws.below(3) == 0 && configuration.cut != Cut::by_the_compiler && !grows;
 }
 
-/// Of any number of samples; replicas that share their inputs need whole updates.
+/// Draws a last update of any number of samples; replicas that share their inputs need whole
+/// updates.
 void draw_last_update(Draws& draws, Experiment& experiment) {
   const std::int64_t whole = per_update(experiment.options);
   if (draws.below(3) != 0 || whole == 1 || experiment.options.topology.input_group_size > 1) return;

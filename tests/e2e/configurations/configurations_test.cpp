@@ -1,5 +1,5 @@
-// How a training is run changes no bit of it: configurations drawn from a seed, every setting at
-// once, against one stage on one IPU.
+// The way in which a training is run changes no bit of it: configurations are drawn from a seed,
+// every setting at once, and compared with one stage on one IPU.
 #include <gtest/gtest.h>
 
 #include "tests/e2e/configurations/trained.hpp"

@@ -1,4 +1,5 @@
-// What the drawn configurations are worth: together they have every setting, and it has an effect.
+// These tests show what the drawn configurations are worth: together they have every setting, and
+// it has an effect.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +24,7 @@ bool revisits_an_ipu(const Configuration& configuration) {
   return std::set(ipus.begin(), ipus.end()).size() < ipus.size();
 }
 
-/// Which classes of tensors are off the IPUs, and that they are so in phases, as words.
+/// Notes as words which classes of tensors are off the IPUs, and that they are so in phases.
 void note_offload(const Options& options, std::set<std::string>& words) {
   const OffloadOptions offload = offload_of(options);
   const Topology& topology = options.topology;
@@ -42,7 +43,7 @@ void note_offload(const Options& options, std::set<std::string>& words) {
   }
 }
 
-/// What a shorter last update comes with, as words.
+/// Notes as words what a shorter last update comes with.
 void note_last_update(const Experiment& experiment, const Configuration& configuration,
                       std::set<std::string>& words) {
   if (experiment.last_samples == 0) return;
@@ -78,8 +79,8 @@ bool shares_kernels(const graph::Plan& plan) {
   });
 }
 
-/// What the large network is there for, as words: kernels that threads share, and all that works
-/// on tensors piece by piece, a piece of which has 32,768 elements at most.
+/// Notes as words what the large network is there for: kernels that threads share, and all that
+/// works on tensors piece by piece, a piece of which has 32,768 elements at most.
 void note_large(const Experiment& experiment, const Configuration& configuration,
                 std::set<std::string>& words) {
   if (experiment.network != &large_network()) return;
@@ -103,7 +104,7 @@ void note_large(const Experiment& experiment, const Configuration& configuration
     if (holds) words.insert(text);
 }
 
-/// The settings of a configuration, as words.
+/// Returns the settings of a configuration as words.
 std::set<std::string> settings(const Experiment& experiment, const Configuration& configuration) {
   const Options& options = configuration.options;
   const TrainingOptions& training = options.training;

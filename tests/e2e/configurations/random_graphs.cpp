@@ -12,11 +12,11 @@ namespace {
 constexpr int classes = 3;
 constexpr const char* blocks[] = {"A", "B", "C", "D"};
 
-/// What a network is made for: images or rows, and a loss.
+/// Says what a network is made for: images or rows, and a loss.
 struct Task {
   bool has_images;
-  std::vector<std::int64_t> sample;  ///< of the input
-  bool has_labels;                   ///< else a target of as many numbers as there are classes
+  std::vector<std::int64_t> sample;  ///< Is that of the input.
+  bool has_labels;  ///< Otherwise it has a target of as many numbers as there are classes.
 };
 
 Task draw_task(Draws& draws) {
@@ -49,7 +49,7 @@ class RandomGraph {
  private:
   void finish() {
     if (is_image(x_)) x_ = draws_.coin() ? model_.flatten(x_) : pooled_rows();
-    // Bounded, so that no training diverges.
+    // The output is bounded, so that no training diverges.
     const Value out = model_.linear("out", model_.tanh(x_), classes);
     model_.output("out", out);
     if (task_.has_labels)
@@ -74,7 +74,7 @@ class RandomGraph {
     return value;
   }
 
-  /// An earlier value of the shape of `x_`, or `x_` itself.
+  /// Returns an earlier value of the shape of `x_`, or `x_` itself.
   Value earlier_alike() {
     std::vector<Value> alike{x_};
     for (const Value value : earlier_)

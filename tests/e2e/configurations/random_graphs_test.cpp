@@ -1,4 +1,4 @@
-// Random networks, each trained in random ways, against one stage on one IPU.
+// Random networks are each trained in random ways, and compared with one stage on one IPU.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -40,7 +40,7 @@ std::vector<Tensor> images(std::int64_t count) {
   return {numbers({count, 2, 8, 8}), integers({count}, classes)};
 }
 
-/// Convolutions, pooling and dense layers, most of which the compiler fuses.
+/// Builds convolutions, pooling and dense layers, most of which the compiler fuses.
 Model convolutions(const Marks& marks) {
   Model model("convolutions", 1);
   Checkpoints offer(model, marks.checkpoints);

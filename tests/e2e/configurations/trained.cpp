@@ -23,9 +23,9 @@ TrainingModel from_cache(const Model& model, Options options, const Optimizer& o
   return training;
 }
 
-/// What the fullest IPU of a model has in use.
+/// Returns what the fullest IPU of a model has in use.
 std::int64_t fullest_ipu(const std::vector<StageReport>& stages) {
-  std::map<int, std::int64_t> used;  // by IPU
+  std::map<int, std::int64_t> used;  // Is numbered by IPU.
   for (const StageReport& stage : stages) {
     const auto [ipu, first] = used.emplace(stage.ipu, stage.shared_bytes);
     ipu->second += stage.peak_bytes - stage.shared_bytes;
@@ -47,8 +47,8 @@ std::int64_t least_memory(Options options, const Make& make) {
   return least;
 }
 
-/// What inference on the same IPUs computes with the newest weights, of two rounds of
-/// micro-batches, the second of which is shorter where the last update was.
+/// Returns what inference on the same IPUs computes with the newest weights, of two rounds of
+/// micro-batches, the second of which is shorter if the last update was.
 StepResult infer(const Experiment& experiment, const Model& model, Options options) {
   options.device_iterations = 2;
   options.output = {.mode = OutputMode::all,
@@ -61,11 +61,11 @@ StepResult infer(const Experiment& experiment, const Model& model, Options optio
   const std::int64_t all = serving.samples_per_run();
   std::vector<Tensor> inputs =
       experiment.network->samples(all - experiment.last_samples % (all / 2));
-  inputs.resize(serving.inputs().size());  // without labels
+  inputs.resize(serving.inputs().size());  // There are no labels.
   return serving.run(inputs);
 }
 
-/// An output mode, and of what.
+/// Is an output mode, and says of what.
 struct Selection {
   OutputMode mode = OutputMode::all;
   std::size_t period = 1, micro_batches = 1;
@@ -77,7 +77,8 @@ struct Selection {
   }
 };
 
-/// What a call returns of `all`, which has a value for each of its micro-batches and replicas.
+/// Returns what a call returns of `all`, which has a value for each of its micro-batches and
+/// replicas.
 std::vector<float> select(const Selection& selection, std::span<const float> all) {
   if (selection.mode == OutputMode::all) return {all.begin(), all.end()};
   const std::size_t round = all.size() / selection.micro_batches;
@@ -108,7 +109,8 @@ bool same_bits(std::span<const float> a, std::span<const float> b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
 }
 
-/// Whether `calls` returned under `name` what they had to, given one call per update of all.
+/// Returns whether `calls` returned under `name` what they had to, given one call per update of
+/// all.
 bool returned_as_expected(const std::string& name, const Calls& calls, const Calls& reference,
                           const Experiment& experiment, const Options& options) {
   std::size_t update = 0;

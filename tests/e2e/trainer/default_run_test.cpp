@@ -1,4 +1,4 @@
-// What a user gets who starts the trainer without a word: the default network, on the whole of the
+// A user who starts the trainer without a word gets this: the default network, on the whole of the
 // default data set, for as many epochs as the trainer chooses.
 
 #include <gtest/gtest.h>
@@ -15,14 +15,14 @@ namespace {
 
 struct DefaultRun {
   int epochs;
-  double least_accuracy;  ///< percent, a point and a half below the worst of six seeds
+  double least_accuracy;  ///< Is in percent, a point and a half below the worst of six seeds.
   Arguments arguments;
 };
 
 /// The default command takes seconds, but under sanitizers minutes: there it gets one epoch.
 DefaultRun default_run() {
   if (sanitized) return {.epochs = 1, .least_accuracy = 78, .arguments = {"--epochs", "1"}};
-  return {.epochs = 3, .least_accuracy = 84, .arguments = {}};  // 85.5 % to 86.6 %
+  return {.epochs = 3, .least_accuracy = 84, .arguments = {}};  // The seeds gave 85.5 % to 86.6 %.
 }
 
 TEST(TrainerByDefault, TrainsTheDefaultNetworkOnTheWholeDefaultDataSet) {

@@ -101,7 +101,7 @@ TEST(TrainerFailure, WeightsThatAreNoNumbersFailTheRunInsteadOfReplacingAnything
   EXPECT_EQ(directory.entries(), (std::set<std::string>{"metrics", "weights"}));
 }
 
-/// Whether the run left all its files, and nothing else in them.
+/// Checks that the run left all its files, and nothing else in them.
 void expect_files(const TemporaryDirectory& directory) {
   EXPECT_EQ(directory.entries(), (std::set<std::string>{"metrics", "weights"}));
   EXPECT_EQ(metrics_lines(directory / "metrics").size(), 4U);

@@ -1,4 +1,4 @@
-// What the trainer refuses because two of its files are one.
+// The trainer refuses these because two of its files are one.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What the trainer refuses for its images.
+// The trainer refuses these for its images.
 
 #include <gtest/gtest.h>
 

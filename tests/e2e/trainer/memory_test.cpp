@@ -1,4 +1,5 @@
-// What the trainer takes of the machine's memory. Not for sanitizers, which take more themselves.
+// These tests show what the trainer takes of the machine's memory. They are not for sanitizers,
+// which take more themselves.
 
 #include <gtest/gtest.h>
 

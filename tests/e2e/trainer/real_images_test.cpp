@@ -1,4 +1,4 @@
-// Whole trainings on real images: the first 6,400 of MNIST, tested on 500 others.
+// These are whole trainings on real images: the first 6,400 of MNIST, tested on 500 others.
 
 #include <gtest/gtest.h>
 
@@ -17,14 +17,15 @@ struct Recipe {
   const char* name;
   Arguments arguments;
   int epochs;
-  int micro_batches;  ///< per step
+  int micro_batches;  ///< Counts those of a step.
   int batch_size;
-  double least_accuracy;  ///< of 500 images; a point and a half below the worst of eight seeds
+  /// Is that of 500 images, a point and a half below the worst of eight seeds.
+  double least_accuracy;
 };
 
 class TrainerRecipe : public ::testing::TestWithParam<Recipe> {};
 
-/// Every step of every epoch, with a loss per micro-batch.
+/// Expects every step of every epoch, with a loss per micro-batch.
 void expect_all_images(const std::vector<nlohmann::json>& lines, const Recipe& recipe) {
   const int steps = training_images / (recipe.micro_batches * recipe.batch_size);
   ASSERT_EQ(lines.size(), static_cast<std::size_t>(recipe.epochs * steps + 1));
@@ -58,7 +59,7 @@ const std::vector<Recipe> recipes{
      .epochs = 6,
      .micro_batches = 40,
      .batch_size = 40,
-     .least_accuracy = 0.925},  // seeds 0 to 7: 94.0 % to 95.4 %
+     .least_accuracy = 0.925},  // Seeds 0 to 7 gave 94.0 % to 95.4 %.
     {.name = "FashionCnn",
      .arguments = {"--model", "fashion-cnn", "--optimizer", "sgd", "--momentum", "0.9",
                    "--batch-size", "16", "--gradient-accumulation", "1", "--device-iterations",
@@ -66,7 +67,7 @@ const std::vector<Recipe> recipes{
      .epochs = 2,
      .micro_batches = 100,
      .batch_size = 16,
-     .least_accuracy = 0.923}};  // seeds 0 to 7: 93.8 % to 95.4 %
+     .least_accuracy = 0.923}};  // Seeds 0 to 7 gave 93.8 % to 95.4 %.
 
 INSTANTIATE_TEST_SUITE_P(Mnist, TrainerRecipe, ::testing::ValuesIn(recipes),
                          [](const auto& info) { return std::string(info.param.name); });

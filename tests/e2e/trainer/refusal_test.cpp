@@ -1,4 +1,4 @@
-// What the trainer refuses for its options, its topology and its outputs.
+// The trainer refuses these for its options, its topology and its outputs.
 #include "tests/e2e/trainer/refusal.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace penstock::testing {
 namespace {
 
-/// Every file below, by its path.
+/// Returns every file below, by its path.
 std::map<std::string, std::string> contents(const TemporaryDirectory& directory) {
   std::map<std::string, std::string> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(directory.path()))

@@ -1,4 +1,4 @@
-// The trainer from its command line to its files, on synthetic images.
+// The trainer runs from its command line to its files, on synthetic images.
 
 #include <gtest/gtest.h>
 
@@ -185,7 +185,8 @@ TEST(Trainer, ProfileHasAnEventPerProgramRun) {
   };
   EXPECT_EQ(runs("training", "forward"), 4 * 24);
   EXPECT_EQ(runs("training", "backward"), 4 * 24);
-  EXPECT_EQ(runs("inference", "forward"), 4 * 286);  // ceil(2000 / 7), the last one short
+  // This is ceil(2000 / 7), with a short last one.
+  EXPECT_EQ(runs("inference", "forward"), 4 * 286);
   EXPECT_EQ(runs("inference", "backward"), 0);
 }
 
@@ -194,7 +195,7 @@ TEST(Trainer, StartsFromSavedWeights) {
   const std::string weights = (directory / "weights").string();
   const CommandResult first = train(quick_mlp + Arguments{"--save-weights", weights});
   const std::string saved = file_content(weights);
-  // With a learning rate that moves no weight, accuracy and bytes stay as they are.
+  // The learning rate moves no weight, so that accuracy and bytes stay as they are.
   const CommandResult second =
       train(quick_mlp + Arguments{"--init-weights", weights, "--save-weights", weights,
                                   "--optimizer", "sgd", "--learning-rate", "1e-30"});
@@ -345,7 +346,7 @@ TEST(Trainer, D16_ShowsNoProgressIfToldSo) {
   EXPECT_EQ(silent.code, 0);
 }
 
-/// The lines of a text that open with `opening`.
+/// Returns the lines of a text that open with `opening`.
 std::vector<std::string> lines_that_open_with(const std::string& opening, const std::string& text) {
   std::vector<std::string> found;
   std::istringstream lines(text);
@@ -354,7 +355,8 @@ std::vector<std::string> lines_that_open_with(const std::string& opening, const 
   return found;
 }
 
-// The plans of a training and of an inference; a file of somebody else's has the name of each.
+// These are the plans of a training and of an inference; a file of somebody else's has the name of
+// each.
 TEST(Trainer, SaysOfEachPlanThatItIsNotKept) {
   const TemporaryDirectory directory;
   const Arguments cached = quick_mlp + Arguments{"--cache-dir", directory.path().string()};
@@ -384,7 +386,7 @@ TEST(Trainer, DebugTellsWhatTheEngineDoes) {
       lines_that_open_with("stages: 4 stages, from flatten_1, dense128, dense64, logits;", told.err)
           .size(),
       models.size());
-  // To training, before its first step, and to inference, after its last.
+  // They go to training, before its first step, and to inference, after its last.
   EXPECT_EQ(lines_that_open_with("\"mlp\": weights copied to the IPUs", told.err).size(), 2U);
   // Two whole steps and 25 calls for the test's 2,000 images, then the shorter third step.
   EXPECT_EQ(lines_that_open_with("\"mlp\": 10 micro-batches per replica done in ", told.err).size(),

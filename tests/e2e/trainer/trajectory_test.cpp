@@ -1,4 +1,5 @@
-// The trainer against PyTorch: runs of a few updates from the same weights on the same images.
+// The trainer is compared with PyTorch, in runs of a few updates from the same weights on the same
+// images.
 
 #include <gtest/gtest.h>
 
@@ -24,7 +25,7 @@ class TrainerTrajectory : public ::testing::TestWithParam<const char*> {
 
   const std::string& metadata(const std::string& key) const { return reference_.metadata.at(key); }
 
-  /// The tensors whose name opens with `prefix`, without it.
+  /// Returns the tensors whose name opens with `prefix`, without it.
   std::map<std::string, Tensor> tensors(const std::string& prefix) const {
     std::map<std::string, Tensor> found;
     for (const auto& [name, tensor] : reference_.tensors)
@@ -32,7 +33,7 @@ class TrainerTrajectory : public ::testing::TestWithParam<const char*> {
     return found;
   }
 
-  /// The images that PyTorch saw; those of the test do not matter.
+  /// Returns the images that PyTorch saw; those of the test do not matter.
   std::filesystem::path images() const {
     const auto images = directory_ / "images";
     std::filesystem::create_directory(images);
@@ -80,7 +81,7 @@ class TrainerTrajectory : public ::testing::TestWithParam<const char*> {
     return train(arguments + more);
   }
 
-  /// The losses of all steps, micro-batch by micro-batch.
+  /// Returns the losses of all steps, micro-batch by micro-batch.
   std::vector<double> losses() const {
     std::vector<double> losses;
     for (const auto& line : metrics_lines(directory_ / "metrics"))

@@ -1,4 +1,4 @@
-// What the trainer refuses for the weights and the optimizer state that it should start from.
+// The trainer refuses these for the weights and the optimizer state from which it should start.
 
 #include <gtest/gtest.h>
 
@@ -43,7 +43,7 @@ BadRun changed(const std::function<void(std::map<std::string, Tensor>&)>& change
   };
 }
 
-/// Good weights but for `number` in one place of one tensor.
+/// Has good weights but for `number` in one place of one tensor.
 BadRun with_number(const char* name, std::size_t position, float number) {
   return changed([=](auto& tensors) {
     Tensor& tensor = tensors.at(name);
@@ -65,7 +65,7 @@ Arguments no_file(const TemporaryDirectory&) {
   return starting_from("/nowhere/weights");
 }
 
-/// u64, little-endian.
+/// Returns u64, little-endian.
 std::string size_bytes(std::uint64_t size) {
   std::string bytes;
   for (int shift = 0; shift < 64; shift += 8) bytes += static_cast<char>(size >> shift & 0xFF);

@@ -17,7 +17,7 @@ using testing::gzipped;
 using testing::read_image;
 using testing::refusal;
 
-/// A label, then red, green and blue planes, each all of one byte.
+/// Returns a label, then red, green and blue planes, each all of one byte.
 std::string record(char label, char red, char green, char blue) {
   constexpr std::size_t plane = 32 * 32;
   return label + std::string(plane, red) + std::string(plane, green) + std::string(plane, blue);
@@ -90,7 +90,7 @@ struct Damage {
   std::string name;
   std::string bytes;
   Errc code;
-  std::string text;  // after the path
+  std::string text;  // Is what stands after the path.
 };
 
 std::vector<Damage> damages() {

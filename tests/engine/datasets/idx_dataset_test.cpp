@@ -84,7 +84,8 @@ struct Damage {
   std::string images;
   std::string labels;
   Errc code;
-  std::string text;  // after the images' path, "{labels}" standing for the other one
+  // Is what stands after the images' path, where "{labels}" stands for the other one.
+  std::string text;
 };
 
 std::string without_end(std::string bytes, std::size_t count) {
@@ -92,7 +93,7 @@ std::string without_end(std::string bytes, std::size_t count) {
   return bytes;
 }
 
-/// All bits of one byte turned: some bits of a gzip file are mere padding.
+/// Turns all bits of one byte: some bits of a gzip file are mere padding.
 std::string flipped(std::string bytes, std::size_t position) {
   bytes.at(position) = static_cast<char>(~bytes.at(position));
   return bytes;

@@ -84,7 +84,7 @@ TEST(SyntheticDigits, OfAnotherSeedAreRecognisedByTheirClassMeans) {
     const LabelledImage sample = read_image(*unseen, i);
     right += nearest(means, sample.image) == sample.label;
   }
-  EXPECT_GT(right, 350);  // 50 by chance
+  EXPECT_GT(right, 350);  // By chance there would be 50.
 }
 
 TEST(SyntheticDigits, RefuseANegativeCount) {

@@ -58,7 +58,7 @@ TEST(RandomHorizontalFlip, E6_ExchangesLeftAndRightOfAboutHalfTheImages) {
   std::map<Pixels, int> counts;
   for (std::int64_t i = 0; i < 1000; ++i) ++counts[read_image(*some, i).image];
   ASSERT_EQ(counts.size(), 2u);
-  EXPECT_NEAR(counts[mirrored], 500, 80);  // five standard deviations
+  EXPECT_NEAR(counts[mirrored], 500, 80);  // These are five standard deviations.
   EXPECT_EQ(counts[mirrored] + counts[as_they_are], 1000);
 }
 
@@ -69,9 +69,11 @@ TEST(RandomCrop, E6_TakesEveryWindowOfThePaddedImageEquallyOften) {
   std::map<Pixels, int> counts;
   for (std::int64_t i = 0; i < 1800; ++i) ++counts[read_image(*cropped, i).image];
   ASSERT_EQ(counts.size(), 9u);
-  for (const auto& [pixels, count] : counts) EXPECT_NEAR(count, 200, 70);  // five deviations
+  // These are five deviations.
+  for (const auto& [pixels, count] : counts) EXPECT_NEAR(count, 200, 70);
   EXPECT_TRUE(counts.contains(as_they_are));
-  EXPECT_TRUE(counts.contains({0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 7, 8}));  // one up, one left
+  // It moved one up and one left.
+  EXPECT_TRUE(counts.contains({0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 7, 8}));
   EXPECT_TRUE(counts.contains({5, 6, 0, 0, 0, 0, 11, 12, 0, 0, 0, 0}));
 }
 
@@ -96,7 +98,7 @@ std::shared_ptr<const Dataset> augmented(std::uint64_t seed) {
   return random_horizontal_flip(cropped, {.seed = seed});
 }
 
-/// Every image that a loader gives in its second and third epoch, by label.
+/// Returns every image that a loader gives in its second and third epoch, by label.
 std::map<std::pair<int, std::int64_t>, Pixels> two_epochs(std::uint64_t seed,
                                                           const DataLoaderOptions& options) {
   DataLoader loader(first_samples(augmented(seed), 100), 10, options);
@@ -122,7 +124,7 @@ TEST(Transforms, E6_DependOnSeedEpochAndSampleAloneNeverOnWorkersOrOrder) {
   EXPECT_LT(same, 50);
 }
 
-/// An image of four pixels, and the last request for one.
+/// Has an image of four pixels, and the last request for one.
 struct LastRequest : Dataset {
   std::int64_t size() const override { return 20; }
   const std::vector<Field>& fields() const override { return fields_; }

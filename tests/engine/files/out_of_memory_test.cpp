@@ -13,6 +13,7 @@
 #include "engine/plan_cache/compile_cached.hpp"
 #include "engine/plan_cache/plan_cache.hpp"
 #include "graph/ir/graph.hpp"
+#include "penstock/chrome_trace.hpp"
 #include "penstock/data_loader_json.hpp"
 #include "penstock/dataset.hpp"
 #include "penstock/error.hpp"
@@ -20,7 +21,6 @@
 #include "penstock/optimizer_json.hpp"
 #include "penstock/options_json.hpp"
 #include "penstock/output_file.hpp"
-#include "penstock/chrome_trace.hpp"
 #include "tests/support/allocation_counter.hpp"
 #include "tests/support/idx_bytes.hpp"
 #include "tests/support/random_network.hpp"
@@ -39,9 +39,9 @@ std::ptrdiff_t open_files() {
 }
 
 struct Attempt {
-  bool reached = false;  ///< an allocation failed
+  bool reached = false;  ///< Says that an allocation failed.
   bool refused = false;
-  std::string raw = {};  ///< what it threw that is no Error out_of_memory
+  std::string raw = {};  ///< Is what it threw that is no Error out_of_memory.
 };
 
 /// Calls `action` while the allocations from number `first` on fail, `count` of them.
@@ -73,7 +73,7 @@ Attempt attempt(const std::function<void()>& action, std::int64_t first, std::in
 int refusals_of(
     const std::function<void()>& action, const std::function<void()>& check = [] {},
     std::int64_t stride = 1) {
-  action();  // whatever is made once is there
+  action();  // Afterwards, whatever is made once is there.
   int refusals = 0;
   const auto files_before = open_files();
   for (const std::int64_t count : {std::int64_t{1}, std::int64_t{1} << 40})
@@ -190,7 +190,7 @@ TEST(OutOfMemory, CostsAPlanAtMostItsPlaceInTheCache) {
   const auto compile = [&] { compile_cached(model, request, options); };
   EXPECT_GT(refusals_of(
                 compile, [] {}, 3),
-            3);  // read from the cache
+            3);  // It is read from the cache.
   const auto forget = [&] {
     EXPECT_LE(directory.entries().size(), 1U);
     for (const std::string& name : directory.entries()) std::filesystem::remove(directory / name);

@@ -173,7 +173,7 @@ TEST(OutputFile, ReplacesAFileOfAnotherOwnerWithoutTakingMoreThanItMay) {
     return status.st_uid == ::geteuid() && status.st_gid == ::getegid();
   }));
   EXPECT_EQ(file_content(directory / "out"), "after");
-  const mode_t expected = ::geteuid() == 0 ? 0666 : 0676;  // another group, or the same
+  const mode_t expected = ::geteuid() == 0 ? 0666 : 0676;  // The group is another one, or the same.
   EXPECT_EQ(status_of(directory / "out").st_mode & 07777, expected);
 }
 

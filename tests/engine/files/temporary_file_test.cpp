@@ -17,7 +17,7 @@ using testing::TemporaryDirectory;
 using testing::write_file;
 using Names = std::set<std::string>;
 
-/// With a name and, where the file system can, without one.
+/// Makes files with a name and, if the file system can, without one.
 class TemporaryFileNames : public ::testing::TestWithParam<TemporaryFile::Name> {
  protected:
   void write(const TemporaryFile& file, const std::string& text) {

@@ -21,7 +21,7 @@ using testing::file_content;
 using testing::TemporaryDirectory;
 using testing::write_file;
 
-/// A file's bytes: the header's size, the header, and `data_bytes` bytes 0, 1, 2, ...
+/// Returns a file's bytes: the header's size, the header, and `data_bytes` bytes 0, 1, 2, ...
 std::string file_of(const std::string& header, std::size_t data_bytes) {
   const std::uint64_t size = header.size();
   std::string bytes(sizeof size, '\0');
@@ -106,7 +106,7 @@ TEST(WeightsFile, AlignsTheDataAndEveryTensor) {
   std::memcpy(&header_size, bytes.data(), sizeof header_size);
   EXPECT_EQ(header_size % 8, 0u);
   const std::string header = bytes.substr(8, header_size);
-  // i64 elements come first: behind three floats they would be misaligned.
+  // Elements of i64 come first: behind three floats they would be misaligned.
   EXPECT_NE(header.find(R"("z.steps":{"dtype":"I64","shape":[2],"data_offsets":[0,16]})"),
             std::string::npos);
   EXPECT_NE(header.find(R"("a.bias":{"dtype":"F32","shape":[3],"data_offsets":[16,28]})"),
@@ -234,7 +234,7 @@ TEST(WeightsFile, RefusesABrokenFileByFileTensorAndReason) {
 }
 
 TEST(WeightsFile, RefusesAHeaderLargerThanTheFileBeforeItAllocates) {
-  const std::string eight_bytes("\x00\x00\x64\xa7\xb3\xb6\xe0\x0d", 8);  // 10^18
+  const std::string eight_bytes("\x00\x00\x64\xa7\xb3\xb6\xe0\x0d", 8);  // This is 10^18.
   for (const std::string& bytes : {eight_bytes, eight_bytes + std::string(100, ' '),
                                    std::string(8, '\xff'), std::string("\x01") + std::string(7, 0)})
     try {
@@ -264,7 +264,7 @@ TEST(WeightsFile, RefusesAFileThatShrankWhileItWasRead) {
   EXPECT_THROW(read_as(bytes.substr(0, bytes.size() - 1), bytes.size()), Error);
 }
 
-// A file of 8 bytes and a hole: what it claims to hold is more than any machine has.
+// The file has 8 bytes and a hole: what it claims to hold is more than any machine has.
 TEST(WeightsFile, LooksAtTheHeaderBeforeItMakesRoomForTensors) {
   TemporaryDirectory directory;
   const std::uint64_t elements = std::uint64_t{1} << 38;
@@ -323,7 +323,7 @@ TEST(WeightsFile, RefusesEveryTruncation) {
     EXPECT_THROW(read(bytes.substr(0, size)), Error) << size;
 }
 
-/// Up to four changes: bytes replaced, inserted, removed, or copied over others.
+/// Makes up to four changes: bytes replaced, inserted, removed, or copied over others.
 std::string mutated(std::string bytes, std::mt19937& random) {
   for (unsigned changes = 1 + random() % 4; changes > 0 && !bytes.empty(); --changes) {
     const std::size_t at = random() % bytes.size(), from = random() % bytes.size();

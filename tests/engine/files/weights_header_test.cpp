@@ -23,7 +23,7 @@ WeightsHeader many_tensors(int count, std::int64_t elements) {
   return header;
 }
 
-// Where a tensor costs as much as all those before it, this takes half an hour, which the suite
+// If a tensor cost as much as all those before it, this would take half an hour, which the suite
 // does not have.
 TEST(WeightsHeader, OfManyTensorsIsWrittenAndReadInNoTime) {
   constexpr int count = 250'000;
