@@ -36,11 +36,12 @@ Outcome step(TrainingModel& training, const std::vector<Tensor>& batch, std::sto
     return Outcome::done;
   } catch (const Error& error) {
     std::cerr << error.what() << '\n';
-    if (error.code() == Errc::busy) return Outcome::try_again;     // nothing has changed
-    if (error.code() == Errc::cancelled) return Outcome::stopped;  // whole updates were done
+    if (error.code() == Errc::busy) return Outcome::try_again;     // Nothing has changed.
+    if (error.code() == Errc::cancelled) return Outcome::stopped;  // Whole updates were done.
     if (error.code() == Errc::closed || error.code() == Errc::stage_failed)
-      return Outcome::train_anew;  // by another TrainingModel, from the last whole update
-    throw;                         // what remains is for the caller
+      // That is done by another TrainingModel, from the last whole update.
+      return Outcome::train_anew;
+    throw;  // What remains is for the caller.
   }
 }
 
@@ -73,7 +74,7 @@ int main() {
   std::stop_source stop;
   stop.request_stop();
   all &= step(training, {x, labels}, stop.get_token()) == Outcome::stopped;
-  all &= step(training, {x, labels}, {}) == Outcome::train_anew;  // there is no class 7
+  all &= step(training, {x, labels}, {}) == Outcome::train_anew;  // There is no class 7.
   all &= refused(Errc::closed, [&] { training.step({x, labels}); });
   return all ? 0 : 1;
 }

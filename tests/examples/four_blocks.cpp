@@ -1,5 +1,5 @@
-// Model parallelism: the layers of one network on four IPUs. Each sample passes from IPU to IPU,
-// and while it is on the second one, the next sample is on the first.
+// In model parallelism, the layers of one network are on four IPUs. Each sample passes from IPU to
+// IPU, and while it is on the second one, the next sample is on the first.
 #include <cmath>
 #include <iostream>
 #include <penstock/penstock.hpp>
@@ -10,7 +10,7 @@ int main() {
   Model model("four blocks");
   Value x = model.input("x", {5});
   {
-    const auto block = model.block("B1", 0);  // the second number is the IPU
+    const auto block = model.block("B1", 0);  // The second number is the IPU.
     x = model.relu(model.linear("layer1", x, 10));
   }
   {

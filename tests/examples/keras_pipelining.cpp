@@ -1,6 +1,7 @@
-// The Keras tutorial's program: a functional and a sequential model on one IPU and, in two stages,
-// on two, under each schedule: fit(), evaluate(), predict(). All end with the same bits. Usage:
-// keras_pipelining [MNIST_DIRECTORY]; without files it trains on a few synthetic digits.
+// This is the Keras tutorial's program: a functional and a sequential model on one IPU and, in two
+// stages, on two, under each schedule, with fit(), evaluate() and predict(). All end with the same
+// bits. Usage: keras_pipelining [MNIST_DIRECTORY]; without files it trains on a few synthetic
+// digits.
 #include <cstring>
 #include <functional>
 #include <iostream>
@@ -34,7 +35,7 @@ Model functional() {
   return model;
 }
 
-/// The same, with the stages of its layers.
+/// Returns the same model with the stages of its layers.
 Model functional_in_stages() {
   Model model("functional in stages");
   Value x = model.input("image", {1, 28, 28});
@@ -65,7 +66,7 @@ Sequential sequential() {
   return layers;
 }
 
-/// The same, with the stage of each.
+/// Returns the same model with the stage of each layer.
 Sequential sequential_in_stages() {
   Sequential layers = sequential();
   layers.set_stages({0, 0, 1, 1, 1, 1});
@@ -74,12 +75,12 @@ Sequential sequential_in_stages() {
 
 struct Data {
   std::shared_ptr<const Dataset> digits, test_digits;
-  int steps_per_execution = 0;  ///< micro-batches of a call, which is an epoch here
+  int steps_per_execution = 0;  ///< Counts the micro-batches of a call, which is an epoch here.
 };
 
 struct Made {
   Model model;
-  std::size_t stages = 0;  ///< each on an IPU of its own
+  std::size_t stages = 0;  ///< Counts them, each on an IPU of its own.
 };
 
 /// Trains, and says whether as many stages as there should be have worked.
@@ -103,7 +104,7 @@ bool train(const Made& made, const Data& data, PipelineSchedule schedule) {
   return worked;
 }
 
-/// Whether evaluate() finds as many digits right as the rows of predict() do.
+/// Returns whether evaluate() finds as many digits right as the rows of predict() do.
 bool test(const Model& model, const Data& data) {
   InferenceModel inference(model, {.batch_size = batch_size, .device_iterations = 2});
   DataLoader loader(data.test_digits, inference.samples_per_run(), {.drop_last = false});
@@ -144,7 +145,7 @@ int main(int argc, char** argv) {
          {PipelineSchedule::grouped, PipelineSchedule::interleaved, PipelineSchedule::sequential}) {
       const Made made = make();
       worked = train(made, data, schedule) && worked;
-      // Of the first layer, on which those of all others depend.
+      // These are of the first layer, on which those of all others depend.
       const Tensor weights = made.model.weight("dense256.weight");
       if (!expected) expected = weights;
       same = same && std::memcmp(weights.raw(), expected.raw(), expected.bytes()) == 0;

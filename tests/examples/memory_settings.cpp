@@ -1,5 +1,5 @@
-// The settings that trade time for the memory of the IPUs, as the documents show them: each trains
-// a small network of four blocks to the same bits as the plain pipeline.
+// These are the settings that trade time for the memory of the IPUs, as the documents show them:
+// each trains a small network of four blocks to the same bits as the plain pipeline.
 #include <cstring>
 #include <iostream>
 #include <penstock/penstock.hpp>
@@ -17,7 +17,7 @@ Model network() {
     x = model.tanh(model.linear(name + ".fc", x, 64));
   }
   const auto block = model.block("B4");
-  x = model.recomputation_checkpoint(x);  // worth its memory: kept, not computed again
+  x = model.recomputation_checkpoint(x);  // It is worth its memory: it is kept, not computed again.
   model.loss(model.cross_entropy(model.linear("B4.fc", x, 10), labels));
   return model;
 }
@@ -55,19 +55,19 @@ Tensor phased() {
   options.topology.strategy = Strategy::serial_phased;
   options.topology.phased.phases = {Phase{{"B1"}}, Phase{{"B2"}, {"B3"}}, Phase{{"B4"}}};
   options.topology.phased.batch_serial = true;
-  TrainingModel training(model, options, AdamW{});  // on IPUs 0 and 1
+  TrainingModel training(model, options, AdamW{});  // It runs on IPUs 0 and 1.
   return trained_weight(training, model);
 }
 
 Tensor offloaded(Options options) {
   options.training.offload.optimizer_state.on = true;
-  options.training.offload.optimizer_state.minimum_bytes = 4096;  // smaller tensors stay
+  options.training.offload.optimizer_state.minimum_bytes = 4096;  // Smaller tensors stay.
   return pipelined(options);
 }
 
 Tensor recomputed(Options options) {
-  options.training.recompute = true;           // every stage but the last
-  options.training.recompute_stages = {0, 1};  // or these only
+  options.training.recompute = true;           // Every stage but the last recomputes.
+  options.training.recompute_stages = {0, 1};  // Or these only do.
   return pipelined(options);
 }
 
@@ -79,7 +79,7 @@ Tensor replicated(Options options) {
 Tensor divided(Options options) {
   options.topology.replication_factor = 4;
   options.training.sharding.optimizer_state.on = true;
-  options.training.sharding.optimizer_state.minimum_elements = 2048;  // smaller tensors stay whole
+  options.training.sharding.optimizer_state.minimum_elements = 2048;  // Smaller tensors stay whole.
   return trained(options);
 }
 

@@ -1,6 +1,6 @@
-// The pipelining tutorial's program: a network of four blocks, its options one by one, training,
-// and a test on the same weights. Usage: pipelined_mnist [MNIST_DIRECTORY]; without files it trains
-// on a few synthetic digits.
+// This is the pipelining tutorial's program: a network of four blocks, its options one by one,
+// training, and a test on the same weights. Usage: pipelined_mnist [MNIST_DIRECTORY]; without files
+// it trains on a few synthetic digits.
 #include <cstring>
 #include <iostream>
 #include <penstock/penstock.hpp>
@@ -40,12 +40,14 @@ Options training_options(bool real) {
   options.training.gradient_accumulation = 10;
   options.topology.stages = {Stage{"B1"}.on(0), Stage{"B2"}.on(1), Stage{"B3"}.on(2),
                              Stage{"B4"}.on(3)};
-  options.training.offload.optimizer_state.on = true;  // in the host's memory between updates
-  options.output.mode = OutputMode::all;               // else only the last micro-batch's
+  // It is in the host's memory between updates.
+  options.training.offload.optimizer_state.on = true;
+  options.output.mode = OutputMode::all;  // Otherwise only the last micro-batch's are returned.
   return options;
 }
 
-/// The same training with one micro-batch at a time, for debugging: it ends with the same bits.
+/// Returns options for the same training with one micro-batch at a time, for debugging: it ends
+/// with the same bits.
 Options sharded(Options options) {
   options.topology.strategy = Strategy::sharded;
   return options;
@@ -84,10 +86,10 @@ int main(int argc, char** argv) {
   const bool same = std::memcmp(one.raw(), other.raw(), one.bytes()) == 0;
   std::cout << "sharded: " << (same ? "the same bits" : "other weights") << '\n';
 
-  Options inference_options = options;  // options are values: copy them and change the copy
+  Options inference_options = options;  // Options are values: copy them and change the copy.
   inference_options.batch_size = 8;
   inference_options.device_iterations = 100;
-  InferenceModel inference(model, inference_options);  // of the same weights, at every moment
+  InferenceModel inference(model, inference_options);  // It has the same weights at every moment.
   DataLoader test_loader(digits(Split::test, 1000), inference_options, {.drop_last = false});
   const Evaluation test = evaluate(inference, test_loader, {accuracy("logits")});
   std::cout << "test: accuracy " << 100 * test.values[0].value << " %\n";

@@ -1,6 +1,6 @@
-// A finished network cut in two with one line: a residual network, whose fourth group of layers
-// begins a block on IPU 1, in two replicas. Usage: residual_network [CIFAR10_DIRECTORY [EPOCHS]];
-// without files it trains on a few made-up images.
+// One line cuts a finished network in two: a residual network, whose fourth group of layers begins
+// a block on IPU 1, in two replicas. Usage: residual_network [CIFAR10_DIRECTORY [EPOCHS]]; without
+// files it trains on a few made-up images.
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -70,7 +70,7 @@ bool worked_as_asked(const TrainingModel& training, std::uint64_t updates) {
 
 int main(int argc, char** argv) {
   Model model = residual_network();
-  model.begin_block_at("layer4", "layer4 to the loss", 1);  // the layers before stay on IPU 0
+  model.begin_block_at("layer4", "layer4 to the loss", 1);  // The layers before stay on IPU 0.
   std::cout << to_string(model.stage_assignment());
 
   Options options{.batch_size = 8};

@@ -1,12 +1,12 @@
-// Stages by number, as Keras for IPU assigns them: in scopes while the model is written, or
+// Stages have numbers here, as Keras for IPU assigns them: in scopes while the model is written, or
 // afterwards, layer by layer, and after the layer where it should be cut.
 #include <iostream>
 #include <penstock/penstock.hpp>
 
 using namespace penstock;
 
-/// A dense layer over the last axis of [N,rows,columns], held as [N,columns,rows,1]: the same
-/// weights for every row, which is a convolution of one cell.
+/// Adds a dense layer over the last axis of [N,rows,columns], held as [N,columns,rows,1]: it has
+/// the same weights for every row, which is a convolution of one cell.
 Value dense(Model& model, const char* name, Value x, std::int64_t units) {
   return model.conv2d(name, x, {.out_channels = units, .kernel = 1});
 }

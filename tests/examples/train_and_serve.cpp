@@ -1,4 +1,4 @@
-// What a host application does, in about forty lines: blocks, stages and their placement, its own
+// A host application does this, in about forty lines: blocks, stages and their placement, its own
 // arrays, training, and inference on the same weights from another object.
 #include <cmath>
 #include <iostream>

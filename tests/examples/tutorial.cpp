@@ -1,4 +1,4 @@
-// The program of docs/tutorial.md, which explains it part by part.
+// This is the program of docs/tutorial.md, which explains it part by part.
 #include <cmath>
 #include <iostream>
 #include <penstock/penstock.hpp>
@@ -8,7 +8,7 @@ using namespace penstock;
 
 namespace {
 
-// Points around two interleaved half circles; the label says which.
+// Returns points around two interleaved half circles; the label says which.
 std::vector<Tensor> two_moons(std::int64_t count, std::uint64_t seed) {
   std::vector<float> points;
   std::vector<std::int64_t> labels;

@@ -1,4 +1,4 @@
-// What the compiler expects of one stage, of two and of three, before anything is trained.
+// The compiler says what it expects of one stage, of two and of three, before anything is trained.
 #include <iostream>
 #include <penstock/penstock.hpp>
 #include <string>

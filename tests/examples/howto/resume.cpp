@@ -38,7 +38,7 @@ Model train_two_more_epochs() {
   TrainingModel training(model, options, optimizer);
   training.load_optimizer_state("run.optimizer.safetensors");
   DataLoader data = images();
-  data.skip_epochs(2);  // their orders have been used
+  data.skip_epochs(2);  // Their orders have been used.
   fit(training, data, {.epochs = 2});
   return model;
 }

@@ -34,7 +34,7 @@ class Service {
   }
   Tensor answer(const Tensor& image) {
     const std::shared_ptr<Copy> copy = newest();
-    std::lock_guard lock(copy->mutex);  // a model takes one call at a time
+    std::lock_guard lock(copy->mutex);  // A model takes one call at a time.
     return copy->inference.run({image}).output("scores");
   }
 
