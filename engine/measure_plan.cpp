@@ -36,7 +36,7 @@ class Workbench {
         stash_(block(stage_.stash_bytes)),
         scratch_(block(stage_.scratch_bytes)) {
     for (const graph::VariablePlan& variable : stage_.variables)
-      fill(variable.type, parameters_.get() + variable.offset);
+      fill(variable.type, parameters_.get() + variable.home.offset);
     for (const std::int32_t position : stage_.forward_receives) {
       const graph::Edge& edge = plan.edges[graph::index(position)];
       inputs_.push_back(block(edge.type.bytes()));

@@ -37,7 +37,8 @@ void Arena::make_host_accumulators() {
   for (const graph::StagePlan& owner : plan_->stages)
     for (const graph::VariablePlan& variable : owner.variables)
       for (const graph::GradientPlan& gradient : variable.gradients)
-        if (gradient.on_host && static_cast<std::size_t>(gradient.stage) == stage_)
+        if (graph::in_host_store(gradient.home.space) &&
+            static_cast<std::size_t>(gradient.stage) == stage_)
           moves_.accumulators.bytes += variable.type.bytes();
   moves_.accumulators.padding_bytes = stage().host_accumulator_bytes - moves_.accumulators.bytes;
 }
@@ -47,7 +48,7 @@ void Arena::make_host_weights() {
   host_weights_ = allocate_block(static_cast<std::size_t>(stage().host_parameter_bytes));
   host_weights_block_ = host_weights_;
   for (const graph::VariablePlan& variable : stage().variables)
-    if (variable.on_host) weight_moves_.bytes += variable.type.bytes();
+    if (graph::in_host_store(variable.home.space)) weight_moves_.bytes += variable.type.bytes();
   weight_moves_.padding_bytes = stage().host_parameter_bytes - weight_moves_.bytes;
 }
 
@@ -165,9 +166,10 @@ std::span<float> Arena::variable(std::size_t k) {
           static_cast<std::size_t>(variable.type.shape.elements())};
 }
 
-std::span<float> Arena::accumulator(std::int64_t offset, std::int64_t elements, bool on_host) {
-  std::byte* const block = (on_host ? host_accumulators_ : accumulators_).get();
-  return {reinterpret_cast<float*>(block + offset), static_cast<std::size_t>(elements)};
+std::span<float> Arena::accumulator(const graph::Location& home, std::int64_t elements) {
+  std::byte* const block =
+      (graph::in_host_store(home.space) ? host_accumulators_ : accumulators_).get();
+  return {reinterpret_cast<float*>(block + home.offset), static_cast<std::size_t>(elements)};
 }
 
 std::span<std::byte> Arena::accumulators() {
@@ -181,8 +183,8 @@ std::span<std::byte> Arena::host_accumulators() {
 
 void Arena::bring_weights(std::byte* weight_room, graph::Heartbeat* heartbeat) {
   for (const graph::VariablePlan& variable : stage().variables) {
-    if (!variable.on_host) continue;
-    std::memcpy(weight_room + variable.offset, host_weights_.get() + variable.offset,
+    if (!graph::in_host_store(variable.home.space)) continue;
+    std::memcpy(weight_room + variable.home.offset, host_weights_.get() + variable.home.offset,
                 static_cast<std::size_t>(variable.type.bytes()));
     ++weight_moves_.loads;
     weight_moves_.loaded_bytes += variable.type.bytes();
@@ -191,7 +193,8 @@ void Arena::bring_weights(std::byte* weight_room, graph::Heartbeat* heartbeat) {
 }
 
 std::byte* Arena::place_of(const graph::VariablePlan& variable) const {
-  return (variable.on_host ? host_weights_block_ : parameters_).get() + variable.offset;
+  return (graph::in_host_store(variable.home.space) ? host_weights_block_ : parameters_).get() +
+         variable.home.offset;
 }
 
 const std::byte* Arena::newest(std::size_t k) const {
@@ -203,7 +206,7 @@ const std::byte* Arena::newest(std::size_t k) const {
 void Arena::keep_buffers() {
   for (const graph::VariablePlan& variable : stage().variables)
     if (variable.kept_offset != graph::none)
-      std::memcpy(kept_.get() + variable.kept_offset, parameters_.get() + variable.offset,
+      std::memcpy(kept_.get() + variable.kept_offset, parameters_.get() + variable.home.offset,
                   static_cast<std::size_t>(variable.type.bytes()));
 }
 

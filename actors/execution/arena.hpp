@@ -55,9 +55,9 @@ class Arena {
 
   /// Returns the elements of variables[k], on the IPU or in the host store's block.
   std::span<float> variable(std::size_t k);
-  /// Returns the gradient sum at `offset` of a variable with `elements` elements, on the IPU or in
+  /// Returns the gradient sum at `home` of a variable with `elements` elements, on the IPU or in
   /// the host store's block.
-  std::span<float> accumulator(std::int64_t offset, std::int64_t elements, bool on_host = false);
+  std::span<float> accumulator(const graph::Location& home, std::int64_t elements);
   std::span<std::byte> accumulators();
   /// Returns an empty span if there are none, or while they are elsewhere.
   std::span<std::byte> host_accumulators();

@@ -168,8 +168,9 @@ const float* GradientSums::sum_of(const Share& share, std::size_t use) const {
   const graph::GradientPlan& gradient = share.plan->gradients[use];
   const auto& reduced = of_stage_.at(gradient.stage).reduced;
   if (share.divided || !reduced) return own_sum_of(share, use).data();
-  const ReducedTotal& of = gradient.on_host ? reduced->on_host : reduced->on_ipu;
-  return reinterpret_cast<const float*>(of.total.get() + of.layout.place_of(gradient.offset));
+  const ReducedTotal& of =
+      graph::in_host_store(gradient.home.space) ? reduced->in_host_store : reduced->on_ipu;
+  return reinterpret_cast<const float*>(of.total.get() + of.layout.place_of(gradient.home.offset));
 }
 
 std::span<float> GradientSums::own_sum_of(const Share& share, std::size_t use) const {
@@ -178,7 +179,7 @@ std::span<float> GradientSums::own_sum_of(const Share& share, std::size_t use) c
 
 std::span<float> GradientSums::sum_in(Arena& arena, const Share& share, std::size_t use) {
   const graph::GradientPlan& gradient = share.plan->gradients[use];
-  return arena.accumulator(gradient.offset, share.elements(), gradient.on_host);
+  return arena.accumulator(gradient.home, share.elements());
 }
 
 }  // namespace penstock::actors

@@ -31,7 +31,8 @@ struct Share {
   bool divided = false;  ///< Says whether the replicas divide the parameter among them.
   graph::Part own = {};  ///< Are the elements that this replica updates and keeps state of.
   std::int64_t elements() const { return plan->type.shape.elements(); }
-  bool sums_on_host() const { return plan->gradients[0].on_host; }
+  bool weight_on_host() const { return graph::in_host_store(plan->home.space); }
+  bool sums_on_host() const { return graph::in_host_store(plan->gradients[0].home.space); }
 };
 
 class GradientSums {

@@ -85,20 +85,21 @@ std::int64_t ReducedLayout::place_of(std::int64_t offset) const {
 }
 
 ReducedLayout reduced_layout(const PipelineSetup& setup, const UpdateRules& rules,
-                             std::size_t stage, bool on_host) {
+                             std::size_t stage, graph::Space space) {
   ReducedLayout layout;
   bool all = true;
   for (const graph::StagePlan& owner : setup.plan->stages)
     for (const graph::VariablePlan& variable : owner.variables)
       for (const graph::GradientPlan& use : variable.gradients) {
-        if (static_cast<std::size_t>(use.stage) != stage || use.on_host != on_host) continue;
+        if (static_cast<std::size_t>(use.stage) != stage || use.home.space != space) continue;
         const auto& rule = rules.variables[static_cast<std::size_t>(variable.variable)];
         const bool whole = !divided(setup, rule, variable.type.shape.elements());
         all = all && whole;
-        if (whole) layout.parts.push_back({use.offset, aligned(variable.type.bytes())});
+        if (whole) layout.parts.push_back({use.home.offset, aligned(variable.type.bytes())});
       }
   const graph::StagePlan& plan = setup.plan->stages[stage];
-  const std::int64_t block = on_host ? plan.host_accumulator_bytes : plan.accumulator_bytes;
+  const std::int64_t block =
+      graph::in_host_store(space) ? plan.host_accumulator_bytes : plan.accumulator_bytes;
   if (all && block > 0) layout.parts = {{0, block}};
   std::ranges::sort(layout.parts, {}, &ReducedPart::offset);
   for (ReducedPart& part : layout.parts) {
@@ -112,8 +113,9 @@ std::shared_ptr<const ReducedSums> make_reduced_sums(const PipelineSetup& setup,
                                                      const UpdateRules& rules, std::size_t stage,
                                                      std::vector<std::shared_ptr<Arena>> replicas) {
   return std::make_shared<const ReducedSums>(
-      ReducedSums{total_of(reduced_layout(setup, rules, stage, false)),
-                  total_of(reduced_layout(setup, rules, stage, true)), std::move(replicas)});
+      ReducedSums{total_of(reduced_layout(setup, rules, stage, graph::Space::accumulators)),
+                  total_of(reduced_layout(setup, rules, stage, graph::Space::host_accumulators)),
+                  std::move(replicas)});
 }
 
 void add_up_share(const ReducedSums& sums, std::int64_t share, const SharedWork& by,
@@ -125,7 +127,7 @@ void add_up_share(const ReducedSums& sums, std::int64_t share, const SharedWork&
       add_up({total, sums.replicas, of}, begin * line_bytes, end * line_bytes, by, heartbeat);
   };
   add(sums.on_ipu, &Arena::accumulators);
-  add(sums.on_host, &Arena::host_accumulators);
+  add(sums.in_host_store, &Arena::host_accumulators);
 }
 
 }  // namespace penstock::actors

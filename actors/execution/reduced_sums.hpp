@@ -28,9 +28,10 @@ struct ReducedLayout {
   std::int64_t place_of(std::int64_t offset) const;
 };
 
-/// Returns the layout of the sums that a stage has on its IPU, or of those in the host store.
+/// Returns the layout of the sums that a stage has in `space`, which is accumulators or
+/// host_accumulators.
 ReducedLayout reduced_layout(const PipelineSetup& setup, const UpdateRules& rules,
-                             std::size_t stage, bool on_host);
+                             std::size_t stage, graph::Space space);
 
 struct ReducedTotal {
   ReducedLayout layout = {};
@@ -39,8 +40,8 @@ struct ReducedTotal {
 
 /// Has the totals of a stage's gradient sums over all replicas, which each update uses again.
 struct ReducedSums {
-  ReducedTotal on_ipu = {};   ///< Is the total of the sums that the stages have on their IPUs.
-  ReducedTotal on_host = {};  ///< Is the total of those in the host store.
+  ReducedTotal on_ipu = {};  ///< Is the total of the sums that the stages have on their IPUs.
+  ReducedTotal in_host_store = {};  ///< Is the total of the sums that the host store keeps.
   std::vector<std::shared_ptr<Arena>> replicas = {};  ///< Has the arenas that hold the sums.
 };
 

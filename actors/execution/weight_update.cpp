@@ -148,7 +148,7 @@ graph::StagedUpdate WeightUpdate::staged(const Trained& trained) const {
               trained.on_host ? static_cast<std::int32_t>(trained.state_offsets.size()) : 0,
           .sum = trained.sums_on_host(),
           .elementwise = rule_of(trained).rule->elementwise,
-          .weight = trained.plan->on_host,
+          .weight = trained.weight_on_host(),
           .measured = moves_in_shards(trained) ? trained.elements() : 0};
 }
 
@@ -292,14 +292,14 @@ void WeightUpdate::end_update() {
 
 std::span<float> WeightUpdate::bring_weight(const Trained& trained, const graph::Part& elements) {
   const std::span<float> here = weight(trained, elements);
-  if (!trained.plan->on_host) return here;
+  if (!trained.weight_on_host()) return here;
   const std::int64_t slot = graph::rule_tensors(staged(trained)).tensors - 1;
   return staging_.load(slot, here.data(), size(elements), arena_->weight_moves());
 }
 
 void WeightUpdate::put_back_weight(const Trained& trained, std::int64_t begin,
                                    std::span<const float> changed) {
-  if (trained.plan->on_host)
+  if (trained.weight_on_host())
     staging_.store(changed, weight(trained, {begin, begin + std::ssize(changed)}).data(),
                    arena_->weight_moves());
 }

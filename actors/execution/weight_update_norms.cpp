@@ -116,8 +116,8 @@ double WeightUpdate::squared_norm_of_weight(const Trained& trained) {
     const std::int64_t count = std::min(graph::norm_block, trained.elements() - begin);
     const std::span<float> here = weight(trained, {begin, begin + count});
     squared += graph::squared_norm(
-        trained.plan->on_host ? staging_.load(0, here.data(), count, arena_->weight_moves())
-                              : here);
+        trained.weight_on_host() ? staging_.load(0, here.data(), count, arena_->weight_moves())
+                                 : here);
     staging_.beat();
   }
   return squared;

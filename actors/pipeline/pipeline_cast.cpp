@@ -185,7 +185,7 @@ class Casting {
       report.optimizer_state = update->state_moves();
       if (!reduced_.empty())
         report.reducer_bytes =
-            reduced_[stage]->on_ipu.layout.bytes + reduced_[stage]->on_host.layout.bytes;
+            reduced_[stage]->on_ipu.layout.bytes + reduced_[stage]->in_host_store.layout.bytes;
     }
     report.peak_bytes = arena.bytes() + report.shared_bytes + report.optimizer_bytes_on_ipu;
     return report;

@@ -154,8 +154,8 @@ void fields(auto& archive, Either<Edge> auto& edge) {
 }
 
 void fields(auto& archive, Either<GradientPlan> auto& gradient) {
-  auto& [stage, offset, on_host] = gradient;
-  archive(stage, offset, on_host);
+  auto& [stage, home] = gradient;
+  archive(stage, home);
 }
 
 void fields(auto& archive, Either<CopyPlan> auto& copy) {
@@ -164,8 +164,8 @@ void fields(auto& archive, Either<CopyPlan> auto& copy) {
 }
 
 void fields(auto& archive, Either<VariablePlan> auto& plan) {
-  auto& [variable, type, offset, on_host, trainable, kept_offset, owner, gradients, copies] = plan;
-  archive(variable, type, offset, on_host, trainable, kept_offset, owner, gradients, copies);
+  auto& [variable, type, home, trainable, kept_offset, owner, gradients, copies] = plan;
+  archive(variable, type, home, trainable, kept_offset, owner, gradients, copies);
 }
 
 void fields(auto& archive, Either<OutputPlan> auto& plan) {

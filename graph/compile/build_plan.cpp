@@ -150,13 +150,11 @@ class PlanBuilder {
       const ValueId value = graph_.variables[i].value;
       if (!is_here[index(value)]) continue;
       const VariableInfo& info = plan_.variables[i];
-      const Location& place = home_of(layout, value);
-      const bool on_host = place.space == Space::weight_room;
-      const bool kept = !info.trainable && !on_host;
+      const Location& home = home_of(layout, value);
+      const bool kept = !info.trainable && !in_host_store(home.space);
       plan.variables.push_back({.variable = static_cast<std::int32_t>(i),
                                 .type = info.type,
-                                .offset = place.offset,
-                                .on_host = on_host,
+                                .home = home,
                                 .trainable = info.trainable,
                                 .kept_offset = kept ? plan.kept_bytes : none});
       if (kept) plan.kept_bytes += aligned(info.type.bytes());
@@ -202,8 +200,7 @@ class PlanBuilder {
       for (std::size_t stage = 0; stage < layouts_.size(); ++stage)
         if (const auto& sum = layouts_[stage].placements[index(gradient.sum)])
           gradients[index(gradient.parameter)].push_back(
-              {static_cast<std::int32_t>(stage), sum->home.offset,
-               sum->home.space == Space::host_accumulators});
+              {static_cast<std::int32_t>(stage), sum->home});
     return gradients;
   }
 

@@ -114,12 +114,11 @@ std::string lines(std::string_view name, const std::vector<std::int32_t>& receiv
 
 std::string lines(const Plan& plan, const VariablePlan& variable, std::int32_t stage) {
   const VariableInfo& info = plan.variables[index(variable.variable)];
-  std::string text = "  " + info.name + " " + to_string(info.type) +
-                     (variable.on_host ? ": weight_room+" : ": parameters+") +
-                     std::to_string(variable.offset);
+  std::string text =
+      "  " + info.name + " " + to_string(info.type) + ": " + to_string(variable.home);
   for (const GradientPlan& gradient : variable.gradients)
     text += (gradient.stage == stage ? ", " : ", stage " + std::to_string(gradient.stage) + " ") +
-            (gradient.on_host ? "host_" : "") + "accumulators+" + std::to_string(gradient.offset);
+            to_string(gradient.home);
   if (variable.owner != none) text += ", a copy of stage " + std::to_string(variable.owner) + "'s";
   return text + "\n";
 }

@@ -22,11 +22,11 @@
 namespace penstock::graph {
 
 enum class Space : std::uint8_t {
-  parameters,         ///< Has the stage's weights and buffers.
+  parameters,  ///< Has the stage's weights and buffers.
   /// Has the weights that the host store keeps, while a program runs. The stages of an IPU share
   /// it.
   weight_room,
-  accumulators,       ///< Has the stage's gradient sums, which are zero when a window begins.
+  accumulators,  ///< Has the stage's gradient sums, which are zero when a window begins.
   /// Has the gradient sums that the host store keeps. Only input 0 and output 0 of an instruction
   /// may lie here.
   host_accumulators,
@@ -35,7 +35,7 @@ enum class Space : std::uint8_t {
   /// Has the part of the stash that the host store keeps. Only the source or target of a transfer
   /// may lie here.
   host_stash,
-  scratch,            ///< Is used only while the program runs.
+  scratch,  ///< Is used only while the program runs.
   /// Is what an edge brought; `index` is a position in forward_receives, then backward_receives.
   received,
   /// Is a buffer of this micro-batch for an edge; `index` is a position in backward_sends.
@@ -49,6 +49,12 @@ struct Location {
 
   bool operator==(const Location&) const = default;
 };
+
+/// Returns whether the host store keeps what lies in `space` while no program needs it.
+constexpr bool in_host_store(Space space) {
+  return space == Space::weight_room || space == Space::host_accumulators ||
+         space == Space::host_stash;
+}
 
 /// Says whether a tensor is copied between the IPU and the host store's memory.
 enum class Transfer : std::uint8_t { none, load, store };
@@ -78,7 +84,7 @@ struct Program {
   Cost cost = {};
   /// Counts the instructions of the backward program that repeat some of the forward.
   std::int32_t recomputed = 0;
-  Cost recomputed_cost = {};    ///< Is the cost of these, a part of `cost`.
+  Cost recomputed_cost = {};  ///< Is the cost of these, a part of `cost`.
 };
 
 enum class EdgeKind : std::uint8_t {
@@ -105,8 +111,8 @@ struct Edge {
 /// Says where the gradient sum of one use of a parameter is.
 struct GradientPlan {
   std::int32_t stage = none;
-  std::int64_t offset = 0;  ///< Is the place in that stage's accumulators.
-  bool on_host = false;     ///< Says that these are the accumulators that the host store keeps.
+  /// Is a place in that stage's accumulators or host_accumulators.
+  Location home = {.space = Space::accumulators};
 
   bool operator==(const GradientPlan&) const = default;
 };
@@ -124,10 +130,9 @@ struct CopyPlan {
 struct VariablePlan {
   std::int32_t variable = none;  ///< Is the position in Plan::variables.
   TensorType type = {};
-  /// Is the place among the stage's parameters, or among those that the host store keeps.
-  std::int64_t offset = 0;
-  /// Says that the host store keeps it; it is at the same place in the weight room then.
-  bool on_host = false;
+  /// Is a place in the stage's parameters or, if the host store keeps the variable, in the weight
+  /// room. The host store has the variable at the same offset of its block.
+  Location home = {.space = Space::parameters};
   bool trainable = false;
   /// Is the place of a buffer's copy as of the last update. A trained parameter has none.
   std::int64_t kept_offset = none;
@@ -148,13 +153,13 @@ struct StagePlan {
   std::int32_t ipu = 0;  ///< Is the IPU of replica 0.
   std::vector<std::string> blocks = {};
   Program forward = {};
-  Program backward = {};                            ///< Has no instructions in inference.
+  Program backward = {};  ///< Has no instructions in inference.
   /// Has positions in Plan::edges, as the three lists after it have.
   std::vector<std::int32_t> forward_receives = {};
   std::vector<std::int32_t> forward_sends = {};
   std::vector<std::int32_t> backward_receives = {};
   std::vector<std::int32_t> backward_sends = {};
-  std::vector<OutputPlan> outputs = {};      ///< Has what is sent to the host.
+  std::vector<OutputPlan> outputs = {};  ///< Has what is sent to the host.
   /// Says that outputs are sent after the backward, because some are gradients, and not after the
   /// forward.
   bool outputs_after_backward = false;
@@ -168,10 +173,10 @@ struct StagePlan {
   std::int64_t host_accumulator_bytes = 0;
   /// Counts the bytes of copies of buffers, which change within a window.
   std::int64_t kept_bytes = 0;
-  std::int64_t stash_bytes = 0;             ///< Counts the bytes of one micro-batch.
+  std::int64_t stash_bytes = 0;  ///< Counts the bytes of one micro-batch.
   /// Counts the bytes of one micro-batch that the host store keeps.
   std::int64_t host_stash_bytes = 0;
-  std::int64_t scratch_bytes = 0;           ///< Counts the bytes of the program that needs more.
+  std::int64_t scratch_bytes = 0;  ///< Counts the bytes of the program that needs more.
   /// Is the largest number of micro-batches between forward and backward.
   std::int32_t in_flight = 1;
   std::int32_t stash_slots = 1;  ///< Is in_flight, and two more if the host reads outputs.
@@ -200,7 +205,7 @@ struct Plan {
   std::int32_t threads_per_ipu = 1;
   std::vector<StagePlan> stages = {};
   std::vector<Edge> edges = {};
-  std::vector<TensorInfo> inputs = {};    ///< Has what the plan needs, in the model's order.
+  std::vector<TensorInfo> inputs = {};  ///< Has what the plan needs, in the model's order.
   /// Has the outputs in the model's order; in training the loss is the last one.
   std::vector<TensorInfo> outputs = {};
   std::optional<std::int32_t> loss = {};  ///< Is the position of the loss in outputs, in training.
@@ -212,7 +217,7 @@ struct Plan {
 
 /// Counts the bytes of one stage of one replica on its IPU.
 struct StageBytes {
-  std::int64_t weights = 0;      ///< Counts parameters, buffers and their copies, and accumulators.
+  std::int64_t weights = 0;  ///< Counts parameters, buffers and their copies, and accumulators.
   /// Counts the stash, and the buffers of the gradients that the stage sends back.
   std::int64_t activations = 0;
   std::int64_t scratch = 0;

@@ -29,7 +29,12 @@ struct PlanRunner::Stage {
   WatchedBlock parameters, weight_room, accumulators, host_accumulators, scratch;
 
   std::byte* place_of(const graph::VariablePlan& variable) const {
-    return (variable.on_host ? weight_room : parameters).data() + variable.offset;
+    return (graph::in_host_store(variable.home.space) ? weight_room : parameters).data() +
+           variable.home.offset;
+  }
+  const std::byte* sum_at(const Location& home) const {
+    return (graph::in_host_store(home.space) ? host_accumulators : accumulators).data() +
+           home.offset;
   }
 };
 
@@ -105,11 +110,7 @@ std::vector<Tensor> PlanRunner::gradients(const std::string& name) const {
   const auto& variable = plan_of(name);
   std::vector<Tensor> sums;
   for (const graph::GradientPlan& gradient : variable.gradients)
-    sums.push_back(
-        copy(variable.type, (gradient.on_host ? stages_[index(gradient.stage)]->host_accumulators
-                                              : stages_[index(gradient.stage)]->accumulators)
-                                    .data() +
-                                gradient.offset));
+    sums.push_back(copy(variable.type, stages_[index(gradient.stage)]->sum_at(gradient.home)));
   return sums;
 }
 

@@ -58,9 +58,9 @@ StateNeed state_need(const Plan& plan, std::size_t stage, const MemoryBudget& bu
         need.staging_bytes,
         update_staging_bytes({.elements = elements,
                               .state_tensors = off ? kept.tensors : 0,
-                              .sum = variable.gradients[0].on_host,
+                              .sum = in_host_store(variable.gradients[0].home.space),
                               .elementwise = kept.elementwise,
-                              .weight = variable.on_host,
+                              .weight = in_host_store(variable.home.space),
                               .measured = elements < whole && !kept.elementwise ? whole : 0}));
   }
   return need;

@@ -38,8 +38,11 @@ std::shared_ptr<const graph::Plan> plan() {
   stage.forward_sends = {3};
   stage.backward_sends = {1, 2};
   stage.outputs = {{0, {Space::stash, 0, 0}}, {1, {Space::stash, 0, 64}}};
-  stage.variables = {
-      {.variable = 0, .type = type, .offset = 64, .trainable = true, .gradients = {{0, 0}}}};
+  stage.variables = {{.variable = 0,
+                      .type = type,
+                      .home = {Space::parameters, 0, 64},
+                      .trainable = true,
+                      .gradients = {{.stage = 0}}}};
   stage.parameter_bytes = 128;
   stage.accumulator_bytes = 64;
   stage.stash_bytes = 128;

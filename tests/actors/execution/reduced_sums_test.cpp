@@ -13,6 +13,9 @@
 namespace penstock::actors {
 namespace {
 
+using graph::in_host_store;
+using graph::Location;
+using graph::Space;
 using Parts = std::vector<std::pair<std::int64_t, std::int64_t>>;  // Has offset and place.
 
 /// Returns a setup of one stage with sums of 40, `large` and 30 elements, and one of 50 elements in
@@ -23,14 +26,15 @@ PipelineSetup setup(std::int64_t least_divided, std::int64_t large = 64) {
   std::int64_t offset = 0;
   for (const std::int64_t elements :
        {std::int64_t{40}, large, std::int64_t{30}, std::int64_t{50}}) {
-    const bool on_host = elements == 50;
+    const Location home = elements == 50 ? Location{.space = Space::host_accumulators}
+                                         : Location{.space = Space::accumulators, .offset = offset};
     const graph::TensorType type{DType::f32, {elements}};
     graph::VariablePlan variable{.variable = static_cast<std::int32_t>(stage.variables.size()),
                                  .type = type,
                                  .trainable = true};
-    variable.gradients.push_back({.stage = 0, .offset = on_host ? 0 : offset, .on_host = on_host});
+    variable.gradients.push_back({.stage = 0, .home = home});
     stage.variables.push_back(variable);
-    if (!on_host) offset += (type.bytes() + 63) / 64 * 64;
+    if (!in_host_store(home.space)) offset += (type.bytes() + 63) / 64 * 64;
   }
   stage.accumulator_bytes = offset;
   stage.host_accumulator_bytes = 256;
@@ -51,21 +55,21 @@ Parts parts_of(const ReducedLayout& layout) {
 }
 
 TEST(ReducedSums, AreTheBlockAsItIsWhereNothingIsDivided) {
-  const ReducedLayout on_ipu = reduced_layout(setup(1000), rules(), 0, false);
+  const ReducedLayout on_ipu = reduced_layout(setup(1000), rules(), 0, Space::accumulators);
   EXPECT_EQ(parts_of(on_ipu), (Parts{{0, 0}}));
   EXPECT_EQ(on_ipu.bytes, 192 + 256 + 128);
   EXPECT_EQ(on_ipu.place_of(192), 192);
-  EXPECT_EQ(reduced_layout(setup(1000), rules(), 0, true).bytes, 256);
+  EXPECT_EQ(reduced_layout(setup(1000), rules(), 0, Space::host_accumulators).bytes, 256);
 }
 
 TEST(ReducedSums, LeaveOutWhatReplicasDivide) {
   const PipelineSetup pipeline = setup(60);
-  const ReducedLayout on_ipu = reduced_layout(pipeline, rules(), 0, false);
+  const ReducedLayout on_ipu = reduced_layout(pipeline, rules(), 0, Space::accumulators);
   EXPECT_EQ(parts_of(on_ipu), (Parts{{0, 0}, {192 + 256, 192}}));
   EXPECT_EQ(on_ipu.bytes, 192 + 128);
   EXPECT_EQ(on_ipu.place_of(0), 0);
   EXPECT_EQ(on_ipu.place_of(192 + 256), 192);
-  EXPECT_EQ(reduced_layout(pipeline, rules(), 0, true).bytes, 256);
+  EXPECT_EQ(reduced_layout(pipeline, rules(), 0, Space::host_accumulators).bytes, 256);
 }
 
 /// Runs parts in reverse, and counts them.
@@ -80,8 +84,8 @@ struct CountingRunner : graph::PartRunner {
 struct Replicas {
   explicit Replicas(std::int64_t replicas, std::int64_t least_divided) {
     const PipelineSetup pipeline = setup(least_divided, large);
-    const ReducedLayout on_ipu = reduced_layout(pipeline, rules(), 0, false);
-    const ReducedLayout on_host = reduced_layout(pipeline, rules(), 0, true);
+    const ReducedLayout on_ipu = reduced_layout(pipeline, rules(), 0, Space::accumulators);
+    const ReducedLayout on_host = reduced_layout(pipeline, rules(), 0, Space::host_accumulators);
     sums = {{on_ipu, allocate_block(static_cast<std::size_t>(on_ipu.bytes))},
             {on_host, allocate_block(static_cast<std::size_t>(on_host.bytes))},
             {}};
@@ -104,7 +108,7 @@ struct Replicas {
   }
   std::vector<std::byte> bytes() const {
     std::vector<std::byte> all = bytes_of(sums.on_ipu);
-    for (const std::byte one : bytes_of(sums.on_host)) all.push_back(one);
+    for (const std::byte one : bytes_of(sums.in_host_store)) all.push_back(one);
     return all;
   }
 
@@ -112,7 +116,7 @@ struct Replicas {
   std::vector<std::byte> by_hand() const {
     std::vector<std::byte> all;
     for (const bool on_host : {false, true})
-      for (const ReducedPart& part : (on_host ? sums.on_host : sums.on_ipu).layout.parts)
+      for (const ReducedPart& part : (on_host ? sums.in_host_store : sums.on_ipu).layout.parts)
         for (std::int64_t at = 0; at < part.bytes; at += 4) {
           float sum = 0;
           for (std::size_t replica = 0; replica < sums.replicas.size(); ++replica) {
@@ -176,8 +180,8 @@ TEST(ReducedSums, AreDividedEquallyAndEachIsMadeByOne) {
 }
 
 TEST(ReducedSums, AreNoneWhereAllIsDivided) {
-  for (const bool on_host : {false, true}) {
-    const ReducedLayout layout = reduced_layout(setup(2), rules(), 0, on_host);
+  for (const Space space : {Space::accumulators, Space::host_accumulators}) {
+    const ReducedLayout layout = reduced_layout(setup(2), rules(), 0, space);
     EXPECT_TRUE(layout.parts.empty());
     EXPECT_EQ(layout.bytes, 0);
   }

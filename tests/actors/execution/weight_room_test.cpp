@@ -17,7 +17,8 @@ std::shared_ptr<const graph::Plan> plan() {
   for (std::int32_t i = 0; i < 3; ++i) {
     graph::StagePlan& stage = plan.stages[static_cast<std::size_t>(i)];
     plan.variables.push_back({"w" + std::to_string(i), type, true, i});
-    stage.variables = {{.variable = i, .type = type, .on_host = i < 2, .trainable = true}};
+    const graph::Space space = i < 2 ? graph::Space::weight_room : graph::Space::parameters;
+    stage.variables = {{.variable = i, .type = type, .home = {space}, .trainable = true}};
     (i < 2 ? stage.host_parameter_bytes : stage.parameter_bytes) = 64;
   }
   return std::make_shared<const graph::Plan>(std::move(plan));

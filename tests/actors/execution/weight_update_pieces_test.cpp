@@ -20,6 +20,8 @@ namespace {
 
 using Vector = std::vector<float>;
 
+constexpr graph::Location first_sum{.space = graph::Space::accumulators};
+
 /// Runs the parts in reverse, and counts them.
 struct CountingRunner : graph::PartRunner {
   void run(std::int32_t parts, const std::function<void(std::int32_t)>& work) override {
@@ -49,9 +51,10 @@ Updated updated(const char* rule, std::int64_t size, std::int32_t threads,
   plan.variables = {{"weight", type, true, 0}};
   plan.stages = {{.variables = {{.variable = 0,
                                  .type = type,
-                                 .on_host = weight_on_host,
+                                 .home = {weight_on_host ? graph::Space::weight_room
+                                                         : graph::Space::parameters},
                                  .trainable = true,
-                                 .gradients = {{0, 0}}}},
+                                 .gradients = {{.stage = 0}}}},
                   .parameter_bytes = weight_on_host ? 0 : type.bytes(),
                   .host_parameter_bytes = weight_on_host ? type.bytes() : 0,
                   .accumulator_bytes = type.bytes()}};
@@ -70,13 +73,14 @@ Updated updated(const char* rule, std::int64_t size, std::int32_t threads,
   const auto scratch = allocate_block(static_cast<std::size_t>(scratch_bytes));
   std::uint64_t allocations = 0;
   for (int step = 0; step < 2; ++step) {
-    std::iota(arena->accumulator(0, size).begin(), arena->accumulator(0, size).end(), 7.0f);
+    std::iota(arena->accumulator(first_sum, size).begin(),
+              arena->accumulator(first_sum, size).end(), 7.0f);
     const std::uint64_t before = testing::heap_allocations();
     for (const UpdatePhase phase : {UpdatePhase::measure, UpdatePhase::apply})
       update.run(phase, {scratch.get(), static_cast<std::size_t>(scratch_bytes)}, &runner,
                  &heartbeat);
     allocations += testing::heap_allocations() - before;
-    for (const float sum : arena->accumulator(0, size)) EXPECT_EQ(sum, 0);
+    for (const float sum : arena->accumulator(first_sum, size)) EXPECT_EQ(sum, 0);
   }
   return {arena->read_variable(0),
           update.read_state().at(0).tensors,

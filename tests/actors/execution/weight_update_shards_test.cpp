@@ -21,6 +21,8 @@ namespace {
 using testing::heap_allocations;
 using testing::subtract;
 
+constexpr graph::Location first_sum{.space = graph::Space::accumulators};
+
 /// A parameter of seven elements, of which each of three replicas keeps three: 0 to 2, 3 to 5, 6.
 struct ShardFixture {
   static constexpr std::int64_t size = 7, room = 3, replicas = 3;
@@ -31,7 +33,8 @@ struct ShardFixture {
     plan.training = true;
     plan.variables = {{"weight", type, true, 0}};
     plan.stages = {
-        {.variables = {{.variable = 0, .type = type, .trainable = true, .gradients = {{0, 0}}}},
+        {.variables =
+             {{.variable = 0, .type = type, .trainable = true, .gradients = {{.stage = 0}}}},
          .parameter_bytes = 64,
          .accumulator_bytes = 64}};
     auto setup = std::make_shared<PipelineSetup>();
@@ -57,7 +60,8 @@ struct ShardFixture {
     for (std::int64_t i = 0; i < size; ++i) {
       const float of_replica[] = {1e8f, static_cast<float>(2 * i), -1e8f};
       for (std::size_t replica = 0; replica < arenas.size(); ++replica)
-        arenas[replica]->accumulator(0, size)[static_cast<std::size_t>(i)] = of_replica[replica];
+        arenas[replica]->accumulator(first_sum, size)[static_cast<std::size_t>(i)] =
+            of_replica[replica];
     }
     for (std::size_t replica = 0; replica < updates.size(); ++replica) {
       updates[replica].set_sums(0, {arenas[replica], reduced});
@@ -72,7 +76,7 @@ struct ShardFixture {
     for (std::int64_t replica = 0; replica < replicas; ++replica) {
       const auto at = static_cast<std::size_t>(replica);
       const graph::Part shard = graph::shard_of(size, replicas, replica);
-      const auto sums = arenas[at]->accumulator(0, size);
+      const auto sums = arenas[at]->accumulator(first_sum, size);
       for (std::int64_t i = 0; i < size; ++i)
         if (i < shard.begin || i >= shard.end)
           sums[static_cast<std::size_t>(i)] = std::numeric_limits<float>::quiet_NaN();
@@ -100,7 +104,8 @@ TEST(WeightUpdate, ReadsAndWritesItsShardOnlyUntilTheOthersAreGathered) {
       EXPECT_EQ(weights[static_cast<std::size_t>(i)],
                 i >= shard.begin && i < shard.end ? -ShardFixture::sum(i) - 1 : 0)
           << replica;
-    for (const float sum : f.arenas[at]->accumulator(0, ShardFixture::size)) EXPECT_EQ(sum, 0);
+    for (const float sum : f.arenas[at]->accumulator(first_sum, ShardFixture::size))
+      EXPECT_EQ(sum, 0);
     EXPECT_FALSE(f.updates[at].whole()) << "weights of two updates";
     EXPECT_EQ(f.updates[at].updates(), 0);
   }
@@ -147,7 +152,7 @@ TEST(WeightUpdate, AddsUpItsShardOfAllReplicasInTheirOrderAndCountsWhatItReads) 
   for (std::int64_t replica = 0; replica < ShardFixture::replicas; ++replica) {
     const auto at = static_cast<std::size_t>(replica);
     const graph::Part shard = graph::shard_of(ShardFixture::size, ShardFixture::replicas, replica);
-    const auto sums = f.arenas[at]->accumulator(0, ShardFixture::size);
+    const auto sums = f.arenas[at]->accumulator(first_sum, ShardFixture::size);
     for (std::int64_t i = shard.begin; i < shard.end; ++i)
       EXPECT_EQ(sums[static_cast<std::size_t>(i)], ShardFixture::sum(i)) << i;
     const CollectiveReport& counts = f.updates[at].collectives();

@@ -18,6 +18,10 @@ using testing::subtract;
 
 constexpr std::int64_t elements = 3;
 
+constexpr graph::Location sum_at(std::int64_t offset) {
+  return {.space = graph::Space::accumulators, .offset = offset};
+}
+
 /// One stage with a buffer, a parameter with three uses and one with a single use.
 std::shared_ptr<const graph::Plan> plan() {
   const graph::TensorType type{DType::f32, {elements}};
@@ -25,14 +29,17 @@ std::shared_ptr<const graph::Plan> plan() {
   plan.training = true;
   plan.variables = {{"mean", type, false, 0}, {"tied", type, true, 0}, {"plain", type, true, 0}};
   graph::StagePlan& stage = plan.stages.emplace_back();
-  stage.variables = {
-      {.variable = 0, .type = type, .offset = 0, .kept_offset = 0},
-      {.variable = 1,
-       .type = type,
-       .offset = 64,
-       .trainable = true,
-       .gradients = {{0, 128}, {0, 0}, {0, 64}}},
-      {.variable = 2, .type = type, .offset = 128, .trainable = true, .gradients = {{0, 192}}}};
+  stage.variables = {{.variable = 0, .type = type, .kept_offset = 0},
+                     {.variable = 1,
+                      .type = type,
+                      .home = {graph::Space::parameters, 0, 64},
+                      .trainable = true,
+                      .gradients = {{0, sum_at(128)}, {0, sum_at(0)}, {0, sum_at(64)}}},
+                     {.variable = 2,
+                      .type = type,
+                      .home = {graph::Space::parameters, 0, 128},
+                      .trainable = true,
+                      .gradients = {{0, sum_at(192)}}}};
   stage.parameter_bytes = 192;
   stage.accumulator_bytes = 256;
   stage.kept_bytes = 64;
@@ -56,10 +63,12 @@ struct Fixture {
   }
 
   void sum(std::int64_t offset, float value) {
-    std::ranges::fill(arena->accumulator(offset, elements), value);
+    std::ranges::fill(arena->accumulator(sum_at(offset), elements), value);
   }
   float weight(std::size_t k) const { return arena->read_variable(k).as<float>()[0]; }
-  float gradient(std::int64_t offset) const { return arena->accumulator(offset, elements)[1]; }
+  float gradient(std::int64_t offset) const {
+    return arena->accumulator(sum_at(offset), elements)[1];
+  }
 
   std::shared_ptr<Arena> arena;
   std::optional<WeightUpdate> update;

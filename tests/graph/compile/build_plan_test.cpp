@@ -101,13 +101,13 @@ TEST(BuildPlan, KeepsParametersInTheWeightRoomWhereTheHostStoreHasThem) {
       tied(),
       {.offload = {.optimizer_state = {}, .accumulators = all, .activations = {}, .weights = all}});
   for (const StagePlan& stage : plan.stages) {
-    EXPECT_TRUE(stage.variables.at(0).on_host);
+    EXPECT_EQ(stage.variables.at(0).home, (Location{.space = Space::weight_room}));
     EXPECT_EQ(stage.parameter_bytes, 0);
     EXPECT_EQ(stage.host_parameter_bytes, 64);
   }
   for (const StagePlan& stage : plan.stages)
     for (const GradientPlan& gradient : stage.variables.at(0).gradients)
-      EXPECT_TRUE(gradient.on_host);
+      EXPECT_EQ(gradient.home, (Location{.space = Space::host_accumulators}));
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ inline Plan two_stages(const Schedule& schedule = grouped) {
                            .variables = {{.variable = i,
                                           .type = {DType::f32, {250}},
                                           .trainable = true,
-                                          .gradients = {{0, 0}}}},
+                                          .gradients = {{.stage = 0}}}},
                            .parameter_bytes = 1000,
                            .accumulator_bytes = 1000,
                            .stash_bytes = 1000,
