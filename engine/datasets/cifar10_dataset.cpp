@@ -12,7 +12,8 @@ namespace {
 constexpr int classes = 10;
 constexpr int training_files = 5;
 constexpr std::size_t record_bytes = 1 + 3 * 32 * 32;
-// Ten times what the original files have: a gzip stream could go on for ever.
+// The original files have a tenth of this. A limit is needed, for a gzip stream could go on for
+// ever.
 constexpr std::size_t most_records = 100'000;
 
 struct Records {
@@ -24,7 +25,7 @@ struct Records {
   throw Error(Errc::corrupt_file, file.path() + ": " + text);
 }
 
-/// Grows with what really arrives.
+/// Appends the records of the file at `path`. Memory grows with what really arrives.
 void append_records(const std::string& path, Records& records) {
   FileBytes file(path);
   std::array<std::uint8_t, record_bytes> record;

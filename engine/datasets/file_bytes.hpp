@@ -16,33 +16,36 @@
 
 namespace penstock {
 
-/// Returns the file `name` in a directory, plain or with .gz behind it, or nothing if there is
-/// none. @throws Error io_error if that cannot be told, as in a directory that may not be searched.
+/// Returns the path of the file `name` in `directory`, plain or with .gz behind it, or nothing if
+/// there is none. @throws Error io_error if that cannot be told, as in a directory that may not be
+/// searched.
 std::optional<std::string> find_file(const std::string& directory, const std::string& name);
-/// Does the same. @throws Error io_error, naming `what`, if there is none.
+/// Returns what find_file() returns. @throws Error as find_file(); io_error, naming `what`, if
+/// there is no such file.
 std::string expect_file(const std::string& directory, const std::string& name,
                         const std::string& what);
 
 class FileBytes {
  public:
-  /// @throws Error io_error naming the file; std::bad_alloc.
+  /// Opens the file at `path`. @throws Error io_error naming the file; std::bad_alloc.
   explicit FileBytes(const std::string& path);
   ~FileBytes();
   FileBytes(const FileBytes&) = delete;
   FileBytes& operator=(const FileBytes&) = delete;
 
-  /// Fills `destination` and returns how much of it; less than all only at the end.
+  /// Fills `destination` and returns how many bytes it has read: all, unless the stream ends.
   /// @throws Error io_error, corrupt_file naming the file.
   std::size_t read(std::span<std::uint8_t> destination);
 
-  /// No stream from this file is longer: the file's size, or what that can inflate to.
+  /// Returns a length that no stream from this file exceeds: the file's size, or what a gzipped
+  /// file of that size can inflate to.
   std::uint64_t most_bytes() const noexcept;
-  /// Returns how long the stream is if it is not gzipped: as long as the file was when it was
-  /// opened.
+  /// Returns how long the stream is, which is as long as the file was when it was opened, or
+  /// nothing if the file is gzipped.
   std::optional<std::uint64_t> exact_bytes() const noexcept {
     return gzipped_ ? std::nullopt : std::optional(file_.bytes());
   }
-  /// The file's name, as messages have it.
+  /// Returns the file's name as messages show it.
   const std::string& path() const noexcept { return path_; }
 
  private:
@@ -54,7 +57,8 @@ class FileBytes {
   std::string path_;
   InputFile file_;
   std::vector<std::uint8_t> buffer_;
-  // Its next_in and avail_in say what is left in buffer_, whether gzipped or not.
+  // The fields next_in and avail_in say which bytes of buffer_ are left, whether the file is
+  // gzipped or not.
   z_stream zlib_{};
   bool gzipped_ = false;
   bool ended_ = false;

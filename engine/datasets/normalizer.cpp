@@ -16,7 +16,7 @@ Normalizer::Normalizer(const Normalization& normalization) {
   const CanonicalFloats floats;  // This runs on the host's thread.
   check_normalization("normalization", normalization);
   const auto [mean, std] = normalization;
-  // In single precision throughout, as torchvision does it.
+  // All is computed in single precision, as torchvision does it.
   for (std::size_t byte = 0; byte < table_.size(); ++byte)
     table_[byte] =
         (static_cast<float>(byte) / 255.0f - static_cast<float>(mean)) / static_cast<float>(std);

@@ -20,7 +20,7 @@ constexpr int classes = 10;
 
 using Pixels = std::array<std::uint8_t, side * side>;
 
-/// One number after the other out of a sample's own sequence.
+/// Draws returns one number after the other out of a sample's own sequence.
 class Draws {
  public:
   Draws(std::uint64_t seed, std::int64_t index)

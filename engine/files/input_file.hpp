@@ -15,8 +15,8 @@ class InputFile {
  public:
   enum class Links : std::uint8_t { followed, refused };
 
-  /// Errors open with `name`, by which they call the file.
-  /// @throws Error io_error if the file cannot be opened, or is no regular file.
+  /// Opens the file at `path`, which errors call `name`. @throws Error io_error if the file cannot
+  /// be opened, or is no regular file.
   InputFile(const std::filesystem::path& path, std::string name, Links links = Links::followed);
   ~InputFile();
   InputFile(const InputFile&) = delete;

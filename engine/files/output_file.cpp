@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::size_t buffer_bytes = 1 << 16;
 
-/// Writes what a rename changes in a directory to disk; a file system that cannot is none the
-/// worse.
+/// Writes to disk what a rename has changed in a directory. A failure is ignored, for some file
+/// systems cannot do this.
 void sync_directory(const std::filesystem::path& directory) noexcept {
   const int descriptor = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return;
@@ -40,8 +40,8 @@ bool is_standard_stream(const struct stat& file) {
   return false;
 }
 
-/// The file that a path leads to, over links, whether or not it exists; the path itself, made
-/// absolute, where that cannot be told.
+/// Returns the file that a path leads to, over links, whether or not it exists; where that cannot
+/// be told, it returns the path as far as it was followed, made absolute.
 std::filesystem::path followed(const std::filesystem::path& target) {
   constexpr int most_links = 40;  // The system follows so many.
   std::error_code error;
@@ -141,7 +141,7 @@ void OutputFile::write(std::span<const std::byte> bytes) {
   assert(temporary_);
   reporting([&] {
     expect_whole();
-    has_gap_ = true;  // It has none only if all of it gets there.
+    has_gap_ = true;  // This is taken back once all bytes are there.
     while (!bytes.empty()) {
       const auto part = bytes.first(std::min(bytes.size(), buffer_bytes - buffer_.size()));
       buffer_.append(reinterpret_cast<const char*>(part.data()), part.size());

@@ -22,14 +22,16 @@ namespace {
 constexpr std::string_view prefix = ".penstock-";
 constexpr std::string_view suffix = ".tmp";
 
-/// Short, whatever the target is called: a name may have 255 bytes and no more.
+/// Returns a name that is short, whatever the target is called, for a name may have 255 bytes and
+/// no more.
 std::string unique_name() {
   static std::atomic<unsigned> count{0};
   return std::string(prefix) + std::to_string(::getpid()) + '-' + std::to_string(count++) +
          std::string(suffix);
 }
 
-/// Takes the digits that a text begins with; nothing if there are none, or too many.
+/// Takes the number that a text begins with, and returns it, or nothing if there are no digits or
+/// too many.
 template <class Number>
 std::optional<Number> take_number(std::string_view& text) {
   Number number{};

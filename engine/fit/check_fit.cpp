@@ -66,7 +66,8 @@ std::int64_t certain_steps(const DataLoader& data, const FitOptions& options) {
   return epoch > no_end / options.epochs ? no_end : epoch * options.epochs;
 }
 
-/// The first step of which it is known that it will have fewer samples than a full one.
+/// Returns the first step of which it is known that it will have fewer samples than a full one, or
+/// nothing if none is known.
 std::optional<ShortStep> first_short_step(const Options& model, const DataLoader& data,
                                           const FitOptions& options) {
   if (data.has_batch_sampler()) return std::nullopt;

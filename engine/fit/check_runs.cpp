@@ -6,7 +6,7 @@
 namespace penstock {
 namespace {
 
-/// Batches are cut into full runs and a rest.
+/// Checks the last run of a batch, which is cut into full runs and this one, if it is not full.
 void check_rest(const InferenceModel& model, std::int64_t samples, const std::string& subject) {
   const std::int64_t rest = samples % model.samples_per_run();
   if (rest == 0) return;
@@ -25,7 +25,8 @@ void check_rest(const InferenceModel& model, std::int64_t samples, const std::st
 void check_runs(const InferenceModel& model, const DataLoader& data, const InferenceFields& fields,
                 const std::string& subject) {
   fields.check(data.fields().size(), subject);
-  // A batch sampler has said nothing about each of its batches, a stream without a size about any.
+  // A batch sampler does not say how large its batches will be, and nor does a stream without a
+  // size.
   if (data.has_batch_sampler() || data.batches() == 0) return;
   if (data.batches() != 1) check_rest(model, data.samples_per_batch(), subject);
   check_rest(model, data.last_batch_samples(), subject);

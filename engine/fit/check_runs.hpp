@@ -10,8 +10,9 @@
 
 namespace penstock {
 
-/// @throws Error invalid_argument, opening with `subject`, if the model does not take batches of
-/// these fields, or of as many samples as it is known that they will have.
+/// Checks the batches of `data`. @throws Error invalid_argument, opening with `subject`, if the
+/// model does not take batches of these fields, or of as many samples as it is known that they will
+/// have.
 void check_runs(const InferenceModel& model, const DataLoader& data, const InferenceFields& fields,
                 const std::string& subject);
 

@@ -1,5 +1,5 @@
-// evaluate(), for a training that evaluates at the end of each epoch: what there is to say of the
-// loader is said once.
+// evaluate_once() serves a training that evaluates at the end of each epoch: what there is to say
+// of the loader is said once.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,8 @@
 
 namespace penstock {
 
-/// The metrics have been checked, and the fields. @throws Error as evaluate()
+/// Does what evaluate() does, after the metrics and the fields have been checked. @throws Error as
+/// evaluate().
 Evaluation evaluate_once(InferenceModel& model, DataLoader& data, InferenceFields& fields,
                          std::span<const Metric> metrics, LoaderNote& note,
                          const std::function<void()>& on_batch = {},

@@ -25,7 +25,7 @@ Batch first_rows(Batch batch, std::int64_t count) {
   return batch;
 }
 
-/// Handles of fit()'s own, for the host's functions may destroy those of the host's.
+/// FitModels holds handles of fit()'s own, for the host's functions may destroy the host's handles.
 struct FitModels {
   FitModels(const TrainingModel& model, const InferenceModel* validation_model)
       : training(ModelAccess::handle(model)) {
@@ -79,7 +79,8 @@ class Fitting {
     history_.cancelled |= stop_.stop_requested();
     return history_.cancelled;
   }
-  /// A stop that is asked for when all is done cancels nothing.
+  /// Returns whether the training is over. A stop that is asked for when all is done cancels
+  /// nothing.
   bool finished() { return stopped_ || updates_left() <= 0 || cancelled(); }
 
   /// Calls `tell` with one callback after the other until the host asks for a stop.
@@ -88,7 +89,7 @@ class Fitting {
       if (!cancelled()) call_host([&] { tell(callback); });
   }
 
-  /// Tells every callback, for a stop that comes when all is done cancels nothing.
+  /// Tells every callback that the training has ended, for a stop that comes now cancels nothing.
   void end_fit() {
     if (history_.cancelled) return;
     for (const FitCallback& callback : options_.callbacks)

@@ -1,4 +1,4 @@
-// is_of_host() tells an error of a class of the host's own from one of the engine's. Pure.
+// is_of_host() tells an error of a class of the host's own from one of the engine's. It is pure.
 #pragma once
 
 #include <typeinfo>

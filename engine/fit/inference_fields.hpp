@@ -20,12 +20,12 @@ class InferenceFields {
   /// `model` is evaluated, if there is one.
   InferenceFields(const InferenceModel& model, const std::vector<Field>& batch_fields,
                   const std::vector<std::string>& of_step = {});
-  /// Does so for a caller of `model` who asks for the inputs called `inputs` alone.
+  /// Selects fields for a caller of `model` who asks for the inputs called `inputs` alone.
   InferenceFields(const InferenceModel& model, const std::vector<Field>& batch_fields,
                   const std::vector<std::string>& inputs, const std::vector<std::string>& of_step);
 
-  /// @throws Error invalid_argument, opening with `subject`, if batches of so many fields are
-  /// neither.
+  /// Checks that batches with so many fields can be taken. @throws Error invalid_argument, opening
+  /// with `subject`, if they are neither batches of inference nor of training.
   void check(std::size_t fields, const std::string& subject) const;
   /// Returns the fields of a batch that check() lets through; they live until the next call. It
   /// returns all fields if there are too few: the model says what is missing.

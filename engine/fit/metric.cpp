@@ -59,7 +59,7 @@ void expect_single_samples(const OutputRows& rows) {
                     std::to_string(rows.copies) + " replicas");
 }
 
-/// The labels among which the last ones are those of the outputs' rows.
+/// Returns labels of which the last ones are those of the outputs' rows.
 Tensor labels_of(const OutputRows& rows, const Tensor& labels) {
   expect_single_samples(rows);
   if (rows.mode != OutputMode::every_n || !labels || labels.shape().rank() != 1) return labels;

@@ -61,7 +61,7 @@ class Predictions {
   InferenceModel& model_;
   PredictionInputs& inputs_;
   std::vector<std::string> names_;
-  std::vector<std::vector<Tensor>> parts_;  // Is numbered by output that is returned.
+  std::vector<std::vector<Tensor>> parts_;  // Holds the parts of each returned output.
 };
 
 /// Expects that outputs have one row for each sample, rather than one for each replica.

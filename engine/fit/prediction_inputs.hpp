@@ -1,5 +1,5 @@
 // PredictionInputs says which inputs predict() asks of its caller, and which outputs it returns: a
-// prediction needs no targets, even if the model returns a loss as well. Used from one thread.
+// prediction needs no targets, even if the model returns a loss as well. One thread uses it.
 #pragma once
 
 #include <cstddef>
@@ -32,8 +32,8 @@ class PredictionInputs {
   const graph::TensorType* target(const std::string& name) const;
 
   const graph::Targets& targets_;
-  std::vector<std::string> all_;    // Are the model's inputs.
-  std::vector<std::string> names_;  // Are those that the caller gives.
+  std::vector<std::string> all_;    // Has the names of the model's inputs.
+  std::vector<std::string> names_;  // Has the names of those that the caller gives.
   bool targets_missing_ = false;
   std::vector<Tensor> completed_;
 };

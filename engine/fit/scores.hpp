@@ -10,15 +10,17 @@
 
 namespace penstock {
 
-/// @throws Error invalid_argument for a metric without a name or a function, or two of one name.
+/// Checks that every metric has a function, and a name that no other one has. @throws Error
+/// invalid_argument if one has not.
 void check(std::span<const Metric> metrics);
 /// Asks the metrics' own checks, as long as `stop` is not asked to stop, whether they can be told
 /// of what calls return. @throws Error as the checks, its text opening with `subject`.
 void check(std::span<const Metric> metrics, const StepResult& outline, const std::string& subject,
            const std::stop_token& stop);
 
-/// The mean of an output's elements: over samples where it has one number for each
-/// micro-batch, which counts for all of that. Sums are divided by how many they are of.
+/// Returns the mean of an output's elements. It is a mean over samples where the output has one
+/// number for each micro-batch, which counts for all samples of that. Sums are divided by the
+/// number of what they are sums of.
 Score score_of(const Tensor& values, const OutputRows& rows);
 
 class Scores {
@@ -28,19 +30,19 @@ class Scores {
   explicit Scores(std::span<const Metric> metrics, bool of_training = false);
 
   /// Adds what a call came to. Once `stop` is asked to stop, no further metric is asked.
-  /// @returns whether all of them were.
+  /// @returns whether all metrics were asked.
   bool add(const StepResult& result, const Batch& batch, const std::stop_token& stop = {});
-  /// Adds those of the same metrics.
+  /// Adds the sums of `other`, which has the same metrics.
   Scores& operator+=(const Scores& other) noexcept;
-  /// The means so far, "loss" first if there is one; nan of what no call has returned. Each name
-  /// after `prefix`.
+  /// Returns the means so far, "loss" first if there is one; the mean of what no call has returned
+  /// is nan. `prefix` stands before each name.
   std::vector<NamedValue> means(const std::string& prefix = "") const;
 
  private:
   std::span<const Metric> metrics_;
   bool counts_loss_;
   Score loss_;
-  std::vector<Score> scores_;  // Is numbered by metric.
+  std::vector<Score> scores_;  // Has one score for each metric.
 };
 
 }  // namespace penstock

@@ -23,7 +23,8 @@ std::size_t bytes_of_character(unsigned char byte) {
   return byte < 0xF5 ? 4 : 0;
 }
 
-/// The bytes of the character of UTF-8 that `text` begins with; 0 if it begins with none.
+/// Returns how many bytes the character of UTF-8 has that `text` begins with, or 0 if it begins
+/// with none.
 std::size_t utf8_character(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const std::size_t size = bytes_of_character(byte(0));

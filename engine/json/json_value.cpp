@@ -129,7 +129,8 @@ class TreeBuilder : public JsonEvents {
     return printable(path) + ": ";
   }
 
-  /// Pointers to open values stay good: only the innermost one grows.
+  /// Adds a value to the innermost open one. Pointers to open values stay good, for no other one
+  /// grows.
   JsonValue& insert(JsonValue value, std::size_t at) {
     value.line = line_of(at);
     if (open_.empty()) return root_ = std::move(value);
@@ -138,7 +139,7 @@ class TreeBuilder : public JsonEvents {
     return parent.items.emplace_back(std::move(value));
   }
 
-  /// The line of the byte at `at`, which never goes back.
+  /// Returns the line of the byte at `at`, or the last line returned if that is further on.
   int line_of(std::size_t at) {
     const auto counted = text_.begin() + static_cast<std::ptrdiff_t>(std::min(counted_, at));
     line_ += static_cast<int>(
@@ -148,7 +149,7 @@ class TreeBuilder : public JsonEvents {
   }
 
   std::string_view text_;
-  std::size_t counted_ = 0;  ///< Counts the bytes before, which are in line_.
+  std::size_t counted_ = 0;  ///< Counts the bytes whose lines are in line_.
   int line_ = 1;
   std::string name_;
   JsonValue root_;

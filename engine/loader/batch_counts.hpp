@@ -12,7 +12,7 @@
 
 namespace penstock {
 
-/// An epoch as a sampler has it.
+/// A SampledEpoch is an epoch as a sampler has made it.
 struct SampledEpoch {
   std::shared_ptr<const actors::EpochPlan> plan = {};
   std::int64_t rows = 0;     ///< Counts the samples of a batch.

@@ -12,12 +12,12 @@ namespace penstock {
 
 class CallGate {
  public:
-  /// A call that is under way, until this is destroyed.
+  /// A Call is under way until it is destroyed.
   class Call {
    public:
-    /// `call` names it, as in "next()", and lives as long as the program; `subject` names the
-    /// object.
-    /// @throws Error busy if another one is under way.
+    /// Begins a call of the object that errors call `subject`. `call` is a text such as "next()",
+    /// which lives as long as the program.
+    /// @throws Error busy if another call is under way.
     Call(CallGate& gate, std::string_view subject, const char* call) : gate_(gate) {
       const char* other = nullptr;
       if (!gate.under_way_.compare_exchange_strong(other, call))

@@ -32,24 +32,27 @@ std::vector<Field> fields_of(const auto& dataset) {
   return call_host([&]() -> std::vector<Field> { return dataset.fields(); });
 }
 
-/// @throws Error invalid_data if there are no fields: a batch says by its fields how many samples
-/// it has.
+/// Checks that there are fields, for a batch says by its fields how many samples it has. @throws
+/// Error invalid_data if there are none.
 void check_fields(const std::vector<Field>& fields);
 
-/// @throws Error invalid_argument
+/// Checks how many samples a batch has. @throws Error invalid_argument, as the next three checks
+/// do.
 void check_rows(std::int64_t rows);
 void check_concatenated(std::int64_t count);
 void check_threads(const DataLoaderOptions& options);
 void check_order(const DataLoaderOptions& options);
 /// Expects that the options say nothing about the order of the samples, since `why`.
 void check_no_order(const DataLoaderOptions& options, const std::string& why);
-/// `option` must not be given, since `why`.
+/// Expects that `option` was not given, since `why`.
 void expect_none(bool is_set, const std::string& option, const std::string& why);
 
-/// @throws Error invalid_data for a number that is none of a sampler's `samples`.
+/// Checks a sampler's numbers. @throws Error invalid_data for one that is none of the dataset's
+/// `samples`.
 void check_samples(const std::vector<std::int64_t>& order, std::int64_t samples);
 
-/// @throws Error invalid_argument if so many samples of a field are no tensor.
+/// Checks the tensors of a batch. @throws Error invalid_argument if `rows` samples of a field are
+/// too many for one.
 void check_batch(const std::vector<Field>& fields, std::int64_t rows);
 
 }  // namespace penstock

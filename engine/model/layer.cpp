@@ -12,7 +12,8 @@ Layer::Layer(NetworkBuilder& network, const graph::Op& op, const std::string& na
       shape_(network.graph().type(inputs_.front()).shape),
       draft_(network) {
   network.expect_new_layer(op, name);
-  // Here, for a layer's parameters take their shapes and first values from those of x.
+  // This is checked here, for a layer's parameters take their shapes and first values from those of
+  // x.
   expect(shape_.elements() > 0, "expected x with at least one element, got " + to_string(shape_));
 }
 

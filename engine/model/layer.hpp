@@ -20,18 +20,19 @@ class Layer {
 
   /// Returns the shape of x, for one sample.
   const Shape& shape() const noexcept { return shape_; }
-  /// @throws Error shape_mismatch, opening with the op's and the layer's name, unless `holds`.
+  /// Expects that `holds` is true. @throws Error shape_mismatch, opening with the op's and the
+  /// layer's name, if it is not.
   void expect(bool holds, const std::string& text) const;
-  /// @throws as expect(), unless `number`, which is called `what`, is 1 or more.
+  /// Expects that `number`, which is called `what`, is 1 or more. @throws Error as expect().
   void expect_positive(const std::string& what, std::int64_t number) const;
-  /// @throws as expect(), unless x has `rank` dimensions; the text ends with `remedy` if x has
-  /// more.
+  /// Expects that x has `rank` dimensions. @throws Error as expect(), its text ending with `remedy`
+  /// if x has more.
   void expect_rank(std::size_t rank, const std::string& remedy = "") const;
 
   /// Adds NAME.suffix, of shape `dims`, to the op's inputs. @throws as expect()
   void parameter(const std::string& suffix, const std::vector<std::int64_t>& dims,
                  const graph::Initializer& initializer);
-  /// Adds it before x and not behind the inputs that are there.
+  /// Adds a parameter that comes before x and not behind the inputs that are there.
   void leading_parameter(const std::string& suffix, const std::vector<std::int64_t>& dims,
                          const graph::Initializer& initializer);
   /// Adds a tensor that is not trained, and otherwise as parameter() does.

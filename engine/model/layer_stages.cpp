@@ -17,7 +17,7 @@ namespace {
 using graph::NodeId;
 using graph::ValueId;
 
-/// The nodes, each after those that it reads.
+/// PostOrder lists the nodes, each after those that it reads.
 class PostOrder {
  public:
   explicit PostOrder(const graph::Graph& graph) : graph_(graph), seen_(graph.nodes.size()) {
@@ -45,7 +45,7 @@ class PostOrder {
     }
   }
 
-  /// The first node that it reads and that is not in the list.
+  /// Returns the first node that `node` reads and that is not in the list, or none.
   NodeId next_input(NodeId node) const {
     for (const ValueId input : graph_.node(node).inputs) {
       const NodeId producer = graph_.value(input).producer;

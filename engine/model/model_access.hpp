@@ -17,12 +17,13 @@ class InferenceModel;
 class TrainingModel;
 
 struct ModelAccess {
-  /// The network for micro-batches of one sample, as it is now; graph::with_batch() gives others.
+  /// Returns the network for micro-batches of one sample, as it is now; graph::with_batch() gives
+  /// others.
   static const graph::Graph& graph(const Model& model);
-  /// @throws Error invalid_model, opening with `subject`, if `value` is not one of the model.
+  /// Expects that `value` is one of the model. @throws Error invalid_model, opening with `subject`,
+  /// if it is not.
   static void expect_value(std::string_view subject, const Model& model, Value value);
-  /// Adds to the model, or nothing: what `change` has added to the network is taken back if it
-  /// throws.
+  /// Calls `change`, and takes back what it has added to the network if it throws.
   static void add(const Model& model, const std::function<void()>& change);
   /// Returns the calls of whatever shares the model's network and weights, with which every call
   /// begins.
@@ -37,7 +38,7 @@ struct ModelAccess {
   static const Model& trained(const TrainingModel& model);
   /// Returns which of the inputs and outputs of `model` are targets and losses.
   static const graph::Targets& targets(const InferenceModel& model);
-  /// The model's weights, which outlive every handle if they must.
+  /// Returns the model's weights, which outlive every handle if they must.
   static std::shared_ptr<ParameterStore> weights(const Model& model);
 };
 

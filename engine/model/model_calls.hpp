@@ -26,11 +26,11 @@ class ModelCalls : public LogScope {
 
   /// Returns false in a process that was forked from the one that made the model.
   bool in_own_process() const noexcept { return process_.is_current(); }
-  /// @throws Error closed in such a process.
+  /// Expects the process that made the model. @throws Error closed in one that was forked from it.
   void expect_own_process() const { process_.expect_current(who_); }
 
-  /// While it lives, layers are being added that may be taken back again: nothing may be compiled,
-  /// run or copied that knows them. Made inside a call.
+  /// While a Growing lives, layers are being added that may be taken back again: nothing may be
+  /// compiled, run or copied that knows these layers. It is made inside a call.
   class Growing {
    public:
     explicit Growing(ModelCalls& calls)
@@ -48,7 +48,7 @@ class ModelCalls : public LogScope {
     ModelCalls& calls_;
     const std::shared_ptr<Growth> growth_;
   };
-  /// Returns the innermost growth under way, or nothing. Used inside a call.
+  /// Returns the innermost growth under way, or nothing. It is asked inside a call.
   std::shared_ptr<const Growth> growth() const noexcept { return growth_; }
   /// Checks, inside the call `name`, that no Growing lives. @throws Error busy if one does.
   void expect_grown(std::string_view name) const;
@@ -66,17 +66,17 @@ class ModelCalls : public LogScope {
   const actors::OwningProcess process_;
   std::mutex mutex_;
   std::condition_variable left_;
-  std::thread::id thread_;          // Is that of the call under way.
-  std::string_view name_;           // Is that of the call under way, without those inside it.
+  std::thread::id thread_;          // Is the thread of the call under way.
+  std::string_view name_;           // Names the call under way, rather than those inside it.
   std::shared_ptr<Growth> growth_;  // Only the thread of the call under way makes and ends it.
-  // Counts that call and the calls that it makes itself; 0 says that none is under way.
+  // Counts the call under way and the calls that it makes itself; 0 says that none is under way.
   int depth_ = 0;
-  // Is the call that lets its thread make no other one, or empty.
+  // Names the call that lets its thread make no other one; it is empty if there is none.
   std::string_view undisturbed_ = {};
 };
 
-/// One call, from its first line to its last. The thread that makes it may make others meanwhile.
-/// Its arithmetic is canonical.
+/// A ModelCall is one call, from its first line to its last. The thread that makes it may make
+/// others meanwhile. Its arithmetic is canonical.
 class ModelCall {
  public:
   /// `name` is a literal such as "TrainingModel::step". The model outlives the call.
@@ -87,8 +87,8 @@ class ModelCall {
   ModelCall(const ModelCall&) = delete;
   ModelCall& operator=(const ModelCall&) = delete;
 
-  /// While it lives, the call is in the middle of something: its own thread, in a function of the
-  /// host's that the call has called, can make no other call either.
+  /// While an Undisturbed lives, the call is in the middle of something: its own thread, in a
+  /// function of the host's that the call has called, can make no other call either.
   class Undisturbed {
    public:
     explicit Undisturbed(const ModelCall& call);
@@ -107,8 +107,8 @@ class ModelCall {
   std::string_view name_;
 };
 
-/// The end of one of the objects that share `calls`. A destructor cannot be refused, so it waits
-/// for the call of another thread. Its arithmetic is canonical, as a call's is.
+/// A ModelEnd is the end of one of the objects that share `calls`. A destructor cannot be refused,
+/// so it waits for the call of another thread. Its arithmetic is canonical, as a call's is.
 class ModelEnd {
  public:
   explicit ModelEnd(std::shared_ptr<ModelCalls> calls) noexcept;

@@ -24,8 +24,8 @@ namespace penstock {
 
 struct Model::Impl {
   Impl(const std::string& name, std::uint64_t random_seed);
-  /// Makes one. What it holds is never freed in a process that was forked from the one that made
-  /// it.
+  /// Makes an Impl. What it holds is never freed in a process that was forked from the one that
+  /// made it.
   static std::shared_ptr<Impl> make(const std::string& name, std::uint64_t random_seed);
 
   const std::uint64_t number;  ///< Is unlike that of any other model of this process.
@@ -34,7 +34,8 @@ struct Model::Impl {
   NetworkBuilder network;
   ParameterStore weights;
 
-  /// @throws Error invalid_model, opening with `subject`, if `value` is not one of this model.
+  /// Returns the id of `value`. @throws Error invalid_model, opening with `subject`, if `value` is
+  /// not one of this model.
   graph::ValueId id(std::string_view subject, Value value) const;
   Value value(graph::ValueId id) const { return {number, network.serial(id), id}; }
 

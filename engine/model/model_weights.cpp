@@ -21,7 +21,7 @@ std::string type_text(DType dtype, const Shape& shape) {
   throw Error(Errc::shape_mismatch, "tensor " + tensor + ": " + text);
 }
 
-/// Expects exactly the model's parameters.
+/// Expects that the header has exactly the model's parameters.
 void check_fits(const WeightsHeader& header, const std::vector<ParameterInfo>& parameters,
                 const std::string& model) {
   std::map<std::string_view, const WeightsEntry*> entries;

@@ -1,5 +1,5 @@
 // NameIndex finds names in a list that grows and shrinks at its end, without going through it. It
-// learns the names of what was added when it is asked next. Used from one thread at a time.
+// learns the names of what was added when it is asked next. One thread at a time uses it.
 #pragma once
 
 #include <algorithm>
@@ -41,14 +41,14 @@ class NameIndex {
 
  private:
   void learn(const std::string& name) {
-    // First the room, so that the position is in both lists or in neither.
+    // Room is made first, so that the position is in both lists or in neither.
     if (names_.size() == names_.capacity())
       names_.reserve(std::max<std::size_t>(16, 2 * names_.size()));
     const auto [at, is_first] = first_.emplace(name, names_.size());
     names_.push_back(is_first ? &at->first : nullptr);
   }
 
-  std::unordered_map<std::string, std::size_t> first_;  // Is the position by name.
+  std::unordered_map<std::string, std::size_t> first_;  // Has the first position of each name.
   // Has names by position; a name is null if an earlier one is the same.
   std::vector<const std::string*> names_;
 };

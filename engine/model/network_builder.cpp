@@ -25,7 +25,8 @@ std::string stage_name(int number) {
   return "stage " + std::to_string(number);
 }
 
-/// Says something of a block by a number, for which there is memory before anything depends on it.
+/// A Said is a number that is said of a block, for which memory is there before anything depends on
+/// it.
 class Said {
  public:
   Said(const std::string& name, int number) : entry_{{name, number}} {}
@@ -325,7 +326,7 @@ void NetworkBuilder::reassign_blocks() {
   }
 }
 
-/// Sets what scopes and begun blocks say that are there.
+/// Sets the IPU of each block to what the scopes and begun blocks that are there say.
 void NetworkBuilder::set_ipus_of_blocks() {
   for (graph::Block& block : graph_.blocks) {
     const auto said = scope_ipus_.find(block.name);

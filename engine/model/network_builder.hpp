@@ -41,13 +41,14 @@ class NetworkBuilder {
   graph::ValueId node(const graph::Op& op, std::vector<graph::ValueId> inputs,
                       graph::Attributes attributes = {}, const std::string& name = "");
   void output(const std::string& name, graph::ValueId value);
-  /// @throws Error invalid_model at the second call, shape_mismatch if it is not f32.
+  /// Makes `value` the loss. @throws Error invalid_model at the second call, shape_mismatch if it
+  /// is not f32.
   void loss(graph::ValueId value);
 
-  /// A stage that recomputes keeps the value.
+  /// Lets a stage that recomputes keep the value.
   void checkpoint(graph::ValueId value) { graph_.value(value).checkpoint = true; }
 
-  /// @throws Error invalid_model if a layer must not be called so.
+  /// Expects that a layer may be called `name`. @throws Error invalid_model if it must not.
   void expect_new_layer(const graph::Op& op, const std::string& name);
 
   /// Opens a block, inside those that are open already, and returns a number to close it by.
@@ -55,7 +56,7 @@ class NetworkBuilder {
   /// are set; invalid_topology for an `ipu` below -1 or above highest_ipu, or another one than
   /// before.
   int open_block(const std::string& name, int ipu);
-  /// The same, named by the number of blocks that were opened so before.
+  /// Does the same for a block that is named by the number of blocks that were opened so before.
   int open_numbered_block();
   void close_block(int scope) noexcept;
   /// Opens the block of pipeline stage `number`. Scopes of stages and others do not nest.
@@ -63,10 +64,10 @@ class NetworkBuilder {
   /// where stages are set.
   int open_stage(int number);
 
-  /// Nodes outside of scopes belong to block `name` from here on, to where the next one begins.
+  /// Puts nodes outside of scopes into block `name` from here on, to where the next one begins.
   /// @throws Error as open_block(), and invalid_model inside a scope.
   void begin_block(const std::string& name, int ipu);
-  /// The same from a layer on that is there already; it can be taken back.
+  /// Does the same from a layer on that is there already; it can be taken back.
   /// @throws Error as begin_block(), and invalid_argument if there is no such layer, or a block
   /// begins there already.
   void begin_block_at(const std::string& layer, const std::string& name, int ipu);
@@ -75,18 +76,20 @@ class NetworkBuilder {
   /// on another IPU.
   void remove_marks();
 
-  /// The stage of every node, whatever else was said; until reset_stages() no node can be added,
-  /// and no scope opened.
+  /// Sets the stage of every node, whatever else was said. Until reset_stages() no node can be
+  /// added, and no scope opened.
   void set_stages(const std::vector<int>& stages);
   void reset_stages();
 
   /// Holds what the network is made of, to go back to it after more was added.
   struct State;
   State state() const;
-  /// Scopes that were opened since then are closed, and what was closed since then stays so.
+  /// Goes back to `before`. Scopes that were opened since then are closed, and what was closed
+  /// since then stays so.
   void restore(State&& before) noexcept;
 
-  /// Takes back the inputs, nodes and variables added since it was made, unless they are kept.
+  /// A Draft takes back the inputs, nodes and variables added since it was made, unless they are
+  /// kept.
   class Draft {
    public:
     explicit Draft(NetworkBuilder& builder);
@@ -113,7 +116,7 @@ class NetworkBuilder {
   [[noreturn]] void refuse(Errc code, const std::string& text) const;
   std::string described(graph::ValueId value) const;
   void expect_new(bool used, std::string_view kind, const std::string& name) const;
-  /// A block that begins before a node and ends where the next one begins.
+  /// A Begun is a block that begins before a node and ends where the next one begins.
   struct Begun {
     graph::NodeId at;
     graph::BlockId block;
@@ -127,9 +130,10 @@ class NetworkBuilder {
   graph::BlockId placed_block(const std::string& name, int ipu);
   graph::BlockId find_or_add_block(const std::string& name);
   graph::NodeId first_node_of(const std::string& layer) const;
-  /// The first node that is in no scope and before every begun block; `none` if there is none.
+  /// Returns the first node that is in no scope and before every begun block, or `none`.
   graph::NodeId first_unsaid() const;
-  /// @throws Error invalid_topology if that makes a block of its own, and `ipu` is not this one's.
+  /// Expects that the block of the first layers, if any node is in it, is on no other IPU than its
+  /// own. @throws Error invalid_topology if `ipu` is another one.
   void expect_ipu_of_first_block(int ipu) const;
   bool changes_nothing_before(graph::NodeId at);
   void begin(graph::NodeId at, const std::string& name, int ipu, bool is_mark);
@@ -145,8 +149,8 @@ class NetworkBuilder {
   void drop_blocks_but(const std::vector<bool>& kept);
 
   graph::Graph graph_;
-  NetworkNames names_;                  // Are the names of graph_.
-  std::vector<std::uint64_t> serials_;  // Are numbered by value.
+  NetworkNames names_;                  // Has the names of graph_.
+  std::vector<std::uint64_t> serials_;  // Has a serial number for each value.
   std::uint64_t last_serial_ = 0;
   std::vector<Scope> open_;
   int scopes_ = 0;

@@ -1,6 +1,6 @@
 // NetworkNames says which names a network's inputs, variables, nodes, outputs and blocks have, and
 // makes names for nodes that were given none, in a time that does not depend on how many there are.
-// Used from one thread at a time.
+// One thread at a time uses it.
 #pragma once
 
 #include <cstddef>

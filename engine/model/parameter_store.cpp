@@ -122,7 +122,7 @@ void ParameterStore::lose(Errc code, const char* why) noexcept {
   if (!why) return;
   try {
     loss_->why = why;
-  } catch (const std::bad_alloc&) {  // the code says enough
+  } catch (const std::bad_alloc&) {  // The code says enough.
   }
 }
 

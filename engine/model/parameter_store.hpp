@@ -32,7 +32,7 @@ class ParameterStore {
   /// Makes an empty store. The text of every error begins with `model`.
   explicit ParameterStore(std::string model) : model_(std::move(model)) {}
 
-  /// Appends a parameter with its first value. Does not throw if there was room reserved for it.
+  /// Appends a parameter with its first value. This does not throw if room was reserved for it.
   void add(ParameterInfo info, Tensor value);
   /// Makes room for `count` more parameters.
   void reserve(std::size_t count);

@@ -75,7 +75,7 @@ Value Sequential::output() const noexcept {
   return layers == 0 ? begin_ : extents_[layers - 1].output;
 }
 
-// Whatever grows the chain begins with this: what was taken back is always at its end, therefore.
+// Whatever grows the chain begins with this, so that what was taken back is always at its end.
 void Sequential::drop_layers_taken_back() {
   extents_.resize(size());
 }
@@ -148,7 +148,7 @@ std::vector<int> Sequential::stages() const {
   return calling(model_, "Sequential::stages", [&] {
     const auto& graph = ModelAccess::graph(model_);
     std::vector<int> stages(size(), -1);
-    bool holds = true;  // Says whether what was given is so.
+    bool holds = true;  // Says whether the layers are in the stages that were given.
     for (std::size_t layer = 0; layer < size(); ++layer) {
       if (extents_[layer].begin == extents_[layer].end) continue;
       const graph::BlockId block = graph.nodes[extents_[layer].begin].block;

@@ -1,4 +1,4 @@
-// Tables as text, for a person to read.
+// Tables are written here as text for a person to read.
 #pragma once
 
 #include <string>

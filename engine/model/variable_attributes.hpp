@@ -10,19 +10,20 @@
 
 namespace penstock {
 
-/// @throws Error invalid_argument unless the optimizer's rule, or the optimizer, has that
-/// attribute; lists those that there are.
+/// Expects that the optimizer's rule, or the optimizer, has that attribute. @throws Error
+/// invalid_argument that lists the attributes that there are.
 void expect_attribute(const Optimizer& optimizer, std::string_view attribute);
 
 /// Returns whether the attribute has another value than its default, or is the learning rate.
 bool was_given(const Optimizer& optimizer, std::string_view attribute);
 
-/// @throws Error invalid_argument naming both rules unless they are the same.
+/// Expects that both have the same rule. @throws Error invalid_argument naming both rules.
 void expect_rule_kept(const Optimizer& first, const Optimizer& next);
 
-/// @throws Error invalid_argument naming the first attribute that is constant in `first` and
+/// Expects that `next` has the constants of `first`. Both optimizers are valid and of the same
+/// rule. @throws Error invalid_argument naming the first attribute that is constant in `first` and
 /// differs in `next`, and the parameter, one of a model's trainable `parameters`, that it would
-/// differ for. Both optimizers are valid and of the same rule.
+/// differ for.
 void expect_constants_kept(const Optimizer& first, const Optimizer& next,
                            std::span<const std::string> parameters);
 

@@ -47,8 +47,8 @@ std::string hashes(std::string_view key, std::string_view content) {
   return hexadecimal(forwards) + hexadecimal(backwards);
 }
 
-/// The opening, the hashes of what follows, the sizes of the key and of the content: 24 + 4 x 16
-/// bytes and a line's end.
+/// Returns the beginning of a plan's file: the opening, the hashes of the rest, and the sizes of
+/// the key and of the content, which are 24 + 4 x 16 bytes and a line's end.
 std::string header(std::string_view key, std::string_view content) {
   return std::string(opening) + hashes(key, content) + hexadecimal(key.size()) +
          hexadecimal(content.size()) + "\n";
@@ -77,7 +77,7 @@ std::optional<std::string> content_of(InputFile& file, std::string_view key) {
   return content;
 }
 
-/// Links and whatever else is no regular file are passed over.
+/// Opens a file, or returns nothing for links and whatever else cannot be read as a regular file.
 std::optional<InputFile> open_entry(const fs::path& file) try {
   return std::optional<InputFile>(std::in_place, file, "a plan", InputFile::Links::refused);
 } catch (const Error&) {
@@ -141,7 +141,8 @@ struct Kept {
   std::int64_t bytes;
 };
 
-/// Other programs call their plans so as well.
+/// Returns whether the file is a plan. Its name does not say so, for other programs use such names
+/// too.
 bool is_plan(const fs::path& directory, const std::string& name) {
   constexpr std::string_view digits = "0123456789abcdef";
   return name.size() == name_digits + suffix.size() && name.ends_with(suffix) &&

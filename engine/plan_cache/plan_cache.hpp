@@ -16,18 +16,18 @@ namespace penstock {
 
 class PlanCache {
  public:
-  /// At most so many bytes are kept there. @throws Error io_error if the directory is missing and
-  /// cannot be made, or is none.
+  /// Makes a cache that keeps at most `limit` bytes in `directory`. @throws Error io_error if the
+  /// directory is missing and cannot be made, or is none.
   PlanCache(std::filesystem::path directory, std::int64_t limit);
 
   /// Returns what is kept under the key, as a whole, or nothing if there is none. What is read
   /// counts as used.
   std::optional<std::string> read(std::string_view key) const;
 
-  /// Keeps it, and removes the plans that were not used for the longest time beyond the limit, and
-  /// what killed processes left behind. With a limit of 0 nothing is kept.
-  /// @throws Error io_error, also if something else has the plan's name; invalid_argument if it is
-  /// larger than the limit; out_of_memory.
+  /// Keeps `content` under `key`, and removes the plans that were not used for the longest time
+  /// beyond the limit, and what killed processes left behind. With a limit of 0 nothing is kept.
+  /// @throws Error io_error, also if something else has the plan's name; invalid_argument if the
+  /// content is larger than the limit; out_of_memory.
   void write(std::string_view key, std::string_view content) const;
 
  private:

@@ -1,7 +1,7 @@
-// Plain structs as JSON objects, field by field, and read back, merged into what is there already.
-// A struct takes part by a function each_field(struct, visit), which calls visit(name, field) for
-// each of its fields; a type that is written otherwise by functions written() and read_json() of
-// its own. Pure.
+// These functions write plain structs as JSON objects, field by field, and read them back, merged
+// into what is there already. A struct takes part by a function each_field(struct, visit), which
+// calls visit(name, field) for each of its fields. A type that is written otherwise has functions
+// written() and read_json() of its own. All functions are pure.
 #pragma once
 
 #include <algorithm>
@@ -212,7 +212,7 @@ void read_json(FieldReader& reader, const std::string& path, const JsonValue& js
   if (json.kind != JsonValue::Kind::null) read_json(reader, path, json, value.emplace());
 }
 
-/// A list replaces the one that was there.
+/// Replaces the list that was there.
 template <class T>
 void read_json(FieldReader& reader, const std::string& path, const JsonValue& json,
                std::vector<T>& values) {
@@ -222,7 +222,7 @@ void read_json(FieldReader& reader, const std::string& path, const JsonValue& js
     reader.read(path + '[' + std::to_string(i) + ']', json.items[i], values[i]);
 }
 
-/// An object of names that are the host's replaces the one that was there.
+/// Replaces the object that was there, whose names are the host's.
 template <class T>
 void read_json(FieldReader& reader, const std::string& path, const JsonValue& json,
                std::map<std::string, T>& values) {
@@ -238,8 +238,8 @@ void read_json(FieldReader& reader, const std::string& path, const JsonValue& js
   reader.read_fields(path, json, group);
 }
 
-/// `base` with the fields that `json` names, checked by its validate(), whose refusals get the line
-/// of the field that they begin with.
+/// Returns `base` with the fields that `json` names, after its validate() has checked them. A
+/// refusal begins with the line of the field that it names first.
 template <class Group>
 Group read_checked(const std::string& name, const JsonValue& json, const Group& base) {
   return on_hosts_thread(name, [&] {

@@ -18,7 +18,7 @@ bool separates(char c) {
   return c == '-' || c == '_';
 }
 
-// Whatever the process's locale is.
+// Returns `c` in lower case, whatever the process's locale is.
 char lower(char c) {
   return 'A' <= c && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }

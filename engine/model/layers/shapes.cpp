@@ -1,4 +1,4 @@
-// Model's layers that only move elements.
+// These are Model's layers that only move elements.
 #include "engine/model/model_state.hpp"
 #include "graph/ops/movement/concat.hpp"
 #include "graph/ops/movement/reshape.hpp"
