@@ -1,5 +1,5 @@
-// The networks that trainer, tests and benchmarks share, by name. To add one: write its file pair,
-// include it in networks.cpp, add it to the list.
+// These are the networks that trainer, tests and benchmarks share, by name. To add one, write its
+// file pair, include it in networks.cpp and add it to the list.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct Network {
   std::string_view name;
   std::int64_t channels = 1;
   std::int64_t size = 28;
-  Normalization normalization = {};  ///< Is that of the pixels on which it is trained.
+  Normalization normalization = {};  ///< Normalises the pixels of the data for which it is made.
   Model (*build)(std::uint64_t seed) = nullptr;
 };
 

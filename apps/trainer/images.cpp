@@ -13,7 +13,8 @@ constexpr std::int64_t synthetic_test_images = 2000;
 
 constexpr const char* fashion_mnist_directory = "/usr/share/datasets/fashion-mnist";
 
-/// The test's images come from another stream of numbers than those of any other seed.
+/// Returns generated images. Those of the test come from another stream of numbers than those of
+/// any other seed.
 Images synthetic_images(std::uint64_t seed, const penstock::Normalization& normalization) {
   constexpr std::uint64_t test = std::uint64_t{1} << 63;
   return {penstock::synthetic_digits(synthetic_training_images, seed, normalization),

@@ -1,4 +1,4 @@
-// The data sets that penstock-train knows, opened and checked.
+// The data sets that penstock-train knows are opened and checked here.
 #pragma once
 
 #include <memory>

@@ -8,7 +8,8 @@
 namespace trainer {
 namespace {
 
-/// The lowest free descriptor is the one that is taken: with those below in use, a closed one.
+/// Opens a stream that is closed. The system takes the lowest free descriptor, which is this one if
+/// those below are in use.
 void occupy(int stream, int mode) {
   if (::fcntl(stream, F_GETFD) < 0) ::open("/dev/null", mode);
 }

@@ -28,7 +28,8 @@ penstock::Shape image_of(const penstock::networks::Network& network) {
   return {network.channels, network.size, network.size};
 }
 
-/// An image's score is a number only if every weight is one. The refusal opens with `expectation`.
+/// Expects that every weight is a number, for otherwise no image's score is one. The refusal opens
+/// with `expectation`.
 void check_finite(const penstock::Model& model, const std::string& expectation,
                   const std::string& advice = "") {
   for (const penstock::ParameterInfo& info : model.parameters()) {
@@ -75,15 +76,15 @@ std::string step_size(const penstock::Options& options) {
          std::to_string(options.topology.replication_factor);
 }
 
-/// A whole number, if a double holds it exactly.
+/// Returns a whole number as a text, or "more than" the largest one up to which a double is exact.
 std::string whole_text(double number) {
   constexpr double exact = 0x1p53;
   return number <= exact ? decimal_text(number, 0) : "more than " + decimal_text(exact, 0);
 }
 
-/// The options, if they are legal and `images` are enough for a step.
+/// Returns the options, and refuses them if they are not legal or `images` are too few for a step.
 penstock::Options checked(const penstock::Options& options, std::int64_t images) {
-  // In double, where the product of four ints cannot overflow.
+  // This is computed in double, where the product of four ints cannot overflow.
   const double needed = double{1} * options.batch_size * options.device_iterations *
                         options.training.gradient_accumulation *
                         options.topology.replication_factor;
@@ -162,7 +163,7 @@ StepMetrics step_metrics(const penstock::StepRecord& record, const penstock::Ste
           .samples_per_second = record.samples_per_second};
 }
 
-/// The weight updates of the whole run.
+/// Returns the number of weight updates of the whole run.
 std::int64_t run_updates(const TrainingOptions& training, const penstock::DataLoader& loader,
                          const penstock::Options& engine) {
   const std::int64_t all = training.epochs * loader.batches() * engine.device_iterations;
@@ -236,7 +237,7 @@ void Run::execute(const std::function<void()>& on_first_step) {
   const RunMetrics run = summary(history, evaluation);
   outputs_.add(run);
   outputs_.commit();
-  // Last, so that a result which nobody gets does not cost a finished training.
+  // This comes last, so that a result which nobody gets does not cost a finished training.
   print("Accuracy on test set: " + percent(run.test_accuracy) + '\n');
 }
 

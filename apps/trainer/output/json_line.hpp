@@ -16,7 +16,7 @@ class JsonLine {
   JsonLine& begin_array() { return open('['); }
   JsonLine& end_array() { return close(']'); }
 
-  /// The name of the next value, which JSON needs no escapes for.
+  /// Writes the name of the next value. JSON must need no escapes for it.
   JsonLine& key(std::string_view name);
   JsonLine& value(double number);
   JsonLine& value(std::integral auto number) { return item(std::to_string(number)); }

@@ -13,25 +13,25 @@ namespace trainer {
 struct StepMetrics {
   int epoch = 1;                   ///< Is counted from 1.
   std::int64_t step = 1;           ///< Is the step of the epoch, counted from 1.
-  std::uint64_t updates = 0;       ///< Counts those of the run so far.
+  std::uint64_t updates = 0;       ///< Counts the updates of the run so far.
   double loss = 0;                 ///< Is the mean over the step's images.
-  std::vector<float> losses = {};  ///< Has those of every micro-batch, in the order of the data.
+  std::vector<float> losses = {};  ///< Has the loss of every micro-batch, in the order of the data.
   double accuracy = 0;             ///< Is a fraction.
-  double samples_per_second = 0;   ///< Counts from asking for the data to the step's return.
+  double samples_per_second = 0;   ///< Is measured from asking for the data to the step's return.
 };
 
 struct RunMetrics {
   double compile_seconds = 0;
-  int plans_from_cache = 0;  ///< Counts those of the two that came from the cache.
+  int plans_from_cache = 0;  ///< Counts the plans that came from the cache, of two.
   double train_samples_per_second = 0;
   double train_waited_seconds = 0;  ///< Is the time for which images had not been read yet.
   double inference_samples_per_second = 0;
   double test_accuracy = 0;  ///< Is a fraction.
   std::int64_t peak_rss_bytes = 0;
-  std::vector<penstock::StageReport> stages = {};  ///< Are those of the training model.
+  std::vector<penstock::StageReport> stages = {};  ///< Are the reports of the training model.
 };
 
-/// One line of JSON, without its end.
+/// Returns one line of JSON, without its end.
 std::string to_json(const StepMetrics& step);
 std::string to_json(const RunMetrics& run);
 

@@ -15,7 +15,7 @@ fs::path trace_path(const OutputOptions& options, const char* part) {
   return fs::path(options.profile_dir) / part / "trace.json";
 }
 
-/// The file, in a directory that is there.
+/// Returns `file`, after making the directory that it is to be in.
 const fs::path& with_directory(const fs::path& file) {
   std::error_code error;
   fs::create_directories(file.parent_path(), error);

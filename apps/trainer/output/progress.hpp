@@ -11,15 +11,12 @@
 
 namespace trainer {
 
-/// Returns a line such as "Loss:0.1422
-/// Accuracy:95.78%: 100%
-/// ██████████
-/// 15/15 [00:01<00:00, 14.89it/s]". The text before the first colon and its colon are left out if
-/// `description` is empty.
+/// Returns a line of four parts: `description` and a colon, which are left out if it is empty; the
+/// percentage; a bar; and a text such as "15/15 [00:01<00:00, 14.89it/s]".
 std::string bar_line(const std::string& description, std::int64_t done, std::int64_t total,
                      double seconds);
 
-/// Returns the same for a place among other lines, such as "Epoch 1/3: 3/15 [00:01<00:04, 2.81it/s]
+/// Returns the line for a place among other lines, such as "Epoch 1/3: 3/15 [00:01<00:04, 2.81it/s]
 /// Loss:0.1422".
 std::string plain_line(const std::string& title, const std::string& description, std::int64_t done,
                        std::int64_t total, double seconds);
@@ -51,7 +48,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// One more step is done.
+  /// Notes that one more step is done.
   void advance(const std::string& description);
   /// Ends the bar's line, so that others may write; the next bar begins one.
   void make_room();

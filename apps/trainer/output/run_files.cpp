@@ -9,7 +9,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The same text for all names of a file, whether or not it exists.
+/// Returns the same path for all names of a file, whether or not the file exists.
 fs::path location(const fs::path& file) {
   std::error_code error;
   const fs::path canonical = fs::weakly_canonical(fs::absolute(file, error), error);

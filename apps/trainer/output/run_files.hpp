@@ -13,8 +13,9 @@ struct RunFile {
   std::filesystem::path path;
 };
 
-/// Weights may take the place of those that the run began with; nothing else may replace an input
-/// or another output, by whatever name, or stand where an output needs a directory.
+/// Checks what the outputs replace. Weights may take the place of those that the run began with;
+/// nothing else may replace an input or another output, by whatever name, or stand where an output
+/// needs a directory.
 /// @throws penstock::Error invalid_argument naming both.
 void check_distinct(std::span<const RunFile> outputs, std::span<const RunFile> inputs);
 
