@@ -1,11 +1,12 @@
-// One table of what the engine does and of its goals. Whole networks are beside PyTorch, which is
-// given the same weights and batches in alternating runs, and beside the machine's peak measured
-// just before; single ops are beside the peak of their core, measured by turns. Data are in memory
-// and drawn from a seed. Fails if both did not arrive at the same losses and logits.
+// This program prints one table of what the engine does and of its goals. Whole networks are beside
+// PyTorch, which is given the same weights and batches in alternating runs, and beside the
+// machine's peak measured just before; single ops are beside the peak of their core, measured by
+// turns. Data are in memory and drawn from a seed. The program fails if both did not arrive at the
+// same losses and logits.
 // Usage: network_benchmark [all|contests|ops [ROUNDS [PENSTOCK_BYTES [PYTORCH_BYTES]]]]
-// `contests` are the networks beside PyTorch, `ops` single ops. ROUNDS is how often each
-// measurement is repeated, the bytes are the peak memory of processes that did the trainer's
-// default work: benchmarks/run measures them.
+// `contests` are the networks beside PyTorch, `ops` are single ops. ROUNDS is how often each
+// measurement is repeated. The bytes are the peak memory of processes that did the trainer's
+// default work; benchmarks/run measures them.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -33,7 +34,7 @@ constexpr int cores = 2;  // The goals are for such a machine.
 /// PyTorch's column says this without PyTorch.
 const std::string not_installed = "not installed";
 
-/// Prints it; returns GFLOP/s of both cores.
+/// Prints what the machine can do at most, and returns the GFLOP/s of both cores.
 double measure_machine() {
   const graph::Isa isa = graph::available_isas().back();
   const double peak = fma_peak(isa, cores);

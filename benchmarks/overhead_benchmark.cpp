@@ -1,5 +1,5 @@
-// What the engine itself costs: microseconds per stage visit, and the processor time that an engine
-// takes while nobody calls it. Usage: overhead_benchmark [ROUNDS]
+// This measures what the engine itself costs: microseconds per stage visit, and the processor time
+// that an engine takes while nobody calls it. Usage: overhead_benchmark [ROUNDS]
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -1,6 +1,6 @@
-// Peak memory of a process in which PyTorch does the trainer's default work: a data set of 60,000
-// images of a byte per pixel is held, and mnist-cnn trained for one epoch of it. Prints bytes, or 0
-// if PyTorch is not installed.
+// This measures the peak memory of a process in which PyTorch does the trainer's default work: a
+// data set of 60,000 images of a byte per pixel is held, and mnist-cnn is trained for one epoch of
+// it. It prints bytes, or 0 if PyTorch is not installed.
 #include <cstdint>
 #include <cstdio>
 #include <vector>

@@ -1,5 +1,6 @@
-// How the scheduler should be set: how long an actor keeps a worker, how many workers there are,
-// and whether IPUs run on the workers or on threads of their own. Prints, per setting:
+// This measures how the scheduler should be set: how long an actor keeps a worker, how many workers
+// there are, and whether IPUs run on the workers or on threads of their own. It prints, per
+// setting:
 //   visit    microseconds of wall-clock time per stage visit of four empty stages
 //   many     the same of a thousand
 //   call     microseconds of a call with a single micro-batch through one empty stage: the way from
@@ -27,12 +28,12 @@ namespace {
 
 struct Work {
   Model model;
-  std::int64_t features;  ///< Counts those of its input.
+  std::int64_t features;  ///< Counts the features of the model's input.
   std::int64_t batch;
-  std::int64_t micro_batches;  ///< Counts those of one update, and of one call.
+  std::int64_t micro_batches;  ///< Counts the micro-batches of one update, and of one call.
 };
 
-/// A model in training on an actor system of its own.
+/// An Engine is a model in training on an actor system of its own.
 class Engine {
  public:
   Engine(const Work& work, const actors::SystemOptions& system)

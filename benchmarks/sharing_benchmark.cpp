@@ -19,7 +19,7 @@ struct Work {
   std::string name;
   Model model;
   int batch, accumulation;
-  std::vector<Shape> inputs;  ///< Are those of one sample; the shape of a label is empty.
+  std::vector<Shape> inputs;  ///< Have the sizes of one sample; the shape of a label is empty.
 };
 
 Model convolutions(std::int64_t channels, std::int64_t size) {
@@ -67,7 +67,7 @@ Tensor noise(std::int64_t count, const Shape& sample) {
   return Tensor(Shape(shape), values);
 }
 
-/// One work with so many threads per IPU; keeps each round's seconds.
+/// A Contestant does one work with so many threads per IPU, and keeps each round's seconds.
 class Contestant {
  public:
   Contestant(const Work& work, int threads) : model_(work.model, options(work, threads), Sgd{}) {
@@ -75,7 +75,7 @@ class Contestant {
       inputs_.push_back(noise(options(work, threads).samples_per_step(), shape));
   }
 
-  /// Steps for about as long as makes a round; keeps the time of one.
+  /// Takes steps for a fifth of a second, and keeps the mean time of a step.
   void run() {
     double seconds = 0;
     int steps = 0;

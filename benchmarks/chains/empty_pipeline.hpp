@@ -20,8 +20,8 @@ class EmptyPipeline {
 
   explicit EmptyPipeline(const Setting& setting);
 
-  /// Wall-clock time of a call over its visits: a visit is one forward or backward of one
-  /// micro-batch on one stage. Median of `rounds` calls.
+  /// Returns the wall-clock time of a call over its visits, as the median of `rounds` calls. A
+  /// visit is one forward or backward of one micro-batch on one stage.
   double visit_microseconds(int rounds);
 
  private:

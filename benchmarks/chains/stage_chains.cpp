@@ -5,7 +5,7 @@
 namespace penstock::benchmarks {
 namespace {
 
-/// `add_stage` adds a layer of the given name.
+/// Returns a chain of stages, to each of which `add_stage` adds a layer of the given name.
 template <class AddStage>
 Model chain(const char* name, std::int64_t inputs, int count, AddStage add_stage) {
   Model model(name);

@@ -1,5 +1,5 @@
-// Networks that are chains of stages, one block "B0", "B1", ... each, for measuring the engine
-// rather than kernels. Input "x", a loss, no other output.
+// These networks are chains of stages, each a block "B0", "B1" and so on, for measuring the engine
+// rather than kernels. They have an input "x", a loss, and no other output.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ Model empty_stages(int count);
 inline constexpr int equal_stage_count = 4;
 /// Counts the features of x.
 inline constexpr std::int64_t equal_stage_inputs = 768;
-/// Four dense layers that take equally long, forward and backward together. x [N,768].
+/// Makes four dense layers that take equally long, forward and backward together, for x [N,768].
 Model equal_stages();
 
 }  // namespace penstock::benchmarks

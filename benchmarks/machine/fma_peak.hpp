@@ -5,8 +5,8 @@
 
 namespace penstock::benchmarks {
 
-/// GFLOP/s of so many threads at once, a fused multiply-add counting as two; of each thread the
-/// best of many short runs.
+/// Returns the GFLOP/s of so many threads at once, where a fused multiply-add counts as two. Each
+/// thread counts with the best of many short runs.
 double fma_peak(graph::Isa isa, int threads = 1);
 
 /// Returns the same for this thread, within some milliseconds: the median of short runs.

@@ -18,7 +18,7 @@ float multiply_add(std::int64_t rounds) {
   return total[0];
 }
 
-/// Places that are read side by side: a core fetches ahead of each, and more than of one.
+/// So many places are read side by side, for a core fetches ahead of each, and more than of one.
 constexpr int stream_count = 8;
 constexpr int line = 64 / sizeof(float);
 

@@ -1,5 +1,5 @@
-// Loops that show what a core can do at most: chains of multiply-adds in registers, and reading and
-// writing memory. Compiled once per instruction set like the kernels.
+// These loops show what a core can do at most: chains of multiply-adds in registers, and reading
+// and writing memory. The build compiles them once per instruction set, like the kernels.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 namespace penstock::benchmarks {
 
 struct Loops {
-  std::int64_t flops_per_round;  ///< Is that of `multiply_add`, which counts as two.
+  std::int64_t flops_per_round;  ///< Counts each multiply-add as two.
   float (*multiply_add)(std::int64_t rounds);
-  std::int64_t unit;  ///< Is what `count` is a multiple of below.
+  std::int64_t unit;  ///< Divides the `count` of both functions below.
   float (*read)(const float* from, std::int64_t count);
   void (*write)(float* to, std::int64_t count, float value);
 };

@@ -9,8 +9,8 @@
 
 namespace penstock::benchmarks {
 
-/// Memory that one core reads or writes again and again: from the nearest cache that holds all of
-/// it, or from main memory.
+/// A WorkingSet is memory that one core reads or writes again and again: from the nearest cache
+/// that holds all of it, or from main memory.
 class WorkingSet {
  public:
   WorkingSet(graph::Isa isa, std::int64_t bytes);
@@ -25,8 +25,8 @@ class WorkingSet {
   std::shared_ptr<std::byte> memory_;
 };
 
-/// GB/s of so many threads at once, each reading 256 MB of its own: of each the best of several
-/// passes.
+/// Returns the GB/s of so many threads at once, each reading 256 MB of its own. Each thread counts
+/// with the best of several passes.
 double memory_bandwidth(graph::Isa isa, int threads = 1);
 
 }  // namespace penstock::benchmarks

@@ -6,7 +6,7 @@
 
 namespace penstock::benchmarks {
 
-/// Runs `measure` on so many threads at the same time; the sum of what they return.
+/// Runs `measure` on so many threads at the same time, and returns the sum of what they return.
 template <class Measure>
 double sum_over_threads(int threads, const Measure& measure) {
   std::vector<double> results(static_cast<std::size_t>(threads));

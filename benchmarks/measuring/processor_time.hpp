@@ -1,4 +1,4 @@
-// Processor time that this process has taken.
+// This tells the processor time that this process has taken.
 #pragma once
 
 namespace penstock::benchmarks {

@@ -20,7 +20,7 @@ struct Row {
 };
 
 void print_header();
-/// At once, so that a long run shows where it is.
+/// Prints a row at once, so that a long run shows where it is.
 void print(const Row& row);
 
 /// Returns a text such as "38123" or "7.25".

@@ -10,7 +10,7 @@ namespace penstock::benchmarks {
 namespace {
 
 constexpr std::int64_t batch = 32;
-/// Counts those of a call, in whole windows.
+/// Counts the micro-batches of a call, which are whole windows.
 constexpr int micro_batches = 120;
 
 class Engine {

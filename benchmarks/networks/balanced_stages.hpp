@@ -3,18 +3,18 @@
 
 namespace penstock::benchmarks {
 
-/// Medians of a way to run them.
+/// Holds medians of one way to run the stages.
 struct StageTimes {
   double visit_microseconds = 0;  ///< Is the wall-clock time of one forward or backward of a stage.
-  double busy_cores = 0;          ///< Counts those that compute at the same time, on average.
+  double busy_cores = 0;          ///< Counts the cores that compute at the same time, on average.
 };
 
 struct BalancedStages {
   StageTimes pipelined, sharded;
-  double speedup = 0;  ///< Is that of pipelined over sharded execution, in alternating runs.
+  double speedup = 0;  ///< Is sharded time over pipelined time, in alternating runs.
 };
 
-/// Compares them on two worker threads, with windows of `accumulation` micro-batches.
+/// Compares both ways on two worker threads, with windows of `accumulation` micro-batches.
 BalancedStages compare_balanced_stages(int accumulation, int rounds);
 
 }  // namespace penstock::benchmarks

@@ -12,7 +12,7 @@
 namespace penstock::benchmarks {
 namespace {
 
-/// The setting with the shortest of a few runs, which all do in turns.
+/// Returns the setting with the shortest of a few runs. All settings run in turns.
 const Setting& fastest(const Contest& contest, const Samples& samples) {
   const auto& settings = contest.settings;
   if (settings.size() == 1) return settings.front();
@@ -29,15 +29,15 @@ const Setting& fastest(const Contest& contest, const Samples& samples) {
   return settings[static_cast<std::size_t>(best)];
 }
 
-/// One contestant, and how long each of its runs took.
+/// A Lane has one contestant, and how long each of its runs took.
 struct Lane {
   Runner* runner;
   int pytorch_threads;  ///< Is 0 for the engine.
   std::vector<double> seconds = {};
 };
 
-/// The second of two runs: what the contestant before leaves behind, caches and threads that wait
-/// busily for a while, is not this one's.
+/// Runs a contestant twice and keeps the time of the second run, for the first one meets what the
+/// contestant before leaves behind: caches, and threads that wait busily for a while.
 void run_once(Lane& lane) {
   if (lane.pytorch_threads > 0) pytorch()->use_threads(lane.pytorch_threads);
   lane.runner->run();

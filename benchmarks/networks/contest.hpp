@@ -19,10 +19,11 @@ struct Goal {
 struct Contest {
   std::string title;
   Task task;
-  /// Counts those of one sample, as the network is written down, where a multiply-add counts as
-  /// two: of the forward, and in training twice that again, but for the gradient of the images.
+  /// Counts the millions of operations of one sample, as the network is written down, where a
+  /// multiply-add counts as two. Training has those of the forward and twice that again, but for
+  /// the gradient of the images.
   double megaflops = 0;
-  /// Are those of the engine, of which the fastest of a trial is measured.
+  /// Holds settings of the engine, of which the fastest in a trial is measured.
   std::vector<Setting> settings;
   Cut pytorch;  ///< Has as many samples per run as every setting.
   Goal goal = {};
@@ -35,14 +36,14 @@ struct Speed {
 
 struct Standing {
   Speed penstock;
-  /// Is that with the number of threads that is faster; it is 0 if PyTorch is not installed.
+  /// Is the speed with the number of threads that is faster; it is 0 if PyTorch is not installed.
   Speed pytorch = {};
-  double difference = 0;  ///< Is that of the outcomes of the first runs, relative to PyTorch's.
+  double difference = 0;  ///< Compares the outcomes of the first runs, relative to PyTorch's.
   /// Counts the blocks of tensor memory that the engine allocated while it was measured.
   std::uint64_t blocks = 0;
 };
 
-/// `rounds` runs of each contestant in turns.
+/// Measures `rounds` runs of each contestant, in turns.
 Standing hold(const Contest& contest, int rounds);
 
 }  // namespace penstock::benchmarks

@@ -7,7 +7,7 @@
 
 namespace penstock::benchmarks {
 
-/// Training of mnist-cnn in its own topology, four stages.
+/// Returns the training of mnist-cnn in its own topology, four stages.
 const Contest& mnist_training();
 /// Returns all contests, that one first.
 const std::vector<Contest>& contests();

@@ -13,7 +13,7 @@
 namespace penstock::benchmarks {
 namespace {
 
-// Means are measured against these, with as many samples an update each.
+// These functions set what means are measured against. All leave an update as many samples.
 void on_four_ipus(Options&) {}
 void in_two_replicas(Options& options) {
   options.topology.replication_factor = 2;
@@ -99,12 +99,12 @@ class Engine {
   std::vector<double> seconds_;
 };
 
-/// The engine with a means and the same one without it.
+/// A Pair is the engine with a means and the same one without it.
 struct Pair {
   Engine without, with;
 };
 
-/// Measures by turns, each as often the first.
+/// Measures both engines by turns, and begins with each of them in every second round.
 MemoryCost cost_of(const Means& means, int rounds) {
   Options without = options_for(mnist_training().settings.front());
   means.without(without);

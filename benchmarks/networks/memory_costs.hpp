@@ -9,12 +9,12 @@
 namespace penstock::benchmarks {
 
 struct MemoryCost {
-  std::string means;  ///< Saves the memory.
-  /// Says how many times as long it takes as without, by medians of alternating runs.
+  std::string means;  ///< Names what saves the memory.
+  /// Says how many times as long a step takes as without the means, by medians of alternating runs.
   double times = 1;
-  /// Longer by which an update of all stages and replicas works, loads of weights included.
+  /// Says how much longer an update of all stages and replicas works, loads of weights included.
   double update_microseconds = 0;
-  std::int64_t bytes_less = 0;  ///< Counts those of the IPUs' peaks, all together.
+  std::int64_t bytes_less = 0;  ///< Says by how much the IPUs' peaks are less, all together.
 };
 
 std::vector<MemoryCost> memory_costs(int rounds);

@@ -70,7 +70,7 @@ double row_seen(std::int64_t taps, std::int64_t pixels) {
   return static_cast<double>(seen) / static_cast<double>(taps * pixels);
 }
 
-/// A convolution that keeps the image's size.
+/// A WideLayer is a convolution that keeps the image's size.
 struct WideLayer {
   std::int64_t in_channels, out_channels, kernel;
 };

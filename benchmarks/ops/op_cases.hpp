@@ -1,4 +1,4 @@
-// The calls of single ops that are measured, and which of them have goals.
+// These are the calls of single ops that are measured, some of which have goals.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@ struct OpCase {
   std::vector<graph::TensorType> inputs;
   std::int64_t images;
   graph::Attributes attributes = {};
-  /// The share of the multiplications of its cost that meet a pixel; the others meet one of the
-  /// zeros around an image, and may be left out.
+  /// Is the share of the op's multiplications that meet a pixel; the others meet one of the zeros
+  /// around an image, and may be left out.
   double seen = 1;
 };
 
-/// Cases with one goal, which each of them must reach.
+/// Holds cases with one goal, which each of them must reach.
 struct OpGoal {
   std::string work;
-  double percent;  ///< Is that of the peak, or of the roofline.
+  double percent;  ///< Is a percentage of the peak, or of the roofline.
   bool of_roof = false;
   std::vector<OpCase> cases = {};  ///< Are named by what tells them apart.
 };

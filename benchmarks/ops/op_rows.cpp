@@ -25,14 +25,14 @@ double call_seconds(const OpCall& call) {
   return median(times);
 }
 
-/// GB/s at which as many bytes as the op's are read, or written if it writes most.
+/// Returns the GB/s at which `memory` is read, or written if `writes` is true.
 double bandwidth(WorkingSet& memory, bool writes) {
   std::vector<double> passes;
   for (int pass = 0; pass < 10; ++pass) passes.push_back(writes ? memory.write() : memory.read());
   return median(passes);
 }
 
-/// Has medians.
+/// Holds medians of several rounds.
 struct Figure {
   double gflops;
   double peak;       ///< Counts GFLOP/s.
@@ -63,7 +63,7 @@ Figure measure(const OpCase& item, int rounds) {
           .roof = std::min(peak, gigabytes * cost.flops / cost.bytes)};
 }
 
-/// "66-96", or "80" where both are the same.
+/// Returns a text such as "66-96", or "80" where both ends are the same.
 std::string range(const std::vector<double>& values) {
   const auto [low, high] = std::ranges::minmax_element(values);
   const std::string from = number(*low), to = number(*high);

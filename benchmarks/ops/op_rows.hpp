@@ -4,7 +4,7 @@
 
 namespace penstock::benchmarks {
 
-/// Medians of so many rounds. Runs on a thread of its own, which stays on one core.
+/// Prints medians of so many rounds. They run on a thread of their own, which stays on one core.
 void print_op_rows(int rounds);
 
 }  // namespace penstock::benchmarks

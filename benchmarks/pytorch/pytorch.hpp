@@ -16,7 +16,7 @@ class Pytorch {
   virtual std::string description() const = 0;
   /// Sets for every runner, from now on, how many threads share an op's work.
   virtual void use_threads(int threads) = 0;
-  /// `weights` and `samples` are copied.
+  /// Returns a runner that has copies of `weights` and `samples`.
   virtual std::unique_ptr<Runner> runner(const Task& task, const Cut& cut, const Weights& weights,
                                          const Samples& samples) = 0;
 };

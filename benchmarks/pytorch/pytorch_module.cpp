@@ -68,7 +68,7 @@ class TrainingRunner : public Runner {
   }
 
  private:
-  /// Adds the gradient; returns the loss.
+  /// Adds the gradient of a micro-batch, and returns its loss.
   double accumulate(const MicroBatch& batch) {
     const Tensor loss = torch::cross_entropy_loss(network_(batch.images, weights_), batch.labels);
     (accumulation_ == 1 ? loss : loss / accumulation_).backward();
@@ -104,8 +104,9 @@ class InferenceRunner : public Runner {
   std::vector<Tensor> logits_;
 };
 
-/// Debian's libtorch takes its matrix products from the BLAS that the system finds first, which may
-/// be the reference, many times slower than others: "openblas-openmp/libblas.so.3".
+/// Returns which BLAS computes matrix products, such as "openblas-openmp/libblas.so.3". Debian's
+/// libtorch takes the one that the system finds first. That may be the reference, which is many
+/// times slower than others.
 std::string blas() {
   Dl_info info{};
   void* const sgemm = dlsym(RTLD_DEFAULT, "sgemm_");

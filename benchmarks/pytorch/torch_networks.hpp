@@ -9,10 +9,10 @@
 namespace penstock::benchmarks {
 
 using TorchWeights = std::map<std::string, torch::Tensor>;
-/// Images [N,1,28,28] -> logits [N,10].
+/// Computes logits [N,10] from images [N,1,28,28].
 using TorchNetwork = torch::Tensor (*)(torch::Tensor images, const TorchWeights& weights);
 
-/// @throws std::out_of_range if there is none of that name.
+/// Returns the network of that name. @throws std::out_of_range if there is none.
 TorchNetwork find_torch_network(const std::string& name);
 
 }  // namespace penstock::benchmarks

@@ -35,7 +35,7 @@ struct Weight {
 };
 using Weights = std::map<std::string, Weight>;
 
-/// Images [samples,1,28,28] and their classes.
+/// Holds images [samples,1,28,28] and their classes.
 struct Samples {
   std::vector<float> images = {};
   std::vector<std::int64_t> labels = {};
