@@ -4,7 +4,7 @@
 
 root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
 
-# Names in Debian 12, Ubuntu 22.04 and later.
+# These are the packages' names in Debian 12, Ubuntu 22.04 and later.
 build_packages=(g++ meson ninja-build pkg-config libboost-program-options-dev libcaf-dev
   zlib1g-dev)
 test_packages=(cmake doxygen libeigen3-dev libgtest-dev nlohmann-json3-dev)
@@ -81,14 +81,14 @@ configure() {
   echo "$wanted" >"$directory/set_up_for"
 }
 
-# build DIRECTORY TARGET...: `all` is everything.
+# build DIRECTORY TARGET...: builds the targets; `all` stands for everything.
 build() {
   ninja -n -C "$@" 2>/dev/null | grep -q 'no work to do' && return
   say "building in $1"
   quietly ninja -C "$@" || fail "the build failed; its output is above"
 }
 
-# One set-up at a time; the lock ends with `unlock` or with the script.
+# lock: lets one set-up run at a time. The lock ends with `unlock` or with the script.
 lock() {
   exec {lock_descriptor}<"$root/scripts"
   flock "$lock_descriptor"
