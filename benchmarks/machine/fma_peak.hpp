@@ -9,7 +9,7 @@ namespace penstock::benchmarks {
 /// thread counts with the best of many short runs.
 double fma_peak(graph::Isa isa, int threads = 1);
 
-/// Returns the same for this thread, within some milliseconds: the median of short runs.
+/// Returns the GFLOP/s of this thread, as the median of short runs that take some milliseconds.
 double fma_peak_now(graph::Isa isa);
 
 }  // namespace penstock::benchmarks

@@ -1,4 +1,4 @@
-// These say how long something takes, and what the middle of several measurements is.
+// These functions say how long something takes, and what the middle of several measurements is.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// These are the contests of the table: which networks, in which settings.
+// These are the contests of the table, which say which networks run in which settings.
 #pragma once
 
 #include <vector>

@@ -21,7 +21,7 @@ class Pytorch {
                                          const Samples& samples) = 0;
 };
 
-/// The module beside this program, loaded at the first call; null if there is none.
+/// Returns the module beside this program, which the first call loads, or null if there is none.
 Pytorch* pytorch();
 
 }  // namespace penstock::benchmarks
