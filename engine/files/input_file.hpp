@@ -27,7 +27,7 @@ class InputFile {
   int descriptor() const noexcept { return descriptor_; }
 
   /// Fills `destination` and returns how many bytes it has read: all, unless the file ends.
-  /// @throws Error io_error
+  /// @throws Error io_error if the file cannot be read.
   std::size_t read(std::span<std::byte> destination);
 
  private:

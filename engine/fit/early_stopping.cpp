@@ -83,8 +83,8 @@ class Stopper {
   EarlyStopping rule_;
   double best_ = -std::numeric_limits<double>::infinity();
   int waited_ = 0;                    // Counts the epochs since the last gain.
-  std::optional<Model> model_;        // Is there only if weights are to be restored.
-  std::vector<NamedTensor> weights_;  // Are those after the last gain.
+  std::optional<Model> model_;        // Is empty unless weights are to be restored.
+  std::vector<NamedTensor> weights_;  // Holds the weights after the last gain.
 };
 
 }  // namespace

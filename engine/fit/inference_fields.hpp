@@ -36,7 +36,7 @@ class InferenceFields {
 
   std::vector<std::string> inputs_;
   std::vector<std::string> whole_;      // Has the fields of a batch that has more than the inputs.
-  std::vector<std::size_t> positions_;  // Are those of the inputs, among these fields.
+  std::vector<std::size_t> positions_;  // Has the inputs' positions among these fields.
   bool in_front_ = false;
   Batch chosen_;
 };

@@ -26,7 +26,7 @@ Score score_of(const Tensor& values, const OutputRows& rows);
 class Scores {
  public:
   /// Counts for `metrics`, which outlive this object. Calls of a training have a mean loss: it is
-  /// "loss" unless a metric has that name. @throws as check().
+  /// "loss" unless a metric has that name. @throws Error as check().
   explicit Scores(std::span<const Metric> metrics, bool of_training = false);
 
   /// Adds what a call came to. Once `stop` is asked to stop, no further metric is asked.

@@ -19,7 +19,7 @@ class JsonEvents {
   virtual void end_object() = 0;
   virtual void begin_list(std::size_t at) = 0;
   virtual void end_list() = 0;
-  /// `key` is that of the value that comes next.
+  /// `name` is the key of the value that comes next.
   virtual void key(std::string&& name, std::size_t at) = 0;
   virtual void text(std::string&& value, std::size_t at) = 0;
   /// `spelling` is the number as the text has it.

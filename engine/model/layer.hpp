@@ -29,7 +29,7 @@ class Layer {
   /// if x has more.
   void expect_rank(std::size_t rank, const std::string& remedy = "") const;
 
-  /// Adds NAME.suffix, of shape `dims`, to the op's inputs. @throws as expect()
+  /// Adds NAME.suffix, of shape `dims`, to the op's inputs. @throws Error as expect().
   void parameter(const std::string& suffix, const std::vector<std::int64_t>& dims,
                  const graph::Initializer& initializer);
   /// Adds a parameter that comes before x and not behind the inputs that are there.

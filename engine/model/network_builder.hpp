@@ -56,7 +56,7 @@ class NetworkBuilder {
   /// are set; invalid_topology for an `ipu` below -1 or above highest_ipu, or another one than
   /// before.
   int open_block(const std::string& name, int ipu);
-  /// Does the same for a block that is named by the number of blocks that were opened so before.
+  /// Opens a block as open_block() does, named by the number of blocks that were opened so before.
   int open_numbered_block();
   void close_block(int scope) noexcept;
   /// Opens the block of pipeline stage `number`. Scopes of stages and others do not nest.
@@ -155,12 +155,12 @@ class NetworkBuilder {
   std::vector<Scope> open_;
   int scopes_ = 0;
   int numbered_blocks_ = 0;
-  // Is numbered by node; of nodes that are gone, it is what it was.
+  // Has the block of each node's scope; for nodes that are gone, it has what it had for them.
   std::vector<graph::BlockId> scope_of_;
   std::vector<Begun> begun_;                 // Are in the order of the nodes.
   std::vector<graph::BlockId> assigned_;     // Is numbered by node; empty if stages are not set.
-  std::map<std::string, int> stage_scopes_;  // Are those of blocks that open_stage() made.
-  // Are those of blocks for which open_block() was told an IPU.
+  std::map<std::string, int> stage_scopes_;  // Has the stages of open_stage(), by block.
+  // Has the IPUs that open_block() was told, by block.
   std::map<std::string, int> scope_ipus_;
 };
 
