@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/execution/weight_update.hpp"
+#include "actors/update/weight_update.hpp"
 #include "penstock/optimizer.hpp"
 
 namespace penstock {

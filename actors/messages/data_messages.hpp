@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "actors/execution/tensor_list.hpp"
-#include "actors/execution/update_phase.hpp"
 #include "actors/execution/work.hpp"
 #include "actors/host/failure.hpp"
 #include "actors/messages/plain_data.hpp"
+#include "actors/update/update_phase.hpp"
 #include "penstock/report.hpp"
 #include "penstock/tensor.hpp"
 #include "penstock/trace.hpp"
@@ -107,15 +107,6 @@ struct TiedSumsComplete {};
 struct GradientsReady {
   std::int32_t replica = 0;
   std::int32_t stage = 0;
-};
-
-/// Gate -> optimizers, in rounds: every stage has finished one before the next begins.
-struct UpdateOrder {
-  UpdatePhase phase = UpdatePhase::apply;
-  double clip_factor = 1;  ///< Counts for `follow` and `apply`.
-  /// An `apply` after `follow` needs the squared norms of the directions, by position in
-  /// Plan::variables.
-  std::vector<double> directions = {};
 };
 
 /// Optimizer -> gate: the phase that the gate ordered is done.

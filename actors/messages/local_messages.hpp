@@ -13,9 +13,9 @@
 
 #include "actors/execution/arena.hpp"
 #include "actors/execution/pipeline_setup.hpp"
-#include "actors/execution/weight_update.hpp"
 #include "actors/messages/handles.hpp"
 #include "actors/system/letter.hpp"
+#include "actors/update/weight_update.hpp"
 
 namespace penstock::actors {
 
@@ -44,7 +44,7 @@ struct BringWeights {
 struct RunUpdate {
   OptimizerHandle optimizer = {};
   std::shared_ptr<WeightUpdate> update = {};
-  UpdatePhase phase = UpdatePhase::apply;
+  UpdateOrder order = {};
   std::string subject = {};
   std::int32_t replica = 0;
   std::int32_t stage = 0;

@@ -115,13 +115,13 @@ void DeviceState::on_run_program(RunProgram& request) {
 void DeviceState::on_run_update(RunUpdate& request) {
   const std::int64_t begin = now_ns();
   const auto run = [&] {
-    request.update->run(request.phase,
+    request.update->run(request.order,
                         {setup.scratch.get(), static_cast<std::size_t>(setup.scratch_bytes)},
                         setup.team.get(), &setup.pulse->heartbeat());
   };
   const auto what = [&] { return request.subject + ", weight update"; };
   if (!run_or_report({IpuTask::update, request.replica, request.stage}, run, what)) return;
-  request.answer->message() = {request.phase, begin, now_ns()};
+  request.answer->message() = {request.order.phase, begin, now_ns()};
   request.answer->send(request.optimizer, self->context());
 }
 

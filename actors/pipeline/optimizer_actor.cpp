@@ -43,7 +43,8 @@ void OptimizerState::count_sums() {
   awaited = Awaited::nothing;
   if (!reduces_ahead()) return prepare();
   write_letters();
-  run(UpdatePhase::reduce);
+  UpdateOrder ahead{.phase = UpdatePhase::reduce};
+  run(ahead);
 }
 
 bool OptimizerState::reduces_ahead() const {
@@ -83,18 +84,16 @@ void OptimizerState::write_letters() {
 }
 
 void OptimizerState::on_update_order(UpdateOrder& order) {
-  setup.update->set_clip_factor(order.clip_factor);
-  setup.update->set_directions(std::move(order.directions));
   switch (order.phase) {
     case UpdatePhase::reduce:
-      return setup.update->reduces() ? run(order.phase) : end_phase(order.phase);
+      return setup.update->reduces() ? run(order) : end_phase(order.phase);
     case UpdatePhase::follow:
-      return setup.update->follows() ? run(order.phase) : end_phase(order.phase);
+      return setup.update->follows() ? run(order) : end_phase(order.phase);
     case UpdatePhase::gather:
-      return setup.update->gathers() ? run(order.phase) : end_phase(order.phase);
+      return setup.update->gathers() ? run(order) : end_phase(order.phase);
     case UpdatePhase::measure:
     case UpdatePhase::apply:
-      return run(order.phase);
+      return run(order);
   }
 }
 
@@ -148,11 +147,11 @@ std::string OptimizerState::subject() const {
   return stage_name(*setup.pipeline, setup.replica, static_cast<std::size_t>(setup.stage));
 }
 
-void OptimizerState::run(UpdatePhase phase) {
-  Letter<RunUpdate>& letter = letters[static_cast<std::size_t>(phase)].run;
-  letter.message().phase = phase;
+void OptimizerState::run(UpdateOrder& order) {
+  Letter<RunUpdate>& letter = letters[static_cast<std::size_t>(order.phase)].run;
+  running = order.phase;
+  letter.message().order = std::move(order);
   awaited = Awaited::ipu;
-  running = phase;
   letter.send(links.device, self->context());
 }
 

@@ -48,7 +48,7 @@ struct OptimizerState {
   void fetch_state();
   /// Puts the state back into the host store, if it belongs there.
   void return_state();
-  void run(UpdatePhase phase);
+  void run(UpdateOrder& order);
   void end_phase(UpdatePhase phase);
   std::string waits_for() const;
   BlockKey key() const;

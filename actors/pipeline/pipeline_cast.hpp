@@ -2,12 +2,12 @@
 // every stage's memory and report, which outlive them.
 #pragma once
 
-#include "actors/execution/stage_memory.hpp"
 #include "actors/execution/status_board.hpp"
 #include "actors/host/host_calls.hpp"
 #include "actors/messages/local_messages.hpp"
 #include "actors/pipeline/living_actors.hpp"
 #include "actors/system/actor_system.hpp"
+#include "actors/update/stage_memory.hpp"
 
 namespace penstock::actors {
 

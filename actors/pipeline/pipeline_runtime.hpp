@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "actors/execution/pipeline_setup.hpp"
-#include "actors/execution/stage_memory.hpp"
 #include "actors/execution/status_board.hpp"
 #include "actors/host/answer.hpp"
 #include "actors/system/system_options.hpp"
+#include "actors/update/stage_memory.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::actors {

@@ -217,7 +217,7 @@ DeviceHandle::behavior_type device_that_holds(DeviceHandle::pointer self, const 
                                               HeldPhase* held) {
   return {[](RunProgram&) {}, [](BringWeights&) {},
           [=](RunUpdate& request) {
-            if (request.phase == held->phase)
+            if (request.order.phase == held->phase)
               held->work = std::move(request);
             else
               self->send(ipu, std::move(request));

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "actors/execution/weight_update.hpp"
+#include "actors/update/weight_update.hpp"
 #include "graph/plan/plan.hpp"
 
 namespace penstock::actors {

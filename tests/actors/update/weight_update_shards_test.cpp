@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "actors/execution/weight_update.hpp"
-#include "actors/execution/whole_state.hpp"
+#include "actors/update/weight_update.hpp"
+#include "actors/update/whole_state.hpp"
 #include "graph/plan/shards.hpp"
 #include "graph/values/memory.hpp"
-#include "tests/actors/execution/subtract_rule.hpp"
+#include "tests/actors/update/subtract_rule.hpp"
 #include "tests/support/allocation_counter.hpp"
 
 namespace penstock::actors {
@@ -65,7 +65,7 @@ struct ShardFixture {
     }
     for (std::size_t replica = 0; replica < updates.size(); ++replica) {
       updates[replica].set_sums(0, {arenas[replica], reduced});
-      updates[replica].run(UpdatePhase::reduce, {});
+      updates[replica].run({UpdatePhase::reduce}, {});
     }
   }
 
@@ -80,12 +80,12 @@ struct ShardFixture {
       for (std::int64_t i = 0; i < size; ++i)
         if (i < shard.begin || i >= shard.end)
           sums[static_cast<std::size_t>(i)] = std::numeric_limits<float>::quiet_NaN();
-      updates[at].run(UpdatePhase::apply, {});
+      updates[at].run({UpdatePhase::apply}, {});
     }
   }
 
   void gather() {
-    for (WeightUpdate& update : updates) update.run(UpdatePhase::gather, {});
+    for (WeightUpdate& update : updates) update.run({UpdatePhase::gather}, {});
   }
 
   std::shared_ptr<const graph::Plan> plan;
@@ -125,7 +125,7 @@ TEST(WeightUpdate, AllocatesNothingBetweenReplicas) {
   const std::uint64_t before = heap_allocations();
   for (const UpdatePhase phase :
        {UpdatePhase::reduce, UpdatePhase::measure, UpdatePhase::apply, UpdatePhase::gather})
-    for (WeightUpdate& update : f.updates) update.run(phase, {});
+    for (WeightUpdate& update : f.updates) update.run({phase}, {});
   EXPECT_EQ(heap_allocations(), before);
 }
 
@@ -136,9 +136,9 @@ TEST(WeightUpdate, ExchangesNormsForRoomForTheNextOnesWithoutAllocating) {
   UpdateNorms norms;
   update.make_room(norms);
   const std::uint64_t before = heap_allocations();
-  update.run(UpdatePhase::measure, {});
+  update.run({UpdatePhase::measure}, {});
   update.exchange_norms(norms);
-  update.run(UpdatePhase::measure, {});
+  update.run({UpdatePhase::measure}, {});
   EXPECT_EQ(heap_allocations(), before);
   ASSERT_EQ(norms.shards.size(), 1u);
   ASSERT_EQ(norms.shards[0].part.tail.size(), 3u);

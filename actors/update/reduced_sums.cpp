@@ -1,4 +1,4 @@
-#include "actors/execution/reduced_sums.hpp"
+#include "actors/update/reduced_sums.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -1,4 +1,4 @@
-#include "actors/execution/gradient_sums.hpp"
+#include "actors/update/gradient_sums.hpp"
 
 #include <algorithm>
 #include <array>

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "actors/execution/arena.hpp"
-#include "actors/execution/weight_update.hpp"
+#include "actors/update/weight_update.hpp"
 #include "graph/plan/plan.hpp"
 #include "penstock/tensor.hpp"
 

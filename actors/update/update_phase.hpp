@@ -22,6 +22,16 @@ inline constexpr std::size_t update_phases = 5;
 /// Returns the phase's name in quotes, as errors tell it.
 std::string name_of(UpdatePhase phase);
 
+/// Gate -> optimizers, in rounds: every stage has finished one phase before the next begins. The
+/// optimizers send the order on to their IPUs.
+struct UpdateOrder {
+  UpdatePhase phase = UpdatePhase::apply;
+  double clip_factor = 1;  ///< Counts for `follow` and `apply`.
+  /// An `apply` after `follow` needs the squared norms of the directions, by position in
+  /// Plan::variables.
+  std::vector<double> directions = {};
+};
+
 struct VariableNorm {
   std::int32_t variable = 0;  ///< Is the position in Plan::variables.
   double squared = 0;

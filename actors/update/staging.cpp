@@ -1,4 +1,4 @@
-#include "actors/execution/staging.hpp"
+#include "actors/update/staging.hpp"
 
 #include <cstring>
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "actors/execution/weight_update.hpp"
+#include "actors/update/weight_update.hpp"
 #include "graph/values/memory.hpp"
 #include "tests/support/allocation_counter.hpp"
 #include "tests/support/same_bits.hpp"
@@ -77,7 +77,7 @@ Updated updated(const char* rule, std::int64_t size, std::int32_t threads,
               arena->accumulator(first_sum, size).end(), 7.0f);
     const std::uint64_t before = testing::heap_allocations();
     for (const UpdatePhase phase : {UpdatePhase::measure, UpdatePhase::apply})
-      update.run(phase, {scratch.get(), static_cast<std::size_t>(scratch_bytes)}, &runner,
+      update.run({phase}, {scratch.get(), static_cast<std::size_t>(scratch_bytes)}, &runner,
                  &heartbeat);
     allocations += testing::heap_allocations() - before;
     for (const float sum : arena->accumulator(first_sum, size)) EXPECT_EQ(sum, 0);

@@ -1,4 +1,4 @@
-#include "actors/execution/whole_state.hpp"
+#include "actors/update/whole_state.hpp"
 
 #include <cstring>
 #include <map>

@@ -1,4 +1,4 @@
-#include "actors/execution/update_phase.hpp"
+#include "actors/update/update_phase.hpp"
 
 #include <array>
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "actors/execution/arena.hpp"
-#include "actors/execution/reduced_sums.hpp"
-#include "actors/execution/staging.hpp"
+#include "actors/update/reduced_sums.hpp"
+#include "actors/update/staging.hpp"
 #include "graph/plan/optimizers/norm.hpp"
 
 namespace penstock::actors {

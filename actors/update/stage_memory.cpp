@@ -1,10 +1,10 @@
-#include "actors/execution/stage_memory.hpp"
+#include "actors/update/stage_memory.hpp"
 
 #include <algorithm>
 #include <iterator>
 #include <string>
 
-#include "actors/execution/whole_state.hpp"
+#include "actors/update/whole_state.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::actors {

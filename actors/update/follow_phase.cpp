@@ -1,0 +1,50 @@
+#include <functional>
+
+#include "actors/update/phases.hpp"
+
+namespace penstock::actors {
+namespace {
+
+/// Does the rule's first step for a shard, and makes `part` what its directions add to the norm.
+void make_norm_part(const PhaseRun& run, const TrainedVariable& trained, const Piece& piece,
+                    graph::NormPart& part) {
+  const graph::ParameterRule& rule = run.update.rule_of(trained);
+  const auto block_of_piece = [&](const graph::Part& block) {
+    const std::int64_t first = piece.elements.begin;
+    return part_of(piece, {block.begin - first, block.end - first});
+  };
+  const auto squared_norm = [&](const graph::Part& block) {
+    return follow_block(run, trained, block_of_piece(block));
+  };
+  const auto directions = [&](const graph::Part& block, float* to) {
+    const Piece own = block_of_piece(block);
+    follow_block(run, trained, own);
+    rule.rule->in_shards->directions(rule.hyper, run.update.step + 1, own.weight, own.state, to);
+  };
+  // They are passed by reference, as a function object with so many captures would be allocated.
+  graph::norm_part(trained.own, trained.elements(),
+                   {std::cref(squared_norm), std::cref(directions)}, part);
+}
+
+}  // namespace
+
+double follow_block(const PhaseRun& run, const TrainedVariable& trained, const Piece& block) {
+  const graph::ParameterRule& rule = run.update.rule_of(trained);
+  const double squared_norm = rule.rule->in_shards->follow(
+      rule.hyper, run.update.step + 1, block.weight, block.gradient, block.state);
+  run.staging.beat();
+  return squared_norm;
+}
+
+void follow_gradients(const PhaseRun& run, UpdateNorms& norms) {
+  const Pieces pieces(run.update, run.staging, run.clip_factor);
+  for (const TrainedVariable& trained : run.update.trained) {
+    if (!run.update.moves_in_shards(trained)) continue;
+    const Piece piece = pieces.bring(trained, trained.own);
+    make_norm_part(run, trained, piece, norms.shards[trained.shard_norm].part);
+    pieces.put_back(trained, piece);
+    run.staging.beat();
+  }
+}
+
+}  // namespace penstock::actors

@@ -1,0 +1,74 @@
+#include "actors/update/optimizer_tensors.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "graph/plan/shards.hpp"
+#include "graph/values/memory.hpp"
+
+namespace penstock::actors {
+namespace {
+
+void begin_anew(const StageUpdate& update, const StateBlocks& state) {
+  for (const TrainedVariable& trained : update.trained)
+    for (std::size_t s = 0; s < trained.initial_state.size(); ++s)
+      std::fill_n(reinterpret_cast<float*>(block_of(trained, state) + trained.state_offsets[s]),
+                  trained.own_elements, trained.initial_state[s]);
+}
+
+}  // namespace
+
+std::byte* block_of(const TrainedVariable& trained, const StateBlocks& state) {
+  return (trained.state_in_host_store ? state.in_host_store : state.on_ipu).get();
+}
+
+StateBlocks new_state(const StageUpdate& update) {
+  StateBlocks state;
+  if (update.ipu_block_bytes > 0)
+    state.on_ipu = allocate_block(static_cast<std::size_t>(update.ipu_block_bytes));
+  if (update.host_block_bytes > 0)
+    state.in_host_store = allocate_block(static_cast<std::size_t>(update.host_block_bytes));
+  begin_anew(update, state);
+  return state;
+}
+
+std::vector<VariableState> read_state(const StageUpdate& update) {
+  std::vector<VariableState> states;
+  for (const TrainedVariable& trained : update.trained) {
+    if (trained.divided ? graph::empty(trained.own) : update.replica > 0) continue;
+    const graph::TensorType& type = trained.plan->type;
+    const std::int64_t own = size(trained.own);
+    VariableState& kept = states.emplace_back(VariableState{trained.variable, {}, 0});
+    kept.first_element = trained.own.begin;
+    for (const std::int64_t offset : trained.state_offsets) {
+      const auto copy = allocate_block(static_cast<std::size_t>(bytes_of(own)));
+      std::memcpy(copy.get(), block_of(trained, update.all_state) + offset,
+                  static_cast<std::size_t>(bytes_of(own)));
+      kept.tensors.push_back(
+          Tensor::wrap(type.dtype, trained.divided ? Shape{own} : type.shape, copy));
+    }
+  }
+  return states;
+}
+
+void restore_state(StageUpdate& update, const OptimizerTensors& tensors) noexcept {
+  begin_anew(update, update.all_state);
+  for (const TrainedVariable& trained : update.trained) {
+    const auto& whole = tensors.variables[static_cast<std::size_t>(trained.variable)];
+    for (std::size_t s = 0; s < whole.size(); ++s)
+      std::memcpy(block_of(trained, update.all_state) + trained.state_offsets[s],
+                  whole[s].raw() + bytes_of(trained.own.begin),
+                  static_cast<std::size_t>(bytes_of(size(trained.own))));
+  }
+  update.step = tensors.updates;
+}
+
+std::int64_t state_bytes(const StageUpdate& update, bool in_host_store) {
+  std::int64_t bytes = 0;
+  for (const TrainedVariable& trained : update.trained)
+    if (trained.state_in_host_store == in_host_store)
+      bytes += std::ssize(trained.state_offsets) * bytes_of(trained.own_elements);
+  return bytes;
+}
+
+}  // namespace penstock::actors

@@ -1,0 +1,40 @@
+// These functions make, copy and replace the optimizer's state of one stage. The host's thread may
+// use them while no call is under way, wherever the state is.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "actors/update/stage_update.hpp"
+#include "penstock/tensor.hpp"
+
+namespace penstock::actors {
+
+/// The tensors that a rule keeps for one variable, in the order of OptimizerRule::state: whole
+/// ones, or the elements of a shard.
+struct VariableState {
+  std::int32_t variable = 0;  ///< Is the position in Plan::variables.
+  std::vector<Tensor> tensors = {};
+  std::int64_t first_element = 0;  ///< Is where the shard begins.
+};
+
+/// Is the whole state of the optimizer.
+struct OptimizerTensors {
+  std::int64_t updates = 0;  ///< Counts the updates that the state has seen.
+  /// Has the tensors of VariableState, by position in the plan.
+  std::vector<std::vector<Tensor>> variables = {};
+};
+
+/// Returns the optimizer state of the stage's variables as it is before the first update.
+StateBlocks new_state(const StageUpdate& update);
+/// Returns copies of the state's tensors; in other replicas than the first, of the shards only.
+std::vector<VariableState> read_state(const StageUpdate& update);
+/// Replaces the state by these tensors, which are whole and have the right types. Updates count on
+/// from theirs.
+void restore_state(StageUpdate& update, const OptimizerTensors& tensors) noexcept;
+/// Counts the bytes of the state that is kept in the host store, or on the IPU.
+std::int64_t state_bytes(const StageUpdate& update, bool in_host_store);
+/// Returns the block that has the state of a variable.
+std::byte* block_of(const TrainedVariable& trained, const StateBlocks& state);
+
+}  // namespace penstock::actors

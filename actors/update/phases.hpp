@@ -1,0 +1,73 @@
+// The phases of a weight update, in their order. Each is one step that all stages take together,
+// and works on a StageUpdate on the thread of the IPU. None allocates, so that an update that has
+// begun cannot end for want of memory.
+#pragma once
+
+#include <span>
+
+#include "actors/update/pieces.hpp"
+#include "actors/update/stage_update.hpp"
+#include "actors/update/staging.hpp"
+#include "actors/update/update_phase.hpp"
+#include "graph/plan/sharing.hpp"
+
+namespace penstock::actors {
+
+/// Is what one run of a phase works with.
+struct PhaseRun {
+  StageUpdate& update;
+  const Staging& staging;
+  graph::PartRunner* runner = nullptr;  ///< Shares work on large parameters, unless it is null.
+  double clip_factor = 1;               ///< Multiplies gradients if the rules clip them.
+  /// Has the squared norms of what weights move along, by position in Plan::variables. `apply`
+  /// needs them after `follow`.
+  std::span<const double> directions = {};
+};
+
+/// Adds up the replicas' gradients: those of divided parameters for this replica's shards, and this
+/// replica's share of the total of all others.
+void reduce_gradients(const PhaseRun& run);
+
+/// Measures the norms of the gradients.
+void measure_gradients(const PhaseRun& run, UpdateNorms& norms);
+
+/// Does the first step of rules with norms for this replica's shards, and measures the norms of
+/// what weights move along.
+void follow_gradients(const PhaseRun& run, UpdateNorms& norms);
+
+/// Moves the weights by the rules, and makes the gradient sums zero again.
+class ApplyPhase {
+ public:
+  explicit ApplyPhase(const PhaseRun& run);
+  void run();
+
+ private:
+  graph::Hyper hyper_of(const TrainedVariable& trained) const;
+  void update_variable(const TrainedVariable& trained);
+  void update_piece(const TrainedVariable& trained, const Piece& piece);
+  void update_elements(const TrainedVariable& trained, const Piece& piece);
+  graph::Sharing sharing(const TrainedVariable& trained, std::int64_t elements) const;
+  /// Updates a whole parameter whose rule has norms: does both steps of the rule, block by block.
+  void update_by_norms(const TrainedVariable& trained, const Piece& piece);
+  /// Does the second step of a rule for this replica's shard.
+  void move_shard(const TrainedVariable& trained);
+  /// Does the second step of a rule for a piece.
+  void move(const TrainedVariable& trained, const Piece& piece, double squared_weights,
+            double squared_directions);
+  double squared_norm_of_weight(const TrainedVariable& trained) const;
+
+  const PhaseRun& run_;
+  StageUpdate& update_;
+  const Staging& staging_;
+  Pieces pieces_;
+  double rate_factor_;  // Is that of the schedule for the update that runs.
+};
+
+/// Brings the other replicas' shards of the new weights. Every replica has done `apply` before.
+void gather_weights(const PhaseRun& run);
+
+/// Does the first step of the rule for a part of a piece, a block of the norm at most. Returns the
+/// squared norm of what its weights move along.
+double follow_block(const PhaseRun& run, const TrainedVariable& trained, const Piece& block);
+
+}  // namespace penstock::actors

@@ -1,0 +1,83 @@
+// A StageUpdate is what the phases of one stage's weight update share, without CAF: the trained
+// variables, their gradient sums, and the optimizer's state. It is plain data.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "actors/execution/arena.hpp"
+#include "actors/execution/pipeline_setup.hpp"
+#include "actors/update/gradient_sums.hpp"
+#include "actors/update/staging.hpp"
+#include "graph/plan/staging.hpp"
+#include "penstock/report.hpp"
+
+namespace penstock::actors {
+
+/// Has a stage's optimizer state; each block is null if there is none.
+struct StateBlocks {
+  std::shared_ptr<std::byte> on_ipu = {};
+  std::shared_ptr<std::byte> in_host_store = {};
+};
+
+/// Is a variable that the stage trains, and where its optimizer state is.
+struct TrainedVariable : Share {
+  std::size_t position = 0;  ///< Is the position in StagePlan::variables.
+  bool state_in_host_store = false;
+  /// Are the places of the state's tensors in the block on the IPU or in the host store.
+  std::vector<std::int64_t> state_offsets = {};
+  std::vector<float> initial_state = {};  ///< Has the value of each tensor's elements.
+  std::int64_t own_elements = 0;          ///< Counts the elements of `own` and their padding.
+  /// Is the position in UpdateNorms::shards, if the variable is divided.
+  std::size_t shard_norm = 0;
+};
+
+struct StageUpdate {
+  StageUpdate(std::shared_ptr<const PipelineSetup> pipeline, std::size_t stage,
+              std::shared_ptr<Arena> memory, std::shared_ptr<const UpdateRules> update_rules,
+              std::int64_t replica_number);
+
+  std::shared_ptr<const PipelineSetup> setup;
+  std::shared_ptr<Arena> arena;
+  std::shared_ptr<const UpdateRules> rules;
+  std::int64_t replica;
+  GradientSums sums;
+  std::vector<TrainedVariable> trained = {};
+  std::int64_t ipu_block_bytes = 0;   ///< Counts the bytes of StateBlocks::on_ipu.
+  std::int64_t host_block_bytes = 0;  ///< Counts the bytes of StateBlocks::in_host_store.
+  StateBlocks state = {};             ///< Lacks what the host store has.
+  StateBlocks all_state = {};         ///< Has the same blocks, wherever they are.
+  OffloadReport state_moves = {};
+  CollectiveReport collectives = {};
+  CollectiveReport of_reducer = {};  ///< Counts what one total of the reducer's adds.
+  bool uses_added = false;           ///< Says that tied parameters have their sums.
+  bool applying = false;             ///< Says that the weights are between two updates.
+  std::int64_t step = 0;             ///< Counts the updates that are done.
+
+  bool clips() const { return rules->max_grad_norm > 0; }
+  const graph::ParameterRule& rule_of(const TrainedVariable& trained) const;
+  /// Returns whether the rule of a divided variable has norms, so that it takes two steps.
+  bool moves_in_shards(const TrainedVariable& trained) const;
+  /// Returns the factor by which sums become gradients.
+  float gradient_scale() const;
+  /// Returns what the update of a variable brings to the IPU.
+  graph::StagedUpdate staged(const TrainedVariable& trained) const;
+  /// Returns the elements `elements` of the weight, wherever it is kept.
+  std::span<float> weight(const TrainedVariable& trained, const graph::Part& elements) const;
+  /// Gives the stages that have copies of the variable its new weight. They note themselves that
+  /// their weights have changed, at the end of their part in the same update.
+  void write_copies(const TrainedVariable& trained, const Staging& staging) const;
+  /// Notes that the weights are those of the next update.
+  void end();
+};
+
+constexpr std::int64_t bytes_of(std::int64_t elements) {
+  return elements * std::int64_t{sizeof(float)};
+}
+
+constexpr std::int64_t size(const graph::Part& part) {
+  return part.end - part.begin;
+}
+
+}  // namespace penstock::actors

@@ -1,0 +1,95 @@
+#include "actors/update/weight_update.hpp"
+
+#include <algorithm>
+
+#include "actors/update/phases.hpp"
+
+namespace penstock::actors {
+
+WeightUpdate::WeightUpdate(std::shared_ptr<const PipelineSetup> setup, std::size_t stage,
+                           std::shared_ptr<Arena> arena, std::shared_ptr<const UpdateRules> rules,
+                           std::int64_t replica)
+    : stage_(std::move(setup), stage, std::move(arena), std::move(rules), replica) {
+  make_room(norms_);
+  stage_.state_moves.bytes = state_bytes(stage_, true);
+  stage_.state_moves.padding_bytes = stage_.host_block_bytes - stage_.state_moves.bytes;
+}
+
+bool WeightUpdate::reduces() const {
+  return gathers() || stage_.of_reducer.all_reduces > 0;
+}
+
+bool WeightUpdate::follows() const {
+  return std::ranges::any_of(
+      stage_.trained, [this](const auto& trained) { return stage_.moves_in_shards(trained); });
+}
+
+bool WeightUpdate::gathers() const {
+  return std::ranges::any_of(stage_.trained, &TrainedVariable::divided);
+}
+
+void WeightUpdate::set_state(StateBlocks state) {
+  stage_.state = std::move(state);
+  stage_.all_state = stage_.state;
+}
+
+void WeightUpdate::lend_host_state(std::shared_ptr<std::byte> state) {
+  stage_.state.in_host_store = std::move(state);
+}
+
+std::shared_ptr<std::byte> WeightUpdate::return_host_state() {
+  return std::move(stage_.state.in_host_store);
+}
+
+void WeightUpdate::restore_state(const OptimizerTensors& tensors) noexcept {
+  actors::restore_state(stage_, tensors);
+}
+
+std::int64_t WeightUpdate::staging_bytes() const {
+  std::int64_t bytes = 0;
+  for (const TrainedVariable& trained : stage_.trained)
+    bytes = std::max(bytes, graph::update_staging_bytes(stage_.staged(trained)));
+  return bytes;
+}
+
+bool WeightUpdate::measures(UpdatePhase phase) const {
+  return (phase == UpdatePhase::measure && clips()) || (phase == UpdatePhase::follow && follows());
+}
+
+void WeightUpdate::make_room(UpdateNorms& norms) const {
+  const auto divided = std::ranges::count_if(stage_.trained, &TrainedVariable::divided);
+  norms.whole.reserve(stage_.trained.size() - static_cast<std::size_t>(divided));
+  norms.shards.resize(static_cast<std::size_t>(divided));
+  for (const TrainedVariable& trained : stage_.trained) {
+    if (!trained.divided) continue;
+    ShardNorm& norm = norms.shards[trained.shard_norm];
+    norm.variable = trained.variable;
+    graph::reserve(norm.part, trained.own, trained.elements());
+  }
+}
+
+void WeightUpdate::run(const UpdateOrder& order, std::span<std::byte> scratch,
+                       graph::PartRunner* runner, graph::Heartbeat* heartbeat) {
+  const Staging staging(scratch, heartbeat);
+  const PhaseRun phase{stage_, staging, runner, order.clip_factor, order.directions};
+  if (order.phase != UpdatePhase::reduce && !stage_.uses_added) add_uses(staging);
+  switch (order.phase) {
+    case UpdatePhase::reduce:
+      return reduce_gradients(phase);
+    case UpdatePhase::measure:
+      return measure_gradients(phase, norms_);
+    case UpdatePhase::follow:
+      return follow_gradients(phase, norms_);
+    case UpdatePhase::apply:
+      return ApplyPhase(phase).run();
+    case UpdatePhase::gather:
+      return gather_weights(phase);
+  }
+}
+
+void WeightUpdate::add_uses(const Staging& staging) {
+  for (const TrainedVariable& trained : stage_.trained) stage_.sums.add_uses(trained, staging);
+  stage_.uses_added = true;
+}
+
+}  // namespace penstock::actors

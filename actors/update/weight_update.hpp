@@ -1,0 +1,89 @@
+// WeightUpdate is one stage's part of a weight update, without CAF: it runs the phases of
+// phases.hpp one after the other, as the gate orders them. The optimizer's actor owns it, and the
+// IPU runs it, in turns.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "actors/update/optimizer_tensors.hpp"
+#include "actors/update/stage_update.hpp"
+#include "actors/update/update_phase.hpp"
+
+namespace penstock::actors {
+
+class WeightUpdate {
+ public:
+  WeightUpdate(std::shared_ptr<const PipelineSetup> setup, std::size_t stage,
+               std::shared_ptr<Arena> arena, std::shared_ptr<const UpdateRules> rules,
+               std::int64_t replica = 0);
+
+  void set_rules(std::shared_ptr<const UpdateRules> rules) { stage_.rules = std::move(rules); }
+  bool clips() const { return stage_.clips(); }
+
+  /// Sets the sums of this stage, or of one that has copies of its parameters, which every update
+  /// reads. All of them are set before the first update.
+  void set_sums(std::int32_t stage, StageSums sums) { stage_.sums.set(stage, std::move(sums)); }
+  /// Each returns whether this stage has anything to do in one phase.
+  bool reduces() const;
+  bool follows() const;
+  bool gathers() const;
+
+  /// Returns the optimizer state of the stage's variables as it is before the first update.
+  StateBlocks new_state() const { return actors::new_state(stage_); }
+  void set_state(StateBlocks state);
+  /// Returns whether an update borrows state that is kept in the host store.
+  bool uses_host_store() const { return stage_.host_block_bytes > 0; }
+  void lend_host_state(std::shared_ptr<std::byte> state);
+  std::shared_ptr<std::byte> return_host_state();
+  bool has_host_state() const { return stage_.state.in_host_store != nullptr; }
+  // The host's thread may use the next two while no call is under way, wherever the state is.
+
+  /// Returns copies of the state's tensors; in other replicas than the first, of the shards only.
+  std::vector<VariableState> read_state() const { return actors::read_state(stage_); }
+  /// Replaces the state by these tensors, which are whole and have the right types. Updates count
+  /// on from theirs.
+  void restore_state(const OptimizerTensors& tensors) noexcept;
+  /// Each returns bytes on the IPU: of the state and its shards' padding, or of alignment.
+  std::int64_t state_bytes_on_ipu() const { return state_bytes(stage_, false); }
+  std::int64_t state_padding_on_ipu() const {
+    return stage_.ipu_block_bytes - state_bytes_on_ipu();
+  }
+  /// Returns the bytes of scratch that run() needs at least.
+  std::int64_t staging_bytes() const;
+
+  /// Runs the phase that `order` names. `scratch` is memory of the IPU, for the pieces of what is
+  /// kept in the host store. `runner`, unless null, shares the rule's work on large parameters.
+  /// `heartbeat`, unless null, beats with each parameter and each piece of a large one. Before
+  /// `gather`, every replica has done `apply`. It allocates nothing, so that an update that has
+  /// begun cannot end for want of memory.
+  void run(const UpdateOrder& order, std::span<std::byte> scratch,
+           graph::PartRunner* runner = nullptr, graph::Heartbeat* heartbeat = nullptr);
+  /// Returns what has been copied since the model was built, and what there is to copy.
+  const OffloadReport& state_moves() const { return stage_.state_moves; }
+  const CollectiveReport& collectives() const { return stage_.collectives; }
+  std::int64_t updates() const { return stage_.step; }
+  /// Returns whether the weights are those after updates() updates, not between two.
+  bool whole() const { return !stage_.applying; }
+  /// Returns whether norms() are those that `phase` has measured once it is done.
+  bool measures(UpdatePhase phase) const;
+  /// Returns the norms that the last phase has measured: `measure` those of gradients of all
+  /// trained variables of the stage, `follow` those of what divided ones move along.
+  const UpdateNorms& norms() const { return norms_; }
+  /// Makes room in `norms` for what a phase measures. @throws std::bad_alloc
+  void make_room(UpdateNorms& norms) const;
+  /// Exchanges norms() for `norms`, in which there is room for those of another phase. Allocates
+  /// nothing.
+  void exchange_norms(UpdateNorms& norms) noexcept { std::swap(norms_, norms); }
+
+ private:
+  void add_uses(const Staging& staging);
+
+  StageUpdate stage_;
+  UpdateNorms norms_;  // Has room for what a phase measures.
+};
+
+}  // namespace penstock::actors
