@@ -113,9 +113,9 @@ class Times {
   const graph::Plan& plan_;
   const CallSpan& call_;
   std::size_t rows_;                   // Counts the micro-batches of all replicas.
-  std::vector<double> begins_;         // Are those of forward programs, by row, then by stage.
-  std::vector<double> forward_ends_;   // Are those of forward programs, by row, then by stage.
-  std::vector<double> backward_ends_;  // Are those of backward programs, by row, then by stage.
+  std::vector<double> begins_;         // Has when forward programs began, by row, then by stage.
+  std::vector<double> forward_ends_;   // Has when forward programs ended, by row, then by stage.
+  std::vector<double> backward_ends_;  // Has when backward programs ended, by row, then by stage.
   double first_ = no_time;
 };
 

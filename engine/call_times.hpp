@@ -13,7 +13,7 @@ namespace penstock {
 
 /// One call of a plan. Times are nanoseconds of the steady clock.
 struct CallSpan {
-  std::int64_t first_micro_batch = 0;  ///< Is that of each replica.
+  std::int64_t first_micro_batch = 0;  ///< Is the first micro-batch of each replica.
   std::int64_t micro_batches = 0;
   std::int64_t replicas = 1;
   std::int64_t begin_ns = 0;

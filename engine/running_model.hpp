@@ -201,7 +201,7 @@ class RunningModel : public WeightSource {
   RunningModel* host_of_;
   // Is the host's: it has the threads of all that are attached.
   std::weak_ptr<actors::ActorSystem> system_;
-  // Are those of its IPUs: it, its host, and others of that host.
+  // Are the models on its IPUs: it, its host, and others of that host.
   std::shared_ptr<IpuOccupants> occupants_;
   // Is shared with its host and with others of that host.
   std::shared_ptr<std::atomic<std::uint64_t>> uploads_;
@@ -211,11 +211,12 @@ class RunningModel : public WeightSource {
   std::int64_t ipu_limit_ = 0;  // Counts the bytes of each; 0 says that there is no limit.
   std::unique_ptr<actors::PipelineRuntime> runtime_;  // Is null while detached.
   std::unique_ptr<IpuStay> stay_;                     // Is null while detached.
-  RunningModel* state_holder_ = this;  // Is that of a host; see holds_optimizer_state().
+  // Is the holder of the state in a host; see holds_optimizer_state().
+  RunningModel* state_holder_ = this;
   // Is there while detached, if the state is held here.
   std::optional<actors::OptimizerTensors> kept_state_;
   std::string failure_;                  // Is what the log was told of; empty if nothing was.
-  std::optional<Error> untold_failure_;  // Is that of the actors that a detach has ended.
+  std::optional<Error> untold_failure_;  // Is the failure of the actors that a detach has ended.
   std::vector<Tensor> uploaded_;         // Has the store's values when weights were last uploaded.
   std::uint64_t held_version_ = 0;       // Is a version of the store.
   std::shared_ptr<Recorded> recorded_;   // Is shared with its host and with others of that host.

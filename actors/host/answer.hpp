@@ -23,7 +23,7 @@ struct CutAfter {
 /// Holds what a call that runs micro-batches returns.
 struct StepOutcome {
   Outputs outputs = {};
-  double mean_loss = 0;  ///< Is that of StepResult.
+  double mean_loss = 0;  ///< Is the mean loss that StepResult has.
 };
 
 using Answer = std::variant<Done, StepOutcome, CutAfter>;

@@ -94,7 +94,7 @@ class LoaderCore {
   std::shared_ptr<const EpochPlan> given_plan_;  // Is what start_epoch() was given, or null.
   std::shared_ptr<const EpochPlan> plan_;
   std::optional<LoadFailure> no_plan_;  // Says why the epoch has none.
-  std::deque<Assembly> assemblies_;     // Are those of consecutive batches.
+  std::deque<Assembly> assemblies_;     // Are the assemblies of consecutive batches.
   std::int64_t opened_ = 0;  // Counts the batches of the epoch that have an assembly or had one.
   std::int64_t asked_ = -1;
   std::int64_t delivered_ = 0;

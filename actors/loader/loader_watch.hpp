@@ -42,7 +42,7 @@ class LoaderWatch {
   mutable std::mutex mutex_;
   std::stop_source ended_;                          // Stops every epoch that is not wanted.
   std::stop_source wanted_ = ended_;                // Stops the epoch that is wanted.
-  std::uint64_t epoch_ = 0;                         // Is the number of that epoch.
+  std::uint64_t epoch_ = 0;                         // Is the number of the epoch that is wanted.
   std::vector<std::atomic<std::int64_t>> reading_;  // Has the sample + 1, or 0 for none.
 };
 

@@ -33,7 +33,7 @@ class RowReader : public Reader {
   int number_;
   std::shared_ptr<const LoaderSource> source_;
   std::shared_ptr<LoaderWatch> watch_;
-  std::vector<std::byte*> destinations_;  // Are those of the row that is being read.
+  std::vector<std::byte*> destinations_;  // Say where the row goes that is being read, by field.
 };
 
 }  // namespace penstock::actors

@@ -88,7 +88,7 @@ class StreamCore {
   std::deque<Chunk> chunks_;     // Are ordered by their numbers.
   std::vector<bool> ended_;      // Says by worker whether its stream has ended.
   bool opened_ = false;          // Says whether the last chunk is open: its task was not taken yet.
-  std::int64_t next_chunk_ = 0;  // Is the number of the next one.
+  std::int64_t next_chunk_ = 0;  // Is the number of the next chunk.
   int turn_ = 0;                 // Is the worker whose turn it is.
   // Is the rebatched batch that is being put together.
   std::shared_ptr<const BatchBuffer> partial_;

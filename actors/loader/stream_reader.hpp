@@ -37,7 +37,7 @@ class StreamReader : public Reader {
   std::optional<std::uint64_t> epoch_;    // Is the epoch of the stream.
   NextSample stream_;                     // Is empty once it has ended or failed.
   std::int64_t samples_ = 0;              // Counts the samples that it has given.
-  std::vector<std::byte*> destinations_;  // Are those of the row that is being read.
+  std::vector<std::byte*> destinations_;  // Say where the row goes that is being read, by field.
 };
 
 }  // namespace penstock::actors

@@ -92,7 +92,7 @@ void GateState::on_phase_done(PhaseDone& answer) {
     send_order(answers);
 }
 
-// What comes is kept without a copy, as an update allocates nothing.
+// The norms are moved and not copied, as an update allocates nothing.
 void GateState::note_norms(PhaseDone& answer) {
   const auto replica = static_cast<std::size_t>(answer.replica);
   if (phase == UpdatePhase::measure && replica == 0)

@@ -54,7 +54,7 @@ struct GateState {
   std::vector<bool> heard;  // Says which optimizers have given them, by position in `links`.
   bool in_round = false;    // Says whether an update is under way.
   UpdatePhase phase = UpdatePhase::apply;  // Is the phase of the round.
-  double clip_factor = 1;                  // Is that of the update.
+  double clip_factor = 1;                  // Is the clip factor of the update.
   // Are numbered by variable; where the replicas' are equal, they are those of replica 0.
   std::vector<double> squared_norms;
   /// Holds what each optimizer has told of shards last, by its position in `links`.

@@ -58,15 +58,16 @@ struct OptimizerState {
   OptimizerSetup setup;
   OptimizerLinks links;
   std::int32_t ipu = 0;
-  Borrowing state;                    // Comes from the host store.
-  std::set<std::int32_t> owners;      // Own the copies that this stage holds.
-  std::set<std::int32_t> copiers;     // Are the stages that hold copies of this one's parameters.
-  std::size_t sums_there = 0;         // Counts those of this update.
-  std::int64_t last_micro_batch = 0;  // Is that of the window that this update ends.
+  Borrowing state;                 // Comes from the host store.
+  std::set<std::int32_t> owners;   // Own the copies that this stage holds.
+  std::set<std::int32_t> copiers;  // Are the stages that hold copies of this one's parameters.
+  std::size_t sums_there = 0;      // Counts those of this update.
+  // Is the last micro-batch of the window that this update ends.
+  std::int64_t last_micro_batch = 0;
   enum class Awaited : std::uint8_t { nothing, replicas, tied_sums, state, ipu };
   Awaited awaited = Awaited::nothing;          // Is what this optimizer is the first to know of.
   UpdatePhase running = UpdatePhase::measure;  // Is the phase on the IPU, while that is awaited.
-  std::vector<TraceEvent> work;                // Is that of this update.
+  std::vector<TraceEvent> work;                // Has what the IPU has done for this update.
   /// Holds what one phase of an update needs to be told and answered.
   struct PhaseLetters {
     Letter<RunUpdate> run;

@@ -52,7 +52,8 @@ class Casting {
   auto spawn(const std::string& name, RunsOn where, Body body, Args&&... args) {
     return spawn(watched(name), where, body, std::forward<Args>(args)...);
   }
-  /// What can fail comes before the actor is there, so that nobody is forgotten.
+  /// All that can fail is done before the actor is spawned, so that every actor that exists is
+  /// listed.
   template <class Body, class... Args>
   auto spawn(Watched subject, RunsOn where, Body body, Args&&... args) {
     Child& child = cast_.others.emplace_back(Child{{}, subject.name});
@@ -270,8 +271,8 @@ class Casting {
   FeedHandle feed_;
   GateHandle gate_;
   HostStoreHandle host_store_;
-  std::vector<std::shared_ptr<Arena>> arenas_;  // Has those of all replicas, by stage.
-  // Is ordered as these; there are none in inference.
+  std::vector<std::shared_ptr<Arena>> arenas_;  // Has the arenas of all replicas, by stage.
+  // Has the updates in the order of the arenas; there are none in inference.
   std::vector<std::shared_ptr<WeightUpdate>> updates_;
   // Is numbered by stage; there are none for one replica.
   std::vector<std::shared_ptr<const ReducedSums>> reduced_;

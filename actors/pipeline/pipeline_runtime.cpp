@@ -21,7 +21,8 @@ PipelineRuntime::PipelineRuntime(PipelineSetup setup, UpdateRules rules,
       host_(std::make_shared<HostCalls>()),
       system_(std::move(system)),
       cast_(std::make_unique<Cast>()) {
-  // Nothing can fail once the actors are there, as nobody would tell them to end.
+  // Nothing that can fail may follow the spawning of the actors: if this constructor threw, nobody
+  // would tell them to end.
   static_cast<PipelineCast&>(*cast_) = spawn_pipeline(
       *system_, setup_, host_, std::make_shared<const UpdateRules>(std::move(rules)));
 }

@@ -109,7 +109,7 @@ class PipelineRuntime {
   std::shared_ptr<ActorSystem> system_;
   std::unique_ptr<Cast> cast_;
   std::int64_t micro_batches_begun_ = 0;  // Counts those of each replica.
-  std::int64_t first_micro_batch_ = 0;    // Is that of the last step.
+  std::int64_t first_micro_batch_ = 0;    // Is the first micro-batch of the last step.
 };
 
 }  // namespace penstock::actors

@@ -69,7 +69,7 @@ struct StageState {
   std::optional<StageCore> core;
   std::int32_t ipu = 0;
   std::vector<std::size_t> position_of_edge;  // Is numbered by position in Plan::edges.
-  Borrowing blocks;                           // Are those of the host store.
+  Borrowing blocks;                           // Borrows the blocks that the host store keeps.
   std::optional<PhaseHerald> phases;
   std::optional<TurnNear> near;  // Has come before the weights were ready.
 };

@@ -34,7 +34,8 @@ class JobQueue {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<caf::resumable*> ring_;
-  std::size_t first_ = 0, size_ = 0;  // Are those of the jobs in the ring.
+  // Say where the jobs in the ring begin, and how many there are.
+  std::size_t first_ = 0, size_ = 0;
   std::size_t seats_ = 0;
   std::size_t waiting_ = 0;  // Counts threads.
   bool closed_ = false;

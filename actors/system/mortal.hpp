@@ -1,4 +1,4 @@
-// By Mortal and Roll, actors are told to end whatever memory is left. An actor's own exit message
+// Mortal and Roll tell actors to end, even if no memory is left. An actor's own exit message
 // is made before the actor is, and an actor system knows everybody who has not been told yet.
 #pragma once
 

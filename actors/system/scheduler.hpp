@@ -45,7 +45,8 @@ class Scheduler final : public caf::scheduler::abstract_coordinator {
 
   Workers shared_;
   std::mutex mutex_;
-  std::list<std::shared_ptr<Workers>> own_;  // Are those of actors with threads of their own.
+  // Are the threads of actors that have threads of their own.
+  std::list<std::shared_ptr<Workers>> own_;
 };
 
 }  // namespace penstock::actors

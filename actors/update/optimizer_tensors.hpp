@@ -21,7 +21,7 @@ struct VariableState {
 /// Is the whole state of the optimizer.
 struct OptimizerTensors {
   std::int64_t updates = 0;  ///< Counts the updates that the state has seen.
-  /// Has the tensors of VariableState, by position in the plan.
+  /// Has the state tensors of each variable, by position in Plan::variables.
   std::vector<std::vector<Tensor>> variables = {};
 };
 

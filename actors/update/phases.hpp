@@ -60,7 +60,7 @@ class ApplyPhase {
   StageUpdate& update_;
   const Staging& staging_;
   Pieces pieces_;
-  double rate_factor_;  // Is that of the schedule for the update that runs.
+  double rate_factor_;  // Is the factor of the schedule for the update that runs.
 };
 
 /// Brings the other replicas' shards of the new weights. Every replica has done `apply` before.

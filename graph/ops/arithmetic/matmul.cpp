@@ -21,7 +21,8 @@ namespace {
 /// Describes one operand of one product, as it is stored.
 struct Layout {
   bool transposed;
-  std::int64_t rows, columns;  ///< Are those of the factor, after it was transposed.
+  /// Count the rows and columns of the factor, after it was transposed.
+  std::int64_t rows, columns;
 
   Layout(const Shape& shape, bool is_transposed)
       : transposed(is_transposed),
