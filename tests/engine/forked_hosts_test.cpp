@@ -1,5 +1,5 @@
-// What is left of a model in a process that was forked from the one that made it: calls are
-// refused, destructors return, and new models work.
+// In a process that was forked from the one that made a model, its calls are refused, its
+// destructors return, and new models work.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -62,7 +62,7 @@ int child_of(Host& host, const Tensor& expected) {
   host.training->updates();
   host.training->attached();
   if (!thread_sanitized)
-    *host.training = TrainingModel(network(), with_limit(0));  // ends the one before
+    *host.training = TrainingModel(network(), with_limit(0));  // This ends the one before.
   host.training.reset();
   host.serving.reset();
   host.model.reset();
@@ -88,7 +88,7 @@ TEST(ForkedHosts, LeaveModelsAloneThatHaveCalls) {
     host.serving->run(samples(count));
   }
   expect_left_alone(host);
-  EXPECT_FALSE(same_bits(host.model->weight("fc.weight"), before));  // still to be read
+  EXPECT_FALSE(same_bits(host.model->weight("fc.weight"), before));  // They are still to be read.
 }
 
 TEST(ForkedHosts, LeaveModelsAloneThatAreDetached) {
@@ -149,7 +149,7 @@ TEST(ForkedHosts, MayForkInsideACall) {
 
 struct Left {};
 
-/// In the child: leaves the call that it was forked in by an exception. In the parent: returns the
+/// In the child, leaves the call in which it was forked by an exception. In the parent, returns the
 /// child's exit code.
 int code_of_a_child_that_leaves() {
   const pid_t id = ::fork();
@@ -193,7 +193,7 @@ TEST(ForkedHosts, LeaveAnOpenBlockAlone) {
             }),
             0);
   block.reset();
-  model.begin_block("c");  // which no open block lets begin
+  model.begin_block("c");  // No open block lets it begin.
 }
 
 }  // namespace

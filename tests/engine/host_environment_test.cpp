@@ -20,12 +20,12 @@
 namespace penstock::testing {
 namespace {
 
-/// What a host may set for its thread, and the exceptions that its arithmetic has raised there.
+/// Has what a host may set for its thread, and the exceptions that its arithmetic has raised there.
 struct Environment {
   int rounding = 0;
   int traps = 0;
   int raised = 0;
-  unsigned vector_control = 0;  ///< of the vector units: rounding, traps, and denormals
+  unsigned vector_control = 0;  ///< Is that of the vector units: rounding, traps, and denormals.
   std::vector<bool> blocked_signals = {};
 
   static Environment now() {
@@ -42,7 +42,7 @@ struct Environment {
   bool operator==(const Environment&) const = default;
 };
 
-/// What a host does with models, and the bytes of all that it gets from them.
+/// Does what a host does with models, and has the bytes of all that it gets from them.
 class Host {
  public:
   explicit Host(const TemporaryDirectory& directory)

@@ -1,4 +1,4 @@
-// What the engine reads, writes and checks on its host's thread does not depend on the
+// All that the engine reads, writes and checks on its host's thread is independent of the
 // floating-point environment that the host has set there.
 #include <gtest/gtest.h>
 

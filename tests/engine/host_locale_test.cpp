@@ -1,4 +1,4 @@
-// What the engine writes and reads does not depend on the locale that its host has set.
+// All that the engine writes and reads is independent of the locale that its host has set.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -7,13 +7,13 @@
 #include "graph/ops/rules/expect.hpp"
 #include "graph/passes/memory/memory_budget.hpp"
 #include "graph/values/number_range.hpp"
+#include "penstock/chrome_trace.hpp"
 #include "penstock/data_loader_json.hpp"
 #include "penstock/json_value.hpp"
 #include "penstock/optimizer_json.hpp"
 #include "penstock/options_json.hpp"
 #include "penstock/output_file.hpp"
 #include "penstock/report_text.hpp"
-#include "penstock/chrome_trace.hpp"
 #include "penstock/training_model.hpp"
 #include "tests/engine/small_models.hpp"
 #include "tests/support/comma_locale.hpp"
@@ -26,7 +26,8 @@ namespace {
 using testing::CommaLocale;
 using testing::refusal;
 
-/// What `text_of` returns under a locale with commas, which has to be what it returns otherwise.
+/// Returns what `text_of` returns under a locale with commas, which has to be what it returns
+/// otherwise.
 template <class TextOf>
 std::string same_under_commas(const TextOf& text_of) {
   const std::string expected = text_of();
@@ -104,7 +105,7 @@ TEST(HostLocale, ChangesNoByteOfFiles) {
   });
 }
 
-/// What a training in `cache` tells of a step: "done in 0.000012 s".
+/// Returns what a training in `cache` tells of a step: "done in 0.000012 s".
 std::string told_of_a_step(const std::string& cache) {
   std::string told;
   Options options = testing::options_for(2, 1, 1);

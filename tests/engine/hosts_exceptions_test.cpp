@@ -1,6 +1,6 @@
-// What functions of the host's throw reaches the host as it is, even a std::length_error, which the
-// engine takes for a lack of memory where it is its own. A std::bad_alloc becomes Error
-// out_of_memory, whoever has thrown it.
+// Exceptions that functions of the host's throw reach the host as they are, even a
+// std::length_error, which the engine takes for a lack of memory if it is its own. A std::bad_alloc
+// becomes Error out_of_memory, whoever has thrown it.
 #include <gtest/gtest.h>
 
 #include <functional>

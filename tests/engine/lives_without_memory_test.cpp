@@ -23,7 +23,7 @@
 namespace penstock::testing {
 namespace {
 
-constexpr std::int64_t per_update = 8, remainder = 6;  // samples
+constexpr std::int64_t per_update = 8, remainder = 6;  // These count samples.
 
 Options two_stages_two_replicas() {
   Options options = options_for(2, 2, 2);
@@ -41,7 +41,7 @@ struct Step {
   std::uint64_t updates;
 };
 
-/// What the host has before any life, so that lives allocate nothing but what the engine does.
+/// Has what the host has before any life, so that lives allocate nothing but what the engine does.
 struct Host {
   Host() {
     serving_options.training.gradient_accumulation = 1;
@@ -59,8 +59,8 @@ struct Host {
                                 {samples(remainder, true, 2), 2},
                                 {samples(per_update + remainder, true, 3), 4}};
   const std::vector<Tensor> questions{samples(4, true)[0]};
-  std::vector<std::string> names;  // of the parameters
-  std::vector<Tensor> read;        // the parameters as they were read last
+  std::vector<std::string> names;  // Are those of the parameters.
+  std::vector<Tensor> read;        // Are the parameters as they were read last.
   /// The parameters by the number of updates, once a life has been undisturbed.
   std::vector<std::vector<Tensor>> expected;
 };
@@ -165,7 +165,7 @@ class Life {
 
   Host& host_;
   const std::int64_t failing_;
-  bool told_ = false;  // of a lack of memory
+  bool told_ = false;  // Says that it was told of a lack of memory.
   std::optional<Model> model_;
   std::optional<TrainingModel> training_;
 };

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t classes = 4;
 
-/// A linear layer in one block and the loss in another.
+/// Returns a linear layer in one block and the loss in another.
 Model classifier(LossReduction reduction) {
   Model model("classifier", 5);
   Value x = model.input("x", {4});
@@ -61,7 +61,8 @@ double mean_of_sums(const std::vector<double>& losses, std::size_t batch) {
   return mean(of_samples);
 }
 
-/// Micro-batches of four, G of two, D of three, two replicas: 48 samples a step.
+/// Returns options for micro-batches of four, G of two, D of three, and two replicas, which is 48
+/// samples a step.
 Options replicated(OutputMode mode) {
   Options options = options_for(4, 2, 3);
   options.topology.replication_factor = 2;
@@ -88,7 +89,7 @@ TEST(MeanLoss, F16_IsThatOfAllSamplesWhateverTheOutputModeReturns) {
   }
 }
 
-// 43 samples: two updates of 16, and a last one of 11 in micro-batches of one.
+// There are 43 samples: two updates of 16, and a last one of 11 in micro-batches of one.
 TEST(MeanLoss, F16_WeighsEverySampleOfAShortUpdateTheSame) {
   for (const std::int64_t count : {43, 35, 11, 1})
     for (const OutputMode mode : {OutputMode::automatic, OutputMode::all}) {

@@ -17,7 +17,7 @@ namespace {
 
 using testing::ModelBuilder;
 
-/// With class labels, random numbers and running statistics.
+/// Builds a network with class labels, random numbers and running statistics.
 ModelBuilder network() {
   ModelBuilder model;
   const auto x = model.input("x", {1, 4, 4}), labels = model.input("labels", {}, DType::i64);
@@ -81,7 +81,7 @@ TEST(MeasurePlan, RefusesNoLossForDataThatNobodySupplied) {
   EXPECT_GT(losses, 15);
 }
 
-// What is valid for one reader of an input need not be for another.
+// Contents that are valid for one reader of an input need not be for another.
 TEST(MeasurePlan, MeasuresOpsThatShareAnInputWithEachOther) {
   ModelBuilder model;
   const auto labels = model.input("labels", {}, DType::i64);

@@ -1,4 +1,4 @@
-// What becomes of a model: detached and attached, saved and gone on with, copied.
+// A model is detached and attached, saved and gone on with, and copied.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -49,7 +49,7 @@ TEST(Detaching, F15_EndsItsThreads) {
   EXPECT_TRUE(same_bits(training.buffer("norm.running_mean", 0), mean));
   EXPECT_GT(thread_count(), threads);
   EXPECT_TRUE(training.attached());
-  training.attach();  // nothing more to do
+  training.attach();  // There is nothing more to do.
   EXPECT_EQ(training.updates(), 1U);
 }
 
@@ -86,7 +86,7 @@ TEST(RandomNumbers, R2_6_GoOnWhereASavedTrainingEnded) {
   expect_same_weights(whole, loaded);
 
   TrainingModel other_masks(first, options, Sgd{.learning_rate = 0.1});
-  other_masks.step(samples(4, true, 2));  // the masks of update 0 again
+  other_masks.step(samples(4, true, 2));  // It draws the masks of update 0 again.
   EXPECT_FALSE(same_bits(first.weight("fc.weight"), whole.weight("fc.weight")));
 }
 

@@ -1,4 +1,4 @@
-// What a model tells its log.
+// These tests show what a model tells its log.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -21,7 +21,7 @@ namespace {
 /// Lines that a training of one step and its end leave at a level.
 std::size_t lines_at(LogLevel level) {
   std::size_t lines = 0;
-  Options options = options_for(2, 1, 1);  // too little for two stages, which is warned of
+  Options options = options_for(2, 1, 1);  // That is too little for two stages, which is warned of.
   options.runtime.log_level = level;
   options.runtime.log = [&](std::string_view) { ++lines; };
   TrainingModel training(plain_model(), options);

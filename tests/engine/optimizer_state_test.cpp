@@ -1,4 +1,4 @@
-// The optimizer's state, saved and restored (2.3): training goes on as if it had not stopped.
+// The optimizer's state is saved and restored (2.3): training goes on as if it had not stopped.
 #include "engine/optimizer_state.hpp"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ Options options_for(int replicas = 1, bool offload = false, const char* stages =
   return options;
 }
 
-/// What updates [begin, end) train on.
+/// Returns what updates [begin, end) train on.
 std::vector<Tensor> samples(std::int64_t begin, std::int64_t end, int replicas) {
   const std::int64_t rows = batch * accumulation * replicas;
   return {testing::uniform({8 * rows, 5}, 1).rows(begin * rows, end * rows),
@@ -60,7 +60,7 @@ std::vector<float> weights(const Model& model) {
   return all;
 }
 
-/// All of a state's f32 elements.
+/// Returns all of a state's f32 elements.
 std::vector<float> numbers(const std::vector<NamedTensor>& state) {
   std::vector<float> all;
   for (const NamedTensor& one : state)
@@ -252,7 +252,7 @@ TEST(OptimizerState, R2_3_OfAMissingTensorNamesNoneThatIsExpectedOrOfAnotherPara
   EXPECT_EQ(said(), text + ", but \"fc1.weight.momentum\"");
 }
 
-/// What is said about `state` with another step.
+/// Returns what is said about `state` with another step.
 std::string verdict_on_step(TrainingModel& training, std::vector<NamedTensor> state,
                             std::int64_t step) {
   state[0].tensor = Tensor({}, std::span(&step, 1));
@@ -270,7 +270,7 @@ TEST(OptimizerState, OfAStepThatCannotBeCountedOnIsRefused) {
   EXPECT_EQ(verdict_on_step(training, state, std::int64_t{1} << 53), "accepted");
 }
 
-/// What is said about `state` with `number` as the last element of the tensor of that name.
+/// Returns what is said about `state` with `number` as the last element of the tensor of that name.
 std::string verdict_on_number(TrainingModel& training, std::vector<NamedTensor> state,
                               const std::string& name, float number) {
   for (auto& [own, tensor] : state) {
@@ -321,7 +321,7 @@ TEST(OptimizerState, OfAnotherRuleIsRefused) {
                 "\": expected the state of adam, got a file of no optimizer");
 }
 
-/// What `to` says of a state that `from` has had, in memory and from a file.
+/// Returns what `to` says of a state that `from` has had, in memory and from a file.
 std::pair<std::string, std::string> verdicts(const Optimizer& from, const Optimizer& to) {
   const TemporaryDirectory directory;
   const std::string path = (directory / "o").string();

@@ -8,15 +8,15 @@ namespace {
 
 using actors::OutputSelection;
 
-constexpr std::int64_t rows_bytes = 2 * 3 * 4;  // f32 [2,3] of each micro-batch
-constexpr std::int64_t classes_bytes = 2 * 8;   // i64 [2]
-constexpr std::int64_t weight_bytes = 5 * 4;    // f32 [5], a gradient
+constexpr std::int64_t rows_bytes = 2 * 3 * 4;  // It is f32 [2,3] of each micro-batch.
+constexpr std::int64_t classes_bytes = 2 * 8;   // It is i64 [2].
+constexpr std::int64_t weight_bytes = 5 * 4;    // It is f32 [5], a gradient.
 
 struct Case {
   OutputSelection selection;
-  std::int64_t micro_batches;  // D·G
-  std::int64_t replicas;       // R
-  std::int64_t returned;       // micro-batches of all replicas
+  std::int64_t micro_batches;  // Is D·G.
+  std::int64_t replicas;       // Is R.
+  std::int64_t returned;       // Counts the micro-batches of all replicas.
 };
 
 constexpr Case cases[] = {
@@ -43,7 +43,8 @@ std::string words(const Case& c) {
          std::to_string(c.replicas) + " replicas";
 }
 
-/// Outputs "rows" and "classes", and two anchors in between, with or without a loss.
+/// Returns a setup with outputs "rows" and "classes", and two anchors in between, with or without a
+/// loss.
 actors::PipelineSetup setup_of(bool training) {
   graph::Plan plan;
   plan.outputs = {{"rows", {DType::f32, {2, 3}}},

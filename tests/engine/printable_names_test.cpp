@@ -113,7 +113,7 @@ TEST(PrintableNames, AreThoseOfParameters) {
        {"an inference without an output", [&] { InferenceModel(n.model, Options{}); }}});
 }
 
-/// A training model of a model called `name`.
+/// Has a training model of a model called `name`.
 struct Trained {
   Trained() {
     named.model.output(name, named.fc);

@@ -65,7 +65,8 @@ TEST(ReleasedInputs, AreDeletedOnTheHostsThreadInEveryTopology) {
         TrainingModel training(model, options);
         for (int step = 0; step < 5; ++step)
           training.step(deletions.watched(samples(options.samples_per_step(), false), misaligned));
-        training.step(deletions.watched(samples(3, false), misaligned));  // by a plan of its own
+        // It runs by a plan of its own.
+        training.step(deletions.watched(samples(3, false), misaligned));
         Options serve = options;
         serve.training.gradient_accumulation = 1;
         InferenceModel serving(model, serve);

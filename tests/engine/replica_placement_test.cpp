@@ -11,7 +11,7 @@
 namespace penstock {
 namespace {
 
-/// By replica, the IPU of each stage.
+/// Returns, by replica, the IPU of each stage.
 std::map<int, std::vector<int>> ipus_of(const std::vector<int>& placement, int replicas) {
   Options options = testing::options_for(2, 2, 1);
   options.topology.stages = {{.blocks = {"B1"}}, {.blocks = {"B2"}}};

@@ -1,4 +1,4 @@
-// What the options of a plan for fewer samples say.
+// These tests show what the options of a plan for fewer samples say.
 #include "engine/short_plans.hpp"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ TEST(ShortPlans, KeepNoActivationInTheHostStoreWhereTheMinimumIsTheLargestNumber
   EXPECT_GE(minimum, largest - (largest >> 29));
 }
 
-/// What making a plan leaves, where `make` is asked for it.
+/// Has what making a plan leaves, where `make` is asked for it.
 struct Made {
   int attempts = 0;
   std::vector<std::string> lines = {};

@@ -18,7 +18,8 @@ namespace penstock::testing {
 namespace {
 
 constexpr std::int64_t full = 512,
-                       remainder = 128;  // samples of a call; micro-batches of 256, of 128
+                       // They count the samples of a call; micro-batches have 256 and 128.
+    remainder = 128;
 
 /// Its memory is mostly activations, so that what the host keeps beside them is small.
 Model network() {
@@ -52,8 +53,8 @@ std::int64_t peak(const AModel& model) {
 
 struct Trained {
   std::vector<Tensor> weights;
-  std::int64_t most_bytes = 0;          // alive at a time, but for the samples
-  bool has_both_after_a_short = false;  // the plan for full steps is attached then
+  std::int64_t most_bytes = 0;  // Counts those that are alive at a time, but for the samples.
+  bool has_both_after_a_short = false;  // Says that the plan for full steps is attached then.
 };
 
 Trained train(std::int64_t limit) {
@@ -89,7 +90,7 @@ void expect_same(const Trained& a, const Trained& b) {
 TEST(ShortStepMemory, R2_6_IsWithinTheLimitOfTheIpusAndChangesNoBit) {
   const std::int64_t of_full = peak(TrainingModel(network(), options_for(0), AdamW{}));
   const std::int64_t of_rest = peak(TrainingModel(network(), options_for(0, 128), AdamW{}));
-  // What is alive beside the plans, on the host, is less than half of the smaller one.
+  // The host's memory that is alive beside the plans is less than half of the smaller one.
   const Trained free = train(0), limited = train(of_full), roomy = train(of_full + of_rest);
   EXPECT_GT(free.most_bytes, of_full + of_rest);
   EXPECT_TRUE(free.has_both_after_a_short);
@@ -116,7 +117,7 @@ TEST(ShortStepMemory, R2_6_OfInferenceIsWithinTheLimitToo) {
   EXPECT_FALSE(limited.attached());
 }
 
-// Which goes on with the plans that it has used last.
+// It goes on with the plans that it has used last.
 TEST(ShortStepMemory, R2_6_OfAPlanThatLeavesIsFreeForTheOneThatComes) {
   constexpr std::int64_t shorter = 96;
   const std::int64_t of_full = peak(TrainingModel(network(), options_for(0), AdamW{}));
@@ -166,7 +167,7 @@ std::vector<Tensor> trained(const Model& model, const Options& options, const Sh
   return weights;
 }
 
-/// What the IPU that has most in use needs of a model that nothing limits.
+/// Returns what the IPU that has most in use needs of a model that nothing limits.
 std::int64_t fullest(const TrainingModel& training) {
   std::int64_t most = 0;
   for (const StageReport& stage : training.stage_reports()) most = std::max(most, stage.peak_bytes);
@@ -199,14 +200,14 @@ Model images() {
   return model;
 }
 
-// 16 samples fill a vector, by which convolution and pooling become one; with 10 they do not.
+// With 16 samples a vector is full, by which convolution and pooling become one; with 10 it is not.
 TEST(ShortStepMemory, R2_6_IsWithinTheLimitWhereFewerSamplesAreLaidOutInAnotherWay) {
   expect_room(images, {.batch_size = 16}, {16, 1, 20, 20}, 10);
 }
 
 struct Told {
-  std::vector<std::string> lack;  // what the log says of plans that do not fit
-  int recomputing = 0;            // the reports of plans that recompute
+  std::vector<std::string> lack;  // Has what the log says of plans that do not fit.
+  int recomputing = 0;            // Counts the reports of plans that recompute.
 };
 
 Told told_of_training(Options options) {

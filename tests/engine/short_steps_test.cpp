@@ -16,7 +16,7 @@ namespace penstock::testing {
 namespace {
 
 TEST(ShortSteps, R2_6_TrainAsAModelOfThatSizeWould) {
-  const std::int64_t remainder = 6;  // samples: two micro-batches of three
+  const std::int64_t remainder = 6;  // They are two micro-batches of three samples.
   const Optimizer optimizer = AdamW{.learning_rate = 0.1};
   const Model model = plain_model(), twin = plain_model();
   Options options = options_for(4, 2, 2);

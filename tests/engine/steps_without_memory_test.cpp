@@ -15,7 +15,7 @@
 namespace penstock::testing {
 namespace {
 
-constexpr std::int64_t per_update = 8, remainder = 6;  // samples
+constexpr std::int64_t per_update = 8, remainder = 6;  // These count samples.
 
 std::vector<Tensor> rows(const std::vector<Tensor>& tensors, std::int64_t begin) {
   std::vector<Tensor> result;
@@ -23,7 +23,7 @@ std::vector<Tensor> rows(const std::vector<Tensor>& tensors, std::int64_t begin)
   return result;
 }
 
-/// Steps of two whole updates at most.
+/// Takes steps of two whole updates at most.
 struct Training {
   explicit Training(std::int64_t ipu_memory_bytes = 0, bool trace = false)
       : training(model, options(ipu_memory_bytes, trace), AdamW{.learning_rate = 0.1}) {}
@@ -46,11 +46,11 @@ struct Training {
   TrainingModel training;
 };
 
-/// What the step of a test begins with.
+/// Says with what the step of a test begins.
 struct Start {
-  std::int64_t ipu_memory_bytes = 0;  // 0: enough for all plans
+  std::int64_t ipu_memory_bytes = 0;  // Is 0 for enough for all plans.
   bool trace = false;
-  std::vector<std::int64_t> steps = {};  // samples of those before
+  std::vector<std::int64_t> steps = {};  // Counts the samples of those before.
 
   Training training() const {
     Training result(ipu_memory_bytes, trace);

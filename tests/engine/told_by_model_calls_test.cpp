@@ -23,9 +23,9 @@ class Host {
   Host() { training.step(samples(full)); }
 
   Model model = network();
-  Tensor read;                   // by a call
-  Model copy;                    // made by a call
-  std::function<void()> at_log;  // what the log does when it is told something next
+  Tensor read;                   // Was read by a call.
+  Model copy;                    // Was made by a call.
+  std::function<void()> at_log;  // Is what the log does when it is told something next.
 
  private:
   Options told() {
@@ -45,7 +45,7 @@ class Host {
 
 using Acts = std::map<std::string, std::function<void(Host&)>>;
 
-/// Every call of a Model that reads its weights from whoever has them.
+/// Returns every call of a Model that reads its weights from whoever has them.
 Acts calls() {
   return {
       {"weight", [](Host& host) { host.read = host.model.weight("fc.weight"); }},
@@ -72,7 +72,7 @@ Acts calls() {
   };
 }
 
-/// What a host may do after such a call.
+/// Returns what a host may do after such a call.
 Acts acts() {
   return {
       {"weight", [](Host& host) { host.model.weight("fc.weight"); }},
@@ -102,7 +102,8 @@ void expect_same(Host& a, Host& b) {
   ASSERT_EQ(a.copy.parameters().size(), b.copy.parameters().size());
   expect_same_weights(a.copy, b.copy);
   if (a.copy.parameters().empty()) return;
-  InferenceModel(a.copy, with_limit(0)).run(samples(full));  // its weights are its network's
+  // Its weights are those of its network.
+  InferenceModel(a.copy, with_limit(0)).run(samples(full));
 }
 
 void expect_same_files(Host& a, Host& b) {

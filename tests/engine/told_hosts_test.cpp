@@ -62,7 +62,7 @@ std::int64_t enough_for_one() {
   return TrainingModel(network(), told_to({}), AdamW{}).stage_reports().at(0).peak_bytes;
 }
 
-/// Full and short steps; `told`, if there is one, at every line of them.
+/// Trains full and short steps, and calls `told`, if there is one, at every line of them.
 Model trained(const std::function<void(TrainingModel&)>& told) {
   TrainingModel* model = nullptr;
   Options options = told_to([&](std::string_view) {
@@ -113,7 +113,7 @@ TEST(ToldHosts, D14_FindTheNewestWeights) {
                          }));
   training.step(samples(full));
   armed = true;
-  const Tensor newest = model.weight("fc.weight");  // whose being read is told
+  const Tensor newest = model.weight("fc.weight");  // The log is told that it is read.
   ASSERT_EQ(seen.size(), 1U);
   EXPECT_TRUE(same_bits(seen[0], newest));
 }

@@ -1,4 +1,4 @@
-// What a host sees of a model that fails in the middle of training.
+// These tests show what a host sees of a model that fails in the middle of training.
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,8 @@ using testing::same_bits;
 constexpr int batch = 2, accumulation = 2, updates = 3;
 constexpr std::int64_t samples = batch * accumulation * updates;
 
-/// Two stages; the first one has a tanh if asked for, which can be held, else a relu.
+/// Returns two stages; the first one has a tanh if asked for, which can be held, and otherwise a
+/// relu.
 Model classifier(bool tanh = false) {
   Model model("classifier");
   Value x = model.input("x", {6});
@@ -190,7 +191,7 @@ TEST(TrainingFailure, LeavesTheTraceToReadOnce) {
   traced.runtime.trace = true;
   TrainingModel training(model, traced, Sgd{.learning_rate = 0.1});
   training.step(inputs(samples));
-  // Forward and backward of each micro-batch and the updates, of two stages.
+  // There are forward and backward of each micro-batch and the updates, of two stages.
   EXPECT_EQ(training.take_trace().size(), 2u * updates * (2 * accumulation + 1));
   EXPECT_TRUE(training.take_trace().empty());
   EXPECT_NE(refusal(Errc::stage_failed, [&] { training.step(inputs_with_label_12_at(7)); }),

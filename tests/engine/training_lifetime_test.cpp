@@ -47,7 +47,7 @@ std::vector<Tensor> inputs() {
 
 TEST(TrainingModel, AllocatesNoTensorMemoryInSteadyState) {
   TrainingModel training(regression(), options(), AdamW{});
-  // Rows of a micro-batch begin anywhere in a cache line, so the feed has to copy them.
+  // Rows of a micro-batch begin anywhere in a cache line, so that the feed has to copy them.
   const auto tensors = inputs();
   for (int step = 1; step <= 2; ++step) training.step(tensors);
   const std::uint64_t blocks = memory_counters().blocks_allocated;
@@ -136,7 +136,7 @@ TEST(TrainingModel, KeepsItsWeightsBeyondItsEnd) {
 TEST(InferenceModel, LeavesNoThreadOfThePlansThatItForgets) {
   InferenceModel inference(regression(), {.batch_size = 100});
   const auto run = [&](std::int64_t rows) { inference.run({testing::uniform({rows, 5}, 1)}); };
-  for (std::int64_t rows = 1; rows <= 10; ++rows) run(rows);  // more than are kept
+  for (std::int64_t rows = 1; rows <= 10; ++rows) run(rows);  // There are more than are kept.
   const std::size_t threads = testing::thread_count();
   for (std::int64_t rows = 11; rows <= 60; ++rows) run(rows);
   EXPECT_TRUE(testing::threads_fall_to(threads))

@@ -1,4 +1,5 @@
-// What a loss's form does to training, through the library that a host gets (2.2, F4).
+// These tests show what a loss's form does to training, through the library that a host gets (2.2,
+// F4).
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -28,7 +29,7 @@ Tensor signs() {
   return testing::signs_of(testing::spread({rows, classes}, 4));
 }
 
-/// How one plain step changes the layer's weight.
+/// Returns how one plain step changes the layer's weight.
 std::vector<double> change(const MakeLoss& make_loss, int batch = rows,
                            const Tensor& targets = between()) {
   Model model("m", 3);

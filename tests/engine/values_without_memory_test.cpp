@@ -124,7 +124,7 @@ TEST(ValuesWithoutMemory, JsonThrowsNoRawException) {
   const std::string optimizer = R"({"settings": {"rule": "adamw", "beta1": 0.5}})";
   const std::string loader = R"({"workers": 3})";
   const JsonValue json = parse_json(options);
-  const Optimizer base(Sgd{});  // whose schedule the host allocates
+  const Optimizer base(Sgd{});  // The host allocates its schedule.
   std::ostream nowhere(nullptr);
   expect_no_raw_exception_of(
       {{"parse_json", [&] { parse_json(options); }},

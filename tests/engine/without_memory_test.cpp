@@ -13,7 +13,7 @@ namespace {
 
 /// Allocates twice, and tells a failure of the second allocation as `told`, or not at all.
 void allocate_twice(std::optional<Errc> told) {
-  static std::unique_ptr<std::int64_t> kept;  // so that no compiler leaves the allocation out
+  static std::unique_ptr<std::int64_t> kept;  // With it, no compiler leaves the allocation out.
   const auto allocate = [] { kept = std::make_unique<std::int64_t>(1); };
   try {
     allocate();

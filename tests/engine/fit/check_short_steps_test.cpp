@@ -1,4 +1,5 @@
-// What fit() and evaluate() know beforehand about steps and runs that are shorter than others.
+// These tests show what fit() and evaluate() know beforehand about steps and runs that are shorter
+// than others.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -70,7 +71,7 @@ DataLoader streamed(std::int64_t samples, std::int64_t per_batch, bool says_size
           {.drop_last = false, .mode = LoaderMode::sync, .workers = 0}};
 }
 
-/// What fit() says, and nothing has been trained then; "accepted" after all updates.
+/// Returns what fit() says, when nothing has been trained, or "accepted" after all updates.
 std::string said(const Options& options, DataLoader data, const FitOptions& fitting) {
   Scaling scaling;
   TrainingModel training(scaling.model, options, Sgd{.learning_rate = 0});
@@ -105,7 +106,8 @@ TEST(CheckShortSteps, R2_6_ThatWillNotComeAreNotRefused) {
     EXPECT_EQ(said(options, ragged(), {.max_updates = 4}), "accepted");
     EXPECT_EQ(said(options, numbers(16), {.epochs = 2, .max_updates = 9}), "accepted");
   }
-  EXPECT_EQ(said(sum, numbers(22, per_step, false), {.max_updates = 5}), "accepted");  // 8, 8, 4
+  // The steps have 8, 8 and 4 samples.
+  EXPECT_EQ(said(sum, numbers(22, per_step, false), {.max_updates = 5}), "accepted");
   EXPECT_EQ(said(sum, numbers(20, per_step, false), {.max_updates = 3}), "accepted");
   EXPECT_NE(said(fixed(), ragged(), {.epochs = 2, .steps_per_epoch = 2}), "accepted");
 }

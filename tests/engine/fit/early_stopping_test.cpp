@@ -18,7 +18,7 @@ using testing::options;
 using testing::refusal;
 using testing::Scaling;
 
-/// How many epochs a training has whose epochs end with such values of "loss".
+/// Counts the epochs of a training whose epochs end with such values of "loss".
 std::size_t epochs_until_stopped(const EarlyStopping& rule, const std::vector<double>& losses) {
   const FitCallback callback = early_stopping(rule);
   for (std::size_t i = 0; i < losses.size(); ++i)
@@ -54,11 +54,11 @@ TEST(EarlyStopping, G4_EndsATrainingWithTheEpochThatGainsNothing) {
   EXPECT_EQ(history.epochs.size(), 3U);
 }
 
-/// What a training comes to whose loss falls, so that a rule by which it should grow finds the
+/// Says what a training comes to whose loss falls, so that a rule by which it should grow finds the
 /// first epoch to be the best one.
 struct Fallen {
-  std::vector<float> weights;  // after each epoch
-  float last = 0;              // after fit()
+  std::vector<float> weights;  // Are those after each epoch.
+  float last = 0;              // Is the weight after fit().
   History history;
 
   explicit Fallen(EarlyStopping rule, int epochs = 9, std::stop_source stop = {},

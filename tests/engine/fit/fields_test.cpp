@@ -24,7 +24,7 @@ DataLoader loader(const std::vector<Tensor>& fields) {
   return {tensor_dataset(fields), 4, {.mode = LoaderMode::sync, .workers = 0}};
 }
 
-/// y = a + b, of which the loss needs two inputs that are declared between them.
+/// Returns y = a + b, of which the loss needs two inputs that are declared between them.
 Model sums() {
   Model model("sums");
   const Value a = model.input("a", {1}), target = model.input("target", {1});
@@ -77,7 +77,7 @@ TEST(Fields, G5_ThatAreNeitherAreRefusedBeforeAnythingRan) {
   EXPECT_EQ(inference.weight_uploads(), 0U);
 }
 
-/// Tensors under names.
+/// Has tensors under names.
 class Named : public Dataset {
  public:
   Named(const std::vector<std::string>& names, const std::vector<Tensor>& tensors)

@@ -16,12 +16,12 @@ using testing::per_step;
 using testing::per_update;
 using testing::Scaling;
 
-/// What a callback was told.
+/// Says what a callback was told.
 struct Log {
   std::vector<std::int64_t> announced;
   std::vector<StepRecord> steps;
   std::vector<EpochRecord> epochs;
-  std::vector<float> first_samples;  // of each step
+  std::vector<float> first_samples;  // Are those of each step.
   int stop_after_steps = -1;
 
   FitCallback callback() {
@@ -105,10 +105,11 @@ TEST(Fit, TrainsTheModelThatItIsGiven) {
   TrainingModel training(scaling.model, options(), Sgd{.learning_rate = 0.5});
   DataLoader data = numbers(8);
   fit(training, data);
-  EXPECT_EQ(scaling.weight(), 1 - 0.5f * (1.5f + 5.5f));  // the means of 0..3 and of 4..7
+  // These are the means of 0..3 and of 4..7.
+  EXPECT_EQ(scaling.weight(), 1 - 0.5f * (1.5f + 5.5f));
 }
 
-// 22 samples: two steps of two updates, one of an update and a half.
+// There are 22 samples: two steps of two updates, and one of an update and a half.
 TEST(Fit, R2_6_TrainsOnAShorterLastBatchToo) {
   Scaling scaling;
   TrainingModel training(scaling.model, options(), Sgd{.learning_rate = 0});
@@ -127,7 +128,7 @@ TEST(Fit, TheLastStepIsShortenedToTheLastUpdate) {
   const Log log = fitted({.epochs = 100, .max_updates = 7});
   ASSERT_EQ(log.steps.size(), 4U);
   EXPECT_EQ(log.steps.back().updates, 7U);
-  EXPECT_EQ(value_of(log.steps.back().values, "loss"), 9.5);  // of samples 8 to 11
+  EXPECT_EQ(value_of(log.steps.back().values, "loss"), 9.5);  // These are samples 8 to 11.
   EXPECT_EQ(log.steps.back().epoch, 2);
 }
 
@@ -148,7 +149,7 @@ TEST(Fit, AnnouncesHowManyStepsAnEpochWillHave) {
   EXPECT_EQ(fitted({.epochs = 2, .steps_per_epoch = 3}).announced, (Steps{3, 3}));
 }
 
-// 20 samples: two steps of two updates, one of one.
+// There are 20 samples: two steps of two updates, and one of one.
 TEST(Fit, AnnouncesStepsThatHaveFewerUpdates) {
   Scaling scaling;
   TrainingModel training(scaling.model, options(), Sgd{.learning_rate = 0});

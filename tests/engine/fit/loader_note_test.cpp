@@ -1,4 +1,4 @@
-// What fit(), evaluate() and predict() log of their loaders.
+// These tests show what fit(), evaluate() and predict() log of their loaders.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -40,7 +40,8 @@ class Zeros : public IterableDataset {
   std::vector<Field> fields_{{"x", DType::f32, {1}}};
 };
 
-/// What a training of two epochs, each with a validation, and a prediction log of their loaders.
+/// Returns what a training of two epochs, each with a validation, and a prediction log of their
+/// loaders.
 std::vector<std::string> noted(DataLoader data, DataLoader validation,
                                LogLevel level = LogLevel::warning) {
   std::vector<std::string> lines;

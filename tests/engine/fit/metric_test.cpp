@@ -42,7 +42,8 @@ TEST(Accuracy, TakesTheBatchsLastFieldForLabels) {
   EXPECT_EQ(score.count, 2);
 }
 
-// Five micro-batches of two replicas with a sample each: the second and the fourth are returned.
+// There are five micro-batches of two replicas with a sample each: the second and the fourth are
+// returned.
 TEST(Accuracy, F16_IsThatOfTheSamplesThatTheOutputModeReturns) {
   StepResult result{.rows = {.mode = OutputMode::every_n, .period = 2, .round = 2}};
   result.outputs = {{"scores", Tensor({4, 2}, {1, 0, 0, 1, 1, 0, 0, 1})}};

@@ -32,7 +32,7 @@ TEST(Predict, G5_ReturnsARowForEverySample) {
 
 TEST(Predict, TakesAnyNumberOfSamplesAtOnce) {
   Scaling scaling;
-  InferenceModel inference(scaling.model, options());  // in which accumulation has no meaning
+  InferenceModel inference(scaling.model, options());  // Accumulation has no meaning in it.
   for (const std::int64_t samples : {1, 3, 4, 5, 8, 9}) {
     std::vector<float> x(static_cast<std::size_t>(samples));
     std::iota(x.begin(), x.end(), 0.0f);
@@ -58,7 +58,7 @@ TEST(Predict, SaysWhatIsWrongWithItsInputsAndOutputs) {
             "predict: expected a row of output \"y\" for each of 4 samples, got [2,1]");
 }
 
-/// y = w·x with w = 1, and its distance from a target, which is declared first.
+/// Has y = w·x with w = 1, and its distance from a target, which is declared first.
 struct Scored {
   Model model{"scored"};
   explicit Scored(LossReduction reduction) {

@@ -28,7 +28,7 @@ struct Scored {
             {.mode = LoaderMode::sync, .workers = 0}};
   }
 
-  /// In training, and in inference.
+  /// Returns the accuracies in training, and in inference.
   std::vector<double> accuracies(const std::vector<std::int64_t>& labels) const {
     Options training = options, inference = options;
     training.training.gradient_accumulation = 4;

@@ -18,7 +18,8 @@ Model identity() {
   return model;
 }
 
-/// Updates of four samples, in micro-batches of two, for one replica or two; calls of eight.
+/// Returns options for updates of four samples, in micro-batches of two, for one replica or two,
+/// and calls of eight.
 Options returning(OutputMode mode, int replicas) {
   Options changed = options();
   changed.topology.replication_factor = replicas;
@@ -30,8 +31,8 @@ Options returning(OutputMode mode, int replicas) {
 struct Case {
   OutputMode mode;
   std::int64_t samples;
-  double loss;  ///< over all samples
-  double mean;  ///< over those that the output mode returns
+  double loss;  ///< Is over all samples.
+  double mean;  ///< Is over those that the output mode returns.
 };
 
 // Of 21 samples the last one is a micro-batch of its own; of 19 the last three are.

@@ -1,5 +1,5 @@
-// What a step's samples per second are of. Sleeps are only ever left out, so that a slow machine
-// makes the test no stricter.
+// These tests show what a step's samples per second count. Sleeps are only ever left out, so that a
+// slow machine makes the test no stricter.
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -32,13 +32,14 @@ class CountingHost {
   int calls() const { return calls_; }
   bool was_asked_to_stop() const { return stop_.stop_requested(); }
 
-  /// Two epochs of two steps each, with two callbacks, two metrics, a sampler and an evaluation.
+  /// Trains two epochs of two steps each, with two callbacks, two metrics, a sampler and an
+  /// evaluation.
   History fit(std::optional<std::int64_t> steps_per_epoch) {
     Scaling scaling;
     TrainingModel training(scaling.model, testing::options(), Sgd{.learning_rate = 0});
     InferenceModel inference(scaling.model, testing::options());
     DataLoader data = sampled(), validation = sampled();
-    calls_ = 0;  // the loaders have asked the sampler for their first epoch
+    calls_ = 0;  // The loaders have asked the sampler for their first epoch.
     return penstock::fit(training, data,
                          {.epochs = 2,
                           .steps_per_epoch = steps_per_epoch,
@@ -157,7 +158,8 @@ TEST(StoppedFit, TellsOfAnEpochThatWasWholeWhenTheStopCame) {
 }
 
 TEST(StoppedFit, TellsNothingOfAnEpochWhoseEvaluationWasStopped) {
-  for (const int stop_in : {1, 2}) {  // the first of two metrics, or the second in the first run
+  // It stops in the first of two metrics, or in the second in the first run.
+  for (const int stop_in : {1, 2}) {
     Scaling scaling;
     TrainingModel training(scaling.model, testing::options());
     InferenceModel inference(scaling.model, testing::options());
@@ -185,7 +187,7 @@ TEST(StoppedFit, TellsNothingOfAnEpochWhoseEvaluationWasStopped) {
     EXPECT_TRUE(history.cancelled);
     EXPECT_TRUE(history.epochs.empty());
     EXPECT_EQ(epochs_told, 0);
-    EXPECT_EQ(history.updates, 4U);  // of the epoch whose evaluation was stopped
+    EXPECT_EQ(history.updates, 4U);  // They are those of the epoch whose evaluation was stopped.
     EXPECT_EQ(training.updates(), 4U);
     EXPECT_GT(history.samples_per_second, 0);
   }

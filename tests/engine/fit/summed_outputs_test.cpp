@@ -1,4 +1,4 @@
-// What fit() and evaluate() make of sums over micro-batches.
+// These tests show what fit() and evaluate() make of sums over micro-batches.
 #include <gtest/gtest.h>
 
 #include "penstock/fit.hpp"

@@ -1,4 +1,4 @@
-// What fit() tells of a loss, and of outputs, of which no call returns anything.
+// These tests show what fit() tells of a loss, and of outputs, of which no call returns anything.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -58,7 +58,8 @@ std::string refusal(std::string_view text) {
   return "accepted";
 }
 
-/// The value in which another library's reader and this one agree; it fails where they do not.
+/// Returns the value in which another library's reader and this one agree; it fails where they do
+/// not.
 void expect_agreement(const std::string& text) {
   const Json expected = Json::parse(text, nullptr, false);
   Builder builder;
@@ -83,7 +84,7 @@ TEST(JsonReader, ReadsWhatAnotherReaderReads) {
   EXPECT_EQ(refusal(sample), "accepted");
 }
 
-/// Up to three changes, most of them by characters that mean something in JSON.
+/// Makes up to three changes, most of them by characters that mean something in JSON.
 std::string mutated(std::string text, std::mt19937& random) {
   constexpr std::string_view meaningful = "{}[]\":,\\u0123456789abcdefEe+-.tn \xC3\xA9\xED\xA0\xF4";
   for (unsigned changes = 1 + random() % 3; changes > 0; --changes) {

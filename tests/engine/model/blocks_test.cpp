@@ -13,7 +13,7 @@ namespace {
 
 using testing::refusal;
 
-/// "layer:block@ipu layer:block" of every layer, in the model's order.
+/// Returns a text such as "layer:block@ipu layer:block" of every layer, in the model's order.
 std::string blocks_of(const Model& model) {
   const graph::Graph& graph = ModelAccess::graph(model);
   std::string text;
@@ -211,7 +211,7 @@ TEST(Blocks, RefusedForTheFirstLayersBlockLeaveEverythingAsItWas) {
   EXPECT_EQ(refusal(Errc::invalid_topology, [&] { model.begin_block("B", 0); }), text);
   EXPECT_EQ(refusal(Errc::invalid_topology, [&] { model.begin_block_at("b", "B", 0); }), text);
   EXPECT_EQ(blocks_of(model), before);
-  model.begin_block_at("a", "B", 2);  // on the IPU that the refused ones did not keep
+  model.begin_block_at("a", "B", 2);  // It is on the IPU that the refused ones did not keep.
   model.begin_block("C");
   const std::string marked = blocks_of(model);
   EXPECT_EQ(marked, "a:B@2 b:start@1");
@@ -266,7 +266,7 @@ Model to_and_fro() {
   return model;
 }
 
-/// "A@0 B@1 ": each stage's first block and its IPU.
+/// Returns a text such as "A@0 B@1 ", with each stage's first block and its IPU.
 std::string stages_of(const CompileReport& report) {
   std::string stages;
   for (const StagePlanReport& stage : report.stages)
@@ -295,7 +295,7 @@ TEST(Blocks, A10_AnIpuRevisitedMakesFourStagesOfTheBitsOfOne) {
             std::string::npos);
 }
 
-// What only the loss needs has no work in inference, and moves nothing else.
+// Layers that only the loss needs have no work in inference, and move nothing else.
 TEST(Blocks, A10_ThatComeBackAreTheStagesOfTrainingInInferenceToo) {
   Model model("m");
   Value x = model.input("x", {4});

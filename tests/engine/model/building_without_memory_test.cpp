@@ -17,7 +17,7 @@
 namespace penstock::testing {
 namespace {
 
-/// Names that are too long for strings without memory of their own.
+/// Names like this are too long for strings without memory of their own.
 const std::string name = "a name that is too long for a string without memory of its own";
 const std::string other = "another name that is too long for a string without its own memory";
 const std::string first_layer = "the first layer, which is there already";

@@ -199,7 +199,7 @@ TEST(LayerStages, B1_AreNotOverriddenByAutomaticStages) {
               "pipeline stages by number, got 2");
 }
 
-// What is opened in between would be there after a reset, without a layer.
+// A scope that is opened in between would be there after a reset, without a layer.
 TEST(LayerStages, B3_LetNoScopeBeOpenedWhileTheyAreSet) {
   Model model = three_scopes();
   model.set_stage_assignment(model.stage_assignment());

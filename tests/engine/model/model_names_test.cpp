@@ -1,4 +1,4 @@
-// Names of a model's parts while these come and go, and while there are very many.
+// These are names of a model's parts while the parts come and go, and while there are very many.
 #include <gtest/gtest.h>
 
 #include <stdexcept>

@@ -34,7 +34,8 @@ TEST(ModelParameters, StartLikePyTorchs) {
     }
     EXPECT_LE(most, bound * (1 + 1e-6)) << name;
     EXPECT_GT(most, bound * 0.9) << name;
-    // Uniform between the bounds: the mean is 0, the variance a third of the bound's square.
+    // The numbers are uniform between the bounds: the mean is 0, the variance a third of the
+    // bound's square.
     const auto count = static_cast<double>(weight.as<float>().size());
     EXPECT_NEAR(sum / count, 0, 3 * bound / std::sqrt(3 * count)) << name;
     EXPECT_NEAR(squares / count, bound * bound / 3, 1.2 * bound * bound / std::sqrt(count)) << name;

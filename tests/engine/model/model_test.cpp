@@ -20,7 +20,7 @@ std::vector<std::string> parameter_names(const Model& model) {
   return names;
 }
 
-/// Each node's block, "" for none.
+/// Returns each node's block, "" for none.
 std::vector<std::string> blocks_of_nodes(const Model& model) {
   const graph::Graph& graph = ModelAccess::graph(model);
   std::vector<std::string> names;

@@ -40,7 +40,7 @@ TEST(ModelWeights, ComeBackFromTheirFileBitForBit) {
   EXPECT_EQ(all_weights(saved), all_weights(loaded));
 }
 
-/// A training model's part.
+/// Plays a training model's part.
 class FakeSource : public WeightSource {
  public:
   std::vector<Tensor> read_weights() override {
@@ -70,7 +70,7 @@ TEST(ModelWeights, IntoAnOpenFileAppearWhenThatIsCommitted) {
 }
 
 struct Refused {
-  const char* text;  ///< after `weights file "PATH": `
+  const char* text;  ///< Stands after `weights file "PATH": `.
   std::map<std::string, Tensor> tensors;
 };
 

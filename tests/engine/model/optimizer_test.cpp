@@ -107,7 +107,7 @@ TEST(Optimizer, EachSettingReachesItsRule) {
                    {"centered", "tf_variant"});
 }
 
-/// Of a rule with moments.
+/// Checks a rule with moments.
 template <class Rule>
 Rule settings_of_its_own() {
   return {.learning_rate = 0.1,

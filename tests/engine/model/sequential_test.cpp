@@ -17,7 +17,7 @@ namespace {
 
 using testing::refusal;
 
-/// 784 → 256 → 128 → 64 → 32 → 10, in six layers.
+/// Leads 784 → 256 → 128 → 64 → 32 → 10, in six layers.
 struct Chain {
   Model model{"multipleIPUsequential", 4};
   Value x = model.input("x", {28, 28});
@@ -195,7 +195,7 @@ TEST(Sequential, IsAsItWasWhereALayerThatAddsToItThrows) {
   EXPECT_EQ(refusal(Errc::invalid_argument, [&] { add_nested(chain, true); }), "no");
   EXPECT_EQ(to_json(chain), before);
   EXPECT_EQ(chain.size(), 1U);
-  chain.dense("next", 2);  // of a value that is still there
+  chain.dense("next", 2);  // It takes a value that is still there.
   EXPECT_EQ(chain.stages(), (std::vector<int>{-1, -1}));
 }
 
@@ -286,7 +286,7 @@ TEST(Sequential, LosesWhatWasTakenBackInItsCopiesToo) {
   });
   EXPECT_EQ(to_json(copy), before);
   EXPECT_EQ(to_json(chain), before);
-  model.linear("other", x, 7);  // in the place of what was taken back
+  model.linear("other", x, 7);  // It is in the place of what was taken back.
   EXPECT_EQ(to_json(copy), before);
   EXPECT_EQ(model.shape(copy.output()), (Shape{1, 3}));
   copy.dense("next", 2);

@@ -33,7 +33,7 @@ fs::path only_file(const TemporaryDirectory& directory) {
 
 TEST(PlanCache, GivesBackWhatItKeeps) {
   const TemporaryDirectory directory;
-  const PlanCache cache(directory / "a/b", plenty);  // made
+  const PlanCache cache(directory / "a/b", plenty);  // The cache makes the directory.
   EXPECT_EQ(cache.read("key"), std::nullopt);
   cache.write("key", std::string("con\0tent", 8));
   EXPECT_EQ(cache.read("key"), std::string("con\0tent", 8));
@@ -161,7 +161,8 @@ TEST(PlanCache, SaysWhyItCannotReadWhatItWouldReplace) {
   const PlanCache cache(directory / "plans", 1 << 20);
   cache.write("key", "content");
   const std::string text = testing::refusal(Errc::io_error, [&] {
-    const OneFileLeft left;  // for the new plan, so that there is none for a look at the old one
+    // It is for the new plan, so that there is none for a look at the old one.
+    const OneFileLeft left;
     cache.write("key", "newer content");
   });
   EXPECT_NE(text.find("got a file that cannot be read: Too many open files; it is left alone"),
@@ -185,7 +186,7 @@ TEST(PlanCache, ReplacesNoFileThatIsNoPlan) {
                   "alone, and no plan is kept: remove it");
     EXPECT_EQ(file_content(file), foreign);
   }
-  write_file(file, "penstock plan, format 2\n");  // of a later build, which is replaced
+  write_file(file, "penstock plan, format 2\n");  // It is of a later build, and is replaced.
   cache.write("key", "content");
   EXPECT_EQ(cache.read("key"), "content");
 }
@@ -290,7 +291,7 @@ TEST(PlanCache, NeitherCountsNorRemovesOtherPlans) {
 
 TEST(PlanCache, RemovesWhatKilledProcessesLeftUnfinished) {
   const TemporaryDirectory directory;
-  const fs::path left = directory / ".penstock-2000000000-0.tmp";  // no process has such a number
+  const fs::path left = directory / ".penstock-2000000000-0.tmp";  // No process has such a number.
   write_file(left, "x");
   const PlanCache cache(directory.path(), plenty);
   cache.write("key", "content");
@@ -320,7 +321,8 @@ TEST(PlanCache, IsSharedByAnyNumberOfWritersAndReaders) {
       for (int i = 0; i < writes; ++i) {
         const std::string key = std::to_string((i + t) % 7);
         cache.write(key, std::string(1000, key[0]));
-        const auto content = cache.read(key);  // or another writer has already made room
+        // It is empty if another writer has made room already.
+        const auto content = cache.read(key);
         if (!content) continue;
         EXPECT_EQ(*content, std::string(1000, key[0]));
         ++found;

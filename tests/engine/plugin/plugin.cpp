@@ -1,4 +1,4 @@
-// A plug-in. Its host does not know of Penstock: the plug-in brings the library along.
+// This is a plug-in. Its host does not know of Penstock: the plug-in brings the library along.
 #include "tests/engine/plugin/plugin.h"
 
 #include <functional>

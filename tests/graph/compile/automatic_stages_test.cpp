@@ -23,7 +23,7 @@ CompileRequest training(std::int32_t automatic_stages) {
   return {.training = true, .batch = 3, .automatic_stages = automatic_stages};
 }
 
-/// A chain of six layers in two blocks, then the loss.
+/// Returns a chain of six layers in two blocks, then the loss.
 ModelBuilder chain() {
   ModelBuilder model;
   auto x = model.input("x", {4});
@@ -132,7 +132,7 @@ TEST(AutomaticStages, AreFewerInInferenceIfThereAreFewerLayers) {
                    "are left out"}));
 }
 
-/// What the fullest stage needs.
+/// Returns what the fullest stage needs.
 std::int64_t most_bytes(const Plan& plan) {
   std::int64_t most = 0;
   for (std::size_t stage = 0; stage < plan.stages.size(); ++stage)
@@ -187,7 +187,7 @@ TEST(AutomaticStages, AreRefusedIfNoCutKeepsToTheMemoryAndSayWhatWould) {
   EXPECT_NE(automatic_within(top_heavy(), 3, enough * 97 / 100), "accepted");
 }
 
-/// Two products with many activations between them.
+/// Returns two products with many activations between them.
 ModelBuilder deep() {
   ModelBuilder model;
   auto x = model.linear("fc0", model.input("x", {8}), 8);

@@ -15,7 +15,7 @@ namespace {
 using testing::ModelBuilder;
 using testing::Staged;
 
-/// Stages A and B have one weight, `shared`; B has the loss.
+/// Has stages A and B with one weight, `shared`; B has the loss.
 Staged tied() {
   ModelBuilder model;
   const auto x = model.input("x", {4}), target = model.input("target", {4});

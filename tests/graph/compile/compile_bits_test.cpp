@@ -1,4 +1,4 @@
-// What changes no bit of what a plan computes.
+// None of these changes a bit of what a plan computes.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What becomes of buffers.
+// These tests show what becomes of buffers.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -18,7 +18,7 @@ using testing::PlanRunner;
 using testing::random_inputs;
 using testing::training;
 
-/// (x, count [1]) -> (x + count, count + 1); in inference just x.
+/// Maps (x, count [1]) to (x + count, count + 1), and in inference to x alone.
 const Op counted{.name = "counted",
                  .infer =
                      [](const Attributes&, Types in) {

@@ -1,4 +1,4 @@
-// What backward programs add to the sums of a window.
+// These tests show what backward programs add to the sums of a window.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ using testing::random_inputs;
 using testing::small_network;
 using testing::training;
 
-/// (f(p + step) - f(p - step)) / 2 step, in the loss of one micro-batch.
+/// Returns (f(p + step) - f(p - step)) / 2 step, in the loss of one micro-batch.
 double difference_quotient(PlanRunner& runner, const Inputs& inputs, const std::string& name,
                            std::size_t element, float step) {
   const Tensor before = runner.variable(name);

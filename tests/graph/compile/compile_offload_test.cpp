@@ -1,4 +1,4 @@
-// What programs move between an IPU and the host store.
+// These tests show what programs move between an IPU and the host store.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What is not compiled, and why.
+// These models are not compiled, and the tests say why.
 #include <gtest/gtest.h>
 
 #include <string>

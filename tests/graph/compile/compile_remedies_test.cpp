@@ -19,7 +19,8 @@ using testing::ModelBuilder;
 using testing::refusal;
 using Texts = std::vector<std::string>;
 
-/// The tutorials' network: two convolutions that work in batch lanes, and two layers that do not.
+/// Returns the tutorials' network: two convolutions that work in batch lanes, and two layers that
+/// do not.
 ModelBuilder digits_network() {
   ModelBuilder model;
   const auto x = model.input("x", {1, 28, 28}), labels = model.input("labels", {}, DType::i64);
@@ -36,7 +37,7 @@ ModelBuilder digits_network() {
   return model;
 }
 
-/// As for AdamW.
+/// Returns a request with the state that AdamW keeps.
 CompileRequest request_on(std::vector<std::int32_t> ipus, std::int64_t replicas = 1) {
   return {.training = true,
           .batch = 40,
@@ -57,7 +58,7 @@ std::int64_t most_bytes(const Plan& plan, const CompileRequest& request) {
   return most;
 }
 
-/// All but the last one, which is about the model: "smaller stages".
+/// Returns all remedies but the last one, which is about the model: "smaller stages".
 Texts remedies_in(std::string text) {
   const std::string before = "; what would help: ", between = "; or ";
   text.erase(0, text.find(before) + before.size());

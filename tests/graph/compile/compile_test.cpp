@@ -82,8 +82,9 @@ TEST(Compile, GivesAStageTheSlotsThatItsScheduleAllows) {
 
 TEST(Compile, AddsUpTheBytesOfAStage) {
   const Plan plan = compile(small_network().graph(), training()).plan;
-  // B: weight 4x4 and bias 4, each with one sum; stashed: y [3,4]; sent back to A: the sum of two
-  // gradients would be A's, so two tensors [3,4], each for the five that A may hold.
+  // B has the weight 4x4 and the bias 4, each with one sum. It stashes y [3,4]. It sends two
+  // tensors [3,4] back to A, each for the five that A may hold, as the sum of two gradients is A's
+  // to make.
   const StagePlan& b = plan.stages[1];
   EXPECT_EQ(b.parameter_bytes, 64 + 64);
   EXPECT_EQ(b.accumulator_bytes, 64 + 64);

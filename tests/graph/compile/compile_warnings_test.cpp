@@ -1,4 +1,4 @@
-// What the compiler warns of, and what it does not let run.
+// These tests show what the compiler warns of, and what it does not let run.
 
 #include <gtest/gtest.h>
 
@@ -47,7 +47,7 @@ TEST(CompileWarnings, TellWhoseStatisticsReplicasKeep) {
 }
 
 TEST(CompileWarnings, TellThatReplicasDivideNothingInVain) {
-  constexpr std::int64_t elements = 2;  // of the largest parameter
+  constexpr std::int64_t elements = 2;  // Counts those of the largest parameter.
   const std::string option = "options.training.sharding.optimizer_state";
   struct Row {
     std::int64_t replicas, minimum_elements;

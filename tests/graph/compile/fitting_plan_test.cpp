@@ -15,7 +15,7 @@ namespace {
 using testing::ModelBuilder;
 using testing::refusal;
 
-/// A wide layer in block A, a narrow one and the loss in block B.
+/// Returns a wide layer in block A, and a narrow one and the loss in block B.
 ModelBuilder two_layers() {
   ModelBuilder model;
   const auto x = model.input("x", {64}), target = model.input("target", {4});

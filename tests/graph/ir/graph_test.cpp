@@ -116,7 +116,7 @@ std::uint64_t allocations_to_name(int count) {
   return testing::heap_allocations() - before;
 }
 
-// Where each node tries all numbers from 2 on, eight times the nodes try 64 times as many names.
+// If each node tried all numbers from 2 on, eight times the nodes would try 64 times as many names.
 TEST(Graph, TriesAboutOneNameForEachOfManyNodesThatWantTheSame) {
   EXPECT_LT(allocations_to_name(4000), 9 * allocations_to_name(500));
 }
