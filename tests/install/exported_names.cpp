@@ -1,5 +1,5 @@
-// Names on either side of what libpenstock's map exports: linked with that map, and looked at by
-// exported_names_test.py. What is to be hidden is called so.
+// These are names on either side of what libpenstock's map exports. They are linked with that map,
+// and exported_names_test.py looks at them. What is to be hidden is called so.
 namespace other {
 void hidden() {}
 }  // namespace other

@@ -14,7 +14,7 @@ constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 thread_local std::uint64_t allocations = 0, plain_bytes = 0;
 std::atomic<std::int64_t> block_bytes{0}, most_block_bytes{0}, refused_from{no_limit};
 
-// What AllocationFailures has asked for: the allocations of these numbers fail.
+// Is what AllocationFailures has asked for: the allocations of these numbers fail.
 std::atomic<bool> failures_wanted{false};
 std::atomic<bool> of_one_thread{false};
 thread_local bool is_that_thread = false;

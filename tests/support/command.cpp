@@ -58,7 +58,7 @@ class PipeReader {
   PipeReader(const PipeReader&) = delete;
   PipeReader& operator=(const PipeReader&) = delete;
 
-  /// In the program: what it writes to `descriptor` is read here.
+  /// Serves in the program: what it writes to `descriptor` is read here.
   void replace(int descriptor) const {
     if (::dup2(ends_[1], descriptor) < 0) ::_exit(cannot_start);
   }

@@ -21,7 +21,7 @@ bool DeterministicRun::step() {
   if (random_) std::swap(jobs.front(), jobs[(*random_)() % jobs.size()]);
   const auto* job = jobs.front();
   scheduler_.run_once();
-  // Who has more mail is put first again; its turn comes after everybody else's.
+  // An actor that has more mail is put first again; its turn comes after everybody else's.
   if (!random_ && !jobs.empty() && jobs.front() == job) std::ranges::rotate(jobs, jobs.begin() + 1);
   return true;
 }

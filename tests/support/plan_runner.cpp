@@ -17,7 +17,7 @@ using graph::Space;
 using graph::StagePlan;
 using graph::TensorType;
 
-/// What a stage holds between micro-batches.
+/// Is what a stage holds between micro-batches.
 struct PlanRunner::Stage {
   explicit Stage(const StagePlan& plan)
       : parameters(plan.parameter_bytes),
@@ -38,7 +38,7 @@ struct PlanRunner::Stage {
   }
 };
 
-/// What a micro-batch holds: by stage, and by edge.
+/// Is what a micro-batch holds, by stage and by edge.
 struct PlanRunner::MicroBatch {
   MicroBatch(const graph::Plan& plan, std::size_t number, const std::vector<Tensor>& tensors)
       : number(number), inputs(tensors) {

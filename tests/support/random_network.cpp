@@ -59,7 +59,7 @@ class Network {
     }
   }
 
-  /// A layer without bias; all of them share one weight, whatever block they are in.
+  /// Adds a layer without bias; all of them share one weight, whatever block they are in.
   ValueId tied_layer() {
     if (shared_ == graph::none)
       shared_ = model_.parameter("tied" + std::to_string(next_), {width, width});

@@ -44,7 +44,7 @@ void differentiate_probe(graph::GradientContext& context) {
   context.set(0, context.emit(probe_gradient, {context.gradient(0)}, context.attributes()));
 }
 
-/// y = x.
+/// Computes y = x.
 const graph::Op probe{
     .name = "probe",
     .attributes = {stage_number},
@@ -65,7 +65,7 @@ void run_tally(const graph::KernelCall& call) {
   std::ranges::copy(x, call.outputs[0].f32().begin());
 }
 
-/// y = x; the running mean [1] follows that of x, as a norm's statistics do.
+/// Computes y = x; the running mean [1] follows that of x, as a norm's statistics do.
 const graph::Op tally{
     .name = "tally",
     .infer = infer_tally,
@@ -75,7 +75,7 @@ const graph::Op tally{
     .updates = {{1, 1}},
     .inference = []() -> const graph::Op& { return graph::find_op("identity"); }};
 
-/// dx = 2 x dy, of dy and x.
+/// Maps (dy, x) to dx = 2 x dy.
 const graph::Op square_gradient{.name = "square_gradient",
                                 .infer = infer_same,
                                 .forward =
@@ -87,7 +87,7 @@ const graph::Op square_gradient{.name = "square_gradient",
                                     },
                                 .cost = no_cost};
 
-/// y = x^2.
+/// Computes y = x^2.
 const graph::Op square{
     .name = "square",
     .infer = infer_same,
@@ -209,7 +209,7 @@ SmallEngine::SmallEngine(const SmallEngineOptions& options)
           actors::SystemOptions{.threads = options.threads,
                                 .deterministic = options.deterministic})) {
   runtime_->write_variables(first_variables());
-  runtime_->system().run_pending();  // so that every actor has begun
+  runtime_->system().run_pending();  // With it, every actor has begun.
 }
 
 ProbeHook::ProbeHook(std::function<void(const ProbeRun&)> function) {

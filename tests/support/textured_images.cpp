@@ -7,8 +7,8 @@ namespace {
 
 constexpr int side = 32;
 
-/// Which of its two colours a texture has at a place. Both strides and periods divide the side, so
-/// that either colour covers half of the image wherever the texture begins.
+/// Says which of its two colours a texture has at a place. Both strides and periods divide the
+/// side, so that either colour covers half of the image wherever the texture begins.
 bool has_first_colour(int label, int x, int y) {
   const int width = label % 2 == 0 ? 4 : 2;
   const auto stripe = [width](int position) { return position / width % 2 == 0; };

@@ -1,4 +1,4 @@
-// What the generic tests of the activations don't reach: the far ends and NaN.
+// The generic tests of the activations don't reach these: the far ends and NaN.
 #include <gtest/gtest.h>
 
 #include <cmath>

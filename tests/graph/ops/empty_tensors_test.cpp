@@ -1,4 +1,4 @@
-// Tensors without an element: refused where an op makes no sense of them, else taken.
+// Tensors without an element are refused where an op makes no sense of them, and taken elsewhere.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -77,7 +77,7 @@ TEST(EmptyTensors, AreRefusedByOpsThatMakeNoSenseOfThem) {
         << row.op;
 }
 
-// Every loss, so that none is NaN for want of a term.
+// Every loss refuses them, so that none is NaN for want of a term.
 TEST(EmptyTensors, AreRefusedByEveryLoss) {
   for (const Op* op : ops_with_samples()) {
     if (!op->is_loss) continue;

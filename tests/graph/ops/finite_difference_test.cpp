@@ -21,7 +21,7 @@ constexpr std::size_t most_elements = 200;
 double project(const Tensor& output, const Tensor& weights) {
   const auto y = output.as<float>(), r = weights.as<float>();
   return std::inner_product(y.begin(), y.end(), r.begin(), 0.0, std::plus<>(),
-                            [](float a, float b) {  // what is masked out as -inf stays so
+                            [](float a, float b) {  // What is masked out as -inf stays so.
                               return std::isinf(a) ? 0.0 : static_cast<double>(a) * b;
                             });
 }
@@ -48,7 +48,8 @@ double difference(const OpCall& call, std::size_t input, std::size_t element, do
          (up.step - down.step);
 }
 
-/// A fraction of the distance between two drawn values, small enough for the truncation error.
+/// Returns a fraction of the distance between two drawn values, small enough for the truncation
+/// error.
 double step_for(const OpSample& sample, std::size_t elements) {
   return std::min(0.01, 0.2 * (sample.high - sample.low) / static_cast<double>(elements));
 }

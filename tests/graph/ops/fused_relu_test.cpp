@@ -33,7 +33,8 @@ void expect_same_as_two_ops(const OpCall& call) {
 }
 
 TEST(FusedRelu, OfALinearLayerIsThatOfTheTwoOps) {
-  // Few rows and many, tiles with and without a rest, depths of one block and of several.
+  // There are few rows and many, tiles with and without a rest, and depths of one block and of
+  // several.
   for (const Shape& shape : {Shape{1, 5, 3}, Shape{2, 300, 64}, Shape{33, 17, 40},
                              Shape{40, 320, 256}, Shape{64, 700, 96}}) {
     const Tensor x = uniform({shape[0], shape[1]}, 1), weight = uniform({shape[2], shape[1]}, 2);
@@ -45,7 +46,7 @@ TEST(FusedRelu, OfALinearLayerIsThatOfTheTwoOps) {
 TEST(FusedRelu, OfAConvolutionIsThatOfTheTwoOps) {
   for (const std::int64_t groups : {1, 2})
     for (const std::int64_t channels : {4, 300})
-      for (const std::int64_t results : {6, 32, 80})  // with many of both, images lie as they are
+      for (const std::int64_t results : {6, 32, 80})  // With many of both, images lie as they are.
         expect_same_as_two_ops(
             {.op = &graph::conv2d,
              .attributes = {{"groups", groups}, {"padding", 1}},

@@ -1,4 +1,4 @@
-// Losses with a hinge, exactly at it: PyTorch's terms and gradients (torch 1.13).
+// These are losses with a hinge, exactly at it, and PyTorch's terms and gradients (torch 1.13).
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -21,7 +21,7 @@ struct Tie {
   Attributes attributes;
   std::vector<Tensor> inputs;
   Floats terms;
-  std::vector<Floats> gradients;  ///< of the leading inputs
+  std::vector<Floats> gradients;  ///< Are those of the leading inputs.
 };
 
 Floats floats(const Tensor& tensor) {
@@ -136,7 +136,11 @@ TEST(Hinges, AreNotClosedToWhatIsNoNumber) {
   EXPECT_TRUE(std::isnan(term("triplet_margin_loss", {good, bad, good}, {{"swap", 1}})));
 }
 
-// |anchor - far| = |near - far|: each has half of the gradient.
+// Where
+// anchor - far
+// =
+// near - far
+// , each has half of the gradient.
 TEST(Hinges, ShareATripletsGradientBetweenEqualDistances) {
   expect_pytorchs(
       {"triplet_margin_loss",

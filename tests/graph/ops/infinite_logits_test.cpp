@@ -18,7 +18,7 @@ namespace {
 
 constexpr float inf = std::numeric_limits<float>::infinity();
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-constexpr float half = 0.69314718f;  // the loss of a logit that is 0
+constexpr float half = 0.69314718f;  // Is the loss of a logit that is 0.
 using Floats = std::vector<float>;
 
 const Floats logits{inf, -inf, nan, 0.0f, -0.0f, 88.0f, -88.0f, 1e30f, -1e30f};

@@ -25,7 +25,7 @@ Tensor labels_of(const Shape& shape, std::vector<std::int64_t> values) {
 struct BadLabel {
   Shape scores;
   Shape labels;
-  std::int64_t label;  ///< the last one, the others are 0
+  std::int64_t label;  ///< Is the last one; the others are 0.
   std::string text;
 };
 

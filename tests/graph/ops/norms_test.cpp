@@ -1,4 +1,4 @@
-// What the generic tests of the norms don't reach.
+// The generic tests of the norms don't reach these.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ OpCall batch_norm(const Tensor& x) {
                      filled(channels, 1)}};
 }
 
-/// Every norm over all of x, which has one group of one channel.
+/// Returns every norm over all of x, which has one group of one channel.
 std::vector<OpCall> norms(const Tensor& x) {
   return {batch_norm(x),
           {.op = &find_op("group_norm"), .inputs = {x}},
@@ -75,7 +75,7 @@ TEST(BatchNorm2d, BecomesItsInferenceFormOnTheRunningStatistics) {
   ASSERT_EQ(&batch_norm2d.inference(), &batch_norm2d_inference);
   const Tensor x = testing::uniform({5, 3, 4, 4}, 1);
   OpCall call = batch_norm(x);
-  call.attributes.set("momentum", 1.0);  // the running statistics become this micro-batch's
+  call.attributes.set("momentum", 1.0);  // The running statistics become those of this micro-batch.
   const auto trained = run(call);
   const double unbiased = 80.0 / 79;
   const auto y = run({.op = &batch_norm2d_inference,

@@ -1,5 +1,5 @@
-// What is no number stays none, so that nobody trains on without noticing: which results and
-// gradients are NaN is what PyTorch 1.13 makes of the same call.
+// A result that is no number stays none, so that nobody trains on without noticing: the results and
+// gradients that are NaN are those that PyTorch 1.13 makes so in the same call.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -20,8 +20,8 @@ using Floats = std::vector<float>;
 struct Case {
   std::string op;
   Attributes attributes;
-  std::vector<Tensor> inputs;     ///< the gradient of the first one is looked at
-  Floats results, gradient = {};  ///< with a gradient of 1 of each result
+  std::vector<Tensor> inputs;     ///< The gradient of the first one is looked at.
+  Floats results, gradient = {};  ///< Are computed with a gradient of 1 of each result.
 };
 
 void PrintTo(const Case& row, std::ostream* stream) {

@@ -1,5 +1,6 @@
-// What must hold for every op, checked on its own samples and on the gradient nodes that these
-// emit. An op in all_ops() is covered by having `samples`, or by being emitted by one that has.
+// This must hold for every op, and is checked on its own samples and on the gradient nodes that
+// these emit. An op in all_ops() is covered by having `samples`, or by being emitted by one that
+// has.
 #include <gtest/gtest.h>
 
 #include <cmath>

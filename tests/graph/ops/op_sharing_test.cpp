@@ -1,5 +1,5 @@
-// What must hold for every op whose work threads may share (Op::units), checked on every call that
-// the ops' samples make.
+// This must hold for every op whose work threads may share (Op::units), and is checked on every
+// call that the ops' samples make.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ void for_each_shared_call(Check check) {
   }
 }
 
-/// What threads would be given: that many parts, or as many as there are units.
+/// Returns what threads would be given: `parts` parts, or as many as there are units.
 std::vector<Part> parts_of(std::int64_t units, std::int64_t parts) {
   const Sharing sharing{.units = units, .parts = static_cast<std::int32_t>(std::min(parts, units))};
   std::vector<Part> result;
@@ -52,7 +52,8 @@ std::span<const std::byte> bytes_of(const Tensor& tensor) {
   return {tensor.raw(), tensor.bytes()};
 }
 
-/// How many parts write each byte of an output; every byte that one writes must be the whole's.
+/// Counts the parts that write each byte of an output; every byte that one writes must be the
+/// whole's.
 struct Written {
   std::vector<int> times;
   bool as_the_whole = true;
@@ -61,7 +62,7 @@ struct Written {
            std::span<const std::byte> whole) {
     times.resize(whole.size());
     for (std::size_t i = 0; i < whole.size(); ++i) {
-      if (one[i] != other[i]) continue;  // what was in the memory before
+      if (one[i] != other[i]) continue;  // This was in the memory before.
       ++times[i];
       as_the_whole = as_the_whole && one[i] == whole[i];
     }

@@ -26,7 +26,7 @@ const ReferenceFile& stored() {
   return file;
 }
 
-/// Whether an element is what is expected, which may be no number, or infinite.
+/// Returns whether an element is what is expected, which may be no number, or infinite.
 bool is_close(float actual, float expected, float allowed) {
   if (std::isnan(expected)) return std::isnan(actual);
   return actual == expected || std::abs(double{actual} - expected) <= allowed;

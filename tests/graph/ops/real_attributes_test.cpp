@@ -16,7 +16,7 @@ namespace {
 struct RealAttribute {
   const char* op;
   const char* name;
-  std::vector<double> refused = {};  ///< besides what no attribute may be
+  std::vector<double> refused = {};  ///< Are refused besides what no attribute may be.
   std::vector<double> taken = {};
 };
 

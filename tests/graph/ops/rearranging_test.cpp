@@ -13,7 +13,7 @@ namespace {
 
 using List = std::vector<std::int64_t>;
 
-/// 0, 1, 2, ...
+/// Returns 0, 1, 2, ...
 Tensor counted(const Shape& shape, float first = 0) {
   std::vector<float> values(static_cast<std::size_t>(shape.elements()));
   std::iota(values.begin(), values.end(), first);

@@ -49,7 +49,7 @@ ValueId matmul(ReferenceTape& tape) {
   return tape.apply("matmul", {tape.in("a"), tape.in("b")})[0];
 }
 
-/// "mul" from "mul_broadcast".
+/// Serves files such as "mul_broadcast", whose op is "mul".
 ValueId broadcast(ReferenceTape& tape) {
   const std::string& file = tape.text("op");
   return tape.apply(file.substr(0, file.find('_')), {tape.in("a"), tape.in("b")})[0];
@@ -146,7 +146,7 @@ ValueId embedding(ReferenceTape& tape) {
   return tape.apply("embedding", {tape.in("weight"), tape.in("ids")})[0];
 }
 
-/// softmax(mask(q·kᵀ/√d))·v.
+/// Computes softmax(mask(q·kᵀ/√d))·v.
 ValueId causal_attention(ReferenceTape& tape) {
   const ValueId q = tape.in("q"), k = tape.in("k"), v = tape.in("v");
   const double size = static_cast<double>(tape.tape()[q].shape()[-1]);

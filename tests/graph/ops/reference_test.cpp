@@ -1,4 +1,4 @@
-// Every op against PyTorch's values: forward and all gradients.
+// Every op is compared with PyTorch's values, forward and all gradients.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace penstock::graph {
 namespace {
 
-/// Of the expected tensor's largest magnitude.
+/// Is a part of the expected tensor's largest magnitude.
 constexpr double tolerance = 1e-5;
 
 /// A scalar is [1] in the files.

@@ -1,4 +1,4 @@
-// What the shape rules refuse, and in which words. One row per mistake.
+// The shape rules refuse these, in these words. There is one row per mistake.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -34,7 +34,7 @@ Tensor row(const Floats& values) {
   return {{std::ssize(values)}, std::span<const float>(values)};
 }
 
-/// Both signs, from 2^-40 to a little more than what exp overflows at.
+/// Returns points of both signs, from 2^-40 to a little more than what exp overflows at.
 Floats points() {
   Floats x;
   for (double size = 0x1p-40; size < 120; size *= 1.1)
@@ -73,7 +73,7 @@ TEST(Tails, OfActivationsAreExactRelativeToThemselves) {
   }
 }
 
-/// A loss of pairs beside its definition; `slope` is null where no tail of it is to be exact.
+/// Is a loss of pairs beside its definition; `slope` is null if no tail of it is to be exact.
 struct PairCase {
   const char* op;
   std::function<double(double x, double t)> term, slope;
@@ -185,7 +185,7 @@ Floats sure_line(std::size_t length, double margin) {
   return line;
 }
 
-/// log(softmax) of element `i`.
+/// Returns log(softmax) of element `i`.
 double log_probability(const Floats& line, std::size_t i) {
   double others = 0;
   for (std::size_t j = 0; j < line.size(); ++j)
@@ -242,7 +242,8 @@ TEST(Tails, OfLogSoftmaxCountElementsThatAreEquallyLarge) {
     }
 }
 
-// Two steps, one label: all paths but blank, blank spell it, so the loss is -log(1 - blank²).
+// There are two steps and one label: all paths but blank, blank spell it, so that the loss is
+// -log(1 - blank²).
 TEST(Tails, OfCtcAreExactWhereManyPathsTogetherAreSure) {
   for (const double blank : {0.3, 1e-2, 1e-3}) {
     const auto sure = static_cast<float>(std::log1p(-blank)),

@@ -35,7 +35,7 @@ class Contents {
 
   std::span<const Operand> operands() const { return operands_; }
 
-  /// What no op is to take for a label, an id, a length or a probability.
+  /// Fills the contents with what no op is to take for a label, an id, a length or a probability.
   void spoil() {
     for (const Operand& operand : operands_)
       if (operand.type->dtype == DType::i64)
@@ -60,9 +60,9 @@ class Contents {
   std::vector<Operand> operands_;
 };
 
-/// Every call of the losses' and the embedding's samples, forward and backward, of which all inputs
-/// are spoiled: these are the ops whose inputs a user may get wrong. What is inside other ops'
-/// inputs (winners, masks) their forward ops have made.
+/// Returns every call of the losses' and the embedding's samples, forward and backward, of which
+/// all inputs are spoiled: these are the ops whose inputs a user may get wrong. What is inside
+/// other ops' inputs (winners, masks) their forward ops have made.
 std::vector<OpCall> spoiled_calls() {
   std::vector<OpCall> calls;
   for (const Op* op : ops_with_samples()) {

@@ -22,7 +22,7 @@ namespace {
 
 const TensorType pair_of_floats{DType::f32, {2}};
 
-/// What a probe's kernel was called with.
+/// Is what a probe's kernel was called with.
 struct Seen {
   std::vector<const void*> inputs, outputs;
   const void* workspace = nullptr;
@@ -42,7 +42,7 @@ const Op probe{.name = "probe", .forward = [](const KernelCall& call) {
                  seen.summed = call.summed;
                }};
 
-/// y = x + 1.
+/// Computes y = x + 1.
 const Op increment{.name = "increment", .forward = [](const KernelCall& call) {
                      for (std::size_t i = 0; i < call.inputs[0].f32().size(); ++i)
                        call.outputs[0].f32()[i] = call.inputs[0].f32()[i] + 1;
@@ -65,7 +65,7 @@ Instruction instruction(const Op& op, std::vector<Location> inputs, std::vector<
           .outputs = std::move(outputs)};
 }
 
-/// Memory for every space, and its bindings.
+/// Has memory for every space, and its bindings.
 struct Memory {
   std::vector<std::shared_ptr<std::byte>> blocks;
   std::vector<const std::byte*> received;
@@ -108,7 +108,7 @@ TEST(Program, AddsToASumInTheHostStoreInPieces) {
     std::int32_t parts;
     std::int64_t pieces;
     bool running;
-    std::int32_t in = 1;  ///< pieces of each part
+    std::int32_t in = 1;  ///< Counts the pieces of each part.
   };
   // In two pieces of their own, parts of 10,001 elements are of as many pieces as four parts.
   for (const Row& row : {Row{1, 3, false}, Row{1, 3, true}, Row{3, 3, false}, Row{2, 4, true},
@@ -237,7 +237,7 @@ TEST(AllocationCounter, Counts) {
   EXPECT_GT(testing::heap_allocations(), before);
 }
 
-/// What each part of a shared instruction saw.
+/// Is what each part of a shared instruction saw.
 struct SeenPart {
   Part part;
   const void* workspace;

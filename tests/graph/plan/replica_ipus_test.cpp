@@ -29,7 +29,7 @@ TEST(ReplicaIpus, A13_AreShiftedFurtherWhereReplicasWouldMeet) {
   EXPECT_EQ(replica_shift(Ipus{0, 2, 3}, 2, false), 4) << "0, 2, 3 and 3, 5, 6 would meet";
 }
 
-/// The numbers of all replicas' IPUs.
+/// Returns the numbers of all replicas' IPUs.
 std::set<std::int64_t> ipus_of_all(const Ipus& of_one, std::int64_t replicas, bool phases) {
   const std::int64_t shift = replica_shift(of_one, replicas, phases);
   std::set<std::int64_t> all;
@@ -38,7 +38,8 @@ std::set<std::int64_t> ipus_of_all(const Ipus& of_one, std::int64_t replicas, bo
   return all;
 }
 
-// Every placement of up to four stages on IPUs 0 to 6, one or both ends of which may be shared.
+// It takes every placement of up to four stages on IPUs 0 to 6, one or both ends of which may be
+// shared.
 TEST(ReplicaIpus, A13_AreSharedByNoTwoReplicasWhereverTheStagesAre) {
   for (std::int32_t a = 0; a < 7; ++a)
     for (std::int32_t b = 0; b < 7; ++b)

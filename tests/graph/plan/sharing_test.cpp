@@ -127,11 +127,11 @@ TEST(Sharing, DoesNotChangeABitOfAPlansResults) {
   }
 }
 
-/// What has become of one instruction's kernel.
+/// Says what has become of one instruction's kernel.
 struct KernelRuns {
   void (*forward)(const KernelCall&) = nullptr;
   std::int64_t calls = 0;
-  std::int64_t units = 0;  ///< of all the calls' parts
+  std::int64_t units = 0;  ///< Counts those of all the calls' parts.
   std::set<std::thread::id> threads = {};
 };
 std::mutex runs_mutex;
@@ -157,7 +157,7 @@ void run_counted(const KernelCall& call) {
 struct InPieces {
   Plan plan;
   std::deque<Op> ops = {};
-  std::vector<Sharing> sharings = {};  ///< by number in `runs`
+  std::vector<Sharing> sharings = {};  ///< Is numbered as `runs`.
 };
 
 /// Returns the same plan, in which each instruction that has units enough and as many parts as
@@ -233,7 +233,7 @@ TEST(ThreadsPerIpu, AreTheCoresDividedAmongTheIpusInUseUnlessAskedFor) {
   EXPECT_EQ(threads_of({.stages = one, .threads = 9, .threads_per_ipu = 0, .cores = 8}), 8);
 }
 
-/// A convolution, of which each thread packs windows for itself.
+/// Returns a convolution, of which each thread packs windows for itself.
 Plan convolution_plan(std::int32_t threads, std::int64_t memory_bytes) {
   testing::ModelBuilder model;
   const auto x = model.block("A").input("x", {32, 16, 16});

@@ -43,16 +43,17 @@ TEST(Staging, OfAnUpdateHasRoomForTheRuleTheNormAndTwoSums) {
   const Row rows[] = {
       {{.elements = 5000}, 0},
       {{.elements = 5000, .state_tensors = 2}, 8192},
-      {{.elements = 5000, .sum = true}, 20'032},  // the norm's
+      {{.elements = 5000, .sum = true}, 20'032},  // It is the norm's.
       {{.elements = 100'000, .sum = true}, 32'768},
       {{.elements = 100'000, .state_tensors = 2, .sum = true}, 32'768},
       {{.elements = 100'000, .state_tensors = 9, .sum = true}, 40'960},
       {{.elements = 100'000, .state_tensors = 2, .sum = true, .elementwise = false}, 1'200'000},
-      {{.elements = 10, .sum = true}, 128},  // two sums
+      {{.elements = 10, .sum = true}, 128},  // There are two sums.
       {{.elements = 5000, .weight = true}, 4096},
       {{.elements = 5000, .state_tensors = 2, .weight = true}, 12'288},
       {{.elements = 100, .elementwise = false, .measured = 1000}, 0},
-      {{.elements = 100, .elementwise = false, .weight = true, .measured = 1000}, 4032},  // norm
+      // This is the norm's.
+      {{.elements = 100, .elementwise = false, .weight = true, .measured = 1000}, 4032},
       {{.elements = 100, .elementwise = false, .weight = true, .measured = 100'000}, 32'768},
   };
   for (const Row& row : rows)

@@ -109,7 +109,7 @@ TEST(OutOfMemory, KeepsAndEndsTheHostsExceptionsThoughTheirDestructorsUseTheEngi
     for (int others = 0; others < 7; ++others)
       EXPECT_THROW(call_host([] { throw HostsOwn("mine"); }), HostsOwn);
     EXPECT_EQ(living, 1);
-    throw_and_catch(newest);  // takes the place of the first one
+    throw_and_catch(newest);  // It takes the place of the first one.
     EXPECT_EQ(living, 0);
     EXPECT_EQ(newest, 1) << "the newest one has to stay, lest its address be another one's";
   });

@@ -22,13 +22,13 @@ constexpr unsigned most_seconds_per_input = 60;
 
 struct Settings {
   std::uint64_t seed = 1;
-  std::uint64_t first = 0;  ///< the first draw
+  std::uint64_t first = 0;  ///< Is the first draw.
   std::uint64_t draws = std::numeric_limits<std::uint64_t>::max();
   double seconds = std::numeric_limits<double>::infinity();
   std::vector<std::string> names = {};
 };
 
-/// What is being read, for the handler of signals.
+/// Is what is being read, for the handler of signals.
 const char* current_reader = "";
 volatile std::uint64_t current_draw = 0;
 
@@ -57,7 +57,8 @@ std::string input_of(const FuzzedReader& reader, std::uint64_t seed, std::uint64
   return mutated(base, reader.words, other, random);
 }
 
-/// What is wrong with a refusal; nothing if it is a short line of a cause that lies in the input.
+/// Returns what is wrong with a refusal, or nothing if it is a short line of a cause that lies in
+/// the input.
 std::string defect_of(const Error& error) {
   const std::string_view text = error.what();
   if (error.code() == Errc::internal || error.code() == Errc::out_of_memory)
@@ -73,7 +74,7 @@ class Fuzzing {
   Fuzzing(const FuzzedReader& reader, const Settings& settings)
       : reader_(reader), settings_(settings) {}
 
-  /// Whether nothing was found.
+  /// Returns whether nothing was found.
   bool run() {
     using Clock = std::chrono::steady_clock;
     const auto begin = Clock::now();
@@ -123,7 +124,7 @@ class Fuzzing {
   unsigned long long accepted_ = 0, refused_ = 0, defects_ = 0;
 };
 
-/// The command line's settings. @throws std::invalid_argument or std::out_of_range
+/// Returns the command line's settings. @throws std::invalid_argument or std::out_of_range
 Settings settings_of(int argc, char** argv) {
   Settings settings;
   for (int i = 1; i < argc; ++i) {

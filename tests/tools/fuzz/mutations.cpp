@@ -24,7 +24,7 @@ std::string part_of(const std::string& bytes, std::mt19937_64& random) {
   return bytes.substr(begin, length_below(bytes.size() - begin, random));
 }
 
-/// A number at a limit, as bytes in either order or as digits.
+/// Returns a number at a limit, as bytes in either order or as digits.
 std::string number_at_a_limit(std::mt19937_64& random) {
   std::uint64_t number =
       random() % 3 == 0 ? random() >> random() % 64 : std::uint64_t{1} << random() % 64;

@@ -26,13 +26,13 @@ double sigmoid(double x) {
   return 1 / (1 + std::exp(-x));
 }
 
-/// A function beside its definition in double.
+/// Is a function beside its definition in double.
 struct Row {
   const char* name;
   ActivationKernels::Function ActivationKernels::*kernel;
   double (*exact)(double x);
-  double error;          ///< largest allowed, of the larger of |result| and 1
-  float at_infinity[2];  ///< what -inf and inf give
+  double error;          ///< Is the largest allowed, of the larger of |result| and 1.
+  float at_infinity[2];  ///< Has what -inf and inf give.
 };
 
 const Row rows[] = {
@@ -68,7 +68,7 @@ const GradientRow gradient_rows[] = {
     {"relu", &ActivationKernels::relu_gradient, [](double x) { return x > 0 ? 1.0 : 0.0; }, 0},
 };
 
-/// From -100 to 100, closer together near 0.
+/// Returns points from -100 to 100, which are closer together near 0.
 std::vector<float> points() {
   std::vector<float> result;
   for (int i = -5000; i <= 5000; ++i) {

@@ -183,42 +183,47 @@ INSTANTIATE_TEST_SUITE_P(
     Geometries, Convolve,
     ::testing::Values(
         Geometry{{1, 1, 1, 1}, 1, {1, 1}}, Geometry{{0, 2, 6, 6}, 3, {3, 3}},
-        Geometry{{3, 16, 8, 8}, 14, {3, 3}, pad_one},    // panels fill a sample
-        Geometry{{9, 5, 8, 8}, 15, {3, 3}, pad_one},     // more than one band of samples
-        Geometry{{2, 33, 16, 16}, 29, {3, 3}, pad_one},  // more than one block of channels
-        Geometry{{5, 7, 7, 7}, 17, {3, 3}, pad_one},     // panels across samples
-        Geometry{{2, 5, 4, 64}, 530, {3, 3}, pad_one},   // more results than are packed at once,
-        Geometry{{2, 530, 4, 4}, 5, {3, 3}, pad_one},    // in either direction
-        Geometry{{2, 33, 7, 12}, 4, {5, 5}, pad_one},    // more taps than a vector has lanes
-        Geometry{{2, 3, 30, 41}, 5, {5, 3}, {{"padding", List{2, 0}}}},  // bands of rows
-        Geometry{{1, 2, 3, 700}, 3, {1, 3}, pad_one},                    // a row longer than a band
-        Geometry{{70, 3, 5, 5}, 4, {5, 5}},                              // one pixel a sample
-        Geometry{{4, 64, 8, 8}, 20, {1, 1}},                             // images as they are
+        Geometry{{3, 16, 8, 8}, 14, {3, 3}, pad_one},  // Panels fill a sample.
+        Geometry{{9, 5, 8, 8}, 15, {3, 3}, pad_one},   // There is more than one band of samples.
+        // There is more than one block of channels.
+        Geometry{{2, 33, 16, 16}, 29, {3, 3}, pad_one},
+        Geometry{{5, 7, 7, 7}, 17, {3, 3}, pad_one},  // Panels lie across samples.
+        // There are more results than are packed at once.
+        Geometry{{2, 5, 4, 64}, 530, {3, 3}, pad_one},
+        Geometry{{2, 530, 4, 4}, 5, {3, 3}, pad_one},  // So there are in the other direction.
+        // There are more taps than a vector has lanes.
+        Geometry{{2, 33, 7, 12}, 4, {5, 5}, pad_one},
+        Geometry{{2, 3, 30, 41}, 5, {5, 3}, {{"padding", List{2, 0}}}},  // There are bands of rows.
+        Geometry{{1, 2, 3, 700}, 3, {1, 3}, pad_one},  // A row is longer than a band.
+        Geometry{{70, 3, 5, 5}, 4, {5, 5}},            // There is one pixel a sample.
+        Geometry{{4, 64, 8, 8}, 20, {1, 1}},           // Images are as they are.
         Geometry{{3, 300, 4, 4}, 9, {1, 1}}, Geometry{{2, 3, 40, 40}, 2, {17, 17}},
-        Geometry{{3, 6, 24, 8}, 13, {3, 1}},  // rows leave no image, but are shared
+        Geometry{{3, 6, 24, 8}, 13, {3, 1}},  // Rows leave no image, but are shared.
         Geometry{{3, 4, 9, 10}, 5, {3, 3}, {{"stride", 2}, {"padding", 1}}},
-        Geometry{{2, 20, 9, 9}, 5, {1, 1}, {{"stride", 2}}},            // pixels that no tap sees
-        Geometry{{2, 3, 11, 14}, 4, {2, 3}, {{"stride", List{3, 4}}}},  // and whole phases
+        Geometry{{2, 20, 9, 9}, 5, {1, 1}, {{"stride", 2}}},            // No tap sees some pixels.
+        Geometry{{2, 3, 11, 14}, 4, {2, 3}, {{"stride", List{3, 4}}}},  // No tap sees whole phases.
         Geometry{{2, 3, 13, 12}, 4, {3, 2}, {{"dilation", List{2, 3}}, {"padding", 3}}},
         Geometry{{2, 3, 17, 16}, 4, {4, 3}, {{"stride", List{4, 2}}, {"dilation", List{2, 3}}}},
-        Geometry{{3, 2, 4, 4}, 2, {3, 3}, {{"padding", 5}}},  // windows wholly in the padding
+        Geometry{{3, 2, 4, 4}, 2, {3, 3}, {{"padding", 5}}},  // Windows lie wholly in the padding.
         Geometry{{2, 8, 10, 10}, 16, {3, 3}, {{"groups", 8}, {"padding", 1}}},
         Geometry{{3, 12, 6, 5}, 36, {3, 3}, {{"groups", 2}, {"stride", 2}, {"padding", 2}}}));
 
-// Many channels and results: images are read where they lie.
+// With many channels and results, images are read where they lie.
 INSTANTIATE_TEST_SUITE_P(
     WideGeometries, Convolve,
     ::testing::Values(
         Geometry{{0, 16, 6, 6}, 16, {3, 3}, pad_one}, Geometry{{3, 16, 8, 8}, 16, {3, 3}, pad_one},
-        Geometry{{9, 17, 8, 8}, 32, {3, 3}, pad_one},    // bands of samples
-        Geometry{{2, 16, 30, 41}, 16, {3, 3}, pad_one},  // and of rows, in tiles of two sizes
-        Geometry{{5, 40, 5, 13}, 31, {3, 3}, pad_one},   // vectors that results do not fill
-        Geometry{{2, 33, 9, 4}, 46, {3, 3}, pad_one},    // and a panel of one vector
-        Geometry{{1, 230, 4, 5}, 70, {3, 3}, pad_one},   // weights packed panel by panel
-        Geometry{{2, 70, 4, 5}, 230, {3, 3}, pad_one},   // in either direction
-        Geometry{{2, 20, 6, 15}, 16, {5, 5}, {{"padding", 2}}},  // two pixels left out at the ends
-        Geometry{{3, 18, 7, 9}, 32, {3, 3}},  // in the gradient, and tiles of few places
-        Geometry{{2, 16, 5, 4}, 16, {3, 3}, {{"padding", 2}}},
+        Geometry{{9, 17, 8, 8}, 32, {3, 3}, pad_one},  // There are bands of samples.
+        // There are bands of rows, in tiles of two sizes.
+        Geometry{{2, 16, 30, 41}, 16, {3, 3}, pad_one},
+        Geometry{{5, 40, 5, 13}, 31, {3, 3}, pad_one},  // Results do not fill vectors.
+        Geometry{{2, 33, 9, 4}, 46, {3, 3}, pad_one},   // There is a panel of one vector.
+        Geometry{{1, 230, 4, 5}, 70, {3, 3}, pad_one},  // Weights are packed panel by panel.
+        Geometry{{2, 70, 4, 5}, 230, {3, 3}, pad_one},  // So they are in the other direction.
+        // Two pixels are left out at the ends.
+        Geometry{{2, 20, 6, 15}, 16, {5, 5}, {{"padding", 2}}},
+        // So they are in the gradient, with tiles of few places.
+        Geometry{{3, 18, 7, 9}, 32, {3, 3}}, Geometry{{2, 16, 5, 4}, 16, {3, 3}, {{"padding", 2}}},
         Geometry{{2, 16, 4, 7}, 16, {3, 1}, {{"padding", List{1, 0}}}},
         Geometry{{2, 16, 4, 7}, 16, {1, 3}, {{"padding", List{0, 1}}}},
         Geometry{{2, 16, 9, 9}, 16, {3, 3}, {{"padding", 2}, {"dilation", 2}}},
@@ -228,14 +233,15 @@ INSTANTIATE_TEST_SUITE_P(
         Geometry{{2, 16, 7, 8}, 30, {1, 1}, {{"stride", List{3, 1}}}},
         Geometry{{3, 16, 4, 4}, 16, {3, 3}, {{"padding", 5}}},
         Geometry{{3, 200, 5, 5}, 220, {1, 1}}, Geometry{{2, 192, 1, 4}, 16, {1, 1}},
-        Geometry{{2, 300, 20, 15}, 30, {1, 1}},                 // rows joined, bands of them
-        Geometry{{2, 16, 8, 8}, 192, {1, 1}, {{"stride", 2}}},  // gradients with gaps, from many
+        Geometry{{2, 300, 20, 15}, 30, {1, 1}},  // Rows are joined, in bands.
+        // Gradients with gaps come from many results.
+        Geometry{{2, 16, 8, 8}, 192, {1, 1}, {{"stride", 2}}},
         Geometry{{2, 32, 9, 8}, 200, {3, 3}, {{"stride", 2}, {"padding", 1}}},
         Geometry{{2, 16, 8, 8}, 192, {2, 2}, {{"stride", 2}}},
         Geometry{{2, 16, 6, 8}, 192, {1, 1}, {{"stride", List{2, 1}}}},
         Geometry{{2, 16, 6, 8}, 192, {1, 1}, {{"stride", List{1, 2}}}},
         Geometry{{2, 32, 6, 8}, 400, {1, 1}, {{"groups", 2}, {"stride", 2}}},
-        Geometry{{2, 16, 1, 9}, 16, {3, 3}, pad_one},  // kernels larger than the image
+        Geometry{{2, 16, 1, 9}, 16, {3, 3}, pad_one},  // Kernels are larger than the image.
         Geometry{{2, 16, 4, 4}, 16, {5, 5}, {{"padding", 2}}},
         Geometry{{2, 16, 2, 6}, 16, {5, 5}, {{"padding", 2}}},
         Geometry{{2, 16, 1, 1}, 16, {1, 1}, pad_one},
@@ -243,7 +249,7 @@ INSTANTIATE_TEST_SUITE_P(
         Geometry{{1, 192, 1, 300}, 16, {1, 1}}, Geometry{{2, 16, 3, 40}, 16, {1, 17}},
         Geometry{{2, 16, 3, 40}, 16, {1, 16}},
         Geometry{{2, 16, 11, 12}, 16, {3, 3}, {{"stride", 2}, {"dilation", 2}}},
-        Geometry{{1, 192, 32, 32}, 16, {1, 1}}));  // planes that drive each other out
+        Geometry{{1, 192, 32, 32}, 16, {1, 1}}));  // Planes drive each other out.
 
 }  // namespace
 }  // namespace penstock::graph

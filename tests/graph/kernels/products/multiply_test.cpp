@@ -25,7 +25,7 @@ using testing::poisoned;
 using testing::whole_numbers;
 
 constexpr std::int64_t sizes[] = {1, 2, 3, 5, 7, 13, 16, 17, 31, 33, 63, 65, 100, 200};
-/// Around a vector, on both sides of a block of depth, and deep enough for dot products.
+/// These are around a vector, on both sides of a block of depth, and deep enough for dot products.
 constexpr std::int64_t depths[] = {0, 1, 3, 8, 17, 33, 100, 257, 320, 339, 600};
 
 std::vector<float> transposed(std::int64_t rows, std::int64_t columns,

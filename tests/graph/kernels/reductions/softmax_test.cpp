@@ -129,15 +129,16 @@ void expect_lines_alone(const Case& one, const Matrix& x, const Matrix& y) {
 }
 
 TEST(SoftmaxKernels, GiveALineTheSameBitsHoweverManyLinesAreBesideIt) {
-  for (const std::int64_t length : {1, 2, 7, 33, 600})  // more rows than are joined at a time
-    for (const float size : {1.0f, 20.0f}) {            // lines that are sure of an element, too
+  // There are more rows than are joined at a time.
+  for (const std::int64_t length : {1, 2, 7, 33, 600})
+    for (const float size : {1.0f, 20.0f}) {  // There are lines that are sure of an element, too.
       const Matrix x = whole_matrix(length, 1, -size, 0), y = whole_matrix(length, 2, -1, 1);
       for (const Case& one : cases()) expect_lines_alone(one, x, y);
     }
 }
 
 TEST(SoftmaxKernels, LeaveTheMemoryBesideTheirLinesAlone) {
-  constexpr std::int64_t apart = 71, length = 5;  // 64 lines are worked on, and then 7
+  constexpr std::int64_t apart = 71, length = 5;  // First 64 lines are worked on, and then 7.
   const Tensor numbers = testing::uniform({length, apart}, 3, -1, 0);
   const Matrix x{length, apart, {numbers.as<float>().begin(), numbers.as<float>().end()}};
   constexpr float mark = 77;

@@ -33,7 +33,7 @@ TEST(Softmax, GivesExactlyNothingToWhatIsMaskedOut) {
 
   std::vector<float> x(20, -infinity);
   x[3] = 2;
-  for (const std::int64_t axis : {0, 1}) {  // along neighbours, and across them
+  for (const std::int64_t axis : {0, 1}) {  // One is along neighbours, and one across them.
     const Shape shape = axis == 1 ? Shape{1, 20} : Shape{20, 1};
     const Tensor y = result(softmax, {shape, std::span<const float>(x)}, axis);
     for (std::size_t i = 0; i < x.size(); ++i) EXPECT_EQ(y.as<float>()[i], i == 3 ? 1.0f : 0.0f);
@@ -76,7 +76,8 @@ TEST(Softmax, OfALineHasTheSameBitsWhateverLinesAreBesideIt) {
 }
 
 TEST(Softmax, SumsToOneAlongEveryAxis) {
-  const Tensor x = testing::uniform({7, 130, 3}, 2, -5, 5);  // more lines than are done at a time
+  // There are more lines than are done at a time.
+  const Tensor x = testing::uniform({7, 130, 3}, 2, -5, 5);
   for (std::int64_t axis = 0; axis < 3; ++axis) {
     const Tensor y = result(softmax, x, axis), log_y = result(log_softmax, x, axis);
     double sum = 0;

@@ -30,7 +30,7 @@ double dot(const Tensor& a, const Tensor& b) {
                             [](float p, float q) { return static_cast<double>(p) * q; });
 }
 
-/// x [N,C,H,W] at (sample, channel, row, column), zero outside.
+/// Returns x [N,C,H,W] at (sample, channel, row, column), which is zero outside.
 double pixel(const Tensor& x, std::int64_t sample, std::int64_t channel, std::int64_t row,
              std::int64_t column) {
   const std::int64_t h = x.shape()[2], w = x.shape()[3];
@@ -39,7 +39,7 @@ double pixel(const Tensor& x, std::int64_t sample, std::int64_t channel, std::in
   return x.as<float>()[static_cast<std::size_t>((plane * h + row) * w + column)];
 }
 
-/// The definition of one output element.
+/// Computes one output element by its definition.
 double sum_over_window(const Tensor& x, const Tensor& weight, const Window2d& window,
                        std::int64_t groups, std::int64_t sample, std::int64_t output,
                        std::int64_t row, std::int64_t column) {
@@ -98,12 +98,14 @@ using List = std::vector<std::int64_t>;
 INSTANTIATE_TEST_SUITE_P(
     Geometries, Conv2d,
     ::testing::Values(
-        Geometry{{70, 3, 5, 5}, {4, 3, 5, 5}, {}},  // one pixel a sample: many share a product
+        // There is one pixel a sample: many share a product.
+        Geometry{{70, 3, 5, 5}, {4, 3, 5, 5}, {}},
         Geometry{{13, 4, 6, 5}, {6, 2, 3, 3}, {{"groups", 2}, {"padding", 1}, {"stride", 2}}},
         Geometry{{1, 1, 1, 1}, {1, 1, 1, 1}, {}},
         Geometry{{2, 3, 9, 40}, {5, 3, 2, 7}, {{"padding", List{0, 3}}}},
         Geometry{{2, 2, 12, 3}, {3, 2, 4, 1}, {{"stride", List{3, 2}}, {"dilation", List{2, 9}}}},
-        Geometry{{3, 2, 4, 4}, {2, 2, 3, 3}, {{"padding", 5}}},  // windows wholly in the padding
+        // Windows lie wholly in the padding.
+        Geometry{{3, 2, 4, 4}, {2, 2, 3, 3}, {{"padding", 5}}},
         Geometry{{2, 8, 10, 10}, {16, 1, 3, 3}, {{"groups", 8}, {"padding", 1}}},
         Geometry{{2, 2, 11, 11}, {3, 2, 3, 3}, {{"stride", 4}, {"dilation", 3}, {"padding", 2}}},
         // No tap sees any pixel of x, so that there is next to no workspace.

@@ -38,7 +38,7 @@ void PrintTo(const Case& one, std::ostream* stream) {
   *stream << to_string(one.x) << " * " << to_string(one.weight);
 }
 
-/// The tensor with `value` as one of its elements.
+/// Returns the tensor with `value` as one of its elements.
 Tensor with(const Tensor& tensor, std::size_t at, float value) {
   std::vector<float> numbers(tensor.as<float>().begin(), tensor.as<float>().end());
   numbers[at] = value;
@@ -71,7 +71,7 @@ double element(const Tensor& tensor, std::int64_t at) {
   return tensor.as<float>()[static_cast<std::size_t>(at)];
 }
 
-/// What a convolution by `weight` sends back to its input for `dy`, product by product.
+/// Returns what a convolution by `weight` sends back to its input for `dy`, product by product.
 std::vector<double> sent_back(const Case& one, const Tensor& weight, const Tensor& dy) {
   std::vector<double> dx(static_cast<std::size_t>(one.x.elements()));
   for_each_product(one, dy.shape(), [&](std::int64_t y, std::int64_t w, std::int64_t x) {
@@ -80,8 +80,8 @@ std::vector<double> sent_back(const Case& one, const Tensor& weight, const Tenso
   return dx;
 }
 
-/// What a convolution of `x` sends back to its weights for `dy`, product by product, and of which
-/// weights an infinity or a NaN in `dy` has met padding.
+/// Has what a convolution of `x` sends back to its weights for `dy`, product by product, and says
+/// of which weights an infinity or a NaN in `dy` has met padding.
 struct WeightSums {
   WeightSums(const Case& one, const Tensor& x, const Tensor& dy)
       : sums(static_cast<std::size_t>(one.weight.elements())), met_padding(sums.size()) {
@@ -164,7 +164,7 @@ TEST_P(ConvolutionInfinities, ChangeNoBitOfOtherPixels) {
     int others = 0, changed = 0;
     for (std::size_t i = 0; i < dx.as<float>().size(); ++i)
       if (static_cast<std::int64_t>(i) / (one_.x[2] * one_.x[3]) % one_.x[1] != 0) {
-        ++others;  // weight 0 sends back to channel 0 alone
+        ++others;  // Weight 0 sends back to channel 0 alone.
         changed += dx.as<float>()[i] == finite.as<float>()[i] ? 0 : 1;
       }
     EXPECT_GT(others, 0);
@@ -228,7 +228,7 @@ TEST_P(ConvolutionInfinities, ChangeNoBitOfTheWeightsOfOtherChannels) {
   const Attributes attributes = with_kernel(one_.attributes, one_.weight);
   const Op& op = find_op("conv2d_weight_gradient");
   const Tensor finite = outputs_of(op, {x_, dy_}, attributes)[0];
-  const std::int64_t own = finite.elements() / one_.weight[0];  // the weights of channel 0
+  const std::int64_t own = finite.elements() / one_.weight[0];  // Counts the weights of channel 0.
   for (const float value : {infinity, not_a_number}) {
     const Tensor dweight = outputs_of(op, {x_, with(dy_, 0, value)}, attributes)[0];
     int changed = 0;
@@ -270,7 +270,8 @@ class PooledConvolutionInfinities : public ConvolutionInfinities {
     return attributes;
   }
 
-  const Tensor bias_ = testing::uniform({one_.weight[0]}, 4, 1, 2);  // most pixels are above zero
+  // With it, most pixels are above zero.
+  const Tensor bias_ = testing::uniform({one_.weight[0]}, 4, 1, 2);
   testing::Tape tape_;
   ValueId convolved_ = none, result_ = none;
   Tensor winners_;

@@ -1,4 +1,5 @@
-// Convolution, pooling and ReLU in one against the three ops without lanes, one after the other.
+// Convolution, pooling and ReLU in one are compared with the three ops without lanes, one after the
+// other.
 #include "graph/ops/lanes/conv2d_pool_relu_lanes.hpp"
 
 #include <gtest/gtest.h>
@@ -31,7 +32,7 @@ class Conv2dPoolReluLanes : public ::testing::TestWithParam<Geometry> {
   }
 
   std::int64_t batch() const { return GetParam().x[0]; }
-  /// What the op gives; lanes without samples are computed, from garbage, or skipped.
+  /// Returns what the op gives; lanes without samples are computed, from garbage, or skipped.
   std::vector<Tensor> run_lanes(float garbage) const {
     return outputs_of(conv2d_pool_relu_lanes,
                       {lanes_of(tape[x], garbage), tape[weight], tape[bias]}, attributes(garbage));

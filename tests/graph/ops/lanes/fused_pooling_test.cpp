@@ -46,7 +46,7 @@ struct Layer {
   ValueId rectified(ValueId value) { return tape.apply(relu, {value})[0]; }
 };
 
-/// The ways to compute one thing; the first is the one with which the others are compared.
+/// Is a way to compute one thing; the first is the one with which the others are compared.
 struct Way {
   const char* name;
   ValueId (*run)(Layer&);
@@ -64,7 +64,7 @@ const Way ways[] = {
      [](Layer& layer) { return layer.pooled(layer.convolution(1)); }},
 };
 
-/// y and the gradients of x, the weight and the bias.
+/// Returns y and the gradients of x, the weight and the bias.
 std::vector<Tensor> results(const Way& way, const Geometry& geometry, const Tensor& shifts) {
   Layer layer(geometry, shifts);
   const ValueId y = way.run(layer);

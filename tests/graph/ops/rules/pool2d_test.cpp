@@ -1,4 +1,4 @@
-// What the generic tests of the poolings don't reach: ties, NaN, infinities and padding.
+// The generic tests of the poolings don't reach these: ties, NaN, infinities and padding.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -15,7 +15,8 @@ using testing::ModelBuilder;
 using testing::refusal;
 using testing::Staged;
 
-/// A: a tanh of a linear layer, which is sent; B: another linear layer and the loss.
+/// Returns A with a tanh of a linear layer, which is sent, and B with another linear layer and the
+/// loss.
 Staged two_stages() {
   ModelBuilder model;
   const auto x = model.input("x", {5}), target = model.input("target", {4});

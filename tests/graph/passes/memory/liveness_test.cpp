@@ -39,7 +39,7 @@ std::map<ValueId, std::size_t> by_value(const Liveness& live) {
   return {live.values.begin(), live.values.end()};
 }
 
-/// h1 = linear(x); h2 = relu(h1); h3 = relu(h2); sum = h2 + h3.
+/// Returns h1 = linear(x); h2 = relu(h1); h3 = relu(h2); sum = h2 + h3.
 Graph branch() {
   ModelBuilder model;
   const auto x = model.input("x", {4});
@@ -52,7 +52,7 @@ Graph branch() {
 
 TEST(Liveness, LoadsWhatLiesElsewhereForTheNodesThatReadItOnly) {
   const Graph graph = branch();
-  const std::vector<NodeId> later{2, 3};  // h3 and sum, which read h2
+  const std::vector<NodeId> later{2, 3};  // They are h3 and sum, which read h2.
   const ValueId h2 = graph.node(1).outputs[0];
   Placements placements = placements_of(graph);
   placements[index(h2)] = Placement{{.space = Space::host_stash}, Arrival::copied};
@@ -116,7 +116,7 @@ TEST(Liveness, KeepsAWorkspaceForOneNodeOnly) {
   EXPECT_EQ(std::pair(buffer.first, buffer.last), std::pair(0, 0));
 }
 
-/// The byte range that each temporary occupies.
+/// Returns the byte range that each temporary occupies.
 std::map<ValueId, std::pair<std::int64_t, std::int64_t>> ranges(const Graph& graph,
                                                                 const Liveness& live) {
   const MemoryPlan plan = plan_memory(live.buffers);

@@ -108,7 +108,7 @@ TEST(MemoryBudget, AddsUpTheStagesOfAnIpuWhichShareScratch) {
 
 TEST(MemoryBudget, GivesEveryReplicaIpusOfItsOwn) {
   Plan plan = two_stages();
-  plan.stages[1].ipu = 2;  // the number of stages
+  plan.stages[1].ipu = 2;  // This is the number of stages.
   for (const std::int64_t replicas : {1, 2, 5})
     EXPECT_TRUE(fits_within(plan, {.bytes = 5500}, replicas)) << replicas;
 }

@@ -31,7 +31,8 @@ Plan plan_of(const Graph& model, bool recompute) {
   return compile(model, training(recompute)).plan;
 }
 
-/// Two blocks: a chain of four layers, each a product and an activation, and a layer with the loss.
+/// Has two blocks: a chain of four layers, each a product and an activation, and a layer with the
+/// loss.
 struct TwoBlocks {
   ModelBuilder model;
   std::vector<ValueId> activations = {};
@@ -54,7 +55,7 @@ struct TwoBlocks {
   }
 };
 
-/// How many tensors of a micro-batch a stage keeps.
+/// Counts the tensors of a micro-batch that a stage keeps.
 std::size_t stashed(const StagePlan& stage) {
   std::set<std::int64_t> offsets;
   for (const Instruction& instruction : stage.forward.instructions)
@@ -109,7 +110,8 @@ TEST(Recompute, IgnoresCheckpointsInTheLastStageAndWhereNothingIsRecomputed) {
   EXPECT_EQ(recomputed.stages[1].backward.recomputed, 0);
 }
 
-/// The layers' activations and the gradients that the backward program computes, in its order.
+/// Returns the layers' activations and the gradients that the backward program computes, in its
+/// order.
 Names order(const Plan& plan) {
   Names names;
   for (const Instruction& instruction : plan.stages[0].backward.instructions)
@@ -130,7 +132,7 @@ TEST(Recompute, RepeatsSegmentBySegmentBetweenCheckpoints) {
                    "tanh1/tanh_gradient", "tanh0/recomputed", "tanh0/tanh_gradient"}));
 }
 
-/// A chain of 16 layers of 64 features in one block, and the loss in another.
+/// Returns a chain of 16 layers of 64 features in one block, and the loss in another.
 Graph long_chain(const std::vector<int>& checkpoints) {
   ModelBuilder model;
   ValueId x = model.block("A").input("x", {64});
@@ -211,7 +213,8 @@ TEST(Recompute, KeepsTheBitsOfEveryNetworkWithAnyCheckpoints) {
   EXPECT_LT(bytes, kept_bytes);
 }
 
-/// Masks, statistics, lanes and a fused convolution with its winners, in the first of two blocks.
+/// Returns masks, statistics, lanes and a fused convolution with its winners, in the first of two
+/// blocks.
 Graph convolutional_network() {
   ModelBuilder model;
   const auto x = model.block("A").input("x", {1, 12, 12});

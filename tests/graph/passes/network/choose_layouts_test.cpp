@@ -15,7 +15,7 @@ namespace {
 using testing::ModelBuilder;
 using Names = std::vector<std::string>;
 
-/// Each node as block:op.
+/// Returns each node as block:op.
 Names nodes_of(const Graph& graph) {
   Names names;
   for (const Node& node : graph.nodes)
@@ -23,7 +23,7 @@ Names nodes_of(const Graph& graph) {
   return names;
 }
 
-/// conv -> pool -> relu in block A, conv -> relu in block B, linear in block C.
+/// Has conv -> pool -> relu in block A, conv -> relu in block B, and linear in block C.
 struct SmallNetwork {
   ModelBuilder model;
   ValueId pooled, convolved, activated, logits;

@@ -145,7 +145,7 @@ TEST(Differentiate, LeavesLayersTheNamesThatItWouldGive) {
   EXPECT_EQ(gradients[0].name, "b/tanh_gradient_2");
 }
 
-/// A chain of so many layers, each with a non-linearity behind it.
+/// Returns a chain of `layers` layers, each with a non-linearity behind it.
 Graph chain(int layers) {
   ModelBuilder model;
   auto x = model.input("x", {2});

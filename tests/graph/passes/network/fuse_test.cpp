@@ -22,7 +22,7 @@ Names ops(const Graph& graph) {
   return names;
 }
 
-/// x -> linear -> relu, and what `more` adds.
+/// Returns x -> linear -> relu, and what `more` adds.
 template <class More>
 Names fused(More more) {
   ModelBuilder model;

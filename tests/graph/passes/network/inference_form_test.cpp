@@ -13,7 +13,7 @@ namespace {
 using testing::ModelBuilder;
 using testing::refusal;
 
-/// (x, count) -> (x, count + 1, x), and what becomes of it in inference.
+/// Maps (x, count) to (x, count + 1, x); `inference` says what becomes of it in inference.
 Op stateful(const Op& (*inference)(), std::vector<Update> updates = {{1, 1}}) {
   return {.name = "stateful",
           .infer =

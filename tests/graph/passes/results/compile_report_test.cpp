@@ -22,7 +22,7 @@ Plan balanced(std::size_t stages, bool training = true, const Schedule& schedule
 }
 
 TEST(CompileReport, ExpectsTheUtilisationOfABalancedPipeline) {
-  for (const auto m : {4, 10, 40})  // m / (m + p - 1)
+  for (const auto m : {4, 10, 40})  // The formula is m / (m + p - 1).
     EXPECT_NEAR(report_on(balanced(4), {.micro_batches = m}).expected_utilization, m / (m + 3.0),
                 0.01)
         << m;
@@ -41,7 +41,7 @@ TEST(CompileReport, C6_TellsHowManyMicroBatchesFillThePipeline) {
     EXPECT_EQ(ramp(true, sequential), 1);
     EXPECT_EQ(ramp(false, grouped), stages);
   }
-  // Told at once: a simulation of so many micro-batches would take minutes.
+  // It is told at once: a simulation of so many micro-batches would take minutes.
   EXPECT_EQ(report_on(balanced(1000), {.micro_batches = 1}).ramp, 1999);
 }
 
@@ -88,7 +88,7 @@ TEST(CompileReport, ExpectsNoMoreSpeedThanTheThreadsHave) {
     return report_on(balanced(4), {.micro_batches = 40, .threads = threads}).expected_speedup;
   };
   EXPECT_DOUBLE_EQ(speedup(1), 1);
-  EXPECT_NEAR(speedup(2), 1.96, 0.03);  // four stages hide most of the bubbles of two threads
+  EXPECT_NEAR(speedup(2), 1.96, 0.03);  // Four stages hide most of the bubbles of two threads.
   EXPECT_NEAR(speedup(4), 4 * 40 / 43.0, 0.05);
   EXPECT_DOUBLE_EQ(speedup(0), speedup(4));
 }

@@ -14,7 +14,7 @@ namespace {
 using testing::ModelBuilder;
 using testing::refusal;
 
-/// h = tanh(x); y = h + h; z = y + h. Only h has a placement, x is received.
+/// Has h = tanh(x); y = h + h; z = y + h. Only h has a placement, and x is received.
 struct Sums {
   Sums() {
     x = model.input("x", {4});

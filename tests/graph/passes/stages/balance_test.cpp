@@ -11,7 +11,7 @@ namespace {
 
 using Begins = std::vector<std::int32_t>;
 
-/// What a cut is judged by.
+/// Is what a cut is judged by.
 struct Score {
   double slowest = 0;
   std::int64_t bytes = 0;
@@ -44,7 +44,7 @@ bool fits(const Balance& problem, const Begins& begins) {
   return true;
 }
 
-/// Every way to cut the pieces: each subset of the later pieces that has the right size.
+/// Returns every way to cut the pieces: each subset of the later pieces that has the right size.
 std::vector<Begins> all_cuts(const Balance& problem) {
   std::vector<bool> begins_stage(problem.costs.size() - 1);
   std::fill_n(begins_stage.begin(), problem.stages - 1, true);

@@ -11,7 +11,7 @@ namespace {
 
 using testing::refusal;
 
-/// A layer in each of the blocks, one after the other; a block may come back.
+/// Returns a layer in each of the blocks, one after the other; a block may come back.
 Graph chain(const std::vector<Block>& blocks) {
   testing::ModelBuilder model;
   ValueId x = model.input("x", {4});
@@ -19,7 +19,8 @@ Graph chain(const std::vector<Block>& blocks) {
   return model.graph();
 }
 
-/// "B1,B2@1|B3@0": the blocks of each stage and its IPU.
+/// Returns a text such as "B1,B2@1
+/// B3@0", with the blocks of each stage and its IPU.
 std::string stages_of(const Graph& whole, StageRule rule) {
   const Graph model = in_runs_of_blocks(whole, rule);
   const auto requests = find_stages(model, rule);
@@ -79,7 +80,7 @@ TEST_P(FindStages, ByTheRule) {
 INSTANTIATE_TEST_SUITE_P(Rules, FindStages, ::testing::ValuesIn(cases),
                          [](const auto& info) { return std::string(info.param.name); });
 
-// Where an inner scope's layers come first, what they compute is there for the outer one's.
+// If an inner scope's layers come first, what they compute is there for the outer one's.
 TEST(FindStages, OrderBlocksByTheirFirstNodes) {
   testing::ModelBuilder model;
   model.block("outer").block("idle").block("inner");

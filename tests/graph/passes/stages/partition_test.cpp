@@ -32,7 +32,8 @@ std::vector<std::string> edges(const Staged& staged) {
   return texts;
 }
 
-/// h goes from A to B and skips to C; x goes to A and C; the target goes to C only.
+/// Returns a graph in which h goes from A to B and skips to C, x goes to A and C, and the target
+/// goes to C only.
 Graph skipping() {
   ModelBuilder model;
   const auto x = model.input("x", {4}), target = model.input("target", {4});

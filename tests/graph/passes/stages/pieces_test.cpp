@@ -14,7 +14,7 @@ namespace {
 using testing::ModelBuilder;
 using Names = std::vector<std::string>;
 
-/// The names of each piece's nodes.
+/// Returns the names of each piece's nodes.
 Names names_of(const Graph& graph, const std::vector<Piece>& pieces) {
   Names names;
   for (const Piece& piece : pieces) {
@@ -31,7 +31,8 @@ std::vector<std::int64_t> bytes_before(const std::vector<Piece>& pieces) {
   return bytes;
 }
 
-/// a -> b -> c with a skip from a to c, then the loss; every value but the loss is 16 bytes.
+/// Returns a -> b -> c with a skip from a to c, then the loss; every value but the loss is 16
+/// bytes.
 Graph chain() {
   ModelBuilder model;
   const auto x = model.input("x", {4}), target = model.input("target", {4});
@@ -48,8 +49,9 @@ TEST(Pieces, AreSingleNodesWhereNothingHoldsThemTogether) {
 }
 
 TEST(Pieces, KnowWhatTravelsInBothDirectionsIfAStageBeginsThere) {
-  // Before b: a, and its gradients through b and through c, to be added up by a. Before c: a and b,
-  // and the gradient of c, which is that of both its inputs. Before the loss: c and its gradient.
+  // There travel, before b: a, and its gradients through b and through c, which a adds up; before
+  // c: a and b, and the gradient of c, which is that of both its inputs; before the loss: c and its
+  // gradient.
   EXPECT_EQ(bytes_before(find_pieces(differentiate(chain()))),
             (std::vector<std::int64_t>{0, 48, 48, 32}));
   EXPECT_EQ(bytes_before(find_pieces(chain())), (std::vector<std::int64_t>{0, 16, 32, 16}))

@@ -17,7 +17,7 @@ using testing::refusal;
 using Stages = std::vector<StageRequest>;
 using Ipus = std::vector<std::int32_t>;
 
-/// A layer in each of the blocks, one after the other.
+/// Returns a layer in each of the blocks, one after the other.
 Graph chain(const std::vector<Block>& blocks) {
   ModelBuilder model;
   ValueId x = model.input("x", {4});
@@ -74,7 +74,7 @@ TEST(StageAssignment, MakesAModelWithoutBlocksOneStage) {
 
 struct Placement {
   const char* name;
-  std::int32_t stage, block;  ///< what the second of three stages and its block ask for
+  std::int32_t stage, block;  ///< Say what the second of three stages and its block ask for.
   Ipus list;
   Ipus expected;
 };

@@ -58,7 +58,7 @@ TEST(SquaredNorm, ScalesAsIfTheElementsWereScaledBefore) {
   EXPECT_EQ(squared_norm(elements, 0.1f), squared_norm(scaled));
 }
 
-/// The squared norm, taken shard by shard: `replicas` shards of ceil(n/R) elements.
+/// Returns the squared norm, taken shard by shard, of `replicas` shards of ceil(n/R) elements.
 double in_shards(std::span<const float> x, std::int64_t replicas, float scale) {
   std::vector<NormPart> parts(static_cast<std::size_t>(replicas));
   std::vector<const NormPart*> all;

@@ -79,7 +79,7 @@ TEST(OptimizerRule, BitsDoNotDependOnWhereAnElementStands) {
     }
 }
 
-/// Each of momentum, centering and Nesterov, and none.
+/// These are each of momentum, centering and Nesterov, and none.
 const Hyper variants[] = {{},
                           {.momentum = 0.9, .weight_decay = 0.1, .centered = true},
                           {.momentum = 0.9, .nesterov = true}};

@@ -1,4 +1,5 @@
-// Every rule with every combination of its options against the textbook's formulas in double.
+// Every rule with every combination of its options is compared with the textbook's formulas in
+// double.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +21,7 @@ double norm(const Doubles& values) {
   return std::sqrt(sum);
 }
 
-/// One parameter in double, and whatever its rule remembers.
+/// Has one parameter in double, and whatever its rule remembers.
 struct Textbook {
   Doubles w;
   Doubles m = Doubles(w.size(), 0);
@@ -107,7 +108,7 @@ std::vector<Hyper> crossed(const std::vector<Hyper>& hypers, Value Hyper::*optio
   return result;
 }
 
-/// Every combination of the options that the rule knows.
+/// Returns every combination of the options that the rule knows.
 std::vector<Hyper> combinations(std::string_view rule) {
   std::vector<Hyper> hypers = crossed({{.learning_rate = 0.01}}, &Hyper::weight_decay, 0.1);
   if (rule == "sgd") {
@@ -140,7 +141,7 @@ std::string describe(const OptimizerRule& rule, const Hyper& h) {
   return text.str();
 }
 
-/// A size with whole vectors, a rest, and more than one block of a norm.
+/// The size has whole vectors, a rest, and more than one block of a norm.
 constexpr std::size_t size = 8192 + 100 + 3;
 constexpr int steps = 8;
 

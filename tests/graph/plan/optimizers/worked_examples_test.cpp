@@ -1,4 +1,4 @@
-// Updates by every rule, worked out by hand.
+// These are updates by every rule, computed by hand.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -11,7 +11,7 @@
 namespace penstock::graph {
 namespace {
 
-/// By hand: the weights after one update per gradient.
+/// Has the weights after one update per gradient, computed by hand.
 struct Worked {
   const char* name;
   const char* rule;

@@ -15,8 +15,8 @@ using Numbers = std::vector<std::int32_t>;
 struct Row {
   PhaseLiveness liveness;
   bool separate_backward;
-  Numbers forward;   // in the order of work
-  Numbers backward;  // likewise: the last phase's first
+  Numbers forward;   // Are in the order of work.
+  Numbers backward;  // Are in the order of work, the last phase's first.
 };
 
 const Row table[] = {

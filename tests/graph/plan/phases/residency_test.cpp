@@ -44,7 +44,7 @@ TEST(Residency, OfInferenceIsThatOfForward) {
   EXPECT_EQ(stays_of(phases_of(3, always_live), false), (Stays{{0, 0, 0}, {1, 0, 1}, {2, 1, 2}}));
 }
 
-/// Whatever the number of phases: an IPU that all are on has room for two.
+/// This holds whatever the number of phases is: an IPU that all are on has room for two.
 TEST(Residency, IsOfTwoPhasesAtMostWhichHaveRoomsOfTheirOwn) {
   for (const PhaseLiveness liveness : {always_live, off_ipu_after_forward,
                                        off_ipu_after_forward_no_overlap, off_ipu_after_each_phase})

@@ -51,8 +51,8 @@ struct Efficiency {
 
 struct PopartRow {
   int stages;
-  int least;  ///< micro-batches that fill the pipeline
-  int fill;   ///< cycles
+  int least;  ///< Counts the micro-batches that fill the pipeline.
+  int fill;   ///< Counts cycles.
   std::vector<int> depths;
   std::vector<Efficiency> efficiencies;
 };
@@ -108,7 +108,7 @@ TEST(ScheduleTables, R3_5_EachScheduleTakesAsManySlotsAsTheTableSays) {
     }
 }
 
-/// What one more micro-batch costs in a pipeline that is full.
+/// Returns what one more micro-batch costs in a pipeline that is full.
 double steady_cost(const char* schedule, Discipline discipline,
                    const std::vector<StageCost>& costs) {
   const auto stages = static_cast<int>(costs.size());
@@ -133,7 +133,7 @@ TEST(ScheduleTables, R3_5_TheSlowestOfASlotDecidesWhatAMicroBatchCosts) {
   const std::vector<StageCost> costs{{1, 1}, {5, 2}, {1, 4}};
   EXPECT_DOUBLE_EQ(steady_cost("grouped", Discipline::popart_cycle, costs), 7);
   EXPECT_DOUBLE_EQ(steady_cost("grouped", Discipline::tf_grouped_step, costs), 7);
-  // Forward of 0 and 2 beside backward of 1, then the other way round.
+  // The forward of 0 and 2 is beside the backward of 1, then the other way round.
   EXPECT_DOUBLE_EQ(steady_cost("interleaved", Discipline::tf_interleaved_slot, costs), 2 + 5);
 }
 

@@ -1,4 +1,4 @@
-// The timelines of the reference systems, event by event.
+// These are the timelines of the reference systems, event by event.
 #include <gtest/gtest.h>
 
 #include <string>
