@@ -9,8 +9,8 @@
 
 namespace penstock::graph {
 
-/// A function that the compiler calls before each phase, with the name of the phase, with how many
-/// phases are over, and how many there are.
+/// The compiler calls this function before each phase, with the name of the phase, the number of
+/// phases that are over, and the number of all phases.
 using CompileListener = std::function<void(const char* phase, int done, int all)>;
 
 class CompileClock {

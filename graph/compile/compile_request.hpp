@@ -40,7 +40,7 @@ struct CompileRequest {
   /// Counts the micro-batches from a full to an empty pipeline: those of a window in training, of a
   /// call in inference. They matter for the warnings and the expected utilisation only.
   std::int64_t gradient_accumulation = 1;
-  /// The worker threads that all IPUs share. 0 stands for as many as they need.
+  /// Counts the worker threads that all IPUs share. 0 stands for as many as they need.
   std::int32_t threads = 0;
   GradientSum gradient_sum = GradientSum::sum;
   /// Replicas do not change a plan; they matter for the memory and a warning only.
@@ -52,7 +52,7 @@ struct CompileRequest {
   /// of.
   std::int32_t cores = 0;
   MemoryBudget memory = {};
-  /// The classes of tensors that the host store keeps. `memory` says it of the optimizer's state.
+  /// Says which classes of tensors the host store keeps; `memory` says it of the optimizer's state.
   /// Activations are kept there in training only.
   OffloadOptions offload = {};
   RecomputeRequest recompute = {};  ///< Counts in training; the bits are the same in any case.

@@ -68,8 +68,8 @@ std::vector<Alternative> alternatives_to(const PlanChoice& first) {
   return result;
 }
 
-/// Returns the plan for `samples` samples per micro-batch, or nothing if the model cannot have them:
-/// it may mix its samples, and take some numbers of them only.
+/// Returns the plan for `samples` samples per micro-batch, or nothing if the model cannot have
+/// them: it may mix its samples, and take some numbers of them only.
 std::optional<Plan> plan_of_batch(const Graph& model, CompileRequest request, std::int32_t threads,
                                   std::int64_t samples) {
   request.batch = samples;

@@ -1,5 +1,6 @@
-// targets_of() says which outputs of a model are made of losses, and which inputs are targets,
-// which no other outputs need: what a prediction can do without. Pure.
+// targets_of() says which outputs of a model are made of losses, and which inputs no other
+// output needs. Such inputs are targets, and a prediction can do without them. The function is
+// pure.
 #pragma once
 
 #include <string>
