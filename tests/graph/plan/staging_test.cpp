@@ -43,7 +43,7 @@ TEST(Staging, OfAnUpdateHasRoomForTheRuleTheNormAndTwoSums) {
   const Row rows[] = {
       {{.elements = 5000}, 0},
       {{.elements = 5000, .state_tensors = 2}, 8192},
-      {{.elements = 5000, .sum = true}, 20'032},  // It is the norm's.
+      {{.elements = 5000, .sum = true}, 20'032},  // The norm needs these bytes.
       {{.elements = 100'000, .sum = true}, 32'768},
       {{.elements = 100'000, .state_tensors = 2, .sum = true}, 32'768},
       {{.elements = 100'000, .state_tensors = 9, .sum = true}, 40'960},
@@ -52,7 +52,7 @@ TEST(Staging, OfAnUpdateHasRoomForTheRuleTheNormAndTwoSums) {
       {{.elements = 5000, .weight = true}, 4096},
       {{.elements = 5000, .state_tensors = 2, .weight = true}, 12'288},
       {{.elements = 100, .elementwise = false, .measured = 1000}, 0},
-      // This is the norm's.
+      // The norm needs these bytes.
       {{.elements = 100, .elementwise = false, .weight = true, .measured = 1000}, 4032},
       {{.elements = 100, .elementwise = false, .weight = true, .measured = 100'000}, 32'768},
   };
