@@ -66,7 +66,7 @@ BUILT_LISTS = {'graph/ops/': ['graph/ops/list.cpp'],
                'graph/passes/': ['graph/compile/build_plan.cpp', 'graph/compile/staged_graph.cpp']}
 CAF_ROOMS = ('actors/', 'tests/actors/', 'tests/support/')
 # Rules of the runtime that are worth testing without actors.
-CAF_FREE_ROOMS = ('actors/execution/', 'actors/host/')
+CAF_FREE_ROOMS = ('actors/execution/', 'actors/host/', 'actors/update/')
 
 INCLUDE = re.compile(r'^#include (["<])([^">]+)[">]$', re.MULTILINE)
 # Whatever the preprocessor may take for an include, spelled in whatever way.
