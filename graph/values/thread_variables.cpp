@@ -14,8 +14,9 @@ constexpr std::size_t variables_bytes = std::size_t{32} << 10;
 
 /// Makes the loader find room for libstdc++'s variables of each thread, among which is what
 /// libstdc++ knows of the thread's exceptions, so that no thread's first throw allocates memory for
-/// them. The library asks for that room as soon as it reaches one of these variables by a
-/// descriptor, as std::call_once() does here.
+/// them. (A thread's table of libraries may have to grow nevertheless, see docs/embedding.md.) The
+/// library asks for that room as soon as it reaches one of these variables by a descriptor, as
+/// std::call_once() does here.
 const bool exceptions_have_room = [] {
   std::once_flag flag;
   std::call_once(flag, [] {});

@@ -12,7 +12,8 @@ bool has_memory_for_thread_variables() noexcept;
 /// Lets the calling thread look at what libstdc++ keeps of the thread's exceptions, so that later
 /// throws on this thread need no memory of the C library. Returns false if there is no memory; the
 /// first throw may then end the process, unless the loader found room for these variables when it
-/// loaded libstdc++. A thread that was prepared before needs no memory.
+/// loaded libstdc++. A thread that was prepared before needs no memory, unless the host has loaded
+/// libraries since for which the thread's table has no room (docs/embedding.md).
 bool prepare_to_throw() noexcept;
 
 }  // namespace penstock
