@@ -51,11 +51,10 @@ ValueKind<std::vector<int>> number_list(const std::string& value_name, int most)
 ValueKind<std::vector<int>> stage_numbers(const std::string& value_name, int most);
 /// Reads bytes with their unit, decimal or binary, such as "900MB", "1.5GB" or "64KiB".
 ValueKind<std::int64_t> byte_size(const std::string& value_name);
-/// Reads blocks grouped to stages, such as "B1,B2
-/// B3,B4", or "auto", or "auto:4" for up to `most` stages.
+/// Reads blocks grouped to stages, such as "B1,B2|B3,B4", or "auto", or "auto:4" for up to `most`
+/// stages.
 ValueKind<StagesOption> stage_list(const std::string& value_name, int most);
-/// Reads stages grouped to phases, such as "B1
-/// B2;B3".
+/// Reads stages grouped to phases, such as "B1|B2;B3".
 ValueKind<std::vector<penstock::Phase>> phase_list(const std::string& value_name);
 
 /// Reads one of `values`, as to_string() spells it. By default, these are all enumerators that

@@ -57,8 +57,7 @@ void refuse_nodes_without_stage(const Graph& model, const std::vector<std::int32
   }
 }
 
-/// Returns a text such as "B1,B2
-/// B3,B4".
+/// Returns a text such as "B1,B2|B3,B4".
 std::string notation(const std::vector<StageRequest>& requests) {
   const auto blocks = [](const StageRequest& request) { return joined(request.blocks, {}, ","); };
   const std::string text = joined(requests, blocks, "|");

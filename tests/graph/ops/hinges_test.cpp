@@ -136,11 +136,8 @@ TEST(Hinges, AreNotClosedToWhatIsNoNumber) {
   EXPECT_TRUE(std::isnan(term("triplet_margin_loss", {good, bad, good}, {{"swap", 1}})));
 }
 
-// Where
-// anchor - far
-// =
-// near - far
-// , each has half of the gradient.
+// If `far` is as far from the anchor as from `near`, each of the two distances has half of the
+// gradient.
 TEST(Hinges, ShareATripletsGradientBetweenEqualDistances) {
   expect_pytorchs(
       {"triplet_margin_loss",

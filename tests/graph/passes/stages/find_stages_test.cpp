@@ -19,8 +19,7 @@ Graph chain(const std::vector<Block>& blocks) {
   return model.graph();
 }
 
-/// Returns a text such as "B1,B2@1
-/// B3@0", with the blocks of each stage and its IPU.
+/// Returns a text such as "B1,B2@1|B3@0", with the blocks of each stage and its IPU.
 std::string stages_of(const Graph& whole, StageRule rule) {
   const Graph model = in_runs_of_blocks(whole, rule);
   const auto requests = find_stages(model, rule);
