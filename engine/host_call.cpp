@@ -7,9 +7,8 @@ HostCall::HostCall(ModelBody& model, std::string_view name) try
       calls_(model.calls()),
       under_way_(*calls_, name),
       model_(model.shared_from_this()),
-      inputs_(*model_),
+      inputs_(*model_, name),
       lines_(*calls_, model_->running().log()) {
-  calls_->expect_grown(name);
   alone_.emplace(under_way_);
 } catch (...) {
   rethrow_to_host(name);
@@ -20,9 +19,12 @@ void HostCall::end() {
   lines_.release();
 }
 
-HostCall::ReturnedInputs::ReturnedInputs(ModelBody& model) : model_(model) {
-  model.calls()->expect_own_process();
+HostCall::ReturnedInputs::ReturnedInputs(ModelBody& model, std::string_view name) : model_(model) {
+  // A call that is refused runs no function of the host's.
+  model.calls()->expect_grown(name);
   model.running().release_inputs();
+  // One of the host's deleters may have forked this process.
+  model.calls()->expect_own_process();
 }
 
 HostCall::ReturnedInputs::~ReturnedInputs() {

@@ -1,11 +1,13 @@
 // HostCall is one call of a TrainingModel or an InferenceModel, from its first line to its last. It
 // is the one call of its Model, its arithmetic is canonical, and lines of the log wait for its end.
 // At both ends, inputs of this call and of earlier ones that the engine has done with are released
-// on the thread that calls.
+// on the thread that calls. Their deleters are the host's, and may destroy the handle whose
+// function makes the call: after the constructor, that function may use only a copy of the pointer.
 //
-//   HostCall call(*impl_, "TrainingModel::step");
+//   const std::shared_ptr<Impl> impl = impl_;
+//   HostCall call(*impl, "TrainingModel::step");
 //   try {
-//     StepResult result = impl_->run(inputs, stop);
+//     StepResult result = impl->run(inputs, stop);
 //     call.end();
 //     return result;
 //   } catch (...) {
@@ -29,7 +31,8 @@ namespace penstock {
 
 class HostCall {
  public:
-  /// Begins the call `name`, a literal, of `model`, which lives until the call has ended.
+  /// Begins the call `name`, a literal, of `model`, which a shared pointer keeps until the call has
+  /// ended.
   /// @throws Error busy or closed as ModelCall; busy while a layer is being added; out_of_memory.
   HostCall(ModelBody& model, std::string_view name);
   HostCall(const HostCall&) = delete;
@@ -49,8 +52,9 @@ class HostCall {
   /// are left as they are.
   class ReturnedInputs {
    public:
-    /// @throws Error closed in a process that was forked from the model's.
-    explicit ReturnedInputs(ModelBody& model);
+    /// @throws Error busy while a layer is being added; closed in a process that a deleter of the
+    /// host's has forked from the model's.
+    ReturnedInputs(ModelBody& model, std::string_view name);
     ~ReturnedInputs();
     ReturnedInputs(const ReturnedInputs&) = delete;
     ReturnedInputs& operator=(const ReturnedInputs&) = delete;
@@ -69,11 +73,12 @@ class HostCall {
   std::optional<ModelCall::Undisturbed> alone_;  // Is there until end().
 };
 
-/// Returns what `call` returns, to which `*model` is given: a HostCall of one expression.
+/// Returns what `call` returns, to which `*model` is given: a HostCall of one expression. `model`
+/// is a copy, because the call may destroy the handle that has the original.
 /// @throws Error as the constructor of HostCall and HostCall::end(); what `call` throws, as
 /// rethrow_to_host() does.
 template <class Impl>
-auto as_one_call(const std::shared_ptr<Impl>& model, std::string_view name, const auto& call) {
+auto as_one_call(std::shared_ptr<Impl> model, std::string_view name, const auto& call) {
   HostCall under_way(*model, name);
   try {
     if constexpr (std::is_void_v<decltype(call(*model))>) {

@@ -81,9 +81,10 @@ std::int64_t InferenceModel::samples_per_run() const noexcept {
   return impl_->call_size().samples();
 }
 StepResult InferenceModel::run(std::span<const Tensor> inputs, std::stop_token stop) {
-  HostCall call(*impl_, "InferenceModel::run");
+  const std::shared_ptr<Impl> impl = impl_;
+  HostCall call(*impl, "InferenceModel::run");
   try {
-    StepResult result = impl_->run(inputs, stop);
+    StepResult result = impl->run(inputs, stop);
     call.end();
     return result;
   } catch (...) {

@@ -45,8 +45,8 @@ OutputRows rows_of_all(const std::vector<PartResult>& parts, bool training) {
 }  // namespace
 
 StepResult joined(std::vector<PartResult> parts, const OutputOptions& output, bool training) {
-  if (parts.size() == 1) return std::move(parts.front().result);
-  StepResult result = parts.back().result;
+  StepResult& result = parts.back().result;
+  if (parts.size() == 1) return std::move(result);
   const OutputMode mode = result.rows.mode;
   result.mean_loss = mean_of_losses(parts);
   if (mode == OutputMode::all) {
@@ -63,7 +63,7 @@ StepResult joined(std::vector<PartResult> parts, const OutputOptions& output, bo
       result.anchors[i].tensor =
           all_rows(parts, [&](const StepResult& part) { return part.anchors[i].tensor; });
   }
-  return result;
+  return std::move(result);
 }
 
 }  // namespace penstock

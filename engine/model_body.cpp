@@ -25,6 +25,7 @@ StepResult ModelBody::run(std::span<const Tensor> inputs, const std::stop_token&
   try {
     const std::vector<Part> parts = parts_of(samples, stop);
     std::vector<PartResult> results;
+    results.reserve(parts.size());
     for (const Part& part : parts) {
       expect_not_stopped(stop);
       std::vector<Tensor> rows;

@@ -135,9 +135,10 @@ StepResult TrainingModel::outline() const {
   return or_out_of_memory("TrainingModel::outline", [&] { return impl_->running().outline(); });
 }
 StepResult TrainingModel::step(std::span<const Tensor> inputs, std::stop_token stop) {
-  HostCall call(*impl_, "TrainingModel::step");
+  const std::shared_ptr<Impl> impl = impl_;
+  HostCall call(*impl, "TrainingModel::step");
   try {
-    StepResult result = impl_->run(inputs, stop);
+    StepResult result = impl->run(inputs, stop);
     call.end();
     return result;
   } catch (...) {

@@ -2,10 +2,13 @@
 // model ends with the call.
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "penstock/penstock.hpp"
 #include "tests/engine/same_weights.hpp"
@@ -120,6 +123,41 @@ TEST(DestroyedModels, AreReplacedInsideTheirOwnCallsByOthersThatGoOnFromTheirWei
     return host.weights;
   };
   expect_same_weights(replaced(true), replaced(false));
+}
+
+/// Makes a step whose log drops the samples and makes `call`, which therefore releases them. Their
+/// deleter destroys the model. Returns whether the engine had given them back by then.
+bool is_destroyed_inside(const std::function<void(TrainingModel&)>& call) {
+  std::vector<Tensor> inputs = samples(full);
+  bool is_calling = false, is_destroyed_inside = false;
+  Host host([&](Host& told) {
+    inputs.clear();
+    is_calling = true;
+    call(*told.training);
+    is_calling = false;
+  });
+  const auto destroy = [&, x = inputs[0]](const std::byte*) {
+    is_destroyed_inside = is_calling;
+    host.training.reset();
+  };
+  const std::byte* const elements = inputs[0].raw();
+  inputs[0] = Tensor::wrap(inputs[0].dtype(), inputs[0].shape(),
+                           std::shared_ptr<const std::byte>(elements, destroy));
+  host.armed = true;
+  EXPECT_EQ(host.training->step(inputs).outputs.size(), 1U);
+  EXPECT_FALSE(host.training);
+  return is_destroyed_inside;
+}
+
+TEST(DestroyedModels, EndWithTheCallThatReleasesSamplesWhoseDeleterDestroysThem) {
+  const std::function<void(TrainingModel&)> calls[] = {
+      [](TrainingModel& training) { training.step(samples(full)); },
+      [](TrainingModel& training) { training.set_optimizer(AdamW{}); },
+      [](TrainingModel& training) { EXPECT_FALSE(training.stage_reports().empty()); }};
+  for (const auto& call : calls) {
+    int attempts = 0;
+    while (!is_destroyed_inside(call)) ASSERT_LT(++attempts, 1000);
+  }
 }
 
 TEST(DestroyedModels, LeaveTheNewestWeightsWhenTheyEndInsideACallOfAnotherModel) {
