@@ -1,14 +1,19 @@
 #include "apps/trainer/options/rule_options.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <string_view>
 
+#include "apps/trainer/options/excerpt.hpp"
 #include "penstock/error.hpp"
 #include "penstock/optimizer_rules.hpp"
 
 namespace trainer {
 namespace {
+
+constexpr std::size_t longest_name = 100;  // This counts bytes in a message.
 
 using penstock::OptimizerConstant;
 using penstock::OptimizerRuleDescription;
@@ -18,11 +23,29 @@ const std::vector<OptimizerRuleDescription>& all_rules() {
   return rules;
 }
 
-const OptimizerRuleDescription& find_rule(const std::string& name) {
-  return *std::ranges::find(all_rules(), name, &OptimizerRuleDescription::name);
+/// Returns a text such as "sgd", "sgd and rmsprop" or "adam, adamw and lamb".
+std::string enumeration(const std::vector<std::string>& names,
+                        const std::string& before_last = " and ") {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) text += i + 1 == names.size() ? before_last : ", ";
+    text += names[i];
+  }
+  return text;
 }
 
-/// Holds a constant and, for each rule that has it, what it is there.
+/// @throws penstock::Error invalid_argument if there is no rule called `name`.
+const OptimizerRuleDescription& find_rule(const std::string& name) {
+  const auto rule = std::ranges::find(all_rules(), name, &OptimizerRuleDescription::name);
+  if (rule == all_rules().end())
+    throw penstock::Error(penstock::Errc::invalid_argument,
+                          "--optimizer: expected " + enumeration(rule_names(), " or ") +
+                              ", got \"" + excerpt(name, longest_name) + '"');
+  return *rule;
+}
+
+/// Holds a constant as the first rule that has it describes it, and its default in each rule that
+/// has it. Rules agree on the range of a constant that they share, and on the default of a switch.
 struct SharedConstant {
   OptimizerConstant constant;
   std::vector<std::string> rules = {};
@@ -55,18 +78,14 @@ std::string option_name(const OptimizerConstant& constant) {
   return is_on_by_default(constant) ? "no-" + name : name;
 }
 
-/// Returns a text such as "sgd", "sgd and rmsprop" or "adam, adamw and lamb".
-std::string enumeration(const std::vector<std::string>& names) {
-  std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (i > 0) text += i + 1 == names.size() ? " and " : ", ";
-    text += names[i];
-  }
-  return text;
+/// Returns the smallest number above `low` that the engine can tell from `low`.
+double next_above(double low) {
+  if (low == 0) return smallest_positive;
+  return std::nextafter(static_cast<float>(low), std::numeric_limits<float>::infinity());
 }
 
 NumberRange range_of(const OptimizerConstant& constant) {
-  NumberRange range{.least = constant.low_allowed ? constant.low : smallest_positive};
+  NumberRange range{.least = constant.low_allowed ? constant.low : next_above(constant.low)};
   range.most = std::min(range.most, constant.high);
   range.open_most = !constant.high_allowed && constant.high == range.most;
   return range;
@@ -154,6 +173,7 @@ std::vector<OptionRow> constant_rows() {
 }
 
 void validate_rule(const OptimizerOptions& options) {
+  find_rule(options.rule);
   for (const SharedConstant& shared : shared_constants()) {
     const bool is_given = options.constants.contains(std::string(shared.constant.name));
     if (!is_given || std::ranges::count(shared.rules, options.rule) > 0) continue;

@@ -18,6 +18,12 @@ std::string json_with(OptimizerSettings settings, std::string_view constant, dou
   return to_json(Optimizer{settings});
 }
 
+/// Returns `json` without the value of `field`, which is a number or a word.
+std::string without_value(std::string json, const std::string& field) {
+  const std::size_t value = json.find(field) + field.size();
+  return json.erase(value, json.find_first_of(",\n}", value) - value);
+}
+
 /// Returns why an optimizer is refused in which one constant has this value.
 std::string refused_with(OptimizerSettings settings, std::string_view constant, double value) {
   set_constant(settings, constant, value);
@@ -50,7 +56,7 @@ TEST(OptimizerRules, AConstantIsTheFieldOfItsName) {
     const std::string unchanged = to_json(Optimizer{rule.settings});
     EXPECT_NE(unchanged.find(field), unchanged.npos);
     EXPECT_NE(changed, unchanged);
-    EXPECT_EQ(changed.substr(0, changed.find(field)), unchanged.substr(0, unchanged.find(field)))
+    EXPECT_EQ(without_value(changed, field), without_value(unchanged, field))
         << "another field has changed as well";
   });
 }
@@ -75,6 +81,24 @@ TEST(OptimizerRules, BoundsAreThoseOfTheCheck) {
       EXPECT_EQ(refused(constant.high), !constant.high_allowed);
     }
     EXPECT_TRUE(refused(std::isfinite(constant.high) ? constant.high + 1 : 1e39));
+  });
+}
+
+// A program can therefore offer such a constant as one option with one range.
+TEST(OptimizerRules, AgreeOnTheConstantsThatTheyShare) {
+  for_each_constant([](const auto& rule, const auto& constant) {
+    for_each_constant([&](const auto& other, const auto& same) {
+      if (same.name != constant.name) return;
+      SCOPED_TRACE("beside " + std::string(rule.name));
+      EXPECT_EQ(same.is_switch, constant.is_switch);
+      EXPECT_EQ(same.low, constant.low);
+      EXPECT_EQ(same.high, constant.high);
+      EXPECT_EQ(same.low_allowed, constant.low_allowed);
+      EXPECT_EQ(same.high_allowed, constant.high_allowed);
+      if (same.is_switch) {
+        EXPECT_EQ(same.default_value, constant.default_value) << other.name;
+      }
+    });
   });
 }
 
