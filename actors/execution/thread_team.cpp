@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "actors/execution/flush_denormals.hpp"
+#include "graph/values/thread_variables.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::actors {
@@ -72,6 +73,7 @@ void ThreadTeam::help() {
   for (std::uint32_t seen = 0; !ended_.load();) {
     await_change(calls_, seen);
     seen = calls_.load(std::memory_order_acquire);
+    static_cast<void>(prepare_to_throw());  // The host may have loaded libraries meanwhile.
     take_parts();
   }
 }

@@ -4,6 +4,8 @@
 #include <mutex>
 #include <utility>
 
+#include "graph/values/thread_variables.hpp"
+
 namespace penstock::actors {
 namespace {
 
@@ -102,6 +104,7 @@ void ReaderThreads::serve(const std::shared_ptr<Shared>& shared, std::size_t rea
     if (shared->closing) break;
     const std::unique_ptr<ReaderJob> job = seat.jobs.pop();
     lock.unlock();
+    static_cast<void>(prepare_to_throw());  // The host may have loaded libraries meanwhile.
     job->run();
   }
   seat.reader->end();

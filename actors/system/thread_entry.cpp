@@ -25,8 +25,9 @@ constexpr std::size_t kept_bytes = std::size_t{2} << 20;
 }  // namespace
 
 bool try_to_enter_caf() noexcept {
+  const bool is_prepared = prepare_to_throw();
   if (has_entered()) return true;
-  if (!prepare_to_throw() || !has_memory_for_thread_variables()) return false;
+  if (!is_prepared || !has_memory_for_thread_variables()) return false;
   caf::logger::current_logger();
   has_entered() = true;
   return true;

@@ -7,9 +7,8 @@ namespace penstock::actors {
 
 /// Makes sure that there is memory, and lets the calling thread use that variable and throw.
 /// Returns false if there is no memory; the thread then has to leave CAF alone. A thread that has
-/// entered before needs none, unless the host has loaded many libraries since (docs/embedding.md).
-/// What is left to chance is the moment between the two, in which other threads would have to take
-/// 32 KiB.
+/// entered before is not refused. What is left to chance is the moment between the two, in which
+/// other threads would have to take 32 KiB.
 bool try_to_enter_caf() noexcept;
 
 /// Does what try_to_enter_caf() does. @throws std::bad_alloc if there is no memory.

@@ -3,6 +3,7 @@
 #include <caf/resumable.hpp>
 
 #include "actors/system/thread_entry.hpp"
+#include "graph/values/thread_variables.hpp"
 #include "penstock/error.hpp"
 
 namespace penstock::actors {
@@ -42,6 +43,13 @@ void Workers::end() noexcept {
   threads_.clear();  // This waits for them.
 }
 
+// The host may have loaded libraries while this thread has waited.
+caf::resumable* Workers::next_job() noexcept {
+  caf::resumable* const job = jobs_.pop();
+  static_cast<void>(prepare_to_throw());
+  return job;
+}
+
 void Workers::work() noexcept {
   if (!try_to_enter_caf()) {
     refused_ = true;
@@ -49,13 +57,13 @@ void Workers::work() noexcept {
   }
   --entering_;
   entering_.notify_one();
-  caf::resumable* job = jobs_.pop();
+  caf::resumable* job = next_job();
   while (job) {
     if (job->resume(this, max_throughput_) == caf::resumable::resume_later) {
       job = jobs_.exchange(job);
     } else {
       intrusive_ptr_release(job);
-      job = jobs_.pop();
+      job = next_job();
     }
   }
   --running_;

@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "actors/threads/allowed_cpus.hpp"
@@ -78,6 +79,8 @@ class Attributes {
 }  // namespace
 
 EngineThread::EngineThread(const std::string& name, std::function<void()> body) {
+  // The C library prepares the variables of the new thread here, and cannot be refused memory.
+  if (!has_memory_for_thread_variables()) throw std::bad_alloc();
   // The new thread must not read the environment, which the host may change as soon as its call has
   // ended.
   auto start = std::make_unique<Start>(Start{name, std::move(body), AllowedCpus::now()});

@@ -21,7 +21,8 @@ class EngineThread {
   /// has 8 MiB whatever the host's default is. It has the scheduling policy and the priority of the
   /// thread that starts it.
   /// @throws Error out_of_memory if the system does not allow another thread.
-  /// @throws std::bad_alloc
+  /// @throws std::bad_alloc also if there are not the 32 KiB that the C library may take to start a
+  /// thread. Other threads may take these after they were looked for.
   EngineThread(const std::string& name, std::function<void()> body);
   EngineThread(EngineThread&& other) noexcept;
   EngineThread& operator=(EngineThread&&) = delete;

@@ -23,11 +23,6 @@ const bool exceptions_have_room = [] {
   return true;
 }();
 
-[[gnu::noipa]] bool& can_throw() noexcept {
-  static constinit thread_local bool prepared = false;
-  return prepared;
-}
-
 }  // namespace
 
 bool has_memory_for_thread_variables() noexcept {
@@ -38,12 +33,10 @@ bool has_memory_for_thread_variables() noexcept {
 }
 
 bool prepare_to_throw() noexcept {
-  if (can_throw()) return true;
   if (!has_memory_for_thread_variables()) return false;
   // The compiler leaves out a call whose result nobody uses if the library declares the function as
   // pure. It cannot leave out this call.
   static_cast<void>(std::current_exception());
-  can_throw() = true;
   return true;
 }
 

@@ -276,6 +276,11 @@ class Rules(unittest.TestCase):
                      function(good) + 'constinit thread_local int c = 0;'):
             with self.subTest(text=text):
                 self.refuses(rules.thread_local_rule(path, text))
+        for text in ('#include <future>\n', 'std::call_once(flag, [] {});\n'):
+            with self.subTest(text=text):
+                self.refuses(rules.thread_local_rule(path, text))
+                self.accepts(rules.thread_local_rule('tests/support/tape.cpp', text))
+                self.accepts(rules.thread_local_rule(rules.THREAD_PREPARATION, text))
 
     def test_words(self):
         for text in ('// see /ho' + 'me/me/notes', '// TO' + 'DO: more', 'GTEST_SK' + 'IP();',

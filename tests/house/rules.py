@@ -59,6 +59,9 @@ THREAD_VARIABLE = re.compile(
     r'\[\[gnu::noipa\]\] [\w:*]+& [\w:]+\(\) noexcept \{\s*static constinit thread_local '
     r'(?:bool|int|std::(?:size_t|u?int\d+_t)|[\w:]+\*) (\w+) = [^;]+;\s*return \1;\s*\}')
 THREAD_WORD = re.compile(r'\b(?:thread_local|__thread)\b')
+THREAD_LIBRARY = re.compile(r'^#include <future>|^(?!\s*//).*\bcall_once\(', re.M)
+# Here the loader is made to find room for what std::call_once() uses.
+THREAD_PREPARATION = 'graph/values/thread_variables.cpp'
 # Targets of these folders have thread_storage_args, see meson.build.
 THREAD_STORAGE = ('graph/values/', 'actors/', 'engine/')
 # What the files of a folder are built from, see the folder's meson.build.
@@ -234,9 +237,14 @@ def guard_rule(path, text):
 def thread_local_rule(path, text):
     """A thread's first look at a variable of its own takes no memory: the variable lies in a target
     with thread_storage_args, is there without a constructor, and is a number or a pointer. A
-    function of its own returns it and does nothing else."""
+    function of its own returns it and does nothing else. What the standard library keeps for each
+    thread is used in one place only, which sees to its memory."""
     code = COMMENT.sub('', text)
-    if not path.startswith(FLOOR_ROOTS) or not THREAD_WORD.search(code):
+    if not path.startswith(FLOOR_ROOTS):
+        return
+    if path != THREAD_PREPARATION and THREAD_LIBRARY.search(text):
+        yield 'uses std::call_once or <future>, which look at what libstdc++ keeps for each thread'
+    if not THREAD_WORD.search(code):
         return
     if not path.startswith(THREAD_STORAGE):
         yield 'has a thread_local variable outside ' + ', '.join(THREAD_STORAGE)

@@ -6,13 +6,19 @@
    Usage: host PLUGIN behind OTHER
      Another plug-in has been loaded, and has thrown. One thread trains a model, and another one
    makes a model only, before memory runs out on a thread of the plug-in's. None of these threads
-   has thrown anything so far. */
+   has thrown anything so far.
+   Usage: host PLUGIN crowded OTHER
+     One thread makes a model, has many copies of another library loaded, makes another model, and
+   then throws for the first time, when memory has run out. */
+#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "tests/engine/plugin/plugin.h"
 
@@ -97,8 +103,46 @@ static int call_behind(const char* path, const char* other) {
   return status ? status : status_of_caller;
 }
 
+/* Loads another copy of the library, which the loader takes for a library of its own. */
+static int load_copy(const char* path) {
+  static char content[1 << 20];
+  char copy_path[64];
+  FILE* const library = fopen(path, "rb");
+  const size_t bytes = library ? fread(content, 1, sizeof(content), library) : 0;
+  const int copy = memfd_create("copy", 0);
+  if (library) fclose(library);
+  if (bytes == 0 || bytes == sizeof(content)) return 0;
+  if (copy < 0 || write(copy, content, bytes) != (ssize_t)bytes) return 0;
+  snprintf(copy_path, sizeof(copy_path), "/proc/self/fd/%d", copy);
+  return load_library(copy_path) != NULL;
+}
+
+static const char* copied;
+
+static void* call_before_and_after_libraries_are_loaded(void* status) {
+  make();
+  for (int copies = 0; copies < 40; ++copies)
+    if (!load_copy(copied)) return NULL;
+  make();
+  *(int*)status = take() && is_refused() ? 0 : 5;
+  return NULL;
+}
+
+static int call_in_a_crowd(const char* path, const char* other) {
+  pthread_t thread;
+  int status = 3;
+  if (!load(path)) return 3;
+  train();
+  copied = other;
+  pthread_create(&thread, NULL, call_before_and_after_libraries_are_loaded, &status);
+  pthread_join(thread, NULL);
+  return status;
+}
+
 int main(int count, char** arguments) {
   if (count < 3) return 2;
-  _Exit(count == 4 ? call_behind(arguments[1], arguments[3])
-                   : call_from_new_thread(arguments[1], strcmp(arguments[2], "before") == 0));
+  const char* const way = arguments[2];
+  if (count == 4 && strcmp(way, "behind") == 0) _Exit(call_behind(arguments[1], arguments[3]));
+  if (count == 4 && strcmp(way, "crowded") == 0) _Exit(call_in_a_crowd(arguments[1], arguments[3]));
+  _Exit(call_from_new_thread(arguments[1], strcmp(way, "before") == 0));
 }

@@ -45,7 +45,7 @@ class GreedyDataset : public Dataset {
 }  // namespace
 
 void make_a_model() {
-  Model("the first one");
+  Model("one of many");
 }
 
 void train_a_model() {

@@ -6,7 +6,7 @@
 extern "C" {
 #endif
 
-/* Makes a model and drops it. */
+/* Makes a model and drops it. A thread that calls this is prepared to throw. */
 void make_a_model(void);
 /* Makes a model, which it keeps, and trains it. */
 void train_a_model(void);
