@@ -150,21 +150,6 @@ void unpool(const LaneConvolution& conv, const float* routes, float* dy) {
         }
 }
 
-/// Divides the workspace into the routes of a block, the tables or the gradients of all pixels of a
-/// block, and a block with its border.
-struct Scratch {
-  float *routes, *tables, *padded;
-
-  Scratch(const LaneConvolution& conv, float* workspace)
-      : routes(workspace),
-        tables(routes + conv.outputs * pooled_pixels(conv) * route_floats),
-        padded(tables + conv.outputs * lanes *
-                            larger(conv.inputs * (conv.kernel_height + 1),
-                                   conv.out_height * conv.out_width)) {}
-
-  static std::int64_t larger(std::int64_t a, std::int64_t b) { return a < b ? b : a; }
-};
-
 /// Returns all channels of which the part has some blocks.
 Part channels_of(const LaneConvolution& conv, Part part) {
   const std::int64_t blocks = blocks_of(conv.samples);
@@ -218,26 +203,27 @@ void convolve_pool_input_gradient(const LaneConvolution& conv, Part part,
                                   float* dx, float* workspace) {
   const std::int64_t blocks = blocks_of(conv.samples);
   if (blocks == 0) return;
-  const Scratch scratch(conv, workspace);
+  const PoolInputGradientWorkspace pieces = pool_input_gradient_workspace(conv);
+  float* const routes = workspace + pieces.routes;
   const std::int64_t pooled = conv.outputs * pooled_pixels(conv);
-  Tables tables(conv, channels_of(conv, part), weight, scratch.tables);
+  Tables tables(conv, channels_of(conv, part), weight, workspace + pieces.tables);
   for (std::int64_t block = 0; block < blocks; ++block) {
     const Part channels = every(part, blocks, block, conv.inputs);
     if (empty(channels)) continue;
     const std::int64_t active = active_lanes(conv.samples, block);
     float* const to = dx + block * conv.inputs * conv.height * conv.width * lanes;
-    float* const target = has_padding(conv) ? scratch.padded : to;
+    float* const target = has_padding(conv) ? workspace + pieces.padded : to;
     const auto find = [&] {
       find_routes(conv, conv.outputs, winners + block * pooled * lanes, dy + block * pooled * lanes,
-                  scratch.routes);
+                  routes);
     };
     find();
-    if (tables.serve() && index_routes(conv, pooled, scratch.routes)) {
-      spread_block(conv, channels, active, scratch.routes, tables.get(), target);
+    if (tables.serve() && index_routes(conv, pooled, routes)) {
+      spread_block(conv, channels, active, routes, tables.get(), target);
     } else {
       if (tables.serve()) find();  // The routes have been indexed and have to be found again.
       float* const dy_of_all = tables.lend();
-      unpool(conv, scratch.routes, dy_of_all);
+      unpool(conv, routes, dy_of_all);
       convolve_input_gradient_block(conv, channels, active, dy_of_all, weight, target);
     }
     if (has_padding(conv)) without_padding(conv, channels, target, to);

@@ -8,6 +8,7 @@ namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
 constexpr int most_routed = many_registers ? 2 : 1;
+static_assert(most_routed <= most_routed_outputs);
 constexpr int most_rows = 5;
 constexpr int most_columns = 2;
 
@@ -89,8 +90,7 @@ float sum_gradients(std::int64_t routes_per_channel, std::int64_t outputs, std::
   return sum;
 }
 
-/// Holds all operands. The workspace is divided into what each lane adds to the weights of a few
-/// channels, the routes of a few channels, and x with its border.
+/// Holds all operands, and the pieces of the workspace.
 struct WeightGradient {
   const LaneConvolution& conv;
   const float* x;
@@ -104,9 +104,10 @@ struct WeightGradient {
   std::int64_t plane() const { return padded_height(conv) * padded_width(conv) * lanes; }
 
   void use(float* workspace) {
-    sums = workspace;
-    routes = sums + most_routed * cells() * lanes;
-    padded = routes + most_routed * blocks() * pooled_pixels(conv) * route_floats;
+    const PoolWeightGradientWorkspace pieces = pool_weight_gradient_workspace(conv);
+    sums = workspace + pieces.sums;
+    routes = workspace + pieces.routes;
+    padded = workspace + pieces.padded;
     if (!has_padding(conv)) return;
     for (std::int64_t block = 0; block < blocks(); ++block)
       with_padding(conv, x + block * conv.inputs * conv.height * conv.width * lanes,

@@ -1,6 +1,7 @@
 #include "graph/kernels/lanes/convolve.hpp"
 #include "graph/kernels/lanes/sum_lanes.hpp"
 #include "graph/kernels/lanes/window_sums.hpp"
+#include "graph/kernels/lanes/workspace.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
@@ -87,11 +88,11 @@ void weight_block(const LaneConvolution& conv, Part part, std::int64_t active, c
 void convolve_weight_gradient(const LaneConvolution& conv, Part part, const float* x,
                               const float* dy, float* dweight, float* workspace) {
   const Part outputs = within(part, conv.outputs);
-  const std::int64_t weights = conv.outputs * window_depth(conv);
+  const LaneWeightGradientWorkspace pieces = weight_gradient_workspace(conv);
   const std::int64_t first = outputs.begin * window_depth(conv);
   const std::int64_t own = (outputs.end - outputs.begin) * window_depth(conv);
-  float* const sums = workspace;
-  float* const padded = workspace + weights * lanes;
+  float* const sums = workspace + pieces.sums;
+  float* const padded = workspace + pieces.padded;
   __builtin_memset(sums + first * lanes, 0, sizeof(float) * static_cast<std::size_t>(own * lanes));
   for (std::int64_t block = 0; block * lanes < conv.samples; ++block) {
     weight_block(conv, outputs, active_lanes(conv.samples, block), with_padding(conv, x, padded),

@@ -58,8 +58,7 @@ struct LaneKernels {
   void (*convolve_input_gradient)(const LaneConvolution&, Part, const float* dy,
                                   const float* weight, float* dx, float* workspace);
   /// Computes dweight [O,C,kh,kw]: each lane is summed over blocks and pixels, and then the lanes
-  /// are summed. The units are outputs, and the workspace has `padded_floats` and 16 floats per
-  /// weight.
+  /// are summed. The units are outputs, and the workspace is a LaneWeightGradientWorkspace.
   void (*convolve_weight_gradient)(const LaneConvolution&, Part, const float* x, const float* dy,
                                    float* dweight, float* workspace);
 
@@ -70,13 +69,13 @@ struct LaneKernels {
   /// `padded_floats`.
   void (*convolve_pool)(const LaneConvolution&, Part, const float* x, const float* weight,
                         const float* bias, float* y, std::uint8_t* winners, float* workspace);
-  /// Computes dx [B,C,H,W,16]. The units are each block's input channels, and the workspace has
-  /// `pool_input_gradient_floats`.
+  /// Computes dx [B,C,H,W,16]. The units are each block's input channels, and the workspace is
+  /// a PoolInputGradientWorkspace.
   void (*convolve_pool_input_gradient)(const LaneConvolution&, Part, const std::uint8_t* winners,
                                        const float* dy, const float* weight, float* dx,
                                        float* workspace);
-  /// Computes dweight [O,C,kh,kw] and dbias [O]. The units are outputs, and the workspace has
-  /// `pool_weight_gradient_floats`.
+  /// Computes dweight [O,C,kh,kw] and dbias [O]. The units are outputs, and the workspace is a
+  /// PoolWeightGradientWorkspace.
   void (*convolve_pool_weight_gradient)(const LaneConvolution&, Part, const float* x,
                                         const std::uint8_t* winners, const float* dy,
                                         float* dweight, float* dbias, float* workspace);

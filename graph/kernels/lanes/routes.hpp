@@ -6,12 +6,12 @@
 
 #include "graph/kernels/lanes/lane_kernels.hpp"
 #include "graph/kernels/lanes/tiles.hpp"
+#include "graph/kernels/lanes/workspace.hpp"
 #include "graph/kernels/vectors/vector.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
 
-/// A route has this many floats: 16 gradients, then 16 winners as integers.
-inline constexpr std::int64_t route_floats = 2 * lanes;
+static_assert(route_floats == 2 * lanes);
 
 inline std::int64_t pooled_pixels(const LaneConvolution& conv) {
   return (conv.out_height / 2) * (conv.out_width / 2);

@@ -3,25 +3,47 @@
 #include <algorithm>
 
 namespace penstock::graph {
+namespace {
+
+constexpr std::int64_t lanes = 16;
+
+std::int64_t cells(const LaneConvolution& conv) {
+  return conv.kernel_height * conv.kernel_width;
+}
+std::int64_t pooled_pixels(const LaneConvolution& conv) {
+  return (conv.out_height / 2) * (conv.out_width / 2);
+}
+
+}  // namespace
 
 std::int64_t padded_floats(const LaneConvolution& conv) noexcept {
   if (conv.padding_height == 0 && conv.padding_width == 0) return 0;
-  return 16 * conv.inputs * (conv.height + 2 * conv.padding_height) *
+  return lanes * conv.inputs * (conv.height + 2 * conv.padding_height) *
          (conv.width + 2 * conv.padding_width);
 }
 
-std::int64_t pool_input_gradient_floats(const LaneConvolution& conv) noexcept {
-  const std::int64_t pixels = (conv.out_height / 2) * (conv.out_width / 2);
-  const std::int64_t tables = conv.inputs * (conv.kernel_height + 1);
-  const std::int64_t images = conv.out_height * conv.out_width;
-  return padded_floats(conv) + 16 * conv.outputs * (2 * pixels + std::max(tables, images));
+LaneWeightGradientWorkspace weight_gradient_workspace(const LaneConvolution& conv) noexcept {
+  const std::int64_t sums = 0;
+  const std::int64_t padded = sums + lanes * conv.outputs * conv.inputs * cells(conv);
+  return {sums, padded, padded + padded_floats(conv)};
 }
 
-std::int64_t pool_weight_gradient_floats(const LaneConvolution& conv) noexcept {
-  const std::int64_t pixels = (conv.out_height / 2) * (conv.out_width / 2);
-  const std::int64_t blocks = (conv.samples + 15) / 16;
-  const std::int64_t cells = conv.kernel_height * conv.kernel_width;
-  return 2 * 16 * cells + blocks * (2 * 32 * pixels + padded_floats(conv));
+PoolInputGradientWorkspace pool_input_gradient_workspace(const LaneConvolution& conv) noexcept {
+  const std::int64_t columns = conv.inputs * (conv.kernel_height + 1);
+  const std::int64_t pixels = conv.out_height * conv.out_width;
+  const std::int64_t routes = 0;
+  const std::int64_t tables = routes + route_floats * conv.outputs * pooled_pixels(conv);
+  const std::int64_t padded = tables + lanes * conv.outputs * std::max(columns, pixels);
+  return {routes, tables, padded, padded + padded_floats(conv)};
+}
+
+PoolWeightGradientWorkspace pool_weight_gradient_workspace(const LaneConvolution& conv) noexcept {
+  const std::int64_t blocks = (conv.samples + lanes - 1) / lanes;
+  const std::int64_t sums = 0;
+  const std::int64_t routes = sums + most_routed_outputs * lanes * cells(conv);
+  const std::int64_t padded =
+      routes + most_routed_outputs * blocks * pooled_pixels(conv) * route_floats;
+  return {sums, routes, padded, padded + blocks * padded_floats(conv)};
 }
 
 }  // namespace penstock::graph

@@ -1,15 +1,39 @@
-// These functions say how many floats of scratch memory the batch-lane kernels need.
+// The batch-lane kernels divide their workspace into pieces as these structs say, and their ops ask
+// for as many floats. Each number of a struct is where a piece begins, in floats; `end` is where
+// the last piece ends.
 #pragma once
 
 #include "graph/kernels/lanes/lane_kernels.hpp"
 
 namespace penstock::graph {
 
+/// A route has this many floats: 16 gradients, then 16 winners as integers.
+inline constexpr std::int64_t route_floats = 2 * 16;
+/// The gradient of the weights of a convolution with pooling works on at most this many outputs at
+/// a time, under whichever instruction set.
+inline constexpr int most_routed_outputs = 2;
+
 /// Returns the floats of one block of the input with its padding, or 0 if there is no padding.
 std::int64_t padded_floats(const LaneConvolution& conv) noexcept;
 
-/// Returns the floats that the gradients of a convolution with pooling need.
-std::int64_t pool_input_gradient_floats(const LaneConvolution& conv) noexcept;
-std::int64_t pool_weight_gradient_floats(const LaneConvolution& conv) noexcept;
+/// Has what each lane adds to the weights, and a block with its padding.
+struct LaneWeightGradientWorkspace {
+  std::int64_t sums, padded, end;
+};
+LaneWeightGradientWorkspace weight_gradient_workspace(const LaneConvolution& conv) noexcept;
+
+/// Has the routes of a block, the tables or the gradients of all pixels of a block, and a block
+/// with its padding.
+struct PoolInputGradientWorkspace {
+  std::int64_t routes, tables, padded, end;
+};
+PoolInputGradientWorkspace pool_input_gradient_workspace(const LaneConvolution& conv) noexcept;
+
+/// Has what each lane adds to the weights of a few outputs, the routes of a few outputs in all
+/// blocks, and all blocks with their padding.
+struct PoolWeightGradientWorkspace {
+  std::int64_t sums, routes, padded, end;
+};
+PoolWeightGradientWorkspace pool_weight_gradient_workspace(const LaneConvolution& conv) noexcept;
 
 }  // namespace penstock::graph

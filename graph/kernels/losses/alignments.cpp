@@ -6,13 +6,13 @@ namespace penstock::graph::PENSTOCK_ISA {
 namespace {
 
 constexpr float impossible = -__builtin_inff();
-constexpr std::int64_t padding = 2;  // This many impossible states lie before the first.
+constexpr std::int64_t padding = AlignmentWorkspace::before;
 
-/// Lays out rows with one number per state in a workspace.
+/// Finds the rows of the workspace.
 class Rows {
  public:
   Rows(const LabelledSequence& of, float* workspace)
-      : stride_(of.states() + padding), workspace_(workspace) {}
+      : stride_(alignment_workspace(of.steps, of.count).pitch), workspace_(workspace) {}
   float* operator[](std::int64_t row) const { return workspace_ + row * stride_ + padding; }
   /// Returns row `row`, which is impossible everywhere but in state 0.
   float* start(std::int64_t row) const {
@@ -34,6 +34,7 @@ class Rows {
 
 /// Numbers the rows that stay. The rows of the steps come after them.
 enum Fixed : std::int64_t { skip, emission, skip_back, emission_back, back, back_next, forward };
+static_assert(forward == AlignmentWorkspace::fixed);
 
 /// Returns label number `s / 2`, or the blank between two labels.
 std::int64_t class_of(const LabelledSequence& of, std::int64_t s) {
@@ -115,7 +116,7 @@ void gradient(const LabelledSequence& of, float factor, float* workspace, float*
   }
   const float total = loss_of(of, rows[forward + of.steps]);
   for (std::int64_t i = 0; i < of.steps * of.classes; ++i) dx[i] = 0;
-  // Read from its end, the sequence is of the same kind.
+  // The way back runs over the same kind of sequence, read from its end: its states are mirrored.
   for (std::int64_t s = 0; s < states; ++s)
     rows[skip_back][s] = s > 1 ? rows[skip][states + 1 - s] : impossible;
   const float* from_end = rows.start(back);

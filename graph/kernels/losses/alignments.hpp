@@ -18,9 +18,17 @@ struct LabelledSequence {
   std::int64_t states() const { return 2 * count + 1; }
 };
 
-/// Returns the floats of workspace for sequences of up to `steps` steps and `count` labels.
-constexpr std::int64_t alignment_workspace(std::int64_t steps, std::int64_t count) {
-  return (steps + 8) * (2 * count + 3);
+/// Says how the workspace is divided: into rows of `pitch` floats, each of which has a number for
+/// every state behind `before` states that are impossible. The first `fixed` rows stay, and those
+/// of the steps come after them. The rows end at `end`.
+struct AlignmentWorkspace {
+  static constexpr std::int64_t before = 2, fixed = 6;
+  std::int64_t pitch, end;
+};
+/// Returns the workspace for sequences of up to `steps` steps and `labels` labels.
+static constexpr AlignmentWorkspace alignment_workspace(std::int64_t steps, std::int64_t labels) {
+  const std::int64_t pitch = AlignmentWorkspace::before + 2 * labels + 1;
+  return {pitch, pitch * (AlignmentWorkspace::fixed + steps + 1)};
 }
 
 /// Sums over all alignments. An alignment is a class for each step such that the labels are left

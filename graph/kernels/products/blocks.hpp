@@ -50,21 +50,35 @@ static constexpr std::int64_t turned_floats(std::int64_t rows, std::int64_t dept
 
 /// A product with more rows than this does not keep its sums in memory while parts of the right
 /// factor stay in registers. stationary_columns() says how many columns have their sums kept at a
-/// time. stationary_floats() says how many floats that takes, with a part of the left factor; it is
-/// 0 where a second-level cache keeps the right factor.
+/// time.
 inline constexpr std::int64_t stationary_rows = 64;
 static constexpr std::int64_t stationary_columns(std::int64_t rows) {
   return (64 << 10) / rows / widest_panel * widest_panel;
 }
-static constexpr std::int64_t stationary_floats(std::int64_t rows, std::int64_t columns,
-                                                std::int64_t depth) {
-  if (rows <= 0 || rows > stationary_rows || depth * columns <= cached_floats) return 0;
-  return rows * (widest_left + at_most(round_up(columns, widest_panel), stationary_columns(rows)));
+
+/// Says where the pieces of such a product's workspace begin, and where the last one ends, in
+/// floats: a part of the packed left factor, and sums. All are 0 where a second-level cache keeps
+/// the right factor, which is no such product.
+struct StationaryWorkspace {
+  std::int64_t left, sums, end;
+};
+static constexpr StationaryWorkspace stationary_workspace(std::int64_t rows, std::int64_t columns,
+                                                          std::int64_t depth) {
+  if (rows <= 0 || rows > stationary_rows || depth * columns <= cached_floats) return {0, 0, 0};
+  const std::int64_t left = 0, sums = left + rows * widest_left;
+  return {left, sums,
+          sums + rows * at_most(round_up(columns, widest_panel), stationary_columns(rows))};
 }
 
-/// Returns the floats of the packed left factor of one strip.
-static constexpr std::int64_t left_floats(std::int64_t depth) {
-  return widest_left * at_most(depth, depth_block);
+/// Says where the pieces of the workspace of all other products begin, and where the last one ends,
+/// in floats: the packed left factor of one strip, and the packed right factor of a block.
+struct PackedWorkspace {
+  std::int64_t left, right, end;
+};
+static constexpr PackedWorkspace packed_workspace(std::int64_t columns, std::int64_t depth) {
+  const std::int64_t steps = at_most(depth, depth_block);
+  const std::int64_t left = 0, right = left + widest_left * steps;
+  return {left, right, right + column_block(columns, depth) * steps};
 }
 
 }  // namespace penstock::graph

@@ -8,6 +8,7 @@
 #include "graph/kernels/products/pack_weights.hpp"
 #include "graph/kernels/products/parts.hpp"
 #include "graph/kernels/products/tile.hpp"
+#include "graph/kernels/products/workspace.hpp"
 
 namespace penstock::graph::PENSTOCK_ISA {
 namespace {
@@ -89,8 +90,8 @@ void copy_pieces(const Windows& w, const Image& image, std::int64_t channels,
       }
 }
 
-/// Returns whether the places of a panel lie in groups of `piece` neighbours; if so, copies what
-/// they see.
+/// Copies into `panel` what the places of a panel see, and returns true, if these places lie in
+/// groups of `piece` neighbours; else returns false and copies nothing.
 template <int piece>
 bool copied_in_pieces(const Windows& w, const Band& band, const Image& image, std::int64_t channels,
                       std::int64_t place, float* panel) {
@@ -227,10 +228,10 @@ void convolve(const Windows& w, Part part, const float* source, const float* wei
               const float* bias, float* target, float* workspace) {
   if (convolves_directly(w))
     return convolve_directly(w, part, source, weight, bias, target, workspace);
-  const std::int64_t depth = w.block_channels * w.rows.taps * w.columns.taps;
-  float* const panel = workspace;
-  float* const left = panel + widest_panel * depth;
-  float* const padded = left + packed_rows(at_most(w.results, results_block)) * depth;
+  const ConvolveWorkspace pieces = convolve_workspace(w);
+  float* const panel = workspace + pieces.panel;
+  float* const left = workspace + pieces.weights;
+  float* const padded = workspace + pieces.padded;
   std::int64_t units = 0;
   for_each_band(w, [&](const Band& band) {
     const Part results = overlap(part, units, w.results);

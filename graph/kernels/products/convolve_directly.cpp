@@ -3,6 +3,7 @@
 #include "graph/kernels/products/image.hpp"
 #include "graph/kernels/products/pack_weights.hpp"
 #include "graph/kernels/products/parts.hpp"
+#include "graph/kernels/products/workspace.hpp"
 
 // The vectors run over results, whose weights are packed. What places see is read from the source,
 // one by one, and what they would see around the source is left out.
@@ -126,12 +127,14 @@ void for_each_panel(const Windows& w, std::int64_t unit, Work work) {
 void convolve_directly(const Windows& w, Part part, const float* source, const float* weight,
                        const float* bias, float* target, float* workspace) {
   const std::int64_t depth = w.channels * w.rows.taps * w.columns.taps, group = packed_results(w);
-  float* const sums = workspace + group * depth;
+  const DirectWorkspace pieces = direct_workspace(w);
+  float* const weights = workspace + pieces.weights;
+  float* const sums = workspace + pieces.places;
   std::int64_t before = 0;
   for (std::int64_t begin = 0; begin < w.results; begin += group) {
     const std::int64_t first = begin / widest_panel;
     const std::int64_t units = panels_of(at_most(group, w.results - begin));
-    const auto packed = [&](std::int64_t result) { return workspace + (result - begin) * depth; };
+    const auto packed = [&](std::int64_t result) { return weights + (result - begin) * depth; };
     std::uint64_t ready = 0;  // Bit i says whether the weights of unit i are packed.
     for_each_band(w, [&](const Band& band) {
       const Part own = overlap(part, before, units);

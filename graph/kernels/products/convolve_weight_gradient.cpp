@@ -5,6 +5,7 @@
 #include "graph/kernels/products/pack.hpp"
 #include "graph/kernels/products/parts.hpp"
 #include "graph/kernels/products/ragged.hpp"
+#include "graph/kernels/products/workspace.hpp"
 
 // The vectors run over channels. With the channels of a pixel side by side, what a row of the
 // kernel sees is one run of memory, and no window has to be copied.
@@ -164,10 +165,10 @@ void convolve_weight_gradient(const Windows& w, Part part, const float* source,
     return weight_gradient_directly(w, results, source, target_gradient, weight_gradient,
                                     workspace);
   const std::int64_t taps = w.rows.taps * w.columns.taps, cells = w.channels * taps;
-  float* const left = workspace;
-  float* const reordered = left + widest_left * w.band_samples * w.band_rows * w.columns.places;
-  float* const sums = taps == 1 ? weight_gradient : reordered;
-  float* const pixels = reordered + (taps == 1 ? 0 : round_up(w.results * cells, widest_left));
+  const WeightGradientWorkspace pieces = weight_gradient_workspace(w);
+  float* const left = workspace + pieces.gradients;
+  float* const sums = taps == 1 ? weight_gradient : workspace + pieces.sums;
+  float* const pixels = workspace + pieces.padded;
   if (w.samples == 0)
     __builtin_memset(
         sums + results.begin * cells, 0,

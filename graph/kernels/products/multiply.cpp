@@ -102,8 +102,9 @@ void multiply_rows(const Product& p, const Block& block, Strip strip, const floa
 }
 
 void multiply_block(const Product& p, const Block& block, float* workspace) {
-  float* const left = workspace;
-  float* const right = workspace + left_floats(p.depth);
+  const PackedWorkspace pieces = packed_workspace(p.columns, p.depth);
+  float* const left = workspace + pieces.left;
+  float* const right = workspace + pieces.right;
   pack_right(p, block, right);
   const bool shallow = is_shallow(block);
   const std::int64_t most = shallow ? left_pitch : most_rows;

@@ -127,15 +127,16 @@ void multiply_block(const Product& p, const Block& block) {
 
 bool prefers_stationary(const Product& p) {
   return p.right.column_stride == 1 && p.columns >= panel_width &&
-         stationary_floats(p.rows, p.columns, p.depth) > 0;
+         stationary_workspace(p.rows, p.columns, p.depth).end > 0;
 }
 
 void multiply_stationary(const Product& p, const ProductRange& range, float* workspace) {
-  float* const sums = workspace + range.rows * left_pitch;
+  const StationaryWorkspace pieces = stationary_workspace(p.rows, p.columns, p.depth);
   const std::int64_t most = stationary_columns(range.rows);
   for (std::int64_t column = 0; column < range.columns; column += most)
     multiply_block(p, {range.first_row, range.rows, range.first_column + column,
-                       at_most(range.columns - column, most), workspace, sums});
+                       at_most(range.columns - column, most), workspace + pieces.left,
+                       workspace + pieces.sums});
 }
 
 }  // namespace penstock::graph::PENSTOCK_ISA

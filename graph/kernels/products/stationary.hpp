@@ -13,8 +13,8 @@ namespace penstock::graph::PENSTOCK_ISA {
 /// depends on the product's sizes and strides alone.
 bool prefers_stationary(const Product& product);
 
-/// Computes the elements of a range, each as a sum in the order of depth. The workspace has
-/// `stationary_floats`.
+/// Computes the elements of a range, each as a sum in the order of depth. The workspace is
+/// a StationaryWorkspace.
 void multiply_stationary(const Product& product, const ProductRange& range, float* workspace);
 
 }  // namespace penstock::graph::PENSTOCK_ISA

@@ -3,6 +3,7 @@
 #include "graph/kernels/products/image.hpp"
 #include "graph/kernels/products/pack.hpp"
 #include "graph/kernels/products/parts.hpp"
+#include "graph/kernels/products/workspace.hpp"
 
 // The vectors run over results, whose gradients are transposed. The pixels that these meet are read
 // from the source, one by one, and those around the source are left out.
@@ -96,8 +97,9 @@ void weight_gradient_directly(const Windows& w, Part part, const float* source,
                               const float* target_gradient, float* weight_gradient,
                               float* workspace) {
   const std::int64_t cells = w.channels * w.rows.taps * w.columns.taps, group = packed_results(w);
-  float* const sums = workspace;
-  float* const gradients = sums + cells * group;
+  const DirectWorkspace pieces = direct_workspace(w);
+  float* const sums = workspace + pieces.weights;
+  float* const gradients = workspace + pieces.places;
   for (std::int64_t begin = part.begin; begin < part.end; begin += group) {
     const std::int64_t end = at_most(begin + group, part.end);
     const auto for_each_panel = [&](auto work) {

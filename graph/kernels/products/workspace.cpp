@@ -30,25 +30,39 @@ std::int64_t plane_floats(const Windows& w) {
 }  // namespace
 
 std::int64_t product_floats(std::int64_t rows, std::int64_t columns, std::int64_t depth) noexcept {
-  const std::int64_t packed =
-      left_floats(depth) + column_block(columns, depth) * at_most(depth, depth_block);
-  return std::max({packed, turned_floats(rows, depth), stationary_floats(rows, columns, depth)});
+  return std::max({packed_workspace(columns, depth).end, turned_floats(rows, depth),
+                   stationary_workspace(rows, columns, depth).end});
 }
 
 std::int64_t convolve_floats(const Windows& w) noexcept {
-  if (convolves_directly(w))
-    return packed_results(w) * w.channels * taps(w) + band_places(w) * widest_panel;
-  const std::int64_t depth = w.block_channels * taps(w);
-  return depth * (widest_panel + packed_rows(at_most(w.results, results_block))) +
-         w.band_samples * w.block_channels * plane_floats(w) + slack;
+  return convolves_directly(w) ? direct_workspace(w).end : convolve_workspace(w).end;
 }
 
 std::int64_t weight_gradient_floats(const Windows& w) noexcept {
-  if (sums_weights_directly(w))
-    return packed_results(w) * w.channels * taps(w) + band_places(w) * widest_panel;
-  const std::int64_t sums = w.results * w.channels * taps(w);
-  return widest_left * band_places(w) + (taps(w) == 1 ? 0 : round_up(sums, widest_left)) +
-         w.band_samples * w.channels * plane_floats(w) + slack;
+  return sums_weights_directly(w) ? direct_workspace(w).end : weight_gradient_workspace(w).end;
+}
+
+DirectWorkspace direct_workspace(const Windows& w) noexcept {
+  const std::int64_t weights = 0;
+  const std::int64_t places = weights + packed_results(w) * w.channels * taps(w);
+  return {weights, places, places + band_places(w) * widest_panel};
+}
+
+ConvolveWorkspace convolve_workspace(const Windows& w) noexcept {
+  const std::int64_t depth = w.block_channels * taps(w);
+  const std::int64_t panel = 0;
+  const std::int64_t weights = panel + widest_panel * depth;
+  const std::int64_t padded = weights + packed_rows(at_most(w.results, results_block)) * depth;
+  return {panel, weights, padded,
+          padded + w.band_samples * w.block_channels * plane_floats(w) + slack};
+}
+
+WeightGradientWorkspace weight_gradient_workspace(const Windows& w) noexcept {
+  const std::int64_t weights = w.results * w.channels * taps(w);
+  const std::int64_t gradients = 0;
+  const std::int64_t sums = gradients + widest_left * band_places(w);
+  const std::int64_t padded = sums + (taps(w) == 1 ? 0 : round_up(weights, widest_left));
+  return {gradients, sums, padded, padded + w.band_samples * w.channels * plane_floats(w) + slack};
 }
 
 }  // namespace penstock::graph

@@ -1,5 +1,6 @@
-// These functions say how many floats of scratch memory products need, which is the same for every
-// instruction set.
+// Products divide their workspace into pieces as these structs say, in the same way for every
+// instruction set, and their ops ask for as many floats. Each number of a struct is where a piece
+// begins, in floats; `end` is where the last piece ends.
 #pragma once
 
 #include <cstdint>
@@ -15,5 +16,27 @@ std::int64_t product_floats(std::int64_t rows, std::int64_t columns, std::int64_
 /// those of the weights' gradient, which has other bands.
 std::int64_t convolve_floats(const Windows& w) noexcept;
 std::int64_t weight_gradient_floats(const Windows& w) noexcept;
+
+/// Is for convolutions and their weights' gradients that read images where these lie. It has the
+/// weights of a group of results, or the sums of their gradients; and the sums of a band of places,
+/// or their gradients.
+struct DirectWorkspace {
+  std::int64_t weights, places, end;
+};
+DirectWorkspace direct_workspace(const Windows& w) noexcept;
+
+/// Is for other convolutions. It has a panel of what windows see, the weights of some results, and
+/// a band of the source with the zeros around it.
+struct ConvolveWorkspace {
+  std::int64_t panel, weights, padded, end;
+};
+ConvolveWorkspace convolve_workspace(const Windows& w) noexcept;
+
+/// Is for other gradients of weights. It has the gradients of a band of places; the sums, unless
+/// they lie in the result in their order; and a band of the source with the zeros around it.
+struct WeightGradientWorkspace {
+  std::int64_t gradients, sums, padded, end;
+};
+WeightGradientWorkspace weight_gradient_workspace(const Windows& w) noexcept;
 
 }  // namespace penstock::graph

@@ -110,8 +110,7 @@ LaneConvolution sizes_weight_gradient(const Attributes& attributes, Types in, Ty
 }
 
 std::int64_t workspace_weight_gradient(const Attributes& attributes, Types in, Types out) {
-  return float_bytes * (lane_count * out[0].shape.elements() +
-                        padded_floats(sizes_weight_gradient(attributes, in, out)));
+  return float_bytes * weight_gradient_workspace(sizes_weight_gradient(attributes, in, out)).end;
 }
 
 Cost cost_weight_gradient(const Attributes& attributes, Types in, Types out) {

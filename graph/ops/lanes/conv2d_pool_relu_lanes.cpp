@@ -92,7 +92,7 @@ std::vector<TensorType> infer_input_gradient(const Attributes& attributes, Types
 }
 
 std::int64_t workspace_input_gradient(const Attributes& attributes, Types in, Types out) {
-  return float_bytes * pool_input_gradient_floats(sizes_input_gradient(attributes, in, out));
+  return float_bytes * pool_input_gradient_workspace(sizes_input_gradient(attributes, in, out)).end;
 }
 
 std::int64_t units_input_gradient(const Attributes& attributes, Types in, Types out) {
@@ -122,7 +122,8 @@ std::vector<TensorType> infer_weight_gradient(const Attributes& attributes, Type
 }
 
 std::int64_t workspace_weight_gradient(const Attributes& attributes, Types in, Types out) {
-  return float_bytes * pool_weight_gradient_floats(sizes_weight_gradient(attributes, in, out));
+  return float_bytes *
+         pool_weight_gradient_workspace(sizes_weight_gradient(attributes, in, out)).end;
 }
 
 Cost cost_weight_gradient(const Attributes& attributes, Types in, Types out) {

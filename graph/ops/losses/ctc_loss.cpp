@@ -127,7 +127,7 @@ void forward(const KernelCall& call) {
 }
 
 std::int64_t workspace(const Attributes&, Types in, Types) {
-  return alignment_workspace(in[0].shape[1], in[1].shape[1]) * float_bytes;
+  return alignment_workspace(in[0].shape[1], in[1].shape[1]).end * float_bytes;
 }
 
 void backward(GradientContext& context) {
