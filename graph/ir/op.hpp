@@ -131,13 +131,24 @@ struct Op {
   /// Returns cases for the generic tests of determinism, finite differences and shapes.
   std::vector<OpSample> (*samples)() = nullptr;
   /// Overwrites those inputs of which the op refuses some contents, such as labels that are no
-  /// class, by contents that it takes, and of which it works on as much as there is room for. It
-  /// serves whoever runs an op without a user's data. Null says that the op takes any contents.
+  /// class. The new contents are accepted, and give the op as much work as inputs of these shapes
+  /// can. It serves whoever runs an op without a user's data. Null says that the op takes any
+  /// contents.
   void (*make_valid)(const Attributes&, std::span<const Operand> inputs) = nullptr;
   /// Says whether output 0 is what training may minimise.
   bool is_loss = false;
+  /// Says whether the op computes the larger of its input and 0, element by element.
+  bool is_relu = false;
   /// Says whether the op applies relu to its output if a node sets the flag "relu".
   bool can_end_in_relu = false;
+  /// Returns whether a node pools the maximum of squares of 2x2 pixels that lie side by side, with
+  /// the winners as output 1. Null says that the op never does.
+  bool (*halves_image)(const Attributes&) = nullptr;
+  /// Returns the op that does the same and then what an op with halves_image() and relu do, in
+  /// either order, with the winners as output 1. Null says that there is none.
+  const Op& (*pooled_relu_form)() = nullptr;
+  /// Says whether the op brings a value back from the batch-lane layout, and does nothing else.
+  bool leaves_lanes = false;
   /// Says whether the op computes with statistics of the whole micro-batch and keeps a mean of them
   /// in buffers, so that each replica has its own.
   bool has_batch_statistics = false;

@@ -47,7 +47,8 @@ const Op relu{.name = "relu",
               .units = element_units,
               .overwrites = {{0, 0}},
               .lane_use = follow_lanes,
-              .samples = samples};
+              .samples = samples,
+              .is_relu = true};
 
 const Op relu_gradient{.name = "relu_gradient",
                        .infer = infer_gradient,

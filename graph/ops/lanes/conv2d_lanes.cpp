@@ -3,6 +3,7 @@
 #include "graph/kernels/kernel_table.hpp"
 #include "graph/ops/activations/relu.hpp"
 #include "graph/ops/lanes/channel_sum_lanes.hpp"
+#include "graph/ops/lanes/conv2d_pool_relu_lanes.hpp"
 #include "graph/ops/lanes/lane_convolution.hpp"
 #include "graph/ops/rules/expect.hpp"
 #include "graph/ops/rules/lane_shape.hpp"
@@ -136,7 +137,8 @@ const Op conv2d_lanes{.name = "conv2d_lanes",
                       .workspace = workspace,
                       .units = units,
                       .samples = samples,
-                      .can_end_in_relu = true};
+                      .can_end_in_relu = true,
+                      .pooled_relu_form = []() -> const Op& { return conv2d_pool_relu_lanes; }};
 
 const Op conv2d_lanes_input_gradient{
     .name = "conv2d_lanes_input_gradient",

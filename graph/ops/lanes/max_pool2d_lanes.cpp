@@ -62,6 +62,11 @@ void forward_gradient(const KernelCall& call) {
                                              dy.f32().data() + output, dx.f32().data() + image);
 }
 
+bool halves_image(const Attributes& attributes) {
+  const Window2d window = pool_window(attributes);
+  return window.kernel == Pair{2, 2} && window.stride == Pair{2, 2} && window.padding == Pair{0, 0};
+}
+
 }  // namespace
 
 const Op max_pool2d_lanes{.name = "max_pool2d_lanes",
@@ -71,7 +76,8 @@ const Op max_pool2d_lanes{.name = "max_pool2d_lanes",
                           .backward = backward,
                           .cost = cost,
                           .units = plane_units,
-                          .samples = samples};
+                          .samples = samples,
+                          .halves_image = halves_image};
 
 const Op max_pool2d_lanes_gradient{
     .name = "max_pool2d_lanes_gradient",

@@ -94,6 +94,7 @@ const Op from_lanes{.name = "from_lanes",
                     .backward = backward_from_lanes,
                     .cost = streaming_cost<0>,
                     .units = [](const Attributes&, Types in, Types) { return units_of(in[0]); },
-                    .samples = samples_from_lanes};
+                    .samples = samples_from_lanes,
+                    .leaves_lanes = true};
 
 }  // namespace penstock::graph

@@ -6,12 +6,6 @@
 #include <vector>
 
 #include "graph/ir/op.hpp"
-#include "graph/ops/activations/relu.hpp"
-#include "graph/ops/lanes/conv2d_lanes.hpp"
-#include "graph/ops/lanes/conv2d_pool_relu_lanes.hpp"
-#include "graph/ops/lanes/max_pool2d_lanes.hpp"
-#include "graph/ops/lanes/to_lanes.hpp"
-#include "graph/ops/rules/window2d.hpp"
 
 namespace penstock::graph {
 namespace {
@@ -43,7 +37,7 @@ class Fusion {
   void leave_to_anchors(ValueId value) {
     anchored_.insert(value);
     const NodeId producer = graph_.value(value).producer;
-    if (graph_.node(producer).op != &from_lanes || !readers_[index(value)].empty()) return;
+    if (!graph_.node(producer).op->leaves_lanes || !readers_[index(value)].empty()) return;
     const ValueId lanes = graph_.node(producer).inputs[0];
     std::erase(readers_[index(lanes)], producer);
     anchored_.insert(lanes);
@@ -59,16 +53,13 @@ class Fusion {
   }
 
   static bool halves(const Node& node) {
-    const Window2d window =
-        node.op == &max_pool2d_lanes ? pool_window(node.attributes) : Window2d{};
-    return window.kernel == Pair{2, 2} && window.stride == Pair{2, 2} &&
-           window.padding == Pair{0, 0};
+    return node.op->halves_image && node.op->halves_image(node.attributes);
   }
 
   void try_to_fuse(NodeId first) {
     const NodeId second = only_reader(first);
     if (second == none || fuse_pool_and_relu(first, second, only_reader(second))) return;
-    if (graph_.node(second).op != &relu) return;
+    if (!graph_.node(second).op->is_relu) return;
     Node& node = graph_.node(first);
     const std::vector<Node> parts{node, graph_.node(second)};
     move_checkpoint(node, graph_.node(second));
@@ -79,16 +70,17 @@ class Fusion {
   }
 
   bool fuse_pool_and_relu(NodeId convolution, NodeId second, NodeId third) {
-    if (graph_.node(convolution).op != &conv2d_lanes || third == none) return false;
+    const auto pooled_relu_form = graph_.node(convolution).op->pooled_relu_form;
+    if (!pooled_relu_form || third == none) return false;
     const Node &a = graph_.node(second), &b = graph_.node(third);
-    const bool pool_first = halves(a) && b.op == &relu, relu_first = a.op == &relu && halves(b);
+    const bool pool_first = halves(a) && b.op->is_relu, relu_first = a.op->is_relu && halves(b);
     if (!pool_first && !relu_first) return false;
     const ValueId winners = (pool_first ? a : b).outputs[1];
     Node& node = graph_.node(convolution);
     const std::vector<Node> parts{node, a, b};
     move_checkpoint(node, a);
     move_checkpoint(a, b);
-    node.op = &conv2d_pool_relu_lanes;
+    node.op = &pooled_relu_form();
     node.outputs = {b.outputs[0], winners};
     dropped_[index(second)] = dropped_[index(third)] = true;
     keep_apart(convolution, parts);
