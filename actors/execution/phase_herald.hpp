@@ -34,7 +34,7 @@ class PhaseHerald {
   };
 
   graph::Phases phases_;
-  // Is numbered by the stage's direction. If it has no stages, nobody is told.
+  // Has, for each direction in which the stage works, the stages that work next and that are told.
   std::array<NextTurn, 2> next_turn_;
 };
 

@@ -30,7 +30,8 @@ struct LoaderRemains {
 
 class LoaderRuntime {
  public:
-  /// A batch of every field is known to make a tensor. @throws Error out_of_memory
+  /// Starts the loader's threads. The caller has checked that a batch of each field is a tensor of
+  /// a size that can be. @throws Error out_of_memory
   LoaderRuntime(LoaderSource source, const LoaderSettings& settings, const LoaderLimits& limits);
   LoaderRuntime(StreamSource source, const StreamSettings& settings, const LoaderLimits& limits);
   /// Closes the loader. In a process that was forked meanwhile, it leaves everything alone.

@@ -65,7 +65,8 @@ struct OptimizerState {
   // Is the last micro-batch of the window that this update ends.
   std::int64_t last_micro_batch = 0;
   enum class Awaited : std::uint8_t { nothing, replicas, tied_sums, state, ipu };
-  Awaited awaited = Awaited::nothing;          // Is what this optimizer is the first to know of.
+  // Says what the optimizer waits for, which explains a stall.
+  Awaited awaited = Awaited::nothing;
   UpdatePhase running = UpdatePhase::measure;  // Is the phase on the IPU, while that is awaited.
   std::vector<TraceEvent> work;                // Has what the IPU has done for this update.
   /// Holds what one phase of an update needs to be told and answered.

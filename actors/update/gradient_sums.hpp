@@ -59,9 +59,10 @@ class GradientSums {
   void add_up_share(std::int64_t replica, const SharedWork& by, const Staging& staging) const;
   /// Puts the sum of a tied parameter, use 0 + use 1 + ..., in the place of its first use's.
   void add_uses(const Share& share, const Staging& staging);
-  /// Each returns where element 0 of a sum is after that: of the one to read, or of this replica's
-  /// own, which is to be cleared.
+  /// Returns where element 0 of the parameter's sum is that an update reads once the uses are
+  /// added.
   const float* to_read(const Share& share) const;
+  /// Returns where element 0 of this replica's own sum is, which the update clears in the end.
   float* own(const Share& share) const { return own_sum_of(share, 0).data(); }
   double squared_norm(const Share& share, float scale, const Staging& staging) const;
   /// Makes `part` what this replica knows of the norm of a divided parameter's gradient.

@@ -94,7 +94,8 @@ std::string obstacle(const std::filesystem::path& target, const std::filesystem:
 
 }  // namespace
 
-/// Calls `action`, and turns what it throws into an Error that names the file.
+/// Calls `action`. A std::system_error that it throws, or a lack of memory, becomes an Error that
+/// names the file.
 template <class Action>
 void OutputFile::reporting(const Action& action) const {
   or_out_of_memory(name_, [&] {

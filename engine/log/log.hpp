@@ -45,8 +45,8 @@ class Log {
   /// log. Lines that come meanwhile on this thread, of whichever log of `scope`, are told once the
   /// outermost such call has ended, so that the host's functions find nothing half done and may
   /// call whatever told them. Calls in other scopes inside it tell their lines at their own ends.
-  /// @throws what `call` throws, else the first exception of this log. What other logs throw is
-  /// dropped; every line has been told before anything is thrown.
+  /// @throws what `call` throws. The outermost call also throws the first exception of this log;
+  /// what other logs throw is dropped, and every line has been told before anything is thrown.
   auto after(const LogScope& scope, const auto& call) const {
     Held held(scope, *this);
     return held.around(call);

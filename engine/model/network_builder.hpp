@@ -52,16 +52,16 @@ class NetworkBuilder {
   void expect_new_layer(const graph::Op& op, const std::string& name);
 
   /// Opens a block, inside those that are open already, and returns a number to close it by.
-  /// @throws Error invalid_model for an empty name, inside the scope of a stage, and where stages
-  /// are set; invalid_topology for an `ipu` below -1 or above highest_ipu, or another one than
-  /// before.
+  /// @throws Error invalid_model for an empty name, inside the scope of a stage, and while
+  /// set_stage_assignment() rules the stages; invalid_topology for an `ipu` below -1 or above
+  /// highest_ipu, or if the block was opened before on another IPU.
   int open_block(const std::string& name, int ipu);
   /// Opens a block as open_block() does, named by the number of blocks that were opened so before.
   int open_numbered_block();
   void close_block(int scope) noexcept;
   /// Opens the block of pipeline stage `number`. Scopes of stages and others do not nest.
   /// @throws Error invalid_topology for a negative number, invalid_model inside another scope and
-  /// where stages are set.
+  /// while set_stage_assignment() rules the stages.
   int open_stage(int number);
 
   /// Puts nodes outside of scopes into block `name` from here on, to where the next one begins.

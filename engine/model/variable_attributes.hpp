@@ -1,5 +1,6 @@
-// These functions say which attributes of an optimizer may change while a model trains, and whether
-// only those do. They are pure.
+// These functions say which numbers of an optimizer may change while a model trains, and whether
+// only those do. Such a number is called an attribute, as in PopTorch: a constant of the rule that
+// is no switch, the greatest norm of the gradient, or the loss scaling. They are pure.
 #pragma once
 
 #include <span>

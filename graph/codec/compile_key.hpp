@@ -1,4 +1,5 @@
-// Compilations that make the same plan have the same key. The function is pure.
+// A plan that was kept under a compilation's key serves every compilation that has the same key.
+// Two compilations that make the same plan may have different keys.
 #pragma once
 
 #include <string>

@@ -9,11 +9,13 @@
 
 namespace penstock::graph {
 
+/// Returns the plan as bytes that decode() of the same build understands.
 std::string encode(const Compiled& compiled);
 
-/// Decodes bytes that encode() of the same build has returned. Where the places of a plan lie is
-/// not checked again. @throws Error corrupt_file, invalid_model, invalid_argument or shape_mismatch
-/// for bytes that encode() cannot have returned, as far as that can be seen.
+/// Decodes bytes that encode() of the same build has returned. Whether the plan's buffers lie
+/// inside their memory is not checked again. @throws Error corrupt_file, invalid_model,
+/// invalid_argument or shape_mismatch for bytes that encode() cannot have returned, as far as that
+/// can be seen.
 Compiled decode(std::string_view bytes);
 
 }  // namespace penstock::graph

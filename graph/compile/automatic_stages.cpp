@@ -214,8 +214,8 @@ class Cutting {
   const PlanRequest& plan_;
   std::vector<Piece> pieces_;
   std::int32_t stages_;
-  std::vector<bool> recomputed_;  // Is numbered by stage.
-  std::vector<double> times_;     // Is numbered by NodeId.
+  std::vector<bool> recomputed_;  // Says of each stage whether its activations are recomputed.
+  std::vector<double> times_;     // Has the seconds of each node, by NodeId.
   Balance problem_;
 };
 

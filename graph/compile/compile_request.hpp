@@ -55,7 +55,7 @@ struct CompileRequest {
   /// Says which classes of tensors the host store keeps; `memory` says it of the optimizer's state.
   /// Activations are kept there in training only.
   OffloadOptions offload = {};
-  RecomputeRequest recompute = {};  ///< Counts in training; the bits are the same in any case.
+  RecomputeRequest recompute = {};          ///< Has an effect in training only, and on no bit.
   std::vector<AnchorRequest> anchors = {};  ///< Has outputs besides the model's.
   CompileListener progress = {};            ///< May be null.
   bool in_place = true;  ///< Says whether outputs may overwrite inputs that nobody needs any more.

@@ -19,8 +19,8 @@ struct OffloadChoice {
 };
 
 /// Returns every set of classes that could be turned on besides those of `offload`, small ones
-/// first. In inference there are only weights. In phases, it is PhasedOptions::on_ipu that keeps
-/// them on.
+/// first. Of inference, only the weights can be turned on. Of an execution in phases, a class can
+/// be turned on if PhasedOptions::on_ipu keeps it on the IPUs.
 std::vector<OffloadChoice> offload_choices(const OffloadOptions& offload, bool training,
                                            bool phased = false);
 

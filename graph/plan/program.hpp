@@ -43,7 +43,8 @@ struct Bindings {
   float loss_scale = 1;
   std::int64_t summed = 0;       ///< Counts the micro-batches that the gradient sums hold already.
   PartRunner* runner = nullptr;  ///< If it is null, parts run one after the other.
-  /// Is null if nobody counts, or if nothing is kept in the host store.
+  /// Counts the bytes that move to and from the host store. It is null if nobody counts, or if
+  /// nothing is kept there.
   Moves* moves = nullptr;
   Heartbeat* heartbeat = nullptr;  ///< Is null if nobody watches.
 };

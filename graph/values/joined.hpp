@@ -7,13 +7,15 @@
 
 namespace penstock {
 
-/// Returns `of(item)` for each item, separated by `between`, such as "a, b".
+/// Returns the texts `of(item)` of all items, separated by `between`, such as "a, b".
 template <class Items, class Of = std::identity>
 std::string joined(const Items& items, const Of& of = {}, std::string_view between = ", ") {
   std::string text;
+  bool is_first = true;
   for (const auto& item : items) {
-    if (!text.empty()) text += between;
+    if (!is_first) text += between;
     text += std::invoke(of, item);
+    is_first = false;
   }
   return text;
 }

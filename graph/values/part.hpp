@@ -30,7 +30,7 @@ static constexpr Part overlap(Part part, std::int64_t first, std::int64_t count)
 }
 
 /// Returns which of the units number, number + step, ..., of which there are `count`, are in the
-/// part. The units are counted one by one.
+/// part, by their position in that row. `number` is less than `step`.
 static constexpr Part every(Part part, std::int64_t step, std::int64_t number, std::int64_t count) {
   const Part units = within(part, step * count);
   const auto first_from = [&](std::int64_t unit) {

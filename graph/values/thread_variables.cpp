@@ -12,11 +12,11 @@ namespace {
 // would take time whenever a thread begins, so this block is smaller.
 constexpr std::size_t variables_bytes = std::size_t{32} << 10;
 
-/// Makes the loader find room for libstdc++'s variables of each thread, among which is what
-/// libstdc++ knows of the thread's exceptions, so that no thread's first throw allocates memory for
-/// them. (A thread's table of libraries may have to grow nevertheless, see docs/embedding.md.) The
-/// library asks for that room as soon as it reaches one of these variables by a descriptor, as
-/// std::call_once() does here.
+/// Makes the loader find room, if it has any left, for the variables that libstdc++ keeps for each
+/// thread, among them what it knows of the thread's exceptions. With that room, no thread's first
+/// throw allocates memory for them. (A thread's table of libraries may have to grow nevertheless,
+/// see docs/embedding.md.) The library asks for that room as soon as it reaches one of these
+/// variables by a descriptor, as std::call_once() does here.
 const bool exceptions_have_room = [] {
   std::once_flag flag;
   std::call_once(flag, [] {});

@@ -154,8 +154,9 @@ class DataLoader {
   /// Returns whether a batch sampler decides how many samples each batch has.
   bool has_batch_sampler() const noexcept;
   /// Returns the number of batches in an epoch, or, with a sampler, in this epoch. For an iterable
-  /// dataset it is the number that the dataset's size promises, which the workers' shares may not
-  /// reach, or 0 if the dataset does not say its size.
+  /// dataset it is the number that follows from the size that the dataset says; there may be fewer,
+  /// because each worker leaves out its own remainder. It is 0 if the dataset does not say its
+  /// size.
   std::int64_t batches() const noexcept;
   /// Returns how many samples each epoch leaves out, counted over all parts of a partition. With a
   /// sampler it is how many of the sampler's samples this epoch leaves out, and for an iterable

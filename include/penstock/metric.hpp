@@ -19,7 +19,8 @@ struct Score {
 
   /// Adds the other sum and the other count to these.
   Score& operator+=(const Score& other) noexcept;
-  /// Returns sum / count, or nan if nothing was counted.
+  /// Returns sum / count. If nothing was counted, that is nan where the sum is 0, as it should be,
+  /// and otherwise infinite.
   double mean() const noexcept;
 };
 

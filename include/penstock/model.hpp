@@ -155,8 +155,8 @@ class Model {
   /// the outputs and the loss.
   LayerStages stage_assignment() const;
   /// Sets the stages of all layers to those in `layers`, a list as stage_assignment() returns it.
-  /// The list replaces whatever was said of blocks and stages. Training and inference models that
-  /// were made before do not change.
+  /// The list replaces what scopes of blocks and stages, and marks, have said. Training and
+  /// inference models that were made before do not change.
   /// @throws Error invalid_argument if `layers` is not a list of these layers in this order, each
   /// with a stage; invalid_topology if a stage from 0 to the last has no layer, or if a layer reads
   /// from a later stage. The model is unchanged then.

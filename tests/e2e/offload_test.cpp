@@ -71,6 +71,7 @@ TEST(OffloadOfOptimizerState, LeavesSmallTensorsWhereTheyAre) {
 
 TEST(OffloadOfOptimizerState, HasNothingToMoveWhereARuleKeepsNothing) {
   const TrainingRun plain = run_digits(with_state(four_stages(), {.on = true}), Sgd{});
+  EXPECT_EQ(plain.stages.size(), 4U);
   for (const StageReport& stage : plain.stages) {
     EXPECT_EQ(stage.optimizer_state.bytes, 0);
     EXPECT_EQ(stage.optimizer_state.loads, 0u);

@@ -309,7 +309,8 @@ TEST(Reductions, OfMeansDependOnTheNumberOfSamplesAlone) {
     expect_near(one_update(b, g, r, Reduction::mean, 0.1), whole, 1e-6);
 }
 
-// 2.1: a sum of n gradients at a rate is their mean at n times that rate.
+// 2.1: to move along the sum of n gradients at a rate is to move along their mean at n times that
+// rate.
 TEST(Reductions, OfSumsAreThoseOfMeansWithScaledRates) {
   const TrainingRun mean = one_update(12, 4, 1, Reduction::mean, 0.5);
   EXPECT_EQ(first_difference(one_update(12, 4, 1, Reduction::sum, 0.125), mean), "")

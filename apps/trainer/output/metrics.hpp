@@ -22,7 +22,8 @@ struct StepMetrics {
 
 struct RunMetrics {
   double compile_seconds = 0;
-  int plans_from_cache = 0;  ///< Counts the plans that came from the cache, of two.
+  /// Counts how many of the two plans, for training and for inference, came from the cache.
+  int plans_from_cache = 0;
   double train_samples_per_second = 0;
   double train_waited_seconds = 0;  ///< Is the time for which images had not been read yet.
   double inference_samples_per_second = 0;

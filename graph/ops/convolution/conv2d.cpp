@@ -168,7 +168,7 @@ LaneUse lane_use(const Attributes& attributes, Types in) {
   const bool plain_window = window.stride == Pair{1, 1} && window.dilation == Pair{1, 1} &&
                             attribute::groups.of(attributes) == 1;
   const bool narrow = x[1] <= few_channels && weight[0] <= few_channels;
-  // Half a block costs nothing if it holds no sample.
+  // The kernels skip that half of a block of lanes in which there is no sample.
   constexpr std::int64_t step = lane_count / 2;
   const std::int64_t computed = (x[0] + step - 1) / step * step;
   return plain_window && narrow && 3 * x[0] >= 2 * computed ? LaneUse::prefers : LaneUse::never;

@@ -113,8 +113,9 @@ class Rewriting {
     return forms.lanes;
   }
 
-  /// Returns the value that leaves the model, in its own shape and from its own block. A loss that
-  /// was pruned stays the value that nobody computes.
+  /// Returns the plain form of a value that leaves the model. If it has to be converted, that is
+  /// done in the block that makes the value. A value that nobody computes, such as a loss that was
+  /// pruned, is returned as it is.
   ValueId for_host(ValueId value) {
     const Forms& forms = forms_[index(value)];
     if (forms.plain == none && forms.lanes == none) return value;
@@ -122,8 +123,8 @@ class Rewriting {
     return plain(value, producer == none ? none : model_.node(producer).block);
   }
 
-  /// Finds the form in which the value was made: the gradients of the other form end in its
-  /// gradient.
+  /// Lets `gradient` name the form in which a node makes the value: the gradients of the form that
+  /// is converted from it are added to that form's gradient.
   void find_made(GradientAnchor& gradient) const {
     const Forms& forms = forms_[index(gradient.value)];
     const auto is_made = [&](ValueId form) {

@@ -194,9 +194,9 @@ class Differentiation {
     return sum;
   }
 
-  /// Appends a node beside those that the gradients of `node` need anyway. For a parameter that a
-  /// node reads more than once, the gradients of its uses are added up, so that several nodes of
-  /// one anchor may want the same name.
+  /// Appends a node that only the anchor `wanted` needs, to the block of `node`. An anchor of a
+  /// parameter that one node reads more than once may append several, so that their names are
+  /// numbered.
   ValueId emit(NodeId node, const Op& op, std::vector<ValueId> inputs, Attributes attributes,
                const GradientAnchor& wanted) {
     std::string name = graph_.node(node).name + "/anchor" + std::to_string(wanted.anchor) + '/' +

@@ -11,8 +11,8 @@ namespace penstock::graph {
 
 struct Balance {
   std::vector<double> costs = {};  ///< Has the cost of each piece, in order.
-  /// Is what each piece costs on top in the stages that `dearer` marks. If both are empty, that is
-  /// nothing.
+  /// Is what each piece costs on top in the stages that `dearer` marks. If either is empty, no
+  /// stage costs more.
   std::vector<double> extra_costs = {};
   std::vector<bool> dearer = {};
   /// Counts, for each piece, the bytes that travel if a stage begins with it. Those of the first

@@ -34,7 +34,8 @@ void update(const Hyper& hyper, std::int64_t step, std::span<float> weight,
   const bool dampened = step > 1 || hyper.dampen_first_step, keras = hyper.keras_variant;
   const auto rate = static_cast<float>(hyper.learning_rate);
   const auto inflow = static_cast<float>(dampened ? 1 - hyper.dampening : 1);
-  // The learning rate goes into the momentum buffer, or comes after it.
+  // In Keras' variant, the momentum buffer holds gradients times the learning rate. In PyTorch's,
+  // it holds gradients, and the rate multiplies what is taken from the buffer.
   const DescentConstants constants{.rate = keras ? 1 : rate,
                                    .decay = static_cast<float>(hyper.weight_decay),
                                    .momentum = static_cast<float>(hyper.momentum),

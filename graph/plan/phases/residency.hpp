@@ -26,7 +26,8 @@ std::vector<Turn> turns_of(const Phases& phases, bool training);
 /// Returns the turn whose weights come during `turn`, if there is one.
 std::optional<Turn> comes_during(const Phases& phases, const Turn& turn, bool training);
 
-/// Returns whether the weights leave at the end of a turn, because the next turn is too far away.
+/// Returns whether the weights of a turn's phase leave the IPU at the end of the turn: no turn
+/// follows that needs them, or it follows too late.
 bool leaves_after(const Phases& phases, const Turn& turn, bool training);
 
 /// An IPU has this many rooms for weights. room_of() says which one a stage uses. If one of two

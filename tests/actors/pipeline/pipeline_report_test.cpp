@@ -186,7 +186,9 @@ TEST(StageReports, CountEveryCopyOfAnActivation) {
   SmallEngine engine({.offload = true});
   engine.step(1);
   const std::uint64_t loads[] = {0, 2, 2, 3};
-  for (const auto& [report, trace] : engine.runtime().read_status()) {
+  const auto status = engine.runtime().read_status();
+  ASSERT_EQ(status.size(), std::size(loads));
+  for (const auto& [report, trace] : status) {
     const auto number = static_cast<std::size_t>(report.stage);
     const OffloadReport& of = report.activations;
     EXPECT_EQ(of.bytes, engine.plan().stages[number].stash_slots * bytes) << number;
@@ -217,7 +219,9 @@ TEST(StageReports, CountEveryCopyOfAWeight) {
 TEST(StageReports, CountTheWeightsOfInferenceOnce) {
   SmallEngine engine({.training = false, .offload = true});
   for (int call = 0; call < 3; ++call) engine.step(4);
-  for (const auto& [report, trace] : engine.runtime().read_status()) {
+  const auto status = engine.runtime().read_status();
+  EXPECT_EQ(status.size(), engine.plan().stages.size());
+  for (const auto& [report, trace] : status) {
     EXPECT_EQ(report.weights.loaded_bytes, report.weights.bytes);
     EXPECT_GT(report.weights.bytes, 0);
     EXPECT_EQ(report.weights.stores, 0u);
@@ -265,8 +269,9 @@ TEST(StageReports, HandOverTheNewestEventsOfATraceThatIsTooShortAndCountTheOther
 TEST(StageReports, KeepOneEventOfEachStageAtLeast) {
   SmallEngine engine({.trace = true, .trace_events = 1});
   engine.step(1);
-  for (const StageStatus& status : engine.runtime().read_status())
-    EXPECT_EQ(status.trace.size(), 1u);
+  const auto stages = engine.runtime().read_status();
+  EXPECT_EQ(stages.size(), engine.plan().stages.size());
+  for (const StageStatus& status : stages) EXPECT_EQ(status.trace.size(), 1u);
 }
 
 }  // namespace

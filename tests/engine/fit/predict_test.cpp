@@ -32,7 +32,7 @@ TEST(Predict, G5_ReturnsARowForEverySample) {
 
 TEST(Predict, TakesAnyNumberOfSamplesAtOnce) {
   Scaling scaling;
-  InferenceModel inference(scaling.model, options());  // Accumulation has no meaning in it.
+  InferenceModel inference(scaling.model, options());
   for (const std::int64_t samples : {1, 3, 4, 5, 8, 9}) {
     std::vector<float> x(static_cast<std::size_t>(samples));
     std::iota(x.begin(), x.end(), 0.0f);

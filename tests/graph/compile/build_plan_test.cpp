@@ -80,6 +80,7 @@ TEST(BuildPlan, KeepsAsManyMicroBatchesAsTheScheduleAndTwoMoreForOutputs) {
 
 TEST(BuildPlan, GivesBothProgramsOfAStageOneScratch) {
   const Plan plan = plan_of(tied(), {.in_place = false});
+  EXPECT_FALSE(plan.stages.empty());
   for (const StagePlan& stage : plan.stages) {
     std::int64_t end = 0;
     for (const Program* program : {&stage.forward, &stage.backward})

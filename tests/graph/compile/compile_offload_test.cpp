@@ -79,6 +79,7 @@ TEST(Compile, TransfersAnActivationForEachProgramThatReadsIt) {
 TEST(Compile, KeepsNoActivationOfInferenceInTheHostStore) {
   CompileRequest request{.batch = 3, .offload = activations_and_weights};
   const Plan plan = compile(small_network().graph(), request).plan;
+  EXPECT_FALSE(plan.stages.empty());
   for (const StagePlan& stage : plan.stages) {
     EXPECT_EQ(stage.host_stash_bytes, 0);
     EXPECT_EQ(stage.host_parameter_bytes > 0, !stage.variables.empty());

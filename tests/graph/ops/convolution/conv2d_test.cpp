@@ -118,7 +118,12 @@ TEST(Conv2dInputGradient, IsNotComputedForTheDataItself) {
   const ValueId weight = tape.leaf(testing::uniform({3, 1, 3, 3}, 2));
   const ValueId y = tape.apply(conv2d, {x, weight})[0];
   tape.backward(y, testing::uniform(tape[y].shape(), 3), {weight});
-  for (const Node& node : tape.graph().nodes) EXPECT_NE(node.op, &conv2d_input_gradient);
+  std::size_t weight_gradients = 0;
+  for (const Node& node : tape.graph().nodes) {
+    EXPECT_NE(node.op, &conv2d_input_gradient);
+    weight_gradients += node.op == &conv2d_weight_gradient ? 1 : 0;
+  }
+  EXPECT_EQ(weight_gradients, 1U);
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ TEST_P(Conv2dLanes, SumsTheWeightGradientOverRealSamplesOnly) {
   expect_close(actual[0], expected);
 }
 
-TEST_P(Conv2dLanes, SkipsLanesWithoutSamples) {
+TEST_P(Conv2dLanes, GivesTheSameSamplesIfItMaySkipLanesWithoutSamples) {
   Attributes skipping = attributes;
   skipping.set("batch", batch());
   const Tensor lanes = outputs_of(conv2d_lanes, {lanes_of(x, garbage), weight, bias}, skipping)[0];

@@ -83,7 +83,9 @@ TEST(Differentiate, GivesNoSumToAParameterThatTheLossDoesNotDependOn) {
   const auto x = model.input("x", {3});
   model.output("aside", model.linear("aside", x, 3));
   model.loss(model.linear("fc", x, 3));
-  for (const ParameterGradient& gradient : differentiate(model.graph()).parameter_gradients)
+  const auto gradients = differentiate(model.graph()).parameter_gradients;
+  EXPECT_EQ(gradients.size(), 2U);
+  for (const ParameterGradient& gradient : gradients)
     EXPECT_EQ(model.graph().value(gradient.parameter).name.substr(0, 3), "fc.");
 }
 
@@ -104,8 +106,13 @@ TEST(Differentiate, PutsBackwardNodesIntoTheBlockWhoseGradientTheyServe) {
   const auto h = model.linear("fc1", model.input("x", {3}), 3);
   model.block("B2");
   model.loss(model.linear("fc2", h, 2));
-  for (const Node& node : differentiate(model.graph()).nodes)
-    EXPECT_EQ(node.block, node.name.starts_with("fc1") ? 0 : 1) << node.name;
+  std::size_t in_blocks[] = {0, 0};
+  for (const Node& node : differentiate(model.graph()).nodes) {
+    const BlockId block = node.name.starts_with("fc1") ? 0 : 1;
+    EXPECT_EQ(node.block, block) << node.name;
+    ++in_blocks[static_cast<std::size_t>(block)];
+  }
+  for (const std::size_t nodes : in_blocks) EXPECT_GT(nodes, 1U) << "no backward node";
 }
 
 /// The gradient of `parameter` that the host asks for.
