@@ -9,13 +9,13 @@
 #include "actors/host/failure_latch.hpp"
 #include "engine/actor_setup.hpp"
 #include "engine/call_times.hpp"
+#include "engine/compile_for_host.hpp"
 #include "engine/compile_request.hpp"
 #include "engine/idle_options.hpp"
 #include "engine/model/model_access.hpp"
 #include "engine/model/variable_attributes.hpp"
 #include "engine/optimizer_state.hpp"
 #include "engine/output_sizes.hpp"
-#include "engine/plan_cache/compile_cached.hpp"
 #include "engine/update_rules.hpp"
 #include "graph/values/number_range.hpp"
 #include "graph/values/printable.hpp"
@@ -59,7 +59,7 @@ RunningModel::RunningModel(std::shared_ptr<ParameterStore> weights,
   log_ = host_of ? host_of->log_ : Log(options.runtime, *scope);
   const graph::CompileRequest request =
       compile_request(options, optimizer, trainable_names(), host_of != nullptr);
-  auto [compiled, cache_warning] = compile_cached(*graph_, request, options.runtime);
+  auto [compiled, cache_warning] = compile_for_host(*graph_, request, options.runtime);
   plan_ = std::make_shared<const graph::Plan>(std::move(compiled.plan));
   title_ = quoted_text(plan_->name);
   report_ = std::move(compiled.report);

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "graph/codec/archive.hpp"
+#include "graph/compile/advice.hpp"
 #include "graph/ir/graph.hpp"
 #include "graph/passes/memory/recompute.hpp"
 #include "graph/passes/network/anchors.hpp"
@@ -232,15 +233,19 @@ void fields(auto& archive, Either<EdgePlanReport> auto& report) {
   archive(from, to, tensor, gradient, bytes);
 }
 
+void fields(auto& archive, Either<Note> auto& note) {
+  auto& [about, text] = note;
+  archive(about, text);
+}
+
 void fields(auto& archive, Either<CompileReport> auto& report) {
   // Leaves out `call` and `outputs`, which come from the reader's options and differ among those
-  // who share a plan.
+  // who share a plan, and the warnings, which are worded from the notes.
   auto& [seconds, phases, from_cache, call, stages, edges, outputs, layout_conversions, lanes,
          wasted_lanes, expected_utilization, ramp, threads, threads_per_ipu, expected_speedup,
          automatic_stages, warnings] = report;
   archive(seconds, phases, from_cache, stages, edges, layout_conversions, lanes, wasted_lanes,
-          expected_utilization, ramp, threads, threads_per_ipu, expected_speedup, automatic_stages,
-          warnings);
+          expected_utilization, ramp, threads, threads_per_ipu, expected_speedup, automatic_stages);
 }
 
 }  // namespace penstock::graph

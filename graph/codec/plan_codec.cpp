@@ -6,14 +6,14 @@ namespace penstock::graph {
 
 std::string encode(const Compiled& compiled) {
   Writer writer;
-  writer(compiled.plan, compiled.report);
+  writer(compiled.plan, compiled.report, compiled.notes);
   return writer.take();
 }
 
 Compiled decode(std::string_view bytes) {
   Compiled compiled;
   Reader reader(bytes);
-  reader(compiled.plan, compiled.report);
+  reader(compiled.plan, compiled.report, compiled.notes);
   if (!reader.at_end()) Reader::fail("nothing behind the plan");
   return compiled;
 }

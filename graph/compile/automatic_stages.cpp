@@ -147,38 +147,37 @@ class Cutting {
   }
 
   [[noreturn]] void refuse(PieceMemory& memory) const {
-    std::string help;
-    for (const std::string& remedy : remedies()) help += remedy + "; or ";
     throw IpuMemoryRefusal(
-        "options.topology.ipu_memory_bytes: no cut into " + std::to_string(stages_) +
-        " stages keeps to " + size_text(request_.memory.bytes) + " per IPU; " +
-        size_text(least_memory(memory)) + " would do; what would help: " + help +
-        "more stages; or smaller micro-batches; or a schedule with fewer of them in "
-        "flight");
+        {.lack = "no cut into " + std::to_string(stages_) + " stages keeps to " +
+                 size_text(request_.memory.bytes) + " per IPU; " + size_text(least_memory(memory)) +
+                 " would do",
+         .remedies = remedies(),
+         .last_remedy = "more stages; or smaller micro-batches; or a schedule with fewer of them "
+                        "in flight"});
   }
 
   /// Returns options each of which lets some cut keep to the memory.
-  std::vector<std::string> remedies() const {
-    std::vector<std::string> found = offloads_that_help();
+  std::vector<Remedy> remedies() const {
+    std::vector<Remedy> found = offloads_that_help();
     MemoryBudget divided = request_.memory;
     divided.shard_state.on = true;
     if (!request_.memory.shard_state.on && divided.replicas > 1 &&
         helps(recomputed_, plan_, divided))
-      found.emplace_back(remedy_of_shards);
+      found.push_back(division_of_state());
     const auto all = recomputed_stages({.on = plan_.training}, stages_);
-    if (helps(all, plan_, request_.memory)) found.emplace_back(remedy_of_recomputation);
+    if (helps(all, plan_, request_.memory)) found.push_back(recomputation());
     return found;
   }
 
   /// Returns single classes of tensors in the host store, or all together if none is enough.
-  std::vector<std::string> offloads_that_help() const {
+  std::vector<Remedy> offloads_that_help() const {
     const auto choices = offload_choices(plan_.offload, plan_.training);
-    std::vector<std::string> found;
+    std::vector<Remedy> found;
     if (choices.empty() || !helps(choices.back())) return found;
     for (const OffloadChoice& choice : choices)
       if (choice.classes == 1 && &choice != &choices.back() && helps(choice))
-        found.push_back(choice.name);
-    if (found.empty()) found.push_back(choices.back().name);
+        found.push_back(choice.remedy);
+    if (found.empty()) found.push_back(choices.back().remedy);
     return found;
   }
 

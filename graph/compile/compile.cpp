@@ -2,6 +2,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "graph/compile/compile_clock.hpp"
 #include "graph/compile/compile_warnings.hpp"
@@ -24,7 +25,7 @@ void check(const Graph& model, const CompileRequest& request) {
   if (request.automatic_stages > 0) expect_no_stages(model, request.automatic_stages);
 }
 
-CompileReport described(const Graph& model, const StagedGraph& staged, const Plan& plan,
+CompileReport described(const StagedGraph& staged, const Plan& plan,
                         const CompileRequest& request) {
   CompileReport report = report_on(plan, {.micro_batches = request.gradient_accumulation,
                                           .threads = request.threads,
@@ -33,12 +34,19 @@ CompileReport described(const Graph& model, const StagedGraph& staged, const Pla
   report.layout_conversions = staged.layout_conversions;
   report.lanes = staged.lane_nodes > 0 ? lanes_for(request.batch) : 0;
   report.wasted_lanes = report.lanes > 0 ? report.lanes - request.batch : 0;
-  auto& warnings = report.warnings;
-  const auto& of_stages = staged.assignment.warnings;
-  warnings.insert(warnings.begin(), of_stages.begin(), of_stages.end());
-  for (std::string& warning : compile_warnings(model, staged, plan, request))
-    warnings.push_back(std::move(warning));
   return report;
+}
+
+/// Returns all that is to be said of the plan, and leaves the report without warnings.
+std::vector<Note> notes_of(const Graph& model, const StagedGraph& staged, const Plan& plan,
+                           const CompileRequest& request, CompileReport& report) {
+  std::vector<Note> notes;
+  for (const std::string& warning : staged.assignment.warnings) notes.push_back({.text = warning});
+  for (const std::string& warning : std::exchange(report.warnings, {}))
+    notes.push_back({.text = warning});
+  for (Note& note : compile_warnings(model, staged, plan, request))
+    notes.push_back(std::move(note));
+  return notes;
 }
 
 }  // namespace
@@ -52,10 +60,11 @@ Compiled compile(const Graph& model, const CompileRequest& request) {
   Plan plan = fitting_plan(model, staged, request);
 
   clock.begin("report");
-  CompileReport report = described(model, staged, plan, request);
+  CompileReport report = described(staged, plan, request);
+  std::vector<Note> notes = notes_of(model, staged, plan, request, report);
   report.phases = clock.end();
   report.seconds = clock.seconds();
-  return {std::move(plan), std::move(report)};
+  return {std::move(plan), std::move(report), std::move(notes)};
 }
 
 }  // namespace penstock::graph

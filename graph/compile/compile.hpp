@@ -1,6 +1,9 @@
 // compile() leads from a model's graph to a plan.
 #pragma once
 
+#include <vector>
+
+#include "graph/compile/advice.hpp"
 #include "graph/compile/compile_request.hpp"
 #include "graph/ir/graph.hpp"
 #include "graph/plan/plan.hpp"
@@ -10,7 +13,8 @@ namespace penstock::graph {
 
 struct Compiled {
   Plan plan;
-  CompileReport report;
+  CompileReport report;  ///< Has no warnings; the notes are to be worded as such.
+  std::vector<Note> notes = {};
 };
 
 /// Compiles `model` as `request` asks.
@@ -18,9 +22,9 @@ struct Compiled {
 /// (unknown block, block in two stages or in none, empty stage, a value used in an earlier stage
 /// than the one that computes it, wrong number of IPUs, a buffer used in two stages, more automatic
 /// stages than the model has pieces, a stage that cannot recompute, phases on IPUs that are not
-/// theirs), out_of_memory (an IPU has not enough for its stages), invalid_argument (a PENSTOCK_ISA
-/// that the machine lacks, an anchor on what is not there or has no gradient), internal (a schedule
-/// under which the stages would wait for ever).
+/// theirs), out_of_memory (an IPU has not enough for its stages; it is an IpuMemoryRefusal),
+/// invalid_argument (a PENSTOCK_ISA that the machine lacks, an anchor on what is not there or has
+/// no gradient), internal (a schedule under which the stages would wait for ever).
 Compiled compile(const Graph& model, const CompileRequest& request);
 
 }  // namespace penstock::graph

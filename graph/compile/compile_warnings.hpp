@@ -1,9 +1,9 @@
 // Compile warnings say what a host should know of a plan that is made as it was asked for.
 #pragma once
 
-#include <string>
 #include <vector>
 
+#include "graph/compile/advice.hpp"
 #include "graph/compile/compile_request.hpp"
 #include "graph/compile/staged_graph.hpp"
 #include "graph/ir/graph.hpp"
@@ -14,7 +14,7 @@ namespace penstock::graph {
 /// Returns warnings about `plan`, which was made of `staged`, into which `model` was compiled: of
 /// more threads than cores, of options that change nothing, of parameters that are not trained, and
 /// of statistics that each replica keeps for itself.
-std::vector<std::string> compile_warnings(const Graph& model, const StagedGraph& staged,
-                                          const Plan& plan, const CompileRequest& request);
+std::vector<Note> compile_warnings(const Graph& model, const StagedGraph& staged, const Plan& plan,
+                                   const CompileRequest& request);
 
 }  // namespace penstock::graph

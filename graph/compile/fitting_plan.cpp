@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -38,7 +37,7 @@ std::int32_t threads_per_ipu(const StagedGraph& staged, const CompileRequest& re
 
 /// Is another plan for the same stages, which may need less memory.
 struct Alternative {
-  std::string name = {};
+  Remedy remedy = {};
   PlanChoice choice = {};
   /// Says whether the optimizer's state is in the host store.
   bool offload_state = false;
@@ -48,23 +47,23 @@ struct Alternative {
 
 std::vector<Alternative> alternatives_to(const PlanChoice& first) {
   std::vector<Alternative> result;
-  const auto add = [&](std::string name, const auto& change) -> Alternative& {
-    result.push_back({.name = std::move(name), .choice = first});
+  const auto add = [&](const Remedy& remedy, const auto& change) -> Alternative& {
+    result.push_back({.remedy = remedy, .choice = first});
     change(result.back().choice);
     return result.back();
   };
   for (const OffloadChoice& offload :
        offload_choices(first.plan.offload, first.plan.training, !first.plan.phases.none())) {
     Alternative& added =
-        add(offload.name, [&](PlanChoice& choice) { choice.plan.offload = offload.offload; });
+        add(offload.remedy, [&](PlanChoice& choice) { choice.plan.offload = offload.offload; });
     added.offload_state = offload.offload.optimizer_state.on;
     added.classes = offload.classes;
   }
   if (first.plan.phases.turn > 1)
-    add("a turn for each micro-batch (options.topology.phased.batch_serial off)",
+    add({.text = "a turn for each micro-batch", .turned_off = {Option::batch_serial}},
         [](PlanChoice& choice) { choice.plan.phases.turn = 1; });
   if (first.plan.training)
-    add(remedy_of_recomputation, [](PlanChoice& choice) { choice.recompute = {.on = true}; });
+    add(recomputation(), [](PlanChoice& choice) { choice.recompute = {.on = true}; });
   return result;
 }
 
@@ -100,21 +99,20 @@ std::optional<Plan> plan_of_fewer_samples(const Graph& model, const CompileReque
 }
 
 /// Says what would help a plan that was made by `choice` and does not fit.
-std::vector<std::string> remedies_for(const Plan& plan, const PlanChoice& choice,
-                                      const Graph& model, const StagedGraph& staged,
-                                      const CompileRequest& request) {
+std::vector<Remedy> remedies_for(const Plan& plan, const PlanChoice& choice, const Graph& model,
+                                 const StagedGraph& staged, const CompileRequest& request) {
   Remedies remedies(plan, request.replicas, request.memory);
   for (const Alternative& other : alternatives_to(choice)) {
     if (!remedies.is_wanted(other.classes)) continue;
     MemoryBudget budget = request.memory;
     budget.offload_state.on |= other.offload_state;
-    remedies.try_plan(other.name, plan_of(staged, other.choice), budget, other.classes);
+    remedies.try_plan(other.remedy, plan_of(staged, other.choice), budget, other.classes);
   }
   remedies.try_shards();
   remedies.try_schedules();
   if (const auto fewer = plan_of_fewer_samples(model, request, choice.plan.threads_per_ipu))
     remedies.try_batch(*fewer);
-  return remedies.texts();
+  return remedies.found();
 }
 
 }  // namespace

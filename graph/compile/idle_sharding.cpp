@@ -1,6 +1,7 @@
 #include "graph/compile/idle_sharding.hpp"
 
 #include <algorithm>
+#include <string>
 
 namespace penstock::graph {
 namespace {
@@ -18,17 +19,18 @@ std::int64_t largest_with_state(const Plan& plan, const MemoryBudget& budget) {
 
 }  // namespace
 
-std::optional<std::string> idle_sharding(const Plan& plan, const MemoryBudget& budget) {
+std::optional<Note> idle_sharding(const Plan& plan, const MemoryBudget& budget) {
   if (!plan.training || !budget.shard_state.on) return std::nullopt;
-  const std::string option = "options.training.sharding.optimizer_state";
+  const auto note = [](const char* text) { return Note{Option::shard_optimizer_state, text}; };
   if (budget.replicas == 1)
-    return option + ": there are no replicas to share with, and nothing is divided";
+    return note("there are no replicas to share with, and nothing is divided");
   const std::int64_t largest = largest_with_state(plan, budget);
-  if (largest == 0) return option + ": the optimizer keeps no state, and nothing is divided";
+  if (largest == 0) return note("the optimizer keeps no state, and nothing is divided");
   if (budget.shard_state.divides(largest, budget.replicas)) return std::nullopt;
-  return option + ".minimum_elements: nothing is divided: no tensor has " +
-         std::to_string(budget.shard_state.minimum_elements) + " elements, the largest has " +
-         std::to_string(largest);
+  return Note{Option::least_sharded_optimizer_state,
+              "nothing is divided: no tensor has " +
+                  std::to_string(budget.shard_state.minimum_elements) +
+                  " elements, the largest has " + std::to_string(largest)};
 }
 
 }  // namespace penstock::graph

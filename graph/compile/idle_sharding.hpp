@@ -3,8 +3,8 @@
 #pragma once
 
 #include <optional>
-#include <string>
 
+#include "graph/compile/advice.hpp"
 #include "graph/passes/memory/memory_budget.hpp"
 #include "graph/plan/plan.hpp"
 
@@ -12,6 +12,6 @@ namespace penstock::graph {
 
 /// Returns why nothing of the optimizer's state is divided although it was to be, or nothing if
 /// something is divided.
-std::optional<std::string> idle_sharding(const Plan& plan, const MemoryBudget& budget);
+std::optional<Note> idle_sharding(const Plan& plan, const MemoryBudget& budget);
 
 }  // namespace penstock::graph

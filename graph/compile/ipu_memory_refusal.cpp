@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cassert>
+#include <string>
+#include <utility>
 
 namespace penstock::graph {
 namespace {
@@ -23,20 +25,24 @@ std::string parts_text(const IpuNeed& need) {
 
 }  // namespace
 
+IpuMemoryRefusal::IpuMemoryRefusal(MemoryAdvice advice, OptionNames names)
+    : Error(Errc::out_of_memory, worded(advice, names)),
+      advice_(std::make_shared<const MemoryAdvice>(std::move(advice))) {}
+
 IpuMemoryRefusal refusal_of(const Plan& plan, std::int64_t replicas, const MemoryBudget& budget,
-                            const std::vector<std::string>& remedies) {
+                            const std::vector<Remedy>& remedies) {
   const auto needs = ipu_needs(plan, replicas, budget);
   const auto lacking = std::ranges::find_if(
       needs, [&](const auto& each) { return each.second.total() > budget.bytes; });
   assert(lacking != needs.end());
   const auto& [ipu, need] = *lacking;
-  std::string text = "options.topology.ipu_memory_bytes: " + stages_text(need.stages) + " on IPU " +
-                     std::to_string(ipu) + (need.stages.size() == 1 ? " needs " : " need ") +
-                     size_text(need.total()) + " (" + parts_text(need) + "), an IPU has " +
-                     size_text(budget.bytes) + "; what would help: ";
-  for (const std::string& remedy : remedies) text += remedy + "; or ";
-  text += need.stages.size() > 1 ? "fewer stages on the IPU" : "smaller stages";
-  return IpuMemoryRefusal(text);
+  const bool is_one = need.stages.size() == 1;
+  return IpuMemoryRefusal({.lack = stages_text(need.stages) + " on IPU " + std::to_string(ipu) +
+                                   (is_one ? " needs " : " need ") + size_text(need.total()) +
+                                   " (" + parts_text(need) + "), an IPU has " +
+                                   size_text(budget.bytes),
+                           .remedies = remedies,
+                           .last_remedy = is_one ? "smaller stages" : "fewer stages on the IPU"});
 }
 
 }  // namespace penstock::graph

@@ -3,9 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <memory>
 #include <vector>
 
+#include "graph/compile/advice.hpp"
 #include "graph/passes/memory/memory_budget.hpp"
 #include "graph/plan/plan.hpp"
 #include "penstock/error.hpp"
@@ -14,12 +15,19 @@ namespace penstock::graph {
 
 class IpuMemoryRefusal : public Error {
  public:
-  explicit IpuMemoryRefusal(const std::string& what) : Error(Errc::out_of_memory, what) {}
+  /// Takes advice, whose text names the options as `names` does. By default it names none.
+  explicit IpuMemoryRefusal(
+      MemoryAdvice advice, OptionNames names = [](Option) -> std::string_view { return {}; });
+
+  const MemoryAdvice& advice() const noexcept { return *advice_; }
+
+ private:
+  std::shared_ptr<const MemoryAdvice> advice_;  // Copies share it, so that copying never throws.
 };
 
 /// Returns the refusal of a plan that does not fit. It says what the stages of the first IPU need
 /// that has less, and for what, and that each of `remedies` would help.
 IpuMemoryRefusal refusal_of(const Plan& plan, std::int64_t replicas, const MemoryBudget& budget,
-                            const std::vector<std::string>& remedies);
+                            const std::vector<Remedy>& remedies);
 
 }  // namespace penstock::graph

@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
+#include <string>
+#include <utility>
 
 namespace penstock::graph {
 namespace {
 
 struct OffloadClass {
   const char* name;
-  const char* field;
+  Option option;   ///< Turns the class on.
+  Option minimum;  ///< Is the least size of a tensor of the class.
+  Option on_ipu;   ///< Keeps the class on the IPUs in phases.
   Offload OffloadOptions::*offload;
   bool in_inference;
   /// Returns the bytes of the largest tensor of a stage that belongs to the class.
@@ -52,29 +55,28 @@ std::int64_t largest_activation(const Plan&, const StagePlan& stage, const Memor
 }
 
 constexpr std::array<OffloadClass, 4> classes{
-    {{"the optimizer's state", "optimizer_state", &OffloadOptions::optimizer_state, false,
-      largest_state},
-     {"the gradient sums", "accumulators", &OffloadOptions::accumulators, false, largest_sum},
-     {"the activations", "activations", &OffloadOptions::activations, false, largest_activation},
-     {"the weights", "weights", &OffloadOptions::weights, true, largest_weight}}};
+    {{"the optimizer's state", Option::offload_optimizer_state,
+      Option::least_offloaded_optimizer_state, Option::optimizer_state_on_ipu,
+      &OffloadOptions::optimizer_state, false, largest_state},
+     {"the gradient sums", Option::offload_accumulators, Option::least_offloaded_accumulators,
+      Option::accumulators_on_ipu, &OffloadOptions::accumulators, false, largest_sum},
+     {"the activations", Option::offload_activations, Option::least_offloaded_activations,
+      Option::activations_on_ipu, &OffloadOptions::activations, false, largest_activation},
+     {"the weights", Option::offload_weights, Option::least_offloaded_weights,
+      Option::weights_on_ipu, &OffloadOptions::weights, true, largest_weight}}};
 
 using Chosen = std::vector<const OffloadClass*>;
 
-std::string joined(const Chosen& chosen, const std::string& before, const char* OffloadClass::*part,
-                   const char* last) {
-  std::string text;
-  for (std::size_t i = 0; i < chosen.size(); ++i)
-    text += (i == 0 ? "" : i + 1 == chosen.size() ? last : ", ") + before + chosen[i]->*part;
-  return text;
-}
-
 OffloadChoice choice_of(const Chosen& chosen, OffloadOptions offload, bool phased) {
-  const std::string group =
-      phased ? "not options.topology.phased.on_ipu." : "options.training.offload.";
-  for (const OffloadClass* one : chosen) (offload.*one->offload).on = true;
-  return {joined(chosen, "", &OffloadClass::name, " and ") + " in the host store (" +
-              joined(chosen, group, &OffloadClass::field, ", ") + ")",
-          offload, static_cast<int>(chosen.size())};
+  Remedy remedy;
+  for (const OffloadClass* one : chosen) {
+    (offload.*one->offload).on = true;
+    const bool is_last = one == chosen.back();
+    remedy.text += (remedy.text.empty() ? "" : is_last ? " and " : ", ") + std::string(one->name);
+    (phased ? remedy.turned_off : remedy.turned_on).push_back(phased ? one->on_ipu : one->option);
+  }
+  remedy.text += " in the host store";
+  return {std::move(remedy), offload, static_cast<int>(chosen.size())};
 }
 
 std::string number_of_bytes(std::int64_t bytes) {
@@ -99,23 +101,22 @@ std::vector<OffloadChoice> offload_choices(const OffloadOptions& offload, bool t
   return choices;
 }
 
-std::vector<std::string> idle_offload(const Plan& plan, const OffloadOptions& offload,
-                                      const MemoryBudget& budget) {
-  std::vector<std::string> notes;
+std::vector<Note> idle_offload(const Plan& plan, const OffloadOptions& offload,
+                               const MemoryBudget& budget) {
+  std::vector<Note> notes;
   for (const OffloadClass& one : classes) {
     const Offload& of = offload.*one.offload;
     if (!of.on || (!plan.training && !one.in_inference)) continue;
     std::int64_t largest = 0;
     for (const StagePlan& stage : plan.stages)
       largest = std::max(largest, one.largest(plan, stage, budget));
-    const std::string option = std::string("options.training.offload.") + one.field;
     if (largest == 0 && &of == &offload.optimizer_state && plan.phases.none())
-      notes.push_back(option +
-                      ": the optimizer keeps no state, and nothing is kept in the host store");
+      notes.push_back(
+          {one.option, "the optimizer keeps no state, and nothing is kept in the host store"});
     if (largest > 0 && !of.takes(largest))
-      notes.push_back(option + ".minimum_bytes: nothing is kept in the host store: no tensor has " +
-                      number_of_bytes(of.minimum_bytes) + ", the largest has " +
-                      std::to_string(largest));
+      notes.push_back({one.minimum, "nothing is kept in the host store: no tensor has " +
+                                        number_of_bytes(of.minimum_bytes) + ", the largest has " +
+                                        std::to_string(largest)});
   }
   return notes;
 }

@@ -2,9 +2,9 @@
 // those that it does, and those that it was to keep there in vain. They are pure.
 #pragma once
 
-#include <string>
 #include <vector>
 
+#include "graph/compile/advice.hpp"
 #include "graph/passes/memory/memory_budget.hpp"
 #include "graph/plan/plan.hpp"
 #include "penstock/options.hpp"
@@ -12,8 +12,7 @@
 namespace penstock::graph {
 
 struct OffloadChoice {
-  /// Is a text such as "the weights in the host store (options.training.offload.weights)".
-  std::string name = {};
+  Remedy remedy = {};
   OffloadOptions offload = {};
   int classes = 0;  ///< Counts how many more classes there are than before.
 };
@@ -27,7 +26,7 @@ std::vector<OffloadChoice> offload_choices(const OffloadOptions& offload, bool t
 /// Returns a note for each class that is on although every tensor of it is smaller than its
 /// minimum. For the optimizer's state there is also a note if no state is kept, unless the class is
 /// on because phases turn it on.
-std::vector<std::string> idle_offload(const Plan& plan, const OffloadOptions& offload,
-                                      const MemoryBudget& budget);
+std::vector<Note> idle_offload(const Plan& plan, const OffloadOptions& offload,
+                               const MemoryBudget& budget);
 
 }  // namespace penstock::graph

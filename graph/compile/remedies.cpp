@@ -1,45 +1,59 @@
 #include "graph/compile/remedies.hpp"
 
 #include <algorithm>
+#include <string>
+#include <utility>
 
 #include "graph/plan/schedules/schedules.hpp"
 
 namespace penstock::graph {
 
-void Remedies::try_plan(const std::string& name, const Plan& plan, const MemoryBudget& budget,
+Remedy recomputation() {
+  return {.text = "recomputation", .turned_on = {Option::recompute}};
+}
+
+Remedy division_of_state() {
+  return {.text = "the optimizer's state divided among the replicas",
+          .turned_on = {Option::shard_optimizer_state}};
+}
+
+void Remedies::try_plan(const Remedy& remedy, const Plan& plan, const MemoryBudget& budget,
                         int classes) {
-  if (add(name, plan, budget)) enough_ = std::max(enough_, classes);
+  if (add(remedy, plan, budget)) enough_ = std::max(enough_, classes);
 }
 
 void Remedies::try_shards() {
   if (budget_.shard_state.on) return;
   MemoryBudget divided = budget_;
   divided.shard_state.on = true;
-  add(remedy_of_shards, failed_, divided);
+  add(division_of_state(), failed_, divided);
 }
 
 void Remedies::try_schedules() {
   if (!failed_.phases.none()) return;  // A turn decides what is in flight.
   for (const Schedule* schedule : all_schedules())
-    add("the schedule " + std::string(schedule->name), failed_, budget_, schedule);
+    add({.text = "the schedule " + std::string(schedule->name), .turned_on = {Option::schedule}},
+        failed_, budget_, schedule);
 }
 
 void Remedies::try_batch(const Plan& plan) {
   const std::string samples =
       std::to_string(plan.batch) + (plan.batch == 1 ? " sample" : " samples");
-  add("micro-batches of " + samples + " instead of " + std::to_string(failed_.batch), plan,
-      budget_);
+  add({.text = "micro-batches of " + samples + " instead of " + std::to_string(failed_.batch),
+       .turned_on = {Option::batch}},
+      plan, budget_);
 }
 
-/// Adds the text, which has the bytes of the IPU that needs most.
-bool Remedies::add(const std::string& name, const Plan& plan, const MemoryBudget& budget,
+/// Adds the remedy with its consequence: the bytes of the IPU that needs most.
+bool Remedies::add(Remedy remedy, const Plan& plan, const MemoryBudget& budget,
                    const Schedule* schedule) {
   const auto needs = ipu_needs(plan, replicas_, budget, schedule);
   std::int64_t most = 0;
   for (const auto& [ipu, need] : needs) most = std::max(most, need.total());
   if (most > budget.bytes) return false;
-  texts_.push_back(name + ", which needs " + size_text(most) +
-                   (needs.size() > 1 ? " on the fullest IPU" : ""));
+  remedy.consequence =
+      "which needs " + size_text(most) + (needs.size() > 1 ? " on the fullest IPU" : "");
+  found_.push_back(std::move(remedy));
   return true;
 }
 

@@ -1,21 +1,19 @@
-// Remedies say what would make a plan fit that does not, each in the words of the refusal.
+// Remedies are found by trying: each is a change that makes a plan fit that does not.
 #pragma once
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
+#include "graph/compile/advice.hpp"
 #include "graph/passes/memory/memory_budget.hpp"
 #include "graph/plan/plan.hpp"
 
 namespace penstock::graph {
 
-/// The cut into automatic stages offers the remedies of these names, too.
-inline constexpr const char* remedy_of_recomputation = "recomputation";
-inline constexpr const char* remedy_of_shards =
-    "the optimizer's state divided among the replicas "
-    "(options.training.sharding.optimizer_state)";
+/// Returns remedies that the cut into automatic stages offers, too.
+Remedy recomputation();
+Remedy division_of_state();
 
 class Remedies {
  public:
@@ -26,10 +24,9 @@ class Remedies {
   /// Returns whether it is worth a try to keep `classes` more classes of tensors in the host store:
   /// it is, unless fewer are enough.
   bool is_wanted(int classes) const { return enough_ == 0 || classes <= enough_; }
-  /// Adds the remedy called `name` if `plan`, to which it leads, keeps to `budget` on every IPU.
-  /// The plan keeps `classes` more classes in the host store; 0 says that the remedy is about
-  /// something else.
-  void try_plan(const std::string& name, const Plan& plan, const MemoryBudget& budget,
+  /// Adds `remedy` if `plan`, to which it leads, keeps to `budget` on every IPU. The plan keeps
+  /// `classes` more classes in the host store; 0 says that the remedy is about something else.
+  void try_plan(const Remedy& remedy, const Plan& plan, const MemoryBudget& budget,
                 int classes = 0);
   /// Tries to divide the optimizer's state among the replicas.
   void try_shards();
@@ -39,17 +36,17 @@ class Remedies {
   void try_batch(const Plan& plan);
 
   /// Returns the remedies, in the order in which they were tried.
-  const std::vector<std::string>& texts() const { return texts_; }
+  const std::vector<Remedy>& found() const { return found_; }
 
  private:
-  bool add(const std::string& name, const Plan& plan, const MemoryBudget& budget,
+  bool add(Remedy remedy, const Plan& plan, const MemoryBudget& budget,
            const Schedule* schedule = nullptr);
 
   const Plan& failed_;
   const std::int64_t replicas_;
   const MemoryBudget& budget_;
   int enough_ = 0;  // Counts the classes in the host store that are enough.
-  std::vector<std::string> texts_;
+  std::vector<Remedy> found_;
 };
 
 /// Looks for the largest micro-batch that fits, by bisection, as memory grows with the samples. If

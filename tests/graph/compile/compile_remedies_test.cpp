@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "graph/compile/compile.hpp"
+#include "graph/compile/ipu_memory_refusal.hpp"
 #include "graph/plan/schedules/schedules.hpp"
 #include "tests/support/model_builder.hpp"
 #include "tests/support/refusal.hpp"
@@ -17,7 +18,6 @@ namespace {
 
 using testing::ModelBuilder;
 using testing::refusal;
-using Texts = std::vector<std::string>;
 
 /// Returns the tutorials' network: two convolutions that work in batch lanes, and two layers that
 /// do not.
@@ -58,89 +58,96 @@ std::int64_t most_bytes(const Plan& plan, const CompileRequest& request) {
   return most;
 }
 
-/// Returns all remedies but the last one, which is about the model: "smaller stages".
-Texts remedies_in(std::string text) {
-  const std::string before = "; what would help: ", between = "; or ";
-  text.erase(0, text.find(before) + before.size());
-  Texts remedies;
-  for (auto end = text.find(between); end != text.npos; end = text.find(between)) {
-    remedies.push_back(text.substr(0, end));
-    text.erase(0, end + between.size());
+/// Returns the remedies that the refusal of `request` offers.
+std::vector<Remedy> remedies_of(const ModelBuilder& model, const CompileRequest& request) {
+  try {
+    compile(model.graph(), request);
+  } catch (const IpuMemoryRefusal& refusal) {
+    return refusal.advice().remedies;
   }
-  return remedies;
+  ADD_FAILURE() << "accepted";
+  return {};
 }
 
-/// The kind of a remedy that is in the text, which the request then follows.
-struct Followed {
-  CompileRequest request;
-  std::string kind;
-};
+/// Returns the number after `before`, with which the text begins.
+std::int64_t number_after(const std::string& before, const std::string& text) {
+  EXPECT_TRUE(text.starts_with(before)) << text;
+  return std::stoll(text.substr(before.size()));
+}
 
-Followed follow(CompileRequest request, const std::string& remedy) {
-  std::string kind;
-  const auto says = [&](const std::string& what) {
-    const bool found = remedy.find(what) != remedy.npos;
-    if (found) kind = what;
-    return found;
-  };
-  const std::string batch = "micro-batches of ";
-  if (says(batch)) request.batch = std::stoll(remedy.substr(batch.size()));
+const Schedule* schedule_named_in(const std::string& text) {
   for (const Schedule* schedule : all_schedules())
-    if (says("the schedule " + std::string(schedule->name) + ",")) request.schedule = schedule;
-  request.recompute.on |= says("recomputation");
-  request.memory.shard_state.on |= says("sharding.optimizer_state");
-  const auto in_host_store = [&](const std::string& of) {
-    return says("offload." + of) || says("not options.topology.phased.on_ipu." + of);
-  };
-  request.memory.offload_state.on |= in_host_store("optimizer_state");
-  request.offload.accumulators.on |= in_host_store("accumulators");
-  request.offload.activations.on |= in_host_store("activations");
-  request.offload.weights.on |= in_host_store("weights");
-  if (says("a turn for each micro-batch")) request.phased->turn = 1;
-  return {request, kind};
+    if (text == "the schedule " + std::string(schedule->name)) return schedule;
+  ADD_FAILURE() << text;
+  return &grouped;
 }
 
-/// Follows every remedy that is offered within some shares of what the request needs.
-std::set<std::string> follow_all(const ModelBuilder& model, CompileRequest request) {
-  std::set<std::string> kinds;
+void turn_on(CompileRequest& request, Option option, const std::string& text) {
+  if (option == Option::batch) request.batch = number_after("micro-batches of ", text);
+  if (option == Option::schedule) request.schedule = schedule_named_in(text);
+  request.recompute.on |= option == Option::recompute;
+  request.memory.shard_state.on |= option == Option::shard_optimizer_state;
+  request.memory.offload_state.on |= option == Option::offload_optimizer_state;
+  request.offload.accumulators.on |= option == Option::offload_accumulators;
+  request.offload.activations.on |= option == Option::offload_activations;
+  request.offload.weights.on |= option == Option::offload_weights;
+}
+
+void turn_off(CompileRequest& request, Option option) {
+  request.memory.offload_state.on |= option == Option::optimizer_state_on_ipu;
+  request.offload.accumulators.on |= option == Option::accumulators_on_ipu;
+  request.offload.activations.on |= option == Option::activations_on_ipu;
+  request.offload.weights.on |= option == Option::weights_on_ipu;
+  if (option == Option::batch_serial) request.phased->turn = 1;
+}
+
+CompileRequest follow(CompileRequest request, const Remedy& remedy) {
+  for (const Option option : remedy.turned_on) turn_on(request, option, remedy.text);
+  for (const Option option : remedy.turned_off) turn_off(request, option);
+  return request;
+}
+
+/// Follows every remedy that is offered within some shares of what the request needs. Returns the
+/// options that were named.
+std::set<Option> follow_all(const ModelBuilder& model, CompileRequest request) {
+  std::set<Option> named;
   const std::int64_t need = most_bytes(compile(model.graph(), request).plan, request);
   for (const std::int64_t percent : {99, 80, 60, 40, 20, 10, 5}) {
     request.memory.bytes = need * percent / 100;
-    const std::string text = refusal(Errc::out_of_memory, [&] { compile(model.graph(), request); });
-    EXPECT_NE(text, "accepted");
-    for (const std::string& remedy : remedies_in(text)) {
-      const auto followed = follow(request, remedy);
-      EXPECT_NE(followed.kind, "") << remedy;
-      kinds.insert(followed.kind);
+    for (const Remedy& remedy : remedies_of(model, request)) {
+      EXPECT_FALSE(remedy.turned_on.empty() && remedy.turned_off.empty()) << remedy.text;
+      named.insert(remedy.turned_on.begin(), remedy.turned_on.end());
+      named.insert(remedy.turned_off.begin(), remedy.turned_off.end());
+      const CompileRequest followed = follow(request, remedy);
       const auto try_it = [&] {
-        const Plan plan = compile(model.graph(), followed.request).plan;
-        const std::string needs = size_text(most_bytes(plan, followed.request));
-        EXPECT_NE(remedy.find("which needs " + needs), remedy.npos) << remedy << ": " << needs;
+        const Plan plan = compile(model.graph(), followed).plan;
+        const std::string needs = "which needs " + size_text(most_bytes(plan, followed));
+        EXPECT_TRUE(remedy.consequence.starts_with(needs)) << remedy.text << ": " << needs;
       };
-      EXPECT_EQ(refusal(Errc::out_of_memory, try_it), "accepted") << remedy;
+      EXPECT_EQ(refusal(Errc::out_of_memory, try_it), "accepted") << remedy.text;
     }
   }
-  return kinds;
+  return named;
 }
 
 TEST(CompileRemedies, AreAcceptedOnceTheyAreFollowed) {
   const ModelBuilder model = digits_network();
-  std::set<std::string> kinds;
+  std::set<Option> named;
   for (const auto& ipus : {std::vector<std::int32_t>{0, 1, 2, 3}, {0, 0, 1, 1}, {1, 0, 0, 1}})
     for (const std::int64_t replicas : {1, 2})
-      kinds.merge(follow_all(model, request_on(ipus, replicas)));
+      named.merge(follow_all(model, request_on(ipus, replicas)));
   CompileRequest inference = request_on({0, 0, 0, 0});
   inference.training = false;
-  kinds.merge(follow_all(model, inference));
+  named.merge(follow_all(model, inference));
   CompileRequest phased = request_on({0, 0, 0, 0});
   phased.schedule = &sequential;
   phased.phased = PhaseRequest{.turn = 4};
-  kinds.merge(follow_all(model, phased));
-  for (const char* kind : {"micro-batches of ", "the schedule sequential,", "recomputation",
-                           "sharding.optimizer_state", "offload.accumulators",
-                           "offload.activations", "offload.weights", "a turn for each micro-batch",
-                           "not options.topology.phased.on_ipu.accumulators"})
-    EXPECT_EQ(kinds.count(kind), 1U) << kind;
+  named.merge(follow_all(model, phased));
+  for (const Option option :
+       {Option::batch, Option::schedule, Option::recompute, Option::shard_optimizer_state,
+        Option::offload_accumulators, Option::offload_activations, Option::offload_weights,
+        Option::batch_serial, Option::accumulators_on_ipu})
+    EXPECT_TRUE(named.contains(option)) << static_cast<int>(option);
 }
 
 // One sample more is refused again: what is said is the number that fits, lanes and all.
@@ -154,13 +161,13 @@ TEST(CompileRemedies, NameAMicroBatchThatFitsWhereOneMoreDoesNot) {
     const auto refused = [&] {
       return refusal(Errc::out_of_memory, [&] { compile(model.graph(), request); });
     };
-    for (const std::string& remedy : remedies_in(refused())) {
-      if (!remedy.starts_with("micro-batches of ")) continue;
+    for (const Remedy& remedy : remedies_of(model, request)) {
+      if (remedy.turned_on != std::vector{Option::batch}) continue;
       ++offered;
-      request = follow(request, remedy).request;
-      EXPECT_EQ(refused(), "accepted") << bytes << ": " << remedy;
+      request = follow(request, remedy);
+      EXPECT_EQ(refused(), "accepted") << bytes << ": " << remedy.text;
       ++request.batch;
-      EXPECT_NE(refused(), "accepted") << bytes << ": " << remedy;
+      EXPECT_NE(refused(), "accepted") << bytes << ": " << remedy.text;
     }
   }
   EXPECT_GE(offered, 3);

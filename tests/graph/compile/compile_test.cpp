@@ -47,7 +47,7 @@ TEST(Compile, LeavesOutOfInferenceWhatOnlyTheLossNeeds) {
     EXPECT_TRUE(stage.backward.instructions.empty());
     EXPECT_EQ(stage.accumulator_bytes, 0);
   }
-  EXPECT_EQ(compiled.report.warnings.size(), 1u) << "block C has nothing to do";
+  EXPECT_EQ(compiled.notes.size(), 1u) << "block C has nothing to do";
 }
 
 TEST(Compile, ComputesInInferenceWhatItComputesInTraining) {
@@ -99,11 +99,12 @@ TEST(Compile, WarnsOfParametersThatTheLossDoesNotSee) {
   model.loss(model.linear("fc", x, 2));
   model.parameter("idle", {3});
   const auto compiled = compile(model.graph(), training());
-  EXPECT_EQ(compiled.report.warnings,
-            (std::vector<std::string>{
-                "parameter \"aside.weight\" does not influence the loss and is not trained",
-                "parameter \"aside.bias\" does not influence the loss and is not trained",
-                "parameter \"idle\" does not influence the loss and is not trained"}));
+  EXPECT_EQ(
+      compiled.notes,
+      (std::vector<Note>{
+          {.text = "parameter \"aside.weight\" does not influence the loss and is not trained"},
+          {.text = "parameter \"aside.bias\" does not influence the loss and is not trained"},
+          {.text = "parameter \"idle\" does not influence the loss and is not trained"}}));
   ASSERT_EQ(compiled.plan.variables.size(), 4u);
   EXPECT_FALSE(compiled.plan.variables[0].trainable);
   EXPECT_TRUE(compiled.plan.stages[0].variables[0].gradients.empty());

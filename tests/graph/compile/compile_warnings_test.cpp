@@ -10,7 +10,7 @@ namespace penstock::graph {
 namespace {
 
 using testing::ModelBuilder;
-using Warnings = std::vector<std::string>;
+using Notes = std::vector<Note>;
 
 /// Layers of batch norm named "norm1", "norm2", ..., a shift, and a loss.
 ModelBuilder normalised(int layers) {
@@ -30,39 +30,45 @@ ModelBuilder normalised(int layers) {
   return model;
 }
 
-Warnings warnings(const ModelBuilder& model, bool training, std::int64_t replicas) {
-  return compile(model.graph(), {.training = training, .batch = 2, .replicas = replicas})
-      .report.warnings;
+Notes warnings(const ModelBuilder& model, bool training, std::int64_t replicas) {
+  return compile(model.graph(), {.training = training, .batch = 2, .replicas = replicas}).notes;
 }
 
 TEST(CompileWarnings, TellWhoseStatisticsReplicasKeep) {
   const std::string what =
       ": each of 2 replicas normalises by its own micro-batches and keeps running statistics of "
       "its own; replica 0's are read back";
-  EXPECT_EQ(warnings(normalised(1), true, 2), Warnings{"batch norm \"norm1\"" + what});
-  EXPECT_EQ(warnings(normalised(3), true, 2), Warnings{"batch norm \"norm1\" and 2 more" + what});
-  EXPECT_EQ(warnings(normalised(1), true, 1), Warnings{});
-  EXPECT_EQ(warnings(normalised(0), true, 2), Warnings{});
-  EXPECT_EQ(warnings(normalised(1), false, 2), Warnings{}) << "inference changes no statistics";
+  EXPECT_EQ(warnings(normalised(1), true, 2), (Notes{{.text = "batch norm \"norm1\"" + what}}));
+  EXPECT_EQ(warnings(normalised(3), true, 2),
+            (Notes{{.text = "batch norm \"norm1\" and 2 more" + what}}));
+  EXPECT_EQ(warnings(normalised(1), true, 1), Notes{});
+  EXPECT_EQ(warnings(normalised(0), true, 2), Notes{});
+  EXPECT_EQ(warnings(normalised(1), false, 2), Notes{}) << "inference changes no statistics";
 }
 
 TEST(CompileWarnings, TellThatReplicasDivideNothingInVain) {
   constexpr std::int64_t elements = 2;  // Counts those of the largest parameter.
-  const std::string option = "options.training.sharding.optimizer_state";
   struct Row {
     std::int64_t replicas, minimum_elements;
     std::int32_t kept;
-    Warnings expected;
+    Notes expected;
   };
   const Row table[] = {
-      {1, 2, 1, {option + ": there are no replicas to share with, and nothing is divided"}},
+      {1,
+       2,
+       1,
+       {{Option::shard_optimizer_state,
+         "there are no replicas to share with, and nothing is divided"}}},
       {2, elements, 1, {}},
       {2,
        elements + 1,
        1,
-       {option + ".minimum_elements: nothing is divided: no tensor has 3 elements, the largest "
-                 "has 2"}},
-      {2, 2, 0, {option + ": the optimizer keeps no state, and nothing is divided"}},
+       {{Option::least_sharded_optimizer_state,
+         "nothing is divided: no tensor has 3 elements, the largest has 2"}}},
+      {2,
+       2,
+       0,
+       {{Option::shard_optimizer_state, "the optimizer keeps no state, and nothing is divided"}}},
   };
   for (const Row& row : table) {
     const auto told = [&](bool training, bool on) {
@@ -74,11 +80,11 @@ TEST(CompileWarnings, TellThatReplicasDivideNothingInVain) {
                                              .batch = 2,
                                              .replicas = row.replicas,
                                              .memory = std::move(budget)})
-          .report.warnings;
+          .notes;
     };
     EXPECT_EQ(told(true, true), row.expected);
-    EXPECT_EQ(told(true, false), Warnings{});
-    EXPECT_EQ(told(false, true), Warnings{});
+    EXPECT_EQ(told(true, false), Notes{});
+    EXPECT_EQ(told(false, true), Notes{});
   }
 }
 

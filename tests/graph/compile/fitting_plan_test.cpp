@@ -47,9 +47,9 @@ std::string refused_within(std::int64_t bytes) {
 /// Returns the part of the refusal that says what would help.
 std::string remedies_within(std::int64_t bytes) {
   const std::string text = refused_within(bytes), what = "what would help: ";
-  EXPECT_EQ(text.find("options.topology.ipu_memory_bytes: stage 0 on IPU 0 needs 95.2 kB (33.3 kB "
-                      "for weights and gradients, 33.3 kB for the optimizer's state, 6.1 kB for "
-                      "micro-batches in flight, 22.5 kB for scratch), an IPU has "),
+  EXPECT_EQ(text.find("stage 0 on IPU 0 needs 95.2 kB (33.3 kB for weights and gradients, 33.3 kB "
+                      "for the optimizer's state, 6.1 kB for micro-batches in flight, 22.5 kB for "
+                      "scratch), an IPU has "),
             0U)
       << text;
   return text.substr(text.find(what) + what.size());
@@ -59,26 +59,22 @@ std::string remedies_within(std::int64_t bytes) {
 TEST(FittingPlan, IsAdvisedOfInOneOrder) {
   EXPECT_EQ(
       remedies_within(94'000),
-      "the optimizer's state in the host store (options.training.offload.optimizer_state), which "
-      "needs 62.0 kB on the fullest IPU; or the gradient sums in the host store "
-      "(options.training.offload.accumulators), which needs 89.1 kB on the fullest IPU; or the "
-      "activations in the host store (options.training.offload.activations), which needs 89.1 kB "
-      "on the fullest IPU; or the optimizer's state divided among the replicas "
-      "(options.training.sharding.optimizer_state), which needs 78.6 kB on the fullest IPU; or the "
-      "schedule interleaved, which needs 93.2 kB on the fullest IPU; or the schedule sequential, "
-      "which needs 91.1 kB on the fullest IPU; or micro-batches of 6 samples instead of 8, which "
-      "needs 93.2 kB on the fullest IPU; or smaller stages");
+      "the optimizer's state in the host store, which needs 62.0 kB on the fullest IPU; or the "
+      "gradient sums in the host store, which needs 89.1 kB on the fullest IPU; or the activations "
+      "in the host store, which needs 89.1 kB on the fullest IPU; or the optimizer's state divided "
+      "among the replicas, which needs 78.6 kB on the fullest IPU; or the schedule interleaved, "
+      "which needs 93.2 kB on the fullest IPU; or the schedule sequential, which needs 91.1 kB on "
+      "the fullest IPU; or micro-batches of 6 samples instead of 8, which needs 93.2 kB on the "
+      "fullest IPU; or smaller stages");
 }
 
 // No single class is enough, and two are, so that three are not offered.
 TEST(FittingPlan, KeepsNoMoreClassesInTheHostStoreThanAreEnough) {
-  EXPECT_EQ(remedies_within(60'000),
-            "the optimizer's state and the gradient sums in the host store "
-            "(options.training.offload.optimizer_state, options.training.offload.accumulators), "
-            "which needs 55.8 kB on the fullest IPU; or the optimizer's state and the activations "
-            "in the host store (options.training.offload.optimizer_state, "
-            "options.training.offload.activations), which needs 55.8 kB on the fullest IPU; or "
-            "smaller stages");
+  EXPECT_EQ(
+      remedies_within(60'000),
+      "the optimizer's state and the gradient sums in the host store, which needs 55.8 kB on "
+      "the fullest IPU; or the optimizer's state and the activations in the host store, which "
+      "needs 55.8 kB on the fullest IPU; or smaller stages");
 }
 
 }  // namespace

@@ -9,30 +9,42 @@
 namespace penstock::graph {
 namespace {
 
-using Names = std::vector<std::string>;
-
 constexpr Offload on{.on = true};
 
-Names names(const OffloadOptions& offload, bool training) {
-  Names result;
-  for (const OffloadChoice& choice : offload_choices(offload, training))
-    result.push_back(choice.name);
+/// Returns the remedies as texts, with the numbers of their options: those that are turned on, and
+/// after a minus, those that are turned off.
+std::vector<std::string> remedies(const OffloadOptions& offload, bool training,
+                                  bool phased = false) {
+  const auto numbers = [](const std::vector<Option>& options, const std::string& before) {
+    std::string text;
+    for (const Option option : options) text += before + std::to_string(static_cast<int>(option));
+    return text;
+  };
+  std::vector<std::string> result;
+  for (const OffloadChoice& choice : offload_choices(offload, training, phased))
+    result.push_back(choice.remedy.text + numbers(choice.remedy.turned_on, " ") +
+                     numbers(choice.remedy.turned_off, " -"));
   return result;
 }
 
+std::string number(Option option) {
+  return std::to_string(static_cast<int>(option));
+}
+
 TEST(OffloadChoices, AreTheClassesThatAreNotOnAndAllOfThemTogether) {
-  EXPECT_EQ(names({.optimizer_state = on, .weights = on}, true),
-            (Names{"the gradient sums in the host store (options.training.offload.accumulators)",
-                   "the activations in the host store (options.training.offload.activations)",
-                   "the gradient sums and the activations in the host store "
-                   "(options.training.offload.accumulators, "
-                   "options.training.offload.activations)"}));
-  EXPECT_EQ(names({}, true).size(), 15u);
-  EXPECT_EQ(names({}, false),
-            Names{"the weights in the host store (options.training.offload.weights)"});
-  EXPECT_EQ(names({.weights = on}, false), Names{});
-  EXPECT_EQ(offload_choices({}, false, true).at(0).name,
-            "the weights in the host store (not options.topology.phased.on_ipu.weights)");
+  const std::string sums = number(Option::offload_accumulators),
+                    activations = number(Option::offload_activations),
+                    weights = number(Option::offload_weights);
+  EXPECT_EQ(remedies({.optimizer_state = on, .weights = on}, true),
+            (std::vector<std::string>{"the gradient sums in the host store " + sums,
+                                      "the activations in the host store " + activations,
+                                      "the gradient sums and the activations in the host store " +
+                                          sums + " " + activations}));
+  EXPECT_EQ(remedies({}, true).size(), 15u);
+  EXPECT_EQ(remedies({}, false), std::vector{"the weights in the host store " + weights});
+  EXPECT_EQ(remedies({.weights = on}, false), std::vector<std::string>{});
+  EXPECT_EQ(remedies({}, false, true),
+            std::vector{"the weights in the host store -" + number(Option::weights_on_ipu)});
 }
 
 TEST(OffloadChoices, KeepTheMinimumOfEachClass) {
@@ -48,8 +60,10 @@ TEST(OffloadChoices, KeepTheMinimumOfEachClass) {
   EXPECT_EQ(classes, 4);
 }
 
-Names warnings(const OffloadOptions& offload, bool training = true, std::int32_t kept = 1,
-               std::optional<PhaseRequest> phased = {}) {
+using Notes = std::vector<Note>;
+
+Notes notes(const OffloadOptions& offload, bool training = true, std::int32_t kept = 1,
+            std::optional<PhaseRequest> phased = {}) {
   testing::ModelBuilder model;
   const ValueId x = model.apply("tanh", {model.linear("fc", model.input("x", {6}), 6)}, {}, "y");
   model.output("y", x);
@@ -59,34 +73,35 @@ Names warnings(const OffloadOptions& offload, bool training = true, std::int32_t
   if (request.phased) request.schedule = &find_schedule("sequential");
   request.memory.offload_state = offload.optimizer_state;
   request.memory.state = [=](const std::string&) { return KeptState{.tensors = kept}; };
-  return compile(model.graph(), request).report.warnings;
+  return compile(model.graph(), request).notes;
 }
 
 TEST(IdleOffload, IsNotedWhereEveryTensorIsTooSmall) {
   const Offload weight{.on = true, .minimum_bytes = 6 * 6 * 4};
   const Offload more{.on = true, .minimum_bytes = weight.minimum_bytes + 1};
-  EXPECT_EQ(warnings({.optimizer_state = weight, .accumulators = weight, .weights = weight}),
-            Names{});
-  const auto note = [](const std::string& name, int bytes, int largest) {
-    return "options.training.offload." + name +
-           ".minimum_bytes: nothing is kept in the host store: no tensor has " +
-           std::to_string(bytes) + " bytes, the largest has " + std::to_string(largest);
+  EXPECT_EQ(notes({.optimizer_state = weight, .accumulators = weight, .weights = weight}), Notes{});
+  const auto note = [](Option about, int bytes, int largest) {
+    return Note{about, "nothing is kept in the host store: no tensor has " + std::to_string(bytes) +
+                           " bytes, the largest has " + std::to_string(largest)};
   };
-  EXPECT_EQ(warnings({more, more, more, more}),
-            (Names{note("optimizer_state", 145, 144), note("accumulators", 145, 144),
-                   note("activations", 145, 72), note("weights", 145, 144)}));
-  EXPECT_EQ(warnings({.activations = {.on = true, .minimum_bytes = 72}}), Names{});
-  EXPECT_EQ(warnings({more, more, more, more}, false), Names{note("weights", 145, 144)});
+  EXPECT_EQ(notes({more, more, more, more}),
+            (Notes{note(Option::least_offloaded_optimizer_state, 145, 144),
+                   note(Option::least_offloaded_accumulators, 145, 144),
+                   note(Option::least_offloaded_activations, 145, 72),
+                   note(Option::least_offloaded_weights, 145, 144)}));
+  EXPECT_EQ(notes({.activations = {.on = true, .minimum_bytes = 72}}), Notes{});
+  EXPECT_EQ(notes({more, more, more, more}, false),
+            Notes{note(Option::least_offloaded_weights, 145, 144)});
 }
 
 TEST(IdleOffload, IsNotedWhereTheOptimizerKeepsNoState) {
   const OffloadOptions state{.optimizer_state = on};
-  EXPECT_EQ(warnings(state, true, 0),
-            Names{"options.training.offload.optimizer_state: the optimizer keeps no state, and "
-                  "nothing is kept in the host store"});
-  EXPECT_EQ(warnings(state, true, 1), Names{});
-  EXPECT_EQ(warnings(state, false, 0), Names{});
-  EXPECT_EQ(warnings(state, true, 0, PhaseRequest{}), Names{}) << "phases turn it on";
+  EXPECT_EQ(notes(state, true, 0),
+            (Notes{{Option::offload_optimizer_state,
+                    "the optimizer keeps no state, and nothing is kept in the host store"}}));
+  EXPECT_EQ(notes(state, true, 1), Notes{});
+  EXPECT_EQ(notes(state, false, 0), Notes{});
+  EXPECT_EQ(notes(state, true, 0, PhaseRequest{}), Notes{}) << "phases turn it on";
 }
 
 }  // namespace

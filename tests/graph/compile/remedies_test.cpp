@@ -13,6 +13,14 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
+/// Returns what the remedies are and what they lead to.
+Texts texts(const Remedies& remedies) {
+  Texts result;
+  for (const Remedy& remedy : remedies.found())
+    result.push_back(remedy.text + ", " + remedy.consequence);
+  return result;
+}
+
 const std::string recomputation = "recomputation, which needs ";
 
 /// Returns the remedy that a plan in which the stages have such stashes is, within so many bytes.
@@ -23,8 +31,8 @@ Texts recomputed_within(std::int64_t bytes, std::int64_t first_stash, std::int64
   recomputed.stages[1].stash_bytes = second_stash;
   const MemoryBudget budget{.bytes = bytes};
   Remedies remedies(failed, 1, budget);
-  remedies.try_plan("recomputation", recomputed, budget);
-  return remedies.texts();
+  remedies.try_plan(penstock::graph::recomputation(), recomputed, budget);
+  return texts(remedies);
 }
 
 TEST(Remedies, AreThosePlansThatFit) {
@@ -44,7 +52,7 @@ TEST(Remedies, AreSchedulesWithFewerMicroBatchesInFlight) {
     const MemoryBudget budget{.bytes = bytes};
     Remedies remedies(failed, 1, budget);
     remedies.try_schedules();
-    return remedies.texts();
+    return texts(remedies);
   };
   EXPECT_EQ(schedules_within(4000),
             Texts{"the schedule sequential, which needs 3.5 kB on the fullest IPU"});
@@ -62,12 +70,11 @@ TEST(Remedies, AreShardsWhereTheyAreEnough) {
     budget.replicas = 2;
     Remedies remedies(failed, 1, budget);
     remedies.try_shards();
-    return remedies.texts();
+    return texts(remedies);
   };
   EXPECT_EQ(shards_within(6500),
-            Texts{"the optimizer's state divided among the replicas "
-                  "(options.training.sharding.optimizer_state), which needs 6.5 kB on the fullest "
-                  "IPU"});
+            Texts{"the optimizer's state divided among the replicas, which needs 6.5 kB on the "
+                  "fullest IPU"});
   EXPECT_EQ(shards_within(6499), Texts());
 }
 
@@ -82,13 +89,13 @@ Texts classes_within(std::int64_t bytes) {
   without_state.offload_state.on = true;
   Remedies remedies(failed, 1, budget);
   const auto offer = [&](const char* name, const Plan& plan, const MemoryBudget& of, int classes) {
-    if (remedies.is_wanted(classes)) remedies.try_plan(name, plan, of, classes);
+    if (remedies.is_wanted(classes)) remedies.try_plan({.text = name}, plan, of, classes);
   };
   offer("the state", failed, without_state, 1);
   offer("the sums", without_sums, budget, 1);
   offer("both", without_sums, without_state, 2);
   offer("recomputation", failed, budget, 0);
-  return remedies.texts();
+  return texts(remedies);
 }
 
 // 4.3, A8: two classes together where one alone is not enough, and only there.
@@ -116,9 +123,8 @@ TEST(Remedies, AreSmallerMicroBatches) {
   Remedies remedies(failed, 1, budget);
   remedies.try_batch(plan_of(9));
   remedies.try_batch(plan_of(1));
-  EXPECT_EQ(remedies.texts(),
-            (Texts{"micro-batches of 9 samples instead of 40, which needs 900 B",
-                   "micro-batches of 1 sample instead of 40, which needs 100 B"}));
+  EXPECT_EQ(texts(remedies), (Texts{"micro-batches of 9 samples instead of 40, which needs 900 B",
+                                    "micro-batches of 1 sample instead of 40, which needs 100 B"}));
 }
 
 /// Returns the largest micro-batch that is found of those that `fits` takes, and that no more are

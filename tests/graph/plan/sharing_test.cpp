@@ -268,26 +268,28 @@ TEST(ThreadsPerIpu, AreGivenUpBeforeAPlanIsRefusedUnlessAskedFor) {
   EXPECT_EQ(bytes_needed(0), alone);
 }
 
-std::vector<std::string> warnings_of(CompileRequest request) {
+std::vector<Note> notes_of(CompileRequest request) {
   request.training = true;
   request.gradient_accumulation = 8;
-  return compile(testing::random_network(1).graph(), request).report.warnings;
+  return compile(testing::random_network(1).graph(), request).notes;
 }
 
 TEST(ThreadsPerIpu, AreWarnedOfIfTheyAreMoreThanTheCores) {
-  const auto before = warnings_of({});
+  const auto before = notes_of({});
   const auto added = [&](const CompileRequest& request) {
-    const auto now = warnings_of(request);
+    const auto now = notes_of(request);
     EXPECT_EQ(now.size(), before.size() + 1);
-    return now.empty() ? "" : now.front();
+    return now.empty() ? Note{} : now.front();
   };
   EXPECT_EQ(added({.threads_per_ipu = 3, .cores = 2}),
-            "threads_per_ipu: 3 threads of each of 4 IPUs are more than the machine's 2 cores: "
-            "they take turns");
+            (Note{Option::threads_per_ipu,
+                  "3 threads of each of 4 IPUs are more than the machine's 2 cores: they take "
+                  "turns"}));
   EXPECT_EQ(added({.threads = 5, .cores = 2}),
-            "threads: 5 worker threads are more than the machine's 2 cores: they take turns");
-  EXPECT_EQ(warnings_of({.threads = 2, .threads_per_ipu = 1, .cores = 2}), before);
-  EXPECT_EQ(warnings_of({.threads_per_ipu = 0, .cores = 2}), before);
+            (Note{Option::threads,
+                  "5 worker threads are more than the machine's 2 cores: they take turns"}));
+  EXPECT_EQ(notes_of({.threads = 2, .threads_per_ipu = 1, .cores = 2}), before);
+  EXPECT_EQ(notes_of({.threads_per_ipu = 0, .cores = 2}), before);
 }
 
 }  // namespace

@@ -1,0 +1,13 @@
+// option_name() spells the options that the compiler's advice is about as hosts set them.
+#pragma once
+
+#include <string_view>
+
+#include "graph/compile/advice.hpp"
+
+namespace penstock {
+
+/// Returns a name such as "options.training.offload.weights". Any thread may call this.
+std::string_view option_name(graph::Option option);
+
+}  // namespace penstock
