@@ -1,12 +1,14 @@
 #include "engine/host_call.hpp"
 
+#include <utility>
+
 namespace penstock {
 
-HostCall::HostCall(ModelBody& model, std::string_view name) try
+HostCall::HostCall(std::shared_ptr<ModelBody> model, std::string_view name) try
     : name_(name),
-      calls_(model.calls()),
+      calls_(model->calls()),
       under_way_(*calls_, name),
-      model_(model.shared_from_this()),
+      model_(std::move(model)),
       inputs_(*model_, name),
       lines_(*calls_, model_->running().log()) {
   alone_.emplace(under_way_);

@@ -2,12 +2,13 @@
 // is the one call of its Model, its arithmetic is canonical, and lines of the log wait for its end.
 // At both ends, inputs of this call and of earlier ones that the engine has done with are released
 // on the thread that calls. Their deleters are the host's, and may destroy the handle whose
-// function makes the call: after the constructor, that function may use only a copy of the pointer.
+// function makes the call. From the constructor on, that function may use the model, which the call
+// keeps, but not the handle. If the call is the last to keep the model, the model ends inside it.
 //
-//   const std::shared_ptr<Impl> impl = impl_;
-//   HostCall call(*impl, "TrainingModel::step");
+//   Impl& impl = *impl_;
+//   HostCall call(impl_, "TrainingModel::step");
 //   try {
-//     StepResult result = impl->run(inputs, stop);
+//     StepResult result = impl.run(inputs, stop);
 //     call.end();
 //     return result;
 //   } catch (...) {
@@ -31,10 +32,9 @@ namespace penstock {
 
 class HostCall {
  public:
-  /// Begins the call `name`, a literal, of `model`, which a shared pointer keeps until the call has
-  /// ended.
+  /// Begins the call `name`, a literal, of `model`, which it keeps until the call has ended.
   /// @throws Error busy or closed as ModelCall; busy while a layer is being added; out_of_memory.
-  HostCall(ModelBody& model, std::string_view name);
+  HostCall(std::shared_ptr<ModelBody> model, std::string_view name);
   HostCall(const HostCall&) = delete;
   HostCall& operator=(const HostCall&) = delete;
 
@@ -48,8 +48,8 @@ class HostCall {
   [[noreturn]] void fail() const { rethrow_to_host(name_); }
 
  private:
-  /// Releases the host's inputs at both ends. In a process that was forked inside the call, they
-  /// are left as they are.
+  /// Releases the host's inputs at both ends, but not at the end in a process that was forked
+  /// inside the call.
   class ReturnedInputs {
    public:
     /// @throws Error busy while a layer is being added; closed in a process that a deleter of the
@@ -73,19 +73,19 @@ class HostCall {
   std::optional<ModelCall::Undisturbed> alone_;  // Is there until end().
 };
 
-/// Returns what `call` returns, to which `*model` is given: a HostCall of one expression. `model`
-/// is a copy, because the call may destroy the handle that has the original.
+/// Returns what `call` returns, to which `*model` is given: a HostCall of one expression.
 /// @throws Error as the constructor of HostCall and HostCall::end(); what `call` throws, as
 /// rethrow_to_host() does.
 template <class Impl>
-auto as_one_call(std::shared_ptr<Impl> model, std::string_view name, const auto& call) {
-  HostCall under_way(*model, name);
+auto as_one_call(const std::shared_ptr<Impl>& model, std::string_view name, const auto& call) {
+  Impl& impl = *model;
+  HostCall under_way(model, name);
   try {
-    if constexpr (std::is_void_v<decltype(call(*model))>) {
-      call(*model);
+    if constexpr (std::is_void_v<decltype(call(impl))>) {
+      call(impl);
       under_way.end();
     } else {
-      auto result = call(*model);
+      auto result = call(impl);
       under_way.end();
       return result;
     }

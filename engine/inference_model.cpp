@@ -1,5 +1,7 @@
 #include "penstock/inference_model.hpp"
 
+#include <utility>
+
 #include "engine/end_model.hpp"
 #include "engine/host_call.hpp"
 #include "engine/model/model_access.hpp"
@@ -50,9 +52,11 @@ InferenceModel::InferenceModel(InferenceModel&&) noexcept = default;
 
 InferenceModel& InferenceModel::operator=(InferenceModel&& other) noexcept {
   if (this == &other) return *this;
-  end_model(impl_);
-  impl_ = std::move(other.impl_);
-  return *this;
+  // As the old model ends, a deleter of the host's may destroy this handle.
+  std::shared_ptr<Impl> old = std::exchange(impl_, std::move(other.impl_));
+  InferenceModel& result = *this;
+  end_model(old);
+  return result;
 }
 
 void InferenceModel::detach() {
@@ -81,10 +85,10 @@ std::int64_t InferenceModel::samples_per_run() const noexcept {
   return impl_->call_size().samples();
 }
 StepResult InferenceModel::run(std::span<const Tensor> inputs, std::stop_token stop) {
-  const std::shared_ptr<Impl> impl = impl_;
-  HostCall call(*impl, "InferenceModel::run");
+  Impl& impl = *impl_;
+  HostCall call(impl_, "InferenceModel::run");
   try {
-    StepResult result = impl->run(inputs, stop);
+    StepResult result = impl.run(inputs, stop);
     call.end();
     return result;
   } catch (...) {

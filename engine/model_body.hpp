@@ -20,7 +20,7 @@
 
 namespace penstock {
 
-class ModelBody : public std::enable_shared_from_this<ModelBody> {
+class ModelBody {
  public:
   /// Compiles `model`, with an optimizer for training, else for inference, and starts it.
   /// @throws Error as the constructor of a TrainingModel.

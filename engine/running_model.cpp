@@ -203,6 +203,9 @@ void RunningModel::attach() {
 // The model's threads are waited for in any case. They come first, so that no weights are lost only
 // because an IPU is still in the middle of something.
 RunningModel::~RunningModel() {
+  // What the plans have trained is read before the system ends. A plan for short calls shares the
+  // system, which goes on.
+  if (runtime_ && !host_of_) runtime_->prepare_to_end();
   if (runtime_) runtime_->end_for_good();
   weights_->detach(*this);
 }

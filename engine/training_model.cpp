@@ -1,5 +1,7 @@
 #include "penstock/training_model.hpp"
 
+#include <utility>
+
 #include "engine/end_model.hpp"
 #include "engine/files/weights_file.hpp"
 #include "engine/host_call.hpp"
@@ -110,9 +112,11 @@ TrainingModel::TrainingModel(TrainingModel&&) noexcept = default;
 
 TrainingModel& TrainingModel::operator=(TrainingModel&& other) noexcept {
   if (this == &other) return *this;
-  end_model(impl_);
-  impl_ = std::move(other.impl_);
-  return *this;
+  // As the old model ends, a deleter of the host's may destroy this handle.
+  std::shared_ptr<Impl> old = std::exchange(impl_, std::move(other.impl_));
+  TrainingModel& result = *this;
+  end_model(old);
+  return result;
 }
 
 void TrainingModel::detach() {
@@ -135,10 +139,10 @@ StepResult TrainingModel::outline() const {
   return or_out_of_memory("TrainingModel::outline", [&] { return impl_->running().outline(); });
 }
 StepResult TrainingModel::step(std::span<const Tensor> inputs, std::stop_token stop) {
-  const std::shared_ptr<Impl> impl = impl_;
-  HostCall call(*impl, "TrainingModel::step");
+  Impl& impl = *impl_;
+  HostCall call(impl_, "TrainingModel::step");
   try {
-    StepResult result = impl->run(inputs, stop);
+    StepResult result = impl.run(inputs, stop);
     call.end();
     return result;
   } catch (...) {

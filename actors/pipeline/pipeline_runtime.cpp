@@ -165,6 +165,10 @@ std::uint64_t PipelineRuntime::updates() const {
   return setup_->update_count->total();
 }
 
+void PipelineRuntime::prepare_to_end() noexcept {
+  system_->prepare_to_end();
+}
+
 ActorSystem& PipelineRuntime::system() {
   return *system_;
 }

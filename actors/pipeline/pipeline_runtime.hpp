@@ -88,6 +88,10 @@ class PipelineRuntime {
   /// go of the system's threads next waits as long in any case.
   void end_for_good() noexcept;
 
+  /// Lets the calling thread, which is to end the system, do what has to be done before, with memory
+  /// that was kept back for it.
+  void prepare_to_end() noexcept;
+
   ActorSystem& system();
   /// Returns the system for another runtime to share.
   const std::shared_ptr<ActorSystem>& shared_system() const { return system_; }

@@ -47,7 +47,7 @@ ActorSystem::ActorSystem(const SystemOptions& options) : config_(options), syste
 ActorSystem::~ActorSystem() {
   // CAF uses its variable of this thread in the system's destructor. Without memory, that is still
   // right for a thread that has used CAF before, and a destructor cannot refuse the others.
-  static_cast<void>(entry_memory_.enter_caf_with_it());
+  prepare_to_end();
   run_pending();
   roll_.tell_all();
   run_pending();

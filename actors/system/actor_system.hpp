@@ -82,6 +82,10 @@ class ActorSystem {
     return spawn(where, Watched{}, std::move(body), std::forward<Args>(args)...);
   }
 
+  /// Lets the calling thread, which is to end this system, use CAF and throw, with memory that was
+  /// kept back for it. The destructor does so, too; whoever does more before it calls this first.
+  void prepare_to_end() noexcept { static_cast<void>(entry_memory_.enter_caf_with_it()); }
+
  private:
   /// The place where an actor will run. It gives back the thread of one that could not be started.
   struct Place {

@@ -43,13 +43,6 @@ void Workers::end() noexcept {
   threads_.clear();  // This waits for them.
 }
 
-// The host may have loaded libraries while this thread has waited.
-caf::resumable* Workers::next_job() noexcept {
-  caf::resumable* const job = jobs_.pop();
-  static_cast<void>(prepare_to_throw());
-  return job;
-}
-
 void Workers::work() noexcept {
   if (!try_to_enter_caf()) {
     refused_ = true;
@@ -57,13 +50,14 @@ void Workers::work() noexcept {
   }
   --entering_;
   entering_.notify_one();
-  caf::resumable* job = next_job();
+  caf::resumable* job = jobs_.pop();
   while (job) {
+    static_cast<void>(prepare_to_throw());  // The host may have loaded libraries meanwhile.
     if (job->resume(this, max_throughput_) == caf::resumable::resume_later) {
       job = jobs_.exchange(job);
     } else {
       intrusive_ptr_release(job);
-      job = next_job();
+      job = jobs_.pop();
     }
   }
   --running_;

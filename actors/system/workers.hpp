@@ -44,9 +44,6 @@ class Workers final : public caf::execution_unit {
 
  private:
   void work() noexcept;
-  /// Waits for a job, and prepares the calling thread to throw in it. Returns null once this is
-  /// closed and nobody has mail.
-  caf::resumable* next_job() noexcept;
   void wait_until_entered() noexcept;
   /// Ends the threads that have been started. @throws Error
   [[noreturn]] void refuse(int count, const std::string& reason);

@@ -62,9 +62,10 @@ bool NotedExceptions::has(const std::length_error& error) const noexcept {
 }
 
 MemoryWatch::MemoryWatch() noexcept {
-  if (outermost()) return;
-  // If there is no memory to prepare with, the call is tried nevertheless.
+  // If there is no memory to prepare with, the call is tried nevertheless. The host may have loaded
+  // libraries in a function that an outer call has called.
   static_cast<void>(prepare_to_throw());
+  if (outermost()) return;
   noted_.emplace();
   outermost() = this;
 }

@@ -8,8 +8,9 @@
 namespace penstock {
 namespace {
 
-// The GNU C library gives memory back to the system when a block of 64 KiB or more is freed. That
-// would take time whenever a thread begins, so this block is smaller.
+// When a block is freed that has 64 KiB or more together with its free neighbours, the GNU C
+// library looks for memory to give back to the system, which takes time. It does so the more
+// seldom, the smaller this block is.
 constexpr std::size_t variables_bytes = std::size_t{32} << 10;
 
 /// Makes the loader find room, if it has any left, for the variables that libstdc++ keeps for each

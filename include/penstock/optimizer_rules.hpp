@@ -16,8 +16,7 @@ struct OptimizerConstant {
   /// Is PyTorch's name of the same argument, such as "betas[0]"; empty if PyTorch has none.
   std::string_view torch_name;
   /// Says what the constant is, such as "share of the mean gradient that stays from update to
-  /// update", or what the rule does if the switch is on, such as "look one update
-  /// ahead".
+  /// update", or what the rule does if the switch is on, such as "look one update ahead".
   std::string_view meaning;
   bool is_switch = false;    ///< Says whether the constant is a switch: 1 is on, and 0 is off.
   double default_value = 0;  ///< Is the value that the rule's settings have unless it is changed.

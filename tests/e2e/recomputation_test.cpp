@@ -105,7 +105,8 @@ TEST(Recomputation, MakesAModelFitThatDidNot) {
   EXPECT_NO_THROW(training_with(tight));
   tight.training.recompute = false;
   const std::string text = refusal(Errc::out_of_memory, [&] { training_with(tight); });
-  EXPECT_NE(text.find("; or recomputation, which needs "), text.npos) << text;
+  EXPECT_NE(text.find("; or recomputation (options.training.recompute), which needs "), text.npos)
+      << text;
 }
 
 TEST(Recomputation, OfASingleStageIsNoneAndSaysSo) {

@@ -2,17 +2,20 @@
 // model ends with the call.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "penstock/penstock.hpp"
 #include "tests/engine/same_weights.hpp"
 #include "tests/engine/short_call_models.hpp"
+#include "tests/support/latch.hpp"
 #include "tests/support/thread_count.hpp"
 
 namespace penstock::testing {
@@ -158,6 +161,72 @@ TEST(DestroyedModels, EndWithTheCallThatReleasesSamplesWhoseDeleterDestroysThem)
     int attempts = 0;
     while (!is_destroyed_inside(call)) ASSERT_LT(++attempts, 1000);
   }
+}
+
+/// Returns samples that make a call fail, the release of which calls `released`.
+std::vector<Tensor> failing_samples(const std::function<void()>& released) {
+  std::vector<Tensor> inputs = samples(full, 9);
+  const auto release = [released, x = inputs[0]](const std::byte*) { released(); };
+  inputs[0] = Tensor::wrap(inputs[0].dtype(), inputs[0].shape(),
+                           std::shared_ptr<const std::byte>(inputs[0].raw(), release));
+  return inputs;
+}
+
+// A model that has failed holds its samples until it ends.
+TEST(DestroyedModels, AreReplacedThoughADeleterOfTheirSamplesDestroysTheHandle) {
+  const std::size_t threads = thread_count();
+  {
+    Host host;
+    std::optional<InferenceModel>& serving = host.serving;
+    std::optional<TrainingModel>& training = host.training;
+    EXPECT_THROW(training->step(failing_samples([&] { training.reset(); })), Error);
+    EXPECT_THROW(serving->run(failing_samples([&] { serving.reset(); })), Error);
+    ASSERT_TRUE(training && serving);
+    *training = TrainingModel(host.weights, host.options(), AdamW{});
+    *serving = InferenceModel(host.weights, host.options());
+    EXPECT_FALSE(training || serving);
+  }
+  EXPECT_TRUE(threads_fall_to(threads));
+}
+
+/// Calls `call` again and again until no other thread is in a call of the model.
+void call_when_free(const std::function<void()>& call) {
+  for (;;) try {
+      return call();
+    } catch (const Error& error) {
+      if (error.code() != Errc::busy) throw;
+    }
+}
+
+/// Has the log of a step destroy the step's model while another thread waits for its turn to begin
+/// a call of the same Model. That call does not end before the step has returned, or a minute is
+/// over. Returns whether the step has returned in that minute.
+bool returns_before_the_next_call_ends() {
+  std::atomic<bool> is_destroyed = false;
+  Host host([&](Host& told) {
+    told.training.reset();
+    is_destroyed = true;
+  });
+  const Latch returned;
+  bool in_time = true;
+  Options options = host.options();
+  options.runtime.log = [&](std::string_view) {
+    if (is_destroyed) in_time = in_time && returned.wait();
+  };
+  std::thread next([&, model = host.weights] {
+    const auto make = [&] { InferenceModel(model, options); };
+    while (!is_destroyed) call_when_free(make);
+    call_when_free(make);
+  });
+  host.armed = true;
+  call_when_free([&] { host.training->step(samples(full)); });
+  returned.open();
+  next.join();
+  return in_time;
+}
+
+TEST(DestroyedModels, EndInsideTheirCallAndWaitForNoOther) {
+  for (int round = 0; round < 50; ++round) ASSERT_TRUE(returns_before_the_next_call_ends());
 }
 
 TEST(DestroyedModels, LeaveTheNewestWeightsWhenTheyEndInsideACallOfAnotherModel) {

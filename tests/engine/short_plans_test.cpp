@@ -55,7 +55,7 @@ Made made_after(int refusals, bool training, Options options = {.batch_size = 3}
   options.runtime.log = [&](std::string_view line) { made.lines.emplace_back(line); };
   const LogScope scope;
   make_fit(options, training, Log(options.runtime, scope), [&](const Options&) {
-    if (made.attempts++ < refusals) throw graph::IpuMemoryRefusal("too small");
+    if (made.attempts++ < refusals) throw graph::IpuMemoryRefusal({.lack = "too small"});
     return made.attempts;
   });
   return made;

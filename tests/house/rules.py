@@ -59,7 +59,7 @@ THREAD_VARIABLE = re.compile(
     r'\[\[gnu::noipa\]\] [\w:*]+& [\w:]+\(\) noexcept \{\s*static constinit thread_local '
     r'(?:bool|int|std::(?:size_t|u?int\d+_t)|[\w:]+\*) (\w+) = [^;]+;\s*return \1;\s*\}')
 THREAD_WORD = re.compile(r'\b(?:thread_local|__thread)\b')
-THREAD_LIBRARY = re.compile(r'^#include <future>|^(?!\s*//).*\bcall_once\(', re.M)
+THREAD_LIBRARY = re.compile(r'^#include\s*<future>|^(?!\s*//).*\bcall_once\b', re.M)
 # Here the loader is made to find room for what std::call_once() uses.
 THREAD_PREPARATION = 'graph/values/thread_variables.cpp'
 # Targets of these folders have thread_storage_args, see meson.build.

@@ -3,12 +3,12 @@
 // was forked.
 #pragma once
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdlib>
-#include <fstream>
 #include <thread>
 
 #include "tests/support/latch.hpp"
@@ -22,8 +22,13 @@ enum Outcome : int { worked = 1, refused = 2, memory_is_left = 3, went_wrong = 4
 /// is so.
 inline bool take_all_memory() {
   const auto page_bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  std::size_t pages = 0;
-  std::ifstream("/proc/self/statm") >> pages;
+  // This must not prepare the thread for what it does later: a stream would look at variables that
+  // libstdc++ keeps for each thread.
+  char text[64] = {};
+  const int file = open("/proc/self/statm", O_RDONLY);
+  const bool is_read = file >= 0 && read(file, text, sizeof(text) - 1) > 0;
+  close(file);
+  const std::size_t pages = is_read ? std::strtoul(text, nullptr, 10) : 0;
   const rlim_t bytes = pages * page_bytes;
   const rlimit limit{bytes, bytes};
   if (pages == 0 || setrlimit(RLIMIT_AS, &limit) != 0) return false;

@@ -52,7 +52,8 @@ constexpr Names names[] = {
     {"options.training.reduction_strategy", "--reduction-strategy"},
     {"options.runtime.cache_directory", "--cache-dir"},
     {"options.runtime.cache_bytes", "--cache-size"},
-    {"optimizer.loss_scaling", "--loss-scaling"}};
+    {"optimizer.loss_scaling", "--loss-scaling"},
+    {"threads_per_ipu", "--threads-per-ipu"}};
 
 }  // namespace
 

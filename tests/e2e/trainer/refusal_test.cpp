@@ -112,7 +112,7 @@ const std::vector<Refusal> topologies{
     {"RecomputingOneStage", with({"--stages", "B1,B2,B3,B4", "--recompute", "0"}),
      "--recompute: expected none, for the only stage never recomputes, got 0"},
     {"TooLittleMemoryWithoutRecomputation", with({"--ipu-memory", "3MB"}),
-     "; or recomputation, which needs "},
+     "; or recomputation (--recompute), which needs "},
     {"IpuOutOfRange", with({"--ipus", "0,1,2,70000"}),
      "--ipus: expected whole numbers from 0 to 65535"}};
 

@@ -7,9 +7,10 @@
      Another plug-in has been loaded, and has thrown. One thread trains a model, and another one
    makes a model only, before memory runs out on a thread of the plug-in's. None of these threads
    has thrown anything so far.
-   Usage: host PLUGIN crowded OTHER
-     One thread makes a model, has many copies of another library loaded, makes another model, and
-   then throws for the first time, when memory has run out. */
+   Usage: host PLUGIN crowded|inside|reader OTHER
+     A thread makes a model, loads many copies of another library, makes another model, and then
+   throws for the first time, when memory has run out; it does so inside a step, or not. Or a reader
+   of the engine's has read when the copies are loaded, and throws when memory has run out. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -25,6 +26,8 @@
 static sem_t has_called, memory_ran_out;
 static void (*make)(void);
 static void (*train)(void);
+static void (*call_inside)(void (*function)(void));
+static void (*read_batch)(void);
 static int (*take)(void);
 static int (*is_batch_refused)(void);
 static int (*is_refused)(void);
@@ -61,10 +64,12 @@ static int load(const char* path) {
   if (!plugin) return 0;
   *(void**)&make = dlsym(plugin, "make_a_model");
   *(void**)&train = dlsym(plugin, "train_a_model");
+  *(void**)&call_inside = dlsym(plugin, "call_inside_a_step");
+  *(void**)&read_batch = dlsym(plugin, "read_a_batch");
   *(void**)&take = dlsym(plugin, "take_memory");
   *(void**)&is_batch_refused = dlsym(plugin, "is_batch_refused_whose_reader_takes_memory");
   *(void**)&is_refused = dlsym(plugin, "is_refused_for_want_of_memory");
-  return make && train && take && is_batch_refused && is_refused;
+  return make && train && call_inside && read_batch && take && is_batch_refused && is_refused;
 }
 
 static int load_and_throw(const char* path) {
@@ -119,30 +124,52 @@ static int load_copy(const char* path) {
 
 static const char* copied;
 
-static void* call_before_and_after_libraries_are_loaded(void* status) {
+static int load_copies(void) {
+  int copies = 0;
+  while (copies < 40 && load_copy(copied)) ++copies;
+  return copies == 40;
+}
+
+static int status_of_crowd = 3;
+
+static void load_copies_and_call(void) {
+  if (!load_copies()) return;
   make();
-  for (int copies = 0; copies < 40; ++copies)
-    if (!load_copy(copied)) return NULL;
+  status_of_crowd = take() && is_refused() ? 0 : 5;
+}
+
+static void* call_before_and_after_libraries_are_loaded(void* is_inside) {
   make();
-  *(int*)status = take() && is_refused() ? 0 : 5;
+  if (*(int*)is_inside)
+    call_inside(load_copies_and_call);
+  else
+    load_copies_and_call();
   return NULL;
 }
 
-static int call_in_a_crowd(const char* path, const char* other) {
+static int call_in_a_crowd(int is_inside) {
   pthread_t thread;
-  int status = 3;
-  if (!load(path)) return 3;
   train();
-  copied = other;
-  pthread_create(&thread, NULL, call_before_and_after_libraries_are_loaded, &status);
+  pthread_create(&thread, NULL, call_before_and_after_libraries_are_loaded, &is_inside);
   pthread_join(thread, NULL);
-  return status;
+  return status_of_crowd;
+}
+
+static int read_in_a_crowd(void) {
+  read_batch();
+  if (!load_copies()) return 3;
+  return is_batch_refused() ? 0 : 5;
 }
 
 int main(int count, char** arguments) {
   if (count < 3) return 2;
   const char* const way = arguments[2];
-  if (count == 4 && strcmp(way, "behind") == 0) _Exit(call_behind(arguments[1], arguments[3]));
-  if (count == 4 && strcmp(way, "crowded") == 0) _Exit(call_in_a_crowd(arguments[1], arguments[3]));
+  if (count == 4) {
+    copied = arguments[3];
+    if (strcmp(way, "behind") == 0) _Exit(call_behind(arguments[1], arguments[3]));
+    if (!load(arguments[1])) _Exit(3);
+    _Exit(strcmp(way, "reader") == 0 ? read_in_a_crowd()
+                                     : call_in_a_crowd(strcmp(way, "inside") == 0));
+  }
   _Exit(call_from_new_thread(arguments[1], strcmp(way, "before") == 0));
 }

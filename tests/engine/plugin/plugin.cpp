@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "penstock/penstock.hpp"
@@ -19,6 +20,7 @@ using namespace penstock;
 std::optional<Model> model;
 std::optional<TrainingModel> training;
 std::vector<Tensor> samples;
+std::optional<DataLoader> loader;
 
 bool is_out_of_memory(const std::function<void()>& call) {
   try {
@@ -29,13 +31,16 @@ bool is_out_of_memory(const std::function<void()>& call) {
   }
 }
 
-/// Its readers find no memory as soon as they read.
+void (*inside_a_step)() = nullptr;
+bool is_greedy = false;
+
+/// Its readers find no memory as soon as they read when `is_greedy`.
 class GreedyDataset : public Dataset {
  public:
-  std::int64_t size() const override { return 1; }
+  std::int64_t size() const override { return 100; }
   const std::vector<Field>& fields() const override { return fields_; }
   void read(const SampleRequest&, std::span<std::byte* const>) const override {
-    if (testing::take_all_memory()) throw std::bad_alloc();
+    if (is_greedy && testing::take_all_memory()) throw std::bad_alloc();
   }
 
  private:
@@ -53,7 +58,10 @@ void train_a_model() {
   const Value out = model->linear("fc", model->input("x", {4}), 3);
   model->loss(model->identity_loss(out));
   Options options;
-  options.runtime.log = [](std::string_view) {};
+  options.runtime.log_level = LogLevel::debug;
+  options.runtime.log = [](std::string_view) {
+    if (const auto function = std::exchange(inside_a_step, nullptr)) function();
+  };
   training.emplace(*model, options, Sgd{});
   samples = {Tensor::zeros(DType::f32, {1, 4})};
   training->step(samples);
@@ -63,9 +71,23 @@ int take_memory() {
   return testing::take_all_memory();
 }
 
+void call_inside_a_step(void (*function)()) {
+  inside_a_step = function;
+  training->step(samples);
+}
+
+void read_a_batch() {
+  loader.emplace(std::make_shared<GreedyDataset>(), 1);
+  loader->next();
+}
+
 int is_batch_refused_whose_reader_takes_memory() {
-  DataLoader loader(std::make_shared<GreedyDataset>(), 1);
-  return is_out_of_memory([&] { loader.next(); });
+  if (!loader) loader.emplace(std::make_shared<GreedyDataset>(), 1);
+  is_greedy = true;
+  // Batches that were read before are given first.
+  return is_out_of_memory([] {
+    for (int batch = 0; batch < 100; ++batch) loader->next();
+  });
 }
 
 int is_refused_for_want_of_memory() {

@@ -13,8 +13,12 @@ void train_a_model(void);
 /* Takes all memory that the process has, and sees to it that it gets no more. Returns 1 if that is
    so, else 0. */
 int take_memory(void);
-/* Asks a loader for a batch, whose reading thread takes all memory and throws. Returns 1 if Error
-   out_of_memory refuses the batch, else 0. */
+/* Calls `function` from inside a step of the model that train_a_model() has trained. */
+void call_inside_a_step(void (*function)(void));
+/* Asks a new loader for its first batch. */
+void read_a_batch(void);
+/* Asks the loader of read_a_batch(), or else a new one, for a batch, whose reading thread takes all
+   memory and throws. Returns 1 if Error out_of_memory refuses the batch, else 0. */
 int is_batch_refused_whose_reader_takes_memory(void);
 /* Returns 1 if Error out_of_memory refuses a new model, the weights and a step of the one that was
    trained, else 0. */
