@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "graph/values/count_text.hpp"
+#include "graph/values/joined.hpp"
 #include "graph/values/printable.hpp"
 #include "penstock/error.hpp"
 
@@ -37,8 +39,9 @@ std::int64_t samples_in(std::span<const Tensor> inputs, const graph::Plan& plan)
     throw Error(Errc::shape_mismatch, "model " + quoted_text(plan.name) + ": " + text);
   };
   if (inputs.size() != plan.inputs.size())
-    refuse("expected " + std::to_string(plan.inputs.size()) + " input tensors, got " +
-           std::to_string(inputs.size()));
+    refuse("expected " + count_text(std::ssize(plan.inputs), "input tensor") + " (" +
+           joined(plan.inputs, [](const auto& input) { return printable(input.name); }) +
+           "), got " + std::to_string(inputs.size()));
   std::int64_t rows = -1;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const auto& [name, type] = plan.inputs[i];

@@ -81,7 +81,7 @@ std::optional<ShortStep> first_short_step(const Options& model, const DataLoader
   if (ends_short && most > before) {
     const std::int64_t allowed = std::min((last + per_update - 1) / per_update, most - before);
     return ShortStep{std::min(last, allowed * per_update),
-                     "an epoch's last one, which drop_last leaves out"};
+                     "an epoch's last one; DataLoaderOptions::drop_last = true leaves it out"};
   }
   if (options.max_updates && most % per_call != 0 && most / per_call < steps)
     return ShortStep{most % per_call * per_update, "the last one, which max_updates cuts short"};

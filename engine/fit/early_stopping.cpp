@@ -26,11 +26,19 @@ void check(const EarlyStopping& rule) {
     refuse("patience: expected 0 or more, got " + std::to_string(rule.patience));
 }
 
+/// Returns how a training gets a value of its evaluation, if `monitor` is to be one.
+std::string hint_of(const std::string& monitor) {
+  const std::string prefix = "val_";
+  if (!monitor.starts_with(prefix)) return "";
+  return "; FitOptions::validation_model measures it if a metric is named " +
+         quoted_text(monitor.substr(prefix.size()));
+}
+
 void expect_name(const std::string& monitor, const std::vector<std::string>& names) {
   if (std::ranges::find(names, monitor) != names.end()) return;
   throw Error(Errc::invalid_argument,
               "early stopping: monitor: expected a value of this training, " +
-                  printable(joined(names)) + ", got " + quoted_text(monitor));
+                  printable(joined(names)) + ", got " + quoted_text(monitor) + hint_of(monitor));
 }
 
 /// Stopper counts the epochs without a gain, and keeps the weights of the last one that was a gain.

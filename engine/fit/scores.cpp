@@ -57,20 +57,21 @@ void check(std::span<const Metric> metrics, const StepResult& outline, const std
 }
 
 Scores::Scores(std::span<const Metric> metrics, bool of_training)
-    : metrics_(metrics),
-      counts_loss_(of_training &&
-                   std::none_of(metrics.begin(), metrics.end(),
-                                [](const Metric& metric) { return metric.name == "loss"; })),
-      scores_(metrics.size()) {
+    : metrics_(metrics), of_training_(of_training), scores_(metrics.size()) {
   check(metrics);
 }
 
+bool Scores::counts(const Metric& metric) const {
+  return !of_training_ || metric.name != "loss";
+}
+
 bool Scores::add(const StepResult& result, const Batch& batch, const std::stop_token& stop) {
-  if (counts_loss_) {
+  if (of_training_) {
     const std::int64_t samples = batch.front().shape()[0];
     loss_ += {result.mean_loss * static_cast<double>(samples), samples};
   }
   for (std::size_t i = 0; i < metrics_.size(); ++i) {
+    if (!counts(metrics_[i])) continue;
     if (stop.stop_requested()) return false;
     scores_[i] += call_host([&] { return metrics_[i].score(result, batch); });
   }
@@ -85,9 +86,9 @@ Scores& Scores::operator+=(const Scores& other) noexcept {
 
 std::vector<NamedValue> Scores::means(const std::string& prefix) const {
   std::vector<NamedValue> means;
-  if (counts_loss_) means.push_back({prefix + "loss", loss_.mean()});
+  if (of_training_) means.push_back({prefix + "loss", loss_.mean()});
   for (std::size_t i = 0; i < metrics_.size(); ++i)
-    means.push_back({prefix + metrics_[i].name, scores_[i].mean()});
+    if (counts(metrics_[i])) means.push_back({prefix + metrics_[i].name, scores_[i].mean()});
   return means;
 }
 

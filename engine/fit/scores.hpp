@@ -25,8 +25,8 @@ Score score_of(const Tensor& values, const OutputRows& rows);
 
 class Scores {
  public:
-  /// Counts for `metrics`, which outlive this object. Calls of a training have a mean loss: it is
-  /// "loss" unless a metric has that name. @throws Error as check().
+  /// Counts for `metrics`, which outlive this object. Calls of a training have a mean loss over all
+  /// samples: that is "loss", and a metric of that name is left out. @throws Error as check().
   explicit Scores(std::span<const Metric> metrics, bool of_training = false);
 
   /// Adds what a call came to. Once `stop` is asked to stop, no further metric is asked.
@@ -39,8 +39,10 @@ class Scores {
   std::vector<NamedValue> means(const std::string& prefix = "") const;
 
  private:
+  bool counts(const Metric& metric) const;
+
   std::span<const Metric> metrics_;
-  bool counts_loss_;
+  bool of_training_;
   Score loss_;
   std::vector<Score> scores_;  // Has one score for each metric.
 };

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "penstock/standard.hpp"
+
 namespace penstock {
 
 /// Holds the times of one tensor in a call, one for each micro-batch.

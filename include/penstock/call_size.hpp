@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "penstock/standard.hpp"
+
 namespace penstock {
 
 struct Options;

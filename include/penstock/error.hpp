@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "penstock/standard.hpp"
+
 namespace penstock {
 
 /// Says why Penstock has thrown an error. docs/errors.md says of each cause what to do.

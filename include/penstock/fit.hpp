@@ -99,7 +99,9 @@ struct FitOptions {
   std::optional<std::int64_t> steps_per_epoch = {};
   /// The training ends after this many updates, if not before. Its last step is shortened.
   std::optional<std::int64_t> max_updates = {};
-  std::vector<Metric> metrics = {};  ///< Lists the metrics that every record has.
+  /// Lists the metrics that every record has. In the training, a metric sees what a step returns,
+  /// which OutputOptions::mode decides; with OutputMode::all that is every sample.
+  std::vector<Metric> metrics = {};
   /// Is evaluated on `validation_data`, by the same metrics, at the end of each epoch. Either both
   /// fields are set or neither.
   InferenceModel* validation_model = nullptr;
@@ -111,9 +113,9 @@ struct FitOptions {
 /// Trains on batches of `data`. Each batch is for one step, and so has Options::samples_per_step()
 /// samples; only an epoch's last batch, or a batch sampler's batches, may have fewer. The first
 /// fields of a batch are the model's inputs, in their order; further fields are for the metrics.
-/// The loss is the mean over all samples (StepResult::mean_loss), whatever the output mode returns;
-/// a metric named "loss" takes its place. What DataLoader::note() says is logged once, as a warning
-/// if samples are left out.
+/// The loss of a training is the mean over all samples (StepResult::mean_loss), whatever the output
+/// mode returns, and a metric named "loss" counts in the evaluation only. What DataLoader::note()
+/// says is logged once, as a warning if samples are left out.
 /// @throws Error invalid_argument, before the training begins, for options or batch sizes that do
 /// not fit the model, and for a shorter step or run that is certain to come and that a model
 /// refuses (static_shapes, an output mode). A step counts as certain only if no callback can stop

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "penstock/standard.hpp"
+
 namespace penstock {
 
 /// Says in which order stages take IPUs. Where IPUs are linked in two rows, 0, 2, 4, ... and 1, 3,

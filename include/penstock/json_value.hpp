@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "penstock/standard.hpp"
+
 namespace penstock {
 
 /// Is a value of a JSON text, with everything inside it.

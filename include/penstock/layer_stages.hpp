@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "penstock/standard.hpp"
+
 namespace penstock {
 
 /// Says which stage, block and IPU a layer is in.

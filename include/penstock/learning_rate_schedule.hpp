@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "penstock/standard.hpp"
+
 namespace penstock {
 
 /// Has a factor for each update, by which the learning rate of every parameter group is multiplied.

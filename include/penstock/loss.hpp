@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "penstock/standard.hpp"
+
 namespace penstock {
 
 /// Says how the terms of a loss become a number. The mean is over all terms, or over the targets

@@ -4,6 +4,8 @@
 #include <span>
 #include <string_view>
 
+#include "penstock/standard.hpp"
+
 namespace penstock {
 
 /// Returns the one of `known` that `name` most probably stands for, or an empty text if none is

@@ -5,6 +5,8 @@
 #include <optional>
 #include <variant>
 
+#include "penstock/standard.hpp"
+
 namespace penstock {
 
 /// Is the rule of torch.optim.SGD: v = momentum v + (1 - dampening) g; w -= learning_rate v.

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "penstock/standard.hpp"
+
 namespace penstock {
 
 /// Says which stages work at the same time.

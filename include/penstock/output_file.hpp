@@ -14,6 +14,8 @@
 #include <string>
 #include <string_view>
 
+#include "penstock/standard.hpp"
+
 namespace penstock {
 
 class TemporaryFile;

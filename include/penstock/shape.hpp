@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "penstock/standard.hpp"
+
 namespace penstock {
 
 /// Is the type of a tensor's elements: float or std::int64_t.

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "penstock/standard.hpp"
+
 namespace penstock {
 
 /// Says in which direction a micro-batch passes through the stages.

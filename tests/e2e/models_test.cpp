@@ -174,7 +174,7 @@ TEST(TrainingModel, RefusesTensorsThatDoNotFit) {
   TrainingModel training(model, options_for(4, 1), Sgd{});
   const auto good = samples(8);
   EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { training.step({good[0]}); }),
-            "model \"small\": expected 2 input tensors, got 1");
+            "model \"small\": expected 2 input tensors (x, labels), got 1");
   EXPECT_EQ(refusal(Errc::shape_mismatch,
                     [&] {
                       training.step({good[1], good[1]});

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 # defines their functions.
 VALUE_HEADERS = [f'penstock/{name}.hpp'
                  for name in ('call_size', 'error', 'ipu_order', 'optimizer_settings', 'options',
-                              'report', 'shape', 'tensor', 'trace')]
+                              'report', 'shape', 'standard', 'tensor', 'trace')]
 STANDARD = r'[a-z_0-9]+'  # Only the standard library's headers have neither slash nor suffix.
 POSIX = r'dirent\.h|fcntl\.h|pthread\.h|sched\.h|signal\.h|unistd\.h|sys/[a-z]+\.h'
 

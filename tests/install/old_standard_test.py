@@ -1,16 +1,18 @@
 """Usage: old_standard_test.py INCLUDE_DIR COMPILER... A host that is compiled for an older standard
-than C++20 gets one error, which says what to do."""
+than C++20 gets one error, which says what to do; one that includes a single header gets that error
+first."""
+import pathlib
 import subprocess
 import sys
 
-HOST = '#include <penstock/penstock.hpp>\nint main() {}\n'
 include_dir, *compiler = sys.argv[1:]
 
 
-def errors_under(standard):
+def errors_under(standard, header='penstock.hpp'):
+    host = f'#include <penstock/{header}>\nint main() {{}}\n'
     run = subprocess.run(
         [*compiler, f'-std={standard}', f'-I{include_dir}', '-fsyntax-only', '-x', 'c++', '-'],
-        input=HOST, capture_output=True, text=True)
+        input=host, capture_output=True, text=True)
     return [line for line in run.stderr.splitlines() if 'error:' in line]
 
 
@@ -20,3 +22,7 @@ for standard in ('c++14', 'c++17'):
     errors = errors_under(standard)
     if len(errors) != 1 or '-std=c++20' not in errors[0]:
         sys.exit('\n'.join([f'a host compiled as {standard} gets {len(errors)} errors:', *errors]))
+for header in sorted(pathlib.Path(include_dir, 'penstock').glob('*.hpp')):
+    errors = errors_under('c++17', header.name)
+    if header.name != 'version.hpp' and (not errors or '-std=c++20' not in errors[0]):
+        sys.exit('\n'.join([f'a host of {header.name} as C++17 is not told first:', *errors[:1]]))

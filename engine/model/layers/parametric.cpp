@@ -44,7 +44,9 @@ Value Model::conv2d(const std::string& name, Value x, const Conv2dOptions& optio
 Value Model::linear(const std::string& name, Value x, std::int64_t out_features, bool bias) {
   return impl_->calling(graph::linear.name, [&] {
     Layer layer = impl_->layer(graph::linear, name, x);
-    layer.expect_rank(2, "; pass it flatten(x) instead, which has rank 2");
+    layer.expect_rank(2,
+                      "; pass it flatten(x) instead, which has rank 2 (the first dimension counts "
+                      "samples, and input() is told the others)");
     layer.expect_positive("out_features", out_features);
     const std::int64_t in_features = layer.shape()[1];
     const auto start = fan_in_uniform(static_cast<double>(in_features));

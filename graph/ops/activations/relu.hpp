@@ -12,7 +12,7 @@ inline constexpr FlagAttribute relu{"relu"};
 
 /// Computes y = max(x, 0); a NaN stays a NaN. The input x may have any shape.
 extern const Op relu;
-/// Maps (y, dy) to dx = dy where y > 0, else 0.
+/// Maps (y, dy) to dx = dy where y > 0 or y is no number, else 0.
 extern const Op relu_gradient;
 
 /// Serves the backward of an op that may end in a ReLU of its own, by the attribute "relu": returns

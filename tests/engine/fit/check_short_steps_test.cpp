@@ -81,7 +81,9 @@ std::string said(const Options& options, DataLoader data, const FitOptions& fitt
 }
 
 TEST(CheckShortSteps, R2_6_ThatAModelDoesNotTakeAreRefusedBeforeATrainingBegins) {
-  const std::string last = " samples, an epoch's last one, which drop_last leaves out: step: ",
+  const std::string last =
+                        " samples, an epoch's last one; DataLoaderOptions::drop_last = true leaves "
+                        "it out: step: ",
                     cut = " samples, the last one, which max_updates cuts short: step: ",
                     full =
                         "expected 8 samples (batch size x gradient accumulation x device "

@@ -163,13 +163,17 @@ TEST(EarlyStopping, IsRefusedBeforeATrainingWithoutTheValue) {
     return refusal(Errc::invalid_argument, [&] { fit(training, data, options); });
   };
   const std::string expected = "early stopping: monitor: expected a value of this training, ";
-  EXPECT_EQ(refused({}, {}), expected + "loss, got \"val_loss\"");
+  const auto hint = [](const std::string& name) {
+    return "; FitOptions::validation_model measures it if a metric is named \"" + name + "\"";
+  };
+  EXPECT_EQ(refused({}, {}), expected + "loss, got \"val_loss\"" + hint("loss"));
+  EXPECT_EQ(refused({.monitor = "accuracy"}, {}), expected + "loss, got \"accuracy\"");
   EXPECT_EQ(refused({}, {.metrics = {mean_of("y")},
                          .validation_model = &inference,
                          .validation_data = &validation}),
-            expected + "loss, y, val_y, got \"val_loss\"");
+            expected + "loss, y, val_y, got \"val_loss\"" + hint("loss"));
   EXPECT_EQ(refused({.monitor = "val_y"}, {.metrics = {mean_of("y")}}),
-            expected + "loss, y, got \"val_y\"");
+            expected + "loss, y, got \"val_y\"" + hint("y"));
   EXPECT_EQ(training.updates(), 0U);
 }
 

@@ -108,7 +108,7 @@ TEST(Model, ARefusedLayerLeavesNothingBehind) {
   EXPECT_EQ(
       refusal(Errc::shape_mismatch, [&] { model.linear("fc", image, 3); }),
       "linear \"fc\": expected x of rank 2, got [1,1,28,28]; pass it flatten(x) instead, which "
-      "has rank 2");
+      "has rank 2 (the first dimension counts samples, and input() is told the others)");
   EXPECT_EQ(refusal(Errc::shape_mismatch, [&] { model.linear("fc", model.input("n", {}), 3); }),
             "linear \"fc\": expected x of rank 2, got [1]");
   const Value ids = model.input("ids", {4}, DType::i64);

@@ -3,8 +3,15 @@
 
 #include <cstdint>
 #include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
+#include <string>
 
+#include "engine/compile_request.hpp"
+#include "engine/model/model_access.hpp"
+#include "graph/codec/compile_key.hpp"
+#include "penstock/model.hpp"
 #include "penstock/options_json.hpp"
 #include "tests/engine/settings/all_differ.hpp"
 #include "tests/engine/settings/option_fields.hpp"
@@ -118,6 +125,56 @@ TEST(OptionsJson, D1_TheTestsAboveChangeEveryField) {
   expect_all_differ(fields(options.training.sharding), fields(usual.training.sharding));
   expect_all_differ(fields(options.output), fields(usual.output));
   expect_all_differ(fields(options.runtime), fields(usual.runtime));
+}
+
+/// Calls `visit(path, text)` with each field of a group or of the groups in it: its path, such as
+/// "/runtime/trace", and the JSON of options in which it alone is set.
+void for_each_field(const nlohmann::json& group, const std::string& path, const auto& visit) {
+  for (const auto& [name, value] : group.items()) {
+    const std::string inner = path + "/" + name;
+    if (value.is_object()) {
+      for_each_field(value, inner, visit);
+      continue;
+    }
+    nlohmann::json alone;
+    alone[nlohmann::json::json_pointer(inner)] = value;
+    visit(inner, alone.dump());
+  }
+}
+
+/// Returns the key of a compilation with these options.
+std::string key_of(const Options& options) {
+  Model model("network");
+  model.loss(model.mse_loss(model.linear("fc", model.input("x", {2}), 2), model.input("y", {2})));
+  const Optimizer optimizer{AdamW{}};
+  return graph::compile_key(ModelAccess::graph(model),
+                            compile_request(options, &optimizer, {"fc.weight", "fc.bias"}, false));
+}
+
+// A plan that was kept must not serve other options. The others decide nothing of a plan.
+TEST(OptionsJson, EveryOptionOfACompilationIsPartOfItsKey) {
+  const std::set<std::string> of_the_run{"/seed",
+                                         "/static_shapes",
+                                         "/topology/input_group_size",
+                                         "/output/mode",
+                                         "/output/period",
+                                         "/runtime/trace",
+                                         "/runtime/trace_events",
+                                         "/runtime/stall_seconds",
+                                         "/runtime/cache_directory",
+                                         "/runtime/cache_bytes",
+                                         "/runtime/log_level"};
+  std::set<std::string> in_the_key, all;
+  for (const Options& options : {changed(), changed_otherwise(), changed_rule(), changed_phases(),
+                                 changed_backward_phase()}) {
+    for_each_field(nlohmann::json::parse(to_json(options)), "",
+                   [&](const std::string& path, const std::string& text) {
+                     all.insert(path);
+                     if (key_of(options_from_json(text)) != key_of({})) in_the_key.insert(path);
+                   });
+  }
+  for (const std::string& path : all)
+    EXPECT_EQ(in_the_key.contains(path), !of_the_run.contains(path)) << path;
 }
 
 TEST(OptionsJson, D1_IsPrintedAGroupAtATime) {

@@ -3,12 +3,18 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "apps/trainer/options/configuration.hpp"
+#include "apps/trainer/options/engine_options.hpp"
 #include "apps/trainer/options/option_table.hpp"
+#include "apps/trainer/options/rule_options.hpp"
+#include "penstock/data_loader_json.hpp"
 #include "penstock/error.hpp"
+#include "penstock/optimizer_json.hpp"
+#include "penstock/options_json.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 namespace trainer {
@@ -282,6 +288,33 @@ TEST(CommandLine, EveryRowOfTheTableIsTested) {
   std::size_t rows = 0;
   for (const OptionGroup& group : option_groups()) rows += group.rows.size();
   EXPECT_EQ(settings.size(), rows);
+}
+
+/// Returns all that an engine is told of such a run, as text.
+std::string told_to_the_engine(const TrainerOptions& options) {
+  const std::int64_t test_samples = 1 << 20;
+  penstock::Optimizer optimizer = make_optimizer(options.optimizer);
+  optimizer.schedule = make_schedule(options.schedule, 1000);
+  return to_json(training_options(options)) + to_json(inference_options(options, test_samples)) +
+         to_json(optimizer) + to_json(training_loader_options(options)) +
+         to_json(test_loader_options(options));
+}
+
+// The others say what is trained, on what, for how long, and where results go.
+TEST(CommandLine, EveryOptionOfAnEngineReachesIt) {
+  const std::set<std::string> of_the_run{"model",           "init_weights",
+                                         "dataset",         "data_dir",
+                                         "test_batch_size", "epochs",
+                                         "max_updates",     "init_optimizer_state",
+                                         "save_weights",    "save_optimizer_state",
+                                         "metrics",         "profile",
+                                         "profile_dir",     "debug",
+                                         "no_progress"};
+  const std::string usual = told_to_the_engine(read({}).value());
+  for (const Setting& setting : settings) {
+    const bool reaches = told_to_the_engine(read(setting.arguments).value()) != usual;
+    EXPECT_EQ(reaches, !of_the_run.contains(setting.name)) << setting.name;
+  }
 }
 
 TEST(CommandLine, AutomaticStagesComeWithANumberOrWithIpusToCount) {
