@@ -8,7 +8,7 @@ bool IpuOccupants::have_room_for(const IpuBytes& bytes, std::int64_t limit) cons
   if (limit == 0) return true;
   IpuBytes all = bytes;
   for (const IpuStay* stay : stays_)
-    for (const auto& [ipu, own] : stay->bytes_) all[ipu] += own;
+    for (const auto& [ipu, taken] : stay->bytes_) all[ipu] += taken;
   return std::ranges::all_of(all, [limit](const auto& each) { return each.second <= limit; });
 }
 

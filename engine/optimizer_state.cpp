@@ -30,7 +30,7 @@ std::string name_of(const graph::VariableInfo& variable, const graph::StateTenso
 /// Types by name, each to be taken once.
 class TypeSupply {
  public:
-  TypeSupply(std::span<const NamedType> named, const std::string& subject) : who_(subject) {
+  TypeSupply(std::span<const NamedType> named, const std::string& subject) : subject_(subject) {
     for (const auto& [name, type] : named)
       if (!types_.emplace(name, type).second) misfit(name, "it is there twice");
   }
@@ -52,7 +52,7 @@ class TypeSupply {
 
  private:
   [[noreturn]] void misfit(const std::string& name, const std::string& text) const {
-    refuse(Errc::shape_mismatch, who_, name, text);
+    refuse(Errc::shape_mismatch, subject_, name, text);
   }
 
   /// Returns what else there is of the parameter whose tensor is missing, which may be that of
@@ -70,7 +70,7 @@ class TypeSupply {
     return {};
   }
 
-  std::string who_;
+  std::string subject_;
   std::map<std::string, graph::TensorType> types_;
 };
 

@@ -84,21 +84,21 @@ void expect_not_stopped(const std::stop_token& stop) {
 }
 
 RunningModel& ShortPlans::open() const {
-  own_.expect_open();
+  full_.expect_open();
   for (const auto& plan : kept_) plan->expect_open();
-  return own_;
+  return full_;
 }
 
 void ShortPlans::detach() {
   open();
-  const bool any = own_.any_attached();
+  const bool any = full_.any_attached();
   while (!kept_.empty()) forget_oldest();
-  if (own_.attached() || !any) own_.detach();
+  if (full_.attached() || !any) full_.detach();
 }
 
 RunningModel& ShortPlans::take(std::int64_t samples, const MicroBatches& remainder) try {
   RunningModel& plan = find_or_make(remainder);
-  if (remainder.count * remainder.samples < samples) own_.expect_same_rows(plan);
+  if (remainder.count * remainder.samples < samples) full_.expect_same_rows(plan);
   return plan;
 } catch (const Error& error) {
   throw Error(error.code(), to_text(samples, remainder) + ": " + error.what());
@@ -111,10 +111,10 @@ RunningModel& ShortPlans::find_or_make(const MicroBatches& remainder) {
     std::rotate(kept_.begin(), found, found + 1);
     return *kept_.front();
   }
-  const bool training = own_.plan().training;
+  const bool training = full_.plan().training;
   auto made = make_fit(
-      for_remainder(options_, remainder, training), training, own_.log(),
-      [&](const Options& variant) { return std::make_unique<RunningModel>(own_, variant); });
+      for_remainder(options_, remainder, training), training, full_.log(),
+      [&](const Options& variant) { return std::make_unique<RunningModel>(full_, variant); });
   if (kept_.size() == most) forget_oldest();
   kept_.insert(kept_.begin(), std::move(made));
   return *kept_.front();
@@ -128,11 +128,11 @@ bool ShortPlans::runs(const RunningModel& plan, const MicroBatches& remainder) c
 
 std::vector<TraceEvent> ShortPlans::take_trace() {
   for (const auto& plan : kept_) plan->stage_reports();  // This brings their events along.
-  return own_.take_trace();
+  return full_.take_trace();
 }
 
 std::string ShortPlans::to_text(std::int64_t samples, const MicroBatches& remainder) const {
-  const CallSize& size = own_.compile_report().call;
+  const CallSize& size = full_.compile_report().call;
   const std::string iteration = std::to_string(samples_per_iteration(size));
   return std::string(name_of(size)) + " of " + std::to_string(samples) + " samples, of which " +
          std::to_string(remainder.count * remainder.samples) + " fill no " +
@@ -142,7 +142,7 @@ std::string ShortPlans::to_text(std::int64_t samples, const MicroBatches& remain
 
 void ShortPlans::forget_oldest() {
   RunningModel& oldest = *kept_.back();
-  if (oldest.plan().training && oldest.holds_optimizer_state()) own_.fetch_optimizer_state();
+  if (oldest.plan().training && oldest.holds_optimizer_state()) full_.fetch_optimizer_state();
   if (oldest.attached()) oldest.detach();  // Its destructor could not refuse that.
   kept_.pop_back();
 }

@@ -60,7 +60,7 @@ void expect_not_stopped(const std::stop_token& stop);
 class ShortPlans {
  public:
   /// Makes plans for short calls of `own`, which has these `options`. Both outlive this object.
-  ShortPlans(RunningModel& own, const Options& options) : own_(own), options_(options) {}
+  ShortPlans(RunningModel& full, const Options& options) : full_(full), options_(options) {}
 
   /// Returns the model's own plan.
   /// @throws Error closed each time once that plan or a short one has failed.
@@ -86,7 +86,7 @@ class ShortPlans {
   void forget_oldest();
 
   static constexpr std::size_t most = 4;
-  RunningModel& own_;
+  RunningModel& full_;
   const Options& options_;
   std::vector<std::unique_ptr<RunningModel>> kept_;  // The one used last is the first.
 };

@@ -12,11 +12,12 @@ using graph::EdgeKind;
 
 Arena::Arena(std::shared_ptr<const graph::Plan> plan, std::size_t stage, std::int64_t live)
     : plan_(std::move(plan)), stage_(stage), live_(static_cast<std::size_t>(live)) {
-  const graph::StagePlan& own = this->stage();
-  const std::size_t edges = own.forward_receives.size() + own.backward_receives.size();
-  parameters_ = allocate(own.parameter_bytes);
-  accumulators_ = allocate(own.accumulator_bytes);
-  kept_ = allocate(own.kept_bytes);
+  const graph::StagePlan& stage_plan = this->stage();
+  const std::size_t edges =
+      stage_plan.forward_receives.size() + stage_plan.backward_receives.size();
+  parameters_ = allocate(stage_plan.parameter_bytes);
+  accumulators_ = allocate(stage_plan.accumulator_bytes);
+  kept_ = allocate(stage_plan.kept_bytes);
   make_host_accumulators();
   make_host_weights();
   received_.assign(live_, std::vector<Tensor>(edges));
@@ -53,40 +54,40 @@ void Arena::make_host_weights() {
 }
 
 void Arena::count_transfers() {
-  const graph::StagePlan& own = stage();
-  programs_move_ = own.host_accumulator_bytes > 0;
-  for (const graph::Program* program : {&own.forward, &own.backward})
+  const graph::StagePlan& stage_plan = stage();
+  programs_move_ = stage_plan.host_accumulator_bytes > 0;
+  for (const graph::Program* program : {&stage_plan.forward, &stage_plan.backward})
     for (const graph::Instruction& instruction : program->instructions) {
       programs_move_ |= instruction.transfer != graph::Transfer::none;
       if (instruction.transfer == graph::Transfer::store)
-        moves_.activations.bytes += own.stash_slots * instruction.input_types[0].bytes();
+        moves_.activations.bytes += stage_plan.stash_slots * instruction.input_types[0].bytes();
     }
   moves_.activations.padding_bytes =
-      own.stash_slots * own.host_stash_bytes - moves_.activations.bytes;
+      stage_plan.stash_slots * stage_plan.host_stash_bytes - moves_.activations.bytes;
 }
 
 void Arena::make_stash() {
-  const graph::StagePlan& own = stage();
-  stash_ = allocate(own.stash_bytes * own.stash_slots);
-  for (std::int32_t s = 0; s < own.stash_slots; ++s) {
-    host_stash_.push_back(own.host_stash_bytes > 0
-                              ? allocate_block(static_cast<std::size_t>(own.host_stash_bytes))
-                              : nullptr);
+  const graph::StagePlan& stage_plan = stage();
+  stash_ = allocate(stage_plan.stash_bytes * stage_plan.stash_slots);
+  for (std::int32_t s = 0; s < stage_plan.stash_slots; ++s) {
+    host_stash_.push_back(stage_plan.host_stash_bytes > 0 ? allocate_block(static_cast<std::size_t>(
+                                                                stage_plan.host_stash_bytes))
+                                                          : nullptr);
     const auto tensor_at = [&](const graph::TensorType& type, const graph::Location& place) {
       return place.space == graph::Space::host_stash
                  ? Tensor::wrap(type.dtype, type.shape,
                                 {host_stash_.back(), host_stash_.back().get() + place.offset})
                  : Tensor::wrap(type.dtype, type.shape,
-                                {stash_, stash_.get() + s * own.stash_bytes + place.offset});
+                                {stash_, stash_.get() + s * stage_plan.stash_bytes + place.offset});
     };
     std::vector<Tensor> sends;
-    for (const std::int32_t id : own.forward_sends) {
+    for (const std::int32_t id : stage_plan.forward_sends) {
       const Edge& edge = plan_->edges[static_cast<std::size_t>(id)];
       sends.push_back(edge.kind == EdgeKind::order ? Tensor() : tensor_at(edge.type, edge.source));
     }
     sends_forward_.push_back(std::move(sends));
     std::vector<Tensor> outputs;
-    for (const graph::OutputPlan& output : own.outputs)
+    for (const graph::OutputPlan& output : stage_plan.outputs)
       outputs.push_back(
           tensor_at(plan_->outputs[static_cast<std::size_t>(output.output)].type, output.source));
     outputs_.emplace_back(std::move(outputs));

@@ -124,14 +124,14 @@ class Casting {
       }
     }
     for (std::size_t at = 0; at < updates_.size(); ++at) {
-      const std::size_t own = at % setup_->stages(), first = at - own;
+      const std::size_t stage_of_update = at % setup_->stages(), first = at - stage_of_update;
       const auto set_sums = [&](std::size_t stage) {
         updates_[at]->set_sums(
             static_cast<std::int32_t>(stage),
             {arenas_[first + stage], reduced_.empty() ? nullptr : reduced_[stage]});
       };
-      set_sums(own);
-      for (const graph::VariablePlan& variable : setup_->plan->stages[own].variables)
+      set_sums(stage_of_update);
+      for (const graph::VariablePlan& variable : setup_->plan->stages[stage_of_update].variables)
         for (const graph::CopyPlan& copy : variable.copies)
           set_sums(static_cast<std::size_t>(copy.stage));
     }

@@ -15,10 +15,10 @@ void StageState::start(StageHandle::pointer actor, StageSetup new_setup) {
   const auto number = static_cast<std::size_t>(setup.stage);
   core.emplace(plan, number, plan.training ? pipeline.gradient_accumulation : 0,
                pipeline.live_micro_batches());
-  const graph::StagePlan& own = plan.stages[number];
+  const graph::StagePlan& stage_plan = plan.stages[number];
   position_of_edge.resize(plan.edges.size());
   std::size_t position = 0;
-  for (const auto* receives : {&own.forward_receives, &own.backward_receives})
+  for (const auto* receives : {&stage_plan.forward_receives, &stage_plan.backward_receives})
     for (const std::int32_t edge : *receives)
       position_of_edge[static_cast<std::size_t>(edge)] = position++;
   phases.emplace(plan, number);
@@ -151,8 +151,8 @@ void StageState::on_outputs_taken() {
 }
 
 const graph::Program& StageState::program_of(const Work& work) const {
-  const graph::StagePlan& own = setup.arena->stage();
-  return work.direction == Direction::forward ? own.forward : own.backward;
+  const graph::StagePlan& stage_plan = setup.arena->stage();
+  return work.direction == Direction::forward ? stage_plan.forward : stage_plan.backward;
 }
 
 void StageState::pump() {

@@ -41,7 +41,7 @@ ActorSystem::Config::Config(const SystemOptions& options)
 // The threads come last: if they cannot be started, there is a whole system to destroy.
 ActorSystem::ActorSystem(const SystemOptions& options) : config_(options), system_(config_) {
   const HostThreadGuard constructing_counts_too;
-  if (Scheduler* const own = scheduler()) own->start_workers(worker_threads(options));
+  if (Scheduler* const threads = scheduler()) threads->start_workers(worker_threads(options));
 }
 
 ActorSystem::~ActorSystem() {
@@ -66,15 +66,15 @@ ActorSystem::Place::Place(ActorSystem& system, RunsOn where, Watched watched)
             .out_of_memory = to_caf(Errc::out_of_memory, "out of memory"),
             .still_out_of_memory = to_caf(Errc::out_of_memory, "out of memory"),
             .seat = system.deterministic() ? Seat() : Seat(system.scheduler()->shared().jobs()),
-            .own = nullptr} {
+            .thread = nullptr} {
   if (system.deterministic()) return;
   if (where == RunsOn::own_thread)
-    terms.own = system.scheduler()->add_thread(watched.name.empty() ? "penstock" : watched.name);
-  terms.workers = terms.own ? terms.own.get() : &system.scheduler()->shared();
+    terms.thread = system.scheduler()->add_thread(watched.name.empty() ? "penstock" : watched.name);
+  terms.workers = terms.thread ? terms.thread.get() : &system.scheduler()->shared();
 }
 
 ActorSystem::Place::~Place() {
-  if (terms.own) terms.own->close();
+  if (terms.thread) terms.thread->close();
 }
 
 void ActorSystem::run_pending() {

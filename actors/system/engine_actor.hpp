@@ -26,9 +26,9 @@ struct ActorTerms {
   caf::error out_of_memory;       ///< Is the reason of its end if memory runs out.
   /// Is the same if memory also runs out for a requester's answer.
   caf::error still_out_of_memory;
-  Seat seat;                     ///< Is its seat in the queue of the workers that all actors share.
-  std::shared_ptr<Workers> own;  ///< Is the thread of its own; null if it has none.
-  Workers* workers = nullptr;    ///< Are the threads that run it; null in a deterministic system.
+  Seat seat;  ///< Is its seat in the queue of the workers that all actors share.
+  std::shared_ptr<Workers> thread;  ///< Is the thread of its own; null if it has none.
+  Workers* workers = nullptr;  ///< Are the threads that run it; null in a deterministic system.
 };
 
 /// Consumes what is left in an actor's mailbox, without an answer.
@@ -90,7 +90,7 @@ class EngineActor final : public Impl, public Mortal {
   void on_cleanup(const caf::error& reason) noexcept override {
     const bool was_told = leave_roll();
     terms_.notice.give(was_told, reason);
-    if (terms_.own) terms_.own->close();
+    if (terms_.thread) terms_.thread->close();
   }
 
  private:

@@ -49,22 +49,22 @@ void Scheduler::init(caf::actor_system_config& config) {
 std::shared_ptr<Workers> Scheduler::add_thread(const std::string& name) {
   const std::lock_guard lock(mutex_);
   join_ended();
-  auto own = std::make_shared<Workers>(system(), shared_.max_throughput());
-  own->jobs().add_seat();
-  own_.push_back(own);
+  auto thread = std::make_shared<Workers>(system(), shared_.max_throughput());
+  thread->jobs().add_seat();
+  single_threads_.push_back(thread);
   try {
-    own->start(name, 1);
+    thread->start(name, 1);
   } catch (...) {
-    own_.pop_back();
+    single_threads_.pop_back();
     throw;
   }
-  return own;
+  return thread;
 }
 
 void Scheduler::join_ended() noexcept {
-  own_.remove_if([](const std::shared_ptr<Workers>& own) {
-    if (!own->ended()) return false;
-    own->end();
+  single_threads_.remove_if([](const std::shared_ptr<Workers>& thread) {
+    if (!thread->ended()) return false;
+    thread->end();
     return true;
   });
 }
@@ -78,8 +78,8 @@ caf::actor_clock& Scheduler::clock() noexcept {
 void Scheduler::stop() noexcept {
   shared_.end();
   const std::lock_guard lock(mutex_);
-  for (const auto& own : own_) own->end();
-  own_.clear();
+  for (const auto& thread : single_threads_) thread->end();
+  single_threads_.clear();
 }
 
 }  // namespace penstock::actors

@@ -46,7 +46,7 @@ class Scheduler final : public caf::scheduler::abstract_coordinator {
   Workers shared_;
   std::mutex mutex_;
   // Are the threads of actors that have threads of their own.
-  std::list<std::shared_ptr<Workers>> own_;
+  std::list<std::shared_ptr<Workers>> single_threads_;
 };
 
 }  // namespace penstock::actors

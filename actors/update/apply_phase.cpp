@@ -52,8 +52,9 @@ void ApplyPhase::update_variable(const TrainedVariable& trained) {
   std::int64_t at_once =
       graph::elements_at_once(graph::rule_tensors(update_.staged(trained)), staging_.bytes());
   if (update_.rule_of(trained).rule->elementwise) at_once = std::min(at_once, most_at_once);
-  for (std::int64_t begin = trained.own.begin; begin < trained.own.end; begin += at_once) {
-    const Piece piece = pieces_.bring(trained, {begin, std::min(begin + at_once, trained.own.end)});
+  for (std::int64_t begin = trained.shard.begin; begin < trained.shard.end; begin += at_once) {
+    const Piece piece =
+        pieces_.bring(trained, {begin, std::min(begin + at_once, trained.shard.end)});
     update_piece(trained, piece);
     pieces_.put_back(trained, piece);
     pieces_.put_back_weight(trained, begin, piece.weight);
@@ -101,9 +102,9 @@ void ApplyPhase::update_by_norms(const TrainedVariable& trained, const Piece& pi
 
 void ApplyPhase::move_shard(const TrainedVariable& trained) {
   const double squared_norm = squared_norm_of_weight(trained);
-  const Piece own = pieces_.bring_followed(trained, trained.own);
-  move(trained, own, squared_norm, run_.directions[static_cast<std::size_t>(trained.variable)]);
-  pieces_.put_back_weight(trained, trained.own.begin, own.weight);
+  const Piece piece = pieces_.bring_followed(trained, trained.shard);
+  move(trained, piece, squared_norm, run_.directions[static_cast<std::size_t>(trained.variable)]);
+  pieces_.put_back_weight(trained, trained.shard.begin, piece.weight);
 }
 
 void ApplyPhase::move(const TrainedVariable& trained, const Piece& piece, double squared_weights,

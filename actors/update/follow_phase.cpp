@@ -17,12 +17,13 @@ void make_norm_part(const PhaseRun& run, const TrainedVariable& trained, const P
     return follow_block(run, trained, block_of_piece(block));
   };
   const auto directions = [&](const graph::Part& block, float* to) {
-    const Piece own = block_of_piece(block);
-    follow_block(run, trained, own);
-    rule.rule->in_shards->directions(rule.hyper, run.update.step + 1, own.weight, own.state, to);
+    const Piece piece_of_block = block_of_piece(block);
+    follow_block(run, trained, piece_of_block);
+    rule.rule->in_shards->directions(rule.hyper, run.update.step + 1, piece_of_block.weight,
+                                     piece_of_block.state, to);
   };
   // They are passed by reference, as a function object with so many captures would be allocated.
-  graph::norm_part(trained.own, trained.elements(),
+  graph::norm_part(trained.shard, trained.elements(),
                    {std::cref(squared_norm), std::cref(directions)}, part);
 }
 
@@ -40,7 +41,7 @@ void follow_gradients(const PhaseRun& run, UpdateNorms& norms) {
   const Pieces pieces(run.update, run.staging, run.clip_factor);
   for (const TrainedVariable& trained : run.update.trained) {
     if (!run.update.moves_in_shards(trained)) continue;
-    const Piece piece = pieces.bring(trained, trained.own);
+    const Piece piece = pieces.bring(trained, trained.shard);
     make_norm_part(run, trained, piece, norms.shards[trained.shard_norm].part);
     pieces.put_back(trained, piece);
     run.staging.beat();

@@ -32,9 +32,9 @@ void GradientSums::reduce_scatter(const Share& share, const Staging& staging,
     const StageSums& sums = of_stage_.at(share.plan->gradients[use].stage);
     addends_.clear();
     for (const std::shared_ptr<Arena>& replica : sums.reduced->replicas) {
-      addends_.push_back(sum_in(*replica, share, use).data() + share.own.begin);
+      addends_.push_back(sum_in(*replica, share, use).data() + share.shard.begin);
       if (replica != sums.arena)
-        counts.scattered_bytes += size(share.own) * std::int64_t{sizeof(float)};
+        counts.scattered_bytes += size(share.shard) * std::int64_t{sizeof(float)};
     }
     ++counts.reduce_scatters;
     add_up(addends_, share, use, staging);
@@ -43,8 +43,9 @@ void GradientSums::reduce_scatter(const Share& share, const Staging& staging,
 
 void GradientSums::add_up_share(std::int64_t replica, const SharedWork& by,
                                 const Staging& staging) const {
-  const StageSums& own = of_stage_.at(static_cast<std::int32_t>(arena_->number()));
-  if (own.reduced) actors::add_up_share(*own.reduced, replica, by, staging.heartbeat());
+  const StageSums& stage_sums = of_stage_.at(static_cast<std::int32_t>(arena_->number()));
+  if (stage_sums.reduced)
+    actors::add_up_share(*stage_sums.reduced, replica, by, staging.heartbeat());
 }
 
 void GradientSums::add_uses(const Share& share, const Staging& staging) {
@@ -52,45 +53,45 @@ void GradientSums::add_uses(const Share& share, const Staging& staging) {
   if (uses == 1) return;
   addends_.clear();
   for (std::size_t use = 0; use < uses; ++use)
-    addends_.push_back(sum_of(share, use) + share.own.begin);
+    addends_.push_back(sum_of(share, use) + share.shard.begin);
   add_up(addends_, share, 0, staging);
 }
 
 void GradientSums::add_up(std::span<const float* const> sums, const Share& share, std::size_t use,
                           const Staging& staging) {
-  const std::span<float> own = part_of(own_sum_of(share, use), share.own);
+  const std::span<float> result = part_of(own_sum_of(share, use), share.shard);
   if (share.sums_on_host())
-    add_in_pieces(sums, own, pair_at_once(share, staging), staging);
+    add_in_pieces(sums, result, pair_at_once(share, staging), staging);
   else
-    add_on_ipu(sums, own, staging);
+    add_on_ipu(sums, result, staging);
 }
 
 // A piece at a time, for the sum may go to where one of them is.
-void GradientSums::add_on_ipu(std::span<const float* const> sums, std::span<float> own,
+void GradientSums::add_on_ipu(std::span<const float* const> sums, std::span<float> result,
                               const Staging& staging) {
   std::array<float, 1024> sum;
-  for (std::int64_t begin = 0; begin < std::ssize(own); begin += std::ssize(sum)) {
-    const std::int64_t count = std::min(std::ssize(sum), std::ssize(own) - begin);
+  for (std::int64_t begin = 0; begin < std::ssize(result); begin += std::ssize(sum)) {
+    const std::int64_t count = std::min(std::ssize(sum), std::ssize(result) - begin);
     const auto so_far = std::span(sum).first(static_cast<std::size_t>(count));
     const float* left = sums.front() + begin;
     for (const float* one : sums.subspan(1, sums.size() - 2)) {
       add(so_far, left, one + begin);
       left = so_far.data();
     }
-    add(part_of(own, {begin, begin + count}), left, sums.back() + begin);
+    add(part_of(result, {begin, begin + count}), left, sums.back() + begin);
     staging.beat();
   }
 }
 
-void GradientSums::add_in_pieces(std::span<const float* const> sums, std::span<float> own,
+void GradientSums::add_in_pieces(std::span<const float* const> sums, std::span<float> result,
                                  std::int64_t at_once, const Staging& staging) {
   OffloadReport& moves = arena_->accumulator_moves();
-  for (std::int64_t begin = 0; begin < std::ssize(own); begin += at_once) {
-    const std::int64_t count = std::min(at_once, std::ssize(own) - begin);
+  for (std::int64_t begin = 0; begin < std::ssize(result); begin += at_once) {
+    const std::int64_t count = std::min(at_once, std::ssize(result) - begin);
     const auto sum = staging.load(0, sums.front() + begin, count, moves);
     for (const float* one : sums.subspan(1))
       add(sum, sum.data(), staging.load(1, one + begin, count, moves).data());
-    staging.store(sum, own.data() + begin, moves);
+    staging.store(sum, result.data() + begin, moves);
   }
 }
 
@@ -99,7 +100,7 @@ std::int64_t GradientSums::pair_at_once(const Share& share, const Staging& stagi
 }
 
 const float* GradientSums::to_read(const Share& share) const {
-  return share.plan->gradients.size() > 1 ? own(share) : sum_of(share, 0);
+  return share.plan->gradients.size() > 1 ? to_clear(share) : sum_of(share, 0);
 }
 
 double GradientSums::squared_norm(const Share& share, float scale, const Staging& staging) const {
@@ -133,13 +134,13 @@ void GradientSums::norm_part(const Share& share, float scale, const Staging& sta
     for (const float one : sums(of)) *to++ = one * scale;
   };
   // They are passed by reference, for a function object with so many captures would be allocated.
-  graph::norm_part(share.own, share.elements(), {std::cref(squared_norm), std::cref(elements)},
+  graph::norm_part(share.shard, share.elements(), {std::cref(squared_norm), std::cref(elements)},
                    part);
 }
 
 void GradientSums::clear(const Share& share, const Staging& staging) {
-  clear(share, 0, {0, share.own.begin}, staging);
-  clear(share, 0, {share.own.end, share.elements()}, staging);
+  clear(share, 0, {0, share.shard.begin}, staging);
+  clear(share, 0, {share.shard.end, share.elements()}, staging);
   for (std::size_t use = 1; use < share.plan->gradients.size(); ++use)
     clear(share, use, {0, share.elements()}, staging);
 }

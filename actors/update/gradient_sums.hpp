@@ -28,8 +28,8 @@ struct StageSums {
 struct Share {
   std::int32_t variable = 0;  ///< Is the parameter's position in Plan::variables.
   const graph::VariablePlan* plan = nullptr;
-  bool divided = false;  ///< Says whether the replicas divide the parameter among them.
-  graph::Part own = {};  ///< Are the elements that this replica updates and keeps state of.
+  bool divided = false;    ///< Says whether the replicas divide the parameter among them.
+  graph::Part shard = {};  ///< Has the elements that this replica updates and keeps state of.
   std::int64_t elements() const { return plan->type.shape.elements(); }
   bool weight_on_host() const { return graph::in_host_store(plan->home.space); }
   bool sums_on_host() const { return graph::in_host_store(plan->gradients[0].home.space); }
@@ -63,7 +63,7 @@ class GradientSums {
   /// added.
   const float* to_read(const Share& share) const;
   /// Returns where element 0 of this replica's own sum is, which the update clears in the end.
-  float* own(const Share& share) const { return own_sum_of(share, 0).data(); }
+  float* to_clear(const Share& share) const { return own_sum_of(share, 0).data(); }
   double squared_norm(const Share& share, float scale, const Staging& staging) const;
   /// Makes `part` what this replica knows of the norm of a divided parameter's gradient.
   void norm_part(const Share& share, float scale, const Staging& staging,
@@ -75,10 +75,10 @@ class GradientSums {
   /// Adds up two or more sums, for this replica's elements, into its own sum of one use.
   void add_up(std::span<const float* const> sums, const Share& share, std::size_t use,
               const Staging& staging);
-  static void add_on_ipu(std::span<const float* const> sums, std::span<float> own,
+  static void add_on_ipu(std::span<const float* const> sums, std::span<float> result,
                          const Staging& staging);
-  void add_in_pieces(std::span<const float* const> sums, std::span<float> own, std::int64_t at_once,
-                     const Staging& staging);
+  void add_in_pieces(std::span<const float* const> sums, std::span<float> result,
+                     std::int64_t at_once, const Staging& staging);
   void clear(const Share& share, std::size_t use, const graph::Part& elements,
              const Staging& staging);
   void clear_in_pieces(std::span<float> sum, std::int64_t at_once, const Staging& staging);

@@ -35,17 +35,17 @@ StateBlocks new_state(const StageUpdate& update) {
 std::vector<VariableState> read_state(const StageUpdate& update) {
   std::vector<VariableState> states;
   for (const TrainedVariable& trained : update.trained) {
-    if (trained.divided ? graph::empty(trained.own) : update.replica > 0) continue;
+    if (trained.divided ? graph::empty(trained.shard) : update.replica > 0) continue;
     const graph::TensorType& type = trained.plan->type;
-    const std::int64_t own = size(trained.own);
+    const std::int64_t elements = size(trained.shard);
     VariableState& kept = states.emplace_back(VariableState{trained.variable, {}, 0});
-    kept.first_element = trained.own.begin;
+    kept.first_element = trained.shard.begin;
     for (const std::int64_t offset : trained.state_offsets) {
-      const auto copy = allocate_block(static_cast<std::size_t>(bytes_of(own)));
+      const auto copy = allocate_block(static_cast<std::size_t>(bytes_of(elements)));
       std::memcpy(copy.get(), block_of(trained, update.all_state) + offset,
-                  static_cast<std::size_t>(bytes_of(own)));
+                  static_cast<std::size_t>(bytes_of(elements)));
       kept.tensors.push_back(
-          Tensor::wrap(type.dtype, trained.divided ? Shape{own} : type.shape, copy));
+          Tensor::wrap(type.dtype, trained.divided ? Shape{elements} : type.shape, copy));
     }
   }
   return states;
@@ -57,8 +57,8 @@ void restore_state(StageUpdate& update, const OptimizerTensors& tensors) noexcep
     const auto& whole = tensors.variables[static_cast<std::size_t>(trained.variable)];
     for (std::size_t s = 0; s < whole.size(); ++s)
       std::memcpy(block_of(trained, update.all_state) + trained.state_offsets[s],
-                  whole[s].raw() + bytes_of(trained.own.begin),
-                  static_cast<std::size_t>(bytes_of(size(trained.own))));
+                  whole[s].raw() + bytes_of(trained.shard.begin),
+                  static_cast<std::size_t>(bytes_of(size(trained.shard))));
   }
   update.step = tensors.updates;
 }

@@ -43,7 +43,7 @@ void Pieces::put_back(const TrainedVariable& trained, const Piece& piece) const 
       staging_.store(piece.state[s], kept(trained, s, piece.elements.begin), update_.state_moves);
   if (trained.sums_on_host())
     staging_.store({piece.gradient.cleared, static_cast<std::size_t>(size(piece.elements))},
-                   update_.sums.own(trained) + piece.elements.begin,
+                   update_.sums.to_clear(trained) + piece.elements.begin,
                    update_.arena->accumulator_moves());
 }
 
@@ -56,7 +56,7 @@ void Pieces::put_back_weight(const TrainedVariable& trained, std::int64_t begin,
 
 graph::SummedGradient Pieces::gradient(const TrainedVariable& trained) const {
   return {.sum = update_.sums.to_read(trained),
-          .cleared = update_.sums.own(trained),
+          .cleared = update_.sums.to_clear(trained),
           .scale = update_.gradient_scale(),
           .clip = update_.clips() ? static_cast<float>(clip_factor_) : 1.0f};
 }
@@ -84,7 +84,7 @@ std::span<float> Pieces::bring_weight(const TrainedVariable& trained,
 float* Pieces::kept(const TrainedVariable& trained, std::size_t tensor, std::int64_t begin) const {
   return reinterpret_cast<float*>(block_of(trained, update_.state) +
                                   trained.state_offsets[tensor]) +
-         (begin - trained.own.begin);
+         (begin - trained.shard.begin);
 }
 
 }  // namespace penstock::actors

@@ -42,8 +42,8 @@ TrainedVariable trained_variable(const StageUpdate& update, std::size_t position
   trained.position = position;
   trained.state_in_host_store = update.setup->offload.optimizer_state.takes(variable.type.bytes());
   trained.divided = divided(*update.setup, update.rule_of(trained), elements);
-  trained.own = trained.divided ? graph::shard_of(elements, replicas, update.replica)
-                                : graph::Part{0, elements};
+  trained.shard = trained.divided ? graph::shard_of(elements, replicas, update.replica)
+                                  : graph::Part{0, elements};
   trained.own_elements = trained.divided ? graph::shard_elements(elements, replicas) : elements;
   return trained;
 }

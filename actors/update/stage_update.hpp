@@ -1,5 +1,5 @@
 // A StageUpdate is what the phases of one stage's weight update share, without CAF: the trained
-// variables, their gradient sums, and the optimizer's state. It is plain data.
+// variables, their gradient sums, and the optimizer's state.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct TrainedVariable : Share {
   /// Are the places of the state's tensors in the block on the IPU or in the host store.
   std::vector<std::int64_t> state_offsets = {};
   std::vector<float> initial_state = {};  ///< Has the value of each tensor's elements.
-  std::int64_t own_elements = 0;          ///< Counts the elements of `own` and their padding.
+  std::int64_t own_elements = 0;          ///< Counts the elements of `shard` and their padding.
   /// Is the position in UpdateNorms::shards, if the variable is divided.
   std::size_t shard_norm = 0;
 };

@@ -64,7 +64,7 @@ void WeightUpdate::make_room(UpdateNorms& norms) const {
     if (!trained.divided) continue;
     ShardNorm& norm = norms.shards[trained.shard_norm];
     norm.variable = trained.variable;
-    graph::reserve(norm.part, trained.own, trained.elements());
+    graph::reserve(norm.part, trained.shard, trained.elements());
   }
 }
 

@@ -212,9 +212,10 @@ void Run::go_on_from(const std::string& optimizer_state) {
   read_file("--init-optimizer-state", [&] { training_.load_optimizer_state(optimizer_state); });
   first_update_ = training_.updates();
   const auto seen = static_cast<std::int64_t>(first_update_);
-  const std::int64_t own = run_updates(options_.training, training_loader_, training_options_);
-  training_.set_optimizer(scheduled_optimizer(options_, seen + own));
-  const std::string moved = moved_cosine(options_.learning_rate, seen, seen + own);
+  const std::int64_t updates_of_run =
+      run_updates(options_.training, training_loader_, training_options_);
+  training_.set_optimizer(scheduled_optimizer(options_, seen + updates_of_run));
+  const std::string moved = moved_cosine(options_.learning_rate, seen, seen + updates_of_run);
   if (!moved.empty()) print_note(moved);
 
   const std::int64_t per_epoch = training_loader_.batches() * training_options_.device_iterations;

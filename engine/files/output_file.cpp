@@ -63,8 +63,9 @@ std::filesystem::path followed(const std::filesystem::path& target) {
 void keep_access(int descriptor, const struct stat& replaced) noexcept {
   const bool keeps_group = ::fchown(descriptor, replaced.st_uid, replaced.st_gid) == 0 ||
                            ::fchown(descriptor, static_cast<uid_t>(-1), replaced.st_gid) == 0;
-  struct stat own = {};
-  const bool keeps_owner = ::fstat(descriptor, &own) == 0 && own.st_uid == replaced.st_uid;
+  struct stat replacing = {};
+  const bool keeps_owner =
+      ::fstat(descriptor, &replacing) == 0 && replacing.st_uid == replaced.st_uid;
   ::fchmod(descriptor, kept_mode(replaced.st_mode, keeps_owner, keeps_group));
 }
 

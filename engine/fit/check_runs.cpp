@@ -8,15 +8,15 @@ namespace {
 
 /// Checks the last run of a batch, which is cut into full runs and this one, if it is not full.
 void check_rest(const InferenceModel& model, std::int64_t samples, const std::string& subject) {
-  const std::int64_t rest = samples % model.samples_per_run();
-  if (rest == 0) return;
+  const std::int64_t remainder = samples % model.samples_per_run();
+  if (remainder == 0) return;
   try {
-    model.check_samples(rest);
+    model.check_samples(remainder);
   } catch (const Error& error) {
     if (error.code() != Errc::shape_mismatch) throw;  // It may be a lack of memory.
     throw Error(Errc::invalid_argument, subject + ": a batch of " + count_text(samples, "sample") +
-                                            " ends in a run of " + std::to_string(rest) + ": " +
-                                            error.what());
+                                            " ends in a run of " + std::to_string(remainder) +
+                                            ": " + error.what());
   }
 }
 

@@ -125,7 +125,7 @@ Log::Held* Log::Held::of(const LogScope& scope) noexcept {
 }
 
 Log::Held::Held(const LogScope& scope, const Log& log)
-    : scope_(scope), passes_all_(false), own_(log.telling_) {
+    : scope_(scope), passes_all_(false), of_call_(log.telling_) {
   join();
 }
 
@@ -140,7 +140,7 @@ void Log::Held::join() {
 }
 
 void Log::Held::add(const std::shared_ptr<Telling>& telling) {
-  if (telling != own_ && std::ranges::find(others_, telling) == others_.end())
+  if (telling != of_call_ && std::ranges::find(others_, telling) == others_.end())
     others_.push_back(telling);
 }
 
@@ -161,7 +161,7 @@ void Log::Held::tell_waiting() {
       if (passes && !thrown) thrown = std::current_exception();
     }
   };
-  if (own_) tell(*own_, true);
+  if (of_call_) tell(*of_call_, true);
   for (const auto& other : others_) tell(*other, passes_all_);
   throw_if_any(thrown);
 }

@@ -99,7 +99,7 @@ class Log {
     const LogScope& scope_;
     const bool passes_all_;  // If it is false, only what the call's own log throws passes.
     // Tells the lines of the log that the call has; null if it has none.
-    const std::shared_ptr<Telling> own_;
+    const std::shared_ptr<Telling> of_call_;
     std::vector<std::shared_ptr<Telling>> others_;  // Their models may be gone by now.
     Held* outer_ = nullptr;                         // Is the next one of the chain.
     bool in_chain_ = false;

@@ -121,10 +121,11 @@ LearningRateSchedule LearningRateSchedule::after_warm_up(std::int64_t updates, d
 double LearningRateSchedule::at(std::int64_t update) const {
   return on_hosts_thread("LearningRateSchedule::at", [&]() -> double {
     check_number("learning rate schedule, at: update", static_cast<double>(update), {});
-    std::int64_t own = update;
+    std::int64_t update_of_phase = update;
     for (const Phase& phase : phases_) {
-      if (phase.lasts == 0 || own < phase.lasts) return factor_at(phase, own);
-      own -= phase.lasts;
+      if (phase.lasts == 0 || update_of_phase < phase.lasts)
+        return factor_at(phase, update_of_phase);
+      update_of_phase -= phase.lasts;
     }
     return 1;
   });

@@ -7,7 +7,7 @@
 
 namespace penstock {
 
-ModelCalls::ModelCalls(const std::string& model) : who_("model " + quoted_text(model)) {}
+ModelCalls::ModelCalls(const std::string& model) : title_("model " + quoted_text(model)) {}
 
 void ModelCalls::begin(std::string_view name) {
   // It comes before the mutex, which nobody may ever release in a forked process.
@@ -38,14 +38,14 @@ void ModelCalls::leave() noexcept {
 
 void ModelCalls::expect_grown(std::string_view name) const {
   if (growth_)
-    throw Error(Errc::busy, who_ + ": " + std::string(name) +
+    throw Error(Errc::busy, title_ + ": " + std::string(name) +
                                 " cannot begin, for it was called from inside the function of a "
                                 "layer, which may yet be taken back; call it when the layer has "
                                 "been added");
 }
 
 void ModelCalls::refuse(std::string_view name) const {
-  const std::string refused = who_ + ": " + std::string(name) + " cannot begin, for ";
+  const std::string refused = title_ + ": " + std::string(name) + " cannot begin, for ";
   if (is_inside())
     throw Error(Errc::busy, refused + "it was called from inside " + std::string(undisturbed_) +
                                 ", which is not done; call it when that has returned");

@@ -27,7 +27,7 @@ class ModelCalls : public LogScope {
   /// Returns false in a process that was forked from the one that made the model.
   bool in_own_process() const noexcept { return process_.is_current(); }
   /// Expects the process that made the model. @throws Error closed in one that was forked from it.
-  void expect_own_process() const { process_.expect_current(who_); }
+  void expect_own_process() const { process_.expect_current(title_); }
 
   /// While a Growing lives, layers are being added that may be taken back again: nothing may be
   /// compiled, run or copied that knows these layers. It is made inside a call.
@@ -62,7 +62,7 @@ class ModelCalls : public LogScope {
   bool is_inside() const { return depth_ > 0 && thread_ == std::this_thread::get_id(); }
   [[noreturn]] void refuse(std::string_view name) const;
 
-  const std::string who_;
+  const std::string title_;
   const actors::OwningProcess process_;
   std::mutex mutex_;
   std::condition_variable left_;

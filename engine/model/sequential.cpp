@@ -140,7 +140,7 @@ void Sequential::set_stages(const std::vector<int>& stages) {
     LayerStages layers = model_.stage_assignment();
     for (LayerStage& layer : layers) layer.stage = stage_of.at(layer.layer);
     model_.set_stage_assignment(layers);
-    given_ = std::move(checked);
+    assigned_ = std::move(checked);
   });
 }
 
@@ -153,10 +153,10 @@ std::vector<int> Sequential::stages() const {
       if (extents_[layer].begin == extents_[layer].end) continue;
       const graph::BlockId block = graph.nodes[extents_[layer].begin].block;
       if (block != graph::none) stages[layer] = graph.blocks[graph::index(block)].stage;
-      holds = holds && (layer >= given_.size() || stages[layer] == given_[layer]);
+      holds = holds && (layer >= assigned_.size() || stages[layer] == assigned_[layer]);
     }
     // The stages that were given are the only ones that say where a layer is that computes nothing.
-    if (holds) std::ranges::copy(given_, stages.begin());
+    if (holds) std::ranges::copy(assigned_, stages.begin());
     return stages;
   });
 }

@@ -79,7 +79,8 @@ void expect_attribute(const Optimizer& optimizer, std::string_view attribute) {
   for (const auto& [constant, field] : rule.constants)
     if (std::holds_alternative<graph::HyperNumber>(constant->value))
       names.emplace_back(constant->name);
-  for (const OwnAttribute& own : own_attributes) names.push_back(own.name);
+  for (const OwnAttribute& attribute_of_optimizer : own_attributes)
+    names.push_back(attribute_of_optimizer.name);
   throw Error(Errc::invalid_argument, "optimizer.marked." + printable(shortened(attribute, 100)) +
                                           ": " + std::string(rule.name) +
                                           " has no such attribute that may vary; it has " +
@@ -88,8 +89,8 @@ void expect_attribute(const Optimizer& optimizer, std::string_view attribute) {
 
 bool was_given(const Optimizer& optimizer, std::string_view attribute) {
   if (attribute == "learning_rate") return true;
-  if (const OwnAttribute* own = find_own(attribute))
-    return optimizer.*own->value != Optimizer().*own->value;
+  if (const OwnAttribute* attribute_of_optimizer = find_own(attribute))
+    return optimizer.*attribute_of_optimizer->value != Optimizer().*attribute_of_optimizer->value;
   const graph::HyperNumber value = *find_number(optimizer, attribute);
   const OptimizerSettings& defaults = graph::default_settings()[optimizer.settings.index()];
   const double untouched = rule_of(defaults).hyper.*value;
@@ -115,10 +116,13 @@ void expect_constants_kept(const Optimizer& first, const Optimizer& next,
   const auto after = parameter_rules(next, parameters);
   for (std::size_t i = 0; i < parameters.size(); ++i)
     expect_kept(first, before[i], after[i], parameters[i]);
-  for (const OwnAttribute& own : own_attributes)
-    if (first.*own.value != next.*own.value && !first.is_variable(own.name))
-      refuse(std::string(own.name), "", number_text(first.*own.value), number_text(next.*own.value),
-             advice_for(own.name));
+  for (const OwnAttribute& attribute_of_optimizer : own_attributes)
+    if (first.*attribute_of_optimizer.value != next.*attribute_of_optimizer.value &&
+        !first.is_variable(attribute_of_optimizer.name))
+      refuse(std::string(attribute_of_optimizer.name), "",
+             number_text(first.*attribute_of_optimizer.value),
+             number_text(next.*attribute_of_optimizer.value),
+             advice_for(attribute_of_optimizer.name));
   if (first.exact_max_grad_norm != next.exact_max_grad_norm)
     refuse("exact_max_grad_norm", "", on_off(first.exact_max_grad_norm),
            on_off(next.exact_max_grad_norm), only_anew);

@@ -171,12 +171,12 @@ class PlanBuilder {
       std::vector<GradientPlan>& gradients = all_gradients[index(graph_.variables[i].value)];
       const std::int32_t owner = gradients.empty() ? holders[0].stage : gradients[0].stage;
       plan_.variables[i].stage = owner;
-      VariablePlan& own = variable_at(*std::ranges::find(holders, owner, &CopyPlan::stage));
-      own.gradients = std::move(gradients);
+      VariablePlan& owned = variable_at(*std::ranges::find(holders, owner, &CopyPlan::stage));
+      owned.gradients = std::move(gradients);
       for (const CopyPlan& holder : holders) {
         if (holder.stage == owner) continue;
         variable_at(holder).owner = owner;
-        own.copies.push_back(holder);
+        owned.copies.push_back(holder);
       }
     }
   }

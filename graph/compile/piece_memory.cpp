@@ -36,15 +36,15 @@ PieceMemory::Needs PieceMemory::needs_of(std::int32_t first, std::int32_t last,
                                          bool recomputed) const {
   std::vector<std::int32_t> begins{0};
   if (first > 0) begins.push_back(first);
-  const std::size_t own = begins.size() - 1;
+  const std::size_t last_stage = begins.size() - 1;
   if (last < std::ssize(pieces_)) begins.push_back(last);
   const CutGraph three = cut(graph_, pieces_, begins, {});
   std::vector<bool> repeats(begins.size());
-  repeats[own] = recomputed;
+  repeats[last_stage] = recomputed;
   const Recomputed all = recompute(three.graph, partition(three.graph, three.assignment), repeats);
   const Plan plan = build_plan(all.graph, three.assignment, all.partition, plan_);
-  const StagePlan& stage = plan.stages[own];
-  const StateNeed state = state_need(plan, own, budget_);
+  const StagePlan& stage = plan.stages[last_stage];
+  const StateNeed state = state_need(plan, last_stage, budget_);
   return {.fixed = stage.parameter_bytes + stage.host_parameter_bytes + stage.accumulator_bytes +
                    stage.kept_bytes + std::max(stage.scratch_bytes, state.staging_bytes) +
                    state.bytes,

@@ -15,18 +15,19 @@ std::int32_t edge_depth(const Plan& plan, const Edge& edge) {
 }
 
 StageBytes bytes_of_stage(const Plan& plan, std::size_t stage, const Schedule* schedule) {
-  const StagePlan& own = plan.stages[stage];
+  const StagePlan& stage_plan = plan.stages[stage];
   const auto in_flight = [&](std::size_t of) {
     return schedule
                ? schedule->in_flight(static_cast<int>(of), static_cast<int>(plan.stages.size()))
                : plan.stages[of].in_flight;
   };
-  const std::int32_t output_slots = own.stash_slots - own.in_flight;
-  StageBytes bytes{.weights = own.parameter_bytes + own.accumulator_bytes + own.kept_bytes,
-                   .activations = own.stash_bytes * (in_flight(stage) + output_slots),
-                   .scratch = own.scratch_bytes,
-                   .weight_room = own.host_parameter_bytes};
-  for (const std::int32_t position : own.backward_sends) {
+  const std::int32_t output_slots = stage_plan.stash_slots - stage_plan.in_flight;
+  StageBytes bytes{
+      .weights = stage_plan.parameter_bytes + stage_plan.accumulator_bytes + stage_plan.kept_bytes,
+      .activations = stage_plan.stash_bytes * (in_flight(stage) + output_slots),
+      .scratch = stage_plan.scratch_bytes,
+      .weight_room = stage_plan.host_parameter_bytes};
+  for (const std::int32_t position : stage_plan.backward_sends) {
     const Edge& edge = plan.edges[index(position)];
     if (edge.kind == EdgeKind::gradient)
       bytes.activations += aligned(edge.type.bytes()) * in_flight(index(edge.to));

@@ -88,7 +88,7 @@ class Sequential {
   Value begin_;
   // Has an entry for each layer of the chain. The last ones may have been taken back.
   std::vector<Extent> extents_;
-  std::vector<int> given_;  // Holds the stages that were set last.
+  std::vector<int> assigned_;  // Holds the stages that were set last.
 };
 
 /// Returns a table with a line per layer of the chain.

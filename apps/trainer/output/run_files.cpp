@@ -24,8 +24,8 @@ bool same_file(const fs::path& a, const fs::path& b) {
 /// Returns whether `file` is, or will be, a directory in which `other` lies.
 bool contains(const fs::path& file, const fs::path& other) {
   const fs::path outer = location(file), inner = location(other);
-  const auto [end, rest] = std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end());
-  return end == outer.end() && rest != inner.end();
+  const auto [end, behind] = std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end());
+  return end == outer.end() && behind != inner.end();
 }
 
 std::string text_of(const RunFile& file) {

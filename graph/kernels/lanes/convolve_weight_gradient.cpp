@@ -90,17 +90,18 @@ void convolve_weight_gradient(const LaneConvolution& conv, Part part, const floa
   const Part outputs = within(part, conv.outputs);
   const LaneWeightGradientWorkspace pieces = weight_gradient_workspace(conv);
   const std::int64_t first = outputs.begin * window_depth(conv);
-  const std::int64_t own = (outputs.end - outputs.begin) * window_depth(conv);
+  const std::int64_t count = (outputs.end - outputs.begin) * window_depth(conv);
   float* const sums = workspace + pieces.sums;
   float* const padded = workspace + pieces.padded;
-  __builtin_memset(sums + first * lanes, 0, sizeof(float) * static_cast<std::size_t>(own * lanes));
+  __builtin_memset(sums + first * lanes, 0,
+                   sizeof(float) * static_cast<std::size_t>(count * lanes));
   for (std::int64_t block = 0; block * lanes < conv.samples; ++block) {
     weight_block(conv, outputs, active_lanes(conv.samples, block), with_padding(conv, x, padded),
                  dy, sums);
     x += conv.inputs * conv.height * conv.width * lanes;
     dy += conv.outputs * conv.out_height * conv.out_width * lanes;
   }
-  sum_lanes(own, sums + first * lanes, dweight + first);
+  sum_lanes(count, sums + first * lanes, dweight + first);
 }
 
 }  // namespace penstock::graph::PENSTOCK_ISA

@@ -137,9 +137,9 @@ void convolve_directly(const Windows& w, Part part, const float* source, const f
     const auto packed = [&](std::int64_t result) { return weights + (result - begin) * depth; };
     std::uint64_t ready = 0;  // Bit i says whether the weights of unit i are packed.
     for_each_band(w, [&](const Band& band) {
-      const Part own = overlap(part, before, units);
+      const Part units_here = overlap(part, before, units);
       before += units;
-      for (std::int64_t unit = own.begin; unit < own.end; ++unit)
+      for (std::int64_t unit = units_here.begin; unit < units_here.end; ++unit)
         for_each_panel(w, first + unit, [&](std::int64_t result, std::int64_t results) {
           if ((ready >> unit & 1) == 0)
             pack_weights(w, result, results, 0, w.channels, weight, {packed(result), panel_width});
@@ -150,7 +150,8 @@ void convolve_directly(const Windows& w, Part part, const float* source, const f
           multiply_panel(panel);
           put_panel(panel, target);
         });
-      for (std::int64_t unit = own.begin; unit < own.end; ++unit) ready |= std::uint64_t{1} << unit;
+      for (std::int64_t unit = units_here.begin; unit < units_here.end; ++unit)
+        ready |= std::uint64_t{1} << unit;
     });
   }
 }

@@ -25,11 +25,11 @@ static constexpr std::int64_t product_units(std::int64_t rows, std::int64_t colu
 }
 static constexpr ProductRange range_of(Part part, std::int64_t rows, std::int64_t columns) {
   if (shares_rows(rows, columns)) {
-    const Part own = within(part, rows);
-    return {own.begin, own.end - own.begin, 0, columns};
+    const Part units = within(part, rows);
+    return {units.begin, units.end - units.begin, 0, columns};
   }
-  const Part own = elements_of(part, widest_panel, columns);
-  return {0, rows, own.begin, own.end - own.begin};
+  const Part units = elements_of(part, widest_panel, columns);
+  return {0, rows, units.begin, units.end - units.begin};
 }
 
 /// Returns the number of units of a convolution. A unit is a result of a band, because neighbouring

@@ -289,17 +289,17 @@ void log_softmax_gradient(const Lines& lines, const float* y, const float* dy, f
 /// probability wanted of that class beyond `uniform`. Lines begin `next_column` apart. Near 1, a
 /// probability has lost how far from 1 it is, which its logarithm still tells.
 void own_differences(const LabelledLines& of, std::int64_t first_line, const Slab& slab,
-                     std::int64_t next_column, const float* log_probabilities, float* own) {
+                     std::int64_t next_column, const float* log_probabilities, float* of_target) {
   for (std::int64_t i = 0; i < slab.width; ++i) {
     const std::int64_t label = of.labels[first_line + i];
-    own[i] = label == of.ignored
-                 ? 0.0f
-                 : log_probabilities[slab.first + i * next_column + label * slab.inner];
+    of_target[i] = label == of.ignored
+                       ? 0.0f
+                       : log_probabilities[slab.first + i * next_column + label * slab.inner];
   }
-  for_each_element(slab.width, [=, wanted = of.own](std::int64_t i) {
-    const float unsure = exponential_of_negative(own[i]) - wanted;
-    const float sure = (1.0f - wanted) + small_exponential_minus_one(own[i]);
-    own[i] = own[i] > -0.34f ? sure : unsure;
+  for_each_element(slab.width, [=, wanted = of.of_target](std::int64_t i) {
+    const float unsure = exponential_of_negative(of_target[i]) - wanted;
+    const float sure = (1.0f - wanted) + small_exponential_minus_one(of_target[i]);
+    of_target[i] = of_target[i] > -0.34f ? sure : unsure;
   });
 }
 
@@ -307,8 +307,8 @@ void own_differences(const LabelledLines& of, std::int64_t first_line, const Sla
 void gradient_of_whole_lines(const LabelledLines& of, std::int64_t first_line, std::int64_t width,
                              const float* log_probabilities, float* dx) {
   const std::int64_t length = of.lines.length, first = first_line * length;
-  float own[columns];
-  own_differences(of, first_line, {first, length, 1, width}, length, log_probabilities, own);
+  float of_target[columns];
+  own_differences(of, first_line, {first, length, 1, width}, length, log_probabilities, of_target);
   for_each_element(width * length, [=](std::int64_t i) {
     dx[first + i] = exponential_of_negative(log_probabilities[first + i]);
   });
@@ -317,7 +317,7 @@ void gradient_of_whole_lines(const LabelledLines& of, std::int64_t first_line, s
     const std::int64_t label = of.labels[first_line + i];
     const bool ignored = label == of.ignored;
     const float factor = of.dloss.data[of.dloss.repeats ? 0 : first_line + i];
-    if (!ignored) classes[label] = own[i];
+    if (!ignored) classes[label] = of_target[i];
     for (std::int64_t c = 0; c < length; ++c)
       classes[c] = ignored ? 0.0f : (classes[c] - of.uniform) * factor;
   }
@@ -326,10 +326,10 @@ void gradient_of_whole_lines(const LabelledLines& of, std::int64_t first_line, s
 /// Works on lines side by side.
 void gradient_of_slab(const LabelledLines& of, std::int64_t first_line, const Slab& slab,
                       const float* log_probabilities, float* dx) {
-  float own[columns], factors[columns];
+  float of_target[columns], factors[columns];
   // Each entry is where the label's row begins, or below zero if the label is ignored.
   std::int64_t own_rows[columns];
-  own_differences(of, first_line, slab, 1, log_probabilities, own);
+  own_differences(of, first_line, slab, 1, log_probabilities, of_target);
   for (std::int64_t i = 0; i < slab.width; ++i) {
     const std::int64_t label = of.labels[first_line + i];
     own_rows[i] = label == of.ignored ? -1 : slab.first + label * slab.inner;
@@ -338,9 +338,9 @@ void gradient_of_slab(const LabelledLines& of, std::int64_t first_line, const Sl
   for_each_mapped(
       slab, [=](std::int64_t row, std::int64_t i) { return log_probabilities[row + i]; },
       [](float logarithm) { return exponential_of_negative(logarithm); },
-      [=, own = &own[0], own_row = &own_rows[0], factor = &factors[0], uniform = of.uniform](
-          std::int64_t row, std::int64_t i, float probability) {
-        const float difference = own_row[i] == row ? own[i] : probability;
+      [=, of_target = &of_target[0], own_row = &own_rows[0], factor = &factors[0],
+       uniform = of.uniform](std::int64_t row, std::int64_t i, float probability) {
+        const float difference = own_row[i] == row ? of_target[i] : probability;
         dx[row + i] = own_row[i] < 0 ? 0.0f : (difference - uniform) * factor[i];
       });
 }

@@ -16,7 +16,7 @@ struct LabelledLines {
   const std::int64_t* labels;
   std::int64_t ignored;  ///< A line with this label has the gradient 0.
   /// Is the probability wanted of the class that is the line's label, beyond `uniform`.
-  float own;
+  float of_target;
   float uniform;     ///< Is the probability wanted of every class.
   RowOperand dloss;  ///< Has a number for each line.
 };

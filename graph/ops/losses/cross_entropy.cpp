@@ -41,9 +41,10 @@ void forward(const KernelCall& call) {
                                      log_probabilities);
   const double smooth = smoothing(call.attributes);
   write_loss(call.attributes, call.outputs[0], labels, [&](std::int64_t i) {
-    const double own = -log_probabilities[labels.target(i)];
-    return smooth == 0 ? own
-                       : (1 - smooth) * own + smooth * uniform_term(log_probabilities, labels, i);
+    const double of_target = -log_probabilities[labels.target(i)];
+    return smooth == 0
+               ? of_target
+               : (1 - smooth) * of_target + smooth * uniform_term(log_probabilities, labels, i);
   });
 }
 
@@ -89,7 +90,7 @@ void forward_gradient(const KernelCall& call) {
       .lines = lines_along(call.inputs[0].shape(), 1),
       .labels = labels.data(),
       .ignored = labels.ignore_index(),
-      .own = static_cast<float>(1 - smooth),
+      .of_target = static_cast<float>(1 - smooth),
       .uniform = static_cast<float>(smooth / static_cast<double>(labels.classes())),
       .dloss = gradients.row()};
   kernel_table().softmax.cross_entropy_gradient(lines, call.inputs[0].f32().data(),

@@ -63,9 +63,9 @@ std::vector<OpSample> pair_loss_samples(const Attributes& attributes, double low
   const TensorType x{DType::f32, {4, 7}};
   std::vector<OpSample> samples;
   for (const char* reduction : {"mean", "sum", "none"}) {
-    Attributes own = attributes;
-    own.set("reduction", reduction);
-    samples.push_back({.inputs = {x, x}, .attributes = own, .low = low, .high = high});
+    Attributes reduced = attributes;
+    reduced.set("reduction", reduction);
+    samples.push_back({.inputs = {x, x}, .attributes = reduced, .low = low, .high = high});
   }
   return samples;
 }

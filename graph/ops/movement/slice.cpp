@@ -72,8 +72,8 @@ void forward_gradient(const KernelCall& call) {
   float* dx = call.outputs[0].f32().data();
   for (std::int64_t i = 0; i < part.whole.outer; ++i, dx += part.row(), dy += part.length) {
     float* copied = std::fill_n(dx, part.begin, 0.0f);
-    float* rest = std::copy_n(dy, part.length, copied);
-    std::fill(rest, dx + part.row(), 0.0f);
+    float* behind = std::copy_n(dy, part.length, copied);
+    std::fill(behind, dx + part.row(), 0.0f);
   }
 }
 

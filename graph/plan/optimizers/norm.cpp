@@ -43,16 +43,16 @@ struct OfBlock {
   OfBlock(const Part& shard, std::int64_t begin, std::int64_t elements)
       : block{begin - begin % norm_block,
               std::min(begin - begin % norm_block + norm_block, elements)},
-        own{begin, std::min(block.end, shard.end)} {}
+        inside{begin, std::min(block.end, shard.end)} {}
 
-  bool is_whole() const { return own.begin == block.begin && own.end == block.end; }
+  bool is_whole() const { return inside.begin == block.begin && inside.end == block.end; }
   /// Returns where the elements of a block belong that the shard does not have as a whole.
   std::vector<float>& cut_of(NormPart& part) const {
-    return own.begin > block.begin ? part.head : part.tail;
+    return inside.begin > block.begin ? part.head : part.tail;
   }
-  std::size_t size() const { return static_cast<std::size_t>(own.end - own.begin); }
+  std::size_t size() const { return static_cast<std::size_t>(inside.end - inside.begin); }
 
-  Part block, own;
+  Part block, inside;
 };
 
 }  // namespace
@@ -67,14 +67,14 @@ void norm_part(const Part& shard, std::int64_t elements, const NormSource& sourc
   part.tail.clear();
   for (std::int64_t begin = shard.begin; begin < shard.end;) {
     const OfBlock here(shard, begin, elements);
-    begin = here.own.end;
+    begin = here.inside.end;
     if (here.is_whole()) {
-      part.blocks.push_back(source.squared_norm(here.own));
+      part.blocks.push_back(source.squared_norm(here.inside));
       continue;
     }
     std::vector<float>& cut = here.cut_of(part);
     cut.resize(here.size());
-    source.elements(here.own, cut.data());
+    source.elements(here.inside, cut.data());
   }
 }
 
@@ -82,7 +82,7 @@ void reserve(NormPart& part, const Part& shard, std::int64_t elements) {
   std::size_t blocks = 0;
   for (std::int64_t begin = shard.begin; begin < shard.end;) {
     const OfBlock here(shard, begin, elements);
-    begin = here.own.end;
+    begin = here.inside.end;
     if (here.is_whole())
       ++blocks;
     else

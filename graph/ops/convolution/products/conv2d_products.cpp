@@ -75,10 +75,10 @@ void convolve_input_gradient(const Conv2dGeometry& conv, Part part, const float*
     const Borders borders(windows);
     for (std::int64_t group = 0; group < conv.groups; ++group, first += units) {
       const Offsets at(conv, group);
-      const Part own = overlap(part, first, units);
-      kernel_table().products.convolve(windows, own, dy + at.y, weight + at.weight, nullptr,
+      const Part overlapping = overlap(part, first, units);
+      kernel_table().products.convolve(windows, overlapping, dy + at.y, weight + at.weight, nullptr,
                                        dx + at.x, workspace);
-      borders.sum_again(own, dy + at.y, weight + at.weight, dx + at.x);
+      borders.sum_again(overlapping, dy + at.y, weight + at.weight, dx + at.x);
     }
   }
 }
@@ -88,10 +88,10 @@ void convolve_weight_gradient(const Conv2dGeometry& conv, Part part, const float
   const Windows windows = weight_gradient_windows(conv);
   const std::int64_t units = conv.group_outputs();
   for (std::int64_t group = 0; group < conv.groups; ++group) {
-    const Part own = overlap(part, group * units, units);
-    if (empty(own)) continue;
+    const Part overlapping = overlap(part, group * units, units);
+    if (empty(overlapping)) continue;
     const Offsets at(conv, group);
-    kernel_table().products.convolve_weight_gradient(windows, own, x + at.x, dy + at.y,
+    kernel_table().products.convolve_weight_gradient(windows, overlapping, x + at.x, dy + at.y,
                                                      dweight + at.weight, workspace);
   }
 }

@@ -60,7 +60,7 @@ void cross_entropy_gradient(const Lines& lines, const Matrix& x, const float* lo
   kernel_table().softmax.cross_entropy_gradient({.lines = lines,
                                                  .labels = labels.data(),
                                                  .ignored = -100,
-                                                 .own = 0.9f,
+                                                 .of_target = 0.9f,
                                                  .uniform = 0.01f,
                                                  .dloss = {.data = &factor, .repeats = true}},
                                                 log_probabilities, dx);
