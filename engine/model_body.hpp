@@ -25,6 +25,10 @@ class ModelBody {
   /// Compiles `model`, with an optimizer for training, else for inference, and starts it.
   /// @throws Error as the constructor of a TrainingModel.
   ModelBody(const Model& model, const Options& options, const Optimizer* optimizer);
+  // What the plans have trained is read before their threads end.
+  ~ModelBody() { running_.prepare_to_end(); }
+  ModelBody(const ModelBody&) = delete;
+  ModelBody& operator=(const ModelBody&) = delete;
 
   /// Trains or infers, as TrainingModel::step() and InferenceModel::run() say.
   StepResult run(std::span<const Tensor> inputs, const std::stop_token& stop);

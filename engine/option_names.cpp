@@ -25,6 +25,8 @@ std::string_view option_name(graph::Option option) {
       return "options.topology.phased.on_ipu.activations";
     case Option::weights_on_ipu:
       return "options.topology.phased.on_ipu.weights";
+    case Option::recompute_stages:
+      return "options.training.recompute_stages";
     case Option::recompute:
       return "options.training.recompute";
     case Option::offload_optimizer_state:

@@ -200,12 +200,13 @@ void RunningModel::attach() {
   log_(LogLevel::info, {title_, ": attached to its IPUs"});
 }
 
+void RunningModel::prepare_to_end() noexcept {
+  if (const auto system = system_.lock()) actors::prepare_to_end(*system);
+}
+
 // The model's threads are waited for in any case. They come first, so that no weights are lost only
 // because an IPU is still in the middle of something.
 RunningModel::~RunningModel() {
-  // What the plans have trained is read before the system ends. A plan for short calls shares the
-  // system, which goes on.
-  if (runtime_ && !host_of_) runtime_->prepare_to_end();
   if (runtime_) runtime_->end_for_good();
   weights_->detach(*this);
 }

@@ -41,6 +41,9 @@ class RunningModel : public WeightSource {
   RunningModel(RunningModel& host, const Options& options);
   /// Waits for what the IPUs are in the middle of, however long that takes. Newer weights than the
   /// host's are read then; they are lost if they cannot be.
+  /// Lets the calling thread, which is to destroy this model and those that share its threads, do
+  /// so with memory that was kept back for it.
+  void prepare_to_end() noexcept;
   ~RunningModel();
   RunningModel(const RunningModel&) = delete;
   RunningModel& operator=(const RunningModel&) = delete;

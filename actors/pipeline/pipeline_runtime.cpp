@@ -165,12 +165,12 @@ std::uint64_t PipelineRuntime::updates() const {
   return setup_->update_count->total();
 }
 
-void PipelineRuntime::prepare_to_end() noexcept {
-  system_->prepare_to_end();
-}
-
 ActorSystem& PipelineRuntime::system() {
   return *system_;
+}
+
+void prepare_to_end(ActorSystem& system) noexcept {
+  system.prepare_to_end();
 }
 
 }  // namespace penstock::actors

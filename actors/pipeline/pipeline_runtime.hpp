@@ -88,10 +88,6 @@ class PipelineRuntime {
   /// go of the system's threads next waits as long in any case.
   void end_for_good() noexcept;
 
-  /// Lets the calling thread, which is to end the system, do what has to be done before, with memory
-  /// that was kept back for it.
-  void prepare_to_end() noexcept;
-
   ActorSystem& system();
   /// Returns the system for another runtime to share.
   const std::shared_ptr<ActorSystem>& shared_system() const { return system_; }
@@ -115,5 +111,9 @@ class PipelineRuntime {
   std::int64_t micro_batches_begun_ = 0;  // Counts those of each replica.
   std::int64_t first_micro_batch_ = 0;    // Is the first micro-batch of the last step.
 };
+
+/// Lets the calling thread, which is to end the system, read first what its pipelines hold, with
+/// memory that was kept back for it.
+void prepare_to_end(ActorSystem& system) noexcept;
 
 }  // namespace penstock::actors

@@ -111,8 +111,12 @@ Running make_running(const PipelineOptions& options, const Arguments&... argumen
   return {arguments...};
 } catch (const penstock::Error& error) {
   const bool of_stages = error.code() == penstock::Errc::invalid_topology;
-  throw penstock::Error(
-      error.code(), of_stages ? in_words_of(options, error.what()) : in_own_words(error.what()));
+  std::string text = of_stages ? in_words_of(options, error.what()) : in_own_words(error.what());
+  const std::string batch_size = "(--batch-size)";
+  if (const auto at = text.find(batch_size);
+      at != text.npos && std::is_same_v<Running, penstock::InferenceModel>)
+    text.replace(at, batch_size.size(), "(--test-batch-size)");
+  throw penstock::Error(error.code(), text);
 }
 
 /// Describes what is easily taken for one another; it is told once.

@@ -1,6 +1,7 @@
 #include "engine/fit/check_fit.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
@@ -101,6 +102,14 @@ void check_short_step(const TrainingModel& model, const DataLoader& data,
   }
 }
 
+/// Returns the metrics that count in the training.
+std::vector<Metric> metrics_of_steps(const FitOptions& options) {
+  std::vector<Metric> metrics;
+  std::ranges::copy_if(options.metrics, std::back_inserter(metrics),
+                       [](const Metric& metric) { return metric.name != "loss"; });
+  return metrics;
+}
+
 void check_validation(const TrainingModel& model, const InferenceModel& validation,
                       const FitOptions& options, const std::stop_token& stop) {
   check(options.metrics, validation.outline(), "fit: validation_model", stop);
@@ -112,12 +121,11 @@ void check_validation(const TrainingModel& model, const InferenceModel& validati
 }  // namespace
 
 std::vector<std::string> value_names(const FitOptions& options) {
-  std::vector<std::string> names, of_metrics;
-  for (const Metric& metric : options.metrics) of_metrics.push_back(metric.name);
-  if (std::ranges::find(of_metrics, "loss") == of_metrics.end()) names.push_back("loss");
-  names.insert(names.end(), of_metrics.begin(), of_metrics.end());
+  std::vector<std::string> names{"loss"};
+  for (const Metric& metric : options.metrics)
+    if (metric.name != "loss") names.push_back(metric.name);
   if (options.validation_model)
-    for (const std::string& name : of_metrics) names.push_back("val_" + name);
+    for (const Metric& metric : options.metrics) names.push_back("val_" + metric.name);
   return names;
 }
 
@@ -126,7 +134,7 @@ void check_fit(const TrainingModel& model, const InferenceModel* validation_mode
   check(options);
   check_batches(model.options(), data);
   check_short_step(model, data, options);
-  check(options.metrics, model.outline(), "fit", stop);
+  check(metrics_of_steps(options), model.outline(), "fit", stop);
   if (validation_model) check_validation(model, *validation_model, options, stop);
 }
 

@@ -24,6 +24,7 @@ enum class Option : std::uint8_t {
   activations_on_ipu,
   weights_on_ipu,
   recompute,
+  recompute_stages,
   offload_optimizer_state,
   offload_accumulators,
   offload_activations,
@@ -35,7 +36,7 @@ enum class Option : std::uint8_t {
   shard_optimizer_state,
   least_sharded_optimizer_state,
 };
-inline constexpr int options = 21;
+inline constexpr int options = 22;
 
 /// Returns how an option is spelled, or an empty text if it has no name.
 using OptionNames = std::string_view (*)(Option);

@@ -165,7 +165,7 @@ class Cutting {
         helps(recomputed_, plan_, divided))
       found.push_back(division_of_state());
     const auto all = recomputed_stages({.on = plan_.training}, stages_);
-    if (helps(all, plan_, request_.memory)) found.push_back(recomputation());
+    if (helps(all, plan_, request_.memory)) found.push_back(recomputation(request_.recompute));
     return found;
   }
 

@@ -63,7 +63,8 @@ std::vector<Alternative> alternatives_to(const PlanChoice& first) {
     add({.text = "a turn for each micro-batch", .turned_off = {Option::batch_serial}},
         [](PlanChoice& choice) { choice.plan.phases.turn = 1; });
   if (first.plan.training)
-    add(recomputation(), [](PlanChoice& choice) { choice.recompute = {.on = true}; });
+    add(recomputation(first.recompute),
+        [](PlanChoice& choice) { choice.recompute = {.on = true}; });
   return result;
 }
 

@@ -8,7 +8,9 @@
 
 namespace penstock::graph {
 
-Remedy recomputation() {
+Remedy recomputation(const RecomputeRequest& request) {
+  if (request.on)
+    return {.text = "recomputation of every stage", .turned_off = {Option::recompute_stages}};
   return {.text = "recomputation", .turned_on = {Option::recompute}};
 }
 

@@ -7,12 +7,14 @@
 
 #include "graph/compile/advice.hpp"
 #include "graph/passes/memory/memory_budget.hpp"
+#include "graph/passes/memory/recompute.hpp"
 #include "graph/plan/plan.hpp"
 
 namespace penstock::graph {
 
-/// Returns remedies that the cut into automatic stages offers, too.
-Remedy recomputation();
+/// Returns remedies that the cut into automatic stages offers, too: to recompute every stage where
+/// `request` recomputes none, or some; and to divide the optimizer's state.
+Remedy recomputation(const RecomputeRequest& request);
 Remedy division_of_state();
 
 class Remedies {

@@ -24,7 +24,8 @@ class InferenceModel {
   ~InferenceModel();
   /// Takes over the contents of the other model, which may then only be destroyed or assigned to.
   InferenceModel(InferenceModel&&) noexcept;
-  /// Destroys this model as the destructor does, and takes over the contents of the other one.
+  /// Takes over the contents of the other model, and then ends what this one had as the destructor
+  /// does.
   InferenceModel& operator=(InferenceModel&&) noexcept;
 
   /// Returns the options that the constructor was given.

@@ -104,7 +104,8 @@ class TrainingModel {
   ~TrainingModel();
   /// Takes over the contents of the other model, which may then only be destroyed or assigned to.
   TrainingModel(TrainingModel&&) noexcept;
-  /// Destroys this model as the destructor does, and takes over the contents of the other one.
+  /// Takes over the contents of the other model, and then ends what this one had as the destructor
+  /// does.
   TrainingModel& operator=(TrainingModel&&) noexcept;
 
   /// Returns the options that the constructor was given.

@@ -203,23 +203,23 @@ void call_when_free(const std::function<void()>& call) {
 /// over. Returns whether the step has returned in that minute.
 bool returns_before_the_next_call_ends() {
   std::atomic<bool> is_destroyed = false;
+  const Latch inside, returned;
   Host host([&](Host& told) {
+    inside.open();
     told.training.reset();
     is_destroyed = true;
   });
-  const Latch returned;
   bool in_time = true;
   Options options = host.options();
   options.runtime.log = [&](std::string_view) {
     if (is_destroyed) in_time = in_time && returned.wait();
   };
   std::thread next([&, model = host.weights] {
-    const auto make = [&] { InferenceModel(model, options); };
-    while (!is_destroyed) call_when_free(make);
-    call_when_free(make);
+    inside.wait();
+    call_when_free([&] { InferenceModel(model, options); });
   });
   host.armed = true;
-  call_when_free([&] { host.training->step(samples(full)); });
+  host.training->step(samples(full));
   returned.open();
   next.join();
   return in_time;

@@ -1,6 +1,7 @@
 // This is a plug-in. Its host does not know of Penstock: the plug-in brings the library along.
 #include "tests/engine/plugin/plugin.h"
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <new>
@@ -32,7 +33,7 @@ bool is_out_of_memory(const std::function<void()>& call) {
 }
 
 void (*inside_a_step)() = nullptr;
-bool is_greedy = false;
+std::atomic<bool> is_greedy = false;
 
 /// Its readers find no memory as soon as they read when `is_greedy`.
 class GreedyDataset : public Dataset {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <string>
@@ -11,6 +12,7 @@
 #include "engine/compile_request.hpp"
 #include "engine/model/model_access.hpp"
 #include "graph/codec/compile_key.hpp"
+#include "penstock/error.hpp"
 #include "penstock/model.hpp"
 #include "penstock/options_json.hpp"
 #include "tests/engine/settings/all_differ.hpp"
@@ -51,7 +53,7 @@ Options changed() {
   options.output = {.mode = OutputMode::every_n, .period = 9};
   options.output.anchors = {
       {.name = "a", .tensor = "fc", .gradient = true, .mode = OutputMode::sum, .period = 2}};
-  options.runtime = {.threads = 8,
+  options.runtime = {.threads = 1000,
                      .trace = true,
                      .trace_events = 5000,
                      .stall_seconds = 0.1,
@@ -80,6 +82,7 @@ Options changed_rule() {
 Options changed_phases() {
   Options options;
   options.topology.strategy = Strategy::serial_phased;
+  options.training.gradient_accumulation = 2;
   options.topology.phased = {
       .phases = {Phase{{"A0"}, {"A1"}}.on({2, 1}), Phase{{"B", "C"}}},
       .liveness = PhaseLiveness::off_ipu_after_forward_no_overlap,
@@ -127,28 +130,36 @@ TEST(OptionsJson, D1_TheTestsAboveChangeEveryField) {
   expect_all_differ(fields(options.runtime), fields(usual.runtime));
 }
 
-/// Calls `visit(path, text)` with each field of a group or of the groups in it: its path, such as
-/// "/runtime/trace", and the JSON of options in which it alone is set.
+/// Calls `visit(path)` with the path of each field of a group or of the groups in it, such as
+/// "/runtime/trace".
 void for_each_field(const nlohmann::json& group, const std::string& path, const auto& visit) {
   for (const auto& [name, value] : group.items()) {
-    const std::string inner = path + "/" + name;
-    if (value.is_object()) {
-      for_each_field(value, inner, visit);
-      continue;
-    }
-    nlohmann::json alone;
-    alone[nlohmann::json::json_pointer(inner)] = value;
-    visit(inner, alone.dump());
+    if (value.is_object())
+      for_each_field(value, path + "/" + name, visit);
+    else
+      visit(path + "/" + name);
   }
 }
 
-/// Returns the key of a compilation with these options.
-std::string key_of(const Options& options) {
+/// Returns options, or nothing if they do not fit together.
+std::optional<Options> accepted(const nlohmann::json& json) {
+  try {
+    return options_from_json(json.dump());
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+/// Returns the keys of the compilations for training and for inference with these options.
+std::string keys_of(const Options& options) {
   Model model("network");
   model.loss(model.mse_loss(model.linear("fc", model.input("x", {2}), 2), model.input("y", {2})));
   const Optimizer optimizer{AdamW{}};
-  return graph::compile_key(ModelAccess::graph(model),
-                            compile_request(options, &optimizer, {"fc.weight", "fc.bias"}, false));
+  const auto key = [&](const Optimizer* used) {
+    return graph::compile_key(ModelAccess::graph(model),
+                              compile_request(options, used, {"fc.weight", "fc.bias"}, false));
+  };
+  return key(&optimizer) + key(nullptr);
 }
 
 // A plan that was kept must not serve other options. The others decide nothing of a plan.
@@ -156,6 +167,7 @@ TEST(OptionsJson, EveryOptionOfACompilationIsPartOfItsKey) {
   const std::set<std::string> of_the_run{"/seed",
                                          "/static_shapes",
                                          "/topology/input_group_size",
+                                         "/training/reduction",
                                          "/output/mode",
                                          "/output/period",
                                          "/runtime/trace",
@@ -164,15 +176,28 @@ TEST(OptionsJson, EveryOptionOfACompilationIsPartOfItsKey) {
                                          "/runtime/cache_directory",
                                          "/runtime/cache_bytes",
                                          "/runtime/log_level"};
-  std::set<std::string> in_the_key, all;
+  const auto usual = nlohmann::json::parse(to_json(Options{}));
+  std::set<std::string> in_the_key, changed_alone, all;
+  const auto change = [&](const nlohmann::json& json, const std::string& path,
+                          const nlohmann::json& value) {
+    auto other = json;
+    other[nlohmann::json::json_pointer(path)] = value;
+    const auto options = accepted(json), otherwise = accepted(other);
+    if (!otherwise || other == json) return;
+    changed_alone.insert(path);
+    if (keys_of(*options) != keys_of(*otherwise)) in_the_key.insert(path);
+  };
   for (const Options& options : {changed(), changed_otherwise(), changed_rule(), changed_phases(),
                                  changed_backward_phase()}) {
-    for_each_field(nlohmann::json::parse(to_json(options)), "",
-                   [&](const std::string& path, const std::string& text) {
-                     all.insert(path);
-                     if (key_of(options_from_json(text)) != key_of({})) in_the_key.insert(path);
-                   });
+    const auto json = nlohmann::json::parse(to_json(options));
+    for_each_field(json, "", [&](const std::string& path) {
+      const nlohmann::json::json_pointer field(path);
+      all.insert(path);
+      change(json, path, usual[field]);
+      change(usual, path, json[field]);
+    });
   }
+  EXPECT_EQ(changed_alone, all);
   for (const std::string& path : all)
     EXPECT_EQ(in_the_key.contains(path), !of_the_run.contains(path)) << path;
 }
@@ -246,7 +271,7 @@ TEST(OptionsJson, D1_IsPrintedAGroupAtATime) {
     "anchors": [{"name": "a", "tensor": "fc", "gradient": true, "mode": "sum", "period": 2}]
   },
   "runtime": {
-    "threads": 8,
+    "threads": 1000,
     "trace": true,
     "trace_events": 5000,
     "stall_seconds": 0.1,

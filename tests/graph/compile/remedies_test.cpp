@@ -31,7 +31,7 @@ Texts recomputed_within(std::int64_t bytes, std::int64_t first_stash, std::int64
   recomputed.stages[1].stash_bytes = second_stash;
   const MemoryBudget budget{.bytes = bytes};
   Remedies remedies(failed, 1, budget);
-  remedies.try_plan(penstock::graph::recomputation(), recomputed, budget);
+  remedies.try_plan(penstock::graph::recomputation({}), recomputed, budget);
   return texts(remedies);
 }
 
