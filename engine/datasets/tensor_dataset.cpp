@@ -32,15 +32,19 @@ class TensorDataset : public Dataset {
   std::vector<Field> fields_;
 };
 
-void check_rows(const Tensor& tensor, const Tensor& first) {
+/// Expects that tensor number `number` has as many rows as the first one.
+void check_rows(const std::vector<Tensor>& tensors, std::size_t number) {
+  const Tensor& tensor = tensors[number];
+  const auto refuse = [&](const std::string& expected, const std::string& got) {
+    throw Error(Errc::shape_mismatch, "tensor_dataset: tensor " + std::to_string(number) +
+                                          ": expected " + expected + ", got " + got);
+  };
   if (!tensor || tensor.shape().rank() == 0)
-    throw Error(Errc::shape_mismatch,
-                "tensor_dataset: expected tensors whose dimension 0 counts the samples, got " +
-                    (tensor ? to_string(tensor.shape()) : std::string("an empty one")));
-  if (tensor.shape()[0] != first.shape()[0])
-    throw Error(Errc::shape_mismatch,
-                "tensor_dataset: expected " + std::to_string(first.shape()[0]) +
-                    " samples as in the first tensor, got " + to_string(tensor.shape()));
+    refuse("one whose dimension 0 counts the samples",
+           tensor ? to_string(tensor.shape()) : "an empty one");
+  const std::int64_t rows = tensors.front().shape()[0];
+  if (tensor.shape()[0] != rows)
+    refuse(std::to_string(rows) + " samples, as tensor 0 has", to_string(tensor.shape()));
 }
 
 class FirstSamples : public Dataset {
@@ -65,7 +69,7 @@ std::shared_ptr<const Dataset> tensor_dataset(std::vector<Tensor> tensors) {
   return or_out_of_memory("tensor_dataset", [&]() -> std::shared_ptr<const Dataset> {
     if (tensors.empty())
       throw Error(Errc::invalid_data, "tensor_dataset: expected at least one tensor, got none");
-    for (const Tensor& tensor : tensors) check_rows(tensor, tensors.front());
+    for (std::size_t i = 0; i < tensors.size(); ++i) check_rows(tensors, i);
     return std::make_shared<TensorDataset>(std::move(tensors));
   });
 }

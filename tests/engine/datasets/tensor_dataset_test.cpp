@@ -38,12 +38,12 @@ TEST(TensorDataset, RefusesTensorsThatDisagree) {
                     [] {
                       tensor_dataset({Tensor::zeros(DType::f32, {3, 2}), labels({1, 2})});
                     }),
-            "tensor_dataset: expected 3 samples as in the first tensor, got [2]");
+            "tensor_dataset: tensor 1: expected 3 samples, as tensor 0 has, got [2]");
   EXPECT_EQ(refusal(Errc::shape_mismatch, [] { tensor_dataset({Tensor({}, {1})}); }),
-            "tensor_dataset: expected tensors whose dimension 0 counts the samples, got []");
-  EXPECT_EQ(
-      refusal(Errc::shape_mismatch, [] { tensor_dataset({Tensor()}); }),
-      "tensor_dataset: expected tensors whose dimension 0 counts the samples, got an empty one");
+            "tensor_dataset: tensor 0: expected one whose dimension 0 counts the samples, got []");
+  EXPECT_EQ(refusal(Errc::shape_mismatch, [] { tensor_dataset({Tensor()}); }),
+            "tensor_dataset: tensor 0: expected one whose dimension 0 counts the samples, got an "
+            "empty one");
 }
 
 TEST(FirstSamples, AreThoseOfTheOtherDataset) {
