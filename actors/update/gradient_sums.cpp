@@ -16,10 +16,6 @@ void add(std::span<float> to, const float* left, const float* right) {
   graph::kernel_table().arithmetic.add(std::ssize(to), {left, false}, {right, false}, to.data());
 }
 
-constexpr std::int64_t size(const graph::Part& part) {
-  return part.end - part.begin;
-}
-
 std::span<float> part_of(std::span<float> sum, const graph::Part& part) {
   return sum.subspan(static_cast<std::size_t>(part.begin), static_cast<std::size_t>(size(part)));
 }

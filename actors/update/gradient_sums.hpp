@@ -24,6 +24,11 @@ struct StageSums {
   std::shared_ptr<const ReducedSums> reduced = {};  ///< Is null if there is one replica.
 };
 
+/// Returns how many elements a part has.
+constexpr std::int64_t size(const graph::Part& part) {
+  return part.end - part.begin;
+}
+
 /// A share says which elements of a parameter a replica updates.
 struct Share {
   std::int32_t variable = 0;  ///< Is the parameter's position in Plan::variables.

@@ -1,6 +1,7 @@
 // The phases of a weight update, in their order. Each is one step that all stages take together,
-// and works on a StageUpdate on the thread of the IPU. None allocates, so that an update that has
-// begun cannot end for want of memory.
+// and works on a StageUpdate on the thread of the IPU, which may share the work on large parameters
+// with other threads. None allocates, so that an update that has begun cannot end for want of
+// memory.
 #pragma once
 
 #include <span>

@@ -76,8 +76,4 @@ constexpr std::int64_t bytes_of(std::int64_t elements) {
   return elements * std::int64_t{sizeof(float)};
 }
 
-constexpr std::int64_t size(const graph::Part& part) {
-  return part.end - part.begin;
-}
-
 }  // namespace penstock::actors
